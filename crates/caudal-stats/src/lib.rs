@@ -1,1 +1,28 @@
-//! caudal-stats
+//! Statistics of latency: what a simulation or a measurement records, and what may be concluded from it.
+//!
+//! * [`Histogram`] records in a few nanoseconds, with a bounded relative error ([`RELATIVE_ERROR`]).
+//! * [`mser`] finds where the warm-up ends, from the data.
+//! * [`Replicated`] pools independent replications and gives every mean and percentile an interval;
+//!   [`StopRule`] says when there are enough of them, judged in replication order.
+//! * [`percentile_ci`] is the alternative within one long run (batches), and says why it is not the default.
+//! * [`paired`] compares two systems that saw the same requests.
+//! * [`Summary`] is what a result row says about one metric; [`OverloadCheck`] decides whether it may.
+//! * [`theory`] holds closed forms of queueing theory: the oracles of the simulator's tests.
+//!
+//! Nothing here reads a clock, starts a thread or depends on hash order: the same input gives the same bits.
+
+mod compact;
+mod estimate;
+mod histogram;
+mod overload;
+mod replicated;
+mod stop;
+mod summary;
+pub mod t;
+
+pub use estimate::Estimate;
+pub use histogram::{Bucket, Histogram, RELATIVE_ERROR};
+pub use overload::OverloadCheck;
+pub use replicated::Replicated;
+pub use stop::{Decision, InOrder, StopRule};
+pub use summary::{SLOWDOWN_ONE, Scale, Summary, percentile_label, slowdown_fixed};
