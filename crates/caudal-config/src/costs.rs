@@ -1,0 +1,71 @@
+//! What scheduling costs on a machine: every overhead that the papers name.
+
+use caudal_policy::Picos;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The `[costs]` table. Defaults are the papers' values; `caudal calibrate` is to measure a machine's own.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Costs {
+    /// A thief looks at one other queue (100 ns; McClure et al., NSDI 2022, section 4.1).
+    pub steal_check: Picos,
+    /// A thief moves the tasks that it found (100 ns; same).
+    pub steal: Picos,
+    /// A flagged worker moves tasks from the overloaded queue (100 ns; same).
+    pub shed: Picos,
+    /// The worker where a request lands places it at another one: power of *k* choices (100 ns; same).
+    pub enqueue: Picos,
+    /// The worker where a request lands hands it to a new core: per-task allocation (100 ns; same).
+    pub hand_over: Picos,
+    /// From the decision to grow until the core can run; it is held for that time (5 us; same).
+    pub core_allocation: Picos,
+    /// A worker stops one task and turns to the next (40 ns: a coroutine's yield, the upper end of Luo et
+    /// al., ASPLOS 2024, section 4).
+    pub preemption: Picos,
+    /// Mean time that a task runs beyond the end of its quantum before it stops (0; Luo et al., Table 3
+    /// measure 902 cycles, 430 ns at 2.1 GHz, which the preset `tiny-quanta` takes).
+    pub overrun: Picos,
+    /// Service times are stretched by this: instrumentation (1; Luo et al., Table 3: 1.10). At least 1.
+    pub probe_factor: f64,
+    /// A dedicated dispatcher spends this on each request, one at a time (0: none; Luo et al. 71 ns).
+    pub dispatcher: Picos,
+    /// A dedicated dispatcher spends this on each further quantum (0; Shinjuku's hands out every one).
+    pub dispatcher_quantum: Picos,
+}
+
+impl Default for Costs {
+    fn default() -> Self {
+        let check = Picos::from_nanos(100);
+        Costs {
+            steal_check: check,
+            steal: check,
+            shed: check,
+            enqueue: check,
+            hand_over: check,
+            core_allocation: Picos::from_micros(5),
+            preemption: Picos::from_nanos(40),
+            overrun: Picos::ZERO,
+            probe_factor: 1.0,
+            dispatcher: Picos::ZERO,
+            dispatcher_quantum: Picos::ZERO,
+        }
+    }
+}
+
+impl Costs {
+    /// Nothing costs anything: the ideal that reference lines are drawn with.
+    pub const FREE: Costs = Costs {
+        steal_check: Picos::ZERO,
+        steal: Picos::ZERO,
+        shed: Picos::ZERO,
+        enqueue: Picos::ZERO,
+        hand_over: Picos::ZERO,
+        core_allocation: Picos::ZERO,
+        preemption: Picos::ZERO,
+        overrun: Picos::ZERO,
+        probe_factor: 1.0,
+        dispatcher: Picos::ZERO,
+        dispatcher_quantum: Picos::ZERO,
+    };
+}

@@ -1,0 +1,101 @@
+//! A system: pools of workers and a policy at each decision point.
+
+use caudal_policy::allocation::AllocationConfig;
+use caudal_policy::discipline::DisciplineConfig;
+use caudal_policy::dispatch::DispatchConfig;
+use caudal_policy::parallelism::ParallelismConfig;
+use caudal_policy::rebalance::RebalanceConfig;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Most cores of a machine.
+pub const CORES_MAX: u32 = 4096;
+
+/// How the workers of a machine share queues.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Pools {
+    /// `"per-core"`: each core has a queue of its own.
+    #[default]
+    #[serde(rename = "per-core", serialize_with = "per_core")]
+    PerCore,
+    /// `4`: so many pools of equal size; `1` is a central queue.
+    Equal(u32),
+    /// `[13, 2, 1]`: a pool for each number, with so many cores.
+    Sizes(Vec<u32>),
+}
+
+fn per_core<S: serde::Serializer>(serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str("per-core")
+}
+
+impl Pools {
+    /// The number of cores of each pool on a machine of `cores`; `None` if the cores can not be shared out so.
+    pub fn sizes(&self, cores: u32) -> Option<Vec<u32>> {
+        match self {
+            Pools::PerCore => Some(vec![1; cores as usize]),
+            Pools::Equal(n) => {
+                (*n > 0 && cores.is_multiple_of(*n)).then(|| vec![cores / n; *n as usize])
+            }
+            Pools::Sizes(sizes) => {
+                let total: u64 = sizes.iter().map(|&size| u64::from(size)).sum();
+                (total == u64::from(cores) && sizes.iter().all(|&size| size > 0)).then(|| sizes.clone())
+            }
+        }
+    }
+}
+
+/// Whose reading of the policies paper is simulated where its text and its authors' simulator differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Variant {
+    /// The text.
+    #[default]
+    Paper,
+    /// The published simulator: whole nanoseconds and its own rules for walks, flags and parking.
+    AuthorsSimulator,
+}
+
+/// The `[system]` table after presets have been filled in: everything that a host needs to know of a
+/// system but the costs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct System {
+    /// Name that tables and legends show.
+    pub name: String,
+    /// Cores of the machine; `load` refers to them. 1 ..= [`CORES_MAX`].
+    pub cores: u32,
+    /// Cores held at the start, and all the time under static allocation; 1 ..= `cores`.
+    pub cores_allocated: u32,
+    /// How the workers share queues.
+    pub pools: Pools,
+    /// Where a new request goes.
+    pub dispatch: DispatchConfig,
+    /// Whether tasks move between pools.
+    pub rebalance: RebalanceConfig,
+    /// Which task of a pool runs, and for how long.
+    pub discipline: DisciplineConfig,
+    /// How many cores the application holds.
+    pub allocation: AllocationConfig,
+    /// What requests that fork do.
+    pub parallelism: ParallelismConfig,
+    /// Whose reading of the policies paper.
+    pub variant: Variant,
+}
+
+impl System {
+    /// One queue, first come first served, all cores: the plainest system of `cores`.
+    pub fn single_queue(cores: u32) -> System {
+        System {
+            name: "single-queue".to_owned(),
+            cores,
+            cores_allocated: cores,
+            pools: Pools::Equal(1),
+            dispatch: DispatchConfig::Random,
+            rebalance: RebalanceConfig::None,
+            discipline: DisciplineConfig::Fcfs,
+            allocation: AllocationConfig::Static,
+            parallelism: ParallelismConfig::Serial,
+            variant: Variant::Paper,
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Discipline: which task runs on which worker of a pool, and for how long?
+//!
+//! A [`Discipline`] is driven by events and answers by calls on its [`Pool`], which is the host's. The
+//! host owns lanes and tasks; the discipline owns the decisions. The protocol:
+//!
+//! 1. [`on_arrival`](Discipline::on_arrival): a task is new in the pool (from dispatch). The discipline
+//!    enqueues it, or runs it on a free worker, or enqueues it and asks for a preemption.
+//! 2. [`on_free`](Discipline::on_free): a worker has nothing to run: its task completed, its preemption
+//!    has been paid for, it was just granted, or stolen tasks have been put into the pool. The discipline
+//!    takes a task and runs it, or lets the worker rest.
+//! 3. [`on_stopped`](Discipline::on_stopped): a running task reached the end of its quantum, or was asked
+//!    to stop. The discipline lets it go on ([`Pool::resume`], an *elided* preemption, free) or enqueues
+//!    it again ([`Pool::enqueue`]); then the worker pays `costs.preemption` and `on_free` comes for it.
+//!
+//! A preemption has two phases: [`Pool::preempt`] asks, the host answers by `on_stopped` when the worker
+//! has stopped. A completion that comes first wins, and the request is forgotten.
+
+mod fcfs;
+mod las;
+mod processor_sharing;
+pub mod round_robin;
+mod srpt;
+
+pub use fcfs::Fcfs;
+pub use las::{Las, LasConfig};
+pub use processor_sharing::{Fresh, Lone, ProcessorSharing, ProcessorSharingConfig};
+pub use srpt::Srpt;
+
+use crate::{Instant, Picos, TaskId, WorkerId};
+
+/// A queue of a pool, in order of preference; most disciplines have one.
+pub type Lane = u32;
+
+/// Which end of a lane a task joins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// To be taken next.
+    Head,
+    /// Behind all others.
+    Tail,
+}
+
+/// How the tasks of a lane are ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// By [`End`]: a queue.
+    Queue,
+    /// By the key given at [`Pool::enqueue_by`], least first; equal keys first come first served.
+    Key,
+}
+
+/// The host's side of a pool: what a discipline may observe and ask for.
+pub trait Pool {
+    /// A worker of the pool that has nothing to run and may be given a task; the lowest id of them.
+    fn idle(&self) -> Option<WorkerId>;
+    /// Tasks in `lane`.
+    fn len(&self, lane: Lane) -> u32;
+    /// The task that would be taken next from `lane`.
+    fn head(&self, lane: Lane) -> Option<TaskId>;
+    /// Takes the head of `lane`.
+    fn take(&mut self, lane: Lane) -> Option<TaskId>;
+    /// Puts `task` at an end of a queue lane.
+    fn enqueue(&mut self, task: TaskId, lane: Lane, end: End);
+    /// Puts `task` into a lane that is ordered by key.
+    fn enqueue_by(&mut self, task: TaskId, lane: Lane, key: u64);
+
+    /// Runs `task` on `worker` for at most `quantum` ([`Picos::MAX`]: until it completes).
+    fn run(&mut self, worker: WorkerId, task: TaskId, quantum: Picos);
+    /// In [`Discipline::on_stopped`] only: the stopped task goes on for another `quantum`, at no cost.
+    fn resume(&mut self, worker: WorkerId, quantum: Picos);
+    /// Asks `worker` to stop its task; [`Discipline::on_stopped`] follows.
+    fn preempt(&mut self, worker: WorkerId);
+
+    /// Running tasks of the pool, as a number for [`Pool::running`].
+    fn workers(&self) -> u32;
+    /// What the `i`-th worker of the pool runs, `i <` [`Pool::workers`], unless it has been asked to stop.
+    fn running(&self, i: u32) -> Option<(WorkerId, TaskId)>;
+    /// Service that `task` has received so far.
+    fn attained(&self, task: TaskId) -> Picos;
+    /// Service that `task` still needs. Clairvoyant: only a simulator knows.
+    fn remaining(&self, task: TaskId) -> Picos;
+}
+
+/// Why a task stopped before it completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// Its quantum is over.
+    Quantum,
+    /// The discipline asked for it.
+    Preempted,
+}
+
+/// A discipline. One instance per pool.
+pub trait Discipline {
+    /// Lanes of the pool.
+    fn lanes(&self) -> u32 {
+        1
+    }
+    /// How the tasks of the lanes are ordered.
+    fn order(&self) -> Order {
+        Order::Queue
+    }
+    /// Tasks of the pool that may be stolen: those of this lane that have not started.
+    fn stealable_lane(&self) -> Lane {
+        0
+    }
+    /// Does [`Pool::remaining`] get used? Then the policy is clairvoyant and no runtime can have it.
+    fn clairvoyant(&self) -> bool {
+        false
+    }
+    /// A new task.
+    fn on_arrival(&mut self, now: Instant, task: TaskId, pool: &mut impl Pool);
+    /// `worker` has nothing to run. Leaving it so is allowed: it rests, and may steal.
+    fn on_free(&mut self, now: Instant, worker: WorkerId, pool: &mut impl Pool);
+    /// `task` has stopped on `worker`.
+    fn on_stopped(&mut self, now: Instant, worker: WorkerId, task: TaskId, why: Stopped, pool: &mut impl Pool);
+    /// `task` has completed; `on_free` follows for its worker.
+    fn on_completed(&mut self, _now: Instant, _task: TaskId) {}
+    /// `task` has been moved here from another pool; called for the youngest first, `on_free` follows.
+    fn on_moved(&mut self, _now: Instant, task: TaskId, pool: &mut impl Pool) {
+        pool.enqueue(task, 0, End::Head);
+    }
+}
+
+/// The discipline as a policy file names it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "serde", serde(tag = "policy", rename_all = "kebab-case", deny_unknown_fields))]
+pub enum DisciplineConfig {
+    /// First come first served, to completion.
+    #[default]
+    Fcfs,
+    /// Processor sharing in quanta, or fluid.
+    ProcessorSharing(ProcessorSharingConfig),
+    /// Least attained service first, in quanta, or fluid.
+    Las(LasConfig),
+    /// Shortest remaining processing time first; clairvoyant.
+    Srpt,
+}

@@ -1,0 +1,155 @@
+//! Processor sharing: tasks take turns, a quantum each.
+//!
+//! ## What it does
+//! A worker runs a task for one quantum, then puts it at the tail and takes the head. A task that has not
+//! run yet may come first (`fresh`), so that a short one waits for little more than the rest of one
+//! quantum. `quantum = 0` is the fluid limit: all tasks of the pool share its workers equally.
+//! ## When it helps
+//! Service times that differ a lot, and nobody knows which request is long: short ones overtake.
+//! ## When it hurts
+//! Equal service times: turns only delay everyone. Preemptions cost; long requests finish later.
+//! ## Parameters
+//! * `quantum` (default 2 us): from 100 ns; 0 is fluid, for the simulator only.
+//! * `fresh` (default `first`): `first`, a new task runs before those that have; or `tail`, it queues.
+//! * `lone` (default `elide`): at the end of its quantum a task that no other waits for goes on free of
+//!   charge (`elide`), or yields to itself and pays (`yield`), as coroutines without a look ahead do.
+//! * `resident_max` (default none): at most this many started tasks a worker; others wait unstarted.
+//! ## Source
+//! Luo et al., ASPLOS 2024, sections 2, 3.2 and 4; Kleinrock, J. ACM 1967 (the fluid limit).
+//! ## Example
+//! `discipline = { policy = "processor-sharing", quantum = "2us" }`
+
+use super::{Discipline, End, Lane, Pool, Stopped};
+use crate::{Instant, Picos, TaskId, WorkerId};
+
+/// Where a task that has not run yet joins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum Fresh {
+    /// Before all that have run, behind other fresh ones.
+    #[default]
+    First,
+    /// At the tail, behind all others.
+    Tail,
+}
+
+/// What happens at the end of a quantum when nobody waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum Lone {
+    /// The task goes on, free of charge.
+    #[default]
+    Elide,
+    /// The task yields and is resumed, at the cost of a preemption.
+    Yield,
+}
+
+/// What a policy file says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+pub struct ProcessorSharingConfig {
+    /// Length of a turn; 0 is the fluid limit.
+    pub quantum: Picos,
+    /// Where new tasks join.
+    pub fresh: Fresh,
+    /// What a lone task does at the end of its quantum.
+    pub lone: Lone,
+    /// Most started tasks of a worker at a time.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub resident_max: Option<u32>,
+}
+
+impl Default for ProcessorSharingConfig {
+    fn default() -> Self {
+        ProcessorSharingConfig {
+            quantum: Picos::from_micros(2),
+            fresh: Fresh::First,
+            lone: Lone::Elide,
+            resident_max: None,
+        }
+    }
+}
+
+/// Lane of tasks that have not run yet, where these come first.
+const FRESH: Lane = 0;
+/// Lane of tasks that wait for their next turn; of all, where new ones queue.
+const TURNS: Lane = 1;
+
+/// The state machine, a quantum at a time. See the [module](self); [`round_robin`](super::round_robin)
+/// says how a pool of one worker can leap over many quanta.
+#[derive(Clone, Debug)]
+pub struct ProcessorSharing {
+    config: ProcessorSharingConfig,
+    /// Started, unfinished tasks of the pool, against `resident_max`.
+    resident: u32,
+}
+
+impl ProcessorSharing {
+    /// A pool that takes turns as `config` says.
+    ///
+    /// # Panics
+    /// If the quantum is 0: the fluid limit has no turns, a host computes it by itself.
+    pub fn new(config: ProcessorSharingConfig) -> ProcessorSharing {
+        assert!(config.quantum > Picos::ZERO, "the fluid limit is not a sequence of quanta");
+        ProcessorSharing { config, resident: 0 }
+    }
+
+    /// The lane to take from next, if any task may run.
+    #[inline]
+    fn next_lane(&self, pool: &impl Pool) -> Option<Lane> {
+        let full = self.config.resident_max.is_some_and(|max| self.resident >= max.saturating_mul(pool.workers()));
+        if pool.len(FRESH) > 0 && !full {
+            Some(FRESH)
+        } else {
+            (pool.len(TURNS) > 0).then_some(TURNS)
+        }
+    }
+}
+
+impl Discipline for ProcessorSharing {
+    fn lanes(&self) -> u32 {
+        2
+    }
+
+    #[inline]
+    fn on_arrival(&mut self, now: Instant, task: TaskId, pool: &mut impl Pool) {
+        match self.config.fresh {
+            Fresh::First => pool.enqueue(task, FRESH, End::Tail),
+            Fresh::Tail => {
+                self.resident += 1;
+                pool.enqueue(task, TURNS, End::Tail);
+            }
+        }
+        if let Some(worker) = pool.idle() {
+            self.on_free(now, worker, pool);
+        }
+    }
+
+    #[inline]
+    fn on_free(&mut self, _now: Instant, worker: WorkerId, pool: &mut impl Pool) {
+        let Some(lane) = self.next_lane(pool) else { return };
+        if let Some(task) = pool.take(lane) {
+            self.resident += u32::from(lane == FRESH);
+            pool.run(worker, task, self.config.quantum);
+        }
+    }
+
+    #[inline]
+    fn on_stopped(&mut self, _now: Instant, worker: WorkerId, task: TaskId, _why: Stopped, pool: &mut impl Pool) {
+        if self.config.lone == Lone::Elide && self.next_lane(pool).is_none() {
+            pool.resume(worker, self.config.quantum);
+        } else {
+            pool.enqueue(task, TURNS, End::Tail);
+        }
+    }
+
+    fn on_completed(&mut self, _now: Instant, _task: TaskId) {
+        self.resident -= 1;
+    }
+}

@@ -1,0 +1,257 @@
+//! Processor sharing on one worker, by leaps: the state after many quanta in closed form.
+//!
+//! Between two arrivals at a worker, round robin is arithmetic: a task that needs `m` whole slices and a
+//! rest, at place `p` of `n`, completes `(m·n + p)` slots after the current slot began, plus its rest. So
+//! a host need not step through quanta; its cost per request does not depend on the quantum. A [`Ring`]
+//! does what [`ProcessorSharing`](super::ProcessorSharing) does, to the bit: a test holds them together.
+//!
+//! ```text
+//!   slot = slice + switch cost        |<- slice ->|y|<- slice ->|y|
+//!   jobs: [current, fresh…, turns…]   started: the front job is in its slice
+//!         [fresh…, turns…]            not started: the worker switches, its slot begins at `slot_start`
+//! ```
+//!
+//! An event at the very end of a slot is seen before the slot ends: arrivals come first.
+
+use alloc::collections::VecDeque;
+
+use super::{Fresh, Lone};
+use crate::TaskId;
+
+/// The lengths that a ring turns by, in ps.
+#[derive(Clone, Copy, Debug)]
+pub struct Turns {
+    /// Service in one turn: quantum and mean overrun; not 0.
+    pub slice_ps: u64,
+    /// Cost of a switch at the end of a turn.
+    pub switch_ps: u64,
+    /// Where new tasks join.
+    pub fresh: Fresh,
+    /// What a lone task does at the end of its quantum.
+    pub lone: Lone,
+    /// Most started tasks.
+    pub resident_max: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Job {
+    task: TaskId,
+    /// Whole slices before the one in which the task completes.
+    slices: u64,
+    /// Service in that last one, 1 ..= `slice_ps`.
+    rest_ps: u64,
+    /// Quanta received.
+    quanta: u64,
+}
+
+/// The tasks of one worker that shares itself in turns. Times are in ps on the host's clock.
+#[derive(Clone, Debug)]
+pub struct Ring {
+    turns: Turns,
+    jobs: VecDeque<Job>,
+    /// Unstarted tasks beyond `resident_max`.
+    held: VecDeque<Job>,
+    /// Of `jobs`, those that have not run yet: right behind the current one.
+    unserved: usize,
+    started: bool,
+    slot_start_ps: u64,
+    /// Quanta received by the tasks that are here now.
+    quanta: u64,
+    /// The worker is paid for elsewhere until this time.
+    completions: Option<(u64, u64)>,
+}
+
+impl Ring {
+    /// An empty ring.
+    ///
+    /// # Panics
+    /// If the slice is 0 or nobody may be resident.
+    pub fn new(turns: Turns) -> Ring {
+        assert!(turns.slice_ps > 0 && turns.resident_max > 0, "{turns:?}");
+        Ring {
+            turns,
+            jobs: VecDeque::new(),
+            held: VecDeque::new(),
+            unserved: 0,
+            started: false,
+            slot_start_ps: 0,
+            quanta: 0,
+            completions: None,
+        }
+    }
+
+    /// Tasks here.
+    pub fn len(&self) -> usize {
+        self.jobs.len() + self.held.len()
+    }
+
+    /// Nothing to run?
+    pub fn is_empty(&self) -> bool {
+        self.jobs.is_empty()
+    }
+
+    /// Quanta that the tasks here have received; call [`Ring::advance`] first.
+    pub fn serviced_quanta(&self) -> u64 {
+        self.quanta
+    }
+
+    #[inline]
+    fn slot_ps(&self) -> u64 {
+        let alone = self.jobs.len() == 1 && self.turns.lone == Lone::Elide;
+        self.turns.slice_ps + if alone { 0 } else { self.turns.switch_ps }
+    }
+
+    /// Brings the ring to `now_ps`, not beyond the next completion. Ends of slots at `now_ps` itself have
+    /// not happened yet.
+    #[inline]
+    pub fn advance(&mut self, now_ps: u64) {
+        if self.jobs.is_empty() || now_ps <= self.slot_start_ps {
+            return;
+        }
+        if !self.started {
+            self.start_front();
+        }
+        let (slice_ps, slot_ps) = (self.turns.slice_ps, self.slot_ps());
+        let since_ps = now_ps - self.slot_start_ps;
+        if since_ps > slot_ps {
+            self.pass((since_ps - 1) / slot_ps, slot_ps);
+        }
+        // Past its slice, the current task is back at the tail and the worker switches.
+        if now_ps - self.slot_start_ps > slice_ps {
+            self.turn(1);
+            self.slot_start_ps += slot_ps;
+            self.started = false;
+        }
+    }
+
+    /// Ends `slots` slots of `slot_ps` each and starts the one after them.
+    fn pass(&mut self, slots: u64, slot_ps: u64) {
+        self.turn(slots);
+        self.slot_start_ps += slots * slot_ps;
+        self.unserved = self.unserved.saturating_sub(usize::try_from(slots).unwrap_or(usize::MAX));
+    }
+
+    /// Gives the next `slots` tasks a slice each and moves them to the tail.
+    fn turn(&mut self, slots: u64) {
+        let n = self.jobs.len() as u64;
+        let (rounds, more) = if slots < n { (0, slots) } else { (slots / n, slots % n) };
+        if rounds > 0 {
+            for job in &mut self.jobs {
+                job.slices -= rounds;
+                job.quanta += rounds;
+            }
+        }
+        for _ in 0..more {
+            if let Some(mut job) = self.jobs.pop_front() {
+                job.slices -= 1;
+                job.quanta += 1;
+                self.jobs.push_back(job);
+            }
+        }
+        self.quanta += slots;
+    }
+
+    fn start_front(&mut self) {
+        self.started = true;
+        self.unserved = self.unserved.saturating_sub(1);
+    }
+
+    /// A task that needs `work_ps` (not 0) joins at `now_ps`; call [`Ring::advance`] first.
+    #[inline]
+    pub fn admit(&mut self, now_ps: u64, task: TaskId, work_ps: u64) {
+        let slices = (work_ps - 1) / self.turns.slice_ps;
+        let rest_ps = work_ps - slices * self.turns.slice_ps;
+        let job = Job { task, slices, rest_ps, quanta: 0 };
+        if self.jobs.is_empty() {
+            self.jobs.push_back(job);
+            self.slot_start_ps = self.slot_start_ps.max(now_ps);
+            self.started = self.slot_start_ps == now_ps;
+            self.unserved = usize::from(!self.started);
+        } else if self.jobs.len() >= self.turns.resident_max as usize {
+            self.held.push_back(job);
+        } else {
+            self.join(job);
+        }
+    }
+
+    fn join(&mut self, job: Job) {
+        match self.turns.fresh {
+            Fresh::First => {
+                self.jobs.insert(usize::from(self.started) + self.unserved, job);
+                self.unserved += 1;
+            }
+            Fresh::Tail => self.jobs.push_back(job),
+        }
+    }
+
+    /// When the next task completes; `None` if there is none.
+    #[inline]
+    pub fn next_completion_ps(&mut self) -> Option<u64> {
+        let (n, slot_ps) = (self.jobs.len() as u64, self.slot_ps());
+        let mut first: Option<(u64, u64)> = None;
+        for (place, job) in self.jobs.iter().enumerate() {
+            let slots = job.slices * n + place as u64;
+            let end_ps = self.slot_start_ps + slots * slot_ps + job.rest_ps;
+            // Different slots end at different times, so there are no ties.
+            if first.is_none_or(|(earliest_ps, _)| end_ps < earliest_ps) {
+                first = Some((end_ps, slots));
+            }
+        }
+        self.completions = first;
+        first.map(|(end_ps, _)| end_ps)
+    }
+
+    /// The task of [`Ring::next_completion_ps`] completes, at that time, and leaves.
+    ///
+    /// # Panics
+    /// If [`Ring::next_completion_ps`] has not been asked since the ring last changed.
+    #[inline]
+    pub fn complete(&mut self) -> TaskId {
+        let (end_ps, _) = self.completions.take().expect("ask for the next completion first");
+        if !self.started {
+            self.start_front();
+        }
+        // The ring may have been advanced since the question; count slots from where it stands.
+        let slot_ps = self.slot_ps();
+        let slots = (end_ps - self.slot_start_ps - 1) / slot_ps;
+        if slots > 0 {
+            self.pass(slots, slot_ps);
+        }
+        let job = self.jobs.pop_front().expect("a task that completes is here");
+        self.quanta -= job.quanta;
+        self.slot_start_ps = end_ps;
+        if let Some(held) = self.held.pop_front() {
+            // It is the next to run behind fresh ones that wait already.
+            self.started = false;
+            self.join(held);
+        }
+        if !self.jobs.is_empty() {
+            self.start_front();
+        }
+        job.task
+    }
+
+    /// Tasks that have not run yet; call [`Ring::advance`] first.
+    pub fn unstarted(&self) -> usize {
+        self.unserved + self.held.len()
+    }
+
+    /// Takes the oldest task that has not run yet; call [`Ring::advance`] first.
+    pub fn take_unstarted(&mut self) -> Option<TaskId> {
+        if self.unserved == 0 {
+            return self.held.pop_front().map(|job| job.task);
+        }
+        self.unserved -= 1;
+        let job = self.jobs.remove(usize::from(self.started))?;
+        if let Some(held) = self.held.pop_front() {
+            self.join(held);
+        }
+        Some(job.task)
+    }
+
+    /// The worker does something else for `cost_ps` from `now_ps`: what runs or would run next waits.
+    pub fn delay(&mut self, now_ps: u64, cost_ps: u64) {
+        self.slot_start_ps = if self.jobs.is_empty() { self.slot_start_ps.max(now_ps) } else { self.slot_start_ps };
+        self.slot_start_ps += cost_ps;
+    }
+}

@@ -1,0 +1,81 @@
+//! Join the shortest queue.
+//!
+//! ## What it does
+//! The request goes to the pool with the fewest unfinished requests. Ties are broken at random, or by
+//! *maximum serviced quanta* (MSQ): the pool whose current requests have received the most quanta, because
+//! they are likely to end soon. What MSQ leaves tied goes to the lowest id.
+//! ## When it helps
+//! With processor sharing behind it, it is near the best that a blind dispatcher can do; MSQ shortens the
+//! long requests where usually every pool has one.
+//! ## When it hurts
+//! It needs a dispatcher that sees all pools; its core is lost to the service.
+//! ## Parameters
+//! `ties` (default `random`): `random` or `msq`.
+//! ## Source
+//! Luo et al., ASPLOS 2024, section 3.2.
+//! ## Example
+//! `dispatch = { policy = "jsq", ties = "msq" }`
+
+use super::{Dispatch, Placement, Pools};
+use crate::random::Draw;
+
+/// How ties between the shortest pools are broken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum Ties {
+    /// Uniformly.
+    #[default]
+    Random,
+    /// Maximum serviced quanta, then the lowest id.
+    Msq,
+}
+
+/// What a policy file says.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+pub struct JsqConfig {
+    /// How ties are broken.
+    pub ties: Ties,
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Jsq {
+    ties: Ties,
+}
+
+impl Jsq {
+    /// A dispatcher that breaks ties as `config` says.
+    pub fn new(config: JsqConfig) -> Jsq {
+        Jsq { ties: config.ties }
+    }
+}
+
+impl Dispatch for Jsq {
+    #[inline]
+    fn on_arrival(&mut self, mut draw: Draw, pools: &mut impl Pools) -> Placement {
+        let shortest = pools.shortest();
+        let pool = match self.ties {
+            Ties::Random => pools.nth_shortest(draw.below(shortest.pools)),
+            // An empty pool has no current requests: all are tied at zero quanta.
+            Ties::Msq if shortest.unfinished == 0 || shortest.pools == 1 => pools.nth_shortest(0),
+            Ties::Msq => {
+                let mut best = pools.nth_shortest(0);
+                let mut most = pools.serviced_quanta(best);
+                for i in 1..shortest.pools {
+                    let pool = pools.nth_shortest(i);
+                    let quanta = pools.serviced_quanta(pool);
+                    if quanta > most {
+                        (best, most) = (pool, quanta);
+                    }
+                }
+                best
+            }
+        };
+        Placement::Pool(pool)
+    }
+}

@@ -1,0 +1,146 @@
+//! Dispatch: a request arrives; which pool gets it, or is it held?
+
+mod jbsq;
+mod jsq;
+mod least_work;
+mod power_of_k;
+mod random;
+mod round_robin;
+
+pub use jbsq::{Jbsq, JbsqConfig};
+pub use jsq::{Jsq, JsqConfig, Ties};
+pub use least_work::LeastWork;
+pub use power_of_k::{PowerOfK, PowerOfKConfig};
+pub use random::Random;
+pub use round_robin::RoundRobin;
+
+use crate::random::Draw;
+use crate::{Picos, PoolId};
+
+/// What a dispatcher sees of the pools that have a core now ("open" pools). Counts may be stale.
+pub trait Pools {
+    /// Open pools; at least one.
+    fn open(&self) -> u32;
+    /// The `i`-th open pool, `i <` [`Pools::open`], in increasing order of id.
+    fn nth(&self, i: u32) -> PoolId;
+    /// Requests of `pool` that have not finished: waiting, preempted and running.
+    fn unfinished(&self, pool: PoolId) -> u32;
+    /// The fewest unfinished requests of any open pool, and how many open pools have so few.
+    fn shortest(&self) -> Shortest;
+    /// The `i`-th of the shortest open pools, `i <` [`Shortest::pools`], in increasing order of id.
+    fn nth_shortest(&self, i: u32) -> PoolId;
+    /// Quanta that the *current* requests of `pool` have received so far.
+    fn serviced_quanta(&mut self, pool: PoolId) -> u64;
+    /// Service time that the unfinished requests of `pool` still need. Clairvoyant: only a simulator knows.
+    fn unfinished_work(&mut self, pool: PoolId) -> Picos;
+}
+
+/// The shortest pools: their length, and how many there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shortest {
+    /// Unfinished requests of each of them.
+    pub unfinished: u32,
+    /// How many pools are that short; at least one.
+    pub pools: u32,
+}
+
+/// Where a request goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// To this pool, at no cost to any worker.
+    Pool(PoolId),
+    /// It landed at a worker of `landed`, which pays to move it to `pool`; free where both are the same.
+    Moved {
+        /// The pool that the network chose.
+        landed: PoolId,
+        /// The pool that the policy chose.
+        pool: PoolId,
+    },
+    /// Nowhere yet: it waits at the dispatcher, first come first served, until a completion makes room.
+    Hold,
+}
+
+/// A dispatch policy. One instance per dispatcher.
+pub trait Dispatch {
+    /// Places the request that has just arrived.
+    fn on_arrival(&mut self, draw: Draw, pools: &mut impl Pools) -> Placement;
+
+    /// A request has finished and others are held: where does the oldest held one go, if anywhere?
+    ///
+    /// Asked again until it answers `None` or nothing is held.
+    fn on_room(&mut self, _draw: Draw, _pools: &mut impl Pools) -> Option<PoolId> {
+        None
+    }
+}
+
+/// The dispatch policy as a policy file names it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "serde", serde(tag = "policy", rename_all = "kebab-case", deny_unknown_fields))]
+pub enum DispatchConfig {
+    /// Uniformly at random, as a network card's receive-side scaling does.
+    Random,
+    /// One pool after the other.
+    RoundRobin,
+    /// The shortest of `k` pools drawn at random.
+    PowerOfK(PowerOfKConfig),
+    /// The shortest of all pools.
+    Jsq(JsqConfig),
+    /// The shortest of all pools if it is below a bound, else held.
+    Jbsq(JbsqConfig),
+    /// The pool with the least unfinished work; clairvoyant.
+    LeastWork,
+}
+
+/// Any dispatch policy of this crate: a match that the branch predictor learns.
+#[derive(Clone, Debug)]
+pub enum AnyDispatch {
+    /// See [`Random`].
+    Random(Random),
+    /// See [`RoundRobin`].
+    RoundRobin(RoundRobin),
+    /// See [`PowerOfK`].
+    PowerOfK(PowerOfK),
+    /// See [`Jsq`].
+    Jsq(Jsq),
+    /// See [`Jbsq`].
+    Jbsq(Jbsq),
+    /// See [`LeastWork`].
+    LeastWork(LeastWork),
+}
+
+impl From<DispatchConfig> for AnyDispatch {
+    fn from(config: DispatchConfig) -> AnyDispatch {
+        match config {
+            DispatchConfig::Random => AnyDispatch::Random(Random),
+            DispatchConfig::RoundRobin => AnyDispatch::RoundRobin(RoundRobin::default()),
+            DispatchConfig::PowerOfK(config) => AnyDispatch::PowerOfK(PowerOfK::new(config)),
+            DispatchConfig::Jsq(config) => AnyDispatch::Jsq(Jsq::new(config)),
+            DispatchConfig::Jbsq(config) => AnyDispatch::Jbsq(Jbsq::new(config)),
+            DispatchConfig::LeastWork => AnyDispatch::LeastWork(LeastWork),
+        }
+    }
+}
+
+impl Dispatch for AnyDispatch {
+    #[inline]
+    fn on_arrival(&mut self, draw: Draw, pools: &mut impl Pools) -> Placement {
+        match self {
+            AnyDispatch::Random(policy) => policy.on_arrival(draw, pools),
+            AnyDispatch::RoundRobin(policy) => policy.on_arrival(draw, pools),
+            AnyDispatch::PowerOfK(policy) => policy.on_arrival(draw, pools),
+            AnyDispatch::Jsq(policy) => policy.on_arrival(draw, pools),
+            AnyDispatch::Jbsq(policy) => policy.on_arrival(draw, pools),
+            AnyDispatch::LeastWork(policy) => policy.on_arrival(draw, pools),
+        }
+    }
+
+    #[inline]
+    fn on_room(&mut self, draw: Draw, pools: &mut impl Pools) -> Option<PoolId> {
+        match self {
+            AnyDispatch::Jbsq(policy) => policy.on_room(draw, pools),
+            _ => None,
+        }
+    }
+}

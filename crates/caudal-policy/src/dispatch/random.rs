@@ -1,0 +1,29 @@
+//! Random: each request goes to a pool drawn uniformly.
+//!
+//! ## What it does
+//! Draws one of the open pools, all with the same chance, without looking at any of them.
+//! ## When it helps
+//! It costs nothing and needs no dispatcher: it is what a network card's receive-side scaling (RSS) does
+//! with many flows. With work stealing behind it, it is the best that the policies paper found.
+//! ## When it hurts
+//! Alone, some queues are long while other cores idle; the tail suffers first.
+//! ## Parameters
+//! None.
+//! ## Source
+//! McClure et al., NSDI 2022, section 3.2.1 ("no load balancing") and 4.1.
+//! ## Example
+//! `dispatch = { policy = "random" }`
+
+use super::{Dispatch, Placement, Pools};
+use crate::random::Draw;
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Random;
+
+impl Dispatch for Random {
+    #[inline]
+    fn on_arrival(&mut self, mut draw: Draw, pools: &mut impl Pools) -> Placement {
+        Placement::Pool(pools.nth(draw.below(pools.open())))
+    }
+}

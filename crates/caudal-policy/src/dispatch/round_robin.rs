@@ -1,0 +1,33 @@
+//! Round robin: one pool after the other.
+//!
+//! ## What it does
+//! Request `n` goes to the `n`-th open pool, modulo their number.
+//! ## When it helps
+//! Arrivals at each pool become more regular than random ones, at no cost.
+//! ## When it hurts
+//! It is as blind as random dispatch to a long request that blocks its queue.
+//! ## Parameters
+//! None.
+//! ## Source
+//! Folklore; Harchol-Balter, *Performance Modeling and Design of Computer Systems*, 2013, chapter 24.
+//! ## Example
+//! `dispatch = { policy = "round-robin" }`
+
+use super::{Dispatch, Placement, Pools};
+use crate::random::Draw;
+
+/// See the [module](self).
+#[derive(Clone, Debug, Default)]
+pub struct RoundRobin {
+    next: u32,
+}
+
+impl Dispatch for RoundRobin {
+    #[inline]
+    fn on_arrival(&mut self, _draw: Draw, pools: &mut impl Pools) -> Placement {
+        // The number of open pools may have shrunk since the last request.
+        let turn = if self.next < pools.open() { self.next } else { 0 };
+        self.next = turn + 1;
+        Placement::Pool(pools.nth(turn))
+    }
+}
