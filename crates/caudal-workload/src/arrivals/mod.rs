@@ -1,0 +1,229 @@
+//! When requests arrive.
+
+mod profile;
+mod read;
+mod sampler;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use caudal_policy::time::Picos;
+use serde::{Deserialize, Serialize};
+
+use crate::error::WorkloadError;
+use crate::input::{self, Columns, Unit};
+use crate::spec::{check_spread, positive_time};
+
+use profile::Profile;
+pub use sampler::ArrivalSampler;
+
+/// `arrivals = …` of a `[workload]`: `{ process = "…", … }`, `{ file = "…", … }`, or just `"poisson"` or
+/// `"constant"`.
+///
+/// The rate is no part of it: it follows from the load. Every process keeps that rate as its long-run mean.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "process", rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum ArrivalSpec {
+    /// Independent exponential gaps.
+    Poisson,
+    /// Equal gaps; the first request comes after one gap.
+    Constant,
+    /// Independent log-normal gaps.
+    LogNormal {
+        /// How far they spread.
+        #[serde(flatten)]
+        spread: GapSpread,
+    },
+    /// A Markov-modulated Poisson process of two states, each lasting an exponential time.
+    OnOff {
+        /// Mean time in the busy state.
+        on: Picos,
+        /// Mean time in the quiet state.
+        off: Picos,
+        /// Rate in the quiet state as a part of that in the busy one, from 0 (default) to below 1.
+        off_rate: f64,
+    },
+    /// Poisson with a rate that steps, over and over again.
+    Steps {
+        /// At least one of them.
+        steps: Vec<Step>,
+    },
+    /// Poisson with a rate that is a polygon through points, over and over again.
+    Ramps {
+        /// At least two; the first at 0, the last ends the cycle.
+        points: Vec<RampPoint>,
+    },
+    /// The timestamps of a file.
+    #[serde(untagged)]
+    File(TimestampFile),
+}
+
+/// How far gaps spread around their mean. Exactly one of the two.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum GapSpread {
+    /// Squared coefficient of variation; above 0, at most 10^6.
+    Scv(f64),
+    /// Standard deviation of the logarithm; above 0, at most 3.7.
+    Sigma(f64),
+}
+
+/// One step of a rate.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Step {
+    /// How long it lasts.
+    #[serde(rename = "for")]
+    pub duration: Picos,
+    /// The rate, in any measure, from 0 on: only the ratios matter, because the steps are scaled so that
+    /// their mean over time is the rate that the load asks for.
+    pub rate: f64,
+}
+
+/// One corner of a polygon of rates.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RampPoint {
+    /// Time since the cycle began; two points may share one, which makes a step.
+    pub at: Picos,
+    /// The rate, in any measure, from 0 on; scaled as [`Step::rate`] is.
+    pub rate: f64,
+}
+
+/// Timestamps that were recorded; they must not decrease. The first one becomes time 0.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TimestampFile {
+    /// The CSV file; relative to the file that names it.
+    pub file: PathBuf,
+    /// Which column holds them. Default: the only one, or `timestamp`, `timestamp_ns`, ….
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<String>,
+    /// Their unit. Default: the end of the column's name, or nanoseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<Unit>,
+    /// Whether all times are stretched so that the mean gap is the one that the load asks for. Default:
+    /// no, they are kept as they are, and the load follows from them ([`Arrivals::natural_rate`]).
+    pub scale: bool,
+}
+
+/// Compiled arrivals: immutable, shared between threads, cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Arrivals {
+    kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Poisson,
+    Constant,
+    LogNormal { sigma: f64 },
+    OnOff { on_ps: f64, off_ps: f64, off_rate: f64 },
+    Profile(Arc<Profile>),
+    Times { times_ps: Arc<[u64]>, scale: bool },
+}
+
+impl ArrivalSpec {
+    /// Checks it and reads its file if it has one. `base_dir` is where relative files are looked for.
+    ///
+    /// # Errors
+    /// [`WorkloadError`] names the key, or the file's line and column, and says what would be right.
+    pub fn compile(&self, base_dir: &Path) -> Result<Arrivals, WorkloadError> {
+        let kind = match self {
+            ArrivalSpec::Poisson => Kind::Poisson,
+            ArrivalSpec::Constant => Kind::Constant,
+            ArrivalSpec::LogNormal { spread: GapSpread::Scv(scv) } => {
+                Kind::LogNormal { sigma: check_spread("scv", *scv, 1e6)?.ln_1p().sqrt() }
+            }
+            ArrivalSpec::LogNormal { spread: GapSpread::Sigma(sigma) } => {
+                Kind::LogNormal { sigma: check_spread("sigma", *sigma, 3.7)? }
+            }
+            ArrivalSpec::OnOff { on, off, off_rate } => {
+                let (on_ps, off_ps) = (state_time("on", *on)?, state_time("off", *off)?);
+                if !(0.0..1.0).contains(off_rate) {
+                    let expected = "the quiet rate is a part of the busy one: from 0 to below 1";
+                    return Err(WorkloadError::value("off_rate", off_rate, expected));
+                }
+                Kind::OnOff { on_ps, off_ps, off_rate: *off_rate }
+            }
+            ArrivalSpec::Steps { steps } => Kind::Profile(Arc::new(Profile::steps(steps)?)),
+            ArrivalSpec::Ramps { points } => Kind::Profile(Arc::new(Profile::ramps(points)?)),
+            ArrivalSpec::File(file) => file.compile(base_dir)?,
+        };
+        Ok(Arrivals { kind })
+    }
+}
+
+impl TimestampFile {
+    fn compile(&self, base_dir: &Path) -> Result<Kind, WorkloadError> {
+        let path = base_dir.join(&self.file);
+        let columns = Columns { column: self.column.as_deref(), unit: self.unit };
+        let times_ps = input::read_timestamps(&input::load(&path)?, &path, columns)?;
+        if times_ps.last().is_none_or(|&last| last == 0) {
+            let problem = "needs at least two different timestamps".to_owned();
+            return Err(WorkloadError::File { path, problem });
+        }
+        Ok(Kind::Times { times_ps: times_ps.into(), scale: self.scale })
+    }
+}
+
+impl Arrivals {
+    /// Independent exponential gaps.
+    pub fn poisson() -> Arrivals {
+        Arrivals { kind: Kind::Poisson }
+    }
+
+    /// The rate in requests per second that recorded timestamps have of their own: (n − 1) / (last − first).
+    /// `None` for a process, and for timestamps that are scaled to the load.
+    pub fn natural_rate(&self) -> Option<f64> {
+        match &self.kind {
+            Kind::Times { times_ps, scale: false } => Some(1e12 / mean_gap_ps(times_ps)),
+            _ => None,
+        }
+    }
+
+    /// How many requests there are, if they end: recorded timestamps do.
+    pub fn count(&self) -> Option<u64> {
+        match &self.kind {
+            Kind::Times { times_ps, .. } => Some(times_ps.len() as u64),
+            _ => None,
+        }
+    }
+
+    /// The highest momentary rate as a multiple of the mean rate (1 for Poisson, constant and log-normal
+    /// gaps and for timestamps). Load × peak at or above 1 means passing overload.
+    pub fn peak_factor(&self) -> f64 {
+        match &self.kind {
+            Kind::OnOff { on_ps, off_ps, off_rate } => (on_ps + off_ps) / (on_ps + off_ps * off_rate),
+            Kind::Profile(profile) => profile.peak_factor(),
+            _ => 1.0,
+        }
+    }
+
+    /// A stream of arrival times; the same seed gives the same times. `mean_gap_ps` is the mean time between
+    /// two arrivals in ps; timestamps of a file ignore it unless they are scaled.
+    ///
+    /// # Panics
+    /// If `mean_gap_ps` is not positive and finite.
+    pub fn sampler(&self, seed: u64, mean_gap_ps: f64) -> ArrivalSampler {
+        assert!(mean_gap_ps > 0.0 && mean_gap_ps.is_finite(), "a mean gap is positive, not {mean_gap_ps}");
+        ArrivalSampler::new(&self.kind, seed, mean_gap_ps)
+    }
+}
+
+/// Mean time in a state. Much shorter ones are no bursts, and would be stepped through one by one.
+fn state_time(key: &str, time: Picos) -> Result<f64, WorkloadError> {
+    if positive_time(key, time)? < Picos::from_nanos(10).0 {
+        return Err(WorkloadError::value(key, time, "a state lasts at least 10ns on average"));
+    }
+    Ok(time.0 as f64)
+}
+
+fn mean_gap_ps(times_ps: &[u64]) -> f64 {
+    let span = times_ps.last().zip(times_ps.first()).map_or(0, |(last, first)| last - first);
+    span as f64 / (times_ps.len() - 1).max(1) as f64
+}

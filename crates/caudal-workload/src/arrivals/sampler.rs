@@ -1,0 +1,205 @@
+//! Streams of arrival times.
+//!
+//! Gaps are real numbers and are summed as such; only the sums are rounded to whole picoseconds. So no
+//! rounding accumulates, whatever the gap, and the mean rate is exact.
+
+use std::sync::Arc;
+
+use rand_core::Rng;
+use rand_distr::{Distribution, Exp1, StandardNormal};
+
+use super::Kind;
+use super::profile::{Place, Profile};
+use crate::rng::{Purpose, Stream, stream, unit};
+
+/// After so many gaps the sum moves into the integer part, before it grows so large that an `f64` loses
+/// parts of a picosecond. Fixed, so that the sizes of the batches do not change the times.
+const REBASE: u32 = 256;
+
+/// A stream of arrival times, ascending (equal ones are possible).
+#[derive(Clone, Debug)]
+pub struct ArrivalSampler {
+    rng: Stream,
+    clock: Clock,
+    process: Process,
+}
+
+/// Time as an integer plus what the last gaps have added.
+#[derive(Clone, Copy, Debug, Default)]
+struct Clock {
+    base_ps: u64,
+    since_ps: f64,
+    gaps: u32,
+}
+
+#[derive(Clone, Debug)]
+enum Process {
+    Poisson { mean_gap_ps: f64 },
+    Constant { gap_ps: f64 },
+    LogNormal { mu: f64, sigma: f64 },
+    OnOff(OnOff),
+    Profile { profile: Arc<Profile>, mean_gap_ps: f64, place: Place, cycle_start_ps: u64 },
+    Times { times_ps: Arc<[u64]>, next: usize, stretch: Option<f64> },
+}
+
+/// A two-state MMPP between two arrivals.
+#[derive(Clone, Copy, Debug)]
+struct OnOff {
+    on: bool,
+    /// Mean gap and mean duration of the busy and of the quiet state.
+    busy: (f64, f64),
+    quiet: (f64, f64),
+    /// How long the present state still lasts.
+    left_ps: f64,
+}
+
+impl ArrivalSampler {
+    pub(super) fn new(kind: &Kind, seed: u64, mean_gap_ps: f64) -> ArrivalSampler {
+        let mut rng = stream(seed, Purpose::Arrivals);
+        let process = match kind {
+            Kind::Poisson => Process::Poisson { mean_gap_ps },
+            Kind::Constant => Process::Constant { gap_ps: mean_gap_ps },
+            Kind::LogNormal { sigma } => {
+                Process::LogNormal { mu: mean_gap_ps.ln() - sigma * sigma / 2.0, sigma: *sigma }
+            }
+            Kind::OnOff { on_ps, off_ps, off_rate } => {
+                Process::OnOff(OnOff::stationary(mean_gap_ps, *on_ps, *off_ps, *off_rate, &mut rng))
+            }
+            Kind::Profile(profile) => {
+                let profile = Arc::clone(profile);
+                Process::Profile { profile, mean_gap_ps, place: Place::default(), cycle_start_ps: 0 }
+            }
+            Kind::Times { times_ps, scale } => {
+                let stretch = scale.then(|| mean_gap_ps / super::mean_gap_ps(times_ps));
+                Process::Times { times_ps: Arc::clone(times_ps), next: 0, stretch }
+            }
+        };
+        ArrivalSampler { rng, clock: Clock::default(), process }
+    }
+
+    /// Writes the next arrival times, in ps since the start, and returns how many: all of `out`, or fewer
+    /// when recorded timestamps end (or time itself does, after 213 days).
+    pub fn fill(&mut self, out: &mut [u64]) -> usize {
+        let rng = &mut self.rng;
+        match &mut self.process {
+            Process::Poisson { mean_gap_ps } => {
+                let mean = *mean_gap_ps;
+                self.clock.fill(rng, out, |rng| mean * exp1(rng))
+            }
+            Process::Constant { gap_ps } => {
+                let gap = *gap_ps;
+                self.clock.fill(rng, out, |_| gap)
+            }
+            Process::LogNormal { mu, sigma } => {
+                let (mu, sigma) = (*mu, *sigma);
+                self.clock.fill(rng, out, |rng| {
+                    let normal: f64 = StandardNormal.sample(rng);
+                    (mu + sigma * normal).exp()
+                })
+            }
+            Process::OnOff(state) => self.clock.fill(rng, out, |rng| state.gap(rng)),
+            Process::Profile { profile, mean_gap_ps, place, cycle_start_ps } => {
+                for (written, time) in out.iter_mut().enumerate() {
+                    let cycles = profile.walk(place, *mean_gap_ps * exp1(rng));
+                    let passed = cycles.checked_mul(profile.cycle_ps);
+                    let Some(start) = passed.and_then(|passed| cycle_start_ps.checked_add(passed)) else {
+                        return written;
+                    };
+                    *cycle_start_ps = start;
+                    *time = start.saturating_add(profile.time_ps(place).round() as u64);
+                }
+                out.len()
+            }
+            Process::Times { times_ps, next, stretch } => {
+                let count = out.len().min(times_ps.len() - *next);
+                let source = &times_ps[*next..*next + count];
+                match stretch {
+                    None => out[..count].copy_from_slice(source),
+                    Some(stretch) => {
+                        out.iter_mut()
+                            .zip(source)
+                            .for_each(|(o, &t)| *o = (t as f64 * *stretch).round() as u64);
+                    }
+                }
+                *next += count;
+                count
+            }
+        }
+    }
+}
+
+#[inline]
+fn exp1(rng: &mut Stream) -> f64 {
+    Exp1.sample(rng)
+}
+
+impl Clock {
+    /// Adds up gaps. The integer part is constant within a block, so only one addition of floats lies
+    /// between one time and the next.
+    #[inline]
+    fn fill(
+        &mut self,
+        rng: &mut Stream,
+        out: &mut [u64],
+        mut gap_ps: impl FnMut(&mut Stream) -> f64,
+    ) -> usize {
+        // Local copies live in registers; through the references every draw would go to memory.
+        let mut local = rng.clone();
+        let mut written = 0;
+        while written < out.len() {
+            let block = (out.len() - written).min((REBASE - self.gaps) as usize);
+            let Clock { base_ps, mut since_ps, .. } = *self;
+            for time in &mut out[written..written + block] {
+                since_ps += gap_ps(&mut local);
+                *time = base_ps.saturating_add((since_ps + 0.5) as u64);
+            }
+            written += block;
+            self.since_ps = since_ps;
+            self.gaps += block as u32;
+            if self.gaps == REBASE && !self.rebase() {
+                break;
+            }
+        }
+        *rng = local;
+        written
+    }
+
+    /// Moves whole picoseconds into the integer part; false when time has come to its end.
+    fn rebase(&mut self) -> bool {
+        let whole = self.since_ps.floor();
+        self.since_ps -= whole;
+        self.gaps = 0;
+        let sum = self.base_ps.checked_add(whole as u64);
+        self.base_ps = sum.unwrap_or(u64::MAX);
+        sum.is_some()
+    }
+}
+
+impl OnOff {
+    /// Starts in the state that a random moment would find.
+    fn stationary(mean_gap_ps: f64, on_ps: f64, off_ps: f64, off_rate: f64, rng: &mut Stream) -> OnOff {
+        let busy_gap = mean_gap_ps * (on_ps + off_ps * off_rate) / (on_ps + off_ps);
+        let on = unit(rng.next_u64()) * (on_ps + off_ps) < on_ps;
+        let left_ps = exp1(rng) * if on { on_ps } else { off_ps };
+        OnOff { on, busy: (busy_gap, on_ps), quiet: (busy_gap / off_rate, off_ps), left_ps }
+    }
+
+    /// The time to the next arrival. An exponential gap that outlasts the state is cut at its end and drawn
+    /// anew in the next one, which memorylessness allows.
+    fn gap(&mut self, rng: &mut Stream) -> f64 {
+        let mut passed = 0.0;
+        loop {
+            let (mean_gap, _) = if self.on { self.busy } else { self.quiet };
+            // Infinite where the quiet state is silent.
+            let gap = mean_gap * exp1(rng);
+            if gap < self.left_ps {
+                self.left_ps -= gap;
+                return passed + gap;
+            }
+            passed += self.left_ps;
+            self.on = !self.on;
+            let (_, duration) = if self.on { self.busy } else { self.quiet };
+            self.left_ps = duration * exp1(rng);
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Everything that can be wrong with a workload, with the place and what would be right.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// Why a workload was refused.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkloadError {
+    /// A name that no workload has.
+    #[error("no workload is called `{name}`; {hint}")]
+    UnknownName {
+        /// What was asked for.
+        name: String,
+        /// The nearest names, or all of them.
+        hint: String,
+    },
+    /// A key whose value makes no sense.
+    #[error("`{key}` = {value}: {expected}")]
+    Value {
+        /// The key, with its path inside the table: `classes[1].weight`.
+        key: String,
+        /// Its value, as written.
+        value: String,
+        /// What would be right.
+        expected: String,
+    },
+    /// Probabilities that are none.
+    #[error("`{key}`: the probabilities sum to {sum}; they must sum to 1 (within 1e-9)")]
+    Sum {
+        /// The key that holds them.
+        key: String,
+        /// What they sum to.
+        sum: f64,
+    },
+    /// A file that cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// A row of a file that cannot be used.
+    #[error("{}:{line}:{column}: {problem}", path.display())]
+    Row {
+        /// The file.
+        path: PathBuf,
+        /// Line, from 1.
+        line: u64,
+        /// Column of the field's first character in the line, from 1, in bytes.
+        column: usize,
+        /// What is wrong with it.
+        problem: RowProblem,
+    },
+    /// A file that is wrong as a whole, or does not fit what is said about it.
+    #[error("{}: {problem}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and what would be right.
+        problem: String,
+    },
+}
+
+/// What is wrong with one row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RowProblem {
+    /// Nothing stands where a value should.
+    Empty,
+    /// Text that is no number.
+    NotANumber(String),
+    /// NaN or infinite.
+    NotFinite(String),
+    /// Below zero.
+    Negative(String),
+    /// Zero, or so short that it rounds to zero picoseconds.
+    Zero(String),
+    /// Above [`crate::LONGEST_PS`].
+    TooLong(String),
+    /// Another number of columns than the first row.
+    Columns {
+        /// Columns of the first row.
+        expected: usize,
+        /// Columns here.
+        found: usize,
+    },
+    /// A class without a name, or with one that cannot be a name.
+    ClassName(String),
+    /// The 257th class.
+    TooManyClasses(String),
+    /// A timestamp before the one above it.
+    BackInTime(String),
+    /// Anything that a file format of its own brings along.
+    Format(String),
+}
+
+impl fmt::Display for RowProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("empty; every row needs a time such as 1592"),
+            Self::NotANumber(text) => {
+                write!(f, "`{text}` is not a number; write a time without its unit, such as 1592")
+            }
+            Self::NotFinite(text) => write!(f, "`{text}` is not finite; times are numbers such as 1592"),
+            Self::Negative(text) => write!(f, "`{text}` is negative; a time is longer than 0"),
+            Self::Zero(text) => write!(f, "`{text}` is zero at a resolution of 1ps; a time is longer than 0"),
+            Self::TooLong(text) => {
+                write!(f, "`{text}` is longer than an hour, the longest time here; is the unit right?")
+            }
+            Self::Columns { expected, found } => {
+                write!(f, "{found} columns, but the first row has {expected}; every row needs the same")
+            }
+            Self::ClassName(text) => {
+                write!(f, "`{text}` cannot name a class; use 1 to 64 printable characters")
+            }
+            Self::TooManyClasses(text) => {
+                write!(f, "`{text}` is the 257th class; at most 256 are possible (is this the class column?)")
+            }
+            Self::BackInTime(text) => {
+                write!(f, "`{text}` is earlier than the row above; timestamps must not decrease")
+            }
+            Self::Format(text) => f.write_str(text),
+        }
+    }
+}
+
+impl WorkloadError {
+    /// A key with an impossible value.
+    pub(crate) fn value(
+        key: impl Into<String>,
+        value: impl fmt::Display,
+        expected: impl Into<String>,
+    ) -> WorkloadError {
+        WorkloadError::Value { key: key.into(), value: value.to_string(), expected: expected.into() }
+    }
+
+    /// The same error, seen from the table around it: `weight` becomes `classes[1].weight`.
+    pub(crate) fn under(mut self, parent: &str) -> WorkloadError {
+        if let Self::Value { key, .. } | Self::Sum { key, .. } = &mut self {
+            *key = format!("{parent}.{key}");
+        }
+        self
+    }
+}

@@ -1,0 +1,180 @@
+//! Workloads that have a name, each with where its numbers come from.
+
+use std::path::Path;
+
+use caudal_policy::time::Picos;
+
+use crate::error::WorkloadError;
+use crate::service::Service;
+use crate::spec::{ClassSpec, DistributionSpec, FileSpec, Replay, ServiceSpec};
+
+/// Measured service times of RocksDB gets and scans.
+const ROCKSDB: &[u8] = include_bytes!("../../../data/rocksdb-get-scan.csv");
+const ROCKSDB_PATH: &str = "data/rocksdb-get-scan.csv";
+
+/// A workload with a name.
+#[derive(Debug)]
+pub struct NamedWorkload {
+    /// What files and the command line call it.
+    pub name: &'static str,
+    /// What it is, in one sentence.
+    pub summary: &'static str,
+    /// Where its numbers come from, in one sentence.
+    pub source: &'static str,
+    /// How a file would spell it out, as the right-hand side of `service = …`.
+    pub definition: &'static str,
+    recipe: fn() -> ServiceSpec,
+}
+
+impl NamedWorkload {
+    /// What a file would have to say for the same workload. The measured ones are files that are built in,
+    /// so their path need not exist: compile them by [`NamedWorkload::compile`], or by name.
+    pub fn spec(&self) -> ServiceSpec {
+        (self.recipe)()
+    }
+
+    /// Compiles it; no file is read.
+    ///
+    /// # Errors
+    /// None of the built-in ones has any; a test compiles them all.
+    pub fn compile(&self) -> Result<Service, WorkloadError> {
+        match self.spec() {
+            ServiceSpec::File(spec) => spec.compile_bytes(ROCKSDB, Path::new(ROCKSDB_PATH)),
+            other => other.compile(Path::new("")),
+        }
+    }
+}
+
+/// All of them, in the order in which they are listed to users.
+pub fn named() -> &'static [NamedWorkload] {
+    &NAMED
+}
+
+/// The workload called `name`.
+///
+/// # Errors
+/// [`WorkloadError::UnknownName`] with the nearest name, or with all of them.
+pub fn find_named(name: &str) -> Result<&'static NamedWorkload, WorkloadError> {
+    NAMED.iter().find(|workload| workload.name == name).ok_or_else(|| WorkloadError::UnknownName {
+        name: name.to_owned(),
+        hint: match nearest(name, NAMED.iter().map(|workload| workload.name)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => {
+                let names: Vec<&str> = NAMED.iter().map(|workload| workload.name).collect();
+                format!("there are {}; a file is `{{ file = \"…\" }}`", names.join(", "))
+            }
+        },
+    })
+}
+
+/// The candidate that `name` may be a slip for.
+pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let name = name.to_lowercase().replace(['_', ' '], "-");
+    candidates
+        .map(|candidate| (strsim::jaro_winkler(&name, candidate), candidate))
+        .filter(|(likeness, _)| *likeness > 0.8)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate)
+}
+
+static NAMED: [NamedWorkload; 8] = [
+    NamedWorkload {
+        name: "exp-1us",
+        summary: "Exponential with mean 1 us.",
+        source: "Tiny Quanta (ASPLOS 2024), section 5.1, Exp(1); also the default of the policies paper (NSDI 2022), section 3.",
+        definition: r#"{ distribution = "exponential", mean = "1us" }"#,
+        recipe: || exponential(1_000),
+    },
+    NamedWorkload {
+        name: "extreme-bimodal",
+        summary: "99.5 % of the requests take 0.5 us, 0.5 % take 500 us.",
+        source: "Tiny Quanta (ASPLOS 2024), section 2, after earlier work that it cites.",
+        definition: r#"{ distribution = "bimodal", short = "0.5us", long = "500us", p_long = 0.005 }"#,
+        recipe: || bimodal(500, 500_000, 0.005),
+    },
+    NamedWorkload {
+        name: "high-bimodal",
+        summary: "Half of the requests take 1 us, half 100 us.",
+        source: "Used by Tiny Quanta (ASPLOS 2024), section 5.1; the numbers are those of Perséphone's (SOSP 2021) published configuration.",
+        definition: r#"{ distribution = "bimodal", short = "1us", long = "100us", p_long = 0.5 }"#,
+        recipe: || bimodal(1_000, 100_000, 0.5),
+    },
+    NamedWorkload {
+        name: "policies-bimodal",
+        summary: "90 % of the requests take 0.5 us, 10 % take 5.5 us; the mean is 1 us.",
+        source: "Policies paper (NSDI 2022), Figure 10.",
+        definition: r#"{ distribution = "bimodal", short = "0.5us", long = "5.5us", p_long = 0.1 }"#,
+        recipe: || bimodal(500, 5_500, 0.1),
+    },
+    NamedWorkload {
+        name: "tpcc",
+        summary: "The five TPC-C transactions as constants from 5.7 us to 100 us.",
+        source: "Used by Tiny Quanta (ASPLOS 2024), section 5.1; the numbers are those of Perséphone's (SOSP 2021) published configuration.",
+        definition: r#"{ distribution = "mixture", classes = [
+  { name = "payment", weight = 0.44, service = { distribution = "constant", value = "5.7us" } },
+  { name = "order-status", weight = 0.04, service = { distribution = "constant", value = "6us" } },
+  { name = "new-order", weight = 0.44, service = { distribution = "constant", value = "20us" } },
+  { name = "delivery", weight = 0.04, service = { distribution = "constant", value = "88us" } },
+  { name = "stock-level", weight = 0.04, service = { distribution = "constant", value = "100us" } },
+] }"#,
+        recipe: tpcc,
+    },
+    NamedWorkload {
+        name: "rocksdb-0.5",
+        summary: "Measured RocksDB requests, 99.5 % gets (median 1.59 us) and 0.5 % scans (median 824 us).",
+        source: "Measured: data/rocksdb-get-scan.csv; the share of scans is that of Tiny Quanta (ASPLOS 2024), section 5.1.",
+        definition: r#"{ file = "data/rocksdb-get-scan.csv", weights = { get = 0.995, scan = 0.005 } }"#,
+        recipe: || rocksdb(0.995, 0.005),
+    },
+    NamedWorkload {
+        name: "rocksdb-50",
+        summary: "Measured RocksDB requests, half gets (median 1.59 us) and half scans (median 824 us).",
+        source: "Measured: data/rocksdb-get-scan.csv; the share of scans is that of Tiny Quanta (ASPLOS 2024), section 5.1.",
+        definition: r#"{ file = "data/rocksdb-get-scan.csv", weights = { get = 0.5, scan = 0.5 } }"#,
+        recipe: || rocksdb(0.5, 0.5),
+    },
+    NamedWorkload {
+        name: "facebook-usr",
+        summary: "memcached under Facebook's USR mix: constant 1 us.",
+        source: "Policies paper (NSDI 2022), section 5: \"about 1 us\"; that the time is constant is ours.",
+        definition: r#"{ distribution = "constant", value = "1us" }"#,
+        recipe: || constant(1_000),
+    },
+];
+
+fn exponential(mean_ns: u64) -> ServiceSpec {
+    let mean = Picos::from_nanos(mean_ns);
+    ServiceSpec::Distribution(DistributionSpec::Exponential { mean })
+}
+
+fn constant(ns: u64) -> ServiceSpec {
+    ServiceSpec::Distribution(DistributionSpec::Constant { value: Picos::from_nanos(ns) })
+}
+
+fn bimodal(short_ns: u64, long_ns: u64, p_long: f64) -> ServiceSpec {
+    let (short, long) = (Picos::from_nanos(short_ns), Picos::from_nanos(long_ns));
+    ServiceSpec::Distribution(DistributionSpec::Bimodal { short, long, p_long })
+}
+
+fn tpcc() -> ServiceSpec {
+    let class =
+        |(name, weight, ns): (&str, f64, u64)| ClassSpec { name: name.into(), weight, service: constant(ns) };
+    let classes = [
+        ("payment", 0.44, 5_700),
+        ("order-status", 0.04, 6_000),
+        ("new-order", 0.44, 20_000),
+        ("delivery", 0.04, 88_000),
+        ("stock-level", 0.04, 100_000),
+    ];
+    ServiceSpec::Distribution(DistributionSpec::Mixture { classes: classes.map(class).into() })
+}
+
+fn rocksdb(get: f64, scan: f64) -> ServiceSpec {
+    ServiceSpec::File(FileSpec {
+        file: ROCKSDB_PATH.into(),
+        column: None,
+        unit: None,
+        replay: Replay::Off,
+        weights: Some([("get".to_owned(), get), ("scan".to_owned(), scan)].into()),
+    })
+}

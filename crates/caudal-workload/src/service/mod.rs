@@ -1,0 +1,205 @@
+//! Compiled service times: a weighted choice between simple shapes, or a sequence to replay.
+
+mod findings;
+mod sampler;
+mod shape;
+mod table;
+
+use std::sync::Arc;
+
+pub use findings::Finding;
+pub(crate) use findings::examine;
+pub use sampler::{Demand, ServiceSampler};
+pub(crate) use shape::{BoundedPareto, Gamma, Leaf, LogNormal, Shape};
+pub(crate) use table::{Bucket, Buckets, Sequence, Values};
+
+use crate::spec::Replay;
+
+/// How far a sum of probabilities may be off before a quantile moves to the next value.
+const P_TOLERANCE: f64 = 1e-12;
+
+/// Compiled service times: immutable, shared between threads, cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Service {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    classes: Vec<String>,
+    /// Every one has a positive weight; the weights sum to 1.
+    leaves: Vec<Leaf>,
+    replay: Option<(Replay, Sequence)>,
+    findings: Vec<Finding>,
+}
+
+impl Service {
+    /// `leaves` of weight 0 are dropped, the others scaled to sum to 1 exactly (they do within 1e-9).
+    pub(crate) fn new(classes: Vec<String>, mut leaves: Vec<Leaf>) -> Service {
+        leaves.retain(|leaf| leaf.weight > 0.0);
+        let total: f64 = leaves.iter().map(|leaf| leaf.weight).sum();
+        debug_assert!(!leaves.is_empty() && !classes.is_empty() && classes.len() <= 256);
+        if total != 1.0 {
+            leaves.iter_mut().for_each(|leaf| leaf.weight /= total);
+        }
+        Service { inner: Arc::new(Inner { classes, leaves, replay: None, findings: Vec::new() }) }
+    }
+
+    pub(crate) fn with_findings(self, findings: Vec<Finding>) -> Service {
+        self.change(|inner| inner.findings = findings)
+    }
+
+    pub(crate) fn with_replay(self, replay: Replay, sequence: Sequence) -> Service {
+        self.change(|inner| inner.replay = (replay != Replay::Off).then_some((replay, sequence)))
+    }
+
+    fn change(self, change: impl FnOnce(&mut Inner)) -> Service {
+        let mut inner = Arc::into_inner(self.inner).expect("still owned by the function that builds it");
+        change(&mut inner);
+        Service { inner: Arc::new(inner) }
+    }
+
+    /// What a mixture takes from the service of one of its classes.
+    pub(crate) fn leaves(&self) -> &[Leaf] {
+        &self.inner.leaves
+    }
+
+    /// Whether rows are replayed in order rather than drawn.
+    pub fn is_replay(&self) -> bool {
+        self.inner.replay.is_some()
+    }
+
+    /// Names of the classes; [`Demand::class`] is an index into them. 1 to 256 of them, in the order of the
+    /// definition (of first appearance, in a file).
+    pub fn classes(&self) -> &[String] {
+        &self.inner.classes
+    }
+
+    /// Share of the requests that belong to class `class`, 0 to 1. Panics if there is no such class.
+    pub fn class_weight(&self, class: usize) -> f64 {
+        assert!(class < self.inner.classes.len(), "class {class} of {}", self.inner.classes.len());
+        self.of_class(class).map(|leaf| leaf.weight).sum()
+    }
+
+    /// Mean service time, exact: from the parameters, or of the values in the table.
+    pub fn mean_ps(&self) -> f64 {
+        moment(self.inner.leaves.iter(), |shape| shape.mean_ps())
+    }
+
+    /// Mean service time of one class; NaN if its weight is 0.
+    pub fn class_mean_ps(&self, class: usize) -> f64 {
+        moment(self.of_class(class), |shape| shape.mean_ps())
+    }
+
+    /// Squared coefficient of variation, (standard deviation / mean)², exact.
+    pub fn scv(&self) -> f64 {
+        scv(self.inner.leaves.iter())
+    }
+
+    /// Squared coefficient of variation of one class; NaN if its weight is 0.
+    pub fn class_scv(&self, class: usize) -> f64 {
+        scv(self.of_class(class))
+    }
+
+    /// The shortest time t with P(service ≤ t) ≥ `p`, in ps; `p` is taken into 0 to 1. Tables: nearest
+    /// rank. Where a tail has no end, `quantile(1.0)` is [`crate::LONGEST_DRAW_PS`].
+    pub fn quantile(&self, p: f64) -> u64 {
+        quantile(self.inner.leaves.iter(), p)
+    }
+
+    /// [`Service::quantile`] of one class; 0 if its weight is 0.
+    pub fn class_quantile(&self, class: usize, p: f64) -> u64 {
+        quantile(self.of_class(class), p)
+    }
+
+    /// P(service ≤ `ps`).
+    pub fn cdf(&self, ps: u64) -> f64 {
+        moment(self.inner.leaves.iter(), |shape| shape.cdf(ps))
+    }
+
+    /// P(service ≤ `ps`) of one class; NaN if its weight is 0.
+    pub fn class_cdf(&self, class: usize, ps: u64) -> f64 {
+        moment(self.of_class(class), |shape| shape.cdf(ps))
+    }
+
+    /// The shortest possible time in ps.
+    pub fn min_ps(&self) -> u64 {
+        self.inner.leaves.iter().map(|leaf| leaf.shape.min_ps()).min().unwrap_or(1)
+    }
+
+    /// The longest possible time in ps, or `None` where the tail has no end.
+    pub fn max_ps(&self) -> Option<u64> {
+        self.inner.leaves.iter().map(|leaf| leaf.shape.max_ps()).try_fold(0, |max, leaf| Some(max.max(leaf?)))
+    }
+
+    /// The longest possible time of one class in ps, or `None` where the tail has no end.
+    pub fn class_max_ps(&self, class: usize) -> Option<u64> {
+        self.of_class(class).map(|leaf| leaf.shape.max_ps()).try_fold(0, |max, leaf| Some(max.max(leaf?)))
+    }
+
+    /// How many measured values stand behind the class, if it was measured.
+    pub fn class_samples(&self, class: usize) -> Option<u64> {
+        self.of_class(class)
+            .map(|leaf| leaf.shape.samples())
+            .try_fold(None, |sum: Option<u64>, leaf| Some(Some(sum.unwrap_or(0) + leaf?)))
+            .flatten()
+    }
+
+    /// What looks suspicious about measured data. Nothing was dropped or changed because of it.
+    pub fn findings(&self) -> &[Finding] {
+        &self.inner.findings
+    }
+
+    /// A stream of demands; the same seed gives the same demands.
+    pub fn sampler(&self, seed: u64) -> ServiceSampler {
+        let replay = self.inner.replay.as_ref();
+        ServiceSampler::new(&self.inner.leaves, replay.map(|(how, rows)| (*how, rows)), seed)
+    }
+
+    fn of_class(&self, class: usize) -> impl Iterator<Item = &Leaf> + Clone {
+        self.inner.leaves.iter().filter(move |leaf| usize::from(leaf.class) == class)
+    }
+}
+
+/// Weighted mean of `value` over the leaves; NaN for none.
+fn moment<'a>(leaves: impl Iterator<Item = &'a Leaf>, value: impl Fn(&Shape) -> f64) -> f64 {
+    let (mut sum, mut weights) = (0.0, 0.0);
+    for leaf in leaves {
+        sum += leaf.weight * value(&leaf.shape);
+        weights += leaf.weight;
+    }
+    sum / weights
+}
+
+/// Variance over mean²: of the leaves' own variances and of their means around the common mean, which
+/// loses no digits where all leaves are alike.
+fn scv<'a>(leaves: impl Iterator<Item = &'a Leaf> + Clone) -> f64 {
+    let mean = moment(leaves.clone(), |shape| shape.mean_ps());
+    let variance = moment(leaves, |shape| shape.variance_ps2() + (shape.mean_ps() - mean).powi(2));
+    variance / (mean * mean)
+}
+
+fn quantile<'a>(leaves: impl Iterator<Item = &'a Leaf> + Clone, p: f64) -> u64 {
+    let p = if p.is_nan() { 0.0 } else { p.clamp(0.0, 1.0) };
+    let own = leaves.clone().map(|leaf| leaf.shape.quantile(p));
+    let Some((low, high)) = own.fold(None, |range: Option<(u64, u64)>, q| {
+        Some(range.map_or((q, q), |(low, high)| (low.min(q), high.max(q))))
+    }) else {
+        return 0;
+    };
+    // The quantile of a mixture lies between those of its parts.
+    smallest(low, high, |t| moment(leaves.clone(), |shape| shape.cdf(t)) >= p - P_TOLERANCE)
+}
+
+/// The smallest number in `low..=high` for which `enough` holds; `high` if there is none below it.
+pub(crate) fn smallest(mut low: u64, mut high: u64, enough: impl Fn(u64) -> bool) -> u64 {
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if enough(middle) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    high
+}

@@ -1,0 +1,325 @@
+//! From what a file says to a [`Service`]: every number is checked here.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use caudal_policy::time::Picos;
+
+use super::{ClassSpec, DistributionSpec, FileSpec, HyperPhases, Phase, Replay, ServiceSpec, Spread};
+use crate::LONGEST_PS;
+use crate::error::WorkloadError;
+use crate::input::{self, Columns, Histograms, Place, Row, Trace};
+use crate::service::{
+    BoundedPareto, Buckets, Demand, Finding, Gamma, Leaf, LogNormal, Sequence, Service, Shape, Values,
+    examine,
+};
+
+/// How far probabilities may sum from 1.
+const SUM_TOLERANCE: f64 = 1e-9;
+/// The widest spread that is taken: an SCV of 10^6.
+const MAX_SCV: f64 = 1e6;
+
+impl ServiceSpec {
+    /// Checks it, reads its file if it has one, and compiles it. `base_dir` is where relative files are
+    /// looked for: the directory of the file that holds the spec.
+    ///
+    /// # Errors
+    /// [`WorkloadError`] names the key, or the file's line and column, and says what would be right.
+    pub fn compile(&self, base_dir: &Path) -> Result<Service, WorkloadError> {
+        match self {
+            ServiceSpec::Named(name) => crate::find_named(name)?.compile(),
+            ServiceSpec::Distribution(spec) => spec.compile(base_dir),
+            ServiceSpec::File(spec) => {
+                let path = base_dir.join(&spec.file);
+                spec.compile_bytes(&input::load(&path)?, &path)
+            }
+        }
+    }
+}
+
+impl DistributionSpec {
+    fn compile(&self, base_dir: &Path) -> Result<Service, WorkloadError> {
+        let shape = match self {
+            DistributionSpec::Bimodal { short, long, p_long } => return bimodal(*short, *long, *p_long),
+            DistributionSpec::Mixture { classes } => return mixture(classes, base_dir),
+            DistributionSpec::HyperExponential { phases } => return hyper_exponential(phases),
+            DistributionSpec::Constant { value } => Shape::Constant(positive_time("value", *value)?),
+            DistributionSpec::Exponential { mean } => {
+                Shape::Exponential { mean_ps: positive_time("mean", *mean)? as f64 }
+            }
+            DistributionSpec::LogNormal { mean, spread } => log_normal(*mean, *spread)?,
+            DistributionSpec::BoundedPareto { alpha, min, max } => bounded_pareto(*alpha, *min, *max)?,
+            DistributionSpec::Gamma { mean, spread } => gamma(*mean, *spread)?,
+        };
+        Ok(Service::new(vec!["all".to_owned()], vec![Leaf { class: 0, weight: 1.0, shape }]))
+    }
+}
+
+fn bimodal(short: Picos, long: Picos, p_long: f64) -> Result<Service, WorkloadError> {
+    let p_long = probability("p_long", p_long)?;
+    let leaves = vec![
+        Leaf { class: 0, weight: 1.0 - p_long, shape: Shape::Constant(positive_time("short", short)?) },
+        Leaf { class: 1, weight: p_long, shape: Shape::Constant(positive_time("long", long)?) },
+    ];
+    Ok(Service::new(vec!["short".to_owned(), "long".to_owned()], leaves))
+}
+
+fn mixture(classes: &[ClassSpec], base_dir: &Path) -> Result<Service, WorkloadError> {
+    count("classes", classes.len())?;
+    let mut names: Vec<String> = Vec::new();
+    let (mut leaves, mut findings) = (Vec::new(), Vec::new());
+    for (index, class) in classes.iter().enumerate() {
+        let place = format!("classes[{index}]");
+        if !is_class_name(&class.name) || names.contains(&class.name) {
+            let expected = "a class's name has 1 to 64 printable characters and stands once in a mixture";
+            return Err(WorkloadError::value(format!("{place}.name"), format!("{:?}", class.name), expected));
+        }
+        let weight = probability("weight", class.weight).map_err(|error| error.under(&place))?;
+        let service =
+            class.service.compile(base_dir).map_err(|error| error.under(&format!("{place}.service")))?;
+        if service.is_replay() {
+            let expected = "a mixture draws its classes independently, which leaves no order to keep";
+            return Err(WorkloadError::value(format!("{place}.service.replay"), "true", expected));
+        }
+        leaves.extend(service.leaves().iter().map(|leaf| Leaf {
+            class: names.len() as u8,
+            weight: weight * leaf.weight,
+            shape: leaf.shape.clone(),
+        }));
+        findings.extend_from_slice(service.findings());
+        names.push(class.name.clone());
+    }
+    sums_to_one("classes", classes.iter().map(|class| class.weight))?;
+    Ok(Service::new(names, leaves).with_findings(findings))
+}
+
+fn hyper_exponential(phases: &HyperPhases) -> Result<Service, WorkloadError> {
+    let (weights, means): (Vec<f64>, Vec<f64>) = match phases {
+        HyperPhases::Balanced { mean, scv } => {
+            let mean_ps = positive_time("mean", *mean)? as f64;
+            if !(1.0..=MAX_SCV).contains(scv) {
+                let expected = "a hyper-exponential's squared coefficient of variation lies between 1 and 10^6; \
+                                for less, take \"gamma\"";
+                return Err(WorkloadError::value("scv", scv, expected));
+            }
+            let p = (1.0 + ((scv - 1.0) / (scv + 1.0)).sqrt()) / 2.0;
+            (vec![p, 1.0 - p], vec![mean_ps / (2.0 * p), mean_ps / (2.0 * (1.0 - p))])
+        }
+        HyperPhases::Phases { phases } => explicit_phases(phases)?,
+    };
+    let leaf = |(weight, mean_ps)| Leaf { class: 0, weight, shape: Shape::Exponential { mean_ps } };
+    Ok(Service::new(vec!["all".to_owned()], weights.into_iter().zip(means).map(leaf).collect()))
+}
+
+fn explicit_phases(phases: &[Phase]) -> Result<(Vec<f64>, Vec<f64>), WorkloadError> {
+    count("phases", phases.len())?;
+    let mut means = Vec::new();
+    for (index, phase) in phases.iter().enumerate() {
+        let under = |error: WorkloadError| error.under(&format!("phases[{index}]"));
+        probability("p", phase.p).map_err(under)?;
+        means.push(positive_time("mean", phase.mean).map_err(under)? as f64);
+    }
+    sums_to_one("phases", phases.iter().map(|phase| phase.p))?;
+    Ok((phases.iter().map(|phase| phase.p).collect(), means))
+}
+
+fn log_normal(mean: Picos, spread: Spread) -> Result<Shape, WorkloadError> {
+    let mean_ps = positive_time("mean", mean)? as f64;
+    let sigma = match spread {
+        Spread::Sigma(sigma) => check_spread("sigma", sigma, MAX_SCV.ln_1p().sqrt() + 1e-4)?,
+        other => scv(mean_ps, other)?.ln_1p().sqrt(),
+    };
+    Ok(Shape::LogNormal(LogNormal::from_mean(mean_ps, sigma)))
+}
+
+fn gamma(mean: Picos, spread: Spread) -> Result<Shape, WorkloadError> {
+    let mean_ps = positive_time("mean", mean)? as f64;
+    let refused =
+        |value| WorkloadError::value("scv", value, "no gamma distribution has it; choose 1e-6 to 1e6");
+    let scv = scv(mean_ps, spread)?;
+    // Below this the sampler's shape parameter is so large that a constant is what is meant.
+    if scv < 1e-6 {
+        return Err(refused(scv));
+    }
+    Gamma::from_mean(mean_ps, scv).map(Shape::Gamma).ok_or_else(|| refused(scv))
+}
+
+fn bounded_pareto(alpha: f64, min: Picos, max: Picos) -> Result<Shape, WorkloadError> {
+    let (min_ps, max_ps) = (positive_time("min", min)?, positive_time("max", max)?);
+    if !(alpha > 0.0 && alpha <= 100.0) {
+        return Err(WorkloadError::value(
+            "alpha",
+            alpha,
+            "α of a bounded Pareto lies above 0 and at most at 100",
+        ));
+    }
+    if min_ps >= max_ps {
+        return Err(WorkloadError::value("max", max, format!("`max` must lie above `min`, which is {min}")));
+    }
+    Ok(Shape::BoundedPareto(BoundedPareto::new(alpha, min_ps as f64, max_ps as f64)))
+}
+
+/// The squared coefficient of variation that a spread means.
+fn scv(mean_ps: f64, spread: Spread) -> Result<f64, WorkloadError> {
+    match spread {
+        Spread::Scv(scv) => check_spread("scv", scv, MAX_SCV),
+        Spread::Sd(sd) => {
+            let scv = (positive_time("sd", sd)? as f64 / mean_ps).powi(2);
+            if scv > MAX_SCV {
+                return Err(WorkloadError::value(
+                    "sd",
+                    sd,
+                    "a standard deviation is at most 1000 times the mean",
+                ));
+            }
+            Ok(scv)
+        }
+        Spread::Sigma(sigma) => {
+            let expected = "`sigma` is the log-normal's; say `scv` or `sd`";
+            Err(WorkloadError::value("sigma", sigma, expected))
+        }
+    }
+}
+
+/// A spread above 0 and at most `max`.
+pub(crate) fn check_spread(key: &str, value: f64, max: f64) -> Result<f64, WorkloadError> {
+    if value > 0.0 && value <= max {
+        return Ok(value);
+    }
+    let expected = format!("must lie above 0 and at most at {max:.4}; for no spread take \"constant\"");
+    Err(WorkloadError::value(key, value, expected))
+}
+
+/// A time above 0 and at most [`LONGEST_PS`], in ps.
+pub(crate) fn positive_time(key: &str, time: Picos) -> Result<u64, WorkloadError> {
+    match time.0 {
+        0 => Err(WorkloadError::value(key, time, "a time must be longer than 0, such as \"1us\"")),
+        1..=LONGEST_PS => Ok(time.0),
+        _ => Err(WorkloadError::value(key, time, "a time must be at most one hour")),
+    }
+}
+
+fn probability(key: &str, p: f64) -> Result<f64, WorkloadError> {
+    if (0.0..=1.0).contains(&p) {
+        return Ok(p);
+    }
+    Err(WorkloadError::value(key, p, "a probability lies between 0 and 1"))
+}
+
+fn sums_to_one(key: &str, probabilities: impl Iterator<Item = f64>) -> Result<(), WorkloadError> {
+    let sum: f64 = probabilities.sum();
+    if (sum - 1.0).abs() <= SUM_TOLERANCE {
+        Ok(())
+    } else {
+        Err(WorkloadError::Sum { key: key.to_owned(), sum })
+    }
+}
+
+fn count(key: &str, n: usize) -> Result<(), WorkloadError> {
+    if (1..=256).contains(&n) {
+        return Ok(());
+    }
+    Err(WorkloadError::value(key, format!("[{n} entries]"), "needs 1 to 256 entries"))
+}
+
+/// 1 to 64 printable characters.
+pub(crate) fn is_class_name(name: &str) -> bool {
+    (1..=64).contains(&name.chars().count()) && !name.contains(|c: char| c.is_control() || c == '\u{fffd}')
+}
+
+impl FileSpec {
+    /// Compiles the contents of the file; `path` is for errors and for the kind of the file.
+    pub(crate) fn compile_bytes(&self, bytes: &[u8], path: &Path) -> Result<Service, WorkloadError> {
+        let unit = self.unit.unwrap_or_default();
+        match path.extension().and_then(|end| end.to_str()) {
+            Some("hlog") => self.compile_histograms(input::read_hlog(bytes, path, unit)?, path),
+            Some("hgrm") => self.compile_histograms(input::read_hgrm(bytes, path, unit)?, path),
+            _ => {
+                let columns = Columns { column: self.column.as_deref(), unit: self.unit };
+                self.compile_trace(input::read_service_csv(bytes, path, columns)?, path)
+            }
+        }
+    }
+
+    fn compile_trace(&self, trace: Trace, path: &Path) -> Result<Service, WorkloadError> {
+        let mut by_class: Vec<Vec<Row>> = vec![Vec::new(); trace.classes.len()];
+        for (class, row) in &trace.rows {
+            by_class[usize::from(*class)].push(*row);
+        }
+        let counts: Vec<f64> = by_class.iter().map(|rows| rows.len() as f64).collect();
+        let shares = self.shares(&trace.classes, &counts, path)?;
+        let mut findings = Vec::new();
+        let mut leaves = Vec::new();
+        for (class, (rows, weight)) in by_class.iter().zip(shares).enumerate() {
+            findings.extend(examine(&trace.classes[class], rows));
+            let values = Values::new(rows.iter().map(|row| row.ps).collect());
+            leaves.push(Leaf { class: class as u8, weight, shape: Shape::Values(Arc::new(values)) });
+        }
+        let service = Service::new(trace.classes, leaves).with_findings(findings);
+        if self.replay == Replay::Off {
+            return Ok(service);
+        }
+        let demand = |(class, row): (u8, Row)| Demand { service_ps: row.ps, class };
+        let sequence = Sequence(trace.rows.into_iter().map(demand).collect());
+        Ok(service.with_replay(self.replay, sequence))
+    }
+
+    fn compile_histograms(&self, read: Histograms, path: &Path) -> Result<Service, WorkloadError> {
+        let place = Place(path);
+        if self.replay != Replay::Off {
+            return Err(
+                place.whole("a histogram has no order to keep; drop `replay`, or give the values as CSV")
+            );
+        }
+        if let Some(column) = &self.column {
+            return Err(place.whole(format!("a histogram has no columns; drop `column = \"{column}\"`")));
+        }
+        let (names, buckets): (Vec<String>, Vec<_>) = read.classes.into_iter().unzip();
+        if let Some(name) = names.iter().find(|name| !is_class_name(name)) {
+            return Err(place.whole(format!("the tag {name:?} cannot name a class; use 1 to 64 characters")));
+        }
+        if names.len() > 256 {
+            return Err(place.whole(format!("has {} tags; at most 256 classes are possible", names.len())));
+        }
+        let tables: Vec<Buckets> = buckets.into_iter().map(Buckets::new).collect();
+        let counts: Vec<f64> = tables.iter().map(|table| table.count() as f64).collect();
+        let shares = self.shares(&names, &counts, path)?;
+        let leaf = |(class, (table, weight))| Leaf {
+            class: class as u8,
+            weight,
+            shape: Shape::Buckets(Arc::new(table)),
+        };
+        let leaves = tables.into_iter().zip(shares).enumerate().map(leaf).collect();
+        let findings = read.notes.into_iter().map(Finding::Note).collect();
+        Ok(Service::new(names, leaves).with_findings(findings))
+    }
+
+    /// The share of each class: the file's own, or what `weights` says.
+    fn shares(&self, classes: &[String], counts: &[f64], path: &Path) -> Result<Vec<f64>, WorkloadError> {
+        let Some(weights) = &self.weights else {
+            let total: f64 = counts.iter().sum();
+            return Ok(counts.iter().map(|count| count / total).collect());
+        };
+        check_weights(weights, classes).map_err(|problem| Place(path).whole(problem))?;
+        for (class, &weight) in weights {
+            probability(&format!("weights.{class}"), weight)?;
+        }
+        sums_to_one("weights", weights.values().copied())?;
+        Ok(classes.iter().map(|class| weights[class]).collect())
+    }
+}
+
+/// Every class has a weight and every weight a class.
+fn check_weights(weights: &BTreeMap<String, f64>, classes: &[String]) -> Result<(), String> {
+    let there = classes.iter().take(12).map(|class| format!("`{class}`")).collect::<Vec<_>>().join(", ");
+    if let Some(unknown) = weights.keys().find(|name| !classes.contains(name)) {
+        return Err(format!(
+            "`weights` names a class `{unknown}` that is not in the file; its classes are {there}"
+        ));
+    }
+    if let Some(missing) = classes.iter().find(|class| !weights.contains_key(*class)) {
+        return Err(format!("`weights` says nothing about class `{missing}`; give all of {there}"));
+    }
+    Ok(())
+}

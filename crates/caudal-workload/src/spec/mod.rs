@@ -1,0 +1,207 @@
+//! What a file says about service times.
+
+mod compile;
+pub(crate) mod keys;
+mod read;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use caudal_policy::time::Picos;
+use serde::{Deserialize, Serialize};
+
+use crate::input::Unit;
+
+pub(crate) use compile::{check_spread, is_class_name, positive_time};
+pub(crate) use keys::{keys, need};
+
+/// `service = …` of a `[workload]`: a name, a distribution, or a file.
+///
+/// ```toml
+/// service = "extreme-bimodal"
+/// service = { distribution = "log-normal", mean = "10us", scv = 1.69 }
+/// service = { file = "rocksdb.csv", weights = { get = 0.995, scan = 0.005 } }
+/// ```
+///
+/// Times are written with their unit and must lie above 0 and at most at one hour.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum ServiceSpec {
+    /// One of [`crate::named`].
+    Named(String),
+    /// `{ distribution = "…", … }`
+    Distribution(DistributionSpec),
+    /// `{ file = "…", … }`
+    File(FileSpec),
+}
+
+impl ServiceSpec {
+    /// The workload of that name; whether there is one shows when it is compiled.
+    pub fn named(name: impl Into<String>) -> ServiceSpec {
+        ServiceSpec::Named(name.into())
+    }
+}
+
+/// A distribution with its parameters.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "distribution", rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum DistributionSpec {
+    /// Every request takes `value`. One class, `all`.
+    Constant {
+        /// The service time.
+        value: Picos,
+    },
+    /// Memoryless. One class, `all`.
+    Exponential {
+        /// Mean service time.
+        mean: Picos,
+    },
+    /// Two constants; two classes, `short` and `long`.
+    Bimodal {
+        /// The more common time, usually; nothing depends on which is longer.
+        short: Picos,
+        /// The other time.
+        long: Picos,
+        /// Probability of `long`, 0 to 1.
+        p_long: f64,
+    },
+    /// Classes of requests with a service time each. What a class's own service calls its classes is
+    /// dropped: all of it is this class.
+    Mixture {
+        /// 1 to 256 of them; their weights sum to 1.
+        classes: Vec<ClassSpec>,
+    },
+    /// exp of a normal variable. One class, `all`.
+    LogNormal {
+        /// Mean service time (of the log-normal variable itself).
+        mean: Picos,
+        /// How far it spreads.
+        #[serde(flatten)]
+        spread: Spread,
+    },
+    /// A power law between two bounds: P(X > x) = (min^α·x^−α − min^α·max^−α) / (1 − (min/max)^α)
+    /// for min ≤ x ≤ max. One class, `all`.
+    BoundedPareto {
+        /// α, above 0; the smaller, the heavier the tail. At most 100.
+        alpha: f64,
+        /// The shortest time.
+        min: Picos,
+        /// The longest time, above `min`.
+        max: Picos,
+    },
+    /// A choice between exponential distributions. One class, `all`: a phase cannot be seen from outside.
+    HyperExponential {
+        /// The phases, or the moments that they shall have.
+        #[serde(flatten)]
+        phases: HyperPhases,
+    },
+    /// Gamma; `scv` = 1/k is Erlang-k. One class, `all`.
+    Gamma {
+        /// Mean service time.
+        mean: Picos,
+        /// How far it spreads; `sigma` is refused, it belongs to the log-normal.
+        #[serde(flatten)]
+        spread: Spread,
+    },
+}
+
+/// How far a distribution spreads around its mean. Exactly one of the three.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Spread {
+    /// Squared coefficient of variation, (standard deviation / mean)²; above 0, at most 10^6.
+    Scv(f64),
+    /// Standard deviation.
+    Sd(Picos),
+    /// Standard deviation of the logarithm (log-normal only); above 0, at most 3.7169 (an SCV of 10^6).
+    Sigma(f64),
+}
+
+/// A hyper-exponential distribution by its phases or by two moments.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum HyperPhases {
+    /// Two phases with balanced means, p₁·m₁ = p₂·m₂ (Whitt, Bell System Technical Journal 63(1), 1984).
+    Balanced {
+        /// Mean service time.
+        mean: Picos,
+        /// Squared coefficient of variation, at least 1, at most 10^6.
+        scv: f64,
+    },
+    /// Explicit ones; the probabilities sum to 1.
+    Phases {
+        /// 1 to 256 of them.
+        phases: Vec<Phase>,
+    },
+}
+
+/// One phase of a hyper-exponential distribution.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Phase {
+    /// Its probability, 0 to 1.
+    pub p: f64,
+    /// Mean of its exponential service time.
+    pub mean: Picos,
+}
+
+/// One class of a mixture.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ClassSpec {
+    /// What results call it; 1 to 64 printable characters, once per mixture.
+    pub name: String,
+    /// Its share of the requests, 0 to 1.
+    pub weight: f64,
+    /// Its service times.
+    pub service: ServiceSpec,
+}
+
+/// Service times that were measured.
+///
+/// By its ending: `.hlog` is an HdrHistogram log (the classes are its tags), `.hgrm` its percentile
+/// listing; everything else is CSV: a value a line, or columns with a header such as `class,service_ns`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FileSpec {
+    /// The file; relative to the file that names it.
+    pub file: PathBuf,
+    /// Which column holds the times, by its name in the header. Default: the only column, or the one
+    /// called `service`, `service_ns`, `service_us`, ….
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<String>,
+    /// Unit of the values. Default: the end of the column's name (`_ns`, `_us`, …), or nanoseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<Unit>,
+    /// Whether the order of the rows is kept; default: independent draws.
+    #[serde(skip_serializing_if = "Replay::is_off")]
+    pub replay: Replay,
+    /// Share of each class instead of the file's own: every class exactly once, sum 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weights: Option<BTreeMap<String, f64>>,
+}
+
+/// Whether and how a file's order is kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Replay {
+    /// `false`: every request draws a class by its share and then one of the class's values, independently.
+    #[default]
+    Off,
+    /// `true`: the rows one after the other from the first, and from the first again at the end; the seed
+    /// does not matter.
+    FromStart,
+    /// `"rotate"`: as `true`, but from a row that the seed chooses, so that replications differ.
+    Rotate,
+}
+
+impl Replay {
+    fn is_off(&self) -> bool {
+        *self == Replay::Off
+    }
+}

@@ -1,0 +1,201 @@
+//! Reading [`ServiceSpec`] from a file.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+
+use caudal_policy::time::Picos;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+use serde::{Serialize, Serializer};
+
+use super::keys::need;
+use super::{ClassSpec, DistributionSpec, FileSpec, HyperPhases, Phase, Replay, ServiceSpec, Spread, keys};
+use crate::input::Unit;
+
+const DISTRIBUTIONS: [&str; 8] = [
+    "constant",
+    "exponential",
+    "bimodal",
+    "mixture",
+    "log-normal",
+    "bounded-pareto",
+    "hyper-exponential",
+    "gamma",
+];
+
+keys! {
+    /// Every key that a table of service times can have.
+    struct Keys {
+        distribution: String, file: PathBuf,
+        value: Picos, mean: Picos, scv: f64, sd: Picos, sigma: f64,
+        short: Picos, long: Picos, p_long: f64,
+        alpha: f64, min: Picos, max: Picos,
+        phases: Vec<Phase>, classes: Vec<ClassSpec>,
+        column: String, unit: Unit, replay: Replay, weights: BTreeMap<String, f64>,
+    }
+}
+
+impl Keys {
+    fn into_spec(self) -> Result<ServiceSpec, String> {
+        match (&self.distribution, &self.file) {
+            (Some(_), Some(_)) => Err("`distribution` and `file` exclude each other; keep one".into()),
+            (None, None) => Err("needs `distribution` or `file`, or a name such as \"exp-1us\"".into()),
+            (None, Some(_)) => self.into_file().map(ServiceSpec::File),
+            (Some(name), None) => {
+                let name = name.clone();
+                self.into_distribution(&name).map(ServiceSpec::Distribution)
+            }
+        }
+    }
+
+    fn into_file(self) -> Result<FileSpec, String> {
+        self.only("a file of service times", &["file", "column", "unit", "replay", "weights"])?;
+        let file = need("a file of service times", "file", self.file)?;
+        if self.replay.is_some_and(|replay| replay != Replay::Off) && self.weights.is_some() {
+            return Err("`replay` keeps the file's own shares, `weights` changes them; keep one".into());
+        }
+        let replay = self.replay.unwrap_or_default();
+        Ok(FileSpec { file, column: self.column, unit: self.unit, replay, weights: self.weights })
+    }
+
+    fn into_distribution(self, name: &str) -> Result<DistributionSpec, String> {
+        let what = format!("\"{name}\"");
+        let only = |keys: &[&str]| self.only(&what, &[&["distribution"], keys].concat());
+        Ok(match name {
+            "constant" => {
+                only(&["value"])?;
+                DistributionSpec::Constant { value: need(&what, "value", self.value)? }
+            }
+            "exponential" => {
+                only(&["mean"])?;
+                DistributionSpec::Exponential { mean: need(&what, "mean", self.mean)? }
+            }
+            "bimodal" => {
+                only(&["short", "long", "p_long"])?;
+                DistributionSpec::Bimodal {
+                    short: need(&what, "short", self.short)?,
+                    long: need(&what, "long", self.long)?,
+                    p_long: need(&what, "p_long", self.p_long)?,
+                }
+            }
+            "mixture" => {
+                only(&["classes"])?;
+                DistributionSpec::Mixture { classes: need(&what, "classes", self.classes)? }
+            }
+            "log-normal" => {
+                only(&["mean", "scv", "sd", "sigma"])?;
+                let spread = spread(&what, "`scv`, `sd` or `sigma`", self.scv, self.sd, self.sigma)?;
+                DistributionSpec::LogNormal { mean: need(&what, "mean", self.mean)?, spread }
+            }
+            "bounded-pareto" => {
+                only(&["alpha", "min", "max"])?;
+                DistributionSpec::BoundedPareto {
+                    alpha: need(&what, "alpha", self.alpha)?,
+                    min: need(&what, "min", self.min)?,
+                    max: need(&what, "max", self.max)?,
+                }
+            }
+            "hyper-exponential" if self.phases.is_some() => {
+                only(&["phases"])?;
+                let phases = need(&what, "phases", self.phases)?;
+                DistributionSpec::HyperExponential { phases: HyperPhases::Phases { phases } }
+            }
+            "hyper-exponential" => {
+                only(&["mean", "scv", "phases"])?;
+                let mean = need(&what, "mean` and `scv`, or `phases", self.mean)?;
+                let scv = need(&what, "scv", self.scv)?;
+                DistributionSpec::HyperExponential { phases: HyperPhases::Balanced { mean, scv } }
+            }
+            "gamma" => {
+                only(&["mean", "scv", "sd"])?;
+                let spread = spread(&what, "`scv` or `sd`", self.scv, self.sd, None)?;
+                DistributionSpec::Gamma { mean: need(&what, "mean", self.mean)?, spread }
+            }
+            other => return Err(unknown_distribution(other)),
+        })
+    }
+}
+
+/// The one of the three that is there.
+fn spread(
+    what: &str,
+    choices: &str,
+    scv: Option<f64>,
+    sd: Option<Picos>,
+    sigma: Option<f64>,
+) -> Result<Spread, String> {
+    match (scv, sd, sigma) {
+        (Some(scv), None, None) => Ok(Spread::Scv(scv)),
+        (None, Some(sd), None) => Ok(Spread::Sd(sd)),
+        (None, None, Some(sigma)) => Ok(Spread::Sigma(sigma)),
+        _ => Err(format!("{what} needs exactly one of {choices}")),
+    }
+}
+
+fn unknown_distribution(name: &str) -> String {
+    let near = crate::named::nearest(name, DISTRIBUTIONS.iter().copied());
+    let hint = near.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
+    format!("no distribution is called \"{name}\"{hint} (there are {})", DISTRIBUTIONS.join(", "))
+}
+
+impl<'de> Deserialize<'de> for ServiceSpec {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ServiceSpec, D::Error> {
+        struct SpecVisitor;
+        impl<'de> Visitor<'de> for SpecVisitor {
+            type Value = ServiceSpec;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a workload's name, or a table with `distribution` or `file`")
+            }
+            fn visit_str<E: Error>(self, name: &str) -> Result<ServiceSpec, E> {
+                Ok(ServiceSpec::named(name))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ServiceSpec, A::Error> {
+                Keys::deserialize(MapAccessDeserializer::new(map))?.into_spec().map_err(A::Error::custom)
+            }
+        }
+        deserializer.deserialize_any(SpecVisitor)
+    }
+}
+
+impl Serialize for Replay {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Replay::Off => serializer.serialize_bool(false),
+            Replay::FromStart => serializer.serialize_bool(true),
+            Replay::Rotate => serializer.serialize_str("rotate"),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Replay {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Replay, D::Error> {
+        struct ReplayVisitor;
+        impl Visitor<'_> for ReplayVisitor {
+            type Value = Replay;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("true, false or \"rotate\"")
+            }
+            fn visit_bool<E: Error>(self, on: bool) -> Result<Replay, E> {
+                Ok(if on { Replay::FromStart } else { Replay::Off })
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<Replay, E> {
+                match text {
+                    "rotate" => Ok(Replay::Rotate),
+                    _ => Err(E::invalid_value(serde::de::Unexpected::Str(text), &self)),
+                }
+            }
+        }
+        deserializer.deserialize_any(ReplayVisitor)
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Replay {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Replay".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "enum": [true, false, "rotate"], "default": false })
+    }
+}
