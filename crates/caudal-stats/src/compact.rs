@@ -5,11 +5,16 @@
 
 use crate::histogram::Histogram;
 
+/// Buckets between two entries of the index.
+const STRIDE: usize = 128;
+
 /// What is kept of one replication.
 #[derive(Clone, Debug)]
 pub(crate) struct Compact {
     /// Counts from bucket `first` on, LEB128: seven bits a byte, low bits first.
     bytes: Box<[u8]>,
+    /// At every [`STRIDE`]-th bucket: where its count starts in `bytes`, and the number of values before it.
+    marks: Box<[(u32, u64)]>,
     first: usize,
     pub(crate) count: u64,
     pub(crate) sum: u128,
@@ -17,64 +22,109 @@ pub(crate) struct Compact {
 
 impl Compact {
     pub(crate) fn of(histogram: &Histogram) -> Self {
-        let mut bytes = Vec::new();
-        let mut first = None;
-        for (index, mut count) in histogram.indexed() {
-            first.get_or_insert(index);
+        let first = histogram.indexed().next().map_or(0, |(index, _)| index);
+        Self::encode(first, histogram.indexed().map(|(_, count)| count), histogram.sum())
+    }
+
+    fn encode(first: usize, counts: impl Iterator<Item = u64>, sum: u128) -> Self {
+        let (mut bytes, mut marks, mut total) = (Vec::new(), Vec::new(), 0);
+        for (position, mut count) in counts.enumerate() {
+            if position % STRIDE == 0 {
+                marks.push((bytes.len() as u32, total));
+            }
+            total += count;
             while count >= 0x80 {
                 bytes.push(count as u8 | 0x80);
                 count >>= 7;
             }
             bytes.push(count as u8);
         }
-        Self {
-            bytes: bytes.into(),
-            first: first.unwrap_or(0),
-            count: histogram.count(),
-            sum: histogram.sum(),
-        }
+        Self { bytes: bytes.into(), marks: marks.into(), first, count: total, sum }
     }
 
-    /// Counts by bucket number, in order.
-    pub(crate) fn indexed(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
-        let mut rest = self.bytes.iter();
-        let mut index = self.first;
-        std::iter::from_fn(move || {
-            let (mut count, mut shift) = (0u64, 0);
-            loop {
-                let byte = *rest.next()?;
-                count |= u64::from(byte & 0x7f) << shift;
-                if byte < 0x80 {
-                    break;
-                }
-                shift += 7;
+    /// The counts of this and the other, added.
+    pub(crate) fn merged(&self, other: &Self) -> Self {
+        if self.count == 0 || other.count == 0 {
+            return if self.count == 0 { other.clone() } else { self.clone() };
+        }
+        let first = self.first.min(other.first);
+        let mut counts = Vec::new();
+        for part in [self, other] {
+            for (position, count) in decode(&part.bytes).enumerate() {
+                let at = part.first - first + position;
+                counts.resize(counts.len().max(at + 1), 0);
+                counts[at] += count;
             }
-            index += 1;
-            Some((index - 1, count))
-        })
+        }
+        Self::encode(first, counts.into_iter(), self.sum + other.sum)
     }
 
     /// Number of values in the buckets up to and including `index`.
     pub(crate) fn count_up_to(&self, index: usize) -> u64 {
-        self.indexed().take_while(|&(i, _)| i <= index).map(|(_, count)| count).sum()
+        let Some(position) = index.checked_sub(self.first) else { return 0 };
+        let Some(&(start, before)) = self.marks.get(position / STRIDE) else { return self.count };
+        before + decode(&self.bytes[start as usize..]).take(position % STRIDE + 1).sum::<u64>()
     }
+}
+
+fn decode(bytes: &[u8]) -> impl Iterator<Item = u64> + '_ {
+    let mut rest = bytes.iter();
+    std::iter::from_fn(move || {
+        let (mut count, mut shift) = (0u64, 0);
+        loop {
+            let byte = *rest.next()?;
+            count |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return Some(count);
+            }
+            shift += 7;
+        }
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn sample(values: &[(u64, u64)]) -> Histogram {
+        let mut h = Histogram::new();
+        values.iter().for_each(|&(value, n)| h.record_n(value, n));
+        h
+    }
+
     #[test]
     fn keeps_every_count() {
-        let mut h = Histogram::new();
-        for (v, n) in [(3, 1), (900, 127), (901, 128), (5_000, 1 << 40), (1 << 40, u64::MAX >> 2)] {
-            h.record_n(v, n);
-        }
+        let h = sample(&[(3, 1), (900, 127), (901, 128), (5_000, 1 << 40), (1 << 40, u64::MAX >> 2)]);
         let compact = Compact::of(&h);
-        assert!(compact.indexed().eq(h.indexed()));
+        assert!(decode(&compact.bytes).eq(h.indexed().map(|(_, count)| count)));
         assert_eq!((compact.count, compact.sum), (h.count(), h.sum()));
-        assert_eq!(compact.count_up_to(3), 1);
-        assert_eq!(compact.count_up_to(usize::MAX), h.count());
-        assert_eq!(Compact::of(&Histogram::new()).indexed().count(), 0);
+        let mut seen = 0;
+        for (index, count) in h.indexed() {
+            seen += count;
+            assert_eq!(compact.count_up_to(index), seen);
+        }
+        assert_eq!((compact.count_up_to(2), compact.count_up_to(usize::MAX)), (0, h.count()));
+    }
+
+    #[test]
+    fn empty_ones_count_nothing() {
+        let empty = Compact::of(&Histogram::new());
+        assert_eq!((empty.count, empty.count_up_to(0), empty.count_up_to(usize::MAX)), (0, 0, 0));
+        let one = Compact::of(&sample(&[(1000, 7)]));
+        assert_eq!((one.merged(&empty).count, empty.merged(&one).count_up_to(usize::MAX)), (7, 7));
+    }
+
+    #[test]
+    fn merging_adds() {
+        let (a, b) = (sample(&[(10, 3), (70_000, 2)]), sample(&[(4, 1), (10, 200), (1 << 33, 9)]));
+        let merged = Compact::of(&a).merged(&Compact::of(&b));
+        let mut both = a.clone();
+        both.merge(&b);
+        let expected = Compact::of(&both);
+        assert_eq!(
+            (merged.first, &merged.bytes, &merged.marks),
+            (expected.first, &expected.bytes, &expected.marks)
+        );
+        assert_eq!((merged.count, merged.sum), (both.count(), both.sum()));
     }
 }

@@ -14,11 +14,15 @@
 mod compact;
 mod estimate;
 mod histogram;
+pub mod mser;
 mod overload;
+pub mod paired;
+pub mod percentile_ci;
 mod replicated;
 mod stop;
 mod summary;
 pub mod t;
+pub mod theory;
 
 pub use estimate::Estimate;
 pub use histogram::{Bucket, Histogram, RELATIVE_ERROR};

@@ -1,4 +1,28 @@
 //! Means and percentiles over independent replications, with intervals.
+//!
+//! **Estimate**: that of all values pooled. The average of the replications' percentiles would be biased by how
+//! short they are, and pooling does not cure that with more replications.
+//!
+//! **Interval of a percentile.** Replications are clusters of a sample. The share of values up to the pooled
+//! percentile is a ratio of two sums over them; its standard error, times Student's t, gives an interval of ranks,
+//! and the pooled histogram turns those into values (Woodruff, *Confidence intervals for medians and other
+//! position measures*, JASA 47, 1952; clusters as in Cochran, *Sampling Techniques*, 3rd ed., sec. 6.3). It is
+//! asymmetric, as tails are, needs no density, and *knows when it does not know*: where the interval of ranks
+//! reaches beyond the last value, there is no upper end.
+//!
+//! Why this one: on the sojourn times of M/M/1 at load 0.8 (nominal 95 %, 400 experiments each) it covered
+//!
+//! | replications × requests, percentile | t over replications' percentiles | the same, centred on the pooled | jackknife of the pooled | this one |
+//! | --- | --- | --- | --- | --- |
+//! | 10 × 20,000, p99 | 91.5 % | 91.8 % | 92.8 % | 93.0 % |
+//! | 10 × 2,000, p99 | 69 % | 82 % | 90 % | 94 % (62 % of them without upper end) |
+//! | 10 × 20,000, p99.9 | 64 % | 75 % | 82 % | 90 % (62 % of them without upper end) |
+//!
+//! The others claim narrow intervals where a run holds too few excursions into the tail to say anything.
+//! What remains: with few short replications the estimate itself is biased low, and every interval with it; that
+//! is why intervals of the far tail of a loaded queue cover a few percent less than nominal.
+//!
+//! The bounds are ends of buckets, so the histogram's own resolution is part of the interval.
 
 use crate::compact::Compact;
 use crate::estimate::Estimate;
@@ -13,29 +37,31 @@ use crate::t;
 #[derive(Clone, Debug, Default)]
 pub struct Replicated {
     pooled: Histogram,
-    /// The replications that recorded something.
     parts: Vec<Compact>,
-    pushed: usize,
+}
+
+/// A percentile's bucket and the standard error of the share of values up to it.
+struct Rank {
+    index: usize,
+    error: f64,
 }
 
 impl Replicated {
     /// No replication yet.
     pub const fn new() -> Self {
-        Self { pooled: Histogram::new(), parts: Vec::new(), pushed: 0 }
+        Self { pooled: Histogram::new(), parts: Vec::new() }
     }
 
-    /// Adds the next replication; an empty one (a rare class that did not occur) counts as pushed and no more.
+    /// Adds the next replication. An empty one (a rare class that did not occur) keeps its place for paired
+    /// comparison, and adds nothing to what is known.
     pub fn push(&mut self, replication: &Histogram) {
-        self.pushed += 1;
-        if !replication.is_empty() {
-            self.pooled.merge(replication);
-            self.parts.push(Compact::of(replication));
-        }
+        self.pooled.merge(replication);
+        self.parts.push(Compact::of(replication));
     }
 
     /// Number of replications pushed.
     pub const fn replications(&self) -> usize {
-        self.pushed
+        self.parts.len()
     }
 
     /// Every value of every replication.
@@ -43,8 +69,13 @@ impl Replicated {
         &self.pooled
     }
 
-    /// The mean of all values. The interval treats it as a ratio of two sums over replications (sum of values,
-    /// number of values), so that longer replications weigh more.
+    /// Mean of every replication, NaN for an empty one.
+    pub fn replication_means(&self) -> impl Iterator<Item = f64> + '_ {
+        self.parts.iter().map(|part| part.sum as f64 / part.count as f64)
+    }
+
+    /// The mean of all values. The interval treats it as a ratio of two sums over replications (of values, and
+    /// of their number), so that longer replications weigh more.
     ///
     /// [`Estimate::MISSING`] if nothing was recorded; unbounded with fewer than two replications.
     ///
@@ -55,14 +86,17 @@ impl Replicated {
             return Estimate::MISSING;
         }
         let mean = self.pooled.mean();
-        let error = self.ratio_error(mean, |part| part.sum as f64);
-        match self.factor(confidence) * error {
+        match self.factor(confidence) * self.ratio_error(mean, |part| part.sum as f64) {
             half if half.is_finite() => Estimate::symmetric(mean, half),
             _ => Estimate::unbounded(mean),
         }
     }
 
     /// The nearest-rank percentile of all values, `p` in 0 ..= 100.
+    ///
+    /// [`Estimate::MISSING`] if nothing was recorded; unbounded with fewer than two replications; without upper
+    /// end if too few values lie beyond it. 0 and 100 (extremes of a sample say nothing of the next one) are
+    /// unbounded to their side.
     ///
     /// # Panics
     /// If `p` is outside 0 ..= 100 or `confidence` is not between 0 and 1.
@@ -71,38 +105,93 @@ impl Replicated {
             return Estimate::MISSING;
         }
         let estimate = self.pooled.percentile(p) as f64;
-        let n = self.pooled.count();
-        let index = self.pooled.index_at_rank(nearest_rank(p, n));
-        let at = self.parts.iter().map(|part| part.count_up_to(index)).sum::<u64>() as f64 / n as f64;
-        let error = self.ratio_error(at, |part| part.count_up_to(index) as f64);
-        let half = self.factor(confidence) * error * 100.0;
+        let half = 100.0 * self.factor(confidence) * self.rank(p).error;
         if !half.is_finite() {
             return Estimate::unbounded(estimate);
         }
-        let low = if p - half > 0.0 {
-            bounds_of(self.pooled.index_at_rank(nearest_rank(p - half, n))).0
-        } else {
-            0
+        let bucket = |p: f64| bounds_of(self.pooled.index_at_rank(nearest_rank(p, self.pooled.count())));
+        let low = if p - half > 0.0 { bucket(p - half).0.max(self.pooled.min()) as f64 } else { 0.0 };
+        let high =
+            if p + half < 100.0 { bucket(p + half).1.min(self.pooled.max()) as f64 } else { f64::INFINITY };
+        Estimate { estimate, low: low.min(estimate), high: high.max(estimate) }
+    }
+
+    /// Where a percentile lies, and how well its rank is known.
+    fn rank(&self, p: f64) -> Rank {
+        let index = self.pooled.index_at_rank(nearest_rank(p, self.pooled.count()));
+        let error_up_to = |index: usize| {
+            let up_to = |part: &Compact| part.count_up_to(index) as f64;
+            let share = self.parts.iter().map(up_to).sum::<f64>() / self.pooled.count() as f64;
+            self.ratio_error(share, up_to)
         };
-        let high = if p + half < 100.0 {
-            bounds_of(self.pooled.index_at_rank(nearest_rank(p + half, n))).1 as f64
-        } else {
-            f64::INFINITY
-        };
-        Estimate { estimate, low: low as f64, high }
+        // Both ends of the bucket: where many values are equal, the error may be all on one side of them.
+        let before = index.checked_sub(1).map_or(0.0, error_up_to);
+        Rank { index, error: error_up_to(index).max(before) }
+    }
+
+    /// What each replication adds to the error of the mean: their average is 0, and the variance of the mean is
+    /// that of their average.
+    pub(crate) fn mean_contributions(&self) -> Vec<f64> {
+        let mean = self.pooled.mean();
+        let average_count = self.pooled.count() as f64 / self.parts.len() as f64;
+        self.parts.iter().map(|part| (part.sum as f64 - mean * part.count as f64) / average_count).collect()
+    }
+
+    /// The same for a percentile, by Bahadur's representation: the error of a percentile is the error of its rank
+    /// over the density there; the density is the one that turns the interval of ranks into [`Self::percentile`].
+    ///
+    /// `None` if that interval has no end.
+    pub(crate) fn percentile_contributions(&self, p: f64, confidence: f64) -> Option<Vec<f64>> {
+        let interval = self.percentile(p, confidence);
+        let width = interval.high - interval.low;
+        if !width.is_finite() {
+            return None;
+        }
+        let rank = self.rank(p);
+        let ranks = 2.0 * self.factor(confidence) * rank.error;
+        // No error of the rank: every replication agrees.
+        let slope = if ranks > 0.0 { width / ranks } else { 0.0 };
+        let up_to: Vec<f64> = self.parts.iter().map(|part| part.count_up_to(rank.index) as f64).collect();
+        let count = self.pooled.count() as f64;
+        let share = up_to.iter().sum::<f64>() / count;
+        let average_count = count / self.parts.len() as f64;
+        let contribution =
+            |(up_to, part): (&f64, &Compact)| (share * part.count as f64 - up_to) / average_count * slope;
+        Some(up_to.iter().zip(&self.parts).map(contribution).collect())
+    }
+
+    /// Replications that recorded something: the others say nothing about the spread.
+    fn informative(&self) -> usize {
+        self.parts.iter().filter(|part| part.count > 0).count()
     }
 
     /// Student's factor for the replications at hand; infinite for fewer than two.
     fn factor(&self, confidence: f64) -> f64 {
-        t::two_sided(confidence, (self.parts.len() as u64).saturating_sub(1))
+        t::two_sided(confidence, (self.informative() as u64).saturating_sub(1))
     }
 
-    /// Standard error of the ratio Σ numerator / Σ count, whose value is `ratio` (Cochran, *Sampling Techniques*,
-    /// 3rd ed., eq. 6.13): replications are clusters of unequal size.
+    /// Standard error of the ratio Σ numerator / Σ count, whose value is `ratio` (Cochran, eq. 6.13).
     fn ratio_error(&self, ratio: f64, numerator: impl Fn(&Compact) -> f64) -> f64 {
-        let parts = self.parts.len() as f64;
-        let squares: f64 =
-            self.parts.iter().map(|part| (numerator(part) - ratio * part.count as f64).powi(2)).sum();
+        let parts = self.informative() as f64;
+        let deviation = |part: &Compact| (numerator(part) - ratio * part.count as f64).powi(2);
+        let squares: f64 = self.parts.iter().map(deviation).sum();
         (parts / (parts - 1.0) * squares).sqrt() / self.pooled.count() as f64
+    }
+
+    /// Halves the number of parts: each with its right neighbour. The number is even.
+    pub(crate) fn merge_neighbours(&mut self) {
+        debug_assert!(self.parts.len().is_multiple_of(2));
+        self.parts = self.parts.chunks_exact(2).map(|pair| pair[0].merged(&pair[1])).collect();
+    }
+
+    /// Adds values to the last part; they are the first one if there is none.
+    pub(crate) fn extend_last(&mut self, more: &Histogram) {
+        match self.parts.pop() {
+            Some(last) => {
+                self.pooled.merge(more);
+                self.parts.push(last.merged(&Compact::of(more)));
+            }
+            None => self.push(more),
+        }
     }
 }

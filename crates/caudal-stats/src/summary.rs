@@ -117,3 +117,57 @@ impl Serialize for Summary {
         map.end()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::histogram::Histogram;
+
+    fn metric() -> Replicated {
+        let mut metric = Replicated::new();
+        for replication in 0..4u64 {
+            let mut h = Histogram::new();
+            (0..5000).for_each(|i| h.record(1000 * (100 + (i * 7 + replication * 13) % 400)));
+            metric.push(&h);
+        }
+        metric
+    }
+
+    #[test]
+    fn labels() {
+        let labels: Vec<String> = [50.0, 99.0, 99.9, 99.99, 97.5].map(percentile_label).into();
+        assert_eq!(labels, ["p50", "p99", "p99.9", "p99.99", "p97.5"]);
+    }
+
+    #[test]
+    fn keys_come_in_order_and_values_in_the_unit_of_the_scale() {
+        let summary = Summary::of(&metric(), &[50.0, 99.0, 99.9], 0.95, Scale::PS_TO_NS);
+        let json = serde_json::to_value(&summary).unwrap();
+        let keys: Vec<&String> = json.as_object().unwrap().keys().collect();
+        assert_eq!(keys, ["mean", "p50", "p99", "p99.9", "max"]);
+        assert_eq!(json["max"], 499.0);
+        let median = summary.percentile(50.0).unwrap();
+        assert!((median.estimate - 299.0).abs() < 2.0 && median.low <= 299.0 && 299.0 <= median.high);
+        assert!((summary.mean.estimate - 299.5).abs() < 1.0);
+        assert_eq!(summary.percentile(75.0), None);
+    }
+
+    #[test]
+    fn overload_has_the_same_keys_and_no_values() {
+        let json = serde_json::to_string(&Summary::missing(&[50.0, 99.9])).unwrap();
+        assert_eq!(json, r#"{"mean":null,"p50":null,"p99.9":null,"max":null}"#);
+        let empty = Summary::of(&Replicated::new(), &[50.0, 99.9], 0.95, Scale::NONE);
+        assert_eq!(serde_json::to_string(&empty).unwrap(), json);
+    }
+
+    #[test]
+    fn slowdown_is_rounded_to_the_nearest() {
+        assert_eq!(slowdown_fixed(1000, 1000), SLOWDOWN_ONE);
+        assert_eq!(slowdown_fixed(5000, 2000), 2560);
+        assert_eq!(slowdown_fixed(1001, 1000), 1025, "1.001 · 1024 = 1025.02");
+        assert_eq!(slowdown_fixed(3, 0), 3 * SLOWDOWN_ONE);
+        assert_eq!(slowdown_fixed(u64::MAX, u64::MAX), SLOWDOWN_ONE);
+        assert_eq!(slowdown_fixed(u64::MAX, 1), u64::MAX);
+        assert_eq!(Scale::SLOWDOWN.value(slowdown_fixed(7, 2)), 3.5);
+    }
+}

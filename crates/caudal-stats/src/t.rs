@@ -2,6 +2,10 @@
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
+/// Beyond this many degrees, the first term of the expansion in 1/degrees (Abramowitz & Stegun 26.7.5) is closer
+/// than the inverse of the incomplete beta function, which loses digits there.
+const LARGE: u64 = 10_000;
+
 /// The factor of a two-sided interval of mean ± factor · standard error: the (1 + confidence)/2 quantile of
 /// Student's t with `degrees` degrees of freedom. Infinite for 0 degrees: one value has no interval.
 ///
@@ -25,6 +29,10 @@ pub fn student(probability: f64, degrees: u64) -> f64 {
     assert!((0.0..=1.0).contains(&probability), "probability {probability} is outside 0 ..= 1");
     if probability == 0.5 {
         return 0.0;
+    }
+    if degrees > LARGE {
+        let z = normal(probability);
+        return z + z * (z * z + 1.0) / (4.0 * degrees as f64);
     }
     match StudentsT::new(0.0, 1.0, degrees as f64) {
         Ok(distribution) => distribution.inverse_cdf(probability),
