@@ -163,7 +163,7 @@ mod tests {
         let load = 0.9;
         let queue = MD1::new(load, 1.0).unwrap();
         // Newton's method from the right of the root, where the function is convex.
-        let theta = (0..60).fold(1.0, |x, _| x - (load * x.exp_m1() - x) / (load * x.exp() - 1.0));
+        let theta = (0..60).fold(1.0, |x: f64, _| x - (load * x.exp_m1() - x) / (load * x.exp() - 1.0));
         close(queue.wait_tail(80.0) / queue.wait_tail(90.0), (10.0 * theta).exp(), 1e-6);
         assert!((100..1000).all(|t| queue.wait_tail(f64::from(t)) <= queue.wait_tail(f64::from(t - 1))));
     }
