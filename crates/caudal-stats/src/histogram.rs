@@ -28,8 +28,9 @@ pub const RELATIVE_ERROR: f64 = 1.0 / 512.0;
 /// Log-linear histogram of `u64` values with a relative error of at most [`RELATIVE_ERROR`]; values below 512
 /// are exact.
 ///
-/// Made for recording: no allocation except when a value opens a new power of two, no branch on the value, a few
-/// nanoseconds. An empty histogram owns no memory.
+/// Made for recording: no allocation except when a value opens a new power of two, no branch on the value but the
+/// one for new extremes, some twenty instructions. An empty histogram owns no memory. Where values are recorded by
+/// class, do not record the whole as well: [`Self::merge`] the classes when they are done.
 ///
 /// ```
 /// let mut latency_ps = caudal_stats::Histogram::new();
@@ -47,7 +48,8 @@ pub struct Histogram {
     sum: u128,
     /// `u64::MAX` when empty.
     min: u64,
-    max: u64,
+    /// Maximum − minimum: one comparison then tells whether a value lies between them.
+    span: u64,
 }
 
 /// One bucket that holds at least one value.
@@ -106,18 +108,20 @@ impl Default for Histogram {
 impl Histogram {
     /// An empty histogram; allocates nothing.
     pub const fn new() -> Self {
-        Self { counts: Vec::new(), base: 0, count: 0, sum: 0, min: u64::MAX, max: 0 }
+        Self { counts: Vec::new(), base: 0, count: 0, sum: 0, min: u64::MAX, span: 0 }
     }
 
     /// Adds one value.
     #[inline]
     pub fn record(&mut self, value: u64) {
         let offset = index_of(value).wrapping_sub(self.base);
-        if offset >= self.counts.len() {
-            return self.record_outside(value);
+        let new_extreme = value.wrapping_sub(self.min) > self.span;
+        match self.counts.get_mut(offset) {
+            Some(count) if !new_extreme => *count += 1,
+            _ => return self.record_outside(value),
         }
-        self.counts[offset] += 1;
-        self.note(value, 1);
+        self.count += 1;
+        self.sum += u128::from(value);
     }
 
     /// Adds one value `n` times.
@@ -125,24 +129,26 @@ impl Histogram {
         if n == 0 {
             return;
         }
-        self.cover(index_of(value));
+        self.stretch(value, value);
         self.counts[index_of(value) - self.base] += n;
-        self.note(value, n);
-    }
-
-    #[inline]
-    fn note(&mut self, value: u64, n: u64) {
         self.count += n;
         self.sum += u128::from(value) * u128::from(n);
-        self.min = self.min.min(value);
-        self.max = self.max.max(value);
     }
 
-    /// Out of line: happens at most once per power of two.
+    /// Out of line: the n-th of random values is a new extreme with probability 2/n.
     #[cold]
     #[inline(never)]
     fn record_outside(&mut self, value: u64) {
         self.record_n(value, 1);
+    }
+
+    /// Makes minimum and maximum, and the buckets, reach over `low ..= high`.
+    fn stretch(&mut self, low: u64, high: u64) {
+        self.cover(index_of(low));
+        self.cover(index_of(high));
+        let max = if self.count == 0 { high } else { self.max().max(high) };
+        self.min = self.min.min(low);
+        self.span = max - self.min;
     }
 
     /// Makes room for a bucket: whole powers of two, in either direction.
@@ -168,25 +174,27 @@ impl Histogram {
         if other.count == 0 {
             return;
         }
-        let (first, last) = (index_of(other.min), index_of(other.max));
-        self.cover(first);
-        self.cover(last);
+        self.stretch(other.min, other.max());
+        let (first, last) = other.used();
         let mine = &mut self.counts[first - self.base..=last - self.base];
         let theirs = &other.counts[first - other.base..=last - other.base];
         mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
         self.count += other.count;
         self.sum += other.sum;
-        self.min = self.min.min(other.min);
-        self.max = self.max.max(other.max);
     }
 
     /// Empties the histogram and keeps its memory; touches only the buckets between minimum and maximum.
     pub fn clear(&mut self) {
         if self.count > 0 {
-            let (first, last) = (index_of(self.min), index_of(self.max));
+            let (first, last) = self.used();
             self.counts[first - self.base..=last - self.base].fill(0);
         }
-        (self.count, self.sum, self.min, self.max) = (0, 0, u64::MAX, 0);
+        (self.count, self.sum, self.min, self.span) = (0, 0, u64::MAX, 0);
+    }
+
+    /// Buckets of the minimum and of the maximum; only for histograms that are not empty.
+    fn used(&self) -> (usize, usize) {
+        (index_of(self.min), index_of(self.max()))
     }
 
     /// Number of recorded values.
@@ -211,7 +219,7 @@ impl Histogram {
 
     /// Exact largest value; 0 when empty.
     pub const fn max(&self) -> u64 {
-        self.max
+        if self.count == 0 { 0 } else { self.min + self.span }
     }
 
     /// Exact mean (of an exact sum); NaN when empty.
@@ -232,10 +240,10 @@ impl Histogram {
             return self.min();
         }
         if p == 100.0 {
-            return self.max;
+            return self.max();
         }
         let index = self.index_at_rank(nearest_rank(p, self.count));
-        midpoint_of(index).clamp(self.min, self.max)
+        midpoint_of(index).clamp(self.min, self.max())
     }
 
     /// Bucket of the value with this rank (1 ..= count).
@@ -247,7 +255,7 @@ impl Histogram {
                 return index;
             }
         }
-        index_of(self.max)
+        index_of(self.max())
     }
 
     /// Number of recorded values above `value`.
@@ -255,7 +263,7 @@ impl Histogram {
     /// Exact where `value` is the end of a bucket (every value below 512 is) and outside `min ..= max`; else the
     /// bucket that holds `value` counts in proportion to what of it lies above, rounded to the nearest.
     pub fn count_above(&self, value: u64) -> u64 {
-        if self.count == 0 || value >= self.max {
+        if self.count == 0 || value >= self.max() {
             return 0;
         }
         if value < self.min {
@@ -265,7 +273,7 @@ impl Histogram {
         let above = self.counts[cut + 1 - self.base..].iter().sum::<u64>();
         let (low, high) = bounds_of(cut);
         // The exact minimum and maximum narrow the buckets at the two ends.
-        let (low, high) = (low.max(self.min), high.min(self.max));
+        let (low, high) = (low.max(self.min), high.min(self.max()));
         let share = high.saturating_sub(value) as f64 / ((high - low) as f64 + 1.0);
         above + (self.counts[cut - self.base] as f64 * share).round() as u64
     }
@@ -280,7 +288,7 @@ impl Histogram {
 
     /// Counts by bucket number, from the bucket of the minimum to that of the maximum.
     pub(crate) fn indexed(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
-        let used = if self.count == 0 { 0..0 } else { index_of(self.min)..index_of(self.max) + 1 };
+        let used = if self.count == 0 { 0..0 } else { index_of(self.min)..index_of(self.max()) + 1 };
         used.map(|index| (index, self.counts[index - self.base]))
     }
 
