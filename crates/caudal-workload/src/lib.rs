@@ -25,10 +25,12 @@ mod arrivals;
 mod error;
 mod input;
 mod named;
+pub mod plot;
 mod rng;
 mod service;
-mod show;
+pub mod show;
 mod spec;
+mod summary;
 
 pub use arrivals::{ArrivalSampler, ArrivalSpec, Arrivals, GapSpread, RampPoint, Step, TimestampFile};
 pub use error::{RowProblem, WorkloadError};
@@ -36,6 +38,7 @@ pub use input::Unit;
 pub use named::{NamedWorkload, find_named, named};
 pub use service::{Demand, Finding, Service, ServiceSampler};
 pub use spec::{ClassSpec, DistributionSpec, FileSpec, HyperPhases, Phase, Replay, ServiceSpec, Spread};
+pub use summary::{PERCENTILES, Part, Summary};
 
 /// The longest time that a workload may name: one hour, in picoseconds.
 ///

@@ -81,7 +81,7 @@ static NAMED: [NamedWorkload; 8] = [
     NamedWorkload {
         name: "exp-1us",
         summary: "Exponential with mean 1 us.",
-        source: "Tiny Quanta (ASPLOS 2024), section 5.1, Exp(1); also the default of the policies paper (NSDI 2022), section 3.",
+        source: "Tiny Quanta (ASPLOS 2024), section 5.1, Exp(1); also the default of the policies paper (NSDI 2022), section 4.1.",
         definition: r#"{ distribution = "exponential", mean = "1us" }"#,
         recipe: || exponential(1_000),
     },
@@ -102,7 +102,7 @@ static NAMED: [NamedWorkload; 8] = [
     NamedWorkload {
         name: "policies-bimodal",
         summary: "90 % of the requests take 0.5 us, 10 % take 5.5 us; the mean is 1 us.",
-        source: "Policies paper (NSDI 2022), Figure 10.",
+        source: "Policies paper (NSDI 2022), appendix A.2.2 and Figure 10.",
         definition: r#"{ distribution = "bimodal", short = "0.5us", long = "5.5us", p_long = 0.1 }"#,
         recipe: || bimodal(500, 5_500, 0.1),
     },
@@ -136,7 +136,7 @@ static NAMED: [NamedWorkload; 8] = [
     NamedWorkload {
         name: "facebook-usr",
         summary: "memcached under Facebook's USR mix: constant 1 us.",
-        source: "Policies paper (NSDI 2022), section 5: \"about 1 us\"; that the time is constant is ours.",
+        source: "Policies paper (NSDI 2022), section 6: \"about 1 us\"; that the time is constant is ours.",
         definition: r#"{ distribution = "constant", value = "1us" }"#,
         recipe: || constant(1_000),
     },

@@ -1,6 +1,193 @@
-//! Text for people.
+//! `caudal workload show NAME|FILE`: a workload as text and as JSON.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use crate::error::WorkloadError;
+use crate::service::{Finding, Service};
+use crate::spec::{FileSpec, Replay, ServiceSpec};
+use crate::summary::{PERCENTILES, Part};
+use crate::{find_named, plot};
+
+/// At most so many findings are spelled out as text; JSON has all of them.
+const FINDINGS_SHOWN: usize = 12;
+
+/// A workload that a user asked to see.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    /// Its name, or the file's path.
+    pub title: String,
+    /// What it is and where its numbers come from; empty for a user's own file.
+    pub about: String,
+    /// The workload.
+    pub service: Service,
+}
+
+impl Shown {
+    /// What a user means by `text`: the name of a workload, or the path of a file.
+    ///
+    /// # Errors
+    /// [`WorkloadError`]: neither a name nor a file, or the file is wrong.
+    pub fn open(text: &str) -> Result<Shown, WorkloadError> {
+        match find_named(text) {
+            Ok(named) => Ok(Shown {
+                title: named.name.to_owned(),
+                about: format!("{}\nSource: {}\nservice = {}", named.summary, named.source, named.definition),
+                service: named.compile()?,
+            }),
+            Err(unknown) => {
+                let path = Path::new(text);
+                let is_path = path.exists() || text.contains(['/', '\\']) || path.extension().is_some();
+                if !is_path {
+                    return Err(unknown);
+                }
+                let replay = Replay::Off;
+                let spec = FileSpec { file: path.into(), column: None, unit: None, replay, weights: None };
+                let service = ServiceSpec::File(spec).compile(Path::new(""))?;
+                Ok(Shown { title: text.to_owned(), about: String::new(), service })
+            }
+        }
+    }
+
+    /// Moments, percentiles, findings and a plot, in lines of at most `width` columns where possible (the
+    /// table of numbers does not shrink below 60).
+    pub fn text(&self, width: usize) -> String {
+        let mut out = format!("{}\n", self.title);
+        if !self.about.is_empty() {
+            let _ = writeln!(out, "{}", self.about);
+        }
+        out.push('\n');
+        table(&mut out, &self.service);
+        out.push('\n');
+        out.push_str(&plot::histogram(&self.service, width));
+        findings(&mut out, self.service.findings());
+        out
+    }
+
+    /// The same as one JSON object; times in nanoseconds, `null` where there is no such number.
+    pub fn json(&self) -> Value {
+        let summary = self.service.summary();
+        let classes: Map<String, Value> =
+            summary.classes.iter().map(|part| (part.name.clone(), part_json(part))).collect();
+        json!({
+            "workload": self.title,
+            "all": part_json(&summary.all),
+            "classes": classes,
+            "findings": self.service.findings().iter().map(finding_json).collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// Numbers in columns: one for all requests, and one a class.
+fn table(out: &mut String, service: &Service) {
+    let summary = service.summary();
+    let mut parts = vec![&summary.all];
+    if summary.classes.len() > 1 {
+        parts.extend(&summary.classes);
+    }
+    let mut row = |label: &str, value: &dyn Fn(&Part) -> String| {
+        let _ = write!(out, "{label:<13}");
+        parts.iter().for_each(|part| {
+            let width = part.name.chars().count().max(11);
+            let _ = write!(out, " {:>width$}", value(part));
+        });
+        out.push('\n');
+    };
+    row("", &|part| part.name.clone());
+    row("requests", &|part| percent(part.weight));
+    row("work", &|part| percent(part.work));
+    if parts.iter().any(|part| part.samples.is_some()) {
+        row("measured", &|part| part.samples.map_or_else(|| "-".to_owned(), |samples| samples.to_string()));
+    }
+    row("mean", &|part| time(part.mean_ps));
+    row("std dev", &|part| time(part.sd_ps));
+    row("SCV", &|part| if part.scv.is_nan() { "-".to_owned() } else { significant(part.scv) });
+    for (index, p) in PERCENTILES.iter().enumerate() {
+        let label = if *p == 100.0 { "max".to_owned() } else { format!("p{p}") };
+        let unbounded = |part: &Part| if part.weight > 0.0 { "no end".to_owned() } else { "-".to_owned() };
+        row(&label, &|part| part.percentiles_ps[index].map_or_else(|| unbounded(part), |ps| time(ps as f64)));
+    }
+}
+
+fn findings(out: &mut String, findings: &[Finding]) {
+    if findings.is_empty() {
+        return;
+    }
+    out.push_str("\nWorth a look:\n");
+    for finding in findings.iter().take(FINDINGS_SHOWN) {
+        let _ = writeln!(out, "- {finding}");
+    }
+    if findings.len() > FINDINGS_SHOWN {
+        let _ = writeln!(out, "- and {} more", findings.len() - FINDINGS_SHOWN);
+    }
+}
+
+fn part_json(part: &Part) -> Value {
+    let percentiles: Map<String, Value> = PERCENTILES
+        .iter()
+        .zip(part.percentiles_ps)
+        .map(|(p, ps)| {
+            let key = if *p == 100.0 { "max".to_owned() } else { format!("p{p}") };
+            (key, ps.map_or(Value::Null, |ps| json!(ps as f64 / 1e3)))
+        })
+        .collect();
+    json!({
+        "weight": part.weight,
+        "work": part.work,
+        "samples": part.samples,
+        "mean_ns": part.mean_ps / 1e3,
+        "sd_ns": part.sd_ps / 1e3,
+        "scv": part.scv,
+        "percentiles_ns": percentiles,
+    })
+}
+
+fn finding_json(finding: &Finding) -> Value {
+    let text = finding.to_string();
+    match finding {
+        Finding::Outlier { class, line, service_ps, .. } => {
+            json!({ "kind": "outlier", "class": class, "line": line, "service_ns": *service_ps as f64 / 1e3, "text": text })
+        }
+        Finding::ColdStart { class, line, service_ps, .. } => {
+            json!({ "kind": "cold-start", "class": class, "line": line, "service_ns": *service_ps as f64 / 1e3, "text": text })
+        }
+        Finding::FewValues { class, values } => {
+            json!({ "kind": "few-values", "class": class, "values": values, "text": text })
+        }
+        Finding::Note(_) => json!({ "kind": "note", "text": text }),
+    }
+}
 
 /// A time with three significant digits and the unit that suits it.
 pub(crate) fn time(ps: f64) -> String {
-    format!("{ps} ps")
+    if ps.is_nan() {
+        return "-".to_owned();
+    }
+    let units = [(1e12, "s"), (1e9, "ms"), (1e6, "us"), (1e3, "ns")];
+    // 999.6 ns is written 1 us: the unit follows from the rounded value.
+    let (unit, name) = units.into_iter().find(|(unit, _)| ps >= 0.9995 * unit).unwrap_or((1.0, "ps"));
+    format!("{} {name}", significant(ps / unit))
+}
+
+/// Three significant digits, without zeros that say nothing: `1.59`, `824`, `0.5`, `1`.
+fn significant(value: f64) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let power = value.abs().log10().floor() as i32;
+    if power >= 3 {
+        return format!("{value:.0}");
+    }
+    let text = format!("{value:.*}", (2 - power).clamp(0, 12) as usize);
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
+/// A share as a percentage.
+pub(crate) fn percent(share: f64) -> String {
+    format!("{} %", significant(share * 100.0))
 }

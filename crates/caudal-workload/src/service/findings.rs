@@ -3,8 +3,8 @@
 //! The rule for outliers, per class of at least 20 values: let the *bulk* be all but the largest
 //! max(5, n/1000) values (so for large classes it ends at the p99.9). A value is an outlier if it is more
 //! than 20 times the end of the bulk and more than 20 scaled MADs (1.4826 × the median absolute
-//! deviation) above the median; the same below, mirrored: less than a 20th of where the smallest
-//! max(5, n/1000) end. A long but populated tail is thereby not flagged, a lone value far beyond it is.
+//! deviation) above the median. Below the median a value is one if it is less than a 20th of the smallest
+//! of the bulk at that end. A long but populated tail is thereby not flagged, a lone value far beyond is.
 
 use crate::input::Row;
 
@@ -148,12 +148,9 @@ fn outliers(class: &str, rows: &[Row], sorted: &[u64], median_ps: u64) -> Vec<Fi
     let suspects = rows.iter().filter(|row| stands_out(row.ps));
     suspects
         .map(|row| {
-            let mut skipped = false;
-            let others = sorted
-                .iter()
-                .copied()
-                .filter(|&v| skipped || v != row.ps || !std::mem::replace(&mut skipped, true));
-            let (mean_without_ps, scv_without) = moments(others.collect::<Vec<_>>().into_iter());
+            let at = sorted.partition_point(|&v| v < row.ps);
+            let others = sorted[..at].iter().chain(&sorted[at + 1..]).copied();
+            let (mean_without_ps, scv_without) = moments(others);
             Finding::Outlier {
                 class: class.to_owned(),
                 line: row.line,

@@ -112,7 +112,7 @@ impl Service {
         quantile(self.of_class(class), p)
     }
 
-    /// P(service ≤ `ps`).
+    /// P(service ≤ `ps`), of continuous distributions before their draws are rounded to whole ps.
     pub fn cdf(&self, ps: u64) -> f64 {
         moment(self.inner.leaves.iter(), |shape| shape.cdf(ps))
     }
