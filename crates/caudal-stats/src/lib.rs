@@ -28,5 +28,5 @@ pub use estimate::Estimate;
 pub use histogram::{Bucket, Histogram, RELATIVE_ERROR};
 pub use overload::OverloadCheck;
 pub use replicated::Replicated;
-pub use stop::{Decision, InOrder, StopRule};
+pub use stop::{Decision, InOrder, StopRule, StopRuleError};
 pub use summary::{SLOWDOWN_ONE, Scale, Summary, percentile_label, slowdown_fixed};

@@ -8,6 +8,19 @@
 //! 2000); Hoad, Robinson, Davies, *Automating warm-up length estimation* (JORS 61, 2010), who found it the best of
 //! 44 methods. Ours: batches double when there are too many, so that memory is bounded, and cuts in the last
 //! tenth are not looked at: a handful of similar values at the end has a small error by chance.
+//!
+//! **Lay replications over one another** ([`Mser5::superpose`]), twenty or more, before asking for the cut. In one
+//! run of a loaded queue the quiet stretches have both the smallest variance and the smallest values, so the rule
+//! cuts off the busy ones and makes the bias larger. Bias of the mean sojourn time of M/M/1 from an empty start:
+//!
+//! | load, requests | no cut | cut from 1 run | no cut | cut from 20 runs |
+//! | --- | --- | --- | --- | --- |
+//! | 0.8, 4000 | −1.5 % | −4.9 % | −0.6 % | −0.5 % |
+//! | 0.95, 4000 | −19 % | −22 % (27 % refused) | −12 % | −8 % (27 % refused) |
+//! | 0.95, 40,000 | −2.2 % | −7.0 % (9 % refused) | −1.0 % | −0.5 % (2 % refused) |
+//!
+//! (Experiments that found a cut; which are these differs, and so does "no cut".) Where the run is much shorter
+//! than the queue's memory, no rule on its own data helps: a longer run does.
 
 /// Observations of a batch in the beginning; the 5 of MSER-5.
 pub const FIRST_BATCH: u64 = 5;
@@ -49,6 +62,13 @@ impl Mser5 {
         Self { sums: Vec::new(), batch: FIRST_BATCH, open_sum: 0.0, open_count: 0 }
     }
 
+    /// The series of these observations.
+    pub fn of(observations: &[f64]) -> Self {
+        let mut series = Self::new();
+        observations.iter().for_each(|&observation| series.push(observation));
+        series
+    }
+
     /// Adds the next observation.
     #[inline]
     pub fn push(&mut self, observation: f64) {
@@ -63,12 +83,37 @@ impl Mser5 {
         self.sums.push(self.open_sum);
         (self.open_sum, self.open_count) = (0.0, 0);
         if self.sums.len() == MAX_BATCHES {
-            for i in 0..MAX_BATCHES / 2 {
-                self.sums[i] = self.sums[2 * i] + self.sums[2 * i + 1];
-            }
-            self.sums.truncate(MAX_BATCHES / 2);
-            self.batch *= 2;
+            self.coarsen();
         }
+    }
+
+    /// Doubles the batches: each with its right neighbour, a last one without opens the next batch.
+    fn coarsen(&mut self) {
+        let pairs = self.sums.len() / 2;
+        if self.sums.len() % 2 == 1 {
+            self.open_sum += self.sums[2 * pairs];
+            self.open_count += self.batch;
+        }
+        for i in 0..pairs {
+            self.sums[i] = self.sums[2 * i] + self.sums[2 * i + 1];
+        }
+        self.sums.truncate(pairs);
+        self.batch *= 2;
+    }
+
+    /// Adds the series of another replication, observation by observation, up to the end of the shorter one.
+    pub fn superpose(&mut self, other: &Self) {
+        let mut other = other.clone();
+        while self.batch < other.batch {
+            self.coarsen();
+        }
+        while other.batch < self.batch {
+            other.coarsen();
+        }
+        self.sums.truncate(other.sums.len());
+        self.sums.iter_mut().zip(&other.sums).for_each(|(mine, theirs)| *mine += theirs);
+        // What is open no longer belongs to the same observations.
+        (self.open_sum, self.open_count) = (0.0, 0);
     }
 
     /// Number of observations so far.
@@ -179,6 +224,24 @@ mod tests {
         short.push(1.0);
         assert_eq!(short.truncation(), Some(0));
         assert_eq!(truncation(&[f64::NAN; 30]), None);
+    }
+
+    #[test]
+    fn superposing_is_adding_observation_by_observation() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(4);
+        let (long, short): (Vec<f64>, Vec<f64>) =
+            (0..50_003).map(|_| (noise(&mut rng), noise(&mut rng))).unzip();
+        let short = &short[..9_001];
+        let both: Vec<f64> = long.iter().zip(short).map(|(a, b)| a + b).collect();
+        for (first, second) in [(&long[..], short), (short, &long[..])] {
+            let mut sum = Mser5::of(first);
+            sum.superpose(&Mser5::of(second));
+            let batch = sum.batch_size() as usize;
+            assert_eq!(sum.sums.len(), 9_001 / batch);
+            for (chunk, got) in both.chunks_exact(batch).zip(&sum.sums) {
+                assert!((chunk.iter().sum::<f64>() - got).abs() < 1e-9);
+            }
+        }
     }
 
     #[test]

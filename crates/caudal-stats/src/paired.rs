@@ -6,7 +6,7 @@
 //!
 //! **How.** Both estimates are those of all replications pooled. How much each replication contributes to the
 //! error of an estimate is linear to first order ([`Replicated`] says how for means and percentiles); the
-//! contributions are paired by replication, and Student's t with replications − 1 degrees of freedom gives the
+//! contributions are paired by replication, and Student's t with pairs − 1 degrees of freedom gives the
 //! interval of the difference. The interval of the ratio is Fieller's (*Some problems in interval estimation*, J.
 //! Royal Stat. Soc. B 16, 1954), which is exact for normal contributions and does not end below 0.
 //!
@@ -101,7 +101,9 @@ pub fn compare(
         let (difference, ratio) = (Estimate::MISSING, Estimate::MISSING);
         return Ok(Comparison { difference, ratio, verdict: Verdict::Undecided, replications });
     };
-    let factor = t::two_sided(confidence, (replications as u64).saturating_sub(1));
+    // Pairs in which either system recorded nothing (a rare class) say nothing about the spread.
+    let informative = first.informative().min(second.informative()) as u64;
+    let factor = t::two_sided(confidence, informative.saturating_sub(1));
     let (difference, ratio) = match (a_errors, b_errors) {
         (Some(x), Some(y)) if factor.is_finite() => {
             (difference(a, b, &x, &y, factor), fieller(a, b, &x, &y, factor))

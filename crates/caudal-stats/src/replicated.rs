@@ -1,7 +1,7 @@
 //! Means and percentiles over independent replications, with intervals.
 //!
 //! **Estimate**: that of all values pooled. The average of the replications' percentiles would be biased by how
-//! short they are, and pooling does not cure that with more replications.
+//! short they are, and more replications do not cure that.
 //!
 //! **Interval of a percentile.** Replications are clusters of a sample. The share of values up to the pooled
 //! percentile is a ratio of two sums over them; its standard error, times Student's t, gives an interval of ranks,
@@ -161,7 +161,7 @@ impl Replicated {
     }
 
     /// Replications that recorded something: the others say nothing about the spread.
-    fn informative(&self) -> usize {
+    pub(crate) fn informative(&self) -> usize {
         self.parts.iter().filter(|part| part.count > 0).count()
     }
 

@@ -33,6 +33,28 @@ impl Default for StopRule {
     }
 }
 
+/// Why a [`StopRule`] makes no sense.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub enum StopRuleError {
+    /// The confidence is not between 0 and 1.
+    #[error("`confidence` is {0}, it must lie between 0 and 1, for example 0.95")]
+    Confidence(f64),
+    /// The wanted precision is not above 0.
+    #[error("`relative_error` is {0}, it must be above 0, for example 0.05 for ± 5 %")]
+    RelativeError(f64),
+    /// One replication has no interval.
+    #[error("`min_replications` is {0}, it must be at least 2: one replication has no interval")]
+    TooFew(u32),
+    /// The limits exclude each other.
+    #[error("`max_replications` ({max}) is below `min_replications` ({min})")]
+    Reversed {
+        /// `min_replications`
+        min: u32,
+        /// `max_replications`
+        max: u32,
+    },
+}
+
 /// What a [`StopRule`] says after a replication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
@@ -45,6 +67,26 @@ pub enum Decision {
 }
 
 impl StopRule {
+    /// Checks what a user may have written; everything else in this crate relies on it.
+    ///
+    /// # Errors
+    /// The first key that makes no sense, and what would be right.
+    pub fn validate(&self) -> Result<(), StopRuleError> {
+        if !(self.confidence > 0.0 && self.confidence < 1.0) {
+            return Err(StopRuleError::Confidence(self.confidence));
+        }
+        if !(self.relative_error > 0.0 && self.relative_error.is_finite()) {
+            return Err(StopRuleError::RelativeError(self.relative_error));
+        }
+        if self.min_replications < 2 {
+            return Err(StopRuleError::TooFew(self.min_replications));
+        }
+        if self.max_replications < self.min_replications {
+            return Err(StopRuleError::Reversed { min: self.min_replications, max: self.max_replications });
+        }
+        Ok(())
+    }
+
     /// Judges after `replications` of them; `estimates` are those that matter, at this rule's confidence.
     ///
     /// An estimate that is missing or unbounded is never precise enough; no estimates at all are.
@@ -127,6 +169,23 @@ mod tests {
         assert_eq!(RULE.decide(10, &[good]), Decision::Precise);
         assert_eq!(RULE.decide(9, &[Estimate::MISSING]), Decision::Continue);
         assert_eq!(RULE.decide(9, &[Estimate::unbounded(1.0)]), Decision::Continue);
+    }
+
+    #[test]
+    fn nonsense_is_named() {
+        assert_eq!((RULE.validate(), StopRule::default().validate()), (Ok(()), Ok(())));
+        for confidence in [0.0, 1.0, -0.5, 95.0] {
+            let wrong = StopRule { confidence, ..RULE };
+            assert_eq!(wrong.validate(), Err(StopRuleError::Confidence(confidence)));
+        }
+        assert!(StopRule { confidence: f64::NAN, ..RULE }.validate().is_err());
+        for relative_error in [0.0, -0.1, f64::INFINITY] {
+            let wrong = StopRule { relative_error, ..RULE };
+            assert_eq!(wrong.validate(), Err(StopRuleError::RelativeError(relative_error)));
+        }
+        assert_eq!(StopRule { min_replications: 1, ..RULE }.validate(), Err(StopRuleError::TooFew(1)));
+        let reversed = StopRule { max_replications: 4, ..RULE }.validate().unwrap_err();
+        assert_eq!(reversed.to_string(), "`max_replications` (4) is below `min_replications` (5)");
     }
 
     #[test]

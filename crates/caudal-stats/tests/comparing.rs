@@ -103,6 +103,12 @@ fn rare_classes_do_not_pretend_to_be_certain() {
     assert_eq!(metric.replications(), 10);
     assert_eq!(metric.mean(0.95).high, f64::INFINITY, "one replication with values has no spread");
     assert_eq!(metric.percentile(50.0, 0.95).high, f64::INFINITY);
+    let mut slower = Replicated::new();
+    one.record(9_000_000);
+    slower.push(&one);
+    (0..9).for_each(|_| slower.push(&Histogram::new()));
+    let result = compare(&metric, &slower, Metric::Mean, 0.95).unwrap();
+    assert_eq!(result.verdict, Verdict::Undecided, "one pair decides nothing");
 }
 
 #[test]
