@@ -1,1 +1,20 @@
-//! caudal-report
+//! What Caudal shows: a one-file HTML report, its charts as SVG, timelines for Perfetto, and files that
+//! HdrHistogram's tools read.
+//!
+//! - [`Report`] is made from [`Row`]s (one simulated point each, as `caudal sim` writes them) and becomes a
+//!   page that needs no network and reads the same without its script, in the dark and on paper.
+//! - [`chart`] draws; [`chart::Chart::to_svg`] gives a file for a README.
+//! - [`timeline`] writes a window of a run as a Perfetto trace.
+//! - [`hdr`] writes `.hgrm` and `.hlog`.
+
+pub mod chart;
+mod error;
+mod report;
+mod row;
+mod table;
+mod views;
+
+pub use error::{ExportError, RowError, TimelineError};
+pub use report::{Answer, Outcome, Report, TargetLine, Verdict};
+pub use row::{ClassRow, Metric, Row, Stat, Stats};
+pub use table::{Reach, SystemLine};

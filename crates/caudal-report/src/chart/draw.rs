@@ -1,0 +1,451 @@
+//! From a plot to SVG.
+//!
+//! What the report's script relies on: `svg.plot[data-plot]` is a plot; in it `g.series[data-series]` is a
+//! curve with its label, and `.pt[data-pt]` a point with its words in `<title>`.
+
+use std::fmt::Write as _;
+
+use super::labels::{Area, End, Place, place};
+use super::scale::Scale;
+use super::style::{STYLE, escape, shorten};
+use super::{Axis, Chart, Ink, Inks, Mark, Plot, Point, Series, Variant};
+
+/// Of a picture, in units of about a pixel.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Size {
+    pub(crate) width: f64,
+    pub(crate) height: f64,
+}
+
+impl Size {
+    /// A plot beside another one, and a plot that has the width for itself.
+    pub(crate) fn of_many(plots: usize) -> Self {
+        if plots > 1 { Self { width: 560.0, height: 350.0 } } else { Self { width: 1130.0, height: 430.0 } }
+    }
+}
+
+/// Width of a letter at the size of labels.
+const LETTER: f64 = 6.3;
+const LABEL_LETTERS: usize = 26;
+const TOP: f64 = 48.0;
+const BOTTOM: f64 = 40.0;
+
+struct Drawing<'a> {
+    plot: &'a Plot,
+    inks: &'a Inks,
+    area: Area,
+    x: Scale,
+    y: Scale,
+    svg: String,
+}
+
+/// Draws a plot; `id` must be unique in the page.
+pub(crate) fn draw(plot: &Plot, size: Size, inks: &Inks, id: &str) -> String {
+    let (x, y) = scales(plot, size);
+    let tick_letters = y.ticks.iter().map(|t| plot.y.unit.show(*t).chars().count()).max().unwrap_or(0);
+    let area = Area {
+        left: 14.0 + tick_letters as f64 * LETTER,
+        top: TOP,
+        right: size.width - margin(plot),
+        bottom: size.height - BOTTOM,
+    };
+    let mut drawing = Drawing { plot, inks, area, x, y, svg: String::new() };
+    drawing.open(size, id);
+    drawing.axes();
+    drawing.levels();
+    drawing.all_series(id);
+    drawing.svg.push_str("</svg>");
+    drawing.svg
+}
+
+fn scales(plot: &Plot, size: Size) -> (Scale, Scale) {
+    let points = || plot.series.iter().flat_map(|series| &series.points);
+    let across = points().flat_map(|p| [Some(p.x), p.x_interval.map(|i| i.0), p.x_interval.map(|i| i.1)]);
+    let beyond = plot.series.iter().flat_map(|series| series.unbounded.iter().copied());
+    let across = across.flatten().chain(beyond).chain(plot.uprights.iter().map(|level| level.at));
+    let up = points().flat_map(|p| [Some(p.y), p.y_interval.map(|i| i.0), p.y_interval.map(|i| i.1)]);
+    let up = up.flatten().chain(plot.levels.iter().map(|level| level.at));
+    let x = Scale::fit(plot.x.spread, across, (plot.x.low, plot.x.high), (size.width / 75.0) as usize);
+    let y = Scale::fit(plot.y.spread, up, (plot.y.low, plot.y.high), (size.height / 55.0) as usize);
+    (x, y)
+}
+
+/// Room on the right for the names of the curves.
+fn margin(plot: &Plot) -> f64 {
+    let named = plot.series.iter().filter(|series| series.mark != Mark::Front);
+    let letters = named.map(|s| s.name.chars().count().min(LABEL_LETTERS)).max().unwrap_or(0);
+    30.0 + letters as f64 * LETTER
+}
+
+impl Drawing<'_> {
+    fn open(&mut self, size: Size, id: &str) {
+        let Size { width, height } = size;
+        let (plot, area) = (self.plot, self.area);
+        let names: Vec<_> = plot.series.iter().map(|series| series.name.as_str()).collect();
+        let about =
+            format!("{}: {} against {}; {}", plot.title, plot.y.label, plot.x.label, names.join(", "));
+        let _ = write!(
+            self.svg,
+            "<svg class=\"plot\" data-plot=\"{id}\" viewBox=\"0 0 {width} {height}\" role=\"img\" \
+             aria-label=\"{about}\" xmlns=\"http://www.w3.org/2000/svg\">\
+             <clipPath id=\"{id}\"><rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\"/></clipPath>",
+            area.left,
+            area.top,
+            area.right - area.left,
+            area.bottom - area.top,
+            about = escape(&about),
+        );
+    }
+
+    fn at(&self, x: f64, y: f64) -> (f64, f64) {
+        let Area { left, top, right, bottom } = self.area;
+        (left + self.x.position(x) * (right - left), bottom - self.y.position(y) * (bottom - top))
+    }
+
+    fn axes(&mut self) {
+        let Area { left, top, right, bottom } = self.area;
+        let (plot, x, y) = (self.plot, self.x.clone(), self.y.clone());
+        let (mut grid, mut small, mut words) = (String::new(), String::new(), String::new());
+        for tick in &x.ticks {
+            let (at, _) = self.at(*tick, y.low);
+            let _ = write!(grid, "M{at:.1} {top:.1}V{bottom:.1}");
+            let _ = write!(
+                words,
+                "<text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
+                bottom + 15.0,
+                plot.x.unit.show(*tick)
+            );
+        }
+        for tick in &y.ticks {
+            let (_, at) = self.at(x.low, *tick);
+            let _ = write!(grid, "M{left:.1} {at:.1}H{right:.1}");
+            let _ = write!(
+                words,
+                "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
+                left - 6.0,
+                at + 4.0,
+                plot.y.unit.show(*tick)
+            );
+        }
+        for tick in &x.minor {
+            let _ = write!(small, "M{:.1} {bottom:.1}v-4", self.at(*tick, y.low).0);
+        }
+        for tick in &y.minor {
+            let _ = write!(small, "M{left:.1} {:.1}h4", self.at(x.low, *tick).1);
+        }
+        let _ = write!(
+            self.svg,
+            "<path class=\"grid\" d=\"{grid}\"/><path class=\"axis\" d=\"{small}M{left:.1} {bottom:.1}H{right:.1}\"/>\
+             {words}<text class=\"head\" x=\"2\" y=\"16\">{}</text><text class=\"axis-label\" x=\"2\" y=\"34\">{}</text>\
+             <text class=\"axis-label\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{} →</text>",
+            escape(&plot.title),
+            axis_label(&plot.y),
+            right,
+            bottom + 33.0,
+            escape(&plot.x.label),
+        );
+    }
+
+    fn levels(&mut self) {
+        let Area { left, top, right, bottom } = self.area;
+        let (plot, x_low, y_low) = (self.plot, self.x.low, self.y.low);
+        for level in plot.levels.iter().filter(|level| self.y.can_show(level.at)) {
+            let (_, y) = self.at(x_low, level.at);
+            let _ = write!(
+                self.svg,
+                "<g class=\"level\"><path d=\"M{left:.1} {y:.1}H{right:.1}\"/>\
+                 <text x=\"{:.1}\" y=\"{:.1}\">{}</text></g>",
+                left + 6.0,
+                y - 5.0,
+                escape(&level.label),
+            );
+        }
+        for level in plot.uprights.iter().filter(|level| self.x.can_show(level.at)) {
+            let (x, _) = self.at(level.at, y_low);
+            let _ = write!(
+                self.svg,
+                "<g class=\"level\"><path d=\"M{x:.1} {top:.1}V{bottom:.1}\"/>\
+                 <text x=\"{:.1}\" y=\"{:.1}\">{}</text></g>",
+                x + 4.0,
+                top + 11.0,
+                escape(&level.label),
+            );
+        }
+    }
+
+    fn all_series(&mut self, clip: &str) {
+        let plot = self.plot;
+        let tops = self.upper_marks();
+        let ends: Vec<_> =
+            plot.series.iter().zip(&tops).map(|(series, top)| self.end(series, *top)).collect();
+        let mut ink: Vec<(f64, f64)> = Vec::new();
+        for (series, top) in plot.series.iter().zip(&tops) {
+            let mut path = self.path(series);
+            path.extend(*top);
+            ink.extend(samples(&path));
+        }
+        let wanted: Vec<End> = ends.iter().flatten().copied().collect();
+        let mut places = place(&wanted, &ink, self.area).into_iter();
+        // The one that matters and the lines of reference: on top and at the bottom of the pile.
+        let mut pile: Vec<_> = plot
+            .series
+            .iter()
+            .zip(&tops)
+            .zip(&ends)
+            .map(|((series, top), end)| {
+                (series, *top, end.map(|end| (end, places.next().unwrap_or(Place::None))))
+            })
+            .collect();
+        pile.sort_by_key(|(series, ..)| (series.mark != Mark::Front, series.emphasis, !series.reference));
+        for (series, top, label) in pile {
+            self.series(series, top, label, clip);
+        }
+    }
+
+    /// Where each series is marked as unbounded; marks at the same `x` stand below each other.
+    fn upper_marks(&self) -> Vec<Option<(f64, f64)>> {
+        let mut used: Vec<f64> = Vec::new();
+        self.plot
+            .series
+            .iter()
+            .map(|series| {
+                let first =
+                    series.unbounded.iter().copied().filter(|x| self.x.can_show(*x)).reduce(f64::min)?;
+                let (x, _) = self.at(first, self.y.low);
+                let above = used.iter().filter(|other| (*other - x).abs() < 7.0).count();
+                used.push(x);
+                Some((x, self.area.top + 5.0 + 9.0 * above as f64))
+            })
+            .collect()
+    }
+
+    /// Positions of the points that can be shown, in their order.
+    fn path(&self, series: &Series) -> Vec<(f64, f64)> {
+        let points = series.points.iter().filter(|p| self.x.can_show(p.x) && self.y.can_show(p.y));
+        points.map(|p| self.at(p.x, p.y)).collect()
+    }
+
+    fn end(&self, series: &Series, top: Option<(f64, f64)>) -> Option<End> {
+        if series.mark == Mark::Front {
+            return None;
+        }
+        let inside = |(x, y): &(f64, f64)| *x <= self.area.right + 1.0 && *y >= self.area.top - 1.0;
+        let (x, y) = self.path(series).into_iter().rfind(inside).or(top)?;
+        let letters = series.name.chars().count().min(LABEL_LETTERS);
+        Some(End { x, y, width: letters as f64 * LETTER })
+    }
+
+    fn series(&mut self, series: &Series, top: Option<(f64, f64)>, label: Option<(End, Place)>, clip: &str) {
+        let (ink, number) = self.inks.of_series(series);
+        let strong = if series.emphasis { " strong" } else { "" };
+        let _ = write!(
+            self.svg,
+            "<g class=\"series {}{strong}\" data-series=\"{number}\" data-name=\"{}\"><g clip-path=\"url(#{clip})\">",
+            ink.classes(),
+            escape(&series.name),
+        );
+        if series.mark == Mark::Line {
+            self.band(series);
+        }
+        self.curve(series, ink);
+        self.svg.push_str("</g>");
+        if let Some(top) = top {
+            self.unbounded(series, top);
+        }
+        if series.mark != Mark::Front {
+            self.points(series, ink);
+        }
+        if let Some((end, place)) = label {
+            self.label(series, ink, end, place);
+        }
+        self.svg.push_str("</g>");
+    }
+
+    fn band(&mut self, series: &Series) {
+        let with_interval = series.points.iter().filter_map(|p| Some((p.x, p.y_interval?)));
+        let shown: Vec<_> = with_interval
+            .filter(|(x, (_, high))| self.x.can_show(*x) && self.y.can_show(*high))
+            .map(|(x, (low, high))| (x, if self.y.can_show(low) { low } else { self.y.low }, high))
+            .collect();
+        if shown.len() < 2 {
+            return;
+        }
+        let upper = shown.iter().map(|(x, _, high)| self.at(*x, *high));
+        let lower = shown.iter().rev().map(|(x, low, _)| self.at(*x, *low));
+        let outline = lines(upper.chain(lower));
+        let _ = write!(self.svg, "<path class=\"band\" d=\"{outline}z\"/>");
+    }
+
+    fn curve(&mut self, series: &Series, ink: Ink) {
+        let path = self.path(series);
+        let outline = match series.mark {
+            Mark::Points => return,
+            Mark::Line => lines(path.into_iter()),
+            Mark::Front => steps(&path),
+        };
+        let _ = write!(self.svg, "<path class=\"curve\"{} d=\"{outline}\"/>", ink.dash());
+    }
+
+    fn unbounded(&mut self, series: &Series, (x, y): (f64, f64)) {
+        let from = self.path(series).last().map_or(String::new(), |(x0, y0)| {
+            format!("<path class=\"rising\" d=\"M{x0:.1} {y0:.1}L{x:.1} {y:.1}\"/>")
+        });
+        let first = series.unbounded.iter().copied().fold(f64::INFINITY, f64::min);
+        let words =
+            format!("{}\n{} {}: overloaded", series.name, self.plot.x.label, self.plot.x.unit.show(first));
+        let _ = write!(
+            self.svg,
+            "{from}<path class=\"over\" data-pt=\"\" transform=\"translate({x:.1},{y:.1})\" \
+             d=\"M-3-3L3 3M-3 3L3-3\"><title>{}</title></path>",
+            escape(&words),
+        );
+    }
+
+    fn points(&mut self, series: &Series, ink: Ink) {
+        let Area { left, top, right, bottom } = self.area;
+        for point in series.points.iter().filter(|p| self.x.can_show(p.x) && self.y.can_show(p.y)) {
+            let (x, y) = self.at(point.x, point.y);
+            if x < left - 1.0 || x > right + 1.0 || y < top - 1.0 || y > bottom + 1.0 {
+                continue;
+            }
+            let bars = self.bars(point, series.mark);
+            let ring = if point.ringed {
+                format!("<circle class=\"ring\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"6\"/>")
+            } else {
+                String::new()
+            };
+            let _ = write!(
+                self.svg,
+                "{bars}{ring}<path class=\"pt\" data-pt=\"\" transform=\"translate({x:.1},{y:.1})\" d=\"{}\"><title>{}</title></path>",
+                ink.marker(),
+                escape(&self.words(series, point)),
+            );
+        }
+    }
+
+    /// Bars for the intervals that no band shows.
+    fn bars(&self, point: &Point, mark: Mark) -> String {
+        let mut bars = String::new();
+        if let Some((low, high)) = point.x_interval.filter(|(low, _)| self.x.can_show(*low)) {
+            let ((from, y), (to, _)) = (self.at(low, point.y), self.at(high, point.y));
+            let _ = write!(bars, "M{from:.1} {y:.1}H{to:.1}");
+        }
+        if let Some((low, high)) =
+            point.y_interval.filter(|(low, _)| mark == Mark::Points && self.y.can_show(*low))
+        {
+            let ((x, from), (_, to)) = (self.at(point.x, low), self.at(point.x, high));
+            let _ = write!(bars, "M{x:.1} {from:.1}V{to:.1}");
+        }
+        if bars.is_empty() { bars } else { format!("<path class=\"bar\" d=\"{bars}\"/>") }
+    }
+
+    /// What a reader sees who points at a point: the name, then both values with their intervals.
+    fn words(&self, series: &Series, point: &Point) -> String {
+        let value = |axis: &Axis, value: f64, interval: Option<(f64, f64)>| {
+            let shown = axis.unit.show(value);
+            let between = interval.map_or(String::new(), |(low, high)| {
+                format!(" ({} to {})", axis.unit.show(low), axis.unit.show(high))
+            });
+            format!("{} {shown}{between}", axis.label)
+        };
+        let x = value(&self.plot.x, point.x, point.x_interval);
+        let y = value(&self.plot.y, point.y, point.y_interval);
+        let mut words = format!("{}\n{x}\n{y}", series.name);
+        if !point.note.is_empty() {
+            let _ = write!(words, "\n{}", point.note);
+        }
+        words
+    }
+
+    fn label(&mut self, series: &Series, ink: Ink, end: End, place: Place) {
+        let name = escape(&shorten(&series.name, LABEL_LETTERS));
+        let _ = match place {
+            Place::None => Ok(()),
+            Place::Beside { x, y } => {
+                write!(self.svg, "<text class=\"name\" x=\"{x:.1}\" y=\"{:.1}\">{name}</text>", y + 4.0)
+            }
+            Place::Margin { y } => {
+                let edge = self.area.right;
+                write!(
+                    self.svg,
+                    "<path class=\"leader\" d=\"M{:.1} {:.1}L{:.1} {y:.1}\"/>\
+                     <path class=\"pt\" transform=\"translate({:.1},{y:.1})\" d=\"{}\"/>\
+                     <text class=\"name\" x=\"{:.1}\" y=\"{:.1}\">{name}</text>",
+                    end.x,
+                    end.y,
+                    edge + 8.0,
+                    edge + 13.0,
+                    ink.marker(),
+                    edge + 20.0,
+                    y + 4.0,
+                )
+            }
+        };
+    }
+}
+
+fn axis_label(axis: &Axis) -> String {
+    let scale = if axis.spread == super::Spread::Log { " (log scale)" } else { "" };
+    format!("↑ {}{scale}", escape(&axis.label))
+}
+
+fn lines(path: impl Iterator<Item = (f64, f64)>) -> String {
+    let mut outline = String::new();
+    for (x, y) in path {
+        let _ = write!(outline, "{}{x:.1} {y:.1}", if outline.is_empty() { 'M' } else { 'L' });
+    }
+    outline
+}
+
+/// A front is a staircase: between two of its points nothing better than the left one is known.
+fn steps(path: &[(f64, f64)]) -> String {
+    let mut outline = String::new();
+    for (x, y) in path {
+        let _ = if outline.is_empty() {
+            write!(outline, "M{x:.1} {y:.1}")
+        } else {
+            write!(outline, "H{x:.1}V{y:.1}")
+        };
+    }
+    outline
+}
+
+/// Points along a path, near enough to each other that a label between them would be seen to touch.
+fn samples(path: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let mut samples: Vec<(f64, f64)> = path.first().copied().into_iter().collect();
+    for pair in path.windows(2) {
+        let ((x0, y0), (x1, y1)) = (pair[0], pair[1]);
+        let parts = ((x1 - x0).hypot(y1 - y0) / 5.0).ceil().clamp(1.0, 500.0);
+        samples.extend((1..=parts as usize).map(|i| {
+            let share = i as f64 / parts;
+            (x0 + (x1 - x0) * share, y0 + (y1 - y0) * share)
+        }));
+    }
+    samples
+}
+
+/// A variant as a file: heading, plots in two columns, style inside.
+pub(crate) fn file(chart: &Chart, variant: &Variant, inks: &Inks) -> String {
+    let Size { width, height } = Size::of_many(variant.plots.len());
+    let columns = variant.plots.len().clamp(1, 2);
+    let (pad, head) = (16.0, if chart.title.is_empty() { 8.0 } else { 40.0 });
+    let rows = variant.plots.len().div_ceil(columns);
+    let (whole, tall) =
+        (pad * 2.0 + (width + pad) * columns as f64 - pad, head + (height + pad) * rows as f64);
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot file\" viewBox=\"0 0 {whole} {tall}\" \
+         width=\"{whole}\" height=\"{tall}\"><style>{STYLE}</style>\
+         <rect class=\"ground\" width=\"{whole}\" height=\"{tall}\"/>\
+         <text class=\"title\" x=\"{pad}\" y=\"27\">{}</text>",
+        escape(&chart.title)
+    );
+    for (at, plot) in variant.plots.iter().enumerate() {
+        let (x, y) =
+            (pad + (width + pad) * (at % columns) as f64, head + (height + pad) * (at / columns) as f64);
+        let drawn = draw(plot, Size { width, height }, inks, &format!("p{at}"));
+        let placed = format!("<svg x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" ");
+        svg.push_str(&drawn.replacen("<svg ", &placed, 1));
+    }
+    svg.push_str("</svg>\n");
+    svg
+}

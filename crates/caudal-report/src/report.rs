@@ -1,0 +1,297 @@
+//! The report: one HTML file that answers the question and shows why.
+
+use minijinja::value::Serde;
+use minijinja::{AutoEscape, Environment, Value, context};
+use serde::{Deserialize, Serialize};
+
+use crate::chart::{Chart, Inks, Mark, STYLE, Size, Unit, draw, swatch};
+use crate::row::{Metric, Row, Stat};
+use crate::table::{self, Goal, Reach, SystemLine};
+use crate::views::Subject;
+
+/// Everything that a report says.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Title of the page.
+    pub title: String,
+    /// The question in a sentence.
+    pub question: String,
+    /// The answer, if the run was to find one.
+    pub answer: Option<Answer>,
+    /// What was asked for; drawn across the charts.
+    pub targets: Vec<TargetLine>,
+    /// The simulated points.
+    pub rows: Vec<Row>,
+    /// The config file that made them.
+    pub config_toml: String,
+    /// Name and value of what else is needed to repeat the run: version, seed, machine.
+    pub provenance: Vec<(String, String)>,
+    /// What became of a paper's statements.
+    pub verdicts: Vec<Verdict>,
+    /// Charts to show instead of those that the rows make.
+    pub charts: Option<Vec<Chart>>,
+}
+
+/// The answer to the question.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Answer {
+    /// The answer in a line.
+    pub headline: String,
+    /// Why, in a few sentences.
+    pub sentences: Vec<String>,
+    /// The policy file to run; may be empty.
+    pub policy_toml: String,
+    /// Name of the system that won, to be set off in charts and table.
+    pub system: Option<String>,
+}
+
+/// A latency target.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TargetLine {
+    /// The target as the user put it: `get p99.9 < 50us`.
+    pub label: String,
+    /// The class that it is for; all requests if none.
+    pub class: Option<String>,
+    /// Latency or slowdown.
+    pub metric: Metric,
+    /// Name of the statistic, such as `p99.9`.
+    pub percentile: String,
+    /// The bound: nanoseconds, or a ratio.
+    pub value: f64,
+}
+
+/// What became of a statement of a paper.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Verdict {
+    /// What the paper says.
+    pub statement: String,
+    /// Where it says so.
+    pub source: String,
+    /// Whether it holds here.
+    pub verdict: Outcome,
+    /// The numbers that decided.
+    pub numbers: String,
+}
+
+/// Whether a statement holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Outcome {
+    /// It does, with confidence.
+    #[serde(rename = "holds")]
+    Holds,
+    /// It does not, with confidence.
+    #[serde(rename = "does not hold")]
+    DoesNotHold,
+    /// The intervals are too wide to say.
+    #[serde(rename = "undecided")]
+    Undecided,
+}
+
+impl TargetLine {
+    /// The statistic that the target bounds.
+    #[must_use]
+    pub fn of(&self, row: &Row) -> Option<Stat> {
+        row.stat(self.class.as_deref(), self.metric, &self.percentile)
+    }
+
+    fn unit(&self) -> Unit {
+        match self.metric {
+            Metric::Latency => Unit::Nanoseconds,
+            Metric::Slowdown => Unit::Times,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct TableView {
+    goal: &'static str,
+    targets: Vec<String>,
+    lines: Vec<LineView>,
+}
+
+#[derive(Serialize)]
+struct LineView {
+    name: String,
+    deployable: bool,
+    winner: bool,
+    reach: Option<String>,
+    between: String,
+    /// Length of the bar in percent of the longest.
+    share: f64,
+    cores: String,
+    tails: Vec<Option<(String, String)>>,
+    efficiency: String,
+    preemptions: String,
+}
+
+#[derive(Serialize)]
+struct ChartView {
+    title: String,
+    note: String,
+    variants: Vec<VariantView>,
+    shown: usize,
+    legend: Vec<LegendView>,
+}
+
+#[derive(Serialize)]
+struct VariantView {
+    name: String,
+    plots: Vec<Value>,
+}
+
+#[derive(Serialize)]
+struct LegendView {
+    name: String,
+    number: usize,
+    reference: bool,
+    swatch: Value,
+}
+
+impl Report {
+    /// The page: one file, no network, readable without its script.
+    ///
+    /// # Panics
+    /// Never on any input: the template is part of the crate and the tests render it.
+    #[must_use]
+    pub fn to_html(&self) -> String {
+        let charts = self.charts();
+        let inks = Inks::of(&charts);
+        let views: Vec<_> =
+            charts.iter().enumerate().map(|(at, chart)| chart_view(chart, at, &inks)).collect();
+        let table = (!self.rows.is_empty()).then(|| self.table());
+        let mut environment = Environment::new();
+        environment.set_auto_escape_callback(|_| AutoEscape::Html);
+        let page = environment.render_str(
+            include_str!("../assets/report.html.j2"),
+            context! {
+                title => self.title.as_str(),
+                question => self.question.as_str(),
+                answer => Serde(&self.answer),
+                targets => Serde(&self.targets),
+                table => Serde(&table),
+                charts => Serde(&views),
+                verdicts => Serde(&self.verdicts),
+                config => self.config_toml.as_str(),
+                provenance => Serde(&self.provenance),
+                points => self.rows.len(),
+                data => Value::from_safe_string(self.data()),
+                chart_style => Value::from_safe_string(STYLE.to_owned()),
+                page_style => Value::from_safe_string(include_str!("../assets/report.css").to_owned()),
+                script => Value::from_safe_string(include_str!("../assets/report.js").to_owned()),
+            },
+        );
+        page.expect("the template is fixed and renders any report")
+    }
+
+    /// The charts of the report: the given ones, or what the rows make.
+    #[must_use]
+    pub fn charts(&self) -> Vec<Chart> {
+        let winner = self.answer.as_ref().and_then(|answer| answer.system.as_deref());
+        let subject = Subject { rows: &self.rows, targets: &self.targets, winner };
+        self.charts.clone().unwrap_or_else(|| subject.charts())
+    }
+
+    /// The lines of the table of systems.
+    #[must_use]
+    pub fn systems(&self) -> Vec<SystemLine> {
+        table::lines(&self.rows, &self.targets)
+    }
+
+    fn table(&self) -> TableView {
+        let goal = Goal::of(&self.rows);
+        let lines = self.systems();
+        let reaches = lines.iter().filter_map(|line| line.reach).map(|reach| reach.value);
+        let longest = reaches.fold(f64::MIN_POSITIVE, f64::max);
+        TableView {
+            goal: match goal {
+                Goal::MostLoad if self.targets.is_empty() => "Highest load without overload",
+                Goal::MostLoad => "Highest load within the target",
+                Goal::FewestCores if self.targets.is_empty() => "Fewest cores without overload",
+                Goal::FewestCores => "Fewest cores within the target",
+            },
+            targets: self.targets.iter().map(|target| target.label.clone()).collect(),
+            lines: lines.into_iter().map(|line| self.line_view(line, goal, longest)).collect(),
+        }
+    }
+
+    fn line_view(&self, line: SystemLine, goal: Goal, longest: f64) -> LineView {
+        let answer = self.answer.as_ref().and_then(|answer| answer.system.as_deref());
+        let dash = |stat: Option<Stat>, unit: Unit| stat.map_or("–".into(), |s| unit.show(s.estimate));
+        let tail = |(stat, target): (&Option<Stat>, &TargetLine)| {
+            let unit = target.unit();
+            stat.map(|stat| (unit.show(stat.estimate), interval(stat, unit)))
+        };
+        LineView {
+            winner: answer
+                .is_some_and(|winner| line.name == winner || line.name.starts_with(&format!("{winner} ·"))),
+            deployable: line.deployable,
+            reach: line.reach.map(|reach| Unit::Plain.show(reach.value)),
+            between: line.reach.map_or(String::new(), |reach| between(reach, goal)),
+            share: line.reach.map_or(0.0, |reach| (1000.0 * reach.value / longest).round() / 10.0),
+            cores: line.cores.map_or("–".into(), |cores| Unit::Plain.show(cores)),
+            tails: line.tails.iter().zip(&self.targets).map(tail).collect(),
+            efficiency: dash(line.efficiency, Unit::Percent),
+            preemptions: dash(line.preemptions_per_request, Unit::Plain),
+            name: line.name,
+        }
+    }
+
+    /// The rows as JSON that cannot end the element it stands in.
+    fn data(&self) -> String {
+        let json = serde_json::to_string(&self.rows).unwrap_or_else(|_| "[]".into());
+        json.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
+    }
+}
+
+fn interval(stat: Stat, unit: Unit) -> String {
+    stat.interval.map_or(String::new(), |(low, high)| format!("{} – {}", unit.show(low), unit.show(high)))
+}
+
+/// What is known of where a system's limit truly lies.
+fn between(reach: Reach, goal: Goal) -> String {
+    let show = |value: f64| Unit::Plain.show(value);
+    let sure = match reach.certain {
+        Some(certain) if certain == reach.value => "certain".to_owned(),
+        Some(certain) => format!("certain to {}", show(certain)),
+        None => "by the estimate only".to_owned(),
+    };
+    let missed = match (reach.missed, goal) {
+        (Some(missed), _) => format!("missed at {}", show(missed)),
+        (None, Goal::MostLoad) => "no higher load fails".to_owned(),
+        (None, Goal::FewestCores) => "no fewer cores fail".to_owned(),
+    };
+    format!("{sure}, {missed}")
+}
+
+fn chart_view(chart: &Chart, at: usize, inks: &Inks) -> ChartView {
+    let draw_all = |(which, variant): (usize, &crate::chart::Variant)| {
+        let size = Size::of_many(variant.plots.len());
+        let drawn = variant.plots.iter().enumerate();
+        let drawn = drawn.map(|(n, plot)| draw(plot, size, inks, &format!("c{at}v{which}p{n}")));
+        VariantView { name: variant.name.clone(), plots: drawn.map(Value::from_safe_string).collect() }
+    };
+    ChartView {
+        title: chart.title.clone(),
+        note: chart.note.clone(),
+        shown: chart.shown.min(chart.variants.len().saturating_sub(1)),
+        variants: chart.variants.iter().enumerate().map(draw_all).collect(),
+        legend: legend(chart, inks),
+    }
+}
+
+fn legend(chart: &Chart, inks: &Inks) -> Vec<LegendView> {
+    let mut legend: Vec<LegendView> = Vec::new();
+    let plots = chart.variants.iter().flat_map(|variant| &variant.plots);
+    for series in plots.flat_map(|plot| &plot.series) {
+        let (ink, number) = inks.of_series(series);
+        if legend.iter().all(|entry| entry.number != number) {
+            legend.push(LegendView {
+                name: series.name.clone(),
+                number,
+                reference: series.reference && series.mark != Mark::Front,
+                swatch: Value::from_safe_string(swatch(ink)),
+            });
+        }
+    }
+    legend
+}

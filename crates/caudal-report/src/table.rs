@@ -1,0 +1,181 @@
+//! The table of systems: how much load each one carries within the targets, or on how few cores.
+
+use crate::report::TargetLine;
+use crate::row::{Row, Stat};
+use crate::views::{Along, curves, varies};
+
+/// A system's line in the table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SystemLine {
+    /// Name of the system, with what was varied.
+    pub name: String,
+    /// Whether it could be run; the others are reference lines.
+    pub deployable: bool,
+    /// How far it gets, if it meets the targets anywhere.
+    pub reach: Option<Reach>,
+    /// Cores that it held there.
+    pub cores: Option<f64>,
+    /// The statistic of each target there, in the order of the targets.
+    pub tails: Vec<Option<Stat>>,
+    /// Efficiency there.
+    pub efficiency: Option<Stat>,
+    /// Preemptions per request there.
+    pub preemptions_per_request: Option<Stat>,
+}
+
+/// The best point of a system and what is known of the true limit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reach {
+    /// The highest load, or fewest cores, at which the estimates meet all targets.
+    pub value: f64,
+    /// The furthest at which the whole intervals meet them; none when only the estimates do.
+    pub certain: Option<f64>,
+    /// The nearest point beyond, at which a target is certainly missed; none when none was simulated.
+    pub missed: Option<f64>,
+}
+
+/// What "best" means for a set of rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Goal {
+    MostLoad,
+    FewestCores,
+}
+
+impl Goal {
+    pub(crate) fn of(rows: &[Row]) -> Self {
+        let cores_only = varies(rows, Along::Cores) && !varies(rows, Along::Load);
+        if cores_only { Self::FewestCores } else { Self::MostLoad }
+    }
+
+    fn along(self) -> Along {
+        match self {
+            Self::MostLoad => Along::Load,
+            Self::FewestCores => Along::Cores,
+        }
+    }
+
+    fn place(self, row: &Row) -> Option<f64> {
+        match self {
+            Self::MostLoad => row.load,
+            Self::FewestCores => row.held_cores(),
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+enum Meets {
+    No,
+    Maybe,
+    ByEstimate,
+    Certainly,
+}
+
+/// One line a curve, the best first, lines of reference after the systems that they reach as far as.
+pub(crate) fn lines(rows: &[Row], targets: &[TargetLine]) -> Vec<SystemLine> {
+    let goal = Goal::of(rows);
+    let mut lines: Vec<_> =
+        curves(rows, goal.along()).into_iter().map(|(name, rows)| line(name, &rows, targets, goal)).collect();
+    let order = |line: &SystemLine| match (goal, line.reach) {
+        (_, None) => f64::INFINITY,
+        (Goal::MostLoad, Some(reach)) => -reach.value,
+        (Goal::FewestCores, Some(reach)) => reach.value,
+    };
+    lines.sort_by(|a, b| order(a).total_cmp(&order(b)).then(b.deployable.cmp(&a.deployable)));
+    lines
+}
+
+fn line(name: String, rows: &[&Row], targets: &[TargetLine], goal: Goal) -> SystemLine {
+    // From the easy end (little load, many cores) to the hard one.
+    let mut path: Vec<(f64, &Row)> = rows.iter().filter_map(|row| Some((goal.place(row)?, *row))).collect();
+    if goal == Goal::FewestCores {
+        path.reverse();
+    }
+    let met: Vec<Meets> = path.iter().map(|(_, row)| meets(row, targets)).collect();
+    let last = |least: Meets| met.iter().rposition(|m| *m >= least);
+    let best = last(Meets::ByEstimate);
+    let reach = best.map(|at| Reach {
+        value: path[at].0,
+        certain: last(Meets::Certainly).map(|at| path[at].0),
+        missed: (at + 1..path.len()).find(|beyond| met[*beyond] == Meets::No).map(|beyond| path[beyond].0),
+    });
+    let row = best.map(|at| path[at].1);
+    SystemLine {
+        name,
+        deployable: rows.iter().all(|row| row.deployable),
+        reach,
+        cores: row.and_then(|row| row.cores_mean.map(|stat| stat.estimate).or(row.held_cores())),
+        tails: targets.iter().map(|target| row.and_then(|row| target.of(row))).collect(),
+        efficiency: row.and_then(|row| row.efficiency),
+        preemptions_per_request: row.and_then(|row| row.preemptions_per_request),
+    }
+}
+
+fn meets(row: &Row, targets: &[TargetLine]) -> Meets {
+    if row.overloaded {
+        return Meets::No;
+    }
+    let mut worst = Meets::Certainly;
+    for target in targets {
+        let met = match target.of(row) {
+            None => Meets::No,
+            Some(Stat { interval: Some((_, high)), .. }) if high <= target.value => Meets::Certainly,
+            Some(Stat { estimate, interval: None }) if estimate <= target.value => Meets::Certainly,
+            Some(stat) if stat.estimate <= target.value => Meets::ByEstimate,
+            Some(Stat { interval: Some((low, _)), .. }) if low <= target.value => Meets::Maybe,
+            Some(_) => Meets::No,
+        };
+        worst = if met < worst { met } else { worst };
+    }
+    worst
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::Metric;
+
+    fn target(value: f64) -> TargetLine {
+        let (label, percentile) = ("p99".to_owned(), "p99".to_owned());
+        TargetLine { label, class: None, metric: Metric::Latency, percentile, value }
+    }
+
+    fn point(load: f64, p99: (f64, f64, f64)) -> String {
+        let (low, estimate, high) = p99;
+        format!(
+            r#"{{"system":"a","load":{load},"latency_ns":{{"p99":{{"estimate":{estimate},"low":{low},"high":{high}}}}}}}"#
+        )
+    }
+
+    #[test]
+    fn the_limit_lies_between_what_surely_meets_and_what_surely_misses() {
+        let lines = [
+            point(0.2, (1.0, 2.0, 3.0)),
+            point(0.4, (8.0, 9.0, 11.0)),
+            point(0.5, (9.0, 12.0, 13.0)),
+            point(0.6, (20.0, 21.0, 22.0)),
+        ];
+        let rows = Row::from_lines(&lines.join("\n")).unwrap();
+        let table = super::lines(&rows, &[target(10.0)]);
+        assert_eq!(table[0].reach, Some(Reach { value: 0.4, certain: Some(0.2), missed: Some(0.6) }));
+        assert_eq!(table[0].tails[0].unwrap().estimate, 9.0);
+    }
+
+    #[test]
+    fn a_system_that_never_meets_the_target_comes_last() {
+        let mut rows = Row::from_lines(&point(0.2, (20.0, 21.0, 22.0))).unwrap();
+        rows.extend(Row::from_lines(&point(0.1, (1.0, 1.0, 1.0)).replace("\"a\"", "\"b\"")).unwrap());
+        let table = super::lines(&rows, &[target(10.0)]);
+        assert_eq!(table.iter().map(|line| line.name.as_str()).collect::<Vec<_>>(), ["b", "a"]);
+        assert_eq!(table[1].reach, None);
+    }
+
+    #[test]
+    fn fewest_cores_wins_when_only_cores_vary() {
+        let row = |cores: u32, p99: u32| {
+            format!(r#"{{"system":"a","load":0.5,"cores_allocated":{cores},"latency_ns":{{"p99":{p99}}}}}"#)
+        };
+        let rows = Row::from_lines(&[row(8, 12), row(10, 9), row(12, 7)].join("\n")).unwrap();
+        let table = super::lines(&rows, &[target(10.0)]);
+        assert_eq!(table[0].reach, Some(Reach { value: 10.0, certain: Some(10.0), missed: Some(8.0) }));
+    }
+}
