@@ -1,1 +1,2 @@
-//! caudal-sim
+//! Discrete-event simulation of scheduling policies.
+pub mod engine;

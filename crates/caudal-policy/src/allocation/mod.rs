@@ -47,8 +47,10 @@ pub trait Application {
 pub enum CoreDemand {
     /// Nothing.
     Keep,
-    /// One core more, if the machine has a spare one. On an arrival: for that task.
+    /// One core more, if the machine has a spare one.
     Grow,
+    /// On an arrival: one core more, which gets the task that has just arrived.
+    GrowForTask,
     /// One core less: on a completion or a failed walk the core that asks, on a tick any idle one.
     Shrink,
 }

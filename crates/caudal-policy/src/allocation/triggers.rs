@@ -157,12 +157,11 @@ impl Allocation for Triggered {
     }
 
     fn on_arrival(&mut self, _now: Instant, seen: &impl Application) -> CoreDemand {
-        let grow = match self.triggers.grow {
-            Grow::Arrival => seen.spare() > 0,
-            Grow::NoThief => seen.spare() > 0 && seen.stealing() == 0,
-            _ => false,
-        };
-        if grow { CoreDemand::Grow } else { CoreDemand::Keep }
+        match self.triggers.grow {
+            Grow::Arrival if seen.spare() > 0 => CoreDemand::GrowForTask,
+            Grow::NoThief if seen.spare() > 0 && seen.stealing() == 0 => CoreDemand::Grow,
+            _ => CoreDemand::Keep,
+        }
     }
 
     fn on_completion(&mut self, _now: Instant, seen: &impl Application) -> CoreDemand {

@@ -40,8 +40,24 @@ struct Job {
     slices: u64,
     /// Service in that last one, 1 ..= `slice_ps`.
     rest_ps: u64,
-    /// Quanta received.
+    /// Quanta received, and of those the ones at whose end nothing had to be switched.
     quanta: u64,
+    elided: u64,
+    /// When it first ran; [`UNSERVED`] until then.
+    first_ps: u64,
+}
+
+const UNSERVED: u64 = u64::MAX;
+
+/// A task that has completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Done {
+    /// Which one.
+    pub task: TaskId,
+    /// When it first ran, in ps.
+    pub first_ps: u64,
+    /// How often it was preempted.
+    pub preemptions: u64,
 }
 
 /// The tasks of one worker that shares itself in turns. Times are in ps on the host's clock.
@@ -57,8 +73,8 @@ pub struct Ring {
     slot_start_ps: u64,
     /// Quanta received by the tasks that are here now.
     quanta: u64,
-    /// The worker is paid for elsewhere until this time.
-    completions: Option<(u64, u64)>,
+    /// The last answer of [`Ring::next_completion_ps`].
+    completion_ps: Option<u64>,
 }
 
 impl Ring {
@@ -76,7 +92,7 @@ impl Ring {
             started: false,
             slot_start_ps: 0,
             quanta: 0,
-            completions: None,
+            completion_ps: None,
         }
     }
 
@@ -95,10 +111,28 @@ impl Ring {
         self.quanta
     }
 
+    /// Does the current task go on at the end of its quantum, free of charge?
+    #[inline]
+    fn elides(&self) -> bool {
+        self.jobs.len() == 1 && self.turns.lone == Lone::Elide
+    }
+
     #[inline]
     fn slot_ps(&self) -> u64 {
-        let alone = self.jobs.len() == 1 && self.turns.lone == Lone::Elide;
-        self.turns.slice_ps + if alone { 0 } else { self.turns.switch_ps }
+        self.turns.slice_ps + if self.elides() { 0 } else { self.turns.switch_ps }
+    }
+
+    /// Work done on the tasks that are here, in ps; call [`Ring::advance`] first.
+    pub fn done_ps(&self, now_ps: u64) -> u64 {
+        let current_ps = if self.started { now_ps.saturating_sub(self.slot_start_ps) } else { 0 };
+        self.quanta * self.turns.slice_ps + if self.jobs.is_empty() { 0 } else { current_ps }
+    }
+
+    /// Work left on the tasks that are here, in ps; call [`Ring::advance`] first.
+    pub fn left_ps(&self, now_ps: u64) -> u64 {
+        let all = self.jobs.iter().chain(&self.held);
+        let left_ps: u64 = all.map(|job| job.slices * self.turns.slice_ps + job.rest_ps).sum();
+        left_ps + self.quanta * self.turns.slice_ps - self.done_ps(now_ps)
     }
 
     /// Brings the ring to `now_ps`, not beyond the next completion. Ends of slots at `now_ps` itself have
@@ -126,6 +160,12 @@ impl Ring {
 
     /// Ends `slots` slots of `slot_ps` each and starts the one after them.
     fn pass(&mut self, slots: u64, slot_ps: u64) {
+        let begun = usize::try_from(slots).unwrap_or(usize::MAX).saturating_add(1);
+        for (place, job) in self.jobs.iter_mut().enumerate().take(begun) {
+            if job.first_ps == UNSERVED {
+                job.first_ps = self.slot_start_ps + place as u64 * slot_ps;
+            }
+        }
         self.turn(slots);
         self.slot_start_ps += slots * slot_ps;
         self.unserved = self.unserved.saturating_sub(usize::try_from(slots).unwrap_or(usize::MAX));
@@ -134,6 +174,9 @@ impl Ring {
     /// Gives the next `slots` tasks a slice each and moves them to the tail.
     fn turn(&mut self, slots: u64) {
         let n = self.jobs.len() as u64;
+        if self.elides() {
+            self.jobs[0].elided += slots;
+        }
         let (rounds, more) = if slots < n { (0, slots) } else { (slots / n, slots % n) };
         if rounds > 0 {
             for job in &mut self.jobs {
@@ -154,19 +197,25 @@ impl Ring {
     fn start_front(&mut self) {
         self.started = true;
         self.unserved = self.unserved.saturating_sub(1);
+        if let Some(job) = self.jobs.front_mut()
+            && job.first_ps == UNSERVED
+        {
+            job.first_ps = self.slot_start_ps;
+        }
     }
 
     /// A task that needs `work_ps` (not 0) joins at `now_ps`; call [`Ring::advance`] first.
     #[inline]
     pub fn admit(&mut self, now_ps: u64, task: TaskId, work_ps: u64) {
-        let slices = (work_ps - 1) / self.turns.slice_ps;
-        let rest_ps = work_ps - slices * self.turns.slice_ps;
-        let job = Job { task, slices, rest_ps, quanta: 0 };
+        let job = self.job(task, work_ps);
         if self.jobs.is_empty() {
             self.jobs.push_back(job);
             self.slot_start_ps = self.slot_start_ps.max(now_ps);
-            self.started = self.slot_start_ps == now_ps;
-            self.unserved = usize::from(!self.started);
+            self.started = false;
+            self.unserved = 1;
+            if self.slot_start_ps == now_ps {
+                self.start_front();
+            }
         } else if self.jobs.len() >= self.turns.resident_max as usize {
             self.held.push_back(job);
         } else {
@@ -188,17 +237,17 @@ impl Ring {
     #[inline]
     pub fn next_completion_ps(&mut self) -> Option<u64> {
         let (n, slot_ps) = (self.jobs.len() as u64, self.slot_ps());
-        let mut first: Option<(u64, u64)> = None;
+        let mut first: Option<u64> = None;
         for (place, job) in self.jobs.iter().enumerate() {
             let slots = job.slices * n + place as u64;
             let end_ps = self.slot_start_ps + slots * slot_ps + job.rest_ps;
             // Different slots end at different times, so there are no ties.
-            if first.is_none_or(|(earliest_ps, _)| end_ps < earliest_ps) {
-                first = Some((end_ps, slots));
+            if first.is_none_or(|earliest_ps| end_ps < earliest_ps) {
+                first = Some(end_ps);
             }
         }
-        self.completions = first;
-        first.map(|(end_ps, _)| end_ps)
+        self.completion_ps = first;
+        first
     }
 
     /// The task of [`Ring::next_completion_ps`] completes, at that time, and leaves.
@@ -206,8 +255,8 @@ impl Ring {
     /// # Panics
     /// If [`Ring::next_completion_ps`] has not been asked since the ring last changed.
     #[inline]
-    pub fn complete(&mut self) -> TaskId {
-        let (end_ps, _) = self.completions.take().expect("ask for the next completion first");
+    pub fn complete(&mut self) -> Done {
+        let end_ps = self.completion_ps.take().expect("ask for the next completion first");
         if !self.started {
             self.start_front();
         }
@@ -220,15 +269,11 @@ impl Ring {
         let job = self.jobs.pop_front().expect("a task that completes is here");
         self.quanta -= job.quanta;
         self.slot_start_ps = end_ps;
+        self.started = false;
         if let Some(held) = self.held.pop_front() {
-            // It is the next to run behind fresh ones that wait already.
-            self.started = false;
             self.join(held);
         }
-        if !self.jobs.is_empty() {
-            self.start_front();
-        }
-        job.task
+        Done { task: job.task, first_ps: job.first_ps, preemptions: job.quanta - job.elided }
     }
 
     /// Tasks that have not run yet; call [`Ring::advance`] first.
@@ -249,9 +294,52 @@ impl Ring {
         Some(job.task)
     }
 
-    /// The worker does something else for `cost_ps` from `now_ps`: what runs or would run next waits.
-    pub fn delay(&mut self, now_ps: u64, cost_ps: u64) {
-        self.slot_start_ps = if self.jobs.is_empty() { self.slot_start_ps.max(now_ps) } else { self.slot_start_ps };
+    /// A task joins while the worker does not run the ring; [`Ring::start`] follows.
+    pub fn admit_unstarted(&mut self, task: TaskId, work_ps: u64) {
+        let job = self.job(task, work_ps);
+        if self.jobs.len() >= self.turns.resident_max as usize {
+            self.held.push_back(job);
+        } else {
+            self.join(job);
+        }
+    }
+
+    /// As [`Ring::admit_unstarted`], but before all other tasks.
+    pub fn admit_front(&mut self, task: TaskId, work_ps: u64) {
+        let job = self.job(task, work_ps);
+        if self.jobs.len() >= self.turns.resident_max as usize {
+            if self.unserved == 0 {
+                return self.held.push_front(job);
+            }
+            self.unserved -= 1;
+            self.held.extend(self.jobs.remove(self.unserved));
+            self.held.rotate_right(1);
+        }
+        self.jobs.push_front(job);
+        self.unserved += 1;
+    }
+
+    /// The worker begins to run the ring at `now_ps`, when it has not run it.
+    pub fn start(&mut self, now_ps: u64) {
+        self.slot_start_ps = now_ps;
+        if !self.jobs.is_empty() {
+            self.start_front();
+        }
+    }
+
+    /// The worker does something else for `cost_ps`: what runs, or would run next, waits.
+    pub fn delay(&mut self, cost_ps: u64) {
         self.slot_start_ps += cost_ps;
+    }
+
+    /// The tasks that do not run now; call [`Ring::advance`] first.
+    pub fn waiting(&self) -> impl Iterator<Item = TaskId> + '_ {
+        self.jobs.iter().skip(usize::from(self.started)).chain(&self.held).map(|job| job.task)
+    }
+
+    fn job(&self, task: TaskId, work_ps: u64) -> Job {
+        let slices = (work_ps - 1) / self.turns.slice_ps;
+        let rest_ps = work_ps - slices * self.turns.slice_ps;
+        Job { task, slices, rest_ps, quanta: 0, elided: 0, first_ps: UNSERVED }
     }
 }

@@ -66,8 +66,9 @@ impl Dispatch for Jsq {
             Ties::Msq => {
                 let mut best = pools.nth_shortest(0);
                 let mut most = pools.serviced_quanta(best);
-                for i in 1..shortest.pools {
-                    let pool = pools.nth_shortest(i);
+                let mut last = best;
+                while let Some(pool) = pools.shortest_after(last) {
+                    last = pool;
                     let quanta = pools.serviced_quanta(pool);
                     if quanta > most {
                         (best, most) = (pool, quanta);

@@ -29,6 +29,8 @@ pub trait Pools {
     fn shortest(&self) -> Shortest;
     /// The `i`-th of the shortest open pools, `i <` [`Shortest::pools`], in increasing order of id.
     fn nth_shortest(&self, i: u32) -> PoolId;
+    /// The next of the shortest open pools after `pool`, in increasing order of id.
+    fn shortest_after(&self, pool: PoolId) -> Option<PoolId>;
     /// Quanta that the *current* requests of `pool` have received so far.
     fn serviced_quanta(&mut self, pool: PoolId) -> u64;
     /// Service time that the unfinished requests of `pool` still need. Clairvoyant: only a simulator knows.

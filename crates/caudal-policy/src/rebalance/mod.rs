@@ -59,3 +59,65 @@ pub enum RebalanceConfig {
     /// Both at once.
     StealAndShed(StealAndShedConfig),
 }
+
+/// Any rebalance policy of this crate: a match that the branch predictor learns.
+#[derive(Clone, Debug)]
+pub enum AnyRebalance {
+    /// See [`NoRebalance`].
+    None(NoRebalance),
+    /// See [`WorkStealing`].
+    WorkStealing(WorkStealing),
+    /// See [`WorkShedding`].
+    WorkShedding(WorkShedding),
+    /// See [`StealAndShed`].
+    StealAndShed(StealAndShed),
+}
+
+impl From<RebalanceConfig> for AnyRebalance {
+    fn from(config: RebalanceConfig) -> AnyRebalance {
+        match config {
+            RebalanceConfig::None => AnyRebalance::None(NoRebalance),
+            RebalanceConfig::WorkStealing(config) => AnyRebalance::WorkStealing(WorkStealing::new(config)),
+            RebalanceConfig::WorkShedding(config) => AnyRebalance::WorkShedding(WorkShedding::new(config)),
+            RebalanceConfig::StealAndShed(config) => AnyRebalance::StealAndShed(StealAndShed::new(config)),
+        }
+    }
+}
+
+macro_rules! each {
+    ($self:ident, $policy:ident => $answer:expr) => {
+        match $self {
+            AnyRebalance::None($policy) => $answer,
+            AnyRebalance::WorkStealing($policy) => $answer,
+            AnyRebalance::WorkShedding($policy) => $answer,
+            AnyRebalance::StealAndShed($policy) => $answer,
+        }
+    };
+}
+
+impl Rebalance for AnyRebalance {
+    #[inline]
+    fn steals(&self) -> bool {
+        each!(self, policy => policy.steals())
+    }
+    #[inline]
+    fn walk_start(&self, draw: Draw, pools: u32) -> u32 {
+        each!(self, policy => policy.walk_start(draw, pools))
+    }
+    #[inline]
+    fn steal_amount(&self, len: u32) -> u32 {
+        each!(self, policy => policy.steal_amount(len))
+    }
+    #[inline]
+    fn sheds(&self, oldest: Picos) -> bool {
+        each!(self, policy => policy.sheds(oldest))
+    }
+    #[inline]
+    fn may_shed(&self) -> bool {
+        each!(self, policy => policy.may_shed())
+    }
+    #[inline]
+    fn shed_amount(&self, own: u32, len: u32) -> u32 {
+        each!(self, policy => policy.shed_amount(own, len))
+    }
+}

@@ -1,0 +1,387 @@
+//! What every part of a host shares: the clock, the workers, the tasks, the books.
+//!
+//! Events are totally ordered by (time, kind, worker): at one time arrivals come first, then tasks that
+//! were handed over, then workers by id, then ticks. All are kept as one `u64`, see [`super::tree`].
+
+use caudal_config::Costs;
+
+use super::bits::BitSet;
+use super::lane::{Check, Looks};
+use super::observe::{Event, Observer};
+use super::open::OpenPools;
+use super::record::{Completed, Recorder};
+use super::tasks::{NONE, Tasks};
+use super::tree::{NEVER, WinnerTree};
+
+/// What a worker does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Its core is with another application.
+    Parked,
+    /// Its core is on the way; an event says when it is here.
+    Allocating,
+    /// Nothing. An event, if any, says when it has idled for as long as a walk takes.
+    Idle,
+    /// It runs a task; an event says until when.
+    Running,
+    /// Between an event and the next decision, within one instant.
+    Between,
+    /// It turns from one task to the next; an event says until when.
+    Switching,
+    /// It works for the scheduler; an event says until when.
+    Paying,
+    /// It looks at another queue, in the ring of walkers.
+    Looking,
+    /// The same, but delayed, so that the end of the look is an event of its own.
+    LookingLate,
+    /// It moves tasks from a victim; an event says until when.
+    Stealing,
+    /// It moves tasks from a pool that flagged it; an event says until when.
+    Shedding,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Worker {
+    pub(super) phase: Phase,
+    pub(super) pool: u32,
+    /// The task that it runs.
+    pub(super) task: u32,
+    /// Set while that task has been asked to stop.
+    pub(super) stopping: bool,
+    /// Work that will have been done when the event comes.
+    pub(super) slice_ps: u64,
+    /// When its event comes.
+    pub(super) due_ps: u64,
+    /// It works for the scheduler until then, if that is later than now.
+    pub(super) paying_until_ps: u64,
+    /// The pool that flagged it, or `NONE`.
+    pub(super) flag: u32,
+    /// Number of its current walk, and when that began.
+    pub(super) walk: u64,
+    pub(super) walk_began_ps: u64,
+    /// The place before which the walk ends.
+    pub(super) walk_end: u16,
+    /// The check under way in `LookingLate`.
+    pub(super) check: Check,
+    /// The pool that it steals from or sheds for.
+    pub(super) victim: u32,
+    /// Tasks on their way to it.
+    pub(super) inbound: u32,
+}
+
+/// Core time by what it went to, in ps, and counts of what happened.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Account {
+    /// Work on requests, probes included.
+    pub busy_ps: u128,
+    /// Cores held, from the decision to grow on.
+    pub held_ps: u128,
+    /// Cores on their way.
+    pub allocating_ps: u128,
+    /// Checks of walks.
+    pub looking_ps: u128,
+    /// Moving tasks from victims and overloaded pools.
+    pub moving_ps: u128,
+    /// Placing requests at other workers.
+    pub placing_ps: u128,
+    /// Turning from one task to the next.
+    pub switching_ps: u128,
+    /// Preemptions.
+    pub preemptions: u64,
+    /// Steals, those that found nothing any more included.
+    pub steals: u64,
+    /// Steals that found nothing any more.
+    pub steals_empty: u64,
+    /// Flags answered.
+    pub sheds: u64,
+    /// Cores granted.
+    pub grants: u64,
+    /// Arrivals that found no spare core, under per-task allocation.
+    pub grants_refused: u64,
+    /// Requests completed.
+    pub completed: u64,
+}
+
+impl Account {
+    pub(crate) fn since(&self, start: &Account) -> Account {
+        Account {
+            busy_ps: self.busy_ps - start.busy_ps,
+            held_ps: self.held_ps - start.held_ps,
+            allocating_ps: self.allocating_ps - start.allocating_ps,
+            looking_ps: self.looking_ps - start.looking_ps,
+            moving_ps: self.moving_ps - start.moving_ps,
+            placing_ps: self.placing_ps - start.placing_ps,
+            switching_ps: self.switching_ps - start.switching_ps,
+            preemptions: self.preemptions - start.preemptions,
+            steals: self.steals - start.steals,
+            steals_empty: self.steals_empty - start.steals_empty,
+            sheds: self.sheds - start.sheds,
+            grants: self.grants - start.grants,
+            grants_refused: self.grants_refused - start.grants_refused,
+            completed: self.completed - start.completed,
+        }
+    }
+}
+
+/// Shared state of a host; see the [module](self).
+pub(super) struct Core<O> {
+    pub(super) now_ps: u64,
+    base_ps: u64,
+    bits: u32,
+    pub(super) tree: WinnerTree,
+    pub(super) workers: Box<[Worker]>,
+    /// First worker of each pool, and one past the last: `pool_first[pool] .. pool_first[pool + 1]`.
+    pub(super) pool_first: Box<[u32]>,
+    pub(super) tasks: Tasks,
+    /// Workers in `Phase::Idle`.
+    pub(super) idle: BitSet,
+    pub(super) open: OpenPools,
+    /// Tasks that wait in queues of pools.
+    pub(super) waiting: u32,
+    pub(super) walkers: u32,
+    pub(super) costs: Costs,
+    /// When the dispatcher has finished what it has been given.
+    pub(super) dispatcher_free_ps: u64,
+    pub(super) account: Account,
+    /// Cores held, and of those the ones that are here; the books are settled up to `settled_ps`.
+    pub(super) held: u32,
+    pub(super) here: u32,
+    settled_ps: u64,
+    pub(super) recorder: Recorder,
+    /// Requests numbered in this range are measured.
+    pub(super) measured: std::ops::Range<u64>,
+    /// Of those, how many have not completed.
+    pub(super) measured_left: u64,
+    /// What checks see; empty unless workers walk.
+    pub(super) looks: Looks,
+    /// Place of each pool in the order of walks.
+    pub(super) place: Box<[u16]>,
+    pub(super) walks: bool,
+    pub(super) observer: O,
+}
+
+/// Bit of [`Looks::attention`]: the worker's own pool has tasks.
+pub(super) const OWN_TASKS: u8 = 1;
+/// Bit of [`Looks::attention`]: the worker has been flagged.
+pub(super) const FLAGGED: u8 = 2;
+
+impl<O: Observer> Core<O> {
+    pub(super) fn new(sizes: &[u32], costs: Costs, shortest: bool, recorder: Recorder, observer: O) -> Core<O> {
+        let count: u32 = sizes.iter().sum();
+        let mut pool_first = vec![0];
+        let mut workers = Vec::with_capacity(count as usize);
+        for (pool, &size) in sizes.iter().enumerate() {
+            workers.extend((0..size).map(|_| Worker::new(pool as u32)));
+            pool_first.push(workers.len() as u32);
+        }
+        Core {
+            now_ps: 0,
+            base_ps: 0,
+            // One id more than there are workers, all bits set: it marks what comes after all workers.
+            bits: (count + 1).next_power_of_two().trailing_zeros(),
+            tree: WinnerTree::new(workers.len()),
+            idle: BitSet::new(workers.len()),
+            workers: workers.into_boxed_slice(),
+            pool_first: pool_first.into_boxed_slice(),
+            tasks: Tasks::new(),
+            open: OpenPools::new(sizes.len(), shortest),
+            waiting: 0,
+            walkers: 0,
+            costs,
+            dispatcher_free_ps: 0,
+            account: Account::default(),
+            held: 0,
+            here: 0,
+            settled_ps: 0,
+            recorder,
+            measured: 0..0,
+            measured_left: 0,
+            looks: Looks { stealable: Box::default(), attention: Box::default(), next: Box::default() },
+            place: Box::default(),
+            walks: false,
+            observer,
+        }
+    }
+
+    /// The key of an event at `time_ps` that comes before any worker's at that time.
+    #[inline]
+    pub(super) fn key_before(&self, time_ps: u64) -> u64 {
+        (time_ps - self.base_ps) << self.bits
+    }
+
+    /// The key of an event at `time_ps` that comes after any worker's at that time.
+    #[inline]
+    pub(super) fn key_after(&self, time_ps: u64) -> u64 {
+        self.key_before(time_ps) | ((1 << self.bits) - 1)
+    }
+
+    /// A span, as keys count time.
+    pub(super) fn key_span(&self, span_ps: u64) -> u64 {
+        span_ps << self.bits
+    }
+
+    #[inline]
+    pub(super) fn key_time_ps(&self, key: u64) -> u64 {
+        (key >> self.bits) + self.base_ps
+    }
+
+    #[inline]
+    pub(super) fn key_worker(&self, key: u64) -> usize {
+        (key & ((1 << self.bits) - 1)) as usize
+    }
+
+    #[inline]
+    pub(super) fn worker_key(&self, worker: usize, time_ps: u64) -> u64 {
+        debug_assert!(time_ps - self.base_ps < 1 << (63 - self.bits), "an event too far ahead");
+        self.key_before(time_ps) | worker as u64
+    }
+
+    /// The base moves up when the keys' room is half used; returns by how much keys have moved.
+    pub(super) fn rebase(&mut self) -> Option<u64> {
+        let room_ps = 1_u64 << (62 - self.bits);
+        if self.now_ps - self.base_ps < room_ps / 2 {
+            return None;
+        }
+        let by = (self.now_ps - self.base_ps) << self.bits;
+        self.base_ps = self.now_ps;
+        self.tree.rebase(by);
+        Some(by)
+    }
+
+    /// Held core time up to now goes into the books.
+    pub(super) fn settle(&mut self) {
+        let span_ps = u128::from(self.now_ps - self.settled_ps);
+        self.account.held_ps += span_ps * u128::from(self.held);
+        self.account.allocating_ps += span_ps * u128::from(self.held - self.here);
+        self.settled_ps = self.now_ps;
+    }
+
+    /// `worker`'s event is at `due_ps`.
+    #[inline]
+    pub(super) fn schedule(&mut self, worker: usize, due_ps: u64) {
+        self.workers[worker].due_ps = due_ps;
+        let key = self.worker_key(worker, due_ps);
+        self.tree.set(worker, key);
+    }
+
+    #[inline]
+    pub(super) fn unschedule(&mut self, worker: usize) {
+        self.tree.set(worker, NEVER);
+    }
+
+    #[inline]
+    pub(super) fn workers_of(&self, pool: usize) -> std::ops::Range<usize> {
+        self.pool_first[pool] as usize..self.pool_first[pool + 1] as usize
+    }
+
+    /// An idle worker becomes anything else.
+    #[inline]
+    pub(super) fn leave_idle(&mut self, worker: usize) {
+        if self.workers[worker].phase == Phase::Idle {
+            self.idle.remove(worker);
+            self.workers[worker].phase = Phase::Between;
+        }
+    }
+
+    /// `worker` turns to `task` for a slice of `slice_ps`; returns when the slice ends.
+    #[inline]
+    pub(super) fn begin(&mut self, worker: usize, task: u32, slice_ps: u64) {
+        self.leave_idle(worker);
+        let mut start_ps = self.now_ps;
+        if self.costs.dispatcher_quantum.0 > 0 && self.tasks[task].started {
+            // Every quantum but the first goes through the dispatcher's hands.
+            start_ps = self.now_ps.max(self.dispatcher_free_ps) + self.costs.dispatcher_quantum.0;
+            self.dispatcher_free_ps = start_ps;
+        }
+        let place = &mut self.tasks[task];
+        if !place.started {
+            place.started = true;
+            place.queued_ps = self.now_ps - place.arrival_ps;
+        }
+        let entry = &mut self.workers[worker];
+        entry.phase = Phase::Running;
+        entry.task = task;
+        entry.stopping = false;
+        entry.slice_ps = slice_ps;
+        self.schedule(worker, start_ps + slice_ps);
+        if O::ON {
+            let Task { number, class, .. } = self.tasks[task];
+            self.observer.observe(start_ps, Event::Started { worker: worker as u32, number, class });
+        }
+    }
+
+    /// Work that `worker` has done in its current slice.
+    #[inline]
+    pub(super) fn slice_done_ps(&self, worker: usize) -> u64 {
+        let entry = &self.workers[worker];
+        let left_ps = entry.due_ps - self.now_ps.max(entry.paying_until_ps).min(entry.due_ps);
+        entry.slice_ps.saturating_sub(left_ps)
+    }
+
+    /// `task` has completed and leaves; it ran on `worker` last.
+    #[inline]
+    pub(super) fn complete(&mut self, worker: usize, task: u32, stretch: f64) {
+        let done = self.tasks.remove(task);
+        self.open.sub(self.workers[worker].pool as usize);
+        self.account.completed += 1;
+        if self.measured.contains(&done.number) {
+            self.measured_left -= 1;
+            self.recorder.push(Completed {
+                sojourn_ps: self.now_ps - done.arrival_ps,
+                service_ps: done.service_ps,
+                queued_ps: done.queued_ps,
+                overhead_ps: done.overhead_ps,
+                work_ps: work_ps(done.service_ps, stretch),
+                preemptions: done.preemptions,
+                class: done.class,
+            });
+        }
+        if O::ON {
+            self.observer.observe(self.now_ps, Event::Completed { worker: worker as u32, number: done.number });
+        }
+    }
+
+    /// The first task joins, or the last one leaves, what thieves may take from `pool`.
+    #[inline]
+    pub(super) fn mark_stealable(&mut self, pool: usize, some: bool) {
+        if !self.walks {
+            return;
+        }
+        let (place, pools) = (self.place[pool] as usize, self.place.len());
+        self.looks.stealable[place] = some;
+        self.looks.stealable[place + pools] = some;
+        for worker in self.workers_of(pool) {
+            let attention = &mut self.looks.attention[worker];
+            *attention = if some { *attention | OWN_TASKS } else { *attention & !OWN_TASKS };
+        }
+    }
+}
+
+use super::tasks::Task;
+
+impl Worker {
+    fn new(pool: u32) -> Worker {
+        Worker {
+            phase: Phase::Parked,
+            pool,
+            task: NONE,
+            stopping: false,
+            slice_ps: 0,
+            due_ps: 0,
+            paying_until_ps: 0,
+            flag: NONE,
+            walk: 0,
+            walk_began_ps: 0,
+            walk_end: 0,
+            check: Check { key: 0, at: 0, bound: 0, worker: 0 },
+            victim: NONE,
+            inbound: 0,
+        }
+    }
+}
+
+/// Work of a request of `service_ps` with probes that stretch it.
+#[inline]
+pub(super) fn work_ps(service_ps: u64, stretch: f64) -> u64 {
+    if stretch == 1.0 { service_ps } else { ((service_ps as f64 * stretch).round() as u64).max(service_ps) }
+}

@@ -1,0 +1,532 @@
+//! The host: the event loop, and what happens at each kind of event.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use caudal_policy::allocation::{Allocation, CoreDemand, Triggered};
+use caudal_policy::dispatch::{AnyDispatch, Dispatch, Placement, Pools, Shortest};
+use caudal_policy::random::{Draw, hash};
+use caudal_policy::rebalance::Rebalance;
+use caudal_policy::{Instant, Picos, PoolId};
+
+use super::core::{Core, Phase, work_ps};
+use super::lane::WalkLane;
+use super::observe::{Event, Observer};
+use super::scheduling::{Expired, Scheduling};
+use super::source::Source;
+use super::tasks::{NONE, Task};
+use super::tree::NEVER;
+
+/// Streams of randomness that policies draw from; arrivals and services have others.
+#[derive(Clone, Copy)]
+pub(super) enum Purpose {
+    Dispatch = 1,
+    Walk = 2,
+    Flag = 3,
+    Order = 4,
+    Thief = 5,
+}
+
+/// Seed of the stream of `purpose` under `seed`.
+pub(super) fn stream(seed: u64, purpose: Purpose) -> u64 {
+    hash(seed, purpose as u64)
+}
+
+/// How long a run is, in requests.
+#[derive(Clone, Copy, Debug)]
+pub struct Length {
+    /// Requests before the first that is measured.
+    pub warm_up: u64,
+    /// Requests that are measured.
+    pub measured: u64,
+}
+
+/// A task on its way to a pool: (when it is there, order of departure, task, pool).
+type Delivery = Reverse<(u64, u64, u32, u32)>;
+
+/// A simulated machine under scheduling `S` and rebalancing `R`, watched by `O`.
+pub(super) struct Host<S, R, O> {
+    pub(super) core: Core<O>,
+    pub(super) sched: S,
+    pub(super) rebalance: R,
+    pub(super) dispatch: AnyDispatch,
+    pub(super) source: Source,
+    pub(super) lane: WalkLane,
+    /// The order of walks: every pool once, twice over.
+    pub(super) order: Box<[u16]>,
+    /// Requests longer than this are long.
+    pub(super) long_ps: u64,
+    pub(super) seed: u64,
+    pub(super) length: Length,
+
+    /// Requests that dispatch holds back (JBSQ), or that found no open pool.
+    pub(super) held: VecDeque<u32>,
+    holds: bool,
+    pub(super) deliveries: BinaryHeap<Delivery>,
+    departures: u64,
+    /// Requests at the dispatcher, with the times at which it will have placed them.
+    at_dispatcher: VecDeque<(u64, u32)>,
+    /// Key of the first delivery, dispatcher event or tick.
+    side_key: u64,
+
+    pub(super) allocation: Option<Triggered>,
+    pub(super) next_tick_ps: u64,
+    pub(super) watches_arrivals: bool,
+    pub(super) watches_completions: bool,
+    pub(super) watches_walks: bool,
+    pub(super) cores: super::allocate::Cores,
+    /// Open workers without a flag.
+    pub(super) unflagged: super::bits::BitSet,
+    pub(super) flags: u64,
+    pub(super) moving: Vec<u32>,
+    pub(super) window: super::window::Window,
+}
+
+/// What dispatch sees.
+struct Seen<'a, S, O> {
+    core: &'a mut Core<O>,
+    sched: &'a mut S,
+}
+
+impl<S: Scheduling, O: Observer> Pools for Seen<'_, S, O> {
+    #[inline]
+    fn open(&self) -> u32 {
+        self.core.open.len()
+    }
+    #[inline]
+    fn nth(&self, i: u32) -> PoolId {
+        self.core.open.nth(i)
+    }
+    #[inline]
+    fn unfinished(&self, pool: PoolId) -> u32 {
+        self.core.open.unfinished(pool.index())
+    }
+    #[inline]
+    fn shortest(&self) -> Shortest {
+        self.core.open.shortest()
+    }
+    #[inline]
+    fn nth_shortest(&self, i: u32) -> PoolId {
+        self.core.open.nth_shortest(i)
+    }
+    #[inline]
+    fn shortest_after(&self, pool: PoolId) -> Option<PoolId> {
+        self.core.open.shortest_after(pool.index())
+    }
+    #[inline]
+    fn serviced_quanta(&mut self, pool: PoolId) -> u64 {
+        self.sched.serviced_quanta(self.core, pool.index())
+    }
+    fn unfinished_work(&mut self, pool: PoolId) -> Picos {
+        Picos(self.sched.work_left_ps(self.core, pool.index()))
+    }
+}
+
+/// Everything that a host is made of, but for what it sets up by itself.
+pub(super) struct Parts<S, R, O> {
+    pub(super) core: Core<O>,
+    pub(super) sched: S,
+    pub(super) rebalance: R,
+    pub(super) dispatch: AnyDispatch,
+    pub(super) source: Source,
+    pub(super) allocation: Option<Triggered>,
+    pub(super) cores_start: u32,
+    pub(super) long_ps: u64,
+    pub(super) seed: u64,
+    pub(super) length: Length,
+}
+
+impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
+    pub(super) fn new(parts: Parts<S, R, O>) -> Host<S, R, O> {
+        let Parts { core, sched, rebalance, dispatch, source, allocation, cores_start, long_ps, seed, length } = parts;
+        let workers = core.workers.len();
+        let watches = |f: fn(&Triggered) -> bool| allocation.as_ref().is_some_and(f);
+        let mut host = Host {
+            lane: WalkLane::new(workers, core.key_span(core.costs.steal_check.0)),
+            order: Box::default(),
+            long_ps,
+            seed,
+            length,
+            held: VecDeque::new(),
+            holds: matches!(dispatch, AnyDispatch::Jbsq(_)),
+            deliveries: BinaryHeap::new(),
+            departures: 0,
+            at_dispatcher: VecDeque::new(),
+            side_key: NEVER,
+            next_tick_ps: allocation.as_ref().and_then(Allocation::interval).map_or(NEVER, |every| every.0),
+            watches_arrivals: watches(Triggered::watches_arrivals),
+            watches_completions: watches(Triggered::watches_completions),
+            watches_walks: watches(Triggered::watches_walks),
+            cores: super::allocate::Cores::new(workers),
+            unflagged: super::bits::BitSet::new(workers),
+            flags: 0,
+            moving: Vec::new(),
+            window: super::window::Window::new(length),
+            core,
+            sched,
+            rebalance,
+            dispatch,
+            source,
+            allocation,
+        };
+        host.core.measured = length.warm_up..length.warm_up + length.measured;
+        host.core.measured_left = length.measured;
+        host.set_up_walks();
+        for worker in 0..cores_start as usize {
+            host.hold_core(worker);
+            host.open_worker(worker);
+        }
+        host.refresh_side();
+        host
+    }
+
+    /// Runs to the end: all measured requests have completed, or the system is overloaded.
+    pub(super) fn run(&mut self) {
+        while let Some(arrival_ps) = self.source.peek_ps() {
+            let arrival_key = self.core.key_before(arrival_ps);
+            let outside = arrival_key.min(self.side_key);
+            self.run_workers(outside);
+            if arrival_key <= self.side_key {
+                if self.at_arrival(arrival_ps) {
+                    return self.core.recorder.flush();
+                }
+            } else {
+                self.at_side();
+            }
+        }
+        self.drain();
+        self.core.recorder.flush();
+    }
+
+    /// There are no more arrivals: what is in the system completes.
+    fn drain(&mut self) {
+        self.window.close(&mut self.core, &mut self.sched);
+        while self.core.measured_left > 0 && (self.core.tree.min() != NEVER || self.side_key != NEVER) {
+            let side_key = self.side_key;
+            self.run_workers(side_key);
+            if self.side_key != NEVER {
+                self.at_side();
+            }
+        }
+    }
+
+    /// All events of workers before `outside`.
+    #[inline]
+    fn run_workers(&mut self, outside: u64) {
+        loop {
+            let due = self.core.tree.min();
+            if self.core.walks
+                && let Some(check) = self.lane.skip(due.min(outside), &self.core.looks)
+            {
+                self.core.now_ps = self.core.key_time_ps(check.key);
+                self.after_look(check);
+                if self.side_key < outside {
+                    return;
+                }
+                continue;
+            }
+            if due >= outside {
+                return;
+            }
+            self.core.now_ps = self.core.key_time_ps(due);
+            let worker = self.core.key_worker(due);
+            self.at_worker(worker);
+            // What a worker does can call for something before the next arrival.
+            if self.side_key < outside {
+                return;
+            }
+        }
+    }
+
+    #[inline]
+    fn at_worker(&mut self, worker: usize) {
+        match self.core.workers[worker].phase {
+            Phase::Running => match self.sched.expire(&mut self.core, worker) {
+                Expired::Completed(_) => self.after_completion(worker),
+                Expired::Resumed => {}
+                Expired::Preempted => self.switch(worker),
+            },
+            Phase::Switching | Phase::Paying => self.become_free(worker),
+            Phase::LookingLate => self.after_late_look(worker),
+            Phase::Stealing => self.after_steal(worker),
+            Phase::Shedding => self.after_shed(worker),
+            Phase::Allocating => self.after_allocation(worker),
+            Phase::Idle => self.after_spin(worker),
+            Phase::Parked | Phase::Between | Phase::Looking => unreachable!("no event is set in this phase"),
+        }
+    }
+
+    /// A preempted worker pays and turns to the next task.
+    #[inline]
+    fn switch(&mut self, worker: usize) {
+        let cost_ps = self.core.costs.preemption.0;
+        if cost_ps == 0 {
+            return self.become_free(worker);
+        }
+        self.core.account.switching_ps += u128::from(cost_ps);
+        self.core.workers[worker].phase = Phase::Switching;
+        let due_ps = self.core.now_ps + cost_ps;
+        self.core.schedule(worker, due_ps);
+    }
+
+    #[inline]
+    fn after_completion(&mut self, worker: usize) {
+        if self.rebalance.may_shed() {
+            self.maybe_flag(worker);
+        }
+        if self.holds && !self.held.is_empty() {
+            self.place_held();
+        }
+        if self.watches_completions && self.maybe_yield(worker) {
+            return;
+        }
+        self.become_free(worker);
+    }
+
+    /// `worker` is between tasks: it answers a flag, runs its pool's next task, looks elsewhere, or idles.
+    #[inline]
+    pub(super) fn become_free(&mut self, worker: usize) {
+        self.core.workers[worker].phase = Phase::Between;
+        if self.core.workers[worker].flag != NONE {
+            return self.start_shed(worker);
+        }
+        self.run_or_rest(worker);
+    }
+
+    /// As [`Host::become_free`], but flags wait.
+    #[inline]
+    pub(super) fn run_or_rest(&mut self, worker: usize) {
+        if self.sched.free(&mut self.core, worker) {
+            return;
+        }
+        if self.rebalance.steals() {
+            self.start_walk(worker);
+        } else {
+            self.go_idle(worker);
+        }
+    }
+
+    pub(super) fn go_idle(&mut self, worker: usize) {
+        self.core.workers[worker].phase = Phase::Idle;
+        self.core.idle.insert(worker);
+        if self.watches_walks {
+            let due_ps = self.core.now_ps + self.spin_ps();
+            self.core.schedule(worker, due_ps);
+        } else {
+            self.core.unschedule(worker);
+        }
+        if self.core.workers[worker].flag != NONE {
+            self.core.leave_idle(worker);
+            self.start_shed(worker);
+        }
+    }
+
+    /// A request arrives; `true` ends the run.
+    #[inline]
+    fn at_arrival(&mut self, arrival_ps: u64) -> bool {
+        self.core.now_ps = arrival_ps;
+        if self.source.at_batch_start() {
+            self.keep_keys_small();
+        }
+        let (number, _, demand) = self.source.take();
+        if self.window.at_request(number, &mut self.core, &mut self.sched) {
+            return true;
+        }
+        let remaining_ps = work_ps(demand.service_ps, self.core.costs.probe_factor);
+        let task = self.core.tasks.insert(Task {
+            arrival_ps,
+            service_ps: demand.service_ps,
+            remaining_ps,
+            queued_ps: 0,
+            overhead_ps: 0,
+            number,
+            next: NONE,
+            preemptions: 0,
+            quanta: 0,
+            class: demand.class,
+            started: false,
+            long: demand.service_ps > self.long_ps,
+        });
+        if O::ON {
+            let event = Event::Arrived { number, class: demand.class, service_ps: demand.service_ps };
+            self.core.observer.observe(arrival_ps, event);
+        }
+        if self.core.costs.dispatcher.0 > 0 {
+            self.queue_at_dispatcher(task);
+        } else {
+            self.place(task);
+        }
+        false
+    }
+
+    /// A dispatcher with one thread takes its time for each request, first come first served.
+    fn queue_at_dispatcher(&mut self, task: u32) {
+        let core = &mut self.core;
+        core.dispatcher_free_ps = core.now_ps.max(core.dispatcher_free_ps) + core.costs.dispatcher.0;
+        self.at_dispatcher.push_back((core.dispatcher_free_ps, task));
+        self.refresh_side();
+    }
+
+    /// A new request goes to a pool, or waits for one.
+    #[inline]
+    fn place(&mut self, task: u32) {
+        if self.core.open.len() == 0 {
+            self.held.push_back(task);
+            return self.grow_from_zero();
+        }
+        if self.watches_arrivals && self.maybe_grow_for(task) {
+            return;
+        }
+        let number = self.core.tasks[task].number;
+        let draw = Draw::new(stream(self.seed, Purpose::Dispatch), number);
+        let mut seen = Seen { core: &mut self.core, sched: &mut self.sched };
+        match self.dispatch.on_arrival(draw, &mut seen) {
+            // Requests that were held before this one go first.
+            Placement::Pool(_) if self.holds && !self.held.is_empty() => {
+                self.held.push_back(task);
+                self.place_held();
+            }
+            Placement::Pool(pool) => self.deliver(task, pool.index()),
+            Placement::Hold => self.held.push_back(task),
+            Placement::Moved { landed, pool } if landed == pool => self.deliver(task, pool.index()),
+            Placement::Moved { landed, pool } => {
+                let cost_ps = self.core.costs.enqueue.0;
+                self.send(task, landed.index(), pool.index(), cost_ps);
+            }
+        }
+    }
+
+    /// `task` is at `pool` now.
+    #[inline]
+    pub(super) fn deliver(&mut self, task: u32, pool: usize) {
+        self.core.open.add(pool);
+        self.sched.arrive(&mut self.core, pool, task);
+        if self.core.walks && self.core.costs.steal_check.0 == 0 {
+            self.wake_thieves(pool);
+        }
+    }
+
+    /// A worker of `landed` pays `cost_ps` to place `task` at `pool`, where it is afterwards.
+    pub(super) fn send(&mut self, task: u32, landed: usize, pool: usize, cost_ps: u64) {
+        let payer = self.core.workers_of(landed).find(|&worker| self.cores.is_open(worker));
+        let there_ps = match payer {
+            Some(worker) if cost_ps > 0 => {
+                self.core.account.placing_ps += u128::from(cost_ps);
+                self.pay(worker, cost_ps)
+            }
+            _ => self.core.now_ps,
+        };
+        if there_ps == self.core.now_ps {
+            return self.deliver(task, pool);
+        }
+        let first = self.core.workers_of(pool).start;
+        self.core.workers[first].inbound += 1;
+        self.departures += 1;
+        self.deliveries.push(Reverse((there_ps, self.departures, task, pool as u32)));
+        self.refresh_side();
+    }
+
+    /// `worker` works for the scheduler for `cost_ps`, behind what it pays for already; returns until when.
+    fn pay(&mut self, worker: usize, cost_ps: u64) -> u64 {
+        let now_ps = self.core.now_ps;
+        let until_ps = now_ps.max(self.core.workers[worker].paying_until_ps) + cost_ps;
+        self.core.workers[worker].paying_until_ps = until_ps;
+        match self.core.workers[worker].phase {
+            Phase::Running => {
+                let task = self.core.workers[worker].task;
+                if task != NONE {
+                    self.core.tasks[task].overhead_ps += cost_ps;
+                }
+                self.sched.delay(&mut self.core, worker, cost_ps);
+            }
+            Phase::Idle => {
+                self.core.leave_idle(worker);
+                self.core.workers[worker].phase = Phase::Paying;
+                self.core.schedule(worker, until_ps);
+            }
+            Phase::Looking => self.delay_look(worker, cost_ps),
+            _ => {
+                let due_ps = self.core.workers[worker].due_ps + cost_ps;
+                self.core.schedule(worker, due_ps);
+            }
+        }
+        until_ps
+    }
+
+    /// Held requests go out for as long as dispatch lets them.
+    pub(super) fn place_held(&mut self) {
+        while let Some(&task) = self.held.front() {
+            let number = self.core.tasks[task].number;
+            let draw = Draw::new(stream(self.seed, Purpose::Dispatch), number);
+            let mut seen = Seen { core: &mut self.core, sched: &mut self.sched };
+            let Some(pool) = self.dispatch.on_room(draw, &mut seen) else { return };
+            self.held.pop_front();
+            self.deliver(task, pool.index());
+        }
+    }
+
+    /// The first pool has opened: what waited for it is placed as if it arrived now.
+    pub(super) fn place_waiting(&mut self) {
+        if self.holds {
+            return self.place_held();
+        }
+        for _ in 0..self.held.len() {
+            if let Some(task) = self.held.pop_front() {
+                self.place(task);
+            }
+        }
+    }
+
+    /// A delivery, the dispatcher, or a tick.
+    #[cold]
+    fn at_side(&mut self) {
+        let delivery_ps = self.deliveries.peek().map_or(NEVER, |Reverse(first)| first.0);
+        let dispatch_ps = self.at_dispatcher.front().map_or(NEVER, |first| first.0);
+        let first_ps = delivery_ps.min(dispatch_ps).min(self.next_tick_ps);
+        self.core.now_ps = first_ps;
+        if dispatch_ps == first_ps {
+            if let Some((_, task)) = self.at_dispatcher.pop_front() {
+                self.place(task);
+            }
+        } else if delivery_ps == first_ps {
+            if let Some(Reverse((_, _, task, pool))) = self.deliveries.pop() {
+                let first = self.core.workers_of(pool as usize).start;
+                self.core.workers[first].inbound -= 1;
+                self.deliver(task, pool as usize);
+            }
+        } else {
+            self.at_tick();
+        }
+        self.refresh_side();
+    }
+
+    /// Deliveries and the dispatcher come before the workers of the same time, ticks after them.
+    pub(super) fn refresh_side(&mut self) {
+        let delivery_ps = self.deliveries.peek().map_or(NEVER, |Reverse(first)| first.0);
+        let dispatch_ps = self.at_dispatcher.front().map_or(NEVER, |first| first.0);
+        let before_ps = delivery_ps.min(dispatch_ps);
+        let before = if before_ps == NEVER { NEVER } else { self.core.key_before(before_ps) };
+        let after = if self.next_tick_ps == NEVER { NEVER } else { self.core.key_after(self.next_tick_ps) };
+        self.side_key = before.min(after);
+    }
+
+    #[inline]
+    fn keep_keys_small(&mut self) {
+        if let Some(by) = self.core.rebase() {
+            self.lane.rebase(by);
+            self.refresh_side();
+        }
+    }
+
+    /// Asks the allocation policy, with a view of the application.
+    pub(super) fn ask(
+        &mut self,
+        question: impl FnOnce(&mut Triggered, Instant, &super::allocate::View<'_, S, O>) -> CoreDemand,
+    ) -> CoreDemand {
+        let now = Instant(self.core.now_ps);
+        let Some(allocation) = &mut self.allocation else { return CoreDemand::Keep };
+        let held_ps = self.held.front().map(|&task| self.core.tasks[task].arrival_ps);
+        let view = super::allocate::View::new(&mut self.core, &mut self.sched, &self.cores, held_ps);
+        question(allocation, now, &view)
+    }
+}

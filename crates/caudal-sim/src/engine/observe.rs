@@ -1,0 +1,87 @@
+//! What can be watched in a run: for timelines and for tests that keep books of their own.
+
+/// Something that happened in a run. Times are in ps of simulated time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A request arrived.
+    Arrived {
+        /// Its number in order of arrival.
+        number: u64,
+        /// Its class.
+        class: u8,
+        /// Its service time.
+        service_ps: u64,
+    },
+    /// A worker runs a request from now on.
+    Started {
+        /// Which worker.
+        worker: u32,
+        /// Number of the request.
+        number: u64,
+        /// Its class.
+        class: u8,
+    },
+    /// A worker runs it no more: it was preempted.
+    Stopped {
+        /// Which worker.
+        worker: u32,
+        /// Number of the request.
+        number: u64,
+    },
+    /// A request completed.
+    Completed {
+        /// The worker that ran it last.
+        worker: u32,
+        /// Number of the request.
+        number: u64,
+    },
+    /// Tasks moved to `worker`: stolen, or shed.
+    Moved {
+        /// The worker that took them.
+        worker: u32,
+        /// The pool that had them.
+        from: u32,
+        /// How many.
+        tasks: u32,
+    },
+    /// A worker was told that a pool is overloaded.
+    Flagged {
+        /// Which worker.
+        worker: u32,
+        /// The overloaded pool.
+        from: u32,
+    },
+    /// A core was asked for.
+    Granted {
+        /// Its worker.
+        worker: u32,
+    },
+    /// A core began to serve.
+    Unparked {
+        /// Its worker.
+        worker: u32,
+    },
+    /// A core was given back.
+    Parked {
+        /// Its worker.
+        worker: u32,
+    },
+}
+
+/// Watches a run.
+pub trait Observer {
+    /// `false` compiles the calls away.
+    const ON: bool = true;
+    /// `event` happened at `now_ps`.
+    fn observe(&mut self, now_ps: u64, event: Event);
+}
+
+/// Watches nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unwatched;
+
+impl Observer for Unwatched {
+    const ON: bool = false;
+    #[inline]
+    fn observe(&mut self, _now_ps: u64, _event: Event) {}
+}

@@ -1,0 +1,402 @@
+//! Pools under any [`Discipline`], an event for each slice.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use caudal_policy::discipline::{Discipline, End, Lane, Order, Pool, Stopped};
+use caudal_policy::{Instant, Picos, TaskId, WorkerId};
+
+use super::behind::Behind;
+use super::core::{Core, Phase, work_ps};
+use super::observe::{Event, Observer};
+use super::scheduling::{Expired, Scheduling};
+use super::tasks::Queue;
+
+/// The lanes of one pool, and what the discipline's calls leave behind for the host.
+struct Lanes {
+    pool: usize,
+    queues: [Queue; LANES_MAX],
+    /// For lanes ordered by key: (key, entry, task).
+    heaps: Vec<BinaryHeap<Reverse<(u64, u64, u32)>>>,
+    entries: u64,
+    stealable_lane: Lane,
+    keyed: bool,
+    /// Tasks in `stealable_lane` that have not started.
+    fresh: u32,
+    waiting: u32,
+    overrun_ps: u64,
+    behind: Behind,
+    resumed: bool,
+}
+
+/// Most lanes of a pool.
+const LANES_MAX: usize = 8;
+
+/// Pools under a discipline of type `D`.
+pub(super) struct Step<D> {
+    pools: Box<[(D, Lanes)]>,
+    stretch: f64,
+    /// Only run-to-completion disciplines account for time behind long tasks.
+    behind: bool,
+}
+
+impl<D: Discipline> Step<D> {
+    pub(super) fn new(
+        sizes: &[u32],
+        make: impl Fn() -> D,
+        overrun_ps: u64,
+        stretch: f64,
+        classes: usize,
+        behind: bool,
+    ) -> Step<D> {
+        let pool = |(pool, &workers): (usize, &u32)| {
+            let discipline = make();
+            assert!(discipline.lanes() as usize <= LANES_MAX, "{} lanes of {LANES_MAX}", discipline.lanes());
+            let lanes = Lanes {
+                pool,
+                queues: [Queue::EMPTY; LANES_MAX],
+                heaps: (0..discipline.lanes()).map(|_| BinaryHeap::new()).collect(),
+                entries: 0,
+                stealable_lane: discipline.stealable_lane(),
+                keyed: discipline.order() == Order::Key,
+                fresh: 0,
+                waiting: 0,
+                overrun_ps,
+                behind: Behind::new(classes, workers),
+                resumed: false,
+            };
+            (discipline, lanes)
+        };
+        Step { pools: sizes.iter().enumerate().map(pool).collect(), stretch, behind }
+    }
+}
+
+/// The host's side of a pool while its discipline decides.
+struct View<'a, O> {
+    core: &'a mut Core<O>,
+    lanes: &'a mut Lanes,
+    behind: bool,
+}
+
+impl<O: Observer> View<'_, O> {
+    /// `task` has joined `lane`.
+    #[inline]
+    fn joined(&mut self, task: u32, lane: Lane) {
+        self.lanes.waiting += 1;
+        self.core.waiting += 1;
+        let entry = &self.core.tasks[task];
+        if self.behind {
+            self.lanes.behind.joined(self.core.now_ps, entry.class);
+        }
+        if lane == self.lanes.stealable_lane && !entry.started {
+            self.lanes.fresh += 1;
+            if self.lanes.fresh == 1 {
+                self.core.mark_stealable(self.lanes.pool, true);
+            }
+        }
+    }
+
+    /// `task` has left `lane`.
+    #[inline]
+    fn left(&mut self, task: u32, lane: Lane) {
+        self.lanes.waiting -= 1;
+        self.core.waiting -= 1;
+        let entry = &self.core.tasks[task];
+        if self.behind {
+            self.lanes.behind.left(self.core.now_ps, entry.class);
+        }
+        if lane == self.lanes.stealable_lane && !entry.started {
+            self.lanes.fresh -= 1;
+            if self.lanes.fresh == 0 {
+                self.core.mark_stealable(self.lanes.pool, false);
+            }
+        }
+    }
+
+    #[inline]
+    fn slice_ps(&self, task: u32, quantum: Picos) -> u64 {
+        self.core.tasks[task].remaining_ps.min(quantum.0.saturating_add(self.lanes.overrun_ps))
+    }
+}
+
+impl<O: Observer> Pool for View<'_, O> {
+    #[inline]
+    fn idle(&self) -> Option<WorkerId> {
+        let range = self.core.workers_of(self.lanes.pool);
+        let first = self.core.idle.first_from(range.start)?;
+        (first < range.end).then_some(WorkerId(first as u32))
+    }
+
+    #[inline]
+    fn len(&self, lane: Lane) -> u32 {
+        if self.lanes.keyed {
+            return self.lanes.heaps[lane as usize].len() as u32;
+        }
+        self.lanes.queues[lane as usize].len()
+    }
+
+    #[inline]
+    fn head(&self, lane: Lane) -> Option<TaskId> {
+        if self.lanes.keyed {
+            return self.lanes.heaps[lane as usize].peek().map(|Reverse((_, _, task))| TaskId(*task));
+        }
+        self.lanes.queues[lane as usize].head().map(TaskId)
+    }
+
+    #[inline]
+    fn take(&mut self, lane: Lane) -> Option<TaskId> {
+        let task = if self.lanes.keyed {
+            self.lanes.heaps[lane as usize].pop()?.0.2
+        } else {
+            self.lanes.queues[lane as usize].pop_front(&self.core.tasks)?
+        };
+        self.left(task, lane);
+        Some(TaskId(task))
+    }
+
+    #[inline]
+    fn enqueue(&mut self, task: TaskId, lane: Lane, end: End) {
+        let queue = &mut self.lanes.queues[lane as usize];
+        match end {
+            End::Head => queue.push_front(&mut self.core.tasks, task.0),
+            End::Tail => queue.push_back(&mut self.core.tasks, task.0),
+        }
+        self.joined(task.0, lane);
+    }
+
+    fn enqueue_by(&mut self, task: TaskId, lane: Lane, key: u64) {
+        self.lanes.entries += 1;
+        self.lanes.heaps[lane as usize].push(Reverse((key, self.lanes.entries, task.0)));
+        self.joined(task.0, lane);
+    }
+
+    #[inline]
+    fn run(&mut self, worker: WorkerId, task: TaskId, quantum: Picos) {
+        let slice_ps = self.slice_ps(task.0, quantum);
+        if self.behind {
+            self.lanes.behind.began(self.core.now_ps, self.core.tasks[task.0].long);
+        }
+        self.core.begin(worker.index(), task.0, slice_ps);
+    }
+
+    fn resume(&mut self, worker: WorkerId, quantum: Picos) {
+        let worker = worker.index();
+        let slice_ps = self.slice_ps(self.core.workers[worker].task, quantum);
+        let entry = &mut self.core.workers[worker];
+        entry.phase = Phase::Running;
+        entry.stopping = false;
+        entry.slice_ps = slice_ps;
+        self.core.schedule(worker, self.core.now_ps + slice_ps);
+        self.lanes.resumed = true;
+    }
+
+    fn preempt(&mut self, worker: WorkerId) {
+        let worker = worker.index();
+        let (now_ps, entry) = (self.core.now_ps, &self.core.workers[worker]);
+        // A task that completes, or stops, at this very time needs no request.
+        if entry.phase != Phase::Running || entry.stopping || entry.due_ps == now_ps {
+            return;
+        }
+        // What it still pays for delays the stop.
+        let stop_ps = now_ps.max(entry.paying_until_ps).min(entry.due_ps);
+        let done_ps = entry.slice_ps.saturating_sub(entry.due_ps - stop_ps);
+        let entry = &mut self.core.workers[worker];
+        entry.stopping = true;
+        entry.slice_ps = done_ps;
+        self.core.schedule(worker, stop_ps);
+    }
+
+    fn workers(&self) -> u32 {
+        self.core.workers_of(self.lanes.pool).len() as u32
+    }
+
+    fn running(&self, i: u32) -> Option<(WorkerId, TaskId)> {
+        let worker = self.core.workers_of(self.lanes.pool).start + i as usize;
+        let entry = &self.core.workers[worker];
+        (entry.phase == Phase::Running && !entry.stopping)
+            .then_some((WorkerId(worker as u32), TaskId(entry.task)))
+    }
+
+    fn attained(&self, task: TaskId) -> Picos {
+        let entry = &self.core.tasks[task.0];
+        let total_ps = work_ps(entry.service_ps, self.core.costs.probe_factor);
+        Picos(total_ps - self.remaining(task).0)
+    }
+
+    fn remaining(&self, task: TaskId) -> Picos {
+        // Only a running task has work that is not booked yet.
+        let unbooked_ps = self
+            .core
+            .workers_of(self.lanes.pool)
+            .find(|&worker| {
+                let entry = &self.core.workers[worker];
+                entry.phase == Phase::Running && entry.task == task.0
+            })
+            .map_or(0, |worker| self.core.slice_done_ps(worker));
+        Picos(self.core.tasks[task.0].remaining_ps - unbooked_ps)
+    }
+}
+
+impl<D: Discipline> Scheduling for Step<D> {
+    #[inline]
+    fn arrive<O: Observer>(&mut self, core: &mut Core<O>, pool: usize, task: u32) {
+        let (discipline, lanes) = &mut self.pools[pool];
+        let now = Instant(core.now_ps);
+        discipline.on_arrival(now, TaskId(task), &mut View { core, lanes, behind: self.behind });
+    }
+
+    #[inline]
+    fn expire<O: Observer>(&mut self, core: &mut Core<O>, worker: usize) -> Expired {
+        let entry = &mut core.workers[worker];
+        entry.phase = Phase::Between;
+        let (task, slice_ps, pool) = (entry.task, entry.slice_ps, entry.pool as usize);
+        let (discipline, lanes) = &mut self.pools[pool];
+        core.account.busy_ps += u128::from(slice_ps);
+        let left = &mut core.tasks[task];
+        left.remaining_ps -= slice_ps;
+        let (done, long) = (left.remaining_ps == 0, left.long);
+        let now = Instant(core.now_ps);
+        if done {
+            discipline.on_completed(now, TaskId(task));
+            core.complete(worker, task, self.stretch);
+            if self.behind {
+                lanes.behind.ended(core.now_ps, long);
+            }
+            return Expired::Completed(task);
+        }
+        core.tasks[task].quanta += 1;
+        let why = if core.workers[worker].stopping { Stopped::Preempted } else { Stopped::Quantum };
+        lanes.resumed = false;
+        let mut view = View { core, lanes, behind: self.behind };
+        discipline.on_stopped(now, WorkerId(worker as u32), TaskId(task), why, &mut view);
+        if lanes.resumed {
+            return Expired::Resumed;
+        }
+        if self.behind {
+            lanes.behind.ended(core.now_ps, long);
+        }
+        core.tasks[task].preemptions += 1;
+        core.account.preemptions += 1;
+        if O::ON {
+            let number = core.tasks[task].number;
+            core.observer.observe(core.now_ps, Event::Stopped { worker: worker as u32, number });
+        }
+        Expired::Preempted
+    }
+
+    #[inline]
+    fn free<O: Observer>(&mut self, core: &mut Core<O>, worker: usize) -> bool {
+        let (discipline, lanes) = &mut self.pools[core.workers[worker].pool as usize];
+        let now = Instant(core.now_ps);
+        discipline.on_free(now, WorkerId(worker as u32), &mut View { core, lanes, behind: self.behind });
+        core.workers[worker].phase == Phase::Running
+    }
+
+    #[inline]
+    fn stealable<O: Observer>(&mut self, _core: &mut Core<O>, pool: usize) -> u32 {
+        self.pools[pool].1.fresh
+    }
+
+    fn take<O: Observer>(&mut self, core: &mut Core<O>, pool: usize) -> Option<u32> {
+        let (_, lanes) = &mut self.pools[pool];
+        if lanes.fresh == 0 {
+            return None;
+        }
+        let lane = lanes.stealable_lane;
+        let mut view = View { core, lanes, behind: self.behind };
+        let mut started = Vec::new();
+        let found = loop {
+            let Some(task) = view.take(lane) else { break None };
+            if !view.core.tasks[task.0].started {
+                break Some(task.0);
+            }
+            started.push(task);
+        };
+        // Those that have started stay, where they were.
+        for task in started.into_iter().rev() {
+            let key = view.remaining(task).0;
+            if view.lanes.keyed { view.enqueue_by(task, lane, key) } else { view.enqueue(task, lane, End::Head) }
+        }
+        found
+    }
+
+    fn put<O: Observer>(&mut self, core: &mut Core<O>, pool: usize, task: u32) {
+        let (discipline, lanes) = &mut self.pools[pool];
+        let now = Instant(core.now_ps);
+        discipline.on_moved(now, TaskId(task), &mut View { core, lanes, behind: self.behind });
+    }
+
+    fn delay<O: Observer>(&mut self, core: &mut Core<O>, worker: usize, cost_ps: u64) {
+        let due_ps = core.workers[worker].due_ps + cost_ps;
+        core.schedule(worker, due_ps);
+    }
+
+    fn oldest_ps<O: Observer>(&mut self, core: &mut Core<O>, pool: usize) -> Option<u64> {
+        let (_, lanes) = &self.pools[pool];
+        let heads = lanes.queues.iter().filter_map(Queue::head);
+        let keyed = lanes.heaps.iter().flatten().map(|Reverse((_, _, task))| *task);
+        heads.chain(keyed).map(|task| core.tasks[task].arrival_ps).min()
+    }
+
+    fn serviced_quanta<O: Observer>(&mut self, core: &mut Core<O>, pool: usize) -> u64 {
+        let lanes = &self.pools[pool].1;
+        let running = core.workers_of(pool).filter(|&worker| core.workers[worker].phase == Phase::Running);
+        let running: u64 = running.map(|worker| u64::from(core.tasks[core.workers[worker].task].quanta)).sum();
+        let mut waiting = 0;
+        for queue in &lanes.queues {
+            let mut next = queue.head();
+            for _ in 0..queue.len() {
+                let Some(task) = next else { break };
+                waiting += u64::from(core.tasks[task].quanta);
+                next = Some(core.tasks[task].next);
+            }
+        }
+        running + waiting
+    }
+
+    fn work_left_ps<O: Observer>(&mut self, core: &mut Core<O>, pool: usize) -> u64 {
+        let lanes = &self.pools[pool].1;
+        let mut left_ps = 0;
+        for queue in &lanes.queues {
+            let mut next = queue.head();
+            for _ in 0..queue.len() {
+                let Some(task) = next else { break };
+                left_ps += core.tasks[task].remaining_ps;
+                next = Some(core.tasks[task].next);
+            }
+        }
+        let keyed = lanes.heaps.iter().flatten();
+        left_ps += keyed.map(|Reverse((_, _, task))| core.tasks[*task].remaining_ps).sum::<u64>();
+        for worker in core.workers_of(pool) {
+            if core.workers[worker].phase == Phase::Running {
+                left_ps += core.tasks[core.workers[worker].task].remaining_ps - core.slice_done_ps(worker);
+            }
+        }
+        left_ps
+    }
+
+    fn unbooked_ps<O: Observer>(&mut self, core: &mut Core<O>, worker: usize) -> u64 {
+        core.slice_done_ps(worker)
+    }
+
+    fn queued<O: Observer>(&self, core: &Core<O>) -> u32 {
+        core.waiting
+    }
+
+    fn has_waiting(&self, pool: usize) -> bool {
+        self.pools[pool].1.waiting > 0
+    }
+
+    fn behind_long_ps(&mut self, now_ps: u64) -> Vec<f64> {
+        let mut sums: Vec<f64> = Vec::new();
+        for (_, lanes) in &mut self.pools {
+            for (class, sum) in lanes.behind.sums_ps(now_ps).enumerate() {
+                if sums.len() <= class {
+                    sums.push(0.0);
+                }
+                sums[class] += sum;
+            }
+        }
+        sums
+    }
+}

@@ -1,0 +1,140 @@
+//! Tasks in a slab, and queues of them as linked lists through it.
+//!
+//! A slab grows to the most tasks that were ever in the system at once and is then reused: memory follows
+//! the backlog, not the number of requests.
+
+/// No task.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// One request in the system; one cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(super) struct Task {
+    /// When it arrived.
+    pub(super) arrival_ps: u64,
+    /// Its service time alone on an uninstrumented core.
+    pub(super) service_ps: u64,
+    /// Work left, probes included.
+    pub(super) remaining_ps: u64,
+    /// Time from arrival to its first service.
+    pub(super) queued_ps: u64,
+    /// Time it stood still on a core, for work of the scheduler.
+    pub(super) overhead_ps: u64,
+    /// Its number among all requests of the run.
+    pub(super) number: u64,
+    /// The next in its queue.
+    pub(super) next: u32,
+    /// Preemptions so far.
+    pub(super) preemptions: u32,
+    /// Quanta received so far, those included after which it went on at once.
+    pub(super) quanta: u32,
+    pub(super) class: u8,
+    pub(super) started: bool,
+    /// Longer than the mean: what others wait behind.
+    pub(super) long: bool,
+}
+
+/// All tasks that are in the system.
+pub(super) struct Tasks {
+    slab: Vec<Task>,
+    free: u32,
+}
+
+impl Tasks {
+    pub(super) fn new() -> Tasks {
+        Tasks { slab: Vec::with_capacity(1024), free: NONE }
+    }
+
+    #[inline]
+    pub(super) fn insert(&mut self, task: Task) -> u32 {
+        if self.free == NONE {
+            let id = u32::try_from(self.slab.len()).expect("fewer than 2^32 tasks at once");
+            self.slab.push(task);
+            return id;
+        }
+        let id = self.free;
+        let place = &mut self.slab[id as usize];
+        self.free = place.next;
+        *place = task;
+        id
+    }
+
+    #[inline]
+    pub(super) fn remove(&mut self, id: u32) -> Task {
+        let place = &mut self.slab[id as usize];
+        let task = *place;
+        place.next = self.free;
+        self.free = id;
+        task
+    }
+}
+
+impl std::ops::Index<u32> for Tasks {
+    type Output = Task;
+    #[inline]
+    fn index(&self, id: u32) -> &Task {
+        &self.slab[id as usize]
+    }
+}
+
+impl std::ops::IndexMut<u32> for Tasks {
+    #[inline]
+    fn index_mut(&mut self, id: u32) -> &mut Task {
+        &mut self.slab[id as usize]
+    }
+}
+
+/// A queue of tasks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Queue {
+    head: u32,
+    tail: u32,
+    len: u32,
+}
+
+impl Queue {
+    pub(super) const EMPTY: Queue = Queue { head: NONE, tail: NONE, len: 0 };
+
+    #[inline]
+    pub(super) fn len(&self) -> u32 {
+        self.len
+    }
+
+    #[inline]
+    pub(super) fn head(&self) -> Option<u32> {
+        (self.len > 0).then_some(self.head)
+    }
+
+    #[inline]
+    pub(super) fn push_back(&mut self, tasks: &mut Tasks, id: u32) {
+        tasks[id].next = NONE;
+        if self.len == 0 {
+            self.head = id;
+        } else {
+            tasks[self.tail].next = id;
+        }
+        self.tail = id;
+        self.len += 1;
+    }
+
+    #[inline]
+    pub(super) fn push_front(&mut self, tasks: &mut Tasks, id: u32) {
+        tasks[id].next = self.head;
+        if self.len == 0 {
+            self.tail = id;
+        }
+        self.head = id;
+        self.len += 1;
+    }
+
+    #[inline]
+    pub(super) fn pop_front(&mut self, tasks: &Tasks) -> Option<u32> {
+        if self.len == 0 {
+            return None;
+        }
+        let id = self.head;
+        self.head = tasks[id].next;
+        self.len -= 1;
+        Some(id)
+    }
+}

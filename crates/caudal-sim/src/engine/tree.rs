@@ -1,0 +1,84 @@
+//! The event queue of workers: a winner tree (tournament) of one key a worker.
+//!
+//! ```text
+//!   key = (time − base) << bits | worker        keys[1] = the least of all
+//!                 keys[1]                       a leaf's key changes: climb while the winner changes
+//!            keys[2]   keys[3]
+//!          k4   k5   k6   k7                    leaves: workers 0 .. 3
+//! ```
+//!
+//! The id in the low bits makes the order total: (time, worker). Times are kept relative to a base that
+//! moves along, so that the bits suffice for any length of run.
+
+/// No event.
+pub(super) const NEVER: u64 = u64::MAX;
+
+pub(super) struct WinnerTree {
+    keys: Box<[u64]>,
+    leaves: usize,
+}
+
+impl WinnerTree {
+    pub(super) fn new(workers: usize) -> WinnerTree {
+        let leaves = workers.next_power_of_two().max(2);
+        WinnerTree { keys: vec![NEVER; 2 * leaves].into_boxed_slice(), leaves }
+    }
+
+    /// The least key.
+    #[inline]
+    pub(super) fn min(&self) -> u64 {
+        self.keys[1]
+    }
+
+    /// The key of `worker`.
+    #[inline]
+    pub(super) fn get(&self, worker: usize) -> u64 {
+        self.keys[self.leaves + worker]
+    }
+
+    /// Replaces the key of `worker`.
+    #[inline]
+    pub(super) fn set(&mut self, worker: usize, key: u64) {
+        let keys = &mut self.keys[..];
+        let mut at = self.leaves + worker;
+        keys[at] = key;
+        while at > 1 {
+            let winner = keys[at].min(keys[at ^ 1]);
+            at >>= 1;
+            if keys[at] == winner {
+                return;
+            }
+            keys[at] = winner;
+        }
+    }
+
+    /// Moves all keys `by` earlier, as the base moves on.
+    pub(super) fn rebase(&mut self, by: u64) {
+        for key in self.keys.iter_mut().filter(|key| **key != NEVER) {
+            *key -= by;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_key_wins_whatever_the_order_of_changes() {
+        for workers in [1, 2, 3, 16, 33, 200] {
+            let mut tree = WinnerTree::new(workers);
+            let mut keys = vec![NEVER; workers];
+            let mut state = 1_u64;
+            for _ in 0..2_000 {
+                state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                let worker = (state >> 33) as usize % workers;
+                let key = if state & 7 == 0 { NEVER } else { (state >> 50) << 8 | worker as u64 };
+                keys[worker] = key;
+                tree.set(worker, key);
+                assert_eq!(tree.min(), *keys.iter().min().unwrap());
+                assert_eq!(tree.get(worker), key);
+            }
+        }
+    }
+}
