@@ -141,7 +141,7 @@ pub(super) struct Place {
 }
 
 fn rate(rate: f64) -> Result<f64, WorkloadError> {
-    if rate >= 0.0 && rate <= 1e12 {
+    if (0.0..=1e12).contains(&rate) {
         return Ok(rate);
     }
     Err(WorkloadError::value("rate", rate, "a rate is a number from 0 on, such as 1.5"))

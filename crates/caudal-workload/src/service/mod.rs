@@ -83,12 +83,12 @@ impl Service {
 
     /// Mean service time, exact: from the parameters, or of the values in the table.
     pub fn mean_ps(&self) -> f64 {
-        moment(self.inner.leaves.iter(), |shape| shape.mean_ps())
+        moment(self.inner.leaves.iter(), Shape::mean_ps)
     }
 
     /// Mean service time of one class; NaN if its weight is 0.
     pub fn class_mean_ps(&self, class: usize) -> f64 {
-        moment(self.of_class(class), |shape| shape.mean_ps())
+        moment(self.of_class(class), Shape::mean_ps)
     }
 
     /// Squared coefficient of variation, (standard deviation / mean)², exact.
@@ -102,7 +102,8 @@ impl Service {
     }
 
     /// The shortest time t with P(service ≤ t) ≥ `p`, in ps; `p` is taken into 0 to 1. Tables: nearest
-    /// rank. Where a tail has no end, `quantile(1.0)` is [`crate::LONGEST_DRAW_PS`].
+    /// rank; continuous distributions: the nearest ps. Where a tail has no end, `quantile(1.0)` is
+    /// [`crate::LONGEST_DRAW_PS`].
     pub fn quantile(&self, p: f64) -> u64 {
         quantile(self.inner.leaves.iter(), p)
     }
@@ -174,7 +175,7 @@ fn moment<'a>(leaves: impl Iterator<Item = &'a Leaf>, value: impl Fn(&Shape) -> 
 /// Variance over mean²: of the leaves' own variances and of their means around the common mean, which
 /// loses no digits where all leaves are alike.
 fn scv<'a>(leaves: impl Iterator<Item = &'a Leaf> + Clone) -> f64 {
-    let mean = moment(leaves.clone(), |shape| shape.mean_ps());
+    let mean = moment(leaves.clone(), Shape::mean_ps);
     let variance = moment(leaves, |shape| shape.variance_ps2() + (shape.mean_ps() - mean).powi(2));
     variance / (mean * mean)
 }

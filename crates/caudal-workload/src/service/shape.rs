@@ -69,7 +69,8 @@ pub(crate) trait Draw {
 /// heaviest tails end at [`LONGEST_DRAW_PS`].
 #[inline]
 pub(crate) fn to_ps(time_ps: f64) -> u64 {
-    ((time_ps.min(LONGEST_DRAW_PS as f64) + 0.5) as u64).max(1)
+    // Through i64, which is one instruction on x86-64 where u64 is many.
+    ((time_ps.min(LONGEST_DRAW_PS as f64) + 0.5) as i64 as u64).max(1)
 }
 
 impl Shape {

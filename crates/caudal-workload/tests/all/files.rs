@@ -223,9 +223,9 @@ fn hlog(deflate: bool) -> Vec<u8> {
         }};
     }
     if deflate {
-        write_all!(V2DeflateSerializer::new())
+        write_all!(V2DeflateSerializer::new());
     } else {
-        write_all!(V2Serializer::new())
+        write_all!(V2Serializer::new());
     }
     out
 }

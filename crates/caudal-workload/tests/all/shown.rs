@@ -56,6 +56,8 @@ fn plots_fit_their_width() {
         r#""rocksdb-50""#,
         r#""facebook-usr""#,
         r#"{ distribution = "log-normal", mean = "1us", scv = 1e6 }"#,
+        r#"{ distribution = "gamma", mean = "1us", scv = 1e6 }"#,
+        r#"{ distribution = "gamma", mean = "3600s", scv = 1e-6 }"#,
         r#"{ distribution = "constant", value = "1ps" }"#,
         r#"{ distribution = "bimodal", short = "1ps", long = "3600s", p_long = 0.5 }"#,
     ] {
