@@ -195,3 +195,58 @@ impl Replicated {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn replicated(replications: &[Vec<u64>]) -> Replicated {
+        let mut metric = Replicated::new();
+        for values in replications {
+            let mut h = Histogram::new();
+            values.iter().for_each(|&value| h.record(value));
+            metric.push(&h);
+        }
+        metric
+    }
+
+    /// Replications of one length: the textbook's mean ± t · s/√R over their means.
+    #[test]
+    fn mean_of_equally_long_replications_by_hand() {
+        // Means 100, 130, 160; s = 30; t for 2 degrees of freedom 4.3027.
+        let metric = replicated(&[vec![90, 110], vec![130, 130], vec![100, 220]]);
+        let mean = metric.mean(0.95);
+        assert_eq!(mean.estimate, 130.0);
+        assert!((mean.half_width() - 4.302_653 * 30.0 / 3f64.sqrt()).abs() < 1e-3, "{mean:?}");
+    }
+
+    /// Unequal lengths, by hand: Σ values = 600 over 6, deviations 0, −40, +40 of the sums.
+    #[test]
+    fn mean_of_unequal_replications_by_hand() {
+        let metric = replicated(&[vec![100], vec![80, 80], vec![100, 120, 120]]);
+        let error = (1.5f64 * (40.0 * 40.0 + 40.0 * 40.0)).sqrt() / 6.0;
+        assert_eq!(metric.mean(0.95).estimate, 100.0);
+        assert!((metric.mean(0.95).half_width() - 4.302_653 * error).abs() < 1e-3);
+    }
+
+    /// 0 … 399, shifted by 0, 10 and 20 in the three replications; all values are exact.
+    #[test]
+    fn median_by_hand() {
+        let shifted = |by: u64| (by..by + 400).collect::<Vec<_>>();
+        let metric = replicated(&[shifted(0), shifted(10), shifted(20)]);
+        let median = metric.percentile(50.0, 0.9);
+        // 600 of 1200 values lie up to 209, of which 210, 200 and 190 per replication: s of the shares is 2.5 %.
+        // t for 2 degrees of freedom at 90 % is 2.92: ranks 50 % ± 4.2146 %, the 550th and the 651st value.
+        assert_eq!((median.low, median.estimate, median.high), (193.0, 209.0, 226.0));
+    }
+
+    #[test]
+    fn contributions_have_mean_zero_and_the_variance_of_the_estimate() {
+        let metric = replicated(&[vec![90, 110, 95], vec![130, 130], vec![100, 220], vec![99; 5]]);
+        let square = |c: &[f64]| c.iter().map(|c| c * c).sum::<f64>() / (c.len() * (c.len() - 1)) as f64;
+        let contributions = metric.mean_contributions();
+        assert!(contributions.iter().sum::<f64>().abs() < 1e-9);
+        let half = t::two_sided(0.95, 3) * square(&contributions).sqrt();
+        assert!((half - metric.mean(0.95).half_width()).abs() < 1e-9);
+    }
+}

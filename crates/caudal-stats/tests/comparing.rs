@@ -39,6 +39,23 @@ fn a_slightly_faster_server_is_found_in_pairs_and_not_alone() {
     assert_eq!(compare(&faster, &other, Metric::Mean, 0.95).unwrap().verdict, Verdict::Undecided);
 }
 
+/// Replications of one length: the textbook's paired t over the differences −10, −20 and −30.
+#[test]
+fn paired_difference_by_hand() {
+    let (mut first, mut second) = (Replicated::new(), Replicated::new());
+    for (a, b) in [(190, 200), (300, 320), (70, 100)] {
+        for (system, value) in [(&mut first, a), (&mut second, b)] {
+            let mut h = Histogram::new();
+            h.record_n(value, 10);
+            system.push(&h);
+        }
+    }
+    let difference = compare(&first, &second, Metric::Mean, 0.95).unwrap().difference;
+    assert!((difference.estimate + 20.0).abs() < 1e-9);
+    // s = 10, t for 2 degrees of freedom 4.3027.
+    assert!((difference.half_width() - 4.302_653 * 10.0 / 3f64.sqrt()).abs() < 1e-3, "{difference:?}");
+}
+
 #[test]
 fn equal_systems_are_undecided_with_nothing_between_them() {
     let system = replicated(0.5, 1.0, 5, 2000, 3);
