@@ -1,2 +1,19 @@
-//! Discrete-event simulation of scheduling policies.
+//! Discrete-event simulation of scheduling policies: what a service's latency and efficiency would be
+//! under any combination of the policies of `caudal-policy`, on up to 4096 cores.
+//!
+//! * [`engine`]: one run. Same seed, same bits; memory follows the backlog, not the number of requests.
+//! * [`experiment`]: replications of a run until its statistics are precise enough, on any number of threads.
+//! * [`row`]: what comes out, as JSON.
+//!
+//! Time is in whole picoseconds. The order of events is total: by time, then arrivals, tasks handed over,
+//! workers by id, ticks.
+
 pub mod engine;
+pub mod experiment;
+pub mod row;
+pub mod sweep;
+
+/// One run of the policies paper's own simulator's rules.
+fn authors_outcome(_run: &engine::Run<'_>) -> Result<engine::Outcome, String> {
+    Err("variant = \"authors-simulator\" is not built in".to_owned())
+}

@@ -164,7 +164,7 @@ mod tests {
     fn slowdown_is_rounded_to_the_nearest() {
         assert_eq!(slowdown_fixed(1000, 1000), SLOWDOWN_ONE);
         assert_eq!(slowdown_fixed(5000, 2000), 2560);
-        assert_eq!(slowdown_fixed(1001, 1000), 1025, "1.001 · 1024 = 1025.02");
+        assert_eq!(slowdown_fixed(2003, 2000), 1026, "1.0015 · 1024 = 1025.54");
         assert_eq!(slowdown_fixed(3, 0), 3 * SLOWDOWN_ONE);
         assert_eq!(slowdown_fixed(u64::MAX, u64::MAX), SLOWDOWN_ONE);
         assert_eq!(slowdown_fixed(u64::MAX, 1), u64::MAX);

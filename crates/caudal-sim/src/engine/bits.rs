@@ -63,12 +63,6 @@ impl BitSet {
         Some(at << 6 | self.words[at].trailing_zeros() as usize)
     }
 
-    /// The greatest number.
-    pub(super) fn last(&self) -> Option<usize> {
-        let at = 63_u32.checked_sub(self.summary.leading_zeros())? as usize;
-        Some(at << 6 | (63 - self.words[at].leading_zeros()) as usize)
-    }
-
     /// The `n`-th number in increasing order, `n <` [`BitSet::len`].
     #[inline]
     pub(super) fn nth(&self, mut n: u32) -> usize {
@@ -120,7 +114,6 @@ mod tests {
             }
             let from = (state >> 20) as usize % 300;
             assert_eq!(bits.first_from(from), tree.range(from..).next().copied());
-            assert_eq!(bits.last(), tree.last().copied());
             assert_eq!(bits.len() as usize, tree.len());
             if !tree.is_empty() {
                 let n = (state >> 11) as u32 % bits.len();

@@ -57,7 +57,6 @@ pub(super) struct Host<S, R, O> {
     /// Requests longer than this are long.
     pub(super) long_ps: u64,
     pub(super) seed: u64,
-    pub(super) length: Length,
 
     /// Requests that dispatch holds back (JBSQ), or that found no open pool.
     pub(super) held: VecDeque<u32>,
@@ -146,7 +145,6 @@ impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
             order: Box::default(),
             long_ps,
             seed,
-            length,
             held: VecDeque::new(),
             holds: matches!(dispatch, AnyDispatch::Jbsq(_)),
             deliveries: BinaryHeap::new(),
@@ -264,6 +262,8 @@ impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
             return self.become_free(worker);
         }
         self.core.account.switching_ps += u128::from(cost_ps);
+        let task = self.core.workers[worker].task;
+        self.core.tasks[task].overhead_ps += cost_ps;
         self.core.workers[worker].phase = Phase::Switching;
         let due_ps = self.core.now_ps + cost_ps;
         self.core.schedule(worker, due_ps);

@@ -14,6 +14,7 @@ mod balance;
 mod behind;
 mod bits;
 mod core;
+mod fluid;
 mod host;
 mod lane;
 mod observe;
@@ -40,6 +41,7 @@ use caudal_stats::mser::Mser5;
 use caudal_workload::{Arrivals, Service};
 
 use self::core::Core;
+use self::fluid::{Fluid, Sharing};
 use self::host::{Host, Parts};
 use self::record::Recorder;
 use self::rings::Rings;
@@ -109,6 +111,12 @@ fn with_rebalance<R: Rebalance, O: Observer>(run: &Run<'_>, rebalance: R, observ
     match system.discipline {
         DisciplineConfig::Fcfs => go(run, step(run, || Fcfs, true), rebalance, observer),
         DisciplineConfig::Srpt => go(run, step(run, || Srpt, false), rebalance, observer),
+        DisciplineConfig::Las(config) if config.quantum.0 == 0 => {
+            go(run, fluid(run, Sharing::Least), rebalance, observer)
+        }
+        DisciplineConfig::ProcessorSharing(config) if config.quantum.0 == 0 => {
+            go(run, fluid(run, Sharing::Equal), rebalance, observer)
+        }
         DisciplineConfig::Las(config) => go(run, step(run, || Las::new(config), false), rebalance, observer),
         DisciplineConfig::ProcessorSharing(config) => {
             if system.pools == Pools::PerCore && !run.stepwise && costs.dispatcher_quantum.0 == 0 {
@@ -127,6 +135,10 @@ fn sizes(system: &System) -> Vec<u32> {
 fn step<D: Discipline>(run: &Run<'_>, make: impl Fn() -> D, behind: bool) -> Step<D> {
     let (overrun_ps, stretch) = (run.costs.overrun.0, run.costs.probe_factor);
     Step::new(&sizes(run.system), make, overrun_ps, stretch, run.service.classes().len(), behind)
+}
+
+fn fluid(run: &Run<'_>, sharing: Sharing) -> Fluid {
+    Fluid::new(&sizes(run.system), sharing, run.costs.probe_factor)
 }
 
 fn turns(config: &ProcessorSharingConfig, costs: &Costs) -> Turns {
@@ -164,7 +176,7 @@ impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
         let Host { core, window, .. } = self;
         let mut classes = core.recorder.classes;
         for (class, &behind_ps) in classes.iter_mut().zip(&window.behind_ps) {
-            class.behind_long_ps = behind_ps;
+            class.behind_long_ps = Some(behind_ps);
         }
         let recorded: u64 = classes.iter().map(|class| class.latency_ps.count()).sum();
         Outcome {

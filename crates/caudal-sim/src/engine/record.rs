@@ -30,7 +30,7 @@ pub struct ClassStats {
     pub queued_ps: u128,
     /// Time in the queue while the pool's workers ran requests longer than the mean, summed, in ps:
     /// each moment counts by the share of workers that did. Only run-to-completion pools account for it.
-    pub behind_long_ps: f64,
+    pub behind_long_ps: Option<f64>,
     /// Time between first service and completion without any: waiting for the next turn, summed, in ps.
     pub preempted_ps: u128,
     /// Time on a core that went to the scheduler and not to the request, summed, in ps.
@@ -46,7 +46,10 @@ impl ClassStats {
         self.latency_ps.merge(&other.latency_ps);
         self.slowdown.merge(&other.slowdown);
         self.queued_ps += other.queued_ps;
-        self.behind_long_ps += other.behind_long_ps;
+        self.behind_long_ps = match (self.behind_long_ps, other.behind_long_ps) {
+            (Some(mine), Some(theirs)) => Some(mine + theirs),
+            (mine, theirs) => mine.or(theirs),
+        };
         self.preempted_ps += other.preempted_ps;
         self.overhead_ps += other.overhead_ps;
         self.probe_ps += other.probe_ps;

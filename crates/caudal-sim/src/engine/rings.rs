@@ -82,7 +82,7 @@ impl Scheduling for Rings {
     #[inline]
     fn free<O: Observer>(&mut self, core: &mut Core<O>, worker: usize) -> bool {
         let ring = &mut self.rings[worker];
-        if ring.len() == 0 {
+        if ring.is_empty() {
             return false;
         }
         core.leave_idle(worker);

@@ -389,6 +389,9 @@ impl<D: Discipline> Scheduling for Step<D> {
 
     fn behind_long_ps(&mut self, now_ps: u64) -> Vec<f64> {
         let mut sums: Vec<f64> = Vec::new();
+        if !self.behind {
+            return sums;
+        }
         for (_, lanes) in &mut self.pools {
             for (class, sum) in lanes.behind.sums_ps(now_ps).enumerate() {
                 if sums.len() <= class {

@@ -30,12 +30,6 @@ impl WinnerTree {
         self.keys[1]
     }
 
-    /// The key of `worker`.
-    #[inline]
-    pub(super) fn get(&self, worker: usize) -> u64 {
-        self.keys[self.leaves + worker]
-    }
-
     /// Replaces the key of `worker`.
     #[inline]
     pub(super) fn set(&mut self, worker: usize, key: u64) {
@@ -77,7 +71,6 @@ mod tests {
                 keys[worker] = key;
                 tree.set(worker, key);
                 assert_eq!(tree.min(), *keys.iter().min().unwrap());
-                assert_eq!(tree.get(worker), key);
             }
         }
     }

@@ -1,0 +1,372 @@
+//! One simulated point: replications of a run until its statistics are precise enough.
+//!
+//! 1. *Warm-up.* Unless it is given, twenty short pilot runs laid over one another say how many requests
+//!    to leave out (MSER-5); they are repeated with longer runs until they do.
+//! 2. *A stage* is a series of replications of one length, judged in their own order after each one, so
+//!    that the number of threads does not change a bit. It ends when all judged statistics are precise, or
+//!    after [`STAGE_MAX`] replications.
+//! 3. A stage that was not precise enough is thrown away, and one with longer replications follows. So
+//!    memory does not grow with the number of requests, and what is reported comes from few, long
+//!    replications, whose percentiles have little bias.
+//!
+//! Latency covers every measured request: after the last one has arrived, arrivals go on until all of them
+//! have completed. Core time is accounted from the first to the last measured arrival.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use caudal_config::{Costs, Measure, System, Variant, WarmUp};
+use caudal_policy::random::hash;
+use caudal_stats::mser::Mser5;
+use caudal_stats::{Decision, Estimate, Replicated, Scale, StopRule};
+use caudal_workload::{Arrivals, Service};
+
+use crate::engine::{Account, ClassStats, Length, Outcome, Run, SLOWDOWN_ONE, Unwatched, simulate};
+
+/// Replications of a stage: at least, and at most.
+pub const STAGE_MIN: u32 = 12;
+/// See [`STAGE_MIN`].
+pub const STAGE_MAX: u32 = 30;
+/// Pilot runs that are laid over one another.
+const PILOTS: u64 = 20;
+/// Requests of a pilot run: at first, and at most.
+const PILOT_REQUESTS: (u64, u64) = (4_000, 64_000);
+/// Requests of a replication in the first stage.
+const FIRST_REQUESTS: u64 = 20_000;
+
+/// What is to be known.
+#[derive(Clone, Debug)]
+pub struct Experiment<'a> {
+    /// The system.
+    pub system: &'a System,
+    /// What its overheads are.
+    pub costs: &'a Costs,
+    /// Service times.
+    pub service: &'a Service,
+    /// When requests arrive.
+    pub arrivals: &'a Arrivals,
+    /// Mean time between arrivals, in ps.
+    pub mean_gap_ps: f64,
+    /// How, and how precisely.
+    pub measure: &'a Measure,
+    /// Settle for 10 % precision and two million requests.
+    pub quick: bool,
+    /// Which statistics must be precise.
+    pub judged: Judged,
+}
+
+/// Which statistics end an experiment when they are precise.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Judged {
+    /// The mean and all reported percentiles of all requests' latency.
+    Reported,
+    /// This one.
+    Only(Quantity),
+}
+
+/// One statistic.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Quantity {
+    /// Index of the class; all requests if none.
+    pub class: Option<usize>,
+    /// Slowdown, not latency.
+    pub slowdown: bool,
+    /// A percentile, or the mean if none.
+    pub percentile: Option<f64>,
+}
+
+/// Statistics of a class, or of all requests.
+#[derive(Clone, Debug, Default)]
+pub struct ClassResults {
+    /// Sojourn times in ps.
+    pub latency_ps: Replicated,
+    /// Slowdowns times [`SLOWDOWN_ONE`].
+    pub slowdown: Replicated,
+    /// Sums over all replications.
+    pub sums: ClassStats,
+}
+
+impl ClassResults {
+    fn push(&mut self, replication: &ClassStats) {
+        self.latency_ps.push(&replication.latency_ps);
+        self.slowdown.push(&replication.slowdown);
+        self.sums.merge(replication);
+    }
+
+    /// An estimate of `quantity`, in ns or as a ratio.
+    pub fn estimate(&self, slowdown: bool, percentile: Option<f64>, confidence: f64) -> Estimate {
+        let (metric, scale) =
+            if slowdown { (&self.slowdown, SLOWDOWN_ONE as f64) } else { (&self.latency_ps, 1e3) };
+        let raw = match percentile {
+            Some(p) => metric.percentile(p, confidence),
+            None => metric.mean(confidence),
+        };
+        Scale::per(scale).estimate(raw)
+    }
+}
+
+/// What an experiment found out.
+#[derive(Clone, Debug)]
+pub struct Results {
+    /// All requests.
+    pub all: ClassResults,
+    /// By class, in the order of the service's classes.
+    pub classes: Vec<ClassResults>,
+    /// Books of each replication, and the time that they cover, in ps.
+    pub accounts: Vec<(Account, u64)>,
+    /// Did most replications fall behind their load?
+    pub overloaded: bool,
+    /// Are all judged statistics as precise as was asked?
+    pub precise: bool,
+    /// Measured requests.
+    pub requests: u64,
+    /// Of those, how many had not completed when their run was given up.
+    pub unfinished: u64,
+    /// Requests left out at the start of each replication.
+    pub warm_up: u64,
+    /// All requests that were simulated, pilots and thrown-away stages included.
+    pub simulated: u64,
+}
+
+/// The run was asked to stop; nothing of it is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("interrupted")]
+pub struct Interrupted;
+
+/// Why an experiment has no results.
+#[derive(Debug, thiserror::Error)]
+pub enum ExperimentError {
+    /// It was asked to stop.
+    #[error(transparent)]
+    Interrupted(#[from] Interrupted),
+    /// The `authors-simulator` variant can not do this.
+    #[error("{0}")]
+    Variant(String),
+}
+
+/// What an experiment runs on, and whom it tells of its progress.
+pub struct Crew<'a> {
+    /// Threads to use; at least 1.
+    pub threads: usize,
+    /// Set to stop.
+    pub stop: &'a AtomicBool,
+    /// Told how many requests have been simulated since the last call.
+    pub progress: &'a (dyn Fn(u64) + Sync),
+}
+
+impl Crew<'_> {
+    fn check(&self) -> Result<(), Interrupted> {
+        if self.stop.load(Ordering::Relaxed) { Err(Interrupted) } else { Ok(()) }
+    }
+}
+
+impl Experiment<'_> {
+    /// Runs the experiment.
+    ///
+    /// # Errors
+    /// [`ExperimentError::Interrupted`] when `crew.stop` was set, and what the variant can not do.
+    pub fn run(&self, crew: &Crew<'_>) -> Result<Results, ExperimentError> {
+        let mut simulated = 0;
+        let warm_up = match self.measure.warm_up {
+            WarmUp::Requests(requests) => requests,
+            WarmUp::Time(time) => (time.0 as f64 / self.mean_gap_ps).ceil() as u64,
+            WarmUp::Auto => self.find_warm_up(crew, &mut simulated)?,
+        };
+        let rule = self.rule();
+        let max_requests = if self.quick { 2_000_000 } else { u64::MAX }.min(self.measure.stop.max_requests);
+        let mut requests = self.measure.requests.unwrap_or(FIRST_REQUESTS.max(4 * warm_up));
+        requests = requests.min((max_requests / u64::from(rule.min_replications)).max(1));
+        loop {
+            let mut results = self.stage(crew, &rule, Length { warm_up, measured: requests })?;
+            simulated += results.simulated;
+            results.simulated = simulated;
+            let fixed = self.measure.requests.is_some() || self.measure.replications.is_some();
+            let more = self.longer(&results, &rule, requests, max_requests);
+            match more {
+                Some(more) if !(results.precise || results.overloaded || fixed) => requests = more,
+                _ => return Ok(results),
+            }
+        }
+    }
+
+    fn rule(&self) -> StopRule {
+        let stop = &self.measure.stop;
+        let exactly = self.measure.replications;
+        StopRule {
+            confidence: stop.confidence,
+            relative_error: if self.quick { stop.relative_error.max(0.1) } else { stop.relative_error },
+            min_replications: exactly.unwrap_or(STAGE_MIN),
+            max_replications: exactly.unwrap_or(STAGE_MAX),
+        }
+    }
+
+    /// Requests of a replication in the next stage, after one of `requests` was not precise enough; `None`
+    /// if that would be more than is allowed.
+    fn longer(&self, results: &Results, rule: &StopRule, requests: u64, max_requests: u64) -> Option<u64> {
+        let worst = self.judged_estimates(results, rule.confidence).into_iter();
+        let worst = worst.map(|estimate| estimate.relative_half_width()).fold(0.0, f64::max);
+        // Error shrinks with the square root of the requests; no interval at all: try four times as many.
+        let factor = if worst.is_finite() { (worst / rule.relative_error).powi(2) * 1.2 } else { 4.0 };
+        let factor = factor.clamp(2.0, 16.0);
+        let limit = max_requests / u64::from(STAGE_MAX);
+        let next = ((requests as f64 * factor) as u64).min(limit);
+        (next > requests + requests / 4).then_some(next)
+    }
+
+    fn judged_estimates(&self, results: &Results, confidence: f64) -> Vec<Estimate> {
+        match &self.judged {
+            Judged::Reported => {
+                let percentiles = self.measure.percentiles.iter().map(|&p| Some(p));
+                let statistics = std::iter::once(None).chain(percentiles);
+                statistics.map(|percentile| results.all.estimate(false, percentile, confidence)).collect()
+            }
+            Judged::Only(quantity) => vec![results.estimate(quantity, confidence)],
+        }
+    }
+
+    fn find_warm_up(&self, crew: &Crew<'_>, simulated: &mut u64) -> Result<u64, ExperimentError> {
+        let (mut requests, most) = PILOT_REQUESTS;
+        loop {
+            let mut series: Option<Mser5> = None;
+            let mut overloaded = 0;
+            let length = Length { warm_up: 0, measured: requests };
+            let numbers: Vec<u64> = (0..PILOTS).map(|pilot| u64::MAX - pilot).collect();
+            for outcome in self.replicate(crew, &numbers, length, true)? {
+                overloaded += u32::from(outcome.overload.is_overloaded());
+                let found = outcome.series.unwrap_or_default();
+                match &mut series {
+                    Some(series) => series.superpose(&found),
+                    none => *none = Some(found),
+                }
+            }
+            *simulated += PILOTS * requests;
+            match series.and_then(|series| series.truncation()) {
+                Some(cut) => return Ok(cut),
+                None if u64::from(overloaded) > PILOTS / 2 => return Ok(0),
+                None if requests * 4 > most => return Ok(requests),
+                None => requests *= 4,
+            }
+        }
+    }
+
+    /// The replications of these numbers, in their order.
+    fn replicate(
+        &self,
+        crew: &Crew<'_>,
+        numbers: &[u64],
+        length: Length,
+        pilot: bool,
+    ) -> Result<Vec<Outcome>, ExperimentError> {
+        let one = |&number: &u64| -> Result<Outcome, ExperimentError> {
+            crew.check()?;
+            let outcome = self.replication(number, length, pilot)?;
+            (crew.progress)(length.warm_up + length.measured);
+            Ok(outcome)
+        };
+        if crew.threads <= 1 || numbers.len() == 1 {
+            return numbers.iter().map(one).collect();
+        }
+        let share = numbers.len().div_ceil(crew.threads);
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = numbers
+                .chunks(share)
+                .map(|chunk| scope.spawn(move || chunk.iter().map(one).collect::<Result<Vec<_>, _>>()))
+                .collect();
+            let mut outcomes = Vec::with_capacity(numbers.len());
+            for thread in threads {
+                match thread.join() {
+                    Ok(part) => outcomes.extend(part?),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+            Ok(outcomes)
+        })
+    }
+
+    fn replication(&self, number: u64, length: Length, pilot: bool) -> Result<Outcome, ExperimentError> {
+        let run = Run {
+            system: self.system,
+            costs: self.costs,
+            service: self.service,
+            arrivals: self.arrivals,
+            mean_gap_ps: self.mean_gap_ps,
+            seed: hash(self.measure.seed, number),
+            length,
+            pilot,
+            stepwise: false,
+        };
+        match self.system.variant {
+            Variant::Paper => Ok(simulate(&run, Unwatched)),
+            Variant::AuthorsSimulator => crate::authors_outcome(&run).map_err(ExperimentError::Variant),
+        }
+    }
+
+    fn stage(&self, crew: &Crew<'_>, rule: &StopRule, length: Length) -> Result<Results, ExperimentError> {
+        let mut results = Results::new(self.service.classes().len(), length.warm_up);
+        let mut number = 0;
+        let mut fell_behind = 0;
+        loop {
+            // Threads run ahead; what they do beyond the replication that ends the stage is not used.
+            let ahead = crew.threads.max(1) as u64;
+            let numbers: Vec<u64> = (number..number + ahead).collect();
+            for outcome in self.replicate(crew, &numbers, length, false)? {
+                fell_behind += u32::from(outcome.overload.is_overloaded());
+                results.push(&outcome, length);
+                number += 1;
+                let done = number as u32;
+                results.overloaded = done >= 4 && 2 * fell_behind > done;
+                if results.overloaded && done >= rule.min_replications.min(8) {
+                    return Ok(results);
+                }
+                if done < rule.min_replications {
+                    continue;
+                }
+                let decision = rule.decide(done, &self.judged_estimates(&results, rule.confidence));
+                results.precise = decision == Decision::Precise;
+                if decision != Decision::Continue {
+                    return Ok(results);
+                }
+            }
+        }
+    }
+}
+
+impl Results {
+    fn new(classes: usize, warm_up: u64) -> Results {
+        Results {
+            all: ClassResults::default(),
+            classes: vec![ClassResults::default(); classes],
+            accounts: Vec::new(),
+            overloaded: false,
+            precise: false,
+            requests: 0,
+            unfinished: 0,
+            warm_up,
+            simulated: 0,
+        }
+    }
+
+    fn push(&mut self, outcome: &Outcome, length: Length) {
+        let mut all = ClassStats::default();
+        for (class, stats) in self.classes.iter_mut().zip(&outcome.classes) {
+            class.push(stats);
+            all.merge(stats);
+        }
+        self.all.push(&all);
+        self.accounts.push((outcome.account, outcome.span_ps));
+        self.requests += outcome.arrived;
+        self.unfinished += outcome.unfinished;
+        self.simulated += length.warm_up + length.measured;
+    }
+
+    /// An estimate of `quantity`, in ns or as a ratio.
+    pub fn estimate(&self, quantity: &Quantity, confidence: f64) -> Estimate {
+        let results = quantity.class.map_or(&self.all, |class| &self.classes[class]);
+        results.estimate(quantity.slowdown, quantity.percentile, confidence)
+    }
+
+    /// An estimate of a ratio of two sums over the books of all replications.
+    pub fn ratio(&self, confidence: f64, part: impl Fn(&Account, u64) -> (f64, f64)) -> Estimate {
+        let parts: Vec<(f64, f64)> = self.accounts.iter().map(|(account, span_ps)| part(account, *span_ps)).collect();
+        caudal_stats::ratio_of_sums(&parts, confidence)
+    }
+}

@@ -1,0 +1,219 @@
+//! A simulated point as results are written: one JSON object.
+
+use caudal_config::Point;
+use caudal_stats::{Estimate, Scale, Summary};
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+
+use crate::engine::{Account, ClassStats, SLOWDOWN_ONE};
+use crate::experiment::{ClassResults, Results};
+
+/// One line of results. Times are in ns; estimates are `{"estimate", "low", "high"}`, or `null`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// Name of the system.
+    pub system: String,
+    /// Name of the point within its file.
+    pub point: String,
+    /// Offered work over the capacity of the machine's cores.
+    pub load: f64,
+    /// Requests offered per second.
+    pub rate_per_s: f64,
+    /// Cores of the machine.
+    pub cores: u32,
+    /// Cores held at the start, or all the time.
+    pub cores_allocated: u32,
+    /// Cores that serve no requests, on top.
+    pub cores_dedicated: u32,
+    /// What was swept, with its value here.
+    pub varied: serde_json::Map<String, serde_json::Value>,
+    /// Could somebody run this system?
+    pub deployable: bool,
+    /// Measured requests.
+    pub requests: u64,
+    /// Of those, how many never completed.
+    pub unfinished: u64,
+    /// Requests left out at the start of each replication.
+    pub warm_up: u64,
+    /// Independent replications.
+    pub replications: usize,
+    /// Did the system fall behind its load? Then its latency is `null`.
+    pub overloaded: bool,
+    /// Are the reported percentiles as precise as was asked?
+    pub precise: bool,
+    /// Sojourn time.
+    pub latency_ns: Summary,
+    /// Sojourn over service time.
+    pub slowdown: Summary,
+    /// Mean time per request that was not service, by cause.
+    pub wait_ns: Waits,
+    /// The same by class of requests.
+    pub classes: Classes,
+    /// Work done over core time held.
+    pub efficiency: Estimate,
+    /// Cores held, on average.
+    pub cores_mean: Estimate,
+    /// Shares of the core time held that went to something else than work.
+    pub overheads: Overheads,
+    /// Preemptions per request.
+    pub preemptions_per_request: Estimate,
+    /// Steals per request.
+    pub steals_per_request: Estimate,
+    /// Share of arrivals that found no spare core (per-task allocation).
+    pub grants_refused_share: Estimate,
+    /// Seed of the experiment.
+    pub seed: u64,
+    /// Time that it took.
+    pub wall_s: f64,
+}
+
+/// Mean time per request that was not service, in ns, by cause.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Waits {
+    /// From arrival to first service.
+    pub queued: f64,
+    /// Of that, while workers of the pool ran requests longer than the mean; `null` under preemption.
+    pub behind_long: Option<f64>,
+    /// Between first service and completion, waiting for the next turn.
+    pub preempted: f64,
+    /// On a core that did something for the scheduler.
+    pub overhead: f64,
+    /// Extra work of probes.
+    pub probes: f64,
+}
+
+/// Statistics by class, in the order of the service's classes.
+#[derive(Clone, Debug)]
+pub struct Classes(pub Vec<(String, ClassRow)>);
+
+/// Statistics of one class.
+#[derive(Clone, Debug, Serialize)]
+pub struct ClassRow {
+    /// Measured requests that completed.
+    pub requests: u64,
+    /// Sojourn time.
+    pub latency_ns: Summary,
+    /// Sojourn over service time.
+    pub slowdown: Summary,
+    /// Mean time per request that was not service, by cause.
+    pub wait_ns: Waits,
+}
+
+impl Serialize for Classes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, class) in &self.0 {
+            map.serialize_entry(name, class)?;
+        }
+        map.end()
+    }
+}
+
+/// Shares of the core time held, 0 to 1.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Overheads {
+    /// Looking for tasks to steal.
+    pub looking: f64,
+    /// Moving stolen and shed tasks.
+    pub moving: f64,
+    /// Placing requests at other cores.
+    pub placing: f64,
+    /// Turning from one task to the next.
+    pub switching: f64,
+    /// Waiting for granted cores to come.
+    pub allocating: f64,
+    /// Nothing to do.
+    pub idle: f64,
+}
+
+impl Row {
+    /// The row of `point` with `results`, which took `wall_s` seconds.
+    pub fn new(point: &Point, results: &Results, wall_s: f64) -> Row {
+        let (service, confidence) = (&point.workload.service, point.measure.stop.confidence);
+        let percentiles = &point.measure.percentiles;
+        let ratio = |part: fn(&Account, u64) -> (f64, f64)| results.ratio(confidence, part);
+        let summary = |class: &ClassResults| summaries(class, percentiles, confidence, results.overloaded);
+        let (latency_ns, slowdown) = summary(&results.all);
+        let classes = service.classes().iter().zip(&results.classes).map(|(name, class)| {
+            let (latency_ns, slowdown) = summary(class);
+            let requests = class.sums.latency_ps.count();
+            (name.clone(), ClassRow { requests, latency_ns, slowdown, wait_ns: Waits::new(&class.sums) })
+        });
+        Row {
+            system: point.system.name.clone(),
+            point: point.key.clone(),
+            load: point.load,
+            rate_per_s: point.load * f64::from(point.system.cores) / (service.mean_ps() / 1e12),
+            cores: point.system.cores,
+            cores_allocated: point.system.cores_allocated,
+            cores_dedicated: point.plan.dedicated_cores(),
+            varied: point.varied.iter().cloned().collect(),
+            deployable: point.plan.reference_only().is_none(),
+            requests: results.requests,
+            unfinished: results.unfinished,
+            warm_up: results.warm_up,
+            replications: results.accounts.len(),
+            overloaded: results.overloaded,
+            precise: results.precise,
+            latency_ns,
+            slowdown,
+            wait_ns: Waits::new(&results.all.sums),
+            classes: Classes(classes.collect()),
+            efficiency: ratio(|account, _| (account.busy_ps as f64, account.held_ps as f64)),
+            cores_mean: ratio(|account, span_ps| (account.held_ps as f64, span_ps as f64)),
+            overheads: Overheads::new(results),
+            preemptions_per_request: ratio(|account, _| (account.preemptions as f64, account.completed as f64)),
+            steals_per_request: ratio(|account, _| (account.steals as f64, account.completed as f64)),
+            grants_refused_share: ratio(|account, _| {
+                (account.grants_refused as f64, (account.grants + account.grants_refused) as f64)
+            }),
+            seed: point.measure.seed,
+            wall_s,
+        }
+    }
+}
+
+fn summaries(
+    class: &ClassResults,
+    percentiles: &[f64],
+    confidence: f64,
+    overloaded: bool,
+) -> (Summary, Summary) {
+    if overloaded {
+        return (Summary::missing(percentiles), Summary::missing(percentiles));
+    }
+    (
+        Summary::of(&class.latency_ps, percentiles, confidence, Scale::per(1e3)),
+        Summary::of(&class.slowdown, percentiles, confidence, Scale::per(SLOWDOWN_ONE as f64)),
+    )
+}
+
+impl Waits {
+    fn new(sums: &ClassStats) -> Waits {
+        let requests = sums.latency_ps.count().max(1) as f64;
+        let mean_ns = |sum_ps: u128| sum_ps as f64 / requests / 1e3;
+        Waits {
+            queued: mean_ns(sums.queued_ps),
+            behind_long: sums.behind_long_ps.map(|sum_ps| sum_ps / requests / 1e3),
+            preempted: mean_ns(sums.preempted_ps),
+            overhead: mean_ns(sums.overhead_ps),
+            probes: mean_ns(sums.probe_ps),
+        }
+    }
+}
+
+impl Overheads {
+    fn new(results: &Results) -> Overheads {
+        let total = |part: fn(&Account) -> u128| -> f64 {
+            results.accounts.iter().map(|(account, _)| part(account) as f64).sum()
+        };
+        let held = total(|account| account.held_ps).max(1.0);
+        let share = |part| total(part) / held;
+        let (looking, moving) = (share(|account| account.looking_ps), share(|account| account.moving_ps));
+        let (placing, switching) = (share(|account| account.placing_ps), share(|account| account.switching_ps));
+        let allocating = share(|account| account.allocating_ps);
+        let busy = share(|account| account.busy_ps);
+        let idle = (1.0 - busy - looking - moving - placing - switching - allocating).max(0.0);
+        Overheads { looking, moving, placing, switching, allocating, idle }
+    }
+}

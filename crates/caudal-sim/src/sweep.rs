@@ -1,0 +1,92 @@
+//! Many points on several threads.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Instant;
+
+use caudal_config::Point;
+
+use crate::experiment::{Crew, Experiment, ExperimentError, Judged};
+use crate::row::Row;
+
+/// A sweep over points.
+pub struct Sweep<'a> {
+    /// What is simulated, in the order in which it is started.
+    pub points: &'a [Point],
+    /// Settle for less precision.
+    pub quick: bool,
+    /// Threads to use; at least 1.
+    pub threads: usize,
+    /// Set to stop.
+    pub stop: &'a AtomicBool,
+    /// Told how many requests have been simulated since the last call.
+    pub progress: &'a (dyn Fn(u64) + Sync),
+}
+
+/// Why a sweep ended early.
+#[derive(Debug, thiserror::Error)]
+#[error("point {point}: {source}")]
+pub struct SweepError {
+    /// Name of the point.
+    pub point: String,
+    /// What happened there.
+    pub source: ExperimentError,
+}
+
+/// The experiment that a point of a file asks for.
+pub fn experiment<'a>(point: &'a Point, quick: bool, judged: Judged) -> Experiment<'a> {
+    Experiment {
+        system: &point.system,
+        costs: &point.costs,
+        service: &point.workload.service,
+        arrivals: &point.workload.arrivals,
+        mean_gap_ps: point.workload.service.mean_ps() / (point.load * f64::from(point.system.cores)),
+        measure: &point.measure,
+        quick,
+        judged,
+    }
+}
+
+impl Sweep<'_> {
+    /// Simulates all points that `todo` names by their index; `done` gets each row as soon as it is there.
+    ///
+    /// A thread takes one point at a time; where points are fewer than threads, they share one.
+    ///
+    /// # Errors
+    /// The first thing that went wrong; rows that were done before have been handed over.
+    pub fn run(&self, todo: &[usize], done: &mut (dyn FnMut(usize, Row) + Send)) -> Result<(), SweepError> {
+        let next = AtomicUsize::new(0);
+        let failed: Mutex<Option<SweepError>> = Mutex::new(None);
+        let done = Mutex::new(done);
+        let threads = self.threads.clamp(1, todo.len().max(1));
+        let work = || {
+            while let Some(&index) = todo.get(next.fetch_add(1, Ordering::Relaxed)) {
+                // Points that are left over for less than all threads share the threads.
+                match self.one(index, self.threads / threads) {
+                    Ok(row) => (done.lock().expect("no thread panics with it"))(index, row),
+                    Err(error) => {
+                        next.store(usize::MAX / 2, Ordering::Relaxed);
+                        failed.lock().expect("no thread panics with it").get_or_insert(error);
+                    }
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..threads {
+                scope.spawn(work);
+            }
+            work();
+        });
+        failed.into_inner().expect("no thread panics with it").map_or(Ok(()), Err)
+    }
+
+    fn one(&self, index: usize, threads: usize) -> Result<Row, SweepError> {
+        let point = &self.points[index];
+        let started = Instant::now();
+        let crew = Crew { threads: threads.max(1), stop: self.stop, progress: self.progress };
+        let results = experiment(point, self.quick, Judged::Reported)
+            .run(&crew)
+            .map_err(|source| SweepError { point: point.key.clone(), source })?;
+        Ok(Row::new(point, &results, started.elapsed().as_secs_f64()))
+    }
+}
