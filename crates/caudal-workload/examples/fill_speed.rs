@@ -4,6 +4,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use rand_core::{Rng, SeedableRng};
+use rand_distr::{Distribution, Exp1};
 
 use caudal_policy::time::Picos;
 use caudal_workload::{ArrivalSpec, Demand, DistributionSpec, GapSpread, ServiceSpec, Spread, WorkloadError};
@@ -31,6 +32,9 @@ fn main() -> Result<(), WorkloadError> {
         "the generator alone       {:6.2} ns",
         cost_ns(|| black_box(&mut words).fill_with(|| rng.next_u64()))
     );
+    let mut gaps = [0.0; BATCH];
+    let cost = cost_ns(|| black_box(&mut gaps).fill_with(|| Exp1.sample(&mut rng)));
+    println!("rand_distr's Exp1 alone   {cost:6.2} ns");
     for (name, spec) in services {
         let mut sampler = spec.compile(".".as_ref())?.sampler(1);
         let mut batch = [Demand::default(); BATCH];

@@ -96,16 +96,9 @@ impl Keys {
                     max: need(&what, "max", self.max)?,
                 }
             }
-            "hyper-exponential" if self.phases.is_some() => {
-                only(&["phases"])?;
-                let phases = need(&what, "phases", self.phases)?;
-                DistributionSpec::HyperExponential { phases: HyperPhases::Phases { phases } }
-            }
             "hyper-exponential" => {
                 only(&["mean", "scv", "phases"])?;
-                let mean = need(&what, "mean` and `scv`, or `phases", self.mean)?;
-                let scv = need(&what, "scv", self.scv)?;
-                DistributionSpec::HyperExponential { phases: HyperPhases::Balanced { mean, scv } }
+                DistributionSpec::HyperExponential { phases: self.into_phases(&what)? }
             }
             "gamma" => {
                 only(&["mean", "scv", "sd"])?;
@@ -114,6 +107,16 @@ impl Keys {
             }
             other => return Err(unknown_distribution(other)),
         })
+    }
+}
+
+impl Keys {
+    fn into_phases(self, what: &str) -> Result<HyperPhases, String> {
+        match (self.mean, self.scv, self.phases) {
+            (None, None, Some(phases)) => Ok(HyperPhases::Phases { phases }),
+            (Some(mean), Some(scv), None) => Ok(HyperPhases::Balanced { mean, scv }),
+            _ => Err(format!("{what} needs either `mean` and `scv`, or `phases`")),
+        }
     }
 }
 
