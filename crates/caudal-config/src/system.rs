@@ -1,5 +1,7 @@
 //! A system: pools of workers and a policy at each decision point.
 
+use std::fmt;
+
 use caudal_policy::allocation::AllocationConfig;
 use caudal_policy::discipline::DisciplineConfig;
 use caudal_policy::dispatch::DispatchConfig;
@@ -29,7 +31,55 @@ fn per_core<S: serde::Serializer>(serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str("per-core")
 }
 
+impl<'de> Deserialize<'de> for Pools {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Pools, D::Error> {
+        struct PoolsVisitor;
+        impl<'de> serde::de::Visitor<'de> for PoolsVisitor {
+            type Value = Pools;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("\"per-core\", a number of pools, or a list of their sizes such as [13, 2, 1]")
+            }
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Pools, E> {
+                match text {
+                    "per-core" => Ok(Pools::PerCore),
+                    _ => Err(E::invalid_value(serde::de::Unexpected::Str(text), &self)),
+                }
+            }
+            fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Pools, E> {
+                let pools = u32::try_from(value).ok().filter(|&pools| pools > 0);
+                let error = || E::invalid_value(serde::de::Unexpected::Signed(value), &self);
+                pools.map(Pools::Equal).ok_or_else(error)
+            }
+            fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Pools, E> {
+                self.visit_i64(i64::try_from(value).unwrap_or(i64::MAX))
+            }
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut items: A) -> Result<Pools, A::Error> {
+                let mut sizes = Vec::new();
+                while let Some(size) = items.next_element()? {
+                    sizes.push(size);
+                }
+                Ok(Pools::Sizes(sizes))
+            }
+        }
+        deserializer.deserialize_any(PoolsVisitor)
+    }
+}
+
 impl Pools {
+    /// How many pools there are on a machine of `cores`.
+    pub fn count(&self, cores: u32) -> u32 {
+        match self {
+            Pools::PerCore => cores,
+            Pools::Equal(pools) => *pools,
+            Pools::Sizes(sizes) => u32::try_from(sizes.len()).unwrap_or(u32::MAX),
+        }
+    }
+
+    /// Do all cores share one queue? One core alone has one of its own.
+    pub fn is_central(&self, cores: u32) -> bool {
+        cores > 1 && self.count(cores) == 1
+    }
+
     /// The number of cores of each pool on a machine of `cores`; `None` if the cores can not be shared out so.
     pub fn sizes(&self, cores: u32) -> Option<Vec<u32>> {
         match self {

@@ -1,0 +1,251 @@
+//! What is wrong with a file, where, and what would be right.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use miette::{Diagnostic, LabeledSpan, NamedSource, Severity, SourceCode, SourceSpan};
+
+/// A piece of text that settings come from: the file, or one override of the command line.
+#[derive(Debug)]
+pub(crate) struct Source {
+    /// What messages call it: the path, or `--set`.
+    pub(crate) name: String,
+    pub(crate) text: Arc<NamedSource<String>>,
+}
+
+impl Source {
+    pub(crate) fn new(name: &str, text: &str) -> Source {
+        Source { name: name.to_owned(), text: Arc::new(NamedSource::new(name, text.to_owned())) }
+    }
+}
+
+/// A stretch of one source, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place {
+    /// Index into the sources; [`Place::BUILT_IN`] has no text.
+    pub(crate) source: usize,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+impl Place {
+    /// What presets and defaults say stands in no text.
+    pub(crate) const BUILT_IN: Place = Place { source: usize::MAX, start: 0, end: 0 };
+
+    pub(crate) fn is_written(self) -> bool {
+        self.source != usize::MAX
+    }
+}
+
+/// A problem before its place has been looked up in a text.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Finding {
+    pub(crate) place: Place,
+    pub(crate) key: String,
+    pub(crate) message: String,
+    pub(crate) help: Option<String>,
+}
+
+impl Finding {
+    pub(crate) fn new(place: Place, key: impl Into<String>, message: impl Into<String>) -> Finding {
+        Finding { place, key: key.into(), message: message.into(), help: None }
+    }
+
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Finding {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+/// One thing that is wrong, and where.
+#[derive(Clone, Debug)]
+pub struct Problem {
+    /// The file as it was named, or `--set` for an override of the command line.
+    pub file: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// The key, with its tables: `system.discipline.quantum`. Empty if the text is no TOML.
+    pub key: String,
+    /// What is wrong.
+    pub message: String,
+    /// What would be right.
+    pub help: Option<String>,
+    span: SourceSpan,
+    source: Arc<NamedSource<String>>,
+}
+
+impl Problem {
+    fn locate(finding: Finding, sources: &[Source]) -> Problem {
+        let place = finding.place;
+        // What has no place is about the file as a whole.
+        let (source, start, end) = match sources.get(place.source) {
+            Some(source) => (source, place.start, place.end),
+            None => (&sources[0], 0, 0),
+        };
+        let text = source.text.inner();
+        let start = floor_char(text, start);
+        let end = floor_char(text, end).max(start);
+        let before = &text[..start];
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        Problem {
+            file: source.name.clone(),
+            line: before.matches('\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+            key: finding.key,
+            message: finding.message,
+            help: finding.help,
+            span: (start, end - start).into(),
+            source: Arc::clone(&source.text),
+        }
+    }
+}
+
+/// The start of the character that `at` is in.
+fn floor_char(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+/// `file:line:column: message (help)`, on one line.
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}: {}", self.file, self.line, self.column, self.message)?;
+        match &self.help {
+            Some(help) => write!(f, " ({help})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Problem {}
+
+/// The same problem as a diagnostic, whose text is only the message: the place is drawn.
+impl Diagnostic for Problem {
+    fn severity(&self) -> Option<Severity> {
+        Some(Severity::Error)
+    }
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.help.as_ref().map(|help| Box::new(help) as Box<dyn fmt::Display>)
+    }
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        Some(&*self.source)
+    }
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let label = (!self.key.is_empty()).then(|| self.key.clone());
+        Some(Box::new(std::iter::once(LabeledSpan::new_with_span(label, self.span))))
+    }
+}
+
+/// Why a file was refused.
+#[derive(Debug)]
+pub enum ConfigError {
+    /// It can not be read.
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// It is larger than a description of a system has any reason to be.
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Its size in bytes.
+        bytes: u64,
+    },
+    /// It says something impossible; at least one problem, in the order of the text.
+    Invalid(Vec<Problem>),
+}
+
+impl ConfigError {
+    /// Most problems that are told at once.
+    pub const PROBLEMS_MAX: usize = 20;
+
+    pub(crate) fn invalid(mut findings: Vec<Finding>, sources: &[Source]) -> ConfigError {
+        findings.sort_by(|a, b| a.place.cmp(&b.place).then_with(|| a.message.cmp(&b.message)));
+        findings.dedup_by(|a, b| a.place == b.place && a.message == b.message);
+        findings.truncate(ConfigError::PROBLEMS_MAX);
+        ConfigError::Invalid(findings.into_iter().map(|finding| Problem::locate(finding, sources)).collect())
+    }
+
+    /// What is wrong inside the file; empty if it could not be read at all.
+    pub fn problems(&self) -> &[Problem] {
+        match self {
+            ConfigError::Invalid(problems) => problems,
+            _ => &[],
+        }
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ConfigError::Io { path, source } => write!(f, "cannot read {}: {source}", path.display()),
+            ConfigError::TooLarge { path, bytes } => write!(
+                f,
+                "{} has {bytes} bytes; a description of a system has at most {}",
+                path.display(),
+                crate::file::BYTES_MAX
+            ),
+            ConfigError::Invalid(problems) => {
+                for (i, problem) in problems.iter().enumerate() {
+                    write!(f, "{}{problem}", if i == 0 { "" } else { "\n" })?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ConfigError::Io { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
+
+impl Diagnostic for ConfigError {
+    fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn Diagnostic> + 'a>> {
+        Some(Box::new(self.problems().iter().map(|problem| problem as &dyn Diagnostic)))
+    }
+}
+
+/// The nearest of `known` to a misspelt `word`, if any is near.
+pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let word = word.to_lowercase();
+    let mut best: Option<(usize, &str)> = None;
+    for candidate in known {
+        let distance = strsim::damerau_levenshtein(&word, candidate);
+        let near = distance <= (candidate.len().max(word.len()) / 3).max(1);
+        if near && best.is_none_or(|(least, _)| distance < least) {
+            best = Some((distance, candidate));
+        }
+    }
+    best.map(|(_, candidate)| candidate)
+}
+
+/// ``did you mean `x`?``, or the list of what there is.
+pub(crate) fn suggest(word: &str, known: &[&str]) -> String {
+    match nearest(word, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("there is {}", listed(known)),
+    }
+}
+
+/// `` `a`, `b` and `c` ``.
+pub(crate) fn listed(words: &[&str]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+    match quoted.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+        None => "none".to_owned(),
+    }
+}

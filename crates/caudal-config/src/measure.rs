@@ -1,0 +1,195 @@
+//! The `[measure]` table: what is measured, how precisely, from which seed.
+
+use std::fmt;
+
+use caudal_policy::Picos;
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::de::read;
+use crate::error::{Finding, Place};
+use crate::tree::Node;
+
+/// The `[measure]` table. All keys are optional.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Measure {
+    /// Percentiles to report, each above 0 and below 100, increasing (50, 99, 99.9).
+    pub percentiles: Vec<f64>,
+    /// When a point is precise enough.
+    pub stop: Stop,
+    /// Seed of all randomness (1).
+    pub seed: u64,
+    /// What is left out at the start of a run ("auto").
+    #[serde(rename = "warm-up")]
+    pub warm_up: WarmUp,
+    /// Exactly so many requests a replication, instead of as many as the host finds right.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests: Option<u64>,
+    /// Exactly so many replications, instead of as many as `stop` needs; at least 2, one has no interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replications: Option<u32>,
+}
+
+/// When a point is precise enough: all reported percentiles are, or the limit is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Stop {
+    /// Confidence of the intervals, from 0.5 to below 1 (0.95).
+    pub confidence: f64,
+    /// Half-width of an interval over the estimate, above 0 and below 1 (0.05).
+    pub relative_error: f64,
+    /// Most requests of a point, at least 1000 (100 million).
+    pub max_requests: u64,
+}
+
+/// What is left out at the start of a run: `"auto"`, a number of requests, or a time such as `"10ms"`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum WarmUp {
+    /// Found from the data.
+    #[default]
+    Auto,
+    /// So many requests.
+    Requests(u64),
+    /// So much time.
+    Time(Picos),
+}
+
+impl Default for Measure {
+    fn default() -> Self {
+        Measure {
+            percentiles: vec![50.0, 99.0, 99.9],
+            stop: Stop::default(),
+            seed: 1,
+            warm_up: WarmUp::Auto,
+            requests: None,
+            replications: None,
+        }
+    }
+}
+
+impl Default for Stop {
+    fn default() -> Self {
+        Stop { confidence: 0.95, relative_error: 0.05, max_requests: 100_000_000 }
+    }
+}
+
+/// Most requests of one point: a day of the fastest simulation.
+const REQUESTS_MAX: u64 = 1_000_000_000_000;
+
+/// Reads and checks the table.
+pub(crate) fn measure(table: &Node) -> Result<Measure, Vec<Finding>> {
+    let measure: Measure = read(table, "measure").map_err(|finding| vec![finding])?;
+    let mut findings = Vec::new();
+    let mut check = |key: &str, right: bool, message: String, help: &str| {
+        if !right {
+            let steps: Vec<String> = key.split('.').map(str::to_owned).collect();
+            let place = table.at(&steps).map_or(table.place, |node| node.place);
+            findings.push(Finding::new(place, format!("measure.{key}"), message).help(help));
+        }
+    };
+    let Stop { confidence, relative_error, max_requests } = measure.stop;
+    let in_range = measure.percentiles.iter().all(|&p| p > 0.0 && p < 100.0);
+    let increasing = measure.percentiles.windows(2).all(|pair| pair[0] < pair[1]);
+    check(
+        "percentiles",
+        in_range && increasing && (1..=32).contains(&measure.percentiles.len()),
+        "percentiles lie between 0 and 100, in increasing order".to_owned(),
+        "write a list such as [50, 99, 99.9]",
+    );
+    check(
+        "stop.confidence",
+        (0.5..1.0).contains(&confidence),
+        format!("a confidence of {confidence} can not be had"),
+        "write a number from 0.5 to below 1, such as 0.95",
+    );
+    check(
+        "stop.relative_error",
+        relative_error > 0.0 && relative_error < 1.0,
+        format!("a relative error of {relative_error} makes no sense"),
+        "write a number above 0 and below 1, such as 0.05 for 5 %",
+    );
+    check(
+        "stop.max_requests",
+        (1_000..=REQUESTS_MAX).contains(&max_requests),
+        format!("{max_requests} requests are too few or too many"),
+        "write a number from 1_000 to 1_000_000_000_000",
+    );
+    check(
+        "requests",
+        measure.requests.is_none_or(|requests| (1..=REQUESTS_MAX).contains(&requests)),
+        "so many requests make no replication".to_owned(),
+        "write a number from 1 to 1_000_000_000_000",
+    );
+    check(
+        "replications",
+        measure.replications.is_none_or(|replications| (2..=10_000).contains(&replications)),
+        "so many replications make no interval".to_owned(),
+        "write a number from 2 to 10_000",
+    );
+    check(
+        "warm-up",
+        measure.warm_up != WarmUp::Time(Picos::MAX),
+        "a warm-up ends".to_owned(),
+        "write \"auto\", a number of requests, or a time such as \"10ms\"",
+    );
+    if findings.is_empty() { Ok(measure) } else { Err(findings) }
+}
+
+/// What holds without a `[measure]` table.
+pub(crate) fn or_default(table: Option<&Node>) -> Result<Measure, Vec<Finding>> {
+    measure(table.unwrap_or(&Node::table(Place::BUILT_IN)))
+}
+
+impl Serialize for WarmUp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            WarmUp::Auto => serializer.serialize_str("auto"),
+            WarmUp::Requests(requests) => serializer.serialize_u64(*requests),
+            WarmUp::Time(time) => time.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for WarmUp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<WarmUp, D::Error> {
+        struct WarmUpVisitor;
+        impl serde::de::Visitor<'_> for WarmUpVisitor {
+            type Value = WarmUp;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("\"auto\", a number of requests, or a time such as \"10ms\"")
+            }
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<WarmUp, E> {
+                match (text, Picos::parse(text)) {
+                    ("auto", _) => Ok(WarmUp::Auto),
+                    (_, Ok(time)) => Ok(WarmUp::Time(time)),
+                    _ => Err(E::invalid_value(serde::de::Unexpected::Str(text), &self)),
+                }
+            }
+            fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<WarmUp, E> {
+                let error = || E::invalid_value(serde::de::Unexpected::Signed(value), &self);
+                u64::try_from(value).map(WarmUp::Requests).map_err(|_| error())
+            }
+            fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<WarmUp, E> {
+                Ok(WarmUp::Requests(value))
+            }
+        }
+        deserializer.deserialize_any(WarmUpVisitor)
+    }
+}
+
+impl JsonSchema for WarmUp {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "WarmUp".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "What is left out at the start of a run.",
+            "anyOf": [
+                { "const": "auto" },
+                { "type": "integer", "minimum": 0 },
+                { "type": "string", "pattern": r"^[0-9._]+ ?(ps|ns|us|µs|ms|s)$" },
+            ],
+        })
+    }
+}

@@ -1,0 +1,193 @@
+//! Latency targets: `get p99.9 < 50us`, `p99.9 slowdown < 10`, `mean < 5us`.
+
+use std::fmt;
+
+use caudal_policy::Picos;
+use serde::Serialize;
+
+/// What a service's owner asks of its latency.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LatencyTarget {
+    /// Requests of this class only; `None`: all.
+    pub class: Option<String>,
+    /// The statistic that is held against the limit.
+    pub statistic: Statistic,
+    /// What is measured, and what the statistic must stay below.
+    pub limit: Limit,
+}
+
+/// A statistic of a distribution.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Statistic {
+    /// The mean.
+    Mean,
+    /// A percentile, above 0 and below 100.
+    Percentile(f64),
+}
+
+/// What must stay below what.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Limit {
+    /// Sojourn time at the server.
+    Latency(Picos),
+    /// Sojourn time over uninstrumented service time; above 1.
+    Slowdown(f64),
+}
+
+/// Why a target could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("target `{target}`: {problem}")]
+pub struct TargetError {
+    /// The target as it was written.
+    pub target: String,
+    /// Byte range of the guilty part in `target`.
+    pub span: (usize, usize),
+    /// What is wrong, and what would be right.
+    pub problem: String,
+}
+
+const FORM: &str = "write [class] statistic [slowdown] < limit, as in \"get p99.9 < 50us\" or \"p99 slowdown < 10\"";
+
+impl LatencyTarget {
+    /// Reads a target. The class is any name that is not `mean`, `p…`, `miss` or `all` (which is no class).
+    ///
+    /// # Errors
+    /// [`TargetError`] names the part that is wrong and says what would be right.
+    pub fn parse(text: &str) -> Result<LatencyTarget, TargetError> {
+        let error = |part: &str, problem: String| {
+            // `part` is a slice of `text`; where it is empty, the whole is meant.
+            let start = (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize).min(text.len());
+            let span = if part.is_empty() { (0, text.len()) } else { (start, start + part.len()) };
+            TargetError { target: text.to_owned(), span, problem }
+        };
+        if text.split_whitespace().next() == Some("miss") {
+            let problem = "miss targets need requests that fork, which this version does not simulate; \
+                           ask for a percentile, as in \"p99 < 25ms\"";
+            return Err(error("", problem.to_owned()));
+        }
+        let Some((left, right)) = text.split_once('<') else {
+            return Err(error("", format!("there is no `<`; {FORM}")));
+        };
+        let mut words: Vec<&str> = left.split_whitespace().collect();
+        let is_slowdown = match words.last() {
+            Some(&"slowdown") => words.pop().is_some(),
+            Some(&"latency") => words.pop().is_none(),
+            _ => false,
+        };
+        let (class, word) = match words[..] {
+            [word] => (None, word),
+            ["all", word] => (None, word),
+            [class, word] => (Some(class.to_owned()), word),
+            [] => return Err(error("", format!("no statistic stands before the `<`; {FORM}"))),
+            [_, _, surplus, ..] => return Err(error(surplus, format!("`{surplus}` is one word too many; {FORM}"))),
+        };
+        let statistic = Statistic::parse(word).map_err(|problem| error(word, problem))?;
+        let right = right.trim();
+        let limit = if is_slowdown { slowdown(right) } else { latency(right) };
+        Ok(LatencyTarget { class, statistic, limit: limit.map_err(|problem| error(right, problem))? })
+    }
+}
+
+impl Statistic {
+    fn parse(word: &str) -> Result<Statistic, String> {
+        if word == "mean" {
+            return Ok(Statistic::Mean);
+        }
+        let help = "write mean or a percentile such as p50, p99 or p99.9";
+        let Some(digits) = word.strip_prefix('p') else {
+            return Err(format!("`{word}` is no statistic; {help}"));
+        };
+        if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
+            return Err(format!("`{word}` is no percentile; {help}"));
+        }
+        match digits.parse::<f64>() {
+            Ok(percentile) if percentile > 0.0 && percentile < 100.0 => Ok(Statistic::Percentile(percentile)),
+            _ => Err(format!("`{word}` is no percentile: it must lie between p0 and p100; {help}")),
+        }
+    }
+}
+
+fn latency(text: &str) -> Result<Limit, String> {
+    match Picos::parse(text) {
+        Ok(Picos::ZERO) => Err("no latency is below 0; write a time such as 50us".to_owned()),
+        Ok(limit) => Ok(Limit::Latency(limit)),
+        Err(error) if text.parse::<f64>().is_ok() => {
+            Err(format!("{error}; a slowdown is asked for as in \"p99 slowdown < {text}\""))
+        }
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn slowdown(text: &str) -> Result<Limit, String> {
+    let is_number = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    match text.parse::<f64>() {
+        Ok(limit) if is_number && limit > 1.0 => Ok(Limit::Slowdown(limit)),
+        Ok(_) if is_number => Err(format!("no slowdown is below {text}: it is at least 1; write one above, such as 10")),
+        _ => Err(format!("`{text}` is no slowdown; write a number without unit, such as 10")),
+    }
+}
+
+impl fmt::Display for LatencyTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(class) = &self.class {
+            write!(f, "{class} ")?;
+        }
+        match self.statistic {
+            Statistic::Mean => f.write_str("mean")?,
+            Statistic::Percentile(percentile) => write!(f, "p{percentile}")?,
+        }
+        match self.limit {
+            Limit::Latency(limit) => write!(f, " < {limit}"),
+            Limit::Slowdown(limit) => write!(f, " slowdown < {limit}"),
+        }
+    }
+}
+
+impl std::str::FromStr for LatencyTarget {
+    type Err = TargetError;
+    fn from_str(text: &str) -> Result<LatencyTarget, TargetError> {
+        LatencyTarget::parse(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_what_it_writes() {
+        for text in ["get p99.9 < 50us", "p99.9 slowdown < 10", "short p99 < 20us", "mean < 5us", "get mean slowdown < 2.5"] {
+            assert_eq!(LatencyTarget::parse(text).unwrap().to_string(), text);
+        }
+        let all = LatencyTarget::parse("all p99<1ms").unwrap();
+        assert_eq!((all.class, all.limit), (None, Limit::Latency(Picos::from_micros(1000))));
+        assert_eq!(LatencyTarget::parse("get p99 latency < 1us").unwrap().to_string(), "get p99 < 1us");
+    }
+
+    #[test]
+    fn says_what_would_be_right() {
+        for (text, part, says) in [
+            ("miss 25ms < 1%", "miss 25ms < 1%", "requests that fork"),
+            ("p99 50us", "p99 50us", "there is no `<`"),
+            ("p99 < 50", "50", "\"50us\""),
+            ("p99 < 0us", "0us", "below 0"),
+            ("p100 < 5us", "p100", "between p0 and p100"),
+            ("p0 < 5us", "p0", "between p0 and p100"),
+            ("get q99 < 5us", "q99", "no statistic"),
+            ("p < 5us", "p", "p99.9"),
+            ("< 5us", "< 5us", "no statistic stands"),
+            ("get put p99 < 5us", "p99", "too many"),
+            ("p99 slowdown < 1", "1", "at least 1"),
+            ("p99 slowdown < 10us", "10us", "without unit"),
+            ("p99 slowdown < inf", "inf", "without unit"),
+            ("p99 < ", "p99 < ", "not a time"),
+            ("", "", "there is no `<`"),
+        ] {
+            let error = LatencyTarget::parse(text).expect_err(text);
+            assert!(error.problem.contains(says), "{text}: {error}");
+            assert_eq!(&text[error.span.0..error.span.1], part, "{text}");
+        }
+    }
+}

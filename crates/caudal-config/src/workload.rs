@@ -1,0 +1,181 @@
+//! The `[workload]` table: what arrives, and how much of it.
+
+use std::path::Path;
+
+use caudal_workload::{ArrivalSpec, Arrivals, Service, ServiceSpec, WorkloadError};
+
+use crate::Rate;
+use crate::de::{key_place, read, unknown_key};
+use crate::error::{Finding, Place};
+use crate::plan::note;
+use crate::tree::{Node, Value};
+
+/// What arrives at a system.
+#[derive(Clone, Debug)]
+pub struct Workload {
+    /// Service times, as the file says them.
+    pub service_spec: ServiceSpec,
+    /// Arrivals, as the file says them.
+    pub arrival_spec: ArrivalSpec,
+    /// Service times, compiled.
+    pub service: Service,
+    /// Arrivals, compiled.
+    pub arrivals: Arrivals,
+    /// How much of it, swept; empty if the table names none, and the arrivals have no rate of their own.
+    pub offered: Vec<Offered>,
+    /// Is a load of 1 and more meant?
+    pub overload: bool,
+    /// Where each of `offered` stands.
+    pub(crate) offered_places: Vec<Place>,
+}
+
+/// How much work is offered.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Offered {
+    /// Offered work over the capacity of the machine's `cores`, whatever is allocated.
+    Load(f64),
+    /// Requests per second.
+    Rate(Rate),
+    /// Recorded arrivals at their own rate.
+    AsRecorded(Rate),
+}
+
+impl Offered {
+    /// The load that it means for a machine of `cores`.
+    pub fn load(self, service: &Service, cores: u32) -> f64 {
+        match self {
+            Offered::Load(load) => load,
+            Offered::Rate(rate) | Offered::AsRecorded(rate) => {
+                rate.per_s() * (service.mean_ps() / 1e12) / f64::from(cores)
+            }
+        }
+    }
+}
+
+/// Keys of `[workload]`.
+pub(crate) const WORKLOAD_KEYS: [&str; 5] = ["service", "arrivals", "load", "rate", "overload"];
+/// The highest load that is simulated.
+pub const LOAD_MAX: f64 = 100.0;
+
+/// Reads the table; files of service times and arrivals are looked for in `base_dir`.
+pub(crate) fn workload(table: &Node, base_dir: &Path) -> Result<Workload, Vec<Finding>> {
+    let mut findings: Vec<Finding> = table
+        .entries()
+        .iter()
+        .filter(|entry| !WORKLOAD_KEYS.contains(&entry.key.as_str()))
+        .map(|entry| unknown_key(entry, "workload", &WORKLOAD_KEYS))
+        .collect();
+    let service = note(&mut findings, service(table, base_dir));
+    let arrivals = note(&mut findings, arrivals(table, base_dir));
+    let overload = table.get("overload").map_or(Ok(false), |node| read(node, "workload.overload"));
+    let overload = note(&mut findings, overload.map_err(|finding| vec![finding]));
+    let offered = note(&mut findings, offered(table, overload.unwrap_or(true)));
+    let (Some((service_spec, service)), Some((arrival_spec, arrivals)), Some(offered)) = (service, arrivals, offered)
+    else {
+        return Err(findings);
+    };
+    let (mut offered_places, mut offered): (Vec<_>, Vec<_>) = offered.into_iter().unzip();
+    if let Some(rate) = arrivals.natural_rate().and_then(Rate::per_second) {
+        if let Some(&place) = offered_places.first() {
+            let finding = Finding::new(place, "workload", "recorded arrivals come at a rate of their own");
+            findings.push(finding.help("remove it, or say scale = true in `arrivals` to stretch their gaps"));
+        }
+        offered.push(Offered::AsRecorded(rate));
+        offered_places.push(key_place(table, "arrivals"));
+    }
+    if !findings.is_empty() {
+        return Err(findings);
+    }
+    let overload = overload.unwrap_or(false);
+    Ok(Workload { service_spec, arrival_spec, service, arrivals, offered, overload, offered_places })
+}
+
+fn service(table: &Node, base_dir: &Path) -> Result<(ServiceSpec, Service), Vec<Finding>> {
+    let Some(node) = table.get("service") else {
+        let finding = Finding::new(table.place, "workload.service", "`[workload]` needs `service`");
+        return Err(vec![finding.help("write a name, a distribution or a file, as in service = \"exp-1us\"")]);
+    };
+    let spec: ServiceSpec = read(node, "workload.service").map_err(|finding| vec![finding])?;
+    let compiled = spec.compile(base_dir);
+    compiled.map(|service| (spec, service)).map_err(|error| vec![locate(node, "workload.service", &error)])
+}
+
+fn arrivals(table: &Node, base_dir: &Path) -> Result<(ArrivalSpec, Arrivals), Vec<Finding>> {
+    let missing = Node::text(Place::BUILT_IN, "poisson");
+    let node = table.get("arrivals").unwrap_or(&missing);
+    let spec: ArrivalSpec = read(node, "workload.arrivals").map_err(|finding| vec![finding])?;
+    let compiled = spec.compile(base_dir);
+    compiled.map(|arrivals| (spec, arrivals)).map_err(|error| vec![locate(node, "workload.arrivals", &error)])
+}
+
+/// Points a workload's error at the key that it names.
+fn locate(node: &Node, path: &str, error: &WorkloadError) -> Finding {
+    let (mut at, mut key) = (node, path.to_owned());
+    let named = match error {
+        WorkloadError::Value { key, .. } | WorkloadError::Sum { key, .. } => key.as_str(),
+        WorkloadError::Io { .. } | WorkloadError::Row { .. } | WorkloadError::File { .. } => "file",
+        _ => "",
+    };
+    for step in named.split(['.', '[', ']']).filter(|step| !step.is_empty()) {
+        let Some(inner) = at.at(&[step.to_owned()]) else { break };
+        key = if step.parse::<usize>().is_ok() { format!("{key}[{step}]") } else { format!("{key}.{step}") };
+        at = inner;
+    }
+    Finding::new(at.place, key, error.to_string())
+}
+
+/// `load` or `rate`, one value or a list.
+fn offered(table: &Node, overload: bool) -> Result<Vec<(Place, Offered)>, Vec<Finding>> {
+    let (key, list) = match (table.entry("load"), table.entry("rate")) {
+        (Some(_), Some(rate)) => {
+            let finding = Finding::new(rate.key_place, "workload.rate", "`load` and `rate` say the same thing twice");
+            return Err(vec![finding.help("keep one of them")]);
+        }
+        (Some(entry), None) | (None, Some(entry)) => (entry.key.as_str(), &entry.node),
+        (None, None) => return Ok(Vec::new()),
+    };
+    let path = format!("workload.{key}");
+    let items = match &list.value {
+        Value::List(items) if items.is_empty() => {
+            let finding = Finding::new(list.place, path, "an empty list sweeps nothing");
+            return Err(vec![finding.help("write at least one value")]);
+        }
+        Value::List(items) => items.as_slice(),
+        _ => std::slice::from_ref(list),
+    };
+    let mut findings = Vec::new();
+    let mut offered: Vec<(Place, Offered)> = Vec::new();
+    for item in items {
+        let value = match key {
+            "load" => read(item, &path).map(Offered::Load),
+            _ => read(item, &path).map(Offered::Rate),
+        };
+        match value {
+            Ok(value) if offered.iter().any(|(_, other)| *other == value) => {
+                let message = format!("{} stands twice in the list", item.inline());
+                findings.push(Finding::new(item.place, &*path, message).help("remove one of them"));
+            }
+            Ok(value) => {
+                if let Offered::Load(load) = value {
+                    findings.extend(wrong_load(load, item.place, overload, &path));
+                }
+                offered.push((item.place, value));
+            }
+            Err(finding) => findings.push(finding),
+        }
+    }
+    if findings.is_empty() { Ok(offered) } else { Err(findings) }
+}
+
+/// What is wrong with a load, if anything.
+pub(crate) fn wrong_load(load: f64, place: Place, overload: bool, path: &str) -> Option<Finding> {
+    if !(load > 0.0 && load <= LOAD_MAX) {
+        let finding = Finding::new(place, path, format!("a load of {load} is not simulated"));
+        return Some(finding.help(format!("write a number above 0, such as 0.7; at most {LOAD_MAX}")));
+    }
+    (load >= 1.0 && !overload).then(|| {
+        let message = format!("at a load of {load} the backlog grows without end");
+        let help = "stay below 1, or say overload = true in [workload] if that is meant";
+        Finding::new(place, path, message).help(help)
+    })
+}
