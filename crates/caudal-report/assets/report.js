@@ -9,8 +9,8 @@
   // The words of a point move from <title> to the point, or the browser would show its own tip beside ours.
   const points = new Map();
   for (const svg of all("svg[data-plot]")) {
-    points.set(svg, all("[data-pt]", svg).map((shape) => {
-      const title = shape.querySelector("title");
+    points.set(svg, all("title", svg).map((title) => {
+      const shape = title.parentElement;
       const place = shape.transform.baseVal.getItem(0).matrix;
       const point = { shape, series: shape.closest(".series"), x: place.e, y: place.f, words: title.textContent };
       title.remove();

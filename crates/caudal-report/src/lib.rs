@@ -9,9 +9,11 @@
 
 pub mod chart;
 mod error;
+pub mod hdr;
 mod report;
 mod row;
 mod table;
+pub mod timeline;
 mod views;
 
 pub use error::{ExportError, RowError, TimelineError};

@@ -250,24 +250,22 @@ fn interval(stat: Stat, unit: Unit) -> String {
 /// What is known of where a system's limit truly lies.
 fn between(reach: Reach, goal: Goal) -> String {
     let show = |value: f64| Unit::Plain.show(value);
+    let direction = if goal == Goal::MostLoad { "up" } else { "down" };
     let sure = match reach.certain {
-        Some(certain) if certain == reach.value => "certain".to_owned(),
-        Some(certain) => format!("certain to {}", show(certain)),
+        Some(certain) if certain == reach.value => "sure".to_owned(),
+        Some(certain) => format!("sure {direction} to {}", show(certain)),
         None => "by the estimate only".to_owned(),
     };
-    let missed = match (reach.missed, goal) {
-        (Some(missed), _) => format!("missed at {}", show(missed)),
-        (None, Goal::MostLoad) => "no higher load fails".to_owned(),
-        (None, Goal::FewestCores) => "no fewer cores fail".to_owned(),
-    };
+    let missed =
+        reach.missed.map_or("nothing beyond was tried".to_owned(), |at| format!("missed at {}", show(at)));
     format!("{sure}, {missed}")
 }
 
 fn chart_view(chart: &Chart, at: usize, inks: &Inks) -> ChartView {
     let draw_all = |(which, variant): (usize, &crate::chart::Variant)| {
-        let size = Size::of_many(variant.plots.len());
+        let size = |plot| Size::of(plot, variant.plots.len());
         let drawn = variant.plots.iter().enumerate();
-        let drawn = drawn.map(|(n, plot)| draw(plot, size, inks, &format!("c{at}v{which}p{n}")));
+        let drawn = drawn.map(|(n, plot)| draw(plot, size(n), inks, &format!("c{at}v{which}p{n}")));
         VariantView { name: variant.name.clone(), plots: drawn.map(Value::from_safe_string).collect() }
     };
     ChartView {

@@ -1,14 +1,14 @@
 //! From a plot to SVG.
 //!
 //! What the report's script relies on: `svg.plot[data-plot]` is a plot; in it `g.series[data-series]` is a
-//! curve with its label, and `.pt[data-pt]` a point with its words in `<title>`.
+//! curve with its label, and a shape with a `<title>` is a point with its words.
 
 use std::fmt::Write as _;
 
-use super::labels::{Area, End, Place, place};
+use super::labels::{Area, End, Place, place, quietest};
 use super::scale::Scale;
 use super::style::{STYLE, escape, shorten};
-use super::{Axis, Chart, Ink, Inks, Mark, Plot, Point, Series, Variant};
+use super::{Axis, Chart, Ink, Inks, Level, Mark, Plot, Point, Series, Variant};
 
 /// Of a picture, in units of about a pixel.
 #[derive(Clone, Copy, Debug)]
@@ -18,12 +18,18 @@ pub(crate) struct Size {
 }
 
 impl Size {
-    /// A plot beside another one, and a plot that has the width for itself.
-    pub(crate) fn of_many(plots: usize) -> Self {
-        if plots > 1 { Self { width: 560.0, height: 350.0 } } else { Self { width: 1130.0, height: 430.0 } }
+    /// Of one of several plots: two beside each other; an odd one goes first and has the width for itself.
+    pub(crate) fn of(plot: usize, plots: usize) -> Self {
+        match (plot, plots) {
+            (0, 1) => Self { width: WIDE, height: 430.0 },
+            (0, plots) if plots % 2 == 1 => Self { width: WIDE, height: 400.0 },
+            _ => Self { width: (WIDE - GUTTER) / 2.0, height: 350.0 },
+        }
     }
 }
 
+const WIDE: f64 = 1136.0;
+const GUTTER: f64 = 16.0;
 /// Width of a letter at the size of labels.
 const LETTER: f64 = 6.3;
 const LABEL_LETTERS: usize = 26;
@@ -52,8 +58,9 @@ pub(crate) fn draw(plot: &Plot, size: Size, inks: &Inks, id: &str) -> String {
     let mut drawing = Drawing { plot, inks, area, x, y, svg: String::new() };
     drawing.open(size, id);
     drawing.axes();
-    drawing.levels();
-    drawing.all_series(id);
+    let mut ink = drawing.ink();
+    drawing.levels(&mut ink);
+    drawing.all_series(id, &ink);
     drawing.svg.push_str("</svg>");
     drawing.svg
 }
@@ -146,46 +153,64 @@ impl Drawing<'_> {
         );
     }
 
-    fn levels(&mut self) {
+    /// Points along all curves, for what must not cover them.
+    fn ink(&self) -> Vec<(f64, f64)> {
+        let tops = self.upper_marks();
+        let paths = self.plot.series.iter().zip(tops).map(|(series, top)| {
+            let mut path = self.path(series);
+            path.extend(top);
+            path
+        });
+        paths.flat_map(|path| samples(&path)).collect()
+    }
+
+    /// Draws the dashed lines with their words, and adds the words to the ink.
+    fn levels(&mut self, ink: &mut Vec<(f64, f64)>) {
         let Area { left, top, right, bottom } = self.area;
         let (plot, x_low, y_low) = (self.plot, self.x.low, self.y.low);
-        for level in plot.levels.iter().filter(|level| self.y.can_show(level.at)) {
+        for level in plot.levels.iter().filter(|level| shown(&self.y, level)).collect::<Vec<_>>() {
             let (_, y) = self.at(x_low, level.at);
-            let _ = write!(
-                self.svg,
-                "<g class=\"level\"><path d=\"M{left:.1} {y:.1}H{right:.1}\"/>\
-                 <text x=\"{:.1}\" y=\"{:.1}\">{}</text></g>",
-                left + 6.0,
-                y - 5.0,
-                escape(&level.label),
-            );
+            let width = text_width(&level.label);
+            let places = ((right - left - width) / 15.0).max(1.0) as usize;
+            let spots =
+                (0..places).flat_map(|i| [-9.0, 9.0].map(|up| (left + 8.0 + 15.0 * i as f64, y + up)));
+            self.level(&format!("M{left:.1} {y:.1}H{right:.1}"), &level.label, spots, ink);
         }
-        for level in plot.uprights.iter().filter(|level| self.x.can_show(level.at)) {
+        for level in plot.uprights.iter().filter(|level| shown(&self.x, level)).collect::<Vec<_>>() {
             let (x, _) = self.at(level.at, y_low);
-            let _ = write!(
-                self.svg,
-                "<g class=\"level\"><path d=\"M{x:.1} {top:.1}V{bottom:.1}\"/>\
-                 <text x=\"{:.1}\" y=\"{:.1}\">{}</text></g>",
-                x + 4.0,
-                top + 11.0,
-                escape(&level.label),
-            );
+            let width = text_width(&level.label);
+            let places = ((bottom - top - 16.0) / 12.0).max(1.0) as usize;
+            let sides = [x + 6.0, x - 6.0 - width].map(|side| side.clamp(left, self.area.right - 10.0));
+            let spots = (0..places).flat_map(|i| sides.map(|side| (side, top + 8.0 + 12.0 * i as f64)));
+            self.level(&format!("M{x:.1} {top:.1}V{bottom:.1}"), &level.label, spots, ink);
         }
     }
 
-    fn all_series(&mut self, clip: &str) {
+    fn level(
+        &mut self,
+        line: &str,
+        words: &str,
+        spots: impl Iterator<Item = (f64, f64)>,
+        ink: &mut Vec<(f64, f64)>,
+    ) {
+        let width = text_width(words);
+        let Some((x, y)) = quietest(spots, width, ink) else { return };
+        ink.extend(samples(&[(x, y), (x + width, y)]));
+        let words = escape(words);
+        let (svg, base) = (&mut self.svg, y + 4.0);
+        let _ = write!(
+            svg,
+            "<g class=\"level\"><path d=\"{line}\"/><text x=\"{x:.1}\" y=\"{base:.1}\">{words}</text></g>"
+        );
+    }
+
+    fn all_series(&mut self, clip: &str, ink: &[(f64, f64)]) {
         let plot = self.plot;
         let tops = self.upper_marks();
         let ends: Vec<_> =
             plot.series.iter().zip(&tops).map(|(series, top)| self.end(series, *top)).collect();
-        let mut ink: Vec<(f64, f64)> = Vec::new();
-        for (series, top) in plot.series.iter().zip(&tops) {
-            let mut path = self.path(series);
-            path.extend(*top);
-            ink.extend(samples(&path));
-        }
         let wanted: Vec<End> = ends.iter().flatten().copied().collect();
-        let mut places = place(&wanted, &ink, self.area).into_iter();
+        let mut places = place(&wanted, ink, self.area).into_iter();
         // The one that matters and the lines of reference: on top and at the bottom of the pile.
         let mut pile: Vec<_> = plot
             .series
@@ -295,7 +320,7 @@ impl Drawing<'_> {
             format!("{}\n{} {}: overloaded", series.name, self.plot.x.label, self.plot.x.unit.show(first));
         let _ = write!(
             self.svg,
-            "{from}<path class=\"over\" data-pt=\"\" transform=\"translate({x:.1},{y:.1})\" \
+            "{from}<path class=\"over\" transform=\"translate({x:.1},{y:.1})\" \
              d=\"M-3-3L3 3M-3 3L3-3\"><title>{}</title></path>",
             escape(&words),
         );
@@ -310,13 +335,13 @@ impl Drawing<'_> {
             }
             let bars = self.bars(point, series.mark);
             let ring = if point.ringed {
-                format!("<circle class=\"ring\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"6\"/>")
+                format!("<circle class=\"ring\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"5\"/>")
             } else {
                 String::new()
             };
             let _ = write!(
                 self.svg,
-                "{bars}{ring}<path class=\"pt\" data-pt=\"\" transform=\"translate({x:.1},{y:.1})\" d=\"{}\"><title>{}</title></path>",
+                "{bars}{ring}<path class=\"pt\" transform=\"translate({x:.1},{y:.1})\" d=\"{}\"><title>{}</title></path>",
                 ink.marker(),
                 escape(&self.words(series, point)),
             );
@@ -384,6 +409,16 @@ impl Drawing<'_> {
     }
 }
 
+/// Whether a level lies between the ends of its axis.
+fn shown(scale: &Scale, level: &Level) -> bool {
+    scale.can_show(level.at) && (-1e-9..=1.0 + 1e-9).contains(&scale.position(level.at))
+}
+
+/// Room that bold words take.
+fn text_width(words: &str) -> f64 {
+    words.chars().count() as f64 * LETTER * 1.1
+}
+
 fn axis_label(axis: &Axis) -> String {
     let scale = if axis.spread == super::Spread::Log { " (log scale)" } else { "" };
     format!("↑ {}{scale}", escape(&axis.label))
@@ -426,26 +461,24 @@ fn samples(path: &[(f64, f64)]) -> Vec<(f64, f64)> {
 
 /// A variant as a file: heading, plots in two columns, style inside.
 pub(crate) fn file(chart: &Chart, variant: &Variant, inks: &Inks) -> String {
-    let Size { width, height } = Size::of_many(variant.plots.len());
-    let columns = variant.plots.len().clamp(1, 2);
-    let (pad, head) = (16.0, if chart.title.is_empty() { 8.0 } else { 40.0 });
-    let rows = variant.plots.len().div_ceil(columns);
-    let (whole, tall) =
-        (pad * 2.0 + (width + pad) * columns as f64 - pad, head + (height + pad) * rows as f64);
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot file\" viewBox=\"0 0 {whole} {tall}\" \
-         width=\"{whole}\" height=\"{tall}\"><style>{STYLE}</style>\
-         <rect class=\"ground\" width=\"{whole}\" height=\"{tall}\"/>\
-         <text class=\"title\" x=\"{pad}\" y=\"27\">{}</text>",
-        escape(&chart.title)
-    );
+    let head = if chart.title.is_empty() { 8.0 } else { 40.0 };
+    let (mut x, mut y, mut plots) = (GUTTER, head, String::new());
     for (at, plot) in variant.plots.iter().enumerate() {
-        let (x, y) =
-            (pad + (width + pad) * (at % columns) as f64, head + (height + pad) * (at / columns) as f64);
-        let drawn = draw(plot, Size { width, height }, inks, &format!("p{at}"));
+        let size = Size::of(at, variant.plots.len());
+        let drawn = draw(plot, size, inks, &format!("p{at}"));
+        let Size { width, height } = size;
         let placed = format!("<svg x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" ");
-        svg.push_str(&drawn.replacen("<svg ", &placed, 1));
+        plots.push_str(&drawn.replacen("<svg ", &placed, 1));
+        x += width + GUTTER;
+        if x + GUTTER > WIDE || at + 1 == variant.plots.len() {
+            (x, y) = (GUTTER, y + height + GUTTER);
+        }
     }
-    svg.push_str("</svg>\n");
-    svg
+    let (width, height, title) = (WIDE + 2.0 * GUTTER, y, escape(&chart.title));
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot file\" viewBox=\"0 0 {width} {height}\" \
+         width=\"{width}\" height=\"{height}\"><style>{STYLE}</style>\
+         <rect class=\"ground\" width=\"{width}\" height=\"{height}\"/>\
+         <text class=\"title\" x=\"{GUTTER}\" y=\"27\">{title}</text>{plots}</svg>\n"
+    )
 }

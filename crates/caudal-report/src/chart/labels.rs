@@ -78,6 +78,19 @@ pub(crate) fn place(ends: &[End], ink: &[(f64, f64)], area: Area) -> Vec<Place> 
     places
 }
 
+/// Of some spots for a text (left edge and middle), the first that covers the least ink.
+pub(crate) fn quietest(
+    spots: impl Iterator<Item = (f64, f64)>,
+    width: f64,
+    ink: &[(f64, f64)],
+) -> Option<(f64, f64)> {
+    let covered = |(x, y): (f64, f64)| {
+        let spot = Box { x, y, width };
+        ink.iter().filter(|point| spot.holds(**point)).count()
+    };
+    spots.min_by_key(|spot| covered(*spot))
+}
+
 fn beside(end: &End, ink: &[(f64, f64)], taken: &[Box], area: Area) -> Option<Box> {
     if end.x > area.right - NEAR_EDGE {
         return None;
@@ -141,6 +154,14 @@ mod tests {
         let left = place(&[end(100.0, 50.0), end(100.0, 52.0)], &crossed, AREA);
         assert_eq!(left[0], Place::Beside { x: 32.0, y: 50.0 });
         assert!(matches!(left[1], Place::Margin { .. }), "{left:?}");
+    }
+
+    #[test]
+    fn a_text_on_a_line_moves_to_where_nothing_is_covered() {
+        let ink: Vec<_> = (0..90).map(|x| (f64::from(x), 50.0)).collect();
+        let spots = || [0.0, 40.0, 80.0, 120.0].map(|x| (x, 50.0)).into_iter();
+        assert_eq!(quietest(spots(), 30.0, &ink), Some((120.0, 50.0)));
+        assert_eq!(quietest(spots(), 30.0, &[]), Some((0.0, 50.0)));
     }
 
     #[test]
