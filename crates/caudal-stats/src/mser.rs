@@ -237,6 +237,7 @@ mod tests {
             let mut sum = Mser5::of(first);
             sum.superpose(&Mser5::of(second));
             let batch = sum.batch_size() as usize;
+            assert_eq!(sum.observations(), 9_001 / sum.batch_size() * sum.batch_size());
             assert_eq!(sum.sums.len(), 9_001 / batch);
             for (chunk, got) in both.chunks_exact(batch).zip(&sum.sums) {
                 assert!((chunk.iter().sum::<f64>() - got).abs() < 1e-9);
