@@ -15,6 +15,7 @@ mod row;
 mod table;
 pub mod timeline;
 mod views;
+mod waits;
 
 pub use error::{ExportError, RowError, TimelineError};
 pub use report::{Answer, Outcome, Report, TargetLine, Verdict};

@@ -8,6 +8,7 @@ use crate::chart::{Chart, Inks, Mark, STYLE, Size, Unit, draw, swatch};
 use crate::row::{Metric, Row, Stat};
 use crate::table::{self, Goal, Reach, SystemLine};
 use crate::views::Subject;
+use crate::waits;
 
 /// Everything that a report says.
 #[derive(Clone, Debug, Default)]
@@ -125,6 +126,23 @@ struct LineView {
 }
 
 #[derive(Serialize)]
+struct WaitsView {
+    whose: String,
+    place: String,
+    causes: Vec<(String, usize)>,
+    lines: Vec<WaitLineView>,
+}
+
+#[derive(Serialize)]
+struct WaitLineView {
+    name: String,
+    winner: bool,
+    total: Option<String>,
+    /// Nanoseconds as text and percent of the line's total, by cause.
+    parts: Vec<(String, f64)>,
+}
+
+#[derive(Serialize)]
 struct ChartView {
     title: String,
     note: String,
@@ -169,6 +187,7 @@ impl Report {
                 answer => Serde(&self.answer),
                 targets => Serde(&self.targets),
                 table => Serde(&table),
+                waits => Serde(&self.waits()),
                 charts => Serde(&views),
                 verdicts => Serde(&self.verdicts),
                 config => self.config_toml.as_str(),
@@ -186,8 +205,7 @@ impl Report {
     /// The charts of the report: the given ones, or what the rows make.
     #[must_use]
     pub fn charts(&self) -> Vec<Chart> {
-        let winner = self.answer.as_ref().and_then(|answer| answer.system.as_deref());
-        let subject = Subject { rows: &self.rows, targets: &self.targets, winner };
+        let subject = Subject { rows: &self.rows, targets: &self.targets, winner: self.winner() };
         self.charts.clone().unwrap_or_else(|| subject.charts())
     }
 
@@ -215,15 +233,13 @@ impl Report {
     }
 
     fn line_view(&self, line: SystemLine, goal: Goal, longest: f64) -> LineView {
-        let answer = self.answer.as_ref().and_then(|answer| answer.system.as_deref());
         let dash = |stat: Option<Stat>, unit: Unit| stat.map_or("–".into(), |s| unit.show(s.estimate));
         let tail = |(stat, target): (&Option<Stat>, &TargetLine)| {
             let unit = target.unit();
             stat.map(|stat| (unit.show(stat.estimate), interval(stat, unit)))
         };
         LineView {
-            winner: answer
-                .is_some_and(|winner| line.name == winner || line.name.starts_with(&format!("{winner} ·"))),
+            winner: self.wins(&line.name),
             deployable: line.deployable,
             reach: line.reach.map(|reach| Unit::Plain.show(reach.value)),
             between: line.reach.map_or(String::new(), |reach| between(reach, goal)),
@@ -234,6 +250,48 @@ impl Report {
             preemptions: dash(line.preemptions_per_request, Unit::Plain),
             name: line.name,
         }
+    }
+
+    fn waits(&self) -> Option<WaitsView> {
+        let waits = waits::waits(&self.rows, &self.targets, &self.systems(), self.winner())?;
+        let line = |(name, amounts): (String, Option<Vec<f64>>)| {
+            let total: f64 = amounts.iter().flatten().sum();
+            let share = |ns: f64| if total > 0.0 { (1000.0 * ns / total).round() / 10.0 } else { 0.0 };
+            let part = |ns: &f64| (Unit::Nanoseconds.show(*ns), share(*ns));
+            WaitLineView {
+                winner: self.wins(&name),
+                total: amounts.as_ref().map(|_| Unit::Nanoseconds.show(total)),
+                parts: amounts.iter().flatten().map(part).collect(),
+                name,
+            }
+        };
+        let place = Unit::Plain.show(waits.place);
+        let goal = Goal::of(&self.rows);
+        Some(WaitsView {
+            whose: waits.class.map_or("a request".into(), |class| format!("a {class}")),
+            place: if goal == Goal::MostLoad {
+                format!("at load {place}")
+            } else {
+                format!("on {place} cores")
+            },
+            causes: waits
+                .causes
+                .into_iter()
+                .enumerate()
+                .map(|(at, cause)| (cause.replace('_', " "), at % 7))
+                .collect(),
+            lines: waits.systems.into_iter().map(line).collect(),
+        })
+    }
+
+    fn winner(&self) -> Option<&str> {
+        self.answer.as_ref().and_then(|answer| answer.system.as_deref())
+    }
+
+    /// Whether a curve belongs to the winning system: its name, maybe with what was varied.
+    fn wins(&self, name: &str) -> bool {
+        let rest = self.winner().and_then(|winner| name.strip_prefix(winner));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(" · "))
     }
 
     /// The rows as JSON that cannot end the element it stands in.

@@ -47,14 +47,14 @@ impl Goal {
         if cores_only { Self::FewestCores } else { Self::MostLoad }
     }
 
-    fn along(self) -> Along {
+    pub(crate) fn along(self) -> Along {
         match self {
             Self::MostLoad => Along::Load,
             Self::FewestCores => Along::Cores,
         }
     }
 
-    fn place(self, row: &Row) -> Option<f64> {
+    pub(crate) fn place(self, row: &Row) -> Option<f64> {
         match self {
             Self::MostLoad => row.load,
             Self::FewestCores => row.held_cores(),

@@ -14,6 +14,14 @@ fn page(name: &str, report: &Report) -> PathBuf {
     file
 }
 
+/// A page that does something by itself after loading, as a reader would.
+fn page_with_reader(name: &str, report: &Report, actions: &str) -> PathBuf {
+    let file = page(name, report);
+    let html = report.to_html().replace("</body>", &format!("<script>{actions}</script></body>"));
+    std::fs::write(&file, html).expect("the page can be written");
+    file
+}
+
 /// The document after its scripts have run, as the browser sees it.
 fn dom(file: &Path) -> String {
     let profile = tempfile::tempdir().expect("a directory for the browser's profile");
@@ -56,6 +64,37 @@ fn the_browser_finds_the_curves_and_runs_the_script() {
     );
     assert!(!dom.contains("<title>tiny-quanta"), "the script takes over the native tips");
     assert!(dom.contains("id=\"csv\">"), "the button for the data is no longer hidden");
+}
+
+#[test]
+fn a_reader_can_point_hide_and_go_by_keys() {
+    let actions = r#"
+        const visible = [...document.querySelectorAll("svg[data-plot]")].find((svg) => svg.getBoundingClientRect().width > 0);
+        const tip = document.getElementById("tip");
+        const note = (key) => { document.body.dataset[key] = tip.hidden ? "hidden" : tip.textContent; };
+        const press = (key) => visible.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+        press("ArrowRight"); note("first");
+        press("ArrowRight"); note("second");
+        press("Escape"); note("escaped");
+        const point = visible.querySelector('.series[data-name="shinjuku"] .pt').getBoundingClientRect();
+        const at = { clientX: point.x + point.width / 2, clientY: point.y + point.height / 2, bubbles: true };
+        visible.dispatchEvent(new PointerEvent("pointermove", at)); note("pointed");
+        document.querySelector(".legend button[title]").click();
+        document.body.dataset.off = document.querySelectorAll(".series.off").length;
+    "#;
+    let report = common::report();
+    let dom = dom(&page_with_reader("reader.html", &report, actions));
+    let said = |key: &str| {
+        let from = dom.split(&format!("data-{key}=\"")).nth(1).unwrap_or_else(|| panic!("no {key}"));
+        from.split('"').next().unwrap_or_default().to_owned()
+    };
+    assert!(said("first").contains("load 0.05\np99.9 latency 1."), "{}", said("first"));
+    assert!(said("second").contains("load 0.1\np99.9 latency 1."), "{}", said("second"));
+    assert!(said("second").contains(" µs to 1."), "the interval: {}", said("second"));
+    assert_eq!(said("escaped"), "hidden");
+    assert!(said("pointed").starts_with("shinjukuload 0.05"), "{}", said("pointed"));
+    let plots: usize = report.charts().iter().flat_map(|c| &c.variants).map(|v| v.plots.len()).sum();
+    assert_eq!(said("off"), plots.to_string(), "a curve that is hidden once is hidden in all plots");
 }
 
 #[test]

@@ -33,7 +33,7 @@ pub(crate) enum Place {
 pub(crate) const LINE: f64 = 13.0;
 const GAP: f64 = 8.0;
 /// An end this near to the right edge is labelled in the margin, as a reader expects.
-const NEAR_EDGE: f64 = 30.0;
+const NEAR_EDGE: f64 = 60.0;
 
 #[derive(Clone, Copy)]
 struct Box {

@@ -39,7 +39,9 @@ fn row(system: (&str, bool, f64, f64), load: f64, n: usize) -> Value {
         if overloaded { Value::Null } else { stats(service, wait, spread, noise, divisor) }
     };
     let classes = json!({
-        "get": {"latency_ns": class(1_200.0, wait_ns, 2.0, 1.0), "slowdown": class(1_200.0, wait_ns, 2.0, 1_200.0)},
+        "get": {"wait_ns": {"queued": wait_ns * 0.1, "behind_long": if blocking_ns < 9e3 { 60.0 } else { wait_ns * 0.9 },
+                "preempted": if blocking_ns < 9e3 { wait_ns * 0.7 } else { 0.0 }, "overhead": wait_ns * 0.02},
+            "latency_ns": class(1_200.0, wait_ns, 2.0, 1.0), "slowdown": class(1_200.0, wait_ns, 2.0, 1_200.0)},
         "scan": {"latency_ns": class(675_000.0, scan_wait_ns, 1.0, 1.0),
                  "slowdown": class(675_000.0, scan_wait_ns, 1.0, 675_000.0)},
     });

@@ -1,0 +1,93 @@
+//! Why a tail is what it is: where requests wait, by cause, for all systems at one load.
+
+use indexmap::IndexSet;
+
+use crate::report::TargetLine;
+use crate::row::{Row, Stats};
+use crate::table::{Goal, SystemLine};
+use crate::views::curves;
+
+/// Mean waiting by cause, of one class at one load (or number of cores).
+pub(crate) struct Waits {
+    /// The class; all requests if none.
+    pub(crate) class: Option<String>,
+    /// The load, or the cores where only those vary.
+    pub(crate) place: f64,
+    /// All causes of any system, in the order of the rows.
+    pub(crate) causes: Vec<String>,
+    /// Name of the system and nanoseconds per cause; nothing when it is overloaded there.
+    pub(crate) systems: Vec<(String, Option<Vec<f64>>)>,
+}
+
+/// Waiting at the place that the best system reaches; nothing when the rows do not say why requests waited.
+///
+/// `lines` is the table of systems, whose order is kept; `winner` the system that the report recommends.
+pub(crate) fn waits(
+    rows: &[Row],
+    targets: &[TargetLine],
+    lines: &[SystemLine],
+    winner: Option<&str>,
+) -> Option<Waits> {
+    let goal = Goal::of(rows);
+    let best = lines.iter().find(|line| Some(line.name.as_str()) == winner);
+    let place = best.or_else(|| lines.iter().find(|line| line.deployable))?.reach?.value;
+    let class = targets.first().and_then(|target| target.class.clone());
+    let curves = curves(rows, goal.along());
+    let here = |name: &str| {
+        let curve = curves.get(name)?;
+        curve.iter().find(|row| goal.place(row).is_some_and(|at| (at - place).abs() < 1e-9)).copied()
+    };
+    let found: Vec<(&SystemLine, &Row)> =
+        lines.iter().filter_map(|line| Some((line, here(&line.name)?))).collect();
+    let causes: IndexSet<String> =
+        found.iter().flat_map(|(_, row)| of_class(row, class.as_deref()).keys().cloned()).collect();
+    let amounts = |row: &Row| {
+        let stats = of_class(row, class.as_deref());
+        let of_cause = |cause: &String| stats.get(cause).map_or(0.0, |stat| stat.estimate.max(0.0));
+        (!row.overloaded && !stats.is_empty()).then(|| causes.iter().map(of_cause).collect())
+    };
+    let systems: Vec<_> = found.iter().map(|(line, row)| (line.name.clone(), amounts(row))).collect();
+    let class = class.filter(|name| rows.iter().any(|row| row.classes.contains_key(name)));
+    (!causes.is_empty()).then(|| Waits { class, place, causes: causes.iter().cloned().collect(), systems })
+}
+
+/// Waiting of the class where the row has it, else of all requests.
+fn of_class<'a>(row: &'a Row, class: Option<&str>) -> &'a Stats {
+    let own = class.and_then(|name| row.classes.get(name)).map(|class| &class.wait_ns);
+    own.filter(|stats| !stats.is_empty()).unwrap_or(&row.wait_ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::Metric;
+    use crate::table;
+
+    #[test]
+    fn waiting_is_compared_where_the_winner_reaches() {
+        let row = |system: &str, load: f64, p99: u32, wait: &str| {
+            format!(
+                r#"{{"system":"{system}","load":{load},"latency_ns":{{"p99":{p99}}},"wait_ns":{{{wait}}},"overloaded":{}}}"#,
+                p99 == 0
+            )
+        };
+        let text = [
+            row("a", 0.5, 5, r#""queued":1"#),
+            row("a", 0.7, 9, r#""queued":2,"behind long":3"#),
+            row("b", 0.5, 9, r#""queued":4"#),
+            row("b", 0.7, 0, r#""queued":9"#),
+        ];
+        let rows = Row::from_lines(&text.join("\n")).unwrap();
+        let target = TargetLine {
+            label: String::new(),
+            class: None,
+            metric: Metric::Latency,
+            percentile: "p99".into(),
+            value: 10.0,
+        };
+        let lines = table::lines(&rows, std::slice::from_ref(&target));
+        let waits = waits(&rows, &[target], &lines, None).unwrap();
+        assert_eq!((waits.place, waits.causes), (0.7, vec!["queued".to_owned(), "behind long".to_owned()]));
+        assert_eq!(waits.systems, [("a".to_owned(), Some(vec![2.0, 3.0])), ("b".to_owned(), None)]);
+    }
+}
