@@ -170,7 +170,15 @@ fn costs_too_long(_: &System, costs: &Costs) -> bool {
     let Costs { steal_check, steal, shed, enqueue, hand_over, core_allocation, .. } = *costs;
     let Costs { preemption, overrun, dispatcher, dispatcher_quantum, .. } = *costs;
     let all = [
-        steal_check, steal, shed, enqueue, hand_over, core_allocation, preemption, overrun, dispatcher,
+        steal_check,
+        steal,
+        shed,
+        enqueue,
+        hand_over,
+        core_allocation,
+        preemption,
+        overrun,
+        dispatcher,
         dispatcher_quantum,
     ];
     all.iter().any(|&cost| cost > COST_MAX)
@@ -318,7 +326,12 @@ const RULES: &[Rule] = &[
         why: "cores would be granted and revoked by turns",
         instead: "let `low` lie below `high` (with triggers: shrink below grow)",
         runtime_only: false,
-        keys: &["system.allocation.low", "system.allocation.high", "system.allocation.shrink", "system.allocation"],
+        keys: &[
+            "system.allocation.low",
+            "system.allocation.high",
+            "system.allocation.shrink",
+            "system.allocation",
+        ],
         broken: |system, _| empty_band(system),
     },
     Rule {
@@ -328,8 +341,12 @@ const RULES: &[Rule] = &[
         instead: "write times such as \"5us\"",
         runtime_only: false,
         keys: &[
-            "system.allocation.interval", "system.allocation.threshold", "system.allocation.low",
-            "system.allocation.high", "system.allocation.grow", "system.allocation",
+            "system.allocation.interval",
+            "system.allocation.threshold",
+            "system.allocation.low",
+            "system.allocation.high",
+            "system.allocation.grow",
+            "system.allocation",
         ],
         broken: |system, _| allocation_times_wrong(system),
     },
@@ -340,8 +357,11 @@ const RULES: &[Rule] = &[
         instead: "write utilization as in low = 0.75, high = 0.95, and 1 to `cores` idle cores",
         runtime_only: false,
         keys: &[
-            "system.allocation.low", "system.allocation.high", "system.allocation.cores",
-            "system.allocation.grow", "system.allocation",
+            "system.allocation.low",
+            "system.allocation.high",
+            "system.allocation.cores",
+            "system.allocation.grow",
+            "system.allocation",
         ],
         broken: |system, _| allocation_shares_wrong(system),
     },
@@ -410,8 +430,15 @@ const RULES: &[Rule] = &[
         instead: "is the unit right? write as in preemption = \"40ns\"",
         runtime_only: false,
         keys: &[
-            "costs.steal_check", "costs.steal", "costs.shed", "costs.enqueue", "costs.hand_over",
-            "costs.core_allocation", "costs.preemption", "costs.overrun", "costs.dispatcher",
+            "costs.steal_check",
+            "costs.steal",
+            "costs.shed",
+            "costs.enqueue",
+            "costs.hand_over",
+            "costs.core_allocation",
+            "costs.preemption",
+            "costs.overrun",
+            "costs.dispatcher",
             "costs.dispatcher_quantum",
         ],
         broken: costs_too_long,

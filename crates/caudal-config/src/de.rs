@@ -37,7 +37,8 @@ fn surplus(given: &Node, known: &Node, path: &str) -> Option<Finding> {
     given.entries().iter().find_map(|entry| match known.get(&entry.key) {
         Some(inner) => surplus(&entry.node, inner, &join(path, &entry.key)),
         None => {
-            let tag = TAGS.iter().find_map(|tag| known.get(tag)).and_then(Node::as_text).unwrap_or("this table");
+            let tag =
+                TAGS.iter().find_map(|tag| known.get(tag)).and_then(Node::as_text).unwrap_or("this table");
             let message = format!("`{}` is no key of \"{tag}\"", entry.key);
             let finding = Finding::new(entry.key_place, join(path, &entry.key), message);
             Some(finding.help(if keys.is_empty() {
@@ -96,9 +97,7 @@ impl Fault {
                 let message = format!("`{key}` can not be \"{name}\"");
                 Finding::new(node.place, key, message).help(suggest(&name, &expected))
             }
-            What::Other { message, help } => {
-                Finding { place: node.place, key, message, help }
-            }
+            What::Other { message, help } => Finding { place: node.place, key, message, help },
         }
     }
 }
@@ -106,6 +105,9 @@ impl Fault {
 /// The steps to the value or table that a fault is about.
 fn blame<T: DeserializeOwned>(root: &Node, fault: &Fault) -> Vec<String> {
     let mut steps = fault.steps.clone();
+    if let What::MissingKey(key) = fault.what {
+        return lacking::<T>(root, &steps, key).unwrap_or(steps);
+    }
     loop {
         let Some(node) = root.at(&steps) else { return steps };
         match &fault.what {
@@ -121,9 +123,41 @@ fn blame<T: DeserializeOwned>(root: &Node, fault: &Fault) -> Vec<String> {
         }
         match node.entries().iter().find(|entry| is_guilty::<T>(root, &steps, entry, fault)) {
             Some(entry) => steps.push(entry.key.clone()),
-            None => return steps,
+            None => {
+                // No parameter is to blame; if the message quotes what chose the variant, that is.
+                let quoted = |entry: &&Entry| match (entry.node.as_text(), &fault.what) {
+                    (Some(text), What::Other { message, .. }) => message.contains(&format!("\"{text}\"")),
+                    _ => false,
+                };
+                let tags = node.entries().iter().filter(|entry| TAGS.contains(&entry.key.as_str()));
+                steps.extend({ tags }.find(quoted).map(|entry| entry.key.clone()));
+                return steps;
+            }
         }
     }
+}
+
+/// The first table, from `steps` down, that could take the missing `key`.
+fn lacking<T: DeserializeOwned>(root: &Node, steps: &[String], key: &'static str) -> Option<Vec<String>> {
+    let table = root.at(steps)?;
+    if !table.is_table() {
+        return None;
+    }
+    let mut tried = root.clone();
+    tried.at_mut(steps)?.set(key, table.place, Node::text(table.place, "1us"));
+    let takes = match T::deserialize(&tried) {
+        Ok(_) => true,
+        Err(Fault { what: What::UnknownKey { key: unknown, .. }, .. }) => unknown != key,
+        Err(Fault { what: What::MissingKey(missing), .. }) => missing != key,
+        Err(_) => true,
+    };
+    if takes {
+        return Some(steps.to_vec());
+    }
+    table
+        .entries()
+        .iter()
+        .find_map(|entry| lacking::<T>(root, &[steps, std::slice::from_ref(&entry.key)].concat(), key))
 }
 
 /// Does the fault go away without `entry` of the table at `steps`?
@@ -137,12 +171,7 @@ fn is_guilty<T: DeserializeOwned>(root: &Node, steps: &[String], entry: &Entry, 
     }
     match T::deserialize(&without) {
         Ok(_) => true,
-        Err(other) if other.what == fault.what => false,
-        // That a key is missed which was taken out says nothing about one that is missed anyway.
-        Err(Fault { what: What::MissingKey(key), .. }) if matches!(fault.what, What::MissingKey(_)) => {
-            key != entry.key
-        }
-        Err(_) => true,
+        Err(other) => other.what != fault.what,
     }
 }
 
@@ -157,7 +186,10 @@ impl serde::de::Error for Fault {
     }
 
     fn invalid_value(found: Unexpected<'_>, expected: &dyn serde::de::Expected) -> Fault {
-        let message = format!("{} is out of range", described(found));
+        let message = match found {
+            Unexpected::Str(_) => format!("{} is not what belongs here", described(found)),
+            _ => format!("{} is out of range", described(found)),
+        };
         Fault::new(What::Other { message, help: Some(format!("write {}", wanted(&expected.to_string()))) })
     }
 
@@ -177,7 +209,9 @@ impl serde::de::Error for Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.what {
-            What::UnknownKey { key, expected } => write!(f, "unknown key `{key}`; there is {}", listed(expected)),
+            What::UnknownKey { key, expected } => {
+                write!(f, "unknown key `{key}`; there is {}", listed(expected))
+            }
             What::MissingKey(key) => write!(f, "`{key}` is missing"),
             What::UnknownName { name, expected } => write!(f, "\"{name}\" is none of {}", listed(expected)),
             What::Other { message, .. } => f.write_str(message),
@@ -203,17 +237,22 @@ fn described(found: Unexpected<'_>) -> String {
 /// Serde's names of what it expects, in the words of a file.
 fn wanted(expected: &str) -> String {
     match expected {
-        "u8" | "u16" | "u32" => format!("a whole number from 0 to {}", match expected {
-            "u8" => u32::from(u8::MAX),
-            "u16" => u32::from(u16::MAX),
-            _ => u32::MAX,
-        }),
+        "u8" | "u16" | "u32" => format!(
+            "a whole number from 0 to {}",
+            match expected {
+                "u8" => u32::from(u8::MAX),
+                "u16" => u32::from(u16::MAX),
+                _ => u32::MAX,
+            }
+        ),
         "u64" | "usize" => "a whole number from 0 on".to_owned(),
         "f64" | "f32" => "a number, without quotes".to_owned(),
         "a string" | "a borrowed string" => "text in quotes".to_owned(),
         "a boolean" => "true or false".to_owned(),
         "a sequence" => "a list".to_owned(),
-        other if other.starts_with("internally tagged enum") => "a table with `policy`".to_owned(),
+        other if other.starts_with("internally tagged enum") => {
+            "the name of a policy, or a table with `policy`".to_owned()
+        }
         other if other.starts_with("struct") || other == "a map" => "a table".to_owned(),
         other => other.to_owned(),
     }

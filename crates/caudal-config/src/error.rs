@@ -232,11 +232,11 @@ pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
     best.map(|(_, candidate)| candidate)
 }
 
-/// ``did you mean `x`?``, or the list of what there is.
+/// ``did you mean `x`?``, or the list of what is known.
 pub(crate) fn suggest(word: &str, known: &[&str]) -> String {
     match nearest(word, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("there is {}", listed(known)),
+        None => format!("known: {}", listed(known)),
     }
 }
 

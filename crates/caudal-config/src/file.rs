@@ -229,7 +229,9 @@ fn build(text: &str, base_dir: &Path, options: &Options) -> Result<Built, Vec<Fi
         findings.extend(wrong_rates(workload, systems));
     }
     match (workload, measure, systems) {
-        (Some(workload), Some(measure), Some(systems)) if findings.is_empty() => Ok((workload, measure, systems)),
+        (Some(workload), Some(measure), Some(systems)) if findings.is_empty() => {
+            Ok((workload, measure, systems))
+        }
         _ => Err(findings),
     }
 }
@@ -237,7 +239,9 @@ fn build(text: &str, base_dir: &Path, options: &Options) -> Result<Built, Vec<Fi
 fn wrong_shape(key: &str, node: &Node) -> Option<Finding> {
     match &node.value {
         Value::Table(_) => None,
-        Value::List(items) if key == "system" && !items.is_empty() && items.iter().all(Node::is_table) => None,
+        Value::List(items) if key == "system" && !items.is_empty() && items.iter().all(Node::is_table) => {
+            None
+        }
         _ => {
             let message = format!("`{key}` is {}, but must be a table", node.kind());
             Some(Finding::new(node.place, key, message).help(format!("write [{key}] on a line of its own")))
@@ -280,7 +284,8 @@ fn systems(root: &Node, host: Host, offered: usize) -> Result<Vec<SystemPlan>, V
         points = points.saturating_add(combinations(&own_axes).saturating_mul(offered));
         if points > POINTS_MAX {
             let place = own_axes.last().map_or(table.place, |axis| axis.place);
-            let finding = Finding::new(place, "", format!("the lists of this file make more than {POINTS_MAX} points"));
+            let finding =
+                Finding::new(place, "", format!("the lists of this file make more than {POINTS_MAX} points"));
             findings.push(finding.help("shorten them, or split the file"));
             break;
         }

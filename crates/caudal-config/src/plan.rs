@@ -49,8 +49,17 @@ impl SystemPlan {
 
 /// Keys of `[system]`.
 pub(crate) const SYSTEM_KEYS: [&str; 11] = [
-    "name", "preset", "cores", "pools", "dispatch", "rebalance", "discipline", "allocation", "parallelism",
-    "variant", "costs",
+    "name",
+    "preset",
+    "cores",
+    "pools",
+    "dispatch",
+    "rebalance",
+    "discipline",
+    "allocation",
+    "parallelism",
+    "variant",
+    "costs",
 ];
 /// Those that hold a policy.
 const POLICIES: [&str; 5] = ["dispatch", "rebalance", "discipline", "allocation", "parallelism"];
@@ -148,10 +157,16 @@ fn unknown_keys(system: &Node) -> Vec<Finding> {
 /// Where a key belongs that people put straight into `[system]`.
 fn home(key: &str) -> Option<&'static str> {
     Some(match key {
-        "quantum" | "fresh" | "lone" | "resident_max" => "`discipline`, as in discipline = { policy = \"processor-sharing\", quantum = \"2us\" }",
+        "quantum" | "fresh" | "lone" | "resident_max" => {
+            "`discipline`, as in discipline = { policy = \"processor-sharing\", quantum = \"2us\" }"
+        }
         "k" | "bound" | "ties" => "`dispatch`, as in dispatch = { policy = \"jbsq\", bound = 3 }",
-        "threshold" | "amount" => "`rebalance`, as in rebalance = { policy = \"work-shedding\", threshold = \"2us\" }",
-        "low" | "high" | "interval" => "`allocation`, as in allocation = { policy = \"delay-range\", low = \"0.5us\", high = \"1us\" }",
+        "threshold" | "amount" => {
+            "`rebalance`, as in rebalance = { policy = \"work-shedding\", threshold = \"2us\" }"
+        }
+        "low" | "high" | "interval" => {
+            "`allocation`, as in allocation = { policy = \"delay-range\", low = \"0.5us\", high = \"1us\" }"
+        }
         "load" | "rate" | "service" | "arrivals" => "the table [workload]",
         "seed" | "percentiles" | "stop" => "the table [measure]",
         "preemption" | "steal" | "steal_check" | "dispatcher" | "overrun" => "the table [costs]",
@@ -333,7 +348,8 @@ impl Merged {
 
     /// Is the rule kept when `key` is left out?
     fn mends(&self, key: &str, incoherence: &Incoherence, host: Host) -> bool {
-        let Merged { mut system, mut costs } = Merged { system: self.system.clone(), costs: self.costs.clone() };
+        let Merged { mut system, mut costs } =
+            Merged { system: self.system.clone(), costs: self.costs.clone() };
         let steps: Vec<String> = key.split('.').skip(1).map(str::to_owned).collect();
         let Some((last, tables)) = steps.split_last() else { return false };
         let root = if key.starts_with("costs.") { &mut costs } else { &mut system };

@@ -10,7 +10,9 @@ pub struct Rate(f64);
 
 /// Why a rate could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a rate; write requests a second with their unit, as in \"4.5M/s\", \"3k/s\" or \"1200/s\"")]
+#[error(
+    "`{0}` is not a rate; write requests a second with their unit, as in \"4.5M/s\", \"3k/s\" or \"1200/s\""
+)]
 pub struct RateError(String);
 
 impl Rate {
@@ -79,10 +81,14 @@ mod tests {
 
     #[test]
     fn reads_prefixes_and_refuses_everything_else() {
-        for (text, per_s) in [("4.5M/s", 4.5e6), ("1200/s", 1200.0), ("3k/s", 3e3), (" 2 G/s", 2e9), ("1_000/s", 1e3)] {
+        for (text, per_s) in
+            [("4.5M/s", 4.5e6), ("1200/s", 1200.0), ("3k/s", 3e3), (" 2 G/s", 2e9), ("1_000/s", 1e3)]
+        {
             assert_eq!(Rate::parse(text).map(Rate::per_s), Ok(per_s), "{text}");
         }
-        for text in ["4.5M", "4.5m/s", "-1/s", "0/s", "inf/s", "NaN/s", "1e9/s", "/s", "k/s", "1.2.3/s", "", "µ/s"] {
+        for text in
+            ["4.5M", "4.5m/s", "-1/s", "0/s", "inf/s", "NaN/s", "1e9/s", "/s", "k/s", "1.2.3/s", "", "µ/s"]
+        {
             let error = Rate::parse(text).expect_err(text).to_string();
             assert!(error.contains("\"4.5M/s\""), "{error}");
         }

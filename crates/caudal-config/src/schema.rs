@@ -68,8 +68,9 @@ pub fn schema() -> Value {
 }
 
 fn system_table(generator: &mut SchemaGenerator) -> Value {
-    let presets: Vec<&str> =
-        crate::presets().flat_map(|preset| std::iter::once(preset.name).chain(preset.aliases.iter().copied())).collect();
+    let presets: Vec<&str> = crate::presets()
+        .flat_map(|preset| std::iter::once(preset.name).chain(preset.aliases.iter().copied()))
+        .collect();
     let mut system = table(
         "Pools of workers and a policy at each decision point",
         json!({
@@ -126,7 +127,9 @@ fn sweep_properties(schema: &mut Value) {
             if let Some(Value::Object(properties)) = map.get_mut("properties") {
                 sweep_each(properties);
             }
-            map.iter_mut().filter(|(key, _)| *key != "properties").for_each(|(_, value)| sweep_properties(value));
+            map.iter_mut()
+                .filter(|(key, _)| *key != "properties")
+                .for_each(|(_, value)| sweep_properties(value));
         }
         Value::Array(items) => items.iter_mut().for_each(sweep_properties),
         _ => {}

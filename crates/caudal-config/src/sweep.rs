@@ -28,7 +28,13 @@ pub(crate) fn axes(table: &Node, prefix: &str) -> Result<Vec<Axis>, Vec<Finding>
     if findings.is_empty() { Ok(axes) } else { Err(findings) }
 }
 
-fn collect(table: &Node, prefix: &str, steps: &mut Vec<String>, axes: &mut Vec<Axis>, findings: &mut Vec<Finding>) {
+fn collect(
+    table: &Node,
+    prefix: &str,
+    steps: &mut Vec<String>,
+    axes: &mut Vec<Axis>,
+    findings: &mut Vec<Finding>,
+) {
     for entry in table.entries() {
         if NEVER_SWEPT.contains(&entry.key.as_str()) {
             continue;
@@ -53,9 +59,10 @@ fn wrong_list(key: &str, list: &Node, values: &[Node]) -> Option<Finding> {
         let finding = Finding::new(list.place, key, "an empty list sweeps nothing");
         return Some(finding.help("write at least one value"));
     }
-    let twice = values.iter().enumerate().find(|(i, value)| {
-        values[..*i].iter().any(|earlier| earlier.inline() == value.inline())
-    });
+    let twice = values
+        .iter()
+        .enumerate()
+        .find(|(i, value)| values[..*i].iter().any(|earlier| earlier.inline() == value.inline()));
     twice.map(|(_, value)| {
         let message = format!("{} stands twice in the list", value.inline());
         Finding::new(value.place, key, message).help("remove one of them")

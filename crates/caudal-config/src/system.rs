@@ -84,9 +84,7 @@ impl Pools {
     pub fn sizes(&self, cores: u32) -> Option<Vec<u32>> {
         match self {
             Pools::PerCore => Some(vec![1; cores as usize]),
-            Pools::Equal(n) => {
-                (*n > 0 && cores.is_multiple_of(*n)).then(|| vec![cores / n; *n as usize])
-            }
+            Pools::Equal(n) => (*n > 0 && cores.is_multiple_of(*n)).then(|| vec![cores / n; *n as usize]),
             Pools::Sizes(sizes) => {
                 let total: u64 = sizes.iter().map(|&size| u64::from(size)).sum();
                 (total == u64::from(cores) && sizes.iter().all(|&size| size > 0)).then(|| sizes.clone())

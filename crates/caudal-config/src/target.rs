@@ -48,7 +48,8 @@ pub struct TargetError {
     pub problem: String,
 }
 
-const FORM: &str = "write [class] statistic [slowdown] < limit, as in \"get p99.9 < 50us\" or \"p99 slowdown < 10\"";
+const FORM: &str =
+    "write [class] statistic [slowdown] < limit, as in \"get p99.9 < 50us\" or \"p99 slowdown < 10\"";
 
 impl LatencyTarget {
     /// Reads a target. The class is any name that is not `mean`, `p…`, `miss` or `all` (which is no class).
@@ -81,7 +82,9 @@ impl LatencyTarget {
             ["all", word] => (None, word),
             [class, word] => (Some(class.to_owned()), word),
             [] => return Err(error("", format!("no statistic stands before the `<`; {FORM}"))),
-            [_, _, surplus, ..] => return Err(error(surplus, format!("`{surplus}` is one word too many; {FORM}"))),
+            [_, _, surplus, ..] => {
+                return Err(error(surplus, format!("`{surplus}` is one word too many; {FORM}")));
+            }
         };
         let statistic = Statistic::parse(word).map_err(|problem| error(word, problem))?;
         let right = right.trim();
@@ -124,7 +127,9 @@ fn slowdown(text: &str) -> Result<Limit, String> {
     let is_number = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     match text.parse::<f64>() {
         Ok(limit) if is_number && limit > 1.0 => Ok(Limit::Slowdown(limit)),
-        Ok(_) if is_number => Err(format!("no slowdown is below {text}: it is at least 1; write one above, such as 10")),
+        Ok(_) if is_number => {
+            Err(format!("no slowdown is below {text}: it is at least 1; write one above, such as 10"))
+        }
         _ => Err(format!("`{text}` is no slowdown; write a number without unit, such as 10")),
     }
 }
@@ -158,7 +163,13 @@ mod tests {
 
     #[test]
     fn reads_what_it_writes() {
-        for text in ["get p99.9 < 50us", "p99.9 slowdown < 10", "short p99 < 20us", "mean < 5us", "get mean slowdown < 2.5"] {
+        for text in [
+            "get p99.9 < 50us",
+            "p99.9 slowdown < 10",
+            "short p99 < 20us",
+            "mean < 5us",
+            "get mean slowdown < 2.5",
+        ] {
             assert_eq!(LatencyTarget::parse(text).unwrap().to_string(), text);
         }
         let all = LatencyTarget::parse("all p99<1ms").unwrap();

@@ -238,12 +238,14 @@ impl Reader {
                 }
             },
             DeValue::Datetime(date) => {
-                let finding = Finding::new(place, path, format!("`{date}` is a date, which nothing here wants"));
+                let finding =
+                    Finding::new(place, path, format!("`{date}` is a date, which nothing here wants"));
                 self.findings.push(finding);
                 Value::Text(String::new())
             }
             DeValue::Array(items) => {
-                let item = |(i, item): (usize, &Spanned<DeValue<'_>>)| self.value(item, &format!("{path}[{i}]"));
+                let item =
+                    |(i, item): (usize, &Spanned<DeValue<'_>>)| self.value(item, &format!("{path}[{i}]"));
                 Value::List(items.iter().enumerate().map(item).collect())
             }
             DeValue::Table(table) => return self.table(place, table, path),
@@ -251,6 +253,9 @@ impl Reader {
         Node { place, value }
     }
 }
+
+/// Deepest nesting of tables that an override may name; no key is deeper than four.
+const DEPTH_MAX: usize = 8;
 
 /// `path.key`.
 pub(crate) fn join(path: &str, key: &str) -> String {
@@ -270,9 +275,11 @@ pub(crate) fn set_override(root: &mut Node, text: &str, source: usize) -> Result
     let is_key = |step: &String| {
         !step.is_empty() && step.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
     };
-    if !steps.iter().all(is_key) {
+    if steps.len() > DEPTH_MAX || !steps.iter().all(is_key) {
         let message = format!("`{path}` is no path of keys");
-        return Err(Finding::new(key_place, "", message).help("write names with dots between, as in costs.steal"));
+        return Err(
+            Finding::new(key_place, "", message).help("write names with dots between, as in costs.steal")
+        );
     }
     let value = override_value(value, path.len() + 1, source).map_err(|mut findings| findings.remove(0))?;
     put(root, &steps, key_place, &value);

@@ -70,7 +70,8 @@ pub(crate) fn workload(table: &Node, base_dir: &Path) -> Result<Workload, Vec<Fi
     let overload = table.get("overload").map_or(Ok(false), |node| read(node, "workload.overload"));
     let overload = note(&mut findings, overload.map_err(|finding| vec![finding]));
     let offered = note(&mut findings, offered(table, overload.unwrap_or(true)));
-    let (Some((service_spec, service)), Some((arrival_spec, arrivals)), Some(offered)) = (service, arrivals, offered)
+    let (Some((service_spec, service)), Some((arrival_spec, arrivals)), Some(offered)) =
+        (service, arrivals, offered)
     else {
         return Err(findings);
     };
@@ -93,7 +94,9 @@ pub(crate) fn workload(table: &Node, base_dir: &Path) -> Result<Workload, Vec<Fi
 fn service(table: &Node, base_dir: &Path) -> Result<(ServiceSpec, Service), Vec<Finding>> {
     let Some(node) = table.get("service") else {
         let finding = Finding::new(table.place, "workload.service", "`[workload]` needs `service`");
-        return Err(vec![finding.help("write a name, a distribution or a file, as in service = \"exp-1us\"")]);
+        return Err(vec![
+            finding.help("write a name, a distribution or a file, as in service = \"exp-1us\""),
+        ]);
     };
     let spec: ServiceSpec = read(node, "workload.service").map_err(|finding| vec![finding])?;
     let compiled = spec.compile(base_dir);
@@ -128,7 +131,8 @@ fn locate(node: &Node, path: &str, error: &WorkloadError) -> Finding {
 fn offered(table: &Node, overload: bool) -> Result<Vec<(Place, Offered)>, Vec<Finding>> {
     let (key, list) = match (table.entry("load"), table.entry("rate")) {
         (Some(_), Some(rate)) => {
-            let finding = Finding::new(rate.key_place, "workload.rate", "`load` and `rate` say the same thing twice");
+            let finding =
+                Finding::new(rate.key_place, "workload.rate", "`load` and `rate` say the same thing twice");
             return Err(vec![finding.help("keep one of them")]);
         }
         (Some(entry), None) | (None, Some(entry)) => (entry.key.as_str(), &entry.node),

@@ -1,104 +1,481 @@
-//! Every kind of mistake: where it is pointed at, and what is said.
+//! Every kind of mistake: where it is pointed at (line and column), what is said, and what would be right.
 
-use caudal_config::{ConfigError, File, Host, Options};
+use caudal_config::File;
 
-fn refused(text: &str, options: &Options) -> String {
-    match File::parse_with(text, "in.toml", options).and_then(|file| file.points().map(|_| ())) {
-        Ok(()) => panic!("taken:\n{text}"),
-        Err(error) => error.to_string(),
+/// Reads each text and holds the error, all of it, against what is expected; `in.toml:` stands before every
+/// line of it.
+fn refused(cases: &[(&str, &str)]) {
+    for (text, expected) in cases {
+        let read = File::parse(text, "in.toml").and_then(|file| file.points().map(|_| ()));
+        let error = read.expect_err(text).to_string();
+        let error = error.replace("in.toml:", "");
+        assert_eq!(&error, expected, "{text}");
     }
 }
-
-fn with(overrides: &[&str]) -> Options {
-    Options { overrides: overrides.iter().map(|&text| text.to_owned()).collect(), ..Options::default() }
-}
-
-const GOOD: &str = r#"[workload]
-service = "exp-1us"
-load = 0.5
-[system]
-cores = 16
-"#;
 
 #[test]
 fn the_good_file_is_taken() {
-    let file = File::parse(GOOD, "in.toml").unwrap();
-    assert_eq!(file.points().unwrap()[0].key, "system/load=0.5");
+    let text = "[workload]\nservice = \"exp-1us\"\nload = 0.5\n[system]\ncores = 16\n";
+    assert_eq!(File::parse(text, "in.toml").unwrap().points().unwrap()[0].key, "system/load=0.5");
 }
 
 #[test]
-fn dump() {
-    for (text, _) in CASES {
-        println!("--- {text}\n{}", refused(text, &Options::default()));
-    }
+fn what_is_no_description_at_all() {
+    refused(&[
+        (r#"x = ["#, r#"1:6: this is not TOML: unclosed array, expected `]`"#),
+        (
+            r#"[sytem]
+cores = 16"#,
+            r#"1:2: `sytem` is no key of this file (did you mean `system`?)"#,
+        ),
+        (
+            r#"[[system]]
+cores = 16
+[[system]]
+cores = 8
+name = "system""#,
+            r#"3:1: two systems are called "system" (give each a `name` of its own)"#,
+        ),
+        (
+            r#"system = 3"#,
+            r#"1:10: `system` is a number, but must be a table (write [system] on a line of its own)"#,
+        ),
+        (r#""#, r#"1:1: there is no table [system] (add it, as in preset = "tiny-quanta" and cores = 16)"#),
+    ]);
 }
 
-const CASES: &[(&str, &str)] = &[
-    ("x = [", ""),
-    ("[system]\ncores = 16\nquantum = \"2us\"", ""),
-    ("[system]\ncores = 16\ndiscipine = \"fcfs\"", ""),
-    ("[sytem]\ncores = 16", ""),
-    ("[system]\ncores = 0", ""),
-    ("[system]\ncores = -4", ""),
-    ("[system]\ncores = 1_000_000_000", ""),
-    ("[system]\ncores = 99999999999999999999", ""),
-    ("[system]\ncores = \"16\"", ""),
-    ("[system]\nname = \"x\"", ""),
-    ("[system]\ncores = 16\npreset = \"tiny-quata\"", ""),
-    ("[system]\ncores = 16\npreset = \"zzz\"", ""),
-    ("[system]\ncores = 16\ndiscipline = { policy = \"processor-sharing\", quantum = \"2 parsecs\" }", ""),
-    ("[system]\ncores = 16\ndiscipline = { policy = \"processor-sharing\", quantum = 2 }", ""),
-    ("[system]\ncores = 16\ndiscipline = { policy = \"processor-sharing\", quantum = \"-2us\" }", ""),
-    ("[system]\ncores = 16\ndiscipline = { policy = \"processor-sharing\", quantum = \"50ns\" }", ""),
-    ("[system]\ncores = 16\ndiscipline = { policy = \"processor-sharing\", quantm = \"2us\" }", ""),
-    ("[system]\ncores = 16\ndiscipline = { policy = \"processor-sharing\", quantum = \"2us\", fresh = \"fist\" }", ""),
-    ("[system]\ncores = 16\ndiscipline = { quantum = \"2us\" }", ""),
-    ("[system]\ncores = 16\ndiscipline = { policy = \"procesor-sharing\", quantum = \"2us\" }", ""),
-    ("[system]\ncores = 16\ndiscipline = { policy = \"fcfs\", quantum = \"2us\" }", ""),
-    ("[system]\ncores = 16\ndiscipline = 3", ""),
-    ("[system]\ncores = 16\ndispatch = { policy = \"power-of-k\", k = 17 }", ""),
-    ("[system]\ncores = 16\ndispatch = { policy = \"power-of-k\", k = -1 }", ""),
-    ("[system]\ncores = 16\ndispatch = { policy = \"power-of-k\", k = 1.5 }", ""),
-    ("[system]\ncores = 16\npools = 5", ""),
-    ("[system]\ncores = 16\npools = \"percore\"", ""),
-    ("[system]\ncores = 16\npools = [13, 2, 2]", ""),
-    ("[system]\ncores = 16\nallocation = { cores = 17 }", ""),
-    ("[system]\ncores = 16\nallocation = { start = 3 }", ""),
-    ("[system]\ncores = 16\nallocation = { policy = \"per-task\" }", ""),
-    ("[system]\ncores = 16\nrebalance = \"work-stealing\"\nallocation = { policy = \"delay-range\", low = \"2us\", interval = \"5us\" }", ""),
-    ("[system]\ncores = 16\nrebalance = \"work-stealing\"\nallocation = { policy = \"triggers\", grow = { when = \"delay-max\", above = \"5\" }, shrink = { when = \"never\" } }", ""),
-    ("[system]\ncores = 16\nrebalance = \"work-stealing\"\nallocation = { policy = \"triggers\", grow = { when = \"delay-max\", abov = \"5us\" }, shrink = { when = \"never\" } }", ""),
-    ("[system]\ncores = 16\nrebalance = \"work-stealing\"\nallocation = { policy = \"triggers\", grow = { when = \"delay-mx\", above = \"5us\" }, shrink = { when = \"never\" } }", ""),
-    ("[system]\ncores = 16\nallocation = { policy = \"triggers\", grow = { when = \"delay-max\", above = \"5us\" }, shrink = { when = \"never\", above = 3 } }", ""),
-    ("[system]\ncores = 16\nallocation = { policy = \"triggers\", grow = { when = \"delay-max\", above = \"5us\" } }", ""),
-    ("[system]\ncores = 16\nallocation = { policy = \"triggers\", grow = { when = \"delay-max\" }, shrink = { when = \"never\" } }", ""),
-    ("[system]\ncores = 16\n[costs]\npreemption = \"40\"", ""),
-    ("[system]\ncores = 16\n[costs]\npremption = \"40ns\"", ""),
-    ("[system]\ncores = 16\n[costs]\nsteal = \"1ns\"\npreemption = \"40s\"", ""),
-    ("[system]\ncores = 16\n[costs]\nprobe_factor = 0.9", ""),
-    ("[system]\ncores = 16\n[costs]\nprobe_factor = nan", ""),
-    ("[system]\ncores = 16\n[measure]\npercentiles = [99, 50]", ""),
-    ("[system]\ncores = 16\n[measure]\nstop = { confidence = 95 }", ""),
-    ("[system]\ncores = 16\n[measure]\nseed = -1", ""),
-    ("[system]\ncores = 16\n[measure]\nwarm-up = \"automatic\"", ""),
-    ("[system]\ncores = 16\n[measure]\nstop = { relative_eror = 0.1 }", ""),
-    ("[workload]\nload = 0.5\n[system]\ncores = 16", ""),
-    ("[workload]\nservice = \"exp1us\"\nload = 0.5\n[system]\ncores = 16", ""),
-    ("[workload]\nservice = \"exp-1us\"\nload = 1.0\n[system]\ncores = 16", ""),
-    ("[workload]\nservice = \"exp-1us\"\nload = [0.5, -0.1, 0.5]\n[system]\ncores = 16", ""),
-    ("[workload]\nservice = \"exp-1us\"\nrate = \"17M/s\"\n[system]\ncores = 16", ""),
-    ("[workload]\nservice = \"exp-1us\"\nrate = \"17M\"\n[system]\ncores = 16", ""),
-    ("[workload]\nservice = \"exp-1us\"\nload = []\n[system]\ncores = 16", ""),
-    ("[workload]\nservice = \"exp-1us\"\n[system]\ncores = 16", ""),
-    ("[workload]\nservice = { distribution = \"bimodal\", short = \"0.5us\", long = \"500us\", p_long = 1.5 }\nload = 0.5\n[system]\ncores = 16", ""),
-    ("[workload]\nservice = { distribution = \"mixture\", classes = [{ name = \"a\", weight = 0.5, service = { distribution = \"constant\", value = \"0us\" } }, { name = \"b\", weight = 0.6, service = \"exp-1us\" }] }\nload = 0.5\n[system]\ncores = 16", ""),
-    ("[workload]\nservice = { distribution = \"bimodal\", short = 0.5 }\nload = 0.5\n[system]\ncores = 16", ""),
-    ("[workload]\nservice = { file = \"nowhere.csv\" }\nload = 0.5\n[system]\ncores = 16", ""),
-    ("[workload]\nservice = \"exp-1us\"\narrivals = { process = \"poison\" }\nload = 0.5\n[system]\ncores = 16", ""),
-    ("[[system]]\ncores = 16\n[[system]]\ncores = 8\nname = \"system\"", ""),
-    ("system = 3", ""),
-    ("[workload]\nservice = \"exp-1us\"\nload = 0.5\n", ""),
-    ("", ""),
-    ("[system]\ncores = 1979-05-27", ""),
-    ("[system]\ncores = [16, 16]", ""),
-];
+#[test]
+fn the_system_table() {
+    refused(&[
+        (
+            r#"[system]
+cores = 16
+quantum = "2us""#,
+            r#"3:1: `quantum` is no key of `[system]` (it belongs to `discipline`, as in discipline = { policy = "processor-sharing", quantum = "2us" })"#,
+        ),
+        (
+            r#"[system]
+cores = 16
+discipine = "fcfs""#,
+            r#"3:1: `discipine` is no key of `[system]` (did you mean `discipline`?)"#,
+        ),
+        (
+            r#"[system]
+cores = 0"#,
+            r#"2:9: a machine of 0 cores is not simulated (write a whole number from 1 to 4096)"#,
+        ),
+        (
+            r#"[system]
+cores = -4"#,
+            r#"2:9: `-4` is out of range (write a whole number from 1 to 4096)"#,
+        ),
+        (
+            r#"[system]
+cores = 1_000_000_000"#,
+            r#"2:9: a machine of 1000000000 cores is not simulated (write a whole number from 1 to 4096)"#,
+        ),
+        (
+            r#"[system]
+cores = 99999999999999999999"#,
+            r#"2:9: `99999999999999999999` is beyond the whole numbers of TOML"#,
+        ),
+        (
+            r#"[system]
+cores = "16""#,
+            r#"2:9: "16" is not what belongs here (write a whole number from 1 to 4096)"#,
+        ),
+        (
+            r#"[system]
+name = "x""#,
+            r#"1:1: `[system]` needs `cores` (write the cores of the machine, as in cores = 16)"#,
+        ),
+        (
+            r#"[system]
+cores = 16
+preset = "tiny-quata""#,
+            r#"3:10: no preset is called "tiny-quata" (did you mean `tiny-quanta`?)"#,
+        ),
+        (
+            r#"[system]
+cores = 16
+preset = "zzz""#,
+            r#"3:10: no preset is called "zzz" (known: `ix`, `arachne`, `shenango`, `caladan`, `caladan-delay-range`, `caladan-utilization-range`, `fred`, `go`, `shinjuku`, `tiny-quanta`, `nanopu`, `caudal-ps`, `caudal-fcfs`, `caudal-stealing`, `caudal-stealing-ps`, `no-balancing`, `enqueue-choice`, `work-shedding`, `work-stealing`, `stealing-and-shedding`, `stealing-and-choice`, `single-queue`, `jbsq-3`, `ideal`, `ps-fluid`, `las` and `srpt`)"#,
+        ),
+        (
+            r#"[system]
+cores = 1979-05-27"#,
+            r#"2:9: `1979-05-27` is a date, which nothing here wants"#,
+        ),
+        (
+            r#"[system]
+cores = [16, 16]"#,
+            r#"2:14: 16 stands twice in the list (remove one of them)"#,
+        ),
+    ]);
+}
+
+#[test]
+fn policies_and_their_parameters() {
+    refused(&[
+        (
+            r#"[system]
+cores = 16
+discipline = { policy = "processor-sharing", quantum = "2 parsecs" }"#,
+            r#"3:56: `parsecs` is not a unit of time; use ps, ns, us, ms or s"#,
+        ),
+        (
+            r#"[system]
+cores = 16
+discipline = { policy = "processor-sharing", quantum = 2 }"#,
+            r#"3:56: `2` has no unit; write "2ns", "2us", "2ms" or "2s""#,
+        ),
+        (
+            r#"[system]
+cores = 16
+discipline = { policy = "processor-sharing", quantum = "-2us" }"#,
+            r#"3:56: `-2us` is not a time; write a number and a unit, as in "2us""#,
+        ),
+        (
+            r#"[system]
+cores = 16
+discipline = { policy = "processor-sharing", quantum = "50ns" }"#,
+            r#"3:56: a quantum below 100 ns, or above an hour: a turn that is shorter than the switch at its end does no work (write at least "100ns"; 0 is the fluid limit, for the simulator only)"#,
+        ),
+        (
+            r#"[system]
+cores = 16
+discipline = { policy = "processor-sharing", quantm = "2us" }"#,
+            r#"3:46: `quantm` is no key of `system.discipline` (did you mean `quantum`?)"#,
+        ),
+        (
+            r#"[system]
+cores = 16
+discipline = { policy = "processor-sharing", quantum = "2us", fresh = "fist" }"#,
+            r#"3:71: `system.discipline.fresh` can not be "fist" (did you mean `first`?)"#,
+        ),
+        (
+            r#"[system]
+cores = 16
+discipline = { quantum = "2us" }"#,
+            r#"3:14: `system.discipline` needs `policy`"#,
+        ),
+        (
+            r#"[system]
+cores = 16
+discipline = { policy = "procesor-sharing", quantum = "2us" }"#,
+            r#"3:25: `system.discipline.policy` can not be "procesor-sharing" (did you mean `processor-sharing`?)"#,
+        ),
+        (
+            r#"[system]
+cores = 16
+discipline = { policy = "fcfs", quantum = "2us" }"#,
+            r#"3:33: `quantum` is no key of "fcfs" ("fcfs" takes no parameters; remove `quantum`)"#,
+        ),
+        (
+            r#"[system]
+cores = 16
+discipline = 3"#,
+            r#"3:14: `3` is not what belongs here (write the name of a policy, or a table with `policy`)"#,
+        ),
+        (
+            r#"[system]
+cores = 16
+dispatch = { policy = "power-of-k", k = 17 }"#,
+            r#"3:41: power of k choices with k = 0, k > 16, or k above the number of pools: k different pools are drawn for each request (let k lie between 1 and the number of pools, at most 16; "jsq" looks at all of them)"#,
+        ),
+        (
+            r#"[system]
+cores = 16
+dispatch = { policy = "power-of-k", k = -1 }"#,
+            r#"3:41: `-1` is out of range (write a whole number from 0 to 4294967295)"#,
+        ),
+        (
+            r#"[system]
+cores = 16
+dispatch = { policy = "power-of-k", k = 1.5 }"#,
+            r#"3:41: `1.5` is not what belongs here (write a whole number from 0 to 4294967295)"#,
+        ),
+        (
+            r#"[system]
+cores = 16
+pools = 5"#,
+            r#"3:9: pools that the cores can not be shared out to: every core belongs to exactly one pool (write "per-core", a divisor of `cores`, or sizes above 0 that sum to `cores`)"#,
+        ),
+        (
+            r#"[system]
+cores = 16
+pools = "percore""#,
+            r#"3:9: "percore" is not what belongs here (write "per-core", a number of pools, or a list of their sizes such as [13, 2, 1])"#,
+        ),
+        (
+            r#"[system]
+cores = 16
+pools = [13, 2, 2]"#,
+            r#"3:9: pools that the cores can not be shared out to: every core belongs to exactly one pool (write "per-core", a divisor of `cores`, or sizes above 0 that sum to `cores`)"#,
+        ),
+        (
+            r#"[system]
+cores = 16
+allocation = { cores = 17 }"#,
+            r#"3:24: no allocated core, or more than the machine has: an application holds cores of its machine (let `allocation.cores` lie between 1 and `cores`)"#,
+        ),
+        (
+            r#"[system]
+cores = 16
+allocation = { start = 3 }"#,
+            r#"3:16: `start` is no key of "static" ("static" takes `cores`, the number of cores that are held)"#,
+        ),
+        (
+            r#"[system]
+cores = 16
+allocation = { policy = "per-task" }"#,
+            r#"3:14: growing by arrivals ("per-task", "no-thief") without work stealing: tasks that queue once all cores are held would have to be found by the others (set rebalance = "work-stealing")"#,
+        ),
+        (
+            r#"[system]
+cores = 16
+rebalance = "work-stealing"
+allocation = { policy = "delay-range", low = "2us", interval = "5us" }"#,
+            r#"4:46: an allocation band with `low` at or above `high`: cores would be granted and revoked by turns (let `low` lie below `high` (with triggers: shrink below grow))"#,
+        ),
+        (
+            r#"[system]
+cores = 16
+rebalance = "work-stealing"
+allocation = { policy = "triggers", grow = { when = "delay-max", above = "5" }, shrink = { when = "never" } }"#,
+            r#"4:74: `5` has no unit; write "5ns", "5us", "5ms" or "5s""#,
+        ),
+        (
+            r#"[system]
+cores = 16
+rebalance = "work-stealing"
+allocation = { policy = "triggers", grow = { when = "delay-max", abov = "5us" }, shrink = { when = "never" } }"#,
+            r#"4:66: `abov` is no key of `system.allocation.grow` (did you mean `above`?)"#,
+        ),
+        (
+            r#"[system]
+cores = 16
+rebalance = "work-stealing"
+allocation = { policy = "triggers", grow = { when = "delay-mx", above = "5us" }, shrink = { when = "never" } }"#,
+            r#"4:53: `system.allocation.grow.when` can not be "delay-mx" (did you mean `delay-max`?)"#,
+        ),
+        (
+            r#"[system]
+cores = 16
+allocation = { policy = "triggers", grow = { when = "delay-max", above = "5us" }, shrink = { when = "never", above = 3 } }"#,
+            r#"3:110: `above` is no key of "never" ("never" takes no parameters; remove `above`)"#,
+        ),
+        (
+            r#"[system]
+cores = 16
+allocation = { policy = "triggers", grow = { when = "delay-max", above = "5us" } }"#,
+            r#"3:14: `system.allocation` needs `shrink`"#,
+        ),
+        (
+            r#"[system]
+cores = 16
+allocation = { policy = "triggers", grow = { when = "delay-max" }, shrink = { when = "never" } }"#,
+            r#"3:44: `system.allocation.grow` needs `above`"#,
+        ),
+    ]);
+}
+
+#[test]
+fn costs() {
+    refused(&[
+        (
+            r#"[system]
+cores = 16
+[costs]
+preemption = "40""#,
+            r#"4:14: `40` has no unit; write "40ns", "40us", "40ms" or "40s""#,
+        ),
+        (
+            r#"[system]
+cores = 16
+[costs]
+premption = "40ns""#,
+            r#"4:1: `premption` is no key of `costs` (did you mean `preemption`?)"#,
+        ),
+        (
+            r#"[system]
+cores = 16
+[costs]
+steal = "1ns"
+preemption = "40s""#,
+            r#"5:14: a cost above one second: overheads are nanoseconds to milliseconds (is the unit right? write as in preemption = "40ns")"#,
+        ),
+        (
+            r#"[system]
+cores = 16
+[costs]
+probe_factor = 0.9"#,
+            r#"4:16: a `probe_factor` below 1, or above 100: instrumentation stretches service times by this factor (write 1 for none, 1.1 for 10 % more)"#,
+        ),
+        (
+            r#"[system]
+cores = 16
+[costs]
+probe_factor = nan"#,
+            r#"4:16: `nan` is no finite number"#,
+        ),
+    ]);
+}
+
+#[test]
+fn what_is_measured() {
+    refused(&[
+        (
+            r#"[system]
+cores = 16
+[measure]
+percentiles = [99, 50]"#,
+            r#"4:15: percentiles lie between 0 and 100, in increasing order (write a list such as [50, 99, 99.9])"#,
+        ),
+        (
+            r#"[system]
+cores = 16
+[measure]
+stop = { confidence = 95 }"#,
+            r#"4:23: a confidence of 95 can not be had (write a number from 0.5 to below 1, such as 0.95)"#,
+        ),
+        (
+            r#"[system]
+cores = 16
+[measure]
+seed = -1"#,
+            r#"4:8: `-1` is out of range (write a whole number from 0 on)"#,
+        ),
+        (
+            r#"[system]
+cores = 16
+[measure]
+warm-up = "automatic""#,
+            r#"4:11: "automatic" is not what belongs here (write "auto", a number of requests, or a time such as "10ms")"#,
+        ),
+        (
+            r#"[system]
+cores = 16
+[measure]
+stop = { relative_eror = 0.1 }"#,
+            r#"4:10: `relative_eror` is no key of `measure.stop` (did you mean `relative_error`?)"#,
+        ),
+    ]);
+}
+
+#[test]
+fn workloads() {
+    refused(&[
+        (
+            r#"[workload]
+load = 0.5
+[system]
+cores = 16"#,
+            r#"1:1: `[workload]` needs `service` (write a name, a distribution or a file, as in service = "exp-1us")"#,
+        ),
+        (
+            r#"[workload]
+service = "exp1us"
+load = 0.5
+[system]
+cores = 16"#,
+            r#"2:11: no workload is called `exp1us`; did you mean `exp-1us`?"#,
+        ),
+        (
+            r#"[workload]
+service = "exp-1us"
+load = 1.0
+[system]
+cores = 16"#,
+            r#"3:8: at a load of 1 the backlog grows without end (stay below 1, or say overload = true in [workload] if that is meant)"#,
+        ),
+        (
+            r#"[workload]
+service = "exp-1us"
+load = [0.5, -0.1, 0.5]
+[system]
+cores = 16"#,
+            r#"3:14: a load of -0.1 is not simulated (write a number above 0, such as 0.7; at most 100)
+3:20: 0.5 stands twice in the list (remove one of them)"#,
+        ),
+        (
+            r#"[workload]
+service = "exp-1us"
+rate = "17M/s"
+[system]
+cores = 16"#,
+            r#"3:8: at a load of 1.0625 the backlog grows without end (stay below 1, or say overload = true in [workload] if that is meant)"#,
+        ),
+        (
+            r#"[workload]
+service = "exp-1us"
+rate = "17M"
+[system]
+cores = 16"#,
+            r#"3:8: `17M` is not a rate; write requests a second with their unit, as in "4.5M/s", "3k/s" or "1200/s""#,
+        ),
+        (
+            r#"[workload]
+service = "exp-1us"
+load = []
+[system]
+cores = 16"#,
+            r#"3:8: an empty list sweeps nothing (write at least one value)"#,
+        ),
+        (
+            r#"[workload]
+service = "exp-1us"
+[system]
+cores = 16"#,
+            r#"1:1: `[workload]` says neither `load` nor `rate` (add load = 0.5, a list of loads, or rate = "4.5M/s")"#,
+        ),
+        (
+            r#"[workload]
+service = { distribution = "bimodal", short = "0.5us", long = "500us", p_long = 1.5 }
+load = 0.5
+[system]
+cores = 16"#,
+            r#"2:81: `p_long` = 1.5: a probability lies between 0 and 1"#,
+        ),
+        (
+            r#"[workload]
+service = { distribution = "mixture", classes = [{ name = "a", weight = 0.5, service = { distribution = "constant", value = "0us" } }, { name = "b", weight = 0.6, service = "exp-1us" }] }
+load = 0.5
+[system]
+cores = 16"#,
+            r#"2:125: `classes[0].service.value` = 0: a time must be longer than 0, such as "1us""#,
+        ),
+        (
+            r#"[workload]
+service = { distribution = "bimodal", short = 0.5 }
+load = 0.5
+[system]
+cores = 16"#,
+            r#"2:47: `0.5` has no unit; write "0.5ns", "0.5us", "0.5ms" or "0.5s""#,
+        ),
+        (
+            r#"[workload]
+service = { file = "nowhere.csv" }
+load = 0.5
+[system]
+cores = 16"#,
+            r#"2:20: cannot read nowhere.csv: No such file or directory (os error 2)"#,
+        ),
+        (
+            r#"[workload]
+service = "exp-1us"
+arrivals = { process = "poison" }
+load = 0.5
+[system]
+cores = 16"#,
+            r#"3:24: no arrival process is called "poison"; did you mean "poisson"? (there are poisson, constant, log-normal, on-off, steps, ramps)"#,
+        ),
+        (
+            r#"[workload]
+service = "exp-1us"
+load = 0.5
+"#,
+            r#"1:1: there is no table [system] (add it, as in preset = "tiny-quanta" and cores = 16)"#,
+        ),
+    ]);
+}

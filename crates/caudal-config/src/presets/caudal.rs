@@ -10,11 +10,18 @@ use crate::{Costs, System};
 
 const QUANTUM: Number =
     from("system.discipline.quantum", "2us", "that of Luo et al., ASPLOS 2024, section 5.1; a plan tunes it");
-const SWITCH: Number = ours("costs.preemption", "50ns", "what a scheduler may take for a quantum; a switch pair alone is 2 to 4 ns");
+const SWITCH: Number = ours(
+    "costs.preemption",
+    "50ns",
+    "what a scheduler may take for a quantum; a switch pair alone is 2 to 4 ns",
+);
 const OVERRUN: Number = ours("costs.overrun", "100ns", "half of the 200 ns between two looks at the clock");
 const PROBES: Number = ours("costs.probe_factor", "1.05", "9.2 ns of clock reading every 200 ns");
-const DISPATCHER: Number =
-    ours("costs.dispatcher", "71ns", "14 million requests a second, the figure of Luo et al., taken as our own aim");
+const DISPATCHER: Number = ours(
+    "costs.dispatcher",
+    "71ns",
+    "14 million requests a second, the figure of Luo et al., taken as our own aim",
+);
 const CHECK: Number = ours("costs.steal_check", "112ns", "a cache line's round trip between cores, measured");
 const STEAL: Number = ours("costs.steal", "112ns", "a cache line's round trip between cores, measured");
 
@@ -32,7 +39,10 @@ fn costs() -> Costs {
 }
 
 fn sharing() -> DisciplineConfig {
-    DisciplineConfig::ProcessorSharing(ProcessorSharingConfig { quantum: ns(2_000), ..ProcessorSharingConfig::default() })
+    DisciplineConfig::ProcessorSharing(ProcessorSharingConfig {
+        quantum: ns(2_000),
+        ..ProcessorSharingConfig::default()
+    })
 }
 
 fn probed(costs: Costs) -> Costs {
@@ -58,7 +68,11 @@ pub(super) const PRESETS: &[Preset] = &[
         reference_only: None,
         dedicated_cores: 1,
         make: |cores| {
-            jsq_dispatched(cores, DispatchConfig::Jsq(JsqConfig { ties: Ties::Random }), DisciplineConfig::Fcfs)
+            jsq_dispatched(
+                cores,
+                DispatchConfig::Jsq(JsqConfig { ties: Ties::Random }),
+                DisciplineConfig::Fcfs,
+            )
         },
         costs: || Costs { dispatcher: ns(71), ..costs() },
     },

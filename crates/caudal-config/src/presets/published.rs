@@ -44,7 +44,11 @@ pub(super) const PRESETS: &[Preset] = &[
             ours("system.allocation.shrink.below", "0.75", TABLE_1),
             ours("system.allocation.interval", "5us", "that of the other systems; the paper names none"),
             from("costs.enqueue", "100ns", POLICIES_5),
-            from("costs.core_allocation", "5us", "McClure et al., section 4.1, for all systems; Arachne's own took 29 us"),
+            from(
+                "costs.core_allocation",
+                "5us",
+                "McClure et al., section 4.1, for all systems; Arachne's own took 29 us",
+            ),
         ],
         reference_only: None,
         dedicated_cores: 1,
@@ -158,7 +162,11 @@ pub(super) const PRESETS: &[Preset] = &[
                 "Luo et al., ASPLOS 2024, section 5.1: for bimodal services; 10 us for TPC-C and exponential, 15 us for RocksDB",
             ),
             from("costs.preemption", "1us", "Luo et al., ASPLOS 2024, section 1"),
-            from("costs.dispatcher", "200ns", "about 5 million requests a second: McClure et al., NSDI 2022, section 3.2.1"),
+            from(
+                "costs.dispatcher",
+                "200ns",
+                "about 5 million requests a second: McClure et al., NSDI 2022, section 3.2.1",
+            ),
             ours(
                 "costs.dispatcher_quantum",
                 "200ns",
@@ -189,7 +197,11 @@ pub(super) const PRESETS: &[Preset] = &[
         numbers: &[
             from("system.discipline.quantum", "2us", "Luo et al., ASPLOS 2024, section 5.1"),
             from("system.discipline.resident_max", "8", "Luo et al., ASPLOS 2024, section 5.1"),
-            from("costs.preemption", "40ns", "Luo et al., ASPLOS 2024, section 4: the upper end of a coroutine's yield"),
+            from(
+                "costs.preemption",
+                "40ns",
+                "Luo et al., ASPLOS 2024, section 4: the upper end of a coroutine's yield",
+            ),
             from("costs.overrun", "430ns", "Luo et al., ASPLOS 2024, Table 3: 902 cycles at 2.1 GHz"),
             from("costs.probe_factor", "1.1", "Luo et al., ASPLOS 2024, Table 3, mean"),
             from("costs.dispatcher", "71ns", "Luo et al., ASPLOS 2024: 14 million requests a second"),
@@ -218,7 +230,11 @@ pub(super) const PRESETS: &[Preset] = &[
         name: "nanopu",
         aliases: &[],
         summary: "JBSQ(3) in the network interface, at no cost",
-        numbers: &[from("system.dispatch.bound", "3", "McClure et al., NSDI 2022, footnote 6; Ibanez et al., OSDI 2021")],
+        numbers: &[from(
+            "system.dispatch.bound",
+            "3",
+            "McClure et al., NSDI 2022, footnote 6; Ibanez et al., OSDI 2021",
+        )],
         reference_only: Some("it takes a network interface that does not exist outside of a prototype"),
         dedicated_cores: 0,
         make: |cores| System { dispatch: DispatchConfig::Jbsq(JbsqConfig { bound: 3 }), ..per_core(cores) },

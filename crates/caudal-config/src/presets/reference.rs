@@ -127,7 +127,8 @@ pub(super) const PRESETS: &[Preset] = &[
         reference_only: Some("infinitely small turns that cost nothing"),
         dedicated_cores: 0,
         make: |cores| {
-            let sharing = ProcessorSharingConfig { quantum: Picos::ZERO, ..ProcessorSharingConfig::default() };
+            let sharing =
+                ProcessorSharingConfig { quantum: Picos::ZERO, ..ProcessorSharingConfig::default() };
             System { discipline: DisciplineConfig::ProcessorSharing(sharing), ..System::single_queue(cores) }
         },
         costs: || Costs::FREE,

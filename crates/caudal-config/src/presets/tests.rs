@@ -32,8 +32,18 @@ fn names_and_aliases_are_unique_and_found() {
 #[test]
 fn the_systems_of_the_papers_are_there() {
     for name in [
-        "ix", "arachne", "shenango", "caladan", "caladan-delay-range", "caladan-utilization-range", "fred", "go",
-        "shinjuku", "tiny-quanta", "nanopu", "ideal",
+        "ix",
+        "arachne",
+        "shenango",
+        "caladan",
+        "caladan-delay-range",
+        "caladan-utilization-range",
+        "fred",
+        "go",
+        "shinjuku",
+        "tiny-quanta",
+        "nanopu",
+        "ideal",
     ] {
         assert!(find_preset(name).is_some(), "{name}");
     }
@@ -70,7 +80,12 @@ fn costs_that_differ_from_the_canonical_ones_are_explained() {
             let unused = preset.name.starts_with("caudal-")
                 && (moves.contains(&entry.key.as_str())
                     || (entry.key == "preemption" && !used.contains("system.discipline.quantum")));
-            assert!(unused || used.contains(&*format!("costs.{}", entry.key)), "{}: {}", preset.name, entry.key);
+            assert!(
+                unused || used.contains(&*format!("costs.{}", entry.key)),
+                "{}: {}",
+                preset.name,
+                entry.key
+            );
         }
     }
 }

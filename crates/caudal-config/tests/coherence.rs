@@ -1,0 +1,96 @@
+//! Every rule refuses what it says, alone, and nothing beside it.
+
+use caudal_config::{CORES_MAX, Costs, File, Host, Options, coherence};
+
+/// A file that breaks just this rule, and where that is pointed at.
+const BREAKING: &[(&str, &str, &str)] = &[
+    ("cores-allocated", "cores = 16\nallocation.cores = 0", "3:20"),
+    ("pools", "cores = 16\npools = [8, 9]", "3:9"),
+    ("moving-without-pools", "cores = 16\npools = 1\nrebalance = \"work-stealing\"", "4:13"),
+    ("choice-without-pools", "cores = 16\ndispatch = \"jsq\"\npools = 1", "3:12"),
+    ("power-of-k", "cores = 4\ndispatch = { policy = \"power-of-k\", k = 5 }", "3:41"),
+    ("power-of-k", "cores = 1\npreset = \"enqueue-choice\"", "3:10"),
+    ("jbsq-bound", "cores = 4\ndispatch = { policy = \"jbsq\", bound = 0 }", "3:39"),
+    ("msq-without-quanta", "cores = 4\ndispatch = { policy = \"jsq\", ties = \"msq\" }", "3:37"),
+    ("quantum-range", "cores = 4\ndiscipline = { policy = \"las\", quantum = \"99ns\" }", "3:42"),
+    (
+        "fluid-options",
+        "cores = 4\ndiscipline = { policy = \"processor-sharing\", quantum = 0, lone = \"yield\" }",
+        "3:66",
+    ),
+    ("resident-max", "cores = 4\ndiscipline = { policy = \"processor-sharing\", resident_max = 0 }", "3:61"),
+    (
+        "shedding-threshold",
+        "cores = 4\nrebalance = { policy = \"work-shedding\", threshold = \"0us\" }",
+        "3:53",
+    ),
+    (
+        "empty-band",
+        "cores = 4\nallocation = { policy = \"delay-range\", low = \"0.1us\", high = \"0.1us\" }",
+        "3:62",
+    ),
+    ("empty-band", "cores = 4\nallocation = { policy = \"utilization-range\", low = 0.96 }", "3:52"),
+    (
+        "allocation-times",
+        "cores = 4\nallocation = { policy = \"delay-range\", interval = \"5us\", low = \"0ns\" }",
+        "3:64",
+    ),
+    ("allocation-times", "cores = 4\nallocation = { policy = \"caladan\", interval = \"0ns\" }", "3:47"),
+    ("allocation-shares", "cores = 4\nallocation = { policy = \"utilization-range\", high = 1.5 }", "3:53"),
+    ("allocation-shares", "cores = 4\nallocation = { policy = \"idle-buffer\", cores = 5 }", "3:48"),
+    ("per-task-without-stealing", "cores = 4\nallocation = \"per-task\"", "3:14"),
+    ("part-of-a-pool", "cores = 4\npools = 2\nallocation = \"shenango\"", "4:14"),
+    ("part-of-a-pool", "cores = 4\nallocation.cores = 3\npools = 2", "3:1"),
+    (
+        "fluid-allocation",
+        "cores = 4\nallocation = \"shenango\"\ndiscipline = { policy = \"las\", quantum = 0 }",
+        "3:14",
+    ),
+    (
+        "fluid-rebalance",
+        "cores = 4\nrebalance = \"work-stealing\"\ndiscipline = { policy = \"las\", quantum = 0 }",
+        "3:13",
+    ),
+    ("authors-simulator", "cores = 4\nvariant = \"authors-simulator\"\ndispatch = \"round-robin\"", "3:11"),
+    ("cost-range", "cores = 4\ncosts = { steal = \"1ns\", shed = \"2s\" }", "3:33"),
+    ("probe-factor", "cores = 4\ncosts = { probe_factor = 0.5 }", "3:26"),
+    ("runtime-clairvoyant", "cores = 4\ndiscipline = \"srpt\"", "3:14"),
+    ("runtime-fluid", "cores = 4\ndiscipline = { policy = \"las\", quantum = \"0us\" }", "3:42"),
+    ("runtime-allocation", "cores = 4\nallocation = \"shenango\"", "3:14"),
+    ("runtime-variant", "cores = 4\nvariant = \"authors-simulator\"", "3:11"),
+];
+
+#[test]
+fn each_rule_is_broken_alone_and_at_its_place() {
+    let mut wrong = Vec::new();
+    for (name, system, place) in BREAKING {
+        let rule = coherence::table().iter().find(|rule| rule.name == *name).expect(name);
+        let host = if rule.runtime_only { Host::Runtime } else { Host::Simulator };
+        let options = Options { host, ..Options::default() };
+        let error = File::parse_with(&format!("[system]\n{system}"), "in.toml", &options).expect_err(system);
+        let expected = format!("in.toml:{place}: {}: {} ({})", rule.refused, rule.why, rule.instead);
+        if error.to_string() != expected {
+            wrong.push(format!("{name}, at {place}: {error}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_rule_has_its_example() {
+    for rule in coherence::table() {
+        // A wrong number of cores is refused before there is a system.
+        let shown = BREAKING.iter().any(|(name, ..)| *name == rule.name) || rule.name == "cores";
+        assert!(shown, "{}", rule.name);
+    }
+}
+
+#[test]
+fn a_wrong_number_of_cores_is_refused_in_a_system_of_ones_own() {
+    for cores in [0, CORES_MAX + 1, u32::MAX] {
+        let system =
+            caudal_config::System { cores, cores_allocated: 1, ..caudal_config::System::single_queue(1) };
+        let broken = coherence::check(&system, &Costs::default(), Host::Simulator);
+        assert!(broken.iter().any(|broken| broken.rule.name == "cores"), "{cores}");
+    }
+}
