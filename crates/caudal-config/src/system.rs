@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub const CORES_MAX: u32 = 4096;
 
 /// How the workers of a machine share queues.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Pools {
     /// `"per-core"`: each core has a queue of its own.
@@ -62,6 +62,27 @@ impl<'de> Deserialize<'de> for Pools {
             }
         }
         deserializer.deserialize_any(PoolsVisitor)
+    }
+}
+
+impl JsonSchema for Pools {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Pools".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "How the workers of a machine share queues.",
+            "anyOf": [
+                { "description": "Each core has a queue of its own.", "const": "per-core" },
+                { "description": "So many pools of equal size; 1 is a central queue.", "type": "integer", "minimum": 1 },
+                {
+                    "description": "A pool for each number, with so many cores.",
+                    "type": "array",
+                    "minItems": 1,
+                    "items": { "type": "integer", "minimum": 1 },
+                },
+            ],
+        })
     }
 }
 

@@ -173,7 +173,10 @@ fn from_toml(value: &toml::Value) -> Node {
                 key_place: Place::BUILT_IN,
                 node: from_toml(value),
             };
-            Value::Table(table.iter().map(entry).collect())
+            let mut entries: Vec<Entry> = table.iter().map(entry).collect();
+            // What names a policy comes before its parameters.
+            entries.sort_by_key(|entry| !matches!(entry.key.as_str(), "policy" | "when"));
+            Value::Table(entries)
         }
     };
     Node { place: Place::BUILT_IN, value }

@@ -47,6 +47,7 @@ fn a_policy_file_is_easy_to_read() {
         "{text}"
     );
     assert!(text.contains("allocation  = { policy = \"static\", cores = 12 }\n"), "{text}");
+    assert!(text.contains("rebalance   = { policy = \"work-stealing\", amount = \"half\" }\n"), "{text}");
     assert!(text.contains("\n[costs]\n") && text.contains("= \"100ns\"\n"), "{text}");
 }
 
@@ -352,6 +353,7 @@ fn the_schema_knows_every_table() {
     for key in ["service", "arrivals", "load", "rate", "overload"] {
         assert!(schema["properties"]["workload"]["properties"].get(key).is_some(), "{key}");
     }
+    assert_eq!(schema["$defs"]["Pools"]["anyOf"][0]["const"], "per-core");
     // Every reference leads somewhere.
     let text = schema.to_string();
     for reference in text.split("\"$ref\":\"#/$defs/").skip(1) {
