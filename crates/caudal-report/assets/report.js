@@ -160,6 +160,9 @@
     button.hidden = false;
     button.addEventListener("click", () => copy(button, button.parentElement.querySelector("pre").textContent));
   }
+  // Paper cannot be unfolded.
+  addEventListener("beforeprint", () => { for (const fold of all("details")) fold.open = true; });
+
   const data = document.getElementById("rows").textContent;
   const buttons = {
     csv: () => download("caudal.csv", "text/csv", csv(JSON.parse(data))),

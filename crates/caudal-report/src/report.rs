@@ -8,7 +8,7 @@ use crate::chart::{Chart, Inks, Mark, STYLE, Size, Unit, draw, swatch};
 use crate::row::{Metric, Row, Stat};
 use crate::table::{self, Goal, Reach, SystemLine};
 use crate::views::Subject;
-use crate::waits;
+use crate::waits::{self, SystemWaits};
 
 /// Everything that a report says.
 #[derive(Clone, Debug, Default)]
@@ -137,6 +137,7 @@ struct WaitsView {
 struct WaitLineView {
     name: String,
     winner: bool,
+    deployable: bool,
     total: Option<String>,
     /// Nanoseconds as text and percent of the line's total, by cause.
     parts: Vec<(String, f64)>,
@@ -242,7 +243,7 @@ impl Report {
             winner: self.wins(&line.name),
             deployable: line.deployable,
             reach: line.reach.map(|reach| Unit::Plain.show(reach.value)),
-            between: line.reach.map_or(String::new(), |reach| between(reach, goal)),
+            between: line.reach.map_or(String::new(), |reach| between(reach, goal, self.targets.len())),
             share: line.reach.map_or(0.0, |reach| (1000.0 * reach.value / longest).round() / 10.0),
             cores: line.cores.map_or("–".into(), |cores| Unit::Plain.show(cores)),
             tails: line.tails.iter().zip(&self.targets).map(tail).collect(),
@@ -254,15 +255,16 @@ impl Report {
 
     fn waits(&self) -> Option<WaitsView> {
         let waits = waits::waits(&self.rows, &self.targets, &self.systems(), self.winner())?;
-        let line = |(name, amounts): (String, Option<Vec<f64>>)| {
-            let total: f64 = amounts.iter().flatten().sum();
+        let line = |system: SystemWaits| {
+            let total: f64 = system.by_cause_ns.iter().flatten().sum();
             let share = |ns: f64| if total > 0.0 { (1000.0 * ns / total).round() / 10.0 } else { 0.0 };
             let part = |ns: &f64| (Unit::Nanoseconds.show(*ns), share(*ns));
             WaitLineView {
-                winner: self.wins(&name),
-                total: amounts.as_ref().map(|_| Unit::Nanoseconds.show(total)),
-                parts: amounts.iter().flatten().map(part).collect(),
-                name,
+                winner: self.wins(&system.name),
+                deployable: system.deployable,
+                total: system.by_cause_ns.as_ref().map(|_| Unit::Nanoseconds.show(total)),
+                parts: system.by_cause_ns.iter().flatten().map(part).collect(),
+                name: system.name,
             }
         };
         let place = Unit::Plain.show(waits.place);
@@ -306,16 +308,18 @@ fn interval(stat: Stat, unit: Unit) -> String {
 }
 
 /// What is known of where a system's limit truly lies.
-fn between(reach: Reach, goal: Goal) -> String {
+fn between(reach: Reach, goal: Goal, targets: usize) -> String {
     let show = |value: f64| Unit::Plain.show(value);
+    if targets == 0 {
+        return reach.missed.map_or(String::new(), |at| format!("overloaded at {}", show(at)));
+    }
     let direction = if goal == Goal::MostLoad { "up" } else { "down" };
     let sure = match reach.certain {
         Some(certain) if certain == reach.value => "sure".to_owned(),
         Some(certain) => format!("sure {direction} to {}", show(certain)),
         None => "by the estimate only".to_owned(),
     };
-    let missed =
-        reach.missed.map_or("nothing beyond was tried".to_owned(), |at| format!("missed at {}", show(at)));
+    let missed = reach.missed.map_or("none beyond missed".to_owned(), |at| format!("missed at {}", show(at)));
     format!("{sure}, {missed}")
 }
 

@@ -25,7 +25,7 @@ impl Along {
     fn axis(self) -> Axis {
         match self {
             Self::Load => Axis::new("load", Unit::Plain, Spread::Linear),
-            Self::Cores => Axis::new("cores", Unit::Plain, Spread::Linear),
+            Self::Cores => Axis::new("cores", Unit::Count, Spread::Linear),
         }
     }
 

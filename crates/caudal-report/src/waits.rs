@@ -15,8 +15,17 @@ pub(crate) struct Waits {
     pub(crate) place: f64,
     /// All causes of any system, in the order of the rows.
     pub(crate) causes: Vec<String>,
-    /// Name of the system and nanoseconds per cause; nothing when it is overloaded there.
-    pub(crate) systems: Vec<(String, Option<Vec<f64>>)>,
+    /// The systems that were simulated there.
+    pub(crate) systems: Vec<SystemWaits>,
+}
+
+/// Waiting of one system.
+#[derive(Debug, PartialEq)]
+pub(crate) struct SystemWaits {
+    pub(crate) name: String,
+    pub(crate) deployable: bool,
+    /// Nanoseconds per cause; nothing when it is overloaded there.
+    pub(crate) by_cause_ns: Option<Vec<f64>>,
 }
 
 /// Waiting at the place that the best system reaches; nothing when the rows do not say why requests waited.
@@ -46,7 +55,12 @@ pub(crate) fn waits(
         let of_cause = |cause: &String| stats.get(cause).map_or(0.0, |stat| stat.estimate.max(0.0));
         (!row.overloaded && !stats.is_empty()).then(|| causes.iter().map(of_cause).collect())
     };
-    let systems: Vec<_> = found.iter().map(|(line, row)| (line.name.clone(), amounts(row))).collect();
+    let systems = found.iter().map(|(line, row)| SystemWaits {
+        name: line.name.clone(),
+        deployable: line.deployable,
+        by_cause_ns: amounts(row),
+    });
+    let systems = systems.collect();
     let class = class.filter(|name| rows.iter().any(|row| row.classes.contains_key(name)));
     (!causes.is_empty()).then(|| Waits { class, place, causes: causes.iter().cloned().collect(), systems })
 }
@@ -88,6 +102,8 @@ mod tests {
         let lines = table::lines(&rows, std::slice::from_ref(&target));
         let waits = waits(&rows, &[target], &lines, None).unwrap();
         assert_eq!((waits.place, waits.causes), (0.7, vec!["queued".to_owned(), "behind long".to_owned()]));
-        assert_eq!(waits.systems, [("a".to_owned(), Some(vec![2.0, 3.0])), ("b".to_owned(), None)]);
+        let amounts: Vec<_> =
+            waits.systems.into_iter().map(|system| (system.name, system.by_cause_ns)).collect();
+        assert_eq!(amounts, [("a".to_owned(), Some(vec![2.0, 3.0])), ("b".to_owned(), None)]);
     }
 }

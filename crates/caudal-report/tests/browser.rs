@@ -42,48 +42,33 @@ fn count(text: &str, what: &str) -> usize {
     text.matches(what).count()
 }
 
-#[test]
-fn the_browser_finds_the_curves_and_runs_the_script() {
-    let report = common::report();
-    let dom = dom(&page("plan.html", &report));
-    let plots: usize = report.charts().iter().flat_map(|c| &c.variants).map(|v| v.plots.len()).sum();
-    assert!(dom.contains(&format!("data-ready=\"{plots}\"")), "the script did not reach its end");
-    assert_eq!(count(&dom, "<svg class=\"plot\" data-plot="), plots);
-    // Nine systems and one statistic shown: the DOM keeps every curve of every plot with its data.
-    let curves = count(&dom, "<path class=\"curve\"");
-    assert!(curves >= plots * 9, "{curves} curves in {plots} plots");
-    for system in ["tiny-quanta", "caladan-delay-range", "ideal"] {
-        let groups = count(&dom, &format!("data-name=\"{system}\""));
-        assert_eq!(groups, plots, "{system}");
-    }
-    assert!(count(&dom, "class=\"band\"") >= plots * 5);
-    assert_eq!(
-        count(&dom, "get p99.9 &lt; 50 µs</text>"),
-        2,
-        "the target is drawn in the tail and efficiency plots"
-    );
-    assert!(!dom.contains("<title>tiny-quanta"), "the script takes over the native tips");
-    assert!(dom.contains("id=\"csv\">"), "the button for the data is no longer hidden");
-}
+/// What a reader does: two steps by keys, away, pointing at a point, hiding a curve.
+const READER: &str = r#"
+    const plots = [...document.querySelectorAll("svg[data-plot]")];
+    const visible = plots.find((svg) => svg.getBoundingClientRect().width > 0);
+    const tip = document.getElementById("tip");
+    const note = (key) => { document.body.dataset[key] = tip.hidden ? "hidden" : tip.textContent; };
+    const press = (key) => visible.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+    press("ArrowRight"); note("first");
+    press("ArrowRight"); note("second");
+    press("Escape"); note("escaped");
+    const point = visible.querySelector('.series[data-name="shinjuku"] .pt').getBoundingClientRect();
+    const at = { clientX: point.x + point.width / 2, clientY: point.y + point.height / 2, bubbles: true };
+    visible.dispatchEvent(new PointerEvent("pointermove", at)); note("pointed");
+    document.querySelector(".legend button[title]").click();
+    document.body.dataset.off = document.querySelectorAll(".series.off").length;
+"#;
 
 #[test]
-fn a_reader_can_point_hide_and_go_by_keys() {
-    let actions = r#"
-        const visible = [...document.querySelectorAll("svg[data-plot]")].find((svg) => svg.getBoundingClientRect().width > 0);
-        const tip = document.getElementById("tip");
-        const note = (key) => { document.body.dataset[key] = tip.hidden ? "hidden" : tip.textContent; };
-        const press = (key) => visible.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
-        press("ArrowRight"); note("first");
-        press("ArrowRight"); note("second");
-        press("Escape"); note("escaped");
-        const point = visible.querySelector('.series[data-name="shinjuku"] .pt').getBoundingClientRect();
-        const at = { clientX: point.x + point.width / 2, clientY: point.y + point.height / 2, bubbles: true };
-        visible.dispatchEvent(new PointerEvent("pointermove", at)); note("pointed");
-        document.querySelector(".legend button[title]").click();
-        document.body.dataset.off = document.querySelectorAll(".series.off").length;
-    "#;
+fn the_browser_finds_the_curves_and_a_reader_can_point_and_hide() {
     let report = common::report();
-    let dom = dom(&page_with_reader("reader.html", &report, actions));
+    page("plan.html", &report);
+    let dom = dom(&page_with_reader("reader.html", &report, READER));
+    let plots: usize = report.charts().iter().flat_map(|c| &c.variants).map(|v| v.plots.len()).sum();
+    assert!(dom.contains(&format!("data-ready=\"{plots}\"")), "the script did not reach its end");
+    curves_are_drawn(&dom, plots);
+    assert!(!dom.contains("<title>tiny-quanta"), "the script takes over the native tips");
+    assert!(dom.contains("id=\"csv\">"), "the button for the data is no longer hidden");
     let said = |key: &str| {
         let from = dom.split(&format!("data-{key}=\"")).nth(1).unwrap_or_else(|| panic!("no {key}"));
         from.split('"').next().unwrap_or_default().to_owned()
@@ -93,8 +78,20 @@ fn a_reader_can_point_hide_and_go_by_keys() {
     assert!(said("second").contains(" µs to 1."), "the interval: {}", said("second"));
     assert_eq!(said("escaped"), "hidden");
     assert!(said("pointed").starts_with("shinjukuload 0.05"), "{}", said("pointed"));
-    let plots: usize = report.charts().iter().flat_map(|c| &c.variants).map(|v| v.plots.len()).sum();
     assert_eq!(said("off"), plots.to_string(), "a curve that is hidden once is hidden in all plots");
+}
+
+/// Every plot keeps every curve of the nine systems, whichever statistic is shown.
+fn curves_are_drawn(dom: &str, plots: usize) {
+    assert_eq!(count(dom, " data-plot=\""), plots);
+    let curves = count(dom, "<path class=\"curve\"");
+    assert!(curves >= plots * 9, "{curves} curves in {plots} plots");
+    for system in ["tiny-quanta", "caladan-delay-range", "ideal"] {
+        assert_eq!(count(dom, &format!("data-name=\"{system}\"")), plots, "{system}");
+    }
+    assert!(count(dom, "class=\"band\"") >= plots * 5);
+    let targets = count(dom, "get p99.9 &lt; 50 µs</text>");
+    assert_eq!(targets, 2, "the target is drawn in the plots of tail and efficiency");
 }
 
 #[test]
@@ -132,10 +129,10 @@ fn names_from_files_stay_text() {
 
 #[test]
 fn a_report_without_rows_or_with_overload_alone_is_a_page() {
-    let overloaded =
-        Row::from_lines(r#"{"system":"go","load":1.2,"overloaded":true,"latency_ns":null}"#).unwrap();
-    for (name, rows) in [("empty.html", Vec::new()), ("overloaded.html", overloaded)] {
-        let report = Report { title: name.into(), rows, ..Report::default() };
-        assert!(dom(&page(name, &report)).contains("data-ready=\"0\""));
-    }
+    let empty = Report { title: "empty".into(), ..Report::default() };
+    assert!(empty.to_html().contains("<h1>empty</h1>"));
+    let rows = Row::from_lines(r#"{"system":"go","load":1.2,"overloaded":true,"latency_ns":null}"#).unwrap();
+    let report = Report { rows, ..empty };
+    let dom = dom(&page("overloaded.html", &report));
+    assert!(dom.contains("data-ready=\"0\"") && dom.contains("never</span>"));
 }

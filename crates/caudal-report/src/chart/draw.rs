@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use super::labels::{Area, End, Place, place, quietest};
 use super::scale::Scale;
 use super::style::{STYLE, escape, shorten};
-use super::{Axis, Chart, Ink, Inks, Level, Mark, Plot, Point, Series, Variant};
+use super::{Axis, Chart, Ink, Inks, Level, Mark, Plot, Point, Series, Unit, Variant};
 
 /// Of a picture, in units of about a pixel.
 #[derive(Clone, Copy, Debug)]
@@ -72,8 +72,13 @@ fn scales(plot: &Plot, size: Size) -> (Scale, Scale) {
     let across = across.flatten().chain(beyond).chain(plot.uprights.iter().map(|level| level.at));
     let up = points().flat_map(|p| [Some(p.y), p.y_interval.map(|i| i.0), p.y_interval.map(|i| i.1)]);
     let up = up.flatten().chain(plot.levels.iter().map(|level| level.at));
-    let x = Scale::fit(plot.x.spread, across, (plot.x.low, plot.x.high), (size.width / 75.0) as usize);
-    let y = Scale::fit(plot.y.spread, up, (plot.y.low, plot.y.high), (size.height / 55.0) as usize);
+    let mut x = Scale::fit(plot.x.spread, across, (plot.x.low, plot.x.high), (size.width / 75.0) as usize);
+    let mut y = Scale::fit(plot.y.spread, up, (plot.y.low, plot.y.high), (size.height / 55.0) as usize);
+    for (scale, axis) in [(&mut x, &plot.x), (&mut y, &plot.y)] {
+        if axis.unit == Unit::Count {
+            scale.ticks.retain(|tick| tick.fract().abs() < 1e-9);
+        }
+    }
     (x, y)
 }
 
@@ -255,7 +260,10 @@ impl Drawing<'_> {
             return None;
         }
         let inside = |(x, y): &(f64, f64)| *x <= self.area.right + 1.0 && *y >= self.area.top - 1.0;
-        let (x, y) = self.path(series).into_iter().rfind(inside).or(top)?;
+        let path = self.path(series);
+        let (first, last) = (path.iter().copied().find(inside), path.iter().copied().rfind(inside));
+        // A curve may run to the left, and its name belongs where a reader looks for it.
+        let (x, y) = last.zip(first).map(|(a, b)| if b.0 > a.0 { b } else { a }).or(top)?;
         let letters = series.name.chars().count().min(LABEL_LETTERS);
         Some(End { x, y, width: letters as f64 * LETTER })
     }

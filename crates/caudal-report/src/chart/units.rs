@@ -14,8 +14,10 @@ pub enum Unit {
     Percent,
     /// Requests a second, shown as k/s or M/s.
     PerSecond,
-    /// A bare number: load, cores.
+    /// A bare number, such as load.
     Plain,
+    /// A number of whole things, such as cores: ticks are whole.
+    Count,
 }
 
 impl Unit {
@@ -23,11 +25,12 @@ impl Unit {
     #[must_use]
     pub fn show(self, value: f64) -> String {
         match self {
+            Self::PerSecond if value == 0.0 => "0".into(),
             Self::Nanoseconds => scaled(value, &[(1.0, " ns"), (1e3, " µs"), (1e6, " ms"), (1e9, " s")]),
             Self::PerSecond => scaled(value, &[(1.0, " /s"), (1e3, " k/s"), (1e6, " M/s"), (1e9, " G/s")]),
             Self::Times => format!("{}×", digits(value)),
             Self::Percent => format!("{} %", digits(value * 100.0)),
-            Self::Plain => digits(value),
+            Self::Plain | Self::Count => digits(value),
         }
     }
 }
