@@ -1,0 +1,64 @@
+# The commands of the README. `make help` lists them.
+#
+# Everything that a target needs beyond cargo and a C compiler is installed by itself, quietly when it is
+# there already: Debian and Ubuntu packages by apt-get (as root or with sudo), cargo tools by cargo.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+CARGO ?= cargo
+PREFIX ?= $(HOME)/.local
+DEMO_OUT ?= caudal-results/demo
+CAUDAL = target/release/caudal
+
+.PHONY: help build demo test lint deny bench bench-peers fuzz install reproduce docs clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+
+build: ## build the `caudal` command
+	@$(CARGO) build --release --locked -p caudal
+
+demo: build ## plan for measured RocksDB service times: which system carries how much load?
+	$(CAUDAL) plan --workload experiments/demo.toml --out $(DEMO_OUT) --policy policy.toml
+	@echo
+	@echo "The policy is in policy.toml, the report in $(DEMO_OUT)/report.html"
+
+test: ## run all tests (installs Chromium for the report's)
+	@scripts/need chromium chromium
+	$(CARGO) test --workspace --locked
+	@scripts/fuzz --seconds 10
+
+lint: ## formatting, clippy and rustdoc; warnings are errors
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --document-private-items
+
+deny: ## licences and sources of dependencies
+	@command -v cargo-deny >/dev/null || $(CARGO) install cargo-deny --locked --quiet
+	$(CARGO) deny --offline check licenses bans sources
+
+bench: ## speed and memory of the simulator, beside the limits; pinned to one core
+	@$(CARGO) build --release --locked -p caudal-bench
+	@scripts/bench
+
+bench-peers: ## the same queue on SSJ, cimba, nexosim and SimPy
+	@$(CARGO) build --release --locked -p caudal-bench
+	@CAUDAL_BENCH="target/release/caudal-bench peer" benches/peers/run
+
+fuzz: ## fuzz the parsers for ten minutes each
+	@scripts/fuzz --seconds 600
+
+reproduce: build ## every figure of the papers, and docs/reproduction.md
+	$(CAUDAL) reproduce all --docs
+
+docs: build ## the generated reference pages
+	@$(CARGO) run --release --locked -q -p caudal-docs
+
+install: build ## install `caudal` under PREFIX
+	install -D -m 755 $(CAUDAL) $(PREFIX)/bin/caudal
+	@echo "installed $(PREFIX)/bin/caudal"
+
+clean: ## remove what was built
+	$(CARGO) clean
