@@ -2,33 +2,33 @@
 
 /// Numbers below 4096, as words and a summary of the words that are not zero.
 #[derive(Clone)]
-pub(super) struct BitSet {
+pub(crate) struct BitSet {
     summary: u64,
     words: Box<[u64]>,
     len: u32,
 }
 
 impl BitSet {
-    pub(super) const CAPACITY_MAX: usize = 4096;
+    pub(crate) const CAPACITY_MAX: usize = 4096;
 
-    pub(super) fn new(capacity: usize) -> BitSet {
+    pub(crate) fn new(capacity: usize) -> BitSet {
         assert!(capacity <= Self::CAPACITY_MAX, "{capacity} numbers in a set for {}", Self::CAPACITY_MAX);
         BitSet { summary: 0, words: vec![0; capacity.div_ceil(64)].into_boxed_slice(), len: 0 }
     }
 
     #[inline]
-    pub(super) fn len(&self) -> u32 {
+    pub(crate) fn len(&self) -> u32 {
         self.len
     }
 
     #[inline]
-    pub(super) fn contains(&self, i: usize) -> bool {
+    pub(crate) fn contains(&self, i: usize) -> bool {
         self.words[i >> 6] >> (i & 63) & 1 == 1
     }
 
     /// Adds `i`, which is not there.
     #[inline]
-    pub(super) fn insert(&mut self, i: usize) {
+    pub(crate) fn insert(&mut self, i: usize) {
         debug_assert!(!self.contains(i));
         self.words[i >> 6] |= 1 << (i & 63);
         self.summary |= 1 << (i >> 6);
@@ -37,7 +37,7 @@ impl BitSet {
 
     /// Removes `i`, which is there.
     #[inline]
-    pub(super) fn remove(&mut self, i: usize) {
+    pub(crate) fn remove(&mut self, i: usize) {
         debug_assert!(self.contains(i));
         let word = &mut self.words[i >> 6];
         *word &= !(1 << (i & 63));
@@ -49,7 +49,7 @@ impl BitSet {
 
     /// The least number that is at least `from`.
     #[inline]
-    pub(super) fn first_from(&self, from: usize) -> Option<usize> {
+    pub(crate) fn first_from(&self, from: usize) -> Option<usize> {
         let at = from >> 6;
         let here = self.words.get(at)? & (!0 << (from & 63));
         if here != 0 {
@@ -63,9 +63,15 @@ impl BitSet {
         Some(at << 6 | self.words[at].trailing_zeros() as usize)
     }
 
+    /// The greatest number.
+    pub(crate) fn last(&self) -> Option<usize> {
+        let at = 63_u32.checked_sub(self.summary.leading_zeros())? as usize;
+        Some(at << 6 | (63 - self.words[at].leading_zeros()) as usize)
+    }
+
     /// The `n`-th number in increasing order, `n <` [`BitSet::len`].
     #[inline]
-    pub(super) fn nth(&self, mut n: u32) -> usize {
+    pub(crate) fn nth(&self, mut n: u32) -> usize {
         debug_assert!(n < self.len);
         let mut words = self.summary;
         loop {
@@ -83,7 +89,7 @@ impl BitSet {
         }
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         let mut next = 0;
         core::iter::from_fn(move || {
             let i = self.first_from(next)?;
@@ -114,6 +120,7 @@ mod tests {
             }
             let from = (state >> 20) as usize % 300;
             assert_eq!(bits.first_from(from), tree.range(from..).next().copied());
+            assert_eq!(bits.last(), tree.last().copied());
             assert_eq!(bits.len() as usize, tree.len());
             if !tree.is_empty() {
                 let n = (state >> 11) as u32 % bits.len();

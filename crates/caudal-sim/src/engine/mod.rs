@@ -12,7 +12,7 @@
 mod allocate;
 mod balance;
 mod behind;
-mod bits;
+pub(crate) mod bits;
 mod core;
 mod fluid;
 mod host;
@@ -25,7 +25,7 @@ mod scheduling;
 mod source;
 mod step;
 mod tasks;
-mod tree;
+pub(crate) mod tree;
 mod window;
 
 use caudal_config::{Costs, Pools, System};

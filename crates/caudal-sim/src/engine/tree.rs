@@ -11,28 +11,28 @@
 //! moves along, so that the bits suffice for any length of run.
 
 /// No event.
-pub(super) const NEVER: u64 = u64::MAX;
+pub(crate) const NEVER: u64 = u64::MAX;
 
-pub(super) struct WinnerTree {
+pub(crate) struct WinnerTree {
     keys: Box<[u64]>,
     leaves: usize,
 }
 
 impl WinnerTree {
-    pub(super) fn new(workers: usize) -> WinnerTree {
+    pub(crate) fn new(workers: usize) -> WinnerTree {
         let leaves = workers.next_power_of_two().max(2);
         WinnerTree { keys: vec![NEVER; 2 * leaves].into_boxed_slice(), leaves }
     }
 
     /// The least key.
     #[inline]
-    pub(super) fn min(&self) -> u64 {
+    pub(crate) fn min(&self) -> u64 {
         self.keys[1]
     }
 
     /// Replaces the key of `worker`.
     #[inline]
-    pub(super) fn set(&mut self, worker: usize, key: u64) {
+    pub(crate) fn set(&mut self, worker: usize, key: u64) {
         let keys = &mut self.keys[..];
         let mut at = self.leaves + worker;
         keys[at] = key;
@@ -47,7 +47,7 @@ impl WinnerTree {
     }
 
     /// Moves all keys `by` earlier, as the base moves on.
-    pub(super) fn rebase(&mut self, by: u64) {
+    pub(crate) fn rebase(&mut self, by: u64) {
         for key in self.keys.iter_mut().filter(|key| **key != NEVER) {
             *key -= by;
         }
