@@ -1,0 +1,160 @@
+//! `caudal reproduce [NAME|all]`: the figures of the papers, and what became of their statements.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use caudal_report::{Outcome, Report};
+use caudal_sim::experiment::ExperimentError;
+use clap::Args;
+use miette::{Context, IntoDiagnostic, miette};
+use serde_json::json;
+
+use crate::exit::{self, Failure, Interrupted};
+use crate::global::Global;
+use crate::progress::Progress;
+use crate::reproduce::figure::{Figure, Measured};
+use crate::reproduce::page::{Judged, page, word};
+use crate::reproduce::run::{Plan, RunError, path};
+use crate::reproduce::{FIGURES, find};
+use crate::results::write_whole;
+
+#[derive(Args, Debug)]
+pub(crate) struct ReproduceArgs {
+    /// A figure such as policies-figure-3; policies-figure-5 stands for 5a to 5c, policies or tiny-quanta for
+    /// all of a paper
+    #[arg(default_value = "all", value_name = "NAME|all")]
+    name: String,
+    /// Keep rows, figures, verdicts and reports in this directory
+    #[arg(long, value_name = "DIR", default_value = "caudal-results-reproduce")]
+    out: PathBuf,
+    /// Write reproduction.md and figures/ into this directory; takes all figures, without --quick
+    #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = "docs", conflicts_with = "quick")]
+    docs: Option<PathBuf>,
+    /// Exit with 1 if a statement does not hold
+    #[arg(long)]
+    strict: bool,
+}
+
+pub(crate) fn run(args: &ReproduceArgs, global: &Global) -> miette::Result<ExitCode> {
+    let figures = chosen(args)?;
+    let plans = figures.iter().map(|figure| Plan::new(figure, global.quick)).collect::<Result<Vec<_>, _>>()?;
+    let steps: usize = plans.iter().map(Plan::steps).sum();
+    let progress = Progress::new(global, steps as u64, "reproducing");
+    let mut measured = Vec::new();
+    let mut all = Vec::new();
+    for (figure, plan) in figures.iter().zip(&plans) {
+        let found = measure(figure, plan, args, global, &progress)?;
+        measured.push((figure.name, found));
+        let judged = Judged::new(figure, &measured).ok_or_else(|| miette!("{} has not been measured", figure.name))?;
+        keep(&judged, &args.out)?;
+        show(&judged, global, &progress);
+        all.push(judged);
+    }
+    progress.finish();
+    if let Some(docs) = &args.docs {
+        write_docs(&all, docs)?;
+    }
+    let failed = all.iter().flat_map(|judged| &judged.verdicts).any(|verdict| verdict.verdict == Outcome::DoesNotHold);
+    Ok(if args.strict && failed { ExitCode::from(exit::NO) } else { ExitCode::SUCCESS })
+}
+
+fn chosen(args: &ReproduceArgs) -> miette::Result<Vec<&'static Figure>> {
+    let figures = find(&args.name);
+    if figures.is_empty() {
+        let names: Vec<&str> = FIGURES.iter().map(|figure| figure.name).collect();
+        let help = format!("write all, or one of {}", names.join(", "));
+        return Err(miette!(help = help, "no figure is called `{}`", args.name));
+    }
+    if args.docs.is_some() && figures.len() < FIGURES.len() {
+        return Err(miette!(help = "write caudal reproduce all --docs", "the page in the docs has all figures"));
+    }
+    Ok(figures)
+}
+
+/// Simulates a figure; its rows are written as they come.
+fn measure(
+    figure: &Figure,
+    plan: &Plan,
+    args: &ReproduceArgs,
+    global: &Global,
+    progress: &Progress,
+) -> miette::Result<Measured> {
+    let dir = args.out.join(figure.name);
+    let rows = std::fs::create_dir_all(&dir).and_then(|()| File::create(dir.join("rows.jsonl")));
+    let mut rows = rows.into_diagnostic().wrap_err_with(|| format!("can not write into `{}`", dir.display()))?;
+    write_whole(&dir.join("config.toml"), figure.file)?;
+    let mut written = Ok(());
+    let found = plan.run(global, progress, &mut |cell| {
+        if global.json {
+            progress.note_data(&cell.row);
+        }
+        if written.is_ok() {
+            written = rows.write_all(format!("{}\n", cell.row).as_bytes());
+        }
+    });
+    written.map_err(|error| Failure(format!("can not write into `{}`: {error}", dir.display())))?;
+    found.map_err(|RunError { point, source }| match source {
+        ExperimentError::Interrupted(_) => Interrupted("; figures that were done are kept".to_owned()).into(),
+        source => miette!("{}, {point}: {source}", path(figure.name)),
+    })
+}
+
+/// Figures, verdicts and report of a figure, in its directory.
+fn keep(judged: &Judged, out: &Path) -> miette::Result<()> {
+    let dir = out.join(judged.figure.name);
+    for (chart, name) in judged.charts.iter().zip(judged.chart_names()) {
+        write_whole(&dir.join(name), &chart.to_svg())?;
+    }
+    let verdicts = serde_json::to_string_pretty(&judged.verdicts).into_diagnostic()?;
+    write_whole(&dir.join("verdicts.json"), &(verdicts + "\n"))?;
+    let report = Report {
+        title: judged.figure.title.to_owned(),
+        question: judged.figure.shows.to_owned(),
+        verdicts: judged.verdicts.clone(),
+        charts: Some(judged.charts.clone()),
+        config_toml: judged.figure.file.to_owned(),
+        provenance: vec![("caudal".to_owned(), env!("CARGO_PKG_VERSION").to_owned())],
+        ..Report::default()
+    };
+    write_whole(&dir.join("report.html"), &report.to_html())
+}
+
+fn show(judged: &Judged, global: &Global, progress: &Progress) {
+    if global.json {
+        for verdict in &judged.verdicts {
+            let (statement, verdict_word) = (&verdict.statement, word(verdict.verdict));
+            progress.note_data(&json!({
+                "figure": judged.figure.name, "statement": statement, "source": verdict.source,
+                "verdict": verdict_word, "numbers": verdict.numbers,
+            }));
+        }
+        return;
+    }
+    let mut text = format!("\n{}\n\n", judged.figure.title);
+    for sheet in &judged.sheets {
+        text += &format!("{}\n{}\n", sheet.title, sheet.to_table());
+    }
+    for verdict in &judged.verdicts {
+        text += &format!("{:<13} {} ({})\n", word(verdict.verdict), verdict.statement, verdict.source);
+        text += &format!("{:<13}   {}\n", "", verdict.numbers);
+    }
+    progress.print(&text);
+}
+
+fn write_docs(all: &[Judged], docs: &Path) -> miette::Result<()> {
+    let figures = docs.join("figures");
+    std::fs::create_dir_all(&figures)
+        .into_diagnostic()
+        .wrap_err_with(|| format!("can not make `{}`", figures.display()))?;
+    for judged in all {
+        for (chart, name) in judged.charts.iter().zip(judged.chart_names()) {
+            write_whole(&figures.join(name), &chart.to_svg())?;
+        }
+    }
+    let path = docs.join("reproduction.md");
+    write_whole(&path, &page(all))?;
+    eprintln!("wrote {}", path.display());
+    Ok(())
+}

@@ -1,0 +1,138 @@
+//! A figure of a paper: the file that makes it, what is drawn, and what the paper says about it.
+
+use caudal_report::chart::Chart;
+
+use super::cell::{Cell, STATIC};
+use super::claim::Finding;
+use super::search::Highest;
+use super::tables::Sheet;
+
+/// A figure, or a part of one.
+pub(crate) struct Figure {
+    /// What the command line and the file are called.
+    pub(crate) name: &'static str,
+    /// The heading: `Policies paper, Figure 3`.
+    pub(crate) title: &'static str,
+    /// What it shows, in a sentence or two.
+    pub(crate) shows: &'static str,
+    /// Text of the file in `experiments/`.
+    pub(crate) file: &'static str,
+    /// How its numbers are had.
+    pub(crate) kind: Kind,
+    /// What the paper says about it.
+    pub(crate) statements: &'static [Statement],
+    /// What is drawn.
+    pub(crate) charts: fn(&Measured) -> Vec<Chart>,
+    /// What is printed.
+    pub(crate) sheets: fn(&Measured) -> Vec<Sheet>,
+}
+
+/// How a figure's numbers are had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Every point of the file is simulated.
+    Points,
+    /// For every system of the file, the highest load within a limit is looked for.
+    HighestLoad,
+}
+
+/// A statement of a paper.
+pub(crate) struct Statement {
+    /// What the paper says, close to its words.
+    pub(crate) text: &'static str,
+    /// Where it says so.
+    pub(crate) source: &'static str,
+    /// How it is read here, where the words leave it open; may be empty.
+    pub(crate) reading: &'static str,
+    /// Other figures that it takes.
+    pub(crate) needs: &'static [&'static str],
+    /// Judges it; only called when all that it needs is there.
+    pub(crate) judge: fn(&Study<'_>) -> Finding,
+}
+
+/// What was measured for a figure.
+#[derive(Default)]
+pub(crate) struct Measured {
+    /// Its points, in the order of the file.
+    pub(crate) cells: Vec<Cell>,
+    /// What was found where the highest load was looked for.
+    pub(crate) highest: Vec<Highest>,
+}
+
+impl Measured {
+    /// The curve of a system on the same cores all the time, along the number of cores.
+    pub(crate) fn curve(&self, system: &str) -> Vec<&Cell> {
+        self.cells.iter().filter(|cell| cell.system == system && cell.allocation == STATIC).collect()
+    }
+
+    /// The static point of a system on so many cores.
+    pub(crate) fn held(&self, system: &str, held: u32) -> Option<&Cell> {
+        self.curve(system).into_iter().find(|cell| cell.held == held)
+    }
+
+    /// Points of a system under an allocation policy, along the load.
+    pub(crate) fn under(&self, system: &str, allocation: &str) -> Vec<&Cell> {
+        self.cells.iter().filter(|cell| cell.system == system && cell.allocation == allocation).collect()
+    }
+
+    /// The point of a system under an allocation policy.
+    pub(crate) fn point(&self, system: &str, allocation: &str) -> Option<&Cell> {
+        self.under(system, allocation).into_iter().next()
+    }
+
+    /// Pairs of static points of two systems on the same cores at the same load, of which at least one
+    /// carries the load.
+    pub(crate) fn pairs(&self, first: &str, second: &str) -> Vec<(&Cell, &Cell)> {
+        let same = |a: &Cell, b: &Cell| a.held == b.held && a.load == b.load;
+        let second = self.curve(second);
+        let pairs = self.curve(first).into_iter();
+        pairs
+            .filter_map(|a| second.iter().find(|b| same(a, b)).map(|&b| (a, b)))
+            .filter(|(a, b)| !(a.overloaded && b.overloaded))
+            .collect()
+    }
+
+    /// Different values of `of` in the order of the file.
+    pub(crate) fn values<T: PartialEq>(&self, of: impl Fn(&Cell) -> T) -> Vec<T> {
+        let mut values = Vec::new();
+        for value in self.cells.iter().map(of) {
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+        values
+    }
+}
+
+/// The figures that have been measured so far, and the one that is judged.
+pub(crate) struct Study<'a> {
+    figures: &'a [(&'static str, Measured)],
+    here: &'a Measured,
+}
+
+impl<'a> Study<'a> {
+    /// The study of the figure called `name`, if it has been measured.
+    pub(crate) fn of(figures: &'a [(&'static str, Measured)], name: &str) -> Option<Study<'a>> {
+        let here = figures.iter().find(|(other, _)| *other == name)?;
+        Some(Study { figures, here: &here.1 })
+    }
+
+    /// The figure that the statement belongs to.
+    pub(crate) fn here(&self) -> &'a Measured {
+        self.here
+    }
+
+    /// A figure that the statement needs.
+    ///
+    /// # Panics
+    /// If the statement does not name it under `needs`.
+    pub(crate) fn figure(&self, name: &str) -> &'a Measured {
+        let found = self.figures.iter().find(|(other, _)| *other == name);
+        &found.unwrap_or_else(|| panic!("a statement uses {name} without needing it")).1
+    }
+
+    /// Are all these figures there?
+    pub(crate) fn has(&self, names: &[&str]) -> bool {
+        names.iter().all(|name| self.figures.iter().any(|(other, _)| other == name))
+    }
+}

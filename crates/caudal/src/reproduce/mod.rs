@@ -1,0 +1,83 @@
+//! Reproduction: the figures of the papers, simulated anew, and their statements judged one by one.
+//!
+//! * [`figure`]: what a figure is: a file of `experiments/`, charts, tables, and [`figure::Statement`]s.
+//! * `policies_*`, `tiny_quanta*`: the figures themselves, a file each.
+//! * [`run`] simulates a figure's points and keeps every replication as a [`cell`]; [`search`] looks for the
+//!   highest load where a figure shows that.
+//! * [`claim`] judges: claims about numbers with intervals, true, false or open; [`compare`] makes them of
+//!   pairs of systems that saw the same requests, and of points and curves.
+//! * [`tables`], [`charts`] and [`page`] show what came out.
+//!
+//! A statement holds, does not hold, or is undecided; whichever it is, it is reported with its numbers. No
+//! parameter of an experiment is chosen so that a statement comes out.
+
+mod cell;
+mod charts;
+mod claim;
+mod compare;
+pub(crate) mod figure;
+mod notes;
+pub(crate) mod page;
+mod policies_dynamic;
+mod policies_figure_10;
+mod policies_figure_3;
+mod policies_figure_4;
+mod policies_figure_5;
+mod policies_figure_7;
+mod policies_figures_6_9;
+pub(crate) mod run;
+mod search;
+mod tables;
+mod tiny_quanta;
+
+use figure::Figure;
+
+/// All figures, in the order in which they are run and reported: none needs a later one.
+pub(crate) static FIGURES: [Figure; 14] = [
+    policies_figure_3::FIGURE,
+    policies_figure_4::FIGURE,
+    policies_figure_5::FIGURE_A,
+    policies_figure_5::FIGURE_B,
+    policies_figure_5::FIGURE_C,
+    policies_figures_6_9::FIGURE_6,
+    policies_figure_7::FIGURE,
+    policies_figures_6_9::FIGURE_9A,
+    policies_figures_6_9::FIGURE_9B,
+    policies_figure_10::FIGURE_A,
+    policies_figure_10::FIGURE_B,
+    tiny_quanta::FIGURE_1,
+    tiny_quanta::FIGURE_2,
+    tiny_quanta::FIGURE_4,
+];
+
+/// The figures that `name` stands for: all, one, the parts of one, or those of a paper.
+pub(crate) fn find(name: &str) -> Vec<&'static Figure> {
+    let stands_for = |figure: &&Figure| match figure.name.strip_prefix(name) {
+        Some(rest) => rest.is_empty() || rest.starts_with('-') || matches!(rest, "a" | "b" | "c"),
+        None => name == "all",
+    };
+    FIGURES.iter().filter(stands_for).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_can_be_read_and_every_need_is_met_in_time() {
+        for (at, figure) in FIGURES.iter().enumerate() {
+            let plan = run::Plan::new(figure, false).unwrap_or_else(|error| panic!("{}: {error:?}", figure.name));
+            assert!(plan.steps() > 0, "{}", figure.name);
+            for need in figure.statements.iter().flat_map(|statement| statement.needs) {
+                assert!(FIGURES[..=at].iter().any(|other| other.name == *need), "{} needs {need}", figure.name);
+            }
+        }
+    }
+
+    #[test]
+    fn names_stand_for_figures_parts_and_papers() {
+        let count = |name: &str| find(name).len();
+        assert_eq!([count("all"), count("policies-figure-5"), count("policies-figure-5b")], [14, 3, 1]);
+        assert_eq!([count("tiny-quanta"), count("policies-figure-1"), count("figure"), count("")], [3, 0, 0, 0]);
+    }
+}

@@ -1,0 +1,175 @@
+//! `docs/reproduction.md`: what came out, what did not, and every figure with its verdicts.
+
+use caudal_report::chart::Chart;
+use caudal_report::{Outcome, Verdict};
+
+use super::FIGURES;
+use super::figure::{Figure, Measured, Study};
+use super::notes;
+use super::run::path;
+use super::tables::Sheet;
+
+/// What came out for a figure.
+pub(crate) struct Judged {
+    pub(crate) figure: &'static Figure,
+    pub(crate) verdicts: Vec<Verdict>,
+    pub(crate) charts: Vec<Chart>,
+    pub(crate) sheets: Vec<Sheet>,
+}
+
+impl Judged {
+    /// Judges the figure called `name`, with all that has been measured so far at hand. Statements that need a
+    /// figure that has not been measured are undecided.
+    pub(crate) fn new(figure: &'static Figure, measured: &[(&'static str, Measured)]) -> Option<Judged> {
+        let study = Study::of(measured, figure.name)?;
+        let verdicts = figure.statements.iter().map(|statement| {
+            let (outcome, numbers) = if study.has(statement.needs) {
+                let found = (statement.judge)(&study);
+                (found.outcome, found.numbers)
+            } else {
+                (Outcome::Undecided, format!("not judged: it takes {} too", statement.needs.join(", ")))
+            };
+            let (statement, source) = (statement.text.to_owned(), statement.source.to_owned());
+            Verdict { statement, source, verdict: outcome, numbers }
+        });
+        Some(Judged {
+            figure,
+            verdicts: verdicts.collect(),
+            charts: (figure.charts)(study.here()),
+            sheets: (figure.sheets)(study.here()),
+        })
+    }
+
+    /// File names of its charts.
+    pub(crate) fn chart_names(&self) -> Vec<String> {
+        let name = self.figure.name;
+        let numbered = |at: usize| if at == 0 { format!("{name}.svg") } else { format!("{name}-{}.svg", at + 1) };
+        (0..self.charts.len()).map(numbered).collect()
+    }
+}
+
+/// `holds`, `does not hold`, `undecided`.
+pub(crate) fn word(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Holds => "holds",
+        Outcome::DoesNotHold => "does not hold",
+        Outcome::Undecided => "undecided",
+    }
+}
+
+/// The command that makes the page.
+const COMMAND: &str = "caudal reproduce all --docs";
+
+const HEAD: &str = "\
+# What the papers say, and what came out
+
+Every figure below was simulated anew from its file in `experiments/`, and what its paper says about it was judged
+statement by statement. A statement **holds** or **does not hold** when the numbers say so with confidence; else it
+is **undecided**. Systems that are compared saw the same requests (common random numbers); a statement that asks
+many questions at once is judged at 95 % as a whole (Bonferroni). *Reading* says how a statement's words were taken
+where they leave it open: that is ours. No parameter was chosen so that a statement comes out.
+
+*Policies paper* is McClure et al., \"Efficient Scheduling Policies for Microsecond-Scale Tasks\", NSDI 2022; *Tiny
+Quanta* is Luo et al., \"Efficient Microsecond-scale Blind Scheduling with Tiny Quanta\", ASPLOS 2024.
+";
+
+/// The whole page.
+pub(crate) fn page(all: &[Judged]) -> String {
+    let mut text = format!("<!-- Made by `{COMMAND}`; do not edit. -->\n{HEAD}\n{}", summary(all));
+    for judged in all {
+        text += &section(judged);
+    }
+    text + notes::UNJUDGED
+}
+
+fn summary(all: &[Judged]) -> String {
+    let verdicts = || all.iter().flat_map(|judged| &judged.verdicts);
+    let count = |outcome: Outcome| verdicts().filter(|verdict| verdict.verdict == outcome).count();
+    let mut text = format!(
+        "## Summary\n\nOf {} statements {} hold, {} do not hold, and {} are undecided.\n\n",
+        verdicts().count(),
+        count(Outcome::Holds),
+        count(Outcome::DoesNotHold),
+        count(Outcome::Undecided)
+    );
+    text += "| figure | hold | do not hold | undecided |\n| --- | ---: | ---: | ---: |\n";
+    for judged in all {
+        let of = |outcome: Outcome| judged.verdicts.iter().filter(|verdict| verdict.verdict == outcome).count();
+        let (name, title) = (judged.figure.name, judged.figure.title);
+        let [yes, no, open] = [Outcome::Holds, Outcome::DoesNotHold, Outcome::Undecided].map(of);
+        text += &format!("| [{title}](#{name}) | {yes} | {no} | {open} |\n");
+    }
+    for (outcome, title) in [(Outcome::DoesNotHold, "What did not come out"), (Outcome::Undecided, "What is undecided")] {
+        if count(outcome) > 0 {
+            text += &format!("\n### {title}\n\n");
+        }
+        for judged in all {
+            for verdict in judged.verdicts.iter().filter(|verdict| verdict.verdict == outcome) {
+                let note = notes::note(judged.figure.name, &verdict.statement);
+                let note = note.map_or(String::new(), |note| format!("\n  *Looked into:* {note}"));
+                let Verdict { statement, source, numbers, .. } = verdict;
+                let figure = judged.figure.title.split(':').next().unwrap_or_default();
+                text += &format!("- **{statement}** ({figure}; {source}). {numbers}.{note}\n");
+            }
+        }
+    }
+    text + "\n"
+}
+
+fn section(judged: &Judged) -> String {
+    let Figure { name, title, shows, .. } = judged.figure;
+    let mut text = format!("<!-- {} -->\n<a id=\"{name}\"></a>\n## {title}\n\n{shows}\n\n", fingerprint(judged.figure));
+    text += &format!("Made from [`{0}`](../{0}).\n\n", path(name));
+    for chart in judged.chart_names() {
+        text += &format!("![{title}](figures/{chart})\n\n");
+    }
+    text += "| statement | reading | where | verdict | numbers |\n| --- | --- | --- | --- | --- |\n";
+    for (verdict, statement) in judged.verdicts.iter().zip(judged.figure.statements) {
+        let cells = [&verdict.statement, statement.reading, &verdict.source, word(verdict.verdict), &verdict.numbers];
+        let cells = cells.map(|cell: &str| cell.replace('|', "\\|"));
+        text += &format!("| {} |\n", cells.join(" | "));
+    }
+    text += "\n<details><summary>Tables</summary>\n\n";
+    for sheet in &judged.sheets {
+        text += &(sheet.to_markdown() + "\n");
+    }
+    text + "</details>\n\n"
+}
+
+/// What a figure's part of the page depends on, but the simulator: its file and its statements.
+fn fingerprint(figure: &Figure) -> String {
+    let statements = figure.statements.iter().flat_map(|statement| [statement.text, statement.source, statement.reading]);
+    let texts = [figure.title, figure.shows, figure.file].into_iter().chain(statements);
+    // FNV-1a: all that is needed is that an edit changes it.
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    let hash = texts.flat_map(|text| text.bytes().chain([0])).fold(0xcbf2_9ce4_8422_2325, step);
+    format!("{} {hash:016x}", figure.name)
+}
+
+/// Lines that an up-to-date page holds.
+pub(crate) fn fingerprints() -> Vec<String> {
+    FIGURES.iter().map(|figure| format!("<!-- {} -->", fingerprint(figure))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_in_the_docs_has_the_figures_and_statements_of_the_program() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reproduction.md");
+        let page = std::fs::read_to_string(page).unwrap_or_default();
+        for line in fingerprints() {
+            assert!(page.contains(&line), "docs/reproduction.md is stale ({line}): run `{COMMAND}`");
+        }
+        let statements = FIGURES.iter().map(|figure| figure.statements.len()).sum::<usize>();
+        assert!(page.contains(&format!("Of {statements} statements")), "it is stale: run `{COMMAND}`");
+    }
+
+    #[test]
+    fn a_figure_is_stale_when_its_file_changes() {
+        let figure = &FIGURES[0];
+        let edited = Figure { file: "other", ..*figure };
+        assert_ne!(fingerprint(figure), fingerprint(&edited));
+    }
+}

@@ -1,0 +1,188 @@
+//! Policies paper, Figure 7: core allocation with work stealing across loads, on 64 cores.
+
+use caudal_report::chart::{Axis, Chart, Plot, Point, Series, Spread, Unit};
+use caudal_stats::Estimate;
+
+use super::cell::{Cell, apart};
+use super::charts::{Axes, curves};
+use super::claim::{Ask, Claim, Finding, Limit, all, each, one};
+use super::compare::{TAIL, spread};
+use super::figure::{Figure, Kind, Measured, Statement, Study};
+use super::policies_dynamic::{efficiency_bound, widened};
+use super::tables::{CONFIDENCE, Sheet, dynamic_sheet};
+
+pub(crate) const FIGURE: Figure = Figure {
+    name: "policies-figure-7",
+    title: "Policies paper, Figure 7: core allocation with work stealing across loads",
+    shows: "Excess cores over the ideal single queue, and tail latency, of each core-allocation policy with work \
+            stealing on 64 cores at loads from 0.05 to 0.9.",
+    file: include_str!("../../../../experiments/policies-figure-7.toml"),
+    kind: Kind::Points,
+    statements: &STATEMENTS,
+    charts,
+    sheets,
+};
+
+const STEALING: &str = "work-stealing";
+/// Policies that keep a metric in a range.
+const RANGES: [&str; 2] = ["delay-range", "utilization-range"];
+/// Policies that yield cores only when no work is found.
+const OTHERS: [&str; 3] = ["shenango", "caladan", "per-task"];
+/// "Across loads": where the paper's figure is about; below, a core or two decide.
+const LOADS: std::ops::RangeInclusive<f64> = 0.2..=0.8;
+/// "Similar tail latency": at most a quarter above.
+const SIMILAR: f64 = 1.25;
+
+static STATEMENTS: [Statement; 6] = [
+    Statement {
+        text: "Delay range and utilization range save up to 15 cores for similar tail latency across loads",
+        source: "section 4.3, Finding 6, Figure 7",
+        reading: "the most cores saved against Shenango, Caladan or per-task at any load, where p99.9 is at most a \
+                  quarter above theirs, is 10 to 20",
+        needs: &[],
+        judge: |study| savings(study.here()),
+    },
+    Statement {
+        text: "Delay range keeps tail latency more constant across loads than Caladan, Shenango and per-task",
+        source: "section 4.3, Finding 5, Figure 7b",
+        reading: "largest over smallest p99.9 at loads 0.2 to 0.8",
+        needs: &[],
+        judge: |study| steadier(study.here(), "delay-range", |cell, confidence| TAIL.of(cell, confidence)),
+    },
+    Statement {
+        text: "Utilization range keeps efficiency more constant across loads than Caladan, Shenango and per-task",
+        source: "section 4.3, Finding 5, Figure 7a",
+        reading: "largest over smallest share of core time spent on tasks at loads 0.2 to 0.8",
+        needs: &[],
+        judge: |study| {
+            steadier(study.here(), "utilization-range", |cell, confidence| widened(cell.efficiency, confidence))
+        },
+    },
+    Statement {
+        text: "Caladan, Shenango and per-task have inconsistent efficiency across loads",
+        source: "section 4.3, Finding 5, Figure 7a",
+        reading: "their most excess cores at loads 0.2 to 0.8 are at least 1.5 times their fewest",
+        needs: &[],
+        judge: |study| inconsistent(study.here()),
+    },
+    Statement {
+        text: "Per-task efficiency is at most T/(T+R) before all cores are allocated: tasks of 1 us",
+        source: "section 4.3",
+        reading: "judged where fewer than 1 % of the arrivals find no free core; R = 5 us",
+        needs: &[],
+        judge: |study: &Study<'_>| efficiency_bound(study, 1.0),
+    },
+    Statement {
+        text: "Both ranges use fewer cores than per-task allocation at every load",
+        source: "section 4.3, Figure 7a",
+        reading: "cores held on average",
+        needs: &[],
+        judge: |study| fewer_cores(study.here(), "per-task"),
+    },
+];
+
+/// Points of two allocation policies at the same loads.
+fn same_load<'a>(measured: &'a Measured, first: &str, second: &str) -> Vec<(&'a Cell, &'a Cell)> {
+    let second = measured.under(STEALING, second);
+    let of = |a: &'a Cell| second.iter().find(|b| b.load == a.load).map(|&b| (a, b));
+    measured.under(STEALING, first).into_iter().filter_map(of).collect()
+}
+
+fn savings(measured: &Measured) -> Finding {
+    let mut found: Vec<(String, Estimate)> = Vec::new();
+    for range in RANGES {
+        for other in OTHERS {
+            for (a, b) in same_load(measured, range, other) {
+                if a.overloaded || b.overloaded || TAIL.ratio(a, b, CONFIDENCE).high > SIMILAR {
+                    continue;
+                }
+                let (own, theirs) = (a.cores_mean, b.cores_mean);
+                let saved = Estimate {
+                    estimate: theirs.estimate - own.estimate,
+                    low: theirs.low - own.high,
+                    high: theirs.high - own.low,
+                };
+                found.push((format!("cores that {range} saves against {other} at load {}:", a.load), saved));
+            }
+        }
+    }
+    let most = found.into_iter().max_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate));
+    most.map_or_else(|| all(&[]), |(place, saved)| one(&place, |_| saved, Limit::Within(10.0, 20.0)))
+}
+
+fn across_loads(measured: &Measured, allocation: &str, of: impl Fn(&Cell) -> Estimate) -> Estimate {
+    let points = measured.under(STEALING, allocation);
+    let values: Vec<Estimate> = points.into_iter().filter(|cell| LOADS.contains(&cell.load)).map(of).collect();
+    spread(&values)
+}
+
+fn steadier(measured: &Measured, range: &'static str, metric: fn(&Cell, f64) -> Estimate) -> Finding {
+    let asks = OTHERS.map(|other| -> Ask<'_> {
+        Box::new(move |confidence| {
+            let each = 1.0 - (1.0 - confidence) / 2.0;
+            let of = |allocation: &str| across_loads(measured, allocation, |cell| metric(cell, each));
+            let (own, theirs) = (of(range), of(other));
+            let place = format!(
+                "{} for {range}, {} for {other}; ratio",
+                crate::table::digits(own.estimate),
+                crate::table::digits(theirs.estimate)
+            );
+            Claim::new(place, apart(own, theirs), Limit::Below(1.0))
+        })
+    });
+    all(&asks)
+}
+
+fn excess(cell: &Cell, confidence: f64) -> Estimate {
+    let ideal = cell.load * f64::from(cell.cores);
+    let Estimate { estimate, low, high } = widened(cell.cores_mean, confidence);
+    Estimate { estimate: estimate - ideal, low: low - ideal, high: high - ideal }
+}
+
+fn inconsistent(measured: &Measured) -> Finding {
+    let of = |allocation: &'static str| {
+        let ask: Ask<'_> = Box::new(move |confidence| {
+            let value = across_loads(measured, allocation, |cell| excess(cell, confidence));
+            Claim::new("most over fewest excess cores", value, Limit::Above(1.5))
+        });
+        all(&[ask])
+    };
+    each(&OTHERS.map(|allocation| (allocation, of(allocation))))
+}
+
+fn fewer_cores(measured: &Measured, other: &str) -> Finding {
+    let mut asks: Vec<Ask<'_>> = Vec::new();
+    for range in RANGES {
+        for (a, b) in same_load(measured, range, other) {
+            asks.push(Box::new(move |confidence| {
+                let each = 1.0 - (1.0 - confidence) / 2.0;
+                let ratio = apart(widened(a.cores_mean, each), widened(b.cores_mean, each));
+                Claim::new(format!("{range} at load {}", a.load), ratio, Limit::Below(1.0))
+            }));
+        }
+    }
+    all(&asks)
+}
+
+fn charts(measured: &Measured) -> Vec<Chart> {
+    let axes = Axes { across: ("load", Unit::Plain, |cell| cell.load), stat: TAIL, most: None };
+    let name = |cell: &Cell| match cell.system.as_str() {
+        STEALING => cell.allocation.to_owned(),
+        other => other.to_owned(),
+    };
+    let tail = curves(&measured.cells, "p99.9 latency", axes, |cell| Some(name(cell)));
+    let axis = |label: &str| Axis::new(label, Unit::Plain, Spread::Linear);
+    let mut cores = Plot::new("Excess cores over the ideal single queue", axis("load"), axis("excess cores"));
+    for allocation in OTHERS.into_iter().chain(RANGES) {
+        let points = measured.under(STEALING, allocation).into_iter().map(|cell| {
+            let excess = excess(cell, CONFIDENCE);
+            Point::new(cell.load, excess.estimate).within(excess.low, excess.high)
+        });
+        cores = cores.with(Series::line(allocation, points.collect()));
+    }
+    vec![Chart::single(FIGURE.title, "Flat curves are predictable.", vec![cores, tail])]
+}
+
+fn sheets(measured: &Measured) -> Vec<Sheet> {
+    vec![dynamic_sheet(measured)]
+}

@@ -1,0 +1,123 @@
+//! A figure's numbers as tables: for the terminal and for `docs/reproduction.md`.
+
+use caudal_stats::Estimate;
+
+use super::cell::{Cell, Stat};
+use super::compare::LATENCIES;
+use super::figure::Measured;
+use crate::table::{Table, digits, time};
+
+/// Confidence of the intervals in tables.
+pub(crate) const CONFIDENCE: f64 = 0.95;
+
+/// A table with a title.
+pub(crate) struct Sheet {
+    pub(crate) title: String,
+    pub(crate) head: Vec<String>,
+    pub(crate) rows: Vec<Vec<String>>,
+}
+
+impl Sheet {
+    /// For the terminal.
+    pub(crate) fn to_table(&self) -> Table {
+        let head: Vec<&str> = self.head.iter().map(String::as_str).collect();
+        let mut table = Table::new(&head);
+        self.rows.iter().for_each(|row| table.row(row.clone()));
+        table
+    }
+
+    /// For a page.
+    pub(crate) fn to_markdown(&self) -> String {
+        let line = |cells: &[String]| {
+            let cells: Vec<String> = cells.iter().map(|cell| cell.trim().replace('|', "\\|")).collect();
+            format!("| {} |\n", cells.join(" | "))
+        };
+        let rule: Vec<String> =
+            (0..self.head.len()).map(|at| if at == 0 { "---" } else { "---:" }.to_owned()).collect();
+        let rows: String = self.rows.iter().map(|row| line(row)).collect();
+        format!("{}\n\n{}{}{rows}", self.title, line(&self.head), line(&rule))
+    }
+}
+
+/// `12.3 µs`, or what is the matter.
+fn shown(cell: Option<&Cell>, stat: Stat) -> String {
+    match cell {
+        None => "–".to_owned(),
+        Some(cell) if cell.overloaded => "overload".to_owned(),
+        Some(cell) => with_unit(stat, stat.of(cell, CONFIDENCE).estimate),
+    }
+}
+
+fn with_unit(stat: Stat, value: f64) -> String {
+    match stat {
+        Stat::Latency(_) => time(value),
+        Stat::Slowdown(_) | Stat::LongSlowdown(_) => digits(value),
+    }
+}
+
+fn widest(cells: &[Cell], stat: Stat) -> f64 {
+    let halves = cells.iter().filter(|cell| !cell.overloaded).map(|cell| stat.of(cell, CONFIDENCE));
+    halves.map(|estimate| estimate.relative_half_width()).fold(0.0, f64::max)
+}
+
+/// Rows of `series`, columns of `places`, a cell for each pair that was simulated.
+pub(crate) fn pivot(
+    cells: &[Cell],
+    stat: Stat,
+    what: &str,
+    series: impl Fn(&Cell) -> String,
+    (places, place): (&str, impl Fn(&Cell) -> String),
+) -> Sheet {
+    let (mut names, mut columns): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    for cell in cells {
+        let (name, column) = (series(cell), place(cell));
+        if !names.contains(&name) {
+            names.push(name);
+        }
+        if !columns.contains(&column) {
+            columns.push(column);
+        }
+    }
+    let at = |name: &str, column: &str| cells.iter().find(|cell| series(cell) == name && place(cell) == column);
+    let row = |name: &String| {
+        let mut row = vec![name.clone()];
+        row.extend(columns.iter().map(|column| shown(at(name, column), stat)));
+        row
+    };
+    let mut head = vec![places.to_owned()];
+    head.extend(columns.iter().cloned());
+    let widest = 100.0 * widest(cells, stat);
+    let title = format!("{} of the {what} (95 % intervals: ±{widest:.1} % at most)", stat.label());
+    Sheet { title, head, rows: names.iter().map(row).collect() }
+}
+
+/// Latencies along the number of cores that are held all the time.
+pub(crate) fn static_sheets(measured: &Measured) -> Vec<Sheet> {
+    let cells: Vec<Cell> = measured.cells.iter().filter(|cell| !cell.is_dynamic()).cloned().collect();
+    let held = |cell: &Cell| cell.held.to_string();
+    LATENCIES.iter().map(|&stat| pivot(&cells, stat, "latency", |cell| cell.system.clone(), ("cores", held))).collect()
+}
+
+/// Points whose cores come and go: cores, efficiency, latencies.
+pub(crate) fn dynamic_sheet(measured: &Measured) -> Sheet {
+    let head = ["balancing", "allocation", "load", "cores held", "share of cores", "efficiency", "p50", "p99", "p99.9"];
+    let estimate = |estimate: Estimate, show: fn(f64) -> String| crate::table::estimate(&estimate, show);
+    let percent = |value: f64| format!("{:.1} %", 100.0 * value);
+    let row = |cell: &Cell| {
+        let mut row = vec![cell.system.clone(), cell.allocation.to_owned(), digits(cell.load)];
+        row.push(estimate(cell.cores_mean, digits));
+        row.push(percent(cell.cores_mean.estimate / f64::from(cell.cores)));
+        row.push(estimate(cell.efficiency, percent));
+        row.extend(LATENCIES.iter().map(|stat| match cell.overloaded {
+            true => "overload".to_owned(),
+            false => estimate(stat.of(cell, CONFIDENCE), time),
+        }));
+        row
+    };
+    let cells = measured.cells.iter().filter(|cell| cell.is_dynamic());
+    Sheet {
+        title: "Cores come and go (± half-width of the 95 % interval)".to_owned(),
+        head: head.map(str::to_owned).to_vec(),
+        rows: cells.map(row).collect(),
+    }
+}
