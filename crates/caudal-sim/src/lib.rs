@@ -8,6 +8,7 @@
 //! Time is in whole picoseconds. The order of events is total: by time, then arrivals, tasks handed over,
 //! workers by id, ticks.
 
+pub mod authors;
 pub mod engine;
 pub mod experiment;
 pub mod row;
