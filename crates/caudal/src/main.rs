@@ -1,1 +1,30 @@
-fn main() {}
+//! `caudal`: from a measured service to the policy that keeps its tail short.
+//!
+//! stdout is data, stderr is progress and errors. Exit codes: see [`exit`].
+
+mod commands;
+mod describe;
+mod exit;
+mod global;
+mod progress;
+mod reproduce;
+mod results;
+mod table;
+mod timeline;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let cli = commands::Cli::parse();
+    global::install_error_style();
+    let global = match global::Global::new(&cli.shared) {
+        Ok(global) => global,
+        Err(error) => return exit::report(&error),
+    };
+    match commands::run(&cli.command, &global) {
+        Ok(code) => code,
+        Err(error) => exit::report(&error),
+    }
+}

@@ -1,6 +1,6 @@
 //! Walks of thieves, steals, flags and sheds: carrying out what a rebalance policy asks for.
 
-use caudal_policy::random::{Draw, hash};
+use caudal_policy::random::Draw;
 use caudal_policy::rebalance::Rebalance;
 
 use super::core::{FLAGGED, Phase};
@@ -30,15 +30,9 @@ impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
         order.extend_from_within(..);
         self.order = order.into_boxed_slice();
         let workers = self.core.workers.len();
-        let mut attention = vec![0; workers + 1];
-        attention[workers] = FLAGGED;
         self.core.place = place.into_boxed_slice();
         self.core.walks = true;
-        self.core.looks = Looks {
-            stealable: vec![false; 2 * pools].into_boxed_slice(),
-            attention: attention.into_boxed_slice(),
-            next: vec![2 * pools as u16; 2 * pools].into_boxed_slice(),
-        };
+        self.core.looks = Looks::new(workers);
     }
 
     /// `pool` has become one that thieves look at, or is one no more.
@@ -50,7 +44,9 @@ impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
         let mut next = places as u16;
         for place in (0..places).rev() {
             self.core.looks.next[place] = next;
-            if self.is_held(self.order[place] as usize) {
+            let held = self.is_held(self.order[place] as usize);
+            self.core.looks.held[place] = held;
+            if held {
                 next = place as u16;
             }
         }
@@ -58,8 +54,8 @@ impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
 
     /// The first place from `from` on that `worker` may look at, below `end`.
     fn place_from(&self, worker: usize, from: u16, end: u16) -> Option<u16> {
-        let open = |place: u16| self.is_held(self.order[place as usize] as usize);
-        let mut place = if open(from) { from } else { self.core.looks.next[from as usize] };
+        let looks = &self.core.looks;
+        let mut place = if looks.held[from as usize] { from } else { looks.next[from as usize] };
         if place < end && u32::from(self.order[place as usize]) == self.core.workers[worker].pool {
             place = self.core.looks.next[place as usize];
         }
@@ -71,7 +67,13 @@ impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
         let end = self.core.workers[worker].walk_end;
         let own = self.core.place[self.core.workers[worker].pool as usize];
         let pools = (self.order.len() / 2) as u16;
-        [own, own + pools].into_iter().find(|&place| place > at && place < end).unwrap_or(end)
+        if own > at && own < end {
+            own
+        } else if own + pools > at && own + pools < end {
+            own + pools
+        } else {
+            end
+        }
     }
 
     /// `worker` has nothing to run and begins to look at other pools.
@@ -80,10 +82,11 @@ impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
         if !self.core.walks {
             return self.go_idle(worker);
         }
-        let seed = hash(stream(self.seed, Purpose::Walk), worker as u64);
         let entry = &mut self.core.workers[worker];
         entry.walk += 1;
-        let start = self.rebalance.walk_start(Draw::new(seed, entry.walk), pools as u32) as u16;
+        // No worker walks 2^48 times: at 100 ns a walk that is most of a year.
+        let draw = Draw::new(self.walk_seed, (worker as u64) << 48 | entry.walk);
+        let start = self.rebalance.walk_start(draw, pools as u32) as u16;
         entry.walk_end = start + pools as u16;
         entry.walk_began_ps = self.core.now_ps;
         let end = entry.walk_end;
@@ -105,7 +108,7 @@ impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
     fn look_at(&mut self, worker: usize, at: u16) {
         let end_ps = self.core.now_ps + self.core.costs.steal_check.0;
         let bound = self.bound_after(worker, at);
-        let check = Check { key: self.core.worker_key(worker, end_ps), at, bound, worker: worker as u16 };
+        let check = Check::new(self.core.worker_key(worker, end_ps), worker as u16, at, bound);
         self.core.workers[worker].phase = Phase::Looking;
         self.core.unschedule(worker);
         self.lane.push(check);
@@ -114,16 +117,16 @@ impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
     /// A check has ended and something needs a decision.
     #[inline]
     pub(super) fn after_look(&mut self, check: Check) {
-        let worker = check.worker as usize;
+        let worker = check.worker() as usize;
         if self.core.looks.attention[worker] != 0 && self.attend(worker) {
             return;
         }
-        let victim = self.order[check.at as usize] as usize;
-        if self.core.looks.stealable[check.at as usize] && self.sched.stealable(&mut self.core, victim) > 0 {
+        let victim = self.order[check.at() as usize] as usize;
+        if self.core.looks.stealable[check.at() as usize] && self.sched.stealable(&mut self.core, victim) > 0 {
             return self.start_steal(worker, victim);
         }
         let end = self.core.workers[worker].walk_end;
-        let next = self.core.looks.next[check.at as usize];
+        let next = self.core.looks.next[check.at() as usize];
         if next < end
             && let Some(next) = self.place_from(worker, next, end)
         {
@@ -217,9 +220,7 @@ impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
             self.moving.extend(self.sched.take(&mut self.core, from));
         }
         let moved = self.moving.len() as u32;
-        let (left, got) = (self.core.open.unfinished(from) - moved, self.core.open.unfinished(to) + moved);
-        self.core.open.change(from, left);
-        self.core.open.change(to, got);
+        self.core.open.shift(from, to, moved);
         while let Some(task) = self.moving.pop() {
             self.sched.put(&mut self.core, to, task);
         }

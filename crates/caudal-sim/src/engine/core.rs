@@ -123,6 +123,14 @@ impl Account {
     }
 }
 
+/// What the dispatch policy asks about unfinished requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asks {
+    Nothing,
+    Counts,
+    Shortest,
+}
+
 /// Shared state of a host; see the [module](self).
 pub(super) struct Core<O> {
     pub(super) now_ps: u64,
@@ -166,7 +174,7 @@ pub(super) const OWN_TASKS: u8 = 1;
 pub(super) const FLAGGED: u8 = 2;
 
 impl<O: Observer> Core<O> {
-    pub(super) fn new(sizes: &[u32], costs: Costs, shortest: bool, recorder: Recorder, observer: O) -> Core<O> {
+    pub(super) fn new(sizes: &[u32], costs: Costs, asks: Asks, recorder: Recorder, observer: O) -> Core<O> {
         let count: u32 = sizes.iter().sum();
         let mut pool_first = vec![0];
         let mut workers = Vec::with_capacity(count as usize);
@@ -184,7 +192,7 @@ impl<O: Observer> Core<O> {
             workers: workers.into_boxed_slice(),
             pool_first: pool_first.into_boxed_slice(),
             tasks: Tasks::new(),
-            open: OpenPools::new(sizes.len(), shortest),
+            open: OpenPools::new(sizes.len(), asks != Asks::Nothing, asks == Asks::Shortest),
             waiting: 0,
             walkers: 0,
             costs,
@@ -196,7 +204,7 @@ impl<O: Observer> Core<O> {
             recorder,
             measured: 0..0,
             measured_left: 0,
-            looks: Looks { stealable: Box::default(), attention: Box::default(), next: Box::default() },
+            looks: Looks::new(0),
             place: Box::default(),
             walks: false,
             observer,
@@ -350,7 +358,8 @@ impl<O: Observer> Core<O> {
         let (place, pools) = (self.place[pool] as usize, self.place.len());
         self.looks.stealable[place] = some;
         self.looks.stealable[place + pools] = some;
-        for worker in self.workers_of(pool) {
+        let (first, end) = (self.pool_first[pool] as usize, self.pool_first[pool + 1] as usize);
+        for worker in first..end {
             let attention = &mut self.looks.attention[worker];
             *attention = if some { *attention | OWN_TASKS } else { *attention & !OWN_TASKS };
         }
@@ -373,7 +382,7 @@ impl Worker {
             walk: 0,
             walk_began_ps: 0,
             walk_end: 0,
-            check: Check { key: 0, at: 0, bound: 0, worker: 0 },
+            check: Check::new(0, 0, 0, 0),
             victim: NONE,
             inbound: 0,
         }

@@ -57,10 +57,16 @@ pub(super) struct Host<S, R, O> {
     /// Requests longer than this are long.
     pub(super) long_ps: u64,
     pub(super) seed: u64,
+    dispatch_seed: u64,
+    pub(super) walk_seed: u64,
+    /// Key of the next arrival.
+    arrival_key: u64,
 
     /// Requests that dispatch holds back (JBSQ), or that found no open pool.
     pub(super) held: VecDeque<u32>,
     holds: bool,
+    /// There is one pool, and every request goes there.
+    lone_pool: bool,
     pub(super) deliveries: BinaryHeap<Delivery>,
     departures: u64,
     /// Requests at the dispatcher, with the times at which it will have placed them.
@@ -145,8 +151,12 @@ impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
             order: Box::default(),
             long_ps,
             seed,
+            dispatch_seed: stream(seed, Purpose::Dispatch),
+            walk_seed: stream(seed, Purpose::Walk),
+            arrival_key: NEVER,
             held: VecDeque::new(),
             holds: matches!(dispatch, AnyDispatch::Jbsq(_)),
+            lone_pool: core.pool_first.len() == 2 && !matches!(dispatch, AnyDispatch::Jbsq(_)),
             deliveries: BinaryHeap::new(),
             departures: 0,
             at_dispatcher: VecDeque::new(),
@@ -180,12 +190,12 @@ impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
 
     /// Runs to the end: all measured requests have completed, or the system is overloaded.
     pub(super) fn run(&mut self) {
-        while let Some(arrival_ps) = self.source.peek_ps() {
-            let arrival_key = self.core.key_before(arrival_ps);
-            let outside = arrival_key.min(self.side_key);
+        self.refresh_arrival();
+        while self.arrival_key != NEVER {
+            let outside = self.arrival_key.min(self.side_key);
             self.run_workers(outside);
-            if arrival_key <= self.side_key {
-                if self.at_arrival(arrival_ps) {
+            if self.arrival_key <= self.side_key {
+                if self.at_arrival() {
                     return self.core.recorder.flush();
                 }
             } else {
@@ -206,6 +216,11 @@ impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
                 self.at_side();
             }
         }
+    }
+
+    #[inline]
+    fn refresh_arrival(&mut self) {
+        self.arrival_key = self.source.peek_ps().map_or(NEVER, |arrival_ps| self.core.key_before(arrival_ps));
     }
 
     /// All events of workers before `outside`.
@@ -323,12 +338,13 @@ impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
 
     /// A request arrives; `true` ends the run.
     #[inline]
-    fn at_arrival(&mut self, arrival_ps: u64) -> bool {
+    fn at_arrival(&mut self) -> bool {
+        let (number, arrival_ps, demand) = self.source.take();
         self.core.now_ps = arrival_ps;
         if self.source.at_batch_start() {
             self.keep_keys_small();
         }
-        let (number, _, demand) = self.source.take();
+        self.refresh_arrival();
         if self.window.at_request(number, &mut self.core, &mut self.sched) {
             return true;
         }
@@ -377,8 +393,11 @@ impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
         if self.watches_arrivals && self.maybe_grow_for(task) {
             return;
         }
+        if self.lone_pool {
+            return self.deliver(task, 0);
+        }
         let number = self.core.tasks[task].number;
-        let draw = Draw::new(stream(self.seed, Purpose::Dispatch), number);
+        let draw = Draw::new(self.dispatch_seed, number);
         let mut seen = Seen { core: &mut self.core, sched: &mut self.sched };
         match self.dispatch.on_arrival(draw, &mut seen) {
             // Requests that were held before this one go first.
@@ -457,7 +476,7 @@ impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
     pub(super) fn place_held(&mut self) {
         while let Some(&task) = self.held.front() {
             let number = self.core.tasks[task].number;
-            let draw = Draw::new(stream(self.seed, Purpose::Dispatch), number);
+            let draw = Draw::new(self.dispatch_seed, number);
             let mut seen = Seen { core: &mut self.core, sched: &mut self.sched };
             let Some(pool) = self.dispatch.on_room(draw, &mut seen) else { return };
             self.held.pop_front();

@@ -10,26 +10,81 @@
 //!   bound:  first place at which something else happens: the end of the walk, or the thief's own pool
 //! ```
 
-/// A check under way.
+/// A check under way: when it ends and whose it is, as in the winner tree; and, in one word, the worker,
+/// the place that it looks at, and the bound.
+///
+/// ```text
+///   rest: 0 | bound 16 | at 16 | worker 16
+/// ```
 #[derive(Clone, Copy, Debug)]
-#[repr(align(16))]
 pub(super) struct Check {
-    /// When it ends, and whose it is, as in the winner tree.
     pub(super) key: u64,
-    pub(super) at: u16,
-    pub(super) bound: u16,
-    pub(super) worker: u16,
+    rest: u64,
 }
 
-/// What a check sees, kept up to date by the engine.
+impl Check {
+    pub(super) fn new(key: u64, worker: u16, at: u16, bound: u16) -> Check {
+        Check { key, rest: u64::from(worker) | u64::from(at) << 16 | u64::from(bound) << 32 }
+    }
+
+    #[inline]
+    pub(super) fn worker(self) -> u16 {
+        self.rest as u16
+    }
+
+    #[inline]
+    pub(super) fn at(self) -> u16 {
+        (self.rest >> 16) as u16
+    }
+
+    #[inline]
+    fn bound(self) -> u16 {
+        (self.rest >> 32) as u16
+    }
+
+    /// The next check of the same walk.
+    #[inline]
+    fn moved_on(self, check_key: u64, at: u16) -> Check {
+        Check { key: self.key + check_key, rest: self.rest & !(0xFFFF << 16) | u64::from(at) << 16 }
+    }
+}
+
+/// Places and workers are below this, so that tables of this size need no check of bounds.
+const TABLE: usize = 8192;
+
+/// What a check sees, kept up to date by the engine. Tables are longer than needed; see [`TABLE`].
 pub(super) struct Looks {
     /// By place in the doubled order: does this pool have tasks to steal?
-    pub(super) stealable: Box<[bool]>,
-    /// By worker: does it have something better to do than to go on (own tasks, a flag)? The last entry,
-    /// of no worker, is always set: it marks checks that have been taken out of the ring.
-    pub(super) attention: Box<[u8]>,
-    /// By place: the next place with an open pool.
-    pub(super) next: Box<[u16]>,
+    pub(super) stealable: Box<[bool; TABLE]>,
+    /// By worker: does it have something better to do than to go on (own tasks, a flag)? The entry after
+    /// the last worker's is always set: it marks checks that have been taken out of the ring.
+    pub(super) attention: Box<[u8; TABLE]>,
+    /// By place: the next place with a held pool.
+    pub(super) next: Box<[u16; TABLE]>,
+    /// By place: is its pool held?
+    pub(super) held: Box<[bool; TABLE]>,
+}
+
+impl Looks {
+    /// Nothing to see, for so many workers.
+    pub(super) fn new(workers: usize) -> Looks {
+        let mut attention = Box::new([0; TABLE]);
+        attention[workers] = u8::MAX;
+        Looks {
+            stealable: Box::new([false; TABLE]),
+            attention,
+            next: Box::new([u16::MAX; TABLE]),
+            held: Box::new([false; TABLE]),
+        }
+    }
+
+    /// Does this check find nothing, and the walk just go on?
+    #[inline]
+    fn goes_on(&self, check: Check, next: u16) -> bool {
+        let some = self.stealable[check.at() as usize % TABLE];
+        let attention = self.attention[check.worker() as usize % TABLE];
+        !some & (attention == 0) & (next < check.bound())
+    }
 }
 
 pub(super) struct WalkLane {
@@ -47,7 +102,7 @@ impl WalkLane {
     pub(super) fn new(workers: usize, check_key: u64) -> WalkLane {
         // Checks that were taken out stay as holes until they come to the front, so leave room for them.
         let capacity = (2 * workers).next_power_of_two().max(64);
-        let empty = Check { key: 0, at: 0, bound: 0, worker: 0 };
+        let empty = Check::new(0, 0, 0, 0);
         WalkLane {
             ring: vec![empty; capacity].into_boxed_slice(),
             mask: capacity as u32 - 1,
@@ -81,17 +136,14 @@ impl WalkLane {
                 break;
             }
             head = head.wrapping_add(1);
-            let next = looks.next[check.at as usize];
-            let interesting = looks.stealable[check.at as usize] | (looks.attention[check.worker as usize] != 0);
-            if interesting | (next >= check.bound) {
-                if check.worker != self.nobody {
-                    found = Some(check);
-                    break;
-                }
-                continue;
+            let next = looks.next[check.at() as usize % TABLE];
+            if looks.goes_on(check, next) {
+                ring[(tail & mask) as usize] = check.moved_on(self.check_key, next);
+                tail = tail.wrapping_add(1);
+            } else if check.worker() != self.nobody {
+                found = Some(check);
+                break;
             }
-            ring[(tail & mask) as usize] = Check { key: check.key + self.check_key, at: next, ..check };
-            tail = tail.wrapping_add(1);
         }
         (self.head, self.tail) = (head, tail);
         found
@@ -102,9 +154,9 @@ impl WalkLane {
         let mut at = self.head;
         while at != self.tail {
             let check = &mut self.ring[(at & self.mask) as usize];
-            if check.worker == worker {
+            if check.worker() == worker {
                 let found = *check;
-                check.worker = self.nobody;
+                *check = Check::new(found.key, self.nobody, found.at(), 0);
                 return Some(found);
             }
             at = at.wrapping_add(1);
@@ -117,7 +169,7 @@ impl WalkLane {
         let nobody = self.nobody;
         let (first, len) = ((self.head & self.mask) as usize, self.tail.wrapping_sub(self.head) as usize);
         let (back, front) = self.ring.split_at_mut(first);
-        front.iter_mut().chain(back).take(len).filter(move |check| check.worker != nobody)
+        front.iter_mut().chain(back).take(len).filter(move |check| check.worker() != nobody)
     }
 
     fn drop_holes(&mut self) {

@@ -40,7 +40,7 @@ use caudal_stats::OverloadCheck;
 use caudal_stats::mser::Mser5;
 use caudal_workload::{Arrivals, Service};
 
-use self::core::Core;
+use self::core::{Asks, Core};
 use self::fluid::{Fluid, Sharing};
 use self::host::{Host, Parts};
 use self::record::Recorder;
@@ -152,9 +152,13 @@ fn turns(config: &ProcessorSharingConfig, costs: &Costs) -> Turns {
 }
 
 fn go<S: Scheduling, R: Rebalance, O: Observer>(run: &Run<'_>, sched: S, rebalance: R, observer: O) -> Outcome {
-    let shortest = matches!(run.system.dispatch, DispatchConfig::Jsq(_) | DispatchConfig::Jbsq(_));
+    let asks = match run.system.dispatch {
+        DispatchConfig::Jsq(_) | DispatchConfig::Jbsq(_) => Asks::Shortest,
+        DispatchConfig::PowerOfK(_) => Asks::Counts,
+        DispatchConfig::Random | DispatchConfig::RoundRobin | DispatchConfig::LeastWork => Asks::Nothing,
+    };
     let recorder = Recorder::new(run.service.classes().len(), run.pilot);
-    let core = Core::new(&sizes(run.system), *run.costs, shortest, recorder, observer);
+    let core = Core::new(&sizes(run.system), *run.costs, asks, recorder, observer);
     let mut host = Host::new(Parts {
         core,
         sched,

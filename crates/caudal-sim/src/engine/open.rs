@@ -42,6 +42,8 @@ impl Levels {
 /// The open pools.
 pub(super) struct OpenPools {
     unfinished: Box<[u32]>,
+    /// Does the dispatch policy look at unfinished requests? Else they are not counted.
+    counts: bool,
     open: BitSet,
     /// The open pools in increasing order; empty while all are open, when the `i`-th is `i`.
     sorted: Vec<u32>,
@@ -49,10 +51,11 @@ pub(super) struct OpenPools {
 }
 
 impl OpenPools {
-    /// `pools` closed ones. `shortest`: will the shortest be asked for?
-    pub(super) fn new(pools: usize, shortest: bool) -> OpenPools {
+    /// `pools` closed ones. `counts`: will unfinished requests be asked for? `shortest`: and the shortest?
+    pub(super) fn new(pools: usize, counts: bool, shortest: bool) -> OpenPools {
         OpenPools {
             unfinished: vec![0; pools].into_boxed_slice(),
+            counts,
             open: BitSet::new(pools),
             sorted: Vec::with_capacity(pools),
             levels: shortest.then(|| Levels { levels: vec![BitSet::new(pools)], least: usize::MAX, pools }),
@@ -107,18 +110,32 @@ impl OpenPools {
 
     #[inline]
     pub(super) fn add(&mut self, pool: usize) {
+        if !self.counts {
+            return;
+        }
         let before = self.unfinished[pool];
         self.change(pool, before + 1);
     }
 
     #[inline]
     pub(super) fn sub(&mut self, pool: usize) {
+        if !self.counts {
+            return;
+        }
         let before = self.unfinished[pool];
         self.change(pool, before - 1);
     }
 
+    /// `tasks` requests move from one pool to another.
+    pub(super) fn shift(&mut self, from: usize, to: usize, tasks: u32) {
+        if self.counts && from != to {
+            self.change(from, self.unfinished[from] - tasks);
+            self.change(to, self.unfinished[to] + tasks);
+        }
+    }
+
     #[inline]
-    pub(super) fn change(&mut self, pool: usize, to: u32) {
+    fn change(&mut self, pool: usize, to: u32) {
         let from = std::mem::replace(&mut self.unfinished[pool], to);
         if let Some(levels) = &mut self.levels
             && from != to

@@ -1,0 +1,49 @@
+//! The commands, one file each.
+
+mod check;
+mod report;
+mod sim;
+mod systems;
+mod workload;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::exit;
+use crate::global::{Global, Shared};
+
+/// From a measured service to the scheduling policy that keeps its tail short
+#[derive(Parser, Debug)]
+#[command(name = "caudal", version, max_term_width = 100, after_help = exit::HELP)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) shared: Shared,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    /// Simulate a file; lists in it are swept
+    Sim(sim::SimArgs),
+    /// Check a file without simulating it
+    Check(check::CheckArgs),
+    /// Look at a distribution of service times
+    Workload(workload::WorkloadArgs),
+    /// List the systems that have a name, and where their numbers come from
+    Systems(systems::SystemsArgs),
+    /// Make the HTML report of a results directory
+    Report(report::ReportArgs),
+}
+
+/// Runs a command.
+pub(crate) fn run(command: &Command, global: &Global) -> miette::Result<ExitCode> {
+    match command {
+        Command::Sim(args) => sim::run(args, global),
+        Command::Check(args) => check::run(args, global),
+        Command::Workload(args) => workload::run(args, global),
+        Command::Systems(args) => systems::run(args, global),
+        Command::Report(args) => report::run(args, global),
+    }
+}

@@ -1,0 +1,83 @@
+//! `caudal systems`: the systems that have a name.
+
+use std::process::ExitCode;
+
+use caudal_config::{Preset, find_preset, nearest_preset, presets};
+use clap::Args;
+use miette::miette;
+use serde_json::json;
+
+use crate::global::Global;
+use crate::table::Table;
+
+#[derive(Args, Debug)]
+pub(crate) struct SystemsArgs {
+    /// Show this one: its table, and where each number comes from
+    name: Option<String>,
+    /// Cores of the machine
+    #[arg(long, default_value_t = 16)]
+    cores: u32,
+}
+
+pub(crate) fn run(args: &SystemsArgs, global: &Global) -> miette::Result<ExitCode> {
+    let Some(name) = &args.name else {
+        list(global);
+        return Ok(ExitCode::SUCCESS);
+    };
+    let preset = find_preset(name).ok_or_else(|| {
+        let near = nearest_preset(name).map_or(String::new(), |near| format!("did you mean `{near}`? "));
+        miette!(help = format!("{near}`caudal systems` lists all"), "there is no system called `{name}`")
+    })?;
+    show(preset, args.cores, global);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(global: &Global) {
+    let mut table = Table::new(&["system", "deployable", "what it is"]);
+    for preset in presets() {
+        if global.json {
+            println!("{}", as_json(preset));
+        }
+        let deployable = if preset.deployable() { "yes" } else { "no" };
+        table.row(vec![preset.name.into(), deployable.into(), preset.summary.into()]);
+    }
+    if !global.json {
+        print!("{}", table.left());
+    }
+}
+
+fn show(preset: &Preset, cores: u32, global: &Global) {
+    if global.json {
+        println!("{}", as_json(preset));
+        return;
+    }
+    println!("{}: {}", preset.name, preset.summary);
+    match preset.reference_only {
+        Some(why) => println!("not deployable: {why}"),
+        None => println!("deployable, with {} cores that serve no requests", preset.dedicated_cores),
+    }
+    println!();
+    for number in preset.numbers {
+        let ours = if number.ours { " (ours)" } else { "" };
+        println!("  {} = {}: {}{ours}", number.key, number.value, number.source);
+    }
+    println!("\nOn {cores} cores, as a policy file:\n");
+    print!("{}", caudal_config::write_policy(&preset.system(cores), &preset.costs(), ""));
+}
+
+fn as_json(preset: &Preset) -> serde_json::Value {
+    let numbers: Vec<_> = preset
+        .numbers
+        .iter()
+        .map(|n| json!({ "key": n.key, "value": n.value, "source": n.source, "ours": n.ours }))
+        .collect();
+    json!({
+        "system": preset.name,
+        "aliases": preset.aliases,
+        "summary": preset.summary,
+        "deployable": preset.deployable(),
+        "reference_only": preset.reference_only,
+        "cores_dedicated": preset.dedicated_cores,
+        "numbers": numbers,
+    })
+}

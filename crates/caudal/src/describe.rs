@@ -1,0 +1,61 @@
+//! A system in words.
+
+use caudal_config::{Pools, System};
+use caudal_policy::discipline::DisciplineConfig;
+use caudal_policy::dispatch::{DispatchConfig, Ties};
+use caudal_policy::rebalance::RebalanceConfig;
+
+/// Pools, dispatch, discipline, rebalance and allocation in a line.
+pub(crate) fn system(system: &System) -> String {
+    let mut parts = vec![pools(system)];
+    if system.pools != Pools::Equal(1) {
+        parts.push(dispatch(&system.dispatch));
+    }
+    parts.push(discipline(&system.discipline));
+    match system.rebalance {
+        RebalanceConfig::None => {}
+        RebalanceConfig::WorkStealing(_) => parts.push("work stealing".to_owned()),
+        RebalanceConfig::WorkShedding(_) => parts.push("work shedding".to_owned()),
+        RebalanceConfig::StealAndShed(_) => parts.push("work stealing and shedding".to_owned()),
+    }
+    match system.allocation.triggers() {
+        None if system.cores_allocated < system.cores => parts.push(format!("{} cores held", system.cores_allocated)),
+        None => {}
+        Some(triggers) => parts.push(format!("cores come and go (grow {:?})", triggers.grow)),
+    }
+    parts.join(", ")
+}
+
+fn pools(system: &System) -> String {
+    match &system.pools {
+        Pools::PerCore => "a queue per core".to_owned(),
+        Pools::Equal(1) => "one queue".to_owned(),
+        Pools::Equal(pools) => format!("{pools} pools"),
+        Pools::Sizes(sizes) => format!("pools of {sizes:?} cores"),
+    }
+}
+
+fn dispatch(dispatch: &DispatchConfig) -> String {
+    match dispatch {
+        DispatchConfig::Random => "random dispatch".to_owned(),
+        DispatchConfig::RoundRobin => "round robin".to_owned(),
+        DispatchConfig::PowerOfK(config) => format!("shortest of {} random queues", config.k),
+        DispatchConfig::Jsq(config) if config.ties == Ties::Msq => {
+            "shortest queue (ties: maximum serviced quanta)".to_owned()
+        }
+        DispatchConfig::Jsq(_) => "shortest queue".to_owned(),
+        DispatchConfig::Jbsq(config) => format!("shortest queue bounded at {}", config.bound),
+        DispatchConfig::LeastWork => "least work".to_owned(),
+    }
+}
+
+fn discipline(discipline: &DisciplineConfig) -> String {
+    match discipline {
+        DisciplineConfig::Fcfs => "first come first served".to_owned(),
+        DisciplineConfig::ProcessorSharing(config) if config.quantum.0 == 0 => "fluid processor sharing".to_owned(),
+        DisciplineConfig::ProcessorSharing(config) => format!("processor sharing in quanta of {}", config.quantum),
+        DisciplineConfig::Las(config) if config.quantum.0 == 0 => "fluid least attained service".to_owned(),
+        DisciplineConfig::Las(config) => format!("least attained service in quanta of {}", config.quantum),
+        DisciplineConfig::Srpt => "shortest remaining processing time".to_owned(),
+    }
+}

@@ -1,0 +1,60 @@
+//! What the command's exit code means.
+//!
+//! | code | meaning |
+//! | --- | --- |
+//! | 0 | done |
+//! | 1 | it ran, and the answer is no: no system meets the target, a statement does not hold under `--strict` |
+//! | 2 | bad input: arguments, a file, a workload; nothing was simulated |
+//! | 3 | something went wrong that is no fault of the input: a full disk, a closed pipe |
+//! | 130 | interrupted; what was done is in the results directory, and the same command goes on from there |
+
+use std::process::ExitCode;
+
+use miette::Report;
+
+/// The answer is no.
+pub(crate) const NO: u8 = 1;
+/// Bad input.
+pub(crate) const BAD_INPUT: u8 = 2;
+/// Something else went wrong.
+pub(crate) const FAILED: u8 = 3;
+/// Interrupted.
+pub(crate) const INTERRUPTED: u8 = 130;
+
+/// The text of `--help` on exit codes.
+pub(crate) const HELP: &str = "\
+Exit codes:
+  0    done
+  1    it ran, and the answer is no (no system meets the target, ...)
+  2    bad input: nothing was simulated
+  3    something else went wrong (a full disk, ...)
+  130  interrupted: what was done is kept, the same command goes on from there";
+
+/// An error that is no fault of the input.
+#[derive(Debug, thiserror::Error, miette::Diagnostic)]
+#[error("{0}")]
+pub(crate) struct Failure(pub(crate) String);
+
+/// Ctrl-C, or a signal to end.
+#[derive(Debug, thiserror::Error, miette::Diagnostic)]
+#[error("interrupted{0}")]
+pub(crate) struct Interrupted(pub(crate) String);
+
+/// Prints an error and says which code it means.
+pub(crate) fn report(error: &Report) -> ExitCode {
+    if is_closed_pipe(error) {
+        return ExitCode::SUCCESS;
+    }
+    if let Some(interrupted) = error.downcast_ref::<Interrupted>() {
+        eprintln!("{interrupted}");
+        return ExitCode::from(INTERRUPTED);
+    }
+    eprintln!("{error:?}");
+    ExitCode::from(if error.downcast_ref::<Failure>().is_some() { FAILED } else { BAD_INPUT })
+}
+
+/// Whoever read our output has read enough (`| head`): no error.
+fn is_closed_pipe(error: &Report) -> bool {
+    let closed = |io: &std::io::Error| io.kind() == std::io::ErrorKind::BrokenPipe;
+    error.chain().any(|cause| cause.downcast_ref::<std::io::Error>().is_some_and(closed))
+}

@@ -1,0 +1,72 @@
+//! What all commands share: threads, precision, form of the output, the request to stop.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use clap::Args;
+use miette::{MietteHandlerOpts, miette};
+
+/// Options of every command.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Shared {
+    /// Threads to simulate on [default: all cores]
+    #[arg(long, global = true, value_name = "N")]
+    pub(crate) threads: Option<usize>,
+    /// Settle for 10 % precision: a first look in seconds
+    #[arg(long, global = true)]
+    pub(crate) quick: bool,
+    /// Print one JSON object a line instead of tables
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// No progress on stderr
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+}
+
+/// What all commands are given.
+#[derive(Clone, Debug)]
+pub(crate) struct Global {
+    /// Threads to simulate on, at least 1.
+    pub(crate) threads: usize,
+    pub(crate) quick: bool,
+    pub(crate) json: bool,
+    pub(crate) quiet: bool,
+    /// Set by the first Ctrl-C; the second one ends the process at once.
+    pub(crate) stop: Arc<AtomicBool>,
+}
+
+impl Global {
+    pub(crate) fn new(shared: &Shared) -> miette::Result<Global> {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = shared.threads.unwrap_or(cores);
+        if !(1..=1024).contains(&threads) {
+            return Err(miette!(help = "write a number from 1 to 1024", "--threads {threads} can not be had"));
+        }
+        let Shared { quick, json, quiet, .. } = *shared;
+        Ok(Global { threads, quick, json, quiet, stop: watch_for_interrupts()? })
+    }
+}
+
+/// The flag that the first Ctrl-C sets.
+fn watch_for_interrupts() -> miette::Result<Arc<AtomicBool>> {
+    static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+    let stop = STOP.get_or_init(Arc::default).clone();
+    let flag = stop.clone();
+    ctrlc::set_handler(move || {
+        if flag.swap(true, Ordering::Relaxed) {
+            std::process::exit(i32::from(crate::exit::INTERRUPTED));
+        }
+        eprintln!("\nstopping; once more to stop at once");
+    })
+    .map_err(|error| miette!("can not watch for Ctrl-C: {error}"))?;
+    Ok(stop)
+}
+
+/// Errors without colours or drawing characters where nobody could see them.
+pub(crate) fn install_error_style() {
+    let handler = |_: &_| -> Box<dyn miette::ReportHandler> {
+        Box::new(MietteHandlerOpts::new().width(100).context_lines(1).build())
+    };
+    // Fails only if it was set before, which nobody does.
+    let _ = miette::set_hook(Box::new(handler));
+}

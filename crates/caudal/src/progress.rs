@@ -1,0 +1,69 @@
+//! Progress on stderr, with the time that is left.
+
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::global::Global;
+
+/// A bar that counts steps and shows the rate of simulated requests.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    requests: std::sync::atomic::AtomicU64,
+    began: std::time::Instant,
+}
+
+impl Progress {
+    /// A bar of so many steps; hidden under `--quiet` and where stderr is no terminal.
+    pub(crate) fn new(global: &Global, steps: u64, what: &str) -> Progress {
+        let target = if global.quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let bar = ProgressBar::with_draw_target(Some(steps), target);
+        let style = ProgressStyle::with_template("{prefix} {wide_bar} {pos}/{len} · {eta} left · {msg}");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("█▉▊▋▌▍▎▏ "));
+        bar.set_prefix(what.to_owned());
+        bar.enable_steady_tick(Duration::from_millis(200));
+        Progress { bar, requests: 0.into(), began: std::time::Instant::now() }
+    }
+
+    /// So many requests have been simulated.
+    pub(crate) fn requests(&self, more: u64) {
+        let all = self.requests.fetch_add(more, std::sync::atomic::Ordering::Relaxed) + more;
+        let rate = all as f64 / self.began.elapsed().as_secs_f64().max(1e-3) / 1e6;
+        self.bar.set_message(format!("{rate:.1} M requests/s"));
+    }
+
+    /// A step is done.
+    pub(crate) fn step(&self) {
+        self.bar.inc(1);
+    }
+
+    /// Sets how many steps there are.
+    pub(crate) fn set_steps(&self, steps: u64) {
+        self.bar.set_length(steps);
+    }
+
+    /// Sets how many steps are done.
+    pub(crate) fn set_done(&self, done: u64) {
+        self.bar.set_position(done);
+    }
+
+    /// A line above the bar.
+    pub(crate) fn note(&self, text: &str) {
+        self.bar.suspend(|| eprintln!("{text}"));
+    }
+
+    /// A line of data on stdout, without tearing the bar.
+    pub(crate) fn note_data(&self, data: &serde_json::Value) {
+        self.bar.suspend(|| println!("{data}"));
+    }
+
+    /// Text on stdout, without tearing the bar.
+    pub(crate) fn print(&self, text: &str) {
+        self.bar.suspend(|| println!("{text}"));
+    }
+
+    /// The bar goes away.
+    pub(crate) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
