@@ -1,1 +1,34 @@
-//! caudal-tune
+//! From a workload and latency targets to the system that carries the most load, or needs the fewest cores.
+//!
+//! * [`plan`] asks every preset how far it gets ([`Goal`]) within all targets: a coarse screening first, then
+//!   tuning and full precision for those that may win, and for the reference lines. A load *passes* when the
+//!   interval of each target's statistic lies below its limit, *fails* when one lies above; where neither is so,
+//!   longer replications are simulated up to a limit, and what is undecided then counts as failed.
+//! * [`Plan`] is what comes out: the winner, a table of all systems with what is certain of each, the rows behind
+//!   it, sentences that say why, and the `policy.toml`.
+//! * [`compare`] holds two systems against each other under common random numbers.
+//! * [`bisect`] is the search, over any noisy oracle.
+//!
+//! All systems see the same requests (common random numbers). Effort is counted in simulated requests
+//! ([`Budget`]), never in seconds: same question, same seed, same bits, on any number of threads.
+
+pub mod bisect;
+mod budget;
+mod candidate;
+pub mod compare;
+mod error;
+mod evidence;
+mod explain;
+mod judge;
+mod plan;
+mod question;
+mod search;
+mod show;
+mod tune;
+
+pub use budget::{Budget, REQUESTS_PER_S};
+pub use candidate::LeftOut;
+pub use error::TuneError;
+pub use plan::{Plan, Reach, SystemResult, TargetResult, Winner, plan};
+pub use question::{Goal, Host, Machine, Phase, Progress, Question};
+pub use tune::{Tried, Tuning};

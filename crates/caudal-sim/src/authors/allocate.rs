@@ -61,8 +61,8 @@ impl Machine {
         (self.head_ages().sum(), self.available.len() as u64)
     }
 
-    /// Share of the time of cores that are here that went to requests since the last call, up to the ns before
-    /// this one; 1 if there was none.
+    /// Share of the time of cores that are here that went to requests since the last call, up to the ns
+    /// before this one; 1 if there was none.
     fn utilization(&mut self) -> f64 {
         for core in 0..self.cores.len() {
             self.charge(core, self.now_ns - 1);
@@ -105,7 +105,11 @@ impl Machine {
             let entry = &self.cores[core];
             let at_work = matches!(
                 entry.doing,
-                Doing::Parked | Doing::Request | Doing::Paying | Doing::HandingOver { .. } | Doing::Responding
+                Doing::Parked
+                    | Doing::Request
+                    | Doing::Paying
+                    | Doing::HandingOver { .. }
+                    | Doing::Responding
             );
             let expected = entry.inbound > 0 || entry.flagged_by != NOBODY;
             !at_work && !expected && self.queues[core].is_empty()
@@ -173,7 +177,7 @@ impl Machine {
     }
 
     /// The request of `core` stops while that one looks whether to hand a request to a new core. It counts
-    /// itself as busy now and as idle in the end: it may pay, and then keep a request that is alone in waiting.
+    /// itself as busy now and as idle in the end: it may pay, and then keep a lone waiting request.
     pub(super) fn consider_hand_over(&mut self, core: usize) {
         self.cores[core].preempt = false;
         let paid = self.can_hand_over(core);

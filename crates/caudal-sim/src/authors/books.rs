@@ -1,7 +1,7 @@
 //! What a run writes down: latencies of the requests that count, and core time by what it went to.
 
-use caudal_stats::mser::Mser5;
 use caudal_stats::OverloadCheck;
+use caudal_stats::mser::Mser5;
 
 use super::source::{Ahead, Request};
 use crate::engine::{Account, ClassStats, SLOWDOWN_ONE};
@@ -85,6 +85,11 @@ impl Records {
         if let Some(latencies_ns) = &mut self.latencies_ns {
             latencies_ns.push(latency_ns);
         }
+    }
+
+    #[cfg(test)]
+    pub(super) fn latencies_ns(&self) -> &[u64] {
+        self.latencies_ns.as_deref().unwrap_or_default()
     }
 
     /// The run has ended at `end_ns`.

@@ -37,13 +37,15 @@ pub enum Unsupported {
     StealAndShed,
     /// A grow or shrink trigger that it lacks.
     #[error(
-        "`system.allocation`: the authors' variant knows static, per-task, shenango, caladan, delay-range and \
-         utilization-range; take one of them, or remove variant = \"authors-simulator\""
+        "`system.allocation`: the authors' variant knows static, per-task, shenango, caladan, delay-range \
+         and utilization-range; take one of them, or remove variant = \"authors-simulator\""
     )]
     Allocation,
     /// Two policies whose rules do not say what they do together.
-    #[error("{0} with {1}: nothing says what the authors' simulator would do; take one of the two, or \
-             remove variant = \"authors-simulator\"")]
+    #[error(
+        "{0} with {1}: nothing says what the authors' simulator would do; take one of the two, or \
+             remove variant = \"authors-simulator\""
+    )]
     Together(&'static str, &'static str),
     /// Per-task allocation without thieves.
     #[error("`system.allocation`: per-task allocation needs rebalance = \"work-stealing\"")]
@@ -61,7 +63,9 @@ pub enum Unsupported {
     #[error("`system.cores`: a core that steals needs another one to steal from; write at least 2")]
     NobodyToStealFrom,
     /// A time that is not a positive number of whole ns.
-    #[error("`{key}`: the authors' simulator counts whole nanoseconds, from 1 on; {ps} ps is not one of them")]
+    #[error(
+        "`{key}`: the authors' simulator counts whole nanoseconds, from 1 on; {ps} ps is not one of them"
+    )]
     NotWholeNanos {
         /// Where it is written.
         key: &'static str,
@@ -69,15 +73,17 @@ pub enum Unsupported {
         ps: u64,
     },
     /// Probes or a dispatcher.
-    #[error("`{key}`: the authors' simulator has no such overhead; remove it, or variant = \"authors-simulator\"")]
+    #[error(
+        "`{key}`: the authors' simulator has no such overhead; remove it, or variant = \"authors-simulator\""
+    )]
     Overhead {
         /// Where it is written.
         key: &'static str,
     },
     /// Service times of less than 1 ns.
     #[error(
-        "`workload.service`: {percent:.0} % of the service times are below 1 ns, which the authors' simulator \
-         draws again; take a longer one, or remove variant = \"authors-simulator\""
+        "`workload.service`: {percent:.0} % of the service times are below 1 ns, which the authors' \
+         simulator draws again; take a longer one, or remove variant = \"authors-simulator\""
     )]
     ServiceBelowOneNano {
         /// Share of such service times.

@@ -163,6 +163,8 @@ pub(super) struct Machine {
     /// When the allocation policy is due.
     pub(super) growth_ns: u64,
     source: Source,
+    /// The ns of the first step.
+    first_ns: u64,
     requests: u64,
     arrived: u64,
     /// The order of walks.
@@ -201,6 +203,7 @@ impl Machine {
             passed: 0,
             growth_ns: NEVER,
             source,
+            first_ns: ahead.first_ns + 1,
             requests: ahead.requests,
             arrived: 0,
             order: shuffled(n, draw(4)),
@@ -222,27 +225,32 @@ impl Machine {
 
     /// Runs until all requests have completed or the time is over; returns when that was.
     pub(super) fn run(&mut self) -> u64 {
-        let first_ns = self.now_ns + 1;
-        let duration_ns = self.setup.duration_ns;
-        while self.ledger.completed < self.requests {
-            // The first request is taken note of 1 ns late: the clock moves before anything happens.
-            let arrival_ns = self.source.peek_ns().map_or(NEVER, |at_ns| at_ns.max(first_ns));
-            let turn_ns = if self.tree.min() == NEVER { NEVER } else { self.tree.min() >> self.bits };
-            let at_ns = arrival_ns.min(turn_ns).min(self.growth_ns);
-            while at_ns >= self.pace.next_ns() {
-                self.pace.pass(self.arrived, self.ledger.completed);
-            }
-            if at_ns > duration_ns {
-                self.now_ns = duration_ns;
-                break;
-            }
-            self.now_ns = at_ns;
-            self.step();
-        }
+        while self.advance() {}
         for core in 0..self.cores.len() {
             self.charge(core, self.now_ns);
         }
         self.now_ns
+    }
+
+    /// Goes on to the next ns in which something happens; `false` if the run is over instead.
+    pub(super) fn advance(&mut self) -> bool {
+        if self.ledger.completed == self.requests {
+            return false;
+        }
+        // The first request is taken note of 1 ns late: the clock moves before anything happens.
+        let arrival_ns = self.source.peek_ns().map_or(NEVER, |at_ns| at_ns.max(self.first_ns));
+        let turn_ns = if self.tree.min() == NEVER { NEVER } else { self.tree.min() >> self.bits };
+        let at_ns = arrival_ns.min(turn_ns).min(self.growth_ns);
+        while at_ns >= self.pace.next_ns() {
+            self.pace.pass(self.arrived, self.ledger.completed);
+        }
+        if at_ns > self.setup.duration_ns {
+            self.now_ns = self.setup.duration_ns;
+            return false;
+        }
+        self.now_ns = at_ns;
+        self.step();
+        true
     }
 
     fn step(&mut self) {

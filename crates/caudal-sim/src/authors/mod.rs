@@ -36,10 +36,10 @@
 //! Points that are parameters of the original's configuration are [`Rules`]; their defaults are the values
 //! behind the figures, which are not always those that were published.
 //!
-//! Two choices of ours where the original can not be followed: a core without stealing parks after spinning for
-//! `search_min_ns` where the allocation policy lets idle cores go by themselves (the original has the switch, off in all
-//! its files), and a look at the own queue that falls on the end of a walk's last check comes before it (the
-//! original breaks down).
+//! Two choices of ours where the original can not be followed: a core without stealing parks after spinning
+//! for `search_min_ns` where the allocation policy lets idle cores go by themselves (the original has the
+//! switch, off in all its files), and a look at the own queue that falls on the end of a walk's last check
+//! comes before it (the original breaks down).
 //!
 //! What the original lacks, or what its rules do not settle together, is an [`Unsupported`] error.
 
@@ -53,6 +53,8 @@ mod setup;
 mod shed;
 mod source;
 mod steal;
+#[cfg(test)]
+mod tests;
 mod turn;
 
 use self::books::Records;
@@ -70,17 +72,17 @@ pub struct Rules {
     /// A search for work (walks, or spinning) that failed after a shorter time than this, in ns, begins anew
     /// instead of parking the core (`MINIMUM_WORK_SEARCH_TIME`).
     ///
-    /// Default: (cores − 1) × `costs.steal_check`, the shortest walk past all others, so that it does nothing;
-    /// this is 1500 with the 16 cores of the figures. The published files say 3100, which fits their 32 cores;
-    /// with 16 it makes Shenango park so seldom that it holds 12.0 cores instead of 9.9.
+    /// Default: (cores − 1) × `costs.steal_check`, the shortest walk past all others, so that it does
+    /// nothing; this is 1500 with the 16 cores of the figures. The published files say 3100, which fits their
+    /// 32 cores; with 16 it makes Shenango park so seldom that it holds 12.0 cores instead of 9.9.
     pub search_min_ns: Option<u64>,
     /// Do cores also park by themselves under the delay range and the utilization range?
     /// (`work_steal_park_enabled`)
     ///
     /// Default: no, as in the figures. The published files say yes.
     pub ranges_self_park: bool,
-    /// How long the run is in simulated time, in ns. Default: the time that the requests of [`Run::length`] take to
-    /// arrive on average, warm-up included; the original runs 100 ms on 32 cores.
+    /// How long the run is in simulated time, in ns; 1 to 2^50. Default: the time that the requests of
+    /// [`Run::length`] take to arrive on average, warm-up included; the original runs 100 ms on 32 cores.
     pub duration_ns: Option<u64>,
 }
 
@@ -88,8 +90,8 @@ pub struct Rules {
 ///
 /// [`Run::length`] is a time here (see [`Rules::duration_ns`]) whose first tenth is the warm-up, whatever
 /// `warm_up` says. The account covers the whole run, so `busy / held` and `held / span` are the original's
-/// efficiency and mean number of cores. The series of a pilot run has all completions. Memory does not grow with
-/// the length of a run.
+/// efficiency and mean number of cores. The series of a pilot run has all completions. Memory does not grow
+/// with the length of a run.
 ///
 /// # Errors
 /// [`Unsupported`] names what the original can not do and what would be right.
@@ -97,7 +99,8 @@ pub fn simulate(run: &Run<'_>, rules: &Rules) -> Result<Outcome, Unsupported> {
     Ok(go(run, rules, false)?.0)
 }
 
-/// As [`simulate`], with the latencies in ns of the requests that count, in the order of completion: 8 bytes each.
+/// As [`simulate`], with the latencies in ns of the requests that count, nearly in the order of completion:
+/// 8 bytes each.
 ///
 /// # Errors
 /// As [`simulate`].
@@ -109,7 +112,8 @@ fn go(run: &Run<'_>, rules: &Rules, keep: bool) -> Result<(Outcome, Vec<u64>), U
     let setup = Setup::new(run, rules)?;
     let classes = run.service.classes().len();
     let arrivals = run.arrivals.sampler(run.seed, run.mean_gap_ps);
-    let Some((source, ahead)) = Source::new(arrivals, run.service.sampler(run.seed), setup.duration_ns) else {
+    let Some((source, ahead)) = Source::new(arrivals, run.service.sampler(run.seed), setup.duration_ns)
+    else {
         return Ok((without_requests(classes, setup.duration_ns), Vec::new()));
     };
     let records = Records::new(classes, &ahead, setup.duration_ns, keep, run.pilot);

@@ -39,10 +39,21 @@ pub(super) enum Growth {
     Static,
     PerTask,
     /// Shenango, Caladan.
-    Oldest { every_ns: u64, threshold_ns: u64 },
-    Delay { every_ns: u64, low_ns: u64, high_ns: u64 },
+    Oldest {
+        every_ns: u64,
+        threshold_ns: u64,
+    },
+    Delay {
+        every_ns: u64,
+        low_ns: u64,
+        high_ns: u64,
+    },
     /// Shares, 0 to 1.
-    Utilization { every_ns: u64, low: f64, high: f64 },
+    Utilization {
+        every_ns: u64,
+        low: f64,
+        high: f64,
+    },
 }
 
 /// Everything that a machine is told.
@@ -107,7 +118,11 @@ impl Setup {
 fn duration_ns(run: &Run<'_>, rules: &Rules) -> Result<u64, Unsupported> {
     let requests = run.length.warm_up.saturating_add(run.length.measured);
     let ns = rules.duration_ns.map_or(requests as f64 * run.mean_gap_ps / 1e3, |ns| ns as f64).round();
-    if (1.0..=DURATION_MAX_NS as f64).contains(&ns) { Ok(ns as u64) } else { Err(Unsupported::Duration { ns }) }
+    if (1.0..=DURATION_MAX_NS as f64).contains(&ns) {
+        Ok(ns as u64)
+    } else {
+        Err(Unsupported::Duration { ns })
+    }
 }
 
 fn whole_ns(key: &'static str, time: Picos) -> Result<u64, Unsupported> {
@@ -180,7 +195,9 @@ fn growth(system: &System) -> Result<Growth, Unsupported> {
         AllocationConfig::UtilizationRange(config) => {
             Growth::Utilization { every_ns: every_ns(config.interval)?, low: config.low, high: config.high }
         }
-        AllocationConfig::IdleBuffer(_) | AllocationConfig::Triggers(_) => return Err(Unsupported::Allocation),
+        AllocationConfig::IdleBuffer(_) | AllocationConfig::Triggers(_) => {
+            return Err(Unsupported::Allocation);
+        }
     })
 }
 

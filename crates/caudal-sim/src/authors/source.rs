@@ -63,23 +63,41 @@ pub(super) struct Ahead {
 
 /// The requests of a run, in order.
 pub(super) struct Source {
+    feed: Feed,
+    next: Option<Request>,
+}
+
+enum Feed {
+    Drawn(Box<Drawn>),
+    #[cfg(test)]
+    Listed(std::vec::IntoIter<Request>),
+}
+
+struct Drawn {
     gaps: Gaps,
+    end_ns: u64,
     services: ServiceSampler,
     demands: [Demand; BATCH],
     at: usize,
-    end_ns: u64,
-    next: Option<Request>,
 }
 
 impl Source {
     /// All requests that arrive before `end_ns`; `None` if there are none.
-    pub(super) fn new(arrivals: ArrivalSampler, services: ServiceSampler, end_ns: u64) -> Option<(Source, Ahead)> {
+    pub(super) fn new(
+        arrivals: ArrivalSampler,
+        services: ServiceSampler,
+        end_ns: u64,
+    ) -> Option<(Source, Ahead)> {
         let gaps = Gaps::new(arrivals);
         let ahead = look_ahead(gaps.clone(), end_ns)?;
-        let mut source =
-            Source { gaps, services, demands: [Demand::default(); BATCH], at: BATCH, end_ns, next: None };
+        let drawn = Drawn { gaps, end_ns, services, demands: [Demand::default(); BATCH], at: BATCH };
+        Some((Source::from_feed(Feed::Drawn(Box::new(drawn))), ahead))
+    }
+
+    fn from_feed(feed: Feed) -> Source {
+        let mut source = Source { feed, next: None };
         source.take();
-        Some((source, ahead))
+        source
     }
 
     /// When the next request arrives.
@@ -90,14 +108,20 @@ impl Source {
 
     /// Takes the next request.
     pub(super) fn take(&mut self) -> Option<Request> {
-        let following = match self.gaps.next_before(self.end_ns) {
-            Some(arrival_ns) => {
-                let (service_ns, class) = self.service();
-                Some(Request { arrival_ns, service_ns, bound_for: HERE, class })
-            }
-            None => None,
+        let following = match &mut self.feed {
+            Feed::Drawn(drawn) => drawn.next(),
+            #[cfg(test)]
+            Feed::Listed(requests) => requests.next(),
         };
         std::mem::replace(&mut self.next, following)
+    }
+}
+
+impl Drawn {
+    fn next(&mut self) -> Option<Request> {
+        let arrival_ns = self.gaps.next_before(self.end_ns)?;
+        let (service_ns, class) = self.service();
+        Some(Request { arrival_ns, service_ns, bound_for: HERE, class })
     }
 
     fn service(&mut self) -> (u64, u8) {
@@ -112,6 +136,23 @@ impl Source {
                 return (demand.service_ps / 1_000, demand.class);
             }
         }
+    }
+}
+
+#[cfg(test)]
+impl Source {
+    /// Requests of these (arrival, service) in ns.
+    pub(super) fn listed(requests: &[(u64, u64)]) -> (Source, Ahead) {
+        let request = |&(arrival_ns, service_ns): &(u64, u64)| Request {
+            arrival_ns,
+            service_ns,
+            bound_for: HERE,
+            class: 0,
+        };
+        let all: Vec<Request> = requests.iter().map(request).collect();
+        let (first_ns, last_ns) = (all[0].arrival_ns, all[all.len() - 1].arrival_ns);
+        let ahead = Ahead { requests: all.len() as u64, first_ns, last_ns };
+        (Source::from_feed(Feed::Listed(all.into_iter())), ahead)
     }
 }
 

@@ -143,7 +143,8 @@ impl Machine {
             return;
         }
         self.begin(core, Doing::Spinning, self.now_ns);
-        let until_ns = if self.setup.self_park { self.now_ns + self.setup.search_min_ns.max(1) - 1 } else { NEVER };
+        let until_ns =
+            if self.setup.self_park { self.now_ns + self.setup.search_min_ns.max(1) - 1 } else { NEVER };
         self.cores[core].until_ns = until_ns;
         self.turn_at(core, until_ns);
     }

@@ -104,7 +104,7 @@ impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
     }
 
     /// The next check of `worker`'s walk begins now.
-    #[inline]
+    #[inline(always)]
     fn look_at(&mut self, worker: usize, at: u16) {
         let end_ps = self.core.now_ps + self.core.costs.steal_check.0;
         let bound = self.bound_after(worker, at);

@@ -23,7 +23,7 @@ impl Behind {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn settle(&mut self, now_ps: u64) {
         if self.waiting_all > 0 && self.long_running > 0 {
             let share_ps = f64::from(self.long_running) * (now_ps - self.changed_ps) as f64;
@@ -34,21 +34,21 @@ impl Behind {
         self.changed_ps = now_ps;
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn joined(&mut self, now_ps: u64, class: u8) {
         self.settle(now_ps);
         self.waiting[class as usize] += 1;
         self.waiting_all += 1;
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn left(&mut self, now_ps: u64, class: u8) {
         self.settle(now_ps);
         self.waiting[class as usize] -= 1;
         self.waiting_all -= 1;
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn began(&mut self, now_ps: u64, long: bool) {
         if long {
             self.settle(now_ps);
@@ -56,7 +56,7 @@ impl Behind {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn ended(&mut self, now_ps: u64, long: bool) {
         if long {
             self.settle(now_ps);

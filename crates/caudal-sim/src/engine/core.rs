@@ -212,7 +212,7 @@ impl<O: Observer> Core<O> {
     }
 
     /// The key of an event at `time_ps` that comes before any worker's at that time.
-    #[inline]
+    #[inline(always)]
     pub(super) fn key_before(&self, time_ps: u64) -> u64 {
         (time_ps - self.base_ps) << self.bits
     }
@@ -228,7 +228,7 @@ impl<O: Observer> Core<O> {
         span_ps << self.bits
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn key_time_ps(&self, key: u64) -> u64 {
         (key >> self.bits) + self.base_ps
     }
@@ -238,7 +238,7 @@ impl<O: Observer> Core<O> {
         (key & ((1 << self.bits) - 1)) as usize
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn worker_key(&self, worker: usize, time_ps: u64) -> u64 {
         debug_assert!(time_ps - self.base_ps < 1 << (63 - self.bits), "an event too far ahead");
         self.key_before(time_ps) | worker as u64
@@ -265,14 +265,14 @@ impl<O: Observer> Core<O> {
     }
 
     /// `worker`'s event is at `due_ps`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn schedule(&mut self, worker: usize, due_ps: u64) {
         self.workers[worker].due_ps = due_ps;
         let key = self.worker_key(worker, due_ps);
         self.tree.set(worker, key);
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn unschedule(&mut self, worker: usize) {
         self.tree.set(worker, NEVER);
     }
@@ -283,7 +283,7 @@ impl<O: Observer> Core<O> {
     }
 
     /// An idle worker becomes anything else.
-    #[inline]
+    #[inline(always)]
     pub(super) fn leave_idle(&mut self, worker: usize) {
         if self.workers[worker].phase == Phase::Idle {
             self.idle.remove(worker);
@@ -292,7 +292,7 @@ impl<O: Observer> Core<O> {
     }
 
     /// `worker` turns to `task` for a slice of `slice_ps`; returns when the slice ends.
-    #[inline]
+    #[inline(always)]
     pub(super) fn begin(&mut self, worker: usize, task: u32, slice_ps: u64) {
         self.leave_idle(worker);
         let mut start_ps = self.now_ps;
@@ -327,7 +327,7 @@ impl<O: Observer> Core<O> {
     }
 
     /// `task` has completed and leaves; it ran on `worker` last.
-    #[inline]
+    #[inline(always)]
     pub(super) fn complete(&mut self, worker: usize, task: u32, stretch: f64) {
         let done = self.tasks.remove(task);
         self.open.sub(self.workers[worker].pool as usize);
@@ -350,7 +350,7 @@ impl<O: Observer> Core<O> {
     }
 
     /// The first task joins, or the last one leaves, what thieves may take from `pool`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn mark_stealable(&mut self, pool: usize, some: bool) {
         if !self.walks {
             return;

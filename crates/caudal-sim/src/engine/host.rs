@@ -218,13 +218,13 @@ impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn refresh_arrival(&mut self) {
         self.arrival_key = self.source.peek_ps().map_or(NEVER, |arrival_ps| self.core.key_before(arrival_ps));
     }
 
     /// All events of workers before `outside`.
-    #[inline]
+    #[inline(always)]
     fn run_workers(&mut self, outside: u64) {
         loop {
             let due = self.core.tree.min();
@@ -251,7 +251,7 @@ impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn at_worker(&mut self, worker: usize) {
         match self.core.workers[worker].phase {
             Phase::Running => match self.sched.expire(&mut self.core, worker) {
@@ -284,7 +284,7 @@ impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
         self.core.schedule(worker, due_ps);
     }
 
-    #[inline]
+    #[inline(always)]
     fn after_completion(&mut self, worker: usize) {
         if self.rebalance.may_shed() {
             self.maybe_flag(worker);
@@ -299,7 +299,7 @@ impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
     }
 
     /// `worker` is between tasks: it answers a flag, runs its pool's next task, looks elsewhere, or idles.
-    #[inline]
+    #[inline(always)]
     pub(super) fn become_free(&mut self, worker: usize) {
         self.core.workers[worker].phase = Phase::Between;
         if self.core.workers[worker].flag != NONE {
@@ -309,7 +309,7 @@ impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
     }
 
     /// As [`Host::become_free`], but flags wait.
-    #[inline]
+    #[inline(always)]
     pub(super) fn run_or_rest(&mut self, worker: usize) {
         if self.sched.free(&mut self.core, worker) {
             return;
@@ -321,6 +321,7 @@ impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
         }
     }
 
+    #[inline(always)]
     pub(super) fn go_idle(&mut self, worker: usize) {
         self.core.workers[worker].phase = Phase::Idle;
         self.core.idle.insert(worker);
@@ -337,7 +338,7 @@ impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
     }
 
     /// A request arrives; `true` ends the run.
-    #[inline]
+    #[inline(always)]
     fn at_arrival(&mut self) -> bool {
         let (number, arrival_ps, demand) = self.source.take();
         self.core.now_ps = arrival_ps;
@@ -384,7 +385,7 @@ impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
     }
 
     /// A new request goes to a pool, or waits for one.
-    #[inline]
+    #[inline(always)]
     fn place(&mut self, task: u32) {
         if self.core.open.len() == 0 {
             self.held.push_back(task);
@@ -396,6 +397,11 @@ impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
         if self.lone_pool {
             return self.deliver(task, 0);
         }
+        self.place_by_policy(task);
+    }
+
+    #[inline]
+    fn place_by_policy(&mut self, task: u32) {
         let number = self.core.tasks[task].number;
         let draw = Draw::new(self.dispatch_seed, number);
         let mut seen = Seen { core: &mut self.core, sched: &mut self.sched };
@@ -415,8 +421,14 @@ impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
         }
     }
 
+    /// As [`Host::place`], out of the hot loop.
+    #[inline(never)]
+    fn place_later(&mut self, task: u32) {
+        self.place(task);
+    }
+
     /// `task` is at `pool` now.
-    #[inline]
+    #[inline(always)]
     pub(super) fn deliver(&mut self, task: u32, pool: usize) {
         self.core.open.add(pool);
         self.sched.arrive(&mut self.core, pool, task);
@@ -491,7 +503,7 @@ impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
         }
         for _ in 0..self.held.len() {
             if let Some(task) = self.held.pop_front() {
-                self.place(task);
+                self.place_later(task);
             }
         }
     }
@@ -505,7 +517,7 @@ impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
         self.core.now_ps = first_ps;
         if dispatch_ps == first_ps {
             if let Some((_, task)) = self.at_dispatcher.pop_front() {
-                self.place(task);
+                self.place_later(task);
             }
         } else if delivery_ps == first_ps {
             if let Some(Reverse((_, _, task, pool))) = self.deliveries.pop() {

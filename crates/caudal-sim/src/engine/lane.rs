@@ -43,7 +43,7 @@ impl Check {
     }
 
     /// The next check of the same walk.
-    #[inline]
+    #[inline(always)]
     fn moved_on(self, check_key: u64, at: u16) -> Check {
         Check { key: self.key + check_key, rest: self.rest & !(0xFFFF << 16) | u64::from(at) << 16 }
     }
@@ -79,7 +79,7 @@ impl Looks {
     }
 
     /// Does this check find nothing, and the walk just go on?
-    #[inline]
+    #[inline(always)]
     fn goes_on(&self, check: Check, next: u16) -> bool {
         let some = self.stealable[check.at() as usize % TABLE];
         let attention = self.attention[check.worker() as usize % TABLE];
@@ -114,7 +114,7 @@ impl WalkLane {
     }
 
     /// Puts a check at the back; its end must not be before that of any other in the ring.
-    #[inline]
+    #[inline(always)]
     pub(super) fn push(&mut self, check: Check) {
         if self.tail.wrapping_sub(self.head) > self.mask {
             self.drop_holes();
@@ -125,7 +125,7 @@ impl WalkLane {
 
     /// Passes over all checks that end before `horizon` and find nothing; returns the first that needs a
     /// decision, taken out of the ring.
-    #[inline]
+    #[inline(always)]
     pub(super) fn skip(&mut self, horizon: u64, looks: &Looks) -> Option<Check> {
         let (ring, mask) = (&mut self.ring[..], self.mask);
         let (mut head, mut tail) = (self.head, self.tail);

@@ -38,7 +38,7 @@ impl Source {
     }
 
     /// Takes the request of [`Source::peek_ps`]: its number, its arrival, its demand.
-    #[inline]
+    #[inline(always)]
     pub(super) fn take(&mut self) -> (u64, u64, Demand) {
         let request = (self.taken, self.arrival_ps[self.at], self.demands[self.at]);
         self.taken += 1;

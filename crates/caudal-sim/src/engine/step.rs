@@ -80,7 +80,7 @@ struct View<'a, O> {
 
 impl<O: Observer> View<'_, O> {
     /// `task` has joined `lane`.
-    #[inline]
+    #[inline(always)]
     fn joined(&mut self, task: u32, lane: Lane) {
         self.lanes.waiting += 1;
         self.core.waiting += 1;
@@ -97,7 +97,7 @@ impl<O: Observer> View<'_, O> {
     }
 
     /// `task` has left `lane`.
-    #[inline]
+    #[inline(always)]
     fn left(&mut self, task: u32, lane: Lane) {
         self.lanes.waiting -= 1;
         self.core.waiting -= 1;
@@ -113,14 +113,14 @@ impl<O: Observer> View<'_, O> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn slice_ps(&self, task: u32, quantum: Picos) -> u64 {
         self.core.tasks[task].remaining_ps.min(quantum.0.saturating_add(self.lanes.overrun_ps))
     }
 }
 
 impl<O: Observer> Pool for View<'_, O> {
-    #[inline]
+    #[inline(always)]
     fn idle(&self) -> Option<WorkerId> {
         let range = self.core.workers_of(self.lanes.pool);
         let first = self.core.idle.first_from(range.start)?;
@@ -143,7 +143,7 @@ impl<O: Observer> Pool for View<'_, O> {
         self.lanes.queues[lane as usize].head().map(TaskId)
     }
 
-    #[inline]
+    #[inline(always)]
     fn take(&mut self, lane: Lane) -> Option<TaskId> {
         let task = if self.lanes.keyed {
             self.lanes.heaps[lane as usize].pop()?.0.2
@@ -154,7 +154,7 @@ impl<O: Observer> Pool for View<'_, O> {
         Some(TaskId(task))
     }
 
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, task: TaskId, lane: Lane, end: End) {
         let queue = &mut self.lanes.queues[lane as usize];
         match end {
@@ -170,7 +170,7 @@ impl<O: Observer> Pool for View<'_, O> {
         self.joined(task.0, lane);
     }
 
-    #[inline]
+    #[inline(always)]
     fn run(&mut self, worker: WorkerId, task: TaskId, quantum: Picos) {
         let slice_ps = self.slice_ps(task.0, quantum);
         if self.behind {
@@ -238,14 +238,14 @@ impl<O: Observer> Pool for View<'_, O> {
 }
 
 impl<D: Discipline> Scheduling for Step<D> {
-    #[inline]
+    #[inline(always)]
     fn arrive<O: Observer>(&mut self, core: &mut Core<O>, pool: usize, task: u32) {
         let (discipline, lanes) = &mut self.pools[pool];
         let now = Instant(core.now_ps);
         discipline.on_arrival(now, TaskId(task), &mut View { core, lanes, behind: self.behind });
     }
 
-    #[inline]
+    #[inline(always)]
     fn expire<O: Observer>(&mut self, core: &mut Core<O>, worker: usize) -> Expired {
         let entry = &mut core.workers[worker];
         entry.phase = Phase::Between;
@@ -284,7 +284,7 @@ impl<D: Discipline> Scheduling for Step<D> {
         Expired::Preempted
     }
 
-    #[inline]
+    #[inline(always)]
     fn free<O: Observer>(&mut self, core: &mut Core<O>, worker: usize) -> bool {
         let (discipline, lanes) = &mut self.pools[core.workers[worker].pool as usize];
         let now = Instant(core.now_ps);
@@ -292,7 +292,7 @@ impl<D: Discipline> Scheduling for Step<D> {
         core.workers[worker].phase == Phase::Running
     }
 
-    #[inline]
+    #[inline(always)]
     fn stealable<O: Observer>(&mut self, _core: &mut Core<O>, pool: usize) -> u32 {
         self.pools[pool].1.fresh
     }

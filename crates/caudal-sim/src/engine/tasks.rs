@@ -45,7 +45,7 @@ impl Tasks {
         Tasks { slab: Vec::with_capacity(1024), free: NONE }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn insert(&mut self, task: Task) -> u32 {
         if self.free == NONE {
             let id = u32::try_from(self.slab.len()).expect("fewer than 2^32 tasks at once");
@@ -59,7 +59,7 @@ impl Tasks {
         id
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn remove(&mut self, id: u32) -> Task {
         let place = &mut self.slab[id as usize];
         let task = *place;
@@ -105,7 +105,7 @@ impl Queue {
         (self.len > 0).then_some(self.head)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn push_back(&mut self, tasks: &mut Tasks, id: u32) {
         tasks[id].next = NONE;
         if self.len == 0 {
@@ -127,7 +127,7 @@ impl Queue {
         self.len += 1;
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn pop_front(&mut self, tasks: &Tasks) -> Option<u32> {
         if self.len == 0 {
             return None;

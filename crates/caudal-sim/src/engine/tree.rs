@@ -33,16 +33,24 @@ impl WinnerTree {
     /// Replaces the key of `worker`.
     #[inline]
     pub(crate) fn set(&mut self, worker: usize, key: u64) {
+        assert!(worker < self.leaves);
         let keys = &mut self.keys[..];
+        debug_assert!(keys.len() == 2 * self.leaves);
         let mut at = self.leaves + worker;
-        keys[at] = key;
-        while at > 1 {
-            let winner = keys[at].min(keys[at ^ 1]);
-            at >>= 1;
-            if keys[at] == winner {
-                return;
+        // SAFETY: `keys` has 2 * leaves entries and `at` starts below that: the worker is below `leaves`,
+        // which was just asserted. It only shrinks, and `at ^ 1` stays below because the length is even.
+        // This loop is the hottest of the engine; checked accesses make it half as fast again.
+        unsafe {
+            *keys.get_unchecked_mut(at) = key;
+            while at > 1 {
+                let winner = (*keys.get_unchecked(at)).min(*keys.get_unchecked(at ^ 1));
+                at >>= 1;
+                let place = keys.get_unchecked_mut(at);
+                if *place == winner {
+                    return;
+                }
+                *place = winner;
             }
-            keys[at] = winner;
         }
     }
 
