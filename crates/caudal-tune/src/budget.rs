@@ -1,0 +1,25 @@
+//! Effort, counted in simulated requests: wall time would change results from run to run.
+
+/// Requests a second that a budget in seconds stands for: two cores, the mix of systems of a plan.
+pub const REQUESTS_PER_S: u64 = 4_000_000;
+
+/// How many requests a plan may simulate, all systems together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Requests. Each phase gets a fixed share of what is left; a search never starts a stage that its share does not hold.
+    pub requests: u64,
+}
+
+impl Budget {
+    /// What is simulated in about so many seconds on two cores, at [`REQUESTS_PER_S`].
+    pub fn seconds(seconds: f64) -> Budget {
+        Budget { requests: (seconds.max(0.0) * REQUESTS_PER_S as f64) as u64 }
+    }
+}
+
+impl Default for Budget {
+    /// Forty seconds' worth.
+    fn default() -> Budget {
+        Budget::seconds(40.0)
+    }
+}

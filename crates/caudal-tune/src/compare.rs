@@ -1,0 +1,202 @@
+//! Two systems that see the same requests: which one is better, by how much, and how sure is that?
+//!
+//! Replication *i* of both has the same arrivals and service times; [`caudal_stats::paired`] says what follows
+//! from that. Replications get longer until the ratio of every judged statistic (mean and percentiles of all
+//! requests' latency) is known as precisely as was asked, or the limit of requests is reached.
+
+use caudal_config::{Measure, SystemPlan, WarmUp, Workload};
+use caudal_sim::experiment::{ClassResults, Crew, Experiment, ExperimentError, Judged, Results};
+use caudal_stats::Estimate;
+use caudal_stats::paired::{Comparison, Metric, Verdict, compare as paired};
+use caudal_stats::{Replicated, Scale, percentile_label};
+use serde::Serialize;
+
+use crate::TuneError;
+
+/// Pairs of replications.
+const PAIRS: u32 = 20;
+/// Requests of a replication: at first, and the factor to the next length.
+const FIRST_REQUESTS: u64 = 20_000;
+const LONGER: u64 = 4;
+
+/// What is compared.
+#[derive(Clone, Copy, Debug)]
+pub struct Contest<'a> {
+    /// The two systems; each has its own costs, and as many workers as it likes.
+    pub systems: [&'a SystemPlan; 2],
+    /// What arrives.
+    pub workload: &'a Workload,
+    /// Requests a second, the same for both.
+    pub rate_per_s: f64,
+    /// Seed, percentiles, precision and confidence.
+    pub measure: &'a Measure,
+    /// Settle for 10 % precision and two million requests each.
+    pub quick: bool,
+}
+
+/// One statistic of both systems.
+#[derive(Clone, Debug, Serialize)]
+pub struct Line {
+    /// The class of requests; all if none.
+    pub class: Option<String>,
+    /// `latency_ns` or `slowdown`.
+    pub metric: &'static str,
+    /// `mean`, `p99`.
+    pub statistic: String,
+    /// The first and the second system's.
+    pub values: [Estimate; 2],
+    /// First minus second, in ns or as a difference of slowdowns.
+    pub difference: Estimate,
+    /// First over second.
+    pub ratio: Estimate,
+    /// Is the first one better?
+    pub verdict: Verdict,
+}
+
+/// What came out of a contest.
+#[derive(Clone, Debug, Serialize)]
+pub struct Compared {
+    /// Names of the systems.
+    pub systems: [String; 2],
+    /// Which of them fell behind; then there are no lines.
+    pub overloaded: [bool; 2],
+    /// Statistics of all requests, then class by class.
+    pub lines: Vec<Line>,
+    /// Pairs of replications.
+    pub pairs: usize,
+    /// Measured requests of each system.
+    pub requests: u64,
+    /// Is every judged ratio as precise as was asked?
+    pub precise: bool,
+}
+
+/// Holds two systems against each other.
+///
+/// # Errors
+/// [`TuneError::Interrupted`], and what the simulator can not do.
+pub fn compare(contest: &Contest<'_>, crew: &Crew<'_>) -> Result<Compared, TuneError> {
+    let warm_up = match contest.measure.warm_up {
+        WarmUp::Auto => {
+            let found = |side| Ok(contest.run(side, WarmUp::Auto, 1_000, 2, crew)?.warm_up);
+            let both: [Result<u64, TuneError>; 2] = [found(0), found(1)];
+            let [first, second] = both;
+            WarmUp::Requests(first?.max(second?))
+        }
+        given => given,
+    };
+    let most = if contest.quick { 2_000_000 } else { u64::MAX }.min(contest.measure.stop.max_requests);
+    let most = (most / u64::from(PAIRS)).max(1);
+    let mut length = contest.measure.requests.unwrap_or(FIRST_REQUESTS).min(most);
+    let pairs = contest.measure.replications.unwrap_or(PAIRS);
+    loop {
+        let side = |side| contest.run(side, warm_up, length, pairs, crew);
+        let both = [side(0)?, side(1)?];
+        let compared = contest.compared(&both)?;
+        let longer = (length * LONGER).min(most);
+        let decided = compared.precise || compared.overloaded.contains(&true);
+        if decided || longer <= length || contest.measure.requests.is_some() {
+            return Ok(compared);
+        }
+        length = longer;
+    }
+}
+
+impl Contest<'_> {
+    fn run(
+        &self,
+        side: usize,
+        warm_up: WarmUp,
+        requests: u64,
+        replications: u32,
+        crew: &Crew<'_>,
+    ) -> Result<Results, TuneError> {
+        let plan = self.systems[side];
+        let (requests, replications) = (Some(requests), Some(replications));
+        let measure = Measure { warm_up, requests, replications, ..self.measure.clone() };
+        let experiment = Experiment {
+            system: &plan.system,
+            costs: &plan.costs,
+            service: &self.workload.service,
+            arrivals: &self.workload.arrivals,
+            mean_gap_ps: 1e12 / self.rate_per_s,
+            measure: &measure,
+            quick: false,
+            judged: Judged::Reported,
+        };
+        experiment.run(crew).map_err(|error| match error {
+            ExperimentError::Interrupted(_) => TuneError::Interrupted,
+            ExperimentError::Variant(message) => TuneError::Simulator { system: plan.system.name.clone(), message },
+        })
+    }
+
+    fn compared(&self, both: &[Results; 2]) -> Result<Compared, TuneError> {
+        let overloaded = [both[0].overloaded, both[1].overloaded];
+        let lines = if overloaded.contains(&true) { Vec::new() } else { self.lines(both)? };
+        let wanted = if self.quick { self.measure.stop.relative_error.max(0.1) } else { self.measure.stop.relative_error };
+        let judged = lines.iter().filter(|line| line.class.is_none() && line.metric == "latency_ns");
+        let precise = !lines.is_empty() && judged.clone().all(|line| line.ratio.relative_half_width() <= wanted);
+        Ok(Compared {
+            systems: self.systems.map(|plan| plan.system.name.clone()),
+            overloaded,
+            pairs: both[0].accounts.len(),
+            requests: both[0].requests.min(both[1].requests),
+            precise,
+            lines,
+        })
+    }
+
+    fn lines(&self, both: &[Results; 2]) -> Result<Vec<Line>, TuneError> {
+        let mut lines = self.of_class(None, [&both[0].all, &both[1].all])?;
+        let classes = self.workload.service.classes();
+        if classes.len() > 1 {
+            for (index, class) in classes.iter().enumerate() {
+                lines.extend(self.of_class(Some(class), [&both[0].classes[index], &both[1].classes[index]])?);
+            }
+        }
+        Ok(lines)
+    }
+
+    fn of_class(&self, class: Option<&String>, both: [&ClassResults; 2]) -> Result<Vec<Line>, TuneError> {
+        let mut lines = Vec::new();
+        let latency = ("latency_ns", Scale::per(1e3), both.map(|results| &results.latency_ps));
+        let slowdown = ("slowdown", Scale::SLOWDOWN, both.map(|results| &results.slowdown));
+        for (metric, scale, sides) in [latency, slowdown] {
+            let percentiles = self.measure.percentiles.iter().map(|&p| Metric::Percentile(p));
+            for statistic in std::iter::once(Metric::Mean).chain(percentiles) {
+                lines.push(self.line(class, metric, scale, statistic, sides)?);
+            }
+        }
+        Ok(lines)
+    }
+
+    fn line(
+        &self,
+        class: Option<&String>,
+        metric: &'static str,
+        scale: Scale,
+        statistic: Metric,
+        sides: [&Replicated; 2],
+    ) -> Result<Line, TuneError> {
+        let confidence = self.measure.stop.confidence;
+        let value = |side: &Replicated| match statistic {
+            Metric::Mean => side.mean(confidence),
+            Metric::Percentile(p) => side.percentile(p, confidence),
+        };
+        let system = || self.systems[0].system.name.clone();
+        let failed = |error: caudal_stats::paired::PairedError| TuneError::Simulator { system: system(), message: error.to_string() };
+        let Comparison { difference, ratio, verdict, .. } =
+            paired(sides[0], sides[1], statistic, confidence).map_err(failed)?;
+        Ok(Line {
+            class: class.cloned(),
+            metric,
+            statistic: match statistic {
+                Metric::Mean => "mean".to_owned(),
+                Metric::Percentile(p) => percentile_label(p),
+            },
+            values: sides.map(|side| scale.estimate(value(side))),
+            difference: scale.estimate(difference),
+            ratio,
+            verdict,
+        })
+    }
+}

@@ -1,0 +1,71 @@
+//! What can not be planned or compared, and what would be right.
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum TuneError {
+    /// Nothing to decide by.
+    #[error("a plan needs a latency target; write one such as \"get p99.9 < 50us\"")]
+    NoTarget,
+    /// A target is for a class that the workload lacks.
+    #[error("target `{target}`: the workload has no class `{class}`; it has {known}")]
+    UnknownClass {
+        /// The target.
+        target: String,
+        /// The class that it names.
+        class: String,
+        /// Those that there are.
+        known: String,
+    },
+    /// A target that not even a request alone meets.
+    #[error(
+        "target `{target}` can not be met on any system: the service time alone has {statistic} = {service_ns:.0} ns"
+    )]
+    Impossible {
+        /// The target.
+        target: String,
+        /// What it bounds.
+        statistic: String,
+        /// The same statistic of the service time.
+        service_ns: f64,
+    },
+    /// A system that has no preset.
+    #[error("no system is called `{name}`{}", hint.as_ref().map_or(String::new(), |near| format!("; did you mean `{near}`?")))]
+    UnknownSystem {
+        /// The name as it was given.
+        name: String,
+        /// The name that it probably stands for.
+        hint: Option<&'static str>,
+    },
+    /// No system that could win is left.
+    #[error("none of the systems can win: {reasons}")]
+    NoCandidate {
+        /// Why each is left out.
+        reasons: String,
+    },
+    /// A machine that is not simulated.
+    #[error("{0} cores are not simulated; write a number from 1 to {max}", max = caudal_config::CORES_MAX)]
+    Cores(u32),
+    /// A load that not even a machine without overheads holds.
+    #[error("the load is {load:.3} of the machine: no system carries that; ask for less, or give it more cores")]
+    Overload {
+        /// The load.
+        load: f64,
+    },
+    /// Arrivals that can not be scaled to a load.
+    #[error(
+        "recorded arrivals come at a rate of their own, which can not be searched; say scale = true in `arrivals`, \
+         or ask for the fewest cores at that rate"
+    )]
+    RecordedArrivals,
+    /// The simulator can not do it.
+    #[error("{system}: {message}")]
+    Simulator {
+        /// The system.
+        system: String,
+        /// What it says.
+        message: String,
+    },
+    /// Stopped before anything was known.
+    #[error("interrupted before anything was known")]
+    Interrupted,
+}

@@ -1,0 +1,390 @@
+//! The plan: screening, tuning, full precision for those that may win, confirmation, and what it all says.
+
+use caudal_config::write_policy;
+use caudal_sim::row::Row;
+use caudal_stats::Estimate;
+use serde::Serialize;
+
+use crate::candidate::{Candidate, LeftOut, candidates};
+use crate::evidence::Podium;
+use crate::explain;
+use crate::judge::{Bench, Precision, Verdict};
+use crate::search::{Effort, Level, Search, each};
+use crate::tune::{Tuning, tunable, tune};
+use crate::{Goal, Host, Phase, Question, TuneError};
+
+/// Systems that are tuned, and that get full precision: so many at most.
+const LEADERS: usize = 5;
+/// Tuned is who gets this far of the best as published; refined, who gets this far of it after that.
+const TUNE_FROM: f64 = 0.7;
+const REFINE_FROM: f64 = 0.9;
+/// How often a winner that is not confirmed is searched again.
+const CONFIRMATIONS: usize = 4;
+
+/// The answer to a [`Question`].
+#[derive(Clone, Debug, Serialize)]
+pub struct Plan {
+    /// The answer in a sentence.
+    pub headline: String,
+    /// Who wins; none if no deployable system meets the targets anywhere.
+    pub winner: Option<Winner>,
+    /// Why, in a few sentences made of numbers of this run.
+    pub explanation: Vec<String>,
+    /// All systems that were simulated, best first.
+    pub systems: Vec<SystemResult>,
+    /// Those that were not, and why.
+    pub left_out: Vec<LeftOut>,
+    /// Every simulated point that curves are made of, system by system. `load` and `cores` are those of the
+    /// machine, dedicated cores included.
+    #[serde(skip)]
+    pub rows: Vec<Row>,
+    /// The budget, in requests; thieves' looks are counted as parts of one.
+    pub budget: u64,
+    /// Requests that were simulated.
+    pub simulated: u64,
+    /// Was it stopped before it was done?
+    pub interrupted: bool,
+}
+
+/// The winner of a plan.
+#[derive(Clone, Debug, Serialize)]
+pub struct Winner {
+    /// Its name; the first of [`Plan::systems`] that is deployable.
+    pub system: String,
+    /// The file for the runtime.
+    pub policy_toml: String,
+    /// Did it pass once more with the warm-up found from the data?
+    pub confirmed: bool,
+}
+
+/// How far a system gets: loads, or cores.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Reach {
+    /// The highest load, or fewest cores (dedicated ones included), that passed; none if none did.
+    pub pass: Option<f64>,
+    /// The next load above, or number of cores below, that was tried and did not pass.
+    pub fail: Option<f64>,
+    /// Did it fail with confidence, or was it undecided?
+    pub fail_certain: bool,
+}
+
+/// A target and what became of it.
+#[derive(Clone, Debug, Serialize)]
+pub struct TargetResult {
+    /// The target.
+    pub target: String,
+    /// Its statistic at the system's limit, in ns or as a ratio.
+    pub estimate: Estimate,
+    /// What it had to stay below.
+    pub limit: f64,
+}
+
+/// A line of the table.
+#[derive(Clone, Debug, Serialize)]
+pub struct SystemResult {
+    /// Name of the preset.
+    pub system: String,
+    /// Why nobody could deploy it, if so: a reference line.
+    pub reference_only: Option<&'static str>,
+    /// Cores that serve no requests.
+    pub dedicated_cores: u32,
+    /// How far it gets.
+    pub reach: Reach,
+    /// Requests a second there.
+    pub rate_per_s: Option<f64>,
+    /// The targets there.
+    pub targets: Vec<TargetResult>,
+    /// Work over core time held there.
+    pub efficiency: Option<Estimate>,
+    /// Preemptions per request there.
+    pub preemptions_per_request: Option<Estimate>,
+    /// Was it only screened, because it is clearly behind? Then undecided loads went by their estimates.
+    pub screened_only: bool,
+    /// Did its share of the budget end before the bracket was narrow?
+    pub budget_ended: bool,
+    /// What was tuned; none if nothing was.
+    pub tuning: Option<Tuning>,
+    /// What went wrong, if anything.
+    pub failed: Option<String>,
+}
+
+/// Finds the best system for `question`.
+///
+/// A request to stop ends it early with what is known ([`Plan::interrupted`]).
+///
+/// # Errors
+/// What can not be asked ([`Question::check`], classes and limits of targets, names of systems), or
+/// [`TuneError::Interrupted`] if nothing is known yet.
+pub fn plan(question: &Question, host: &Host<'_>) -> Result<Plan, TuneError> {
+    question.check()?;
+    let bench = Bench::new(question, host)?;
+    let (candidates, left_out) = candidates(question)?;
+    let entry = |candidate| Entry { search: Search::new(candidate, question), tuning: None };
+    let entries = candidates.into_iter().map(entry).collect();
+    let mut run = Run { bench, threads: host.threads.max(1), entries, confirmed: false };
+    run.screen();
+    run.tune();
+    run.refine();
+    run.references();
+    run.confirm();
+    run.meet_the_winner();
+    run.curves();
+    if run.entries.iter().all(|entry| entry.search.probes.is_empty()) && run.interrupted() {
+        return Err(TuneError::Interrupted);
+    }
+    Ok(run.into_plan(left_out))
+}
+
+struct Entry {
+    search: Search,
+    tuning: Option<Tuning>,
+}
+
+struct Run<'a> {
+    bench: Bench<'a>,
+    threads: usize,
+    entries: Vec<Entry>,
+    confirmed: bool,
+}
+
+impl Run<'_> {
+    fn interrupted(&self) -> bool {
+        self.bench.stop.load(std::sync::atomic::Ordering::Relaxed)
+    }
+
+    /// `percent` of what is left of the budget, for each of `searches`.
+    fn quota(&self, percent: u64, searches: usize) -> u64 {
+        let spent: u64 = self.entries.iter().map(|entry| entry.search.charged).sum();
+        self.bench.question.budget.requests.saturating_sub(spent) / 100 * percent / searches.max(1) as u64
+    }
+
+    fn precision(&self, first: u64, most: u64) -> Precision {
+        let shortest = self.bench.shortest();
+        let most = if self.bench.question.quick { first.max(most / 4) } else { most };
+        Precision { first: first * shortest, most: most * shortest, own_warm_up: false }
+    }
+
+    /// Does `work` on the entries of these indices.
+    fn on(&mut self, chosen: &[usize], work: impl Fn(&Bench<'_>, &mut Entry, usize) + Sync) {
+        if self.interrupted() {
+            return;
+        }
+        let mut entries: Vec<&mut Entry> = Vec::new();
+        for (index, entry) in self.entries.iter_mut().enumerate() {
+            if chosen.contains(&index) {
+                entries.push(entry);
+            }
+        }
+        let bench = &self.bench;
+        each(self.threads, &mut entries, |entry, threads| work(bench, entry, threads));
+    }
+
+    /// Deployable systems that pass at least `part` of the best one's merit, best first, `at_most` of them.
+    fn leaders(&self, part: f64, at_most: usize, fits: impl Fn(&Candidate) -> bool) -> Vec<usize> {
+        let search = |index: usize| &self.entries[index].search;
+        let mut order: Vec<usize> =
+            (0..self.entries.len()).filter(|&index| search(index).candidate.deployable()).collect();
+        order.sort_by(|&a, &b| search(a).before(search(b)));
+        let best = order.first().map_or(0.0, |&index| search(index).merit());
+        order.retain(|&index| search(index).merit() >= part * best && fits(&search(index).candidate));
+        order.truncate(at_most);
+        order
+    }
+
+    /// Everything, coarsely.
+    fn screen(&mut self) {
+        let all: Vec<usize> = (0..self.entries.len()).collect();
+        let (quota, precision) = (self.quota(30, all.len()), self.precision(1, 1));
+        self.on(&all, |bench, entry, threads| {
+            let effort = Effort { level: Level::Coarse, precision, quota, phase: Phase::Screening, threads };
+            let done = entry.search.narrow(bench, effort, None);
+            entry.search.note(done);
+        });
+    }
+
+    /// Quanta and ranges of the systems that are near the best as published.
+    fn tune(&mut self) {
+        let chosen = self.leaders(TUNE_FROM, LEADERS, tunable);
+        let (quota, precision) = (self.quota(25, chosen.len()), self.precision(2, 2));
+        self.on(&chosen, |bench, entry, threads| {
+            let effort = Effort { level: Level::Coarse, precision, quota, phase: Phase::Tuning, threads };
+            match tune(&mut entry.search, bench, effort) {
+                Ok(tuning) => entry.tuning = tuning,
+                Err(stopped) => entry.search.note(Err(stopped)),
+            }
+        });
+    }
+
+    /// Those that may win.
+    fn refine(&mut self) {
+        let mut chosen = self.leaders(REFINE_FROM, LEADERS, |_| true);
+        if chosen.len() < 2 {
+            chosen = self.leaders(0.0, 2, |_| true);
+        }
+        let (quota, precision) = (self.quota(55, chosen.len()), self.precision(2, 32));
+        self.full(&chosen, precision, quota, Phase::Refining);
+    }
+
+    /// Lines that nobody can build, which say what is still missing.
+    fn references(&mut self) {
+        let reference = |index: &usize| !self.entries[*index].search.candidate.deployable();
+        let chosen: Vec<usize> = (0..self.entries.len()).filter(reference).collect();
+        let (quota, precision) = (self.quota(40, chosen.len()), self.precision(2, 4));
+        self.full(&chosen, precision, quota, Phase::References);
+    }
+
+    fn full(&mut self, chosen: &[usize], precision: Precision, quota: u64, phase: Phase) {
+        self.on(chosen, |bench, entry, threads| {
+            let effort = Effort { level: Level::Full, precision, quota, phase, threads };
+            let done = entry.search.narrow(bench, effort, None);
+            entry.search.note(done);
+        });
+    }
+
+    fn podium(&self) -> Option<Podium> {
+        let searches: Vec<Search> = self.entries.iter().map(|entry| entry.search.clone()).collect();
+        Podium::of(&searches)
+    }
+
+    /// The winner once more, with the warm-up found from the data and longer replications; where it does not
+    /// pass, its search goes on below, and whoever is best then has to pass in turn.
+    fn confirm(&mut self) {
+        let long = self.precision(8, 64);
+        for _ in 0..CONFIRMATIONS {
+            let Some(podium) = self.podium() else { return };
+            let quota = self.quota(40, 1);
+            let again = self.precision(2, 32);
+            self.on(&[podium.winner], |bench, entry, threads| {
+                let Some(hardness) = entry.search.bracket.pass else { return };
+                let precision = Precision { own_warm_up: true, ..long };
+                let effort = Effort { level: Level::Full, precision, quota, phase: Phase::Confirming, threads };
+                match entry.search.simulate(bench, effort, hardness) {
+                    Ok(Some(probe)) if probe.verdict != Verdict::Pass => {
+                        entry.search.bracket.learn(hardness, false);
+                        let effort = Effort { precision: again, ..effort };
+                        let done = entry.search.narrow(bench, effort, Some(hardness));
+                        entry.search.note(done);
+                    }
+                    Ok(_) => {}
+                    Err(stopped) => entry.search.note(Err(stopped)),
+                }
+            });
+            let best = self.entries[podium.winner].search.best();
+            self.confirmed = best.is_some_and(|probe| probe.verdict == Verdict::Pass && probe.own_warm_up)
+                && self.podium().is_some_and(|now| now.winner == podium.winner);
+            if self.confirmed || self.interrupted() {
+                return;
+            }
+        }
+    }
+
+    /// The others at the winner's load, for the explanation.
+    fn meet_the_winner(&mut self) {
+        let Some(podium) = self.podium() else { return };
+        let winner = &self.entries[podium.winner].search;
+        let (Some(probe), Some(pass)) = (winner.best(), winner.bracket.pass) else { return };
+        let (spot, cores) = (probe.spot, winner.total_cores(pass));
+        let mut chosen: Vec<usize> = podium.runner_up.into_iter().chain(podium.contrast).collect();
+        chosen.dedup();
+        let (quota, precision) = (self.quota(40, chosen.len()), self.precision(4, 4));
+        self.on(&chosen, |bench, entry, threads| {
+            let effort = Effort { level: Level::Full, precision, quota, phase: Phase::Confirming, threads };
+            let hardness = entry.search.hardness_of(spot, cores);
+            let done = entry.search.simulate(bench, effort, hardness).map(|_| ());
+            entry.search.note(done);
+        });
+    }
+
+    /// Points between those of the searches, so that every curve shows.
+    fn curves(&mut self) {
+        let all: Vec<usize> = (0..self.entries.len()).collect();
+        let (quota, precision) = (self.quota(100, all.len()), self.precision(1, 1));
+        self.on(&all, |bench, entry, threads| {
+            let mut left = quota;
+            for hardness in entry.search.curve() {
+                if entry.search.overload().is_some_and(|overload| overload <= hardness) {
+                    break;
+                }
+                let effort = Effort { level: Level::Full, precision, quota: left, phase: Phase::Curves, threads };
+                match entry.search.simulate(bench, effort, hardness) {
+                    Ok(Some(probe)) => left = left.saturating_sub(probe.charged),
+                    // Too dear for what is left; a harder one may be cheaper.
+                    Ok(None) => {}
+                    Err(stopped) => return entry.search.note(Err(stopped)),
+                }
+            }
+        });
+    }
+
+    fn into_plan(self, left_out: Vec<LeftOut>) -> Plan {
+        let interrupted = self.interrupted();
+        let Run { bench, mut entries, confirmed, .. } = self;
+        // Deployable ones first where they are as good: a reference line never wins.
+        entries.sort_by(|a, b| {
+            let deployable = |entry: &Entry| entry.search.candidate.deployable();
+            a.search.before(&b.search).then(deployable(b).cmp(&deployable(a)))
+        });
+        let systems: Vec<SystemResult> = entries.iter().map(|entry| entry.result(&bench)).collect();
+        let searches: Vec<Search> = entries.into_iter().map(|entry| entry.search).collect();
+        let podium = Podium::of(&searches);
+        let evidence = podium.and_then(|podium| podium.evidence(bench.question, &bench.aims, &searches));
+        let (headline, explanation) = explain::explain(&bench, evidence.as_ref(), &systems, &searches);
+        let winner = evidence.map(|evidence| {
+            let candidate = &evidence.winner.candidate;
+            let mut system = candidate.plan.system.clone();
+            system.cores_allocated = evidence.probe.row.cores_allocated;
+            let header = explain::header(&bench, &headline);
+            let policy_toml = write_policy(&system, &candidate.plan.costs, &header);
+            Winner { system: candidate.name().to_owned(), policy_toml, confirmed }
+        });
+        Plan {
+            headline,
+            winner,
+            explanation,
+            systems,
+            left_out,
+            rows: searches.iter().flat_map(|search| search.probes.values()).map(|probe| probe.row.clone()).collect(),
+            budget: bench.question.budget.requests,
+            simulated: searches.iter().map(|search| search.simulated).sum(),
+            interrupted,
+        }
+    }
+}
+
+impl Entry {
+    fn result(&self, bench: &Bench<'_>) -> SystemResult {
+        let Entry { search, tuning } = self;
+        let best = search.best();
+        let failed_at = search.bracket.fail.and_then(|fail| search.at(fail));
+        let targets = best.map_or(Vec::new(), |probe| {
+            let each = bench.aims.iter().zip(&probe.estimates);
+            each.map(|(aim, &estimate)| TargetResult { target: aim.target.to_string(), estimate, limit: aim.limit })
+                .collect()
+        });
+        SystemResult {
+            system: search.candidate.name().to_owned(),
+            reference_only: search.candidate.plan.reference_only(),
+            dedicated_cores: search.candidate.dedicated,
+            reach: Reach {
+                pass: search.bracket.pass.map(|pass| search.value(pass)),
+                fail: search.bracket.fail.map(|fail| search.value(fail)),
+                fail_certain: failed_at.is_some_and(|probe| probe.verdict == Verdict::Fail),
+            },
+            rate_per_s: best.map(|probe| probe.row.rate_per_s),
+            targets,
+            efficiency: best.map(|probe| probe.row.efficiency),
+            preemptions_per_request: best.map(|probe| probe.row.preemptions_per_request),
+            screened_only: search.level == Level::Coarse,
+            budget_ended: search.exhausted,
+            tuning: tuning.clone(),
+            failed: search.failed.clone(),
+        }
+    }
+}
+
+impl Plan {
+    /// Is the question one for the fewest cores?
+    pub fn counts_cores(question: &Question) -> bool {
+        matches!(question.goal, Goal::FewestCores(_))
+    }
+}

@@ -1,0 +1,158 @@
+//! What is asked of a plan.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use caudal_config::{LatencyTarget, Measure, Offered, Workload};
+
+use crate::{Budget, TuneError};
+
+/// What is searched for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Goal {
+    /// The highest load within all targets.
+    HighestLoad,
+    /// The fewest cores, held all the time, that carry this within all targets.
+    FewestCores(Offered),
+}
+
+/// Where it is to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Machine {
+    /// So many cores; those that a system dedicates to a dispatcher are among them.
+    Cores(u32),
+    /// The runtime with so many workers: only systems that it can run; a dispatcher comes on top, and is shown.
+    Runtime {
+        /// Workers of every system.
+        workers: u32,
+    },
+}
+
+impl Machine {
+    /// The cores that a load of 1 would fill.
+    pub fn capacity_cores(self) -> u32 {
+        match self {
+            Machine::Cores(cores) => cores,
+            Machine::Runtime { workers } => workers,
+        }
+    }
+}
+
+/// A question to [`crate::plan`].
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// What arrives; its own load or rate does not matter.
+    pub workload: Arc<Workload>,
+    /// What sentences call it.
+    pub workload_name: String,
+    /// All of them must be met.
+    pub targets: Vec<LatencyTarget>,
+    /// Where.
+    pub machine: Machine,
+    /// What is searched for.
+    pub goal: Goal,
+    /// Names of presets to consider; all if empty.
+    pub systems: Vec<String>,
+    /// Seed, confidence and percentiles (those of the targets are added).
+    pub measure: Measure,
+    /// How much may be simulated.
+    pub budget: Budget,
+    /// Settle for shorter replications.
+    pub quick: bool,
+}
+
+/// What a plan is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// All systems, coarsely.
+    Screening,
+    /// Quanta and ranges of the leading systems.
+    Tuning,
+    /// Leading systems at full precision.
+    Refining,
+    /// Reference lines.
+    References,
+    /// The winner once more, with the warm-up found from the data, and the others at its load.
+    Confirming,
+    /// Points in between, so that curves show.
+    Curves,
+}
+
+impl Phase {
+    /// What a progress bar says.
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::Screening => "screening all systems",
+            Phase::Tuning => "tuning the leaders",
+            Phase::Refining => "refining the leaders",
+            Phase::References => "reference lines",
+            Phase::Confirming => "confirming the winner",
+            Phase::Curves => "curves",
+        }
+    }
+}
+
+/// How far a plan is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// What it is doing.
+    pub phase: Phase,
+    /// Requests simulated since the last call.
+    pub requests: u64,
+}
+
+/// What a plan runs on, and whom it tells.
+pub struct Host<'a> {
+    /// Threads to use; at least 1. They do not change a bit of the result.
+    pub threads: usize,
+    /// Set to stop: what is known so far is returned.
+    pub stop: &'a AtomicBool,
+    /// Told of progress, from any thread.
+    pub progress: &'a (dyn Fn(Progress) + Sync),
+}
+
+impl Question {
+    /// Checks what [`crate::plan`] relies on.
+    ///
+    /// # Errors
+    /// The first thing that can not be asked.
+    pub fn check(&self) -> Result<(), TuneError> {
+        if self.targets.is_empty() {
+            return Err(TuneError::NoTarget);
+        }
+        let cores = self.machine.capacity_cores();
+        if !(1..=caudal_config::CORES_MAX).contains(&cores) {
+            return Err(TuneError::Cores(cores));
+        }
+        match self.goal {
+            Goal::HighestLoad if self.workload.arrivals.natural_rate().is_some() => Err(TuneError::RecordedArrivals),
+            Goal::FewestCores(offered) if offered.load(&self.workload.service, cores) >= 1.0 => {
+                Err(TuneError::Overload { load: offered.load(&self.workload.service, cores) })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Offered work in cores, where the goal says how much there is.
+    pub(crate) fn offered_cores(&self) -> Option<f64> {
+        match self.goal {
+            Goal::HighestLoad => None,
+            Goal::FewestCores(offered) => {
+                let cores = self.machine.capacity_cores();
+                Some(offered.load(&self.workload.service, cores) * f64::from(cores))
+            }
+        }
+    }
+
+    /// The percentiles of `measure` and those of the targets, increasing.
+    pub(crate) fn percentiles(&self) -> Vec<f64> {
+        let asked = self.targets.iter().filter_map(|target| match target.statistic {
+            caudal_config::Statistic::Percentile(percentile) => Some(percentile),
+            caudal_config::Statistic::Mean => None,
+        });
+        let mut all: Vec<f64> = self.measure.percentiles.iter().copied().chain(asked).collect();
+        all.sort_by(f64::total_cmp);
+        all.dedup();
+        all
+    }
+}

@@ -1,0 +1,289 @@
+//! How far one system gets: a bisection whose oracle is a simulation.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use crate::bisect::{Bracket, Span, bisect};
+use crate::candidate::{Candidate, Spot};
+use crate::judge::{Bench, Precision, Probe, Stopped, Verdict};
+use crate::{Machine, Phase, Question};
+
+/// Loads are searched in steps of a thousandth of the machine.
+const PER_UNIT: f64 = 1000.0;
+
+/// How far a search went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Level {
+    /// Loads that are undecided after short replications go by their estimates.
+    Coarse,
+    /// Loads that stay undecided count as failed.
+    Full,
+}
+
+/// What is known of one system.
+#[derive(Clone, Debug)]
+pub(crate) struct Search {
+    pub(crate) candidate: Candidate,
+    scale: Scale,
+    pub(crate) bracket: Bracket,
+    pub(crate) level: Level,
+    /// The most precise probe of each hardness.
+    pub(crate) probes: BTreeMap<u32, Probe>,
+    pub(crate) simulated: u64,
+    /// What that took of the budget.
+    pub(crate) charged: u64,
+    /// Did its share of the budget end before its bracket was narrow?
+    pub(crate) exhausted: bool,
+    pub(crate) failed: Option<String>,
+}
+
+/// What a hardness means for a system.
+#[derive(Clone, Copy, Debug)]
+enum Scale {
+    /// Thousandths of the machine's capacity.
+    Load { hardest: u32 },
+    /// From all workers, which is 1, downwards.
+    Workers { most: u32, fewest: u32, load: f64, dedicated: u32 },
+}
+
+/// What a step of a search may use.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Effort {
+    pub(crate) level: Level,
+    pub(crate) precision: Precision,
+    pub(crate) quota: u64,
+    pub(crate) phase: Phase,
+    pub(crate) threads: usize,
+}
+
+impl Scale {
+    fn of(candidate: &Candidate, question: &Question) -> Scale {
+        let (workers, capacity) = (candidate.plan.system.cores, f64::from(candidate.capacity_cores));
+        match question.offered_cores() {
+            None => Scale::Load { hardest: ((PER_UNIT * f64::from(workers) / capacity).ceil() as u32).saturating_sub(1) },
+            Some(offered) => Scale::Workers {
+                most: workers,
+                fewest: offered.floor() as u32 + 1,
+                load: offered / capacity,
+                dedicated: match question.machine {
+                    Machine::Cores(_) => candidate.dedicated,
+                    Machine::Runtime { .. } => 0,
+                },
+            },
+        }
+    }
+
+    fn span(self, guess: Option<u32>, level: Level) -> Span {
+        let (easiest, hardest) = match (self, level) {
+            // Whoever fails at a twentieth of the machine is behind, unless all do.
+            (Scale::Load { hardest }, Level::Coarse) => (50, hardest),
+            (Scale::Load { hardest }, Level::Full) => (5, hardest),
+            (Scale::Workers { most, fewest, .. }, _) => (1, (most + 1).saturating_sub(fewest)),
+        };
+        // Without a guess, plain bisection; with one, a few steps away from it.
+        let step = guess.map_or(hardest / 4, |guess| (guess / 50).max(1));
+        Span { easiest: easiest.min(hardest.max(1)), hardest, guess, step }
+    }
+
+    fn spot(self, hardness: u32) -> Spot {
+        match self {
+            Scale::Load { .. } => Spot { load: f64::from(hardness) / PER_UNIT, workers: None },
+            Scale::Workers { most, load, .. } => Spot { load, workers: Some(most + 1 - hardness) },
+        }
+    }
+
+    /// The bracket's width that is narrow enough above `hardness`.
+    fn width(self, hardness: u32, level: Level) -> u32 {
+        match (self, level) {
+            (Scale::Workers { .. }, _) => 1,
+            (Scale::Load { .. }, Level::Coarse) => (hardness / 25).max(4),
+            (Scale::Load { .. }, Level::Full) => (hardness / 80).max(2),
+        }
+    }
+
+    /// What users see: a load, or cores with the dedicated ones.
+    fn value(self, hardness: u32) -> f64 {
+        match self {
+            Scale::Load { .. } => f64::from(hardness) / PER_UNIT,
+            Scale::Workers { most, dedicated, .. } => f64::from(most + 1 - hardness + dedicated),
+        }
+    }
+}
+
+impl Search {
+    pub(crate) fn new(candidate: Candidate, question: &Question) -> Search {
+        Search {
+            scale: Scale::of(&candidate, question),
+            candidate,
+            bracket: Bracket::default(),
+            level: Level::Coarse,
+            probes: BTreeMap::new(),
+            simulated: 0,
+            charged: 0,
+            exhausted: false,
+            failed: None,
+        }
+    }
+
+    /// The same for another setting of the candidate: nothing is known but where to look.
+    pub(crate) fn restarted(&self, candidate: Candidate) -> Search {
+        Search { candidate, bracket: Bracket::default(), probes: BTreeMap::new(), ..self.clone() }
+    }
+
+    /// Narrows the bracket, beginning near `guess`, or near what has passed so far.
+    pub(crate) fn narrow(&mut self, bench: &Bench<'_>, effort: Effort, guess: Option<u32>) -> Result<(), Stopped> {
+        let guess = guess.or(self.bracket.pass);
+        // Coarse answers do not count at full precision.
+        if effort.level != self.level {
+            self.bracket = Bracket::default();
+            self.level = effort.level;
+        }
+        let (span, scale) = (self.scale.span(guess, effort.level), self.scale);
+        let mut bracket = self.bracket;
+        let (mut left, mut exhausted) = (effort.quota, false);
+        let done = bisect(&span, &mut bracket, |pass| scale.width(pass, effort.level), |hardness| {
+            let passed = self.ask(bench, Effort { quota: left, ..effort }, hardness)?;
+            exhausted = passed.is_none();
+            Ok(passed.map(|(passed, charged)| {
+                left = left.saturating_sub(charged);
+                passed
+            }))
+        });
+        self.bracket = bracket;
+        self.exhausted = exhausted;
+        done
+    }
+
+    /// Does this hardness pass, and what did it take to find out? `None` if there is no budget left for it.
+    fn ask(&mut self, bench: &Bench<'_>, effort: Effort, hardness: u32) -> Result<Option<(bool, u64)>, Stopped> {
+        let known = self.probes.get(&hardness);
+        if let Some(probe) = known.filter(|probe| probe.length >= effort.precision.first && probe.verdict != Verdict::Undecided) {
+            return Ok(Some((probe.verdict == Verdict::Pass, 0)));
+        }
+        let Some(probe) = self.simulate(bench, effort, hardness)? else { return Ok(None) };
+        let passed = match (probe.verdict, effort.level) {
+            (Verdict::Pass, _) => true,
+            (Verdict::Undecided, Level::Coarse) => probe.score < 1.0,
+            _ => false,
+        };
+        Ok(Some((passed, probe.charged)))
+    }
+
+    /// Simulates a hardness and keeps the probe, if it is the most precise one there.
+    pub(crate) fn simulate(&mut self, bench: &Bench<'_>, effort: Effort, hardness: u32) -> Result<Option<Probe>, Stopped> {
+        let Effort { precision, quota, phase, threads, .. } = effort;
+        let spot = self.scale.spot(hardness);
+        let probe = bench.probe(&self.candidate, spot, precision, quota, (phase, threads))?;
+        let Some(probe) = probe else { return Ok(None) };
+        self.simulated += probe.simulated;
+        self.charged += probe.charged;
+        let better = self.probes.get(&hardness).is_none_or(|known| known.length <= probe.length);
+        if better {
+            self.probes.insert(hardness, probe.clone());
+        }
+        Ok(Some(probe))
+    }
+
+    /// What a stage at `hardness` takes of the budget.
+    pub(crate) fn stage_cost(&self, bench: &Bench<'_>, hardness: u32, length: u64) -> u64 {
+        bench.stage_cost(&self.candidate, self.scale.spot(hardness), length)
+    }
+
+    /// Notes what ended a search early; an interruption is no failure.
+    pub(crate) fn note(&mut self, result: Result<(), Stopped>) {
+        if let Err(Stopped::Failed(error)) = result {
+            self.failed = Some(error.to_string());
+        }
+    }
+
+    /// The probe of the hardest that passed.
+    pub(crate) fn best(&self) -> Option<&Probe> {
+        self.probes.get(&self.bracket.pass?)
+    }
+
+    /// The probe at `hardness`.
+    pub(crate) fn at(&self, hardness: u32) -> Option<&Probe> {
+        self.probes.get(&hardness)
+    }
+
+    /// The hardness at which this system is as hard pressed as another one at `spot`.
+    pub(crate) fn hardness_of(&self, spot: Spot, total_cores: f64) -> u32 {
+        match self.scale {
+            Scale::Load { .. } => (spot.load * PER_UNIT).round() as u32,
+            Scale::Workers { most, dedicated, .. } => {
+                let workers = (total_cores as u32).saturating_sub(dedicated).clamp(1, most);
+                most + 1 - workers
+            }
+        }
+    }
+
+    /// What the bracket's ends mean to users.
+    pub(crate) fn value(&self, hardness: u32) -> f64 {
+        self.scale.value(hardness)
+    }
+
+    /// Cores that a hardness takes, the dedicated ones that count included.
+    pub(crate) fn total_cores(&self, hardness: u32) -> f64 {
+        match self.scale {
+            Scale::Load { .. } => f64::from(self.candidate.capacity_cores),
+            Scale::Workers { .. } => self.scale.value(hardness),
+        }
+    }
+
+    /// Larger is better: the load that passed, or the inverse of the cores; 0 if none did.
+    pub(crate) fn merit(&self) -> f64 {
+        self.bracket.pass.map_or(0.0, |pass| self.merit_at(pass))
+    }
+
+    /// The merit that this hardness would have.
+    pub(crate) fn merit_at(&self, hardness: u32) -> f64 {
+        match self.scale {
+            Scale::Load { .. } => self.scale.value(hardness),
+            Scale::Workers { .. } => 1.0 / self.scale.value(hardness),
+        }
+    }
+
+    /// Best first: by merit, then by the distance to the limit there.
+    pub(crate) fn before(&self, other: &Search) -> std::cmp::Ordering {
+        let failed = |search: &Search| search.bracket.fail.and_then(|fail| search.at(fail)).map(|probe| probe.score);
+        let score = |search: &Search| search.best().map(|probe| probe.score).or(failed(search)).unwrap_or(f64::INFINITY);
+        other.merit().total_cmp(&self.merit()).then(score(self).total_cmp(&score(other)))
+    }
+
+    /// Hardnesses that make a curve: about ten of them, those near known ones left out.
+    pub(crate) fn curve(&self) -> Vec<u32> {
+        let Span { easiest, hardest, .. } = self.scale.span(None, Level::Full);
+        let step = match self.scale {
+            Scale::Load { .. } => 100,
+            Scale::Workers { .. } => (hardest / 10).max(1),
+        };
+        let near = |at: u32| self.probes.keys().any(|known| known.abs_diff(at) * 5 < step * 2);
+        (1..).map(|n| n * step).take_while(|&at| at <= hardest).filter(|&at| at >= easiest && !near(at)).collect()
+    }
+
+    /// The easiest hardness that is known to overload the system.
+    pub(crate) fn overload(&self) -> Option<u32> {
+        self.probes.iter().find(|(_, probe)| probe.row.overloaded).map(|(&hardness, _)| hardness)
+    }
+}
+
+/// Does `work` on each item, on several threads; a few items share the threads. The order in which items are
+/// taken does not matter: each is worked on by itself.
+pub(crate) fn each<T: Send>(threads: usize, items: &mut [T], work: impl Fn(&mut T, usize) + Sync) {
+    let crew = threads.clamp(1, items.len().max(1));
+    let inner = (threads / crew).max(1);
+    let queue = Mutex::new(items.iter_mut());
+    let one = || {
+        loop {
+            let item = queue.lock().expect("no thread panics with it").next();
+            let Some(item) = item else { return };
+            work(item, inner);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..crew {
+            scope.spawn(one);
+        }
+        one();
+    });
+}

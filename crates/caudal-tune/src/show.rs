@@ -1,0 +1,73 @@
+//! Numbers as sentences say them.
+
+use caudal_stats::Estimate;
+
+use crate::judge::Aim;
+
+/// `43.1 us`, from ns.
+pub(crate) fn time(ns: f64) -> String {
+    match ns {
+        ns if ns.abs() < 1e3 => format!("{} ns", digits(ns)),
+        ns if ns.abs() < 1e6 => format!("{} us", digits(ns / 1e3)),
+        ns if ns.abs() < 1e9 => format!("{} ms", digits(ns / 1e6)),
+        ns => format!("{} s", digits(ns / 1e9)),
+    }
+}
+
+/// Three digits.
+pub(crate) fn digits(value: f64) -> String {
+    match value.abs() {
+        size if size >= 99.95 => format!("{value:.0}"),
+        size if size >= 9.995 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
+/// `4.2 %`, from a share.
+pub(crate) fn percent(share: f64) -> String {
+    match 100.0 * share {
+        percent if percent.abs() >= 9.95 => format!("{percent:.0} %"),
+        percent if percent.abs() >= 0.995 => format!("{percent:.1} %"),
+        percent => format!("{percent:.2} %"),
+    }
+}
+
+/// `2.19 M requests/s`, from requests a second.
+pub(crate) fn rate(per_s: f64) -> String {
+    match per_s {
+        rate if rate >= 1e6 => format!("{} M requests/s", digits(rate / 1e6)),
+        rate if rate >= 1e3 => format!("{} k requests/s", digits(rate / 1e3)),
+        rate => format!("{} requests/s", digits(rate)),
+    }
+}
+
+/// The statistic of an aim: `get p99.9`.
+pub(crate) fn statistic(aim: &Aim) -> String {
+    aim.target.to_string().split(" <").next().unwrap_or_default().to_owned()
+}
+
+/// A statistic of an aim: `43.1 us`, or a slowdown.
+pub(crate) fn value(aim: &Aim, value: f64) -> String {
+    if aim.quantity.slowdown { digits(value) } else { time(value) }
+}
+
+/// `43.1 us (41.0 us to 46.2 us)`.
+pub(crate) fn estimate(aim: &Aim, estimate: &Estimate) -> String {
+    let show = |of: f64| value(aim, of);
+    match (estimate.low.is_finite(), estimate.high.is_finite()) {
+        (true, true) => format!("{} ({} to {})", show(estimate.estimate), show(estimate.low), show(estimate.high)),
+        _ => show(estimate.estimate),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_digits_and_a_unit() {
+        assert_eq!([time(999.0), time(43_120.0), time(1_500_000.0)], ["999 ns", "43.1 us", "1.50 ms"]);
+        assert_eq!([percent(0.0421), percent(0.8), percent(0.00012)], ["4.2 %", "80 %", "0.01 %"]);
+        assert_eq!([rate(2.19e6), rate(14_000.0), rate(3.0)], ["2.19 M requests/s", "14.0 k requests/s", "3.00 requests/s"]);
+    }
+}

@@ -1,0 +1,270 @@
+//! Tuning: the quantum, or the range, that keeps the tail shortest where a system is at its limit.
+//!
+//! All values of a grid are tried on the same requests, at the load that the system carried as published; then,
+//! for a quantum, values between the best and its neighbours, at the load that the best one carries.
+
+use std::sync::Arc;
+
+use caudal_config::{System, SystemPlan};
+use caudal_policy::Picos;
+use caudal_policy::allocation::AllocationConfig;
+use caudal_policy::discipline::DisciplineConfig;
+use serde::Serialize;
+
+use crate::candidate::Candidate;
+use crate::judge::{Bench, Stopped};
+use crate::search::{Effort, Search};
+
+/// Quanta that are tried first, in ns.
+const QUANTA_NS: [u64; 6] = [500, 1_000, 2_000, 5_000, 10_000, 20_000];
+/// Bands of the mean queueing delay, in ns.
+const DELAYS_NS: [(u64, u64); 5] = [(250, 500), (500, 1_000), (1_000, 2_000), (2_000, 4_000), (4_000, 8_000)];
+/// Bands of the utilization.
+const UTILIZATIONS: [(f64, f64); 4] = [(0.4, 0.6), (0.5, 0.75), (0.75, 0.95), (0.85, 0.98)];
+
+/// What was tuned about a system.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Tuning {
+    /// What: `quantum`, `delay range` or `utilization range`.
+    pub parameter: &'static str,
+    /// The value as published.
+    pub published: String,
+    /// The one that was chosen.
+    pub chosen: String,
+    /// All that were tried, in the order in which they were.
+    pub tried: Vec<Tried>,
+}
+
+/// A value and what came of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Tried {
+    /// The value.
+    pub value: String,
+    /// The load, or the cores, at which it was tried.
+    pub at: f64,
+    /// The worst target's statistic over its limit: smaller is better; none in overload.
+    pub score: Option<f64>,
+}
+
+/// A setting of the tunable parameter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Setting {
+    Quantum(Picos),
+    Delay(Picos, Picos),
+    Utilization(f64, f64),
+}
+
+impl Setting {
+    /// What `system` has that can be tuned.
+    fn of(system: &System) -> Option<Setting> {
+        match (system.discipline, system.allocation) {
+            (DisciplineConfig::ProcessorSharing(config), _) if config.quantum.0 > 0 => {
+                Some(Setting::Quantum(config.quantum))
+            }
+            (DisciplineConfig::Las(config), _) if config.quantum.0 > 0 => Some(Setting::Quantum(config.quantum)),
+            (_, AllocationConfig::DelayRange(config)) => Some(Setting::Delay(config.low, config.high)),
+            (_, AllocationConfig::UtilizationRange(config)) => Some(Setting::Utilization(config.low, config.high)),
+            _ => None,
+        }
+    }
+
+    fn parameter(self) -> &'static str {
+        match self {
+            Setting::Quantum(_) => "quantum",
+            Setting::Delay(..) => "delay range",
+            Setting::Utilization(..) => "utilization range",
+        }
+    }
+
+    /// The grid of this kind, with the setting itself.
+    fn grid(self) -> Vec<Setting> {
+        let ns = Picos::from_nanos;
+        let mut grid: Vec<Setting> = match self {
+            Setting::Quantum(_) => QUANTA_NS.iter().map(|&quantum| Setting::Quantum(ns(quantum))).collect(),
+            Setting::Delay(..) => DELAYS_NS.iter().map(|&(low, high)| Setting::Delay(ns(low), ns(high))).collect(),
+            Setting::Utilization(..) => {
+                UTILIZATIONS.iter().map(|&(low, high)| Setting::Utilization(low, high)).collect()
+            }
+        };
+        if !grid.contains(&self) {
+            grid.push(self);
+        }
+        grid
+    }
+
+    /// Quanta between this one and those next to it that were tried: geometric means, rounded to 10 ns.
+    fn between(self, tried: &[Setting]) -> Vec<Setting> {
+        let Setting::Quantum(own) = self else { return Vec::new() };
+        let others = tried.iter().filter_map(|setting| match setting {
+            Setting::Quantum(quantum) => Some(quantum.0),
+            _ => None,
+        });
+        let below = others.clone().filter(|&other| other < own.0).max();
+        let above = others.filter(|&other| other > own.0).min();
+        let mean = |other: u64| {
+            let mean_ps = (own.0 as f64 * other as f64).sqrt();
+            Setting::Quantum(Picos((mean_ps / 1e4).round() as u64 * 10_000))
+        };
+        [below, above].into_iter().flatten().map(mean).filter(|setting| !tried.contains(setting)).collect()
+    }
+
+    fn apply(self, candidate: &Candidate) -> Candidate {
+        let mut plan = SystemPlan::clone(&candidate.plan);
+        let tuned = match (self, &mut plan.system.discipline, &mut plan.system.allocation) {
+            (Setting::Quantum(quantum), DisciplineConfig::ProcessorSharing(config), _) => {
+                config.quantum = quantum;
+                vec![("discipline.quantum".to_owned(), quantum.to_string().into())]
+            }
+            (Setting::Quantum(quantum), DisciplineConfig::Las(config), _) => {
+                config.quantum = quantum;
+                vec![("discipline.quantum".to_owned(), quantum.to_string().into())]
+            }
+            (Setting::Delay(low, high), _, AllocationConfig::DelayRange(config)) => {
+                (config.low, config.high) = (low, high);
+                range(low.to_string().into(), high.to_string().into())
+            }
+            (Setting::Utilization(low, high), _, AllocationConfig::UtilizationRange(config)) => {
+                (config.low, config.high) = (low, high);
+                range(low.into(), high.into())
+            }
+            _ => Vec::new(),
+        };
+        Candidate { plan: Arc::new(plan), tuned, ..candidate.clone() }
+    }
+}
+
+fn range(low: serde_json::Value, high: serde_json::Value) -> Vec<(String, serde_json::Value)> {
+    vec![("allocation.low".to_owned(), low), ("allocation.high".to_owned(), high)]
+}
+
+impl std::fmt::Display for Setting {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Setting::Quantum(quantum) => write!(f, "{quantum}"),
+            Setting::Delay(low, high) => write!(f, "{low} to {high}"),
+            Setting::Utilization(low, high) => write!(f, "{low} to {high}"),
+        }
+    }
+}
+
+/// Does the system have a parameter that can be tuned?
+pub(crate) fn tunable(candidate: &Candidate) -> bool {
+    Setting::of(&candidate.plan.system).is_some()
+}
+
+/// A setting under trial.
+struct Trial {
+    setting: Setting,
+    search: Search,
+    hardness: u32,
+    score: Option<f64>,
+    failed: Option<Stopped>,
+}
+
+/// Tunes the system of `search` within the quota of `effort`; afterwards it is a search for the chosen setting.
+pub(crate) fn tune(search: &mut Search, bench: &Bench<'_>, effort: Effort) -> Result<Option<Tuning>, Stopped> {
+    let Some(published) = Setting::of(&search.candidate.plan.system) else { return Ok(None) };
+    let base = search.candidate.clone();
+    let mut tried: Vec<(Setting, f64, Option<f64>)> = Vec::new();
+    let mut left = effort.quota;
+    let mut chosen = published;
+    // First the grid where the published setting is at its limit, then in between where the best one is.
+    for round in 0..3 {
+        let settings = match round {
+            0 => published.grid(),
+            _ => {
+                let known: Vec<Setting> = tried.iter().map(|(setting, ..)| *setting).collect();
+                let between = chosen.between(&known);
+                if between.is_empty() { break } else { [vec![chosen], between].concat() }
+            }
+        };
+        let Some(hardness) = search.bracket.pass.or(search.bracket.fail) else { break };
+        let cost = search.stage_cost(bench, hardness, effort.precision.first) * settings.len() as u64;
+        if cost > left {
+            break;
+        }
+        left -= cost;
+        let trials = try_all(search, &base, bench, effort, &settings, hardness)?;
+        let best = trials.iter().filter_map(|trial| Some((trial.score?, trial.setting)));
+        let best = best.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(chosen, |(_, setting)| setting);
+        tried.extend(trials.iter().map(|trial| (trial.setting, search.value(hardness), trial.score)));
+        if best != chosen {
+            chosen = best;
+            *search = search.restarted(chosen.apply(&base));
+            let before = search.charged;
+            search.narrow(bench, Effort { quota: left, ..effort }, Some(hardness))?;
+            left = left.saturating_sub(search.charged - before);
+        } else if round > 0 {
+            break;
+        }
+    }
+    let tried = tried.into_iter().map(|(setting, at, score)| Tried { value: setting.to_string(), at, score });
+    Ok(Some(Tuning {
+        parameter: published.parameter(),
+        published: published.to_string(),
+        chosen: chosen.to_string(),
+        tried: tried.collect(),
+    }))
+}
+
+/// Every setting at `hardness`, one stage each, on the same requests.
+fn try_all(
+    search: &mut Search,
+    base: &Candidate,
+    bench: &Bench<'_>,
+    effort: Effort,
+    settings: &[Setting],
+    hardness: u32,
+) -> Result<Vec<Trial>, Stopped> {
+    let trial = |&setting: &Setting| Trial {
+        setting,
+        search: search.restarted(setting.apply(base)),
+        hardness,
+        score: None,
+        failed: None,
+    };
+    let mut trials: Vec<Trial> = settings.iter().map(trial).collect();
+    let one_stage = Effort {
+        precision: crate::judge::Precision { most: effort.precision.first, ..effort.precision },
+        quota: u64::MAX,
+        threads: 1,
+        ..effort
+    };
+    let before = (search.simulated, search.charged);
+    crate::search::each(effort.threads, &mut trials, |trial, _| {
+        match trial.search.simulate(bench, one_stage, trial.hardness) {
+            Ok(probe) => trial.score = probe.map(|probe| probe.score).filter(|score| score.is_finite()),
+            Err(stopped) => trial.failed = Some(stopped),
+        }
+    });
+    search.simulated += trials.iter().map(|trial| trial.search.simulated - before.0).sum::<u64>();
+    search.charged += trials.iter().map(|trial| trial.search.charged - before.1).sum::<u64>();
+    match trials.iter_mut().find_map(|trial| trial.failed.take()) {
+        Some(stopped) => Err(stopped),
+        None => Ok(trials),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn quantum(ns: u64) -> Setting {
+        Setting::Quantum(Picos::from_nanos(ns))
+    }
+
+    #[test]
+    fn the_published_quantum_is_always_tried() {
+        assert_eq!(quantum(2_000).grid().len(), 6);
+        assert!(quantum(15_000).grid().contains(&quantum(15_000)));
+    }
+
+    #[test]
+    fn neighbours_lie_between_on_a_logarithmic_scale() {
+        let grid = quantum(2_000).grid();
+        assert_eq!(quantum(2_000).between(&grid), [quantum(1_410), quantum(3_160)]);
+        assert_eq!(quantum(500).between(&grid), [quantum(710)], "nothing is tried beyond the grid");
+        let band = Setting::Utilization(0.5, 0.75);
+        assert_eq!(band.between(&band.grid()), []);
+    }
+}

@@ -1,0 +1,47 @@
+//! Two systems on the same requests.
+
+use std::sync::atomic::AtomicBool;
+
+use caudal_config::{File, Measure, SystemPlan, find_preset};
+use caudal_sim::experiment::Crew;
+use caudal_stats::paired::Verdict;
+use caudal_tune::compare::{Compared, Contest, compare};
+
+fn contest(systems: [&str; 2], rate_per_s: f64) -> Compared {
+    let file = File::parse("[workload]\nservice = \"exp-1us\"\n[system]\ncores = 1", "test.toml").expect("a file");
+    let plans = systems.map(|name| SystemPlan::of_preset(find_preset(name).expect("a preset"), 8));
+    let contest = Contest {
+        systems: [&plans[0], &plans[1]],
+        workload: file.workload.as_ref().expect("there is one"),
+        rate_per_s,
+        measure: &Measure::default(),
+        quick: true,
+    };
+    let crew = Crew { threads: 2, stop: &AtomicBool::new(false), progress: &|_| {} };
+    compare(&contest, &crew).expect("a comparison")
+}
+
+#[test]
+fn one_queue_beats_eight() {
+    let compared = contest(["ideal", "no-balancing"], 5e6);
+    assert!(compared.precise, "{compared:?}");
+    for line in compared.lines.iter().filter(|line| line.metric == "latency_ns") {
+        assert_eq!(line.verdict, Verdict::Better, "{line:?}");
+        assert!(line.ratio.high < 1.0 && line.difference.high < 0.0);
+    }
+    let mean = &compared.lines[0];
+    // M/M/8 at 0.625 against eight M/M/1: 1.05 us against 2.67 us.
+    assert!((mean.values[1].estimate - 2667.0).abs() < 150.0, "{mean:?}");
+}
+
+#[test]
+fn a_system_against_itself_is_undecided() {
+    let compared = contest(["ideal", "single-queue"], 5e6);
+    assert!(compared.lines.iter().all(|line| line.verdict == Verdict::Undecided && line.ratio.estimate == 1.0));
+}
+
+#[test]
+fn overload_is_said_and_nothing_is_compared() {
+    let compared = contest(["ideal", "no-balancing"], 9e6);
+    assert_eq!((compared.overloaded, compared.lines.len()), ([true, true], 0));
+}

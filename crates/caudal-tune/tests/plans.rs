@@ -1,0 +1,181 @@
+//! Plans from outside: who wins, why, and that the same question gives the same bits.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use caudal_config::{File, Measure, Offered, Workload};
+use caudal_tune::{Budget, Goal, Host, Machine, Plan, Question, TuneError, plan};
+
+const CONSTANT: [&str; 4] = ["caudal-stealing", "caudal-ps", "work-stealing", "ps-fluid"];
+const DISPERSED: [&str; 5] = ["caudal-stealing", "caudal-ps", "caudal-fcfs", "work-stealing", "ps-fluid"];
+
+fn workload(service: &str) -> Arc<Workload> {
+    let text = format!("[workload]\nservice = \"{service}\"\n[system]\ncores = 1");
+    File::parse(&text, "test.toml").expect("a named workload").workload.expect("there is one")
+}
+
+fn question(service: &str, target: &str, systems: &[&str]) -> Question {
+    Question {
+        workload: workload(service),
+        workload_name: service.to_owned(),
+        targets: vec![target.parse().expect("a target")],
+        machine: Machine::Cores(8),
+        goal: Goal::HighestLoad,
+        systems: systems.iter().map(|&name| name.to_owned()).collect(),
+        measure: Measure::default(),
+        budget: Budget { requests: 20_000_000 },
+        quick: true,
+    }
+}
+
+fn planned(question: &Question, threads: usize) -> Plan {
+    let host = Host { threads, stop: &AtomicBool::new(false), progress: &|_| {} };
+    plan(question, &host).expect("a plan")
+}
+
+/// Everything but the time that it took.
+fn bits(plan: &Plan) -> String {
+    let mut rows = plan.rows.clone();
+    rows.iter_mut().for_each(|row| row.wall_s = 0.0);
+    serde_json::to_string(&(plan, rows)).expect("JSON")
+}
+
+#[test]
+fn a_constant_and_a_dispersed_workload_have_different_winners_for_different_reasons() {
+    let constant = planned(&question("facebook-usr", "p99.9 < 10us", &CONSTANT), 2);
+    let dispersed = planned(&question("extreme-bimodal", "short p99.9 < 20us", &DISPERSED), 2);
+    let name = |plan: &Plan| plan.winner.as_ref().expect("a winner").system.clone();
+    assert!(name(&constant).contains("stealing"), "{}", constant.headline);
+    assert_eq!(name(&dispersed), "caudal-ps", "{}", dispersed.headline);
+    let why = |plan: &Plan| plan.explanation.join("\n");
+    assert!(why(&constant).contains("none is worth overtaking"), "{}", why(&constant));
+    assert!(why(&constant).contains("Of the systems that interrupt requests"), "{}", why(&constant));
+    assert!(why(&dispersed).contains("0.50 % of the requests (`long`) bring 83 % of the work"), "{}", why(&dispersed));
+    assert!(why(&dispersed).contains("Of the systems that run every request to completion"), "{}", why(&dispersed));
+    assert!(why(&dispersed).contains("preemptions a request"), "{}", why(&dispersed));
+}
+
+#[test]
+fn brackets_are_narrow_and_the_rows_bear_them_out() {
+    let plan = planned(&question("extreme-bimodal", "short p99.9 < 20us", &DISPERSED), 2);
+    let winner = plan.winner.as_ref().expect("a winner");
+    let line = plan.systems.iter().find(|line| line.system == winner.system).expect("its line");
+    let (pass, fail) = (line.reach.pass.expect("a pass"), line.reach.fail.expect("a fail"));
+    assert!(pass < fail && fail - pass <= 0.02, "{pass} to {fail}");
+    let at = |load: f64| plan.rows.iter().find(|row| row.system == winner.system && row.load == load).expect("its row");
+    let short = |load: f64| at(load).classes.0[0].1.latency_ns.percentile(99.9).expect("asked for");
+    assert!(short(pass).high < 20_000.0, "{:?}", short(pass));
+    assert!(at(fail).overloaded || short(fail).high >= 20_000.0, "{:?}", short(fail));
+    // What the explanation says of preemptions is what the row says.
+    let said = format!("{:.2} preemptions a request", at(pass).preemptions_per_request.estimate);
+    let (why, value) = (plan.explanation.join("\n"), at(pass).preemptions_per_request.estimate);
+    assert!(value >= 9.995 || why.contains(&said), "{said} in {why}");
+    // Dedicated cores count: at load x of 8 cores, 7 workers are x * 8/7 busy.
+    let row = at(pass);
+    assert_eq!((row.cores, row.cores_allocated + row.cores_dedicated), (8, 8));
+    assert!((row.rate_per_s - pass * 8.0 / 2.9975e-6).abs() < 1.0, "{}", row.rate_per_s);
+    for line in plan.systems.iter().filter(|line| line.reference_only.is_some()) {
+        assert_ne!(line.system, winner.system, "a reference line won");
+    }
+}
+
+#[test]
+fn the_number_of_threads_does_not_change_a_bit() {
+    let mut question = question("extreme-bimodal", "short p99.9 < 20us", &["caudal-ps", "work-stealing", "ideal"]);
+    question.budget = Budget { requests: 6_000_000 };
+    assert_eq!(bits(&planned(&question, 1)), bits(&planned(&question, 3)));
+}
+
+#[test]
+fn the_policy_reads_back_and_says_what_made_it() {
+    let question = question("exp-1us", "p99.9 < 20us", &["caudal-ps", "caudal-stealing"]);
+    let plan = planned(&question, 2);
+    let policy = plan.winner.expect("a winner").policy_toml;
+    assert!(policy.starts_with("# Made by `caudal plan`"), "{policy}");
+    assert!(policy.contains("p99.9 < 20us") && policy.contains("seed 1"), "{policy}");
+    let file = File::parse(&policy, "policy.toml").expect("a policy file");
+    assert_eq!(file.systems.len(), 1);
+    assert_eq!(caudal_config::write_policy(&file.systems[0].system, &file.systems[0].costs, ""), policy.split_once("\n\n").expect("a header").1);
+}
+
+#[test]
+fn the_runtime_gets_only_what_it_can_run() {
+    let no_runtime = ["shenango", "caladan-delay-range", "las", "srpt", "ideal", "ps-fluid", "nanopu"];
+    let asked = [&["caudal-ps", "caudal-fcfs", "work-stealing", "tiny-quanta"][..], &no_runtime].concat();
+    let question = Question {
+        machine: Machine::Runtime { workers: 2 },
+        budget: Budget { requests: 10_000_000 },
+        ..question("exp-1us", "p99 < 20us", &asked)
+    };
+    let plan = planned(&question, 2);
+    let names: Vec<&str> = plan.systems.iter().map(|line| line.system.as_str()).collect();
+    assert!(names.contains(&"caudal-ps") && names.contains(&"work-stealing"), "{names:?}");
+    for other in no_runtime {
+        assert!(!names.contains(&other), "{names:?}");
+        assert!(plan.left_out.iter().any(|out| out.system == other && !out.reason.is_empty()));
+    }
+    let policy = plan.winner.expect("a winner").policy_toml;
+    let options = caudal_config::Options { host: caudal_config::Host::Runtime, ..Default::default() };
+    let file = File::parse_with(&policy, "policy.toml", &options).expect("the runtime takes it");
+    assert_eq!(file.systems[0].system.cores_allocated, 2);
+    assert!(plan.rows.iter().all(|row| row.cores == 2 && row.cores_allocated == 2));
+}
+
+#[test]
+fn the_fewest_cores_carry_the_load_and_one_less_does_not() {
+    let systems = ["caudal-stealing", "caudal-fcfs", "shenango", "ideal"];
+    let question = Question { goal: Goal::FewestCores(Offered::Load(0.4)), ..question("exp-1us", "p99 < 10us", &systems) };
+    let plan = planned(&question, 2);
+    let line = plan.systems.iter().find(|line| line.system == "caudal-stealing").expect("its line");
+    let cores = line.reach.pass.expect("it passes");
+    // 3.2 cores of work.
+    assert!((4.0..8.0).contains(&cores), "{cores}");
+    assert!(line.reach.fail.is_none_or(|fail| fail == cores - 1.0), "{:?}", line.reach);
+    let dispatched = plan.systems.iter().find(|line| line.system == "caudal-fcfs").expect("its line");
+    assert!(dispatched.reach.pass.expect("it passes") >= cores, "the dispatcher's core counts");
+    assert!(plan.left_out.iter().any(|out| out.system == "shenango" && out.reason.contains("fixed number")));
+    let policy = plan.winner.expect("a winner").policy_toml;
+    let file = File::parse(&policy, "policy.toml").expect("a policy file");
+    assert!(file.systems[0].system.cores_allocated < 8);
+}
+
+#[test]
+fn what_can_not_be_planned_is_said() {
+    let asked = |question: Question| {
+        let host = Host { threads: 1, stop: &AtomicBool::new(false), progress: &|_| {} };
+        plan(&question, &host).expect_err("no plan").to_string()
+    };
+    let base = question("extreme-bimodal", "short p99.9 < 20us", &["caudal-ps"]);
+    let targets = |text: &str| vec![text.parse().expect("a target")];
+    let error = asked(Question { targets: targets("get p99 < 5us"), ..base.clone() });
+    assert!(error.contains("no class `get`") && error.contains("short, long"), "{error}");
+    let error = asked(Question { targets: targets("long p50 < 5us"), ..base.clone() });
+    assert!(error.contains("p50 = 500000 ns"), "{error}");
+    let error = asked(Question { systems: vec!["caudal-pss".into()], ..base.clone() });
+    assert!(error.contains("did you mean `caudal-ps`"), "{error}");
+    let error = asked(Question { systems: vec!["ideal".into()], ..base.clone() });
+    assert!(error.contains("nothing costs anything"), "{error}");
+    let error = asked(Question { machine: Machine::Cores(1), ..base.clone() });
+    assert!(error.contains("dedicated core"), "{error}");
+    let error = asked(Question { goal: Goal::FewestCores(Offered::Load(1.2)), ..base.clone() });
+    assert!(error.contains("1.200"), "{error}");
+    assert!(asked(Question { targets: Vec::new(), ..base }).contains("needs a latency target"));
+}
+
+#[test]
+fn an_interrupted_plan_keeps_what_it_knows() {
+    let question = question("extreme-bimodal", "short p99.9 < 20us", &["caudal-ps", "work-stealing"]);
+    let stop = AtomicBool::new(false);
+    let seen = std::sync::atomic::AtomicU64::new(0);
+    let progress = |progress: caudal_tune::Progress| {
+        use std::sync::atomic::Ordering::Relaxed;
+        if seen.fetch_add(progress.requests, Relaxed) > 1_000_000 {
+            stop.store(true, Relaxed);
+        }
+    };
+    let plan = plan(&question, &Host { threads: 1, stop: &stop, progress: &progress }).expect("what is known");
+    assert!(plan.interrupted && !plan.rows.is_empty());
+    stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    let host = Host { threads: 1, stop: &stop, progress: &|_| {} };
+    assert!(matches!(caudal_tune::plan(&question, &host), Err(TuneError::Interrupted)));
+}
