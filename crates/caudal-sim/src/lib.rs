@@ -15,6 +15,6 @@ pub mod row;
 pub mod sweep;
 
 /// One run of the policies paper's own simulator's rules.
-fn authors_outcome(_run: &engine::Run<'_>) -> Result<engine::Outcome, String> {
-    Err("variant = \"authors-simulator\" is not built in".to_owned())
+fn authors_outcome(run: &engine::Run<'_>) -> Result<engine::Outcome, String> {
+    authors::simulate(run, &authors::Rules::default()).map_err(|unsupported| unsupported.to_string())
 }
