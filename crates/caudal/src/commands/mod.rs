@@ -2,6 +2,7 @@
 
 mod check;
 mod report;
+mod reproduce;
 mod sim;
 mod systems;
 mod workload;
@@ -35,6 +36,8 @@ pub(crate) enum Command {
     Systems(systems::SystemsArgs),
     /// Make the HTML report of a results directory
     Report(report::ReportArgs),
+    /// Simulate the figures of the papers, and judge what the papers say about them
+    Reproduce(reproduce::ReproduceArgs),
 }
 
 /// Runs a command.
@@ -45,5 +48,6 @@ pub(crate) fn run(command: &Command, global: &Global) -> miette::Result<ExitCode
         Command::Workload(args) => workload::run(args, global),
         Command::Systems(args) => systems::run(args, global),
         Command::Report(args) => report::run(args, global),
+        Command::Reproduce(args) => reproduce::run(args, global),
     }
 }

@@ -65,11 +65,12 @@ impl Claim {
 
 /// `0.41 [0.39, 0.43]`.
 pub(crate) fn interval(value: Estimate) -> String {
-    let shown = |bound: f64| if bound.is_finite() { digits(bound) } else { "∞".to_owned() };
+    let shown = |bound: f64| if bound.is_finite() { digits(bound) } else { "?".to_owned() };
     match value {
         value if value.is_missing() => "unknown".to_owned(),
         value if value.estimate == f64::INFINITY => "overloaded".to_owned(),
         value if value.low == value.high && value.estimate == 0.0 => "0 (the other is overloaded)".to_owned(),
+        value if value.low == value.high => digits(value.estimate),
         Estimate { estimate, low, high } => format!("{} [{}, {}]", digits(estimate), shown(low), shown(high)),
     }
 }
@@ -82,15 +83,6 @@ pub(crate) fn prefixed<'a>(words: String, ask: Ask<'a>) -> Ask<'a> {
     Box::new(move |confidence| {
         let claim = ask(confidence);
         Claim { place: format!("{words}{}", claim.place), ..claim }
-    })
-}
-
-/// A question whose answer is no only when the numbers surely say the opposite.
-pub(crate) fn not_reversed(ask: Ask<'_>) -> Ask<'_> {
-    Box::new(move |confidence| {
-        let claim = ask(confidence);
-        let truth = if claim.truth == Truth::Open { Truth::Yes } else { claim.truth };
-        Claim { truth, ..claim }
     })
 }
 

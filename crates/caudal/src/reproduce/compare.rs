@@ -102,6 +102,40 @@ impl<'a> Curve<'a> {
     }
 }
 
+impl Curve<'_> {
+    /// By which factor both the latency and the cores of a point would have to shrink to reach the curve.
+    ///
+    /// Fewer cores than the load takes can be on no curve; between there and the first point it is known from
+    /// below only.
+    pub(crate) fn distance(&self, point: &Cell, stat: Stat, confidence: f64) -> Estimate {
+        let each = 1.0 - (1.0 - confidence) / 3.0;
+        let own = stat.of(point, each);
+        let cores = point.cores_mean;
+        let work = point.load * f64::from(point.cores);
+        let factor = |latency: f64, cores: f64, of: fn(&Estimate) -> f64| {
+            let above = |factor: f64| {
+                let there = cores / factor;
+                there > work && latency / factor > of(&self.at(there, stat, each))
+            };
+            // The factor at which the point is no longer above the curve, by bisection.
+            let (mut low, mut high) = (1.0 / 1024.0_f64, 1024.0_f64);
+            for _ in 0..60 {
+                let middle = (low * high).sqrt();
+                if above(middle) { low = middle } else { high = middle }
+            }
+            low
+        };
+        if own.is_missing() || self.cells.is_empty() {
+            return Estimate::MISSING;
+        }
+        Estimate {
+            estimate: factor(own.estimate, cores.estimate, |value| value.estimate),
+            low: factor(own.low, cores.low, |value| value.high),
+            high: factor(own.high, cores.high, |value| value.low),
+        }
+    }
+}
+
 /// Is the point of `balancing` under `allocation` at `limit` times the curve called `curve`?
 pub(crate) fn against_curve<'a>(
     measured: &'a Measured,
@@ -116,7 +150,7 @@ pub(crate) fn against_curve<'a>(
     Some(Box::new(move |confidence| Claim::new(place.clone(), curve.ratio_of(point, stat, confidence), limit)))
 }
 
-/// How near two points are to the single queue's curve: the ratio of their ratios to it is to be at `limit`.
+/// How near two points are to the single queue's curve: the ratio of their distances is to be at `limit`.
 pub(crate) fn nearer<'a>(
     measured: &'a Measured,
     allocation: &str,
@@ -134,7 +168,7 @@ pub(crate) fn nearer<'a>(
             (false, true) => Estimate::exact(0.0),
             (false, false) => {
                 let each = 1.0 - (1.0 - confidence) / 2.0;
-                apart(curve.ratio_of(a, stat, each), curve.ratio_of(b, stat, each))
+                apart(curve.distance(a, stat, each), curve.distance(b, stat, each))
             }
         };
         Claim::new(place.clone(), value, limit)

@@ -29,6 +29,7 @@ pub(crate) mod run;
 mod search;
 mod tables;
 mod tiny_quanta;
+mod words;
 
 use figure::Figure;
 

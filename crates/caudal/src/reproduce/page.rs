@@ -6,6 +6,7 @@ use caudal_report::{Outcome, Verdict};
 use super::FIGURES;
 use super::figure::{Figure, Measured, Study};
 use super::notes;
+use super::words;
 use super::run::path;
 use super::tables::Sheet;
 
@@ -75,7 +76,7 @@ Quanta* is Luo et al., \"Efficient Microsecond-scale Blind Scheduling with Tiny 
 
 /// The whole page.
 pub(crate) fn page(all: &[Judged]) -> String {
-    let mut text = format!("<!-- Made by `{COMMAND}`; do not edit. -->\n{HEAD}\n{}", summary(all));
+    let mut text = format!("<!-- Made by `{COMMAND}`; do not edit. -->\n{HEAD}\n{}\n{}", words::EXPLAINED, summary(all));
     for judged in all {
         text += &section(judged);
     }

@@ -1,5 +1,6 @@
 //! Policies paper, Figure 3: load balancing on a fixed number of cores.
 
+use caudal_report::Outcome;
 use caudal_report::chart::Chart;
 use caudal_stats::Estimate;
 
@@ -8,12 +9,11 @@ use super::charts;
 use super::claim::{Ask, Finding, Limit, Needs, all, each, judge, one, prefixed};
 use super::compare::{LATENCIES, MEDIAN, TAIL, along_cores, where_both_carry};
 use super::figure::{Figure, Kind, Measured, Statement, Study};
-use super::tables::static_sheets;
+use super::tables::{Sheet, authors_sheet, static_sheets};
+use super::words::{MARGINAL, MUCH};
 
 /// The first is faster than the second.
 const FASTER: Limit = Limit::Below(1.0);
-/// "Marginal": less than a tenth.
-const NOT_MARGINAL: f64 = 0.9;
 
 pub(crate) const FIGURE: Figure = Figure {
     name: "policies-figure-3",
@@ -24,7 +24,7 @@ pub(crate) const FIGURE: Figure = Figure {
     kind: Kind::Points,
     statements: &STATEMENTS,
     charts,
-    sheets: static_sheets,
+    sheets,
 };
 
 const fn statement(
@@ -88,10 +88,10 @@ static STATEMENTS: [Statement; 19] = [
     statement(
         "Two choices of queues are much better than one, particularly without overhead",
         "section 4.2.1",
-        "p99.9 without overhead is less than half of that of no load balancing on every number of cores",
+        "p99.9 without overhead is more than a third below that of no load balancing on every number of cores",
         |study| {
             let systems = ("enqueue-choice 0 ns", "no-balancing");
-            all(&along_cores(study.here(), systems, &[TAIL], Limit::Below(0.5)))
+            all(&along_cores(study.here(), systems, &[TAIL], Limit::Below(1.0 - MUCH)))
         },
     ),
     statement(
@@ -157,11 +157,9 @@ static STATEMENTS: [Statement; 19] = [
     statement(
         "Checking ten cores for the price of one gives work stealing marginal benefits at best",
         "section 4.2.1",
-        "checks of 10 ns instead of 100 ns lower p50, p99 and p99.9 by less than 10 %",
-        |study| {
-            let systems = ("work-stealing parallel checks", "work-stealing");
-            all(&along_cores(study.here(), systems, &LATENCIES, Limit::Above(NOT_MARGINAL)))
-        },
+        "p99.9: checks of 10 ns instead of 100 ns gain more than ten at once can; if even these gain less than a \
+         tenth it holds, else it is open",
+        |study| parallel(study.here()),
     ),
 ];
 
@@ -202,6 +200,14 @@ fn capped(measured: &Measured) -> Finding {
     )
 }
 
+fn parallel(measured: &Measured) -> Finding {
+    let systems = ("work-stealing parallel checks", "work-stealing");
+    let found = all(&along_cores(measured, systems, &[TAIL], Limit::Above(1.0 - MARGINAL)));
+    // It bounds the gain from above: it can show that there is little, not that there is much.
+    let open = found.outcome == Outcome::DoesNotHold;
+    Finding { outcome: if open { Outcome::Undecided } else { found.outcome }, ..found }
+}
+
 fn choices(measured: &Measured) -> Finding {
     let below =
         |first: &str, second: &str| all(&where_both_carry(measured, (first, second), &[TAIL], FASTER));
@@ -237,8 +243,12 @@ fn ideal(measured: &Measured) -> Finding {
     all(&asks)
 }
 
+fn sheets(measured: &Measured) -> Vec<Sheet> {
+    static_sheets(measured).into_iter().chain(authors_sheet(measured)).collect()
+}
+
 fn charts(measured: &Measured) -> Vec<Chart> {
-    let canonical = |name: &str| !name.contains(" ns") && name != "choice-of-4" && !name.contains("parallel");
+    let canonical = |name: &str| !name.contains([' ', '(']) && name != "choice-of-4";
     let overheads = |name: &str| name.starts_with("work-stealing") || name.ends_with(" 0 ns");
     let plots = |stat: Stat| {
         let title = |part: &str| format!("{}, {part}", stat.label());

@@ -9,9 +9,7 @@ use super::claim::{Finding, Limit, Needs, all, judge, one};
 use super::compare::{LATENCIES, MEDIAN, TAIL, along_cores};
 use super::figure::{Figure, Kind, Measured, Statement, Study};
 use super::tables::static_sheets;
-
-/// A difference below this is none ("unchanged").
-const UNCHANGED: f64 = 0.02;
+use super::words::{MARGINAL, UNCHANGED};
 
 pub(crate) const FIGURE: Figure = Figure {
     name: "policies-figure-4",
@@ -67,7 +65,7 @@ static STATEMENTS: [Statement; 6] = [
         "on all 32 cores p99.9 of work stealing is at most a tenth above that of the single queue",
         |study| {
             let systems = ("work-stealing", "single-queue");
-            let asks = along_cores(study.here(), systems, &[TAIL], Limit::Below(1.1));
+            let asks = along_cores(study.here(), systems, &[TAIL], Limit::Below(1.0 + MARGINAL));
             all(&asks[asks.len().saturating_sub(1)..])
         },
     ),

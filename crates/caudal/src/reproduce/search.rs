@@ -1,9 +1,16 @@
-//! The highest load at which a system keeps a limit: bisection, each step simulated until it is decided.
+//! The highest load at which a system keeps a limit: bisection, each load simulated until it is decided.
+//!
+//! Near the limit a system may be near saturation, where what it starts from (nobody there) is forgotten
+//! slowly, and a short run looks better than the truth. So a load that *breaks* the limit in a short run is
+//! believed, but one that keeps it only when the warm-up was long enough for the idle time that was seen: some
+//! relaxation times of a queue, which grow as 1/(idle share)². Counting completions would not do: under
+//! processor sharing an overloaded system goes on completing its short requests.
 
 use std::sync::Arc;
 
-use caudal_config::{File, Measure, Offered, Point, SystemPlan, Workload};
-use caudal_sim::experiment::{Crew, Experiment, Judged, Quantity};
+use caudal_config::{File, Measure, Offered, Point, SystemPlan, WarmUp, Workload};
+use caudal_sim::engine::Account;
+use caudal_sim::experiment::{Crew, Judged, Quantity};
 use caudal_sim::sweep::experiment;
 use caudal_stats::Estimate;
 
@@ -20,8 +27,14 @@ pub(crate) const SLOWDOWN_MAX: f64 = 10.0;
 const RANGE: (f64, f64) = (0.02, 1.0);
 /// The search ends when the bracket is so narrow.
 const RESOLUTION: f64 = 0.004;
-/// How often an undecided load is simulated again, twice as precisely.
-const TRIES: u32 = 2;
+/// Requests of the first try.
+const SHORTEST: u64 = 20_000;
+/// Requests of the last try, unless the file says so.
+const LONGEST: u64 = 500_000;
+/// Relaxation times that a warm-up has to last.
+const RELAXATIONS: f64 = 4.0;
+/// How far from the likely limit a load is tried that is surely kept, and one that surely is not.
+const MARGINS: [f64; 3] = [0.01, 0.02, 0.04];
 
 /// The search for one system.
 pub(crate) struct Search {
@@ -114,28 +127,68 @@ impl Search {
         })
     }
 
+    /// Simulates a load with ever longer runs until it is clear whether it keeps the limit.
     fn decide(&self, load: f64, global: &Global, progress: &Progress) -> Result<(Estimate, Kept), RunError> {
-        let mut point = self.point(load);
-        let quantity = Quantity { class: None, slowdown: true, percentile: Some(PERCENTILE) };
-        let mut left = if self.quick { 0 } else { TRIES };
+        let most = self.longest();
+        let mut warm_up = SHORTEST.min(most);
         loop {
-            let confidence = point.measure.stop.confidence;
-            let asked: Experiment<'_> = experiment(&point, self.quick, Judged::Only(quantity.clone()));
-            let crew = Crew { threads: 1, stop: &global.stop, progress: &|more| progress.requests(more) };
-            let results = asked.run(&crew).map_err(|source| RunError { point: point.key.clone(), source })?;
-            let slowdown = match results.overloaded {
-                true => Estimate::MISSING,
-                false => results.estimate(&quantity, confidence),
+            let (slowdown, kept, idle) = self.simulate(load, warm_up, global, progress)?;
+            let forgotten = self.relaxation_requests(load, idle);
+            let longer = match kept {
+                Kept::No => return Ok((slowdown, kept)),
+                Kept::Yes if warm_up >= forgotten => return Ok((slowdown, kept)),
+                Kept::Yes => forgotten.max(2 * warm_up),
+                Kept::Open(_) => forgotten.max(4 * warm_up),
             };
-            let kept = Kept::of(slowdown, results.overloaded);
-            if left == 0 || !matches!(kept, Kept::Open(_)) || !results.precise {
+            if warm_up >= most {
                 return Ok((slowdown, kept));
             }
-            left -= 1;
-            let mut measure = Measure::clone(&point.measure);
-            measure.stop.relative_error /= 2.0;
-            point.measure = Arc::new(measure);
+            warm_up = longer.min(most);
         }
+    }
+
+    /// Slowdown, verdict, and share of core time without work, with runs that leave out and measure so many
+    /// requests.
+    fn simulate(
+        &self,
+        load: f64,
+        requests: u64,
+        global: &Global,
+        progress: &Progress,
+    ) -> Result<(Estimate, Kept, f64), RunError> {
+        let mut point = self.point(load);
+        let (warm_up, requests) = (WarmUp::Requests(requests), Some(requests));
+        point.measure = Arc::new(Measure { warm_up, requests, ..Measure::clone(&self.measure) });
+        let crew = Crew { threads: 1, stop: &global.stop, progress: &|more| progress.requests(more) };
+        let results = experiment(&point, false, Judged::Reported)
+            .run(&crew)
+            .map_err(|source| RunError { point: point.key.clone(), source })?;
+        let quantity = Quantity { class: None, slowdown: true, percentile: Some(PERCENTILE) };
+        let slowdown = match results.overloaded {
+            true => Estimate::MISSING,
+            false => results.estimate(&quantity, point.measure.stop.confidence),
+        };
+        let books = |part: fn(&Account) -> u128| -> f64 {
+            results.accounts.iter().map(|(account, _)| part(account) as f64).sum()
+        };
+        let used = books(|account| account.busy_ps + account.switching_ps) / books(|account| account.held_ps);
+        Ok((slowdown, Kept::of(slowdown, results.overloaded), 1.0 - used))
+    }
+
+    /// Requests that arrive in a few relaxation times of the queue, for that share of idle time: the mean rest
+    /// of a service time over the cores, over the square of the idle share.
+    fn relaxation_requests(&self, load: f64, idle: f64) -> u64 {
+        let (service, point) = (&self.workload.service, self.point(load));
+        let rest_ps = service.mean_ps() * (1.0 + service.scv()) / 2.0;
+        let time_ps = rest_ps / f64::from(point.system.cores) / idle.max(1e-3).powi(2);
+        let gap_ps = service.mean_ps() / (load * f64::from(point.system.cores));
+        (RELAXATIONS * time_ps / gap_ps) as u64
+    }
+
+    /// Most requests that are left out, and then measured, in a replication.
+    fn longest(&self) -> u64 {
+        let most = self.measure.requests.unwrap_or(LONGEST);
+        if self.quick { (most / 8).max(SHORTEST) } else { most }
     }
 
     fn point(&self, load: f64) -> Point {
@@ -168,6 +221,25 @@ fn bisect<E>(mut keeps: impl FnMut(f64) -> Result<Kept, E>) -> Result<Estimate, 
         if matches!(kept, Kept::Yes | Kept::Open(true)) { low = middle } else { high = middle }
     }
     let estimate = f64::midpoint(low, high);
+    // Loads that stayed open leave the sure ones far away: look for nearer ones.
+    for margin in MARGINS {
+        let load = estimate * (1.0 - margin);
+        if load <= surely {
+            break;
+        }
+        if keeps(load)? == Kept::Yes {
+            surely = load;
+        }
+    }
+    for margin in MARGINS {
+        let load = estimate * (1.0 + margin);
+        if load >= surely_not {
+            break;
+        }
+        if keeps(load)? == Kept::No {
+            surely_not = load;
+        }
+    }
     Ok(Estimate { estimate, low: surely.min(estimate), high: surely_not.max(estimate) })
 }
 
@@ -191,14 +263,14 @@ mod tests {
     fn loads_that_stay_open_widen_the_interval() {
         let found: Result<Estimate, ()> = bisect(|load| {
             Ok(match load {
-                load if load < 0.6 => Kept::Yes,
-                load if load > 0.8 => Kept::No,
+                load if load < 0.69 => Kept::Yes,
+                load if load > 0.71 => Kept::No,
                 load => Kept::Open(load < 0.7),
             })
         });
         let found = found.unwrap();
         assert!((found.estimate - 0.7).abs() < RESOLUTION, "{found:?}");
-        assert!(found.low < 0.6 && found.high > 0.8, "{found:?}");
+        assert!(found.low < 0.69 && found.low > 0.66 && found.high > 0.71 && found.high < 0.74, "{found:?}");
     }
 
     #[test]

@@ -93,7 +93,8 @@ pub(crate) fn pivot(
 
 /// Latencies along the number of cores that are held all the time.
 pub(crate) fn static_sheets(measured: &Measured) -> Vec<Sheet> {
-    let cells: Vec<Cell> = measured.cells.iter().filter(|cell| !cell.is_dynamic()).cloned().collect();
+    let shown = |cell: &&Cell| !cell.is_dynamic() && paper_name(&cell.system).is_none();
+    let cells: Vec<Cell> = measured.cells.iter().filter(shown).cloned().collect();
     let held = |cell: &Cell| cell.held.to_string();
     LATENCIES.iter().map(|&stat| pivot(&cells, stat, "latency", |cell| cell.system.clone(), ("cores", held))).collect()
 }
@@ -114,10 +115,40 @@ pub(crate) fn dynamic_sheet(measured: &Measured) -> Sheet {
         }));
         row
     };
-    let cells = measured.cells.iter().filter(|cell| cell.is_dynamic());
+    let cells = measured.cells.iter().filter(|cell| cell.is_dynamic() && paper_name(&cell.system).is_none());
     Sheet {
         title: "Cores come and go (± half-width of the 95 % interval)".to_owned(),
         head: head.map(str::to_owned).to_vec(),
         rows: cells.map(row).collect(),
     }
+}
+
+/// What systems that follow the authors' simulator are called.
+const AUTHORS: &str = " (authors)";
+
+/// The name of the system that a system follows the authors' simulator instead of.
+fn paper_name(system: &str) -> Option<&str> {
+    system.strip_suffix(AUTHORS)
+}
+
+/// Where the authors' published simulator and the paper's text differ: both, side by side. None if the figure
+/// has no system of the one kind.
+pub(crate) fn authors_sheet(measured: &Measured) -> Option<Sheet> {
+    let row = |theirs: &Cell| {
+        let name = paper_name(&theirs.system)?;
+        let same = |cell: &&Cell| {
+            cell.system == name && cell.allocation == theirs.allocation && cell.held == theirs.held && cell.load == theirs.load
+        };
+        let ours = measured.cells.iter().find(same)?;
+        let mut row = vec![name.to_owned(), theirs.allocation.to_owned()];
+        let both = |show: &dyn Fn(&Cell) -> String| format!("{} / {}", show(ours), show(theirs));
+        row.push(both(&|cell| digits(cell.cores_mean.estimate)));
+        row.push(both(&|cell| format!("{:.1} %", 100.0 * cell.efficiency.estimate)));
+        row.extend(LATENCIES.iter().map(|&stat| both(&|cell| shown(Some(cell), stat))));
+        Some(row)
+    };
+    let rows: Vec<Vec<String>> = measured.cells.iter().filter_map(row).collect();
+    let head = ["balancing", "allocation", "cores held", "efficiency", "p50", "p99", "p99.9"];
+    let title = "The paper's text / the authors' published simulator, where they differ".to_owned();
+    (!rows.is_empty()).then(|| Sheet { title, head: head.map(str::to_owned).to_vec(), rows })
 }
