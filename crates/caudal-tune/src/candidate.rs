@@ -60,7 +60,8 @@ impl Candidate {
     /// for work all the time are an event a look, about a hundredth of a request each.
     pub(crate) fn weight(&self, question: &Question, spot: Spot) -> f64 {
         let system = &self.plan.system;
-        let steals = matches!(system.rebalance, RebalanceConfig::WorkStealing(_) | RebalanceConfig::StealAndShed(_));
+        let steals =
+            matches!(system.rebalance, RebalanceConfig::WorkStealing(_) | RebalanceConfig::StealAndShed(_));
         if !steals || system.allocation != AllocationConfig::Static {
             return 1.0;
         }
@@ -124,7 +125,9 @@ pub(crate) fn candidates(question: &Question) -> Result<(Vec<Candidate>, Vec<Lef
     if !taken.iter().any(Candidate::deployable) {
         let mut reasons: Vec<String> =
             left_out.iter().map(|out| format!("{}: {}", out.system, out.reason)).collect();
-        let why = |candidate: &Candidate| Some(format!("{}: {}", candidate.name(), candidate.plan.reference_only()?));
+        let why = |candidate: &Candidate| {
+            Some(format!("{}: {}", candidate.name(), candidate.plan.reference_only()?))
+        };
         reasons.extend(taken.iter().filter_map(why));
         return Err(TuneError::NoCandidate { reasons: reasons.join("; ") });
     }

@@ -125,16 +125,23 @@ impl Contest<'_> {
         };
         experiment.run(crew).map_err(|error| match error {
             ExperimentError::Interrupted(_) => TuneError::Interrupted,
-            ExperimentError::Variant(message) => TuneError::Simulator { system: plan.system.name.clone(), message },
+            ExperimentError::Variant(message) => {
+                TuneError::Simulator { system: plan.system.name.clone(), message }
+            }
         })
     }
 
     fn compared(&self, both: &[Results; 2]) -> Result<Compared, TuneError> {
         let overloaded = [both[0].overloaded, both[1].overloaded];
         let lines = if overloaded.contains(&true) { Vec::new() } else { self.lines(both)? };
-        let wanted = if self.quick { self.measure.stop.relative_error.max(0.1) } else { self.measure.stop.relative_error };
+        let wanted = if self.quick {
+            self.measure.stop.relative_error.max(0.1)
+        } else {
+            self.measure.stop.relative_error
+        };
         let judged = lines.iter().filter(|line| line.class.is_none() && line.metric == "latency_ns");
-        let precise = !lines.is_empty() && judged.clone().all(|line| line.ratio.relative_half_width() <= wanted);
+        let precise =
+            !lines.is_empty() && judged.clone().all(|line| line.ratio.relative_half_width() <= wanted);
         Ok(Compared {
             systems: self.systems.map(|plan| plan.system.name.clone()),
             overloaded,
@@ -183,7 +190,10 @@ impl Contest<'_> {
             Metric::Percentile(p) => side.percentile(p, confidence),
         };
         let system = || self.systems[0].system.name.clone();
-        let failed = |error: caudal_stats::paired::PairedError| TuneError::Simulator { system: system(), message: error.to_string() };
+        let failed = |error: caudal_stats::paired::PairedError| TuneError::Simulator {
+            system: system(),
+            message: error.to_string(),
+        };
         let Comparison { difference, ratio, verdict, .. } =
             paired(sides[0], sides[1], statistic, confidence).map_err(failed)?;
         Ok(Line {

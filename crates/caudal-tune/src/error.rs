@@ -46,7 +46,9 @@ pub enum TuneError {
     #[error("{0} cores are not simulated; write a number from 1 to {max}", max = caudal_config::CORES_MAX)]
     Cores(u32),
     /// A load that not even a machine without overheads holds.
-    #[error("the load is {load:.3} of the machine: no system carries that; ask for less, or give it more cores")]
+    #[error(
+        "the load is {load:.3} of the machine: no system carries that; ask for less, or give it more cores"
+    )]
     Overload {
         /// The load.
         load: f64,

@@ -1,9 +1,9 @@
 //! What the explanation rests on: the winner, and the others at its load.
 
+use crate::Question;
 use crate::candidate::Candidate;
 use crate::judge::{Aim, Probe};
 use crate::search::Search;
-use crate::Question;
 
 /// A system next to the winner.
 #[derive(Clone, Copy)]
@@ -56,7 +56,12 @@ impl Podium {
         })
     }
 
-    pub(crate) fn evidence<'a>(&self, question: &'a Question, aims: &'a [Aim], searches: &'a [Search]) -> Option<Evidence<'a>> {
+    pub(crate) fn evidence<'a>(
+        &self,
+        question: &'a Question,
+        aims: &'a [Aim],
+        searches: &'a [Search],
+    ) -> Option<Evidence<'a>> {
         let winner = &searches[self.winner];
         let probe = winner.best()?;
         let cores = winner.total_cores(winner.bracket.pass?);
@@ -64,7 +69,8 @@ impl Podium {
             let search = &searches[index];
             Rival { search, there: search.at(search.hardness_of(probe.spot, cores)) }
         };
-        let reference = self.reference.map(|index| &searches[index]).filter(|search| search.bracket.pass.is_some());
+        let reference =
+            self.reference.map(|index| &searches[index]).filter(|search| search.bracket.pass.is_some());
         Some(Evidence {
             question,
             aims,

@@ -69,8 +69,10 @@ fn called(candidate: &Candidate) -> String {
             format!("{name} with a {} of {value}", key.rsplit('.').next().unwrap_or(key))
         }
         several => {
-            let values: Vec<String> =
-                several.iter().map(|(_, value)| value.as_str().map_or_else(|| value.to_string(), str::to_owned)).collect();
+            let values: Vec<String> = several
+                .iter()
+                .map(|(_, value)| value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+                .collect();
             format!("{name} with a range of {}", values.join(" to "))
         }
     }
@@ -85,7 +87,10 @@ fn nobody(bench: &Bench<'_>, searches: &[Search]) -> (String, Vec<String>) {
     let alive = easiest.filter(|(_, probe)| probe.score.is_finite());
     let nearest = alive.min_by(|a, b| a.1.score.total_cmp(&b.1.score));
     let Some((search, probe)) = nearest else {
-        return (headline, vec!["Every one of them falls behind its load, wherever it was tried.".to_owned()]);
+        return (
+            headline,
+            vec!["Every one of them falls behind its load, wherever it was tried.".to_owned()],
+        );
     };
     let found: Vec<String> = results(&bench.aims, probe);
     let text = format!(
@@ -187,7 +192,8 @@ impl Evidence<'_> {
             let alike = format!("All requests take about as long, {} on average", time(mean_ps / 1e3));
             return format!("{alike} (squared coefficient of variation {scv:.2}): none is worth overtaking.");
         }
-        let long = |class: &usize| service.class_weight(*class) > 0.0 && service.class_mean_ps(*class) > mean_ps;
+        let long =
+            |class: &usize| service.class_weight(*class) > 0.0 && service.class_mean_ps(*class) > mean_ps;
         let classes: Vec<usize> = (0..service.classes().len()).filter(long).collect();
         if classes.is_empty() || classes.len() == service.classes().len() {
             let (p50, p999) = (service.quantile(0.5) as f64 / 1e3, service.quantile(0.999) as f64 / 1e3);
@@ -200,9 +206,12 @@ impl Evidence<'_> {
             );
         }
         let share: f64 = classes.iter().map(|&class| service.class_weight(class)).sum();
-        let work: f64 =
-            classes.iter().map(|&class| service.class_weight(class) * service.class_mean_ps(class)).sum::<f64>();
-        let names: Vec<String> = classes.iter().map(|&class| format!("`{}`", service.classes()[class])).collect();
+        let work: f64 = classes
+            .iter()
+            .map(|&class| service.class_weight(class) * service.class_mean_ps(class))
+            .sum::<f64>();
+        let names: Vec<String> =
+            classes.iter().map(|&class| format!("`{}`", service.classes()[class])).collect();
         format!(
             "{} of the requests ({}) bring {} of the work, {} each on average; the mean of all is {} (squared \
              coefficient of variation {}).",
@@ -220,15 +229,23 @@ impl Evidence<'_> {
         let preempts = self.winner.candidate.preempts();
         let (name, reach) = (called(&rival.search.candidate), self.reach(rival.search));
         let opening = match preempts {
-            true => format!("Of the systems that run every request to completion, the best is {name}: it reaches {reach}"),
-            false => format!("Of the systems that interrupt requests, the best is {name}: it reaches {reach}"),
+            true => format!(
+                "Of the systems that run every request to completion, the best is {name}: it reaches {reach}"
+            ),
+            false => {
+                format!("Of the systems that interrupt requests, the best is {name}: it reaches {reach}")
+            }
         };
         let Some(there) = rival.there else { return format!("{opening}.") };
         if there.row.overloaded {
             return format!("{opening}; at {} it falls behind.{}", self.place(), self.burden(rival));
         }
         let tail = self.tail_of(there);
-        if preempts { format!("{opening}. {}{tail}", self.behind(there)) } else { format!("{opening}.{}{tail}", self.burden(rival)) }
+        if preempts {
+            format!("{opening}. {}{tail}", self.behind(there))
+        } else {
+            format!("{opening}.{}{tail}", self.burden(rival))
+        }
     }
 
     /// How the tightest statistic does at the winner's place, as a sentence.
@@ -271,7 +288,11 @@ impl Evidence<'_> {
     fn burden(&self, rival: Rival<'_>) -> String {
         let row = rival.search.best().map(|probe| &probe.row).or(rival.there.map(|probe| &probe.row));
         let parts = row.map_or(Vec::new(), |row| parts(row, &rival.search.candidate));
-        if parts.is_empty() { String::new() } else { format!(" Where it is at its limit, {}.", parts.join(", ")) }
+        if parts.is_empty() {
+            String::new()
+        } else {
+            format!(" Where it is at its limit, {}.", parts.join(", "))
+        }
     }
 
     /// What the winner's own scheduling costs.
@@ -280,8 +301,12 @@ impl Evidence<'_> {
         let name = self.winner.candidate.name();
         let efficiency = percent(self.probe.row.efficiency.estimate);
         match &parts[..] {
-            [] => format!("Scheduling costs {name} next to nothing: {efficiency} of the core time held is work."),
-            parts => format!("What {name} pays: {}; {efficiency} of the core time held is work.", parts.join(", ")),
+            [] => format!(
+                "Scheduling costs {name} next to nothing: {efficiency} of the core time held is work."
+            ),
+            parts => {
+                format!("What {name} pays: {}; {efficiency} of the core time held is work.", parts.join(", "))
+            }
         }
     }
 
@@ -289,10 +314,15 @@ impl Evidence<'_> {
         let (name, reach) = (called(&rival.search.candidate), self.reach(rival.search));
         let (ours, theirs) = (self.winner.merit(), rival.search.merit());
         // The winner lies inside of the runner-up's bracket.
-        let close = theirs >= ours || rival.search.bracket.fail.is_some_and(|fail| rival.search.merit_at(fail) > ours);
+        let close = theirs >= ours
+            || rival.search.bracket.fail.is_some_and(|fail| rival.search.merit_at(fail) > ours);
         let opening = match (close, theirs > 0.0) {
-            (true, _) => format!("The runner-up, {name}, reaches {reach}: closer than this search tells apart"),
-            (false, true) => format!("The runner-up, {name}, reaches {reach}, {} less", percent(1.0 - theirs / ours)),
+            (true, _) => {
+                format!("The runner-up, {name}, reaches {reach}: closer than this search tells apart")
+            }
+            (false, true) => {
+                format!("The runner-up, {name}, reaches {reach}, {} less", percent(1.0 - theirs / ours))
+            }
             (false, false) => format!("The runner-up, {name}, reaches {reach}"),
         };
         let Some(there) = rival.there else { return format!("{opening}.") };
@@ -328,7 +358,9 @@ impl Evidence<'_> {
         let (candidate, machine) = (&rival.search.candidate, self.question.machine);
         match (candidate.dedicated, machine) {
             (0, _) | (_, Machine::Runtime { .. }) => String::new(),
-            (dedicated, Machine::Cores(cores)) => format!(": {dedicated} of its {cores} cores serve no requests"),
+            (dedicated, Machine::Cores(cores)) => {
+                format!(": {dedicated} of its {cores} cores serve no requests")
+            }
         }
     }
 
@@ -350,7 +382,8 @@ fn parts(row: &Row, candidate: &Candidate) -> Vec<String> {
     let preemptions = row.preemptions_per_request.estimate;
     if preemptions > 0.0 {
         let switching = percent(row.overheads.switching);
-        parts.push(format!("{} preemptions a request take {switching} of the core time", digits(preemptions)));
+        parts
+            .push(format!("{} preemptions a request take {switching} of the core time", digits(preemptions)));
     }
     let probe_factor = candidate.plan.costs.probe_factor;
     if probe_factor > 1.0 {
@@ -387,7 +420,9 @@ fn tuning(systems: &[SystemResult]) -> String {
         let outcome = match (tuning.chosen == tuning.published, values.is_empty()) {
             (_, true) => "not tuned, the budget did not suffice".to_owned(),
             (true, _) => format!("kept at {} after trying {}", tuning.chosen, values.join(", ")),
-            (false, _) => format!("{} instead of {}, out of {}", tuning.chosen, tuning.published, values.join(", ")),
+            (false, _) => {
+                format!("{} instead of {}, out of {}", tuning.chosen, tuning.published, values.join(", "))
+            }
         };
         Some(format!("{} of {}: {outcome}", tuning.parameter, system.system))
     });

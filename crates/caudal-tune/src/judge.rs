@@ -5,6 +5,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use caudal_config::{LatencyTarget, Limit, Measure, Point, Statistic, WarmUp};
+use caudal_policy::allocation::AllocationConfig;
+use caudal_sim::engine::Account;
 use caudal_sim::experiment::{Crew, ExperimentError, Judged, Quantity, Results};
 use caudal_sim::row::Row;
 use caudal_sim::sweep::experiment;
@@ -17,6 +19,8 @@ use crate::{Host, Phase, Progress, Question, TuneError};
 const REPLICATIONS: u32 = 12;
 /// Of the requests of a replication, the part that is simulated before the measured ones.
 const WARM_UP_PART: u64 = 4;
+/// The share of the core time beyond which a system can not keep up: its backlog grows too slowly to be seen.
+const FULL: f64 = 0.995;
 
 /// A target, resolved for a workload.
 #[derive(Clone, Debug)]
@@ -156,14 +160,17 @@ impl<'a> Bench<'a> {
         let point = candidate.point(self.question, &Arc::new(measure), spot);
         let started = Instant::now();
         let weight = candidate.weight(self.question, spot);
-        let progress = |requests: u64| (self.progress)(Progress { phase, requests: (requests as f64 * weight) as u64 });
+        let progress =
+            |requests: u64| (self.progress)(Progress { phase, requests: (requests as f64 * weight) as u64 });
         let crew = Crew { threads, stop: self.stop, progress: &progress };
-        let results = experiment(&point, false, Judged::Reported).run(&crew).map_err(|error| match error {
-            ExperimentError::Interrupted(_) => Stopped::Interrupted,
-            ExperimentError::Variant(message) => {
-                Stopped::Failed(TuneError::Simulator { system: point.key.clone(), message })
-            }
-        })?;
+        let mut results =
+            experiment(&point, false, Judged::Reported).run(&crew).map_err(|error| match error {
+                ExperimentError::Interrupted(_) => Stopped::Interrupted,
+                ExperimentError::Variant(message) => {
+                    Stopped::Failed(TuneError::Simulator { system: point.key.clone(), message })
+                }
+            })?;
+        results.overloaded |= saturated(&point, &results);
         let row = self.row(candidate, &point, spot, &results, started.elapsed().as_secs_f64());
         let charged = (results.simulated as f64 * weight) as u64;
         Ok(Probe { charged, own_warm_up, ..self.judged(spot, &results, row, length) })
@@ -194,8 +201,34 @@ impl<'a> Bench<'a> {
         } else {
             verdict(&self.aims, &estimates, results.unfinished > 0)
         };
-        Probe { spot, verdict, estimates, score, row, simulated: results.simulated, charged: 0, length, own_warm_up: false }
+        Probe {
+            spot,
+            verdict,
+            estimates,
+            score,
+            row,
+            simulated: results.simulated,
+            charged: 0,
+            length,
+            own_warm_up: false,
+        }
     }
+}
+
+/// Is there more work than the cores can do? Where a discipline serves short requests first, a rare class of
+/// long ones may pile up for ever while nearly all requests complete in time: counting requests does not show
+/// that, adding up work does.
+fn saturated(point: &Point, results: &Results) -> bool {
+    let held = f64::from(point.system.cores_allocated) / f64::from(point.system.cores);
+    if point.system.allocation != AllocationConfig::Static {
+        return point.load * point.costs.probe_factor >= FULL;
+    }
+    let overhead = |account: &Account| account.switching_ps + account.moving_ps + account.placing_ps;
+    let total = |part: &dyn Fn(&Account) -> u128| -> f64 {
+        results.accounts.iter().map(|(account, _)| part(account) as f64).sum()
+    };
+    let overheads = total(&overhead) / total(&|account| account.held_ps).max(1.0);
+    point.load * point.costs.probe_factor / held + overheads >= FULL
 }
 
 /// All intervals below their limits, or one above. Requests that never completed are the longest ones: with

@@ -222,20 +222,20 @@ impl Run<'_> {
             chosen = self.leaders(0.0, 2, |_| true);
         }
         let (quota, precision) = (self.quota(55, chosen.len()), self.precision(2, 32));
-        self.full(&chosen, precision, quota, Phase::Refining);
+        self.finely(&chosen, Level::Full, precision, quota, Phase::Refining);
     }
 
     /// Lines that nobody can build, which say what is still missing.
     fn references(&mut self) {
         let reference = |index: &usize| !self.entries[*index].search.candidate.deployable();
         let chosen: Vec<usize> = (0..self.entries.len()).filter(reference).collect();
-        let (quota, precision) = (self.quota(40, chosen.len()), self.precision(2, 4));
-        self.full(&chosen, precision, quota, Phase::References);
+        let (quota, precision) = (self.quota(40, chosen.len()), self.precision(2, 8));
+        self.finely(&chosen, Level::Reference, precision, quota, Phase::References);
     }
 
-    fn full(&mut self, chosen: &[usize], precision: Precision, quota: u64, phase: Phase) {
+    fn finely(&mut self, chosen: &[usize], level: Level, precision: Precision, quota: u64, phase: Phase) {
         self.on(chosen, |bench, entry, threads| {
-            let effort = Effort { level: Level::Full, precision, quota, phase, threads };
+            let effort = Effort { level, precision, quota, phase, threads };
             let done = entry.search.narrow(bench, effort, None);
             entry.search.note(done);
         });
@@ -257,7 +257,8 @@ impl Run<'_> {
             self.on(&[podium.winner], |bench, entry, threads| {
                 let Some(hardness) = entry.search.bracket.pass else { return };
                 let precision = Precision { own_warm_up: true, ..long };
-                let effort = Effort { level: Level::Full, precision, quota, phase: Phase::Confirming, threads };
+                let effort =
+                    Effort { level: Level::Full, precision, quota, phase: Phase::Confirming, threads };
                 match entry.search.simulate(bench, effort, hardness) {
                     Ok(Some(probe)) if probe.verdict != Verdict::Pass => {
                         entry.search.bracket.learn(hardness, false);
@@ -305,7 +306,8 @@ impl Run<'_> {
                 if entry.search.overload().is_some_and(|overload| overload <= hardness) {
                     break;
                 }
-                let effort = Effort { level: Level::Full, precision, quota: left, phase: Phase::Curves, threads };
+                let effort =
+                    Effort { level: Level::Full, precision, quota: left, phase: Phase::Curves, threads };
                 match entry.search.simulate(bench, effort, hardness) {
                     Ok(Some(probe)) => left = left.saturating_sub(probe.charged),
                     // Too dear for what is left; a harder one may be cheaper.
@@ -343,7 +345,11 @@ impl Run<'_> {
             explanation,
             systems,
             left_out,
-            rows: searches.iter().flat_map(|search| search.probes.values()).map(|probe| probe.row.clone()).collect(),
+            rows: searches
+                .iter()
+                .flat_map(|search| search.probes.values())
+                .map(|probe| probe.row.clone())
+                .collect(),
             budget: bench.question.budget.requests,
             simulated: searches.iter().map(|search| search.simulated).sum(),
             interrupted,
@@ -358,8 +364,12 @@ impl Entry {
         let failed_at = search.bracket.fail.and_then(|fail| search.at(fail));
         let targets = best.map_or(Vec::new(), |probe| {
             let each = bench.aims.iter().zip(&probe.estimates);
-            each.map(|(aim, &estimate)| TargetResult { target: aim.target.to_string(), estimate, limit: aim.limit })
-                .collect()
+            each.map(|(aim, &estimate)| TargetResult {
+                target: aim.target.to_string(),
+                estimate,
+                limit: aim.limit,
+            })
+            .collect()
         });
         SystemResult {
             system: search.candidate.name().to_owned(),

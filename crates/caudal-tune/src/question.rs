@@ -125,7 +125,9 @@ impl Question {
             return Err(TuneError::Cores(cores));
         }
         match self.goal {
-            Goal::HighestLoad if self.workload.arrivals.natural_rate().is_some() => Err(TuneError::RecordedArrivals),
+            Goal::HighestLoad if self.workload.arrivals.natural_rate().is_some() => {
+                Err(TuneError::RecordedArrivals)
+            }
             Goal::FewestCores(offered) if offered.load(&self.workload.service, cores) >= 1.0 => {
                 Err(TuneError::Overload { load: offered.load(&self.workload.service, cores) })
             }

@@ -18,6 +18,9 @@ pub(crate) enum Level {
     Coarse,
     /// Loads that stay undecided count as failed.
     Full,
+    /// As fine as full precision; but loads that stay undecided go by their estimates: a line of reference that
+    /// is drawn too low would flatter the winner.
+    Reference,
 }
 
 /// What is known of one system.
@@ -60,7 +63,9 @@ impl Scale {
     fn of(candidate: &Candidate, question: &Question) -> Scale {
         let (workers, capacity) = (candidate.plan.system.cores, f64::from(candidate.capacity_cores));
         match question.offered_cores() {
-            None => Scale::Load { hardest: ((PER_UNIT * f64::from(workers) / capacity).ceil() as u32).saturating_sub(1) },
+            None => Scale::Load {
+                hardest: ((PER_UNIT * f64::from(workers) / capacity).ceil() as u32).saturating_sub(1),
+            },
             Some(offered) => Scale::Workers {
                 most: workers,
                 fewest: offered.floor() as u32 + 1,
@@ -77,7 +82,7 @@ impl Scale {
         let (easiest, hardest) = match (self, level) {
             // Whoever fails at a twentieth of the machine is behind, unless all do.
             (Scale::Load { hardest }, Level::Coarse) => (50, hardest),
-            (Scale::Load { hardest }, Level::Full) => (5, hardest),
+            (Scale::Load { hardest }, _) => (5, hardest),
             (Scale::Workers { most, fewest, .. }, _) => (1, (most + 1).saturating_sub(fewest)),
         };
         // Without a guess, plain bisection; with one, a few steps away from it.
@@ -97,7 +102,7 @@ impl Scale {
         match (self, level) {
             (Scale::Workers { .. }, _) => 1,
             (Scale::Load { .. }, Level::Coarse) => (hardness / 25).max(4),
-            (Scale::Load { .. }, Level::Full) => (hardness / 80).max(2),
+            (Scale::Load { .. }, _) => (hardness / 80).max(2),
         }
     }
 
@@ -131,7 +136,12 @@ impl Search {
     }
 
     /// Narrows the bracket, beginning near `guess`, or near what has passed so far.
-    pub(crate) fn narrow(&mut self, bench: &Bench<'_>, effort: Effort, guess: Option<u32>) -> Result<(), Stopped> {
+    pub(crate) fn narrow(
+        &mut self,
+        bench: &Bench<'_>,
+        effort: Effort,
+        guess: Option<u32>,
+    ) -> Result<(), Stopped> {
         let guess = guess.or(self.bracket.pass);
         // Coarse answers do not count at full precision.
         if effort.level != self.level {
@@ -141,36 +151,53 @@ impl Search {
         let (span, scale) = (self.scale.span(guess, effort.level), self.scale);
         let mut bracket = self.bracket;
         let (mut left, mut exhausted) = (effort.quota, false);
-        let done = bisect(&span, &mut bracket, |pass| scale.width(pass, effort.level), |hardness| {
-            let passed = self.ask(bench, Effort { quota: left, ..effort }, hardness)?;
-            exhausted = passed.is_none();
-            Ok(passed.map(|(passed, charged)| {
-                left = left.saturating_sub(charged);
-                passed
-            }))
-        });
+        let done = bisect(
+            &span,
+            &mut bracket,
+            |pass| scale.width(pass, effort.level),
+            |hardness| {
+                let passed = self.ask(bench, Effort { quota: left, ..effort }, hardness)?;
+                exhausted = passed.is_none();
+                Ok(passed.map(|(passed, charged)| {
+                    left = left.saturating_sub(charged);
+                    passed
+                }))
+            },
+        );
         self.bracket = bracket;
         self.exhausted = exhausted;
         done
     }
 
     /// Does this hardness pass, and what did it take to find out? `None` if there is no budget left for it.
-    fn ask(&mut self, bench: &Bench<'_>, effort: Effort, hardness: u32) -> Result<Option<(bool, u64)>, Stopped> {
+    fn ask(
+        &mut self,
+        bench: &Bench<'_>,
+        effort: Effort,
+        hardness: u32,
+    ) -> Result<Option<(bool, u64)>, Stopped> {
         let known = self.probes.get(&hardness);
-        if let Some(probe) = known.filter(|probe| probe.length >= effort.precision.first && probe.verdict != Verdict::Undecided) {
+        let counts =
+            |probe: &&Probe| probe.length >= effort.precision.first && probe.verdict != Verdict::Undecided;
+        if let Some(probe) = known.filter(counts) {
             return Ok(Some((probe.verdict == Verdict::Pass, 0)));
         }
         let Some(probe) = self.simulate(bench, effort, hardness)? else { return Ok(None) };
         let passed = match (probe.verdict, effort.level) {
             (Verdict::Pass, _) => true,
-            (Verdict::Undecided, Level::Coarse) => probe.score < 1.0,
+            (Verdict::Undecided, Level::Coarse | Level::Reference) => probe.score < 1.0,
             _ => false,
         };
         Ok(Some((passed, probe.charged)))
     }
 
     /// Simulates a hardness and keeps the probe, if it is the most precise one there.
-    pub(crate) fn simulate(&mut self, bench: &Bench<'_>, effort: Effort, hardness: u32) -> Result<Option<Probe>, Stopped> {
+    pub(crate) fn simulate(
+        &mut self,
+        bench: &Bench<'_>,
+        effort: Effort,
+        hardness: u32,
+    ) -> Result<Option<Probe>, Stopped> {
         let Effort { precision, quota, phase, threads, .. } = effort;
         let spot = self.scale.spot(hardness);
         let probe = bench.probe(&self.candidate, spot, precision, quota, (phase, threads))?;
@@ -245,8 +272,11 @@ impl Search {
 
     /// Best first: by merit, then by the distance to the limit there.
     pub(crate) fn before(&self, other: &Search) -> std::cmp::Ordering {
-        let failed = |search: &Search| search.bracket.fail.and_then(|fail| search.at(fail)).map(|probe| probe.score);
-        let score = |search: &Search| search.best().map(|probe| probe.score).or(failed(search)).unwrap_or(f64::INFINITY);
+        let failed =
+            |search: &Search| search.bracket.fail.and_then(|fail| search.at(fail)).map(|probe| probe.score);
+        let score = |search: &Search| {
+            search.best().map(|probe| probe.score).or(failed(search)).unwrap_or(f64::INFINITY)
+        };
         other.merit().total_cmp(&self.merit()).then(score(self).total_cmp(&score(other)))
     }
 
@@ -258,7 +288,11 @@ impl Search {
             Scale::Workers { .. } => (hardest / 10).max(1),
         };
         let near = |at: u32| self.probes.keys().any(|known| known.abs_diff(at) * 5 < step * 2);
-        (1..).map(|n| n * step).take_while(|&at| at <= hardest).filter(|&at| at >= easiest && !near(at)).collect()
+        (1..)
+            .map(|n| n * step)
+            .take_while(|&at| at <= hardest)
+            .filter(|&at| at >= easiest && !near(at))
+            .collect()
     }
 
     /// The easiest hardness that is known to overload the system.

@@ -55,7 +55,9 @@ pub(crate) fn value(aim: &Aim, value: f64) -> String {
 pub(crate) fn estimate(aim: &Aim, estimate: &Estimate) -> String {
     let show = |of: f64| value(aim, of);
     match (estimate.low.is_finite(), estimate.high.is_finite()) {
-        (true, true) => format!("{} ({} to {})", show(estimate.estimate), show(estimate.low), show(estimate.high)),
+        (true, true) => {
+            format!("{} ({} to {})", show(estimate.estimate), show(estimate.low), show(estimate.high))
+        }
         _ => show(estimate.estimate),
     }
 }
@@ -68,6 +70,9 @@ mod tests {
     fn three_digits_and_a_unit() {
         assert_eq!([time(999.0), time(43_120.0), time(1_500_000.0)], ["999 ns", "43.1 us", "1.50 ms"]);
         assert_eq!([percent(0.0421), percent(0.8), percent(0.00012)], ["4.2 %", "80 %", "0.01 %"]);
-        assert_eq!([rate(2.19e6), rate(14_000.0), rate(3.0)], ["2.19 M requests/s", "14.0 k requests/s", "3.00 requests/s"]);
+        assert_eq!(
+            [rate(2.19e6), rate(14_000.0), rate(3.0)],
+            ["2.19 M requests/s", "14.0 k requests/s", "3.00 requests/s"]
+        );
     }
 }

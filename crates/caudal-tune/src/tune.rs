@@ -61,9 +61,13 @@ impl Setting {
             (DisciplineConfig::ProcessorSharing(config), _) if config.quantum.0 > 0 => {
                 Some(Setting::Quantum(config.quantum))
             }
-            (DisciplineConfig::Las(config), _) if config.quantum.0 > 0 => Some(Setting::Quantum(config.quantum)),
+            (DisciplineConfig::Las(config), _) if config.quantum.0 > 0 => {
+                Some(Setting::Quantum(config.quantum))
+            }
             (_, AllocationConfig::DelayRange(config)) => Some(Setting::Delay(config.low, config.high)),
-            (_, AllocationConfig::UtilizationRange(config)) => Some(Setting::Utilization(config.low, config.high)),
+            (_, AllocationConfig::UtilizationRange(config)) => {
+                Some(Setting::Utilization(config.low, config.high))
+            }
             _ => None,
         }
     }
@@ -81,7 +85,9 @@ impl Setting {
         let ns = Picos::from_nanos;
         let mut grid: Vec<Setting> = match self {
             Setting::Quantum(_) => QUANTA_NS.iter().map(|&quantum| Setting::Quantum(ns(quantum))).collect(),
-            Setting::Delay(..) => DELAYS_NS.iter().map(|&(low, high)| Setting::Delay(ns(low), ns(high))).collect(),
+            Setting::Delay(..) => {
+                DELAYS_NS.iter().map(|&(low, high)| Setting::Delay(ns(low), ns(high))).collect()
+            }
             Setting::Utilization(..) => {
                 UTILIZATIONS.iter().map(|&(low, high)| Setting::Utilization(low, high)).collect()
             }
@@ -162,7 +168,11 @@ struct Trial {
 }
 
 /// Tunes the system of `search` within the quota of `effort`; afterwards it is a search for the chosen setting.
-pub(crate) fn tune(search: &mut Search, bench: &Bench<'_>, effort: Effort) -> Result<Option<Tuning>, Stopped> {
+pub(crate) fn tune(
+    search: &mut Search,
+    bench: &Bench<'_>,
+    effort: Effort,
+) -> Result<Option<Tuning>, Stopped> {
     let Some(published) = Setting::of(&search.candidate.plan.system) else { return Ok(None) };
     let base = search.candidate.clone();
     let mut tried: Vec<(Setting, f64, Option<f64>)> = Vec::new();

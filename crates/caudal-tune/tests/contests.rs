@@ -8,7 +8,8 @@ use caudal_stats::paired::Verdict;
 use caudal_tune::compare::{Compared, Contest, compare};
 
 fn contest(systems: [&str; 2], rate_per_s: f64) -> Compared {
-    let file = File::parse("[workload]\nservice = \"exp-1us\"\n[system]\ncores = 1", "test.toml").expect("a file");
+    let file =
+        File::parse("[workload]\nservice = \"exp-1us\"\n[system]\ncores = 1", "test.toml").expect("a file");
     let plans = systems.map(|name| SystemPlan::of_preset(find_preset(name).expect("a preset"), 8));
     let contest = Contest {
         systems: [&plans[0], &plans[1]],
@@ -37,7 +38,9 @@ fn one_queue_beats_eight() {
 #[test]
 fn a_system_against_itself_is_undecided() {
     let compared = contest(["ideal", "single-queue"], 5e6);
-    assert!(compared.lines.iter().all(|line| line.verdict == Verdict::Undecided && line.ratio.estimate == 1.0));
+    assert!(
+        compared.lines.iter().all(|line| line.verdict == Verdict::Undecided && line.ratio.estimate == 1.0)
+    );
 }
 
 #[test]

@@ -1,13 +1,17 @@
 //! Plans from outside: who wins, why, and that the same question gives the same bits.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, LazyLock};
 
 use caudal_config::{File, Measure, Offered, Workload};
 use caudal_tune::{Budget, Goal, Host, Machine, Plan, Question, TuneError, plan};
 
 const CONSTANT: [&str; 4] = ["caudal-stealing", "caudal-ps", "work-stealing", "ps-fluid"];
 const DISPERSED: [&str; 5] = ["caudal-stealing", "caudal-ps", "caudal-fcfs", "work-stealing", "ps-fluid"];
+
+/// One plan that several tests look at.
+static ON_DISPERSED: LazyLock<Plan> =
+    LazyLock::new(|| planned(&question("extreme-bimodal", "short p99.9 < 20us", &DISPERSED), 2));
 
 fn workload(service: &str) -> Arc<Workload> {
     let text = format!("[workload]\nservice = \"{service}\"\n[system]\ncores = 1");
@@ -23,7 +27,7 @@ fn question(service: &str, target: &str, systems: &[&str]) -> Question {
         goal: Goal::HighestLoad,
         systems: systems.iter().map(|&name| name.to_owned()).collect(),
         measure: Measure::default(),
-        budget: Budget { requests: 20_000_000 },
+        budget: Budget { requests: 8_000_000 },
         quick: true,
     }
 }
@@ -43,26 +47,36 @@ fn bits(plan: &Plan) -> String {
 #[test]
 fn a_constant_and_a_dispersed_workload_have_different_winners_for_different_reasons() {
     let constant = planned(&question("facebook-usr", "p99.9 < 10us", &CONSTANT), 2);
-    let dispersed = planned(&question("extreme-bimodal", "short p99.9 < 20us", &DISPERSED), 2);
+    let dispersed = &*ON_DISPERSED;
     let name = |plan: &Plan| plan.winner.as_ref().expect("a winner").system.clone();
     assert!(name(&constant).contains("stealing"), "{}", constant.headline);
-    assert_eq!(name(&dispersed), "caudal-ps", "{}", dispersed.headline);
+    assert_eq!(name(dispersed), "caudal-ps", "{}", dispersed.headline);
     let why = |plan: &Plan| plan.explanation.join("\n");
     assert!(why(&constant).contains("none is worth overtaking"), "{}", why(&constant));
     assert!(why(&constant).contains("Of the systems that interrupt requests"), "{}", why(&constant));
-    assert!(why(&dispersed).contains("0.50 % of the requests (`long`) bring 83 % of the work"), "{}", why(&dispersed));
-    assert!(why(&dispersed).contains("Of the systems that run every request to completion"), "{}", why(&dispersed));
-    assert!(why(&dispersed).contains("preemptions a request"), "{}", why(&dispersed));
+    assert!(
+        why(dispersed).contains("0.50 % of the requests (`long`) bring 83 % of the work"),
+        "{}",
+        why(dispersed)
+    );
+    assert!(
+        why(dispersed).contains("Of the systems that run every request to completion"),
+        "{}",
+        why(dispersed)
+    );
+    assert!(why(dispersed).contains("preemptions a request"), "{}", why(dispersed));
 }
 
 #[test]
 fn brackets_are_narrow_and_the_rows_bear_them_out() {
-    let plan = planned(&question("extreme-bimodal", "short p99.9 < 20us", &DISPERSED), 2);
+    let plan = &*ON_DISPERSED;
     let winner = plan.winner.as_ref().expect("a winner");
     let line = plan.systems.iter().find(|line| line.system == winner.system).expect("its line");
     let (pass, fail) = (line.reach.pass.expect("a pass"), line.reach.fail.expect("a fail"));
     assert!(pass < fail && fail - pass <= 0.02, "{pass} to {fail}");
-    let at = |load: f64| plan.rows.iter().find(|row| row.system == winner.system && row.load == load).expect("its row");
+    let at = |load: f64| {
+        plan.rows.iter().find(|row| row.system == winner.system && row.load == load).expect("its row")
+    };
     let short = |load: f64| at(load).classes.0[0].1.latency_ns.percentile(99.9).expect("asked for");
     assert!(short(pass).high < 20_000.0, "{:?}", short(pass));
     assert!(at(fail).overloaded || short(fail).high >= 20_000.0, "{:?}", short(fail));
@@ -74,15 +88,18 @@ fn brackets_are_narrow_and_the_rows_bear_them_out() {
     let row = at(pass);
     assert_eq!((row.cores, row.cores_allocated + row.cores_dedicated), (8, 8));
     assert!((row.rate_per_s - pass * 8.0 / 2.9975e-6).abs() < 1.0, "{}", row.rate_per_s);
-    for line in plan.systems.iter().filter(|line| line.reference_only.is_some()) {
-        assert_ne!(line.system, winner.system, "a reference line won");
-    }
+    // More work than cores is no pass, however fast the short requests are.
+    assert!(pass * 8.0 / 7.0 * 1.05 < 1.0, "{pass}");
+    let reference = plan.systems.iter().find(|line| line.system == "ps-fluid").expect("its line");
+    assert!(reference.reach.pass > Some(pass), "what costs nothing carries more: {:?}", reference.reach);
+    assert!(reference.reference_only.is_some() && winner.system != "ps-fluid", "a reference line won");
 }
 
 #[test]
 fn the_number_of_threads_does_not_change_a_bit() {
-    let mut question = question("extreme-bimodal", "short p99.9 < 20us", &["caudal-ps", "work-stealing", "ideal"]);
-    question.budget = Budget { requests: 6_000_000 };
+    let mut question =
+        question("extreme-bimodal", "short p99.9 < 20us", &["caudal-ps", "work-stealing", "ideal"]);
+    question.budget = Budget { requests: 3_000_000 };
     assert_eq!(bits(&planned(&question, 1)), bits(&planned(&question, 3)));
 }
 
@@ -95,7 +112,10 @@ fn the_policy_reads_back_and_says_what_made_it() {
     assert!(policy.contains("p99.9 < 20us") && policy.contains("seed 1"), "{policy}");
     let file = File::parse(&policy, "policy.toml").expect("a policy file");
     assert_eq!(file.systems.len(), 1);
-    assert_eq!(caudal_config::write_policy(&file.systems[0].system, &file.systems[0].costs, ""), policy.split_once("\n\n").expect("a header").1);
+    assert_eq!(
+        caudal_config::write_policy(&file.systems[0].system, &file.systems[0].costs, ""),
+        policy.split_once("\n\n").expect("a header").1
+    );
 }
 
 #[test]
@@ -104,7 +124,7 @@ fn the_runtime_gets_only_what_it_can_run() {
     let asked = [&["caudal-ps", "caudal-fcfs", "work-stealing", "tiny-quanta"][..], &no_runtime].concat();
     let question = Question {
         machine: Machine::Runtime { workers: 2 },
-        budget: Budget { requests: 10_000_000 },
+        budget: Budget { requests: 6_000_000 },
         ..question("exp-1us", "p99 < 20us", &asked)
     };
     let plan = planned(&question, 2);
@@ -124,7 +144,10 @@ fn the_runtime_gets_only_what_it_can_run() {
 #[test]
 fn the_fewest_cores_carry_the_load_and_one_less_does_not() {
     let systems = ["caudal-stealing", "caudal-fcfs", "shenango", "ideal"];
-    let question = Question { goal: Goal::FewestCores(Offered::Load(0.4)), ..question("exp-1us", "p99 < 10us", &systems) };
+    let question = Question {
+        goal: Goal::FewestCores(Offered::Load(0.4)),
+        ..question("exp-1us", "p99 < 10us", &systems)
+    };
     let plan = planned(&question, 2);
     let line = plan.systems.iter().find(|line| line.system == "caudal-stealing").expect("its line");
     let cores = line.reach.pass.expect("it passes");
@@ -169,11 +192,12 @@ fn an_interrupted_plan_keeps_what_it_knows() {
     let seen = std::sync::atomic::AtomicU64::new(0);
     let progress = |progress: caudal_tune::Progress| {
         use std::sync::atomic::Ordering::Relaxed;
-        if seen.fetch_add(progress.requests, Relaxed) > 1_000_000 {
+        if seen.fetch_add(progress.requests, Relaxed) > 500_000 {
             stop.store(true, Relaxed);
         }
     };
-    let plan = plan(&question, &Host { threads: 1, stop: &stop, progress: &progress }).expect("what is known");
+    let plan =
+        plan(&question, &Host { threads: 1, stop: &stop, progress: &progress }).expect("what is known");
     assert!(plan.interrupted && !plan.rows.is_empty());
     stop.store(true, std::sync::atomic::Ordering::Relaxed);
     let host = Host { threads: 1, stop: &stop, progress: &|_| {} };

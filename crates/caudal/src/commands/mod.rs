@@ -1,6 +1,8 @@
 //! The commands, one file each.
 
 mod check;
+mod compare;
+mod plan;
 mod report;
 mod reproduce;
 mod sim;
@@ -28,6 +30,10 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Simulate a file; lists in it are swept
     Sim(sim::SimArgs),
+    /// Find the system that carries the most load, or needs the fewest cores, within latency targets
+    Plan(plan::PlanArgs),
+    /// Hold two systems against each other on the same requests
+    Compare(compare::CompareArgs),
     /// Check a file without simulating it
     Check(check::CheckArgs),
     /// Look at a distribution of service times
@@ -44,6 +50,8 @@ pub(crate) enum Command {
 pub(crate) fn run(command: &Command, global: &Global) -> miette::Result<ExitCode> {
     match command {
         Command::Sim(args) => sim::run(args, global),
+        Command::Plan(args) => plan::run(args, global),
+        Command::Compare(args) => compare::run(args, global),
         Command::Check(args) => check::run(args, global),
         Command::Workload(args) => workload::run(args, global),
         Command::Systems(args) => systems::run(args, global),

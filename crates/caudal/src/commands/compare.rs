@@ -1,0 +1,175 @@
+//! `caudal compare A B`: two systems on the same requests.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use caudal_config::{File, Measure, Offered, Rate, SystemPlan, find_preset, nearest_preset};
+use caudal_sim::experiment::Crew;
+use caudal_stats::paired::Verdict;
+use caudal_tune::TuneError;
+use caudal_tune::compare::{Compared, Contest, Line, compare};
+use clap::Args;
+use miette::{IntoDiagnostic, miette};
+
+use super::plan::Arrives;
+use crate::exit::Interrupted;
+use crate::global::Global;
+use crate::progress::Progress;
+use crate::table::{Table, digits, estimate, time};
+
+#[derive(Args, Debug)]
+pub(crate) struct CompareArgs {
+    /// The first system: a name that `caudal systems` lists, or a TOML file with one [system]
+    first: String,
+    /// The second system
+    second: String,
+    #[command(flatten)]
+    arrives: Arrives,
+    /// Offered work over the capacity of the machine
+    #[arg(long, value_name = "LOAD", required_unless_present = "rate", conflicts_with = "rate")]
+    load: Option<f64>,
+    /// Requests a second, as in 2.5M/s
+    #[arg(long, value_name = "RATE", value_parser = Rate::parse)]
+    rate: Option<Rate>,
+    /// Cores of the machine; a named system's dispatcher takes one of them, a file says its own
+    #[arg(long, default_value_t = 16, value_name = "N")]
+    cores: u32,
+    /// Seed of all randomness
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+}
+
+pub(crate) fn run(args: &CompareArgs, global: &Global) -> miette::Result<ExitCode> {
+    if !(1..=caudal_config::CORES_MAX).contains(&args.cores) {
+        return Err(miette!(
+            help = "write a number from 1 to 4096",
+            "a machine of {} cores is not simulated",
+            args.cores
+        ));
+    }
+    let systems = [system(&args.first, args.cores)?, system(&args.second, args.cores)?];
+    let (workload, measure) = args.arrives.read()?;
+    let load = match (args.load, args.rate) {
+        (_, Some(rate)) => Offered::Rate(rate).load(&workload.service, args.cores),
+        (load, None) => load.unwrap_or_default(),
+    };
+    if !(load > 0.0 && load < 1.0) {
+        return Err(miette!(
+            help = "ask for a load above 0 and below 1",
+            "a load of {load} has no latency to compare"
+        ));
+    }
+    let measure = Measure { seed: args.seed.unwrap_or(measure.seed), ..measure };
+    let contest = Contest {
+        systems: [&systems[0], &systems[1]],
+        workload: &workload,
+        rate_per_s: load * f64::from(args.cores) / (workload.service.mean_ps() / 1e12),
+        measure: &measure,
+        quick: global.quick,
+    };
+    let bar = Progress::new(global, 0, "comparing");
+    let progress = |requests| bar.requests(requests);
+    let crew = Crew { threads: global.threads, stop: &global.stop, progress: &progress };
+    let compared = compare(&contest, &crew);
+    bar.finish();
+    match compared {
+        Err(TuneError::Interrupted) => Err(Interrupted(String::new()).into()),
+        Err(error) => Err(miette!("{error}")),
+        Ok(compared) => {
+            print(&compared, measure.stop.confidence, global)?;
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+/// A preset on the machine, or the one system of a file.
+fn system(name: &str, cores: u32) -> miette::Result<SystemPlan> {
+    if let Some(preset) = find_preset(name) {
+        let workers = cores.saturating_sub(preset.dedicated_cores);
+        if workers == 0 {
+            return Err(miette!(
+                help = "give it more --cores",
+                "`{name}` dedicates the only core to its dispatcher"
+            ));
+        }
+        let plan = SystemPlan::of_preset(preset, workers);
+        let broken =
+            caudal_config::coherence::check(&plan.system, &plan.costs, caudal_config::Host::Simulator);
+        return match broken.first() {
+            Some(incoherence) => Err(miette!("`{name}` on {workers} cores: {incoherence}")),
+            None => Ok(plan),
+        };
+    }
+    if !Path::new(name).exists() {
+        let help = match nearest_preset(name) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "`caudal systems` lists the names; a file ends in .toml".to_owned(),
+        };
+        return Err(miette!(help = help, "there is neither a system nor a file called `{name}`"));
+    }
+    let mut systems = File::read(name)?.systems;
+    match (systems.pop(), systems.len()) {
+        (Some(only), 0) => Ok(only),
+        (_, more) => {
+            Err(miette!(help = "leave one", "`{name}` describes {} systems, one is compared", more + 1))
+        }
+    }
+}
+
+fn print(compared: &Compared, confidence: f64, global: &Global) -> miette::Result<()> {
+    if global.json {
+        println!("{}", serde_json::to_string(compared).into_diagnostic()?);
+        return Ok(());
+    }
+    let [first, second] = &compared.systems;
+    for (system, overloaded) in compared.systems.iter().zip(compared.overloaded) {
+        if overloaded {
+            println!("{system} falls behind this load: it has no latency to compare.");
+        }
+    }
+    if compared.lines.is_empty() {
+        return Ok(());
+    }
+    let mut table = Table::new(&["", "statistic", first, second, "difference", "ratio", "verdict"]);
+    for line in &compared.lines {
+        table.row(cells(line, compared));
+    }
+    print!("{table}");
+    let precise = if compared.precise { "" } else { "; not as precise as was asked" };
+    println!(
+        "\n{} pairs of replications on the same requests, {} requests each; {} % intervals of difference and ratio{precise}.",
+        compared.pairs,
+        compared.requests,
+        100.0 * confidence,
+    );
+    Ok(())
+}
+
+fn cells(line: &Line, compared: &Compared) -> Vec<String> {
+    let slowdown = line.metric == "slowdown";
+    let show = |value: f64| match (slowdown, value < 0.0) {
+        (true, _) => digits(value),
+        (false, true) => format!("-{}", time(-value)),
+        (false, false) => time(value),
+    };
+    let between = |of: &caudal_stats::Estimate, show: &dyn Fn(f64) -> String| match of.is_missing()
+        || !of.half_width().is_finite()
+    {
+        true => "–".to_owned(),
+        false => format!("{} ({} to {})", show(of.estimate), show(of.low), show(of.high)),
+    };
+    let verdict = match line.verdict {
+        Verdict::Better => format!("{} is better", compared.systems[0]),
+        Verdict::Worse => format!("{} is better", compared.systems[1]),
+        Verdict::Undecided => "undecided".to_owned(),
+    };
+    vec![
+        line.class.clone().unwrap_or_else(|| "all".to_owned()),
+        format!("{}{}", line.statistic, if slowdown { " slowdown" } else { "" }),
+        estimate(&line.values[0], show),
+        estimate(&line.values[1], show),
+        between(&line.difference, &show),
+        between(&line.ratio, &digits),
+        verdict,
+    ]
+}
