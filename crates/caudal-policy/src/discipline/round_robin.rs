@@ -14,6 +14,7 @@
 //! An event at the very end of a slot is seen before the slot ends: arrivals come first.
 
 use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 use super::{Fresh, Lone};
 use crate::TaskId;
@@ -64,7 +65,7 @@ pub struct Done {
 #[derive(Clone, Debug)]
 pub struct Ring {
     turns: Turns,
-    jobs: VecDeque<Job>,
+    jobs: Vec<Job>,
     /// Unstarted tasks beyond `resident_max`.
     held: VecDeque<Job>,
     /// Of `jobs`, those that have not run yet: right behind the current one.
@@ -86,7 +87,7 @@ impl Ring {
         assert!(turns.slice_ps > 0 && turns.resident_max > 0, "{turns:?}");
         Ring {
             turns,
-            jobs: VecDeque::new(),
+            jobs: Vec::new(),
             held: VecDeque::new(),
             unserved: 0,
             started: false,
@@ -184,20 +185,19 @@ impl Ring {
                 job.quanta += rounds;
             }
         }
-        for _ in 0..more {
-            if let Some(mut job) = self.jobs.pop_front() {
-                job.slices -= 1;
-                job.quanta += 1;
-                self.jobs.push_back(job);
-            }
+        let more = more as usize;
+        for job in &mut self.jobs[..more] {
+            job.slices -= 1;
+            job.quanta += 1;
         }
+        self.jobs.rotate_left(more);
         self.quanta += slots;
     }
 
     fn start_front(&mut self) {
         self.started = true;
         self.unserved = self.unserved.saturating_sub(1);
-        if let Some(job) = self.jobs.front_mut()
+        if let Some(job) = self.jobs.first_mut()
             && job.first_ps == UNSERVED
         {
             job.first_ps = self.slot_start_ps;
@@ -209,7 +209,7 @@ impl Ring {
     pub fn admit(&mut self, now_ps: u64, task: TaskId, work_ps: u64) {
         let job = self.job(task, work_ps);
         if self.jobs.is_empty() {
-            self.jobs.push_back(job);
+            self.jobs.push(job);
             self.slot_start_ps = self.slot_start_ps.max(now_ps);
             self.started = false;
             self.unserved = 1;
@@ -229,7 +229,7 @@ impl Ring {
                 self.jobs.insert(usize::from(self.started) + self.unserved, job);
                 self.unserved += 1;
             }
-            Fresh::Tail => self.jobs.push_back(job),
+            Fresh::Tail => self.jobs.push(job),
         }
     }
 
@@ -266,7 +266,7 @@ impl Ring {
         if slots > 0 {
             self.pass(slots, slot_ps);
         }
-        let job = self.jobs.pop_front().expect("a task that completes is here");
+        let job = self.jobs.remove(0);
         self.quanta -= job.quanta;
         self.slot_start_ps = end_ps;
         self.started = false;
@@ -287,7 +287,7 @@ impl Ring {
             return self.held.pop_front().map(|job| job.task);
         }
         self.unserved -= 1;
-        let job = self.jobs.remove(usize::from(self.started))?;
+        let job = self.jobs.remove(usize::from(self.started));
         if let Some(held) = self.held.pop_front() {
             self.join(held);
         }
@@ -312,10 +312,9 @@ impl Ring {
                 return self.held.push_front(job);
             }
             self.unserved -= 1;
-            self.held.extend(self.jobs.remove(self.unserved));
-            self.held.rotate_right(1);
+            self.held.push_front(self.jobs.remove(self.unserved));
         }
-        self.jobs.push_front(job);
+        self.jobs.insert(0, job);
         self.unserved += 1;
     }
 

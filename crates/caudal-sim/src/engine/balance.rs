@@ -41,23 +41,25 @@ impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
             return;
         }
         let places = self.order.len();
-        let mut next = places as u16;
+        let mut next = u16::MAX;
         for place in (0..places).rev() {
-            self.core.looks.next[place] = next;
+            self.core.looks.step[place] = next - place as u16;
             let held = self.is_held(self.order[place] as usize);
             self.core.looks.held[place] = held;
             if held {
                 next = place as u16;
             }
         }
+        let all_held = self.core.looks.held[..places].iter().all(|&held| held);
+        self.core.looks.all_held = all_held;
     }
 
     /// The first place from `from` on that `worker` may look at, below `end`.
     fn place_from(&self, worker: usize, from: u16, end: u16) -> Option<u16> {
         let looks = &self.core.looks;
-        let mut place = if looks.held[from as usize] { from } else { looks.next[from as usize] };
+        let mut place = if looks.held[from as usize] { from } else { looks.next(from) };
         if place < end && u32::from(self.order[place as usize]) == self.core.workers[worker].pool {
-            place = self.core.looks.next[place as usize];
+            place = self.core.looks.next(place);
         }
         (place < end).then_some(place)
     }
@@ -98,6 +100,11 @@ impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
             None => self.go_idle(worker),
             Some(at) => {
                 self.core.walkers += 1;
+                // A worker that comes from another walk has no event in the tree.
+                if self.core.workers[worker].phase != Phase::Looking {
+                    self.core.workers[worker].phase = Phase::Looking;
+                    self.core.unschedule(worker);
+                }
                 self.look_at(worker, at);
             }
         }
@@ -107,11 +114,8 @@ impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
     #[inline(always)]
     fn look_at(&mut self, worker: usize, at: u16) {
         let end_ps = self.core.now_ps + self.core.costs.steal_check.0;
-        let bound = self.bound_after(worker, at);
-        let check = Check::new(self.core.worker_key(worker, end_ps), worker as u16, at, bound);
-        self.core.workers[worker].phase = Phase::Looking;
-        self.core.unschedule(worker);
-        self.lane.push(check);
+        let left = self.bound_after(worker, at) - at;
+        self.lane.push(Check::new(self.core.worker_key(worker, end_ps), worker as u16, at, left));
     }
 
     /// A check has ended and something needs a decision.
@@ -126,7 +130,7 @@ impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
             return self.start_steal(worker, victim);
         }
         let end = self.core.workers[worker].walk_end;
-        let next = self.core.looks.next[check.at() as usize];
+        let next = self.core.looks.next(check.at());
         if next < end
             && let Some(next) = self.place_from(worker, next, end)
         {
@@ -165,6 +169,7 @@ impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
 
     pub(super) fn after_late_look(&mut self, worker: usize) {
         let check = self.core.workers[worker].check;
+        self.core.workers[worker].phase = Phase::Looking;
         self.core.unschedule(worker);
         self.after_look(check);
     }
@@ -239,7 +244,7 @@ impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
                 self.core.walkers += 1;
                 return self.start_steal(worker, victim);
             }
-            from = self.core.looks.next[at as usize];
+            from = self.core.looks.next(at);
             if from >= end {
                 break;
             }

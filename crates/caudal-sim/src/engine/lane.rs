@@ -1,20 +1,23 @@
-//! Thieves that look at one queue after the other, in a ring.
+//! Thieves that look at one queue after the other, in order of time.
 //!
 //! Every check takes the same time, so the checks under way are already in order: a thief whose check
-//! found nothing goes from the front of the ring to its back. Most checks find nothing; [`WalkLane::skip`]
+//! found nothing goes from the front of the line to its back. Most checks find nothing; [`WalkLane::skip`]
 //! passes over those in a tight loop and stops at the first that needs a decision.
 //!
 //! ```text
-//!   order:  a fixed permutation of the pools, written twice, so that no walk wraps
-//!   at:     place in `order` of the queue that the current check looks at
-//!   bound:  first place at which something else happens: the end of the walk, or the thief's own pool
+//!   order:   a fixed permutation of the pools, written twice, so that no walk wraps
+//!   at:      place in `order` of the queue that the current check looks at
+//!   left:    places up to the next at which something else happens: the thief's own pool, the walk's end
+//!
+//!   line:    |  done  | head: next to end … tail: last to end |  room  |
+//!            when the room is used up, what is live moves to the front
 //! ```
 
 /// A check under way: when it ends and whose it is, as in the winner tree; and, in one word, the worker,
-/// the place that it looks at, and the bound.
+/// the place that it looks at, and the places left.
 ///
 /// ```text
-///   rest: 0 | bound 16 | at 16 | worker 16
+///   rest: left 32 | at 16 | worker 16
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Check {
@@ -22,76 +25,66 @@ pub(super) struct Check {
     rest: u64,
 }
 
+/// Taken from `rest`, this moves a check on by one place.
+const ONE_PLACE: u64 = (1 << 32) - (1 << 16);
+
 impl Check {
-    pub(super) fn new(key: u64, worker: u16, at: u16, bound: u16) -> Check {
-        Check { key, rest: u64::from(worker) | u64::from(at) << 16 | u64::from(bound) << 32 }
+    pub(super) fn new(key: u64, worker: u16, at: u16, left: u16) -> Check {
+        Check { key, rest: u64::from(worker) | u64::from(at) << 16 | u64::from(left) << 32 }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn worker(self) -> u16 {
         self.rest as u16
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn at(self) -> u16 {
         (self.rest >> 16) as u16
     }
-
-    #[inline]
-    fn bound(self) -> u16 {
-        (self.rest >> 32) as u16
-    }
-
-    /// The next check of the same walk.
-    #[inline(always)]
-    fn moved_on(self, check_key: u64, at: u16) -> Check {
-        Check { key: self.key + check_key, rest: self.rest & !(0xFFFF << 16) | u64::from(at) << 16 }
-    }
 }
 
-/// Places and workers are below this, so that tables of this size need no check of bounds.
-const TABLE: usize = 8192;
+/// Tables have an entry for every `u16`, so that looking something up needs no check of bounds.
+const TABLE: usize = 1 << 16;
 
 /// What a check sees, kept up to date by the engine. Tables are longer than needed; see [`TABLE`].
 pub(super) struct Looks {
     /// By place in the doubled order: does this pool have tasks to steal?
     pub(super) stealable: Box<[bool; TABLE]>,
     /// By worker: does it have something better to do than to go on (own tasks, a flag)? The entry after
-    /// the last worker's is always set: it marks checks that have been taken out of the ring.
+    /// the last worker's is always set: it marks checks that have been taken out of the line.
     pub(super) attention: Box<[u8; TABLE]>,
-    /// By place: the next place with a held pool.
-    pub(super) next: Box<[u16; TABLE]>,
+    /// By place: how many places on the next held pool is.
+    pub(super) step: Box<[u16; TABLE]>,
     /// By place: is its pool held?
     pub(super) held: Box<[bool; TABLE]>,
+    /// Are all pools held? Then every step is 1.
+    pub(super) all_held: bool,
+}
+
+fn table<T: Copy + std::fmt::Debug>(fill: T) -> Box<[T; TABLE]> {
+    vec![fill; TABLE].into_boxed_slice().try_into().expect("it has that length")
 }
 
 impl Looks {
     /// Nothing to see, for so many workers.
     pub(super) fn new(workers: usize) -> Looks {
-        let mut attention = Box::new([0; TABLE]);
+        let mut attention = table(0);
         attention[workers] = u8::MAX;
-        Looks {
-            stealable: Box::new([false; TABLE]),
-            attention,
-            next: Box::new([u16::MAX; TABLE]),
-            held: Box::new([false; TABLE]),
-        }
+        Looks { stealable: table(false), attention, step: table(0), held: table(false), all_held: false }
     }
 
-    /// Does this check find nothing, and the walk just go on?
-    #[inline(always)]
-    fn goes_on(&self, check: Check, next: u16) -> bool {
-        let some = self.stealable[check.at() as usize % TABLE];
-        let attention = self.attention[check.worker() as usize % TABLE];
-        !some & (attention == 0) & (next < check.bound())
+    /// The next place after `at` with a held pool; beyond all places if there is none.
+    #[inline]
+    pub(super) fn next(&self, at: u16) -> u16 {
+        at.saturating_add(self.step[at as usize])
     }
 }
 
 pub(super) struct WalkLane {
-    ring: Box<[Check]>,
-    mask: u32,
-    head: u32,
-    tail: u32,
+    line: Box<[Check]>,
+    head: usize,
+    tail: usize,
     /// Time of one check, shifted as in keys.
     check_key: u64,
     /// Index of the entry of `attention` that is always set.
@@ -100,88 +93,106 @@ pub(super) struct WalkLane {
 
 impl WalkLane {
     pub(super) fn new(workers: usize, check_key: u64) -> WalkLane {
-        // Checks that were taken out stay as holes until they come to the front, so leave room for them.
-        let capacity = (2 * workers).next_power_of_two().max(64);
-        let empty = Check::new(0, 0, 0, 0);
-        WalkLane {
-            ring: vec![empty; capacity].into_boxed_slice(),
-            mask: capacity as u32 - 1,
-            head: 0,
-            tail: 0,
-            check_key,
-            nobody: u16::try_from(workers).expect("at most 4096 workers"),
-        }
+        // Half of the line is room at least, holes left by checks that were taken out included.
+        let line = vec![Check::new(0, 0, 0, 0); (8 * workers).max(64)].into_boxed_slice();
+        let nobody = u16::try_from(workers).expect("at most 4096 workers");
+        WalkLane { line, head: 0, tail: 0, check_key, nobody }
     }
 
-    /// Puts a check at the back; its end must not be before that of any other in the ring.
+    /// Puts a check at the back; its end must not be before that of any other in the line.
     #[inline(always)]
     pub(super) fn push(&mut self, check: Check) {
-        if self.tail.wrapping_sub(self.head) > self.mask {
-            self.drop_holes();
+        if self.tail == self.line.len() {
+            self.make_room();
         }
-        self.ring[(self.tail & self.mask) as usize] = check;
-        self.tail = self.tail.wrapping_add(1);
+        self.line[self.tail] = check;
+        self.tail += 1;
     }
 
     /// Passes over all checks that end before `horizon` and find nothing; returns the first that needs a
-    /// decision, taken out of the ring.
+    /// decision, taken out of the line.
     #[inline(always)]
     pub(super) fn skip(&mut self, horizon: u64, looks: &Looks) -> Option<Check> {
-        let (ring, mask) = (&mut self.ring[..], self.mask);
+        if self.head == self.tail || self.line[self.head].key >= horizon {
+            return None;
+        }
+        if looks.all_held { self.skip_by::<true>(horizon, looks) } else { self.skip_by::<false>(horizon, looks) }
+    }
+
+    // A function of its own: within the event loop, the compiler would keep half of this in memory.
+    #[inline(never)]
+    fn skip_by<const ALL_HELD: bool>(&mut self, horizon: u64, looks: &Looks) -> Option<Check> {
+        loop {
+            if self.tail == self.line.len() {
+                self.make_room();
+            }
+            let (check, head, tail) = self.pass::<ALL_HELD>(horizon, looks);
+            (self.head, self.tail) = (head, tail);
+            match check {
+                // Out of room, not at the horizon yet.
+                None if head != tail && tail == self.line.len() && self.line[head].key < horizon => {}
+                Some(check) if check.worker() == self.nobody => {}
+                found => return found,
+            }
+        }
+    }
+
+    /// Passes over checks until one needs a decision, the horizon or the end of the room.
+    #[inline(always)]
+    fn pass<const ALL_HELD: bool>(&mut self, horizon: u64, looks: &Looks) -> (Option<Check>, usize, usize) {
+        let (stealable, attention, steps) = (&*looks.stealable, &*looks.attention, &*looks.step);
+        let check_key = self.check_key;
+        let line = &mut self.line[..];
         let (mut head, mut tail) = (self.head, self.tail);
-        let mut found = None;
-        while head != tail {
-            let check = ring[(head & mask) as usize];
+        assert!(head <= tail && tail <= line.len());
+        while head != tail && tail != line.len() {
+            // SAFETY: `head < tail < line.len()`: it was asserted that they start in this order, `head`
+            // goes up by one and stops at `tail`, which goes up by one and stops at the length.
+            let check = unsafe { *line.get_unchecked(head) };
             if check.key >= horizon {
                 break;
             }
-            head = head.wrapping_add(1);
-            let next = looks.next[check.at() as usize % TABLE];
-            if looks.goes_on(check, next) {
-                ring[(tail & mask) as usize] = check.moved_on(self.check_key, next);
-                tail = tail.wrapping_add(1);
-            } else if check.worker() != self.nobody {
-                found = Some(check);
-                break;
+            head += 1;
+            let step = if ALL_HELD { 1 } else { u64::from(steps[check.at() as usize]) };
+            let found = u8::from(stealable[check.at() as usize]) | attention[check.worker() as usize];
+            if found != 0 || check.rest >> 32 <= step {
+                return (Some(check), head, tail);
             }
+            let on = Check { key: check.key + check_key, rest: check.rest - step * ONE_PLACE };
+            // SAFETY: as above.
+            unsafe { *line.get_unchecked_mut(tail) = on };
+            tail += 1;
         }
-        (self.head, self.tail) = (head, tail);
-        found
+        (None, head, tail)
     }
 
-    /// Takes the check of `worker` out of the ring.
+    /// Takes the check of `worker` out of the line.
     pub(super) fn remove(&mut self, worker: u16) -> Option<Check> {
-        let mut at = self.head;
-        while at != self.tail {
-            let check = &mut self.ring[(at & self.mask) as usize];
-            if check.worker() == worker {
-                let found = *check;
-                *check = Check::new(found.key, self.nobody, found.at(), 0);
-                return Some(found);
+        let live = &mut self.line[self.head..self.tail];
+        let check = live.iter_mut().find(|check| check.worker() == worker)?;
+        let found = *check;
+        *check = Check::new(found.key, self.nobody, found.at(), 0);
+        Some(found)
+    }
+
+    /// Moves what is live to the front, without holes.
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self) {
+        let mut tail = 0;
+        for at in self.head..self.tail {
+            if self.line[at].worker() != self.nobody {
+                self.line[tail] = self.line[at];
+                tail += 1;
             }
-            at = at.wrapping_add(1);
         }
-        None
-    }
-
-    /// The checks under way, the one that ends first in front.
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Check> {
-        let nobody = self.nobody;
-        let (first, len) = ((self.head & self.mask) as usize, self.tail.wrapping_sub(self.head) as usize);
-        let (back, front) = self.ring.split_at_mut(first);
-        front.iter_mut().chain(back).take(len).filter(move |check| check.worker() != nobody)
-    }
-
-    fn drop_holes(&mut self) {
-        let live: Vec<Check> = self.iter_mut().map(|check| *check).collect();
-        self.ring[..live.len()].copy_from_slice(&live);
-        (self.head, self.tail) = (0, live.len() as u32);
-        assert!(self.tail <= self.mask, "more checks under way than workers");
+        (self.head, self.tail) = (0, tail);
+        assert!(2 * tail <= self.line.len(), "more checks under way than workers");
     }
 
     /// Moves all keys `by` earlier, as the base moves on.
     pub(super) fn rebase(&mut self, by: u64) {
-        for check in self.iter_mut() {
+        for check in &mut self.line[self.head..self.tail] {
             check.key -= by;
         }
     }

@@ -30,12 +30,25 @@ impl Levels {
         }
     }
 
-    /// One request more or less at `pool`.
+    /// One request more at `pool`, which had `unfinished`.
     #[inline]
-    fn shift(&mut self, pool: usize, from: usize, to: usize) {
-        // Insert first: the least level never runs past a pool.
-        self.insert(pool, to);
-        self.remove(pool, from);
+    fn up(&mut self, pool: usize, unfinished: usize) {
+        if unfinished + 1 == self.levels.len() {
+            self.levels.push(BitSet::new(self.pools));
+        }
+        self.levels[unfinished].remove(pool);
+        self.levels[unfinished + 1].insert(pool);
+        if unfinished == self.least && self.levels[unfinished].len() == 0 {
+            self.least += 1;
+        }
+    }
+
+    /// One request less at `pool`, which had `unfinished`.
+    #[inline]
+    fn down(&mut self, pool: usize, unfinished: usize) {
+        self.levels[unfinished].remove(pool);
+        self.levels[unfinished - 1].insert(pool);
+        self.least = self.least.min(unfinished - 1);
     }
 }
 
@@ -114,7 +127,12 @@ impl OpenPools {
             return;
         }
         let before = self.unfinished[pool];
-        self.change(pool, before + 1);
+        self.unfinished[pool] = before + 1;
+        if let Some(levels) = &mut self.levels
+            && self.open.contains(pool)
+        {
+            levels.up(pool, before as usize);
+        }
     }
 
     #[inline]
@@ -123,7 +141,12 @@ impl OpenPools {
             return;
         }
         let before = self.unfinished[pool];
-        self.change(pool, before - 1);
+        self.unfinished[pool] = before - 1;
+        if let Some(levels) = &mut self.levels
+            && self.open.contains(pool)
+        {
+            levels.down(pool, before as usize);
+        }
     }
 
     /// `tasks` requests move from one pool to another.
@@ -141,7 +164,9 @@ impl OpenPools {
             && from != to
             && self.open.contains(pool)
         {
-            levels.shift(pool, from as usize, to as usize);
+            // Insert first: the least level never runs past a pool.
+            levels.insert(pool, to as usize);
+            levels.remove(pool, from as usize);
         }
     }
 

@@ -22,7 +22,7 @@ impl Rings {
     }
 
     /// The event of `worker` is its next completion.
-    #[inline]
+    #[inline(always)]
     fn reschedule<O: Observer>(&mut self, core: &mut Core<O>, worker: usize) {
         if let Some(end_ps) = self.rings[worker].next_completion_ps() {
             core.workers[worker].phase = Phase::Running;
@@ -30,7 +30,7 @@ impl Rings {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn mark<O: Observer>(&mut self, core: &mut Core<O>, worker: usize) {
         if core.walks {
             core.mark_stealable(worker, self.rings[worker].unstarted() > 0);
@@ -39,7 +39,7 @@ impl Rings {
 }
 
 impl Scheduling for Rings {
-    #[inline]
+    #[inline(always)]
     fn arrive<O: Observer>(&mut self, core: &mut Core<O>, pool: usize, task: u32) {
         let now_ps = core.now_ps;
         let ring = &mut self.rings[pool];
@@ -61,7 +61,7 @@ impl Scheduling for Rings {
         self.mark(core, pool);
     }
 
-    #[inline]
+    #[inline(always)]
     fn expire<O: Observer>(&mut self, core: &mut Core<O>, worker: usize) -> Expired {
         let done = self.rings[worker].complete();
         core.workers[worker].phase = Phase::Between;
@@ -79,7 +79,7 @@ impl Scheduling for Rings {
         Expired::Completed(task)
     }
 
-    #[inline]
+    #[inline(always)]
     fn free<O: Observer>(&mut self, core: &mut Core<O>, worker: usize) -> bool {
         let ring = &mut self.rings[worker];
         if ring.is_empty() {

@@ -13,6 +13,9 @@
 /// No event.
 pub(crate) const NEVER: u64 = u64::MAX;
 
+/// Up to so many leaves, every climb goes to the root.
+const LEAVES_SMALL: usize = 64;
+
 pub(crate) struct WinnerTree {
     keys: Box<[u64]>,
     leaves: usize,
@@ -46,7 +49,8 @@ impl WinnerTree {
                 let winner = (*keys.get_unchecked(at)).min(*keys.get_unchecked(at ^ 1));
                 at >>= 1;
                 let place = keys.get_unchecked_mut(at);
-                if *place == winner {
+                // In a small tree a climb to the root costs less than to guess wrongly where it may end.
+                if LEAVES_SMALL < self.leaves && *place == winner {
                     return;
                 }
                 *place = winner;
