@@ -298,6 +298,7 @@ fn what_the_original_lacks_is_refused() {
     let systems = [
         (System { discipline: DisciplineConfig::Srpt, ..base(8, 8) }, "system.discipline"),
         (System { dispatch: DispatchConfig::LeastWork, ..base(8, 8) }, "system.dispatch"),
+        (dispatching(DispatchConfig::PowerOfK(PowerOfKConfig { k: 17 })), "17 choices; write 1 to 16"),
         (System { pools: Pools::Equal(2), ..base(8, 8) }, "system.pools"),
         (System { rebalance: steal_one, ..base(8, 8) }, "amount"),
         (System { rebalance: both, ..base(8, 8) }, "not both"),

@@ -1,5 +1,6 @@
 //! What the published simulator can not do.
 
+use caudal_policy::dispatch::PowerOfKConfig;
 use thiserror::Error;
 
 /// Why a run is not possible under `variant = "authors-simulator"`. Every message says what would be.
@@ -17,6 +18,12 @@ pub enum Unsupported {
          them, or remove variant = \"authors-simulator\""
     )]
     Dispatch,
+    /// Power of no choice, or of more than are sampled.
+    #[error("`system.dispatch.k`: {k} choices; write 1 to {}", PowerOfKConfig::K_MAX)]
+    Choices {
+        /// How many.
+        k: u32,
+    },
     /// Pools of several cores, but not all of them.
     #[error(
         "`system.pools`: the authors' simulator has a queue for each core or one for all; write \

@@ -4,7 +4,7 @@ use caudal_config::{Costs, System};
 use caudal_policy::Picos;
 use caudal_policy::allocation::AllocationConfig;
 use caudal_policy::discipline::DisciplineConfig;
-use caudal_policy::dispatch::DispatchConfig;
+use caudal_policy::dispatch::{DispatchConfig, PowerOfKConfig};
 use caudal_policy::rebalance::{Amount, RebalanceConfig};
 
 use super::Rules;
@@ -162,7 +162,10 @@ fn balance(system: &System) -> Result<Balance, Unsupported> {
             Ok(Balance::Shed { threshold_ns: whole_ns("system.rebalance.threshold", config.threshold)? })
         }
         (_, RebalanceConfig::StealAndShed(_)) => Err(Unsupported::StealAndShed),
-        (DispatchConfig::PowerOfK(config), RebalanceConfig::None) => Ok(Balance::Choose { k: config.k }),
+        (DispatchConfig::PowerOfK(config), RebalanceConfig::None) => match config.k {
+            k @ 1..=PowerOfKConfig::K_MAX => Ok(Balance::Choose { k }),
+            k => Err(Unsupported::Choices { k }),
+        },
         // The one in service counts for the bound, but does not wait.
         (DispatchConfig::Jbsq(config), RebalanceConfig::None) => {
             Ok(Balance::Jbsq { waiting: config.bound.saturating_sub(1) as usize })

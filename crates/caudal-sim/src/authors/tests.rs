@@ -1,9 +1,15 @@
 //! Small cases, reckoned by hand to the ns. All requests come late enough to count.
 
+use caudal_config::{Costs, Pools, System};
+use caudal_policy::dispatch::{DispatchConfig, JbsqConfig};
+use caudal_workload::{Arrivals, find_named};
+
+use super::Rules;
 use super::books::Records;
 use super::machine::{Doing, Machine};
 use super::setup::{Balance, Growth, Setup};
 use super::source::Source;
+use crate::engine::{Length, Run};
 
 const SETUP: Setup = Setup {
     cores: 2,
@@ -176,4 +182,44 @@ fn per_task_allocation_pays_for_a_lone_request_and_keeps_it() {
     assert_eq!((three.ledger.paying_ns, three.ledger.grants), (100, 1));
     // Handed over with ns 15,100; core 1 has had no turn in it yet and comes with it.
     assert_eq!(latencies_ns(&mut three)[0], 20_100 + 100 - 15_000);
+}
+
+#[test]
+fn the_highest_core_comes_and_the_lowest_idle_one_goes() {
+    let growth = Growth::Delay { every_ns: 5_000, low_ns: 500, high_ns: 1_000 };
+    let setup = Setup { cores: 4, growth, ..SETUP };
+    // Core 0 is busy for 30 us. Nothing waits at first, so that a core goes at 15,000 and one at 20,000.
+    let late: Vec<(u64, u64)> = (0..4).map(|_| (21_000, 30_000)).collect();
+    let mut machine = machine(setup, 1, &[&[(10_000, 30_000)], &late[..]].concat());
+    machine.available = vec![0];
+    while machine.now_ns < 15_000 && machine.advance() {}
+    machine.available = vec![0, 2, 3];
+    assert!(machine.parked.iter().eq([1]));
+    while machine.now_ns < 20_000 && machine.advance() {}
+    assert!(machine.parked.iter().eq([1, 2]));
+    // Four requests have waited for 4 us at core 0 by 25,000: as the mean of two queues, more than 1 us.
+    machine.available = vec![0];
+    while machine.parked.len() == 2 && machine.advance() {}
+    assert!(machine.now_ns == 25_000 && machine.parked.iter().eq([1]));
+}
+
+#[test]
+fn a_system_is_put_in_whole_ns_and_in_the_original_s_terms() {
+    let service = find_named("exp-1us").expect("a named workload").compile().expect("it compiles");
+    let dispatch = DispatchConfig::Jbsq(JbsqConfig { bound: 3 });
+    let system = System { pools: Pools::PerCore, dispatch, cores_allocated: 6, ..System::single_queue(8) };
+    let run = Run {
+        system: &system,
+        costs: &Costs::default(),
+        service: &service,
+        arrivals: &Arrivals::poisson(),
+        mean_gap_ps: 250_000.0,
+        seed: 1,
+        length: Length { warm_up: 100, measured: 900 },
+        pilot: false,
+        stepwise: false,
+    };
+    let setup = Setup::new(&run, &Rules::default()).expect("it is supported");
+    // Two wait beside the one in service. Cores that are not allocated do not exist.
+    assert_eq!((setup.balance, setup.cores, setup.duration_ns), (Balance::Jbsq { waiting: 2 }, 6, 250_000));
 }
