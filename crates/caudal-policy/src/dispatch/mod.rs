@@ -62,8 +62,29 @@ pub enum Placement {
     Hold,
 }
 
+/// What a dispatch policy asks of [`Pools`]; a host need not keep count of what nobody asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asks {
+    /// Nothing about unfinished requests.
+    Nothing,
+    /// [`Pools::unfinished`].
+    Counts,
+    /// [`Pools::unfinished`] and the shortest pools.
+    Shortest,
+}
+
 /// A dispatch policy. One instance per dispatcher.
 pub trait Dispatch {
+    /// What it asks.
+    fn asks(&self) -> Asks {
+        Asks::Shortest
+    }
+
+    /// May it answer [`Placement::Hold`]?
+    fn holds(&self) -> bool {
+        false
+    }
+
     /// Places the request that has just arrived.
     fn on_arrival(&mut self, draw: Draw, pools: &mut impl Pools) -> Placement;
 
@@ -126,6 +147,18 @@ impl From<DispatchConfig> for AnyDispatch {
 }
 
 impl Dispatch for AnyDispatch {
+    fn asks(&self) -> Asks {
+        match self {
+            AnyDispatch::Jsq(_) | AnyDispatch::Jbsq(_) => Asks::Shortest,
+            AnyDispatch::PowerOfK(_) => Asks::Counts,
+            AnyDispatch::Random(_) | AnyDispatch::RoundRobin(_) | AnyDispatch::LeastWork(_) => Asks::Nothing,
+        }
+    }
+
+    fn holds(&self) -> bool {
+        matches!(self, AnyDispatch::Jbsq(_))
+    }
+
     #[inline]
     fn on_arrival(&mut self, draw: Draw, pools: &mut impl Pools) -> Placement {
         match self {

@@ -4,13 +4,14 @@ use std::cell::RefCell;
 
 use caudal_policy::Picos;
 use caudal_policy::allocation::{Allocation, Application, CoreDemand};
+use caudal_policy::dispatch::Dispatch;
 use caudal_policy::random::Draw;
 use caudal_policy::rebalance::Rebalance;
 
 use super::bits::BitSet;
 use super::core::{Core, FLAGGED, Phase};
 use super::host::{Host, Purpose, stream};
-use super::observe::{Event, Observer};
+use super::observe::{Event, Sink};
 use super::scheduling::Scheduling;
 use super::tasks::NONE;
 use super::window::books;
@@ -55,7 +56,7 @@ impl<'a, S, O> View<'a, S, O> {
     }
 }
 
-impl<S: Scheduling, O: Observer> Application for View<'_, S, O> {
+impl<S: Scheduling, O: Sink> Application for View<'_, S, O> {
     fn cores(&self) -> u32 {
         self.cores.held.len()
     }
@@ -112,7 +113,7 @@ impl<S: Scheduling, O: Observer> Application for View<'_, S, O> {
     }
 }
 
-impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
+impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R, D, A, O> {
     /// `worker`'s core is held from now on.
     pub(super) fn hold_core(&mut self, worker: usize) {
         self.core.settle();

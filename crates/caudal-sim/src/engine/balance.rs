@@ -1,17 +1,19 @@
 //! Walks of thieves, steals, flags and sheds: carrying out what a rebalance policy asks for.
 
+use caudal_policy::allocation::Allocation;
+use caudal_policy::dispatch::Dispatch;
 use caudal_policy::random::Draw;
 use caudal_policy::rebalance::Rebalance;
 
 use super::core::{FLAGGED, Phase};
 use super::host::{Host, Purpose, stream};
 use super::lane::{Check, Looks};
-use super::observe::{Event, Observer};
+use super::observe::{Event, Sink};
 use super::scheduling::Scheduling;
 use super::tasks::NONE;
 use caudal_policy::Picos;
 
-impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
+impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R, D, A, O> {
     /// Draws the fixed order in which all walks go, if workers walk at all.
     pub(super) fn set_up_walks(&mut self) {
         let pools = self.core.pool_first.len() - 1;

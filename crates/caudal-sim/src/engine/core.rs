@@ -4,10 +4,11 @@
 //! were handed over, then workers by id, then ticks. All are kept as one `u64`, see [`super::tree`].
 
 use caudal_config::Costs;
+use caudal_policy::dispatch::Asks;
 
 use super::bits::BitSet;
 use super::lane::{Check, Looks};
-use super::observe::{Event, Observer};
+use super::observe::{Event, Sink};
 use super::open::OpenPools;
 use super::record::{Completed, Recorder};
 use super::tasks::{NONE, Tasks};
@@ -123,14 +124,6 @@ impl Account {
     }
 }
 
-/// What the dispatch policy asks about unfinished requests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asks {
-    Nothing,
-    Counts,
-    Shortest,
-}
-
 /// Shared state of a host; see the [module](self).
 pub(super) struct Core<O> {
     pub(super) now_ps: u64,
@@ -173,7 +166,7 @@ pub(super) const OWN_TASKS: u8 = 1;
 /// Bit of [`Looks::attention`]: the worker has been flagged.
 pub(super) const FLAGGED: u8 = 2;
 
-impl<O: Observer> Core<O> {
+impl<O: Sink> Core<O> {
     pub(super) fn new(sizes: &[u32], costs: Costs, asks: Asks, recorder: Recorder, observer: O) -> Core<O> {
         let count: u32 = sizes.iter().sum();
         let mut pool_first = vec![0];

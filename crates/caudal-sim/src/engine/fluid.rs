@@ -10,7 +10,7 @@
 //! order, so that results repeat to the bit.
 
 use super::core::{Core, Phase, work_ps};
-use super::observe::Observer;
+use super::observe::Sink;
 use super::scheduling::{Expired, Scheduling};
 
 /// How a pool shares its workers.
@@ -135,7 +135,7 @@ impl Fluid {
         Fluid { pools: sizes.iter().map(pool).collect(), sharing, stretch }
     }
 
-    fn reschedule<O: Observer>(&mut self, core: &mut Core<O>, pool: usize) {
+    fn reschedule<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) {
         let shared = &mut self.pools[pool];
         shared.share_out();
         let first = core.workers_of(pool).start;
@@ -149,7 +149,7 @@ impl Fluid {
 }
 
 impl Scheduling for Fluid {
-    fn arrive<O: Observer>(&mut self, core: &mut Core<O>, pool: usize, task: u32) {
+    fn arrive<O: Sink>(&mut self, core: &mut Core<O>, pool: usize, task: u32) {
         let shared = &mut self.pools[pool];
         shared.settle(core.now_ps);
         if shared.levels.is_empty() {
@@ -168,7 +168,7 @@ impl Scheduling for Fluid {
         self.reschedule(core, pool);
     }
 
-    fn expire<O: Observer>(&mut self, core: &mut Core<O>, worker: usize) -> Expired {
+    fn expire<O: Sink>(&mut self, core: &mut Core<O>, worker: usize) -> Expired {
         let pool = core.workers[worker].pool as usize;
         let shared = &mut self.pools[pool];
         shared.settle(core.now_ps);
@@ -186,7 +186,7 @@ impl Scheduling for Fluid {
         Expired::Completed(task)
     }
 
-    fn free<O: Observer>(&mut self, core: &mut Core<O>, worker: usize) -> bool {
+    fn free<O: Sink>(&mut self, core: &mut Core<O>, worker: usize) -> bool {
         let pool = core.workers[worker].pool as usize;
         if worker != core.workers_of(pool).start || self.pools[pool].levels.is_empty() {
             return false;
@@ -196,34 +196,34 @@ impl Scheduling for Fluid {
         true
     }
 
-    fn stealable<O: Observer>(&mut self, _core: &mut Core<O>, _pool: usize) -> u32 {
+    fn stealable<O: Sink>(&mut self, _core: &mut Core<O>, _pool: usize) -> u32 {
         0
     }
 
-    fn take<O: Observer>(&mut self, _core: &mut Core<O>, _pool: usize) -> Option<u32> {
+    fn take<O: Sink>(&mut self, _core: &mut Core<O>, _pool: usize) -> Option<u32> {
         None
     }
 
-    fn put<O: Observer>(&mut self, core: &mut Core<O>, pool: usize, task: u32) {
+    fn put<O: Sink>(&mut self, core: &mut Core<O>, pool: usize, task: u32) {
         self.arrive(core, pool, task);
     }
 
-    fn delay<O: Observer>(&mut self, core: &mut Core<O>, worker: usize, cost_ps: u64) {
+    fn delay<O: Sink>(&mut self, core: &mut Core<O>, worker: usize, cost_ps: u64) {
         let pool = core.workers[worker].pool as usize;
         self.pools[pool].settle(core.now_ps);
         self.pools[pool].settled_ps += cost_ps;
         self.reschedule(core, pool);
     }
 
-    fn oldest_ps<O: Observer>(&mut self, _core: &mut Core<O>, _pool: usize) -> Option<u64> {
+    fn oldest_ps<O: Sink>(&mut self, _core: &mut Core<O>, _pool: usize) -> Option<u64> {
         None
     }
 
-    fn serviced_quanta<O: Observer>(&mut self, _core: &mut Core<O>, _pool: usize) -> u64 {
+    fn serviced_quanta<O: Sink>(&mut self, _core: &mut Core<O>, _pool: usize) -> u64 {
         0
     }
 
-    fn work_left_ps<O: Observer>(&mut self, core: &mut Core<O>, pool: usize) -> u64 {
+    fn work_left_ps<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) -> u64 {
         let shared = &mut self.pools[pool];
         shared.settle(core.now_ps);
         let left = shared.levels.iter().flat_map(|level| {
@@ -232,14 +232,14 @@ impl Scheduling for Fluid {
         left.sum::<f64>() as u64
     }
 
-    fn unbooked_ps<O: Observer>(&mut self, core: &mut Core<O>, worker: usize) -> u64 {
+    fn unbooked_ps<O: Sink>(&mut self, core: &mut Core<O>, worker: usize) -> u64 {
         let pool = core.workers[worker].pool as usize;
         let tasks = self.pools[pool].levels.iter().flat_map(|level| &level.tasks);
         let total_ps: u64 = tasks.map(|&(_, task)| core.tasks[task].remaining_ps).sum();
         total_ps.saturating_sub(self.work_left_ps(core, pool))
     }
 
-    fn queued<O: Observer>(&self, _core: &Core<O>) -> u32 {
+    fn queued<O: Sink>(&self, _core: &Core<O>) -> u32 {
         0
     }
 

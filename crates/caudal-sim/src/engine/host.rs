@@ -3,15 +3,15 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use caudal_policy::allocation::{Allocation, CoreDemand, Triggered};
-use caudal_policy::dispatch::{AnyDispatch, Dispatch, Placement, Pools, Shortest};
+use caudal_policy::allocation::{Allocation, CoreDemand};
+use caudal_policy::dispatch::{Dispatch, Placement, Pools, Shortest};
 use caudal_policy::random::{Draw, hash};
 use caudal_policy::rebalance::Rebalance;
 use caudal_policy::{Instant, Picos, PoolId};
 
 use super::core::{Core, Phase, work_ps};
 use super::lane::WalkLane;
-use super::observe::{Event, Observer};
+use super::observe::{Event, Sink};
 use super::scheduling::{Expired, Scheduling};
 use super::source::Source;
 use super::tasks::{NONE, Task};
@@ -45,11 +45,11 @@ pub struct Length {
 type Delivery = Reverse<(u64, u64, u32, u32)>;
 
 /// A simulated machine under scheduling `S` and rebalancing `R`, watched by `O`.
-pub(super) struct Host<S, R, O> {
+pub(super) struct Host<S, R, D, A, O> {
     pub(super) core: Core<O>,
     pub(super) sched: S,
     pub(super) rebalance: R,
-    pub(super) dispatch: AnyDispatch,
+    pub(super) dispatch: D,
     pub(super) source: Source,
     pub(super) lane: WalkLane,
     /// The order of walks: every pool once, twice over.
@@ -74,7 +74,7 @@ pub(super) struct Host<S, R, O> {
     /// Key of the first delivery, dispatcher event or tick.
     side_key: u64,
 
-    pub(super) allocation: Option<Triggered>,
+    pub(super) allocation: Option<A>,
     pub(super) next_tick_ps: u64,
     pub(super) watches_arrivals: bool,
     pub(super) watches_completions: bool,
@@ -93,7 +93,7 @@ struct Seen<'a, S, O> {
     sched: &'a mut S,
 }
 
-impl<S: Scheduling, O: Observer> Pools for Seen<'_, S, O> {
+impl<S: Scheduling, O: Sink> Pools for Seen<'_, S, O> {
     #[inline]
     fn open(&self) -> u32 {
         self.core.open.len()
@@ -128,24 +128,24 @@ impl<S: Scheduling, O: Observer> Pools for Seen<'_, S, O> {
 }
 
 /// Everything that a host is made of, but for what it sets up by itself.
-pub(super) struct Parts<S, R, O> {
+pub(super) struct Parts<S, R, D, A, O> {
     pub(super) core: Core<O>,
     pub(super) sched: S,
     pub(super) rebalance: R,
-    pub(super) dispatch: AnyDispatch,
+    pub(super) dispatch: D,
     pub(super) source: Source,
-    pub(super) allocation: Option<Triggered>,
+    pub(super) allocation: Option<A>,
     pub(super) cores_start: u32,
     pub(super) long_ps: u64,
     pub(super) seed: u64,
     pub(super) length: Length,
 }
 
-impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
-    pub(super) fn new(parts: Parts<S, R, O>) -> Host<S, R, O> {
+impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R, D, A, O> {
+    pub(super) fn new(parts: Parts<S, R, D, A, O>) -> Self {
         let Parts { core, sched, rebalance, dispatch, source, allocation, cores_start, long_ps, seed, length } = parts;
         let workers = core.workers.len();
-        let watches = |f: fn(&Triggered) -> bool| allocation.as_ref().is_some_and(f);
+        let watches = |f: fn(&A) -> bool| allocation.as_ref().is_some_and(f);
         let mut host = Host {
             lane: WalkLane::new(workers, core.key_span(core.costs.steal_check.0)),
             order: Box::default(),
@@ -155,16 +155,16 @@ impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
             walk_seed: stream(seed, Purpose::Walk),
             arrival_key: NEVER,
             held: VecDeque::new(),
-            holds: matches!(dispatch, AnyDispatch::Jbsq(_)),
-            lone_pool: core.pool_first.len() == 2 && !matches!(dispatch, AnyDispatch::Jbsq(_)),
+            holds: dispatch.holds(),
+            lone_pool: core.pool_first.len() == 2 && !dispatch.holds(),
             deliveries: BinaryHeap::new(),
             departures: 0,
             at_dispatcher: VecDeque::new(),
             side_key: NEVER,
             next_tick_ps: allocation.as_ref().and_then(Allocation::interval).map_or(NEVER, |every| every.0),
-            watches_arrivals: watches(Triggered::watches_arrivals),
-            watches_completions: watches(Triggered::watches_completions),
-            watches_walks: watches(Triggered::watches_walks),
+            watches_arrivals: watches(A::watches_arrivals),
+            watches_completions: watches(A::watches_completions),
+            watches_walks: watches(A::watches_walks),
             cores: super::allocate::Cores::new(workers),
             unflagged: super::bits::BitSet::new(workers),
             flags: 0,
@@ -552,7 +552,7 @@ impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
     /// Asks the allocation policy, with a view of the application.
     pub(super) fn ask(
         &mut self,
-        question: impl FnOnce(&mut Triggered, Instant, &super::allocate::View<'_, S, O>) -> CoreDemand,
+        question: impl FnOnce(&mut A, Instant, &super::allocate::View<'_, S, O>) -> CoreDemand,
     ) -> CoreDemand {
         let now = Instant(self.core.now_ps);
         let Some(allocation) = &mut self.allocation else { return CoreDemand::Keep };

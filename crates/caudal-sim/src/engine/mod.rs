@@ -29,20 +29,21 @@ pub(crate) mod tree;
 mod window;
 
 use caudal_config::{Costs, Pools, System};
-use caudal_policy::allocation::Triggered;
+use caudal_policy::allocation::{Allocation, Triggered};
 use caudal_policy::discipline::round_robin::Turns;
 use caudal_policy::discipline::{
     Discipline, DisciplineConfig, Fcfs, Las, ProcessorSharing, ProcessorSharingConfig, Srpt,
 };
-use caudal_policy::dispatch::DispatchConfig;
+use caudal_policy::dispatch::{AnyDispatch, Dispatch};
 use caudal_policy::rebalance::{AnyRebalance, NoRebalance, Rebalance, RebalanceConfig};
 use caudal_stats::OverloadCheck;
 use caudal_stats::mser::Mser5;
 use caudal_workload::{Arrivals, Service};
 
-use self::core::{Asks, Core};
+use self::core::Core;
 use self::fluid::{Fluid, Sharing};
 use self::host::{Host, Parts};
+use self::observe::Sink;
 use self::record::Recorder;
 use self::rings::Rings;
 use self::scheduling::Scheduling;
@@ -98,34 +99,79 @@ pub struct Outcome {
     pub series: Option<Mser5>,
 }
 
-/// Simulates `run`.
-pub fn simulate<O: Observer>(run: &Run<'_>, observer: O) -> Outcome {
+/// Simulates `run` and shows `observer` what happens.
+pub fn simulate<O: Observer>(run: &Run<'_>, mut observer: O) -> Outcome {
+    if observer.watches() { watched(run, &mut observer) } else { unwatched(run) }
+}
+
+fn unwatched(run: &Run<'_>) -> Outcome {
     match run.system.rebalance {
-        RebalanceConfig::None => with_rebalance(run, NoRebalance, observer),
-        config => with_rebalance(run, AnyRebalance::from(config), observer),
+        RebalanceConfig::None => by_discipline(run, NoRebalance, Unwatched),
+        config => by_discipline(run, AnyRebalance::from(config), Unwatched),
     }
 }
 
-fn with_rebalance<R: Rebalance, O: Observer>(run: &Run<'_>, rebalance: R, observer: O) -> Outcome {
+fn watched(run: &Run<'_>, observer: &mut dyn Observer) -> Outcome {
+    by_discipline(run, AnyRebalance::from(run.system.rebalance), observer)
+}
+
+/// Policies that are not in `caudal-policy`, or not in a [`System`]: any types that implement its traits.
+#[derive(Clone, Debug)]
+pub struct Policies<M, D, R, A> {
+    /// Makes the discipline of a pool.
+    pub discipline: M,
+    /// Places new requests.
+    pub dispatch: D,
+    /// Moves tasks between pools.
+    pub rebalance: R,
+    /// Asks for cores and gives them back; the same cores all the time if none.
+    pub allocation: Option<A>,
+}
+
+/// Simulates `run` under `policies` instead of those of its system, of which only the cores and the pools
+/// count.
+///
+/// # Panics
+/// If `policies` break the contracts of their traits, such as running a task on a busy worker.
+pub fn simulate_with<Di, M, D, R, A, O>(run: &Run<'_>, policies: Policies<M, D, R, A>, mut observer: O) -> Outcome
+where
+    Di: Discipline,
+    M: Fn() -> Di,
+    D: Dispatch,
+    R: Rebalance,
+    A: Allocation,
+    O: Observer,
+{
+    let Policies { discipline, dispatch, rebalance, allocation } = policies;
+    let observer: &mut dyn Observer = &mut observer;
+    go(run, step(run, discipline, false), dispatch, rebalance, allocation, observer)
+}
+
+fn by_discipline<R: Rebalance, O: Sink>(run: &Run<'_>, rebalance: R, observer: O) -> Outcome {
     let Run { system, costs, .. } = run;
     match system.discipline {
-        DisciplineConfig::Fcfs => go(run, step(run, || Fcfs, true), rebalance, observer),
-        DisciplineConfig::Srpt => go(run, step(run, || Srpt, false), rebalance, observer),
+        DisciplineConfig::Fcfs => built_in(run, step(run, || Fcfs, true), rebalance, observer),
+        DisciplineConfig::Srpt => built_in(run, step(run, || Srpt, false), rebalance, observer),
         DisciplineConfig::Las(config) if config.quantum.0 == 0 => {
-            go(run, fluid(run, Sharing::Least), rebalance, observer)
+            built_in(run, fluid(run, Sharing::Least), rebalance, observer)
         }
         DisciplineConfig::ProcessorSharing(config) if config.quantum.0 == 0 => {
-            go(run, fluid(run, Sharing::Equal), rebalance, observer)
+            built_in(run, fluid(run, Sharing::Equal), rebalance, observer)
         }
-        DisciplineConfig::Las(config) => go(run, step(run, || Las::new(config), false), rebalance, observer),
+        DisciplineConfig::Las(config) => built_in(run, step(run, || Las::new(config), false), rebalance, observer),
         DisciplineConfig::ProcessorSharing(config) => {
             if system.pools == Pools::PerCore && !run.stepwise && costs.dispatcher_quantum.0 == 0 {
                 let rings = Rings::new(system.cores as usize, turns(&config, costs), costs.probe_factor);
-                return go(run, rings, rebalance, observer);
+                return built_in(run, rings, rebalance, observer);
             }
-            go(run, step(run, || ProcessorSharing::new(config), false), rebalance, observer)
+            built_in(run, step(run, || ProcessorSharing::new(config), false), rebalance, observer)
         }
     }
+}
+
+fn built_in<S: Scheduling, R: Rebalance, O: Sink>(run: &Run<'_>, sched: S, rebalance: R, observer: O) -> Outcome {
+    let allocation = run.system.allocation.triggers().map(Triggered::new);
+    go(run, sched, AnyDispatch::from(run.system.dispatch), rebalance, allocation, observer)
 }
 
 fn sizes(system: &System) -> Vec<u32> {
@@ -151,21 +197,23 @@ fn turns(config: &ProcessorSharingConfig, costs: &Costs) -> Turns {
     }
 }
 
-fn go<S: Scheduling, R: Rebalance, O: Observer>(run: &Run<'_>, sched: S, rebalance: R, observer: O) -> Outcome {
-    let asks = match run.system.dispatch {
-        DispatchConfig::Jsq(_) | DispatchConfig::Jbsq(_) => Asks::Shortest,
-        DispatchConfig::PowerOfK(_) => Asks::Counts,
-        DispatchConfig::Random | DispatchConfig::RoundRobin | DispatchConfig::LeastWork => Asks::Nothing,
-    };
+fn go<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink>(
+    run: &Run<'_>,
+    sched: S,
+    dispatch: D,
+    rebalance: R,
+    allocation: Option<A>,
+    observer: O,
+) -> Outcome {
     let recorder = Recorder::new(run.service.classes().len(), run.pilot);
-    let core = Core::new(&sizes(run.system), *run.costs, asks, recorder, observer);
+    let core = Core::new(&sizes(run.system), *run.costs, dispatch.asks(), recorder, observer);
     let mut host = Host::new(Parts {
         core,
         sched,
         rebalance,
-        dispatch: run.system.dispatch.into(),
+        dispatch,
         source: Source::new(run.arrivals.sampler(run.seed, run.mean_gap_ps), run.service.sampler(run.seed)),
-        allocation: run.system.allocation.triggers().map(Triggered::new),
+        allocation,
         cores_start: run.system.cores_allocated,
         long_ps: run.service.mean_ps() as u64,
         seed: run.seed,
@@ -175,7 +223,7 @@ fn go<S: Scheduling, R: Rebalance, O: Observer>(run: &Run<'_>, sched: S, rebalan
     host.into_outcome()
 }
 
-impl<S: Scheduling, R: Rebalance, O: Observer> Host<S, R, O> {
+impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R, D, A, O> {
     fn into_outcome(self) -> Outcome {
         let Host { core, window, .. } = self;
         let mut classes = core.recorder.classes;

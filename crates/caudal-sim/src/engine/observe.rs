@@ -70,10 +70,13 @@ pub enum Event {
 
 /// Watches a run.
 pub trait Observer {
-    /// `false` compiles the calls away.
-    const ON: bool = true;
     /// `event` happened at `now_ps`.
     fn observe(&mut self, now_ps: u64, event: Event);
+
+    /// `false`: never call me; the run is faster for it.
+    fn watches(&self) -> bool {
+        true
+    }
 }
 
 /// Watches nothing.
@@ -81,7 +84,29 @@ pub trait Observer {
 pub struct Unwatched;
 
 impl Observer for Unwatched {
-    const ON: bool = false;
-    #[inline]
     fn observe(&mut self, _now_ps: u64, _event: Event) {}
+
+    fn watches(&self) -> bool {
+        false
+    }
+}
+
+/// An observer as the engine knows it: one that is not there compiles away, and all others share one
+/// compiled engine.
+pub(super) trait Sink {
+    const ON: bool;
+    fn observe(&mut self, now_ps: u64, event: Event);
+}
+
+impl Sink for Unwatched {
+    const ON: bool = false;
+    #[inline(always)]
+    fn observe(&mut self, _now_ps: u64, _event: Event) {}
+}
+
+impl Sink for &mut dyn Observer {
+    const ON: bool = true;
+    fn observe(&mut self, now_ps: u64, event: Event) {
+        (**self).observe(now_ps, event);
+    }
 }

@@ -4,7 +4,7 @@ use caudal_policy::TaskId;
 use caudal_policy::discipline::round_robin::{Ring, Turns};
 
 use super::core::{Core, Phase, work_ps};
-use super::observe::Observer;
+use super::observe::Sink;
 use super::scheduling::{Expired, Scheduling};
 
 /// One ring a worker; pool and worker have the same number.
@@ -23,7 +23,7 @@ impl Rings {
 
     /// The event of `worker` is its next completion.
     #[inline(always)]
-    fn reschedule<O: Observer>(&mut self, core: &mut Core<O>, worker: usize) {
+    fn reschedule<O: Sink>(&mut self, core: &mut Core<O>, worker: usize) {
         if let Some(end_ps) = self.rings[worker].next_completion_ps() {
             core.workers[worker].phase = Phase::Running;
             core.schedule(worker, end_ps);
@@ -31,7 +31,7 @@ impl Rings {
     }
 
     #[inline(always)]
-    fn mark<O: Observer>(&mut self, core: &mut Core<O>, worker: usize) {
+    fn mark<O: Sink>(&mut self, core: &mut Core<O>, worker: usize) {
         if core.walks {
             core.mark_stealable(worker, self.rings[worker].unstarted() > 0);
         }
@@ -40,7 +40,7 @@ impl Rings {
 
 impl Scheduling for Rings {
     #[inline(always)]
-    fn arrive<O: Observer>(&mut self, core: &mut Core<O>, pool: usize, task: u32) {
+    fn arrive<O: Sink>(&mut self, core: &mut Core<O>, pool: usize, task: u32) {
         let now_ps = core.now_ps;
         let ring = &mut self.rings[pool];
         ring.advance(now_ps);
@@ -62,7 +62,7 @@ impl Scheduling for Rings {
     }
 
     #[inline(always)]
-    fn expire<O: Observer>(&mut self, core: &mut Core<O>, worker: usize) -> Expired {
+    fn expire<O: Sink>(&mut self, core: &mut Core<O>, worker: usize) -> Expired {
         let done = self.rings[worker].complete();
         core.workers[worker].phase = Phase::Between;
         let task = done.task.0;
@@ -80,7 +80,7 @@ impl Scheduling for Rings {
     }
 
     #[inline(always)]
-    fn free<O: Observer>(&mut self, core: &mut Core<O>, worker: usize) -> bool {
+    fn free<O: Sink>(&mut self, core: &mut Core<O>, worker: usize) -> bool {
         let ring = &mut self.rings[worker];
         if ring.is_empty() {
             return false;
@@ -92,7 +92,7 @@ impl Scheduling for Rings {
         true
     }
 
-    fn stealable<O: Observer>(&mut self, core: &mut Core<O>, pool: usize) -> u32 {
+    fn stealable<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) -> u32 {
         if core.workers[pool].phase == Phase::Running {
             self.rings[pool].advance(core.now_ps);
         }
@@ -100,7 +100,7 @@ impl Scheduling for Rings {
         self.rings[pool].unstarted() as u32
     }
 
-    fn take<O: Observer>(&mut self, core: &mut Core<O>, pool: usize) -> Option<u32> {
+    fn take<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) -> Option<u32> {
         let running = core.workers[pool].phase == Phase::Running;
         if running {
             self.rings[pool].advance(core.now_ps);
@@ -113,20 +113,20 @@ impl Scheduling for Rings {
         task.map(|task| task.0)
     }
 
-    fn put<O: Observer>(&mut self, core: &mut Core<O>, pool: usize, task: u32) {
+    fn put<O: Sink>(&mut self, core: &mut Core<O>, pool: usize, task: u32) {
         let work_ps = core.tasks[task].remaining_ps;
         self.rings[pool].admit_front(TaskId(task), work_ps);
         self.mark(core, pool);
     }
 
-    fn delay<O: Observer>(&mut self, core: &mut Core<O>, worker: usize, cost_ps: u64) {
+    fn delay<O: Sink>(&mut self, core: &mut Core<O>, worker: usize, cost_ps: u64) {
         let ring = &mut self.rings[worker];
         ring.advance(core.now_ps);
         ring.delay(cost_ps);
         self.reschedule(core, worker);
     }
 
-    fn oldest_ps<O: Observer>(&mut self, core: &mut Core<O>, pool: usize) -> Option<u64> {
+    fn oldest_ps<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) -> Option<u64> {
         let ring = &mut self.rings[pool];
         if core.workers[pool].phase == Phase::Running {
             ring.advance(core.now_ps);
@@ -135,7 +135,7 @@ impl Scheduling for Rings {
     }
 
     #[inline]
-    fn serviced_quanta<O: Observer>(&mut self, core: &mut Core<O>, pool: usize) -> u64 {
+    fn serviced_quanta<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) -> u64 {
         let ring = &mut self.rings[pool];
         if core.workers[pool].phase == Phase::Running {
             ring.advance(core.now_ps);
@@ -143,7 +143,7 @@ impl Scheduling for Rings {
         ring.serviced_quanta()
     }
 
-    fn work_left_ps<O: Observer>(&mut self, core: &mut Core<O>, pool: usize) -> u64 {
+    fn work_left_ps<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) -> u64 {
         let ring = &mut self.rings[pool];
         if core.workers[pool].phase == Phase::Running {
             ring.advance(core.now_ps);
@@ -151,13 +151,13 @@ impl Scheduling for Rings {
         ring.left_ps(core.now_ps)
     }
 
-    fn unbooked_ps<O: Observer>(&mut self, core: &mut Core<O>, worker: usize) -> u64 {
+    fn unbooked_ps<O: Sink>(&mut self, core: &mut Core<O>, worker: usize) -> u64 {
         let ring = &mut self.rings[worker];
         ring.advance(core.now_ps);
         ring.done_ps(core.now_ps)
     }
 
-    fn queued<O: Observer>(&self, _core: &Core<O>) -> u32 {
+    fn queued<O: Sink>(&self, _core: &Core<O>) -> u32 {
         self.rings.iter().map(|ring| ring.waiting().count() as u32).sum()
     }
 

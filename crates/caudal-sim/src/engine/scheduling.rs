@@ -1,7 +1,7 @@
 //! How a host drives the disciplines of its pools.
 
 use super::core::Core;
-use super::observe::Observer;
+use super::observe::Sink;
 
 /// What an event of a running worker meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,29 +17,29 @@ pub(super) enum Expired {
 /// All pools of a host, under one kind of discipline.
 pub(super) trait Scheduling {
     /// A new task joins `pool`; an idle worker of the pool may begin it.
-    fn arrive<O: Observer>(&mut self, core: &mut Core<O>, pool: usize, task: u32);
+    fn arrive<O: Sink>(&mut self, core: &mut Core<O>, pool: usize, task: u32);
     /// The event of `worker`, which runs a task, has come.
-    fn expire<O: Observer>(&mut self, core: &mut Core<O>, worker: usize) -> Expired;
+    fn expire<O: Sink>(&mut self, core: &mut Core<O>, worker: usize) -> Expired;
     /// `worker` has nothing to run; does it find something in its pool?
-    fn free<O: Observer>(&mut self, core: &mut Core<O>, worker: usize) -> bool;
+    fn free<O: Sink>(&mut self, core: &mut Core<O>, worker: usize) -> bool;
     /// Tasks of `pool` that a thief may take: those that have not started.
-    fn stealable<O: Observer>(&mut self, core: &mut Core<O>, pool: usize) -> u32;
+    fn stealable<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) -> u32;
     /// Takes the oldest of them.
-    fn take<O: Observer>(&mut self, core: &mut Core<O>, pool: usize) -> Option<u32>;
+    fn take<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) -> Option<u32>;
     /// A task from another pool joins at the front; the youngest comes first.
-    fn put<O: Observer>(&mut self, core: &mut Core<O>, pool: usize, task: u32);
+    fn put<O: Sink>(&mut self, core: &mut Core<O>, pool: usize, task: u32);
     /// `worker`, which runs a task, stands still for `cost_ps` more.
-    fn delay<O: Observer>(&mut self, core: &mut Core<O>, worker: usize, cost_ps: u64);
+    fn delay<O: Sink>(&mut self, core: &mut Core<O>, worker: usize, cost_ps: u64);
     /// When the oldest waiting task of `pool` arrived.
-    fn oldest_ps<O: Observer>(&mut self, core: &mut Core<O>, pool: usize) -> Option<u64>;
+    fn oldest_ps<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) -> Option<u64>;
     /// Quanta that the current tasks of `pool` have received.
-    fn serviced_quanta<O: Observer>(&mut self, core: &mut Core<O>, pool: usize) -> u64;
+    fn serviced_quanta<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) -> u64;
     /// Work left in `pool`.
-    fn work_left_ps<O: Observer>(&mut self, core: &mut Core<O>, pool: usize) -> u64;
+    fn work_left_ps<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) -> u64;
     /// Work that the running worker `worker` has done but not booked.
-    fn unbooked_ps<O: Observer>(&mut self, core: &mut Core<O>, worker: usize) -> u64;
+    fn unbooked_ps<O: Sink>(&mut self, core: &mut Core<O>, worker: usize) -> u64;
     /// Tasks that wait, in all pools.
-    fn queued<O: Observer>(&self, core: &Core<O>) -> u32;
+    fn queued<O: Sink>(&self, core: &Core<O>) -> u32;
     /// Are there tasks, fresh or not, that wait in `pool`?
     fn has_waiting(&self, pool: usize) -> bool;
     /// Time that waited-behind-long accounts have collected, by class, in ps.

@@ -8,7 +8,7 @@ use caudal_policy::{Instant, Picos, TaskId, WorkerId};
 
 use super::behind::Behind;
 use super::core::{Core, Phase, work_ps};
-use super::observe::{Event, Observer};
+use super::observe::{Event, Sink};
 use super::scheduling::{Expired, Scheduling};
 use super::tasks::Queue;
 
@@ -78,7 +78,7 @@ struct View<'a, O> {
     behind: bool,
 }
 
-impl<O: Observer> View<'_, O> {
+impl<O: Sink> View<'_, O> {
     /// `task` has joined `lane`.
     #[inline(always)]
     fn joined(&mut self, task: u32, lane: Lane) {
@@ -119,7 +119,7 @@ impl<O: Observer> View<'_, O> {
     }
 }
 
-impl<O: Observer> Pool for View<'_, O> {
+impl<O: Sink> Pool for View<'_, O> {
     #[inline(always)]
     fn idle(&self) -> Option<WorkerId> {
         let range = self.core.workers_of(self.lanes.pool);
@@ -239,14 +239,14 @@ impl<O: Observer> Pool for View<'_, O> {
 
 impl<D: Discipline> Scheduling for Step<D> {
     #[inline(always)]
-    fn arrive<O: Observer>(&mut self, core: &mut Core<O>, pool: usize, task: u32) {
+    fn arrive<O: Sink>(&mut self, core: &mut Core<O>, pool: usize, task: u32) {
         let (discipline, lanes) = &mut self.pools[pool];
         let now = Instant(core.now_ps);
         discipline.on_arrival(now, TaskId(task), &mut View { core, lanes, behind: self.behind });
     }
 
     #[inline(always)]
-    fn expire<O: Observer>(&mut self, core: &mut Core<O>, worker: usize) -> Expired {
+    fn expire<O: Sink>(&mut self, core: &mut Core<O>, worker: usize) -> Expired {
         let entry = &mut core.workers[worker];
         entry.phase = Phase::Between;
         let (task, slice_ps, pool) = (entry.task, entry.slice_ps, entry.pool as usize);
@@ -285,7 +285,7 @@ impl<D: Discipline> Scheduling for Step<D> {
     }
 
     #[inline(always)]
-    fn free<O: Observer>(&mut self, core: &mut Core<O>, worker: usize) -> bool {
+    fn free<O: Sink>(&mut self, core: &mut Core<O>, worker: usize) -> bool {
         let (discipline, lanes) = &mut self.pools[core.workers[worker].pool as usize];
         let now = Instant(core.now_ps);
         discipline.on_free(now, WorkerId(worker as u32), &mut View { core, lanes, behind: self.behind });
@@ -293,11 +293,11 @@ impl<D: Discipline> Scheduling for Step<D> {
     }
 
     #[inline(always)]
-    fn stealable<O: Observer>(&mut self, _core: &mut Core<O>, pool: usize) -> u32 {
+    fn stealable<O: Sink>(&mut self, _core: &mut Core<O>, pool: usize) -> u32 {
         self.pools[pool].1.fresh
     }
 
-    fn take<O: Observer>(&mut self, core: &mut Core<O>, pool: usize) -> Option<u32> {
+    fn take<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) -> Option<u32> {
         let (_, lanes) = &mut self.pools[pool];
         if lanes.fresh == 0 {
             return None;
@@ -320,25 +320,25 @@ impl<D: Discipline> Scheduling for Step<D> {
         found
     }
 
-    fn put<O: Observer>(&mut self, core: &mut Core<O>, pool: usize, task: u32) {
+    fn put<O: Sink>(&mut self, core: &mut Core<O>, pool: usize, task: u32) {
         let (discipline, lanes) = &mut self.pools[pool];
         let now = Instant(core.now_ps);
         discipline.on_moved(now, TaskId(task), &mut View { core, lanes, behind: self.behind });
     }
 
-    fn delay<O: Observer>(&mut self, core: &mut Core<O>, worker: usize, cost_ps: u64) {
+    fn delay<O: Sink>(&mut self, core: &mut Core<O>, worker: usize, cost_ps: u64) {
         let due_ps = core.workers[worker].due_ps + cost_ps;
         core.schedule(worker, due_ps);
     }
 
-    fn oldest_ps<O: Observer>(&mut self, core: &mut Core<O>, pool: usize) -> Option<u64> {
+    fn oldest_ps<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) -> Option<u64> {
         let (_, lanes) = &self.pools[pool];
         let heads = lanes.queues.iter().filter_map(Queue::head);
         let keyed = lanes.heaps.iter().flatten().map(|Reverse((_, _, task))| *task);
         heads.chain(keyed).map(|task| core.tasks[task].arrival_ps).min()
     }
 
-    fn serviced_quanta<O: Observer>(&mut self, core: &mut Core<O>, pool: usize) -> u64 {
+    fn serviced_quanta<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) -> u64 {
         let lanes = &self.pools[pool].1;
         let running = core.workers_of(pool).filter(|&worker| core.workers[worker].phase == Phase::Running);
         let running: u64 = running.map(|worker| u64::from(core.tasks[core.workers[worker].task].quanta)).sum();
@@ -354,7 +354,7 @@ impl<D: Discipline> Scheduling for Step<D> {
         running + waiting
     }
 
-    fn work_left_ps<O: Observer>(&mut self, core: &mut Core<O>, pool: usize) -> u64 {
+    fn work_left_ps<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) -> u64 {
         let lanes = &self.pools[pool].1;
         let mut left_ps = 0;
         for queue in &lanes.queues {
@@ -375,11 +375,11 @@ impl<D: Discipline> Scheduling for Step<D> {
         left_ps
     }
 
-    fn unbooked_ps<O: Observer>(&mut self, core: &mut Core<O>, worker: usize) -> u64 {
+    fn unbooked_ps<O: Sink>(&mut self, core: &mut Core<O>, worker: usize) -> u64 {
         core.slice_done_ps(worker)
     }
 
-    fn queued<O: Observer>(&self, core: &Core<O>) -> u32 {
+    fn queued<O: Sink>(&self, core: &Core<O>) -> u32 {
         core.waiting
     }
 

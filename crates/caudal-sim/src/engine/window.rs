@@ -4,7 +4,7 @@ use caudal_stats::OverloadCheck;
 
 use super::core::{Account, Core};
 use super::host::Length;
-use super::observe::Observer;
+use super::observe::Sink;
 use super::scheduling::Scheduling;
 
 /// After the last measured request, arrivals go on until all measured ones have completed; but not for
@@ -46,7 +46,7 @@ impl Window {
 
     /// Request `number` is about to arrive; `true` if the run is over.
     #[inline]
-    pub(super) fn at_request<S: Scheduling, O: Observer>(
+    pub(super) fn at_request<S: Scheduling, O: Sink>(
         &mut self,
         number: u64,
         core: &mut Core<O>,
@@ -59,7 +59,7 @@ impl Window {
     }
 
     #[cold]
-    fn at_mark<S: Scheduling, O: Observer>(&mut self, number: u64, core: &mut Core<O>, sched: &mut S) -> bool {
+    fn at_mark<S: Scheduling, O: Sink>(&mut self, number: u64, core: &mut Core<O>, sched: &mut S) -> bool {
         let Length { warm_up, measured } = self.length;
         let backlog = number - core.account.completed;
         match self.marks_passed {
@@ -93,7 +93,7 @@ impl Window {
     }
 
     /// The measured part ends here.
-    pub(super) fn close<S: Scheduling, O: Observer>(&mut self, core: &mut Core<O>, sched: &mut S) {
+    pub(super) fn close<S: Scheduling, O: Sink>(&mut self, core: &mut Core<O>, sched: &mut S) {
         if self.closed {
             return;
         }
@@ -109,7 +109,7 @@ impl Window {
 }
 
 /// The books as of now, with what running workers have done so far.
-pub(super) fn books<S: Scheduling, O: Observer>(core: &mut Core<O>, sched: &mut S) -> Account {
+pub(super) fn books<S: Scheduling, O: Sink>(core: &mut Core<O>, sched: &mut S) -> Account {
     core.settle();
     let mut account = core.account;
     for worker in 0..core.workers.len() {
