@@ -275,8 +275,9 @@ impl Evidence<'_> {
             None => String::new(),
         };
         format!(
-            "There a {class} waits {} on average for its first turn{behind}; under {} it waits {}, and {} between \
+            "At {} a {class} waits {} on average for its first turn{behind}; under {} it waits {}, and {} between \
              turns.",
+            self.place(),
             time(theirs.queued),
             self.winner.candidate.name(),
             time(ours.queued),
@@ -327,7 +328,8 @@ impl Evidence<'_> {
         };
         let Some(there) = rival.there else { return format!("{opening}.") };
         if there.row.overloaded {
-            return format!("{opening}; at {} it falls behind{}.", self.place(), self.dedicated(rival));
+            let (more, burden) = (self.dedicated(rival), self.burden(rival));
+            return format!("{opening}; at {} it falls behind{more}.{burden}", self.place());
         }
         format!("{opening}.{}{}", self.tail_of(there), self.difference(there))
     }
@@ -354,13 +356,12 @@ impl Evidence<'_> {
         }
     }
 
+    /// Cores that a rival dedicates beyond those of the winner: what both pay for sets neither apart.
     fn dedicated(&self, rival: Rival<'_>) -> String {
-        let (candidate, machine) = (&rival.search.candidate, self.question.machine);
-        match (candidate.dedicated, machine) {
+        let more = rival.search.candidate.dedicated.saturating_sub(self.winner.candidate.dedicated);
+        match (more, self.question.machine) {
             (0, _) | (_, Machine::Runtime { .. }) => String::new(),
-            (dedicated, Machine::Cores(cores)) => {
-                format!(": {dedicated} of its {cores} cores serve no requests")
-            }
+            (more, Machine::Cores(_)) => format!(", with {more} core fewer for requests"),
         }
     }
 

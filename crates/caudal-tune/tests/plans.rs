@@ -96,6 +96,23 @@ fn brackets_are_narrow_and_the_rows_bear_them_out() {
 }
 
 #[test]
+fn numbers_of_a_rival_are_said_to_be_of_the_load_that_they_are_of() {
+    let plan = &*ON_DISPERSED;
+    let winner = plan.winner.as_ref().expect("a winner");
+    let line = plan.systems.iter().find(|line| line.system == winner.system).expect("its line");
+    let place = format!("At load {} ", line.reach.pass.expect("a pass"));
+    for sentence in
+        plan.explanation.iter().filter(|sentence| sentence.contains("on average for its first turn"))
+    {
+        assert!(sentence.contains(&format!("{place}a ")) && !sentence.contains("There a "), "{sentence}");
+    }
+    // Both dedicate a core to a dispatcher: that sets neither apart.
+    let runner_up =
+        plan.explanation.iter().find(|sentence| sentence.starts_with("The runner-up")).expect("one");
+    assert!(!runner_up.contains("fewer for requests"), "{runner_up}");
+}
+
+#[test]
 fn the_number_of_threads_does_not_change_a_bit() {
     let mut question =
         question("extreme-bimodal", "short p99.9 < 20us", &["caudal-ps", "work-stealing", "ideal"]);
