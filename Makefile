@@ -21,7 +21,8 @@ build: ## build the `caudal` command
 	@$(CARGO) build --release --locked -p caudal
 
 demo: build ## plan for measured RocksDB service times: which system carries how much load?
-	$(CAUDAL) plan --workload experiments/demo.toml --out $(DEMO_OUT) --policy policy.toml
+	$(CAUDAL) plan --workload data/rocksdb-get-scan.csv --target 'get p99.9 < 50us' --cores 16 \
+		--out $(DEMO_OUT) --policy policy.toml
 	@echo
 	@echo "The policy is in policy.toml, the report in $(DEMO_OUT)/report.html"
 

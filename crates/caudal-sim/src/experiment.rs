@@ -231,7 +231,7 @@ impl Experiment<'_> {
             let length = Length { warm_up: 0, measured: requests };
             let numbers: Vec<u64> = (0..PILOTS).map(|pilot| u64::MAX - pilot).collect();
             for outcome in self.replicate(crew, &numbers, length, true)? {
-                overloaded += u32::from(outcome.overload.is_overloaded());
+                overloaded += u32::from(outcome.fell_behind());
                 let found = outcome.series.unwrap_or_default();
                 match &mut series {
                     Some(series) => series.superpose(&found),
@@ -309,7 +309,7 @@ impl Experiment<'_> {
             let ahead = crew.threads.max(1) as u64;
             let numbers: Vec<u64> = (number..number + ahead).collect();
             for outcome in self.replicate(crew, &numbers, length, false)? {
-                fell_behind += u32::from(outcome.overload.is_overloaded());
+                fell_behind += u32::from(outcome.fell_behind());
                 results.push(&outcome, length);
                 number += 1;
                 let done = number as u32;

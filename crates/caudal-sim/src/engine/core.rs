@@ -75,6 +75,8 @@ pub(super) struct Worker {
 pub struct Account {
     /// Work on requests, probes included.
     pub busy_ps: u128,
+    /// Work that arrived, probes included.
+    pub offered_ps: u128,
     /// Cores held, from the decision to grow on.
     pub held_ps: u128,
     /// Cores on their way.
@@ -107,6 +109,7 @@ impl Account {
     pub(crate) fn since(&self, start: &Account) -> Account {
         Account {
             busy_ps: self.busy_ps - start.busy_ps,
+            offered_ps: self.offered_ps - start.offered_ps,
             held_ps: self.held_ps - start.held_ps,
             allocating_ps: self.allocating_ps - start.allocating_ps,
             looking_ps: self.looking_ps - start.looking_ps,

@@ -277,8 +277,6 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
             return self.become_free(worker);
         }
         self.core.account.switching_ps += u128::from(cost_ps);
-        let task = self.core.workers[worker].task;
-        self.core.tasks[task].overhead_ps += cost_ps;
         self.core.workers[worker].phase = Phase::Switching;
         let due_ps = self.core.now_ps + cost_ps;
         self.core.schedule(worker, due_ps);
@@ -350,6 +348,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
             return true;
         }
         let remaining_ps = work_ps(demand.service_ps, self.core.costs.probe_factor);
+        self.core.account.offered_ps += u128::from(remaining_ps);
         let task = self.core.tasks.insert(Task {
             arrival_ps,
             service_ps: demand.service_ps,

@@ -89,8 +89,11 @@ pub struct Outcome {
     pub span_ps: u64,
     /// When the run ended.
     pub end_ps: u64,
-    /// Did it keep up?
+    /// Did it keep up, counted in requests?
     pub overload: OverloadCheck,
+    /// Did it keep up, counted in ns of work? Of one run this says little where few requests make most of
+    /// the work; the majority of several does.
+    pub overload_work: OverloadCheck,
     /// Measured requests that had not completed.
     pub unfinished: u64,
     /// Measured requests that had arrived.
@@ -223,6 +226,13 @@ fn go<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink>(
     host.into_outcome()
 }
 
+impl Outcome {
+    /// Did it fall behind, in requests or in work?
+    pub fn fell_behind(&self) -> bool {
+        self.overload.is_overloaded() || self.overload_work.is_overloaded()
+    }
+}
+
 impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R, D, A, O> {
     fn into_outcome(self) -> Outcome {
         let Host { core, window, .. } = self;
@@ -237,6 +247,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
             span_ps: window.span_ps,
             end_ps: core.now_ps,
             overload: window.check,
+            overload_work: window.work,
             unfinished: core.measured_left,
             arrived: recorded + core.measured_left,
             series: core.recorder.pilot,

@@ -43,7 +43,6 @@ impl Scheduling for Rings {
     fn arrive<O: Sink>(&mut self, core: &mut Core<O>, pool: usize, task: u32) {
         let now_ps = core.now_ps;
         let ring = &mut self.rings[pool];
-        ring.advance(now_ps);
         let work_ps = core.tasks[task].remaining_ps;
         match core.workers[pool].phase {
             Phase::Idle => {
@@ -52,6 +51,7 @@ impl Scheduling for Rings {
                 self.reschedule(core, pool);
             }
             Phase::Running => {
+                ring.advance(now_ps);
                 ring.admit(now_ps, TaskId(task), work_ps);
                 self.reschedule(core, pool);
             }
@@ -69,7 +69,6 @@ impl Scheduling for Rings {
         let entry = &mut core.tasks[task];
         entry.queued_ps = done.first_ps - entry.arrival_ps;
         entry.preemptions = done.preemptions as u32;
-        entry.overhead_ps += done.preemptions * self.switch_ps;
         let work_ps = work_ps(entry.service_ps, self.stretch);
         core.account.busy_ps += u128::from(work_ps);
         core.account.preemptions += done.preemptions;

@@ -18,7 +18,10 @@ pub(super) struct Window {
     marks_passed: u32,
     start: (u64, Account),
     pub(super) check: OverloadCheck,
+    /// The same in ns of work: requests of a rare long class can pile up unseen among many short ones.
+    pub(super) work: OverloadCheck,
     half_completed: u64,
+    half: Account,
     behind_start_ps: Vec<f64>,
     pub(super) behind_ps: Vec<f64>,
     /// Books of the measured part.
@@ -35,7 +38,9 @@ impl Window {
             marks_passed: 0,
             start: (0, Account::default()),
             check: OverloadCheck::default(),
+            work: OverloadCheck::default(),
             half_completed: 0,
+            half: Account::default(),
             behind_start_ps: Vec::new(),
             behind_ps: Vec::new(),
             account: Account::default(),
@@ -71,10 +76,13 @@ impl Window {
             1 => {
                 self.half_completed = core.account.completed;
                 self.check.backlog_start = backlog;
+                self.half = books(core, sched);
+                self.work.backlog_start = backlog_ns(&self.half);
                 self.next_mark = warm_up + measured * 3 / 4;
             }
             2 => {
                 self.check.backlog_middle = backlog;
+                self.work.backlog_middle = backlog_ns(&books(core, sched));
                 self.next_mark = warm_up + measured;
             }
             3 => {
@@ -82,6 +90,11 @@ impl Window {
                 self.check.arrivals = measured - measured / 2;
                 self.check.completions = core.account.completed - self.half_completed;
                 self.check.backlog_end = backlog;
+                let end = books(core, sched);
+                let half = end.since(&self.half);
+                self.work.arrivals = ns(half.offered_ps);
+                self.work.completions = ns(half.busy_ps);
+                self.work.backlog_end = backlog_ns(&end);
                 self.next_mark = warm_up + measured + measured * PATIENCE + 1000;
                 self.marks_passed = 4;
                 return self.check.is_overloaded() || core.measured_left == 0;
@@ -106,6 +119,15 @@ impl Window {
             *end_ps -= start_ps;
         }
     }
+}
+
+/// Whole ns: more than 64 bits of them do not fit into a run.
+fn ns(span_ps: u128) -> u64 {
+    (span_ps / 1000) as u64
+}
+
+fn backlog_ns(books: &Account) -> u64 {
+    ns(books.offered_ps.saturating_sub(books.busy_ps))
 }
 
 /// The books as of now, with what running workers have done so far.
