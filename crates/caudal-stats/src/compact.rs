@@ -59,6 +59,20 @@ impl Compact {
         Self::encode(first, counts.into_iter(), self.sum + other.sum)
     }
 
+    /// Bucket of the value with this rank (1 ..= count); none if nothing was recorded.
+    pub(crate) fn index_at_rank(&self, rank: u64) -> Option<usize> {
+        let stride = self.marks.iter().rposition(|&(_, before)| before < rank)?;
+        let (start, mut seen) = self.marks[stride];
+        let in_stride = decode(&self.bytes[start as usize..]).enumerate();
+        for (position, count) in in_stride {
+            seen += count;
+            if seen >= rank {
+                return Some(self.first + stride * STRIDE + position);
+            }
+        }
+        None
+    }
+
     /// Number of values in the buckets up to and including `index`.
     pub(crate) fn count_up_to(&self, index: usize) -> u64 {
         let Some(position) = index.checked_sub(self.first) else { return 0 };

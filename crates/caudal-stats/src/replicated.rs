@@ -26,7 +26,7 @@
 
 use crate::compact::Compact;
 use crate::estimate::Estimate;
-use crate::histogram::{Histogram, bounds_of, nearest_rank};
+use crate::histogram::{Histogram, bounds_of, midpoint_of, nearest_rank};
 use crate::t;
 
 /// Statistics of one metric over independent replications: all of them pooled for the estimate, one by one for
@@ -72,6 +72,13 @@ impl Replicated {
     /// Mean of every replication, NaN for an empty one.
     pub fn replication_means(&self) -> impl Iterator<Item = f64> + '_ {
         self.parts.iter().map(|part| part.sum as f64 / part.count as f64)
+    }
+
+    /// The nearest-rank percentile of every replication, `p` in 0 ..= 100; none for an empty one. Biased by how
+    /// short replications are, so this is for comparing runs of the same length, not for estimates.
+    pub fn replication_percentiles(&self, p: f64) -> impl Iterator<Item = Option<u64>> + '_ {
+        let of = move |part: &Compact| part.index_at_rank(nearest_rank(p, part.count)).map(midpoint_of);
+        self.parts.iter().map(of)
     }
 
     /// The mean of all values. The interval treats it as a ratio of two sums over replications (of values, and
@@ -238,6 +245,21 @@ mod tests {
         // 600 of 1200 values lie up to 209, of which 210, 200 and 190 per replication: s of the shares is 2.5 %.
         // t for 2 degrees of freedom at 90 % is 2.92: ranks 50 % ± 4.2146 %, the 550th and the 651st value.
         assert_eq!((median.low, median.estimate, median.high), (193.0, 209.0, 226.0));
+    }
+
+    #[test]
+    fn percentiles_of_each_replication_are_those_of_its_own_histogram() {
+        let values = |shift: u64| (0..3000).map(|i| shift + i * i % 1_000_003).collect::<Vec<u64>>();
+        let replications = [values(7), vec![], values(500_000), vec![42]];
+        let metric = replicated(&replications);
+        for p in [0.0, 1.0, 50.0, 99.9, 100.0] {
+            let own = replications.iter().map(|values| {
+                let mut h = Histogram::new();
+                values.iter().for_each(|&value| h.record(value));
+                (!h.is_empty()).then(|| midpoint_of(h.index_at_rank(nearest_rank(p, h.count()))))
+            });
+            assert!(metric.replication_percentiles(p).eq(own), "p{p}");
+        }
     }
 
     #[test]
