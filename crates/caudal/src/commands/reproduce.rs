@@ -39,7 +39,8 @@ pub(crate) struct ReproduceArgs {
 
 pub(crate) fn run(args: &ReproduceArgs, global: &Global) -> miette::Result<ExitCode> {
     let figures = chosen(args)?;
-    let plans = figures.iter().map(|figure| Plan::new(figure, global.quick)).collect::<Result<Vec<_>, _>>()?;
+    let plans =
+        figures.iter().map(|figure| Plan::new(figure, global.quick)).collect::<Result<Vec<_>, _>>()?;
     let steps: usize = plans.iter().map(Plan::steps).sum();
     let progress = Progress::new(global, steps as u64, "reproducing");
     let mut measured = Vec::new();
@@ -47,7 +48,8 @@ pub(crate) fn run(args: &ReproduceArgs, global: &Global) -> miette::Result<ExitC
     for (figure, plan) in figures.iter().zip(&plans) {
         let found = measure(figure, plan, args, global, &progress)?;
         measured.push((figure.name, found));
-        let judged = Judged::new(figure, &measured).ok_or_else(|| miette!("{} has not been measured", figure.name))?;
+        let judged =
+            Judged::new(figure, &measured).ok_or_else(|| miette!("{} has not been measured", figure.name))?;
         keep(&judged, &args.out)?;
         show(&judged, global, &progress);
         all.push(judged);
@@ -56,7 +58,8 @@ pub(crate) fn run(args: &ReproduceArgs, global: &Global) -> miette::Result<ExitC
     if let Some(docs) = &args.docs {
         write_docs(&all, docs)?;
     }
-    let failed = all.iter().flat_map(|judged| &judged.verdicts).any(|verdict| verdict.verdict == Outcome::DoesNotHold);
+    let failed =
+        all.iter().flat_map(|judged| &judged.verdicts).any(|verdict| verdict.verdict == Outcome::DoesNotHold);
     Ok(if args.strict && failed { ExitCode::from(exit::NO) } else { ExitCode::SUCCESS })
 }
 
@@ -68,7 +71,10 @@ fn chosen(args: &ReproduceArgs) -> miette::Result<Vec<&'static Figure>> {
         return Err(miette!(help = help, "no figure is called `{}`", args.name));
     }
     if args.docs.is_some() && figures.len() < FIGURES.len() {
-        return Err(miette!(help = "write caudal reproduce all --docs", "the page in the docs has all figures"));
+        return Err(miette!(
+            help = "write caudal reproduce all --docs",
+            "the page in the docs has all figures"
+        ));
     }
     Ok(figures)
 }
@@ -83,15 +89,16 @@ fn measure(
 ) -> miette::Result<Measured> {
     let dir = args.out.join(figure.name);
     let rows = std::fs::create_dir_all(&dir).and_then(|()| File::create(dir.join("rows.jsonl")));
-    let mut rows = rows.into_diagnostic().wrap_err_with(|| format!("can not write into `{}`", dir.display()))?;
+    let mut rows =
+        rows.into_diagnostic().wrap_err_with(|| format!("can not write into `{}`", dir.display()))?;
     write_whole(&dir.join("config.toml"), figure.file)?;
     let mut written = Ok(());
-    let found = plan.run(global, progress, &mut |cell| {
+    let found = plan.run(global, progress, &mut |row| {
         if global.json {
-            progress.note_data(&cell.row);
+            progress.note_data(row);
         }
         if written.is_ok() {
-            written = rows.write_all(format!("{}\n", cell.row).as_bytes());
+            written = rows.write_all(format!("{row}\n").as_bytes());
         }
     });
     written.map_err(|error| Failure(format!("can not write into `{}`: {error}", dir.display())))?;

@@ -84,7 +84,9 @@ impl Stat {
         match self {
             Stat::Latency(_) => Some(&cell.latency_ps),
             Stat::Slowdown(_) => Some(&cell.slowdown),
-            Stat::LongSlowdown(_) => cell.class_slowdown.iter().find(|(name, _)| name == LONG).map(|(_, all)| all),
+            Stat::LongSlowdown(_) => {
+                cell.class_slowdown.iter().find(|(name, _)| name == LONG).map(|(_, all)| all)
+            }
         }
     }
 
@@ -107,10 +109,43 @@ impl Stat {
             (false, true) => return Estimate::exact(0.0),
             (false, false) => {}
         }
-        let (Some(first), Some(second)) = (self.recorded(a), self.recorded(b)) else { return Estimate::MISSING };
+        let (Some(first), Some(second)) = (self.recorded(a), self.recorded(b)) else {
+            return Estimate::MISSING;
+        };
         let compared = paired::compare(first, second, Metric::Percentile(self.percentile()), confidence);
-        // Runs of different length can not be paired: fall back on their own intervals.
-        compared.map_or_else(|_| apart(self.of(a, confidence), self.of(b, confidence)), |compared| compared.ratio)
+        match compared {
+            Ok(compared) if compared.ratio.high.is_finite() => compared.ratio,
+            // Too few values beyond the percentile for an interval of the pooled one.
+            Ok(_) => typical_ratio(first, second, self.percentile(), confidence),
+            Err(_) => {
+                let each = 1.0 - (1.0 - confidence) / 2.0;
+                apart(self.of(a, each), self.of(b, each))
+            }
+        }
+    }
+}
+
+/// The median over the replications of the ratio of two systems' percentiles, with the interval that holds for
+/// any distribution: between the k-th smallest and the k-th largest ratio (the sign test turned round).
+fn typical_ratio(a: &Replicated, b: &Replicated, p: f64, confidence: f64) -> Estimate {
+    let pairs = a.replication_percentiles(p).zip(b.replication_percentiles(p));
+    let mut ratios: Vec<f64> = pairs.filter_map(|(a, b)| Some(a? as f64 / b?.max(1) as f64)).collect();
+    ratios.sort_by(f64::total_cmp);
+    let n = ratios.len();
+    if n == 0 {
+        return Estimate::MISSING;
+    }
+    let estimate = f64::midpoint(ratios[(n - 1) / 2], ratios[n / 2]);
+    // Probability that fewer than `at` of n fair coins show heads, both ways.
+    let (mut outside, mut probability, mut at) = (0.0, 0.5_f64.powi(n as i32), 0);
+    while at < n / 2 && 2.0 * (outside + probability) <= 1.0 - confidence {
+        outside += probability;
+        probability *= (n - at) as f64 / (at + 1) as f64;
+        at += 1;
+    }
+    match at {
+        0 => Estimate::unbounded(estimate),
+        at => Estimate { estimate, low: ratios[at - 1], high: ratios[n - at] },
     }
 }
 
@@ -131,7 +166,11 @@ impl Cell {
         let classes = point.workload.service.classes();
         let class_slowdown = match classes.len() {
             1 => Vec::new(),
-            _ => classes.iter().cloned().zip(results.classes.iter().map(|class| class.slowdown.clone())).collect(),
+            _ => classes
+                .iter()
+                .cloned()
+                .zip(results.classes.iter().map(|class| class.slowdown.clone()))
+                .collect(),
         };
         Cell {
             key: point.key.clone(),
@@ -175,5 +214,35 @@ fn allocation_name(allocation: &AllocationConfig) -> &'static str {
         AllocationConfig::UtilizationRange(_) => "utilization-range",
         AllocationConfig::IdleBuffer(_) => "idle-buffer",
         AllocationConfig::Triggers(_) => "triggers",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use caudal_stats::Histogram;
+
+    use super::*;
+
+    fn replicated(values: &[u64]) -> Replicated {
+        let mut all = Replicated::new();
+        for &value in values {
+            let mut histogram = Histogram::new();
+            histogram.record(value);
+            all.push(&histogram);
+        }
+        all
+    }
+
+    /// Of 16 fair coins fewer than 4 show heads in 1.06 % of all cases: the 4th ratios hold at 97.9 %, the 5th
+    /// ones at 92.3 %.
+    #[test]
+    fn the_median_ratio_has_the_interval_of_the_sign_test() {
+        let a = replicated(&(1..=16).map(|i| 100 + i).collect::<Vec<_>>());
+        let b = replicated(&[100; 16]);
+        let ratio = typical_ratio(&a, &b, 50.0, 0.95);
+        assert_eq!((ratio.low, ratio.estimate, ratio.high), (1.04, 1.085, 1.13));
+        let surer = typical_ratio(&a, &b, 50.0, 0.9999);
+        assert_eq!((surer.low, surer.high), (1.01, 1.16), "the extremes, at 1 - 2/2^16");
+        assert!(typical_ratio(&a, &b, 50.0, 0.999_999).high.is_infinite(), "nothing holds at that");
     }
 }

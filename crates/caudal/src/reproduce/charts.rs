@@ -48,7 +48,10 @@ impl Axes {
         let mut carried: Vec<&Cell> = cells.iter().copied().filter(|cell| !cell.overloaded).collect();
         carried.sort_by(|a, b| across(a).total_cmp(&across(b)));
         let mut series = Series::line(name, carried.into_iter().map(|cell| self.point(cell)).collect());
-        series.unbounded = cells.iter().filter(|cell| cell.overloaded).map(|cell| across(cell)).collect();
+        // A curve along the cores that are held falls behind on its left, where nothing is drawn.
+        let end = series.points.last().map_or(f64::NEG_INFINITY, |point| point.x);
+        let beyond = cells.iter().filter(|cell| cell.overloaded).map(|cell| across(cell));
+        series.unbounded = beyond.filter(|&x| x > end).collect();
         series.reference = REFERENCES.contains(&name);
         series
     }
@@ -66,7 +69,12 @@ pub(crate) fn variants(title: &str, note: &str, variants: Vec<(String, Vec<Plot>
 }
 
 /// A plot of one curve for every name that `series` gives; cells without a name are left out.
-pub(crate) fn curves(cells: &[Cell], title: &str, axes: Axes, series: impl Fn(&Cell) -> Option<String>) -> Plot {
+pub(crate) fn curves(
+    cells: &[Cell],
+    title: &str,
+    axes: Axes,
+    series: impl Fn(&Cell) -> Option<String>,
+) -> Plot {
     let mut groups: Vec<(String, Vec<&Cell>)> = Vec::new();
     for cell in cells {
         let Some(name) = series(cell) else { continue };
@@ -79,7 +87,12 @@ pub(crate) fn curves(cells: &[Cell], title: &str, axes: Axes, series: impl Fn(&C
 }
 
 /// Latency along the number of cores held all the time, for all static systems that `shown` lets pass.
-pub(crate) fn along_cores(measured: &Measured, title: &str, stat: Stat, shown: impl Fn(&str) -> bool) -> Plot {
+pub(crate) fn along_cores(
+    measured: &Measured,
+    title: &str,
+    stat: Stat,
+    shown: impl Fn(&str) -> bool,
+) -> Plot {
     let axes = Axes { across: ("cores held", Unit::Plain, |cell| f64::from(cell.held)), stat, most: None };
     let name = |cell: &Cell| (!cell.is_dynamic() && shown(&cell.system)).then(|| cell.system.clone());
     curves(&measured.cells, title, axes, name)
@@ -95,7 +108,9 @@ pub(crate) fn among_curves(measured: &Measured, title: &str, note: &str, stats: 
             let shown = |name: &str| name == balancing || name == "single-queue";
             let curves = along_cores(measured, &balancing, stat, shown);
             let points = measured.cells.iter().filter(|cell| cell.is_dynamic() && !cell.overloaded);
-            points.filter(|cell| cell.system == balancing).fold(curves, |plot, cell| plot.with(alone(cell, stat)))
+            points
+                .filter(|cell| cell.system == balancing)
+                .fold(curves, |plot, cell| plot.with(alone(cell, stat)))
         });
         (stat.label(), plots.collect())
     };

@@ -46,16 +46,23 @@ impl Claim {
         let (surely, surely_not, margin) = match limit {
             Limit::Below(most) => (high < most, low > most, most - estimate),
             Limit::Above(least) => (low > least, high < least, estimate - least),
-            Limit::Within(least, most) => {
-                (low >= least && high <= most, high < least || low > most, (estimate - least).min(most - estimate))
-            }
+            Limit::Within(least, most) => (
+                low >= least && high <= most,
+                high < least || low > most,
+                (estimate - least).min(most - estimate),
+            ),
         };
         let truth = match (surely, surely_not) {
             (true, _) => Truth::Yes,
             (_, true) => Truth::No,
             _ => Truth::Open,
         };
-        Claim { place: place.into(), value, truth, margin: if margin.is_nan() { f64::NEG_INFINITY } else { margin } }
+        Claim {
+            place: place.into(),
+            value,
+            truth,
+            margin: if margin.is_nan() { f64::NEG_INFINITY } else { margin },
+        }
     }
 
     fn show(&self) -> String {
@@ -240,8 +247,12 @@ mod tests {
         assert_eq!(claim(Estimate::MISSING), Truth::Open);
         assert_eq!(claim(Estimate::exact(f64::INFINITY)), Truth::No);
         assert_eq!(claim(Estimate::exact(0.0)), Truth::Yes);
-        let within = |low, high| Claim::new("x", Estimate { estimate: low, low, high }, Limit::Within(1.0, 2.0)).truth;
-        assert_eq!([within(1.1, 1.9), within(1.5, 2.1), within(2.1, 2.2)], [Truth::Yes, Truth::Open, Truth::No]);
+        let within =
+            |low, high| Claim::new("x", Estimate { estimate: low, low, high }, Limit::Within(1.0, 2.0)).truth;
+        assert_eq!(
+            [within(1.1, 1.9), within(1.5, 2.1), within(2.1, 2.2)],
+            [Truth::Yes, Truth::Open, Truth::No]
+        );
     }
 
     #[test]

@@ -70,7 +70,9 @@ impl<'a> Curve<'a> {
     /// first point it is at least as high as there, and may be anything above.
     fn at(&self, cores: f64, stat: Stat, confidence: f64) -> Estimate {
         let value = |cell: &Cell| stat.of(cell, confidence);
-        let (Some(first), Some(last)) = (self.cells.first(), self.cells.last()) else { return Estimate::MISSING };
+        let (Some(first), Some(last)) = (self.cells.first(), self.cells.last()) else {
+            return Estimate::MISSING;
+        };
         if cores < f64::from(first.held) {
             return Estimate { high: f64::INFINITY, ..value(first) };
         }
@@ -96,8 +98,11 @@ impl<'a> Curve<'a> {
         let own = stat.of(point, each);
         let cores = point.cores_mean;
         let (fewest, most) = (self.at(cores.low, stat, each), self.at(cores.high, stat, each));
-        let curve =
-            Estimate { estimate: self.at(cores.estimate, stat, each).estimate, low: most.low, high: fewest.high };
+        let curve = Estimate {
+            estimate: self.at(cores.estimate, stat, each).estimate,
+            low: most.low,
+            high: fewest.high,
+        };
         apart(own, curve)
     }
 }
@@ -147,20 +152,22 @@ pub(crate) fn against_curve<'a>(
     let point = measured.point(balancing, allocation)?;
     let curve = Curve::new(measured, curve);
     let place = format!("{} of {balancing} with {allocation}", stat.label());
-    Some(Box::new(move |confidence| Claim::new(place.clone(), curve.ratio_of(point, stat, confidence), limit)))
+    Some(Box::new(move |confidence| {
+        Claim::new(place.clone(), curve.ratio_of(point, stat, confidence), limit)
+    }))
 }
 
-/// How near two points are to the single queue's curve: the ratio of their distances is to be at `limit`.
+/// Is the tail of the first system's point nearer to the single queue's curve than that of the second one: in
+/// latency on as many cores, or in latency and cores at once ([`Curve::distance`])?
 pub(crate) fn nearer<'a>(
     measured: &'a Measured,
     allocation: &str,
     (first, second): (&str, &str),
-    stat: Stat,
-    limit: Limit,
+    both_ways: bool,
 ) -> Option<Ask<'a>> {
     let (a, b) = (measured.point(first, allocation)?, measured.point(second, allocation)?);
     let curve = Curve::new(measured, "single-queue");
-    let place = format!("{} with {allocation}, against {second}", stat.label());
+    let place = format!("{allocation}, against {second}:");
     Some(Box::new(move |confidence| {
         let value = match (a.overloaded, b.overloaded) {
             (true, true) => Estimate::MISSING,
@@ -168,10 +175,14 @@ pub(crate) fn nearer<'a>(
             (false, true) => Estimate::exact(0.0),
             (false, false) => {
                 let each = 1.0 - (1.0 - confidence) / 2.0;
-                apart(curve.distance(a, stat, each), curve.distance(b, stat, each))
+                let far = |point: &Cell| match both_ways {
+                    true => curve.distance(point, TAIL, each),
+                    false => curve.ratio_of(point, TAIL, each),
+                };
+                apart(far(a), far(b))
             }
         };
-        Claim::new(place.clone(), value, limit)
+        Claim::new(place.clone(), value, Limit::Below(1.0))
     }))
 }
 
@@ -184,4 +195,121 @@ pub(crate) fn spread(values: &[Estimate]) -> Estimate {
     let low = most(|value| value.low) / least(|value| value.high);
     let high = most(|value| value.high) / least(|value| value.low).max(0.0);
     Estimate { estimate, low: low.max(1.0).min(estimate), high }
+}
+
+#[cfg(test)]
+mod tests {
+    use caudal_report::Outcome;
+
+    use super::super::claim::{Finding, all};
+    use super::super::synthetic::{dynamic, figure, overloaded, point};
+    use super::*;
+
+    const FASTER: Limit = Limit::Below(1.0);
+
+    fn faster(measured: &Measured) -> Finding {
+        all(&along_cores(measured, ("a", "b"), &[MEDIAN, Stat::Latency(75.0)], FASTER))
+    }
+
+    #[test]
+    fn a_system_that_is_faster_everywhere_is() {
+        let cells = vec![point("a", 17, 900.0, 0.1), point("a", 18, 800.0, 0.1), point("b", 17, 1000.0, 0.1)];
+        let holds = figure([cells, vec![point("b", 18, 900.0, 0.1)]].concat());
+        let found = faster(&holds);
+        assert_eq!(found.outcome, Outcome::Holds, "{}", found.numbers);
+        assert!(found.numbers.starts_with("4 of 4 comparisons"), "{}", found.numbers);
+    }
+
+    #[test]
+    fn a_system_that_is_slower_somewhere_is_not() {
+        let cells = [point("a", 17, 900.0, 0.1), point("b", 17, 1000.0, 0.1)].into_iter();
+        let cells = cells.chain([point("a", 18, 900.0, 0.1), point("b", 18, 800.0, 0.1)]);
+        let found = faster(&figure(cells.collect()));
+        assert_eq!(found.outcome, Outcome::DoesNotHold, "{}", found.numbers);
+        assert!(found.numbers.contains("on 18 cores"), "{}", found.numbers);
+    }
+
+    #[test]
+    fn a_difference_within_the_noise_is_undecided() {
+        // Noise that the two do not share: the one has it, the other one has it the other way round.
+        let found = faster(&figure(vec![point("a", 17, 995.0, 0.05), point("b", 17, 1000.0, -0.05)]));
+        assert_eq!(found.outcome, Outcome::Undecided, "{}", found.numbers);
+    }
+
+    #[test]
+    fn noise_that_is_shared_cancels() {
+        let found = faster(&figure(vec![point("a", 17, 950.0, 0.2), point("b", 17, 1000.0, 0.2)]));
+        assert_eq!(found.outcome, Outcome::Holds, "{}", found.numbers);
+    }
+
+    #[test]
+    fn falling_behind_loses_and_both_falling_behind_says_nothing() {
+        let a = || point("a", 17, 900.0, 0.1);
+        let b = || point("b", 17, 1000.0, 0.1);
+        assert_eq!(faster(&figure(vec![a(), overloaded(b())])).outcome, Outcome::Holds);
+        assert_eq!(faster(&figure(vec![overloaded(a()), b()])).outcome, Outcome::DoesNotHold);
+        assert_eq!(faster(&figure(vec![overloaded(a()), overloaded(b())])).outcome, Outcome::Undecided);
+        let carried = figure(vec![overloaded(a()), b()]);
+        assert!(where_both_carry(&carried, ("a", "b"), &LATENCIES, FASTER).is_empty());
+    }
+
+    /// A curve that halves from 16 to 32 cores, and a point of so many cores on average.
+    fn with_curve(latency_ns: f64, cores: Estimate) -> Measured {
+        let points = [(16, 2_000.0), (20, 1_681.8), (24, 1_414.2), (32, 1_000.0)];
+        let mut cells: Vec<Cell> = points.iter().map(|&(held, ns)| point("a", held, ns, 0.01)).collect();
+        cells.extend(
+            points
+                .iter()
+                .map(|&(held, ns)| Cell { system: "single-queue".to_owned(), ..point("", held, ns, 0.01) }),
+        );
+        cells.push(dynamic(point("a", 32, latency_ns, 0.01), "caladan", cores));
+        figure(cells)
+    }
+
+    fn beats(measured: &Measured) -> Outcome {
+        let ask = against_curve(measured, ("a", "caladan"), "a", MEDIAN, FASTER);
+        all(ask.as_slice()).outcome
+    }
+
+    #[test]
+    fn a_point_is_held_against_the_curve_at_its_own_cores() {
+        let cores = Estimate::symmetric(22.0, 0.1);
+        // The curve at 22 cores: 1.54 us.
+        assert_eq!(beats(&with_curve(1_400.0, cores)), Outcome::Holds);
+        assert_eq!(beats(&with_curve(1_700.0, cores)), Outcome::DoesNotHold);
+        assert_eq!(beats(&with_curve(1_542.0, cores)), Outcome::Undecided);
+        assert_eq!(
+            beats(&with_curve(1_400.0, Estimate::symmetric(22.0, 6.0))),
+            Outcome::Undecided,
+            "any cores"
+        );
+    }
+
+    #[test]
+    fn below_its_first_point_a_curve_is_known_from_below_only() {
+        let cores = Estimate::symmetric(15.5, 0.1);
+        assert_eq!(beats(&with_curve(1_900.0, cores)), Outcome::Holds);
+        assert_eq!(beats(&with_curve(2_500.0, cores)), Outcome::Undecided);
+    }
+
+    #[test]
+    fn distance_is_the_factor_to_the_curve_in_both_directions() {
+        let measured = with_curve(2_200.0, Estimate::exact(26.4));
+        let point = measured.point("a", "caladan").unwrap();
+        let distance = Curve::new(&measured, "single-queue").distance(point, MEDIAN, 0.95);
+        // Twenty cores and 1.68 us lie on the curve; both 1.32 and 1.308 times as much.
+        assert!((distance.estimate - 1.31).abs() < 0.02, "{distance:?}");
+        assert!(distance.low <= distance.estimate && distance.estimate <= distance.high, "{distance:?}");
+    }
+
+    #[test]
+    fn spread_holds_whichever_is_the_largest() {
+        let spread = spread(&[
+            Estimate::symmetric(10.0, 1.0),
+            Estimate::symmetric(20.0, 2.0),
+            Estimate::symmetric(19.0, 2.0),
+        ]);
+        assert_eq!(spread.estimate, 2.0);
+        assert_eq!((spread.low, spread.high), (18.0 / 11.0, 22.0 / 9.0));
+    }
 }

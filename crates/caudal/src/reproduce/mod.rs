@@ -27,6 +27,8 @@ mod policies_figure_7;
 mod policies_figures_6_9;
 pub(crate) mod run;
 mod search;
+#[cfg(test)]
+mod synthetic;
 mod tables;
 mod tiny_quanta;
 mod words;
@@ -67,10 +69,15 @@ mod tests {
     #[test]
     fn every_file_can_be_read_and_every_need_is_met_in_time() {
         for (at, figure) in FIGURES.iter().enumerate() {
-            let plan = run::Plan::new(figure, false).unwrap_or_else(|error| panic!("{}: {error:?}", figure.name));
+            let plan =
+                run::Plan::new(figure, false).unwrap_or_else(|error| panic!("{}: {error:?}", figure.name));
             assert!(plan.steps() > 0, "{}", figure.name);
             for need in figure.statements.iter().flat_map(|statement| statement.needs) {
-                assert!(FIGURES[..=at].iter().any(|other| other.name == *need), "{} needs {need}", figure.name);
+                assert!(
+                    FIGURES[..=at].iter().any(|other| other.name == *need),
+                    "{} needs {need}",
+                    figure.name
+                );
             }
         }
     }
@@ -79,6 +86,9 @@ mod tests {
     fn names_stand_for_figures_parts_and_papers() {
         let count = |name: &str| find(name).len();
         assert_eq!([count("all"), count("policies-figure-5"), count("policies-figure-5b")], [14, 3, 1]);
-        assert_eq!([count("tiny-quanta"), count("policies-figure-1"), count("figure"), count("")], [3, 0, 0, 0]);
+        assert_eq!(
+            [count("tiny-quanta"), count("policies-figure-1"), count("figure"), count("")],
+            [3, 0, 0, 0]
+        );
     }
 }

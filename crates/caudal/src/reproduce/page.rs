@@ -6,9 +6,9 @@ use caudal_report::{Outcome, Verdict};
 use super::FIGURES;
 use super::figure::{Figure, Measured, Study};
 use super::notes;
-use super::words;
 use super::run::path;
 use super::tables::Sheet;
+use super::words;
 
 /// What came out for a figure.
 pub(crate) struct Judged {
@@ -44,7 +44,8 @@ impl Judged {
     /// File names of its charts.
     pub(crate) fn chart_names(&self) -> Vec<String> {
         let name = self.figure.name;
-        let numbered = |at: usize| if at == 0 { format!("{name}.svg") } else { format!("{name}-{}.svg", at + 1) };
+        let numbered =
+            |at: usize| if at == 0 { format!("{name}.svg") } else { format!("{name}-{}.svg", at + 1) };
         (0..self.charts.len()).map(numbered).collect()
     }
 }
@@ -67,7 +68,8 @@ const HEAD: &str = "\
 Every figure below was simulated anew from its file in `experiments/`, and what its paper says about it was judged
 statement by statement. A statement **holds** or **does not hold** when the numbers say so with confidence; else it
 is **undecided**. Systems that are compared saw the same requests (common random numbers); a statement that asks
-many questions at once is judged at 95 % as a whole (Bonferroni). *Reading* says how a statement's words were taken
+many questions at once is judged at 95 % as a whole (Bonferroni). Where too few values lie beyond a percentile for
+an interval of it, the median over the replications of the ratio is judged (sign test). *Reading* says how a statement's words were taken
 where they leave it open: that is ours. No parameter was chosen so that a statement comes out.
 
 *Policies paper* is McClure et al., \"Efficient Scheduling Policies for Microsecond-Scale Tasks\", NSDI 2022; *Tiny
@@ -76,7 +78,8 @@ Quanta* is Luo et al., \"Efficient Microsecond-scale Blind Scheduling with Tiny 
 
 /// The whole page.
 pub(crate) fn page(all: &[Judged]) -> String {
-    let mut text = format!("<!-- Made by `{COMMAND}`; do not edit. -->\n{HEAD}\n{}\n{}", words::EXPLAINED, summary(all));
+    let mut text =
+        format!("<!-- Made by `{COMMAND}`; do not edit. -->\n{HEAD}\n{}\n{}", words::EXPLAINED, summary(all));
     for judged in all {
         text += &section(judged);
     }
@@ -95,12 +98,15 @@ fn summary(all: &[Judged]) -> String {
     );
     text += "| figure | hold | do not hold | undecided |\n| --- | ---: | ---: | ---: |\n";
     for judged in all {
-        let of = |outcome: Outcome| judged.verdicts.iter().filter(|verdict| verdict.verdict == outcome).count();
+        let of =
+            |outcome: Outcome| judged.verdicts.iter().filter(|verdict| verdict.verdict == outcome).count();
         let (name, title) = (judged.figure.name, judged.figure.title);
         let [yes, no, open] = [Outcome::Holds, Outcome::DoesNotHold, Outcome::Undecided].map(of);
         text += &format!("| [{title}](#{name}) | {yes} | {no} | {open} |\n");
     }
-    for (outcome, title) in [(Outcome::DoesNotHold, "What did not come out"), (Outcome::Undecided, "What is undecided")] {
+    for (outcome, title) in
+        [(Outcome::DoesNotHold, "What did not come out"), (Outcome::Undecided, "What is undecided")]
+    {
         if count(outcome) > 0 {
             text += &format!("\n### {title}\n\n");
         }
@@ -119,14 +125,16 @@ fn summary(all: &[Judged]) -> String {
 
 fn section(judged: &Judged) -> String {
     let Figure { name, title, shows, .. } = judged.figure;
-    let mut text = format!("<!-- {} -->\n<a id=\"{name}\"></a>\n## {title}\n\n{shows}\n\n", fingerprint(judged.figure));
+    let mut text =
+        format!("<!-- {} -->\n<a id=\"{name}\"></a>\n## {title}\n\n{shows}\n\n", fingerprint(judged.figure));
     text += &format!("Made from [`{0}`](../{0}).\n\n", path(name));
     for chart in judged.chart_names() {
         text += &format!("![{title}](figures/{chart})\n\n");
     }
     text += "| statement | reading | where | verdict | numbers |\n| --- | --- | --- | --- | --- |\n";
     for (verdict, statement) in judged.verdicts.iter().zip(judged.figure.statements) {
-        let cells = [&verdict.statement, statement.reading, &verdict.source, word(verdict.verdict), &verdict.numbers];
+        let cells =
+            [&verdict.statement, statement.reading, &verdict.source, word(verdict.verdict), &verdict.numbers];
         let cells = cells.map(|cell: &str| cell.replace('|', "\\|"));
         text += &format!("| {} |\n", cells.join(" | "));
     }
@@ -139,7 +147,8 @@ fn section(judged: &Judged) -> String {
 
 /// What a figure's part of the page depends on, but the simulator: its file and its statements.
 fn fingerprint(figure: &Figure) -> String {
-    let statements = figure.statements.iter().flat_map(|statement| [statement.text, statement.source, statement.reading]);
+    let statements =
+        figure.statements.iter().flat_map(|statement| [statement.text, statement.source, statement.reading]);
     let texts = [figure.title, figure.shows, figure.file].into_iter().chain(statements);
     // FNV-1a: all that is needed is that an edit changes it.
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);

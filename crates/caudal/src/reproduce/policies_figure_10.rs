@@ -110,8 +110,10 @@ fn less_impact(study: &Study<'_>) -> Finding {
             let carries = |measured: &Measured, system: &str| {
                 measured.held(system, held).is_some_and(|cell| !cell.overloaded)
             };
-            let both: Vec<&str> =
-                POLICIES.into_iter().filter(|system| carries(here, system) && carries(there, system)).collect();
+            let both: Vec<&str> = POLICIES
+                .into_iter()
+                .filter(|system| carries(here, system) && carries(there, system))
+                .collect();
             let each = 1.0 - (1.0 - confidence) / 4.0;
             let ratio = apart(impact(here, &both, held, each), impact(there, &both, held, each));
             Claim::new(format!("on {held} cores"), ratio, Limit::Below(1.0))
@@ -132,7 +134,9 @@ fn same_ordering(study: &Study<'_>) -> Finding {
                     ratio if ratio.low > 1.0 => (second, first),
                     _ => continue,
                 };
-                let (Some(a), Some(b)) = (here.held(first, a.held), here.held(second, a.held)) else { continue };
+                let (Some(a), Some(b)) = (here.held(first, a.held), here.held(second, a.held)) else {
+                    continue;
+                };
                 if a.overloaded && b.overloaded {
                     continue;
                 }

@@ -52,27 +52,16 @@ static STATEMENTS: [Statement; 19] = [
         EVERYWHERE,
         |study| faster(study.here(), "work-stealing", "enqueue-choice"),
     ),
-    statement(
-        "Work stealing improves on no load balancing",
-        "section 4.2.1",
-        EVERYWHERE,
-        |study| faster(study.here(), "work-stealing", "no-balancing"),
-    ),
-    statement(
-        "Work shedding improves on no load balancing",
-        "section 4.2.1",
-        EVERYWHERE,
-        |study| faster(study.here(), "work-shedding", "no-balancing"),
-    ),
-    statement(
-        "Enqueue choice improves on no load balancing",
-        "section 4.2.1",
-        WHERE_CARRIED,
-        |study| {
-            let systems = ("enqueue-choice", "no-balancing");
-            all(&where_both_carry(study.here(), systems, &LATENCIES, FASTER))
-        },
-    ),
+    statement("Work stealing improves on no load balancing", "section 4.2.1", EVERYWHERE, |study| {
+        faster(study.here(), "work-stealing", "no-balancing")
+    }),
+    statement("Work shedding improves on no load balancing", "section 4.2.1", EVERYWHERE, |study| {
+        faster(study.here(), "work-shedding", "no-balancing")
+    }),
+    statement("Enqueue choice improves on no load balancing", "section 4.2.1", WHERE_CARRIED, |study| {
+        let systems = ("enqueue-choice", "no-balancing");
+        all(&where_both_carry(study.here(), systems, &LATENCIES, FASTER))
+    }),
     statement(
         "Per-task overheads of enqueue choice cap the possible throughput",
         "section 4.2.1",
@@ -170,7 +159,10 @@ fn faster(measured: &Measured, first: &str, second: &str) -> Finding {
 fn best_at(measured: &Measured, overhead: &str) -> Finding {
     let stealing = format!("work-stealing {overhead}");
     let against = |other: &str| faster(measured, &stealing, &format!("{other} {overhead}"));
-    each(&[("against enqueue choice", against("enqueue-choice")), ("against shedding", against("work-shedding"))])
+    each(&[
+        ("against enqueue choice", against("enqueue-choice")),
+        ("against shedding", against("work-shedding")),
+    ])
 }
 
 fn mostly(measured: &Measured, other: &str, stat: Stat) -> Finding {
@@ -189,12 +181,16 @@ fn varies(measured: &Measured) -> Finding {
 
 fn capped(measured: &Measured) -> Finding {
     let carries = |system: &str| {
-        let held = measured.curve(system).into_iter().filter(|cell| !cell.overloaded).map(|cell| cell.held).min();
+        let held =
+            measured.curve(system).into_iter().filter(|cell| !cell.overloaded).map(|cell| cell.held).min();
         held.map_or(f64::INFINITY, f64::from)
     };
     let fewest = Estimate::exact(carries("no-balancing"));
     one(
-        &format!("enqueue choice carries the load on {} cores or more, no balancing on", carries("enqueue-choice")),
+        &format!(
+            "enqueue choice carries the load on {} cores or more, no balancing on",
+            carries("enqueue-choice")
+        ),
         |_| fewest,
         Limit::Below(carries("enqueue-choice")),
     )
@@ -255,7 +251,7 @@ fn charts(measured: &Measured) -> Vec<Chart> {
         vec![
             charts::along_cores(measured, &title("100 ns an action"), stat, canonical),
             charts::along_cores(measured, &title("other overheads"), stat, |name| {
-                overheads(name) && !name.contains("parallel")
+                overheads(name) && !name.contains("parallel") && !name.contains('(')
             }),
         ]
     };

@@ -118,7 +118,8 @@ fn savings(measured: &Measured) -> Finding {
 
 fn across_loads(measured: &Measured, allocation: &str, of: impl Fn(&Cell) -> Estimate) -> Estimate {
     let points = measured.under(STEALING, allocation);
-    let values: Vec<Estimate> = points.into_iter().filter(|cell| LOADS.contains(&cell.load)).map(of).collect();
+    let values: Vec<Estimate> =
+        points.into_iter().filter(|cell| LOADS.contains(&cell.load)).map(of).collect();
     spread(&values)
 }
 

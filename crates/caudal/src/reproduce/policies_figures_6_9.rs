@@ -41,22 +41,30 @@ pub(crate) const FIGURE_9B: Figure = Figure {
     sheets: dynamic::sheets,
 };
 
-static STATEMENTS_6: [Statement; 6] = [
+static STATEMENTS_6: [Statement; 7] = [
     dynamic::STATIC_STEALING,
+    dynamic::LOWEST,
     dynamic::NEAREST,
     dynamic::NONE_BEATS_TAIL,
     more_than_80("Per-task uses more than 80 % of 64 cores for a workload that requires 50 %", |study| {
         let point = study.here().point("work-stealing", "per-task");
-        all(&point.map(|point| share_of_cores(point, "per-task", Limit::Above(0.8))).into_iter().collect::<Vec<_>>())
+        all(&point
+            .map(|point| share_of_cores(point, "per-task", Limit::Above(0.8)))
+            .into_iter()
+            .collect::<Vec<_>>())
     }),
     more_than_80("Caladan uses more than 80 % of 64 cores for a workload that requires 50 %", |study| {
         let point = study.here().point("work-stealing", "caladan");
-        all(&point.map(|point| share_of_cores(point, "caladan", Limit::Above(0.8))).into_iter().collect::<Vec<_>>())
+        all(&point
+            .map(|point| share_of_cores(point, "caladan", Limit::Above(0.8)))
+            .into_iter()
+            .collect::<Vec<_>>())
     }),
     dynamic::NEAR_BEND,
 ];
 
-static STATEMENTS_9: [Statement; 3] = [dynamic::STATIC_STEALING, dynamic::NEAREST, dynamic::NONE_BEATS_TAIL];
+static STATEMENTS_9: [Statement; 4] =
+    [dynamic::STATIC_STEALING, dynamic::LOWEST, dynamic::NEAREST, dynamic::NONE_BEATS_TAIL];
 
 const fn more_than_80(
     text: &'static str,

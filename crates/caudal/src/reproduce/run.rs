@@ -58,7 +58,7 @@ impl Plan {
         self.points.len() + self.searches.len() * Search::STEPS
     }
 
-    /// Simulates all of it; `on_cell` gets each point as soon as it is there.
+    /// Simulates all of it; `on_row` gets the row of each point or search as soon as it is there.
     ///
     /// # Errors
     /// If it was interrupted, or a point asks for what its variant can not do.
@@ -66,16 +66,22 @@ impl Plan {
         &self,
         global: &Global,
         progress: &Progress,
-        on_cell: &mut (dyn FnMut(&Cell) + Send),
+        on_row: &mut (dyn FnMut(&serde_json::Value) + Send),
     ) -> Result<Measured, RunError> {
-        let on_cell = Mutex::new(on_cell);
+        let on_row = Mutex::new(on_row);
+        let done =
+            |row: &serde_json::Value| (on_row.lock().unwrap_or_else(std::sync::PoisonError::into_inner))(row);
         let cells = in_parallel(global.threads, &self.points, |point| {
             let cell = simulate(point, global, progress)?;
             progress.step();
-            (on_cell.lock().unwrap_or_else(std::sync::PoisonError::into_inner))(&cell);
+            done(&cell.row);
             Ok(cell)
         })?;
-        let highest: Vec<Highest> = in_parallel(global.threads, &self.searches, |search| search.run(global, progress))?;
+        let highest: Vec<Highest> = in_parallel(global.threads, &self.searches, |search| {
+            let found = search.run(global, progress)?;
+            done(&found.row());
+            Ok(found)
+        })?;
         Ok(Measured { cells, highest })
     }
 }

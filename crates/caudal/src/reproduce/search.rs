@@ -26,7 +26,7 @@ pub(crate) const SLOWDOWN_MAX: f64 = 10.0;
 /// Loads that are looked between.
 const RANGE: (f64, f64) = (0.02, 1.0);
 /// The search ends when the bracket is so narrow.
-const RESOLUTION: f64 = 0.004;
+const RESOLUTION: f64 = 0.005;
 /// Requests of the first try.
 const SHORTEST: u64 = 20_000;
 /// Requests of the last try, unless the file says so.
@@ -34,7 +34,7 @@ const LONGEST: u64 = 500_000;
 /// Relaxation times that a warm-up has to last.
 const RELAXATIONS: f64 = 4.0;
 /// How far from the likely limit a load is tried that is surely kept, and one that surely is not.
-const MARGINS: [f64; 3] = [0.01, 0.02, 0.04];
+const MARGINS: [f64; 2] = [0.01, 0.03];
 
 /// The search for one system.
 pub(crate) struct Search {
@@ -55,6 +55,22 @@ pub(crate) struct Highest {
     pub(crate) rate_per_s: Estimate,
     /// Loads that were simulated, with the slowdown there; missing in overload.
     pub(crate) tried: Vec<(f64, Estimate)>,
+}
+
+impl Highest {
+    /// As results are written.
+    pub(crate) fn row(&self) -> serde_json::Value {
+        let tried = self
+            .tried
+            .iter()
+            .map(|(load, slowdown)| serde_json::json!({ "load": load, "slowdown": slowdown }));
+        serde_json::json!({
+            "quantum_ns": self.quantum_ns,
+            "preemption_ns": self.preemption_ns,
+            "rate_per_s": self.rate_per_s,
+            "tried": tried.collect::<Vec<_>>(),
+        })
+    }
 }
 
 /// Whether a load keeps the limit.

@@ -78,7 +78,8 @@ pub(crate) fn pivot(
             columns.push(column);
         }
     }
-    let at = |name: &str, column: &str| cells.iter().find(|cell| series(cell) == name && place(cell) == column);
+    let at =
+        |name: &str, column: &str| cells.iter().find(|cell| series(cell) == name && place(cell) == column);
     let row = |name: &String| {
         let mut row = vec![name.clone()];
         row.extend(columns.iter().map(|column| shown(at(name, column), stat)));
@@ -96,12 +97,25 @@ pub(crate) fn static_sheets(measured: &Measured) -> Vec<Sheet> {
     let shown = |cell: &&Cell| !cell.is_dynamic() && paper_name(&cell.system).is_none();
     let cells: Vec<Cell> = measured.cells.iter().filter(shown).cloned().collect();
     let held = |cell: &Cell| cell.held.to_string();
-    LATENCIES.iter().map(|&stat| pivot(&cells, stat, "latency", |cell| cell.system.clone(), ("cores", held))).collect()
+    LATENCIES
+        .iter()
+        .map(|&stat| pivot(&cells, stat, "latency", |cell| cell.system.clone(), ("cores", held)))
+        .collect()
 }
 
 /// Points whose cores come and go: cores, efficiency, latencies.
 pub(crate) fn dynamic_sheet(measured: &Measured) -> Sheet {
-    let head = ["balancing", "allocation", "load", "cores held", "share of cores", "efficiency", "p50", "p99", "p99.9"];
+    let head = [
+        "balancing",
+        "allocation",
+        "load",
+        "cores held",
+        "share of cores",
+        "efficiency",
+        "p50",
+        "p99",
+        "p99.9",
+    ];
     let estimate = |estimate: Estimate, show: fn(f64) -> String| crate::table::estimate(&estimate, show);
     let percent = |value: f64| format!("{:.1} %", 100.0 * value);
     let row = |cell: &Cell| {
@@ -137,7 +151,10 @@ pub(crate) fn authors_sheet(measured: &Measured) -> Option<Sheet> {
     let row = |theirs: &Cell| {
         let name = paper_name(&theirs.system)?;
         let same = |cell: &&Cell| {
-            cell.system == name && cell.allocation == theirs.allocation && cell.held == theirs.held && cell.load == theirs.load
+            cell.system == name
+                && cell.allocation == theirs.allocation
+                && cell.held == theirs.held
+                && cell.load == theirs.load
         };
         let ours = measured.cells.iter().find(same)?;
         let mut row = vec![name.to_owned(), theirs.allocation.to_owned()];
