@@ -155,9 +155,14 @@ pub enum ParseTimeError {
 impl fmt::Display for ParseTimeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoNumber(text) => write!(f, "`{text}` is not a time; write a number and a unit, as in \"2us\""),
+            Self::NoNumber(text) => {
+                write!(f, "`{text}` is not a time; write a number and a unit, as in \"2us\"")
+            }
             Self::NoUnit(text) => {
-                write!(f, "`{text}` has no unit; write \"{text}ns\", \"{text}us\", \"{text}ms\" or \"{text}s\"")
+                write!(
+                    f,
+                    "`{text}` has no unit; write \"{text}ns\", \"{text}us\", \"{text}ms\" or \"{text}s\""
+                )
             }
             Self::Unit(unit) => write!(f, "`{unit}` is not a unit of time; use ps, ns, us, ms or s"),
             Self::TooFine(text) => write!(f, "`{text}` is finer than 1ps, the resolution of all times here"),

@@ -366,7 +366,8 @@ impl Results {
 
     /// An estimate of a ratio of two sums over the books of all replications.
     pub fn ratio(&self, confidence: f64, part: impl Fn(&Account, u64) -> (f64, f64)) -> Estimate {
-        let parts: Vec<(f64, f64)> = self.accounts.iter().map(|(account, span_ps)| part(account, *span_ps)).collect();
+        let parts: Vec<(f64, f64)> =
+            self.accounts.iter().map(|(account, span_ps)| part(account, *span_ps)).collect();
         caudal_stats::ratio_of_sums(&parts, confidence)
     }
 }

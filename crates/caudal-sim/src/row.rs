@@ -162,7 +162,9 @@ impl Row {
             efficiency: ratio(|account, _| (account.busy_ps as f64, account.held_ps as f64)),
             cores_mean: ratio(|account, span_ps| (account.held_ps as f64, span_ps as f64)),
             overheads: Overheads::new(results),
-            preemptions_per_request: ratio(|account, _| (account.preemptions as f64, account.completed as f64)),
+            preemptions_per_request: ratio(|account, _| {
+                (account.preemptions as f64, account.completed as f64)
+            }),
             steals_per_request: ratio(|account, _| (account.steals as f64, account.completed as f64)),
             grants_refused_share: ratio(|account, _| {
                 (account.grants_refused as f64, (account.grants + account.grants_refused) as f64)
@@ -210,7 +212,8 @@ impl Overheads {
         let held = total(|account| account.held_ps).max(1.0);
         let share = |part| total(part) / held;
         let (looking, moving) = (share(|account| account.looking_ps), share(|account| account.moving_ps));
-        let (placing, switching) = (share(|account| account.placing_ps), share(|account| account.switching_ps));
+        let (placing, switching) =
+            (share(|account| account.placing_ps), share(|account| account.switching_ps));
         let allocating = share(|account| account.allocating_ps);
         let busy = share(|account| account.busy_ps);
         let idle = (1.0 - busy - looking - moving - placing - switching - allocating).max(0.0);

@@ -19,7 +19,9 @@ pub(crate) fn system(system: &System) -> String {
         RebalanceConfig::StealAndShed(_) => parts.push("work stealing and shedding".to_owned()),
     }
     match system.allocation.triggers() {
-        None if system.cores_allocated < system.cores => parts.push(format!("{} cores held", system.cores_allocated)),
+        None if system.cores_allocated < system.cores => {
+            parts.push(format!("{} cores held", system.cores_allocated))
+        }
         None => {}
         Some(triggers) => parts.push(format!("cores come and go (grow {:?})", triggers.grow)),
     }
@@ -52,8 +54,12 @@ fn dispatch(dispatch: &DispatchConfig) -> String {
 fn discipline(discipline: &DisciplineConfig) -> String {
     match discipline {
         DisciplineConfig::Fcfs => "first come first served".to_owned(),
-        DisciplineConfig::ProcessorSharing(config) if config.quantum.0 == 0 => "fluid processor sharing".to_owned(),
-        DisciplineConfig::ProcessorSharing(config) => format!("processor sharing in quanta of {}", config.quantum),
+        DisciplineConfig::ProcessorSharing(config) if config.quantum.0 == 0 => {
+            "fluid processor sharing".to_owned()
+        }
+        DisciplineConfig::ProcessorSharing(config) => {
+            format!("processor sharing in quanta of {}", config.quantum)
+        }
         DisciplineConfig::Las(config) if config.quantum.0 == 0 => "fluid least attained service".to_owned(),
         DisciplineConfig::Las(config) => format!("least attained service in quanta of {}", config.quantum),
         DisciplineConfig::Srpt => "shortest remaining processing time".to_owned(),

@@ -40,7 +40,10 @@ impl Global {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = shared.threads.unwrap_or(cores);
         if !(1..=1024).contains(&threads) {
-            return Err(miette!(help = "write a number from 1 to 1024", "--threads {threads} can not be had"));
+            return Err(miette!(
+                help = "write a number from 1 to 1024",
+                "--threads {threads} can not be had"
+            ));
         }
         let Shared { quick, json, quiet, .. } = *shared;
         Ok(Global { threads, quick, json, quiet, stop: watch_for_interrupts()? })

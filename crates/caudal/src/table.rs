@@ -39,7 +39,11 @@ impl std::fmt::Display for Table {
                 .zip(&widths)
                 .enumerate()
                 .map(|(column, (cell, &width))| {
-                    if column == 0 || self.left { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+                    if column == 0 || self.left {
+                        format!("{cell:<width$}")
+                    } else {
+                        format!("{cell:>width$}")
+                    }
                 })
                 .collect();
             writeln!(f, "{}", cells.join("  ").trim_end())?;

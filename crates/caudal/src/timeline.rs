@@ -17,7 +17,9 @@ const WINDOW_MAX_PS: u64 = 100_000_000_000;
 /// Writes what the cores do in `window` (`"1ms..1.2ms"`) of a run of `point` to `path`.
 pub(crate) fn write(path: &Path, window: &str, point: &Point) -> miette::Result<()> {
     let (from_ps, to_ps) = parse(window)?;
-    let file = File::create(path).into_diagnostic().wrap_err_with(|| format!("can not write `{}`", path.display()))?;
+    let file = File::create(path)
+        .into_diagnostic()
+        .wrap_err_with(|| format!("can not write `{}`", path.display()))?;
     let timeline = Timeline::new(BufWriter::new(file)).into_diagnostic()?;
     let classes = point.workload.service.classes();
     let mut drawer = Drawer { classes, from_ps, to_ps, running: Vec::new(), items: Vec::new() };
@@ -41,11 +43,16 @@ pub(crate) fn write(path: &Path, window: &str, point: &Point) -> miette::Result<
 
 fn parse(window: &str) -> miette::Result<(u64, u64)> {
     let help = "write two times, as in --window 1ms..1.2ms";
-    let (from, to) = window.split_once("..").ok_or_else(|| miette!(help = help, "`{window}` is not a window"))?;
-    let time = |text: &str| Picos::parse(text).map(|time| time.0).map_err(|error| miette!(help = help, "{error}"));
+    let (from, to) =
+        window.split_once("..").ok_or_else(|| miette!(help = help, "`{window}` is not a window"))?;
+    let time =
+        |text: &str| Picos::parse(text).map(|time| time.0).map_err(|error| miette!(help = help, "{error}"));
     let (from_ps, to_ps) = (time(from)?, time(to)?);
     if from_ps >= to_ps || to_ps - from_ps > WINDOW_MAX_PS {
-        return Err(miette!(help = "at most 100ms, the first time before the second", "`{window}` is not a window"));
+        return Err(miette!(
+            help = "at most 100ms, the first time before the second",
+            "`{window}` is not a window"
+        ));
     }
     Ok((from_ps, to_ps))
 }
@@ -120,9 +127,15 @@ impl Observer for &mut Drawer<'_> {
             Event::Moved { worker, from, tasks } if inside && tasks > 0 => {
                 self.items.push((now_ps, Item::Arrow(from, worker, tasks)));
             }
-            Event::Flagged { worker, .. } if inside => self.items.push((now_ps, Item::Instant(worker, "flagged"))),
-            Event::Granted { worker } if inside => self.items.push((now_ps, Item::Instant(worker, "core granted"))),
-            Event::Parked { worker } if inside => self.items.push((now_ps, Item::Instant(worker, "core parked"))),
+            Event::Flagged { worker, .. } if inside => {
+                self.items.push((now_ps, Item::Instant(worker, "flagged")))
+            }
+            Event::Granted { worker } if inside => {
+                self.items.push((now_ps, Item::Instant(worker, "core granted")))
+            }
+            Event::Parked { worker } if inside => {
+                self.items.push((now_ps, Item::Instant(worker, "core parked")))
+            }
             _ => {}
         }
     }

@@ -119,7 +119,8 @@ impl Triggered {
 impl Allocation for Triggered {
     fn interval(&self) -> Option<Picos> {
         let grows = !matches!(self.triggers.grow, Grow::Arrival | Grow::NoThief);
-        let shrinks = !matches!(self.triggers.shrink, Shrink::Never | Shrink::Completion | Shrink::FailedWalk);
+        let shrinks =
+            !matches!(self.triggers.shrink, Shrink::Never | Shrink::Completion | Shrink::FailedWalk);
         (grows || shrinks).then_some(self.triggers.interval)
     }
 

@@ -36,7 +36,14 @@ impl Discipline for Fcfs {
         }
     }
 
-    fn on_stopped(&mut self, _now: Instant, worker: WorkerId, _task: TaskId, _why: Stopped, pool: &mut impl Pool) {
+    fn on_stopped(
+        &mut self,
+        _now: Instant,
+        worker: WorkerId,
+        _task: TaskId,
+        _why: Stopped,
+        pool: &mut impl Pool,
+    ) {
         pool.resume(worker, Picos::MAX);
     }
 }

@@ -69,7 +69,14 @@ impl Discipline for Las {
         }
     }
 
-    fn on_stopped(&mut self, _now: Instant, worker: WorkerId, task: TaskId, _why: Stopped, pool: &mut impl Pool) {
+    fn on_stopped(
+        &mut self,
+        _now: Instant,
+        worker: WorkerId,
+        task: TaskId,
+        _why: Stopped,
+        pool: &mut impl Pool,
+    ) {
         let overtaken = pool.head(0).is_some_and(|head| pool.attained(head) < pool.attained(task));
         if overtaken {
             pool.enqueue_by(task, 0, pool.attained(task).0);

@@ -113,7 +113,14 @@ pub trait Discipline {
     /// `worker` has nothing to run. Leaving it so is allowed: it rests, and may steal.
     fn on_free(&mut self, now: Instant, worker: WorkerId, pool: &mut impl Pool);
     /// `task` has stopped on `worker`.
-    fn on_stopped(&mut self, now: Instant, worker: WorkerId, task: TaskId, why: Stopped, pool: &mut impl Pool);
+    fn on_stopped(
+        &mut self,
+        now: Instant,
+        worker: WorkerId,
+        task: TaskId,
+        why: Stopped,
+        pool: &mut impl Pool,
+    );
     /// `task` has completed; `on_free` follows for its worker.
     fn on_completed(&mut self, _now: Instant, _task: TaskId) {}
     /// `task` has been moved here from another pool; called for the youngest first, `on_free` follows.

@@ -103,12 +103,9 @@ impl ProcessorSharing {
     /// The lane to take from next, if any task may run.
     #[inline]
     fn next_lane(&self, pool: &impl Pool) -> Option<Lane> {
-        let full = self.config.resident_max.is_some_and(|max| self.resident >= max.saturating_mul(pool.workers()));
-        if pool.len(FRESH) > 0 && !full {
-            Some(FRESH)
-        } else {
-            (pool.len(TURNS) > 0).then_some(TURNS)
-        }
+        let full =
+            self.config.resident_max.is_some_and(|max| self.resident >= max.saturating_mul(pool.workers()));
+        if pool.len(FRESH) > 0 && !full { Some(FRESH) } else { (pool.len(TURNS) > 0).then_some(TURNS) }
     }
 }
 
@@ -141,7 +138,14 @@ impl Discipline for ProcessorSharing {
     }
 
     #[inline]
-    fn on_stopped(&mut self, _now: Instant, worker: WorkerId, task: TaskId, _why: Stopped, pool: &mut impl Pool) {
+    fn on_stopped(
+        &mut self,
+        _now: Instant,
+        worker: WorkerId,
+        task: TaskId,
+        _why: Stopped,
+        pool: &mut impl Pool,
+    ) {
         if self.config.lone == Lone::Elide && self.next_lane(pool).is_none() {
             pool.resume(worker, self.config.quantum);
         } else {

@@ -52,7 +52,14 @@ impl Discipline for Srpt {
         }
     }
 
-    fn on_stopped(&mut self, _now: Instant, worker: WorkerId, task: TaskId, _why: Stopped, pool: &mut impl Pool) {
+    fn on_stopped(
+        &mut self,
+        _now: Instant,
+        worker: WorkerId,
+        task: TaskId,
+        _why: Stopped,
+        pool: &mut impl Pool,
+    ) {
         // Another worker may have taken the task that this preemption was for.
         let overtaken = pool.head(0).is_some_and(|head| pool.remaining(head) < pool.remaining(task));
         if overtaken {

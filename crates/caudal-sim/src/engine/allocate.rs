@@ -90,7 +90,8 @@ impl<S: Scheduling, O: Sink> Application for View<'_, S, O> {
         let (core, sched) = &mut *self.inner.borrow_mut();
         let mut sum_ps = 0;
         for pool in 0..core.pool_first.len() - 1 {
-            let held = core.workers_of(pool).filter(|&worker| self.cores.held.contains(worker)).count() as u64;
+            let held =
+                core.workers_of(pool).filter(|&worker| self.cores.held.contains(worker)).count() as u64;
             if held > 0
                 && let Some(oldest_ps) = sched.oldest_ps(core, pool)
             {
@@ -237,7 +238,8 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         if !self.is_spare(worker) || self.core.workers[worker].flag != NONE {
             return false;
         }
-        let shrink = self.ask(|allocation, now, seen| allocation.on_completion(now, seen)) == CoreDemand::Shrink;
+        let shrink =
+            self.ask(|allocation, now, seen| allocation.on_completion(now, seen)) == CoreDemand::Shrink;
         if shrink {
             self.park(worker);
         }
@@ -249,7 +251,8 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         if !self.watches_walks || !self.is_spare(worker) {
             return false;
         }
-        let shrink = self.ask(|allocation, now, seen| allocation.on_failed_walk(now, seen)) == CoreDemand::Shrink;
+        let shrink =
+            self.ask(|allocation, now, seen| allocation.on_failed_walk(now, seen)) == CoreDemand::Shrink;
         if shrink {
             self.core.leave_idle(worker);
             self.park(worker);

@@ -128,7 +128,8 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
             return;
         }
         let victim = self.order[check.at() as usize] as usize;
-        if self.core.looks.stealable[check.at() as usize] && self.sched.stealable(&mut self.core, victim) > 0 {
+        if self.core.looks.stealable[check.at() as usize] && self.sched.stealable(&mut self.core, victim) > 0
+        {
             return self.start_steal(worker, victim);
         }
         let end = self.core.workers[worker].walk_end;
@@ -329,7 +330,8 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
 
     /// It takes its share of the overloaded queue, and runs one task before it looks at flags again.
     pub(super) fn after_shed(&mut self, worker: usize) {
-        let (victim, own) = (self.core.workers[worker].victim as usize, self.core.workers[worker].pool as usize);
+        let (victim, own) =
+            (self.core.workers[worker].victim as usize, self.core.workers[worker].pool as usize);
         self.core.workers[worker].phase = Phase::Between;
         if victim != own {
             let own_len = self.sched.stealable(&mut self.core, own);

@@ -341,7 +341,8 @@ impl<O: Sink> Core<O> {
             });
         }
         if O::ON {
-            self.observer.observe(self.now_ps, Event::Completed { worker: worker as u32, number: done.number });
+            self.observer
+                .observe(self.now_ps, Event::Completed { worker: worker as u32, number: done.number });
         }
     }
 

@@ -127,11 +127,8 @@ impl Level {
 
 impl Fluid {
     pub(super) fn new(sizes: &[u32], sharing: Sharing, stretch: f64) -> Fluid {
-        let pool = |&workers: &u32| FluidPool {
-            workers: f64::from(workers),
-            levels: Vec::new(),
-            settled_ps: 0,
-        };
+        let pool =
+            |&workers: &u32| FluidPool { workers: f64::from(workers), levels: Vec::new(), settled_ps: 0 };
         Fluid { pools: sizes.iter().map(pool).collect(), sharing, stretch }
     }
 

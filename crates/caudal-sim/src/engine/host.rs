@@ -143,7 +143,18 @@ pub(super) struct Parts<S, R, D, A, O> {
 
 impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R, D, A, O> {
     pub(super) fn new(parts: Parts<S, R, D, A, O>) -> Self {
-        let Parts { core, sched, rebalance, dispatch, source, allocation, cores_start, long_ps, seed, length } = parts;
+        let Parts {
+            core,
+            sched,
+            rebalance,
+            dispatch,
+            source,
+            allocation,
+            cores_start,
+            long_ps,
+            seed,
+            length,
+        } = parts;
         let workers = core.workers.len();
         let watches = |f: fn(&A) -> bool| allocation.as_ref().is_some_and(f);
         let mut host = Host {

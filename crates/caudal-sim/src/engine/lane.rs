@@ -116,7 +116,11 @@ impl WalkLane {
         if self.head == self.tail || self.line[self.head].key >= horizon {
             return None;
         }
-        if looks.all_held { self.skip_by::<true>(horizon, looks) } else { self.skip_by::<false>(horizon, looks) }
+        if looks.all_held {
+            self.skip_by::<true>(horizon, looks)
+        } else {
+            self.skip_by::<false>(horizon, looks)
+        }
     }
 
     // A function of its own: within the event loop, the compiler would keep half of this in memory.

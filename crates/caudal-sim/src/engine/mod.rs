@@ -136,7 +136,11 @@ pub struct Policies<M, D, R, A> {
 ///
 /// # Panics
 /// If `policies` break the contracts of their traits, such as running a task on a busy worker.
-pub fn simulate_with<Di, M, D, R, A, O>(run: &Run<'_>, policies: Policies<M, D, R, A>, mut observer: O) -> Outcome
+pub fn simulate_with<Di, M, D, R, A, O>(
+    run: &Run<'_>,
+    policies: Policies<M, D, R, A>,
+    mut observer: O,
+) -> Outcome
 where
     Di: Discipline,
     M: Fn() -> Di,
@@ -161,7 +165,9 @@ fn by_discipline<R: Rebalance, O: Sink>(run: &Run<'_>, rebalance: R, observer: O
         DisciplineConfig::ProcessorSharing(config) if config.quantum.0 == 0 => {
             built_in(run, fluid(run, Sharing::Equal), rebalance, observer)
         }
-        DisciplineConfig::Las(config) => built_in(run, step(run, || Las::new(config), false), rebalance, observer),
+        DisciplineConfig::Las(config) => {
+            built_in(run, step(run, || Las::new(config), false), rebalance, observer)
+        }
         DisciplineConfig::ProcessorSharing(config) => {
             if system.pools == Pools::PerCore && !run.stepwise && costs.dispatcher_quantum.0 == 0 {
                 let rings = Rings::new(system.cores as usize, turns(&config, costs), costs.probe_factor);
@@ -172,7 +178,12 @@ fn by_discipline<R: Rebalance, O: Sink>(run: &Run<'_>, rebalance: R, observer: O
     }
 }
 
-fn built_in<S: Scheduling, R: Rebalance, O: Sink>(run: &Run<'_>, sched: S, rebalance: R, observer: O) -> Outcome {
+fn built_in<S: Scheduling, R: Rebalance, O: Sink>(
+    run: &Run<'_>,
+    sched: S,
+    rebalance: R,
+    observer: O,
+) -> Outcome {
     let allocation = run.system.allocation.triggers().map(Triggered::new);
     go(run, sched, AnyDispatch::from(run.system.dispatch), rebalance, allocation, observer)
 }

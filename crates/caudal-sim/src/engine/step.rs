@@ -315,7 +315,11 @@ impl<D: Discipline> Scheduling for Step<D> {
         // Those that have started stay, where they were.
         for task in started.into_iter().rev() {
             let key = view.remaining(task).0;
-            if view.lanes.keyed { view.enqueue_by(task, lane, key) } else { view.enqueue(task, lane, End::Head) }
+            if view.lanes.keyed {
+                view.enqueue_by(task, lane, key)
+            } else {
+                view.enqueue(task, lane, End::Head)
+            }
         }
         found
     }
@@ -341,7 +345,8 @@ impl<D: Discipline> Scheduling for Step<D> {
     fn serviced_quanta<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) -> u64 {
         let lanes = &self.pools[pool].1;
         let running = core.workers_of(pool).filter(|&worker| core.workers[worker].phase == Phase::Running);
-        let running: u64 = running.map(|worker| u64::from(core.tasks[core.workers[worker].task].quanta)).sum();
+        let running: u64 =
+            running.map(|worker| u64::from(core.tasks[core.workers[worker].task].quanta)).sum();
         let mut waiting = 0;
         for queue in &lanes.queues {
             let mut next = queue.head();

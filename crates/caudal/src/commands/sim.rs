@@ -49,7 +49,8 @@ pub(crate) fn run(args: &SimArgs, global: &Global) -> miette::Result<ExitCode> {
         crate::timeline::write(path, &args.window, point)?;
         eprintln!("wrote {}: open it at ui.perfetto.dev", path.display());
     }
-    let text = std::fs::read_to_string(&args.file).into_diagnostic().wrap_err("can not read the file again")?;
+    let text =
+        std::fs::read_to_string(&args.file).into_diagnostic().wrap_err("can not read the file again")?;
     let asked = json!({ "config": text, "set": args.set, "quick": global.quick });
     let results = args.out.as_ref().map(|dir| Results::open(dir, &text, &asked)).transpose()?;
     let rows = sweep(&points, results, "simulating", global)?;

@@ -49,7 +49,10 @@ fn list(global: &Global) {
     let mut table = Table::new(&["workload", "what it is", "source"]);
     for named in caudal_workload::named() {
         if global.json {
-            println!("{}", json!({ "workload": named.name, "summary": named.summary, "source": named.source }));
+            println!(
+                "{}",
+                json!({ "workload": named.name, "summary": named.summary, "source": named.source })
+            );
         }
         table.row(vec![named.name.into(), named.summary.into(), named.source.into()]);
     }
