@@ -100,6 +100,17 @@ impl Stat {
         }
     }
 
+    /// The statistic of every replication, in ns or as a ratio; none in overload.
+    pub(crate) fn each(self, cell: &Cell) -> Vec<f64> {
+        match self.recorded(cell) {
+            Some(recorded) if !cell.overloaded => {
+                let values = recorded.replication_percentiles(self.percentile()).flatten();
+                values.map(|value| value as f64 / self.divisor()).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// `a` over `b`, which saw the same requests. An overloaded system's latency grows without end: against
     /// one that carries the load it counts as infinite. Missing if neither carries it.
     pub(crate) fn ratio(self, a: &Cell, b: &Cell, confidence: f64) -> Estimate {
@@ -125,17 +136,22 @@ impl Stat {
     }
 }
 
-/// The median over the replications of the ratio of two systems' percentiles, with the interval that holds for
-/// any distribution: between the k-th smallest and the k-th largest ratio (the sign test turned round).
+/// The median over the replications of the ratio of two systems' percentiles.
 fn typical_ratio(a: &Replicated, b: &Replicated, p: f64, confidence: f64) -> Estimate {
     let pairs = a.replication_percentiles(p).zip(b.replication_percentiles(p));
-    let mut ratios: Vec<f64> = pairs.filter_map(|(a, b)| Some(a? as f64 / b?.max(1) as f64)).collect();
-    ratios.sort_by(f64::total_cmp);
-    let n = ratios.len();
+    let ratios = pairs.filter_map(|(a, b)| Some(a? as f64 / b?.max(1) as f64));
+    typical(ratios.collect(), confidence)
+}
+
+/// The median of values, one of each replication, with the interval that holds for any distribution: between
+/// the k-th smallest and the k-th largest (the sign test turned round).
+pub(crate) fn typical(mut values: Vec<f64>, confidence: f64) -> Estimate {
+    values.sort_by(f64::total_cmp);
+    let n = values.len();
     if n == 0 {
         return Estimate::MISSING;
     }
-    let estimate = f64::midpoint(ratios[(n - 1) / 2], ratios[n / 2]);
+    let estimate = f64::midpoint(values[(n - 1) / 2], values[n / 2]);
     // Probability that fewer than `at` of n fair coins show heads, both ways.
     let (mut outside, mut probability, mut at) = (0.0, 0.5_f64.powi(n as i32), 0);
     while at < n / 2 && 2.0 * (outside + probability) <= 1.0 - confidence {
@@ -145,7 +161,18 @@ fn typical_ratio(a: &Replicated, b: &Replicated, p: f64, confidence: f64) -> Est
     }
     match at {
         0 => Estimate::unbounded(estimate),
-        at => Estimate { estimate, low: ratios[at - 1], high: ratios[n - at] },
+        at => Estimate { estimate, low: values[at - 1], high: values[n - at] },
+    }
+}
+
+/// An interval at 95 % over 16 replications made as wide as one of a higher confidence.
+pub(crate) fn widened(estimate: Estimate, confidence: f64) -> Estimate {
+    let factor = caudal_stats::t::two_sided(confidence, 15) / caudal_stats::t::two_sided(0.95, 15);
+    let Estimate { estimate, low, high } = estimate;
+    Estimate {
+        estimate,
+        low: estimate - (estimate - low) * factor,
+        high: estimate + (high - estimate) * factor,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use caudal_stats::Estimate;
 
-use super::cell::{Cell, Stat, apart};
+use super::cell::{Cell, Stat, apart, typical, widened};
 use super::claim::{Ask, Claim, Limit};
 use super::figure::Measured;
 
@@ -66,61 +66,32 @@ impl<'a> Curve<'a> {
         Curve { cells }
     }
 
-    /// The curve on so many cores, between two points along the straight line of its logarithm. Below its
-    /// first point it is at least as high as there, and may be anything above.
-    fn at(&self, cores: f64, stat: Stat, confidence: f64) -> Estimate {
-        let value = |cell: &Cell| stat.of(cell, confidence);
-        let (Some(first), Some(last)) = (self.cells.first(), self.cells.last()) else {
-            return Estimate::MISSING;
-        };
-        if cores < f64::from(first.held) {
-            return Estimate { high: f64::INFINITY, ..value(first) };
-        }
-        if cores >= f64::from(last.held) {
-            return value(last);
-        }
-        let after = self.cells.iter().position(|cell| f64::from(cell.held) > cores).unwrap_or(1);
-        let (left, right) = (self.cells[after - 1], self.cells[after]);
-        let share = (cores - f64::from(left.held)) / f64::from(right.held - left.held);
-        let between = |a: f64, b: f64| (a.ln() * (1.0 - share) + b.ln() * share).exp();
-        let (a, b) = (value(left), value(right));
-        Estimate {
-            estimate: between(a.estimate, b.estimate),
-            low: between(a.low, b.low),
-            high: between(a.high, b.high),
-        }
+    /// A statistic of every replication of every point of the curve.
+    fn traced(&self, stat: Stat) -> Vec<(f64, Vec<f64>)> {
+        self.cells.iter().map(|cell| (f64::from(cell.held), stat.each(cell))).collect()
     }
 
-    /// `stat` of a point whose cores come and go, over the curve at as many cores as it holds on average. The
-    /// errors of the point, its cores and the curve are added up, not averaged out.
+    /// `stat` of a point whose cores come and go, over the curve at as many cores as it holds on average: the
+    /// median over the replications, which saw the same requests. What is not known of its cores is added.
     pub(crate) fn ratio_of(&self, point: &Cell, stat: Stat, confidence: f64) -> Estimate {
-        let each = 1.0 - (1.0 - confidence) / 3.0;
-        let own = stat.of(point, each);
-        let cores = point.cores_mean;
-        let (fewest, most) = (self.at(cores.low, stat, each), self.at(cores.high, stat, each));
-        let curve = Estimate {
-            estimate: self.at(cores.estimate, stat, each).estimate,
-            low: most.low,
-            high: fewest.high,
-        };
-        apart(own, curve)
+        let traced = self.traced(stat);
+        Curve::over_replications(point, stat, confidence, |own, cores, replication, side| {
+            own / side.of(at(&traced, cores, replication))
+        })
     }
-}
 
-impl Curve<'_> {
-    /// By which factor both the latency and the cores of a point would have to shrink to reach the curve.
+    /// By which factor both the latency and the cores of a point would have to shrink to reach the curve; again
+    /// the median over the replications.
     ///
     /// Fewer cores than the load takes can be on no curve; between there and the first point it is known from
     /// below only.
     pub(crate) fn distance(&self, point: &Cell, stat: Stat, confidence: f64) -> Estimate {
-        let each = 1.0 - (1.0 - confidence) / 3.0;
-        let own = stat.of(point, each);
-        let cores = point.cores_mean;
+        let traced = self.traced(stat);
         let work = point.load * f64::from(point.cores);
-        let factor = |latency: f64, cores: f64, of: fn(&Estimate) -> f64| {
+        Curve::over_replications(point, stat, confidence, |own, cores, replication, side| {
             let above = |factor: f64| {
                 let there = cores / factor;
-                there > work && latency / factor > of(&self.at(there, stat, each))
+                there > work && own / factor > side.of(at(&traced, there, replication))
             };
             // The factor at which the point is no longer above the curve, by bisection.
             let (mut low, mut high) = (1.0 / 1024.0_f64, 1024.0_f64);
@@ -129,16 +100,58 @@ impl Curve<'_> {
                 if above(middle) { low = middle } else { high = middle }
             }
             low
-        };
-        if own.is_missing() || self.cells.is_empty() {
-            return Estimate::MISSING;
-        }
-        Estimate {
-            estimate: factor(own.estimate, cores.estimate, |value| value.estimate),
-            low: factor(own.low, cores.low, |value| value.high),
-            high: factor(own.high, cores.high, |value| value.low),
-        }
+        })
     }
+
+    /// The median of what `of` says of each replication: from its statistic, the cores held, its number, and
+    /// which side of the curve to take where it is not known. With the fewest cores and the highest curve for
+    /// the lower end, and the other way round for the upper one.
+    fn over_replications(
+        point: &Cell,
+        stat: Stat,
+        confidence: f64,
+        of: impl Fn(f64, f64, usize, Side) -> f64,
+    ) -> Estimate {
+        let each = 1.0 - (1.0 - confidence) / 2.0;
+        let (own, cores) = (stat.each(point), widened(point.cores_mean, each));
+        let median = |cores: f64, side: Side| {
+            let values = own.iter().enumerate().map(|(replication, &own)| of(own, cores, replication, side));
+            typical(values.filter(|value| !value.is_nan()).collect(), each)
+        };
+        let (low, high) = (median(cores.low, Side::High), median(cores.high, Side::Low));
+        Estimate { estimate: median(cores.estimate, Side::Low).estimate, low: low.low, high: high.high }
+    }
+}
+
+/// Which end to take of what is not known.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Low,
+    High,
+}
+
+impl Side {
+    fn of(self, (low, high): (f64, f64)) -> f64 {
+        if self == Side::Low { low } else { high }
+    }
+}
+
+/// A curve in one replication on so many cores, between two points along the straight line of its logarithm.
+/// Below its first point it is at least as high as there, and may be anything above.
+fn at(traced: &[(f64, Vec<f64>)], cores: f64, replication: usize) -> (f64, f64) {
+    let value = |(_, values): &(f64, Vec<f64>)| values.get(replication).copied().unwrap_or(f64::NAN);
+    let (Some(first), Some(last)) = (traced.first(), traced.last()) else { return (f64::NAN, f64::NAN) };
+    if cores < first.0 {
+        return (value(first), f64::INFINITY);
+    }
+    if cores >= last.0 {
+        return (value(last), value(last));
+    }
+    let after = traced.iter().position(|(held, _)| *held > cores).unwrap_or(1);
+    let (left, right) = (&traced[after - 1], &traced[after]);
+    let share = (cores - left.0) / (right.0 - left.0);
+    let between = (value(left).ln() * (1.0 - share) + value(right).ln() * share).exp();
+    (between, between)
 }
 
 /// Is the point of `balancing` under `allocation` at `limit` times the curve called `curve`?

@@ -1,15 +1,14 @@
 //! Policies paper, Figures 5, 6 and 9: load balancing together with core allocation. The figures are alike but
 //! for the task length, the cores and the load; what the paper says about all of them is stated once here.
 
-use caudal_report::chart::Chart;
-use caudal_stats::Estimate;
-
+use super::cell::widened;
 use super::charts;
 use super::claim::{Ask, Claim, Finding, Limit, Needs, all, judge, prefixed};
 use super::compare::{LATENCIES, MEDIAN, TAIL, against_curve, along_cores, nearer};
 use super::figure::{Measured, Statement, Study};
 use super::tables::{Sheet, authors_sheet, dynamic_sheet, static_sheets};
 use super::words::UNCHANGED;
+use caudal_report::chart::Chart;
 
 /// Load-balancing policies that the paper pairs with core allocation.
 pub(super) const BALANCING: [&str; 4] = ["no-balancing", "enqueue-choice", "work-shedding", "work-stealing"];
@@ -163,17 +162,6 @@ pub(super) fn share_of_cores<'a>(point: &'a super::cell::Cell, name: &str, limit
         let share = point.cores_mean.divided_by(f64::from(point.cores));
         Claim::new(place.clone(), widened(share, confidence), limit)
     })
-}
-
-/// An interval at 95 % made as wide as one of a higher confidence, as if the error were normal.
-pub(super) fn widened(estimate: Estimate, confidence: f64) -> Estimate {
-    let factor = caudal_stats::t::two_sided(confidence, 15) / caudal_stats::t::two_sided(0.95, 15);
-    let Estimate { estimate, low, high } = estimate;
-    Estimate {
-        estimate,
-        low: estimate - (estimate - low) * factor,
-        high: estimate + (high - estimate) * factor,
-    }
 }
 
 /// Does per-task allocation stay below T/(T+R) wherever it applies: where fewer than 1 % of the arrivals find

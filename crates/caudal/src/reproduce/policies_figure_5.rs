@@ -2,12 +2,12 @@
 
 use caudal_stats::Estimate;
 
-use super::cell::Cell;
+use super::cell::{Cell, widened};
 use super::claim::{Ask, Claim, Finding, Limit, Needs, all, each, judge, prefixed};
 use super::compare::{MEDIAN, TAIL, spread};
 use super::figure::{Figure, Kind, Measured, Statement, Study};
 use super::policies_dynamic as dynamic;
-use super::policies_dynamic::{any_against, beats, efficiency_bound, share_of_cores, widened};
+use super::policies_dynamic::{any_against, beats, efficiency_bound, share_of_cores};
 use super::words::{MARGINAL, MUCH};
 
 const SHOWS_1: &str = "Every coherent pair of a load-balancing and a core-allocation policy on 32 cores at a load of \

@@ -3,12 +3,12 @@
 use caudal_report::chart::{Axis, Chart, Plot, Point, Series, Spread, Unit};
 use caudal_stats::Estimate;
 
-use super::cell::{Cell, apart};
+use super::cell::{Cell, apart, widened};
 use super::charts::{Axes, curves};
 use super::claim::{Ask, Claim, Finding, Limit, all, each, one};
 use super::compare::{TAIL, spread};
 use super::figure::{Figure, Kind, Measured, Statement, Study};
-use super::policies_dynamic::{efficiency_bound, widened};
+use super::policies_dynamic::efficiency_bound;
 use super::tables::{CONFIDENCE, Sheet, dynamic_sheet};
 use super::words::SIMILAR;
 

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use caudal_config::{File, Measure, Offered, Point, SystemPlan, WarmUp, Workload};
-use caudal_sim::engine::Account;
+use caudal_sim::engine::{Account, SLOWDOWN_ONE};
 use caudal_sim::experiment::{Crew, Judged, Quantity};
 use caudal_sim::sweep::experiment;
 use caudal_stats::Estimate;
@@ -51,9 +51,11 @@ pub(crate) struct Highest {
     pub(crate) quantum_ns: f64,
     /// Cost of a preemption.
     pub(crate) preemption_ns: f64,
-    /// The highest rate: the last that surely keeps the limit, the likely one, the first that surely breaks it.
+    /// The highest rate: the last that every replication keeps the limit at, the likely one, the first that every
+    /// replication breaks it at.
     pub(crate) rate_per_s: Estimate,
-    /// Loads that were simulated, with the slowdown there; missing in overload.
+    /// Loads that were simulated, with the slowdown there, between that of the lowest and the highest
+    /// replication; missing in overload.
     pub(crate) tried: Vec<(f64, Estimate)>,
 }
 
@@ -83,6 +85,7 @@ enum Kept {
 }
 
 impl Kept {
+    /// By all replications alike, or open: a percentile far out has no interval over so few of them.
     fn of(slowdown: Estimate, overloaded: bool) -> Kept {
         match slowdown {
             _ if overloaded => Kept::No,
@@ -163,8 +166,8 @@ impl Search {
         }
     }
 
-    /// Slowdown, verdict, and share of core time without work, with runs that leave out and measure so many
-    /// requests.
+    /// Slowdown (of all replications, and of the lowest and highest one), verdict, and share of core time without
+    /// work, with runs that leave out and measure so many requests.
     fn simulate(
         &self,
         load: f64,
@@ -182,7 +185,13 @@ impl Search {
         let quantity = Quantity { class: None, slowdown: true, percentile: Some(PERCENTILE) };
         let slowdown = match results.overloaded {
             true => Estimate::MISSING,
-            false => results.estimate(&quantity, point.measure.stop.confidence),
+            false => {
+                let pooled = results.estimate(&quantity, point.measure.stop.confidence).estimate;
+                let each = results.all.slowdown.replication_percentiles(PERCENTILE).flatten();
+                let each: Vec<f64> = each.map(|value| value as f64 / SLOWDOWN_ONE as f64).collect();
+                let low = each.iter().copied().fold(pooled, f64::min);
+                Estimate { estimate: pooled, low, high: each.into_iter().fold(pooled, f64::max) }
+            }
         };
         let books = |part: fn(&Account) -> u128| -> f64 {
             results.accounts.iter().map(|(account, _)| part(account) as f64).sum()
