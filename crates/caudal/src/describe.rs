@@ -20,7 +20,7 @@ pub(crate) fn system(system: &System) -> String {
     }
     match system.allocation.triggers() {
         None if system.cores_allocated < system.cores => {
-            parts.push(format!("{} cores held", system.cores_allocated))
+            parts.push(format!("{} cores held", system.cores_allocated));
         }
         None => {}
         Some(triggers) => parts.push(format!("cores come and go (grow {:?})", triggers.grow)),

@@ -10,6 +10,7 @@
 
 use std::process::ExitCode;
 
+use caudal_config::ConfigError;
 use miette::Report;
 
 /// The answer is no.
@@ -42,19 +43,18 @@ pub(crate) struct Interrupted(pub(crate) String);
 
 /// Prints an error and says which code it means.
 pub(crate) fn report(error: &Report) -> ExitCode {
-    if is_closed_pipe(error) {
-        return ExitCode::SUCCESS;
-    }
     if let Some(interrupted) = error.downcast_ref::<Interrupted>() {
         eprintln!("{interrupted}");
         return ExitCode::from(INTERRUPTED);
     }
-    eprintln!("{error:?}");
+    match error.downcast_ref::<ConfigError>() {
+        // Each problem with the line that it is in; the error itself would only say the first once more.
+        Some(config) if !config.problems().is_empty() => {
+            for problem in config.problems() {
+                eprintln!("{:?}", Report::new(problem.clone()));
+            }
+        }
+        _ => eprintln!("{error:?}"),
+    }
     ExitCode::from(if error.downcast_ref::<Failure>().is_some() { FAILED } else { BAD_INPUT })
-}
-
-/// Whoever read our output has read enough (`| head`): no error.
-fn is_closed_pipe(error: &Report) -> bool {
-    let closed = |io: &std::io::Error| io.kind() == std::io::ErrorKind::BrokenPipe;
-    error.chain().any(|cause| cause.downcast_ref::<std::io::Error>().is_some_and(closed))
 }

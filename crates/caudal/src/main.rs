@@ -2,6 +2,9 @@
 //!
 //! stdout is data, stderr is progress and errors. Exit codes: see [`exit`].
 
+#[macro_use]
+mod out;
+
 mod commands;
 mod describe;
 mod exit;

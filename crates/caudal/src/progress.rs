@@ -37,24 +37,14 @@ impl Progress {
         self.bar.inc(1);
     }
 
-    /// Sets how many steps there are.
-    pub(crate) fn set_steps(&self, steps: u64) {
-        self.bar.set_length(steps);
-    }
-
     /// Sets how many steps are done.
     pub(crate) fn set_done(&self, done: u64) {
         self.bar.set_position(done);
     }
 
-    /// A line above the bar.
-    pub(crate) fn note(&self, text: &str) {
-        self.bar.suspend(|| eprintln!("{text}"));
-    }
-
     /// A line of data on stdout, without tearing the bar.
     pub(crate) fn note_data(&self, data: &serde_json::Value) {
-        self.bar.suspend(|| println!("{data}"));
+        self.bar.suspend(|| outln!("{data}"));
     }
 
     /// Text on stdout, without tearing the bar.

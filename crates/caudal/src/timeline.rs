@@ -128,13 +128,13 @@ impl Observer for &mut Drawer<'_> {
                 self.items.push((now_ps, Item::Arrow(from, worker, tasks)));
             }
             Event::Flagged { worker, .. } if inside => {
-                self.items.push((now_ps, Item::Instant(worker, "flagged")))
+                self.items.push((now_ps, Item::Instant(worker, "flagged")));
             }
             Event::Granted { worker } if inside => {
-                self.items.push((now_ps, Item::Instant(worker, "core granted")))
+                self.items.push((now_ps, Item::Instant(worker, "core granted")));
             }
             Event::Parked { worker } if inside => {
-                self.items.push((now_ps, Item::Instant(worker, "core parked")))
+                self.items.push((now_ps, Item::Instant(worker, "core parked")));
             }
             _ => {}
         }

@@ -316,9 +316,9 @@ impl<D: Discipline> Scheduling for Step<D> {
         for task in started.into_iter().rev() {
             let key = view.remaining(task).0;
             if view.lanes.keyed {
-                view.enqueue_by(task, lane, key)
+                view.enqueue_by(task, lane, key);
             } else {
-                view.enqueue(task, lane, End::Head)
+                view.enqueue(task, lane, End::Head);
             }
         }
         found

@@ -25,7 +25,7 @@ pub(crate) struct CheckArgs {
 
 pub(crate) fn run(args: &CheckArgs, global: &Global) -> miette::Result<ExitCode> {
     if args.schema {
-        println!("{:#}", caudal_config::schema());
+        outln!("{:#}", caudal_config::schema());
         return Ok(ExitCode::SUCCESS);
     }
     let host = if args.runtime { Host::Runtime } else { Host::Simulator };
@@ -37,13 +37,13 @@ pub(crate) fn run(args: &CheckArgs, global: &Global) -> miette::Result<ExitCode>
     for plan in &file.systems {
         let system = &plan.system;
         if global.json {
-            println!("{}", serde_json::json!({ "system": system.name, "cores": system.cores }));
+            outln!("{}", serde_json::json!({ "system": system.name, "cores": system.cores }));
         } else {
-            println!("{}: {} cores, {}", system.name, system.cores, crate::describe::system(system));
+            outln!("{}: {} cores, {}", system.name, system.cores, crate::describe::system(system));
         }
     }
     if !global.json {
-        println!("{} is right; it asks for {} simulated points", args.file.display(), points.len());
+        outln!("{} is right; it asks for {} simulated points", args.file.display(), points.len());
     }
     if let Some(workload) = &file.workload {
         for finding in workload.service.findings() {

@@ -118,13 +118,13 @@ fn system(name: &str, cores: u32) -> miette::Result<SystemPlan> {
 
 fn print(compared: &Compared, confidence: f64, global: &Global) -> miette::Result<()> {
     if global.json {
-        println!("{}", serde_json::to_string(compared).into_diagnostic()?);
+        outln!("{}", serde_json::to_string(compared).into_diagnostic()?);
         return Ok(());
     }
     let [first, second] = &compared.systems;
     for (system, overloaded) in compared.systems.iter().zip(compared.overloaded) {
         if overloaded {
-            println!("{system} falls behind this load: it has no latency to compare.");
+            outln!("{system} falls behind this load: it has no latency to compare.");
         }
     }
     if compared.lines.is_empty() {
@@ -134,9 +134,9 @@ fn print(compared: &Compared, confidence: f64, global: &Global) -> miette::Resul
     for line in &compared.lines {
         table.row(cells(line, compared));
     }
-    print!("{table}");
+    out!("{table}");
     let precise = if compared.precise { "" } else { "; not as precise as was asked" };
-    println!(
+    outln!(
         "\n{} pairs of replications on the same requests, {} requests each; {} % intervals of difference and ratio{precise}.",
         compared.pairs,
         compared.requests,

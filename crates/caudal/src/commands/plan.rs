@@ -83,7 +83,7 @@ pub(crate) fn run(args: &PlanArgs, global: &Global) -> miette::Result<ExitCode> 
     };
     args.write(&question, &plan)?;
     if global.json {
-        println!("{}", serde_json::to_string(&plan).into_diagnostic()?);
+        outln!("{}", serde_json::to_string(&plan).into_diagnostic()?);
     } else {
         print(&question, &plan);
     }
@@ -319,16 +319,16 @@ fn line(target: &LatencyTarget) -> TargetLine {
 }
 
 fn print(question: &Question, plan: &Plan) {
-    print!("{}", table(question, plan));
+    out!("{}", table(question, plan));
     for out in plan.left_out.iter().filter(|_| !question.systems.is_empty()) {
-        println!("left out: {}: {}", out.system, out.reason);
+        outln!("left out: {}: {}", out.system, out.reason);
     }
-    println!("\n{}\n", plan.headline);
+    outln!("\n{}\n", plan.headline);
     for sentence in &plan.explanation {
-        println!("- {sentence}");
+        outln!("- {sentence}");
     }
     if plan.winner.as_ref().is_some_and(|winner| !winner.confirmed) {
-        println!(
+        outln!(
             "- It was not confirmed with longer replications: the budget, or the interruption, ended that."
         );
     }

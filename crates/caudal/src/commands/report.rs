@@ -28,7 +28,7 @@ pub(crate) fn run(args: &ReportArgs, _global: &Global) -> miette::Result<ExitCod
     }
     let path = args.dir.join("report.html");
     write(&path, &rows, &args.dir.join("config.toml"))?;
-    println!("{}", path.display());
+    outln!("{}", path.display());
     Ok(ExitCode::SUCCESS)
 }
 

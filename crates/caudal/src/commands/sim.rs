@@ -55,7 +55,7 @@ pub(crate) fn run(args: &SimArgs, global: &Global) -> miette::Result<ExitCode> {
     let results = args.out.as_ref().map(|dir| Results::open(dir, &text, &asked)).transpose()?;
     let rows = sweep(&points, results, "simulating", global)?;
     if !global.json {
-        print!("{}", table(&points, &rows));
+        out!("{}", table(&points, &rows));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -80,7 +80,7 @@ pub(crate) fn sweep(
         .map(|point| found.iter().find(|row| row["point"] == point.key.as_str()).cloned())
         .collect();
     if global.json {
-        rows.iter().flatten().for_each(|row| println!("{row}"));
+        rows.iter().flatten().for_each(|row| outln!("{row}"));
     }
     let collected = Mutex::new((results, &mut rows, Ok(())));
     let mut on_row = |index: usize, row: Row| {

@@ -36,33 +36,33 @@ fn list(global: &Global) {
     let mut table = Table::new(&["system", "deployable", "what it is"]);
     for preset in presets() {
         if global.json {
-            println!("{}", as_json(preset));
+            outln!("{}", as_json(preset));
         }
         let deployable = if preset.deployable() { "yes" } else { "no" };
         table.row(vec![preset.name.into(), deployable.into(), preset.summary.into()]);
     }
     if !global.json {
-        print!("{}", table.left());
+        out!("{}", table.left());
     }
 }
 
 fn show(preset: &Preset, cores: u32, global: &Global) {
     if global.json {
-        println!("{}", as_json(preset));
+        outln!("{}", as_json(preset));
         return;
     }
-    println!("{}: {}", preset.name, preset.summary);
+    outln!("{}: {}", preset.name, preset.summary);
     match preset.reference_only {
-        Some(why) => println!("not deployable: {why}"),
-        None => println!("deployable, with {} cores that serve no requests", preset.dedicated_cores),
+        Some(why) => outln!("not deployable: {why}"),
+        None => outln!("deployable, with {} cores that serve no requests", preset.dedicated_cores),
     }
-    println!();
+    outln!();
     for number in preset.numbers {
         let ours = if number.ours { " (ours)" } else { "" };
-        println!("  {} = {}: {}{ours}", number.key, number.value, number.source);
+        outln!("  {} = {}: {}{ours}", number.key, number.value, number.source);
     }
-    println!("\nOn {cores} cores, as a policy file:\n");
-    print!("{}", caudal_config::write_policy(&preset.system(cores), &preset.costs(), ""));
+    outln!("\nOn {cores} cores, as a policy file:\n");
+    out!("{}", caudal_config::write_policy(&preset.system(cores), &preset.costs(), ""));
 }
 
 fn as_json(preset: &Preset) -> serde_json::Value {

@@ -36,9 +36,9 @@ pub(crate) fn run(args: &WorkloadArgs, global: &Global) -> miette::Result<ExitCo
         What::Show { workload, width } => {
             let shown = Shown::open(workload).map_err(|error| miette!("{error}"))?;
             if global.json {
-                println!("{}", serde_json::to_string(&shown.json()).into_diagnostic()?);
+                outln!("{}", serde_json::to_string(&shown.json()).into_diagnostic()?);
             } else {
-                print!("{}", shown.text(width.unwrap_or_else(terminal_width)));
+                out!("{}", shown.text(width.unwrap_or_else(terminal_width)));
             }
         }
     }
@@ -49,15 +49,12 @@ fn list(global: &Global) {
     let mut table = Table::new(&["workload", "what it is", "source"]);
     for named in caudal_workload::named() {
         if global.json {
-            println!(
-                "{}",
-                json!({ "workload": named.name, "summary": named.summary, "source": named.source })
-            );
+            outln!("{}", json!({ "workload": named.name, "summary": named.summary, "source": named.source }));
         }
         table.row(vec![named.name.into(), named.summary.into(), named.source.into()]);
     }
     if !global.json {
-        print!("{}", table.left());
+        out!("{}", table.left());
     }
 }
 
