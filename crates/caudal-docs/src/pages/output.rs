@@ -1,0 +1,124 @@
+//! `output.md`: exit codes, results directories, and what the keys of a row mean.
+
+use std::path::{Path, PathBuf};
+
+use crate::DocsError;
+use crate::markdown::{code, table};
+use crate::source::SourceFile;
+
+const INTRO: &str = "\
+# What the command prints and writes
+
+Data goes to stdout, progress and errors to stderr. `--json` prints one object a line instead of a table:
+`caudal sim` a row a point, `caudal plan` one plan, `caudal compare` one comparison, `caudal systems` and
+`caudal workload list` an entry a line.
+
+## Exit codes
+";
+
+const ROWS: &str = "
+## Rows
+
+A row is one simulated point: a system under one load. `caudal sim --json` prints rows, `rows.jsonl` of a
+results directory holds them, and `rows.csv` has the same keys joined by dots (`latency_ns.p99.estimate`).
+
+Times are in nanoseconds, shares between 0 and 1. An *estimate* is `{\"estimate\", \"low\", \"high\"}` with the
+interval of the file's `measure.stop.confidence`; `high` is `null` where the data support no upper end, and all
+three are `null` where there is nothing to estimate, as the latency of an overloaded system. A *summary* has
+the estimates `mean`, one for each of `measure.percentiles` (`p50`, `p99`, `p99.9`, …), and `max`, the largest
+value that was seen, which has no interval.
+
+The row as a whole:
+
+";
+
+/// Struct, its source file, and what it is called on the page.
+struct Shown(&'static str, &'static str, &'static str);
+
+const PARTS_OF_ROWS: [Shown; 3] = [
+    Shown(
+        "Waits",
+        "crates/caudal-sim/src/row.rs",
+        "`wait_ns`: mean time per request that was not service, by cause",
+    ),
+    Shown("ClassRow", "crates/caudal-sim/src/row.rs", "`classes`: by name of the class"),
+    Shown("Overheads", "crates/caudal-sim/src/row.rs", "`overheads`: shares of the core time held"),
+];
+
+const PLANS: &str = "
+## Plans
+
+`caudal plan --json`, and `plan.json` in its directory:
+
+";
+
+const PARTS_OF_PLANS: [Shown; 4] = [
+    Shown("Winner", "crates/caudal-tune/src/plan.rs", "`winner`"),
+    Shown("SystemResult", "crates/caudal-tune/src/plan.rs", "`systems`: a list"),
+    Shown("Reach", "crates/caudal-tune/src/plan.rs", "`systems[].reach`"),
+    Shown("TargetResult", "crates/caudal-tune/src/plan.rs", "`systems[].targets`: a list"),
+];
+
+pub(super) fn body(root: &Path) -> Result<String, DocsError> {
+    let mut text = INTRO.to_owned();
+    text += &format!("\n{}\n", exit_codes(&root.join("crates/caudal/src/exit.rs"))?);
+    text +=
+        &format!("\n## Results directories\n\n{}\n", results(&root.join("crates/caudal/src/results.rs"))?);
+    text += ROWS;
+    text += &fields(root, &Shown("Row", "crates/caudal-sim/src/row.rs", ""))?;
+    for part in &PARTS_OF_ROWS {
+        text += &format!("\n{}:\n\n{}", part.2, fields(root, part)?);
+    }
+    text += PLANS;
+    text += &fields(root, &Shown("Plan", "crates/caudal-tune/src/plan.rs", ""))?;
+    for part in &PARTS_OF_PLANS {
+        text += &format!("\n{}:\n\n{}", part.2, fields(root, part)?);
+    }
+    Ok(text)
+}
+
+/// The table in the documentation of the module that makes the codes.
+fn exit_codes(path: &PathBuf) -> Result<String, DocsError> {
+    let file = SourceFile::read(path)?;
+    let docs = file.module_docs();
+    let rows: Vec<&str> = docs.lines().filter(|line| line.starts_with('|')).collect();
+    if rows.len() < 3 { Err(file.error("there is no table of exit codes")) } else { Ok(rows.join("\n")) }
+}
+
+/// The documentation of the module that writes directories, without its first line.
+fn results(path: &PathBuf) -> Result<String, DocsError> {
+    let file = SourceFile::read(path)?;
+    let docs = file.module_docs();
+    let text = docs.split_once("\n\n").map(|(_, text)| text.to_owned());
+    text.ok_or_else(|| file.error("the documentation of the module does not show the directory"))
+}
+
+fn fields(root: &Path, shown: &Shown) -> Result<String, DocsError> {
+    let path = root.join(shown.1);
+    let fields = SourceFile::read(&path)?.fields(shown.0)?;
+    let rows: Vec<Vec<String>> = fields
+        .into_iter()
+        .map(|field| vec![code(&field.name), json_type(&field.type_name), field.doc])
+        .collect();
+    Ok(table(&["key", "type", "meaning"], &rows))
+}
+
+/// What JSON has of a Rust type.
+fn json_type(rust: &str) -> String {
+    if let Some(inner) = rust.strip_prefix("Option<").and_then(|rest| rest.strip_suffix('>')) {
+        return format!("{} or `null`", json_type(inner));
+    }
+    if let Some(inner) = rust.strip_prefix("Vec<").and_then(|rest| rest.strip_suffix('>')) {
+        return format!("list of {}s", json_type(inner));
+    }
+    match rust {
+        "String" | "&'static str" => "string",
+        "f64" => "number",
+        "u32" | "u64" | "usize" => "integer",
+        "bool" => "boolean",
+        "Estimate" => "estimate",
+        "Summary" => "summary",
+        _ => "object",
+    }
+    .to_owned()
+}

@@ -1,0 +1,201 @@
+//! The schema of the file, as tables of keys.
+
+use serde_json::{Map, Value};
+
+use crate::markdown::{code, table, without_code_links};
+
+/// The schema, with what it refers to.
+pub(super) struct Schema {
+    root: Value,
+}
+
+/// A key of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Key {
+    pub(super) name: String,
+    /// What it may hold, in words.
+    pub(super) holds: String,
+    /// Its default as the file would say it; empty if there is none.
+    pub(super) default: String,
+    pub(super) doc: String,
+}
+
+/// One of the tables that a tag such as `policy` chooses from.
+#[derive(Clone, Debug)]
+pub(super) struct Variant {
+    pub(super) name: String,
+    pub(super) doc: String,
+    pub(super) keys: Vec<Key>,
+}
+
+impl Schema {
+    pub(super) fn new() -> Schema {
+        Schema { root: caudal_config::schema() }
+    }
+
+    /// The policies of a decision point.
+    pub(super) fn policies(&self, point: &str) -> Vec<Variant> {
+        let (first, rest) = point.split_at(1);
+        self.variants(&format!("{}{rest}Config", first.to_uppercase()), "policy")
+    }
+
+    /// The tables of a definition that `tag` chooses from; the one without the tag has no name.
+    pub(super) fn variants(&self, definition: &str, tag: &str) -> Vec<Variant> {
+        let definition = &self.root["$defs"][definition];
+        let choices = ["oneOf", "anyOf"].iter().find_map(|key| definition[key].as_array());
+        let variant = |choice: &Value| {
+            let mut keys = Vec::new();
+            self.collect(choice, &mut keys);
+            keys.retain(|key| key.name != tag);
+            let name = choice["properties"][tag]["const"].as_str().unwrap_or_default().to_owned();
+            Variant { name, doc: doc(choice), keys }
+        };
+        choices.into_iter().flatten().map(variant).collect()
+    }
+
+    /// The keys of a definition.
+    pub(super) fn definition(&self, name: &str) -> Vec<Key> {
+        let mut keys = Vec::new();
+        self.collect(&self.root["$defs"][name], &mut keys);
+        keys
+    }
+
+    /// The names of the keys of `[workload]` or `[system]`.
+    #[cfg(test)]
+    pub(super) fn names(&self, of: &str) -> Vec<String> {
+        let of = &self.root["properties"][of];
+        let table = if of["anyOf"].is_array() { &of["anyOf"][0] } else { of };
+        table["properties"].as_object().map(|keys| keys.keys().cloned().collect()).unwrap_or_default()
+    }
+
+    fn resolved<'a>(&'a self, schema: &'a Value) -> &'a Value {
+        match schema["$ref"].as_str().and_then(|path| path.strip_prefix("#/$defs/")) {
+            Some(name) => &self.root["$defs"][name],
+            None => schema,
+        }
+    }
+
+    /// All keys that a table of `schema` may have.
+    fn collect(&self, schema: &Value, keys: &mut Vec<Key>) {
+        if schema["$ref"].is_string() {
+            self.collect(self.resolved(schema), keys);
+        }
+        let empty = Map::new();
+        for (name, property) in schema["properties"].as_object().unwrap_or(&empty) {
+            if !keys.iter().any(|key| key.name == *name) {
+                keys.push(self.key(name, property));
+            }
+        }
+        for parts in ["allOf", "anyOf", "oneOf"].iter().filter_map(|part| schema[part].as_array()) {
+            for part in parts {
+                let known = keys.len();
+                self.collect(part, keys);
+                // A variant that is one key is documented as a variant.
+                if let [key] = &mut keys[known..]
+                    && key.doc.is_empty()
+                {
+                    key.doc = doc(part);
+                }
+            }
+        }
+    }
+
+    fn key(&self, name: &str, property: &Value) -> Key {
+        let item = unswept(property);
+        let text =
+            |key: &str| [property, item, self.resolved(item)].iter().find_map(|from| from.get(key)).cloned();
+        let default = text("default").filter(|default| !default.is_null());
+        Key {
+            name: name.to_owned(),
+            holds: self.holds(item),
+            default: default.as_ref().map_or(String::new(), toml),
+            doc: text("description").and_then(|doc| doc.as_str().map(one_line)).unwrap_or_default(),
+        }
+    }
+
+    /// What a schema allows, in words.
+    fn holds(&self, schema: &Value) -> String {
+        if schema["$ref"].as_str() == Some("#/$defs/Time") {
+            return "time".to_owned();
+        }
+        let schema = self.resolved(schema);
+        if let Some(value) = schema.get("const") {
+            return code(&toml(value));
+        }
+        if let Some(values) = schema["enum"].as_array() {
+            return values
+                .iter()
+                .filter(|value| !value.is_null())
+                .map(|value| code(&toml(value)))
+                .collect::<Vec<_>>()
+                .join(", ");
+        }
+        if let Some(choices) = ["oneOf", "anyOf"].iter().find_map(|key| schema[key].as_array()) {
+            let mut words: Vec<String> = Vec::new();
+            for choice in choices.iter().filter(|choice| choice["type"] != "null") {
+                let word = self.holds(choice);
+                if !words.contains(&word) {
+                    words.push(word);
+                }
+            }
+            return words.join(" or ");
+        }
+        let kind = match &schema["type"] {
+            Value::Array(kinds) => kinds.iter().find_map(|kind| kind.as_str().filter(|&kind| kind != "null")),
+            kind => kind.as_str(),
+        };
+        match kind {
+            Some("array") => format!("list of {}", plural(&self.holds(&schema["items"]))),
+            Some("object") => "table".to_owned(),
+            Some("boolean") => "true or false".to_owned(),
+            Some("integer") => "whole number".to_owned(),
+            Some("string") if schema["pattern"].as_str().is_some_and(|pattern| pattern.contains("us")) => {
+                "time".to_owned()
+            }
+            Some(kind) => kind.to_owned(),
+            None => "table".to_owned(),
+        }
+    }
+}
+
+/// A table of keys; empty if there are none.
+pub(super) fn keys_table(keys: &[Key]) -> String {
+    if keys.is_empty() {
+        return String::new();
+    }
+    let row = |key: &Key| vec![code(&key.name), key.holds.clone(), code(&key.default), key.doc.clone()];
+    table(&["key", "holds", "default", "meaning"], &keys.iter().map(row).collect::<Vec<_>>())
+}
+
+/// Of "one, or a list of such": the one.
+fn unswept(property: &Value) -> &Value {
+    match property["anyOf"].as_array().map(Vec::as_slice) {
+        Some([item, list]) if list["type"] == "array" && list["items"] == *item => item,
+        _ => property,
+    }
+}
+
+fn doc(schema: &Value) -> String {
+    schema["description"].as_str().map(one_line).unwrap_or_default()
+}
+
+fn one_line(text: &str) -> String {
+    without_code_links(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+fn plural(word: &str) -> String {
+    if word.ends_with(|last: char| last.is_ascii_alphabetic()) { format!("{word}s") } else { word.to_owned() }
+}
+
+/// A value as the file would say it.
+fn toml(value: &Value) -> String {
+    match value {
+        Value::Object(table) => {
+            let keys: Vec<String> =
+                table.iter().map(|(key, value)| format!("{key} = {}", toml(value))).collect();
+            format!("{{ {} }}", keys.join(", "))
+        }
+        Value::Array(items) => format!("[{}]", items.iter().map(toml).collect::<Vec<_>>().join(", ")),
+        other => other.to_string(),
+    }
+}
