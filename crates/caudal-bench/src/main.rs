@@ -1,0 +1,153 @@
+//! `caudal-bench`: how fast Caudal simulates, and in how much memory, beside what is wanted of it.
+//!
+//! stdout is data, stderr is progress. Figures are by CPU time of one thread; the clock on the wall stands
+//! beside. See `benches/README.md`.
+
+mod case;
+mod child;
+mod count;
+mod limit;
+mod machine;
+mod measure;
+mod peer;
+mod row;
+mod speed;
+mod threads;
+
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::child::ChildError;
+use crate::row::Row;
+use crate::speed::Effort;
+
+/// Speed and memory of Caudal's simulator.
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// The table: measured, wanted, verdict
+    Table(Table),
+    /// Instructions per request of every case, by valgrind's callgrind
+    Count {
+        /// Only cases whose name contains this
+        #[arg(long)]
+        only: Option<String>,
+        /// Seed of all randomness
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// One JSON object a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// M/M/16 as one line of JSON: what `benches/peers/run` calls
+    Peer(Once),
+    /// One case, once, in this process; for profilers
+    Run {
+        /// Its name, as `count` prints it; or `limit`
+        case: String,
+        #[command(flatten)]
+        once: Once,
+    },
+}
+
+#[derive(Debug, Args)]
+struct Once {
+    /// Requests to simulate
+    #[arg(long, value_parser = clap::value_parser!(u64).range(100..=1_000_000_000_000))]
+    requests: u64,
+    /// Seed of all randomness
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+#[derive(Debug, Args)]
+struct Table {
+    /// Runs of each contender, at least 5
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(5..=1000))]
+    rounds: u32,
+    /// Seed of the first round; the next ones count on
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Requests of the run whose memory is measured
+    #[arg(long, default_value_t = 100_000_000, value_parser = clap::value_parser!(u64).range(1_000..))]
+    memory_requests: u64,
+    /// Time a clean release build, too
+    #[arg(long)]
+    build: bool,
+    /// A tenth of the requests: to try it out, not to judge
+    #[arg(long)]
+    quick: bool,
+    /// One JSON object a line
+    #[arg(long)]
+    json: bool,
+}
+
+impl Table {
+    /// Measures and prints; rows appear as JSON as soon as they are there.
+    fn run(&self) -> Result<(), ChildError> {
+        let effort = Effort { rounds: self.rounds, seed: self.seed, quick: self.quick };
+        let mut rows = Vec::new();
+        let mut add = |more: Vec<Row>| {
+            if self.json {
+                more.iter().for_each(|row| println!("{}", row.json()));
+            }
+            rows.extend(more);
+        };
+        let start = machine::describe();
+        eprintln!("{start}");
+        eprintln!("single queue, {} rounds", self.rounds);
+        add(speed::single_queue(&effort));
+        eprintln!("stealing");
+        add(speed::stealing(&effort));
+        eprintln!("processor sharing");
+        add(speed::sharing(&effort));
+        eprintln!("two threads");
+        add(vec![threads::two_threads(self.rounds, self.quick)]);
+        eprintln!("memory");
+        add(vec![child::memory(self.memory_requests, self.seed)?]);
+        if self.build {
+            eprintln!("clean build");
+            add(vec![child::clean_build()?]);
+        }
+        if !self.json {
+            row::print(&rows);
+            let short = rows.iter().filter(|row| !row.meets()).count();
+            println!("\n{} of {} rows meet their target.", rows.len() - short, rows.len());
+            println!(
+                "Medians of {} rounds, by CPU time; spread is the greatest minus the least over the median. \
+                 Before: {start}. After: {}.",
+                self.rounds,
+                machine::describe()
+            );
+        }
+        Ok(())
+    }
+}
+
+fn main() -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::Table(table) => table.run(),
+        Command::Count { only, seed, json } => count::table(only.as_deref(), seed, json),
+        Command::Peer(Once { requests, seed }) => {
+            println!("{}", peer::line(requests, seed));
+            Ok(())
+        }
+        Command::Run { case, once } => child::run(&case, once.requests, once.seed).map(|report| {
+            println!("{}", serde_json::to_string(&report).expect("a report is plain data"));
+        }),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("caudal-bench: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
