@@ -20,7 +20,7 @@ pub(crate) fn code(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("`{text}`") }
 }
 
-/// Documentation of code without its links to code: of "[`x`](super::x)" and "[`x`]" the `x` stays.
+/// Documentation of code without its links to code, of which the label stays.
 pub(crate) fn without_code_links(text: &str) -> String {
     let mut plain = String::new();
     let mut rest = text;

@@ -1,6 +1,6 @@
 //! `output.md`: exit codes, results directories, and what the keys of a row mean.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::DocsError;
 use crate::markdown::{code, table};
@@ -78,7 +78,7 @@ pub(super) fn body(root: &Path) -> Result<String, DocsError> {
 }
 
 /// The table in the documentation of the module that makes the codes.
-fn exit_codes(path: &PathBuf) -> Result<String, DocsError> {
+fn exit_codes(path: &Path) -> Result<String, DocsError> {
     let file = SourceFile::read(path)?;
     let docs = file.module_docs();
     let rows: Vec<&str> = docs.lines().filter(|line| line.starts_with('|')).collect();
@@ -86,7 +86,7 @@ fn exit_codes(path: &PathBuf) -> Result<String, DocsError> {
 }
 
 /// The documentation of the module that writes directories, without its first line.
-fn results(path: &PathBuf) -> Result<String, DocsError> {
+fn results(path: &Path) -> Result<String, DocsError> {
     let file = SourceFile::read(path)?;
     let docs = file.module_docs();
     let text = docs.split_once("\n\n").map(|(_, text)| text.to_owned());
