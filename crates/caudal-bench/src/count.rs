@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 
 use crate::case::Case;
 use crate::child::{ChildError, LIMIT, arguments, output, parse, this_program};
-use crate::row::{print_aligned, short};
 
 /// What is counted per request. Branches are as callgrind's simple predictor guesses them.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -78,9 +77,14 @@ fn as_json(key: &str, counts: &Counts) -> Value {
 /// Counts every case, or only those whose key contains `only`.
 ///
 /// # Errors
-/// If valgrind is missing or fails; what was counted before has been printed, as JSON.
+/// If valgrind is missing or fails; what was counted before has been printed.
 pub(crate) fn table(only: Option<&str>, seed: u64, json: bool) -> Result<(), ChildError> {
-    let mut lines = vec![["case", "instructions", "branches", "mispredicted"].map(str::to_owned)];
+    if !json {
+        println!(
+            "{:<24}{:>14}{:>10}{:>14}   per request",
+            "case", "instructions", "branches", "mispredicted"
+        );
+    }
     let cases = Case::all();
     let named = cases.iter().map(|case| (case.key.as_str(), Some(case)));
     for (key, case) in std::iter::once((LIMIT, None)).chain(named) {
@@ -89,16 +93,12 @@ pub(crate) fn table(only: Option<&str>, seed: u64, json: bool) -> Result<(), Chi
         }
         eprintln!("counting {key}");
         let counts = count(key, case, seed)?;
+        let Counts { instructions, branches, mispredicted } = counts;
         if json {
             println!("{}", as_json(key, &counts));
+        } else {
+            println!("{key:<24}{instructions:>14.0}{branches:>10.0}{mispredicted:>14.2}");
         }
-        let [instructions, branches] =
-            [counts.instructions, counts.branches].map(|count| format!("{count:.0}"));
-        lines.push([key.to_owned(), instructions, branches, short(counts.mispredicted)]);
-    }
-    if !json {
-        println!("per request:");
-        print_aligned(&lines);
     }
     Ok(())
 }

@@ -90,18 +90,34 @@ struct Table {
 }
 
 impl Table {
-    /// Measures and prints; rows appear as JSON as soon as they are there.
+    /// Measures and prints. What was measured is printed whatever fails later.
     fn run(&self) -> Result<(), ChildError> {
-        let effort = Effort { rounds: self.rounds, seed: self.seed, quick: self.quick };
+        let before = machine::describe();
+        eprintln!("{before}");
         let mut rows = Vec::new();
-        let mut add = |more: Vec<Row>| {
+        let done = self.measure(&mut |more| {
             if self.json {
                 more.iter().for_each(|row| println!("{}", row.json()));
             }
             rows.extend(more);
-        };
-        let start = machine::describe();
-        eprintln!("{start}");
+        });
+        if !self.json {
+            row::print(&rows);
+            let meeting = rows.iter().filter(|row| row.meets()).count();
+            println!("\n{meeting} of {} rows meet their target.", rows.len());
+            println!(
+                "Medians of {} rounds, by CPU time; spread is the greatest minus the least over the median. \
+                 Before: {before}. After: {}.",
+                self.rounds,
+                machine::describe()
+            );
+        }
+        done
+    }
+
+    /// Hands over the rows, group by group.
+    fn measure(&self, add: &mut dyn FnMut(Vec<Row>)) -> Result<(), ChildError> {
+        let effort = Effort { rounds: self.rounds, seed: self.seed, quick: self.quick };
         eprintln!("single queue, {} rounds", self.rounds);
         add(speed::single_queue(&effort));
         eprintln!("stealing");
@@ -115,17 +131,6 @@ impl Table {
         if self.build {
             eprintln!("clean build");
             add(vec![child::clean_build()?]);
-        }
-        if !self.json {
-            row::print(&rows);
-            let short = rows.iter().filter(|row| !row.meets()).count();
-            println!("\n{} of {} rows meet their target.", rows.len() - short, rows.len());
-            println!(
-                "Medians of {} rounds, by CPU time; spread is the greatest minus the least over the median. \
-                 Before: {start}. After: {}.",
-                self.rounds,
-                machine::describe()
-            );
         }
         Ok(())
     }

@@ -105,7 +105,7 @@ pub(crate) fn print(rows: &[Row]) {
 }
 
 /// Columns as wide as their widest cell; two spaces between them.
-pub(crate) fn print_aligned<const N: usize>(lines: &[[String; N]]) {
+fn print_aligned<const N: usize>(lines: &[[String; N]]) {
     let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..N).map(width).collect();
     for line in lines {

@@ -3,7 +3,6 @@
 use caudal_report::chart::Chart;
 use caudal_report::{Outcome, Verdict};
 
-use super::FIGURES;
 use super::figure::{Figure, Measured, Study};
 use super::notes;
 use super::run::path;
@@ -156,20 +155,16 @@ fn fingerprint(figure: &Figure) -> String {
     format!("{} {hash:016x}", figure.name)
 }
 
-/// Lines that an up-to-date page holds.
-pub(crate) fn fingerprints() -> Vec<String> {
-    FIGURES.iter().map(|figure| format!("<!-- {} -->", fingerprint(figure))).collect()
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::FIGURES;
     use super::*;
 
     #[test]
     fn the_page_in_the_docs_has_the_figures_and_statements_of_the_program() {
         let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reproduction.md");
         let page = std::fs::read_to_string(page).unwrap_or_default();
-        for line in fingerprints() {
+        for line in FIGURES.iter().map(|figure| format!("<!-- {} -->", fingerprint(figure))) {
             assert!(page.contains(&line), "docs/reproduction.md is stale ({line}): run `{COMMAND}`");
         }
         let statements = FIGURES.iter().map(|figure| figure.statements.len()).sum::<usize>();
