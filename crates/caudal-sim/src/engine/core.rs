@@ -130,6 +130,8 @@ impl Account {
 /// Shared state of a host; see the [module](self).
 pub(super) struct Core<O> {
     pub(super) now_ps: u64,
+    /// Events of workers below this one, at this time, are over.
+    pub(super) acting: u32,
     base_ps: u64,
     bits: u32,
     pub(super) tree: WinnerTree,
@@ -180,6 +182,7 @@ impl<O: Sink> Core<O> {
         }
         Core {
             now_ps: 0,
+            acting: 0,
             base_ps: 0,
             // One id more than there are workers, all bits set: it marks what comes after all workers.
             bits: (count + 1).next_power_of_two().trailing_zeros(),

@@ -203,8 +203,9 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
     pub(super) fn run(&mut self) {
         self.refresh_arrival();
         while self.arrival_key != NEVER {
-            let outside = self.arrival_key.min(self.side_key);
-            self.run_workers(outside);
+            if !self.run_workers(self.arrival_key.min(self.side_key)) {
+                continue;
+            }
             if self.arrival_key <= self.side_key {
                 if self.at_arrival() {
                     return self.core.recorder.flush();
@@ -217,14 +218,22 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         self.core.recorder.flush();
     }
 
-    /// There are no more arrivals: what is in the system completes.
+    /// There are no more arrivals: what is in the system completes. One event at a time, because thieves
+    /// that find nothing would walk for ever.
     fn drain(&mut self) {
         self.window.close(&mut self.core, &mut self.sched);
-        while self.core.measured_left > 0 && (self.core.tree.min() != NEVER || self.side_key != NEVER) {
-            let side_key = self.side_key;
-            self.run_workers(side_key);
-            if self.side_key != NEVER {
+        // Measured requests that never came.
+        let measured = &self.core.measured;
+        self.core.measured_left -= measured.end.saturating_sub(self.source.taken().max(measured.start));
+        while self.core.measured_left > 0 {
+            let next = self.core.tree.min().min(self.lane.first_key());
+            if next == NEVER && self.side_key == NEVER {
+                return;
+            }
+            if next >= self.side_key {
                 self.at_side();
+            } else {
+                self.run_workers(self.side_key.min(next + 1));
             }
         }
     }
@@ -234,30 +243,32 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         self.arrival_key = self.source.peek_ps().map_or(NEVER, |arrival_ps| self.core.key_before(arrival_ps));
     }
 
-    /// All events of workers before `outside`.
+    /// All events of workers before `outside`; `false` if something else has come up before it.
     #[inline(always)]
-    fn run_workers(&mut self, outside: u64) {
+    fn run_workers(&mut self, outside: u64) -> bool {
         loop {
             let due = self.core.tree.min();
             if self.core.walks
                 && let Some(check) = self.lane.skip(due.min(outside), &self.core.looks)
             {
                 self.core.now_ps = self.core.key_time_ps(check.key);
+                self.core.acting = u32::from(check.worker());
                 self.after_look(check);
                 if self.side_key < outside {
-                    return;
+                    return false;
                 }
                 continue;
             }
             if due >= outside {
-                return;
+                return true;
             }
             self.core.now_ps = self.core.key_time_ps(due);
             let worker = self.core.key_worker(due);
+            self.core.acting = worker as u32;
             self.at_worker(worker);
             // What a worker does can call for something before the next arrival.
             if self.side_key < outside {
-                return;
+                return false;
             }
         }
     }
@@ -351,6 +362,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
     fn at_arrival(&mut self) -> bool {
         let (number, arrival_ps, demand) = self.source.take();
         self.core.now_ps = arrival_ps;
+        self.core.acting = 0;
         if self.source.at_batch_start() {
             self.keep_keys_small();
         }
@@ -525,6 +537,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         let dispatch_ps = self.at_dispatcher.front().map_or(NEVER, |first| first.0);
         let first_ps = delivery_ps.min(dispatch_ps).min(self.next_tick_ps);
         self.core.now_ps = first_ps;
+        self.core.acting = 0;
         if dispatch_ps == first_ps {
             if let Some((_, task)) = self.at_dispatcher.pop_front() {
                 self.place_later(task);
@@ -536,6 +549,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
                 self.deliver(task, pool as usize);
             }
         } else {
+            self.core.acting = u32::MAX;
             self.at_tick();
         }
         self.refresh_side();

@@ -13,6 +13,8 @@
 //!            when the room is used up, what is live moves to the front
 //! ```
 
+use super::tree::NEVER;
+
 /// A check under way: when it ends and whose it is, as in the winner tree; and, in one word, the worker,
 /// the place that it looks at, and the places left.
 ///
@@ -99,14 +101,25 @@ impl WalkLane {
         WalkLane { line, head: 0, tail: 0, check_key, nobody }
     }
 
-    /// Puts a check at the back; its end must not be before that of any other in the line.
+    /// Puts a check at the back; of those that end at the same time, before workers with higher ids.
     #[inline(always)]
     pub(super) fn push(&mut self, check: Check) {
         if self.tail == self.line.len() {
             self.make_room();
         }
-        self.line[self.tail] = check;
+        let mut at = self.tail;
+        while at > self.head && self.line[at - 1].key > check.key {
+            self.line[at] = self.line[at - 1];
+            at -= 1;
+        }
+        self.line[at] = check;
         self.tail += 1;
+    }
+
+    /// The key of the check that ends first; [`NEVER`] if there is none.
+    pub(super) fn first_key(&self) -> u64 {
+        let mut live = self.line[self.head..self.tail].iter();
+        live.find(|check| check.worker() != self.nobody).map_or(NEVER, |check| check.key)
     }
 
     /// Passes over all checks that end before `horizon` and find nothing; returns the first that needs a

@@ -49,6 +49,11 @@ impl Source {
         request
     }
 
+    /// Requests handed out so far.
+    pub(super) fn taken(&self) -> u64 {
+        self.taken
+    }
+
     /// True right after a batch was drawn: a good moment for work that is due every few hundred requests.
     #[inline]
     pub(super) fn at_batch_start(&self) -> bool {
