@@ -75,7 +75,7 @@ impl<S: Scheduling, O: Sink> Application for View<'_, S, O> {
     }
 
     fn queued(&self) -> u32 {
-        let (core, sched) = &*self.inner.borrow();
+        let (core, sched) = &mut *self.inner.borrow_mut();
         sched.queued(core)
     }
 

@@ -231,12 +231,16 @@ impl Scheduling for Fluid {
 
     fn unbooked_ps<O: Sink>(&mut self, core: &mut Core<O>, worker: usize) -> u64 {
         let pool = core.workers[worker].pool as usize;
+        // The first worker keeps the books of its pool.
+        if worker != core.workers_of(pool).start {
+            return 0;
+        }
         let tasks = self.pools[pool].levels.iter().flat_map(|level| &level.tasks);
         let total_ps: u64 = tasks.map(|&(_, task)| core.tasks[task].remaining_ps).sum();
         total_ps.saturating_sub(self.work_left_ps(core, pool))
     }
 
-    fn queued<O: Sink>(&self, _core: &Core<O>) -> u32 {
+    fn queued<O: Sink>(&mut self, _core: &mut Core<O>) -> u32 {
         0
     }
 

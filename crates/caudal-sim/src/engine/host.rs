@@ -485,14 +485,8 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         let until_ps = now_ps.max(self.core.workers[worker].paying_until_ps) + cost_ps;
         self.core.workers[worker].paying_until_ps = until_ps;
         match self.core.workers[worker].phase {
-            Phase::Running => {
-                let task = self.core.workers[worker].task;
-                if task != NONE {
-                    self.core.tasks[task].overhead_ps += cost_ps;
-                }
-                self.sched.delay(&mut self.core, worker, cost_ps);
-            }
-            Phase::Idle => {
+            Phase::Running => self.sched.delay(&mut self.core, worker, cost_ps),
+            Phase::Idle | Phase::Between => {
                 self.core.leave_idle(worker);
                 self.core.workers[worker].phase = Phase::Paying;
                 self.core.schedule(worker, until_ps);

@@ -169,7 +169,9 @@ fn by_discipline<R: Rebalance, O: Sink>(run: &Run<'_>, rebalance: R, observer: O
             built_in(run, step(run, || Las::new(config), false), rebalance, observer)
         }
         DisciplineConfig::ProcessorSharing(config) => {
-            if system.pools == Pools::PerCore && !run.stepwise && costs.dispatcher_quantum.0 == 0 {
+            // A flag is answered between turns, which leaps do not stop at.
+            let leaps = costs.dispatcher_quantum.0 == 0 && !rebalance.may_shed();
+            if system.pools == Pools::PerCore && !run.stepwise && leaps {
                 let rings = Rings::new(system.cores as usize, turns(&config, costs), costs.probe_factor);
                 return built_in(run, rings, rebalance, observer);
             }

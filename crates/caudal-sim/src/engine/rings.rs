@@ -11,14 +11,23 @@ use super::scheduling::{Expired, Scheduling};
 pub(super) struct Rings {
     rings: Box<[Ring]>,
     stretch: f64,
-    /// May a worker answer flags, place requests or steal? Then its ring is told when it may not run.
     switch_ps: u64,
+    /// By worker: it pays for something until then, and its ring has been put off by that.
+    paused_until_ps: Box<[u64]>,
 }
 
 impl Rings {
     pub(super) fn new(workers: usize, turns: Turns, stretch: f64) -> Rings {
         let rings = (0..workers).map(|_| Ring::new(turns)).collect();
-        Rings { rings, stretch, switch_ps: turns.switch_ps }
+        let paused_until_ps = vec![0; workers].into_boxed_slice();
+        Rings { rings, stretch, switch_ps: turns.switch_ps, paused_until_ps }
+    }
+
+    /// The time to which what a ring has done counts: a ring that was put off has done what it had done
+    /// before.
+    #[inline(always)]
+    fn worked_until_ps<O: Sink>(&self, core: &Core<O>, worker: usize) -> u64 {
+        core.now_ps.max(self.paused_until_ps[worker])
     }
 
     /// The event of `worker` is its next completion.
@@ -27,6 +36,15 @@ impl Rings {
         if let Some(end_ps) = self.rings[worker].next_completion_ps() {
             core.workers[worker].phase = Phase::Running;
             core.schedule(worker, end_ps);
+        }
+    }
+
+    /// Brings the ring of `worker`, if it turns, to where it stands in the order of events.
+    #[inline(always)]
+    fn advance<O: Sink>(&mut self, core: &Core<O>, worker: usize) {
+        if core.workers[worker].phase == Phase::Running {
+            // A slice that ends now has ended for workers with a higher id, and for ticks.
+            self.rings[worker].advance(core.now_ps + u64::from((worker as u32) < core.acting));
         }
     }
 
@@ -41,6 +59,7 @@ impl Rings {
 impl Scheduling for Rings {
     #[inline(always)]
     fn arrive<O: Sink>(&mut self, core: &mut Core<O>, pool: usize, task: u32) {
+        self.advance(core, pool);
         let now_ps = core.now_ps;
         let ring = &mut self.rings[pool];
         let work_ps = core.tasks[task].remaining_ps;
@@ -51,7 +70,6 @@ impl Scheduling for Rings {
                 self.reschedule(core, pool);
             }
             Phase::Running => {
-                ring.advance(now_ps);
                 ring.admit(now_ps, TaskId(task), work_ps);
                 self.reschedule(core, pool);
             }
@@ -92,18 +110,14 @@ impl Scheduling for Rings {
     }
 
     fn stealable<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) -> u32 {
-        if core.workers[pool].phase == Phase::Running {
-            self.rings[pool].advance(core.now_ps);
-        }
+        self.advance(core, pool);
         self.mark(core, pool);
         self.rings[pool].unstarted() as u32
     }
 
     fn take<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) -> Option<u32> {
         let running = core.workers[pool].phase == Phase::Running;
-        if running {
-            self.rings[pool].advance(core.now_ps);
-        }
+        self.advance(core, pool);
         let task = self.rings[pool].take_unstarted();
         if running {
             self.reschedule(core, pool);
@@ -119,44 +133,36 @@ impl Scheduling for Rings {
     }
 
     fn delay<O: Sink>(&mut self, core: &mut Core<O>, worker: usize, cost_ps: u64) {
-        let ring = &mut self.rings[worker];
-        ring.advance(core.now_ps);
-        ring.delay(cost_ps);
+        self.advance(core, worker);
+        self.paused_until_ps[worker] = self.worked_until_ps(core, worker) + cost_ps;
+        self.rings[worker].delay(cost_ps);
         self.reschedule(core, worker);
     }
 
     fn oldest_ps<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) -> Option<u64> {
+        self.advance(core, pool);
         let ring = &mut self.rings[pool];
-        if core.workers[pool].phase == Phase::Running {
-            ring.advance(core.now_ps);
-        }
         ring.waiting().map(|task| core.tasks[task.0].arrival_ps).min()
     }
 
     #[inline]
     fn serviced_quanta<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) -> u64 {
-        let ring = &mut self.rings[pool];
-        if core.workers[pool].phase == Phase::Running {
-            ring.advance(core.now_ps);
-        }
-        ring.serviced_quanta()
+        self.advance(core, pool);
+        self.rings[pool].serviced_quanta()
     }
 
     fn work_left_ps<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) -> u64 {
-        let ring = &mut self.rings[pool];
-        if core.workers[pool].phase == Phase::Running {
-            ring.advance(core.now_ps);
-        }
-        ring.left_ps(core.now_ps)
+        self.advance(core, pool);
+        self.rings[pool].left_ps(self.worked_until_ps(core, pool))
     }
 
     fn unbooked_ps<O: Sink>(&mut self, core: &mut Core<O>, worker: usize) -> u64 {
-        let ring = &mut self.rings[worker];
-        ring.advance(core.now_ps);
-        ring.done_ps(core.now_ps)
+        self.advance(core, worker);
+        self.rings[worker].done_ps(self.worked_until_ps(core, worker))
     }
 
-    fn queued<O: Sink>(&self, _core: &Core<O>) -> u32 {
+    fn queued<O: Sink>(&mut self, core: &mut Core<O>) -> u32 {
+        (0..self.rings.len()).for_each(|worker| self.advance(core, worker));
         self.rings.iter().map(|ring| ring.waiting().count() as u32).sum()
     }
 

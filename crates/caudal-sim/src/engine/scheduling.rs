@@ -36,10 +36,10 @@ pub(super) trait Scheduling {
     fn serviced_quanta<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) -> u64;
     /// Work left in `pool`.
     fn work_left_ps<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) -> u64;
-    /// Work that the running worker `worker` has done but not booked.
+    /// Work that `worker` has done but not booked.
     fn unbooked_ps<O: Sink>(&mut self, core: &mut Core<O>, worker: usize) -> u64;
     /// Tasks that wait, in all pools.
-    fn queued<O: Sink>(&self, core: &Core<O>) -> u32;
+    fn queued<O: Sink>(&mut self, core: &mut Core<O>) -> u32;
     /// Are there tasks, fresh or not, that wait in `pool`?
     fn has_waiting(&self, pool: usize) -> bool;
     /// Time that waited-behind-long accounts have collected, by class, in ps.

@@ -331,6 +331,8 @@ impl<D: Discipline> Scheduling for Step<D> {
     }
 
     fn delay<O: Sink>(&mut self, core: &mut Core<O>, worker: usize, cost_ps: u64) {
+        let task = core.workers[worker].task;
+        core.tasks[task].overhead_ps += cost_ps;
         let due_ps = core.workers[worker].due_ps + cost_ps;
         core.schedule(worker, due_ps);
     }
@@ -381,10 +383,10 @@ impl<D: Discipline> Scheduling for Step<D> {
     }
 
     fn unbooked_ps<O: Sink>(&mut self, core: &mut Core<O>, worker: usize) -> u64 {
-        core.slice_done_ps(worker)
+        if core.workers[worker].phase == Phase::Running { core.slice_done_ps(worker) } else { 0 }
     }
 
-    fn queued<O: Sink>(&self, core: &Core<O>) -> u32 {
+    fn queued<O: Sink>(&mut self, core: &mut Core<O>) -> u32 {
         core.waiting
     }
 

@@ -130,14 +130,12 @@ fn backlog_ns(books: &Account) -> u64 {
     ns(books.offered_ps.saturating_sub(books.busy_ps))
 }
 
-/// The books as of now, with what running workers have done so far.
+/// The books as of now, with what workers have done so far.
 pub(super) fn books<S: Scheduling, O: Sink>(core: &mut Core<O>, sched: &mut S) -> Account {
     core.settle();
     let mut account = core.account;
     for worker in 0..core.workers.len() {
-        if core.workers[worker].phase == super::core::Phase::Running {
-            account.busy_ps += u128::from(sched.unbooked_ps(core, worker));
-        }
+        account.busy_ps += u128::from(sched.unbooked_ps(core, worker));
     }
     account
 }
