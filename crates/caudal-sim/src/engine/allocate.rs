@@ -122,6 +122,22 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         self.core.held += 1;
         let pool = self.core.workers[worker].pool as usize;
         self.refresh_walk_order(pool);
+        self.wake_lonely_thieves();
+    }
+
+    /// Workers that had no other pool to look at may have one now. Where checks cost nothing, idle ones
+    /// are called when there is something to find.
+    fn wake_lonely_thieves(&mut self) {
+        if !self.core.walks || self.core.costs.steal_check.0 == 0 {
+            return;
+        }
+        let mut from = 0;
+        while let Some(worker) = self.core.idle.first_from(from) {
+            self.core.leave_idle(worker);
+            self.core.unschedule(worker);
+            self.start_walk(worker);
+            from = worker + 1;
+        }
     }
 
     /// `worker`'s core is here: its pool takes requests, and it looks for work.
@@ -139,10 +155,13 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
             self.core.observer.observe(self.core.now_ps, Event::Unparked { worker: worker as u32 });
         }
         self.core.workers[worker].phase = Phase::Between;
-        if first && !self.held.is_empty() {
-            self.place_waiting();
+        if !self.held.is_empty() {
+            self.place_waiting(first);
         }
-        self.become_free(worker);
+        // It may be the one that has to place them.
+        if self.core.workers[worker].phase == Phase::Between {
+            self.become_free(worker);
+        }
     }
 
     pub(super) fn after_allocation(&mut self, worker: usize) {

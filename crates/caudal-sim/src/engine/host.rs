@@ -191,10 +191,9 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         host.core.measured = length.warm_up..length.warm_up + length.measured;
         host.core.measured_left = length.measured;
         host.set_up_walks();
-        for worker in 0..cores_start as usize {
-            host.hold_core(worker);
-            host.open_worker(worker);
-        }
+        // All are held before the first begins to look around.
+        (0..cores_start as usize).for_each(|worker| host.hold_core(worker));
+        (0..cores_start as usize).for_each(|worker| host.open_worker(worker));
         host.refresh_side();
         host
     }
@@ -512,10 +511,14 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         }
     }
 
-    /// The first pool has opened: what waited for it is placed as if it arrived now.
-    pub(super) fn place_waiting(&mut self) {
+    /// A pool has opened. What waited for the first one is placed as if it arrived now; what dispatch
+    /// holds back goes to any that has room.
+    pub(super) fn place_waiting(&mut self, first: bool) {
         if self.holds {
             return self.place_held();
+        }
+        if !first {
+            return;
         }
         for _ in 0..self.held.len() {
             if let Some(task) = self.held.pop_front() {
