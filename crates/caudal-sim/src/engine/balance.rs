@@ -215,6 +215,21 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         self.core.workers[worker].phase = Phase::Between;
         self.move_tasks(victim, worker, amount);
         self.run_or_rest(worker);
+        self.wake_mates(worker);
+    }
+
+    /// Tasks may have been moved to the pool of `worker`, which has taken one: idle workers of that pool
+    /// take others.
+    fn wake_mates(&mut self, worker: usize) {
+        let mates = self.core.workers_of(self.core.workers[worker].pool as usize);
+        if mates.len() == 1 {
+            return;
+        }
+        for mate in mates {
+            if self.core.workers[mate].phase == Phase::Idle {
+                self.sched.free(&mut self.core, mate);
+            }
+        }
     }
 
     /// The oldest `amount` tasks of pool `from` go to the front of the pool of `worker`.
@@ -340,5 +355,6 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
             self.move_tasks(victim, worker, amount);
         }
         self.run_or_rest(worker);
+        self.wake_mates(worker);
     }
 }

@@ -358,6 +358,14 @@ impl<O: Sink> Core<O> {
         let (place, pools) = (self.place[pool] as usize, self.place.len());
         self.looks.stealable[place] = some;
         self.looks.stealable[place + pools] = some;
+    }
+
+    /// The first task joins, or the last one leaves, what the workers of `pool` may run.
+    #[inline(always)]
+    pub(super) fn mark_waiting(&mut self, pool: usize, some: bool) {
+        if !self.walks {
+            return;
+        }
         let (first, end) = (self.pool_first[pool] as usize, self.pool_first[pool + 1] as usize);
         for worker in first..end {
             let attention = &mut self.looks.attention[worker];

@@ -52,6 +52,7 @@ impl Rings {
     fn mark<O: Sink>(&mut self, core: &mut Core<O>, worker: usize) {
         if core.walks {
             core.mark_stealable(worker, self.rings[worker].unstarted() > 0);
+            core.mark_waiting(worker, !self.rings[worker].is_empty());
         }
     }
 }

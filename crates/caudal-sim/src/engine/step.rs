@@ -84,6 +84,9 @@ impl<O: Sink> View<'_, O> {
     fn joined(&mut self, task: u32, lane: Lane) {
         self.lanes.waiting += 1;
         self.core.waiting += 1;
+        if self.lanes.waiting == 1 {
+            self.core.mark_waiting(self.lanes.pool, true);
+        }
         let entry = &self.core.tasks[task];
         if self.behind {
             self.lanes.behind.joined(self.core.now_ps, entry.class);
@@ -101,6 +104,9 @@ impl<O: Sink> View<'_, O> {
     fn left(&mut self, task: u32, lane: Lane) {
         self.lanes.waiting -= 1;
         self.core.waiting -= 1;
+        if self.lanes.waiting == 0 {
+            self.core.mark_waiting(self.lanes.pool, false);
+        }
         let entry = &self.core.tasks[task];
         if self.behind {
             self.lanes.behind.left(self.core.now_ps, entry.class);
