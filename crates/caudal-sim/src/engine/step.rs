@@ -10,7 +10,7 @@ use super::behind::Behind;
 use super::core::{Core, Phase, work_ps};
 use super::observe::{Event, Sink};
 use super::scheduling::{Expired, Scheduling};
-use super::tasks::Queue;
+use super::tasks::{Queue, Tasks};
 
 /// The lanes of one pool, and what the discipline's calls leave behind for the host.
 struct Lanes {
@@ -27,6 +27,26 @@ struct Lanes {
     overrun_ps: u64,
     behind: Behind,
     resumed: bool,
+}
+
+impl Lanes {
+    /// Takes the head of `lane` with its key and number of entry, which a plain queue does not need.
+    #[inline]
+    fn pop(&mut self, tasks: &Tasks, lane: Lane) -> Option<(u64, u64, u32)> {
+        if self.keyed {
+            return self.heaps[lane as usize].pop().map(|Reverse(entry)| entry);
+        }
+        self.queues[lane as usize].pop_front(tasks).map(|task| (0, 0, task))
+    }
+
+    /// Puts back what [`Lanes::pop`] took last.
+    fn put_back(&mut self, tasks: &mut Tasks, lane: Lane, entry: (u64, u64, u32)) {
+        if self.keyed {
+            self.heaps[lane as usize].push(Reverse(entry));
+        } else {
+            self.queues[lane as usize].push_front(tasks, entry.2);
+        }
+    }
 }
 
 /// Most lanes of a pool.
@@ -151,11 +171,7 @@ impl<O: Sink> Pool for View<'_, O> {
 
     #[inline(always)]
     fn take(&mut self, lane: Lane) -> Option<TaskId> {
-        let task = if self.lanes.keyed {
-            self.lanes.heaps[lane as usize].pop()?.0.2
-        } else {
-            self.lanes.queues[lane as usize].pop_front(&self.core.tasks)?
-        };
+        let (_, _, task) = self.lanes.pop(&self.core.tasks, lane)?;
         self.left(task, lane);
         Some(TaskId(task))
     }
@@ -309,25 +325,20 @@ impl<D: Discipline> Scheduling for Step<D> {
             return None;
         }
         let lane = lanes.stealable_lane;
-        let mut view = View { core, lanes, behind: self.behind };
-        let mut started = Vec::new();
+        // Those that have started stay where they are.
+        let mut passed = Vec::new();
         let found = loop {
-            let Some(task) = view.take(lane) else { break None };
-            if !view.core.tasks[task.0].started {
-                break Some(task.0);
+            let entry = lanes.pop(&core.tasks, lane)?;
+            if !core.tasks[entry.2].started {
+                break entry.2;
             }
-            started.push(task);
+            passed.push(entry);
         };
-        // Those that have started stay, where they were.
-        for task in started.into_iter().rev() {
-            let key = view.remaining(task).0;
-            if view.lanes.keyed {
-                view.enqueue_by(task, lane, key);
-            } else {
-                view.enqueue(task, lane, End::Head);
-            }
+        for entry in passed.into_iter().rev() {
+            lanes.put_back(&mut core.tasks, lane, entry);
         }
-        found
+        View { core, lanes, behind: self.behind }.left(found, lane);
+        Some(found)
     }
 
     fn put<O: Sink>(&mut self, core: &mut Core<O>, pool: usize, task: u32) {
@@ -345,9 +356,13 @@ impl<D: Discipline> Scheduling for Step<D> {
 
     fn oldest_ps<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) -> Option<u64> {
         let (_, lanes) = &self.pools[pool];
-        let heads = lanes.queues.iter().filter_map(Queue::head);
+        if self.behind {
+            // First come first served: the head; moved tasks go to the front because they have waited longest.
+            return lanes.queues[0].head().map(|task| core.tasks[task].arrival_ps);
+        }
+        let queued = lanes.queues.iter().flat_map(|queue| queue.iter(&core.tasks));
         let keyed = lanes.heaps.iter().flatten().map(|Reverse((_, _, task))| *task);
-        heads.chain(keyed).map(|task| core.tasks[task].arrival_ps).min()
+        queued.chain(keyed).map(|task| core.tasks[task].arrival_ps).min()
     }
 
     fn serviced_quanta<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) -> u64 {
@@ -355,29 +370,15 @@ impl<D: Discipline> Scheduling for Step<D> {
         let running = core.workers_of(pool).filter(|&worker| core.workers[worker].phase == Phase::Running);
         let running: u64 =
             running.map(|worker| u64::from(core.tasks[core.workers[worker].task].quanta)).sum();
-        let mut waiting = 0;
-        for queue in &lanes.queues {
-            let mut next = queue.head();
-            for _ in 0..queue.len() {
-                let Some(task) = next else { break };
-                waiting += u64::from(core.tasks[task].quanta);
-                next = Some(core.tasks[task].next);
-            }
-        }
+        let queued = lanes.queues.iter().flat_map(|queue| queue.iter(&core.tasks));
+        let waiting: u64 = queued.map(|task| u64::from(core.tasks[task].quanta)).sum();
         running + waiting
     }
 
     fn work_left_ps<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) -> u64 {
         let lanes = &self.pools[pool].1;
-        let mut left_ps = 0;
-        for queue in &lanes.queues {
-            let mut next = queue.head();
-            for _ in 0..queue.len() {
-                let Some(task) = next else { break };
-                left_ps += core.tasks[task].remaining_ps;
-                next = Some(core.tasks[task].next);
-            }
-        }
+        let queued = lanes.queues.iter().flat_map(|queue| queue.iter(&core.tasks));
+        let mut left_ps: u64 = queued.map(|task| core.tasks[task].remaining_ps).sum();
         let keyed = lanes.heaps.iter().flatten();
         left_ps += keyed.map(|Reverse((_, _, task))| core.tasks[*task].remaining_ps).sum::<u64>();
         for worker in core.workers_of(pool) {

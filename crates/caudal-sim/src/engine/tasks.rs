@@ -105,6 +105,17 @@ impl Queue {
         (self.len > 0).then_some(self.head)
     }
 
+    /// From head to tail.
+    pub(super) fn iter<'a>(&self, tasks: &'a Tasks) -> impl Iterator<Item = u32> + use<'a> {
+        let (mut next, mut left) = (self.head, self.len);
+        std::iter::from_fn(move || {
+            left = left.checked_sub(1)?;
+            let id = next;
+            next = tasks[id].next;
+            Some(id)
+        })
+    }
+
     #[inline(always)]
     pub(super) fn push_back(&mut self, tasks: &mut Tasks, id: u32) {
         tasks[id].next = NONE;
