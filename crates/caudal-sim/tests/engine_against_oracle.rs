@@ -127,56 +127,47 @@ fn first_come_first_served() {
 }
 
 #[test]
-#[ignore = "the engine does not pass it yet"]
 fn first_come_first_served_with_moves() {
     check(150, Among { moves: true, ..among(vec![DisciplineConfig::Fcfs]) }, 400);
 }
 
 #[test]
-#[ignore = "the engine does not pass it yet"]
 fn first_come_first_served_with_moves_and_changing_cores() {
     check(200, Among { moves: true, allocations: true, ..among(vec![DisciplineConfig::Fcfs]) }, 400);
 }
 
 #[test]
-#[ignore = "the engine does not pass it yet"]
 fn processor_sharing() {
     check(100, among(sharing()), 300);
 }
 
 #[test]
-#[ignore = "the engine does not pass it yet"]
 fn processor_sharing_by_leaps() {
     check(150, Among { per_core: true, ..among(sharing()) }, 300);
 }
 
 #[test]
-#[ignore = "the engine does not pass it yet"]
 fn processor_sharing_with_moves() {
     check(150, Among { moves: true, ..among(sharing()) }, 300);
 }
 
 #[test]
-#[ignore = "the engine does not pass it yet"]
 fn processor_sharing_with_moves_and_changing_cores() {
     check(150, Among { moves: true, allocations: true, per_core: true, ..among(sharing()) }, 300);
 }
 
 #[test]
-#[ignore = "the engine does not pass it yet"]
 fn least_attained_service_and_shortest_remaining_time() {
     check(100, among(keyed()), 300);
 }
 
 #[test]
-#[ignore = "the engine does not pass it yet"]
 fn least_attained_service_and_shortest_remaining_time_with_moves_and_changing_cores() {
     check(150, Among { moves: true, allocations: true, ..among(keyed()) }, 300);
 }
 
 /// Event keys hold times relative to a base that moves on; services of an hour make it move.
 #[test]
-#[ignore = "the engine does not pass it yet"]
 fn long_times_do_not_confuse_the_order_of_events() {
     let second = Picos(1_000_000_000_000);
     let costs = Costs { steal_check: second, steal: second, ..Costs::FREE };

@@ -99,7 +99,6 @@ fn littles_law(case: &Case) -> Result<(), String> {
 }
 
 #[test]
-#[ignore = "the engine does not pass it yet"]
 fn the_time_integral_of_requests_in_the_system_is_the_sum_of_their_times() {
     check(150, cases(any_system(), 400), littles_law);
 }
@@ -119,7 +118,6 @@ fn all_are_served(case: &Case) -> Result<(), String> {
 }
 
 #[test]
-#[ignore = "the engine does not pass it yet"]
 fn every_request_is_served_once() {
     check(150, cases(any_system(), 400), all_are_served);
 }
@@ -147,7 +145,6 @@ fn books_add_up(case: &Case) -> Result<(), String> {
 }
 
 #[test]
-#[ignore = "the engine does not pass it yet"]
 fn core_time_is_spent_once() {
     check(150, cases(any_system(), 300), books_add_up);
 }
@@ -284,7 +281,6 @@ fn all_systems_meet_the_same_requests() {
 }
 
 #[test]
-#[ignore = "the engine does not pass it yet"]
 fn the_same_seed_gives_the_same_bits() {
     check(60, cases(any_system(), 200), |case| {
         let (first, log) = case.ready().watch(false);
@@ -369,7 +365,6 @@ fn msq_random() -> DispatchConfig {
 }
 
 #[test]
-#[ignore = "the engine does not pass it yet"]
 fn results_are_those_of_last_time() {
     // A change here means that results have changed: say so in the changelog.
     const GOLDEN: [u64; 12] = [
