@@ -16,7 +16,7 @@ mod threads;
 
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::child::ChildError;
 use crate::row::Row;
@@ -81,12 +81,32 @@ struct Table {
     /// Time a clean release build, too
     #[arg(long)]
     build: bool,
+    /// Only these rows; may be repeated
+    #[arg(long)]
+    only: Vec<Group>,
     /// A tenth of the requests: to try it out, not to judge
     #[arg(long)]
     quick: bool,
     /// One JSON object a line
     #[arg(long)]
     json: bool,
+}
+
+/// Rows that are measured together, in the order of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Group {
+    /// M/M/16 against the limit
+    SingleQueue,
+    /// Stealing on 32 and 1024 cores
+    Stealing,
+    /// Processor sharing on 16 and 1024 cores
+    Sharing,
+    /// Two threads on a sweep
+    Threads,
+    /// Memory of a long run
+    Memory,
+    /// A clean release build: only when asked for
+    Build,
 }
 
 impl Table {
@@ -118,19 +138,20 @@ impl Table {
     /// Hands over the rows, group by group.
     fn measure(&self, add: &mut dyn FnMut(Vec<Row>)) -> Result<(), ChildError> {
         let effort = Effort { rounds: self.rounds, seed: self.seed, quick: self.quick };
-        eprintln!("single queue, {} rounds", self.rounds);
-        add(speed::single_queue(&effort));
-        eprintln!("stealing");
-        add(speed::stealing(&effort));
-        eprintln!("processor sharing");
-        add(speed::sharing(&effort));
-        eprintln!("two threads");
-        add(vec![threads::two_threads(self.rounds, self.quick)]);
-        eprintln!("memory");
-        add(vec![child::memory(self.memory_requests, self.seed)?]);
-        if self.build {
-            eprintln!("clean build");
-            add(vec![child::clean_build()?]);
+        for &group in Group::value_variants() {
+            let asked = self.only.contains(&group) || (group == Group::Build && self.build);
+            if !asked && (!self.only.is_empty() || group == Group::Build) {
+                continue;
+            }
+            eprintln!("{group:?}");
+            add(match group {
+                Group::SingleQueue => speed::single_queue(&effort),
+                Group::Stealing => speed::stealing(&effort),
+                Group::Sharing => speed::sharing(&effort),
+                Group::Threads => vec![threads::two_threads(self.rounds, self.quick)],
+                Group::Memory => vec![child::memory(self.memory_requests, self.seed)?],
+                Group::Build => vec![child::clean_build()?],
+            });
         }
         Ok(())
     }
