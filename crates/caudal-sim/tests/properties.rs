@@ -10,7 +10,7 @@ use caudal_policy::Picos;
 use caudal_policy::discipline::{DisciplineConfig, Fresh, LasConfig, Lone, ProcessorSharingConfig};
 use caudal_policy::dispatch::{DispatchConfig, JsqConfig, PowerOfKConfig, Ties};
 use caudal_policy::rebalance::{RebalanceConfig, WorkSheddingConfig, WorkStealingConfig};
-use caudal_sim::engine::{Event, Length, Outcome};
+use caudal_sim::engine::{Event, Length, Outcome, Unwatched, simulate};
 use proptest::prelude::*;
 
 use common::strategies::{Among, cases, keyed, sharing};
@@ -287,6 +287,34 @@ fn the_same_seed_gives_the_same_bits() {
         require(log == log_again, || "the second run differs".to_owned())?;
         require(format!("{first:?}") == format!("{again:?}"), || "the second outcome differs".to_owned())
     });
+}
+
+/// Runs that nobody watches take short cuts.
+fn unwatched_is_watched(case: &Case) -> Result<(), String> {
+    let ready = case.ready();
+    let (watched, unwatched) = (ready.watch(false).0, simulate(&ready.run(false), Unwatched));
+    require(format!("{watched:?}") == format!("{unwatched:?}"), || {
+        format!("watched: {watched:?}\nunwatched: {unwatched:?}")
+    })
+}
+
+#[test]
+fn watching_changes_nothing() {
+    check(150, cases(any_system(), 400), unwatched_is_watched);
+}
+
+#[test]
+fn a_single_queue_by_starts_is_the_same_as_by_events() {
+    let fcfs =
+        Among { disciplines: vec![DisciplineConfig::Fcfs], moves: false, allocations: false, per_core: false };
+    let single = cases(fcfs, 3_000).prop_map(|case| Case {
+        pools: Pools::Equal(1),
+        allocated: case.cores,
+        dispatch: DispatchConfig::Random,
+        costs: Costs { dispatcher: Picos::ZERO, ..case.costs },
+        ..case
+    });
+    check(300, single, unwatched_is_watched);
 }
 
 /// Order-sensitive, over (request, completion time).

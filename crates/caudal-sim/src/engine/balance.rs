@@ -117,7 +117,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
     fn look_at(&mut self, worker: usize, at: u16) {
         let end_ps = self.core.now_ps + self.core.costs.steal_check.0;
         let left = self.bound_after(worker, at) - at;
-        self.lane.push(Check::new(self.core.worker_key(worker, end_ps), worker as u16, at, left));
+        self.lane.push(Check::new(self.core.keys.of(worker, end_ps), worker as u16, at, left));
     }
 
     /// A check has ended and something needs a decision.
@@ -180,7 +180,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
     /// A walker pays for something else before its check goes on.
     pub(super) fn delay_look(&mut self, worker: usize, cost_ps: u64) {
         let Some(check) = self.lane.remove(worker as u16) else { return };
-        let end_ps = self.core.key_time_ps(check.key) + cost_ps;
+        let end_ps = self.core.keys.time_ps(check.key) + cost_ps;
         self.core.workers[worker].check = check;
         self.core.workers[worker].phase = Phase::LookingLate;
         self.core.schedule(worker, end_ps);

@@ -7,8 +7,8 @@ pub(super) struct Behind {
     long_running: u32,
     changed_ps: u64,
     workers: u32,
-    /// By class, times the pool's workers.
-    sum_ps: Box<[f64]>,
+    /// By class, times the pool's workers. Whole numbers: the order in which spans are added does not matter.
+    sum_ps: Box<[u128]>,
 }
 
 impl Behind {
@@ -19,16 +19,16 @@ impl Behind {
             long_running: 0,
             changed_ps: 0,
             workers,
-            sum_ps: vec![0.0; classes].into_boxed_slice(),
+            sum_ps: vec![0; classes].into_boxed_slice(),
         }
     }
 
     #[inline(always)]
     fn settle(&mut self, now_ps: u64) {
         if self.waiting_all > 0 && self.long_running > 0 {
-            let share_ps = f64::from(self.long_running) * (now_ps - self.changed_ps) as f64;
+            let share_ps = u128::from(self.long_running) * u128::from(now_ps - self.changed_ps);
             for (sum_ps, &waiting) in self.sum_ps.iter_mut().zip(&self.waiting) {
-                *sum_ps += share_ps * f64::from(waiting);
+                *sum_ps += share_ps * u128::from(waiting);
             }
         }
         self.changed_ps = now_ps;
@@ -68,6 +68,6 @@ impl Behind {
     pub(super) fn sums_ps(&mut self, now_ps: u64) -> impl Iterator<Item = f64> + '_ {
         self.settle(now_ps);
         let workers = f64::from(self.workers);
-        self.sum_ps.iter().map(move |sum| sum / workers)
+        self.sum_ps.iter().map(move |&sum_ps| sum_ps as f64 / workers)
     }
 }

@@ -7,6 +7,7 @@ use caudal_config::Costs;
 use caudal_policy::dispatch::Asks;
 
 use super::bits::BitSet;
+use super::keys::Keys;
 use super::lane::{Check, Looks};
 use super::observe::{Event, Sink};
 use super::open::OpenPools;
@@ -132,8 +133,7 @@ pub(super) struct Core<O> {
     pub(super) now_ps: u64,
     /// Events of workers below this one, at this time, are over.
     pub(super) acting: u32,
-    base_ps: u64,
-    bits: u32,
+    pub(super) keys: Keys,
     pub(super) tree: WinnerTree,
     pub(super) workers: Box<[Worker]>,
     /// First worker of each pool, and one past the last: `pool_first[pool] .. pool_first[pool + 1]`.
@@ -183,9 +183,7 @@ impl<O: Sink> Core<O> {
         Core {
             now_ps: 0,
             acting: 0,
-            base_ps: 0,
-            // One id more than there are workers, all bits set: it marks what comes after all workers.
-            bits: (count + 1).next_power_of_two().trailing_zeros(),
+            keys: Keys::new(count),
             tree: WinnerTree::new(workers.len()),
             idle: BitSet::new(workers.len()),
             workers: workers.into_boxed_slice(),
@@ -210,49 +208,20 @@ impl<O: Sink> Core<O> {
         }
     }
 
-    /// The key of an event at `time_ps` that comes before any worker's at that time.
-    #[inline(always)]
-    pub(super) fn key_before(&self, time_ps: u64) -> u64 {
-        (time_ps - self.base_ps) << self.bits
-    }
-
-    /// The key of an event at `time_ps` that comes after any worker's at that time.
-    #[inline]
-    pub(super) fn key_after(&self, time_ps: u64) -> u64 {
-        self.key_before(time_ps) | ((1 << self.bits) - 1)
-    }
-
-    /// A span, as keys count time.
-    pub(super) fn key_span(&self, span_ps: u64) -> u64 {
-        span_ps << self.bits
-    }
-
-    #[inline(always)]
-    pub(super) fn key_time_ps(&self, key: u64) -> u64 {
-        (key >> self.bits) + self.base_ps
-    }
-
-    #[inline]
-    pub(super) fn key_worker(&self, key: u64) -> usize {
-        (key & ((1 << self.bits) - 1)) as usize
-    }
-
-    #[inline(always)]
-    pub(super) fn worker_key(&self, worker: usize, time_ps: u64) -> u64 {
-        debug_assert!(time_ps - self.base_ps < 1 << (63 - self.bits), "an event too far ahead");
-        self.key_before(time_ps) | worker as u64
-    }
-
-    /// The base moves up when the keys' room is half used; returns by how much keys have moved.
-    pub(super) fn rebase(&mut self) -> Option<u64> {
-        let room_ps = 1_u64 << (62 - self.bits);
-        if self.now_ps - self.base_ps < room_ps / 2 {
-            return None;
+    /// Counts keys from `base_ps`, which is not later than any event.
+    pub(super) fn rebase(&mut self, base_ps: u64) {
+        self.keys.rebase(base_ps);
+        for worker in 0..self.workers.len() {
+            if self.tree.get(worker) != NEVER {
+                self.tree.set(worker, self.keys.of(worker, self.workers[worker].due_ps));
+            }
         }
-        let by = (self.now_ps - self.base_ps) << self.bits;
-        self.base_ps = self.now_ps;
-        self.tree.rebase(by);
-        Some(by)
+    }
+
+    /// The first event of a worker.
+    pub(super) fn first_due_ps(&self) -> Option<u64> {
+        let due = |worker: &usize| self.tree.get(*worker) != NEVER;
+        (0..self.workers.len()).filter(due).map(|worker| self.workers[worker].due_ps).min()
     }
 
     /// Held core time up to now goes into the books.
@@ -267,7 +236,7 @@ impl<O: Sink> Core<O> {
     #[inline(always)]
     pub(super) fn schedule(&mut self, worker: usize, due_ps: u64) {
         self.workers[worker].due_ps = due_ps;
-        let key = self.worker_key(worker, due_ps);
+        let key = self.keys.of(worker, due_ps);
         self.tree.set(worker, key);
     }
 

@@ -10,12 +10,14 @@ use caudal_policy::rebalance::Rebalance;
 use caudal_policy::{Instant, Picos, PoolId};
 
 use super::core::{Core, Phase, work_ps};
+use super::keys::Keys;
 use super::lane::WalkLane;
 use super::observe::{Event, Sink};
 use super::scheduling::{Expired, Scheduling};
 use super::source::Source;
 use super::tasks::{NONE, Task};
 use super::tree::NEVER;
+use super::window::Audited;
 
 /// Streams of randomness that policies draw from; arrivals and services have others.
 #[derive(Clone, Copy)]
@@ -158,7 +160,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         let workers = core.workers.len();
         let watches = |f: fn(&A) -> bool| allocation.as_ref().is_some_and(f);
         let mut host = Host {
-            lane: WalkLane::new(workers, core.key_span(core.costs.steal_check.0)),
+            lane: WalkLane::new(workers, core.keys.span(core.costs.steal_check.0)),
             order: Box::default(),
             long_ps,
             seed,
@@ -205,7 +207,9 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
             if !self.run_workers(self.arrival_key.min(self.side_key)) {
                 continue;
             }
-            if self.arrival_key <= self.side_key {
+            if Keys::is_far(self.arrival_key.min(self.side_key)) {
+                self.look_farther();
+            } else if self.arrival_key <= self.side_key {
                 if self.at_arrival() {
                     return self.core.recorder.flush();
                 }
@@ -220,7 +224,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
     /// There are no more arrivals: what is in the system completes. One event at a time, because thieves
     /// that find nothing would walk for ever.
     fn drain(&mut self) {
-        self.window.close(&mut self.core, &mut self.sched);
+        self.window.close(&mut Audited(&mut self.core, &mut self.sched));
         // Measured requests that never came.
         let measured = &self.core.measured;
         self.core.measured_left -= measured.end.saturating_sub(self.source.taken().max(measured.start));
@@ -229,7 +233,9 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
             if next == NEVER && self.side_key == NEVER {
                 return;
             }
-            if next >= self.side_key {
+            if Keys::is_far(next.min(self.side_key)) {
+                self.look_farther();
+            } else if next >= self.side_key {
                 self.at_side();
             } else {
                 self.run_workers(self.side_key.min(next + 1));
@@ -239,7 +245,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
 
     #[inline(always)]
     fn refresh_arrival(&mut self) {
-        self.arrival_key = self.source.peek_ps().map_or(NEVER, |arrival_ps| self.core.key_before(arrival_ps));
+        self.arrival_key = self.source.peek_ps().map_or(NEVER, |arrival_ps| self.core.keys.before(arrival_ps));
     }
 
     /// All events of workers before `outside`; `false` if something else has come up before it.
@@ -250,7 +256,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
             if self.core.walks
                 && let Some(check) = self.lane.skip(due.min(outside), &self.core.looks)
             {
-                self.core.now_ps = self.core.key_time_ps(check.key);
+                self.core.now_ps = self.core.keys.time_ps(check.key);
                 self.core.acting = u32::from(check.worker());
                 self.after_look(check);
                 if self.side_key < outside {
@@ -261,8 +267,8 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
             if due >= outside {
                 return true;
             }
-            self.core.now_ps = self.core.key_time_ps(due);
-            let worker = self.core.key_worker(due);
+            self.core.now_ps = self.core.keys.time_ps(due);
+            let worker = self.core.keys.worker(due);
             self.core.acting = worker as u32;
             self.at_worker(worker);
             // What a worker does can call for something before the next arrival.
@@ -366,7 +372,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
             self.keep_keys_small();
         }
         self.refresh_arrival();
-        if self.window.at_request(number, &mut self.core, &mut self.sched) {
+        if self.window.at_request(number, &mut Audited(&mut self.core, &mut self.sched)) {
             return true;
         }
         let remaining_ps = work_ps(demand.service_ps, self.core.costs.probe_factor);
@@ -552,22 +558,47 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         self.refresh_side();
     }
 
+    /// The next delivery or end of the dispatcher's work; [`NEVER`] if there is none.
+    fn before_ps(&self) -> u64 {
+        let delivery_ps = self.deliveries.peek().map_or(NEVER, |Reverse(first)| first.0);
+        delivery_ps.min(self.at_dispatcher.front().map_or(NEVER, |first| first.0))
+    }
+
+    /// The next delivery, end of the dispatcher's work, or tick.
+    fn side_ps(&self) -> Option<u64> {
+        Some(self.before_ps().min(self.next_tick_ps)).filter(|&side_ps| side_ps != NEVER)
+    }
+
     /// Deliveries and the dispatcher come before the workers of the same time, ticks after them.
     pub(super) fn refresh_side(&mut self) {
-        let delivery_ps = self.deliveries.peek().map_or(NEVER, |Reverse(first)| first.0);
-        let dispatch_ps = self.at_dispatcher.front().map_or(NEVER, |first| first.0);
-        let before_ps = delivery_ps.min(dispatch_ps);
-        let before = if before_ps == NEVER { NEVER } else { self.core.key_before(before_ps) };
-        let after = if self.next_tick_ps == NEVER { NEVER } else { self.core.key_after(self.next_tick_ps) };
+        let before_ps = self.before_ps();
+        let before = if before_ps == NEVER { NEVER } else { self.core.keys.before(before_ps) };
+        let after = if self.next_tick_ps == NEVER { NEVER } else { self.core.keys.after(self.next_tick_ps) };
         self.side_key = before.min(after);
     }
 
     #[inline]
     fn keep_keys_small(&mut self) {
-        if let Some(by) = self.core.rebase() {
-            self.lane.rebase(by);
-            self.refresh_side();
+        if self.core.keys.are_old(self.core.now_ps) {
+            self.rebase(self.core.now_ps);
         }
+    }
+
+    /// All that is left lies too far ahead for keys to tell it apart.
+    #[cold]
+    fn look_farther(&mut self) {
+        let walk_ps = self.lane.first_ps(self.core.keys);
+        let next_ps = [self.source.peek_ps(), self.side_ps(), self.core.first_due_ps(), walk_ps];
+        self.rebase(next_ps.into_iter().flatten().min().unwrap_or(self.core.now_ps));
+    }
+
+    #[cold]
+    fn rebase(&mut self, base_ps: u64) {
+        let before = self.core.keys;
+        self.core.rebase(base_ps);
+        self.lane.rebase(before, self.core.keys);
+        self.refresh_side();
+        self.refresh_arrival();
     }
 
     /// Asks the allocation policy, with a view of the application.

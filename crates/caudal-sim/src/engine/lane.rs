@@ -13,6 +13,7 @@
 //!            when the room is used up, what is live moves to the front
 //! ```
 
+use super::keys::Keys;
 use super::tree::NEVER;
 
 /// A check under way: when it ends and whose it is, as in the winner tree; and, in one word, the worker,
@@ -207,10 +208,15 @@ impl WalkLane {
         assert!(2 * tail <= self.line.len(), "more checks under way than workers");
     }
 
-    /// Moves all keys `by` earlier, as the base moves on.
-    pub(super) fn rebase(&mut self, by: u64) {
+    /// When the first check ends.
+    pub(super) fn first_ps(&self, keys: Keys) -> Option<u64> {
+        Some(self.first_key()).filter(|&key| key != NEVER).map(|key| keys.time_ps(key))
+    }
+
+    /// The base of keys has moved.
+    pub(super) fn rebase(&mut self, before: Keys, now: Keys) {
         for check in &mut self.line[self.head..self.tail] {
-            check.key -= by;
+            check.key = now.of(before.worker(check.key), before.time_ps(check.key));
         }
     }
 }

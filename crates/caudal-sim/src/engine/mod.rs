@@ -6,16 +6,19 @@
 //! | `balance`, `allocate` | carrying out rebalance and allocation policies |
 //! | `scheduling` | what a host asks of its pools; `step`: any discipline, an event a slice; `rings`: processor sharing by leaps; `fluid`: the limit of small quanta |
 //! | `core` | clock, workers, tasks and books, shared by all |
-//! | `tree`, `lane`, `bits`, `tasks`, `open` | the data structures |
+//! | `central` | instead of a host: one first-come-first-served queue, by starts |
+//! | `keys`, `tree`, `lane`, `bits`, `tasks`, `open` | the data structures |
 //! | `source`, `record`, `window` | requests in, statistics out |
 
 mod allocate;
 mod balance;
 mod behind;
 pub(crate) mod bits;
+mod central;
 mod core;
 mod fluid;
 mod host;
+mod keys;
 mod lane;
 mod observe;
 mod open;
@@ -40,6 +43,7 @@ use caudal_stats::OverloadCheck;
 use caudal_stats::mser::Mser5;
 use caudal_workload::{Arrivals, Service};
 
+use self::central::Central;
 use self::core::Core;
 use self::fluid::{Fluid, Sharing};
 use self::host::{Host, Parts};
@@ -49,6 +53,7 @@ use self::rings::Rings;
 use self::scheduling::Scheduling;
 use self::source::Source;
 use self::step::Step;
+use self::window::Window;
 
 pub use self::core::Account;
 pub use self::host::Length;
@@ -108,10 +113,35 @@ pub fn simulate<O: Observer>(run: &Run<'_>, mut observer: O) -> Outcome {
 }
 
 fn unwatched(run: &Run<'_>) -> Outcome {
+    if is_central(run) {
+        return central(run);
+    }
     match run.system.rebalance {
         RebalanceConfig::None => by_discipline(run, NoRebalance, Unwatched),
         config => by_discipline(run, AnyRebalance::from(config), Unwatched),
     }
+}
+
+/// Is it one queue, first come first served, with nothing else to it? Then no task needs to be kept.
+fn is_central(run: &Run<'_>) -> bool {
+    let Run { system, costs, .. } = run;
+    let one_queue = sizes(system).len() == 1 && !AnyDispatch::from(system.dispatch).holds();
+    let plain = system.discipline == DisciplineConfig::Fcfs && system.rebalance == RebalanceConfig::None;
+    let same_cores = system.allocation.triggers().is_none() && system.cores_allocated == system.cores;
+    one_queue && plain && same_cores && costs.dispatcher.0 == 0 && !run.pilot && !run.stepwise
+}
+
+fn central(run: &Run<'_>) -> Outcome {
+    let parts = central::Parts {
+        arrivals: run.arrivals.sampler(run.seed, run.mean_gap_ps),
+        services: run.service.sampler(run.seed),
+        recorder: Recorder::new(run.service.classes().len(), run.pilot),
+        cores: run.system.cores,
+        long_ps: run.service.mean_ps() as u64,
+        stretch: run.costs.probe_factor,
+        length: run.length,
+    };
+    Central::new(parts).run()
 }
 
 fn watched(run: &Run<'_>, observer: &mut dyn Observer) -> Outcome {
@@ -248,22 +278,25 @@ impl Outcome {
 
 impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R, D, A, O> {
     fn into_outcome(self) -> Outcome {
-        let Host { core, window, .. } = self;
-        let mut classes = core.recorder.classes;
-        for (class, &behind_ps) in classes.iter_mut().zip(&window.behind_ps) {
-            class.behind_long_ps = Some(behind_ps);
-        }
-        let recorded: u64 = classes.iter().map(|class| class.latency_ps.count()).sum();
-        Outcome {
-            classes,
-            account: window.account,
-            span_ps: window.span_ps,
-            end_ps: core.now_ps,
-            overload: window.check,
-            overload_work: window.work,
-            unfinished: core.measured_left,
-            arrived: recorded + core.measured_left,
-            series: core.recorder.pilot,
-        }
+        outcome(self.core.recorder, self.window, self.core.measured_left, self.core.now_ps)
+    }
+}
+
+fn outcome(recorder: Recorder, window: Window, measured_left: u64, end_ps: u64) -> Outcome {
+    let mut classes = recorder.classes;
+    for (class, &behind_ps) in classes.iter_mut().zip(&window.behind_ps) {
+        class.behind_long_ps = Some(behind_ps);
+    }
+    let recorded: u64 = classes.iter().map(|class| class.latency_ps.count()).sum();
+    Outcome {
+        classes,
+        account: window.account,
+        span_ps: window.span_ps,
+        end_ps,
+        overload: window.check,
+        overload_work: window.work,
+        unfinished: measured_left,
+        arrived: recorded + measured_left,
+        series: recorder.pilot,
     }
 }

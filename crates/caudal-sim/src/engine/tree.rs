@@ -1,14 +1,10 @@
-//! The event queue of workers: a winner tree (tournament) of one key a worker.
+//! The event queue of workers: a winner tree (tournament) of one key a worker, see [`super::keys`].
 //!
 //! ```text
-//!   key = (time − base) << bits | worker        keys[1] = the least of all
-//!                 keys[1]                       a leaf's key changes: climb while the winner changes
-//!            keys[2]   keys[3]
+//!                 keys[1]                       the least of all
+//!            keys[2]   keys[3]                  a leaf's key changes: climb while the winner changes
 //!          k4   k5   k6   k7                    leaves: workers 0 .. 3
 //! ```
-//!
-//! The id in the low bits makes the order total: (time, worker). Times are kept relative to a base that
-//! moves along, so that the bits suffice for any length of run.
 
 /// No event.
 pub(crate) const NEVER: u64 = u64::MAX;
@@ -33,6 +29,12 @@ impl WinnerTree {
         self.keys[1]
     }
 
+    /// The key of `worker`.
+    #[inline]
+    pub(crate) fn get(&self, worker: usize) -> u64 {
+        self.keys[self.leaves + worker]
+    }
+
     /// Replaces the key of `worker`.
     #[inline]
     pub(crate) fn set(&mut self, worker: usize, key: u64) {
@@ -55,13 +57,6 @@ impl WinnerTree {
                 }
                 *place = winner;
             }
-        }
-    }
-
-    /// Moves all keys `by` earlier, as the base moves on.
-    pub(crate) fn rebase(&mut self, by: u64) {
-        for key in self.keys.iter_mut().filter(|key| **key != NEVER) {
-            *key -= by;
         }
     }
 }

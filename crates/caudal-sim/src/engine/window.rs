@@ -7,6 +7,40 @@ use super::host::Length;
 use super::observe::Sink;
 use super::scheduling::Scheduling;
 
+/// What is looked up at the marks of a run.
+pub(super) trait Audit {
+    fn now_ps(&self) -> u64;
+    /// Have all measured requests completed?
+    fn measured_is_done(&self) -> bool;
+    /// The books as of now, with what workers have done so far.
+    fn books(&mut self) -> Account;
+    /// Time that requests have waited behind long ones, by class; empty where nobody accounts for it.
+    fn behind_long_ps(&mut self) -> Vec<f64>;
+}
+
+/// A host's clock and its pools.
+pub(super) struct Audited<'a, S, O>(pub(super) &'a mut Core<O>, pub(super) &'a mut S);
+
+impl<S: Scheduling, O: Sink> Audit for Audited<'_, S, O> {
+    #[inline]
+    fn now_ps(&self) -> u64 {
+        self.0.now_ps
+    }
+
+    #[inline]
+    fn measured_is_done(&self) -> bool {
+        self.0.measured_left == 0
+    }
+
+    fn books(&mut self) -> Account {
+        books(self.0, self.1)
+    }
+
+    fn behind_long_ps(&mut self) -> Vec<f64> {
+        self.1.behind_long_ps(self.0.now_ps)
+    }
+}
+
 /// After the last measured request, arrivals go on until all measured ones have completed; but not for
 /// more than this part of them: a system that needs longer is not going to catch up.
 const PATIENCE: u64 = 1;
@@ -49,55 +83,60 @@ impl Window {
         }
     }
 
+    /// The next request at which there is something to look up.
+    pub(super) fn next_mark(&self) -> u64 {
+        self.next_mark
+    }
+
+    /// Is the measured part over?
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed
+    }
+
     /// Request `number` is about to arrive; `true` if the run is over.
     #[inline]
-    pub(super) fn at_request<S: Scheduling, O: Sink>(
-        &mut self,
-        number: u64,
-        core: &mut Core<O>,
-        sched: &mut S,
-    ) -> bool {
+    pub(super) fn at_request(&mut self, number: u64, audit: &mut impl Audit) -> bool {
         if number < self.next_mark {
-            return self.closed && core.measured_left == 0;
+            return self.closed && audit.measured_is_done();
         }
-        self.at_mark(number, core, sched)
+        self.at_mark(number, audit)
     }
 
     #[cold]
-    fn at_mark<S: Scheduling, O: Sink>(&mut self, number: u64, core: &mut Core<O>, sched: &mut S) -> bool {
+    fn at_mark(&mut self, number: u64, audit: &mut impl Audit) -> bool {
         let Length { warm_up, measured } = self.length;
-        let backlog = number - core.account.completed;
+        let books = audit.books();
+        let (completed, backlog) = (books.completed, number - books.completed);
         match self.marks_passed {
             0 => {
-                self.start = (core.now_ps, books(core, sched));
-                self.behind_start_ps = sched.behind_long_ps(core.now_ps);
+                self.start = (audit.now_ps(), books);
+                self.behind_start_ps = audit.behind_long_ps();
                 self.next_mark = warm_up + measured / 2;
             }
             1 => {
-                self.half_completed = core.account.completed;
+                self.half_completed = completed;
                 self.check.backlog_start = backlog;
-                self.half = books(core, sched);
-                self.work.backlog_start = backlog_ns(&self.half);
+                self.work.backlog_start = backlog_ns(&books);
+                self.half = books;
                 self.next_mark = warm_up + measured * 3 / 4;
             }
             2 => {
                 self.check.backlog_middle = backlog;
-                self.work.backlog_middle = backlog_ns(&books(core, sched));
+                self.work.backlog_middle = backlog_ns(&books);
                 self.next_mark = warm_up + measured;
             }
             3 => {
-                self.close(core, sched);
+                self.close(audit);
                 self.check.arrivals = measured - measured / 2;
-                self.check.completions = core.account.completed - self.half_completed;
+                self.check.completions = completed - self.half_completed;
                 self.check.backlog_end = backlog;
-                let end = books(core, sched);
-                let half = end.since(&self.half);
+                let half = books.since(&self.half);
                 self.work.arrivals = ns(half.offered_ps);
                 self.work.completions = ns(half.busy_ps);
-                self.work.backlog_end = backlog_ns(&end);
+                self.work.backlog_end = backlog_ns(&books);
                 self.next_mark = warm_up + measured + measured * PATIENCE + 1000;
                 self.marks_passed = 4;
-                return self.check.is_overloaded() || core.measured_left == 0;
+                return self.check.is_overloaded() || audit.measured_is_done();
             }
             _ => return true,
         }
@@ -106,15 +145,15 @@ impl Window {
     }
 
     /// The measured part ends here.
-    pub(super) fn close<S: Scheduling, O: Sink>(&mut self, core: &mut Core<O>, sched: &mut S) {
+    pub(super) fn close(&mut self, audit: &mut impl Audit) {
         if self.closed {
             return;
         }
         self.closed = true;
         let (start_ps, start) = self.start;
-        self.account = books(core, sched).since(&start);
-        self.span_ps = core.now_ps - start_ps;
-        self.behind_ps = sched.behind_long_ps(core.now_ps);
+        self.account = audit.books().since(&start);
+        self.span_ps = audit.now_ps() - start_ps;
+        self.behind_ps = audit.behind_long_ps();
         for (end_ps, start_ps) in self.behind_ps.iter_mut().zip(&self.behind_start_ps) {
             *end_ps -= start_ps;
         }
