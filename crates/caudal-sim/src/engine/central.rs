@@ -15,11 +15,11 @@
 
 use caudal_workload::{ArrivalSampler, Demand, ServiceSampler};
 
-use super::core::{Account, work_ps};
+use super::core::{self, Account};
 use super::host::Length;
 use super::keys::Keys;
-use super::record::{Completed, Recorder};
-use super::tree::{NEVER, WinnerTree};
+use super::record::{Plain, Recorder};
+use super::tree::{Earliest, NEVER, WinnerTree};
 use super::window::{Audit, Window};
 use super::{Outcome, outcome};
 
@@ -31,6 +31,8 @@ const BATCH: usize = 256;
 struct Ring {
     arrival_ps: Vec<u64>,
     demand: Vec<Demand>,
+    /// Service and probes.
+    work_ps: Vec<u64>,
     start_ps: Vec<u64>,
 }
 
@@ -40,6 +42,7 @@ impl Ring {
         Ring {
             arrival_ps: vec![0; capacity],
             demand: vec![Demand::default(); capacity],
+            work_ps: vec![0; capacity],
             start_ps: vec![0; capacity],
         }
     }
@@ -57,6 +60,7 @@ impl Ring {
         for i in live {
             grown.arrival_ps[i & new] = self.arrival_ps[i & old];
             grown.demand[i & new] = self.demand[i & old];
+            grown.work_ps[i & new] = self.work_ps[i & old];
             grown.start_ps[i & new] = self.start_ps[i & old];
         }
         *self = grown;
@@ -67,9 +71,7 @@ impl Ring {
 #[derive(Clone, Copy, Default)]
 struct Serving {
     due_ps: u64,
-    /// Which request.
-    number: u64,
-    /// 1 if that is longer than the mean, else 0.
+    /// 1 if the request is longer than the mean, else 0.
     long: u64,
 }
 
@@ -78,8 +80,9 @@ struct Machine {
     keys: Keys,
     due: WinnerTree,
     serving: Box<[Serving]>,
-    /// Cores without a request.
-    idle: Vec<u32>,
+    /// Cores without a request: the first `idle_len` of these.
+    idle: Box<[u32]>,
+    idle_len: usize,
     /// Requests drawn.
     filled: usize,
     arrived: usize,
@@ -90,92 +93,139 @@ struct Machine {
     /// Work that has arrived.
     offered_ps: u128,
     long_ps: u64,
-    stretch: f64,
-    /// Cores that run long requests, and the integral of that over time. Only differences over times at which
-    /// somebody waits are right, and nobody looks at others.
-    long_running: u64,
-    behind_ps: u64,
-    changed_ps: u64,
+    long: Long,
     /// Time that requests have waited behind long ones, by class, times the cores.
     behind_sums_ps: Vec<u128>,
 }
 
-impl Machine {
-    /// Arrivals before request `until`, and the completions before each of them.
-    #[inline(never)]
-    fn run(&mut self, ring: &mut Ring, until: usize) {
-        let mask = ring.mask();
-        for number in self.arrived..until {
-            self.offered_ps += u128::from(work_ps(ring.demand[number & mask].service_ps, self.stretch));
-        }
-        while self.arrived < until {
-            let arrival_ps = ring.arrival_ps[self.arrived & mask];
-            self.complete_before(arrival_ps, ring);
-            (self.now_ps, self.done_before_ps) = (arrival_ps, arrival_ps);
-            if let Some(core) = self.idle.pop() {
-                self.start(core as usize, arrival_ps, ring);
-            } else {
-                self.settle(arrival_ps);
-                ring.start_ps[self.arrived & mask] = self.behind_ps;
-            }
-            self.arrived += 1;
-        }
-    }
+/// Cores that run long requests, and the integral of that over time. Only differences over times at which
+/// somebody waits are right, and nobody looks at others.
+#[derive(Clone, Copy, Default)]
+struct Long {
+    running: u64,
+    behind_ps: u64,
+    changed_ps: u64,
+}
 
-    /// Completions before the arrivals at `arrival_ps`.
+impl Long {
+    /// The integral up to now.
     #[inline(always)]
-    fn complete_before(&mut self, arrival_ps: u64, ring: &mut Ring) {
-        let mut end = self.keys.before(arrival_ps);
-        loop {
-            let key = self.due.min();
-            if key < end {
-                self.complete(key, ring);
-            } else if Keys::is_far(end) {
-                self.rebase(arrival_ps);
-                end = self.keys.before(arrival_ps);
-            } else {
-                return;
-            }
-        }
-    }
-
-    /// A core completes its request, and begins the next.
-    #[inline(always)]
-    fn complete(&mut self, key: u64, ring: &mut Ring) {
-        let (core, now_ps) = (self.keys.worker(key), self.keys.time_ps(key));
-        self.long_running -= self.serving[core].long;
-        if self.started == self.arrived {
-            self.idle.push(core as u32);
-            return self.due.set(core, NEVER);
-        }
-        // The one that left was there until now, too.
-        self.long_running += self.serving[core].long;
-        self.settle(now_ps);
-        self.long_running -= self.serving[core].long;
-        let (at, mask) = (self.started & ring.mask(), ring.mask());
-        let waited_behind_ps = self.behind_ps.wrapping_sub(ring.start_ps[at & mask]);
-        self.behind_sums_ps[ring.demand[at & mask].class as usize] += u128::from(waited_behind_ps);
-        self.start(core, now_ps, ring);
-    }
-
-    /// The next request starts on `core`.
-    #[inline(always)]
-    fn start(&mut self, core: usize, now_ps: u64, ring: &mut Ring) {
-        let at = self.started & ring.mask();
-        let service_ps = ring.demand[at].service_ps;
-        let long = u64::from(service_ps > self.long_ps);
-        let due_ps = now_ps + work_ps(service_ps, self.stretch);
-        ring.start_ps[at] = now_ps;
-        self.long_running += long;
-        self.serving[core] = Serving { due_ps, number: self.started as u64, long };
-        self.due.set(core, self.keys.of(core, due_ps));
-        self.started += 1;
+    fn behind_ps(&self, now_ps: u64) -> u64 {
+        self.behind_ps.wrapping_add(self.running * (now_ps - self.changed_ps))
     }
 
     #[inline(always)]
     fn settle(&mut self, now_ps: u64) {
-        self.behind_ps = self.behind_ps.wrapping_add(self.long_running * (now_ps - self.changed_ps));
+        self.behind_ps = self.behind_ps(now_ps);
         self.changed_ps = now_ps;
+    }
+}
+
+impl Machine {
+    /// Arrivals before request `until`, the completions before each of them, and those before `until` itself
+    /// if that is `drawn`.
+    fn advance(&mut self, ring: &mut Ring, until: usize, drawn: bool) {
+        let mask = ring.mask();
+        for number in self.arrived..until {
+            self.offered_ps += u128::from(ring.work_ps[number & mask]);
+        }
+        while !self.advance_near(ring, until, drawn) {
+            self.rebase(ring.arrival_ps[self.arrived & mask]);
+        }
+        let last = if drawn { until } else { until - 1 };
+        self.now_ps = ring.arrival_ps[last & mask];
+        self.done_before_ps = self.now_ps;
+    }
+
+    /// The same, as far as keys can tell times apart; `false` if that was not all.
+    fn advance_near(&mut self, ring: &mut Ring, until: usize, drawn: bool) -> bool {
+        match self.due.levels() {
+            1 => self.advance_by(WinnerTree::unrolled::<1>, ring, until, drawn),
+            2 => self.advance_by(WinnerTree::unrolled::<2>, ring, until, drawn),
+            3 => self.advance_by(WinnerTree::unrolled::<3>, ring, until, drawn),
+            4 => self.advance_by(WinnerTree::unrolled::<4>, ring, until, drawn),
+            5 => self.advance_by(WinnerTree::unrolled::<5>, ring, until, drawn),
+            6 => self.advance_by(WinnerTree::unrolled::<6>, ring, until, drawn),
+            _ => self.advance_by(|due| due, ring, until, drawn),
+        }
+    }
+
+    #[inline(never)]
+    fn advance_by<'a, E: Earliest>(
+        &'a mut self,
+        view: impl FnOnce(&'a mut WinnerTree) -> E,
+        ring: &mut Ring,
+        until: usize,
+        drawn: bool,
+    ) -> bool {
+        let mask = ring.mask();
+        // Slices of one length: the compiler then sees that `i & mask` lies in all of them.
+        let (arrivals_ps, demands) = (&ring.arrival_ps[..=mask], &ring.demand[..=mask]);
+        let (works_ps, starts_ps) = (&ring.work_ps[..=mask], &mut ring.start_ps[..=mask]);
+        let Machine { due, serving, idle, behind_sums_ps, .. } = self;
+        let (mut due, serving, idle, behind_sums_ps) =
+            (view(due), &mut serving[..], &mut idle[..], &mut behind_sums_ps[..]);
+        // Local copies: what is behind `self` would have to be in memory at every step.
+        let (keys, long_ps) = (self.keys, self.long_ps);
+        let (mut arrived, mut started, mut long, mut idle_len) =
+            (self.arrived, self.started, self.long, self.idle_len);
+        let is_near = loop {
+            if arrived == until && !drawn {
+                break true;
+            }
+            let arrival_ps = arrivals_ps[arrived & mask];
+            let end = keys.before(arrival_ps);
+            let mut key = due.min();
+            while key < end {
+                let (core, now_ps) = (keys.worker(key), keys.time_ps(key));
+                long.running -= serving[core].long;
+                if started < arrived {
+                    let at = started & mask;
+                    // The one that leaves was there until now.
+                    long.running += serving[core].long;
+                    long.settle(now_ps);
+                    long.running -= serving[core].long;
+                    let waited_behind_ps = long.behind_ps.wrapping_sub(starts_ps[at]);
+                    behind_sums_ps[demands[at].class as usize] += u128::from(waited_behind_ps);
+                    starts_ps[at] = now_ps;
+                    let is_long = u64::from(demands[at].service_ps > long_ps);
+                    let due_ps = now_ps + works_ps[at];
+                    long.running += is_long;
+                    serving[core] = Serving { due_ps, long: is_long };
+                    due.set(core, keys.of(core, due_ps));
+                    started += 1;
+                } else {
+                    idle[idle_len] = core as u32;
+                    idle_len += 1;
+                    due.set(core, NEVER);
+                }
+                key = due.min();
+            }
+            if Keys::is_far(end) {
+                break false;
+            }
+            if arrived == until {
+                break true;
+            }
+            let at = arrived & mask;
+            if idle_len > 0 {
+                idle_len -= 1;
+                let core = idle[idle_len] as usize;
+                starts_ps[at] = arrival_ps;
+                let is_long = u64::from(demands[at].service_ps > long_ps);
+                let due_ps = arrival_ps + works_ps[at];
+                long.running += is_long;
+                serving[core] = Serving { due_ps, long: is_long };
+                due.set(core, keys.of(core, due_ps));
+                started += 1;
+            } else {
+                long.settle(arrival_ps);
+                starts_ps[at] = long.behind_ps;
+            }
+            arrived += 1;
+        };
+        (self.arrived, self.started, self.long, self.idle_len) = (arrived, started, long, idle_len);
+        is_near
     }
 
     /// Nothing is left that keys can tell apart.
@@ -190,9 +240,18 @@ impl Machine {
     /// Cores with a request.
     fn running(&self) -> impl Iterator<Item = usize> {
         let mut runs = vec![true; self.serving.len()];
-        self.idle.iter().for_each(|&core| runs[core as usize] = false);
+        self.idle[..self.idle_len].iter().for_each(|&core| runs[core as usize] = false);
         (0..runs.len()).filter(move |&core| runs[core])
     }
+}
+
+/// A measured request that runs.
+#[derive(Clone, Copy)]
+struct Late {
+    end_ps: u64,
+    sojourn_ps: u64,
+    work_ps: u64,
+    demand: Demand,
 }
 
 pub(super) struct Central {
@@ -200,13 +259,16 @@ pub(super) struct Central {
     services: ServiceSampler,
     ring: Ring,
     machine: Machine,
+    /// What probes make of a service time.
+    stretch: f64,
     measured: std::ops::Range<usize>,
     window: Window,
     /// Requests before this one have been recorded, or are among the late ones.
     recorded: usize,
-    /// Measured requests that still ran when statistics were made of those before and after them, and when
-    /// they arrived.
-    late: Vec<(u64, Completed)>,
+    /// Measured requests that still ran when statistics were made of those before and after them.
+    late: Vec<Late>,
+    /// Those that are on their way to the recorder.
+    plain: Box<Plain>,
     recorder: Recorder,
 }
 
@@ -231,6 +293,7 @@ impl Central {
             due: WinnerTree::new(cores as usize),
             serving: vec![Serving::default(); cores as usize].into_boxed_slice(),
             idle: (0..cores).collect(),
+            idle_len: cores as usize,
             filled: 0,
             arrived: 0,
             started: 0,
@@ -238,10 +301,7 @@ impl Central {
             done_before_ps: 0,
             offered_ps: 0,
             long_ps,
-            stretch,
-            long_running: 0,
-            behind_ps: 0,
-            changed_ps: 0,
+            long: Long::default(),
             behind_sums_ps: vec![0; recorder.classes.len()],
         };
         Central {
@@ -249,10 +309,12 @@ impl Central {
             services,
             ring: Ring::new(2 * BATCH),
             machine,
+            stretch,
             measured: length.warm_up as usize..(length.warm_up + length.measured) as usize,
             window: Window::new(length),
             recorded: 0,
             late: Vec::with_capacity(cores as usize),
+            plain: Box::new(Plain::EMPTY),
             recorder,
         }
     }
@@ -265,19 +327,17 @@ impl Central {
                 break;
             }
             // Up to the next request at which there is something to look up; after the measured part, any.
-            let arrived = self.machine.arrived;
-            let until = self.window.next_mark().min(self.machine.filled as u64) as usize;
-            if until > arrived && !self.window.is_closed() {
-                self.machine.run(&mut self.ring, until);
-                continue;
+            let (arrived, filled) = (self.machine.arrived, self.machine.filled);
+            let mark = if self.window.is_closed() { arrived } else { self.window.next_mark() as usize };
+            self.machine.advance(&mut self.ring, mark.min(filled), mark < filled);
+            if mark < filled {
+                self.record();
+                if self.with_window(|window, audit| window.at_request(mark as u64, audit)) {
+                    break;
+                }
+                // It arrives all the same; this looks nothing up.
+                self.machine.advance(&mut self.ring, mark + 1, false);
             }
-            let arrival_ps = self.ring.arrival_ps[arrived & self.ring.mask()];
-            self.machine.complete_before(arrival_ps, &mut self.ring);
-            (self.machine.now_ps, self.machine.done_before_ps) = (arrival_ps, arrival_ps);
-            if self.with_window(|window, audit| window.at_request(arrived as u64, audit)) {
-                break;
-            }
-            self.machine.run(&mut self.ring, arrived + 1);
         }
         self.record();
         self.into_outcome()
@@ -287,15 +347,18 @@ impl Central {
     #[inline(never)]
     fn refill(&mut self) -> bool {
         self.record();
+        self.make_room(BATCH);
         let machine = &mut self.machine;
-        if machine.filled + BATCH - self.recorded > self.ring.arrival_ps.len() {
-            self.ring.grow(self.recorded..machine.filled);
-        }
         // Batches divide the capacity: each is contiguous, but for the last of arrivals that end.
         let at = machine.filled & self.ring.mask();
         let end = (at + BATCH).min(self.ring.arrival_ps.len());
         let drawn = self.arrivals.fill(&mut self.ring.arrival_ps[at..end]);
-        self.services.fill(&mut self.ring.demand[at..at + drawn]);
+        let (demands, works_ps) =
+            (&mut self.ring.demand[at..at + drawn], &mut self.ring.work_ps[at..at + drawn]);
+        self.services.fill(demands);
+        for (work_ps, demand) in works_ps.iter_mut().zip(demands) {
+            *work_ps = core::work_ps(demand.service_ps, self.stretch);
+        }
         machine.filled += drawn;
         if machine.keys.are_old(machine.now_ps) {
             machine.rebase(machine.now_ps);
@@ -303,26 +366,30 @@ impl Central {
         drawn > 0
     }
 
+    fn make_room(&mut self, more: usize) {
+        if self.machine.filled + more - self.recorded > self.ring.arrival_ps.len() {
+            self.ring.grow(self.recorded..self.machine.filled);
+        }
+    }
+
     /// There are no more arrivals: what is in the system completes.
     fn drain(&mut self) {
         self.with_window(|window, audit| window.close(audit));
         let arrived = self.machine.arrived;
         self.measured.end = self.measured.end.min(arrived).max(self.measured.start);
-        while !self.audited().1.measured_is_done() {
-            let machine = &mut self.machine;
-            if Keys::is_far(machine.due.min()) {
-                machine.rebase(u64::MAX);
-            }
-            let key = machine.due.min();
-            machine.now_ps = machine.keys.time_ps(key);
-            machine.done_before_ps = machine.now_ps + 1;
-            machine.complete(key, &mut self.ring);
-        }
+        // One more arrival, later than everything, which never comes.
+        let closed_ps = self.machine.now_ps;
+        self.record();
+        self.make_room(1);
+        let at = arrived & self.ring.mask();
+        self.ring.arrival_ps[at] = u64::MAX;
+        self.machine.advance(&mut self.ring, arrived, true);
+        self.machine.now_ps = closed_ps.max(self.record());
     }
 
     fn audited(&mut self) -> (&mut Window, Audited<'_>) {
-        let Central { window, machine, ring, measured, .. } = self;
-        (window, Audited { machine, ring, measured: measured.clone() })
+        let Central { window, machine, ring, measured, late, .. } = self;
+        (window, Audited { machine, ring, measured: measured.clone(), late: late.len() })
     }
 
     fn with_window<T>(&mut self, ask: impl FnOnce(&mut Window, &mut Audited<'_>) -> T) -> T {
@@ -331,40 +398,44 @@ impl Central {
     }
 
     /// Makes statistics of the requests that have started since last time and are done, and of those that
-    /// were late then.
-    fn record(&mut self) {
+    /// were late then; returns when the last of them was done.
+    fn record(&mut self) -> u64 {
         let done_before_ps = self.machine.done_before_ps;
-        let sojourn_end_ps = |done: &Completed, arrival_ps: u64| arrival_ps + done.sojourn_ps;
-        let recorder = &mut self.recorder;
-        self.late.retain(|(arrival_ps, done)| {
-            let is_late = sojourn_end_ps(done, *arrival_ps) >= done_before_ps;
-            if !is_late {
-                recorder.push(*done);
-            }
-            is_late
-        });
-        let (mask, stretch) = (self.ring.mask(), self.machine.stretch);
+        let late = &mut self.late;
+        let mut last_ps = 0;
+        // Those that are late now stay where they are.
+        let mut kept = 0;
+        for at in 0..late.len() {
+            let request = late[at];
+            let is_done = request.end_ps < done_before_ps;
+            self.plain.push_if(is_done, request.sojourn_ps, request.work_ps, request.demand);
+            last_ps = last_ps.max(if is_done { request.end_ps } else { 0 });
+            late[kept] = request;
+            kept += usize::from(!is_done);
+            self.plain.is_full().then(|| self.recorder.push_plain(&mut self.plain));
+        }
+        late.truncate(kept);
+        let mask = self.ring.mask();
+        let (arrivals_ps, demands) = (&self.ring.arrival_ps[..=mask], &self.ring.demand[..=mask]);
+        let (works_ps, starts_ps) = (&self.ring.work_ps[..=mask], &self.ring.start_ps[..=mask]);
         let measured = self.recorded.max(self.measured.start)..self.machine.started.min(self.measured.end);
-        for number in measured {
-            let (arrival_ps, start_ps) = (self.ring.arrival_ps[number & mask], self.ring.start_ps[number & mask]);
-            let demand = self.ring.demand[number & mask];
-            let work_ps = work_ps(demand.service_ps, stretch);
-            let done = Completed {
-                sojourn_ps: start_ps + work_ps - arrival_ps,
-                service_ps: demand.service_ps,
-                queued_ps: start_ps - arrival_ps,
-                overhead_ps: 0,
-                work_ps,
-                preemptions: 0,
-                class: demand.class,
-            };
-            if start_ps + work_ps < done_before_ps {
-                recorder.push(done);
+        for at in measured.map(|number| number & mask) {
+            let end_ps = starts_ps[at] + works_ps[at];
+            let sojourn_ps = end_ps - arrivals_ps[at];
+            let is_done = end_ps < done_before_ps;
+            self.plain.push_if(is_done, sojourn_ps, works_ps[at], demands[at]);
+            if is_done {
+                last_ps = last_ps.max(end_ps);
             } else {
-                self.late.push((arrival_ps, done));
+                late.push(Late { end_ps, sojourn_ps, work_ps: works_ps[at], demand: demands[at] });
+            }
+            if self.plain.is_full() {
+                self.recorder.push_plain(&mut self.plain);
             }
         }
+        self.recorder.push_plain(&mut self.plain);
         self.recorded = self.machine.started;
+        last_ps
     }
 
     fn into_outcome(mut self) -> Outcome {
@@ -379,6 +450,8 @@ struct Audited<'a> {
     machine: &'a Machine,
     ring: &'a Ring,
     measured: std::ops::Range<usize>,
+    /// Measured requests that have started and not completed.
+    late: usize,
 }
 
 impl Audited<'_> {
@@ -388,17 +461,10 @@ impl Audited<'_> {
         (self.machine.started..self.machine.arrived).map(move |number| number & mask)
     }
 
-    /// Measured requests that run.
-    fn measured_running(&self) -> u64 {
-        let machine = self.machine;
-        let is_measured = |&core: &usize| self.measured.contains(&(machine.serving[core].number as usize));
-        machine.running().filter(is_measured).count() as u64
-    }
-
     /// Measured requests that have not completed.
     fn measured_left(&self) -> u64 {
         let unstarted = self.measured.end - self.machine.started.clamp(self.measured.start, self.measured.end);
-        unstarted as u64 + self.measured_running()
+        (unstarted + self.late) as u64
     }
 }
 
@@ -408,13 +474,12 @@ impl Audit for Audited<'_> {
     }
 
     fn measured_is_done(&self) -> bool {
-        self.machine.started >= self.measured.end && self.measured_running() == 0
+        self.measured_left() == 0
     }
 
     fn books(&mut self) -> Account {
         let Audited { machine, ring, .. } = &*self;
-        let work = |at: usize| u128::from(work_ps(ring.demand[at].service_ps, machine.stretch));
-        let waiting: u128 = self.waiting().map(work).sum();
+        let waiting: u128 = self.waiting().map(|at| u128::from(ring.work_ps[at])).sum();
         let left = |core: usize| u128::from(machine.serving[core].due_ps - machine.now_ps);
         let left: u128 = machine.running().map(left).sum();
         Account {
@@ -428,8 +493,7 @@ impl Audit for Audited<'_> {
 
     fn behind_long_ps(&mut self) -> Vec<f64> {
         let Audited { machine, ring, .. } = &*self;
-        let since_ps = machine.long_running * (machine.now_ps - machine.changed_ps);
-        let behind_ps = machine.behind_ps.wrapping_add(since_ps);
+        let behind_ps = machine.long.behind_ps(machine.now_ps);
         let mut sums_ps = machine.behind_sums_ps.clone();
         for at in self.waiting() {
             sums_ps[ring.demand[at].class as usize] += u128::from(behind_ps.wrapping_sub(ring.start_ps[at]));

@@ -12,6 +12,12 @@ pub(crate) const NEVER: u64 = u64::MAX;
 /// Up to so many leaves, every climb goes to the root.
 const LEAVES_SMALL: usize = 64;
 
+/// Which of two keys is less is a toss: never a branch.
+#[inline(always)]
+fn least(a: u64, b: u64) -> u64 {
+    std::hint::select_unpredictable(a < b, a, b)
+}
+
 pub(crate) struct WinnerTree {
     keys: Box<[u64]>,
     leaves: usize,
@@ -35,6 +41,16 @@ impl WinnerTree {
         self.keys[self.leaves + worker]
     }
 
+    /// log2 of the number of leaves.
+    pub(super) fn levels(&self) -> u32 {
+        self.leaves.trailing_zeros()
+    }
+
+    /// The same tree for a loop that is compiled for `LEVELS` levels.
+    pub(super) fn unrolled<const LEVELS: u32>(&mut self) -> Unrolled<'_, LEVELS> {
+        Unrolled(&mut self.keys[..2 << LEVELS])
+    }
+
     /// Replaces the key of `worker`.
     #[inline]
     pub(crate) fn set(&mut self, worker: usize, key: u64) {
@@ -42,21 +58,74 @@ impl WinnerTree {
         let keys = &mut self.keys[..];
         debug_assert!(keys.len() == 2 * self.leaves);
         let mut at = self.leaves + worker;
+        let mut winner = key;
         // SAFETY: `keys` has 2 * leaves entries and `at` starts below that: the worker is below `leaves`,
         // which was just asserted. It only shrinks, and `at ^ 1` stays below because the length is even.
-        // This loop is the hottest of the engine; checked accesses make it half as fast again.
+        // These loops are the hottest of the engine; checked accesses make them half as slow again.
         unsafe {
-            *keys.get_unchecked_mut(at) = key;
+            *keys.get_unchecked_mut(at) = winner;
+            if self.leaves <= LEAVES_SMALL {
+                // In a small tree a climb to the root costs less than to guess wrongly where it may end.
+                while at > 1 {
+                    winner = least(winner, *keys.get_unchecked(at ^ 1));
+                    at >>= 1;
+                    *keys.get_unchecked_mut(at) = winner;
+                }
+                return;
+            }
             while at > 1 {
-                let winner = (*keys.get_unchecked(at)).min(*keys.get_unchecked(at ^ 1));
+                winner = least(winner, *keys.get_unchecked(at ^ 1));
                 at >>= 1;
                 let place = keys.get_unchecked_mut(at);
-                // In a small tree a climb to the root costs less than to guess wrongly where it may end.
-                if LEAVES_SMALL < self.leaves && *place == winner {
+                if *place == winner {
                     return;
                 }
                 *place = winner;
             }
+        }
+    }
+}
+
+/// What a loop over events needs.
+pub(super) trait Earliest {
+    /// The least key.
+    fn min(&self) -> u64;
+    /// Replaces the key of `worker`.
+    fn set(&mut self, worker: usize, key: u64);
+}
+
+impl Earliest for &mut WinnerTree {
+    #[inline(always)]
+    fn min(&self) -> u64 {
+        (**self).min()
+    }
+
+    #[inline(always)]
+    fn set(&mut self, worker: usize, key: u64) {
+        (**self).set(worker, key);
+    }
+}
+
+/// A [`WinnerTree`] with 2^`LEVELS` leaves.
+pub(super) struct Unrolled<'a, const LEVELS: u32>(&'a mut [u64]);
+
+impl<const LEVELS: u32> Earliest for Unrolled<'_, LEVELS> {
+    #[inline(always)]
+    fn min(&self) -> u64 {
+        self.0[1]
+    }
+
+    #[inline(always)]
+    fn set(&mut self, worker: usize, key: u64) {
+        let keys = &mut self.0[..2 << LEVELS];
+        let mut at = (1 << LEVELS) + worker % (1 << LEVELS);
+        let mut winner = key;
+        keys[at] = winner;
+        for _ in 0..LEVELS {
+            winner = least(winner, keys[at ^ 1]);
+            // The remainder changes nothing but tells the compiler that no index is out of bounds.
+            at = (at >> 1) % (1 << LEVELS);
+            keys[at] = winner;
         }
     }
 }
