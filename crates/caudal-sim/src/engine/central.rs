@@ -92,6 +92,7 @@ struct Machine {
     done_before_ps: u64,
     /// Work that has arrived.
     offered_ps: u128,
+    /// Requests with more work than this are long. Work grows with the service time, probes included.
     long_ps: u64,
     long: Long,
     /// Time that requests have waited behind long ones, by class, times the cores.
@@ -188,7 +189,7 @@ impl Machine {
                     let waited_behind_ps = long.behind_ps.wrapping_sub(starts_ps[at]);
                     behind_sums_ps[demands[at].class as usize] += u128::from(waited_behind_ps);
                     starts_ps[at] = now_ps;
-                    let is_long = u64::from(demands[at].service_ps > long_ps);
+                    let is_long = u64::from(works_ps[at] > long_ps);
                     let due_ps = now_ps + works_ps[at];
                     long.running += is_long;
                     serving[core] = Serving { due_ps, long: is_long };
@@ -212,7 +213,7 @@ impl Machine {
                 idle_len -= 1;
                 let core = idle[idle_len] as usize;
                 starts_ps[at] = arrival_ps;
-                let is_long = u64::from(demands[at].service_ps > long_ps);
+                let is_long = u64::from(works_ps[at] > long_ps);
                 let due_ps = arrival_ps + works_ps[at];
                 long.running += is_long;
                 serving[core] = Serving { due_ps, long: is_long };
@@ -300,7 +301,7 @@ impl Central {
             now_ps: 0,
             done_before_ps: 0,
             offered_ps: 0,
-            long_ps,
+            long_ps: core::work_ps(long_ps, stretch),
             long: Long::default(),
             behind_sums_ps: vec![0; recorder.classes.len()],
         };
