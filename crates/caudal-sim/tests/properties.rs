@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 
 use caudal_config::{Costs, Pools};
 use caudal_policy::Picos;
-use caudal_policy::discipline::{DisciplineConfig, Fresh, LasConfig, Lone, ProcessorSharingConfig};
-use caudal_policy::dispatch::{DispatchConfig, JsqConfig, PowerOfKConfig, Ties};
-use caudal_policy::rebalance::{RebalanceConfig, WorkSheddingConfig, WorkStealingConfig};
-use caudal_sim::engine::{Event, Length, Outcome, Unwatched, simulate};
+use caudal_policy::allocation::Triggered;
+use caudal_policy::discipline::{DisciplineConfig, Fcfs, Fresh, LasConfig, Lone, ProcessorSharingConfig};
+use caudal_policy::dispatch::{AnyDispatch, DispatchConfig, JsqConfig, PowerOfKConfig, Ties};
+use caudal_policy::rebalance::{AnyRebalance, RebalanceConfig, WorkSheddingConfig, WorkStealingConfig};
+use caudal_sim::engine::{Event, Length, Outcome, Policies, Unwatched, simulate, simulate_with};
 use proptest::prelude::*;
 
 use common::strategies::{Among, cases, keyed, sharing};
@@ -301,6 +302,28 @@ fn unwatched_is_watched(case: &Case) -> Result<(), String> {
 #[test]
 fn watching_changes_nothing() {
     check(150, cases(any_system(), 400), unwatched_is_watched);
+}
+
+/// What is built in is what a user could write.
+#[test]
+fn first_come_first_served_is_one_discipline_among_others() {
+    let fcfs =
+        Among { disciplines: vec![DisciplineConfig::Fcfs], moves: true, allocations: true, per_core: false };
+    check(200, cases(fcfs, 400), |case| {
+        let ready = case.ready();
+        let system = &ready.system;
+        let policies = Policies {
+            discipline: || Fcfs,
+            dispatch: AnyDispatch::from(system.dispatch),
+            rebalance: AnyRebalance::from(system.rebalance),
+            allocation: system.allocation.triggers().map(Triggered::new),
+        };
+        let mut own = simulate_with(&ready.run(false), policies, Unwatched);
+        let mut built_in = ready.watch(false).0;
+        // Only what is built in knows that nobody is preempted, and keeps account of this.
+        own.classes.iter_mut().chain(&mut built_in.classes).for_each(|class| class.behind_long_ps = None);
+        require(format!("{own:?}") == format!("{built_in:?}"), || format!("{:?}\n{:?}", own.account, built_in.account))
+    });
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `host` | the event loop, arrivals and dispatch |
 //! | `balance`, `allocate` | carrying out rebalance and allocation policies |
-//! | `scheduling` | what a host asks of its pools; `step`: any discipline, an event a slice; `rings`: processor sharing by leaps; `fluid`: the limit of small quanta |
+//! | `scheduling` | what a host asks of its pools; `step`: any discipline, an event a slice; `lines`: first come first served; `rings`: processor sharing by leaps; `fluid`: the limit of small quanta |
 //! | `core` | clock, workers, tasks and books, shared by all |
 //! | `central` | instead of a host: one first-come-first-served queue, by starts |
 //! | `keys`, `tree`, `lane`, `bits`, `tasks`, `open` | the data structures |
@@ -12,7 +12,6 @@
 
 mod allocate;
 mod balance;
-mod behind;
 pub(crate) mod bits;
 mod central;
 mod core;
@@ -20,6 +19,7 @@ mod fluid;
 mod host;
 mod keys;
 mod lane;
+mod lines;
 mod observe;
 mod open;
 mod record;
@@ -35,7 +35,7 @@ use caudal_config::{Costs, Pools, System};
 use caudal_policy::allocation::{Allocation, Triggered};
 use caudal_policy::discipline::round_robin::Turns;
 use caudal_policy::discipline::{
-    Discipline, DisciplineConfig, Fcfs, Las, ProcessorSharing, ProcessorSharingConfig, Srpt,
+    Discipline, DisciplineConfig, Las, ProcessorSharing, ProcessorSharingConfig, Srpt,
 };
 use caudal_policy::dispatch::{AnyDispatch, Dispatch};
 use caudal_policy::rebalance::{AnyRebalance, NoRebalance, Rebalance, RebalanceConfig};
@@ -47,6 +47,7 @@ use self::central::Central;
 use self::core::Core;
 use self::fluid::{Fluid, Sharing};
 use self::host::{Host, Parts};
+use self::lines::Lines;
 use self::observe::Sink;
 use self::record::Recorder;
 use self::rings::Rings;
@@ -181,14 +182,17 @@ where
 {
     let Policies { discipline, dispatch, rebalance, allocation } = policies;
     let observer: &mut dyn Observer = &mut observer;
-    go(run, step(run, discipline, false), dispatch, rebalance, allocation, observer)
+    go(run, step(run, discipline), dispatch, rebalance, allocation, observer)
 }
 
 fn by_discipline<R: Rebalance, O: Sink>(run: &Run<'_>, rebalance: R, observer: O) -> Outcome {
     let Run { system, costs, .. } = run;
     match system.discipline {
-        DisciplineConfig::Fcfs => built_in(run, step(run, || Fcfs, true), rebalance, observer),
-        DisciplineConfig::Srpt => built_in(run, step(run, || Srpt, false), rebalance, observer),
+        DisciplineConfig::Fcfs => {
+            let lines = Lines::new(&sizes(system), costs.probe_factor, run.service.classes().len());
+            built_in(run, lines, rebalance, observer)
+        }
+        DisciplineConfig::Srpt => built_in(run, step(run, || Srpt), rebalance, observer),
         DisciplineConfig::Las(config) if config.quantum.0 == 0 => {
             built_in(run, fluid(run, Sharing::Least), rebalance, observer)
         }
@@ -196,7 +200,7 @@ fn by_discipline<R: Rebalance, O: Sink>(run: &Run<'_>, rebalance: R, observer: O
             built_in(run, fluid(run, Sharing::Equal), rebalance, observer)
         }
         DisciplineConfig::Las(config) => {
-            built_in(run, step(run, || Las::new(config), false), rebalance, observer)
+            built_in(run, step(run, || Las::new(config)), rebalance, observer)
         }
         DisciplineConfig::ProcessorSharing(config) => {
             // A flag is answered between turns, which leaps do not stop at.
@@ -205,7 +209,7 @@ fn by_discipline<R: Rebalance, O: Sink>(run: &Run<'_>, rebalance: R, observer: O
                 let rings = Rings::new(system.cores as usize, turns(&config, costs), costs.probe_factor);
                 return built_in(run, rings, rebalance, observer);
             }
-            built_in(run, step(run, || ProcessorSharing::new(config), false), rebalance, observer)
+            built_in(run, step(run, || ProcessorSharing::new(config)), rebalance, observer)
         }
     }
 }
@@ -224,9 +228,9 @@ fn sizes(system: &System) -> Vec<u32> {
     system.pools.sizes(system.cores).expect("a system that was checked shares out its cores")
 }
 
-fn step<D: Discipline>(run: &Run<'_>, make: impl Fn() -> D, behind: bool) -> Step<D> {
+fn step<D: Discipline>(run: &Run<'_>, make: impl Fn() -> D) -> Step<D> {
     let (overrun_ps, stretch) = (run.costs.overrun.0, run.costs.probe_factor);
-    Step::new(&sizes(run.system), make, overrun_ps, stretch, run.service.classes().len(), behind)
+    Step::new(&sizes(run.system), make, overrun_ps, stretch)
 }
 
 fn fluid(run: &Run<'_>, sharing: Sharing) -> Fluid {

@@ -43,7 +43,7 @@ pub(super) trait Scheduling {
     /// Are there tasks, fresh or not, that wait in `pool`?
     fn has_waiting(&self, pool: usize) -> bool;
     /// Time that waited-behind-long accounts have collected, by class, in ps.
-    fn behind_long_ps(&mut self, _now_ps: u64) -> Vec<f64> {
+    fn behind_long_ps<O: Sink>(&mut self, _core: &Core<O>) -> Vec<f64> {
         Vec::new()
     }
 }

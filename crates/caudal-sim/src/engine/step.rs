@@ -6,7 +6,6 @@ use std::collections::BinaryHeap;
 use caudal_policy::discipline::{Discipline, End, Lane, Order, Pool, Stopped};
 use caudal_policy::{Instant, Picos, TaskId, WorkerId};
 
-use super::behind::Behind;
 use super::core::{Core, Phase, work_ps};
 use super::observe::{Event, Sink};
 use super::scheduling::{Expired, Scheduling};
@@ -25,7 +24,6 @@ struct Lanes {
     fresh: u32,
     waiting: u32,
     overrun_ps: u64,
-    behind: Behind,
     resumed: bool,
 }
 
@@ -56,8 +54,6 @@ const LANES_MAX: usize = 8;
 pub(super) struct Step<D> {
     pools: Box<[(D, Lanes)]>,
     stretch: f64,
-    /// Only run-to-completion disciplines account for time behind long tasks.
-    behind: bool,
 }
 
 impl<D: Discipline> Step<D> {
@@ -66,10 +62,8 @@ impl<D: Discipline> Step<D> {
         make: impl Fn() -> D,
         overrun_ps: u64,
         stretch: f64,
-        classes: usize,
-        behind: bool,
     ) -> Step<D> {
-        let pool = |(pool, &workers): (usize, &u32)| {
+        let pool = |(pool, _)| {
             let discipline = make();
             assert!(discipline.lanes() as usize <= LANES_MAX, "{} lanes of {LANES_MAX}", discipline.lanes());
             let lanes = Lanes {
@@ -82,12 +76,11 @@ impl<D: Discipline> Step<D> {
                 fresh: 0,
                 waiting: 0,
                 overrun_ps,
-                behind: Behind::new(classes, workers),
                 resumed: false,
             };
             (discipline, lanes)
         };
-        Step { pools: sizes.iter().enumerate().map(pool).collect(), stretch, behind }
+        Step { pools: sizes.iter().enumerate().map(pool).collect(), stretch }
     }
 }
 
@@ -95,7 +88,6 @@ impl<D: Discipline> Step<D> {
 struct View<'a, O> {
     core: &'a mut Core<O>,
     lanes: &'a mut Lanes,
-    behind: bool,
 }
 
 impl<O: Sink> View<'_, O> {
@@ -108,9 +100,6 @@ impl<O: Sink> View<'_, O> {
             self.core.mark_waiting(self.lanes.pool, true);
         }
         let entry = &self.core.tasks[task];
-        if self.behind {
-            self.lanes.behind.joined(self.core.now_ps, entry.class);
-        }
         if lane == self.lanes.stealable_lane && !entry.started {
             self.lanes.fresh += 1;
             if self.lanes.fresh == 1 {
@@ -128,9 +117,6 @@ impl<O: Sink> View<'_, O> {
             self.core.mark_waiting(self.lanes.pool, false);
         }
         let entry = &self.core.tasks[task];
-        if self.behind {
-            self.lanes.behind.left(self.core.now_ps, entry.class);
-        }
         if lane == self.lanes.stealable_lane && !entry.started {
             self.lanes.fresh -= 1;
             if self.lanes.fresh == 0 {
@@ -195,9 +181,6 @@ impl<O: Sink> Pool for View<'_, O> {
     #[inline(always)]
     fn run(&mut self, worker: WorkerId, task: TaskId, quantum: Picos) {
         let slice_ps = self.slice_ps(task.0, quantum);
-        if self.behind {
-            self.lanes.behind.began(self.core.now_ps, self.core.tasks[task.0].long);
-        }
         self.core.begin(worker.index(), task.0, slice_ps);
     }
 
@@ -264,7 +247,7 @@ impl<D: Discipline> Scheduling for Step<D> {
     fn arrive<O: Sink>(&mut self, core: &mut Core<O>, pool: usize, task: u32) {
         let (discipline, lanes) = &mut self.pools[pool];
         let now = Instant(core.now_ps);
-        discipline.on_arrival(now, TaskId(task), &mut View { core, lanes, behind: self.behind });
+        discipline.on_arrival(now, TaskId(task), &mut View { core, lanes });
     }
 
     #[inline(always)]
@@ -276,26 +259,20 @@ impl<D: Discipline> Scheduling for Step<D> {
         core.account.busy_ps += u128::from(slice_ps);
         let left = &mut core.tasks[task];
         left.remaining_ps -= slice_ps;
-        let (done, long) = (left.remaining_ps == 0, left.long);
+        let done = left.remaining_ps == 0;
         let now = Instant(core.now_ps);
         if done {
             discipline.on_completed(now, TaskId(task));
             core.complete(worker, task, self.stretch);
-            if self.behind {
-                lanes.behind.ended(core.now_ps, long);
-            }
             return Expired::Completed(task);
         }
         core.tasks[task].quanta += 1;
         let why = if core.workers[worker].stopping { Stopped::Preempted } else { Stopped::Quantum };
         lanes.resumed = false;
-        let mut view = View { core, lanes, behind: self.behind };
+        let mut view = View { core, lanes };
         discipline.on_stopped(now, WorkerId(worker as u32), TaskId(task), why, &mut view);
         if lanes.resumed {
             return Expired::Resumed;
-        }
-        if self.behind {
-            lanes.behind.ended(core.now_ps, long);
         }
         core.tasks[task].preemptions += 1;
         core.account.preemptions += 1;
@@ -310,7 +287,7 @@ impl<D: Discipline> Scheduling for Step<D> {
     fn free<O: Sink>(&mut self, core: &mut Core<O>, worker: usize) -> bool {
         let (discipline, lanes) = &mut self.pools[core.workers[worker].pool as usize];
         let now = Instant(core.now_ps);
-        discipline.on_free(now, WorkerId(worker as u32), &mut View { core, lanes, behind: self.behind });
+        discipline.on_free(now, WorkerId(worker as u32), &mut View { core, lanes });
         core.workers[worker].phase == Phase::Running
     }
 
@@ -337,14 +314,14 @@ impl<D: Discipline> Scheduling for Step<D> {
         for entry in passed.into_iter().rev() {
             lanes.put_back(&mut core.tasks, lane, entry);
         }
-        View { core, lanes, behind: self.behind }.left(found, lane);
+        View { core, lanes }.left(found, lane);
         Some(found)
     }
 
     fn put<O: Sink>(&mut self, core: &mut Core<O>, pool: usize, task: u32) {
         let (discipline, lanes) = &mut self.pools[pool];
         let now = Instant(core.now_ps);
-        discipline.on_moved(now, TaskId(task), &mut View { core, lanes, behind: self.behind });
+        discipline.on_moved(now, TaskId(task), &mut View { core, lanes });
     }
 
     fn delay<O: Sink>(&mut self, core: &mut Core<O>, worker: usize, cost_ps: u64) {
@@ -356,8 +333,10 @@ impl<D: Discipline> Scheduling for Step<D> {
 
     fn oldest_ps<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) -> Option<u64> {
         let (_, lanes) = &self.pools[pool];
-        if self.behind {
-            // First come first served: the head; moved tasks go to the front because they have waited longest.
+        if let [_] = lanes.heaps[..]
+            && !lanes.keyed
+        {
+            // A plain queue: the head; moved tasks go to the front because they have waited longest.
             return lanes.queues[0].head().map(|task| core.tasks[task].arrival_ps);
         }
         let queued = lanes.queues.iter().flat_map(|queue| queue.iter(&core.tasks));
@@ -399,21 +378,5 @@ impl<D: Discipline> Scheduling for Step<D> {
 
     fn has_waiting(&self, pool: usize) -> bool {
         self.pools[pool].1.waiting > 0
-    }
-
-    fn behind_long_ps(&mut self, now_ps: u64) -> Vec<f64> {
-        let mut sums: Vec<f64> = Vec::new();
-        if !self.behind {
-            return sums;
-        }
-        for (_, lanes) in &mut self.pools {
-            for (class, sum) in lanes.behind.sums_ps(now_ps).enumerate() {
-                if sums.len() <= class {
-                    sums.push(0.0);
-                }
-                sums[class] += sum;
-            }
-        }
-        sums
     }
 }

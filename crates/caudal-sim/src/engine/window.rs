@@ -37,7 +37,7 @@ impl<S: Scheduling, O: Sink> Audit for Audited<'_, S, O> {
     }
 
     fn behind_long_ps(&mut self) -> Vec<f64> {
-        self.1.behind_long_ps(self.0.now_ps)
+        self.1.behind_long_ps(self.0)
     }
 }
 
