@@ -197,9 +197,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         self.cores.open.remove(worker);
         self.core.held -= 1;
         self.core.here -= 1;
-        if self.core.walks {
-            self.core.looks.attention[worker] &= !FLAGGED;
-        }
+        self.core.attention[worker] &= !FLAGGED;
         if self.core.workers[worker].flag == NONE {
             self.unflagged.remove(worker);
         }

@@ -5,12 +5,12 @@ use caudal_policy::dispatch::Dispatch;
 use caudal_policy::random::Draw;
 use caudal_policy::rebalance::Rebalance;
 
-use super::core::{FLAGGED, Phase};
+use super::core::{Core, FLAGGED, Phase};
 use super::host::{Host, Purpose, stream};
-use super::lane::{Check, Looks};
 use super::observe::{Event, Sink};
 use super::scheduling::Scheduling;
 use super::tasks::NONE;
+use super::walks::{Position, Walks};
 use caudal_policy::Picos;
 
 impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R, D, A, O> {
@@ -31,42 +31,59 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         }
         order.extend_from_within(..);
         self.order = order.into_boxed_slice();
-        let workers = self.core.workers.len();
+        let (workers, check_ps) = (self.core.workers.len(), self.core.costs.steal_check.0);
         self.core.place = place.into_boxed_slice();
+        self.core.is_held = vec![false; pools].into_boxed_slice();
+        self.core.has_tasks = vec![false; pools].into_boxed_slice();
+        self.core.ring = Walks::new(pools, workers, check_ps);
         self.core.walks = true;
-        self.core.looks = Looks::new(workers);
     }
 
-    /// `pool` has become one that thieves look at, or is one no more.
-    pub(super) fn refresh_walk_order(&mut self, _pool: usize) {
-        if !self.core.walks {
+    /// Thieves may have to look at `pool` from now on, or not to any more.
+    pub(super) fn refresh_walk_order(&mut self, pool: usize) {
+        if !self.core.walks || self.core.is_held[pool] == self.is_held(pool) {
             return;
         }
-        let places = self.order.len();
-        let mut next = u16::MAX;
-        for place in (0..places).rev() {
-            self.core.looks.step[place] = next - place as u16;
-            let held = self.is_held(self.order[place] as usize);
-            self.core.looks.held[place] = held;
-            if held {
-                next = place as u16;
-            }
+        let walking = |&worker: &usize| self.core.workers[worker].phase == Phase::Looking;
+        let walking: Vec<usize> = (0..self.core.workers.len()).filter(walking).collect();
+        // All of them step out, and those whose check goes on are in again at once.
+        let ends_ps: Vec<u64> = walking.iter().map(|&worker| self.core.leave_ring(worker)).collect();
+        self.core.is_held[pool] = !self.core.is_held[pool];
+        let Core { ring, is_held, has_tasks, now_ps, .. } = &mut self.core;
+        let order = &self.order;
+        ring.rebuild(
+            *now_ps,
+            |place| is_held[order[place] as usize],
+            |place| has_tasks[order[place] as usize],
+        );
+        for (worker, end_ps) in walking.into_iter().zip(ends_ps) {
+            let at = self.core.workers[worker].at;
+            let due_ps = if self.core.is_held[self.order[at as usize] as usize] {
+                self.core.workers[worker].phase = Phase::Looking;
+                let position = Position { rank: self.core.ring.rank(at), end_ps };
+                let end = self.core.ring.rank(self.bound_after(worker, at));
+                self.core.ring.rejoin(worker as u16, self.core.now_ps, position, end)
+            } else {
+                end_ps
+            };
+            self.core.schedule(worker, due_ps);
         }
-        let all_held = self.core.looks.held[..places].iter().all(|&held| held);
-        self.core.looks.all_held = all_held;
     }
 
     /// The first place from `from` on that `worker` may look at, below `end`.
+    #[inline(always)]
     fn place_from(&self, worker: usize, from: u16, end: u16) -> Option<u16> {
-        let looks = &self.core.looks;
-        let mut place = if looks.held[from as usize] { from } else { looks.next(from) };
-        if place < end && u32::from(self.order[place as usize]) == self.core.workers[worker].pool {
-            place = self.core.looks.next(place);
+        let ring = &self.core.ring;
+        let held_from = |place: u16| ring.place(ring.rank(place)).filter(|&place| place < end);
+        let place = held_from(from)?;
+        if u32::from(self.order[place as usize]) == self.core.workers[worker].pool {
+            return held_from(place + 1);
         }
-        (place < end).then_some(place)
+        Some(place)
     }
 
     /// The next place after `at` at which `worker`'s walk needs a thought: its own pool's, or the end.
+    #[inline(always)]
     fn bound_after(&self, worker: usize, at: u16) -> u16 {
         let end = self.core.workers[worker].walk_end;
         let own = self.core.place[self.core.workers[worker].pool as usize];
@@ -102,41 +119,64 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
             None => self.go_idle(worker),
             Some(at) => {
                 self.core.walkers += 1;
-                // A worker that comes from another walk has no event in the tree.
-                if self.core.workers[worker].phase != Phase::Looking {
-                    self.core.workers[worker].phase = Phase::Looking;
-                    self.core.unschedule(worker);
-                }
                 self.look_at(worker, at);
             }
         }
     }
 
-    /// The next check of `worker`'s walk begins now.
+    /// A check of `worker`'s walk begins now.
     #[inline(always)]
     fn look_at(&mut self, worker: usize, at: u16) {
-        let end_ps = self.core.now_ps + self.core.costs.steal_check.0;
-        let left = self.bound_after(worker, at) - at;
-        self.lane.push(Check::new(self.core.keys.of(worker, end_ps), worker as u16, at, left));
+        if self.core.attention[worker] != 0 {
+            self.core.workers[worker].phase = Phase::LookingLate;
+            self.core.workers[worker].at = at;
+            let end_ps = self.core.now_ps + self.core.costs.steal_check.0;
+            return self.core.schedule(worker, end_ps);
+        }
+        self.core.workers[worker].phase = Phase::Looking;
+        let bound = self.bound_after(worker, at);
+        let (first, end) = (self.core.ring.rank(at), self.core.ring.rank(bound));
+        let alarm_ps = self.core.ring.join(worker as u16, self.core.now_ps, first, end);
+        self.core.schedule(worker, alarm_ps);
     }
 
-    /// A check has ended and something needs a decision.
-    #[inline]
-    pub(super) fn after_look(&mut self, check: Check) {
-        let worker = check.worker() as usize;
-        if self.core.looks.attention[worker] != 0 && self.attend(worker) {
+    /// The alarm of a thief in the ring goes: a check has ended.
+    #[inline(always)]
+    pub(super) fn after_alarm(&mut self, worker: usize) {
+        let rank = self.core.ring.position(worker as u16, self.core.now_ps, self.core.acting).rank;
+        let at = self.core.ring.place(rank).expect("a thief is at a held pool");
+        if self.core.ring.is_stealable(rank) {
+            let victim = self.order[at as usize] as usize;
+            if self.sched.stealable(&mut self.core, victim) > 0 {
+                self.core.drop_from_ring(worker);
+                return self.start_steal(worker, victim);
+            }
+        }
+        if let Some(alarm_ps) = self.core.ring.next_alarm(worker as u16, rank) {
+            return self.core.schedule(worker, alarm_ps);
+        }
+        self.core.drop_from_ring(worker);
+        self.go_on(worker, at);
+    }
+
+    /// A check outside the ring has ended.
+    pub(super) fn after_late_look(&mut self, worker: usize) {
+        if self.core.attention[worker] != 0 && self.attend(worker) {
             return;
         }
-        let victim = self.order[check.at() as usize] as usize;
-        if self.core.looks.stealable[check.at() as usize] && self.sched.stealable(&mut self.core, victim) > 0
-        {
+        let at = self.core.workers[worker].at;
+        let victim = self.order[at as usize] as usize;
+        if self.core.has_tasks[victim] && self.sched.stealable(&mut self.core, victim) > 0 {
             return self.start_steal(worker, victim);
         }
+        self.go_on(worker, at);
+    }
+
+    /// Nothing was found at place `at`: the walk goes on, or ends and another one begins.
+    #[inline(always)]
+    fn go_on(&mut self, worker: usize, at: u16) {
         let end = self.core.workers[worker].walk_end;
-        let next = self.core.looks.next(check.at());
-        if next < end
-            && let Some(next) = self.place_from(worker, next, end)
-        {
+        if let Some(next) = self.place_from(worker, at + 1, end) {
             return self.look_at(worker, next);
         }
         self.end_walk(worker);
@@ -157,7 +197,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         if found {
             self.end_walk(worker);
         } else {
-            self.core.workers[worker].phase = Phase::Looking;
+            self.core.workers[worker].phase = Phase::LookingLate;
         }
         found
     }
@@ -170,25 +210,17 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         self.core.account.looking_ps += u128::from(span_ps);
     }
 
-    pub(super) fn after_late_look(&mut self, worker: usize) {
-        let check = self.core.workers[worker].check;
-        self.core.workers[worker].phase = Phase::Looking;
-        self.core.unschedule(worker);
-        self.after_look(check);
-    }
-
     /// A walker pays for something else before its check goes on.
     pub(super) fn delay_look(&mut self, worker: usize, cost_ps: u64) {
-        let Some(check) = self.lane.remove(worker as u16) else { return };
-        let end_ps = self.core.keys.time_ps(check.key) + cost_ps;
-        self.core.workers[worker].check = check;
-        self.core.workers[worker].phase = Phase::LookingLate;
+        let end_ps = self.core.leave_ring(worker) + cost_ps;
         self.core.schedule(worker, end_ps);
     }
 
     /// A walk is broken off: its core goes back.
     pub(super) fn stop_walk(&mut self, worker: usize) {
-        self.lane.remove(worker as u16);
+        if self.core.workers[worker].phase == Phase::Looking {
+            self.core.leave_ring(worker);
+        }
         self.end_walk(worker);
     }
 
@@ -262,7 +294,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
                 self.core.walkers += 1;
                 return self.start_steal(worker, victim);
             }
-            from = self.core.looks.next(at);
+            from = at + 1;
             if from >= end {
                 break;
             }
@@ -322,8 +354,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
                 self.core.leave_idle(target);
                 self.start_shed(target);
             }
-            _ if self.core.walks => self.core.looks.attention[target] |= FLAGGED,
-            _ => {}
+            _ => self.core.call(target, FLAGGED),
         }
     }
 
@@ -333,9 +364,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         entry.victim = std::mem::replace(&mut entry.flag, NONE);
         entry.phase = Phase::Shedding;
         self.unflagged.insert(worker);
-        if self.core.walks {
-            self.core.looks.attention[worker] &= !FLAGGED;
-        }
+        self.core.attention[worker] &= !FLAGGED;
         let cost_ps = self.core.costs.shed.0;
         self.core.account.moving_ps += u128::from(cost_ps);
         self.core.account.sheds += 1;

@@ -8,12 +8,12 @@ use caudal_policy::dispatch::Asks;
 
 use super::bits::BitSet;
 use super::keys::Keys;
-use super::lane::{Check, Looks};
 use super::observe::{Event, Sink};
 use super::open::OpenPools;
 use super::record::{Completed, Recorder};
 use super::tasks::{NONE, Tasks};
 use super::tree::{NEVER, WinnerTree};
+use super::walks::Walks;
 
 /// What a worker does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,9 +32,9 @@ pub(super) enum Phase {
     Switching,
     /// It works for the scheduler; an event says until when.
     Paying,
-    /// It looks at another queue, in the ring of walkers.
+    /// It walks in the ring of thieves; its event is its alarm.
     Looking,
-    /// The same, but delayed, so that the end of the look is an event of its own.
+    /// It looks at one more queue, outside the ring, because something waits for the end of this check.
     LookingLate,
     /// It moves tasks from a victim; an event says until when.
     Stealing,
@@ -63,8 +63,8 @@ pub(super) struct Worker {
     pub(super) walk_began_ps: u64,
     /// The place before which the walk ends.
     pub(super) walk_end: u16,
-    /// The check under way in `LookingLate`.
-    pub(super) check: Check,
+    /// The place that it looks at in `LookingLate`.
+    pub(super) at: u16,
     /// The pool that it steals from or sheds for.
     pub(super) victim: u32,
     /// Tasks on their way to it.
@@ -158,17 +158,22 @@ pub(super) struct Core<O> {
     pub(super) measured: std::ops::Range<u64>,
     /// Of those, how many have not completed.
     pub(super) measured_left: u64,
-    /// What checks see; empty unless workers walk.
-    pub(super) looks: Looks,
-    /// Place of each pool in the order of walks.
-    pub(super) place: Box<[u16]>,
+    /// Do workers walk?
     pub(super) walks: bool,
+    pub(super) ring: Walks,
+    /// By pool: its place in the order of walks, whether thieves look at it, and whether it has tasks for them.
+    /// Empty unless workers walk.
+    pub(super) place: Box<[u16]>,
+    pub(super) is_held: Box<[bool]>,
+    pub(super) has_tasks: Box<[bool]>,
+    /// By worker: has it something better to do than to go on ([`OWN_TASKS`], [`FLAGGED`])?
+    pub(super) attention: Box<[u8]>,
     pub(super) observer: O,
 }
 
-/// Bit of [`Looks::attention`]: the worker's own pool has tasks.
+/// Bit of [`Core::attention`]: the worker's own pool has tasks.
 pub(super) const OWN_TASKS: u8 = 1;
-/// Bit of [`Looks::attention`]: the worker has been flagged.
+/// Bit of [`Core::attention`]: the worker has been flagged.
 pub(super) const FLAGGED: u8 = 2;
 
 impl<O: Sink> Core<O> {
@@ -201,9 +206,12 @@ impl<O: Sink> Core<O> {
             recorder,
             measured: 0..0,
             measured_left: 0,
-            looks: Looks::new(0),
-            place: Box::default(),
             walks: false,
+            ring: Walks::new(0, 0, 0),
+            place: Box::default(),
+            is_held: Box::default(),
+            has_tasks: Box::default(),
+            attention: vec![0; count as usize].into_boxed_slice(),
             observer,
         }
     }
@@ -321,12 +329,21 @@ impl<O: Sink> Core<O> {
     /// The first task joins, or the last one leaves, what thieves may take from `pool`.
     #[inline(always)]
     pub(super) fn mark_stealable(&mut self, pool: usize, some: bool) {
-        if !self.walks {
+        if !self.walks || self.has_tasks[pool] == some {
             return;
         }
-        let (place, pools) = (self.place[pool] as usize, self.place.len());
-        self.looks.stealable[place] = some;
-        self.looks.stealable[place + pools] = some;
+        self.has_tasks[pool] = some;
+        if !self.is_held[pool] {
+            return;
+        }
+        let rank = self.ring.rank(self.place[pool]);
+        if !some {
+            self.ring.clear_stealable(rank);
+        } else if let Some((thief, due_ps)) = self.ring.set_stealable(rank, self.now_ps, self.acting)
+            && due_ps < self.workers[thief as usize].due_ps
+        {
+            self.schedule(thief as usize, due_ps);
+        }
     }
 
     /// The first task joins, or the last one leaves, what the workers of `pool` may run.
@@ -335,11 +352,47 @@ impl<O: Sink> Core<O> {
         if !self.walks {
             return;
         }
-        let (first, end) = (self.pool_first[pool] as usize, self.pool_first[pool + 1] as usize);
-        for worker in first..end {
-            let attention = &mut self.looks.attention[worker];
-            *attention = if some { *attention | OWN_TASKS } else { *attention & !OWN_TASKS };
+        for worker in self.pool_first[pool] as usize..self.pool_first[pool + 1] as usize {
+            if some {
+                self.call(worker, OWN_TASKS);
+            } else {
+                self.attention[worker] &= !OWN_TASKS;
+            }
         }
+    }
+
+    /// `worker` looks up when its current check, if any, is over.
+    #[inline(always)]
+    pub(super) fn call(&mut self, worker: usize, why: u8) {
+        self.attention[worker] |= why;
+        if self.workers[worker].phase == Phase::Looking {
+            let end_ps = self.leave_ring(worker);
+            self.schedule(worker, end_ps);
+        }
+    }
+
+    /// `worker` ends its current check outside the ring of thieves; returns when.
+    #[inline(always)]
+    pub(super) fn leave_ring(&mut self, worker: usize) -> u64 {
+        let position = self.ring.position(worker as u16, self.now_ps, self.acting);
+        self.drop_from_ring(worker);
+        let entry = &mut self.workers[worker];
+        entry.phase = Phase::LookingLate;
+        entry.at = self.ring.place(position.rank).expect("a thief is at a held pool");
+        position.end_ps
+    }
+
+    /// `worker` is not in the ring of thieves any more.
+    #[inline(always)]
+    pub(super) fn drop_from_ring(&mut self, worker: usize) {
+        let Core { ring, workers, tree, keys, now_ps, acting, .. } = self;
+        ring.leave(worker as u16, *now_ps, *acting, |heir, due_ps| {
+            let heir = heir as usize;
+            if due_ps < workers[heir].due_ps {
+                workers[heir].due_ps = due_ps;
+                tree.set(heir, keys.of(heir, due_ps));
+            }
+        });
     }
 }
 
@@ -359,7 +412,7 @@ impl Worker {
             walk: 0,
             walk_began_ps: 0,
             walk_end: 0,
-            check: Check::new(0, 0, 0, 0),
+            at: 0,
             victim: NONE,
             inbound: 0,
         }

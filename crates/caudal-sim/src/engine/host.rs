@@ -11,7 +11,6 @@ use caudal_policy::{Instant, Picos, PoolId};
 
 use super::core::{Core, Phase, work_ps};
 use super::keys::Keys;
-use super::lane::WalkLane;
 use super::observe::{Event, Sink};
 use super::scheduling::{Expired, Scheduling};
 use super::source::Source;
@@ -53,7 +52,6 @@ pub(super) struct Host<S, R, D, A, O> {
     pub(super) rebalance: R,
     pub(super) dispatch: D,
     pub(super) source: Source,
-    pub(super) lane: WalkLane,
     /// The order of walks: every pool once, twice over.
     pub(super) order: Box<[u16]>,
     /// Requests longer than this are long.
@@ -160,7 +158,6 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         let workers = core.workers.len();
         let watches = |f: fn(&A) -> bool| allocation.as_ref().is_some_and(f);
         let mut host = Host {
-            lane: WalkLane::new(workers, core.keys.span(core.costs.steal_check.0)),
             order: Box::default(),
             long_ps,
             seed,
@@ -229,7 +226,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         let measured = &self.core.measured;
         self.core.measured_left -= measured.end.saturating_sub(self.source.taken().max(measured.start));
         while self.core.measured_left > 0 {
-            let next = self.core.tree.min().min(self.lane.first_key());
+            let next = self.core.tree.min();
             if next == NEVER && self.side_key == NEVER {
                 return;
             }
@@ -253,17 +250,6 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
     fn run_workers(&mut self, outside: u64) -> bool {
         loop {
             let due = self.core.tree.min();
-            if self.core.walks
-                && let Some(check) = self.lane.skip(due.min(outside), &self.core.looks)
-            {
-                self.core.now_ps = self.core.keys.time_ps(check.key);
-                self.core.acting = u32::from(check.worker());
-                self.after_look(check);
-                if self.side_key < outside {
-                    return false;
-                }
-                continue;
-            }
             if due >= outside {
                 return true;
             }
@@ -287,12 +273,13 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
                 Expired::Preempted => self.switch(worker),
             },
             Phase::Switching | Phase::Paying => self.become_free(worker),
+            Phase::Looking => self.after_alarm(worker),
             Phase::LookingLate => self.after_late_look(worker),
             Phase::Stealing => self.after_steal(worker),
             Phase::Shedding => self.after_shed(worker),
             Phase::Allocating => self.after_allocation(worker),
             Phase::Idle => self.after_spin(worker),
-            Phase::Parked | Phase::Between | Phase::Looking => unreachable!("no event is set in this phase"),
+            Phase::Parked | Phase::Between => unreachable!("no event is set in this phase"),
         }
     }
 
@@ -587,16 +574,13 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
     /// All that is left lies too far ahead for keys to tell it apart.
     #[cold]
     fn look_farther(&mut self) {
-        let walk_ps = self.lane.first_ps(self.core.keys);
-        let next_ps = [self.source.peek_ps(), self.side_ps(), self.core.first_due_ps(), walk_ps];
+        let next_ps = [self.source.peek_ps(), self.side_ps(), self.core.first_due_ps()];
         self.rebase(next_ps.into_iter().flatten().min().unwrap_or(self.core.now_ps));
     }
 
     #[cold]
     fn rebase(&mut self, base_ps: u64) {
-        let before = self.core.keys;
         self.core.rebase(base_ps);
-        self.lane.rebase(before, self.core.keys);
         self.refresh_side();
         self.refresh_arrival();
     }

@@ -48,11 +48,6 @@ impl Keys {
         key >= FAR
     }
 
-    /// A span, as keys count time.
-    pub(super) fn span(self, span_ps: u64) -> u64 {
-        span_ps << self.bits
-    }
-
     /// The time of a key that is not far.
     #[inline(always)]
     pub(super) fn time_ps(self, key: u64) -> u64 {

@@ -7,7 +7,7 @@
 //! | `scheduling` | what a host asks of its pools; `step`: any discipline, an event a slice; `lines`: first come first served; `rings`: processor sharing by leaps; `fluid`: the limit of small quanta |
 //! | `core` | clock, workers, tasks and books, shared by all |
 //! | `central` | instead of a host: one first-come-first-served queue, by starts |
-//! | `keys`, `tree`, `lane`, `bits`, `tasks`, `open` | the data structures |
+//! | `keys`, `tree`, `walks`, `bits`, `tasks`, `open` | the data structures |
 //! | `source`, `record`, `window` | requests in, statistics out |
 
 mod allocate;
@@ -18,7 +18,6 @@ mod core;
 mod fluid;
 mod host;
 mod keys;
-mod lane;
 mod lines;
 mod observe;
 mod open;
@@ -29,6 +28,7 @@ mod source;
 mod step;
 mod tasks;
 pub(crate) mod tree;
+mod walks;
 mod window;
 
 use caudal_config::{Costs, Pools, System};

@@ -1,0 +1,357 @@
+//! Thieves that look at one queue after the other, without an event for each look.
+//!
+//! Every check takes the same time P and all walks follow one fixed order, so thieves move in lockstep: on a ring
+//! of the held pools that turns by one pool in every P, they stand still. A thief's place on that ring is
+//! where it would have been at time 0; pools move past it.
+//!
+//! ```text
+//!   order:    a fixed permutation of the pools, written twice, so that no walk wraps; a place is an index
+//!   rank:     how many held pools come before a place; a walk looks at consecutive ranks, one in each P
+//!   base:     when a thief would have finished with rank 0; it finishes with rank r at base + r P
+//!   bucket:   base / P modulo the number of held pools M, and `frac` = base modulo P within it
+//!
+//!   buckets     |  .   | a    |      |  b c |      |         `a` looks at a pool first, then `b`, then `c`:
+//!               '-- time at which rank 0 passes by --->      who comes first at rank q has the least base from
+//!                                                            now - q P on
+//! ```
+//!
+//! # Alarms
+//!
+//! Each thief has one event, its *alarm*: the end of its first check after which something may have to be
+//! decided. Most checks find nothing, and nobody hears of them. What must hold is that **of all thieves, the
+//! one that gets to a pool with tasks first has its alarm there or earlier**, and that every thief has one
+//! where its walk ends, or is interrupted because the next pool is its own. It does, because
+//!
+//! * a thief that joins gets its alarm at the first pool with tasks ahead of it;
+//! * when a pool gets tasks, the thief that comes to it first is looked up, and gets its alarm there if that
+//!   is earlier;
+//! * when a thief leaves, what it would have got to first falls to the next one behind it, which gets
+//!   its alarm at the first pool with tasks ahead of *it* if that is earlier;
+//! * a thief whose alarm turns out to be false gets it at the next pool with tasks ahead of it.
+//!
+//! An alarm too many costs time but changes nothing: what is decided depends on what is there when it goes.
+
+use super::bits::BitSet;
+
+const NOBODY: u16 = u16::MAX;
+
+/// A thief in the ring.
+#[derive(Clone, Copy, Debug)]
+struct Thief {
+    /// May be before time 0: wraps.
+    base_ps: u64,
+    frac_ps: u64,
+    bucket: u16,
+    /// The rank of its first check since it joined.
+    first: u16,
+    /// One past the rank of its last check before something else happens.
+    end: u16,
+    /// The next thief in its bucket.
+    next: u16,
+}
+
+/// The ring; see the [module](self).
+pub(super) struct Walks {
+    check_ps: u64,
+    /// By place: ranks before it.
+    rank: Box<[u16]>,
+    /// By rank, twice over: its place.
+    place: Vec<u16>,
+    /// Held pools.
+    held: u16,
+    /// By rank: has it tasks to steal?
+    stealable: BitSet,
+    thieves: Box<[Thief]>,
+    heads: Box<[u16]>,
+    /// Buckets with thieves.
+    taken: BitSet,
+    /// The slot that was current when somebody asked last: its index modulo `held`, and when it began.
+    slot: u16,
+    slot_ps: u64,
+}
+
+/// Where a thief is: the rank of the check under way, and when that ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Position {
+    pub(super) rank: u16,
+    pub(super) end_ps: u64,
+}
+
+impl Walks {
+    /// A ring for so many pools and workers.
+    pub(super) fn new(pools: usize, workers: usize, check_ps: u64) -> Walks {
+        let nobody = Thief { base_ps: 0, frac_ps: 0, bucket: 0, first: 0, end: 0, next: NOBODY };
+        Walks {
+            check_ps: check_ps.max(1),
+            rank: vec![0; 2 * pools + 1].into_boxed_slice(),
+            place: Vec::with_capacity(2 * pools),
+            held: 0,
+            stealable: BitSet::new(pools),
+            thieves: vec![nobody; workers].into_boxed_slice(),
+            heads: vec![NOBODY; pools].into_boxed_slice(),
+            taken: BitSet::new(pools),
+            slot: 0,
+            slot_ps: 0,
+        }
+    }
+
+    /// Other pools are held now. The ring must be empty; thieves are to join anew.
+    pub(super) fn rebuild(
+        &mut self,
+        now_ps: u64,
+        is_held: impl Fn(usize) -> bool,
+        has_tasks: impl Fn(usize) -> bool,
+    ) {
+        debug_assert!(self.taken.len() == 0);
+        let pools = self.rank.len() / 2;
+        self.place.clear();
+        self.stealable = BitSet::new(pools);
+        for place in 0..2 * pools {
+            self.rank[place] = self.place.len() as u16;
+            if is_held(place % pools) {
+                if place < pools && has_tasks(place) {
+                    self.stealable.insert(self.place.len());
+                }
+                self.place.push(place as u16);
+            }
+        }
+        self.rank[2 * pools] = self.place.len() as u16;
+        self.held = (self.place.len() / 2) as u16;
+        let slots = now_ps / self.check_ps;
+        self.slot = (slots % u64::from(self.held.max(1))) as u16;
+        self.slot_ps = slots * self.check_ps;
+    }
+
+    /// Held pools before `place`.
+    #[inline(always)]
+    pub(super) fn rank(&self, place: u16) -> u16 {
+        self.rank[place as usize]
+    }
+
+    /// The place of the held pool of `rank`; `None` past the last.
+    #[inline(always)]
+    pub(super) fn place(&self, rank: u16) -> Option<u16> {
+        self.place.get(rank as usize).copied()
+    }
+
+    /// Has the pool of `rank` tasks to steal?
+    #[inline(always)]
+    pub(super) fn is_stealable(&self, rank: u16) -> bool {
+        self.stealable.contains(self.wrapped(rank) as usize)
+    }
+
+    #[inline(always)]
+    fn wrapped(&self, rank: u16) -> u16 {
+        if rank >= self.held { rank - self.held } else { rank }
+    }
+
+    /// The first rank from `first` on that is `wrapped` modulo the held pools.
+    #[inline(always)]
+    fn unwrapped(&self, wrapped: u16, first: u16) -> u16 {
+        let once = if wrapped < first { wrapped + self.held } else { wrapped };
+        if once < first { once + self.held } else { once }
+    }
+
+    /// `from - back` modulo the held pools; both are below that.
+    #[inline(always)]
+    fn minus(&self, from: u16, back: u16) -> u16 {
+        if from >= back { from - back } else { from + self.held - back }
+    }
+
+    /// Moves the slot up to `now_ps`; returns the time since it began.
+    #[inline(always)]
+    fn advance(&mut self, now_ps: u64) -> u64 {
+        let mut ahead_ps = now_ps - self.slot_ps;
+        if ahead_ps >= self.check_ps {
+            if ahead_ps < 4 * self.check_ps {
+                while ahead_ps >= self.check_ps {
+                    ahead_ps -= self.check_ps;
+                    self.slot = if self.slot + 1 == self.held { 0 } else { self.slot + 1 };
+                }
+            } else {
+                let slots = ahead_ps / self.check_ps;
+                ahead_ps -= slots * self.check_ps;
+                self.slot = ((u64::from(self.slot) + slots) % u64::from(self.held)) as u16;
+            }
+            self.slot_ps = now_ps - ahead_ps;
+        }
+        ahead_ps
+    }
+
+    /// `worker` begins a check of `first` now, and goes on with the ranks before `end`. Returns when its alarm is.
+    #[inline(always)]
+    pub(super) fn join(&mut self, worker: u16, now_ps: u64, first: u16, end: u16) -> u64 {
+        let frac_ps = self.advance(now_ps);
+        // The check ends one slot later.
+        let slot = if self.slot + 1 == self.held { 0 } else { self.slot + 1 };
+        self.insert(worker, now_ps + self.check_ps, slot, frac_ps, first, end)
+    }
+
+    /// As [`Walks::join`], in the middle of the check.
+    pub(super) fn rejoin(&mut self, worker: u16, now_ps: u64, at: Position, end: u16) -> u64 {
+        self.advance(now_ps);
+        let ahead_ps = at.end_ps - self.slot_ps;
+        let slots = ahead_ps / self.check_ps % u64::from(self.held);
+        let slot = self.wrapped(self.slot + slots as u16);
+        self.insert(worker, at.end_ps, slot, ahead_ps % self.check_ps, at.rank, end)
+    }
+
+    #[inline(always)]
+    fn insert(&mut self, worker: u16, end_ps: u64, slot: u16, frac_ps: u64, first: u16, end: u16) -> u64 {
+        let bucket = self.minus(slot, self.wrapped(first));
+        let next = std::mem::replace(&mut self.heads[bucket as usize], worker);
+        if next == NOBODY {
+            self.taken.insert(bucket as usize);
+        }
+        let base_ps = end_ps.wrapping_sub(u64::from(first) * self.check_ps);
+        let thief = Thief { base_ps, frac_ps, bucket, first, end, next };
+        self.thieves[worker as usize] = thief;
+        self.alarm_ps(&thief, first)
+    }
+
+    /// When `thief` has its alarm, of its checks from `rank` on.
+    #[inline(always)]
+    fn alarm_ps(&self, thief: &Thief, rank: u16) -> u64 {
+        let alarm = self.stealable_from(rank, thief.end).unwrap_or(thief.end - 1);
+        thief.base_ps.wrapping_add(u64::from(alarm) * self.check_ps)
+    }
+
+    /// The first rank in `from .. end` with tasks to steal.
+    #[inline(always)]
+    fn stealable_from(&self, from: u16, end: u16) -> Option<u16> {
+        if self.stealable.len() == 0 {
+            return None;
+        }
+        let wrapped = self.wrapped(from);
+        let ahead = match self.stealable.first_from(wrapped as usize) {
+            Some(found) => found as u16 - wrapped,
+            None => self.held - wrapped + self.stealable.first_from(0)? as u16,
+        };
+        Some(from + ahead).filter(|&found| found < end)
+    }
+
+    /// The check under way of `worker`, where workers below `acting` are through with this moment.
+    #[inline(always)]
+    pub(super) fn position(&mut self, worker: u16, now_ps: u64, acting: u32) -> Position {
+        let now_frac_ps = self.advance(now_ps);
+        let thief = self.thieves[worker as usize];
+        let is_over = (thief.frac_ps, u32::from(worker)) < (now_frac_ps, acting);
+        let slot = self.wrapped(self.slot + u16::from(is_over));
+        let wrapped = self.minus(slot, thief.bucket);
+        let rank = self.unwrapped(wrapped, thief.first);
+        // One that has joined at this very moment looks, if anywhere, as if it were one check earlier.
+        let rank = if rank >= thief.end { thief.first } else { rank };
+        Position { rank, end_ps: thief.base_ps.wrapping_add(u64::from(rank) * self.check_ps) }
+    }
+
+    /// The alarm of `worker` after its check of `rank`; `None` if that was the last before something else happens.
+    #[inline(always)]
+    pub(super) fn next_alarm(&self, worker: u16, rank: u16) -> Option<u64> {
+        let thief = &self.thieves[worker as usize];
+        (rank + 1 < thief.end).then(|| self.alarm_ps(thief, rank + 1))
+    }
+
+    /// The pool of `rank` has no tasks to steal any more.
+    #[inline(always)]
+    pub(super) fn clear_stealable(&mut self, rank: u16) {
+        self.stealable.remove(rank as usize);
+    }
+
+    /// The pool of `rank` has tasks to steal now. Returns the thief that comes to it first, and when.
+    #[inline(always)]
+    pub(super) fn set_stealable(&mut self, rank: u16, now_ps: u64, acting: u32) -> Option<(u16, u64)> {
+        self.stealable.insert(rank as usize);
+        if self.taken.len() == 0 {
+            return None;
+        }
+        let frac_ps = self.advance(now_ps);
+        let mut from = (self.minus(self.slot, rank), frac_ps, acting);
+        let mut passed = NOBODY;
+        loop {
+            let worker = self.behind(from)?;
+            let thief = &self.thieves[worker as usize];
+            let at = self.unwrapped(rank, thief.first);
+            let at_ps = thief.base_ps.wrapping_add(u64::from(at) * self.check_ps);
+            // It has been there, and so have all others.
+            let ahead_ps = at_ps.wrapping_sub(now_ps) as i64;
+            if ahead_ps < 0 || worker == passed {
+                return None;
+            }
+            if (ahead_ps as u64) < u64::from(self.held) * self.check_ps {
+                return (at < thief.end).then_some((worker, at_ps));
+            }
+            // It has just joined at the pool after this one: the next thief comes here first.
+            passed = if passed == NOBODY { worker } else { passed };
+            from = (thief.bucket, thief.frac_ps, u32::from(worker) + 1);
+        }
+    }
+
+    /// `worker` leaves. Those who have to look at more than before are handed to `alarm`, with the time of the
+    /// first check that may find something.
+    #[inline(always)]
+    pub(super) fn leave(&mut self, worker: u16, now_ps: u64, acting: u32, mut alarm: impl FnMut(u16, u64)) {
+        let gone = self.thieves[worker as usize];
+        self.unlink(worker, gone.bucket);
+        if self.stealable.len() == 0 || self.taken.len() == 0 {
+            return;
+        }
+        let mut from = (gone.bucket, gone.frac_ps, u32::from(worker) + 1);
+        let mut passed = NOBODY;
+        while let Some(heir) = self.behind(from) {
+            let at = self.position(heir, now_ps, acting);
+            let thief = &self.thieves[heir as usize];
+            if let Some(found) = self.stealable_from(at.rank, thief.end) {
+                alarm(heir, thief.base_ps.wrapping_add(u64::from(found) * self.check_ps));
+            }
+            // In its first check it may have begun right behind a pool that `worker` was on its way to.
+            if at.rank != thief.first || heir == passed {
+                return;
+            }
+            passed = if passed == NOBODY { heir } else { passed };
+            from = (thief.bucket, thief.frac_ps, u32::from(heir) + 1);
+        }
+    }
+
+    fn unlink(&mut self, worker: u16, bucket: u16) {
+        let next = self.thieves[worker as usize].next;
+        let mut at = self.heads[bucket as usize];
+        if at == worker {
+            self.heads[bucket as usize] = next;
+            if next == NOBODY {
+                self.taken.remove(bucket as usize);
+            }
+            return;
+        }
+        while self.thieves[at as usize].next != worker {
+            at = self.thieves[at as usize].next;
+        }
+        self.thieves[at as usize].next = next;
+    }
+
+    /// The first thief from (bucket, frac, worker) on, around the ring; the last to be found is the one before.
+    #[inline(always)]
+    fn behind(&self, (bucket, frac_ps, worker): (u16, u64, u32)) -> Option<u16> {
+        let from = |thief: &(u64, u16)| (thief.0, u32::from(thief.1)) >= (frac_ps, worker);
+        if let Some(found) = self.least_of(bucket, from) {
+            return Some(found);
+        }
+        let next = self.taken.first_from(bucket as usize + 1).or_else(|| self.taken.first_from(0))?;
+        self.least_of(next as u16, |_| true)
+    }
+
+    /// The first thief of a bucket among those that `counts`.
+    #[inline(always)]
+    fn least_of(&self, bucket: u16, counts: impl Fn(&(u64, u16)) -> bool) -> Option<u16> {
+        let mut least = None;
+        let mut at = self.heads[bucket as usize];
+        while at != NOBODY {
+            let thief = &self.thieves[at as usize];
+            let here = (thief.frac_ps, at);
+            if counts(&here) && least.is_none_or(|least| here < least) {
+                least = Some(here);
+            }
+            at = thief.next;
+        }
+        least.map(|(_, worker)| worker)
+    }
+}
