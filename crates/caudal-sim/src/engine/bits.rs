@@ -4,16 +4,20 @@
 #[derive(Clone)]
 pub(crate) struct BitSet {
     summary: u64,
-    words: Box<[u64]>,
     len: u32,
+    words: [u64; WORDS],
 }
 
+/// One for each bit of the summary. Indices are taken modulo this: no number is so large, which the compiler
+/// does not know.
+const WORDS: usize = 64;
+
 impl BitSet {
-    pub(crate) const CAPACITY_MAX: usize = 4096;
+    pub(crate) const CAPACITY_MAX: usize = 64 * WORDS;
 
     pub(crate) fn new(capacity: usize) -> BitSet {
         assert!(capacity <= Self::CAPACITY_MAX, "{capacity} numbers in a set for {}", Self::CAPACITY_MAX);
-        BitSet { summary: 0, words: vec![0; capacity.div_ceil(64)].into_boxed_slice(), len: 0 }
+        BitSet { summary: 0, len: 0, words: [0; WORDS] }
     }
 
     #[inline]
@@ -23,14 +27,14 @@ impl BitSet {
 
     #[inline]
     pub(crate) fn contains(&self, i: usize) -> bool {
-        self.words[i >> 6] >> (i & 63) & 1 == 1
+        self.words[(i >> 6) % WORDS] >> (i & 63) & 1 == 1
     }
 
     /// Adds `i`, which is not there.
     #[inline]
     pub(crate) fn insert(&mut self, i: usize) {
         debug_assert!(!self.contains(i));
-        self.words[i >> 6] |= 1 << (i & 63);
+        self.words[(i >> 6) % WORDS] |= 1 << (i & 63);
         self.summary |= 1 << (i >> 6);
         self.len += 1;
     }
@@ -39,11 +43,10 @@ impl BitSet {
     #[inline]
     pub(crate) fn remove(&mut self, i: usize) {
         debug_assert!(self.contains(i));
-        let word = &mut self.words[i >> 6];
-        *word &= !(1 << (i & 63));
-        if *word == 0 {
-            self.summary &= !(1 << (i >> 6));
-        }
+        let at = (i >> 6) % WORDS;
+        self.words[at] &= !(1 << (i & 63));
+        // No branch: whether others are left is often a toss-up.
+        self.summary &= !(u64::from(self.words[at] == 0) << at);
         self.len -= 1;
     }
 
@@ -71,22 +74,9 @@ impl BitSet {
 
     /// The `n`-th number in increasing order, `n <` [`BitSet::len`].
     #[inline]
-    pub(crate) fn nth(&self, mut n: u32) -> usize {
+    pub(crate) fn nth(&self, n: u32) -> usize {
         debug_assert!(n < self.len);
-        let mut words = self.summary;
-        loop {
-            let at = words.trailing_zeros() as usize;
-            let mut word = self.words[at];
-            let here = word.count_ones();
-            if n < here {
-                for _ in 0..n {
-                    word &= word - 1;
-                }
-                return at << 6 | word.trailing_zeros() as usize;
-            }
-            n -= here;
-            words &= words - 1;
-        }
+        nth_in(self.summary, &self.words, n)
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
@@ -96,6 +86,185 @@ impl BitSet {
             next = i + 1;
             Some(i)
         })
+    }
+}
+
+/// Many sets of small numbers, one after the other in memory.
+///
+/// ```text
+///   up to 64 numbers   [word]                                                a row
+///   more               [which words are not 0 | how many | word 0 | word 1 | …]
+/// ```
+pub(super) struct Rows {
+    words: Vec<u64>,
+    /// Words of a row.
+    width: usize,
+    /// Rows.
+    len: usize,
+}
+
+/// Words of a wide row before those with a bit a number.
+const HEAD: usize = 2;
+
+impl Rows {
+    /// One empty row for numbers below `capacity`.
+    pub(super) fn new(capacity: usize) -> Rows {
+        assert!(capacity <= BitSet::CAPACITY_MAX, "{capacity} numbers in a set");
+        let width = if capacity <= 64 { 1 } else { HEAD + capacity.div_ceil(64) };
+        Rows { words: vec![0; width], width, len: 1 }
+    }
+
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Adds empty rows until there is a row `row`.
+    #[cold]
+    pub(super) fn reach(&mut self, row: usize) {
+        self.len = self.len.max(row + 1);
+        self.words.resize(self.len * self.width, 0);
+    }
+
+    #[inline]
+    fn wide(&self, row: usize) -> &[u64] {
+        &self.words[row * self.width..][..self.width]
+    }
+
+    #[inline]
+    fn wide_mut(&mut self, row: usize) -> &mut [u64] {
+        &mut self.words[row * self.width..][..self.width]
+    }
+
+    /// Adds `i`, which is not there.
+    #[inline(always)]
+    pub(super) fn insert(&mut self, row: usize, i: usize) {
+        if self.width == 1 {
+            self.words[row] |= 1 << (i & 63);
+        } else {
+            wide_insert(self.wide_mut(row), i);
+        }
+    }
+
+    /// Removes `i`, which is there.
+    #[inline(always)]
+    pub(super) fn remove(&mut self, row: usize, i: usize) {
+        if self.width == 1 {
+            self.words[row] &= !(1 << (i & 63));
+        } else {
+            wide_remove(self.wide_mut(row), i);
+        }
+    }
+
+    /// Moves `i` from one row to another; is row `least` empty then?
+    #[inline(always)]
+    pub(super) fn shift(&mut self, i: usize, from: usize, to: usize, least: usize) -> bool {
+        if self.width == 1 {
+            let words = &mut self.words[..];
+            words[to] |= 1 << (i & 63);
+            words[from] &= !(1 << (i & 63));
+            return words[least] == 0;
+        }
+        self.wide_shift(i, from, to);
+        self.is_empty(least)
+    }
+
+    #[inline(never)]
+    fn wide_shift(&mut self, i: usize, from: usize, to: usize) {
+        wide_remove(self.wide_mut(from), i);
+        wide_insert(self.wide_mut(to), i);
+    }
+
+    #[inline(always)]
+    pub(super) fn is_empty(&self, row: usize) -> bool {
+        // Both the word of a narrow row and the summary of a wide one come first.
+        self.words[row * self.width] == 0
+    }
+
+    /// How many numbers the row has.
+    #[inline(always)]
+    pub(super) fn count(&self, row: usize) -> u32 {
+        if self.width == 1 { self.words[row].count_ones() } else { self.wide(row)[1] as u32 }
+    }
+
+    /// The least number above `i`.
+    #[inline(always)]
+    pub(super) fn next_after(&self, row: usize, i: usize) -> Option<usize> {
+        if self.width == 1 {
+            let word = self.words[row] & (!1 << (i & 63));
+            return (word != 0).then(|| word.trailing_zeros() as usize);
+        }
+        wide_from(self.wide(row), i + 1)
+    }
+
+    /// The `n`-th number in increasing order, `n <` [`Rows::count`].
+    #[inline(always)]
+    pub(super) fn nth(&self, row: usize, n: u32) -> usize {
+        if self.width == 1 {
+            return nth_bit(self.words[row], n);
+        }
+        let row = self.wide(row);
+        if n == 0 {
+            let at = row[0].trailing_zeros() as usize;
+            return at << 6 | row[HEAD + at].trailing_zeros() as usize;
+        }
+        nth_in(row[0], &row[HEAD..], n)
+    }
+}
+
+#[inline]
+fn wide_insert(row: &mut [u64], i: usize) {
+    row[HEAD + (i >> 6)] |= 1 << (i & 63);
+    row[0] |= 1 << (i >> 6);
+    row[1] += 1;
+}
+
+#[inline]
+fn wide_remove(row: &mut [u64], i: usize) {
+    let word = &mut row[HEAD + (i >> 6)];
+    *word &= !(1 << (i & 63));
+    let emptied = u64::from(*word == 0);
+    row[0] &= !(emptied << (i >> 6));
+    row[1] -= 1;
+}
+
+/// The least number of a wide row that is at least `from`.
+#[inline]
+fn wide_from(row: &[u64], from: usize) -> Option<usize> {
+    let at = from >> 6;
+    let here = row.get(HEAD + at)? & (!0 << (from & 63));
+    if here != 0 {
+        return Some(at << 6 | here.trailing_zeros() as usize);
+    }
+    let later = if at == 63 { 0 } else { row[0] & (!0 << (at + 1)) };
+    if later == 0 {
+        return None;
+    }
+    let at = later.trailing_zeros() as usize;
+    Some(at << 6 | row[HEAD + at].trailing_zeros() as usize)
+}
+
+/// The `n`-th set bit, from the lowest.
+#[inline(always)]
+fn nth_bit(mut word: u64, n: u32) -> usize {
+    for _ in 0..n {
+        word &= word - 1;
+    }
+    word.trailing_zeros() as usize
+}
+
+/// The `n`-th set bit of `words`; `summary` says which of them are not 0.
+#[inline]
+fn nth_in(mut summary: u64, words: &[u64], mut n: u32) -> usize {
+    loop {
+        let at = summary.trailing_zeros() as usize;
+        let word = words[at];
+        let here = word.count_ones();
+        if n < here {
+            return at << 6 | nth_bit(word, n);
+        }
+        n -= here;
+        summary &= summary - 1;
     }
 }
 
@@ -128,5 +297,34 @@ mod tests {
             }
         }
         assert!(bits.iter().eq(tree.iter().copied()));
+    }
+
+    #[test]
+    fn rows_do_what_sets_do() {
+        for capacity in [1, 16, 64, 65, 300, 4096] {
+            let mut rows = Rows::new(capacity);
+            rows.reach(2);
+            let mut sets = vec![BitSet::new(capacity); 3];
+            let mut state = 3_u64;
+            for _ in 0..3_000 {
+                state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                let (i, row) = ((state >> 40) as usize % capacity, (state >> 20) as usize % 3);
+                let set = &mut sets[row];
+                if set.contains(i) {
+                    set.remove(i);
+                    rows.remove(row, i);
+                } else {
+                    set.insert(i);
+                    rows.insert(row, i);
+                }
+                let i = (state >> 11) as usize % capacity;
+                assert_eq!(rows.next_after(row, i), set.first_from(i + 1));
+                assert_eq!((rows.count(row), rows.is_empty(row)), (set.len(), set.len() == 0));
+                if set.len() > 0 {
+                    let n = (state >> 30) as u32 % set.len();
+                    assert_eq!(rows.nth(row, n), set.nth(n));
+                }
+            }
+        }
     }
 }

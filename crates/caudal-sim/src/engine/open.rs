@@ -3,58 +3,58 @@
 use caudal_policy::PoolId;
 use caudal_policy::dispatch::Shortest;
 
-use super::bits::BitSet;
+use super::bits::{BitSet, Rows};
 
 /// Pools by number of unfinished requests, kept while some dispatch policy wants the shortest.
 struct Levels {
-    /// `levels[n]`: the open pools with `n` unfinished requests.
-    levels: Vec<BitSet>,
+    /// Row `n`: the open pools with `n` unfinished requests.
+    rows: Rows,
     /// The least `n` with a pool; meaningless if no pool is open.
     least: usize,
-    pools: usize,
 }
 
 impl Levels {
     fn insert(&mut self, pool: usize, unfinished: usize) {
-        while self.levels.len() <= unfinished {
-            self.levels.push(BitSet::new(self.pools));
-        }
-        self.levels[unfinished].insert(pool);
+        self.rows.reach(unfinished);
+        self.rows.insert(unfinished, pool);
         self.least = self.least.min(unfinished);
     }
 
     fn remove(&mut self, pool: usize, unfinished: usize) {
-        self.levels[unfinished].remove(pool);
-        while self.least + 1 < self.levels.len() && self.levels[self.least].len() == 0 {
+        self.rows.remove(unfinished, pool);
+        while self.least + 1 < self.rows.len() && self.rows.is_empty(self.least) {
             self.least += 1;
         }
     }
 
     /// One request more at `pool`, which had `unfinished`.
-    #[inline]
+    #[inline(always)]
     fn up(&mut self, pool: usize, unfinished: usize) {
-        if unfinished + 1 == self.levels.len() {
-            self.levels.push(BitSet::new(self.pools));
+        if unfinished + 1 == self.rows.len() {
+            self.rows.reach(unfinished + 1);
         }
-        self.levels[unfinished].remove(pool);
-        self.levels[unfinished + 1].insert(pool);
-        if unfinished == self.least && self.levels[unfinished].len() == 0 {
-            self.least += 1;
-        }
+        // Only the pool's old level can have become empty. No branch: it would be a toss-up.
+        self.least += usize::from(self.rows.shift(pool, unfinished, unfinished + 1, self.least));
     }
 
     /// One request less at `pool`, which had `unfinished`.
-    #[inline]
+    #[inline(always)]
     fn down(&mut self, pool: usize, unfinished: usize) {
-        self.levels[unfinished].remove(pool);
-        self.levels[unfinished - 1].insert(pool);
-        self.least = self.least.min(unfinished - 1);
+        let fewer = unfinished - 1;
+        self.rows.shift(pool, unfinished, fewer, fewer);
+        self.least = self.least.min(fewer);
     }
+}
+
+#[derive(Clone, Copy)]
+struct State {
+    unfinished: u32,
+    open: bool,
 }
 
 /// The open pools.
 pub(super) struct OpenPools {
-    unfinished: Box<[u32]>,
+    pools: Box<[State]>,
     /// Does the dispatch policy look at unfinished requests? Else they are not counted.
     counts: bool,
     open: BitSet,
@@ -67,11 +67,11 @@ impl OpenPools {
     /// `pools` closed ones. `counts`: will unfinished requests be asked for? `shortest`: and the shortest?
     pub(super) fn new(pools: usize, counts: bool, shortest: bool) -> OpenPools {
         OpenPools {
-            unfinished: vec![0; pools].into_boxed_slice(),
+            pools: vec![State { unfinished: 0, open: false }; pools].into_boxed_slice(),
             counts,
             open: BitSet::new(pools),
             sorted: Vec::with_capacity(pools),
-            levels: shortest.then(|| Levels { levels: vec![BitSet::new(pools)], least: usize::MAX, pools }),
+            levels: shortest.then(|| Levels { rows: Rows::new(pools), least: usize::MAX }),
         }
     }
 
@@ -82,22 +82,24 @@ impl OpenPools {
 
     #[inline]
     pub(super) fn contains(&self, pool: usize) -> bool {
-        self.open.contains(pool)
+        self.pools[pool].open
     }
 
     pub(super) fn open(&mut self, pool: usize) {
         self.open.insert(pool);
+        self.pools[pool].open = true;
         self.sort();
         if let Some(levels) = &mut self.levels {
-            levels.insert(pool, self.unfinished[pool] as usize);
+            levels.insert(pool, self.pools[pool].unfinished as usize);
         }
     }
 
     pub(super) fn close(&mut self, pool: usize) {
         self.open.remove(pool);
+        self.pools[pool].open = false;
         self.sort();
         if let Some(levels) = &mut self.levels {
-            levels.remove(pool, self.unfinished[pool] as usize);
+            levels.remove(pool, self.pools[pool].unfinished as usize);
             if self.open.len() == 0 {
                 levels.least = usize::MAX;
             }
@@ -106,7 +108,7 @@ impl OpenPools {
 
     fn sort(&mut self) {
         self.sorted.clear();
-        if self.open.len() as usize != self.unfinished.len() {
+        if self.open.len() as usize != self.pools.len() {
             self.sorted.extend(self.open.iter().map(|pool| pool as u32));
         }
     }
@@ -118,51 +120,51 @@ impl OpenPools {
 
     #[inline]
     pub(super) fn unfinished(&self, pool: usize) -> u32 {
-        self.unfinished[pool]
+        self.pools[pool].unfinished
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn add(&mut self, pool: usize) {
-        if !self.counts {
-            return;
-        }
-        let before = self.unfinished[pool];
-        self.unfinished[pool] = before + 1;
-        if let Some(levels) = &mut self.levels
-            && self.open.contains(pool)
-        {
-            levels.up(pool, before as usize);
+        let state = &mut self.pools[pool];
+        let before = state.unfinished;
+        if let Some(levels) = &mut self.levels {
+            state.unfinished = before + 1;
+            if state.open {
+                levels.up(pool, before as usize);
+            }
+        } else if self.counts {
+            state.unfinished = before + 1;
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn sub(&mut self, pool: usize) {
-        if !self.counts {
-            return;
-        }
-        let before = self.unfinished[pool];
-        self.unfinished[pool] = before - 1;
-        if let Some(levels) = &mut self.levels
-            && self.open.contains(pool)
-        {
-            levels.down(pool, before as usize);
+        let state = &mut self.pools[pool];
+        let before = state.unfinished;
+        if let Some(levels) = &mut self.levels {
+            state.unfinished = before - 1;
+            if state.open {
+                levels.down(pool, before as usize);
+            }
+        } else if self.counts {
+            state.unfinished = before - 1;
         }
     }
 
     /// `tasks` requests move from one pool to another.
     pub(super) fn shift(&mut self, from: usize, to: usize, tasks: u32) {
         if self.counts && from != to {
-            self.change(from, self.unfinished[from] - tasks);
-            self.change(to, self.unfinished[to] + tasks);
+            self.change(from, self.pools[from].unfinished - tasks);
+            self.change(to, self.pools[to].unfinished + tasks);
         }
     }
 
     #[inline]
     fn change(&mut self, pool: usize, to: u32) {
-        let from = std::mem::replace(&mut self.unfinished[pool], to);
+        let from = std::mem::replace(&mut self.pools[pool].unfinished, to);
         if let Some(levels) = &mut self.levels
             && from != to
-            && self.open.contains(pool)
+            && self.pools[pool].open
         {
             // Insert first: the least level never runs past a pool.
             levels.insert(pool, to as usize);
@@ -170,25 +172,26 @@ impl OpenPools {
         }
     }
 
-    #[inline]
-    fn shortest_level(&self) -> &BitSet {
-        let levels = self.levels.as_ref().expect("a policy that asks for the shortest was announced");
-        &levels.levels[levels.least]
+    #[inline(always)]
+    fn levels(&self) -> &Levels {
+        self.levels.as_ref().expect("a policy that asks for the shortest was announced")
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn shortest(&self) -> Shortest {
-        let levels = self.levels.as_ref().expect("a policy that asks for the shortest was announced");
-        Shortest { unfinished: levels.least as u32, pools: levels.levels[levels.least].len() }
+        let Levels { rows, least } = self.levels();
+        Shortest { unfinished: *least as u32, pools: rows.count(*least) }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn nth_shortest(&self, i: u32) -> PoolId {
-        PoolId(self.shortest_level().nth(i) as u32)
+        let Levels { rows, least } = self.levels();
+        PoolId(rows.nth(*least, i) as u32)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn shortest_after(&self, pool: usize) -> Option<PoolId> {
-        self.shortest_level().first_from(pool + 1).map(|pool| PoolId(pool as u32))
+        let Levels { rows, least } = self.levels();
+        rows.next_after(*least, pool).map(|pool| PoolId(pool as u32))
     }
 }
