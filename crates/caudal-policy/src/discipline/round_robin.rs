@@ -63,19 +63,24 @@ pub struct Done {
 
 /// The tasks of one worker that shares itself in turns. Times are in ps on the host's clock.
 #[derive(Clone, Debug)]
+// In this order: what most calls need lies together.
+#[repr(C)]
 pub struct Ring {
-    turns: Turns,
     jobs: Vec<Job>,
-    /// Unstarted tasks beyond `resident_max`.
-    held: VecDeque<Job>,
-    /// Of `jobs`, those that have not run yet: right behind the current one.
-    unserved: usize,
-    started: bool,
     slot_start_ps: u64,
     /// Quanta received by the tasks that are here now.
     quanta: u64,
     /// The last answer of [`Ring::next_completion_ps`].
     completion_ps: Option<u64>,
+    /// Of `jobs`, those that have not run yet: right behind the current one.
+    unserved: usize,
+    started: bool,
+    /// Slice and switch of a task that is alone, and of one that is not.
+    lone_slot_ps: u64,
+    shared_slot_ps: u64,
+    turns: Turns,
+    /// Unstarted tasks beyond `resident_max`.
+    held: VecDeque<Job>,
 }
 
 impl Ring {
@@ -85,15 +90,19 @@ impl Ring {
     /// If the slice is 0 or nobody may be resident.
     pub fn new(turns: Turns) -> Ring {
         assert!(turns.slice_ps > 0 && turns.resident_max > 0, "{turns:?}");
+        let shared_slot_ps = turns.slice_ps.saturating_add(turns.switch_ps);
+        let lone_slot_ps = if turns.lone == Lone::Elide { turns.slice_ps } else { shared_slot_ps };
         Ring {
-            turns,
             jobs: Vec::new(),
-            held: VecDeque::new(),
-            unserved: 0,
-            started: false,
             slot_start_ps: 0,
             quanta: 0,
             completion_ps: None,
+            unserved: 0,
+            started: false,
+            lone_slot_ps,
+            shared_slot_ps,
+            turns,
+            held: VecDeque::new(),
         }
     }
 
@@ -112,6 +121,31 @@ impl Ring {
         self.quanta
     }
 
+    /// What [`Ring::serviced_quanta`] would be after [`Ring::advance`] to `now_ps`, if it is more than
+    /// `bound`: a multiplication says that it is not, where counting takes a division.
+    #[inline(always)]
+    pub fn serviced_quanta_above(&self, now_ps: u64, bound: u64) -> Option<u64> {
+        let since_ps = now_ps.saturating_sub(self.slot_start_ps);
+        if let Some(missing) = bound.checked_sub(self.quanta) {
+            // After so many slots, it takes the end of a slice to exceed the bound.
+            let slots_ps = missing.saturating_mul(self.slot_ps());
+            if since_ps.saturating_sub(slots_ps) <= self.turns.slice_ps {
+                return None;
+            }
+        }
+        Some(self.quanta_after(since_ps)).filter(|&quanta| quanta > bound)
+    }
+
+    /// Quanta received when `since_ps` have passed since the current slot began.
+    fn quanta_after(&self, since_ps: u64) -> u64 {
+        if self.jobs.is_empty() || since_ps == 0 {
+            return self.quanta;
+        }
+        let slots = (since_ps - 1) / self.slot_ps();
+        let slice_over = since_ps - slots * self.slot_ps() > self.turns.slice_ps;
+        self.quanta + slots + u64::from(slice_over)
+    }
+
     /// Does the current task go on at the end of its quantum, free of charge?
     #[inline]
     fn elides(&self) -> bool {
@@ -120,7 +154,7 @@ impl Ring {
 
     #[inline]
     fn slot_ps(&self) -> u64 {
-        self.turns.slice_ps + if self.elides() { 0 } else { self.turns.switch_ps }
+        if self.jobs.len() == 1 { self.lone_slot_ps } else { self.shared_slot_ps }
     }
 
     /// Work done on the tasks that are here, in ps; call [`Ring::advance`] first.
@@ -161,24 +195,44 @@ impl Ring {
 
     /// Ends `slots` slots of `slot_ps` each and starts the one after them.
     fn pass(&mut self, slots: u64, slot_ps: u64) {
-        let begun = usize::try_from(slots).unwrap_or(usize::MAX).saturating_add(1);
-        for (place, job) in self.jobs.iter_mut().enumerate().take(begun) {
+        self.serve(slots, slot_ps);
+        self.turn(slots);
+        self.slot_start_ps += slots * slot_ps;
+    }
+
+    /// Notes when tasks first run in the `slots` slots after the current one.
+    #[inline]
+    fn serve(&mut self, slots: u64, slot_ps: u64) {
+        if self.unserved == 0 && self.turns.fresh == Fresh::First {
+            return;
+        }
+        let slots = usize::try_from(slots).unwrap_or(usize::MAX);
+        for (place, job) in self.jobs.iter_mut().enumerate().take(slots.saturating_add(1)) {
             if job.first_ps == UNSERVED {
                 job.first_ps = self.slot_start_ps + place as u64 * slot_ps;
             }
         }
-        self.turn(slots);
-        self.slot_start_ps += slots * slot_ps;
-        self.unserved = self.unserved.saturating_sub(usize::try_from(slots).unwrap_or(usize::MAX));
+        self.unserved = self.unserved.saturating_sub(slots);
     }
 
     /// Gives the next `slots` tasks a slice each and moves them to the tail.
     fn turn(&mut self, slots: u64) {
-        let n = self.jobs.len() as u64;
         if self.elides() {
             self.jobs[0].elided += slots;
         }
-        let (rounds, more) = if slots < n { (0, slots) } else { (slots / n, slots % n) };
+        let next = self.give(slots);
+        to_tail(&mut self.jobs, next);
+    }
+
+    /// Gives the next `slots` tasks a slice each; returns the place of the one after them.
+    #[inline]
+    fn give(&mut self, slots: u64) -> usize {
+        let n = self.jobs.len() as u64;
+        let (rounds, more) = match n {
+            1 => (slots, 0),
+            _ if slots < n => (0, slots),
+            _ => (slots / n, slots % n),
+        };
         if rounds > 0 {
             for job in &mut self.jobs {
                 job.slices -= rounds;
@@ -190,10 +244,11 @@ impl Ring {
             job.slices -= 1;
             job.quanta += 1;
         }
-        self.jobs.rotate_left(more);
         self.quanta += slots;
+        more
     }
 
+    #[inline]
     fn start_front(&mut self) {
         self.started = true;
         self.unserved = self.unserved.saturating_sub(1);
@@ -205,18 +260,23 @@ impl Ring {
     }
 
     /// A task that needs `work_ps` (not 0) joins at `now_ps`; call [`Ring::advance`] first.
-    #[inline]
+    #[inline(always)]
     pub fn admit(&mut self, now_ps: u64, task: TaskId, work_ps: u64) {
+        if !self.jobs.is_empty() {
+            return self.admit_behind(task, work_ps);
+        }
+        // A ring that has been put off begins later.
+        self.slot_start_ps = self.slot_start_ps.max(now_ps);
+        self.started = self.slot_start_ps == now_ps;
+        self.unserved = usize::from(!self.started);
+        let first_ps = if self.started { now_ps } else { UNSERVED };
+        let (slices, rest_ps) = self.cut(work_ps);
+        self.jobs.push(Job { task, slices, rest_ps, quanta: 0, elided: 0, first_ps });
+    }
+
+    fn admit_behind(&mut self, task: TaskId, work_ps: u64) {
         let job = self.job(task, work_ps);
-        if self.jobs.is_empty() {
-            self.jobs.push(job);
-            self.slot_start_ps = self.slot_start_ps.max(now_ps);
-            self.started = false;
-            self.unserved = 1;
-            if self.slot_start_ps == now_ps {
-                self.start_front();
-            }
-        } else if self.jobs.len() >= self.turns.resident_max as usize {
+        if self.jobs.len() >= self.turns.resident_max as usize {
             self.held.push_back(job);
         } else {
             self.join(job);
@@ -234,8 +294,18 @@ impl Ring {
     }
 
     /// When the next task completes; `None` if there is none.
-    #[inline]
+    #[inline(always)]
     pub fn next_completion_ps(&mut self) -> Option<u64> {
+        if let [job] = &self.jobs[..] {
+            let end_ps = self.slot_start_ps + job.slices * self.lone_slot_ps + job.rest_ps;
+            self.completion_ps = Some(end_ps);
+        } else {
+            self.completion_ps = self.first_completion_ps();
+        }
+        self.completion_ps
+    }
+
+    fn first_completion_ps(&self) -> Option<u64> {
         let (n, slot_ps) = (self.jobs.len() as u64, self.slot_ps());
         let mut first: Option<u64> = None;
         for (place, job) in self.jobs.iter().enumerate() {
@@ -246,7 +316,6 @@ impl Ring {
                 first = Some(end_ps);
             }
         }
-        self.completion_ps = first;
         first
     }
 
@@ -260,20 +329,49 @@ impl Ring {
         if !self.started {
             self.start_front();
         }
-        // The ring may have been advanced since the question; count slots from where it stands.
-        let slot_ps = self.slot_ps();
-        let slots = (end_ps - self.slot_start_ps - 1) / slot_ps;
-        if slots > 0 {
-            self.pass(slots, slot_ps);
-        }
-        let job = self.jobs.remove(0);
-        self.quanta -= job.quanta;
+        let done = match self.jobs.len() {
+            1 => self.finish_lone(),
+            _ => self.finish_among(end_ps),
+        };
         self.slot_start_ps = end_ps;
         self.started = false;
+        if !self.held.is_empty() {
+            self.admit_held();
+        }
+        done
+    }
+
+    /// The only task leaves: most tasks under most loads.
+    #[inline]
+    fn finish_lone(&mut self) -> Done {
+        let more = if self.elides() { 0 } else { self.jobs[0].slices };
+        let Job { task, first_ps, quanta, elided, .. } = self.jobs[0];
+        self.jobs.clear();
+        self.quanta = 0;
+        Done { task, first_ps, preemptions: quanta - elided + more }
+    }
+
+    /// One of several tasks leaves.
+    fn finish_among(&mut self, end_ps: u64) -> Done {
+        let slot_ps = self.slot_ps();
+        // The ring may have been advanced since the question; count slots from where it stands.
+        let slots = (end_ps - self.slot_start_ps - 1) / slot_ps;
+        if slots > 0 {
+            self.serve(slots, slot_ps);
+        }
+        let place = self.give(slots);
+        let job = self.jobs.remove(place);
+        to_tail(&mut self.jobs, place);
+        self.quanta -= job.quanta;
+        Done { task: job.task, first_ps: job.first_ps, preemptions: job.quanta - job.elided }
+    }
+
+    /// There is room for one more started task.
+    #[cold]
+    fn admit_held(&mut self) {
         if let Some(held) = self.held.pop_front() {
             self.join(held);
         }
-        Done { task: job.task, first_ps: job.first_ps, preemptions: job.quanta - job.elided }
     }
 
     /// Tasks that have not run yet; call [`Ring::advance`] first.
@@ -288,20 +386,13 @@ impl Ring {
         }
         self.unserved -= 1;
         let job = self.jobs.remove(usize::from(self.started));
-        if let Some(held) = self.held.pop_front() {
-            self.join(held);
-        }
+        self.admit_held();
         Some(job.task)
     }
 
     /// A task joins while the worker does not run the ring; [`Ring::start`] follows.
     pub fn admit_unstarted(&mut self, task: TaskId, work_ps: u64) {
-        let job = self.job(task, work_ps);
-        if self.jobs.len() >= self.turns.resident_max as usize {
-            self.held.push_back(job);
-        } else {
-            self.join(job);
-        }
+        self.admit_behind(task, work_ps);
     }
 
     /// As [`Ring::admit_unstarted`], but before all other tasks.
@@ -337,8 +428,29 @@ impl Ring {
     }
 
     fn job(&self, task: TaskId, work_ps: u64) -> Job {
-        let slices = (work_ps - 1) / self.turns.slice_ps;
-        let rest_ps = work_ps - slices * self.turns.slice_ps;
+        let (slices, rest_ps) = self.cut(work_ps);
         Job { task, slices, rest_ps, quanta: 0, elided: 0, first_ps: UNSERVED }
+    }
+
+    /// Whole slices of `work_ps` before its last one, and the length of that.
+    #[inline]
+    fn cut(&self, work_ps: u64) -> (u64, u64) {
+        let slice_ps = self.turns.slice_ps;
+        // Most tasks are short, and a division is slow.
+        if work_ps <= slice_ps {
+            return (0, work_ps);
+        }
+        let slices = (work_ps - 1) / slice_ps;
+        (slices, work_ps - slices * slice_ps)
+    }
+}
+
+/// Moves the first `count` to the tail.
+#[inline]
+fn to_tail(jobs: &mut [Job], count: usize) {
+    match (jobs.len(), count) {
+        (_, 0) | (0 | 1, _) => {}
+        (2, 1) => jobs.swap(0, 1),
+        _ => jobs.rotate_left(count),
     }
 }

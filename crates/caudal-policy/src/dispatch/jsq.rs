@@ -17,6 +17,7 @@
 //! `dispatch = { policy = "jsq", ties = "msq" }`
 
 use super::{Dispatch, Placement, Pools};
+use crate::PoolId;
 use crate::random::Draw;
 
 /// How ties between the shortest pools are broken.
@@ -56,27 +57,36 @@ impl Jsq {
 }
 
 impl Dispatch for Jsq {
-    #[inline]
+    #[inline(always)]
     fn on_arrival(&mut self, mut draw: Draw, pools: &mut impl Pools) -> Placement {
-        let shortest = pools.shortest();
         let pool = match self.ties {
-            Ties::Random => pools.nth_shortest(draw.below(shortest.pools)),
-            // An empty pool has no current requests: all are tied at zero quanta.
-            Ties::Msq if shortest.unfinished == 0 || shortest.pools == 1 => pools.nth_shortest(0),
-            Ties::Msq => {
-                let mut best = pools.nth_shortest(0);
-                let mut most = pools.serviced_quanta(best);
-                let mut last = best;
-                while let Some(pool) = pools.shortest_after(last) {
-                    last = pool;
-                    let quanta = pools.serviced_quanta(pool);
-                    if quanta > most {
-                        (best, most) = (pool, quanta);
-                    }
-                }
-                best
+            Ties::Random => {
+                let ties = pools.shortest().pools;
+                pools.nth_shortest(draw.below(ties))
             }
+            // An empty pool has no current requests: all are tied at zero quanta.
+            Ties::Msq if pools.shortest().unfinished == 0 => pools.nth_shortest(0),
+            Ties::Msq => most_serviced(pools),
         };
         Placement::Pool(pool)
     }
+}
+
+/// Of the shortest pools, the first of those that have received the most quanta. Out of line: most requests
+/// find an empty pool.
+#[inline(never)]
+fn most_serviced(pools: &mut impl Pools) -> PoolId {
+    let mut best = pools.nth_shortest(0);
+    let mut next = pools.shortest_after(best);
+    if next.is_none() {
+        return best;
+    }
+    let mut most = pools.serviced_quanta(best);
+    while let Some(pool) = next {
+        if let Some(more) = pools.serviced_quanta_above(pool, most) {
+            (best, most) = (pool, more);
+        }
+        next = pools.shortest_after(pool);
+    }
+    best
 }

@@ -33,6 +33,13 @@ pub trait Pools {
     fn shortest_after(&self, pool: PoolId) -> Option<PoolId>;
     /// Quanta that the *current* requests of `pool` have received so far.
     fn serviced_quanta(&mut self, pool: PoolId) -> u64;
+    /// [`Pools::serviced_quanta`] if they are more than `bound`: most often they are not, and to know only
+    /// that can be cheaper than to count them.
+    #[inline]
+    fn serviced_quanta_above(&mut self, pool: PoolId, bound: u64) -> Option<u64> {
+        let quanta = self.serviced_quanta(pool);
+        (quanta > bound).then_some(quanta)
+    }
     /// Service time that the unfinished requests of `pool` still need. Clairvoyant: only a simulator knows.
     fn unfinished_work(&mut self, pool: PoolId) -> Picos;
 }
@@ -159,7 +166,7 @@ impl Dispatch for AnyDispatch {
         matches!(self, AnyDispatch::Jbsq(_))
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_arrival(&mut self, draw: Draw, pools: &mut impl Pools) -> Placement {
         match self {
             AnyDispatch::Random(policy) => policy.on_arrival(draw, pools),

@@ -306,6 +306,12 @@ impl<O: Sink> Core<O> {
     #[inline(always)]
     pub(super) fn complete(&mut self, worker: usize, task: u32, stretch: f64) {
         let done = self.tasks.remove(task);
+        self.book(worker, &done, stretch);
+    }
+
+    /// `done` has completed and left; it ran on `worker` last.
+    #[inline(always)]
+    pub(super) fn book(&mut self, worker: usize, done: &Task, stretch: f64) {
         self.open.sub(self.workers[worker].pool as usize);
         self.account.completed += 1;
         if self.measured.contains(&done.number) {

@@ -94,33 +94,37 @@ struct Seen<'a, S, O> {
 }
 
 impl<S: Scheduling, O: Sink> Pools for Seen<'_, S, O> {
-    #[inline]
+    #[inline(always)]
     fn open(&self) -> u32 {
         self.core.open.len()
     }
-    #[inline]
+    #[inline(always)]
     fn nth(&self, i: u32) -> PoolId {
         self.core.open.nth(i)
     }
-    #[inline]
+    #[inline(always)]
     fn unfinished(&self, pool: PoolId) -> u32 {
         self.core.open.unfinished(pool.index())
     }
-    #[inline]
+    #[inline(always)]
     fn shortest(&self) -> Shortest {
         self.core.open.shortest()
     }
-    #[inline]
+    #[inline(always)]
     fn nth_shortest(&self, i: u32) -> PoolId {
         self.core.open.nth_shortest(i)
     }
-    #[inline]
+    #[inline(always)]
     fn shortest_after(&self, pool: PoolId) -> Option<PoolId> {
         self.core.open.shortest_after(pool.index())
     }
-    #[inline]
+    #[inline(always)]
     fn serviced_quanta(&mut self, pool: PoolId) -> u64 {
         self.sched.serviced_quanta(self.core, pool.index())
+    }
+    #[inline(always)]
+    fn serviced_quanta_above(&mut self, pool: PoolId, bound: u64) -> Option<u64> {
+        self.sched.serviced_quanta_above(self.core, pool.index(), bound)
     }
     fn unfinished_work(&mut self, pool: PoolId) -> Picos {
         Picos(self.sched.work_left_ps(self.core, pool.index()))

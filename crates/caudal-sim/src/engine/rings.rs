@@ -3,7 +3,7 @@
 use caudal_policy::TaskId;
 use caudal_policy::discipline::round_robin::{Ring, Turns};
 
-use super::core::{Core, Phase, work_ps};
+use super::core::{Core, Phase};
 use super::observe::Sink;
 use super::scheduling::{Expired, Scheduling};
 
@@ -43,9 +43,15 @@ impl Rings {
     #[inline(always)]
     fn advance<O: Sink>(&mut self, core: &Core<O>, worker: usize) {
         if core.workers[worker].phase == Phase::Running {
-            // A slice that ends now has ended for workers with a higher id, and for ticks.
-            self.rings[worker].advance(core.now_ps + u64::from((worker as u32) < core.acting));
+            self.rings[worker].advance(Self::seen_ps(core, worker));
         }
+    }
+
+    /// Now, for the ring of `worker`: a slice that ends now has ended for workers with a higher id, and for
+    /// ticks.
+    #[inline(always)]
+    fn seen_ps<O: Sink>(core: &Core<O>, worker: usize) -> u64 {
+        core.now_ps + u64::from((worker as u32) < core.acting)
     }
 
     #[inline(always)]
@@ -85,14 +91,13 @@ impl Scheduling for Rings {
         let done = self.rings[worker].complete();
         core.workers[worker].phase = Phase::Between;
         let task = done.task.0;
-        let entry = &mut core.tasks[task];
+        let mut entry = core.tasks.remove(task);
         entry.queued_ps = done.first_ps - entry.arrival_ps;
         entry.preemptions = done.preemptions as u32;
-        let work_ps = work_ps(entry.service_ps, self.stretch);
-        core.account.busy_ps += u128::from(work_ps);
+        core.account.busy_ps += u128::from(entry.remaining_ps);
         core.account.preemptions += done.preemptions;
         core.account.switching_ps += u128::from(done.preemptions * self.switch_ps);
-        core.complete(worker, task, self.stretch);
+        core.book(worker, &entry, self.stretch);
         self.mark(core, worker);
         Expired::Completed(task)
     }
@@ -150,6 +155,15 @@ impl Scheduling for Rings {
     fn serviced_quanta<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) -> u64 {
         self.advance(core, pool);
         self.rings[pool].serviced_quanta()
+    }
+
+    #[inline(always)]
+    fn serviced_quanta_above<O: Sink>(&mut self, core: &mut Core<O>, pool: usize, bound: u64) -> Option<u64> {
+        let ring = &self.rings[pool];
+        if core.workers[pool].phase == Phase::Running {
+            return ring.serviced_quanta_above(Self::seen_ps(core, pool), bound);
+        }
+        Some(ring.serviced_quanta()).filter(|&quanta| quanta > bound)
     }
 
     fn work_left_ps<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) -> u64 {

@@ -34,6 +34,12 @@ pub(super) trait Scheduling {
     fn oldest_ps<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) -> Option<u64>;
     /// Quanta that the current tasks of `pool` have received.
     fn serviced_quanta<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) -> u64;
+    /// The same if they are more than `bound`.
+    #[inline]
+    fn serviced_quanta_above<O: Sink>(&mut self, core: &mut Core<O>, pool: usize, bound: u64) -> Option<u64> {
+        let quanta = self.serviced_quanta(core, pool);
+        (quanta > bound).then_some(quanta)
+    }
     /// Work left in `pool`.
     fn work_left_ps<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) -> u64;
     /// Work that `worker` has done but not booked.
