@@ -139,8 +139,9 @@ pub(super) struct Core<O> {
     /// First worker of each pool, and one past the last: `pool_first[pool] .. pool_first[pool + 1]`.
     pub(super) pool_first: Box<[u32]>,
     pub(super) tasks: Tasks,
-    /// Workers in `Phase::Idle`.
+    /// Workers in `Phase::Idle`, if anybody asks.
     pub(super) idle: BitSet,
+    pub(super) asks_idle: bool,
     pub(super) open: OpenPools,
     /// Tasks that wait in queues of pools.
     pub(super) waiting: u32,
@@ -191,6 +192,7 @@ impl<O: Sink> Core<O> {
             keys: Keys::new(count),
             tree: WinnerTree::new(workers.len()),
             idle: BitSet::new(workers.len()),
+            asks_idle: true,
             workers: workers.into_boxed_slice(),
             pool_first: pool_first.into_boxed_slice(),
             tasks: Tasks::new(),
@@ -262,7 +264,9 @@ impl<O: Sink> Core<O> {
     #[inline(always)]
     pub(super) fn leave_idle(&mut self, worker: usize) {
         if self.workers[worker].phase == Phase::Idle {
-            self.idle.remove(worker);
+            if self.asks_idle {
+                self.idle.remove(worker);
+            }
             self.workers[worker].phase = Phase::Between;
         }
     }

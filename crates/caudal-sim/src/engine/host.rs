@@ -191,6 +191,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
             source,
             allocation,
         };
+        host.core.asks_idle = S::ASKS_IDLE || host.rebalance.steals() || host.allocation.is_some();
         host.core.measured = length.warm_up..length.warm_up + length.measured;
         host.core.measured_left = length.measured;
         host.set_up_walks();
@@ -318,7 +319,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
     #[inline(always)]
     pub(super) fn become_free(&mut self, worker: usize) {
         self.core.workers[worker].phase = Phase::Between;
-        if self.core.workers[worker].flag != NONE {
+        if self.rebalance.may_shed() && self.core.workers[worker].flag != NONE {
             return self.start_shed(worker);
         }
         self.run_or_rest(worker);
@@ -340,14 +341,16 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
     #[inline(always)]
     pub(super) fn go_idle(&mut self, worker: usize) {
         self.core.workers[worker].phase = Phase::Idle;
-        self.core.idle.insert(worker);
+        if S::ASKS_IDLE || self.core.asks_idle {
+            self.core.idle.insert(worker);
+        }
         if self.watches_walks {
             let due_ps = self.core.now_ps + self.spin_ps();
             self.core.schedule(worker, due_ps);
         } else {
             self.core.unschedule(worker);
         }
-        if self.core.workers[worker].flag != NONE {
+        if self.rebalance.may_shed() && self.core.workers[worker].flag != NONE {
             self.core.leave_idle(worker);
             self.start_shed(worker);
         }
@@ -418,7 +421,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         self.place_by_policy(task);
     }
 
-    #[inline]
+    #[inline(always)]
     fn place_by_policy(&mut self, task: u32) {
         let number = self.core.tasks[task].number;
         let draw = Draw::new(self.dispatch_seed, number);
@@ -450,7 +453,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
     pub(super) fn deliver(&mut self, task: u32, pool: usize) {
         self.core.open.add(pool);
         self.sched.arrive(&mut self.core, pool, task);
-        if self.core.walks && self.core.costs.steal_check.0 == 0 {
+        if self.rebalance.steals() && self.core.walks && self.core.costs.steal_check.0 == 0 {
             self.wake_thieves(pool);
         }
     }

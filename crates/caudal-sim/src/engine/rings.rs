@@ -64,6 +64,8 @@ impl Rings {
 }
 
 impl Scheduling for Rings {
+    const ASKS_IDLE: bool = false;
+
     #[inline(always)]
     fn arrive<O: Sink>(&mut self, core: &mut Core<O>, pool: usize, task: u32) {
         self.advance(core, pool);

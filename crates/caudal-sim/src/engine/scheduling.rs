@@ -16,6 +16,9 @@ pub(super) enum Expired {
 
 /// All pools of a host, under one kind of discipline.
 pub(super) trait Scheduling {
+    /// Does it look at [`Core::idle`]?
+    const ASKS_IDLE: bool = true;
+
     /// A new task joins `pool`; an idle worker of the pool may begin it.
     fn arrive<O: Sink>(&mut self, core: &mut Core<O>, pool: usize, task: u32);
     /// The event of `worker`, which runs a task, has come.
