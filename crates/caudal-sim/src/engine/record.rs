@@ -151,9 +151,9 @@ impl Recorder {
         if let [class] = &mut self.classes[..] {
             class.record(batch);
         } else {
-            batch.iter().for_each(|done| {
-                self.classes[done.class as usize].record(std::slice::from_ref(done));
-            });
+            for same in batch.chunk_by(|a, b| a.class == b.class) {
+                self.classes[same[0].class as usize].record(same);
+            }
         }
         if let Some(series) = &mut self.pilot {
             for done in batch {
