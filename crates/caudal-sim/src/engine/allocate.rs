@@ -27,6 +27,11 @@ pub(super) struct Cores {
 }
 
 impl Cores {
+    /// The core of `worker` is held, at the start of a run.
+    pub(super) fn hold(&mut self, worker: usize) {
+        self.held.insert(worker);
+    }
+
     pub(super) fn new(workers: usize) -> Cores {
         Cores { held: BitSet::new(workers), open: BitSet::new(workers), at_tick: (0, 0) }
     }

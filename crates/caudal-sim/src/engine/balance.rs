@@ -41,14 +41,23 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
 
     /// Thieves may have to look at `pool` from now on, or not to any more.
     pub(super) fn refresh_walk_order(&mut self, pool: usize) {
-        if !self.core.walks || self.core.is_held[pool] == self.is_held(pool) {
+        if self.core.walks && self.core.is_held[pool] != self.is_held(pool) {
+            self.rebuild_walks();
+        }
+    }
+
+    /// Thieves look at the pools that are held now.
+    pub(super) fn rebuild_walks(&mut self) {
+        if !self.core.walks {
             return;
         }
         let walking = |&worker: &usize| self.core.workers[worker].phase == Phase::Looking;
         let walking: Vec<usize> = (0..self.core.workers.len()).filter(walking).collect();
         // All of them step out, and those whose check goes on are in again at once.
         let ends_ps: Vec<u64> = walking.iter().map(|&worker| self.core.leave_ring(worker)).collect();
-        self.core.is_held[pool] = !self.core.is_held[pool];
+        for pool in 0..self.core.is_held.len() {
+            self.core.is_held[pool] = self.is_held(pool);
+        }
         let Core { ring, is_held, has_tasks, now_ps, .. } = &mut self.core;
         let order = &self.order;
         ring.rebuild(
@@ -61,8 +70,8 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
             let due_ps = if self.core.is_held[self.order[at as usize] as usize] {
                 self.core.workers[worker].phase = Phase::Looking;
                 let position = Position { rank: self.core.ring.rank(at), end_ps };
-                let end = self.core.ring.rank(self.bound_after(worker, at));
-                self.core.ring.rejoin(worker as u16, self.core.now_ps, position, end)
+                let (end, then) = self.segments(worker, at);
+                self.core.ring.rejoin(worker as u16, self.core.now_ps, position, (end, then))
             } else {
                 end_ps
             };
@@ -82,19 +91,19 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         Some(place)
     }
 
-    /// The next place after `at` at which `worker`'s walk needs a thought: its own pool's, or the end.
+    /// One past the last rank of `worker`'s walk from place `at`, or the rank of its own pool if that comes first;
+    /// and then one past the last rank behind that, or 0 if there is none.
     #[inline(always)]
-    fn bound_after(&self, worker: usize, at: u16) -> u16 {
+    fn segments(&self, worker: usize, at: u16) -> (u16, u16) {
+        let ring = &self.core.ring;
         let end = self.core.workers[worker].walk_end;
         let own = self.core.place[self.core.workers[worker].pool as usize];
-        let pools = (self.order.len() / 2) as u16;
-        if own > at && own < end {
-            own
-        } else if own + pools > at && own + pools < end {
-            own + pools
-        } else {
-            end
+        let own = if own > at { own } else { own + (self.order.len() / 2) as u16 };
+        if own <= at || own >= end {
+            return (ring.rank(end), 0);
         }
+        let (own, end) = (ring.rank(own), ring.rank(end));
+        (own, if own + 1 < end { end } else { 0 })
     }
 
     /// `worker` has nothing to run and begins to look at other pools.
@@ -134,9 +143,8 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
             return self.core.schedule(worker, end_ps);
         }
         self.core.workers[worker].phase = Phase::Looking;
-        let bound = self.bound_after(worker, at);
-        let (first, end) = (self.core.ring.rank(at), self.core.ring.rank(bound));
-        let alarm_ps = self.core.ring.join(worker as u16, self.core.now_ps, first, end);
+        let (first, ends) = (self.core.ring.rank(at), self.segments(worker, at));
+        let alarm_ps = self.core.ring.join(worker as u16, self.core.now_ps, first, ends);
         self.core.schedule(worker, alarm_ps);
     }
 
@@ -156,6 +164,9 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
             return self.core.schedule(worker, alarm_ps);
         }
         self.core.drop_from_ring(worker);
+        if let Some(alarm_ps) = self.core.ring.pass_own(worker as u16, self.core.now_ps) {
+            return self.core.schedule(worker, alarm_ps);
+        }
         self.go_on(worker, at);
     }
 

@@ -196,7 +196,9 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         host.core.measured_left = length.measured;
         host.set_up_walks();
         // All are held before the first begins to look around.
-        (0..cores_start as usize).for_each(|worker| host.hold_core(worker));
+        (0..cores_start as usize).for_each(|worker| host.cores.hold(worker));
+        host.core.held = cores_start;
+        host.rebuild_walks();
         (0..cores_start as usize).for_each(|worker| host.open_worker(worker));
         host.refresh_side();
         host

@@ -9,9 +9,6 @@
 /// No event.
 pub(crate) const NEVER: u64 = u64::MAX;
 
-/// Up to so many leaves, every climb goes to the root.
-const LEAVES_SMALL: usize = 64;
-
 /// Which of two keys is less is a toss: never a branch.
 #[inline(always)]
 fn least(a: u64, b: u64) -> u64 {
@@ -21,12 +18,14 @@ fn least(a: u64, b: u64) -> u64 {
 pub(crate) struct WinnerTree {
     keys: Box<[u64]>,
     leaves: usize,
+    /// log2 of `leaves`.
+    levels: u32,
 }
 
 impl WinnerTree {
     pub(crate) fn new(workers: usize) -> WinnerTree {
         let leaves = workers.next_power_of_two().max(2);
-        WinnerTree { keys: vec![NEVER; 2 * leaves].into_boxed_slice(), leaves }
+        WinnerTree { keys: vec![NEVER; 2 * leaves].into_boxed_slice(), leaves, levels: leaves.trailing_zeros() }
     }
 
     /// The least key.
@@ -43,7 +42,7 @@ impl WinnerTree {
 
     /// log2 of the number of leaves.
     pub(super) fn levels(&self) -> u32 {
-        self.leaves.trailing_zeros()
+        self.levels
     }
 
     /// The same tree for a loop that is compiled for `LEVELS` levels.
@@ -52,8 +51,23 @@ impl WinnerTree {
     }
 
     /// Replaces the key of `worker`.
-    #[inline]
+    // A function of its own, once: a climb is a dozen loads that depend on each other, a call is nothing.
+    #[inline(never)]
     pub(crate) fn set(&mut self, worker: usize, key: u64) {
+        match self.levels() {
+            1 => self.unrolled::<1>().set(worker, key),
+            2 => self.unrolled::<2>().set(worker, key),
+            3 => self.unrolled::<3>().set(worker, key),
+            4 => self.unrolled::<4>().set(worker, key),
+            5 => self.unrolled::<5>().set(worker, key),
+            6 => self.unrolled::<6>().set(worker, key),
+            _ => self.set_in_large(worker, key),
+        }
+    }
+
+    /// In a large tree, most climbs end soon. In a small one, a climb to the root costs less than to guess
+    /// wrongly where it may end.
+    fn set_in_large(&mut self, worker: usize, key: u64) {
         assert!(worker < self.leaves);
         let keys = &mut self.keys[..];
         debug_assert!(keys.len() == 2 * self.leaves);
@@ -61,18 +75,9 @@ impl WinnerTree {
         let mut winner = key;
         // SAFETY: `keys` has 2 * leaves entries and `at` starts below that: the worker is below `leaves`,
         // which was just asserted. It only shrinks, and `at ^ 1` stays below because the length is even.
-        // These loops are the hottest of the engine; checked accesses make them half as slow again.
+        // Checked accesses make this loop half as slow again.
         unsafe {
             *keys.get_unchecked_mut(at) = winner;
-            if self.leaves <= LEAVES_SMALL {
-                // In a small tree a climb to the root costs less than to guess wrongly where it may end.
-                while at > 1 {
-                    winner = least(winner, *keys.get_unchecked(at ^ 1));
-                    at >>= 1;
-                    *keys.get_unchecked_mut(at) = winner;
-                }
-                return;
-            }
             while at > 1 {
                 winner = least(winner, *keys.get_unchecked(at ^ 1));
                 at >>= 1;

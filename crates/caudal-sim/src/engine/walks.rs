@@ -44,8 +44,10 @@ struct Thief {
     bucket: u16,
     /// The rank of its first check since it joined.
     first: u16,
-    /// One past the rank of its last check before something else happens.
+    /// One past the rank of its last check, or the rank of its own pool if that comes first.
     end: u16,
+    /// One past the rank of its last check behind its own pool, or 0 if there is none.
+    then: u16,
     /// The next thief in its bucket.
     next: u16,
 }
@@ -80,7 +82,7 @@ pub(super) struct Position {
 impl Walks {
     /// A ring for so many pools and workers.
     pub(super) fn new(pools: usize, workers: usize, check_ps: u64) -> Walks {
-        let nobody = Thief { base_ps: 0, frac_ps: 0, bucket: 0, first: 0, end: 0, next: NOBODY };
+        let nobody = Thief { base_ps: 0, frac_ps: 0, bucket: 0, first: 0, end: 0, then: 0, next: NOBODY };
         Walks {
             check_ps: check_ps.max(1),
             rank: vec![0; 2 * pools + 1].into_boxed_slice(),
@@ -178,33 +180,50 @@ impl Walks {
         ahead_ps
     }
 
-    /// `worker` begins a check of `first` now, and goes on with the ranks before `end`. Returns when its alarm is.
+    /// `worker` begins a check of `first` now, and goes on with the ranks before the end; then with those between
+    /// its own pool, which is at that end, and the second end if that is not 0. Returns when its alarm is.
     #[inline(always)]
-    pub(super) fn join(&mut self, worker: u16, now_ps: u64, first: u16, end: u16) -> u64 {
+    pub(super) fn join(&mut self, worker: u16, now_ps: u64, first: u16, ends: (u16, u16)) -> u64 {
         let frac_ps = self.advance(now_ps);
         // The check ends one slot later.
         let slot = if self.slot + 1 == self.held { 0 } else { self.slot + 1 };
-        self.insert(worker, now_ps + self.check_ps, slot, frac_ps, first, end)
+        self.insert(worker, now_ps + self.check_ps, slot, frac_ps, first, ends)
+    }
+
+    /// `worker` has left at its own pool, which it passes over without a check, and joins again. Returns when its
+    /// alarm is; `None` if its walk is over.
+    #[inline(always)]
+    pub(super) fn pass_own(&mut self, worker: u16, now_ps: u64) -> Option<u64> {
+        let Thief { end, then, .. } = self.thieves[worker as usize];
+        (then > 0).then(|| self.join(worker, now_ps, end + 1, (then, 0)))
     }
 
     /// As [`Walks::join`], in the middle of the check.
-    pub(super) fn rejoin(&mut self, worker: u16, now_ps: u64, at: Position, end: u16) -> u64 {
+    pub(super) fn rejoin(&mut self, worker: u16, now_ps: u64, at: Position, ends: (u16, u16)) -> u64 {
         self.advance(now_ps);
         let ahead_ps = at.end_ps - self.slot_ps;
         let slots = ahead_ps / self.check_ps % u64::from(self.held);
         let slot = self.wrapped(self.slot + slots as u16);
-        self.insert(worker, at.end_ps, slot, ahead_ps % self.check_ps, at.rank, end)
+        self.insert(worker, at.end_ps, slot, ahead_ps % self.check_ps, at.rank, ends)
     }
 
     #[inline(always)]
-    fn insert(&mut self, worker: u16, end_ps: u64, slot: u16, frac_ps: u64, first: u16, end: u16) -> u64 {
+    fn insert(
+        &mut self,
+        worker: u16,
+        end_ps: u64,
+        slot: u16,
+        frac_ps: u64,
+        first: u16,
+        (end, then): (u16, u16),
+    ) -> u64 {
         let bucket = self.minus(slot, self.wrapped(first));
         let next = std::mem::replace(&mut self.heads[bucket as usize], worker);
         if next == NOBODY {
             self.taken.insert(bucket as usize);
         }
         let base_ps = end_ps.wrapping_sub(u64::from(first) * self.check_ps);
-        let thief = Thief { base_ps, frac_ps, bucket, first, end, next };
+        let thief = Thief { base_ps, frac_ps, bucket, first, end, then, next };
         self.thieves[worker as usize] = thief;
         self.alarm_ps(&thief, first)
     }
