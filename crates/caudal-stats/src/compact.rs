@@ -3,7 +3,7 @@
 //! Intervals need every replication's histogram until the last one is in. A bucket of a replication mostly holds
 //! a few thousand values, so two bytes do instead of eight, and memory stays small at hundreds of replications.
 
-use crate::histogram::Histogram;
+use crate::histogram::{Histogram, midpoint_of};
 
 /// Buckets between two entries of the index.
 const STRIDE: usize = 128;
@@ -57,6 +57,12 @@ impl Compact {
             }
         }
         Self::encode(first, counts.into_iter(), self.sum + other.sum)
+    }
+
+    /// Adds its values to a histogram, at the midpoints of their buckets.
+    pub(crate) fn add_to(&self, histogram: &mut Histogram) {
+        let counts = decode(&self.bytes).enumerate().filter(|(_, count)| *count > 0);
+        counts.for_each(|(position, count)| histogram.record_n(midpoint_of(self.first + position), count));
     }
 
     /// Bucket of the value with this rank (1 ..= count); none if nothing was recorded.

@@ -5,7 +5,7 @@
 //! * [`Replicated`] pools independent replications and gives every mean and percentile an interval;
 //!   [`StopRule`] says when there are enough of them, judged in replication order.
 //! * [`percentile_ci`] is the alternative within one long run (batches), and says why it is not the default.
-//! * [`paired`] compares two systems that saw the same requests.
+//! * [`paired`] compares two systems that saw the same requests; [`Linear`] is for what is made of several.
 //! * [`Summary`] is what a result row says about one metric; [`OverloadCheck`] decides whether it may.
 //! * [`theory`] holds closed forms of queueing theory: the oracles of the simulator's tests.
 //!
@@ -14,6 +14,7 @@
 mod compact;
 mod estimate;
 mod histogram;
+mod linear;
 pub mod mser;
 mod overload;
 pub mod paired;
@@ -27,6 +28,7 @@ pub mod theory;
 
 pub use estimate::Estimate;
 pub use histogram::{Bucket, Histogram, RELATIVE_ERROR};
+pub use linear::Linear;
 pub use overload::OverloadCheck;
 pub use ratio::ratio_of_sums;
 pub use replicated::Replicated;

@@ -24,9 +24,12 @@
 //!
 //! The bounds are ends of buckets, so the histogram's own resolution is part of the interval.
 
+use std::borrow::Cow;
+
 use crate::compact::Compact;
 use crate::estimate::Estimate;
 use crate::histogram::{Histogram, bounds_of, midpoint_of, nearest_rank};
+use crate::linear::Linear;
 use crate::t;
 
 /// Statistics of one metric over independent replications: all of them pooled for the estimate, one by one for
@@ -165,6 +168,35 @@ impl Replicated {
         let contribution =
             |(up_to, part): (&f64, &Compact)| (share * part.count as f64 - up_to) / average_count * slope;
         Some(up_to.iter().zip(&self.parts).map(contribution).collect())
+    }
+
+    /// The natural logarithm of a percentile of the first `replications`, by Bahadur's representation as well. The
+    /// density is that of the 95 % interval of ranks, or of the 68 % one where that has no end, whatever confidence is
+    /// asked for in the end: it is a slope at the percentile, not a bound.
+    ///
+    /// `None` if there is neither, or no positive value.
+    pub fn log_percentile(&self, p: f64, replications: usize) -> Option<Linear> {
+        let first = self.first(replications);
+        let estimate = match first.pooled.is_empty() {
+            true => 0.0,
+            false => first.pooled.percentile(p) as f64,
+        };
+        if estimate <= 0.0 {
+            return None;
+        }
+        let errors = [0.95, 0.68].into_iter().find_map(|confidence| first.percentile_contributions(p, confidence))?;
+        Some(Linear::new(estimate, errors).ln())
+    }
+
+    /// The first replications alone.
+    fn first(&self, replications: usize) -> Cow<'_, Self> {
+        if replications >= self.parts.len() {
+            return Cow::Borrowed(self);
+        }
+        let parts = self.parts[..replications].to_vec();
+        let mut pooled = Histogram::new();
+        parts.iter().for_each(|part| part.add_to(&mut pooled));
+        Cow::Owned(Self { pooled, parts })
     }
 
     /// Replications that recorded something: the others say nothing about the spread.
