@@ -123,8 +123,12 @@ pub struct Results {
     pub unfinished: u64,
     /// Requests left out at the start of each replication.
     pub warm_up: u64,
+    /// Requests measured in each replication.
+    pub measured: u64,
     /// All requests that were simulated, pilots and thrown-away stages included.
     pub simulated: u64,
+    /// Replications that fell behind their load.
+    fell_behind: u32,
 }
 
 /// The run was asked to stop; nothing of it is kept.
@@ -186,6 +190,27 @@ impl Experiment<'_> {
                 _ => return Ok(results),
             }
         }
+    }
+
+    /// Adds the next `replications` to results of this experiment, as long as those that they have: what one
+    /// question takes can be found out after another one has been answered.
+    ///
+    /// # Errors
+    /// As [`Self::run`]; the results are as they were.
+    pub fn extend(
+        &self,
+        results: &mut Results,
+        replications: u32,
+        crew: &Crew<'_>,
+    ) -> Result<(), ExperimentError> {
+        let length = Length { warm_up: results.warm_up, measured: results.measured };
+        let done = results.accounts.len() as u64;
+        let numbers: Vec<u64> = (done..done + u64::from(replications)).collect();
+        for outcome in self.replicate(crew, &numbers, length, false)? {
+            results.push(&outcome, length);
+        }
+        results.judge_load();
+        Ok(())
     }
 
     fn rule(&self) -> StopRule {
@@ -301,19 +326,17 @@ impl Experiment<'_> {
     }
 
     fn stage(&self, crew: &Crew<'_>, rule: &StopRule, length: Length) -> Result<Results, ExperimentError> {
-        let mut results = Results::new(self.service.classes().len(), length.warm_up);
+        let mut results = Results::new(self.service.classes().len(), length);
         let mut number = 0;
-        let mut fell_behind = 0;
         loop {
             // Threads run ahead; what they do beyond the replication that ends the stage is not used.
             let ahead = crew.threads.max(1) as u64;
             let numbers: Vec<u64> = (number..number + ahead).collect();
             for outcome in self.replicate(crew, &numbers, length, false)? {
-                fell_behind += u32::from(outcome.fell_behind());
                 results.push(&outcome, length);
                 number += 1;
                 let done = number as u32;
-                results.overloaded = done >= 4 && 2 * fell_behind > done;
+                results.judge_load();
                 if results.overloaded && done >= rule.min_replications.min(8) {
                     return Ok(results);
                 }
@@ -331,7 +354,7 @@ impl Experiment<'_> {
 }
 
 impl Results {
-    fn new(classes: usize, warm_up: u64) -> Results {
+    fn new(classes: usize, length: Length) -> Results {
         Results {
             all: ClassResults::default(),
             classes: vec![ClassResults::default(); classes],
@@ -340,8 +363,10 @@ impl Results {
             precise: false,
             requests: 0,
             unfinished: 0,
-            warm_up,
+            warm_up: length.warm_up,
+            measured: length.measured,
             simulated: 0,
+            fell_behind: 0,
         }
     }
 
@@ -356,6 +381,12 @@ impl Results {
         self.requests += outcome.arrived;
         self.unfinished += outcome.unfinished;
         self.simulated += length.warm_up + length.measured;
+        self.fell_behind += u32::from(outcome.fell_behind());
+    }
+
+    fn judge_load(&mut self) {
+        let done = self.accounts.len() as u32;
+        self.overloaded = done >= 4 && 2 * self.fell_behind > done;
     }
 
     /// An estimate of `quantity`, in ns or as a ratio.

@@ -65,7 +65,7 @@ pub struct Bucket {
 
 /// The bucket of a value.
 #[inline]
-fn index_of(value: u64) -> usize {
+pub(crate) fn index_of(value: u64) -> usize {
     // The or-ed bit makes everything below 512 share one shift of 0: no branch for small values.
     let shift = (63 - PRECISION_BITS) - (value | PER_OCTAVE as u64).leading_zeros();
     ((shift as usize) << PRECISION_BITS) + (value >> shift) as usize

@@ -139,6 +139,15 @@ mod tests {
     }
 
     #[test]
+    fn the_share_above_a_value_is_counted() {
+        let all = replicated(1.0, &[1.0, 2.0]);
+        // e^(−2) of the values lie above 2, or e^(−1).
+        let share = all.share_above(2_000_000, 2).value();
+        assert!((share / ((-2f64).exp() + (-1f64).exp()) * 2.0 - 1.0).abs() < 0.01, "{share}");
+        assert_eq!(all.share_above(u64::MAX, 1), Linear::new(0.0, vec![0.0]));
+    }
+
+    #[test]
     fn the_first_replications_are_those_alone() {
         let factors: Vec<f64> = (0..12).map(|i| 1.0 + 0.05 * f64::from(i)).collect();
         let (all, few) = (replicated(1.0, &factors), replicated(1.0, &factors[..5]));

@@ -28,7 +28,7 @@ use std::borrow::Cow;
 
 use crate::compact::Compact;
 use crate::estimate::Estimate;
-use crate::histogram::{Histogram, bounds_of, midpoint_of, nearest_rank};
+use crate::histogram::{Histogram, bounds_of, index_of, midpoint_of, nearest_rank};
 use crate::linear::Linear;
 use crate::t;
 
@@ -186,6 +186,15 @@ impl Replicated {
         }
         let errors = [0.95, 0.68].into_iter().find_map(|confidence| first.percentile_contributions(p, confidence))?;
         Some(Linear::new(estimate, errors).ln())
+    }
+
+    /// The share of the values of the first `replications` in buckets above that of `value`. It needs no density, and
+    /// so is the better question where a percentile is to be compared with a fixed value.
+    pub fn share_above(&self, value: u64, replications: usize) -> Linear {
+        let index = index_of(value);
+        let first = &self.parts[..replications.min(self.parts.len())];
+        let above = |part: &Compact| ((part.count - part.count_up_to(index)) as f64, part.count as f64);
+        Linear::ratio_of_sums(&first.iter().map(above).collect::<Vec<_>>())
     }
 
     /// The first replications alone.

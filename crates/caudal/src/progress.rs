@@ -37,6 +37,11 @@ impl Progress {
         self.bar.inc(1);
     }
 
+    /// There is more to do than was known.
+    pub(crate) fn more_steps(&self, more: u64) {
+        self.bar.inc_length(more);
+    }
+
     /// Sets how many steps are done.
     pub(crate) fn set_done(&self, done: u64) {
         self.bar.set_position(done);
@@ -45,11 +50,6 @@ impl Progress {
     /// A line of data on stdout, without tearing the bar.
     pub(crate) fn note_data(&self, data: &serde_json::Value) {
         self.bar.suspend(|| outln!("{data}"));
-    }
-
-    /// Text on stdout, without tearing the bar.
-    pub(crate) fn print(&self, text: &str) {
-        self.bar.suspend(|| println!("{text}"));
     }
 
     /// The bar goes away.

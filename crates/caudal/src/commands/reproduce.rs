@@ -16,6 +16,7 @@ use crate::global::Global;
 use crate::progress::Progress;
 use crate::reproduce::figure::{Figure, Measured};
 use crate::reproduce::page::{Judged, page, word};
+use crate::reproduce::refine::refine;
 use crate::reproduce::run::{Plan, RunError, path};
 use crate::reproduce::{FIGURES, find};
 use crate::results::write_whole;
@@ -44,23 +45,37 @@ pub(crate) fn run(args: &ReproduceArgs, global: &Global) -> miette::Result<ExitC
     let steps: usize = plans.iter().map(Plan::steps).sum();
     let progress = Progress::new(global, steps as u64, "reproducing");
     let mut measured = Vec::new();
-    let mut all = Vec::new();
     for (figure, plan) in figures.iter().zip(&plans) {
-        let found = measure(figure, plan, args, global, &progress)?;
-        measured.push((figure.name, found));
-        let judged =
-            Judged::new(figure, &measured).ok_or_else(|| miette!("{} has not been measured", figure.name))?;
-        keep(&judged, &args.out)?;
-        show(&judged, global, &progress);
-        all.push(judged);
+        measured.push((figure.name, measure(figure, plan, args, global, &progress)?));
+        keep(&judged(figure, &measured)?, &measured, &args.out)?;
+    }
+    if !global.quick {
+        refine(&figures, &plans, &mut measured, global, &progress).map_err(|error| broken(error, "points"))?;
     }
     progress.finish();
+    let all = figures.iter().map(|figure| judged(figure, &measured)).collect::<Result<Vec<_>, _>>()?;
+    for judged in &all {
+        keep(judged, &measured, &args.out)?;
+        show(judged, &measured, global);
+    }
     if let Some(docs) = &args.docs {
         write_docs(&all, docs)?;
     }
     let failed =
         all.iter().flat_map(|judged| &judged.verdicts).any(|verdict| verdict.verdict == Outcome::DoesNotHold);
     Ok(if args.strict && failed { ExitCode::from(exit::NO) } else { ExitCode::SUCCESS })
+}
+
+fn judged(figure: &'static Figure, measured: &[(&'static str, Measured)]) -> miette::Result<Judged> {
+    Judged::new(figure, measured).ok_or_else(|| miette!("{} has not been measured", figure.name))
+}
+
+/// What to tell when simulating was broken off.
+fn broken(RunError { point, source }: RunError, place: &str) -> miette::Report {
+    match source {
+        ExperimentError::Interrupted(_) => Interrupted("; figures that were done are kept".to_owned()).into(),
+        source => miette!("{place}, {point}: {source}"),
+    }
 }
 
 fn chosen(args: &ReproduceArgs) -> miette::Result<Vec<&'static Figure>> {
@@ -94,23 +109,27 @@ fn measure(
     write_whole(&dir.join("config.toml"), figure.file)?;
     let mut written = Ok(());
     let found = plan.run(global, progress, &mut |row| {
-        if global.json {
-            progress.note_data(row);
-        }
         if written.is_ok() {
             written = rows.write_all(format!("{row}\n").as_bytes());
         }
     });
     written.map_err(|error| Failure(format!("can not write into `{}`: {error}", dir.display())))?;
-    found.map_err(|RunError { point, source }| match source {
-        ExperimentError::Interrupted(_) => Interrupted("; figures that were done are kept".to_owned()).into(),
-        source => miette!("{}, {point}: {source}", path(figure.name)),
-    })
+    found.map_err(|error| broken(error, &path(figure.name)))
 }
 
-/// Figures, verdicts and report of a figure, in its directory.
-fn keep(judged: &Judged, out: &Path) -> miette::Result<()> {
+fn rows<'a>(
+    figure: &Figure,
+    measured: &'a [(&'static str, Measured)],
+) -> impl Iterator<Item = serde_json::Value> + 'a {
+    let name = figure.name;
+    measured.iter().filter(move |(other, _)| *other == name).flat_map(|(_, found)| found.rows())
+}
+
+/// Rows, figures, verdicts and report of a figure, in its directory.
+fn keep(judged: &Judged, measured: &[(&'static str, Measured)], out: &Path) -> miette::Result<()> {
     let dir = out.join(judged.figure.name);
+    let lines: String = rows(judged.figure, measured).map(|row| format!("{row}\n")).collect();
+    write_whole(&dir.join("rows.jsonl"), &lines)?;
     for (chart, name) in judged.charts.iter().zip(judged.chart_names()) {
         write_whole(&dir.join(name), &chart.to_svg())?;
     }
@@ -128,11 +147,12 @@ fn keep(judged: &Judged, out: &Path) -> miette::Result<()> {
     write_whole(&dir.join("report.html"), &report.to_html())
 }
 
-fn show(judged: &Judged, global: &Global, progress: &Progress) {
+fn show(judged: &Judged, measured: &[(&'static str, Measured)], global: &Global) {
     if global.json {
+        rows(judged.figure, measured).for_each(|row| outln!("{row}"));
         for verdict in &judged.verdicts {
             let (statement, verdict_word) = (&verdict.statement, word(verdict.verdict));
-            progress.note_data(&json!({
+            outln!("{}", json!({
                 "figure": judged.figure.name, "statement": statement, "source": verdict.source,
                 "verdict": verdict_word, "numbers": verdict.numbers,
             }));
@@ -147,7 +167,7 @@ fn show(judged: &Judged, global: &Global, progress: &Progress) {
         text += &format!("{:<13} {} ({})\n", word(verdict.verdict), verdict.statement, verdict.source);
         text += &format!("{:<13}   {}\n", "", verdict.numbers);
     }
-    progress.print(&text);
+    outln!("{text}");
 }
 
 fn write_docs(all: &[Judged], docs: &Path) -> miette::Result<()> {

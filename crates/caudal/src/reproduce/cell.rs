@@ -1,17 +1,26 @@
 //! A simulated point with all that a statement can be judged by: replications, not only their summary.
 
-use caudal_config::Point;
+use caudal_config::{Point, Variant};
 use caudal_policy::allocation::AllocationConfig;
 use caudal_policy::discipline::DisciplineConfig;
+use caudal_sim::engine::Account;
 use caudal_sim::experiment::Results;
 use caudal_sim::row::Row;
-use caudal_stats::paired::{self, Metric};
-use caudal_stats::{Estimate, Replicated};
+use caudal_stats::{Estimate, Linear, Replicated};
 use serde_json::Value;
+
+/// Which point of which figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct CellId {
+    pub(crate) figure: &'static str,
+    /// Index in the order of the file.
+    pub(crate) at: usize,
+}
 
 /// One point of a figure.
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
+    pub(crate) id: CellId,
     /// Name of the point within its file.
     pub(crate) key: String,
     /// Name of the system.
@@ -28,6 +37,8 @@ pub(crate) struct Cell {
     pub(crate) rate_per_s: f64,
     /// Quantum under processor sharing.
     pub(crate) quantum_ns: Option<f64>,
+    /// Is the offered work `load` in the long run? The authors' simulator cuts times down to whole nanoseconds.
+    pub(crate) load_is_exact: bool,
     /// Did it fall behind its load? Then it has no latency.
     pub(crate) overloaded: bool,
     /// Sojourn times in ps.
@@ -36,10 +47,10 @@ pub(crate) struct Cell {
     pub(crate) slowdown: Replicated,
     /// Slowdowns by class.
     pub(crate) class_slowdown: Vec<(String, Replicated)>,
-    /// Work done over core time held.
-    pub(crate) efficiency: Estimate,
-    /// Cores held, on average.
-    pub(crate) cores_mean: Estimate,
+    /// Core time and the time that it covers, of every replication.
+    pub(crate) held_ps: Vec<(f64, f64)>,
+    /// Time on tasks and core time, of every replication.
+    pub(crate) busy_ps: Vec<(f64, f64)>,
     /// Share of arrivals that found no spare core.
     pub(crate) refused: Estimate,
     /// The row as results are written.
@@ -111,6 +122,14 @@ impl Stat {
         }
     }
 
+    /// The logarithm of the statistic over the first replications; none in overload, or where too few values lie
+    /// beyond the percentile.
+    pub(crate) fn log(self, cell: &Cell, replications: usize) -> Option<Linear> {
+        let recorded = self.recorded(cell).filter(|_| !cell.overloaded)?;
+        let log = recorded.log_percentile(self.percentile(), replications)?;
+        Some(log.mapped(log.value() - self.divisor().ln(), 1.0))
+    }
+
     /// `a` over `b`, which saw the same requests. An overloaded system's latency grows without end: against
     /// one that carries the load it counts as infinite. Missing if neither carries it.
     pub(crate) fn ratio(self, a: &Cell, b: &Cell, confidence: f64) -> Estimate {
@@ -120,20 +139,20 @@ impl Stat {
             (false, true) => return Estimate::exact(0.0),
             (false, false) => {}
         }
-        let (Some(first), Some(second)) = (self.recorded(a), self.recorded(b)) else {
-            return Estimate::MISSING;
-        };
-        let compared = paired::compare(first, second, Metric::Percentile(self.percentile()), confidence);
-        match compared {
-            Ok(compared) if compared.ratio.high.is_finite() => compared.ratio,
-            // Too few values beyond the percentile for an interval of the pooled one.
-            Ok(_) => typical_ratio(first, second, self.percentile(), confidence),
-            Err(_) => {
-                let each = 1.0 - (1.0 - confidence) / 2.0;
-                apart(self.of(a, each), self.of(b, each))
-            }
+        let common = common_replications(&[a, b]);
+        if let (Some(first), Some(second)) = (self.log(a, common), self.log(b, common)) {
+            return first.plus(-1.0, &second).exp_interval(confidence);
+        }
+        match (self.recorded(a), self.recorded(b)) {
+            (Some(first), Some(second)) => typical_ratio(first, second, self.percentile(), confidence),
+            _ => Estimate::MISSING,
         }
     }
+}
+
+/// How many replications all of these have.
+pub(crate) fn common_replications(cells: &[&Cell]) -> usize {
+    cells.iter().map(|cell| cell.latency_ps.replications()).min().unwrap_or(0)
 }
 
 /// The median over the replications of the ratio of two systems' percentiles.
@@ -165,17 +184,6 @@ pub(crate) fn typical(mut values: Vec<f64>, confidence: f64) -> Estimate {
     }
 }
 
-/// An interval at 95 % over 16 replications made as wide as one of a higher confidence.
-pub(crate) fn widened(estimate: Estimate, confidence: f64) -> Estimate {
-    let factor = caudal_stats::t::two_sided(confidence, 15) / caudal_stats::t::two_sided(0.95, 15);
-    let Estimate { estimate, low, high } = estimate;
-    Estimate {
-        estimate,
-        low: estimate - (estimate - low) * factor,
-        high: estimate + (high - estimate) * factor,
-    }
-}
-
 /// The ratio of two independent estimates, from the ends of their intervals: wider than it has to be.
 pub(crate) fn apart(a: Estimate, b: Estimate) -> Estimate {
     if a.is_missing() || b.is_missing() {
@@ -188,7 +196,7 @@ pub(crate) fn apart(a: Estimate, b: Estimate) -> Estimate {
 
 impl Cell {
     /// The cell of a point with its results, which took `wall_s` seconds.
-    pub(crate) fn new(point: &Point, results: &Results, wall_s: f64) -> Cell {
+    pub(crate) fn new(id: CellId, point: &Point, results: &Results, wall_s: f64) -> Cell {
         let row = Row::new(point, results, wall_s);
         let classes = point.workload.service.classes();
         let class_slowdown = match classes.len() {
@@ -199,7 +207,11 @@ impl Cell {
                 .zip(results.classes.iter().map(|class| class.slowdown.clone()))
                 .collect(),
         };
+        let books = |part: fn(&Account, u64) -> (f64, f64)| -> Vec<(f64, f64)> {
+            results.accounts.iter().map(|(account, span_ps)| part(account, *span_ps)).collect()
+        };
         Cell {
+            id,
             key: point.key.clone(),
             system: point.system.name.clone(),
             allocation: allocation_name(&point.system.allocation),
@@ -211,15 +223,41 @@ impl Cell {
                 DisciplineConfig::ProcessorSharing(sharing) => Some(sharing.quantum.0 as f64 / 1e3),
                 _ => None,
             },
+            load_is_exact: point.system.variant == Variant::Paper,
             overloaded: results.overloaded,
             latency_ps: results.all.latency_ps.clone(),
             slowdown: results.all.slowdown.clone(),
             class_slowdown,
-            efficiency: row.efficiency,
-            cores_mean: row.cores_mean,
+            held_ps: books(|account, span_ps| (account.held_ps as f64, span_ps as f64)),
+            busy_ps: books(|account, _| (account.busy_ps as f64, account.held_ps as f64)),
             refused: row.grants_refused_share,
             row: serde_json::to_value(&row).unwrap_or_default(),
         }
+    }
+
+    /// Cores held, on average, over the first replications.
+    ///
+    /// In the long run, a point that carries its load spends as much time on tasks as is offered, whatever a run
+    /// happened to be offered: cores held for each that works vary far less than cores held.
+    pub(crate) fn cores(&self, replications: usize) -> Linear {
+        let n = replications.min(self.held_ps.len());
+        if self.overloaded || !self.load_is_exact {
+            return Linear::ratio_of_sums(&self.held_ps[..n]);
+        }
+        let inverse: Vec<(f64, f64)> = self.busy_ps[..n].iter().map(|&(busy, held)| (held, busy)).collect();
+        let held = Linear::ratio_of_sums(&inverse);
+        let work = self.load * f64::from(self.cores);
+        held.mapped(work * held.value(), work)
+    }
+
+    /// Cores held, on average.
+    pub(crate) fn cores_mean(&self, confidence: f64) -> Estimate {
+        self.cores(self.held_ps.len()).interval(confidence)
+    }
+
+    /// Share of the core time that is spent on tasks.
+    pub(crate) fn efficiency(&self, confidence: f64) -> Estimate {
+        Linear::ratio_of_sums(&self.busy_ps).interval(confidence)
     }
 
     /// Do cores come and go?

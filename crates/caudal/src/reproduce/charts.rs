@@ -118,8 +118,9 @@ pub(crate) fn among_curves(measured: &Measured, title: &str, note: &str, stats: 
 }
 
 fn alone(cell: &Cell, stat: Stat) -> Series {
-    let mut point = at(cell.cores_mean.estimate, stat.of(cell, CONFIDENCE));
-    point.x_interval = Some((cell.cores_mean.low, cell.cores_mean.high));
+    let cores = cell.cores_mean(CONFIDENCE);
+    let mut point = at(cores.estimate, stat.of(cell, CONFIDENCE));
+    point.x_interval = Some((cores.low, cores.high));
     point.note.clone_from(&cell.key);
     Series { mark: Mark::Points, ..Series::line(cell.allocation, vec![point]) }
 }

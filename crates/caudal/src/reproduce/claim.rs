@@ -1,15 +1,20 @@
 //! Judging: a statement is made of claims about numbers with intervals, and claims are true, false or open.
 //!
-//! A statement about many places ("at every number of cores") asks many questions at once. Its intervals hold
-//! jointly: each is computed at 1 − 5 %/n, so that the whole statement is judged at 95 % (Bonferroni).
+//! A statement about many places ("at every number of cores") asks many questions at once, and what is open may be
+//! looked at again after more replications ([`super::refine`]). All its intervals hold jointly: each is computed at
+//! 1 − 5 %/(questions · looks), so that the whole statement is judged at 95 % (Bonferroni), however often it is
+//! looked at.
 
 use caudal_report::Outcome;
 use caudal_stats::Estimate;
 
+use super::cell::{Cell, CellId, common_replications};
 use crate::table::digits;
 
 /// Confidence at which a statement as a whole is judged.
 const CONFIDENCE: f64 = 0.95;
+/// How often a statement is looked at: once, and after every round of further replications.
+pub(crate) const LOOKS: u32 = 4;
 
 /// Whether a claim is true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +35,25 @@ pub(crate) struct Claim {
     pub(crate) truth: Truth,
     /// How far the estimate is on the right side of the limit; negative on the wrong one.
     margin: f64,
+    /// How many times as far from the limit the estimate would have to be.
+    short: f64,
+    /// What it was computed from, and from how many replications of each.
+    cells: Vec<CellId>,
+    replications: usize,
 }
+
+/// Replications of a point that may decide an open claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Want {
+    pub(crate) cell: CellId,
+    pub(crate) replications: usize,
+}
+
+/// Most replications of a point.
+const REPLICATIONS_MAX: f64 = 512.0;
+/// A point gets at least and at most so many times as many replications in a round: how many it takes is not known
+/// well before they are there.
+const GROWTH: (f64, f64) = (1.5, 4.0);
 
 /// Where a number is claimed to be.
 #[derive(Clone, Copy, Debug)]
@@ -43,9 +66,11 @@ pub(crate) enum Limit {
 impl Claim {
     pub(crate) fn new(place: impl Into<String>, value: Estimate, limit: Limit) -> Claim {
         let Estimate { estimate, low, high } = value;
+        let above = |least: f64| (low > least, high < least, estimate - least);
+        let below = |most: f64| (high < most, low > most, most - estimate);
         let (surely, surely_not, margin) = match limit {
-            Limit::Below(most) => (high < most, low > most, most - estimate),
-            Limit::Above(least) => (low > least, high < least, estimate - least),
+            Limit::Below(most) => below(most),
+            Limit::Above(least) => above(least),
             Limit::Within(least, most) => (
                 low >= least && high <= most,
                 high < least || low > most,
@@ -57,17 +82,54 @@ impl Claim {
             (_, true) => Truth::No,
             _ => Truth::Open,
         };
-        Claim {
-            place: place.into(),
-            value,
-            truth,
-            margin: if margin.is_nan() { f64::NEG_INFINITY } else { margin },
-        }
+        let short = match limit {
+            Limit::Below(limit) | Limit::Above(limit) => short(value, limit),
+            Limit::Within(least, most) if margin > 0.0 => short(value, least).max(short(value, most)),
+            Limit::Within(least, most) => short(value, if estimate < least { least } else { most }),
+        };
+        let margin = if margin.is_nan() { f64::NEG_INFINITY } else { margin };
+        Claim { place: place.into(), value, truth, margin, short, cells: Vec::new(), replications: 0 }
+    }
+
+    /// Says what the number was computed from, so that it can be known better.
+    pub(crate) fn about(mut self, cells: &[&Cell]) -> Claim {
+        let carrying: Vec<&Cell> = cells.iter().copied().filter(|cell| !cell.overloaded).collect();
+        self.replications = common_replications(&carrying);
+        self.cells = carrying.into_iter().map(|cell| cell.id).collect();
+        self
+    }
+
+    /// How many times as many replications it would take; at best, if the estimate is off by its standard error to
+    /// the wrong side.
+    fn at_best(&self) -> f64 {
+        // Intervals of statements are three to four standard errors wide to either side.
+        let short = self.short / (1.0 + self.short / 3.0);
+        if short.is_nan() { f64::INFINITY } else { short * short }
+    }
+
+    /// Is it open, and may it be decided with as many replications as there are to be had?
+    fn may_be_decided(&self) -> bool {
+        let reachable = self.replications as f64 * self.at_best() <= REPLICATIONS_MAX;
+        self.truth == Truth::Open && !self.cells.is_empty() && reachable
+    }
+
+    fn wants(&self) -> impl Iterator<Item = Want> + '_ {
+        let growth = if self.short.is_nan() { GROWTH.1 } else { 1.3 * self.short * self.short };
+        let more = self.replications as f64 * growth.clamp(GROWTH.0, GROWTH.1);
+        let replications = more.min(REPLICATIONS_MAX) as usize;
+        self.cells.iter().map(move |&cell| Want { cell, replications })
     }
 
     fn show(&self) -> String {
         format!("{} {}", self.place, interval(self.value))
     }
+}
+
+/// The arm of the interval towards the limit over the way there.
+fn short(value: Estimate, limit: f64) -> f64 {
+    let Estimate { estimate, low, high } = value;
+    let arm = if estimate < limit { high - estimate } else { estimate - low };
+    arm / (estimate - limit).abs()
 }
 
 /// `0.41 [0.39, 0.43]`.
@@ -99,6 +161,15 @@ pub(crate) struct Finding {
     pub(crate) outcome: Outcome,
     /// The numbers that decided.
     pub(crate) numbers: String,
+    /// What may decide it, if it is undecided.
+    pub(crate) wants: Vec<Want>,
+}
+
+impl Finding {
+    /// Undecided, and no replication will change that.
+    pub(crate) fn open(numbers: String) -> Finding {
+        Finding { outcome: Outcome::Undecided, numbers, wants: Vec::new() }
+    }
 }
 
 /// How many of the claims a statement needs.
@@ -114,9 +185,9 @@ pub(crate) enum Needs {
 /// Asks all questions and judges.
 pub(crate) fn judge(needs: Needs, asks: &[Ask<'_>]) -> Finding {
     if asks.is_empty() {
-        return Finding { outcome: Outcome::Undecided, numbers: "no point to judge by".to_owned() };
+        return Finding::open("no point to judge by".to_owned());
     }
-    let confidence = 1.0 - (1.0 - CONFIDENCE) / asks.len() as f64;
+    let confidence = 1.0 - (1.0 - CONFIDENCE) / (asks.len() as f64 * f64::from(LOOKS));
     let claims: Vec<Claim> = asks.iter().map(|ask| ask(confidence)).collect();
     conclude(needs, claims)
 }
@@ -126,9 +197,9 @@ pub(crate) fn all(asks: &[Ask<'_>]) -> Finding {
     judge(Needs::All, asks)
 }
 
-/// A single number against a limit.
-pub(crate) fn one(place: &str, value: impl Fn(f64) -> Estimate, limit: Limit) -> Finding {
-    conclude(Needs::All, vec![Claim::new(place, value(CONFIDENCE), limit)])
+/// A single claim.
+pub(crate) fn one<'a>(ask: impl Fn(f64) -> Claim + 'a) -> Finding {
+    judge(Needs::All, &[Box::new(ask)])
 }
 
 fn conclude(needs: Needs, mut claims: Vec<Claim>) -> Finding {
@@ -144,7 +215,17 @@ fn conclude(needs: Needs, mut claims: Vec<Claim>) -> Finding {
         _ => Outcome::Undecided,
     };
     claims.sort_by(|a, b| a.margin.total_cmp(&b.margin));
-    Finding { outcome, numbers: numbers(needs, &claims, yes, no) }
+    let wants = if outcome == Outcome::Undecided { wants(needs, &claims) } else { Vec::new() };
+    Finding { outcome, numbers: numbers(needs, &claims, yes, no), wants }
+}
+
+/// Replications that may decide a statement. Where one claim of those that it needs can not be decided, only what
+/// may speak against it is worth the while.
+fn wants(needs: Needs, claims: &[Claim]) -> Vec<Want> {
+    let open = || claims.iter().filter(|claim| claim.truth == Truth::Open);
+    let may_hold = needs != Needs::All || open().all(Claim::may_be_decided);
+    let worth = open().filter(|claim| claim.may_be_decided() && (may_hold || claim.margin < 0.0));
+    worth.flat_map(Claim::wants).collect()
 }
 
 /// The claims that matter most, in words; `claims` come worst first.
@@ -183,7 +264,9 @@ pub(crate) fn each(parts: &[(&str, Finding)]) -> Finding {
         () => Outcome::Holds,
     };
     let numbers: Vec<String> = parts.iter().map(|(name, part)| format!("{name}: {}", part.numbers)).collect();
-    Finding { outcome, numbers: numbers.join(". ") }
+    let open = parts.iter().filter(|(_, part)| outcome == Outcome::Undecided && part.outcome == outcome);
+    let wants = open.flat_map(|(_, part)| part.wants.iter().copied()).collect();
+    Finding { outcome, numbers: numbers.join(". "), wants }
 }
 
 #[cfg(test)]
@@ -237,8 +320,8 @@ mod tests {
         let ask = || -> Ask<'static> {
             Box::new(|confidence| Claim::new("c", Estimate::exact(confidence), Limit::Above(0.989)))
         };
-        assert_eq!(all(&[ask()]).outcome, Outcome::DoesNotHold, "0.95");
-        assert_eq!(all(&[ask(), ask(), ask(), ask(), ask()]).outcome, Outcome::Holds, "0.99");
+        assert_eq!(all(&[ask()]).outcome, Outcome::DoesNotHold, "0.9875");
+        assert_eq!(all(&[ask(), ask(), ask(), ask(), ask()]).outcome, Outcome::Holds, "0.9975");
     }
 
     #[test]
@@ -255,9 +338,36 @@ mod tests {
         );
     }
 
+    /// An open claim about one point of 16 replications.
+    fn open(estimate: f64, half: f64) -> Claim {
+        let cell = super::super::synthetic::point("a", 17, 900.0, 0.1);
+        Claim::new("x", Estimate::symmetric(estimate, half), Limit::Below(1.0)).about(&[&cell])
+    }
+
+    #[test]
+    fn an_open_claim_wants_the_replications_that_it_takes() {
+        let wanted = |claims: Vec<Claim>| {
+            let wants = conclude(Needs::All, claims).wants;
+            wants.into_iter().map(|want| want.replications).collect::<Vec<_>>()
+        };
+        assert_eq!(wanted(vec![open(0.9, 0.15)]), [46], "(0.15/0.1)^2 times as many, and some more");
+        assert_eq!(wanted(vec![open(0.99, 0.15)]), [64], "not more than four times as many at once");
+        assert!(wanted(vec![open(0.9, 0.05)]).is_empty(), "it is decided");
+        assert!(wanted(vec![open(0.9, 0.15), open(1.2, 0.1)]).is_empty(), "the statement has fallen");
+    }
+
+    #[test]
+    fn where_one_claim_can_not_be_decided_only_the_contrary_is_worth_the_while() {
+        let tie = || Claim { replications: 400, ..open(1.0, 0.001) };
+        let wanted = |claims: Vec<Claim>| conclude(Needs::All, claims).wants.len();
+        assert_eq!(wanted(vec![tie()]), 0);
+        assert_eq!(wanted(vec![tie(), open(0.9, 0.15)]), 0);
+        assert_eq!(wanted(vec![tie(), open(1.1, 0.15)]), 1);
+    }
+
     #[test]
     fn a_statement_of_parts_is_as_good_as_its_worst_part() {
-        let part = |outcome| Finding { outcome, numbers: "n".to_owned() };
+        let part = |outcome| Finding { outcome, ..Finding::open("n".to_owned()) };
         let of = |a, b| each(&[("a", part(a)), ("b", part(b))]).outcome;
         assert_eq!(of(Outcome::Holds, Outcome::Holds), Outcome::Holds);
         assert_eq!(of(Outcome::Holds, Outcome::Undecided), Outcome::Undecided);

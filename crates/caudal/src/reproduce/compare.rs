@@ -1,10 +1,11 @@
 //! Questions that statements are made of: one system against another, a point against a curve.
 
-use caudal_stats::Estimate;
+use caudal_stats::{Estimate, Linear};
 
-use super::cell::{Cell, Stat, apart, typical, widened};
+use super::cell::{Cell, Stat, common_replications};
 use super::claim::{Ask, Claim, Limit};
 use super::figure::Measured;
+use super::ideal::Ideal;
 
 /// The median and the tails that all figures of the policies paper report.
 pub(crate) const LATENCIES: [Stat; 3] = [Stat::Latency(50.0), Stat::Latency(99.0), Stat::Latency(99.9)];
@@ -15,7 +16,7 @@ pub(crate) const MEDIAN: Stat = Stat::Latency(50.0);
 
 /// Is `stat` of `a` over that of `b` where `limit` says?
 pub(crate) fn ratio<'a>(place: String, stat: Stat, a: &'a Cell, b: &'a Cell, limit: Limit) -> Ask<'a> {
-    Box::new(move |confidence| Claim::new(place.clone(), stat.ratio(a, b, confidence), limit))
+    Box::new(move |confidence| Claim::new(place.clone(), stat.ratio(a, b, confidence), limit).about(&[a, b]))
 }
 
 /// The same at every number of cores and for every one of `stats`.
@@ -66,92 +67,44 @@ impl<'a> Curve<'a> {
         Curve { cells }
     }
 
-    /// A statistic of every replication of every point of the curve.
-    fn traced(&self, stat: Stat) -> Vec<(f64, Vec<f64>)> {
-        self.cells.iter().map(|cell| (f64::from(cell.held), stat.each(cell))).collect()
+    /// The neighbours of so many cores, and how far on the way from the left to the right one they are. Outside of
+    /// the curve, both are its end: static allocation comes in whole cores, so the fewest that carry the load are what
+    /// a point that holds even fewer on average is held against.
+    fn around(&self, cores: f64) -> Option<(&'a Cell, &'a Cell, f64)> {
+        let (first, last) = (*self.cells.first()?, *self.cells.last()?);
+        let held = |cell: &Cell| f64::from(cell.held);
+        if cores <= held(first) {
+            return Some((first, first, 0.0));
+        }
+        if cores >= held(last) {
+            return Some((last, last, 0.0));
+        }
+        let after = self.cells.iter().position(|cell| held(cell) > cores)?;
+        let (left, right) = (self.cells[after - 1], self.cells[after]);
+        Some((left, right, (cores - held(left)) / (held(right) - held(left))))
     }
 
-    /// `stat` of a point whose cores come and go, over the curve at as many cores as it holds on average: the
-    /// median over the replications, which saw the same requests. What is not known of its cores is added.
-    pub(crate) fn ratio_of(&self, point: &Cell, stat: Stat, confidence: f64) -> Estimate {
-        let traced = self.traced(stat);
-        Curve::over_replications(point, stat, confidence, |own, cores, replication, side| {
-            own / side.of(at(&traced, cores, replication))
-        })
-    }
-
-    /// By which factor both the latency and the cores of a point would have to shrink to reach the curve; again
-    /// the median over the replications.
-    ///
-    /// Fewer cores than the load takes can be on no curve; between there and the first point it is known from
-    /// below only.
-    pub(crate) fn distance(&self, point: &Cell, stat: Stat, confidence: f64) -> Estimate {
-        let traced = self.traced(stat);
-        let work = point.load * f64::from(point.cores);
-        Curve::over_replications(point, stat, confidence, |own, cores, replication, side| {
-            let above = |factor: f64| {
-                let there = cores / factor;
-                there > work && own / factor > side.of(at(&traced, there, replication))
-            };
-            // The factor at which the point is no longer above the curve, by bisection.
-            let (mut low, mut high) = (1.0 / 1024.0_f64, 1024.0_f64);
-            for _ in 0..60 {
-                let middle = (low * high).sqrt();
-                if above(middle) { low = middle } else { high = middle }
+    /// The logarithm of `stat` of a point whose cores come and go, over the curve at as many cores as it holds on
+    /// average: on the straight line of the curve's logarithm between two neighbours. With what it was computed from.
+    fn log_ratio(&self, point: &'a Cell, stat: Stat) -> Option<(Linear, Vec<&'a Cell>)> {
+        let (left, right, _) = self.around(point.cores(usize::MAX).value())?;
+        let cells = if left.id == right.id { vec![point, left] } else { vec![point, left, right] };
+        let n = common_replications(&cells);
+        let (own, cores) = (stat.log(point, n)?, point.cores(n));
+        let (from, to) = (stat.log(left, n)?, stat.log(right, n)?);
+        let width = f64::from(right.held) - f64::from(left.held);
+        let curve = match width {
+            0.0 => from,
+            width => {
+                let share = (cores.value() - f64::from(left.held)) / width;
+                let slope = (to.value() - from.value()) / width;
+                let there = from.mapped(from.value() * (1.0 - share), 1.0 - share).plus(share, &to);
+                // More cores are further down the curve.
+                there.plus(1.0, &cores.mapped(0.0, slope))
             }
-            low
-        })
-    }
-
-    /// The median of what `of` says of each replication: from its statistic, the cores held, its number, and
-    /// which side of the curve to take where it is not known. With the fewest cores and the highest curve for
-    /// the lower end, and the other way round for the upper one.
-    fn over_replications(
-        point: &Cell,
-        stat: Stat,
-        confidence: f64,
-        of: impl Fn(f64, f64, usize, Side) -> f64,
-    ) -> Estimate {
-        let each = 1.0 - (1.0 - confidence) / 2.0;
-        let (own, cores) = (stat.each(point), widened(point.cores_mean, each));
-        let median = |cores: f64, side: Side| {
-            let values = own.iter().enumerate().map(|(replication, &own)| of(own, cores, replication, side));
-            typical(values.filter(|value| !value.is_nan()).collect(), each)
         };
-        let (low, high) = (median(cores.low, Side::High), median(cores.high, Side::Low));
-        Estimate { estimate: median(cores.estimate, Side::Low).estimate, low: low.low, high: high.high }
+        Some((own.plus(-1.0, &curve), cells))
     }
-}
-
-/// Which end to take of what is not known.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
-    Low,
-    High,
-}
-
-impl Side {
-    fn of(self, (low, high): (f64, f64)) -> f64 {
-        if self == Side::Low { low } else { high }
-    }
-}
-
-/// A curve in one replication on so many cores, between two points along the straight line of its logarithm.
-/// Below its first point it is at least as high as there, and may be anything above.
-fn at(traced: &[(f64, Vec<f64>)], cores: f64, replication: usize) -> (f64, f64) {
-    let value = |(_, values): &(f64, Vec<f64>)| values.get(replication).copied().unwrap_or(f64::NAN);
-    let (Some(first), Some(last)) = (traced.first(), traced.last()) else { return (f64::NAN, f64::NAN) };
-    if cores < first.0 {
-        return (value(first), f64::INFINITY);
-    }
-    if cores >= last.0 {
-        return (value(last), value(last));
-    }
-    let after = traced.iter().position(|(held, _)| *held > cores).unwrap_or(1);
-    let (left, right) = (&traced[after - 1], &traced[after]);
-    let share = (cores - left.0) / (right.0 - left.0);
-    let between = (value(left).ln() * (1.0 - share) + value(right).ln() * share).exp();
-    (between, between)
 }
 
 /// Is the point of `balancing` under `allocation` at `limit` times the curve called `curve`?
@@ -165,37 +118,71 @@ pub(crate) fn against_curve<'a>(
     let point = measured.point(balancing, allocation)?;
     let curve = Curve::new(measured, curve);
     let place = format!("{} of {balancing} with {allocation}", stat.label());
-    Some(Box::new(move |confidence| {
-        Claim::new(place.clone(), curve.ratio_of(point, stat, confidence), limit)
+    Some(Box::new(move |confidence| match curve.log_ratio(point, stat) {
+        Some((log, cells)) => Claim::new(place.clone(), log.exp_interval(confidence), limit).about(&cells),
+        None => Claim::new(place.clone(), Estimate::MISSING, limit).about(&[point]),
     }))
 }
 
-/// Is the tail of the first system's point nearer to the single queue's curve than that of the second one: in
-/// latency on as many cores, or in latency and cores at once ([`Curve::distance`])?
+/// The point of `first` over its curve against that of `second` over the same curve.
+pub(crate) fn curve_ratios<'a>(
+    measured: &'a Measured,
+    (first, second): (&'a Cell, &'a Cell),
+    curve: &str,
+    stat: Stat,
+    (place, limit): (String, Limit),
+) -> Ask<'a> {
+    let curve = Curve::new(measured, curve);
+    Box::new(move |confidence| {
+        let (Some((a, mut cells)), Some((b, more))) =
+            (curve.log_ratio(first, stat), curve.log_ratio(second, stat))
+        else {
+            return Claim::new(place.clone(), Estimate::MISSING, limit).about(&[first, second]);
+        };
+        cells.extend(more);
+        // Replications that only one of them has say nothing about what they share.
+        let value = match a.replications() == b.replications() {
+            true => a.plus(-1.0, &b).exp_interval(confidence),
+            false => {
+                let each = 1.0 - (1.0 - confidence) / 2.0;
+                super::cell::apart(a.exp_interval(each), b.exp_interval(each))
+            }
+        };
+        Claim::new(place.clone(), value, limit).about(&cells)
+    })
+}
+
+/// In which direction the way to the single queue's curve is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// The latency over the single queue's on as many cores.
+    Latency,
+    /// The cores over those on which the single queue has the same latency.
+    Cores,
+}
+
+/// Is the tail of the first system's point nearer to the single queue's curve than that of the second one?
 pub(crate) fn nearer<'a>(
     measured: &'a Measured,
     allocation: &str,
     (first, second): (&str, &str),
-    both_ways: bool,
+    way: Way,
 ) -> Option<Ask<'a>> {
     let (a, b) = (measured.point(first, allocation)?, measured.point(second, allocation)?);
-    let curve = Curve::new(measured, "single-queue");
     let place = format!("{allocation}, against {second}:");
     Some(Box::new(move |confidence| {
+        let n = common_replications(&[a, b]);
+        let far = |point: &Cell| Ideal::of(point).log_distance(point, TAIL, way, n);
         let value = match (a.overloaded, b.overloaded) {
             (true, true) => Estimate::MISSING,
             (true, false) => Estimate::exact(f64::INFINITY),
             (false, true) => Estimate::exact(0.0),
-            (false, false) => {
-                let each = 1.0 - (1.0 - confidence) / 2.0;
-                let far = |point: &Cell| match both_ways {
-                    true => curve.distance(point, TAIL, each),
-                    false => curve.ratio_of(point, TAIL, each),
-                };
-                apart(far(a), far(b))
-            }
+            (false, false) => match (far(a), far(b)) {
+                (Some(a), Some(b)) => a.plus(-1.0, &b).exp_interval(confidence),
+                _ => Estimate::MISSING,
+            },
         };
-        Claim::new(place.clone(), value, Limit::Below(1.0))
+        Claim::new(place.clone(), value, Limit::Below(1.0)).about(&[a, b])
     }))
 }
 

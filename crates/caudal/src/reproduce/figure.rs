@@ -1,6 +1,7 @@
 //! A figure of a paper: the file that makes it, what is drawn, and what the paper says about it.
 
 use caudal_report::chart::Chart;
+use caudal_sim::experiment::Results;
 
 use super::cell::{Cell, STATIC};
 use super::claim::Finding;
@@ -55,11 +56,18 @@ pub(crate) struct Statement {
 pub(crate) struct Measured {
     /// Its points, in the order of the file.
     pub(crate) cells: Vec<Cell>,
+    /// What they were made of, to add replications to.
+    pub(crate) results: Vec<Results>,
     /// What was found where the highest load was looked for.
     pub(crate) highest: Vec<Highest>,
 }
 
 impl Measured {
+    /// Its rows as results are written.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = serde_json::Value> + '_ {
+        self.cells.iter().map(|cell| cell.row.clone()).chain(self.highest.iter().map(Highest::row))
+    }
+
     /// The curve of a system on the same cores all the time, along the number of cores.
     pub(crate) fn curve(&self, system: &str) -> Vec<&Cell> {
         self.cells.iter().filter(|cell| cell.system == system && cell.allocation == STATIC).collect()

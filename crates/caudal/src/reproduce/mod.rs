@@ -3,9 +3,9 @@
 //! * [`figure`]: what a figure is: a file of `experiments/`, charts, tables, and [`figure::Statement`]s.
 //! * `policies_*`, `tiny_quanta*`: the figures themselves, a file each.
 //! * [`run`] simulates a figure's points and keeps every replication as a [`cell`]; [`search`] looks for the
-//!   highest load where a figure shows that.
+//!   highest load where a figure shows that; [`refine`] adds replications where statements are open.
 //! * [`claim`] judges: claims about numbers with intervals, true, false or open; [`compare`] makes them of
-//!   pairs of systems that saw the same requests, and of points and curves.
+//!   pairs of systems that saw the same requests, and of points and curves, of which [`ideal`] is one.
 //! * [`tables`], [`charts`] and [`page`] show what came out.
 //!
 //! A statement holds, does not hold, or is undecided; whichever it is, it is reported with its numbers. No
@@ -16,6 +16,7 @@ mod charts;
 mod claim;
 mod compare;
 pub(crate) mod figure;
+mod ideal;
 mod notes;
 pub(crate) mod page;
 mod policies_dynamic;
@@ -25,6 +26,7 @@ mod policies_figure_4;
 mod policies_figure_5;
 mod policies_figure_7;
 mod policies_figures_6_9;
+pub(crate) mod refine;
 pub(crate) mod run;
 mod search;
 #[cfg(test)]

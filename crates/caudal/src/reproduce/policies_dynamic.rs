@@ -1,10 +1,9 @@
 //! Policies paper, Figures 5, 6 and 9: load balancing together with core allocation. The figures are alike but
 //! for the task length, the cores and the load; what the paper says about all of them is stated once here.
 
-use super::cell::widened;
 use super::charts;
 use super::claim::{Ask, Claim, Finding, Limit, Needs, all, judge, prefixed};
-use super::compare::{LATENCIES, MEDIAN, TAIL, against_curve, along_cores, nearer};
+use super::compare::{LATENCIES, MEDIAN, TAIL, Way, against_curve, along_cores, nearer};
 use super::figure::{Measured, Statement, Study};
 use super::tables::{Sheet, authors_sheet, dynamic_sheet, static_sheets};
 use super::words::UNCHANGED;
@@ -19,7 +18,8 @@ const STEALING: &str = "work-stealing";
 pub(super) const NOT_BEATEN: Limit = Limit::Above(1.0 - UNCHANGED);
 
 const CURVE_READING: &str = "at as many cores as the point holds on average, on the logarithm's straight line \
-     between simulated numbers of cores";
+     between simulated numbers of cores; points that hold fewer than any static allocation that carries the load are \
+     held against the smallest that does";
 
 /// Finding 1 on the static curves of a figure.
 pub(super) const STATIC_STEALING: Statement = Statement {
@@ -37,17 +37,17 @@ pub(super) const LOWEST: Statement = Statement {
     reading: "\"proximity to the single-queue curve\" upwards: p99.9 over the single queue's on as many cores is \
               lower with stealing than with choice or shedding under the same allocation policy",
     needs: &[],
-    judge: |study| nearest(study.here(), false),
+    judge: |study| nearest(study.here(), Way::Latency),
 };
 
-/// Finding 3, in both directions.
-pub(super) const NEAREST: Statement = Statement {
-    text: "Work stealing performs best with every core-allocation policy: distance to the single queue's curve",
+/// Finding 3, sideways.
+pub(super) const FEWEST: Statement = Statement {
+    text: "Work stealing performs best with every core-allocation policy: cores over the single queue's",
     source: "section 4.2.2, Finding 3",
-    reading: "the same in both directions: the factor by which both p99.9 and cores held would have to shrink to \
-              reach the curve",
+    reading: "the same sideways: the cores held over those on which the single queue has the same p99.9 (all of the \
+              machine, if it has none)",
     needs: &[],
-    judge: |study| nearest(study.here(), true),
+    judge: |study| nearest(study.here(), Way::Cores),
 };
 
 /// Finding 4 for short tasks, at the tail.
@@ -114,11 +114,11 @@ fn static_stealing(measured: &Measured) -> Finding {
     all(&asks)
 }
 
-fn nearest(measured: &Measured, both_ways: bool) -> Finding {
+fn nearest(measured: &Measured, way: Way) -> Finding {
     let mut asks = Vec::new();
     for allocation in ALLOCATION {
         for other in ["enqueue-choice", "work-shedding"] {
-            asks.extend(nearer(measured, allocation, (STEALING, other), both_ways));
+            asks.extend(nearer(measured, allocation, (STEALING, other), way));
         }
     }
     all(&asks)
@@ -159,8 +159,8 @@ fn near_bend(measured: &Measured) -> Finding {
 pub(super) fn share_of_cores<'a>(point: &'a super::cell::Cell, name: &str, limit: Limit) -> Ask<'a> {
     let place = format!("share of cores held with {name}");
     Box::new(move |confidence| {
-        let share = point.cores_mean.divided_by(f64::from(point.cores));
-        Claim::new(place.clone(), widened(share, confidence), limit)
+        let share = point.cores_mean(confidence).divided_by(f64::from(point.cores));
+        Claim::new(place.clone(), share, limit).about(&[point])
     })
 }
 
@@ -176,7 +176,7 @@ pub(super) fn efficiency_bound(study: &Study<'_>, mean_us: f64) -> Finding {
         .map(|point| -> Ask<'_> {
             Box::new(move |confidence| {
                 let place = format!("efficiency at load {}, bound {bound:.3}:", point.load);
-                Claim::new(place, widened(point.efficiency, confidence), Limit::Below(bound))
+                Claim::new(place, point.efficiency(confidence), Limit::Below(bound)).about(&[point])
             })
         })
         .collect();

@@ -3,7 +3,7 @@
 use caudal_report::chart::Chart;
 use caudal_stats::Estimate;
 
-use super::cell::{Stat, apart};
+use super::cell::{Cell, Stat, apart};
 use super::charts;
 use super::claim::{Ask, Claim, Finding, Limit, all, prefixed};
 use super::compare::{LATENCIES, MEDIAN, TAIL, along_cores};
@@ -116,7 +116,9 @@ fn less_impact(study: &Study<'_>) -> Finding {
                 .collect();
             let each = 1.0 - (1.0 - confidence) / 4.0;
             let ratio = apart(impact(here, &both, held, each), impact(there, &both, held, each));
-            Claim::new(format!("on {held} cores"), ratio, Limit::Below(1.0))
+            let cells = both.iter().flat_map(|system| [here.held(system, held), there.held(system, held)]);
+            let cells: Vec<&Cell> = cells.flatten().collect();
+            Claim::new(format!("on {held} cores"), ratio, Limit::Below(1.0)).about(&cells)
         })
     });
     all(&asks.collect::<Vec<_>>())

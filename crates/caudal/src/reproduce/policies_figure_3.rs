@@ -4,9 +4,9 @@ use caudal_report::Outcome;
 use caudal_report::chart::Chart;
 use caudal_stats::Estimate;
 
-use super::cell::Stat;
+use super::cell::{Cell, Stat};
 use super::charts;
-use super::claim::{Ask, Finding, Limit, Needs, all, each, judge, one, prefixed};
+use super::claim::{Ask, Claim, Finding, Limit, Needs, all, each, judge, one, prefixed};
 use super::compare::{LATENCIES, MEDIAN, TAIL, along_cores, where_both_carry};
 use super::figure::{Figure, Kind, Measured, Statement, Study};
 use super::tables::{Sheet, authors_sheet, static_sheets};
@@ -185,23 +185,21 @@ fn capped(measured: &Measured) -> Finding {
             measured.curve(system).into_iter().filter(|cell| !cell.overloaded).map(|cell| cell.held).min();
         held.map_or(f64::INFINITY, f64::from)
     };
-    let fewest = Estimate::exact(carries("no-balancing"));
-    one(
-        &format!(
-            "enqueue choice carries the load on {} cores or more, no balancing on",
-            carries("enqueue-choice")
-        ),
-        |_| fewest,
-        Limit::Below(carries("enqueue-choice")),
-    )
+    let (none, choice) = (carries("no-balancing"), carries("enqueue-choice"));
+    one(|_| {
+        let place = format!("enqueue choice carries the load on {choice} cores or more, no balancing on");
+        Claim::new(place, Estimate::exact(none), Limit::Below(choice))
+    })
 }
 
 fn parallel(measured: &Measured) -> Finding {
     let systems = ("work-stealing parallel checks", "work-stealing");
     let found = all(&along_cores(measured, systems, &[TAIL], Limit::Above(1.0 - MARGINAL)));
     // It bounds the gain from above: it can show that there is little, not that there is much.
-    let open = found.outcome == Outcome::DoesNotHold;
-    Finding { outcome: if open { Outcome::Undecided } else { found.outcome }, ..found }
+    match found.outcome {
+        Outcome::DoesNotHold => Finding::open(found.numbers),
+        _ => found,
+    }
 }
 
 fn choices(measured: &Measured) -> Finding {
@@ -215,16 +213,20 @@ fn choices(measured: &Measured) -> Finding {
 
 fn jbsq(measured: &Measured) -> Finding {
     let pairs = measured.pairs("work-stealing", "jbsq-3");
-    let gain = |confidence: f64| {
-        let gains = pairs.iter().filter(|(a, b)| !a.overloaded && !b.overloaded).map(|(stealing, jbsq)| {
-            let (a, b) = (TAIL.of(stealing, confidence), TAIL.of(jbsq, confidence));
-            let us = |ns: f64| ns / 1e3;
-            let estimate = us(a.estimate - b.estimate);
-            Estimate { estimate, low: us(a.low - b.high), high: us(a.high - b.low) }
-        });
-        gains.max_by(|a, b| a.estimate.total_cmp(&b.estimate)).unwrap_or(Estimate::MISSING)
+    let gain = |stealing: &Cell, jbsq: &Cell, confidence: f64| {
+        let (a, b) = (TAIL.of(stealing, confidence), TAIL.of(jbsq, confidence));
+        let us = |ns: f64| ns / 1e3;
+        Estimate { estimate: us(a.estimate - b.estimate), low: us(a.low - b.high), high: us(a.high - b.low) }
     };
-    one("largest difference at p99.9 in us:", gain, Limit::Within(5.0, 15.0))
+    one(|confidence| {
+        let carried = pairs.iter().filter(|(a, b)| !a.overloaded && !b.overloaded);
+        let gains = carried.map(|&(a, b)| (gain(a, b, confidence), a, b));
+        let (place, limit) = ("largest difference at p99.9 in us:", Limit::Within(5.0, 15.0));
+        match gains.max_by(|(a, ..), (b, ..)| a.estimate.total_cmp(&b.estimate)) {
+            Some((most, a, b)) => Claim::new(place, most, limit).about(&[a, b]),
+            None => Claim::new(place, Estimate::MISSING, limit),
+        }
+    })
 }
 
 fn ideal(measured: &Measured) -> Finding {

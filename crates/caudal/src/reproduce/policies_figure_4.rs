@@ -5,7 +5,7 @@ use caudal_stats::Estimate;
 
 use super::cell::Stat;
 use super::charts;
-use super::claim::{Finding, Limit, Needs, all, judge, one};
+use super::claim::{Claim, Finding, Limit, Needs, all, judge, one};
 use super::compare::{LATENCIES, MEDIAN, TAIL, along_cores};
 use super::figure::{Figure, Kind, Measured, Statement, Study};
 use super::tables::static_sheets;
@@ -74,14 +74,21 @@ static STATEMENTS: [Statement; 6] = [
 /// The largest gain at the tail over the largest gain at the median, as a ratio of ratios.
 fn primarily(measured: &Measured) -> Finding {
     let least = |stat: Stat, confidence: f64| {
-        let ratios = measured.pairs(BOTH.0, BOTH.1).into_iter().map(|(a, b)| stat.ratio(a, b, confidence));
-        ratios.min_by(|a, b| a.estimate.total_cmp(&b.estimate)).unwrap_or(Estimate::MISSING)
+        let pairs = measured.pairs(BOTH.0, BOTH.1).into_iter();
+        let ratios = pairs.map(|(a, b)| (stat.ratio(a, b, confidence), [a, b]));
+        ratios.min_by(|(a, _), (b, _)| a.estimate.total_cmp(&b.estimate))
     };
-    let of = |confidence: f64| {
+    one(|confidence| {
         let each = 1.0 - (1.0 - confidence) / 2.0;
-        super::cell::apart(least(TAIL, each), least(MEDIAN, each))
-    };
-    one("smallest ratio at p99.9 over smallest ratio at p50:", of, Limit::Below(1.0))
+        let place = "smallest ratio at p99.9 over smallest ratio at p50:";
+        let limit = Limit::Below(1.0);
+        match (least(TAIL, each), least(MEDIAN, each)) {
+            (Some((tail, a)), Some((median, b))) => {
+                Claim::new(place, super::cell::apart(tail, median), limit).about(&[a[0], a[1], b[0], b[1]])
+            }
+            _ => Claim::new(place, Estimate::MISSING, limit),
+        }
+    })
 }
 
 fn charts(measured: &Measured) -> Vec<Chart> {

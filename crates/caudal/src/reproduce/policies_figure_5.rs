@@ -2,9 +2,9 @@
 
 use caudal_stats::Estimate;
 
-use super::cell::{Cell, widened};
+use super::cell::{Cell, common_replications};
 use super::claim::{Ask, Claim, Finding, Limit, Needs, all, each, judge, prefixed};
-use super::compare::{MEDIAN, TAIL, spread};
+use super::compare::{MEDIAN, TAIL, curve_ratios, spread};
 use super::figure::{Figure, Kind, Measured, Statement, Study};
 use super::policies_dynamic as dynamic;
 use super::policies_dynamic::{any_against, beats, efficiency_bound, share_of_cores};
@@ -54,7 +54,7 @@ pub(crate) const FIGURE_C: Figure = Figure {
 static STATEMENTS_A: [Statement; 9] = [
     dynamic::STATIC_STEALING,
     dynamic::LOWEST,
-    dynamic::NEAREST,
+    dynamic::FEWEST,
     dynamic::NONE_BEATS_TAIL,
     dynamic::NONE_BEATS_MEDIAN,
     Statement {
@@ -85,7 +85,7 @@ static STATEMENTS_A: [Statement; 9] = [
 static STATEMENTS_B: [Statement; 9] = [
     dynamic::STATIC_STEALING,
     dynamic::LOWEST,
-    dynamic::NEAREST,
+    dynamic::FEWEST,
     beats!(
         "With tasks of 10 us, delay range with stealing beats static allocation: p99.9",
         "delay-range",
@@ -123,7 +123,7 @@ static STATEMENTS_B: [Statement; 9] = [
 static STATEMENTS_C: [Statement; 11] = [
     dynamic::STATIC_STEALING,
     dynamic::LOWEST,
-    dynamic::NEAREST,
+    dynamic::FEWEST,
     beats!(
         "With tasks of 100 us, delay range with stealing beats static allocation: p99.9",
         "delay-range",
@@ -191,9 +191,9 @@ fn poor_per_task(measured: &Measured) -> Finding {
 fn more_cores<'a>(first: &'a Cell, second: &'a Cell) -> Ask<'a> {
     Box::new(move |confidence| {
         let place = format!("cores of {} over cores of {}", first.allocation, second.allocation);
-        let each = 1.0 - (1.0 - confidence) / 2.0;
-        let ratio = super::cell::apart(widened(first.cores_mean, each), widened(second.cores_mean, each));
-        Claim::new(place, ratio, Limit::Above(1.0))
+        let n = common_replications(&[first, second]);
+        let log = first.cores(n).ln().plus(-1.0, &second.cores(n).ln());
+        Claim::new(place, log.exp_interval(confidence), Limit::Above(1.0)).about(&[first, second])
     })
 }
 
@@ -202,21 +202,10 @@ fn reactive(measured: &Measured) -> Finding {
 }
 
 fn idle_buffer(measured: &Measured) -> Finding {
-    use super::compare::Curve;
-    let asks = ["delay-range", "utilization-range"].into_iter().filter_map(|other| -> Option<Ask<'_>> {
-        let (buffer, range) =
-            (measured.point("idle-buffer", "idle-buffer")?, measured.point(STEALING, other)?);
-        Some(Box::new(move |confidence| {
-            let each = 1.0 - (1.0 - confidence) / 2.0;
-            let curve = Curve::new(measured, STEALING);
-            let (a, b) = (curve.ratio_of(buffer, TAIL, each), curve.ratio_of(range, TAIL, each));
-            let ratio = super::cell::apart(a, b);
-            Claim::new(
-                format!("its ratio to the curve over that of {other}"),
-                ratio,
-                Limit::Above(1.0 + MUCH),
-            )
-        }))
+    let asks = ["delay-range", "utilization-range"].into_iter().filter_map(|other| {
+        let points = (measured.point("idle-buffer", "idle-buffer")?, measured.point(STEALING, other)?);
+        let place = format!("its ratio to the curve over that of {other}");
+        Some(curve_ratios(measured, points, STEALING, TAIL, (place, Limit::Above(1.0 + MUCH))))
     });
     all(&asks.collect::<Vec<_>>())
 }
@@ -229,10 +218,14 @@ fn no_median(measured: &Measured) -> Finding {
     all(&asks.collect::<Vec<_>>())
 }
 
+/// The points of stealing under an allocation policy, for the three service times.
+fn points_of<'a>(study: &Study<'a>, allocation: &str) -> Vec<&'a Cell> {
+    FIVE.iter().filter_map(|name| study.figure(name).point(STEALING, allocation)).collect()
+}
+
 /// Cores held by stealing under an allocation policy, for the three service times.
 fn cores(study: &Study<'_>, allocation: &str, confidence: f64) -> Vec<Estimate> {
-    let points = FIVE.iter().filter_map(|name| study.figure(name).point(STEALING, allocation));
-    points.map(|point| widened(point.cores_mean, confidence)).collect()
+    points_of(study, allocation).into_iter().map(|point| point.cores_mean(confidence)).collect()
 }
 
 fn changing(study: &Study<'_>) -> Finding {
@@ -240,15 +233,15 @@ fn changing(study: &Study<'_>) -> Finding {
         let ask: Ask<'_> = Box::new(move |confidence| {
             let values = cores(study, allocation, confidence);
             Claim::new("most over fewest cores:", spread(&values), Limit::Above(1.0 + MARGINAL))
+                .about(&points_of(study, allocation))
         });
         let tail: Ask<'_> = Box::new(move |confidence| {
             let means_us = [1.0, 10.0, 100.0];
-            let points = FIVE.iter().zip(means_us).filter_map(|(name, mean_us)| {
-                let point = study.figure(name).point(STEALING, allocation)?;
-                Some(TAIL.of(point, confidence).divided_by(mean_us))
-            });
-            let values: Vec<Estimate> = points.collect();
+            let points = points_of(study, allocation);
+            let scaled = |(point, mean_us): (&&Cell, f64)| TAIL.of(point, confidence).divided_by(mean_us);
+            let values: Vec<Estimate> = points.iter().zip(means_us).map(scaled).collect();
             Claim::new("largest over smallest p99.9:", spread(&values), Limit::Above(1.0 + MARGINAL))
+                .about(&points)
         });
         judge(Needs::Any, &[ask, tail])
     };

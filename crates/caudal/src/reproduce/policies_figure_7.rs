@@ -3,7 +3,7 @@
 use caudal_report::chart::{Axis, Chart, Plot, Point, Series, Spread, Unit};
 use caudal_stats::Estimate;
 
-use super::cell::{Cell, apart, widened};
+use super::cell::{Cell, apart, common_replications};
 use super::charts::{Axes, curves};
 use super::claim::{Ask, Claim, Finding, Limit, all, each, one};
 use super::compare::{TAIL, spread};
@@ -61,7 +61,7 @@ static STATEMENTS: [Statement; 7] = [
         reading: "largest over smallest share of core time spent on tasks at loads 0.2 to 0.8",
         needs: &[],
         judge: |study| {
-            steadier(study.here(), "utilization-range", &OTHERS, |cell, c| widened(cell.efficiency, c))
+            steadier(study.here(), "utilization-range", &OTHERS, |cell, c| cell.efficiency(c))
         },
     },
     Statement {
@@ -95,32 +95,36 @@ fn same_load<'a>(measured: &'a Measured, first: &str, second: &str) -> Vec<(&'a 
 }
 
 fn savings(measured: &Measured) -> Finding {
-    let mut found: Vec<(String, Estimate)> = Vec::new();
+    let saved = |a: &Cell, b: &Cell| {
+        let n = common_replications(&[a, b]);
+        b.cores(n).plus(-1.0, &a.cores(n))
+    };
+    let mut similar: Vec<(&str, &str, &Cell, &Cell)> = Vec::new();
     for range in RANGES {
         for other in OTHERS {
-            for (a, b) in same_load(measured, range, other) {
-                if a.overloaded || b.overloaded || TAIL.ratio(a, b, CONFIDENCE).high > 1.0 + SIMILAR {
-                    continue;
-                }
-                let (own, theirs) = (a.cores_mean, b.cores_mean);
-                let saved = Estimate {
-                    estimate: theirs.estimate - own.estimate,
-                    low: theirs.low - own.high,
-                    high: theirs.high - own.low,
-                };
-                found.push((format!("cores that {range} saves against {other} at load {}:", a.load), saved));
-            }
+            let pairs = same_load(measured, range, other).into_iter();
+            let carried = pairs.filter(|(a, b)| !a.overloaded && !b.overloaded);
+            let alike = carried.filter(|(a, b)| TAIL.ratio(a, b, CONFIDENCE).high <= 1.0 + SIMILAR);
+            similar.extend(alike.map(|(a, b)| (range, other, a, b)));
         }
     }
-    let most = found.into_iter().max_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate));
-    most.map_or_else(|| all(&[]), |(place, saved)| one(&place, |_| saved, Limit::Within(10.0, 20.0)))
+    let value = |&(_, _, a, b): &(&str, &str, &Cell, &Cell)| saved(a, b).value();
+    let most = similar.into_iter().max_by(|a, b| value(a).total_cmp(&value(b)));
+    let Some((range, other, a, b)) = most else { return all(&[]) };
+    one(move |confidence| {
+        let place = format!("cores that {range} saves against {other} at load {}:", a.load);
+        Claim::new(place, saved(a, b).interval(confidence), Limit::Within(10.0, 20.0)).about(&[a, b])
+    })
 }
 
-fn across_loads(measured: &Measured, allocation: &str, of: impl Fn(&Cell) -> Estimate) -> Estimate {
-    let points = measured.under(STEALING, allocation);
-    let values: Vec<Estimate> =
-        points.into_iter().filter(|cell| LOADS.contains(&cell.load)).map(of).collect();
-    spread(&values)
+/// The points of an allocation policy at the loads that a statement is about.
+fn across_loads<'a>(measured: &'a Measured, allocation: &str) -> Vec<&'a Cell> {
+    let points = measured.under(STEALING, allocation).into_iter();
+    points.filter(|cell| LOADS.contains(&cell.load)).collect()
+}
+
+fn spread_across_loads(cells: &[&Cell], of: impl Fn(&Cell) -> Estimate) -> Estimate {
+    spread(&cells.iter().map(|cell| of(cell)).collect::<Vec<_>>())
 }
 
 fn steadier(
@@ -132,14 +136,15 @@ fn steadier(
     let asks = others.iter().map(|&other| -> Ask<'_> {
         Box::new(move |confidence| {
             let each = 1.0 - (1.0 - confidence) / 2.0;
-            let of = |allocation: &str| across_loads(measured, allocation, |cell| metric(cell, each));
-            let (own, theirs) = (of(range), of(other));
+            let cells = [across_loads(measured, range), across_loads(measured, other)];
+            let [own, theirs] =
+                [0, 1].map(|at| spread_across_loads(&cells[at], |cell| metric(cell, each)));
             let place = format!(
                 "{} for {range}, {} for {other}; ratio",
                 crate::table::digits(own.estimate),
                 crate::table::digits(theirs.estimate)
             );
-            Claim::new(place, apart(own, theirs), Limit::Below(1.0))
+            Claim::new(place, apart(own, theirs), Limit::Below(1.0)).about(&cells.concat())
         })
     });
     all(&asks.collect::<Vec<_>>())
@@ -147,15 +152,16 @@ fn steadier(
 
 fn excess(cell: &Cell, confidence: f64) -> Estimate {
     let ideal = cell.load * f64::from(cell.cores);
-    let Estimate { estimate, low, high } = widened(cell.cores_mean, confidence);
+    let Estimate { estimate, low, high } = cell.cores_mean(confidence);
     Estimate { estimate: estimate - ideal, low: low - ideal, high: high - ideal }
 }
 
 fn inconsistent(measured: &Measured) -> Finding {
     let of = |allocation: &'static str| {
         let ask: Ask<'_> = Box::new(move |confidence| {
-            let value = across_loads(measured, allocation, |cell| excess(cell, confidence));
-            Claim::new("most over fewest excess cores", value, Limit::Above(1.5))
+            let cells = across_loads(measured, allocation);
+            let value = spread_across_loads(&cells, |cell| excess(cell, confidence));
+            Claim::new("most over fewest excess cores", value, Limit::Above(1.5)).about(&cells)
         });
         all(&[ask])
     };
@@ -167,9 +173,10 @@ fn fewer_cores(measured: &Measured, other: &str) -> Finding {
     for range in RANGES {
         for (a, b) in same_load(measured, range, other) {
             asks.push(Box::new(move |confidence| {
-                let each = 1.0 - (1.0 - confidence) / 2.0;
-                let ratio = apart(widened(a.cores_mean, each), widened(b.cores_mean, each));
-                Claim::new(format!("{range} at load {}", a.load), ratio, Limit::Below(1.0))
+                let n = common_replications(&[a, b]);
+                let log = a.cores(n).ln().plus(-1.0, &b.cores(n).ln());
+                let place = format!("{range} at load {}", a.load);
+                Claim::new(place, log.exp_interval(confidence), Limit::Below(1.0)).about(&[a, b])
             }));
         }
     }

@@ -5,11 +5,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use caudal_config::{File, Measure, Point};
-use caudal_sim::experiment::{Crew, ExperimentError, Judged};
+use caudal_sim::experiment::{Crew, ExperimentError, Judged, Results};
 use caudal_sim::sweep::experiment;
 
-use super::cell::Cell;
+use super::cell::{Cell, CellId};
+use super::claim::Want;
 use super::figure::{Figure, Kind, Measured};
+use super::refine::Refined;
 use super::search::{Highest, Search};
 use crate::global::Global;
 use crate::progress::Progress;
@@ -29,6 +31,7 @@ pub(crate) struct RunError {
 
 /// What is to be simulated for a figure.
 pub(crate) struct Plan {
+    figure: &'static str,
     points: Vec<Point>,
     searches: Vec<Search>,
 }
@@ -40,7 +43,7 @@ impl Plan {
     /// If it is wrong; the tests read all of them.
     pub(crate) fn new(figure: &Figure, quick: bool) -> miette::Result<Plan> {
         let file = File::parse(figure.file, path(figure.name))?;
-        let mut plan = Plan { points: Vec::new(), searches: Vec::new() };
+        let mut plan = Plan { figure: figure.name, points: Vec::new(), searches: Vec::new() };
         match figure.kind {
             Kind::Points => plan.points = file.points()?,
             Kind::HighestLoad => plan.searches = Search::all(&file, quick),
@@ -71,18 +74,56 @@ impl Plan {
         let on_row = Mutex::new(on_row);
         let done =
             |row: &serde_json::Value| (on_row.lock().unwrap_or_else(std::sync::PoisonError::into_inner))(row);
-        let cells = in_parallel(global.threads, &self.points, |point| {
-            let cell = simulate(point, global, progress)?;
+        let places: Vec<usize> = (0..self.points.len()).collect();
+        let found = in_parallel(global.threads, &places, |&at| {
+            let (cell, results) = self.simulate(at, global, progress)?;
             progress.step();
             done(&cell.row);
-            Ok(cell)
+            Ok((cell, results))
         })?;
+        let (cells, results) = found.into_iter().unzip();
         let highest: Vec<Highest> = in_parallel(global.threads, &self.searches, |search| {
             let found = search.run(global, progress)?;
             done(&found.row());
             Ok(found)
         })?;
-        Ok(Measured { cells, highest })
+        Ok(Measured { cells, results, highest })
+    }
+
+    /// A point of the file.
+    pub(crate) fn point(&self, cell: CellId) -> &Point {
+        &self.points[cell.at]
+    }
+
+    fn simulate(&self, at: usize, global: &Global, progress: &Progress) -> Result<Refined, RunError> {
+        let (started, point) = (Instant::now(), &self.points[at]);
+        let crew = Crew { threads: 1, stop: &global.stop, progress: &|more| progress.requests(more) };
+        let results = experiment(point, false, Judged::Reported)
+            .run(&crew)
+            .map_err(|source| RunError { point: point.key.clone(), source })?;
+        let id = CellId { figure: self.figure, at };
+        Ok((Cell::new(id, point, &results, started.elapsed().as_secs_f64()), results))
+    }
+
+    /// A point with more replications than `results` have.
+    ///
+    /// # Errors
+    /// If it is interrupted.
+    pub(crate) fn extend(
+        &self,
+        want: &Want,
+        results: &Results,
+        global: &Global,
+        progress: &Progress,
+    ) -> Result<Refined, RunError> {
+        let (started, point) = (Instant::now(), self.point(want.cell));
+        let mut results = results.clone();
+        let more = want.replications.saturating_sub(results.accounts.len());
+        let crew = Crew { threads: 1, stop: &global.stop, progress: &|more| progress.requests(more) };
+        experiment(point, false, Judged::Reported)
+            .extend(&mut results, more as u32, &crew)
+            .map_err(|source| RunError { point: point.key.clone(), source })?;
+        Ok((Cell::new(want.cell, point, &results, started.elapsed().as_secs_f64()), results))
     }
 }
 
@@ -100,17 +141,8 @@ fn hurried(measure: &Measure) -> Measure {
     Measure { requests: measure.requests.map(less), warm_up, ..measure.clone() }
 }
 
-fn simulate(point: &Point, global: &Global, progress: &Progress) -> Result<Cell, RunError> {
-    let started = Instant::now();
-    let crew = Crew { threads: 1, stop: &global.stop, progress: &|more| progress.requests(more) };
-    let results = experiment(point, false, Judged::Reported)
-        .run(&crew)
-        .map_err(|source| RunError { point: point.key.clone(), source })?;
-    Ok(Cell::new(point, &results, started.elapsed().as_secs_f64()))
-}
-
 /// `work` on all `items`, one at a time on each thread; the results are in the order of the items.
-fn in_parallel<T: Sync, R: Send>(
+pub(crate) fn in_parallel<T: Sync, R: Send>(
     threads: usize,
     items: &[T],
     work: impl Fn(&T) -> Result<R, RunError> + Sync,

@@ -3,7 +3,7 @@
 use caudal_stats::{Estimate, Histogram, Replicated};
 use serde_json::Value;
 
-use super::cell::{Cell, STATIC};
+use super::cell::{Cell, CellId, STATIC};
 use super::figure::Measured;
 
 /// A static point whose latencies are spread evenly by ± half around `median_ns`, alike in 16 replications up to
@@ -21,6 +21,7 @@ pub(super) fn point(system: &str, held: u32, median_ns: f64, noise: f64) -> Cell
         latency_ps.push(&histogram);
     }
     Cell {
+        id: CellId { figure: "made up", at: 0 },
         key: format!("{system}/{held}"),
         system: system.to_owned(),
         allocation: STATIC,
@@ -29,20 +30,23 @@ pub(super) fn point(system: &str, held: u32, median_ns: f64, noise: f64) -> Cell
         load: 0.5,
         rate_per_s: 16e6,
         quantum_ns: None,
+        load_is_exact: true,
         overloaded: false,
         slowdown: latency_ps.clone(),
         latency_ps,
         class_slowdown: Vec::new(),
-        efficiency: Estimate::exact(16.0 / f64::from(held)),
-        cores_mean: Estimate::exact(f64::from(held)),
+        held_ps: vec![(f64::from(held), 1.0); 16],
+        busy_ps: vec![(16.0, f64::from(held)); 16],
         refused: Estimate::exact(0.0),
         row: Value::Null,
     }
 }
 
-/// The same point under an allocation policy, holding so many cores on average.
-pub(super) fn dynamic(cell: Cell, allocation: &'static str, cores_mean: Estimate) -> Cell {
-    Cell { allocation, cores_mean, held: 32, ..cell }
+/// The same point under an allocation policy, holding so many cores on average, more or less by `spread`.
+pub(super) fn dynamic(cell: Cell, allocation: &'static str, cores: f64, spread: f64) -> Cell {
+    // Pairs of replications: independent of the noise of [`point`].
+    let held = |replication: usize| if replication % 4 < 2 { cores + spread } else { cores - spread };
+    Cell { allocation, busy_ps: (0..16).map(|i| (16.0, held(i))).collect(), held: 32, ..cell }
 }
 
 /// The same point, fallen behind its load.
@@ -52,5 +56,5 @@ pub(super) fn overloaded(cell: Cell) -> Cell {
 
 /// A figure of these points.
 pub(super) fn figure(cells: Vec<Cell>) -> Measured {
-    Measured { cells, highest: Vec::new() }
+    Measured { cells, ..Measured::default() }
 }

@@ -120,9 +120,10 @@ pub(crate) fn dynamic_sheet(measured: &Measured) -> Sheet {
     let percent = |value: f64| format!("{:.1} %", 100.0 * value);
     let row = |cell: &Cell| {
         let mut row = vec![cell.system.clone(), cell.allocation.to_owned(), digits(cell.load)];
-        row.push(estimate(cell.cores_mean, digits));
-        row.push(percent(cell.cores_mean.estimate / f64::from(cell.cores)));
-        row.push(estimate(cell.efficiency, percent));
+        let cores = cell.cores_mean(CONFIDENCE);
+        row.push(estimate(cores, digits));
+        row.push(percent(cores.estimate / f64::from(cell.cores)));
+        row.push(estimate(cell.efficiency(CONFIDENCE), percent));
         row.extend(LATENCIES.iter().map(|stat| match cell.overloaded {
             true => "overload".to_owned(),
             false => estimate(stat.of(cell, CONFIDENCE), time),
@@ -159,8 +160,8 @@ pub(crate) fn authors_sheet(measured: &Measured) -> Option<Sheet> {
         let ours = measured.cells.iter().find(same)?;
         let mut row = vec![name.to_owned(), theirs.allocation.to_owned()];
         let both = |show: &dyn Fn(&Cell) -> String| format!("{} / {}", show(ours), show(theirs));
-        row.push(both(&|cell| digits(cell.cores_mean.estimate)));
-        row.push(both(&|cell| format!("{:.1} %", 100.0 * cell.efficiency.estimate)));
+        row.push(both(&|cell| digits(cell.cores_mean(CONFIDENCE).estimate)));
+        row.push(both(&|cell| format!("{:.1} %", 100.0 * cell.efficiency(CONFIDENCE).estimate)));
         row.extend(LATENCIES.iter().map(|&stat| both(&|cell| shown(Some(cell), stat))));
         Some(row)
     };

@@ -4,13 +4,13 @@ use caudal_report::Outcome;
 use caudal_report::chart::{Axis, Chart, Level, Plot, Point, Series, Spread, Unit};
 use caudal_stats::Estimate;
 
-use super::cell::{Cell, Stat, apart, typical};
+use super::cell::{Cell, Stat, typical};
 use super::charts::{Axes, curves};
 use super::claim::{Ask, Claim, Finding, Limit, Needs, all, each, judge, one};
 use super::compare::ratio;
 use super::figure::{Figure, Kind, Measured, Statement};
-use super::search::{Highest, SLOWDOWN_MAX};
-use super::tables::{Sheet, pivot};
+use super::search::{Crossing, Highest, SLOWDOWN_MAX};
+use super::tables::{CONFIDENCE, Sheet, pivot};
 use super::words::{COMPETITIVE, MUCH, UNCHANGED};
 use crate::table::{digits, time};
 
@@ -236,14 +236,16 @@ fn passes_ten(measured: &Measured) -> Finding {
     let rates = with_quantum(measured, 500.0).into_iter().filter_map(|small| {
         let large = *five.iter().find(|large| large.rate_per_s == small.rate_per_s)?;
         let rate = digits(small.rate_per_s / 1e6);
-        let kept = one("with 0.5 us", |c| of(small, c), Limit::Below(SLOWDOWN_MAX));
-        let broken = one("with 5 us", |c| of(large, c), Limit::Above(SLOWDOWN_MAX));
+        let claim = |place: &str, cell: &Cell, limit: Limit, confidence: f64| {
+            Claim::new(place, of(cell, confidence), limit).about(&[cell])
+        };
+        let kept = one(|c| claim("with 0.5 us", small, Limit::Below(SLOWDOWN_MAX), c));
+        let broken = one(|c| claim("with 5 us", large, Limit::Above(SLOWDOWN_MAX), c));
         Some(each(&[(&format!("at {rate} M/s"), kept), ("and", broken)]))
     });
     let found: Vec<Finding> = rates.collect();
     let holds = found.iter().find(|finding| finding.outcome == Outcome::Holds);
-    let none = Finding { outcome: Outcome::Undecided, numbers: "at no simulated rate surely".to_owned() };
-    holds.cloned().unwrap_or(none)
+    holds.cloned().unwrap_or_else(|| Finding::open("at no simulated rate surely".to_owned()))
 }
 
 /// What was found for a quantum and a cost of a preemption.
@@ -254,22 +256,21 @@ fn highest(measured: &Measured, (quantum_ns, preemption_ns): (f64, f64)) -> Opti
         .find(|found| found.quantum_ns == quantum_ns && found.preemption_ns == preemption_ns)
 }
 
-/// The highest rate of one over that of another. Brackets are what bisection is sure of, at any confidence.
-fn over(measured: &Measured, own: (f64, f64), other: (f64, f64)) -> Estimate {
-    match (highest(measured, own), highest(measured, other)) {
-        (Some(own), Some(other)) => apart(own.rate_per_s, other.rate_per_s),
-        _ => Estimate::MISSING,
-    }
+/// The highest rate of one over that of another.
+fn over(measured: &Measured, own: (f64, f64), other: (f64, f64)) -> Option<Crossing> {
+    Some(highest(measured, own)?.over(highest(measured, other)?))
 }
 
 fn rate_ratio(measured: &Measured, own: (f64, f64), other: (f64, f64), limit: Limit) -> Finding {
-    let place = format!("{} over {}:", time(own.0), time(other.0));
-    one(&place, |_| over(measured, own, other), limit)
+    all(&[rate_ask(measured, own, other, limit)])
 }
 
-fn rate_ask<'a>(measured: &'a Measured, own: (f64, f64), other: (f64, f64), limit: Limit) -> Ask<'a> {
+fn rate_ask(measured: &Measured, own: (f64, f64), other: (f64, f64), limit: Limit) -> Ask<'_> {
     let place = format!("{} over {}:", time(own.0), time(other.0));
-    Box::new(move |_| Claim::new(place.clone(), over(measured, own, other), limit))
+    Box::new(move |confidence| {
+        let ratio = over(measured, own, other).map_or(Estimate::MISSING, |ratio| ratio.interval(confidence));
+        Claim::new(place.clone(), ratio, limit)
+    })
 }
 
 /// The highest rate nowhere rises from one quantum to the next longer one.
@@ -299,22 +300,23 @@ fn any_reduction(measured: &Measured) -> Finding {
 
 /// Best rate over that with 5 us at 100 ns, over the same at no overhead.
 fn reduced(measured: &Measured) -> Finding {
+    let estimate = |found: &Highest| found.rate_per_s(CONFIDENCE).estimate;
     let best = |preemption_ns: f64| {
         let rates = measured.highest.iter().filter(|found| found.preemption_ns == preemption_ns);
         rates
-            .max_by(|a, b| a.rate_per_s.estimate.total_cmp(&b.rate_per_s.estimate))
+            .max_by(|a, b| estimate(a).total_cmp(&estimate(b)))
             .map(|found| found.quantum_ns)
     };
-    let gain = |preemption_ns: f64| match best(preemption_ns) {
-        Some(quantum) => over(measured, (quantum, preemption_ns), (5_000.0, preemption_ns)),
-        None => Estimate::MISSING,
+    let gain = |preemption_ns: f64| {
+        over(measured, (best(preemption_ns)?, preemption_ns), (5_000.0, preemption_ns))
     };
-    let place = format!(
-        "gain over 5 us: {} at no overhead, {} at 100 ns; ratio",
-        digits(gain(0.0).estimate),
-        digits(gain(100.0).estimate)
-    );
-    one(&place, |_| apart(gain(100.0), gain(0.0)), Limit::Below(1.0))
+    let (Some(free), Some(costly)) = (gain(0.0), gain(100.0)) else { return all(&[]) };
+    one(|confidence| {
+        let shown = |ratio: &Crossing| digits(ratio.interval(confidence).estimate);
+        let (at_none, at_some) = (shown(&free), shown(&costly));
+        let place = format!("gain over 5 us: {at_none} at no overhead, {at_some} at 100 ns; ratio");
+        Claim::new(place, costly.over(&free).interval(confidence), Limit::Below(1.0))
+    })
 }
 
 /// Long jobs under MSQ against another system, at the rates that `at` lets pass.
@@ -355,16 +357,12 @@ fn charts_2(measured: &Measured) -> Vec<Chart> {
             measured.highest.iter().filter(|found| found.preemption_ns == cost).collect();
         found.sort_by(|a, b| a.quantum_ns.total_cmp(&b.quantum_ns));
         let points = found.iter().map(|found| {
-            Point::new(found.quantum_ns, found.rate_per_s.estimate)
-                .within(found.rate_per_s.low, found.rate_per_s.high)
+            let rate = found.rate_per_s(CONFIDENCE);
+            Point::new(found.quantum_ns, rate.estimate).within(rate.low, rate.high)
         });
         plot = plot.with(Series::line(format!("{} a preemption", time(cost)), points.collect()));
     }
-    vec![Chart::single(
-        FIGURE_2.title,
-        "Bands: between rates at which all replications keep and break the limit.",
-        vec![plot],
-    )]
+    vec![Chart::single(FIGURE_2.title, "Bands: 95 % intervals.", vec![plot])]
 }
 
 fn charts_4(measured: &Measured) -> Vec<Chart> {
@@ -390,7 +388,7 @@ fn sheets_1(measured: &Measured) -> Vec<Sheet> {
 fn sheets_2(measured: &Measured) -> Vec<Sheet> {
     let row = |found: &Highest| {
         let rate = |rate: f64| format!("{:.2} M/s", rate / 1e6);
-        let Estimate { estimate, low, high } = found.rate_per_s;
+        let Estimate { estimate, low, high } = found.rate_per_s(CONFIDENCE);
         vec![
             time(found.preemption_ns),
             time(found.quantum_ns),
@@ -405,7 +403,7 @@ fn sheets_2(measured: &Measured) -> Vec<Sheet> {
     });
     vec![Sheet {
         title: "Highest rate with p99.9 slowdown at most 10".to_owned(),
-        head: ["preemption", "quantum", "highest rate", "surely between", "loads tried"]
+        head: ["preemption", "quantum", "highest rate", "95 % interval", "loads tried"]
             .map(str::to_owned)
             .to_vec(),
         rows: found.into_iter().map(row).collect(),

@@ -1,0 +1,171 @@
+//! Further replications for the points that open statements hang on.
+//!
+//! The first look at all figures leaves some statements undecided, mostly for want of replications of a few points.
+//! Every round asks each of them which points may decide it ([`super::claim::Want`]), takes statements in the order
+//! of what they cost until the round's budget is spent, and simulates the points on. Which ones depends on simulated
+//! results alone, never on the clock or the number of threads.
+
+use std::collections::BTreeMap;
+
+use caudal_config::Point;
+use caudal_policy::discipline::DisciplineConfig;
+use caudal_sim::experiment::Results;
+
+use super::cell::{Cell, CellId};
+use super::claim::{LOOKS, Want};
+use super::figure::{Figure, Measured, Study};
+use super::run::{Plan, RunError, in_parallel};
+use crate::global::Global;
+use crate::progress::Progress;
+
+/// What a round may cost, in requests that run to completion.
+const ROUND_COST: f64 = 0.55e9;
+
+/// Adds replications until nothing is open that they may decide, or no round is left.
+///
+/// # Errors
+/// If it is interrupted.
+pub(crate) fn refine(
+    figures: &[&'static Figure],
+    plans: &[Plan],
+    measured: &mut [(&'static str, Measured)],
+    global: &Global,
+    progress: &Progress,
+) -> Result<(), RunError> {
+    for _ in 1..LOOKS {
+        let more = chosen(&wanted(figures, measured), |cell| cost(plans, measured, cell));
+        if more.is_empty() {
+            return Ok(());
+        }
+        progress.more_steps(more.len() as u64);
+        let refined = in_parallel(global.threads, &more, |want| {
+            let (plan, results) = found(plans, measured, want.cell);
+            let refined = plan.extend(want, results, global, progress)?;
+            progress.step();
+            Ok(refined)
+        })?;
+        for (cell, results) in refined {
+            let at = cell.id.at;
+            if let Some((_, figure)) = measured.iter_mut().find(|(name, _)| *name == cell.id.figure) {
+                (figure.cells[at], figure.results[at]) = (cell, results);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What every statement that is open wants.
+fn wanted(figures: &[&'static Figure], measured: &[(&'static str, Measured)]) -> Vec<Vec<Want>> {
+    let mut wanted = Vec::new();
+    for figure in figures {
+        let Some(study) = Study::of(measured, figure.name) else { continue };
+        let judged = figure.statements.iter().filter(|statement| study.has(statement.needs));
+        wanted.extend(judged.map(|statement| (statement.judge)(&study).wants));
+    }
+    wanted.retain(|wants| !wants.is_empty());
+    wanted
+}
+
+/// A replication of a point: its requests, and what they cost. With how many replications it has.
+struct Cost {
+    replication: f64,
+    done: usize,
+}
+
+/// The points that are simulated on, and to how many replications: all that the cheapest statements want, as far as
+/// the budget goes; the dearest first, so that no thread is left with one at the end.
+fn chosen(wanted: &[Vec<Want>], cost: impl Fn(CellId) -> Cost) -> Vec<Want> {
+    // What a statement adds to what is taken already, as (cost, replications by point).
+    let added = |wants: &[Want], taken: &BTreeMap<CellId, usize>| {
+        let mut more: BTreeMap<CellId, usize> = BTreeMap::new();
+        for want in wants {
+            let most = more.entry(want.cell).or_default();
+            *most = (*most).max(want.replications);
+        }
+        let price = |(&cell, &replications): (&CellId, &usize)| {
+            let Cost { replication, done } = cost(cell);
+            let had = done.max(taken.get(&cell).copied().unwrap_or(0));
+            replication * replications.saturating_sub(had) as f64
+        };
+        (more.iter().map(price).sum::<f64>(), more)
+    };
+    let none = BTreeMap::new();
+    let mut by_cost: Vec<_> = wanted.iter().map(|wants| (added(wants, &none).0, wants)).collect();
+    by_cost.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (mut spent, mut taken) = (0.0, BTreeMap::new());
+    for (_, wants) in by_cost {
+        let (price, more) = added(wants, &taken);
+        if spent + price > ROUND_COST {
+            break;
+        }
+        spent += price;
+        for (cell, replications) in more {
+            let most = taken.entry(cell).or_insert(0);
+            *most = replications.max(*most);
+        }
+    }
+    let price = |want: &Want| {
+        let Cost { replication, done } = cost(want.cell);
+        replication * want.replications.saturating_sub(done) as f64
+    };
+    let wants = taken.into_iter().map(|(cell, replications)| Want { cell, replications });
+    let mut wants: Vec<Want> = wants.filter(|want| price(want) > 0.0).collect();
+    wants.sort_by(|a, b| price(b).total_cmp(&price(a)));
+    wants
+}
+
+fn found<'a>(
+    plans: &'a [Plan],
+    measured: &'a [(&'static str, Measured)],
+    cell: CellId,
+) -> (&'a Plan, &'a Results) {
+    let at = measured.iter().position(|(name, _)| *name == cell.figure);
+    let at = at.expect("a statement wants points of figures that it needs");
+    (&plans[at], &measured[at].1.results[cell.at])
+}
+
+fn cost(plans: &[Plan], measured: &[(&'static str, Measured)], cell: CellId) -> Cost {
+    let (plan, results) = found(plans, measured, cell);
+    let requests = (results.warm_up + results.measured) as f64;
+    Cost { replication: requests * events(plan.point(cell)), done: results.accounts.len() }
+}
+
+/// Slices that a request takes under processor sharing; 1 if it runs to completion.
+fn events(point: &Point) -> f64 {
+    match point.system.discipline {
+        DisciplineConfig::ProcessorSharing(sharing) if sharing.quantum.0 > 0 => {
+            1.0 + point.workload.service.mean_ps() / sharing.quantum.0 as f64
+        }
+        _ => 1.0,
+    }
+}
+
+/// A cell with the results that it was made of.
+pub(crate) type Refined = (Cell, Results);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn want(at: usize, replications: usize) -> Want {
+        Want { cell: CellId { figure: "a", at }, replications }
+    }
+
+    fn costs(replication: f64) -> impl Fn(CellId) -> Cost {
+        move |_| Cost { replication, done: 16 }
+    }
+
+    #[test]
+    fn the_cheapest_statements_come_first_and_points_are_paid_once() {
+        let wanted = [vec![want(0, 64), want(1, 64)], vec![want(0, 32)], vec![want(2, 512)]];
+        let few = chosen(&wanted, costs(ROUND_COST / 100.0));
+        assert_eq!(few, [want(0, 64), want(1, 64)], "16 for the cheapest, 32 and 48 more for the next");
+        let all = chosen(&wanted, costs(1.0));
+        assert_eq!(all, [want(2, 512), want(0, 64), want(1, 64)], "the dearest point first");
+    }
+
+    #[test]
+    fn what_is_there_is_not_simulated_again() {
+        assert!(chosen(&[vec![want(0, 16)]], costs(1.0)).is_empty());
+    }
+}
