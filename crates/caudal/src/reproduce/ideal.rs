@@ -16,45 +16,43 @@ pub(crate) struct Ideal {
     work: f64,
     /// Mean service time.
     mean_ns: f64,
-    /// Cores of the machine.
-    most: f64,
 }
+
+/// Step of the numerical derivative of the curve's logarithm along that of the cores.
+const STEP: f64 = 1e-5;
+
 
 impl Ideal {
     /// The one with the load of this point.
     pub(crate) fn of(point: &Cell) -> Ideal {
-        let most = f64::from(point.cores);
-        let work = point.load * most;
-        Ideal { work, mean_ns: work / point.rate_per_s * 1e9, most }
+        let work = point.load * f64::from(point.cores);
+        Ideal { work, mean_ns: work / point.rate_per_s * 1e9 }
     }
 
-    /// The logarithm of how far a point lies from the curve in one direction; negative below it. Sideways, all cores
-    /// of the machine stand in where even those are too few for the single queue.
+    /// The logarithm of how far a point lies from the curve in one direction; negative below it.
     pub(crate) fn log_distance(&self, point: &Cell, stat: Stat, way: Way, replications: usize) -> Option<Linear> {
         let (own, cores) = (stat.log(point, replications)?, point.cores(replications).ln());
         let p = stat.percentile();
-        match way {
-            Way::Latency => {
-                let log = |cores: f64| self.percentile_ns(cores, p).ln();
-                let there = cores.mapped(log(cores.value().exp()), slope(|at| log(at.exp()), cores.value()));
-                Some(own.plus(-1.0, &there))
+        let curve = |log_cores: f64| self.percentile_ns(log_cores.exp(), p).ln();
+        let moved = match way {
+            Way::Latency => 0.0,
+            Way::Both => {
+                let above = |by: f64| own.value() - by > curve(cores.value() - by);
+                let (mut low, mut high) = (-3.0, 3.0);
+                for _ in 0..50 {
+                    let middle = f64::midpoint(low, high);
+                    if above(middle) { low = middle } else { high = middle }
+                }
+                low
             }
-            Way::Cores => {
-                let log = |log_ns: f64| self.cores_for(log_ns.exp(), p).ln();
-                let there = own.mapped(log(own.value()), slope(log, own.value()));
-                Some(cores.plus(-1.0, &there))
-            }
-        }
-    }
-
-    /// Cores on which a percentile of the sojourn time is so long.
-    fn cores_for(&self, ns: f64, p: f64) -> f64 {
-        let (mut low, mut high) = (self.work, self.most);
-        for _ in 0..50 {
-            let middle = f64::midpoint(low, high);
-            if self.percentile_ns(middle, p) > ns { low = middle } else { high = middle }
-        }
-        high
+        };
+        let there = cores.value() - moved;
+        let slope = (curve(there + STEP) - curve(there - STEP)) / (2.0 * STEP);
+        // The rest is 0 but for the errors where the point was moved onto the curve.
+        let rest = own.plus(-1.0, &cores.mapped(curve(there), slope));
+        let steepness = if way == Way::Both { 1.0 - slope } else { 1.0 };
+        let distance = if way == Way::Both { moved } else { rest.value() };
+        Some(rest.mapped(distance, 1.0 / steepness)).filter(|distance| distance.value().is_finite())
     }
 
     /// A percentile of the sojourn time on so many cores; infinite where they do not carry the load.
@@ -100,12 +98,6 @@ fn waiting(servers: f64, work: f64) -> f64 {
     blocked / (1.0 - share * (1.0 - blocked))
 }
 
-fn slope(of: impl Fn(f64) -> f64, at: f64) -> f64 {
-    const STEP: f64 = 1e-4;
-    let slope = (of(at + STEP) - of(at - STEP)) / (2.0 * STEP);
-    if slope.is_finite() { slope } else { 0.0 }
-}
-
 #[cfg(test)]
 mod tests {
     use caudal_stats::theory::mmk::MMk;
@@ -114,7 +106,7 @@ mod tests {
     use super::*;
 
     fn ideal() -> Ideal {
-        Ideal { work: 16.0, mean_ns: 1_000.0, most: 32.0 }
+        Ideal { work: 16.0, mean_ns: 1_000.0 }
     }
 
     #[test]
@@ -139,14 +131,12 @@ mod tests {
 
     #[test]
     fn both_ways_to_the_curve_are_nothing_on_it_and_positive_above() {
-        let cores = ideal().cores_for(9_000.0, 50.0);
-        assert!((ideal().percentile_ns(cores, 50.0) / 9_000.0 - 1.0).abs() < 1e-6);
         let distance = |latency_ns: f64, way| {
             let point = dynamic(point("a", 32, latency_ns, 0.01), "caladan", 18.0, 0.1);
             Ideal::of(&point).log_distance(&point, Stat::Latency(50.0), way, 16).unwrap().exp_interval(0.95)
         };
         let on = ideal().percentile_ns(18.0, 50.0);
-        for way in [Way::Latency, Way::Cores] {
+        for way in [Way::Latency, Way::Both] {
             assert!(distance(on, way).contains(1.0), "{way:?}: {:?}", distance(on, way));
             assert!(distance(1.2 * on, way).low > 1.0 && distance(0.95 * on, way).high < 1.0);
         }

@@ -40,14 +40,14 @@ pub(super) const LOWEST: Statement = Statement {
     judge: |study| nearest(study.here(), Way::Latency),
 };
 
-/// Finding 3, sideways.
-pub(super) const FEWEST: Statement = Statement {
-    text: "Work stealing performs best with every core-allocation policy: cores over the single queue's",
+/// Finding 3, in both directions.
+pub(super) const NEAREST: Statement = Statement {
+    text: "Work stealing performs best with every core-allocation policy: distance to the single queue's curve",
     source: "section 4.2.2, Finding 3",
-    reading: "the same sideways: the cores held over those on which the single queue has the same p99.9 (all of the \
-              machine, if it has none)",
+    reading: "the same in both directions: the factor by which both p99.9 and cores held would have to shrink to \
+              reach the curve",
     needs: &[],
-    judge: |study| nearest(study.here(), Way::Cores),
+    judge: |study| nearest(study.here(), Way::Both),
 };
 
 /// Finding 4 for short tasks, at the tail.

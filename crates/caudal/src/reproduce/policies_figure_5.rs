@@ -54,7 +54,7 @@ pub(crate) const FIGURE_C: Figure = Figure {
 static STATEMENTS_A: [Statement; 9] = [
     dynamic::STATIC_STEALING,
     dynamic::LOWEST,
-    dynamic::FEWEST,
+    dynamic::NEAREST,
     dynamic::NONE_BEATS_TAIL,
     dynamic::NONE_BEATS_MEDIAN,
     Statement {
@@ -85,7 +85,7 @@ static STATEMENTS_A: [Statement; 9] = [
 static STATEMENTS_B: [Statement; 9] = [
     dynamic::STATIC_STEALING,
     dynamic::LOWEST,
-    dynamic::FEWEST,
+    dynamic::NEAREST,
     beats!(
         "With tasks of 10 us, delay range with stealing beats static allocation: p99.9",
         "delay-range",
@@ -123,7 +123,7 @@ static STATEMENTS_B: [Statement; 9] = [
 static STATEMENTS_C: [Statement; 11] = [
     dynamic::STATIC_STEALING,
     dynamic::LOWEST,
-    dynamic::FEWEST,
+    dynamic::NEAREST,
     beats!(
         "With tasks of 100 us, delay range with stealing beats static allocation: p99.9",
         "delay-range",

@@ -44,7 +44,7 @@ pub(crate) const FIGURE_9B: Figure = Figure {
 static STATEMENTS_6: [Statement; 7] = [
     dynamic::STATIC_STEALING,
     dynamic::LOWEST,
-    dynamic::FEWEST,
+    dynamic::NEAREST,
     dynamic::NONE_BEATS_TAIL,
     more_than_80("Per-task uses more than 80 % of 64 cores for a workload that requires 50 %", |study| {
         let point = study.here().point("work-stealing", "per-task");
@@ -64,7 +64,7 @@ static STATEMENTS_6: [Statement; 7] = [
 ];
 
 static STATEMENTS_9: [Statement; 4] =
-    [dynamic::STATIC_STEALING, dynamic::LOWEST, dynamic::FEWEST, dynamic::NONE_BEATS_TAIL];
+    [dynamic::STATIC_STEALING, dynamic::LOWEST, dynamic::NEAREST, dynamic::NONE_BEATS_TAIL];
 
 const fn more_than_80(
     text: &'static str,

@@ -19,7 +19,7 @@ use crate::global::Global;
 use crate::progress::Progress;
 
 /// What a round may cost, in requests that run to completion.
-const ROUND_COST: f64 = 0.55e9;
+const ROUND_COST: f64 = 0.3e9;
 
 /// Adds replications until nothing is open that they may decide, or no round is left.
 ///

@@ -4,23 +4,23 @@
 //! above, and the crossing is found on the straight line through the logarithms (inverse prediction). Its ordinate is
 //! not the percentile but the share of requests that break the limit, which is 0.1 % at the same rate: it is counted,
 //! where the percentile hangs on a density, and grows steeply where the percentile stays at a quantum's length.
-//! Replications are added until the crossing is known well enough. All runs of all systems see the same requests, so
-//! some of what is uncertain about two crossings cancels in their ratio: see [`Linear`].
+//! All runs of all systems see the same requests, so some of what is uncertain about two crossings cancels in their
+//! ratio: see [`Linear`].
 //!
 //! Near the limit a system may be near saturation, where what it starts from (nobody there) is forgotten slowly, and a
-//! short run looks better than the truth. So as many requests are left out as are measured, the file says how many.
-//! Counting completions would not do: under processor sharing an overloaded system goes on completing its short
-//! requests.
+//! short run looks better than the truth. So requests are left out for some relaxation times of the queue, which grow
+//! as 1/(idle share)², up to as many as are measured. Counting completions would not do: under processor sharing an
+//! overloaded system goes on completing its short requests.
 
 use std::sync::Arc;
 
 use caudal_config::{File, Measure, Offered, Point, SystemPlan, WarmUp, Workload};
 use caudal_policy::discipline::DisciplineConfig;
+use caudal_sim::engine::Account;
 use caudal_sim::experiment::{Crew, Judged, Results};
 use caudal_sim::sweep::experiment;
 use caudal_stats::{Estimate, Linear, Replicated, SLOWDOWN_ONE};
 
-use super::claim::LOOKS;
 use super::run::RunError;
 use crate::global::Global;
 use crate::progress::Progress;
@@ -39,13 +39,18 @@ const SHORTER: [u64; 3] = [8, 4, 1];
 const REQUESTS: u64 = 200_000;
 /// See [`REQUESTS`].
 const REQUESTS_MIN: u64 = 10_000;
-/// Replications are added until the rate is known so well, at the confidence of a statement with one question, or
-/// there are so many.
-const PRECISION: f64 = 0.012;
-/// See [`PRECISION`].
-const REPLICATIONS_MAX: usize = 96;
+/// So many times the replications of the file are simulated at the ends of the last step: as many for all systems, as
+/// only those that two have in common tell about their ratio.
+const MORE: u32 = 6;
+/// Relaxation times that a warm-up lasts, and its fewest requests.
+const RELAXATIONS: f64 = 4.0;
+/// See [`RELAXATIONS`].
+const WARM_UP_MIN: u64 = 10_000;
 /// Where slowdown jumps from below the limit into overload, the jump is found to this share of the load.
 const RESOLUTION: f64 = 0.004;
+/// Near saturation the logarithm of the share that breaks the limit is bent, and a step in which it grows by more than
+/// this is halved to be nearer to a straight line. Elsewhere, a longer step has the better slope.
+const BENT: f64 = 1.5;
 /// No load is looked at beyond these.
 const LOADS: (f64, f64) = (0.01, 1.0);
 
@@ -98,13 +103,6 @@ impl Highest {
     pub(crate) fn over(&self, other: &Highest) -> Crossing {
         let common = self.replications().min(other.replications());
         self.crossing(common).over(&other.crossing(common))
-    }
-
-    fn wants_more(&self) -> bool {
-        let confidence = 1.0 - 0.05 / f64::from(LOOKS);
-        let found = self.crossing(self.replications());
-        let error = found.interval(confidence).relative_half_width();
-        error > PRECISION && 2 * self.replications() <= REPLICATIONS_MAX
     }
 
     /// As results are written.
@@ -179,30 +177,31 @@ impl Search {
     /// If it is interrupted.
     pub(crate) fn run(&self, global: &Global, progress: &Progress) -> Result<Highest, RunError> {
         let mut tried = Vec::new();
+        // Loads that are tried one after another are near each other.
+        let mut idle = 1.0 - START;
         let mut at = |load: f64, stage: usize| {
             if tried.len() < Search::STEPS {
                 progress.step();
             }
-            let seen = self.simulate(load, stage, global, progress)?;
+            let seen = self.simulate(load, stage, idle, global, progress)?;
             tried.push((load, shown(&seen.what)));
+            idle = idle_share(&seen.what);
             Ok(seen)
         };
-        let mut start = START;
-        let mut ends = None;
-        for (stage, step) in STEPS_OF_STAGES.into_iter().enumerate() {
-            let found = bracket(start, step, |load| at(load, stage))?;
-            start = found.start();
-            ends = Some([found.below, found.above]);
+        let mut found = bracket(START, STEPS_OF_STAGES[0], |load| at(load, 0))?;
+        for (stage, step) in STEPS_OF_STAGES.into_iter().enumerate().skip(1) {
+            found = bracket(found.start(), step, |load| at(load, stage))?;
+        }
+        if found.above.log - found.below.log > BENT {
+            found = found.halved(|load| at(load, SHORTER.len() - 1))?;
         }
         (tried.len()..Search::STEPS).for_each(|_| progress.step());
-        let mut ends = ends.filter(|[below, above]| below.log <= 0.0 && above.log > 0.0);
-        let mut highest = self.highest(ends.as_ref(), tried);
-        while let Some(ends) = ends.as_mut().filter(|_| highest.wants_more()) {
-            let more = highest.replications() as u32;
-            self.extend(ends, more, global, progress)?;
-            highest = self.highest(Some(&*ends), highest.tried);
+        let mut ends = [found.below, found.above];
+        if ends[0].log > 0.0 || ends[1].log <= 0.0 {
+            return Ok(self.highest(None, tried));
         }
-        Ok(highest)
+        self.extend(&mut ends, global, progress)?;
+        Ok(self.highest(Some(&ends), tried))
     }
 
     fn highest(&self, ends: Option<&[Seen<Results>; 2]>, tried: Vec<(f64, Estimate)>) -> Highest {
@@ -228,12 +227,14 @@ impl Search {
         &self,
         load: f64,
         stage: usize,
+        idle: f64,
         global: &Global,
         progress: &Progress,
     ) -> Result<Seen<Results>, RunError> {
         let mut point = self.point(load);
         let requests = self.requests(stage);
-        let (warm_up, requests) = (WarmUp::Requests(requests), Some(requests));
+        let warm_up = self.relaxed(load, idle).clamp(WARM_UP_MIN, requests);
+        let (warm_up, requests) = (WarmUp::Requests(warm_up), Some(requests));
         point.measure = Arc::new(Measure { warm_up, requests, ..Measure::clone(&self.measure) });
         let crew = Crew { threads: 1, stop: &global.stop, progress: &|more| progress.requests(more) };
         let results = experiment(&point, false, Judged::Reported)
@@ -251,13 +252,12 @@ impl Search {
     fn extend(
         &self,
         ends: &mut [Seen<Results>; 2],
-        more: u32,
         global: &Global,
         progress: &Progress,
     ) -> Result<(), RunError> {
         let crew = Crew { threads: 1, stop: &global.stop, progress: &|more| progress.requests(more) };
         for Seen { load, what, .. } in ends.iter_mut().filter(|seen| !seen.what.overloaded) {
-            let point = self.point(*load);
+            let (point, more) = (self.point(*load), (MORE - 1) * what.accounts.len() as u32);
             experiment(&point, false, Judged::Reported)
                 .extend(what, more, &crew)
                 .map_err(|source| RunError { point: point.key.clone(), source })?;
@@ -265,7 +265,18 @@ impl Search {
         Ok(())
     }
 
-    /// Requests that are left out, and then measured, in a replication.
+    /// Requests that arrive in some relaxation times of the queue, for that share of idle time: the mean rest of a
+    /// service time over the cores, over the square of the idle share. A power of two, so that systems at nearly the
+    /// same load measure the same requests.
+    fn relaxed(&self, load: f64, idle: f64) -> u64 {
+        let (service, point) = (&self.workload.service, self.point(load));
+        let rest_ps = service.mean_ps() * (1.0 + service.scv()) / 2.0;
+        let time_ps = rest_ps / f64::from(point.system.cores) / idle.max(1e-3).powi(2);
+        let gap_ps = service.mean_ps() / (load * f64::from(point.system.cores));
+        ((RELAXATIONS * time_ps / gap_ps) as u64).next_power_of_two()
+    }
+
+    /// Requests that are measured in a replication.
     fn requests(&self, stage: usize) -> u64 {
         let most = self.measure.requests.unwrap_or(REQUESTS);
         let most = if self.quick { most / 8 } else { most };
@@ -293,6 +304,14 @@ fn log_share(slowdowns: &Replicated, replications: usize) -> Linear {
     above.mapped(above.value() / (1.0 - PERCENTILE / 100.0), 1.0 / (1.0 - PERCENTILE / 100.0)).ln()
 }
 
+/// Share of the core time in which nothing is done.
+fn idle_share(results: &Results) -> f64 {
+    let books = |part: fn(&Account) -> u128| -> f64 {
+        results.accounts.iter().map(|(account, _)| part(account) as f64).sum()
+    };
+    1.0 - books(|account| account.busy_ps + account.switching_ps) / books(|account| account.held_ps)
+}
+
 /// The slowdown at a load.
 fn shown(results: &Results) -> Estimate {
     match results.overloaded {
@@ -311,6 +330,15 @@ struct Bracket<T> {
 }
 
 impl<T> Bracket<T> {
+    /// Half as wide.
+    fn halved<E>(self, mut at: impl FnMut(f64) -> Result<Seen<T>, E>) -> Result<Self, E> {
+        let middle = at((self.below.load * self.above.load).sqrt())?;
+        Ok(match middle.log <= 0.0 {
+            true => Bracket { below: middle, ..self },
+            false => Bracket { above: middle, ..self },
+        })
+    }
+
     /// Where a search in smaller steps starts.
     fn start(&self) -> f64 {
         let width = (self.above.load / self.below.load).ln();
