@@ -106,7 +106,10 @@ mod tests {
         let parts = [(3.0, 1.0), (5.0, 1.0), (4.0, 1.0)];
         let a = Linear::ratio_of_sums(&parts);
         let doubled = a.plus(1.0, &a);
-        assert_eq!((doubled.value(), doubled.interval(0.95).half_width()), (8.0, 2.0 * a.interval(0.95).half_width()));
+        assert_eq!(
+            (doubled.value(), doubled.interval(0.95).half_width()),
+            (8.0, 2.0 * a.interval(0.95).half_width())
+        );
         assert_eq!(doubled.plus(-2.0, &a).interval(0.95), Estimate::exact(0.0));
         assert_eq!(Linear::ratio_of_sums(&parts[..1]).interval(0.95), Estimate::unbounded(3.0));
     }

@@ -184,7 +184,8 @@ impl Replicated {
         if estimate <= 0.0 {
             return None;
         }
-        let errors = [0.95, 0.68].into_iter().find_map(|confidence| first.percentile_contributions(p, confidence))?;
+        let errors =
+            [0.95, 0.68].into_iter().find_map(|confidence| first.percentile_contributions(p, confidence))?;
         Some(Linear::new(estimate, errors).ln())
     }
 

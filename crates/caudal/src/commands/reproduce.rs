@@ -50,7 +50,8 @@ pub(crate) fn run(args: &ReproduceArgs, global: &Global) -> miette::Result<ExitC
         keep(&judged(figure, &measured)?, &measured, &args.out)?;
     }
     if !global.quick {
-        refine(&figures, &plans, &mut measured, global, &progress).map_err(|error| broken(error, "points"))?;
+        refine(&figures, &plans, &mut measured, global, &progress)
+            .map_err(|error| broken(error, "points"))?;
     }
     progress.finish();
     let all = figures.iter().map(|figure| judged(figure, &measured)).collect::<Result<Vec<_>, _>>()?;
@@ -152,10 +153,13 @@ fn show(judged: &Judged, measured: &[(&'static str, Measured)], global: &Global)
         rows(judged.figure, measured).for_each(|row| outln!("{row}"));
         for verdict in &judged.verdicts {
             let (statement, verdict_word) = (&verdict.statement, word(verdict.verdict));
-            outln!("{}", json!({
-                "figure": judged.figure.name, "statement": statement, "source": verdict.source,
-                "verdict": verdict_word, "numbers": verdict.numbers,
-            }));
+            outln!(
+                "{}",
+                json!({
+                    "figure": judged.figure.name, "statement": statement, "source": verdict.source,
+                    "verdict": verdict_word, "numbers": verdict.numbers,
+                })
+            );
         }
         return;
     }

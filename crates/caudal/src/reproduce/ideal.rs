@@ -21,7 +21,6 @@ pub(crate) struct Ideal {
 /// Step of the numerical derivative of the curve's logarithm along that of the cores.
 const STEP: f64 = 1e-5;
 
-
 impl Ideal {
     /// The one with the load of this point.
     pub(crate) fn of(point: &Cell) -> Ideal {
@@ -30,7 +29,13 @@ impl Ideal {
     }
 
     /// The logarithm of how far a point lies from the curve in one direction; negative below it.
-    pub(crate) fn log_distance(&self, point: &Cell, stat: Stat, way: Way, replications: usize) -> Option<Linear> {
+    pub(crate) fn log_distance(
+        &self,
+        point: &Cell,
+        stat: Stat,
+        way: Way,
+        replications: usize,
+    ) -> Option<Linear> {
         let (own, cores) = (stat.log(point, replications)?, point.cores(replications).ln());
         let p = stat.percentile();
         let curve = |log_cores: f64| self.percentile_ns(log_cores.exp(), p).ln();
@@ -114,7 +119,8 @@ mod tests {
         for cores in [17, 18, 24, 32] {
             let theory = MMk::new(cores, 16.0, 1.0).unwrap();
             for p in [50.0, 99.0, 99.9] {
-                let (own, theirs) = (ideal().percentile_ns(f64::from(cores), p), 1e3 * theory.sojourn_percentile(p));
+                let (own, theirs) =
+                    (ideal().percentile_ns(f64::from(cores), p), 1e3 * theory.sojourn_percentile(p));
                 assert!((own / theirs - 1.0).abs() < 1e-6, "{cores} cores, p{p}: {own}, {theirs}");
             }
         }
@@ -122,7 +128,8 @@ mod tests {
 
     #[test]
     fn fewer_cores_are_slower_without_a_jump_between_whole_numbers() {
-        let ns: Vec<f64> = (161..=200).map(|tenths| ideal().percentile_ns(f64::from(tenths) / 10.0, 99.9)).collect();
+        let ns: Vec<f64> =
+            (161..=200).map(|tenths| ideal().percentile_ns(f64::from(tenths) / 10.0, 99.9)).collect();
         assert!(ns.windows(2).all(|pair| pair[0] > pair[1]), "{ns:?}");
         let steps: Vec<f64> = ns.windows(2).map(|pair| pair[0] / pair[1]).collect();
         assert!(steps.windows(2).all(|pair| pair[0] > pair[1]), "convex: {steps:?}");

@@ -60,9 +60,7 @@ static STATEMENTS: [Statement; 7] = [
         source: "section 4.3, Finding 5, Figure 7a",
         reading: "largest over smallest share of core time spent on tasks at loads 0.2 to 0.8",
         needs: &[],
-        judge: |study| {
-            steadier(study.here(), "utilization-range", &OTHERS, |cell, c| cell.efficiency(c))
-        },
+        judge: |study| steadier(study.here(), "utilization-range", &OTHERS, |cell, c| cell.efficiency(c)),
     },
     Statement {
         text: "Caladan, Shenango and per-task have inconsistent efficiency across loads",
@@ -137,8 +135,7 @@ fn steadier(
         Box::new(move |confidence| {
             let each = 1.0 - (1.0 - confidence) / 2.0;
             let cells = [across_loads(measured, range), across_loads(measured, other)];
-            let [own, theirs] =
-                [0, 1].map(|at| spread_across_loads(&cells[at], |cell| metric(cell, each)));
+            let [own, theirs] = [0, 1].map(|at| spread_across_loads(&cells[at], |cell| metric(cell, each)));
             let place = format!(
                 "{} for {range}, {} for {other}; ratio",
                 crate::table::digits(own.estimate),

@@ -177,23 +177,24 @@ impl Search {
     /// If it is interrupted.
     pub(crate) fn run(&self, global: &Global, progress: &Progress) -> Result<Highest, RunError> {
         let mut tried = Vec::new();
-        // Loads that are tried one after another are near each other.
-        let mut idle = 1.0 - START;
-        let mut at = |load: f64, stage: usize| {
+        let mut at = |load: f64, stage: usize, idle: f64| {
             if tried.len() < Search::STEPS {
                 progress.step();
             }
             let seen = self.simulate(load, stage, idle, global, progress)?;
             tried.push((load, shown(&seen.what)));
-            idle = idle_share(&seen.what);
             Ok(seen)
         };
-        let mut found = bracket(START, STEPS_OF_STAGES[0], |load| at(load, 0))?;
+        let mut idle = 1.0 - START;
+        let mut found = bracket(START, STEPS_OF_STAGES[0], |load| at(load, 0, idle))?;
         for (stage, step) in STEPS_OF_STAGES.into_iter().enumerate().skip(1) {
-            found = bracket(found.start(), step, |load| at(load, stage))?;
+            // All loads of a stage leave out as many requests as the busiest takes: ends that did not would differ for
+            // that alone.
+            idle = idle_share(&found.above.what);
+            found = bracket(found.start(), step, |load| at(load, stage, idle))?;
         }
         if found.above.log - found.below.log > BENT {
-            found = found.halved(|load| at(load, SHORTER.len() - 1))?;
+            found = found.halved(|load| at(load, SHORTER.len() - 1, idle))?;
         }
         (tried.len()..Search::STEPS).for_each(|_| progress.step());
         let mut ends = [found.below, found.above];
@@ -343,7 +344,9 @@ impl<T> Bracket<T> {
     fn start(&self) -> f64 {
         let width = (self.above.load / self.below.load).ln();
         match -self.below.log / (self.above.log - self.below.log) {
-            share if share.is_finite() && self.above.log.is_finite() => self.below.load * (share * width).exp(),
+            share if share.is_finite() && self.above.log.is_finite() => {
+                self.below.load * (share * width).exp()
+            }
             _ => (self.below.load * self.above.load).sqrt(),
         }
     }

@@ -303,13 +303,10 @@ fn reduced(measured: &Measured) -> Finding {
     let estimate = |found: &Highest| found.rate_per_s(CONFIDENCE).estimate;
     let best = |preemption_ns: f64| {
         let rates = measured.highest.iter().filter(|found| found.preemption_ns == preemption_ns);
-        rates
-            .max_by(|a, b| estimate(a).total_cmp(&estimate(b)))
-            .map(|found| found.quantum_ns)
+        rates.max_by(|a, b| estimate(a).total_cmp(&estimate(b))).map(|found| found.quantum_ns)
     };
-    let gain = |preemption_ns: f64| {
-        over(measured, (best(preemption_ns)?, preemption_ns), (5_000.0, preemption_ns))
-    };
+    let gain =
+        |preemption_ns: f64| over(measured, (best(preemption_ns)?, preemption_ns), (5_000.0, preemption_ns));
     let (Some(free), Some(costly)) = (gain(0.0), gain(100.0)) else { return all(&[]) };
     one(|confidence| {
         let shown = |ratio: &Crossing| digits(ratio.interval(confidence).estimate);
