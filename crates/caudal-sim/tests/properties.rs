@@ -322,14 +322,20 @@ fn first_come_first_served_is_one_discipline_among_others() {
         let mut built_in = ready.watch(false).0;
         // Only what is built in knows that nobody is preempted, and keeps account of this.
         own.classes.iter_mut().chain(&mut built_in.classes).for_each(|class| class.behind_long_ps = None);
-        require(format!("{own:?}") == format!("{built_in:?}"), || format!("{:?}\n{:?}", own.account, built_in.account))
+        require(format!("{own:?}") == format!("{built_in:?}"), || {
+            format!("{:?}\n{:?}", own.account, built_in.account)
+        })
     });
 }
 
 #[test]
 fn a_single_queue_by_starts_is_the_same_as_by_events() {
-    let fcfs =
-        Among { disciplines: vec![DisciplineConfig::Fcfs], moves: false, allocations: false, per_core: false };
+    let fcfs = Among {
+        disciplines: vec![DisciplineConfig::Fcfs],
+        moves: false,
+        allocations: false,
+        per_core: false,
+    };
     let single = cases(fcfs, 3_000).prop_map(|case| Case {
         pools: Pools::Equal(1),
         allocated: case.cores,

@@ -235,7 +235,9 @@ impl Machine {
         let running: Vec<usize> = self.running().collect();
         let due_ps = running.iter().map(|&core| self.serving[core].due_ps);
         self.keys.rebase(due_ps.min().unwrap_or(arrival_ps).min(arrival_ps));
-        running.into_iter().for_each(|core| self.due.set(core, self.keys.of(core, self.serving[core].due_ps)));
+        running
+            .into_iter()
+            .for_each(|core| self.due.set(core, self.keys.of(core, self.serving[core].due_ps)));
     }
 
     /// Cores with a request.
@@ -464,7 +466,8 @@ impl Audited<'_> {
 
     /// Measured requests that have not completed.
     fn measured_left(&self) -> u64 {
-        let unstarted = self.measured.end - self.machine.started.clamp(self.measured.start, self.measured.end);
+        let unstarted =
+            self.measured.end - self.machine.started.clamp(self.measured.start, self.measured.end);
         (unstarted + self.late) as u64
     }
 }

@@ -249,7 +249,8 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
 
     #[inline(always)]
     fn refresh_arrival(&mut self) {
-        self.arrival_key = self.source.peek_ps().map_or(NEVER, |arrival_ps| self.core.keys.before(arrival_ps));
+        self.arrival_key =
+            self.source.peek_ps().map_or(NEVER, |arrival_ps| self.core.keys.before(arrival_ps));
     }
 
     /// All events of workers before `outside`; `false` if something else has come up before it.

@@ -199,9 +199,7 @@ fn by_discipline<R: Rebalance, O: Sink>(run: &Run<'_>, rebalance: R, observer: O
         DisciplineConfig::ProcessorSharing(config) if config.quantum.0 == 0 => {
             built_in(run, fluid(run, Sharing::Equal), rebalance, observer)
         }
-        DisciplineConfig::Las(config) => {
-            built_in(run, step(run, || Las::new(config)), rebalance, observer)
-        }
+        DisciplineConfig::Las(config) => built_in(run, step(run, || Las::new(config)), rebalance, observer),
         DisciplineConfig::ProcessorSharing(config) => {
             // A flag is answered between turns, which leaps do not stop at.
             let leaps = costs.dispatcher_quantum.0 == 0 && !rebalance.may_shed();

@@ -171,7 +171,8 @@ impl Recorder {
         let [class] = &mut self.classes[..] else {
             return requests.for_each(|at| self.push(plain.completed(at)));
         };
-        let (sojourns_ps, services_ps) = (&plain.sojourn_ps[requests.clone()], &plain.service_ps[requests.clone()]);
+        let (sojourns_ps, services_ps) =
+            (&plain.sojourn_ps[requests.clone()], &plain.service_ps[requests.clone()]);
         for (&work_ps, (&sojourn_ps, &service_ps)) in
             plain.work_ps[requests].iter().zip(sojourns_ps.iter().zip(services_ps))
         {

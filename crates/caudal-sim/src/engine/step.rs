@@ -57,12 +57,7 @@ pub(super) struct Step<D> {
 }
 
 impl<D: Discipline> Step<D> {
-    pub(super) fn new(
-        sizes: &[u32],
-        make: impl Fn() -> D,
-        overrun_ps: u64,
-        stretch: f64,
-    ) -> Step<D> {
+    pub(super) fn new(sizes: &[u32], make: impl Fn() -> D, overrun_ps: u64, stretch: f64) -> Step<D> {
         let pool = |(pool, _)| {
             let discipline = make();
             assert!(discipline.lanes() as usize <= LANES_MAX, "{} lanes of {LANES_MAX}", discipline.lanes());

@@ -25,7 +25,11 @@ pub(crate) struct WinnerTree {
 impl WinnerTree {
     pub(crate) fn new(workers: usize) -> WinnerTree {
         let leaves = workers.next_power_of_two().max(2);
-        WinnerTree { keys: vec![NEVER; 2 * leaves].into_boxed_slice(), leaves, levels: leaves.trailing_zeros() }
+        WinnerTree {
+            keys: vec![NEVER; 2 * leaves].into_boxed_slice(),
+            leaves,
+            levels: leaves.trailing_zeros(),
+        }
     }
 
     /// The least key.
