@@ -60,7 +60,7 @@ static STATEMENTS: [Statement; 7] = [
         source: "section 4.3, Finding 5, Figure 7a",
         reading: "largest over smallest share of core time spent on tasks at loads 0.2 to 0.8",
         needs: &[],
-        judge: |study| steadier(study.here(), "utilization-range", &OTHERS, |cell, c| cell.efficiency(c)),
+        judge: |study| steadier(study.here(), "utilization-range", &OTHERS, Cell::efficiency),
     },
     Statement {
         text: "Caladan, Shenango and per-task have inconsistent efficiency across loads",
