@@ -34,7 +34,7 @@ test: ## run all tests (installs Chromium for the report's)
 lint: ## formatting, clippy and rustdoc; warnings are errors
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --document-private-items
+	RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" $(CARGO) doc --workspace --no-deps --locked --document-private-items
 
 deny: ## licences and sources of dependencies
 	@command -v cargo-deny >/dev/null || $(CARGO) install cargo-deny --locked --quiet

@@ -1,6 +1,6 @@
 //! From a workload and latency targets to the system that carries the most load, or needs the fewest cores.
 //!
-//! * [`plan`] asks every preset how far it gets ([`Goal`]) within all targets: a coarse screening first, then
+//! * [`plan()`] asks every preset how far it gets ([`Goal`]) within all targets: a coarse screening first, then
 //!   tuning and full precision for those that may win, and for the reference lines. A load *passes* when the
 //!   interval of each target's statistic lies below its limit, *fails* when one lies above; where neither is so,
 //!   longer replications are simulated up to a limit, and what is undecided then counts as failed.

@@ -38,7 +38,7 @@ impl Machine {
     }
 }
 
-/// A question to [`crate::plan`].
+/// A question to [`crate::plan()`].
 #[derive(Clone, Debug)]
 pub struct Question {
     /// What arrives; its own load or rate does not matter.
@@ -112,7 +112,7 @@ pub struct Host<'a> {
 }
 
 impl Question {
-    /// Checks what [`crate::plan`] relies on.
+    /// Checks what [`crate::plan()`] relies on.
     ///
     /// # Errors
     /// The first thing that can not be asked.

@@ -5,7 +5,7 @@
 //!   clone, shared between threads, with exact moments.
 //! * [`ServiceSampler`] and [`ArrivalSampler`] fill batches of [`Demand`]s and of arrival times. Which
 //!   distribution it is is asked once a batch; the loops inside are monomorphised.
-//! * [`named`] lists the workloads that have a name, each with its source.
+//! * [`named()`] lists the workloads that have a name, each with its source.
 //!
 //! Samplers of one seed draw from streams of their own, so a policy that is swapped for another one meets
 //! the same requests. Same seed, same bits, whatever the sizes of the batches.

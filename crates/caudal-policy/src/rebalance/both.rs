@@ -1,8 +1,8 @@
 //! Work stealing and work shedding at once.
 //!
 //! ## What it does
-//! Idle workers walk as in [`WorkStealing`](super::WorkStealing); overloaded ones flag others as in
-//! [`WorkShedding`](super::WorkShedding). A flag is answered before a walk goes on.
+//! Idle workers walk as in [`WorkStealing`]; overloaded ones flag others as in
+//! [`WorkShedding`]. A flag is answered before a walk goes on.
 //! ## When it helps
 //! At the tail with few spare cores: a long queue is cut also where nobody is idle.
 //! ## When it hurts

@@ -26,7 +26,7 @@ use super::{Outcome, outcome};
 /// Requests drawn at a time.
 const BATCH: usize = 256;
 
-/// What is known of a drawn request. While it waits, its place in `start_ps` holds [`Machine::behind_ps`] as of
+/// What is known of a drawn request. While it waits, its place in `start_ps` holds [`Long::behind_ps`] as of
 /// its arrival; once it has started, the time of that.
 struct Ring {
     arrival_ps: Vec<u64>,

@@ -1,7 +1,7 @@
 //! Pools whose tasks run to completion, first come first served: queues without a discipline to ask.
 //!
 //! What a worker begins it finishes, so only tasks that nobody has started wait, every event of a running worker
-//! is a completion, and a thief may take whatever waits. [`super::step`] under
+//! is a completion, and a thief may take whatever waits. [`Step`](super::step::Step) under
 //! [`Fcfs`](caudal_policy::discipline::Fcfs) does the same with more questions; tests hold the one against the
 //! other.
 

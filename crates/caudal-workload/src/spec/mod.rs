@@ -28,7 +28,7 @@ pub(crate) use keys::{keys, need};
 #[serde(untagged)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ServiceSpec {
-    /// One of [`crate::named`].
+    /// One of [`crate::named()`].
     Named(String),
     /// `{ distribution = "…", … }`
     Distribution(DistributionSpec),

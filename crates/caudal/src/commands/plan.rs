@@ -63,7 +63,7 @@ pub(crate) struct PlanArgs {
 /// What arrives.
 #[derive(Args, Clone, Debug)]
 pub(super) struct Arrives {
-    /// A workload's name, a file with service times (.csv, .hlog, .hgrm), or a TOML file with [workload]
+    /// A workload's name, a file with service times (.csv, .hlog, .hgrm), or a TOML file with a workload table
     #[arg(long, short, value_name = "NAME|FILE")]
     pub(super) workload: String,
     /// Shares of the classes of a file of service times, instead of the file's own
