@@ -151,7 +151,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
     /// The alarm of a thief in the ring goes: a check has ended.
     #[inline(always)]
     pub(super) fn after_alarm(&mut self, worker: usize) {
-        let rank = self.core.ring.position(worker as u16, self.core.now_ps, self.core.acting).rank;
+        let rank = self.core.ring.rank_checked(worker as u16, self.core.now_ps, self.core.acting);
         let at = self.core.ring.place(rank).expect("a thief is at a held pool");
         if self.core.ring.is_stealable(rank) {
             let victim = self.order[at as usize] as usize;

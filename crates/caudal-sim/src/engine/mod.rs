@@ -38,7 +38,7 @@ use caudal_policy::discipline::{
     Discipline, DisciplineConfig, Las, ProcessorSharing, ProcessorSharingConfig, Srpt,
 };
 use caudal_policy::dispatch::{AnyDispatch, Dispatch};
-use caudal_policy::rebalance::{AnyRebalance, NoRebalance, Rebalance, RebalanceConfig};
+use caudal_policy::rebalance::{AnyRebalance, NoRebalance, Rebalance, RebalanceConfig, WorkStealing};
 use caudal_stats::OverloadCheck;
 use caudal_stats::mser::Mser5;
 use caudal_workload::{Arrivals, Service};
@@ -117,9 +117,13 @@ fn unwatched(run: &Run<'_>) -> Outcome {
     if is_central(run) {
         return central(run);
     }
-    match run.system.rebalance {
-        RebalanceConfig::None => by_discipline(run, NoRebalance, Unwatched),
-        config => by_discipline(run, AnyRebalance::from(config), Unwatched),
+    match (run.system.rebalance, run.system.discipline) {
+        (RebalanceConfig::None, _) => by_discipline(run, NoRebalance, Unwatched),
+        // What is simulated most.
+        (RebalanceConfig::WorkStealing(config), DisciplineConfig::Fcfs) => {
+            built_in(run, lines(run), WorkStealing::new(config), Unwatched)
+        }
+        (config, _) => by_discipline(run, AnyRebalance::from(config), Unwatched),
     }
 }
 
@@ -188,10 +192,7 @@ where
 fn by_discipline<R: Rebalance, O: Sink>(run: &Run<'_>, rebalance: R, observer: O) -> Outcome {
     let Run { system, costs, .. } = run;
     match system.discipline {
-        DisciplineConfig::Fcfs => {
-            let lines = Lines::new(&sizes(system), costs.probe_factor, run.service.classes().len());
-            built_in(run, lines, rebalance, observer)
-        }
+        DisciplineConfig::Fcfs => built_in(run, lines(run), rebalance, observer),
         DisciplineConfig::Srpt => built_in(run, step(run, || Srpt), rebalance, observer),
         DisciplineConfig::Las(config) if config.quantum.0 == 0 => {
             built_in(run, fluid(run, Sharing::Least), rebalance, observer)
@@ -229,6 +230,10 @@ fn sizes(system: &System) -> Vec<u32> {
 fn step<D: Discipline>(run: &Run<'_>, make: impl Fn() -> D) -> Step<D> {
     let (overrun_ps, stretch) = (run.costs.overrun.0, run.costs.probe_factor);
     Step::new(&sizes(run.system), make, overrun_ps, stretch)
+}
+
+fn lines(run: &Run<'_>) -> Lines {
+    Lines::new(&sizes(run.system), run.costs.probe_factor, run.service.classes().len())
 }
 
 fn fluid(run: &Run<'_>, sharing: Sharing) -> Fluid {

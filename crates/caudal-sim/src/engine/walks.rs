@@ -263,6 +263,18 @@ impl Walks {
         Position { rank, end_ps: thief.base_ps.wrapping_add(u64::from(rank) * self.check_ps) }
     }
 
+    /// The rank of the check of `worker` that ends now.
+    #[inline(always)]
+    pub(super) fn rank_checked(&mut self, worker: u16, now_ps: u64, acting: u32) -> u16 {
+        let thief = &self.thieves[worker as usize];
+        let last = thief.end - 1;
+        // Most alarms go at the end of a walk.
+        if thief.base_ps.wrapping_add(u64::from(last) * self.check_ps) == now_ps {
+            return last;
+        }
+        self.position(worker, now_ps, acting).rank
+    }
+
     /// The alarm of `worker` after its check of `rank`; `None` if that was the last before something else happens.
     #[inline(always)]
     pub(super) fn next_alarm(&self, worker: u16, rank: u16) -> Option<u64> {
