@@ -6,8 +6,9 @@ mod oracle;
 
 use caudal_config::{Costs, Pools};
 use caudal_policy::Picos;
-use caudal_policy::discipline::DisciplineConfig;
-use caudal_policy::rebalance::{RebalanceConfig, WorkStealingConfig};
+use caudal_policy::allocation::{AllocationConfig, CaladanConfig, DelayRangeConfig};
+use caudal_policy::discipline::{DisciplineConfig, ProcessorSharingConfig};
+use caudal_policy::rebalance::{RebalanceConfig, StealAndShedConfig, WorkStealingConfig};
 use caudal_sim::engine::{ClassStats, Event, Outcome};
 use caudal_stats::Histogram;
 use proptest::prelude::*;
@@ -134,6 +135,52 @@ fn first_come_first_served_with_moves() {
 #[test]
 fn first_come_first_served_with_moves_and_changing_cores() {
     check(200, Among { moves: true, allocations: true, ..among(vec![DisciplineConfig::Fcfs]) }, 400);
+}
+
+/// Longer runs at real costs, which are all multiples of 100 ns: most checks coincide with others, and what
+/// takes many events to go wrong has the time to.
+fn agrees_in_long_runs(
+    rebalance: RebalanceConfig,
+    discipline: DisciplineConfig,
+    allocation: AllocationConfig,
+) {
+    for (cores, allocated, load) in
+        [(32, 32, 0.5), (32, 21, 0.5), (32, 18, 0.5), (33, 7, 0.15), (64, 3, 0.02)]
+    {
+        for seed in 1..=8 {
+            let plain = Case { seed, costs: Costs::default(), ..Case::plain(cores, load, 2_000) };
+            let sizes = Sizes::Grid(vec![500, 500, 500, 500, 5_500]);
+            let pools = Pools::PerCore;
+            let case = Case { allocated, pools, rebalance, discipline, allocation, sizes, ..plain };
+            agrees(&case).unwrap_or_else(|why| panic!("{case:?}: {why}"));
+        }
+    }
+}
+
+fn stealing() -> RebalanceConfig {
+    RebalanceConfig::WorkStealing(WorkStealingConfig::default())
+}
+
+#[test]
+fn thieves_in_long_runs() {
+    agrees_in_long_runs(stealing(), DisciplineConfig::Fcfs, AllocationConfig::Static);
+    let both = RebalanceConfig::StealAndShed(StealAndShedConfig::default());
+    agrees_in_long_runs(both, DisciplineConfig::Fcfs, AllocationConfig::Static);
+}
+
+#[test]
+fn thieves_of_started_tasks_in_long_runs() {
+    let quantum = Picos::from_nanos(1_000);
+    let sharing = ProcessorSharingConfig { quantum, ..ProcessorSharingConfig::default() };
+    agrees_in_long_runs(stealing(), DisciplineConfig::ProcessorSharing(sharing), AllocationConfig::Static);
+}
+
+#[test]
+fn thieves_on_changing_cores_in_long_runs() {
+    let caladan = AllocationConfig::Caladan(CaladanConfig::default());
+    agrees_in_long_runs(stealing(), DisciplineConfig::Fcfs, caladan);
+    let delay_range = AllocationConfig::DelayRange(DelayRangeConfig::default());
+    agrees_in_long_runs(stealing(), DisciplineConfig::Fcfs, delay_range);
 }
 
 #[test]

@@ -305,7 +305,7 @@ impl Walks {
             let at_ps = thief.base_ps.wrapping_add(u64::from(at) * self.check_ps);
             // It has been there, and so have all others.
             let ahead_ps = at_ps.wrapping_sub(now_ps) as i64;
-            if ahead_ps < 0 || worker == passed {
+            if ahead_ps < 0 || ahead_ps == 0 && u32::from(worker) < acting || worker == passed {
                 return None;
             }
             if (ahead_ps as u64) < u64::from(self.held) * self.check_ps {
