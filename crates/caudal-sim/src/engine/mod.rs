@@ -100,6 +100,9 @@ pub struct Outcome {
     /// Did it keep up, counted in ns of work? Of one run this says little where few requests make most of
     /// the work; the majority of several does.
     pub overload_work: OverloadCheck,
+    /// Did the cores work, for requests or for the scheduler, nearly all the time that they were here, or wait for
+    /// a dispatcher? Where they had time to spare, work that has piled up was a burst.
+    pub no_time_to_spare: bool,
     /// Measured requests that had not completed.
     pub unfinished: u64,
     /// Measured requests that had arrived.
@@ -279,14 +282,23 @@ fn go<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink>(
 impl Outcome {
     /// Did it fall behind, in requests or in work?
     pub fn fell_behind(&self) -> bool {
-        self.overload.is_overloaded() || self.overload_work.is_overloaded()
+        self.overload.is_overloaded() || self.overload_work.is_overloaded() && self.no_time_to_spare
     }
 }
 
 impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R, D, A, O> {
     fn into_outcome(self) -> Outcome {
-        outcome(self.core.recorder, self.window, self.core.measured_left, self.core.now_ps)
+        // Workers that wait for a dispatcher after every quantum do not show how busy it is.
+        let waits = self.core.costs.dispatcher_quantum.0 > 0;
+        let found = outcome(self.core.recorder, self.window, self.core.measured_left, self.core.now_ps);
+        Outcome { no_time_to_spare: found.no_time_to_spare || waits, ..found }
     }
+}
+
+/// All but a twentieth of the core time.
+fn no_time_to_spare(account: &Account) -> bool {
+    let spent_ps = account.busy_ps + account.moving_ps + account.placing_ps + account.switching_ps;
+    spent_ps * 20 >= (account.held_ps - account.allocating_ps) * 19
 }
 
 fn outcome(recorder: Recorder, window: Window, measured_left: u64, end_ps: u64) -> Outcome {
@@ -302,6 +314,7 @@ fn outcome(recorder: Recorder, window: Window, measured_left: u64, end_ps: u64) 
         end_ps,
         overload: window.check,
         overload_work: window.work,
+        no_time_to_spare: no_time_to_spare(&window.account),
         unfinished: measured_left,
         arrived: recorded + measured_left,
         series: recorder.pilot,

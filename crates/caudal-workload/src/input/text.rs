@@ -93,8 +93,10 @@ fn rows(bytes: &[u8], place: &Place<'_>) -> Result<Vec<Fields>, WorkloadError> {
     Ok(all)
 }
 
+/// Is this a value, well written or not, and no column's name? `1OOO` is a value with a mistake.
 fn is_number(field: &[u8]) -> bool {
-    std::str::from_utf8(field).is_ok_and(|text| text.parse::<f64>().is_ok())
+    let begins_as_one = matches!(field, [b'0'..=b'9', ..] | [b'-' | b'+' | b'.', b'0'..=b'9', ..]);
+    begins_as_one || std::str::from_utf8(field).is_ok_and(|text| text.parse::<f64>().is_ok())
 }
 
 /// Finds the columns; `role` is what the value column is called when nothing else tells (`service`).

@@ -77,16 +77,18 @@ pub(crate) fn run(args: &PlanArgs, global: &Global) -> miette::Result<ExitCode> 
         eprintln!("note: {finding}");
     }
     let question = args.question(workload, measure, global)?;
+    args.prepare()?;
     let plan = match searched(&question, global) {
         Err(TuneError::Interrupted) => return Err(Interrupted(String::new()).into()),
         planned => planned.map_err(|error| miette!("{error}"))?,
     };
-    args.write(&question, &plan)?;
+    // The answer first: it is not lost when a disk is full.
     if global.json {
         outln!("{}", serde_json::to_string(&plan).into_diagnostic()?);
     } else {
         print(&question, &plan);
     }
+    args.write(&question, &plan)?;
     eprintln!("wrote {}", args.out.join("report.html").display());
     if plan.interrupted {
         return Err(Interrupted("; the answer is of what was known by then".to_owned()).into());
@@ -220,11 +222,23 @@ impl PlanArgs {
         })
     }
 
+    /// Where nothing can be written is better known before the search than after it.
+    fn prepare(&self) -> miette::Result<()> {
+        std::fs::create_dir_all(&self.out)
+            .into_diagnostic()
+            .wrap_err_with(|| format!("can not make `{}`", self.out.display()))?;
+        let Some(path) = &self.policy else { return Ok(()) };
+        let was_there = path.exists();
+        let opened = std::fs::OpenOptions::new().append(true).create(true).open(path);
+        opened.into_diagnostic().wrap_err_with(|| format!("can not write `{}`", path.display()))?;
+        if !was_there {
+            std::fs::remove_file(path).into_diagnostic()?;
+        }
+        Ok(())
+    }
+
     fn write(&self, question: &Question, plan: &Plan) -> miette::Result<()> {
         let dir = &self.out;
-        std::fs::create_dir_all(dir)
-            .into_diagnostic()
-            .wrap_err_with(|| format!("can not make `{}`", dir.display()))?;
         let mut lines = String::new();
         for row in &plan.rows {
             lines += &serde_json::to_string(row).into_diagnostic()?;
