@@ -136,7 +136,8 @@ fn is_central(run: &Run<'_>) -> bool {
     let one_queue = sizes(system).len() == 1 && !AnyDispatch::from(system.dispatch).holds();
     let plain = system.discipline == DisciplineConfig::Fcfs && system.rebalance == RebalanceConfig::None;
     let same_cores = system.allocation.triggers().is_none() && system.cores_allocated == system.cores;
-    one_queue && plain && same_cores && costs.dispatcher.0 == 0 && !run.pilot && !run.stepwise
+    let no_dispatcher = costs.dispatcher.0 == 0 && costs.dispatcher_quantum.0 == 0;
+    one_queue && plain && same_cores && no_dispatcher && !run.pilot && !run.stepwise
 }
 
 fn central(run: &Run<'_>) -> Outcome {
