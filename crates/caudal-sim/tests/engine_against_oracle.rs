@@ -9,7 +9,7 @@ use caudal_policy::Picos;
 use caudal_policy::allocation::{AllocationConfig, CaladanConfig, DelayRangeConfig};
 use caudal_policy::discipline::{DisciplineConfig, ProcessorSharingConfig};
 use caudal_policy::rebalance::{RebalanceConfig, StealAndShedConfig, WorkStealingConfig};
-use caudal_sim::engine::{ClassStats, Event, Outcome};
+use caudal_sim::engine::{ClassStats, Event, Outcome, Unwatched, simulate};
 use caudal_stats::Histogram;
 use proptest::prelude::*;
 
@@ -100,12 +100,20 @@ fn agrees(case: &Case) -> Result<(), String> {
     let steps =
         same_events(&events, &oracle.events).and_then(|()| same_outcome(By::Steps, &outcome, &oracle));
     steps.map_err(|why| format!("step by step: {why}"))?;
+    // Nobody watches: loops of their own for what is simulated most, and the same pools by events for the rest.
+    let unwatched = simulate(&ready.run(false), Unwatched);
+    same_outcome(by_of(case), &unwatched, &oracle).map_err(|why| format!("unwatched: {why}"))?;
     if !matches!(case.discipline, DisciplineConfig::ProcessorSharing(_)) {
         return Ok(());
     }
     let (outcome, events) = ready.watch(false);
     let leaps = same_events(&seen_by_all(&events), &seen_by_all(&oracle.events));
     leaps.and_then(|()| same_outcome(By::Leaps, &outcome, &oracle)).map_err(|why| format!("by leaps: {why}"))
+}
+
+/// How the engine runs it when it may choose.
+fn by_of(case: &Case) -> By {
+    if matches!(case.discipline, DisciplineConfig::ProcessorSharing(_)) { By::Leaps } else { By::Steps }
 }
 
 fn among(disciplines: Vec<DisciplineConfig>) -> Among {

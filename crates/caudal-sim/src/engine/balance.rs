@@ -13,6 +13,20 @@ use super::tasks::NONE;
 use super::walks::{Position, Walks};
 use caudal_policy::Picos;
 
+/// The fixed order in which all walks go: by place, the pool, and by pool, the place.
+pub(super) fn walk_order(seed: u64, pools: usize) -> (Box<[u16]>, Box<[u16]>) {
+    let mut order: Box<[u16]> = (0..pools as u16).collect();
+    let mut draw = Draw::new(stream(seed, Purpose::Order), 0);
+    for left in (1..pools).rev() {
+        order.swap(left, draw.below(left as u32 + 1) as usize);
+    }
+    let mut place = vec![0; pools].into_boxed_slice();
+    for (at, &pool) in order.iter().enumerate() {
+        place[pool as usize] = at as u16;
+    }
+    (order, place)
+}
+
 impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R, D, A, O> {
     /// Draws the fixed order in which all walks go, if workers walk at all.
     pub(super) fn set_up_walks(&mut self) {
@@ -20,19 +34,12 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         if !self.rebalance.steals() || pools < 2 {
             return;
         }
-        let mut order: Vec<u16> = (0..pools as u16).collect();
-        let mut draw = Draw::new(stream(self.seed, Purpose::Order), 0);
-        for left in (1..pools).rev() {
-            order.swap(left, draw.below(left as u32 + 1) as usize);
-        }
-        let mut place = vec![0; pools];
-        for (at, &pool) in order.iter().enumerate() {
-            place[pool as usize] = at as u16;
-        }
+        let (order, place) = walk_order(self.seed, pools);
+        let mut order = order.into_vec();
         order.extend_from_within(..);
         self.order = order.into_boxed_slice();
         let (workers, check_ps) = (self.core.workers.len(), self.core.costs.steal_check.0);
-        self.core.place = place.into_boxed_slice();
+        self.core.place = place;
         self.core.is_held = vec![false; pools].into_boxed_slice();
         self.core.has_tasks = vec![false; pools].into_boxed_slice();
         self.core.ring = Walks::new(pools, workers, check_ps);

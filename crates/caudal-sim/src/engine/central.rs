@@ -18,6 +18,7 @@ use caudal_workload::{ArrivalSampler, Demand, ServiceSampler};
 use super::core::{self, Account};
 use super::host::Length;
 use super::keys::Keys;
+use super::long::Long;
 use super::record::{Plain, Recorder};
 use super::tree::{Earliest, NEVER, WinnerTree};
 use super::window::{Audit, Window};
@@ -97,29 +98,6 @@ struct Machine {
     long: Long,
     /// Time that requests have waited behind long ones, by class, times the cores.
     behind_sums_ps: Vec<u128>,
-}
-
-/// Cores that run long requests, and the integral of that over time. Only differences over times at which
-/// somebody waits are right, and nobody looks at others.
-#[derive(Clone, Copy, Default)]
-struct Long {
-    running: u64,
-    behind_ps: u64,
-    changed_ps: u64,
-}
-
-impl Long {
-    /// The integral up to now.
-    #[inline(always)]
-    fn behind_ps(&self, now_ps: u64) -> u64 {
-        self.behind_ps.wrapping_add(self.running * (now_ps - self.changed_ps))
-    }
-
-    #[inline(always)]
-    fn settle(&mut self, now_ps: u64) {
-        self.behind_ps = self.behind_ps(now_ps);
-        self.changed_ps = now_ps;
-    }
 }
 
 impl Machine {

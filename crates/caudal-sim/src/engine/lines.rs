@@ -6,6 +6,7 @@
 //! other.
 
 use super::core::{Core, Phase};
+use super::long::Long;
 use super::observe::Sink;
 use super::scheduling::{Expired, Scheduling};
 use super::tasks::{Queue, Tasks};
@@ -13,28 +14,10 @@ use super::tasks::{Queue, Tasks};
 /// One pool.
 struct Line {
     queue: Queue,
-    /// Workers that run long tasks, and the integral of that over time.
-    long_running: u64,
-    behind_ps: u64,
-    changed_ps: u64,
+    /// Of its workers.
+    long: Long,
     /// Pools of one size share their sums.
     group: u32,
-}
-
-impl Line {
-    /// The integral up to now. It may wrap; differences do not, because no task waits that long.
-    #[inline(always)]
-    fn behind_ps(&self, now_ps: u64) -> u64 {
-        self.behind_ps.wrapping_add(self.long_running * (now_ps - self.changed_ps))
-    }
-
-    /// Workers begin (1) or end (-1) long tasks.
-    #[inline(always)]
-    fn change_long(&mut self, now_ps: u64, by: i64) {
-        self.behind_ps = self.behind_ps(now_ps);
-        self.changed_ps = now_ps;
-        self.long_running = self.long_running.wrapping_add_signed(by);
-    }
 }
 
 /// Pools of one size.
@@ -60,7 +43,7 @@ impl Lines {
                 groups.push(Group { workers, behind_ps: vec![0; classes].into_boxed_slice() });
                 groups.len() - 1
             });
-            Line { queue: Queue::EMPTY, long_running: 0, behind_ps: 0, changed_ps: 0, group: group as u32 }
+            Line { queue: Queue::EMPTY, long: Long::default(), group: group as u32 }
         };
         let lines = sizes.iter().map(line).collect();
         Lines { lines, groups, stretch }
@@ -70,7 +53,7 @@ impl Lines {
     #[inline(always)]
     fn run<O: Sink>(&mut self, core: &mut Core<O>, worker: usize, pool: usize, task: u32) {
         let (long, work_ps) = (core.tasks[task].long, core.tasks[task].remaining_ps);
-        self.lines[pool].change_long(core.now_ps, i64::from(long));
+        self.lines[pool].long.change(core.now_ps, i64::from(long));
         core.begin(worker, task, work_ps);
     }
 
@@ -79,7 +62,7 @@ impl Lines {
     fn joined<O: Sink>(&mut self, core: &mut Core<O>, pool: usize, task: u32) {
         let line = &mut self.lines[pool];
         // It has not started: this field is free.
-        core.tasks[task].queued_ps = line.behind_ps(core.now_ps);
+        core.tasks[task].queued_ps = line.long.behind_ps(core.now_ps);
         core.waiting += 1;
         if line.queue.len() == 1 {
             core.mark_waiting(pool, true);
@@ -93,7 +76,7 @@ impl Lines {
         let line = &mut self.lines[pool];
         let task = line.queue.pop_front(&core.tasks)?;
         let entry = &core.tasks[task];
-        let waited_ps = line.behind_ps(core.now_ps).wrapping_sub(entry.queued_ps);
+        let waited_ps = line.long.behind_ps(core.now_ps).wrapping_sub(entry.queued_ps);
         self.groups[line.group as usize].behind_ps[entry.class as usize] += u128::from(waited_ps);
         core.waiting -= 1;
         if line.queue.len() == 0 {
@@ -136,7 +119,7 @@ impl Scheduling for Lines {
         entry.phase = Phase::Between;
         let (task, slice_ps, pool) = (entry.task, entry.slice_ps, entry.pool as usize);
         core.account.busy_ps += u128::from(slice_ps);
-        self.lines[pool].change_long(core.now_ps, -i64::from(core.tasks[task].long));
+        self.lines[pool].long.change(core.now_ps, -i64::from(core.tasks[task].long));
         core.complete(worker, task, self.stretch);
         Expired::Completed(task)
     }
@@ -205,7 +188,7 @@ impl Scheduling for Lines {
     fn behind_long_ps<O: Sink>(&mut self, core: &Core<O>) -> Vec<f64> {
         let mut sums_ps: Vec<_> = self.groups.iter().map(|group| group.behind_ps.to_vec()).collect();
         for (pool, line) in self.lines.iter().enumerate() {
-            let behind_ps = line.behind_ps(core.now_ps);
+            let behind_ps = line.long.behind_ps(core.now_ps);
             for task in self.waiting(&core.tasks, pool) {
                 let entry = &core.tasks[task];
                 let waited_ps = behind_ps.wrapping_sub(entry.queued_ps);

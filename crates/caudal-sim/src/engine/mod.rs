@@ -19,14 +19,17 @@ mod fluid;
 mod host;
 mod keys;
 mod lines;
+mod long;
 mod observe;
 mod open;
 mod record;
 mod rings;
 mod scheduling;
 mod source;
+mod stealing;
 mod step;
 mod tasks;
+mod thieves;
 pub(crate) mod tree;
 mod walks;
 mod window;
@@ -37,8 +40,8 @@ use caudal_policy::discipline::round_robin::Turns;
 use caudal_policy::discipline::{
     Discipline, DisciplineConfig, Las, ProcessorSharing, ProcessorSharingConfig, Srpt,
 };
-use caudal_policy::dispatch::{AnyDispatch, Dispatch};
-use caudal_policy::rebalance::{AnyRebalance, NoRebalance, Rebalance, RebalanceConfig, WorkStealing};
+use caudal_policy::dispatch::{AnyDispatch, Asks, Dispatch};
+use caudal_policy::rebalance::{AnyRebalance, NoRebalance, Rebalance, RebalanceConfig, WorkStealing, WorkStealingConfig};
 use caudal_stats::OverloadCheck;
 use caudal_stats::mser::Mser5;
 use caudal_workload::{Arrivals, Service};
@@ -53,6 +56,7 @@ use self::record::Recorder;
 use self::rings::Rings;
 use self::scheduling::Scheduling;
 use self::source::Source;
+use self::stealing::Stealing;
 use self::step::Step;
 use self::window::Window;
 
@@ -122,7 +126,9 @@ fn unwatched(run: &Run<'_>) -> Outcome {
     }
     match (run.system.rebalance, run.system.discipline) {
         (RebalanceConfig::None, _) => by_discipline(run, NoRebalance, Unwatched),
-        // What is simulated most.
+        (RebalanceConfig::WorkStealing(config), DisciplineConfig::Fcfs) if is_plain_stealing(run) => {
+            stealing(run, config)
+        }
         (RebalanceConfig::WorkStealing(config), DisciplineConfig::Fcfs) => {
             built_in(run, lines(run), WorkStealing::new(config), Unwatched)
         }
@@ -132,12 +138,44 @@ fn unwatched(run: &Run<'_>) -> Outcome {
 
 /// Is it one queue, first come first served, with nothing else to it? Then no task needs to be kept.
 fn is_central(run: &Run<'_>) -> bool {
-    let Run { system, costs, .. } = run;
+    let Run { system, .. } = run;
     let one_queue = sizes(system).len() == 1 && !AnyDispatch::from(system.dispatch).holds();
     let plain = system.discipline == DisciplineConfig::Fcfs && system.rebalance == RebalanceConfig::None;
+    one_queue && plain && is_unchanging(run) && !run.pilot
+}
+
+/// Are there the same cores all the time, and no dispatcher that takes time?
+fn is_unchanging(run: &Run<'_>) -> bool {
+    let Run { system, costs, .. } = run;
     let same_cores = system.allocation.triggers().is_none() && system.cores_allocated == system.cores;
     let no_dispatcher = costs.dispatcher.0 == 0 && costs.dispatcher_quantum.0 == 0;
-    one_queue && plain && same_cores && no_dispatcher && !run.pilot && !run.stepwise
+    same_cores && no_dispatcher && !run.stepwise
+}
+
+/// Is there nothing to it but work stealing among a few cores?
+fn is_plain_stealing(run: &Run<'_>) -> bool {
+    let Run { system, costs, .. } = run;
+    let few = (2..=thieves::THIEVES_MAX).contains(&(system.cores as usize));
+    let dispatch = AnyDispatch::from(system.dispatch);
+    let asks_nothing = dispatch.asks() == Asks::Nothing && !dispatch.holds();
+    few && system.pools == Pools::PerCore && asks_nothing && costs.steal_check.0 > 0 && is_unchanging(run)
+}
+
+fn stealing(run: &Run<'_>, config: WorkStealingConfig) -> Outcome {
+    let parts = stealing::Parts {
+        source: Source::new(run.arrivals.sampler(run.seed, run.mean_gap_ps), run.service.sampler(run.seed)),
+        recorder: Recorder::new(run.service.classes().len(), run.pilot),
+        dispatch: AnyDispatch::from(run.system.dispatch),
+        rebalance: WorkStealing::new(config),
+        cores: run.system.cores,
+        check_ps: run.costs.steal_check.0,
+        steal_ps: run.costs.steal.0,
+        long_ps: run.service.mean_ps() as u64,
+        stretch: run.costs.probe_factor,
+        seed: run.seed,
+        length: run.length,
+    };
+    Stealing::new(parts).run()
 }
 
 fn central(run: &Run<'_>) -> Outcome {

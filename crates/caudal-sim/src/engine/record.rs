@@ -168,7 +168,7 @@ impl Recorder {
     /// As [`Recorder::push`] of every one. Each loop keeps its own few values in registers.
     pub(super) fn push_plain(&mut self, plain: &mut Plain) {
         let requests = 0..std::mem::take(&mut plain.len);
-        let [class] = &mut self.classes[..] else {
+        let ([class], None) = (&mut self.classes[..], &self.pilot) else {
             return requests.for_each(|at| self.push(plain.completed(at)));
         };
         let (sojourns_ps, services_ps) =

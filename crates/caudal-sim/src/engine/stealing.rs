@@ -1,0 +1,502 @@
+//! A queue a core, first come first served, work stealing, on the same cores all the time, without an observer.
+//!
+//! What is simulated most when systems are compared. Here nothing is ever stopped, no core comes or goes, and
+//! dispatch asks nothing, so little is left to look up: a worker runs, looks around, looks around for the last
+//! time because a task has come, or steals. The general host does the same with three times the instructions;
+//! tests hold the one against the other.
+
+use caudal_policy::dispatch::{Dispatch, Placement, Pools, Shortest};
+use caudal_policy::random::Draw;
+use caudal_policy::rebalance::Rebalance;
+use caudal_policy::{Picos, PoolId};
+
+use super::core::{self, Account};
+use super::host::{Length, Purpose, stream};
+use super::keys::Keys;
+use super::long::Long;
+use super::record::{Plain, Recorder};
+use super::source::Source;
+use super::tasks::{NONE, Queue, Task, Tasks};
+use super::thieves::Thieves;
+use super::tree::{NEVER, WinnerTree};
+use super::window::{Audit, Window};
+use super::{Outcome, outcome};
+use caudal_workload::Demand;
+
+/// What a worker does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Doing {
+    /// It runs a task; an event says until when.
+    Running,
+    /// It is among the thieves, which know when something may have to be decided.
+    Looking,
+    /// Its own pool has got a task: it looks no longer than to the end of the look under way, which is an event.
+    LookingLate,
+    /// It moves tasks from a victim; an event says until when.
+    Stealing,
+}
+
+/// A worker and its pool.
+struct Worker {
+    due_ps: u64,
+    /// Does it run a long task?
+    long: Long,
+    queue: Queue,
+    task: u32,
+    victim: u32,
+    doing: Doing,
+}
+
+/// See the [module](self).
+pub(super) struct Stealing<R, D> {
+    now_ps: u64,
+    keys: Keys,
+    due: WinnerTree,
+    thieves: Thieves<R>,
+    workers: Box<[Worker]>,
+    tasks: Tasks,
+    dispatch: D,
+    dispatch_seed: u64,
+    source: Source,
+    steal_ps: u64,
+    /// What probes make of a service time.
+    stretch: f64,
+    /// Requests longer than this are long.
+    long_ps: u64,
+    measured: std::ops::Range<u64>,
+    measured_left: u64,
+    account: Account,
+    /// Time that requests have waited behind long ones, by class.
+    behind_sums_ps: Vec<u128>,
+    /// Requests on their way to the recorder.
+    plain: Box<Plain>,
+    recorder: Recorder,
+    window: Window,
+    /// Tasks on their way to a thief.
+    moving: Vec<u32>,
+}
+
+/// What a run needs.
+pub(super) struct Parts<R, D> {
+    pub(super) source: Source,
+    pub(super) recorder: Recorder,
+    pub(super) dispatch: D,
+    pub(super) rebalance: R,
+    pub(super) cores: u32,
+    /// What a look and a steal take.
+    pub(super) check_ps: u64,
+    pub(super) steal_ps: u64,
+    /// Requests longer than this are long.
+    pub(super) long_ps: u64,
+    /// What probes make of a service time.
+    pub(super) stretch: f64,
+    pub(super) seed: u64,
+    pub(super) length: Length,
+}
+
+/// What dispatch sees that asks nothing.
+struct Unasked(u32);
+
+impl<R: Rebalance, D: Dispatch> Stealing<R, D> {
+    pub(super) fn new(parts: Parts<R, D>) -> Stealing<R, D> {
+        let Parts { source, recorder, dispatch, rebalance, cores, check_ps, steal_ps, .. } = parts;
+        let keys = Keys::new(cores);
+        let order = super::balance::walk_order(parts.seed, cores as usize);
+        let walk_seed = stream(parts.seed, Purpose::Walk);
+        let worker = |_| Worker {
+            due_ps: 0,
+            long: Long::default(),
+            queue: Queue::EMPTY,
+            task: NONE,
+            victim: NONE,
+            doing: Doing::Looking,
+        };
+        let mut thieves = Thieves::new(rebalance, check_ps, order, keys, walk_seed);
+        (0..cores as usize).for_each(|worker| thieves.join(worker, 0));
+        let Length { warm_up, measured } = parts.length;
+        Stealing {
+            now_ps: 0,
+            keys,
+            due: WinnerTree::new(cores as usize),
+            thieves,
+            workers: (0..cores).map(worker).collect(),
+            tasks: Tasks::new(),
+            dispatch,
+            dispatch_seed: stream(parts.seed, Purpose::Dispatch),
+            source,
+            steal_ps,
+            stretch: parts.stretch,
+            long_ps: parts.long_ps,
+            measured: warm_up..warm_up + measured,
+            measured_left: measured,
+            account: Account::default(),
+            behind_sums_ps: vec![0; recorder.classes.len()],
+            plain: Box::new(Plain::EMPTY),
+            recorder,
+            window: Window::new(parts.length),
+            moving: Vec::new(),
+        }
+    }
+
+    /// Runs to the end: all measured requests have completed, or the system is overloaded.
+    pub(super) fn run(mut self) -> Outcome {
+        loop {
+            let Some(arrival_ps) = self.source.peek_ps() else {
+                self.drain();
+                break;
+            };
+            let arrival = self.keys.before(arrival_ps);
+            self.events_before(arrival);
+            if Keys::is_far(arrival) {
+                self.look_farther();
+            } else if self.at_arrival() {
+                break;
+            }
+        }
+        self.recorder.push_plain(&mut self.plain);
+        self.recorder.flush();
+        outcome(self.recorder, self.window, self.measured_left, self.now_ps)
+    }
+
+    /// All events before `end`.
+    #[inline(always)]
+    fn events_before(&mut self, end: u64) {
+        loop {
+            let (due, alarm) = (self.due.min(), self.thieves.key());
+            if due.min(alarm) >= end {
+                return;
+            }
+            if alarm < due {
+                self.at_alarm(alarm);
+            } else {
+                self.at_due(due);
+            }
+        }
+    }
+
+    /// There are no more arrivals: what is in the system completes. One event at a time, because thieves
+    /// that find nothing would walk for ever.
+    fn drain(&mut self) {
+        self.with_window(|window, audit| window.close(audit));
+        // Measured requests that never came.
+        self.measured_left -= self.measured.end.saturating_sub(self.source.taken().max(self.measured.start));
+        while self.measured_left > 0 {
+            let next = self.due.min().min(self.thieves.key());
+            if Keys::is_far(next) {
+                self.look_farther();
+            } else {
+                self.events_before(next + 1);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn with_window<T>(&mut self, ask: impl FnOnce(&mut Window, &mut Audited<'_, R>) -> T) -> T {
+        let Stealing { window, thieves, workers, tasks, account, behind_sums_ps, .. } = self;
+        let (now_ps, measured_left) = (self.now_ps, self.measured_left);
+        let books = (&*account, &behind_sums_ps[..]);
+        ask(window, &mut Audited { now_ps, measured_left, thieves, workers, tasks, books })
+    }
+
+    /// All that is left lies too far ahead for keys to tell it apart.
+    #[cold]
+    fn look_farther(&mut self) {
+        let busy = |worker: &usize| self.due.get(*worker) != NEVER;
+        let due_ps = (0..self.workers.len()).filter(busy).map(|worker| self.workers[worker].due_ps).min();
+        let next_ps = [self.source.peek_ps(), due_ps, self.thieves.first_ps()];
+        self.rebase(next_ps.into_iter().flatten().min().unwrap_or(self.now_ps));
+    }
+
+    #[cold]
+    fn rebase(&mut self, base_ps: u64) {
+        self.keys.rebase(base_ps);
+        for worker in 0..self.workers.len() {
+            if self.due.get(worker) != NEVER {
+                self.due.set(worker, self.keys.of(worker, self.workers[worker].due_ps));
+            }
+        }
+        self.thieves.rebase(self.keys);
+    }
+
+    /// A request arrives; `true` ends the run.
+    #[inline(always)]
+    fn at_arrival(&mut self) -> bool {
+        let (number, arrival_ps, demand) = self.source.take();
+        self.now_ps = arrival_ps;
+        if self.source.at_batch_start() && self.keys.are_old(arrival_ps) {
+            self.rebase(arrival_ps);
+        }
+        if self.with_window(|window, audit| window.at_request(number, audit)) {
+            return true;
+        }
+        let task = self.insert(number, demand);
+        let draw = Draw::new(self.dispatch_seed, number);
+        let pool = match self.dispatch.on_arrival(draw, &mut Unasked(self.workers.len() as u32)) {
+            Placement::Pool(pool) => pool.index(),
+            Placement::Moved { .. } | Placement::Hold => unreachable!("dispatch that asks nothing"),
+        };
+        self.workers[pool].queue.push_back(&mut self.tasks, task);
+        self.joined(pool, task);
+        if self.workers[pool].queue.len() == 1 {
+            if self.workers[pool].doing == Doing::Looking {
+                self.workers[pool].doing = Doing::LookingLate;
+                let end_ps = self.thieves.call(pool, self.now_ps, 0);
+                self.schedule(pool, end_ps);
+            }
+            self.thieves.set_stealable(pool, self.now_ps, 0);
+        }
+        false
+    }
+
+    #[inline(always)]
+    fn insert(&mut self, number: u64, demand: Demand) -> u32 {
+        let work_ps = core::work_ps(demand.service_ps, self.stretch);
+        self.account.offered_ps += u128::from(work_ps);
+        self.tasks.insert(Task {
+            arrival_ps: self.now_ps,
+            service_ps: demand.service_ps,
+            remaining_ps: work_ps,
+            queued_ps: 0,
+            overhead_ps: 0,
+            number,
+            next: NONE,
+            preemptions: 0,
+            quanta: 0,
+            class: demand.class,
+            started: false,
+            long: demand.service_ps > self.long_ps,
+        })
+    }
+
+    /// `task` waits in the queue of `pool` from now on.
+    #[inline(always)]
+    fn joined(&mut self, pool: usize, task: u32) {
+        // It has not started: this field is free.
+        self.tasks[task].queued_ps = self.workers[pool].long.behind_ps(self.now_ps);
+    }
+
+    /// The oldest task of `pool` leaves its queue, which has one.
+    #[inline(always)]
+    fn leave(&mut self, pool: usize) -> Option<u32> {
+        let worker = &mut self.workers[pool];
+        let task = worker.queue.pop_front(&self.tasks)?;
+        let entry = &self.tasks[task];
+        let waited_ps = worker.long.behind_ps(self.now_ps).wrapping_sub(entry.queued_ps);
+        self.behind_sums_ps[entry.class as usize] += u128::from(waited_ps);
+        Some(task)
+    }
+
+    #[inline(always)]
+    fn schedule(&mut self, worker: usize, due_ps: u64) {
+        self.workers[worker].due_ps = due_ps;
+        self.due.set(worker, self.keys.of(worker, due_ps));
+    }
+
+    #[inline(always)]
+    fn at_due(&mut self, due: u64) {
+        self.now_ps = self.keys.time_ps(due);
+        let worker = self.keys.worker(due);
+        match self.workers[worker].doing {
+            Doing::Running => {
+                self.complete(worker);
+                self.run_or_look(worker);
+            }
+            Doing::LookingLate => self.after_look(worker),
+            Doing::Stealing => self.after_steal(worker),
+            Doing::Looking => unreachable!("thieves have no events of their own"),
+        }
+    }
+
+    /// A thief finds something, or has to look where it is.
+    #[inline(always)]
+    fn at_alarm(&mut self, alarm: u64) {
+        self.now_ps = self.keys.time_ps(alarm);
+        if let Some((worker, victim)) = self.thieves.at_alarm() {
+            self.start_steal(worker, victim);
+        }
+    }
+
+    #[inline(always)]
+    fn complete(&mut self, worker: usize) {
+        let entry = &mut self.workers[worker];
+        let done = self.tasks.remove(entry.task);
+        entry.long.change(self.now_ps, -i64::from(done.long));
+        self.account.busy_ps += u128::from(done.remaining_ps);
+        self.account.completed += 1;
+        let counts = self.measured.contains(&done.number);
+        self.measured_left -= u64::from(counts);
+        let demand = Demand { service_ps: done.service_ps, class: done.class };
+        self.plain.push_if(counts, self.now_ps - done.arrival_ps, done.remaining_ps, demand);
+        if self.plain.is_full() {
+            self.recorder.push_plain(&mut self.plain);
+        }
+    }
+
+    /// `worker` turns to the oldest task of its pool, or looks around.
+    #[inline(always)]
+    fn run_or_look(&mut self, worker: usize) {
+        let Some(task) = self.leave(worker) else {
+            self.workers[worker].doing = Doing::Looking;
+            self.due.set(worker, NEVER);
+            return self.thieves.join(worker, self.now_ps);
+        };
+        if self.workers[worker].queue.len() == 0 {
+            self.thieves.clear_stealable(worker);
+        }
+        self.begin(worker, task);
+    }
+
+    #[inline(always)]
+    fn begin(&mut self, worker: usize, task: u32) {
+        let (work_ps, long) = (self.tasks[task].remaining_ps, self.tasks[task].long);
+        let entry = &mut self.workers[worker];
+        entry.doing = Doing::Running;
+        entry.task = task;
+        entry.long.change(self.now_ps, i64::from(long));
+        self.schedule(worker, self.now_ps + work_ps);
+    }
+
+    /// The last look of `worker` is over; its own pool comes first.
+    #[inline(always)]
+    fn after_look(&mut self, worker: usize) {
+        if self.workers[worker].queue.len() > 0 {
+            self.thieves.end(worker, self.now_ps);
+            return self.run_or_look(worker);
+        }
+        match self.thieves.look(worker, self.now_ps) {
+            Some(victim) => self.start_steal(worker, victim),
+            None => {
+                self.workers[worker].doing = Doing::Looking;
+                self.due.set(worker, NEVER);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn start_steal(&mut self, worker: usize, victim: usize) {
+        self.account.moving_ps += u128::from(self.steal_ps);
+        self.workers[worker].doing = Doing::Stealing;
+        self.workers[worker].victim = victim as u32;
+        self.schedule(worker, self.now_ps + self.steal_ps);
+    }
+
+    /// The thief takes what is there by now; that may be nothing.
+    #[inline(always)]
+    fn after_steal(&mut self, worker: usize) {
+        let victim = self.workers[worker].victim as usize;
+        let waiting = self.workers[victim].queue.len();
+        let amount = self.thieves.policy().steal_amount(waiting);
+        self.account.steals += 1;
+        if amount == 0 {
+            self.account.steals_empty += 1;
+            return self.run_or_look(worker);
+        }
+        let first = self.leave(victim).expect("the victim has as many tasks");
+        if amount > 1 {
+            self.move_tasks(victim, worker, amount - 1);
+        }
+        if amount == waiting {
+            self.thieves.clear_stealable(victim);
+        }
+        self.begin(worker, first);
+    }
+
+    /// The oldest `amount` tasks of `victim` go to the front of the queue of `worker`.
+    fn move_tasks(&mut self, victim: usize, worker: usize, amount: u32) {
+        self.moving.clear();
+        for _ in 0..amount {
+            let task = self.leave(victim).expect("the victim has as many tasks");
+            self.moving.push(task);
+        }
+        let had_none = self.workers[worker].queue.len() == 0;
+        while let Some(task) = self.moving.pop() {
+            self.workers[worker].queue.push_front(&mut self.tasks, task);
+            self.joined(worker, task);
+        }
+        if had_none {
+            self.thieves.set_stealable(worker, self.now_ps, worker as u32);
+        }
+    }
+}
+
+impl Pools for Unasked {
+    #[inline(always)]
+    fn open(&self) -> u32 {
+        self.0
+    }
+    #[inline(always)]
+    fn nth(&self, i: u32) -> PoolId {
+        PoolId(i)
+    }
+    fn unfinished(&self, _pool: PoolId) -> u32 {
+        unreachable!("dispatch that asks nothing")
+    }
+    fn shortest(&self) -> Shortest {
+        unreachable!("dispatch that asks nothing")
+    }
+    fn nth_shortest(&self, _i: u32) -> PoolId {
+        unreachable!("dispatch that asks nothing")
+    }
+    fn shortest_after(&self, _pool: PoolId) -> Option<PoolId> {
+        unreachable!("dispatch that asks nothing")
+    }
+    fn serviced_quanta(&mut self, _pool: PoolId) -> u64 {
+        unreachable!("dispatch that asks nothing")
+    }
+    fn unfinished_work(&mut self, _pool: PoolId) -> Picos {
+        unreachable!("dispatch that asks nothing")
+    }
+}
+
+/// The machine as the marks of a run see it.
+struct Audited<'a, R> {
+    now_ps: u64,
+    measured_left: u64,
+    thieves: &'a Thieves<R>,
+    workers: &'a [Worker],
+    tasks: &'a Tasks,
+    books: (&'a Account, &'a [u128]),
+}
+
+impl<R: Rebalance> Audit for Audited<'_, R> {
+    #[inline(always)]
+    fn now_ps(&self) -> u64 {
+        self.now_ps
+    }
+
+    #[inline(always)]
+    fn measured_is_done(&self) -> bool {
+        self.measured_left == 0
+    }
+
+    fn books(&mut self) -> Account {
+        let mut account = *self.books.0;
+        account.held_ps = self.workers.len() as u128 * u128::from(self.now_ps);
+        account.looking_ps = self.thieves.looked_ps();
+        for (id, worker) in self.workers.iter().enumerate() {
+            match worker.doing {
+                Doing::Running => {
+                    let left_ps = worker.due_ps - self.now_ps;
+                    account.busy_ps += u128::from(self.tasks[worker.task].remaining_ps - left_ps);
+                }
+                Doing::Looking | Doing::LookingLate => {
+                    account.looking_ps += u128::from(self.thieves.unbooked_ps(id, self.now_ps));
+                }
+                Doing::Stealing => {}
+            }
+        }
+        account
+    }
+
+    fn behind_long_ps(&mut self) -> Vec<f64> {
+        let mut sums_ps = self.books.1.to_vec();
+        for worker in self.workers {
+            let behind_ps = worker.long.behind_ps(self.now_ps);
+            for task in worker.queue.iter(self.tasks) {
+                let entry = &self.tasks[task];
+                sums_ps[entry.class as usize] += u128::from(behind_ps.wrapping_sub(entry.queued_ps));
+            }
+        }
+        sums_ps.into_iter().map(|sum_ps| sum_ps as f64).collect()
+    }
+}
