@@ -158,7 +158,8 @@ fn is_plain_stealing(run: &Run<'_>) -> bool {
     let few = (2..=thieves::THIEVES_MAX).contains(&(system.cores as usize));
     let dispatch = AnyDispatch::from(system.dispatch);
     let asks_nothing = dispatch.asks() == Asks::Nothing && !dispatch.holds();
-    few && system.pools == Pools::PerCore && asks_nothing && costs.steal_check.0 > 0 && is_unchanging(run)
+    let short = (1..=thieves::CHECK_MAX_PS).contains(&costs.steal_check.0);
+    few && system.pools == Pools::PerCore && asks_nothing && short && is_unchanging(run)
 }
 
 fn stealing(run: &Run<'_>, config: WorkStealingConfig) -> Outcome {
@@ -175,7 +176,11 @@ fn stealing(run: &Run<'_>, config: WorkStealingConfig) -> Outcome {
         seed: run.seed,
         length: run.length,
     };
-    Stealing::new(parts).run()
+    match run.system.cores {
+        ..=16 => Stealing::<_, _, 16>::new(parts).run(),
+        17..=32 => Stealing::<_, _, 32>::new(parts).run(),
+        _ => Stealing::<_, _, 64>::new(parts).run(),
+    }
 }
 
 fn central(run: &Run<'_>) -> Outcome {

@@ -48,11 +48,11 @@ struct Worker {
 }
 
 /// See the [module](self).
-pub(super) struct Stealing<R, D> {
+pub(super) struct Stealing<R, D, const LANES: usize> {
     now_ps: u64,
     keys: Keys,
     due: WinnerTree,
-    thieves: Thieves<R>,
+    thieves: Thieves<R, LANES>,
     workers: Box<[Worker]>,
     tasks: Tasks,
     dispatch: D,
@@ -97,8 +97,8 @@ pub(super) struct Parts<R, D> {
 /// What dispatch sees that asks nothing.
 struct Unasked(u32);
 
-impl<R: Rebalance, D: Dispatch> Stealing<R, D> {
-    pub(super) fn new(parts: Parts<R, D>) -> Stealing<R, D> {
+impl<R: Rebalance, D: Dispatch, const LANES: usize> Stealing<R, D, LANES> {
+    pub(super) fn new(parts: Parts<R, D>) -> Stealing<R, D, LANES> {
         let Parts { source, recorder, dispatch, rebalance, cores, check_ps, steal_ps, .. } = parts;
         let keys = Keys::new(cores);
         let order = super::balance::walk_order(parts.seed, cores as usize);
@@ -191,7 +191,7 @@ impl<R: Rebalance, D: Dispatch> Stealing<R, D> {
     }
 
     #[inline(always)]
-    fn with_window<T>(&mut self, ask: impl FnOnce(&mut Window, &mut Audited<'_, R>) -> T) -> T {
+    fn with_window<T>(&mut self, ask: impl FnOnce(&mut Window, &mut Audited<'_, R, LANES>) -> T) -> T {
         let Stealing { window, thieves, workers, tasks, account, behind_sums_ps, .. } = self;
         let (now_ps, measured_left) = (self.now_ps, self.measured_left);
         let books = (&*account, &behind_sums_ps[..]);
@@ -414,7 +414,7 @@ impl<R: Rebalance, D: Dispatch> Stealing<R, D> {
             self.joined(worker, task);
         }
         if had_none {
-            self.thieves.set_stealable(worker, self.now_ps, worker as u32);
+            self.thieves.set_stealable(worker, self.now_ps, worker);
         }
     }
 }
@@ -449,16 +449,16 @@ impl Pools for Unasked {
 }
 
 /// The machine as the marks of a run see it.
-struct Audited<'a, R> {
+struct Audited<'a, R, const LANES: usize> {
     now_ps: u64,
     measured_left: u64,
-    thieves: &'a Thieves<R>,
+    thieves: &'a Thieves<R, LANES>,
     workers: &'a [Worker],
     tasks: &'a Tasks,
     books: (&'a Account, &'a [u128]),
 }
 
-impl<R: Rebalance> Audit for Audited<'_, R> {
+impl<R: Rebalance, const LANES: usize> Audit for Audited<'_, R, LANES> {
     #[inline(always)]
     fn now_ps(&self) -> u64 {
         self.now_ps

@@ -1,22 +1,29 @@
 //! Up to 64 thieves that walk past each other's queues, without an event for each look, or even for each walk.
 //!
-//! All walks go through one fixed order of pools, each look takes the same time P, and where a walk starts is a
-//! function of its number. So what a thief looks at at any time follows from when it began to walk, and
-//! while no pool has tasks for thieves nobody has to know. Once one has, each thief gets an *alarm*: the
-//! end of its first look at such a pool, or of its walk if that comes earlier. The first of these alarms is the
-//! only event.
+//! All walks go through one fixed order of pools, and each look takes the same time P, so where a thief is follows
+//! from when its walk began and where that started. While no pool has tasks for thieves nobody has to know.
+//! Once one has, each thief gets an *alarm*: the end of its first look at such a pool, or of its walk if that
+//! comes earlier. The first of these alarms is the only event.
 //!
 //! ```text
-//!   order:   a fixed permutation of the pools; a place is an index
+//!   place:   an index into the fixed order of pools
 //!   steps:   places from the start of a walk on, around the end; one's own pool takes a step but no time
+//!   looks:   looks that have ended, the one meant included: steps, and one more before its own pool
+//!   slot:    time is cut into slots of P; a thief's looks end at the same time in every slot, its *tick*
 //!
-//!            began          + P          + 2 P        + 3 P  (its own) + 4 P             + L = (pools - 1) P
-//!            |--- step 0 ---|--- step 1 ---|--- step 2 ---|--- step 4 ---|  …  ---| the next walk begins
+//!   |   '   |   '   |   '   |   '   |   '   |   '        '  tick: (time since the slot began, worker)
+//!       |- look 1 --|- look 2 --| … |- look M-1 |        M pools; then the next walk begins
+//!       began
 //! ```
 //!
+//! Who comes to a pool when is worked out for all thieves at once, in columns of 32-bit numbers: a few instructions a
+//! thief where the compiler has vectors. What a column holds for a worker that is not a thief is [`NOBODY`], so
+//! large that it never comes first.
+//!
 //! Alarms are exact but for two cases, in which they come too early and are set anew: the pool has lost its
-//! tasks again, or the walk ends. They are worth nothing while no pool has tasks, and walks are not kept up to
-//! date then.
+//! tasks again, or the walk ends. They are worth nothing while no pool has tasks.
+
+use std::collections::VecDeque;
 
 use caudal_policy::random::Draw;
 use caudal_policy::rebalance::Rebalance;
@@ -26,66 +33,103 @@ use super::tree::NEVER;
 
 /// Most workers: sets of them are words.
 pub(super) const THIEVES_MAX: usize = 64;
+/// Longest look, in ps: a tick is one 32-bit number.
+pub(super) const CHECK_MAX_PS: u64 = 1 << 24;
+/// Bits of a worker in a tick.
+const WORKER_BITS: u32 = 6;
+/// In place of a slot: no thief.
+const NOBODY: i32 = 1 << 30;
+/// Slots are counted anew after so many.
+const SLOTS_MAX: u64 = 1 << 29;
 
-/// In place of steps: the walk ends.
-const END: u32 = u32::MAX;
-
+/// The walk that a worker is in, or was in last.
 #[derive(Clone, Copy, Debug, Default)]
-struct Thief {
-    /// When its walk began, or one before.
+struct Walk {
+    number: u64,
     began_ps: u64,
-    /// When that walk ends; 0 if its start is yet to be drawn.
+}
+
+/// The end of a walk, unless the thief leaves before.
+#[derive(Clone, Copy, Debug)]
+struct End {
     end_ps: u64,
-    /// Number of that walk.
-    walk: u64,
-    /// The place where it starts, and the steps from there to its own pool.
-    start: u32,
-    own: u32,
-    /// The end of its first look that may find something, and the steps to that, or [`END`].
-    alarm_ps: u64,
-    found: u32,
+    worker: u32,
+    number: u64,
+}
+
+/// By worker, of `LANES`.
+struct Columns<const LANES: usize> {
+    /// The slot in which its walk began.
+    began: [i32; LANES],
+    tick: [i32; LANES],
+    /// The place where its walk starts, and the steps from there to its own pool.
+    start: [i32; LANES],
+    own: [i32; LANES],
+    /// The slot of its alarm.
+    alarm: [i32; LANES],
 }
 
 /// See the [module](self).
-pub(super) struct Thieves<R> {
+pub(super) struct Thieves<R, const LANES: usize> {
     policy: R,
     check_ps: u64,
     /// What a whole walk takes.
     walk_ps: u64,
-    pools: u32,
+    pools: i32,
     /// By place, the pool; by pool, the place.
     order: Box<[u16]>,
     place: Box<[u16]>,
-    thieves: [Thief; THIEVES_MAX],
+    columns: Columns<LANES>,
+    walks: [Walk; LANES],
     /// Workers that look around.
     looking: u64,
     /// Places with tasks for thieves.
     stealable: u64,
-    /// The thief with the first alarm, and the key of that.
-    first: u32,
+    /// Ends of walks in their order.
+    ends: VecDeque<End>,
+    /// The current slot, counted from the one that began at `zero_ps`, and when it began.
+    slot: i32,
+    slot_ps: u64,
+    zero_ps: u64,
+    /// The thief with the first alarm, when that is, and its key.
+    first: usize,
+    first_ps: u64,
     key: u64,
     keys: Keys,
     seed: u64,
-    /// Time of looking that has ended.
+    /// Time of looking that has been counted.
     looked_ps: u128,
 }
 
-impl<R: Rebalance> Thieves<R> {
-    /// Nobody looks around yet. `order` names each pool once.
-    pub(super) fn new(policy: R, check_ps: u64, (order, place): (Box<[u16]>, Box<[u16]>), keys: Keys, seed: u64) -> Thieves<R> {
-        let pools = order.len() as u32;
-        assert!(check_ps > 0 && pools >= 2 && pools as usize <= THIEVES_MAX);
+impl<R: Rebalance, const LANES: usize> Thieves<R, LANES> {
+    /// Nobody looks around yet. `order` names each pool once, `place` is its inverse.
+    pub(super) fn new(
+        policy: R,
+        check_ps: u64,
+        (order, place): (Box<[u16]>, Box<[u16]>),
+        keys: Keys,
+        seed: u64,
+    ) -> Self {
+        let pools = order.len();
+        assert!((1..=CHECK_MAX_PS).contains(&check_ps) && pools >= 2 && pools <= LANES && LANES <= THIEVES_MAX);
+        let nobody = [NOBODY; LANES];
         Thieves {
             policy,
             check_ps,
-            walk_ps: u64::from(pools - 1) * check_ps,
-            pools,
+            walk_ps: (pools as u64 - 1) * check_ps,
+            pools: pools as i32,
             order,
             place,
-            thieves: [Thief::default(); THIEVES_MAX],
+            columns: Columns { began: nobody, tick: nobody, start: [0; LANES], own: [0; LANES], alarm: nobody },
+            walks: [Walk::default(); LANES],
             looking: 0,
             stealable: 0,
+            ends: VecDeque::with_capacity(4 * LANES),
+            slot: 0,
+            slot_ps: 0,
+            zero_ps: 0,
             first: 0,
+            first_ps: 0,
             key: NEVER,
             keys,
             seed,
@@ -110,154 +154,213 @@ impl<R: Rebalance> Thieves<R> {
         self.key
     }
 
-    /// When and whose the first alarm is.
-    #[inline(always)]
+    /// When the first alarm is.
     pub(super) fn first_ps(&self) -> Option<u64> {
-        (self.key != NEVER).then(|| self.thieves[self.first as usize % THIEVES_MAX].alarm_ps)
+        (self.key != NEVER).then_some(self.first_ps)
     }
 
     /// Keys are counted from elsewhere now.
     pub(super) fn rebase(&mut self, keys: Keys) {
         self.keys = keys;
-        if let Some(first_ps) = self.first_ps() {
-            self.key = keys.of(self.first as usize, first_ps);
+        if self.key != NEVER {
+            self.key = keys.of(self.first, self.first_ps);
         }
     }
 
+    /// Moves the slot up to `now_ps`; returns the time since it began.
     #[inline(always)]
-    fn thief(&mut self, worker: usize) -> &mut Thief {
-        &mut self.thieves[worker % THIEVES_MAX]
+    fn advance(&mut self, now_ps: u64) -> u64 {
+        let mut ahead_ps = now_ps - self.slot_ps;
+        if ahead_ps < 4 * self.check_ps {
+            while ahead_ps >= self.check_ps {
+                ahead_ps -= self.check_ps;
+                self.slot += 1;
+            }
+            self.slot_ps = now_ps - ahead_ps;
+            return ahead_ps;
+        }
+        self.advance_far(now_ps)
+    }
+
+    #[inline(never)]
+    fn advance_far(&mut self, now_ps: u64) -> u64 {
+        let slots = (now_ps - self.slot_ps) / self.check_ps;
+        self.slot_ps += slots * self.check_ps;
+        if self.slot as u64 + slots < SLOTS_MAX {
+            self.slot += slots as i32;
+        } else {
+            self.count_anew(now_ps);
+        }
+        now_ps - self.slot_ps
+    }
+
+    /// Counts slots from about now on.
+    #[cold]
+    fn count_anew(&mut self, now_ps: u64) {
+        self.catch_up_all(now_ps);
+        let before_ps = self.walk_ps + self.check_ps;
+        let zero_ps = self.slot_ps - before_ps.min(self.slot_ps);
+        let gone = ((zero_ps - self.zero_ps) / self.check_ps) as i64;
+        self.zero_ps = zero_ps;
+        self.slot = ((self.slot_ps - zero_ps) / self.check_ps) as i32;
+        let alarms_count = self.stealable != 0;
+        let looking = self.looking;
+        for worker in (0..LANES).filter(|worker| looking >> worker & 1 == 1) {
+            self.columns.began[worker] = self.slot_of(worker);
+            let alarm = i64::from(self.columns.alarm[worker]) - gone;
+            self.columns.alarm[worker] = if alarms_count { alarm as i32 } else { NOBODY };
+        }
+    }
+
+    /// The slot in which the walk of `worker` began.
+    fn slot_of(&self, worker: usize) -> i32 {
+        ((self.walks[worker].began_ps - self.zero_ps) / self.check_ps) as i32
     }
 
     /// `worker` begins to walk.
     #[inline(always)]
     pub(super) fn join(&mut self, worker: usize, now_ps: u64) {
-        let thief = self.thief(worker);
-        thief.began_ps = now_ps;
-        thief.end_ps = 0;
-        thief.walk += 1;
+        self.catch_up(now_ps, worker);
+        let ahead_ps = self.advance(now_ps);
+        self.walks[worker % LANES].began_ps = now_ps;
+        self.columns.began[worker % LANES] = self.slot;
+        self.columns.tick[worker % LANES] = (ahead_ps << WORKER_BITS) as i32 | worker as i32;
         self.looking |= 1 << worker;
+        self.begin_walk(worker);
         if self.stealable != 0 {
-            self.draw(worker);
             self.set_alarm(worker, 0);
         }
     }
 
-    /// Draws the start of the walk that begins at `began_ps`.
+    /// Draws where the walk that begins at `began_ps` starts.
     #[inline(always)]
-    fn draw(&mut self, worker: usize) {
-        let own_place = u32::from(self.place[worker]);
-        let thief = &mut self.thieves[worker % THIEVES_MAX];
-        thief.end_ps = thief.began_ps + self.walk_ps;
-        let draw = Draw::new(self.seed, (worker as u64) << 48 | thief.walk);
-        thief.start = self.policy.walk_start(draw, self.pools);
-        thief.own = steps(self.pools, thief.start, own_place);
+    fn begin_walk(&mut self, worker: usize) {
+        let walk = &mut self.walks[worker % LANES];
+        walk.number += 1;
+        let draw = Draw::new(self.seed, (worker as u64) << 48 | walk.number);
+        let start = self.policy.walk_start(draw, self.pools as u32) as i32;
+        self.columns.start[worker % LANES] = start;
+        self.columns.own[worker % LANES] = steps(self.pools, start, i32::from(self.place[worker]));
+        let (end_ps, number) = (walk.began_ps + self.walk_ps, walk.number);
+        self.ends.push_back(End { end_ps, worker: worker as u32, number });
     }
 
-    /// Brings `worker` to the walk of its first look that ends at `from_ps` or later.
+    /// Walks that end before workers from `acting` on have their turn at `now_ps` are followed by others.
     #[inline(always)]
-    fn catch_up(&mut self, worker: usize, from_ps: u64) {
-        if self.thief(worker).end_ps < from_ps {
-            self.walk_on(worker, from_ps);
-            self.draw(worker);
+    fn catch_up(&mut self, now_ps: u64, acting: usize) {
+        while let Some(end) = self.ends.front()
+            && (end.end_ps < now_ps || end.end_ps == now_ps && (end.worker as usize) < acting)
+        {
+            if end.end_ps + self.walk_ps < now_ps {
+                return self.catch_up_all(now_ps);
+            }
+            let End { worker, number, .. } = *end;
+            self.ends.pop_front();
+            let worker = worker as usize;
+            if self.looking >> worker & 1 == 1 && self.walks[worker % LANES].number == number {
+                self.walk_on(worker);
+            }
         }
     }
 
-    /// Of the walk before [`Thieves::draw`].
+    /// The walk of `worker` is over; the next one begins.
     #[inline(always)]
-    fn walk_on(&mut self, worker: usize, from_ps: u64) {
-        let walk_ps = self.walk_ps;
-        let thief = self.thief(worker);
-        let behind_ps = from_ps.saturating_sub(thief.began_ps + walk_ps);
-        let walks = if behind_ps <= walk_ps { u64::from(behind_ps > 0) } else { behind_ps.div_ceil(walk_ps) };
-        thief.walk += walks;
-        thief.began_ps += walks * walk_ps;
-        self.looked_ps += u128::from(walks * walk_ps);
+    fn walk_on(&mut self, worker: usize) {
+        self.looked_ps += u128::from(self.walk_ps);
+        self.walks[worker % LANES].began_ps += self.walk_ps;
+        self.columns.began[worker % LANES] += self.pools - 1;
+        self.begin_walk(worker);
     }
 
-    /// The end of the look of `thief` that is `steps` from its start, which is not its own pool.
-    #[inline(always)]
-    fn end_of_look_ps(&self, thief: &Thief, steps: u32) -> u64 {
-        let looks = u64::from(steps) + u64::from(steps < thief.own);
-        thief.began_ps + looks * self.check_ps
+    /// Nobody has looked for longer than a walk.
+    #[inline(never)]
+    fn catch_up_all(&mut self, now_ps: u64) {
+        self.ends.clear();
+        let looking = self.looking;
+        for worker in (0..LANES).filter(|worker| looking >> worker & 1 == 1) {
+            let walk = &mut self.walks[worker];
+            // A walk that ends now is not over yet.
+            let walks = (now_ps - walk.began_ps).saturating_sub(1) / self.walk_ps;
+            if walks > 0 {
+                walk.number += walks - 1;
+                walk.began_ps += walks * self.walk_ps;
+                self.looked_ps += u128::from(walks * self.walk_ps);
+                self.columns.began[worker] = self.slot_of(worker);
+                self.begin_walk(worker);
+            } else {
+                let (end_ps, number) = (walk.began_ps + self.walk_ps, walk.number);
+                self.ends.push_back(End { end_ps, worker: worker as u32, number });
+            }
+        }
+        self.ends.make_contiguous().sort_by_key(|end| (end.end_ps, end.worker));
     }
 
     /// Steps to the first pool with tasks that is at least `from` steps behind `start`.
     #[inline(always)]
-    fn first_from(&self, start: u32, from: u32) -> Option<u32> {
+    fn first_from(&self, start: i32, from: i32) -> Option<i32> {
         let twice = u128::from(self.stealable) | u128::from(self.stealable) << self.pools;
         let ahead = (twice >> start) as u64 & (!0 >> (64 - self.pools));
-        let ahead = ahead & (!0_u64).checked_shl(from).unwrap_or(0);
-        (ahead != 0).then(|| ahead.trailing_zeros())
+        let ahead = ahead & (!0_u64).checked_shl(from as u32).unwrap_or(0);
+        (ahead != 0).then(|| ahead.trailing_zeros() as i32)
     }
 
-    /// `worker` is at least `from` steps into its walk, which is up to date; some pool has tasks.
+    /// `worker` is at least `from` steps into its walk; some pool has tasks.
     #[inline(always)]
-    fn set_alarm(&mut self, worker: usize, from: u32) {
-        let thief = *self.thief(worker);
-        let (alarm_ps, found) = match self.first_from(thief.start, from) {
-            Some(steps) => (self.end_of_look_ps(&thief, steps), steps),
-            None => (thief.end_ps, END),
+    fn set_alarm(&mut self, worker: usize, from: i32) {
+        let lane = worker % LANES;
+        let looks = match self.first_from(self.columns.start[lane], from) {
+            Some(steps) => steps + i32::from(steps < self.columns.own[lane]),
+            None => self.pools - 1,
         };
-        (self.thief(worker).alarm_ps, self.thief(worker).found) = (alarm_ps, found);
+        self.columns.alarm[lane] = self.columns.began[lane] + looks;
+        let alarm_ps = self.walks[lane].began_ps + looks as u64 * self.check_ps;
         let key = self.keys.of(worker, alarm_ps);
         if key < self.key {
-            (self.first, self.key) = (worker as u32, key);
+            (self.first, self.first_ps, self.key) = (worker, alarm_ps, key);
         }
     }
 
     /// Looks for the first of all alarms.
+    #[inline(always)]
     fn find_first(&mut self) {
-        let mut left = if self.stealable == 0 { 0 } else { self.looking };
-        let (mut first_ps, mut first) = (NEVER, 0);
-        while left != 0 {
-            let worker = left.trailing_zeros();
-            let alarm_ps = self.thieves[worker as usize % THIEVES_MAX].alarm_ps;
-            // The lesser id of two at one time comes first.
-            if alarm_ps < first_ps {
-                (first_ps, first) = (alarm_ps, worker);
-            }
-            left &= left - 1;
+        let Columns { tick, alarm, .. } = &self.columns;
+        let slot = alarm.iter().fold(NOBODY, |least, &alarm| least.min(alarm));
+        if slot >= NOBODY {
+            self.key = NEVER;
+            return;
         }
-        self.first = first;
-        self.key = if first_ps == NEVER { NEVER } else { self.keys.of(first as usize, first_ps) };
+        let ticks = tick.iter().zip(alarm);
+        let first = ticks.fold(NOBODY, |least, (&tick, &at)| least.min(if at == slot { tick } else { NOBODY }));
+        self.first = (first & ((1 << WORKER_BITS) - 1)) as usize;
+        let in_slot_ps = (first >> WORKER_BITS) as u64;
+        self.first_ps = self.zero_ps + slot as u64 * self.check_ps + in_slot_ps;
+        self.key = self.keys.of(self.first, self.first_ps);
     }
 
     /// `pool` has tasks for thieves now. Workers below `acting` are through with this moment.
     #[inline(always)]
-    pub(super) fn set_stealable(&mut self, pool: usize, now_ps: u64, acting: u32) {
-        let place = u32::from(self.place[pool]);
-        let none_before = self.stealable == 0;
+    pub(super) fn set_stealable(&mut self, pool: usize, now_ps: u64, acting: usize) {
+        self.catch_up(now_ps, acting);
+        let ahead_ps = self.advance(now_ps);
+        let place = i32::from(self.place[pool]);
+        // Alarms that were set before there were tasks are worth nothing.
+        let none = if self.stealable == 0 { i32::MAX } else { 0 };
         self.stealable |= 1 << place;
-        // No look ends at time 0, and what ends there is yet to be drawn.
-        let now_ps = now_ps.max(1);
-        let (mut first_ps, mut first) = match self.first_ps() {
-            Some(first_ps) => (first_ps, self.first),
-            None => (NEVER, 0),
-        };
-        let mut left = self.looking;
-        while left != 0 {
-            let worker = left.trailing_zeros();
-            left &= left - 1;
-            let from_ps = now_ps + u64::from(worker < acting);
-            self.catch_up(worker as usize, from_ps);
-            let thief = &self.thieves[worker as usize % THIEVES_MAX];
-            let there = steps(self.pools, thief.start, place);
-            let there_ps = self.end_of_look_ps(thief, there);
-            let is_past = there_ps < from_ps;
-            let at_ps = if is_past { thief.end_ps } else { there_ps };
-            // The last look ends when the walk does.
-            if none_before || at_ps < thief.alarm_ps || !is_past && at_ps == thief.alarm_ps {
-                let thief = self.thief(worker as usize);
-                (thief.alarm_ps, thief.found) = (at_ps, if is_past { END } else { there });
-            }
-            if at_ps < first_ps || at_ps == first_ps && worker < first {
-                (first_ps, first) = (at_ps, worker);
-            }
+        if self.looking == 0 {
+            return;
         }
-        if first_ps != NEVER {
-            (self.first, self.key) = (first, self.keys.of(first as usize, first_ps));
+        let acts = (ahead_ps << WORKER_BITS) as i32 | acting as i32;
+        let (pools, slot) = (self.pools, self.slot);
+        let Columns { began, tick, start, own, alarm } = &mut self.columns;
+        for lane in 0..LANES {
+            let there = place - start[lane];
+            let there = there + (pools & (there >> 31));
+            let at = began[lane] + there + i32::from(there < own[lane]);
+            let next = slot + i32::from(tick[lane] < acts);
+            let at = if at < next { began[lane] + pools - 1 } else { at };
+            alarm[lane] = at.min(alarm[lane] | none);
         }
+        self.find_first();
     }
 
     /// `pool` has no tasks for thieves any more.
@@ -272,33 +375,43 @@ impl<R: Rebalance> Thieves<R> {
     #[inline(always)]
     fn leave(&mut self, worker: usize) {
         self.looking &= !(1 << worker);
-        if self.key != NEVER && self.first as usize == worker {
+        self.columns.began[worker % LANES] = NOBODY;
+        self.columns.alarm[worker % LANES] = NOBODY;
+        if self.key != NEVER && self.first == worker {
             self.find_first();
         }
     }
 
-    /// The first alarm goes. Returns the pool to steal from, and whose alarm it was: it does not look around any
-    /// more then.
+    /// The first alarm goes. Returns who steals from which pool, if anybody does: it does not look around any more.
     #[inline(always)]
     pub(super) fn at_alarm(&mut self) -> Option<(usize, usize)> {
-        let worker = self.first as usize;
-        let thief = *self.thief(worker);
-        if thief.found == END {
-            self.catch_up(worker, thief.alarm_ps + 1);
-        } else if let Some(pool) = self.stealable_pool(&thief, thief.found) {
-            self.looked_ps += u128::from(thief.alarm_ps - thief.began_ps);
+        let (worker, now_ps) = (self.first, self.first_ps);
+        let lane = worker % LANES;
+        let looks = self.columns.alarm[lane] - self.columns.began[lane];
+        let steps = looks - i32::from(looks <= self.columns.own[lane]);
+        if let Some(pool) = self.stealable_pool(lane, steps) {
+            self.looked_ps += u128::from(now_ps - self.walks[lane].began_ps);
             self.leave(worker);
             return Some((worker, pool));
         }
-        // Behind `END` there is step 0.
-        self.set_alarm(worker, thief.found.wrapping_add(1));
+        self.go_on(worker, now_ps, steps + 1);
         self.find_first();
         None
     }
 
+    /// `worker` has looked at a pool in vain; it goes on with the one `from` steps into its walk, if there is one.
     #[inline(always)]
-    fn stealable_pool(&self, thief: &Thief, steps: u32) -> Option<usize> {
-        let place = thief.start + steps;
+    fn go_on(&mut self, worker: usize, now_ps: u64, from: i32) {
+        let walk = self.walks[worker % LANES].number;
+        self.catch_up(now_ps, worker + 1);
+        let is_new = self.walks[worker % LANES].number != walk;
+        self.set_alarm(worker, if is_new { 0 } else { from });
+    }
+
+    /// The pool that the thief in `lane` looks at after `steps`, if that has tasks.
+    #[inline(always)]
+    fn stealable_pool(&self, lane: usize, steps: i32) -> Option<usize> {
+        let place = self.columns.start[lane] + steps;
         let place = if place >= self.pools { place - self.pools } else { place };
         (self.stealable >> place & 1 == 1).then(|| usize::from(self.order[place as usize]))
     }
@@ -306,43 +419,44 @@ impl<R: Rebalance> Thieves<R> {
     /// `worker` stops looking around at the end of the look under way, because there is a task in its own pool.
     /// Returns when that is. [`Thieves::end`] or [`Thieves::look`] must follow then.
     #[inline(always)]
-    pub(super) fn call(&mut self, worker: usize, now_ps: u64, acting: u32) -> u64 {
+    pub(super) fn call(&mut self, worker: usize, now_ps: u64, acting: usize) -> u64 {
+        self.catch_up(now_ps, acting);
+        let ahead_ps = self.advance(now_ps);
+        let lane = worker % LANES;
+        let (began, tick) = (self.columns.began[lane], self.columns.tick[lane]);
+        let acts = (ahead_ps << WORKER_BITS) as i32 | acting as i32;
+        let end_ps = self.slot_ps + (tick >> WORKER_BITS) as u64;
         self.leave(worker);
-        let from_ps = now_ps + u64::from((worker as u32) < acting);
-        let check_ps = self.check_ps;
-        let began_ps = self.thief(worker).began_ps;
-        began_ps + (from_ps - began_ps).div_ceil(check_ps).max(1) * check_ps
+        // One that has joined at this very moment has a whole look before it.
+        if tick < acts || began == self.slot { end_ps + self.check_ps } else { end_ps }
     }
 
-    /// The look of `worker` is over, and so is its walk.
+    /// The last look of `worker` is over, and with it its walk.
     #[inline(always)]
     pub(super) fn end(&mut self, worker: usize, now_ps: u64) {
-        let walk_ps = self.walk_ps;
-        let thief = self.thief(worker);
-        let span_ps = now_ps - thief.began_ps;
-        if span_ps > walk_ps {
-            thief.walk += (span_ps - 1) / walk_ps;
-        }
-        self.looked_ps += u128::from(span_ps);
+        self.looked_ps += u128::from(now_ps - self.walks[worker % LANES].began_ps);
     }
 
     /// The look of `worker` is over, and the task in its own pool is gone. Returns the pool to steal from; without
     /// one, it looks around again.
     pub(super) fn look(&mut self, worker: usize, now_ps: u64) -> Option<usize> {
-        // To the walk with the look that ends now; later, on.
-        self.catch_up(worker, now_ps);
-        let thief = *self.thief(worker);
-        let looks = ((now_ps - thief.began_ps) / self.check_ps) as u32;
-        let steps = if looks > thief.own { looks } else { looks - 1 };
-        if let Some(pool) = self.stealable_pool(&thief, steps) {
-            self.looked_ps += u128::from(now_ps - thief.began_ps);
+        let lane = worker % LANES;
+        let Walk { number, began_ps } = self.walks[lane];
+        let looks = ((now_ps - began_ps) / self.check_ps) as i32;
+        let steps = looks - i32::from(looks <= self.columns.own[lane]);
+        if let Some(pool) = self.stealable_pool(lane, steps) {
+            self.end(worker, now_ps);
             return Some(pool);
         }
+        self.catch_up(now_ps, worker);
+        self.advance(now_ps);
+        self.columns.began[lane] = self.slot_of(worker);
         self.looking |= 1 << worker;
+        let end = End { end_ps: began_ps + self.walk_ps, worker: worker as u32, number };
+        let later = self.ends.partition_point(|other| (other.end_ps, other.worker) < (end.end_ps, end.worker));
+        self.ends.insert(later, end);
         if self.stealable != 0 {
-            let is_over = thief.end_ps == now_ps;
-            self.catch_up(worker, now_ps + 1);
-            self.set_alarm(worker, if is_over { 0 } else { steps + 1 });
+            self.go_on(worker, now_ps, steps + 1);
         }
         None
     }
@@ -350,13 +464,14 @@ impl<R: Rebalance> Thieves<R> {
     /// Of the time that `worker` has been looking around and that has not been counted, what went to walks that are
     /// over, before anything of `now_ps` has happened.
     pub(super) fn unbooked_ps(&self, worker: usize, now_ps: u64) -> u64 {
-        let span_ps = now_ps - self.thieves[worker].began_ps;
+        let span_ps = now_ps - self.walks[worker].began_ps;
         span_ps.saturating_sub(1) / self.walk_ps * self.walk_ps
     }
 }
 
 /// Places from `start` on to `place`, around the end.
 #[inline(always)]
-fn steps(pools: u32, start: u32, place: u32) -> u32 {
-    if place >= start { place - start } else { place + pools - start }
+fn steps(pools: i32, start: i32, place: i32) -> i32 {
+    let ahead = place - start;
+    if ahead < 0 { ahead + pools } else { ahead }
 }
