@@ -14,6 +14,7 @@ mod allocate;
 mod balance;
 pub(crate) mod bits;
 mod central;
+mod columns;
 mod core;
 mod fluid;
 mod host;

@@ -28,6 +28,7 @@ use std::collections::VecDeque;
 use caudal_policy::random::Draw;
 use caudal_policy::rebalance::Rebalance;
 
+use super::columns::{Columns, Found, NOBODY};
 use super::keys::Keys;
 use super::tree::NEVER;
 
@@ -37,8 +38,6 @@ pub(super) const THIEVES_MAX: usize = 64;
 pub(super) const CHECK_MAX_PS: u64 = 1 << 24;
 /// Bits of a worker in a tick.
 const WORKER_BITS: u32 = 6;
-/// In place of a slot: no thief.
-const NOBODY: i32 = 1 << 30;
 /// Slots are counted anew after so many.
 const SLOTS_MAX: u64 = 1 << 29;
 
@@ -55,18 +54,6 @@ struct End {
     end_ps: u64,
     worker: u32,
     number: u64,
-}
-
-/// By worker, of `LANES`.
-struct Columns<const LANES: usize> {
-    /// The slot in which its walk began.
-    began: [i32; LANES],
-    tick: [i32; LANES],
-    /// The place where its walk starts, and the steps from there to its own pool.
-    start: [i32; LANES],
-    own: [i32; LANES],
-    /// The slot of its alarm.
-    alarm: [i32; LANES],
 }
 
 /// See the [module](self).
@@ -112,7 +99,6 @@ impl<R: Rebalance, const LANES: usize> Thieves<R, LANES> {
     ) -> Self {
         let pools = order.len();
         assert!((1..=CHECK_MAX_PS).contains(&check_ps) && pools >= 2 && pools <= LANES && LANES <= THIEVES_MAX);
-        let nobody = [NOBODY; LANES];
         Thieves {
             policy,
             check_ps,
@@ -120,7 +106,7 @@ impl<R: Rebalance, const LANES: usize> Thieves<R, LANES> {
             pools: pools as i32,
             order,
             place,
-            columns: Columns { began: nobody, tick: nobody, start: [0; LANES], own: [0; LANES], alarm: nobody },
+            columns: Columns::new(),
             walks: [Walk::default(); LANES],
             looking: 0,
             stealable: 0,
@@ -320,20 +306,15 @@ impl<R: Rebalance, const LANES: usize> Thieves<R, LANES> {
         }
     }
 
-    /// Looks for the first of all alarms.
+    /// The first alarm has this slot and tick, see [`Columns::first`].
     #[inline(always)]
-    fn find_first(&mut self) {
-        let Columns { tick, alarm, .. } = &self.columns;
-        let slot = alarm.iter().fold(NOBODY, |least, &alarm| least.min(alarm));
+    fn set_first(&mut self, (slot, tick): (i32, i32)) {
         if slot >= NOBODY {
             self.key = NEVER;
             return;
         }
-        let ticks = tick.iter().zip(alarm);
-        let first = ticks.fold(NOBODY, |least, (&tick, &at)| least.min(if at == slot { tick } else { NOBODY }));
-        self.first = (first & ((1 << WORKER_BITS) - 1)) as usize;
-        let in_slot_ps = (first >> WORKER_BITS) as u64;
-        self.first_ps = self.zero_ps + slot as u64 * self.check_ps + in_slot_ps;
+        self.first = (tick & ((1 << WORKER_BITS) - 1)) as usize;
+        self.first_ps = self.zero_ps + slot as u64 * self.check_ps + (tick >> WORKER_BITS) as u64;
         self.key = self.keys.of(self.first, self.first_ps);
     }
 
@@ -343,24 +324,15 @@ impl<R: Rebalance, const LANES: usize> Thieves<R, LANES> {
         self.catch_up(now_ps, acting);
         let ahead_ps = self.advance(now_ps);
         let place = i32::from(self.place[pool]);
-        // Alarms that were set before there were tasks are worth nothing.
-        let none = if self.stealable == 0 { i32::MAX } else { 0 };
+        let anew = self.stealable == 0;
         self.stealable |= 1 << place;
         if self.looking == 0 {
             return;
         }
         let acts = (ahead_ps << WORKER_BITS) as i32 | acting as i32;
-        let (pools, slot) = (self.pools, self.slot);
-        let Columns { began, tick, start, own, alarm } = &mut self.columns;
-        for lane in 0..LANES {
-            let there = place - start[lane];
-            let there = there + (pools & (there >> 31));
-            let at = began[lane] + there + i32::from(there < own[lane]);
-            let next = slot + i32::from(tick[lane] < acts);
-            let at = if at < next { began[lane] + pools - 1 } else { at };
-            alarm[lane] = at.min(alarm[lane] | none);
-        }
-        self.find_first();
+        let found = Found { place, pools: self.pools, slot: self.slot, acts, anew };
+        let first = self.columns.set_alarms(found);
+        self.set_first(first);
     }
 
     /// `pool` has no tasks for thieves any more.
@@ -378,7 +350,7 @@ impl<R: Rebalance, const LANES: usize> Thieves<R, LANES> {
         self.columns.began[worker % LANES] = NOBODY;
         self.columns.alarm[worker % LANES] = NOBODY;
         if self.key != NEVER && self.first == worker {
-            self.find_first();
+            self.set_first(self.columns.first());
         }
     }
 
@@ -395,7 +367,7 @@ impl<R: Rebalance, const LANES: usize> Thieves<R, LANES> {
             return Some((worker, pool));
         }
         self.go_on(worker, now_ps, steps + 1);
-        self.find_first();
+        self.set_first(self.columns.first());
         None
     }
 

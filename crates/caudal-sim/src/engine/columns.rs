@@ -1,0 +1,103 @@
+//! Thieves in columns of 32-bit numbers, and the two loops over them.
+//!
+//! The loops are plain, for the compiler to turn into vectors: of four numbers where it may assume nothing of the
+//! processor, of eight where AVX2 was found when the columns were made.
+
+/// In place of a slot or a tick: no thief. So large that it never comes first.
+pub(super) const NOBODY: i32 = 1 << 30;
+
+/// By worker, of `LANES`; what the columns mean says [`super::thieves`].
+pub(super) struct Columns<const LANES: usize> {
+    /// The slot in which its walk began.
+    pub(super) began: [i32; LANES],
+    pub(super) tick: [i32; LANES],
+    /// The place where its walk starts, and the steps from there to its own pool.
+    pub(super) start: [i32; LANES],
+    pub(super) own: [i32; LANES],
+    /// The slot of its alarm.
+    pub(super) alarm: [i32; LANES],
+    is_wide: bool,
+}
+
+/// A pool that has got tasks, and the moment of that.
+#[derive(Clone, Copy)]
+pub(super) struct Found {
+    pub(super) place: i32,
+    pub(super) pools: i32,
+    pub(super) slot: i32,
+    /// Ticks below this one are over in this slot.
+    pub(super) acts: i32,
+    /// Are earlier alarms worth nothing?
+    pub(super) anew: bool,
+}
+
+impl<const LANES: usize> Columns<LANES> {
+    /// Nobody.
+    pub(super) fn new() -> Columns<LANES> {
+        let nobody = [NOBODY; LANES];
+        #[cfg(target_arch = "x86_64")]
+        let is_wide = std::arch::is_x86_feature_detected!("avx2");
+        #[cfg(not(target_arch = "x86_64"))]
+        let is_wide = false;
+        Columns { began: nobody, tick: nobody, start: [0; LANES], own: [0; LANES], alarm: nobody, is_wide }
+    }
+
+    /// Every thief gets its alarm at the pool, or at the end of its walk if it has been there, unless it has one
+    /// before. Returns the first alarm, see [`Columns::first`].
+    #[inline(always)]
+    pub(super) fn set_alarms(&mut self, found: Found) -> (i32, i32) {
+        #[cfg(target_arch = "x86_64")]
+        if self.is_wide {
+            // SAFETY: `is_wide` is only set where the processor has AVX2.
+            return unsafe { self.set_alarms_wide(found) };
+        }
+        self.set_alarms_plain(found)
+    }
+
+    /// Slot and tick of the first alarm; [`NOBODY`] and beyond if there are no thieves.
+    #[inline(always)]
+    pub(super) fn first(&self) -> (i32, i32) {
+        #[cfg(target_arch = "x86_64")]
+        if self.is_wide {
+            // SAFETY: as in `set_alarms`.
+            return unsafe { self.first_wide() };
+        }
+        self.first_plain()
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn set_alarms_wide(&mut self, found: Found) -> (i32, i32) {
+        self.set_alarms_plain(found)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn first_wide(&self) -> (i32, i32) {
+        self.first_plain()
+    }
+
+    #[inline(always)]
+    fn set_alarms_plain(&mut self, found: Found) -> (i32, i32) {
+        let Found { place, pools, slot, acts, anew } = found;
+        let none = if anew { i32::MAX } else { 0 };
+        let Columns { began, tick, start, own, alarm, .. } = self;
+        for lane in 0..LANES {
+            let there = place - start[lane];
+            let there = there + (pools & (there >> 31));
+            let at = began[lane] + there + i32::from(there < own[lane]);
+            let next = slot + i32::from(tick[lane] < acts);
+            let at = if at < next { began[lane] + pools - 1 } else { at };
+            alarm[lane] = at.min(alarm[lane] | none);
+        }
+        self.first_plain()
+    }
+
+    #[inline(always)]
+    fn first_plain(&self) -> (i32, i32) {
+        let slot = self.alarm.iter().fold(i32::MAX, |least, &alarm| least.min(alarm));
+        let ticks = self.tick.iter().zip(&self.alarm);
+        let tick = ticks.fold(NOBODY, |least, (&tick, &at)| least.min(if at == slot { tick } else { NOBODY }));
+        (slot, tick)
+    }
+}
