@@ -65,6 +65,35 @@ impl<const LANES: usize> Columns<LANES> {
         self.first_plain()
     }
 
+    /// The thieves whose walks of `walk` slots end before `acts` of `slot`.
+    #[inline(always)]
+    pub(super) fn over(&self, slot: i32, acts: i32, walk: i32) -> u64 {
+        #[cfg(target_arch = "x86_64")]
+        if self.is_wide {
+            // SAFETY: as in `set_alarms`.
+            return unsafe { self.over_wide(slot, acts, walk) };
+        }
+        self.over_plain(slot, acts, walk)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn over_wide(&self, slot: i32, acts: i32, walk: i32) -> u64 {
+        self.over_plain(slot, acts, walk)
+    }
+
+    #[inline(always)]
+    fn over_plain(&self, slot: i32, acts: i32, walk: i32) -> u64 {
+        let mut words = [0_u32; 2];
+        for lane in 0..LANES {
+            let next = slot + i32::from(self.tick[lane] < acts);
+            let is_over = self.began[lane] + walk < next;
+            // A constant for each lane: no shifts are left of this.
+            words[lane / 32] |= if is_over { 1 << (lane % 32) } else { 0 };
+        }
+        u64::from(words[0]) | u64::from(words[1]) << 32
+    }
+
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
     fn set_alarms_wide(&mut self, found: Found) -> (i32, i32) {

@@ -178,9 +178,9 @@ fn stealing(run: &Run<'_>, config: WorkStealingConfig) -> Outcome {
         length: run.length,
     };
     match run.system.cores {
-        ..=16 => Stealing::<_, _, 16>::new(parts).run(),
-        17..=32 => Stealing::<_, _, 32>::new(parts).run(),
-        _ => Stealing::<_, _, 64>::new(parts).run(),
+        ..=16 => Stealing::<_, _, 16, 4>::new(parts).run(),
+        17..=32 => Stealing::<_, _, 32, 5>::new(parts).run(),
+        _ => Stealing::<_, _, 64, 6>::new(parts).run(),
     }
 }
 

@@ -18,7 +18,7 @@ use super::record::{Plain, Recorder};
 use super::source::Source;
 use super::tasks::{NONE, Queue, Task, Tasks};
 use super::thieves::Thieves;
-use super::tree::{NEVER, WinnerTree};
+use super::tree::{Earliest, NEVER, WinnerTree};
 use super::window::{Audit, Window};
 use super::{Outcome, outcome};
 use caudal_workload::Demand;
@@ -48,7 +48,7 @@ struct Worker {
 }
 
 /// See the [module](self).
-pub(super) struct Stealing<R, D, const LANES: usize> {
+pub(super) struct Stealing<R, D, const LANES: usize, const LEVELS: u32> {
     now_ps: u64,
     keys: Keys,
     due: WinnerTree,
@@ -97,9 +97,10 @@ pub(super) struct Parts<R, D> {
 /// What dispatch sees that asks nothing.
 struct Unasked(u32);
 
-impl<R: Rebalance, D: Dispatch, const LANES: usize> Stealing<R, D, LANES> {
-    pub(super) fn new(parts: Parts<R, D>) -> Stealing<R, D, LANES> {
+impl<R: Rebalance, D: Dispatch, const LANES: usize, const LEVELS: u32> Stealing<R, D, LANES, LEVELS> {
+    pub(super) fn new(parts: Parts<R, D>) -> Stealing<R, D, LANES, LEVELS> {
         let Parts { source, recorder, dispatch, rebalance, cores, check_ps, steal_ps, .. } = parts;
+        assert!(1 << LEVELS == LANES);
         let keys = Keys::new(cores);
         let order = super::balance::walk_order(parts.seed, cores as usize);
         let walk_seed = stream(parts.seed, Purpose::Walk);
@@ -117,7 +118,7 @@ impl<R: Rebalance, D: Dispatch, const LANES: usize> Stealing<R, D, LANES> {
         Stealing {
             now_ps: 0,
             keys,
-            due: WinnerTree::new(cores as usize),
+            due: WinnerTree::new(LANES),
             thieves,
             workers: (0..cores).map(worker).collect(),
             tasks: Tasks::new(),
@@ -289,7 +290,12 @@ impl<R: Rebalance, D: Dispatch, const LANES: usize> Stealing<R, D, LANES> {
     #[inline(always)]
     fn schedule(&mut self, worker: usize, due_ps: u64) {
         self.workers[worker].due_ps = due_ps;
-        self.due.set(worker, self.keys.of(worker, due_ps));
+        self.set_due(worker, self.keys.of(worker, due_ps));
+    }
+
+    #[inline(always)]
+    fn set_due(&mut self, worker: usize, key: u64) {
+        self.due.unrolled::<LEVELS>().set(worker, key);
     }
 
     #[inline(always)]
@@ -337,7 +343,7 @@ impl<R: Rebalance, D: Dispatch, const LANES: usize> Stealing<R, D, LANES> {
     fn run_or_look(&mut self, worker: usize) {
         let Some(task) = self.leave(worker) else {
             self.workers[worker].doing = Doing::Looking;
-            self.due.set(worker, NEVER);
+            self.set_due(worker, NEVER);
             return self.thieves.join(worker, self.now_ps);
         };
         if self.workers[worker].queue.len() == 0 {
@@ -367,7 +373,7 @@ impl<R: Rebalance, D: Dispatch, const LANES: usize> Stealing<R, D, LANES> {
             Some(victim) => self.start_steal(worker, victim),
             None => {
                 self.workers[worker].doing = Doing::Looking;
-                self.due.set(worker, NEVER);
+                self.set_due(worker, NEVER);
             }
         }
     }

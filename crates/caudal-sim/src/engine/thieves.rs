@@ -23,8 +23,6 @@
 //! Alarms are exact but for two cases, in which they come too early and are set anew: the pool has lost its
 //! tasks again, or the walk ends. They are worth nothing while no pool has tasks.
 
-use std::collections::VecDeque;
-
 use caudal_policy::random::Draw;
 use caudal_policy::rebalance::Rebalance;
 
@@ -48,14 +46,6 @@ struct Walk {
     began_ps: u64,
 }
 
-/// The end of a walk, unless the thief leaves before.
-#[derive(Clone, Copy, Debug)]
-struct End {
-    end_ps: u64,
-    worker: u32,
-    number: u64,
-}
-
 /// See the [module](self).
 pub(super) struct Thieves<R, const LANES: usize> {
     policy: R,
@@ -72,8 +62,6 @@ pub(super) struct Thieves<R, const LANES: usize> {
     looking: u64,
     /// Places with tasks for thieves.
     stealable: u64,
-    /// Ends of walks in their order.
-    ends: VecDeque<End>,
     /// The current slot, counted from the one that began at `zero_ps`, and when it began.
     slot: i32,
     slot_ps: u64,
@@ -110,7 +98,6 @@ impl<R: Rebalance, const LANES: usize> Thieves<R, LANES> {
             walks: [Walk::default(); LANES],
             looking: 0,
             stealable: 0,
-            ends: VecDeque::with_capacity(4 * LANES),
             slot: 0,
             slot_ps: 0,
             zero_ps: 0,
@@ -180,17 +167,27 @@ impl<R: Rebalance, const LANES: usize> Thieves<R, LANES> {
         now_ps - self.slot_ps
     }
 
+    /// Moves the slot up to `now_ps`; returns the tick of `acting` if it were a thief that came now.
+    #[inline(always)]
+    fn acts(&mut self, now_ps: u64, acting: usize) -> i32 {
+        (self.advance(now_ps) << WORKER_BITS) as i32 | acting as i32
+    }
+
     /// Counts slots from about now on.
     #[cold]
     fn count_anew(&mut self, now_ps: u64) {
-        self.catch_up_all(now_ps);
+        let looking = self.looking;
+        for worker in (0..LANES).filter(|worker| looking >> worker & 1 == 1) {
+            // A walk that ends now is not over yet.
+            let walks = (now_ps - self.walks[worker].began_ps).saturating_sub(1) / self.walk_ps;
+            self.walk_on(worker, walks);
+        }
         let before_ps = self.walk_ps + self.check_ps;
         let zero_ps = self.slot_ps - before_ps.min(self.slot_ps);
         let gone = ((zero_ps - self.zero_ps) / self.check_ps) as i64;
         self.zero_ps = zero_ps;
         self.slot = ((self.slot_ps - zero_ps) / self.check_ps) as i32;
         let alarms_count = self.stealable != 0;
-        let looking = self.looking;
         for worker in (0..LANES).filter(|worker| looking >> worker & 1 == 1) {
             self.columns.began[worker] = self.slot_of(worker);
             let alarm = i64::from(self.columns.alarm[worker]) - gone;
@@ -206,11 +203,9 @@ impl<R: Rebalance, const LANES: usize> Thieves<R, LANES> {
     /// `worker` begins to walk.
     #[inline(always)]
     pub(super) fn join(&mut self, worker: usize, now_ps: u64) {
-        self.catch_up(now_ps, worker);
-        let ahead_ps = self.advance(now_ps);
-        self.walks[worker % LANES].began_ps = now_ps;
+        self.columns.tick[worker % LANES] = self.acts(now_ps, worker);
         self.columns.began[worker % LANES] = self.slot;
-        self.columns.tick[worker % LANES] = (ahead_ps << WORKER_BITS) as i32 | worker as i32;
+        self.walks[worker % LANES].began_ps = now_ps;
         self.looking |= 1 << worker;
         self.begin_walk(worker);
         if self.stealable != 0 {
@@ -227,58 +222,32 @@ impl<R: Rebalance, const LANES: usize> Thieves<R, LANES> {
         let start = self.policy.walk_start(draw, self.pools as u32) as i32;
         self.columns.start[worker % LANES] = start;
         self.columns.own[worker % LANES] = steps(self.pools, start, i32::from(self.place[worker]));
-        let (end_ps, number) = (walk.began_ps + self.walk_ps, walk.number);
-        self.ends.push_back(End { end_ps, worker: worker as u32, number });
     }
 
-    /// Walks that end before workers from `acting` on have their turn at `now_ps` are followed by others.
+    /// So many walks of `worker` are over; the next one begins.
     #[inline(always)]
-    fn catch_up(&mut self, now_ps: u64, acting: usize) {
-        while let Some(end) = self.ends.front()
-            && (end.end_ps < now_ps || end.end_ps == now_ps && (end.worker as usize) < acting)
-        {
-            if end.end_ps + self.walk_ps < now_ps {
-                return self.catch_up_all(now_ps);
-            }
-            let End { worker, number, .. } = *end;
-            self.ends.pop_front();
-            let worker = worker as usize;
-            if self.looking >> worker & 1 == 1 && self.walks[worker % LANES].number == number {
-                self.walk_on(worker);
-            }
+    fn walk_on(&mut self, worker: usize, walks: u64) {
+        if walks == 0 {
+            return;
         }
-    }
-
-    /// The walk of `worker` is over; the next one begins.
-    #[inline(always)]
-    fn walk_on(&mut self, worker: usize) {
-        self.looked_ps += u128::from(self.walk_ps);
-        self.walks[worker % LANES].began_ps += self.walk_ps;
-        self.columns.began[worker % LANES] += self.pools - 1;
+        let walk = &mut self.walks[worker % LANES];
+        walk.number += walks - 1;
+        walk.began_ps += walks * self.walk_ps;
+        self.looked_ps += u128::from(walks * self.walk_ps);
+        self.columns.began[worker % LANES] += walks as i32 * (self.pools - 1);
         self.begin_walk(worker);
     }
 
-    /// Nobody has looked for longer than a walk.
-    #[inline(never)]
-    fn catch_up_all(&mut self, now_ps: u64) {
-        self.ends.clear();
-        let looking = self.looking;
-        for worker in (0..LANES).filter(|worker| looking >> worker & 1 == 1) {
-            let walk = &mut self.walks[worker];
-            // A walk that ends now is not over yet.
-            let walks = (now_ps - walk.began_ps).saturating_sub(1) / self.walk_ps;
-            if walks > 0 {
-                walk.number += walks - 1;
-                walk.began_ps += walks * self.walk_ps;
-                self.looked_ps += u128::from(walks * self.walk_ps);
-                self.columns.began[worker] = self.slot_of(worker);
-                self.begin_walk(worker);
-            } else {
-                let (end_ps, number) = (walk.began_ps + self.walk_ps, walk.number);
-                self.ends.push_back(End { end_ps, worker: worker as u32, number });
-            }
+    /// The walks of `worker` that end before `acts` of the current slot are followed by others.
+    #[inline(always)]
+    fn catch_up(&mut self, worker: usize, acts: i32) {
+        let walk = self.pools - 1;
+        let next = self.slot + i32::from(self.columns.tick[worker % LANES] < acts);
+        let behind = next - self.columns.began[worker % LANES] - 1;
+        if behind >= walk {
+            let walks = if behind < 2 * walk { 1 } else { behind / walk };
+            self.walk_on(worker, walks as u64);
         }
-        self.ends.make_contiguous().sort_by_key(|end| (end.end_ps, end.worker));
     }
 
     /// Steps to the first pool with tasks that is at least `from` steps behind `start`.
@@ -321,15 +290,18 @@ impl<R: Rebalance, const LANES: usize> Thieves<R, LANES> {
     /// `pool` has tasks for thieves now. Workers below `acting` are through with this moment.
     #[inline(always)]
     pub(super) fn set_stealable(&mut self, pool: usize, now_ps: u64, acting: usize) {
-        self.catch_up(now_ps, acting);
-        let ahead_ps = self.advance(now_ps);
+        let acts = self.acts(now_ps, acting);
+        let mut over = self.columns.over(self.slot, acts, self.pools - 1);
+        while over != 0 {
+            self.catch_up(over.trailing_zeros() as usize, acts);
+            over &= over - 1;
+        }
         let place = i32::from(self.place[pool]);
         let anew = self.stealable == 0;
         self.stealable |= 1 << place;
         if self.looking == 0 {
             return;
         }
-        let acts = (ahead_ps << WORKER_BITS) as i32 | acting as i32;
         let found = Found { place, pools: self.pools, slot: self.slot, acts, anew };
         let first = self.columns.set_alarms(found);
         self.set_first(first);
@@ -366,18 +338,20 @@ impl<R: Rebalance, const LANES: usize> Thieves<R, LANES> {
             self.leave(worker);
             return Some((worker, pool));
         }
-        self.go_on(worker, now_ps, steps + 1);
+        self.go_on(worker, (looks, steps));
         self.set_first(self.columns.first());
         None
     }
 
-    /// `worker` has looked at a pool in vain; it goes on with the one `from` steps into its walk, if there is one.
+    /// The look of `worker` after so many steps was in vain: it goes on with the next, or another walk.
     #[inline(always)]
-    fn go_on(&mut self, worker: usize, now_ps: u64, from: i32) {
-        let walk = self.walks[worker % LANES].number;
-        self.catch_up(now_ps, worker + 1);
-        let is_new = self.walks[worker % LANES].number != walk;
-        self.set_alarm(worker, if is_new { 0 } else { from });
+    fn go_on(&mut self, worker: usize, (looks, steps): (i32, i32)) {
+        if looks == self.pools - 1 {
+            self.walk_on(worker, 1);
+            self.set_alarm(worker, 0);
+        } else {
+            self.set_alarm(worker, steps + 1);
+        }
     }
 
     /// The pool that the thief in `lane` looks at after `steps`, if that has tasks.
@@ -392,11 +366,10 @@ impl<R: Rebalance, const LANES: usize> Thieves<R, LANES> {
     /// Returns when that is. [`Thieves::end`] or [`Thieves::look`] must follow then.
     #[inline(always)]
     pub(super) fn call(&mut self, worker: usize, now_ps: u64, acting: usize) -> u64 {
-        self.catch_up(now_ps, acting);
-        let ahead_ps = self.advance(now_ps);
+        let acts = self.acts(now_ps, acting);
+        self.catch_up(worker, acts);
         let lane = worker % LANES;
         let (began, tick) = (self.columns.began[lane], self.columns.tick[lane]);
-        let acts = (ahead_ps << WORKER_BITS) as i32 | acting as i32;
         let end_ps = self.slot_ps + (tick >> WORKER_BITS) as u64;
         self.leave(worker);
         // One that has joined at this very moment has a whole look before it.
@@ -413,22 +386,17 @@ impl<R: Rebalance, const LANES: usize> Thieves<R, LANES> {
     /// one, it looks around again.
     pub(super) fn look(&mut self, worker: usize, now_ps: u64) -> Option<usize> {
         let lane = worker % LANES;
-        let Walk { number, began_ps } = self.walks[lane];
-        let looks = ((now_ps - began_ps) / self.check_ps) as i32;
+        let looks = ((now_ps - self.walks[lane].began_ps) / self.check_ps) as i32;
         let steps = looks - i32::from(looks <= self.columns.own[lane]);
         if let Some(pool) = self.stealable_pool(lane, steps) {
             self.end(worker, now_ps);
             return Some(pool);
         }
-        self.catch_up(now_ps, worker);
         self.advance(now_ps);
         self.columns.began[lane] = self.slot_of(worker);
         self.looking |= 1 << worker;
-        let end = End { end_ps: began_ps + self.walk_ps, worker: worker as u32, number };
-        let later = self.ends.partition_point(|other| (other.end_ps, other.worker) < (end.end_ps, end.worker));
-        self.ends.insert(later, end);
         if self.stealable != 0 {
-            self.go_on(worker, now_ps, steps + 1);
+            self.go_on(worker, (looks, steps));
         }
         None
     }
