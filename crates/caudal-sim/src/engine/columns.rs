@@ -7,6 +7,7 @@
 pub(super) const NOBODY: i32 = 1 << 30;
 
 /// By worker, of `LANES`; what the columns mean says [`super::thieves`].
+#[repr(align(64))]
 pub(super) struct Columns<const LANES: usize> {
     /// The slot in which its walk began.
     pub(super) began: [i32; LANES],
@@ -65,6 +66,43 @@ impl<const LANES: usize> Columns<LANES> {
         self.first_plain()
     }
 
+    /// Does any thief come to the pool, from now on and before `tick` of `slot`? But for the one with that tick.
+    #[inline(always)]
+    pub(super) fn any_before(&self, found: Found, slot: i32, tick: i32) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        if self.is_wide {
+            // SAFETY: as in `set_alarms`.
+            return unsafe { self.any_before_wide(found, slot, tick) };
+        }
+        self.any_before_plain(found, slot, tick)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn any_before_wide(&self, found: Found, slot: i32, tick: i32) -> bool {
+        self.any_before_plain(found, slot, tick)
+    }
+
+    #[inline(always)]
+    fn any_before_plain(&self, found: Found, slot: i32, tick: i32) -> bool {
+        let mut any = 0;
+        for lane in 0..LANES {
+            let at = self.slot_at(lane, found);
+            let is_ahead = at >= found.slot + i32::from(self.tick[lane] < found.acts);
+            let is_before = at + i32::from(self.tick[lane] > tick) <= slot;
+            any |= i32::from(is_ahead & is_before & (self.tick[lane] != tick));
+        }
+        any != 0
+    }
+
+    /// The slot in which the thief in `lane` comes to the pool, in its current walk.
+    #[inline(always)]
+    fn slot_at(&self, lane: usize, Found { place, pools, .. }: Found) -> i32 {
+        let there = place - self.start[lane];
+        let there = there + (pools & (there >> 31));
+        self.began[lane] + there + i32::from(there < self.own[lane])
+    }
+
     /// The thieves whose walks of `walk` slots end before `acts` of `slot`.
     #[inline(always)]
     pub(super) fn over(&self, slot: i32, acts: i32, walk: i32) -> u64 {
@@ -108,16 +146,13 @@ impl<const LANES: usize> Columns<LANES> {
 
     #[inline(always)]
     fn set_alarms_plain(&mut self, found: Found) -> (i32, i32) {
-        let Found { place, pools, slot, acts, anew } = found;
+        let Found { pools, slot, acts, anew, .. } = found;
         let none = if anew { i32::MAX } else { 0 };
-        let Columns { began, tick, start, own, alarm, .. } = self;
         for lane in 0..LANES {
-            let there = place - start[lane];
-            let there = there + (pools & (there >> 31));
-            let at = began[lane] + there + i32::from(there < own[lane]);
-            let next = slot + i32::from(tick[lane] < acts);
-            let at = if at < next { began[lane] + pools - 1 } else { at };
-            alarm[lane] = at.min(alarm[lane] | none);
+            let at = self.slot_at(lane, found);
+            let next = slot + i32::from(self.tick[lane] < acts);
+            let at = if at < next { self.began[lane] + pools - 1 } else { at };
+            self.alarm[lane] = at.min(self.alarm[lane] | none);
         }
         self.first_plain()
     }

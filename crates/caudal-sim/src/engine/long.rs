@@ -12,10 +12,10 @@ pub(super) struct Long {
 }
 
 impl Long {
-    /// The integral up to now.
+    /// The integral up to now. A change may lie ahead: until then nothing runs.
     #[inline(always)]
     pub(super) fn behind_ps(&self, now_ps: u64) -> u64 {
-        self.behind_ps.wrapping_add(self.running.wrapping_mul(now_ps - self.changed_ps))
+        self.behind_ps.wrapping_add(self.running.wrapping_mul(now_ps.saturating_sub(self.changed_ps)))
     }
 
     #[inline(always)]

@@ -26,7 +26,7 @@ use caudal_workload::Demand;
 /// What a worker does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Doing {
-    /// It runs a task; an event says until when.
+    /// It runs a task, or will when the look under way is over; an event says until when.
     Running,
     /// It is among the thieves, which know when something may have to be decided.
     Looking,
@@ -44,6 +44,8 @@ struct Worker {
     queue: Queue,
     task: u32,
     victim: u32,
+    /// Thieves that are stealing from its pool.
+    robbers: u32,
     doing: Doing,
 }
 
@@ -110,6 +112,7 @@ impl<R: Rebalance, D: Dispatch, const LANES: usize, const LEVELS: u32> Stealing<
             queue: Queue::EMPTY,
             task: NONE,
             victim: NONE,
+            robbers: 0,
             doing: Doing::Looking,
         };
         let mut thieves = Thieves::new(rebalance, check_ps, order, keys, walk_seed);
@@ -236,17 +239,27 @@ impl<R: Rebalance, D: Dispatch, const LANES: usize, const LEVELS: u32> Stealing<
             Placement::Pool(pool) => pool.index(),
             Placement::Moved { .. } | Placement::Hold => unreachable!("dispatch that asks nothing"),
         };
+        self.arrive(pool, task);
+        false
+    }
+
+    #[inline(always)]
+    fn arrive(&mut self, pool: usize, task: u32) {
+        if self.workers[pool].doing == Doing::Looking {
+            let called = self.thieves.call(pool, self.now_ps);
+            if called.alone && self.workers[pool].robbers == 0 {
+                // Whatever comes until then, this task is the next that the worker runs.
+                self.thieves.end(pool, called.end_ps);
+                return self.begin(pool, task, called.end_ps);
+            }
+            self.workers[pool].doing = Doing::LookingLate;
+            self.schedule(pool, called.end_ps);
+        }
         self.workers[pool].queue.push_back(&mut self.tasks, task);
         self.joined(pool, task);
         if self.workers[pool].queue.len() == 1 {
-            if self.workers[pool].doing == Doing::Looking {
-                self.workers[pool].doing = Doing::LookingLate;
-                let end_ps = self.thieves.call(pool, self.now_ps, 0);
-                self.schedule(pool, end_ps);
-            }
             self.thieves.set_stealable(pool, self.now_ps, 0);
         }
-        false
     }
 
     #[inline(always)]
@@ -349,17 +362,18 @@ impl<R: Rebalance, D: Dispatch, const LANES: usize, const LEVELS: u32> Stealing<
         if self.workers[worker].queue.len() == 0 {
             self.thieves.clear_stealable(worker);
         }
-        self.begin(worker, task);
+        self.begin(worker, task, self.now_ps);
     }
 
+    /// `worker` runs `task` from `start_ps` on.
     #[inline(always)]
-    fn begin(&mut self, worker: usize, task: u32) {
+    fn begin(&mut self, worker: usize, task: u32, start_ps: u64) {
         let (work_ps, long) = (self.tasks[task].remaining_ps, self.tasks[task].long);
         let entry = &mut self.workers[worker];
         entry.doing = Doing::Running;
         entry.task = task;
-        entry.long.change(self.now_ps, i64::from(long));
-        self.schedule(worker, self.now_ps + work_ps);
+        entry.long.change(start_ps, i64::from(long));
+        self.schedule(worker, start_ps + work_ps);
     }
 
     /// The last look of `worker` is over; its own pool comes first.
@@ -383,6 +397,7 @@ impl<R: Rebalance, D: Dispatch, const LANES: usize, const LEVELS: u32> Stealing<
         self.account.moving_ps += u128::from(self.steal_ps);
         self.workers[worker].doing = Doing::Stealing;
         self.workers[worker].victim = victim as u32;
+        self.workers[victim].robbers += 1;
         self.schedule(worker, self.now_ps + self.steal_ps);
     }
 
@@ -390,6 +405,7 @@ impl<R: Rebalance, D: Dispatch, const LANES: usize, const LEVELS: u32> Stealing<
     #[inline(always)]
     fn after_steal(&mut self, worker: usize) {
         let victim = self.workers[worker].victim as usize;
+        self.workers[victim].robbers -= 1;
         let waiting = self.workers[victim].queue.len();
         let amount = self.thieves.policy().steal_amount(waiting);
         self.account.steals += 1;
@@ -404,7 +420,7 @@ impl<R: Rebalance, D: Dispatch, const LANES: usize, const LEVELS: u32> Stealing<
         if amount == waiting {
             self.thieves.clear_stealable(victim);
         }
-        self.begin(worker, first);
+        self.begin(worker, first, self.now_ps);
     }
 
     /// The oldest `amount` tasks of `victim` go to the front of the queue of `worker`.
@@ -482,11 +498,17 @@ impl<R: Rebalance, const LANES: usize> Audit for Audited<'_, R, LANES> {
         for (id, worker) in self.workers.iter().enumerate() {
             match worker.doing {
                 Doing::Running => {
-                    let left_ps = worker.due_ps - self.now_ps;
-                    account.busy_ps += u128::from(self.tasks[worker.task].remaining_ps - left_ps);
+                    let (left_ps, work_ps) =
+                        (worker.due_ps - self.now_ps, self.tasks[worker.task].remaining_ps);
+                    account.busy_ps += u128::from(work_ps.saturating_sub(left_ps));
+                    if left_ps > work_ps {
+                        // It is still looking.
+                        account.looking_ps -= self.thieves.booked_ps(id, worker.due_ps - work_ps);
+                        account.looking_ps += self.thieves.unbooked_ps(id, self.now_ps);
+                    }
                 }
                 Doing::Looking | Doing::LookingLate => {
-                    account.looking_ps += u128::from(self.thieves.unbooked_ps(id, self.now_ps));
+                    account.looking_ps += self.thieves.unbooked_ps(id, self.now_ps);
                 }
                 Doing::Stealing => {}
             }

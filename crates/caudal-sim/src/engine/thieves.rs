@@ -46,6 +46,14 @@ struct Walk {
     began_ps: u64,
 }
 
+/// When a thief looks up.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Called {
+    pub(super) end_ps: u64,
+    /// No thief looks at its pool before that.
+    pub(super) alone: bool,
+}
+
 /// See the [module](self).
 pub(super) struct Thieves<R, const LANES: usize> {
     policy: R,
@@ -290,21 +298,26 @@ impl<R: Rebalance, const LANES: usize> Thieves<R, LANES> {
     /// `pool` has tasks for thieves now. Workers below `acting` are through with this moment.
     #[inline(always)]
     pub(super) fn set_stealable(&mut self, pool: usize, now_ps: u64, acting: usize) {
+        let found = self.found(pool, now_ps, acting);
+        self.stealable |= 1 << found.place;
+        if self.looking != 0 {
+            let first = self.columns.set_alarms(found);
+            self.set_first(first);
+        }
+    }
+
+    /// What the columns, which are up to date then, have to know of `pool` and this moment.
+    #[inline(always)]
+    fn found(&mut self, pool: usize, now_ps: u64, acting: usize) -> Found {
         let acts = self.acts(now_ps, acting);
         let mut over = self.columns.over(self.slot, acts, self.pools - 1);
         while over != 0 {
             self.catch_up(over.trailing_zeros() as usize, acts);
             over &= over - 1;
         }
-        let place = i32::from(self.place[pool]);
+        // Alarms that were set before there were tasks are worth nothing.
         let anew = self.stealable == 0;
-        self.stealable |= 1 << place;
-        if self.looking == 0 {
-            return;
-        }
-        let found = Found { place, pools: self.pools, slot: self.slot, acts, anew };
-        let first = self.columns.set_alarms(found);
-        self.set_first(first);
+        Found { place: i32::from(self.place[pool]), pools: self.pools, slot: self.slot, acts, anew }
     }
 
     /// `pool` has no tasks for thieves any more.
@@ -363,23 +376,26 @@ impl<R: Rebalance, const LANES: usize> Thieves<R, LANES> {
     }
 
     /// `worker` stops looking around at the end of the look under way, because there is a task in its own pool.
-    /// Returns when that is. [`Thieves::end`] or [`Thieves::look`] must follow then.
+    /// [`Thieves::end`] or [`Thieves::look`] must follow then.
     #[inline(always)]
-    pub(super) fn call(&mut self, worker: usize, now_ps: u64, acting: usize) -> u64 {
-        let acts = self.acts(now_ps, acting);
-        self.catch_up(worker, acts);
+    pub(super) fn call(&mut self, worker: usize, now_ps: u64) -> Called {
+        let found = self.found(worker, now_ps, 0);
         let lane = worker % LANES;
         let (began, tick) = (self.columns.began[lane], self.columns.tick[lane]);
-        let end_ps = self.slot_ps + (tick >> WORKER_BITS) as u64;
-        self.leave(worker);
         // One that has joined at this very moment has a whole look before it.
-        if tick < acts || began == self.slot { end_ps + self.check_ps } else { end_ps }
+        let late = tick < found.acts || began == self.slot;
+        let slot = self.slot + i32::from(late);
+        let end_ps = self.slot_ps + (tick >> WORKER_BITS) as u64 + if late { self.check_ps } else { 0 };
+        // Thieves that join now, or later, look for the first time after that; unless it is a whole look away.
+        let alone = end_ps - now_ps < self.check_ps && !self.columns.any_before(found, slot, tick);
+        self.leave(worker);
+        Called { end_ps, alone }
     }
 
     /// The last look of `worker` is over, and with it its walk.
     #[inline(always)]
     pub(super) fn end(&mut self, worker: usize, now_ps: u64) {
-        self.looked_ps += u128::from(now_ps - self.walks[worker % LANES].began_ps);
+        self.looked_ps += self.booked_ps(worker % LANES, now_ps);
     }
 
     /// The look of `worker` is over, and the task in its own pool is gone. Returns the pool to steal from; without
@@ -403,9 +419,14 @@ impl<R: Rebalance, const LANES: usize> Thieves<R, LANES> {
 
     /// Of the time that `worker` has been looking around and that has not been counted, what went to walks that are
     /// over, before anything of `now_ps` has happened.
-    pub(super) fn unbooked_ps(&self, worker: usize, now_ps: u64) -> u64 {
+    pub(super) fn unbooked_ps(&self, worker: usize, now_ps: u64) -> u128 {
         let span_ps = now_ps - self.walks[worker].began_ps;
-        span_ps.saturating_sub(1) / self.walk_ps * self.walk_ps
+        u128::from(span_ps.saturating_sub(1) / self.walk_ps * self.walk_ps)
+    }
+
+    /// What [`Thieves::end`] has counted for a look of `worker` that ends at `end_ps`.
+    pub(super) fn booked_ps(&self, worker: usize, end_ps: u64) -> u128 {
+        u128::from(end_ps - self.walks[worker].began_ps)
     }
 }
 
