@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 use caudal_config::{Costs, Pools};
 use caudal_policy::Picos;
-use caudal_policy::allocation::Triggered;
+use caudal_policy::allocation::{AllocationConfig, Triggered};
 use caudal_policy::discipline::{DisciplineConfig, Fcfs, Fresh, LasConfig, Lone, ProcessorSharingConfig};
 use caudal_policy::dispatch::{AnyDispatch, DispatchConfig, JsqConfig, PowerOfKConfig, Ties};
-use caudal_policy::rebalance::{AnyRebalance, RebalanceConfig, WorkSheddingConfig, WorkStealingConfig};
+use caudal_policy::rebalance::{Amount, AnyRebalance, RebalanceConfig, WorkSheddingConfig, WorkStealingConfig};
 use caudal_sim::engine::{Event, Length, Outcome, Policies, Unwatched, simulate, simulate_with};
 use proptest::prelude::*;
 
@@ -295,7 +295,8 @@ fn unwatched_is_watched(case: &Case) -> Result<(), String> {
     let ready = case.ready();
     let (watched, unwatched) = (ready.watch(false).0, simulate(&ready.run(false), Unwatched));
     require(format!("{watched:?}") == format!("{unwatched:?}"), || {
-        format!("watched: {watched:?}\nunwatched: {unwatched:?}")
+        let brief = |outcome: &Outcome| Outcome { classes: Vec::new(), ..outcome.clone() };
+        format!("watched: {:?}\nunwatched: {:?}", brief(&watched), brief(&unwatched))
     })
 }
 
@@ -344,6 +345,48 @@ fn a_single_queue_by_starts_is_the_same_as_by_events() {
         ..case
     });
     check(300, single, unwatched_is_watched);
+}
+
+/// Stealing on cores that stay, and nothing else.
+fn plain_stealing(requests: u64) -> impl Strategy<Value = Case> {
+    let fcfs =
+        Among { disciplines: vec![DisciplineConfig::Fcfs], moves: true, allocations: false, per_core: true };
+    let amount = prop_oneof![Just(Amount::Half), Just(Amount::One)];
+    let dispatch = prop_oneof![Just(DispatchConfig::Random), Just(DispatchConfig::RoundRobin)];
+    (cases(fcfs, requests), amount, dispatch, 1_u64..200).prop_map(|(case, amount, dispatch, check_ns)| Case {
+        allocated: case.cores,
+        allocation: AllocationConfig::Static,
+        rebalance: RebalanceConfig::WorkStealing(WorkStealingConfig { amount }),
+        dispatch,
+        costs: Costs {
+            dispatcher: Picos::ZERO,
+            dispatcher_quantum: Picos::ZERO,
+            steal_check: case.costs.steal_check.max(Picos::from_nanos(check_ns / 100 * 100)).max(Picos(1)),
+            ..case.costs
+        },
+        ..case
+    })
+}
+
+#[test]
+fn plain_stealing_is_the_same_as_by_events() {
+    check(300, plain_stealing(3_000), unwatched_is_watched);
+}
+
+/// Rare coincidences have the time to come.
+#[test]
+fn plain_stealing_is_the_same_as_by_events_in_long_runs() {
+    for (cores, load, seed) in [(2, 0.7, 1), (13, 0.4, 2), (16, 0.9, 3), (32, 0.1, 4), (32, 0.8, 5), (33, 0.5, 6), (64, 0.3, 7)] {
+        let case = Case {
+            seed,
+            pools: Pools::PerCore,
+            rebalance: RebalanceConfig::WorkStealing(WorkStealingConfig::default()),
+            costs: Costs::default(),
+            sizes: Sizes::Exponential(1_000_000),
+            ..Case::plain(cores, load, 20_000)
+        };
+        unwatched_is_watched(&case).unwrap_or_else(|why| panic!("{case:?}: {why}"));
+    }
 }
 
 /// Order-sensitive, over (request, completion time).

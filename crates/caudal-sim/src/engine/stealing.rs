@@ -56,6 +56,8 @@ pub(super) struct Stealing<R, D, const LANES: usize, const LEVELS: u32> {
     due: WinnerTree,
     thieves: Thieves<R, LANES>,
     workers: Box<[Worker]>,
+    /// Workers that are [`Doing::LookingLate`]: they are not among the thieves, but may still find something.
+    late: u32,
     tasks: Tasks,
     dispatch: D,
     dispatch_seed: u64,
@@ -124,6 +126,7 @@ impl<R: Rebalance, D: Dispatch, const LANES: usize, const LEVELS: u32> Stealing<
             due: WinnerTree::new(LANES),
             thieves,
             workers: (0..cores).map(worker).collect(),
+            late: 0,
             tasks: Tasks::new(),
             dispatch,
             dispatch_seed: stream(parts.seed, Purpose::Dispatch),
@@ -247,12 +250,13 @@ impl<R: Rebalance, D: Dispatch, const LANES: usize, const LEVELS: u32> Stealing<
     fn arrive(&mut self, pool: usize, task: u32) {
         if self.workers[pool].doing == Doing::Looking {
             let called = self.thieves.call(pool, self.now_ps);
-            if called.alone && self.workers[pool].robbers == 0 {
+            if called.alone && self.late == 0 && self.workers[pool].robbers == 0 {
                 // Whatever comes until then, this task is the next that the worker runs.
                 self.thieves.end(pool, called.end_ps);
                 return self.begin(pool, task, called.end_ps);
             }
             self.workers[pool].doing = Doing::LookingLate;
+            self.late += 1;
             self.schedule(pool, called.end_ps);
         }
         self.workers[pool].queue.push_back(&mut self.tasks, task);
@@ -379,6 +383,7 @@ impl<R: Rebalance, D: Dispatch, const LANES: usize, const LEVELS: u32> Stealing<
     /// The last look of `worker` is over; its own pool comes first.
     #[inline(always)]
     fn after_look(&mut self, worker: usize) {
+        self.late -= 1;
         if self.workers[worker].queue.len() > 0 {
             self.thieves.end(worker, self.now_ps);
             return self.run_or_look(worker);
@@ -501,8 +506,8 @@ impl<R: Rebalance, const LANES: usize> Audit for Audited<'_, R, LANES> {
                     let (left_ps, work_ps) =
                         (worker.due_ps - self.now_ps, self.tasks[worker.task].remaining_ps);
                     account.busy_ps += u128::from(work_ps.saturating_sub(left_ps));
-                    if left_ps > work_ps {
-                        // It is still looking.
+                    if left_ps >= work_ps {
+                        // It is still looking: arrivals come before workers of the same time.
                         account.looking_ps -= self.thieves.booked_ps(id, worker.due_ps - work_ps);
                         account.looking_ps += self.thieves.unbooked_ps(id, self.now_ps);
                     }
