@@ -41,6 +41,8 @@ pub struct Row {
     pub overloaded: bool,
     /// Are the reported percentiles as precise as was asked?
     pub precise: bool,
+    /// Were replications long enough for the system's relaxation time, and was as much work done as is offered?
+    pub steady: bool,
     /// Sojourn time.
     pub latency_ns: Summary,
     /// Sojourn over service time.
@@ -155,6 +157,7 @@ impl Row {
             replications: results.accounts.len(),
             overloaded: results.overloaded,
             precise: results.precise,
+            steady: results.steady,
             latency_ns,
             slowdown,
             wait_ns: Waits::new(&results.all.sums),

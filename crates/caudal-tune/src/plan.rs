@@ -18,6 +18,8 @@ const LEADERS: usize = 5;
 /// Tuned is who gets this far of the best as published; refined, who gets this far of it after that.
 const TUNE_FROM: f64 = 0.7;
 const REFINE_FROM: f64 = 0.9;
+/// The part of what relaxation asks for that is enough to tell who is clearly behind.
+const COARSE: f64 = 0.25;
 /// How often a winner that is not confirmed is searched again.
 const CONFIRMATIONS: usize = 4;
 
@@ -53,7 +55,7 @@ pub struct Winner {
     pub system: String,
     /// The file for the runtime.
     pub policy_toml: String,
-    /// Did it pass once more with the warm-up found from the data?
+    /// Did it pass once more on requests that no search had seen, with the warm-up looked for in the data too?
     pub confirmed: bool,
 }
 
@@ -158,10 +160,10 @@ impl Run<'_> {
         self.bench.question.budget.requests.saturating_sub(spent) / 100 * percent / searches.max(1) as u64
     }
 
-    fn precision(&self, first: u64, most: u64) -> Precision {
+    fn precision(&self, first: u64, most: u64, depth: f64) -> Precision {
         let shortest = self.bench.shortest();
         let most = if self.bench.question.quick { first.max(most / 4) } else { most };
-        Precision { first: first * shortest, most: most * shortest, own_warm_up: false }
+        Precision { first: first * shortest, most: most * shortest, depth, confirming: false }
     }
 
     /// Does `work` on the entries of these indices.
@@ -194,7 +196,7 @@ impl Run<'_> {
     /// Everything, coarsely.
     fn screen(&mut self) {
         let all: Vec<usize> = (0..self.entries.len()).collect();
-        let (quota, precision) = (self.quota(30, all.len()), self.precision(1, 1));
+        let (quota, precision) = (self.quota(30, all.len()), self.precision(1, 1, COARSE));
         self.on(&all, |bench, entry, threads| {
             let effort = Effort { level: Level::Coarse, precision, quota, phase: Phase::Screening, threads };
             let done = entry.search.narrow(bench, effort, None);
@@ -205,7 +207,7 @@ impl Run<'_> {
     /// Quanta and ranges of the systems that are near the best as published.
     fn tune(&mut self) {
         let chosen = self.leaders(TUNE_FROM, LEADERS, tunable);
-        let (quota, precision) = (self.quota(25, chosen.len()), self.precision(2, 2));
+        let (quota, precision) = (self.quota(25, chosen.len()), self.precision(2, 2, COARSE));
         self.on(&chosen, |bench, entry, threads| {
             let effort = Effort { level: Level::Coarse, precision, quota, phase: Phase::Tuning, threads };
             match tune(&mut entry.search, bench, effort) {
@@ -221,7 +223,7 @@ impl Run<'_> {
         if chosen.len() < 2 {
             chosen = self.leaders(0.0, 2, |_| true);
         }
-        let (quota, precision) = (self.quota(55, chosen.len()), self.precision(2, 32));
+        let (quota, precision) = (self.quota(50, chosen.len()), self.precision(2, 32, 1.0));
         self.finely(&chosen, Level::Full, precision, quota, Phase::Refining);
     }
 
@@ -229,7 +231,7 @@ impl Run<'_> {
     fn references(&mut self) {
         let reference = |index: &usize| !self.entries[*index].search.candidate.deployable();
         let chosen: Vec<usize> = (0..self.entries.len()).filter(reference).collect();
-        let (quota, precision) = (self.quota(40, chosen.len()), self.precision(2, 8));
+        let (quota, precision) = (self.quota(25, chosen.len()), self.precision(2, 8, 1.0));
         self.finely(&chosen, Level::Reference, precision, quota, Phase::References);
     }
 
@@ -246,21 +248,22 @@ impl Run<'_> {
         Podium::of(&searches)
     }
 
-    /// The winner once more, with the warm-up found from the data and longer replications; where it does not
-    /// pass, its search goes on below, and whoever is best then has to pass in turn.
+    /// The winner once more, on requests that no search has seen and with replications at least as long; where it does
+    /// not pass, its search goes on below, and whoever is best then has to pass in turn.
     fn confirm(&mut self) {
-        let long = self.precision(8, 64);
+        let long = self.precision(8, 64, 1.0);
         for _ in 0..CONFIRMATIONS {
             let Some(podium) = self.podium() else { return };
-            let quota = self.quota(40, 1);
-            let again = self.precision(2, 32);
+            let quota = self.quota(60, 1);
+            let again = self.precision(2, 32, 1.0);
             self.on(&[podium.winner], |bench, entry, threads| {
                 let Some(hardness) = entry.search.bracket.pass else { return };
-                let precision = Precision { own_warm_up: true, ..long };
+                let first = entry.search.best().map_or(0, |probe| probe.length).max(long.first);
+                let precision = Precision { first, most: first.max(long.most), confirming: true, ..long };
                 let effort =
                     Effort { level: Level::Full, precision, quota, phase: Phase::Confirming, threads };
                 match entry.search.simulate(bench, effort, hardness) {
-                    Ok(Some(probe)) if probe.verdict != Verdict::Pass => {
+                    Ok(probe) if probe.as_ref().is_none_or(|probe| probe.verdict != Verdict::Pass) => {
                         entry.search.bracket.learn(hardness, false);
                         let effort = Effort { precision: again, ..effort };
                         let done = entry.search.narrow(bench, effort, Some(hardness));
@@ -271,7 +274,7 @@ impl Run<'_> {
                 }
             });
             let best = self.entries[podium.winner].search.best();
-            self.confirmed = best.is_some_and(|probe| probe.verdict == Verdict::Pass && probe.own_warm_up)
+            self.confirmed = best.is_some_and(|probe| probe.verdict == Verdict::Pass && probe.confirming)
                 && self.podium().is_some_and(|now| now.winner == podium.winner);
             if self.confirmed || self.interrupted() {
                 return;
@@ -287,7 +290,7 @@ impl Run<'_> {
         let (spot, cores) = (probe.spot, winner.total_cores(pass));
         let mut chosen: Vec<usize> = podium.runner_up.into_iter().chain(podium.contrast).collect();
         chosen.dedup();
-        let (quota, precision) = (self.quota(40, chosen.len()), self.precision(4, 4));
+        let (quota, precision) = (self.quota(40, chosen.len()), self.precision(4, 4, COARSE));
         self.on(&chosen, |bench, entry, threads| {
             let effort = Effort { level: Level::Full, precision, quota, phase: Phase::Confirming, threads };
             let hardness = entry.search.hardness_of(spot, cores);
@@ -299,7 +302,7 @@ impl Run<'_> {
     /// Points between those of the searches, so that every curve shows.
     fn curves(&mut self) {
         let all: Vec<usize> = (0..self.entries.len()).collect();
-        let (quota, precision) = (self.quota(100, all.len()), self.precision(1, 1));
+        let (quota, precision) = (self.quota(100, all.len()), self.precision(1, 1, 1.0));
         self.on(&all, |bench, entry, threads| {
             let mut left = quota;
             for hardness in entry.search.curve() {
@@ -361,7 +364,7 @@ impl Entry {
     fn result(&self, bench: &Bench<'_>) -> SystemResult {
         let Entry { search, tuning } = self;
         let best = search.best();
-        let failed_at = search.bracket.fail.and_then(|fail| search.at(fail));
+        let failed_at = search.failed().and_then(|fail| search.at(fail));
         let targets = best.map_or(Vec::new(), |probe| {
             let each = bench.aims.iter().zip(&probe.estimates);
             each.map(|(aim, &estimate)| TargetResult {
@@ -377,7 +380,7 @@ impl Entry {
             dedicated_cores: search.candidate.dedicated,
             reach: Reach {
                 pass: search.bracket.pass.map(|pass| search.value(pass)),
-                fail: search.bracket.fail.map(|fail| search.value(fail)),
+                fail: search.failed().map(|fail| search.value(fail)),
                 fail_certain: failed_at.is_some_and(|probe| probe.verdict == Verdict::Fail),
             },
             rate_per_s: best.map(|probe| probe.row.rate_per_s),

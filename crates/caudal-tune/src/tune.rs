@@ -189,7 +189,7 @@ pub(crate) fn tune(
             }
         };
         let Some(hardness) = search.bracket.pass.or(search.bracket.fail) else { break };
-        let cost = search.stage_cost(bench, hardness, effort.precision.first) * settings.len() as u64;
+        let cost = search.stage_cost(bench, hardness, effort.precision) * settings.len() as u64;
         if cost > left {
             break;
         }
