@@ -41,6 +41,19 @@ pub(crate) enum Verdict {
     Undecided,
 }
 
+/// How much of what theory asks for a probe gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Depth {
+    /// A quarter, and at most so many requests a replication: enough to tell who is clearly behind. Near saturation,
+    /// systems look better than they are.
+    Coarse(u64),
+    /// All of it. Only then can anything pass that has to be certain.
+    Full,
+}
+
+/// The part of [`Depth::Coarse`].
+const COARSE: f64 = 0.25;
+
 /// How long replications are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Precision {
@@ -48,9 +61,8 @@ pub(crate) struct Precision {
     pub(crate) first: u64,
     /// The most; a stage that leaves the verdict open is followed by one four times as long, up to this.
     pub(crate) most: u64,
-    /// Replications are at least this part of what the system's relaxation time asks for, whatever `most` says; only
-    /// from all of it (1) can anything pass.
-    pub(crate) depth: f64,
+    /// How much of what the system's relaxation time asks for replications have to be, whatever `most` says.
+    pub(crate) depth: Depth,
     /// Look for the end of the warm-up in the data too, and simulate requests that no search has seen.
     pub(crate) confirming: bool,
 }
@@ -217,7 +229,7 @@ impl<'a> Bench<'a> {
     fn judged(&self, spot: Spot, results: &Results, row: Row) -> Probe {
         let estimate = |aim: &Aim| match results.overloaded {
             true => Estimate::MISSING,
-            false => results.estimate(&aim.quantity, self.confidence()),
+            false => settled(results.estimate(&aim.quantity, self.confidence()), results.steady),
         };
         let estimates: Vec<Estimate> = self.aims.iter().map(estimate).collect();
         let ratio = |(aim, estimate): (&Aim, &Estimate)| match estimate.is_missing() {
@@ -228,7 +240,7 @@ impl<'a> Bench<'a> {
         let verdict = if results.overloaded {
             Verdict::Fail
         } else {
-            verdict(&self.aims, &estimates, results.steady && results.unfinished == 0)
+            verdict(&self.aims, &estimates, results.unfinished == 0)
         };
         Probe {
             spot,
@@ -245,13 +257,18 @@ impl<'a> Bench<'a> {
     }
 }
 
+/// What a system that is still filling up shows is a lower bound.
+fn settled(estimate: Estimate, steady: bool) -> Estimate {
+    if steady { estimate } else { Estimate { high: f64::INFINITY, ..estimate } }
+}
+
 /// How long replications are to be.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
     /// Measured requests, at least.
     pub(crate) length: u64,
     /// See [`Precision::depth`].
-    pub(crate) depth: f64,
+    pub(crate) depth: Depth,
     /// What is known of the scheduler's overheads.
     pub(crate) overheads: Overheads,
 }
@@ -263,19 +280,23 @@ impl Wanted {
         if experiment.cores_busy(self.overheads) >= FULL {
             return (self.length / WARM_UP_PART, self.length);
         }
-        let part = |requests: f64| (self.depth * requests).ceil() as u64;
+        let depth = match self.depth {
+            Depth::Coarse(most) => COARSE.min(most as f64 / (warm_up + measured)),
+            Depth::Full => 1.0,
+        };
+        let part = |requests: f64| (depth * requests).ceil() as u64;
         let measured = self.length.max(part(measured));
         ((self.length / WARM_UP_PART).max(part(warm_up)), measured)
     }
 }
 
-/// All intervals below their limits, or one above. Nothing passes that is not `settled`: a system that is still
-/// filling up has better to show than it will have, and requests that never completed are the longest ones.
-fn verdict(aims: &[Aim], estimates: &[Estimate], settled: bool) -> Verdict {
+/// All intervals below their limits, or one above. Requests that never completed are the longest ones: unless all
+/// are `finished`, nothing passes.
+fn verdict(aims: &[Aim], estimates: &[Estimate], finished: bool) -> Verdict {
     let pairs = || aims.iter().zip(estimates);
     if pairs().any(|(aim, estimate)| estimate.low >= aim.limit) {
         Verdict::Fail
-    } else if settled && pairs().all(|(aim, estimate)| estimate.high < aim.limit) {
+    } else if finished && pairs().all(|(aim, estimate)| estimate.high < aim.limit) {
         Verdict::Pass
     } else {
         Verdict::Undecided
@@ -326,7 +347,7 @@ mod tests {
         let aims = [Aim { target, quantity, limit: 10.0 }];
         let at = |low, high| [Estimate { estimate: (low + high) / 2.0, low, high }];
         assert_eq!(verdict(&aims, &at(7.0, 9.9), true), Verdict::Pass);
-        assert_eq!(verdict(&aims, &at(7.0, 9.9), false), Verdict::Undecided, "not settled");
+        assert_eq!(verdict(&aims, &at(7.0, 9.9), false), Verdict::Undecided, "some never completed");
         assert_eq!(verdict(&aims, &at(7.0, 10.0), true), Verdict::Undecided);
         assert_eq!(verdict(&aims, &at(7.0, f64::INFINITY), true), Verdict::Undecided);
         assert_eq!(verdict(&aims, &at(10.0, f64::INFINITY), false), Verdict::Fail);

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::candidate::{Candidate, LeftOut, candidates};
 use crate::evidence::Podium;
 use crate::explain;
-use crate::judge::{Bench, Precision, Verdict};
+use crate::judge::{Bench, Depth, Precision, Verdict};
 use crate::search::{Effort, Level, Search, each};
 use crate::tune::{Tuning, tunable, tune};
 use crate::{Goal, Host, Phase, Question, TuneError};
@@ -18,8 +18,10 @@ const LEADERS: usize = 5;
 /// Tuned is who gets this far of the best as published; refined, who gets this far of it after that.
 const TUNE_FROM: f64 = 0.7;
 const REFINE_FROM: f64 = 0.9;
-/// The part of what relaxation asks for that is enough to tell who is clearly behind.
-const COARSE: f64 = 0.25;
+/// Systems that get more than their share of full precision, where that was not enough to see how far they get.
+const FAVOURITES: usize = 2;
+/// Requests of a replication that tells who is clearly behind, at most, in lengths that a percentile needs.
+const COARSE_MOST: u64 = 8;
 /// How often a winner that is not confirmed is searched again.
 const CONFIRMATIONS: usize = 4;
 
@@ -127,8 +129,8 @@ pub fn plan(question: &Question, host: &Host<'_>) -> Result<Plan, TuneError> {
     run.screen();
     run.tune();
     run.refine();
-    run.references();
     run.confirm();
+    run.references();
     run.meet_the_winner();
     run.curves();
     if run.entries.iter().all(|entry| entry.search.probes.is_empty()) && run.interrupted() {
@@ -160,10 +162,17 @@ impl Run<'_> {
         self.bench.question.budget.requests.saturating_sub(spent) / 100 * percent / searches.max(1) as u64
     }
 
-    fn precision(&self, first: u64, most: u64, depth: f64) -> Precision {
+    /// From `first` to `most` times the shortest replications that a percentile needs.
+    fn precision(&self, first: u64, most: u64) -> Precision {
         let shortest = self.bench.shortest();
         let most = if self.bench.question.quick { first.max(most / 4) } else { most };
-        Precision { first: first * shortest, most: most * shortest, depth, confirming: false }
+        Precision { first: first * shortest, most: most * shortest, depth: Depth::Full, confirming: false }
+    }
+
+    /// Exactly so many times the shortest ones, unless relaxation takes much longer.
+    fn coarsely(&self, times: u64) -> Precision {
+        let depth = Depth::Coarse(COARSE_MOST * self.bench.shortest());
+        Precision { depth, ..self.precision(times, times) }
     }
 
     /// Does `work` on the entries of these indices.
@@ -196,7 +205,7 @@ impl Run<'_> {
     /// Everything, coarsely.
     fn screen(&mut self) {
         let all: Vec<usize> = (0..self.entries.len()).collect();
-        let (quota, precision) = (self.quota(30, all.len()), self.precision(1, 1, COARSE));
+        let (quota, precision) = (self.quota(30, all.len()), self.coarsely(1));
         self.on(&all, |bench, entry, threads| {
             let effort = Effort { level: Level::Coarse, precision, quota, phase: Phase::Screening, threads };
             let done = entry.search.narrow(bench, effort, None);
@@ -207,7 +216,7 @@ impl Run<'_> {
     /// Quanta and ranges of the systems that are near the best as published.
     fn tune(&mut self) {
         let chosen = self.leaders(TUNE_FROM, LEADERS, tunable);
-        let (quota, precision) = (self.quota(25, chosen.len()), self.precision(2, 2, COARSE));
+        let (quota, precision) = (self.quota(25, chosen.len()), self.coarsely(2));
         self.on(&chosen, |bench, entry, threads| {
             let effort = Effort { level: Level::Coarse, precision, quota, phase: Phase::Tuning, threads };
             match tune(&mut entry.search, bench, effort) {
@@ -223,15 +232,23 @@ impl Run<'_> {
         if chosen.len() < 2 {
             chosen = self.leaders(0.0, 2, |_| true);
         }
-        let (quota, precision) = (self.quota(50, chosen.len()), self.precision(2, 32, 1.0));
+        let (quota, precision) = (self.quota(35, chosen.len()), self.precision(2, 32));
+        self.finely(&chosen, Level::Full, precision, quota, Phase::Refining);
+        // Near saturation, everything takes longer than a share of the budget lasts.
+        let mut chosen = self.leaders(REFINE_FROM, FAVOURITES, |_| true);
+        chosen.retain(|&index| self.entries[index].search.exhausted);
+        // As much again is left for the confirmation.
+        let quota = self.quota(35, chosen.len());
         self.finely(&chosen, Level::Full, precision, quota, Phase::Refining);
     }
 
-    /// Lines that nobody can build, which say what is still missing.
+    /// Lines that nobody can build, which say what is still missing. Near saturation they look better than they are: a
+    /// line that is drawn too low would flatter the winner.
     fn references(&mut self) {
         let reference = |index: &usize| !self.entries[*index].search.candidate.deployable();
         let chosen: Vec<usize> = (0..self.entries.len()).filter(reference).collect();
-        let (quota, precision) = (self.quota(25, chosen.len()), self.precision(2, 8, 1.0));
+        let quota = self.quota(40, chosen.len());
+        let precision = Precision { depth: self.coarsely(1).depth, ..self.precision(2, 8) };
         self.finely(&chosen, Level::Reference, precision, quota, Phase::References);
     }
 
@@ -251,11 +268,11 @@ impl Run<'_> {
     /// The winner once more, on requests that no search has seen and with replications at least as long; where it does
     /// not pass, its search goes on below, and whoever is best then has to pass in turn.
     fn confirm(&mut self) {
-        let long = self.precision(8, 64, 1.0);
+        let long = self.precision(8, 64);
         for _ in 0..CONFIRMATIONS {
             let Some(podium) = self.podium() else { return };
-            let quota = self.quota(60, 1);
-            let again = self.precision(2, 32, 1.0);
+            let quota = self.quota(65, 1);
+            let again = self.precision(2, 32);
             self.on(&[podium.winner], |bench, entry, threads| {
                 let Some(hardness) = entry.search.bracket.pass else { return };
                 let first = entry.search.best().map_or(0, |probe| probe.length).max(long.first);
@@ -290,7 +307,7 @@ impl Run<'_> {
         let (spot, cores) = (probe.spot, winner.total_cores(pass));
         let mut chosen: Vec<usize> = podium.runner_up.into_iter().chain(podium.contrast).collect();
         chosen.dedup();
-        let (quota, precision) = (self.quota(40, chosen.len()), self.precision(4, 4, COARSE));
+        let (quota, precision) = (self.quota(40, chosen.len()), self.coarsely(4));
         self.on(&chosen, |bench, entry, threads| {
             let effort = Effort { level: Level::Full, precision, quota, phase: Phase::Confirming, threads };
             let hardness = entry.search.hardness_of(spot, cores);
@@ -302,7 +319,7 @@ impl Run<'_> {
     /// Points between those of the searches, so that every curve shows.
     fn curves(&mut self) {
         let all: Vec<usize> = (0..self.entries.len()).collect();
-        let (quota, precision) = (self.quota(100, all.len()), self.precision(1, 1, 1.0));
+        let (quota, precision) = (self.quota(100, all.len()), self.precision(1, 1));
         self.on(&all, |bench, entry, threads| {
             let mut left = quota;
             for hardness in entry.search.curve() {

@@ -137,6 +137,12 @@ impl Search {
         Search { candidate, bracket: Bracket::default(), probes: BTreeMap::new(), ..self.clone() }
     }
 
+    /// What was known `before`; what it has taken since stays spent.
+    pub(crate) fn go_back_to(&mut self, before: Search) {
+        let (simulated, charged) = (self.simulated, self.charged);
+        *self = Search { simulated, charged, ..before };
+    }
+
     /// Narrows the bracket, beginning near `guess`, or near what has passed so far.
     pub(crate) fn narrow(
         &mut self,
@@ -145,10 +151,15 @@ impl Search {
         guess: Option<u32>,
     ) -> Result<(), Stopped> {
         let guess = guess.or(self.bracket.pass);
+        let before = (self.bracket, self.level);
         // Coarse answers do not count at full precision.
         if effort.level != self.level {
             self.bracket = Bracket::default();
             self.level = effort.level;
+        }
+        // What was out of reach may no longer be.
+        if self.exhausted {
+            self.bracket.fail = None;
         }
         let (span, scale) = (self.scale.span(guess, effort.level), self.scale);
         let mut bracket = self.bracket;
@@ -169,6 +180,9 @@ impl Search {
         );
         self.bracket = bracket;
         self.exhausted = exhausted;
+        if exhausted && bracket.pass.is_none() {
+            (self.bracket, self.level) = before;
+        }
         done
     }
 
