@@ -21,7 +21,7 @@ use caudal_stats::mser::Mser5;
 use caudal_stats::{Decision, Estimate, Replicated, Scale, StopRule};
 use caudal_workload::{Arrivals, Service};
 
-use crate::engine::{Account, ClassStats, Length, Outcome, Run, SLOWDOWN_ONE, Unwatched, simulate};
+use crate::engine::{Account, ClassStats, Length, Outcome, Run, Unwatched, simulate};
 use crate::steady::{LENIENCE, Overheads};
 
 /// Replications of a stage: at least, and at most.
@@ -97,12 +97,12 @@ impl ClassResults {
     /// An estimate of `quantity`, in ns or as a ratio.
     pub fn estimate(&self, slowdown: bool, percentile: Option<f64>, confidence: f64) -> Estimate {
         let (metric, scale) =
-            if slowdown { (&self.slowdown, SLOWDOWN_ONE as f64) } else { (&self.latency_ps, 1e3) };
+            if slowdown { (&self.slowdown, Scale::SLOWDOWN) } else { (&self.latency_ps, Scale::PS_TO_NS) };
         let raw = match percentile {
             Some(p) => metric.percentile(p, confidence),
             None => metric.mean(confidence),
         };
-        Scale::per(scale).estimate(raw)
+        scale.estimate(raw)
     }
 }
 

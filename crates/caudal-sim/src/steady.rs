@@ -138,7 +138,8 @@ impl Experiment<'_> {
     pub(crate) fn shows_growth(&self, results: &Results) -> bool {
         let overheads = self.overheads(results);
         let passed = results.warm_up as f64 + results.measured as f64 / 2.0;
-        self.cores_busy(overheads) >= 1.0 || passed >= LENIENCE * relaxation::WARM_UP * self.relaxation(overheads)
+        self.cores_busy(overheads) >= 1.0
+            || passed >= LENIENCE * relaxation::WARM_UP * self.relaxation(overheads)
     }
 
     /// What the scheduler took in these replications.

@@ -204,7 +204,7 @@ impl Contest<'_> {
                 Metric::Percentile(p) => percentile_label(p),
             },
             values: sides.map(|side| scale.estimate(value(side))),
-            difference: scale.estimate(difference),
+            difference: scale.difference(difference),
             ratio,
             verdict,
         })

@@ -170,7 +170,8 @@ impl Search {
             |pass| scale.width(pass, effort.level),
             |hardness| {
                 // Where relaxation takes too long for what is left, nothing can pass; easier is shorter.
-                let Some((passed, charged)) = self.ask(bench, Effort { quota: left, ..effort }, hardness)? else {
+                let Some((passed, charged)) = self.ask(bench, Effort { quota: left, ..effort }, hardness)?
+                else {
                     exhausted = true;
                     return Ok(Some(false));
                 };
