@@ -161,3 +161,65 @@ impl Experiment<'_> {
         (low - 1e-3 * offered..=high + 1e-3 * offered).contains(&offered)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use caudal_config::{File, Point};
+
+    use super::*;
+    use crate::experiment::{Crew, Judged};
+    use crate::sweep::experiment;
+
+    fn point(text: &str) -> Point {
+        File::parse(text, "test.toml").expect("a file").points().expect("points").remove(0)
+    }
+
+    /// Of 0.5 % of requests that bring 83 % of the work.
+    fn results(load: f64, measure: &str) -> Results {
+        let text = format!(
+            "[workload]\nservice = \"extreme-bimodal\"\nload = {load}\n[system]\ncores = 8\ndispatch = \"jsq\"\n\
+             discipline = {{ policy = \"processor-sharing\", quantum = \"5us\" }}\n[measure]\n{measure}"
+        );
+        let point = point(&text);
+        let crew = Crew { threads: 2, stop: &AtomicBool::new(false), progress: &|_| {} };
+        experiment(&point, false, Judged::Reported).run(&crew).expect("results")
+    }
+
+    #[test]
+    fn a_run_that_is_shorter_than_the_memory_of_the_long_class_is_not_steady() {
+        let short = results(0.95, "warm-up = 2000\nrequests = 8000\nreplications = 12");
+        assert!(!short.steady && !short.overloaded, "still filling up, which is no overload");
+        let found = results(0.7, "replications = 12");
+        // 2.5 relaxation times of 2 * 140 * (7/3)^2 requests and more.
+        assert!(found.steady && found.warm_up > 3_500, "{}", found.warm_up);
+    }
+
+    #[test]
+    fn work_that_is_missing_is_noticed() {
+        let mut found = results(0.7, "replications = 12");
+        for (account, _) in &mut found.accounts {
+            account.busy_ps = account.busy_ps / 10 * 9;
+        }
+        let point = point("[workload]\nservice = \"extreme-bimodal\"\nload = 0.7\n[system]\ncores = 8");
+        let experiment = experiment(&point, false, Judged::Reported);
+        assert!(!experiment.work_agrees(&found), "a tenth of it has not been done");
+    }
+
+    #[test]
+    fn queues_that_share_nothing_remember_for_longer_and_a_dispatcher_may_be_the_limit() {
+        let relaxation = |system: &str| {
+            let text =
+                format!("[workload]\nservice = \"exp-1us\"\nload = 0.8\n[system]\ncores = 8\n{system}");
+            experiment(&point(&text), false, Judged::Reported).relaxation(Overheads::default())
+        };
+        let jsq = relaxation("dispatch = \"jsq\"");
+        assert!((relaxation("dispatch = \"random\"") / jsq - 8.0).abs() < 1e-9);
+        assert!(
+            (relaxation("dispatch = \"random\"\nrebalance = \"work-stealing\"") / jsq - 1.0).abs() < 1e-9
+        );
+        // 6.4 M requests/s of 150 ns each.
+        assert!(relaxation("dispatch = \"jsq\"\n[costs]\ndispatcher = \"150ns\"") > 5.0 * jsq);
+    }
+}
