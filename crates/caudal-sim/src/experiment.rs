@@ -1,7 +1,8 @@
 //! One simulated point: replications of a run until its statistics are precise enough.
 //!
-//! 1. *Warm-up.* Unless it is given, twenty short pilot runs laid over one another say how many requests
-//!    to leave out (MSER-5); they are repeated with longer runs until they do.
+//! 1. *Warm-up.* Unless it is given, as many requests are left out as theory asks for ([`crate::steady`]), or more
+//!    if twenty short pilot runs laid over one another say so (MSER-5); they are repeated with longer runs until
+//!    they do.
 //! 2. *A stage* is a series of replications of one length, judged in their own order after each one, so
 //!    that the number of threads does not change a bit. It ends when all judged statistics are precise, or
 //!    after [`STAGE_MAX`] replications.
@@ -20,7 +21,8 @@ use caudal_stats::mser::Mser5;
 use caudal_stats::{Decision, Estimate, Replicated, Scale, StopRule};
 use caudal_workload::{Arrivals, Service};
 
-use crate::engine::{Account, ClassStats, Length, Outcome, Run, SLOWDOWN_ONE, Unwatched, simulate};
+use crate::engine::{Account, ClassStats, Length, Outcome, Run, Unwatched, simulate};
+use crate::steady::{LENIENCE, Overheads};
 
 /// Replications of a stage: at least, and at most.
 pub const STAGE_MIN: u32 = 12;
@@ -95,12 +97,12 @@ impl ClassResults {
     /// An estimate of `quantity`, in ns or as a ratio.
     pub fn estimate(&self, slowdown: bool, percentile: Option<f64>, confidence: f64) -> Estimate {
         let (metric, scale) =
-            if slowdown { (&self.slowdown, SLOWDOWN_ONE as f64) } else { (&self.latency_ps, 1e3) };
+            if slowdown { (&self.slowdown, Scale::SLOWDOWN) } else { (&self.latency_ps, Scale::PS_TO_NS) };
         let raw = match percentile {
             Some(p) => metric.percentile(p, confidence),
             None => metric.mean(confidence),
         };
-        Scale::per(scale).estimate(raw)
+        scale.estimate(raw)
     }
 }
 
@@ -117,6 +119,10 @@ pub struct Results {
     pub overloaded: bool,
     /// Are all judged statistics as precise as was asked?
     pub precise: bool,
+    /// Were the replications long enough to forget that they began empty, and was as much work done as is offered in
+    /// the long run? If not, the estimates are those of a system that is still filling up, or that met none of its
+    /// rarest requests. Never in overload, which has no steady state.
+    pub steady: bool,
     /// Measured requests.
     pub requests: u64,
     /// Of those, how many had not completed when their run was given up.
@@ -170,26 +176,39 @@ impl Experiment<'_> {
     /// [`ExperimentError::Interrupted`] when `crew.stop` was set, and what the variant can not do.
     pub fn run(&self, crew: &Crew<'_>) -> Result<Results, ExperimentError> {
         let mut simulated = 0;
-        let warm_up = match self.measure.warm_up {
-            WarmUp::Requests(requests) => requests,
-            WarmUp::Time(time) => (time.0 as f64 / self.mean_gap_ps).ceil() as u64,
-            WarmUp::Auto => self.find_warm_up(crew, &mut simulated)?,
-        };
         let rule = self.rule();
         let max_requests = if self.quick { 2_000_000 } else { u64::MAX }.min(self.measure.stop.max_requests);
-        let mut requests = self.measure.requests.unwrap_or(FIRST_REQUESTS.max(4 * warm_up));
-        requests = requests.min((max_requests / u64::from(rule.min_replications)).max(1));
+        let most = (max_requests / u64::from(rule.min_replications)).max(1);
+        let auto = self.measure.warm_up == WarmUp::Auto;
+        let mut warm_up = match self.measure.warm_up {
+            WarmUp::Requests(requests) => requests,
+            WarmUp::Time(time) => (time.0 as f64 / self.mean_gap_ps).ceil() as u64,
+            WarmUp::Auto => self.find_warm_up(crew, &mut simulated)?.min(most),
+        };
+        let mut requests = self.measure.requests.unwrap_or(FIRST_REQUESTS.max(4 * warm_up)).min(most);
         loop {
             let mut results = self.stage(crew, &rule, Length { warm_up, measured: requests })?;
             simulated += results.simulated;
             results.simulated = simulated;
             let fixed = self.measure.requests.is_some() || self.measure.replications.is_some();
+            if let Some(more) = self.longer_warm_up(&results, most).filter(|_| auto) {
+                warm_up = more;
+                requests = if fixed { requests } else { requests.max(4 * warm_up).min(most) };
+                continue;
+            }
             let more = self.longer(&results, &rule, requests, max_requests);
             match more {
                 Some(more) if !(results.precise || results.overloaded || fixed) => requests = more,
                 _ => return Ok(results),
             }
         }
+    }
+
+    /// The warm-up that a stage should have had, at most `most`, if it turns out to be much longer: its overheads were
+    /// higher than those of the pilot runs.
+    fn longer_warm_up(&self, results: &Results, most: u64) -> Option<u64> {
+        let needed = self.needed_warm_up(results).min(most);
+        (!results.overloaded && LENIENCE * needed as f64 > results.warm_up as f64).then_some(needed)
     }
 
     /// Adds the next `replications` to results of this experiment, as long as those that they have: what one
@@ -209,7 +228,7 @@ impl Experiment<'_> {
         for outcome in self.replicate(crew, &numbers, length, false)? {
             results.push(&outcome, length);
         }
-        results.judge_load();
+        self.judge_load(results);
         Ok(())
     }
 
@@ -248,15 +267,22 @@ impl Experiment<'_> {
         }
     }
 
-    fn find_warm_up(&self, crew: &Crew<'_>, simulated: &mut u64) -> Result<u64, ExperimentError> {
+    /// Requests to leave out at the start of each replication: what theory asks for, or MSER-5 if that is more. Adds
+    /// what it took to `simulated`.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub fn find_warm_up(&self, crew: &Crew<'_>, simulated: &mut u64) -> Result<u64, ExperimentError> {
         let (mut requests, most) = PILOT_REQUESTS;
         loop {
             let mut series: Option<Mser5> = None;
             let mut overloaded = 0;
             let length = Length { warm_up: 0, measured: requests };
             let numbers: Vec<u64> = (0..PILOTS).map(|pilot| u64::MAX - pilot).collect();
+            let mut accounts = Vec::new();
             for outcome in self.replicate(crew, &numbers, length, true)? {
                 overloaded += u32::from(outcome.fell_behind());
+                accounts.push(outcome.account);
                 let found = outcome.series.unwrap_or_default();
                 match &mut series {
                     Some(series) => series.superpose(&found),
@@ -264,13 +290,27 @@ impl Experiment<'_> {
                 }
             }
             *simulated += PILOTS * requests;
-            match series.and_then(|series| series.truncation()) {
-                Some(cut) => return Ok(cut),
-                None if u64::from(overloaded) > PILOTS / 2 => return Ok(0),
-                None if requests * 4 > most => return Ok(requests),
-                None => requests *= 4,
-            }
+            let cut = match series.and_then(|series| series.truncation()) {
+                Some(cut) => cut,
+                None if u64::from(overloaded) > PILOTS / 2 => 0,
+                None if requests * 4 > most => requests,
+                None => {
+                    requests *= 4;
+                    continue;
+                }
+            };
+            let overheads = Overheads::of(&self.system.rebalance, accounts.iter());
+            return Ok(cut.max(self.lengths(overheads).warm_up.ceil() as u64));
         }
+    }
+
+    /// Runs that are too short to have filled up fall behind their load, and would with any: not every growth is
+    /// overload.
+    fn judge_load(&self, results: &mut Results) {
+        let done = results.accounts.len() as u32;
+        let behind = done >= 4 && 2 * results.fell_behind > done;
+        results.overloaded = behind && self.shows_growth(results);
+        results.steady = !behind && self.long_enough(results) && self.work_agrees(results);
     }
 
     /// The replications of these numbers, in their order.
@@ -336,7 +376,7 @@ impl Experiment<'_> {
                 results.push(&outcome, length);
                 number += 1;
                 let done = number as u32;
-                results.judge_load();
+                self.judge_load(&mut results);
                 if results.overloaded && done >= rule.min_replications.min(8) {
                     return Ok(results);
                 }
@@ -361,6 +401,7 @@ impl Results {
             accounts: Vec::new(),
             overloaded: false,
             precise: false,
+            steady: false,
             requests: 0,
             unfinished: 0,
             warm_up: length.warm_up,
@@ -382,11 +423,6 @@ impl Results {
         self.unfinished += outcome.unfinished;
         self.simulated += length.warm_up + length.measured;
         self.fell_behind += u32::from(outcome.fell_behind());
-    }
-
-    fn judge_load(&mut self) {
-        let done = self.accounts.len() as u32;
-        self.overloaded = done >= 4 && 2 * self.fell_behind > done;
     }
 
     /// An estimate of `quantity`, in ns or as a ratio.

@@ -5,7 +5,7 @@ use caudal_stats::{Estimate, Scale, Summary};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use crate::engine::{Account, ClassStats, SLOWDOWN_ONE};
+use crate::engine::{Account, ClassStats};
 use crate::experiment::{ClassResults, Results};
 
 /// One line of results. Times are in ns; estimates are `{"estimate", "low", "high"}`, or `null`.
@@ -41,6 +41,8 @@ pub struct Row {
     pub overloaded: bool,
     /// Are the reported percentiles as precise as was asked?
     pub precise: bool,
+    /// Were replications long enough for the system's relaxation time, and was as much work done as is offered?
+    pub steady: bool,
     /// Sojourn time.
     pub latency_ns: Summary,
     /// Sojourn over service time.
@@ -155,12 +157,14 @@ impl Row {
             replications: results.accounts.len(),
             overloaded: results.overloaded,
             precise: results.precise,
+            steady: results.steady,
             latency_ns,
             slowdown,
             wait_ns: Waits::new(&results.all.sums),
             classes: Classes(classes.collect()),
-            efficiency: ratio(|account, _| (account.busy_ps as f64, account.held_ps as f64)),
-            cores_mean: ratio(|account, span_ps| (account.held_ps as f64, span_ps as f64)),
+            efficiency: ratio(|account, _| (account.busy_ps as f64, account.held_ps as f64)).at_most(1.0),
+            cores_mean: ratio(|account, span_ps| (account.held_ps as f64, span_ps as f64))
+                .at_most(f64::from(point.system.cores)),
             overheads: Overheads::new(results),
             preemptions_per_request: ratio(|account, _| {
                 (account.preemptions as f64, account.completed as f64)
@@ -168,7 +172,8 @@ impl Row {
             steals_per_request: ratio(|account, _| (account.steals as f64, account.completed as f64)),
             grants_refused_share: ratio(|account, _| {
                 (account.grants_refused as f64, (account.grants + account.grants_refused) as f64)
-            }),
+            })
+            .at_most(1.0),
             seed: point.measure.seed,
             wall_s,
         }
@@ -185,8 +190,8 @@ fn summaries(
         return (Summary::missing(percentiles), Summary::missing(percentiles));
     }
     (
-        Summary::of(&class.latency_ps, percentiles, confidence, Scale::per(1e3)),
-        Summary::of(&class.slowdown, percentiles, confidence, Scale::per(SLOWDOWN_ONE as f64)),
+        Summary::of(&class.latency_ps, percentiles, confidence, Scale::PS_TO_NS),
+        Summary::of(&class.slowdown, percentiles, confidence, Scale::SLOWDOWN),
     )
 }
 

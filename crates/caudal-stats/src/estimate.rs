@@ -38,6 +38,39 @@ impl Estimate {
         Self { estimate, low: estimate - half_width, high: estimate + half_width }
     }
 
+    /// The interval of a number that can not be negative: as wide to both sides on a logarithmic scale (the delta
+    /// method's standard error of the logarithm is that of the number over the number), so that it ends above 0.
+    ///
+    /// Without upper end where `half_width` is more than the number itself: the data do not even tell its order of
+    /// magnitude, as with means of values whose second moment does not settle.
+    pub fn positive(estimate: f64, half_width: f64) -> Self {
+        let ratio = half_width / estimate;
+        if half_width == 0.0 {
+            Self::exact(estimate)
+        } else if !half_width.is_finite() {
+            Self::unbounded(estimate)
+        } else if ratio > 1.0 {
+            Self { estimate, low: estimate * (-ratio).exp(), high: f64::INFINITY }
+        } else {
+            Self { estimate, low: estimate * (-ratio).exp(), high: estimate * ratio.exp() }
+        }
+    }
+
+    /// The same, of a number that is known to be at least `floor`: an interval may end there. An end that is not known
+    /// stays so.
+    #[must_use]
+    pub fn at_least(self, floor: f64) -> Self {
+        let low = if self.low.is_finite() { self.low.max(floor).min(self.estimate) } else { self.low };
+        Self { low, ..self }
+    }
+
+    /// The same, of a number that is known to be at most `ceiling`.
+    #[must_use]
+    pub fn at_most(self, ceiling: f64) -> Self {
+        let high = if self.high.is_finite() { self.high.min(ceiling).max(self.estimate) } else { self.high };
+        Self { high, ..self }
+    }
+
     /// True if there is no estimate.
     pub const fn is_missing(&self) -> bool {
         self.estimate.is_nan()
@@ -117,6 +150,25 @@ mod tests {
             assert_eq!(serde_json::from_str::<Estimate>(&json(e)).unwrap(), e);
         }
         assert!(serde_json::from_str::<Estimate>("null").unwrap().is_missing());
+    }
+
+    #[test]
+    fn what_can_not_be_negative_has_no_interval_below_0() {
+        let mean = Estimate::positive(100.0, 50.0);
+        assert!(
+            (mean.low - 100.0 * (-0.5f64).exp()).abs() < 1e-9
+                && (mean.high - 100.0 * 0.5f64.exp()).abs() < 1e-9
+        );
+        let wild = Estimate::positive(10.0, 27.0);
+        assert!(wild.low > 0.0 && wild.high == f64::INFINITY, "{wild:?}");
+        assert_eq!(Estimate::positive(0.0, 0.0), Estimate::exact(0.0));
+        assert_eq!(Estimate::positive(3.0, f64::INFINITY), Estimate::unbounded(3.0));
+        assert_eq!(Estimate::symmetric(1.5, 1.0).at_least(1.0).low, 1.0);
+        assert_eq!(
+            Estimate::symmetric(0.9, 0.3).at_most(1.0),
+            Estimate { estimate: 0.9, low: 0.6000000000000001, high: 1.0 }
+        );
+        assert_eq!(Estimate::unbounded(2.0).at_least(1.0), Estimate::unbounded(2.0));
     }
 
     #[test]

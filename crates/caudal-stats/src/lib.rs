@@ -1,7 +1,7 @@
 //! Statistics of latency: what a simulation or a measurement records, and what may be concluded from it.
 //!
 //! * [`Histogram`] records in a few nanoseconds, with a bounded relative error ([`RELATIVE_ERROR`]).
-//! * [`mser`] finds where the warm-up ends, from the data.
+//! * [`mser`] finds where the warm-up ends, from the data; [`relaxation`] says how long it has to be at least, from theory.
 //! * [`Replicated`] pools independent replications and gives every mean and percentile an interval;
 //!   [`StopRule`] says when there are enough of them, judged in replication order.
 //! * [`percentile_ci`] is the alternative within one long run (batches), and says why it is not the default.
@@ -20,6 +20,7 @@ mod overload;
 pub mod paired;
 pub mod percentile_ci;
 mod ratio;
+pub mod relaxation;
 mod replicated;
 mod stop;
 mod summary;

@@ -8,7 +8,7 @@
 //! error of an estimate is linear to first order ([`Replicated`] says how for means and percentiles); the
 //! contributions are paired by replication, and Student's t with pairs − 1 degrees of freedom gives the
 //! interval of the difference. The interval of the ratio is Fieller's (*Some problems in interval estimation*, J.
-//! Royal Stat. Soc. B 16, 1954), which is exact for normal contributions and does not end below 0.
+//! Royal Stat. Soc. B 16, 1954), which is exact for normal contributions; where it holds 0, it ends there.
 //!
 //! A percentile for which either system alone has no interval (too few values beyond it) has no comparison
 //! either: the verdict is [`Verdict::Undecided`].
@@ -139,7 +139,8 @@ fn difference(a: f64, b: f64, a_errors: &[f64], b_errors: &[f64], factor: f64) -
     Estimate::symmetric(a - b, factor * variance.max(0.0).sqrt())
 }
 
-/// Fieller's interval of a / b: all r for which a − r·b is not significantly different from 0.
+/// Fieller's interval of a / b, neither of them negative: all r ≥ 0 for which a − r·b is not significantly different
+/// from 0.
 fn fieller(a: f64, b: f64, a_errors: &[f64], b_errors: &[f64], factor: f64) -> Estimate {
     let square = factor * factor;
     let aa = a * a - square * mean_product(a_errors, a_errors);
@@ -151,7 +152,8 @@ fn fieller(a: f64, b: f64, a_errors: &[f64], b_errors: &[f64], factor: f64) -> E
     }
     let root = (ab * ab - aa * bb).max(0.0).sqrt();
     let estimate = a / b;
-    Estimate { estimate, low: ((ab - root) / bb).min(estimate), high: ((ab + root) / bb).max(estimate) }
+    let low = ((ab - root) / bb).max(0.0).min(estimate);
+    Estimate { estimate, low, high: ((ab + root) / bb).max(estimate) }
 }
 
 /// (Co)variance of two means, from the contributions of the replications (which have mean 0).

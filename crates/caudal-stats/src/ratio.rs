@@ -5,8 +5,9 @@ use crate::t;
 
 /// The ratio of the sum of all numerators to the sum of all denominators, with an interval at `confidence`.
 ///
-/// Each part is one replication's (numerator, denominator). The interval is that of the classical ratio
-/// estimator (Cochran, *Sampling Techniques*, 3rd ed., section 6.3) with Student's t.
+/// Each part is one replication's (numerator, denominator), neither of them negative. The interval is that of the
+/// classical ratio estimator (Cochran, *Sampling Techniques*, 3rd ed., section 6.3) with Student's t, on a logarithmic
+/// scale ([`Estimate::positive`]).
 ///
 /// [`Estimate::MISSING`] if the denominators sum to 0; unbounded with fewer than two parts.
 ///
@@ -24,7 +25,7 @@ pub fn ratio_of_sums(parts: &[(f64, f64)], confidence: f64) -> Estimate {
     let squares: f64 = parts.iter().map(|(above, below)| (above - ratio * below).powi(2)).sum();
     let n = parts.len() as f64;
     let error = (n / (n - 1.0) * squares).sqrt() / below;
-    Estimate::symmetric(ratio, t::two_sided(confidence, parts.len() as u64 - 1) * error)
+    Estimate::positive(ratio, t::two_sided(confidence, parts.len() as u64 - 1) * error)
 }
 
 #[cfg(test)]
@@ -35,8 +36,10 @@ mod tests {
     fn weighs_parts_by_their_denominators() {
         let ratio = ratio_of_sums(&[(1.0, 1.0), (0.0, 3.0)], 0.95);
         assert_eq!(ratio.estimate, 0.25);
-        // Deviations +-0.75, their error sqrt(2 * 1.125) / 4, t(0.975, 1) = 12.706.
-        assert!((ratio.half_width() - 12.706 * 1.5 / 4.0).abs() < 1e-3, "{ratio:?}");
+        // Deviations +-0.75, their error sqrt(2 * 1.125) / 4, t(0.975, 1) = 12.706: 19 times the ratio.
+        let relative = 12.706 * 1.5 / 4.0 / 0.25;
+        assert!((ratio.low.ln() - 0.25f64.ln() + relative).abs() < 1e-2, "{ratio:?}");
+        assert_eq!(ratio.high, f64::INFINITY);
         assert_eq!(ratio_of_sums(&[(3.0, 4.0), (6.0, 8.0)], 0.95).half_width(), 0.0);
         assert!(ratio_of_sums(&[], 0.95).is_missing());
         assert_eq!(ratio_of_sums(&[(1.0, 2.0)], 0.95).high, f64::INFINITY);

@@ -85,9 +85,10 @@ impl Replicated {
     }
 
     /// The mean of all values. The interval treats it as a ratio of two sums over replications (of values, and
-    /// of their number), so that longer replications weigh more.
+    /// of their number), so that longer replications weigh more, and is one of logarithms ([`Estimate::positive`]).
     ///
-    /// [`Estimate::MISSING`] if nothing was recorded; unbounded with fewer than two replications.
+    /// [`Estimate::MISSING`] if nothing was recorded; unbounded with fewer than two replications, without upper end
+    /// where the second moment has not settled.
     ///
     /// # Panics
     /// If `confidence` is not between 0 and 1.
@@ -96,10 +97,7 @@ impl Replicated {
             return Estimate::MISSING;
         }
         let mean = self.pooled.mean();
-        match self.factor(confidence) * self.ratio_error(mean, |part| part.sum as f64) {
-            half if half.is_finite() => Estimate::symmetric(mean, half),
-            _ => Estimate::unbounded(mean),
-        }
+        Estimate::positive(mean, self.factor(confidence) * self.ratio_error(mean, |part| part.sum as f64))
     }
 
     /// The nearest-rank percentile of all values, `p` in 0 ..= 100.
@@ -259,14 +257,16 @@ mod tests {
         metric
     }
 
-    /// Replications of one length: the textbook's mean ± t · s/√R over their means.
+    /// Replications of one length: the textbook's t · s/√R over their means, over the mean.
     #[test]
     fn mean_of_equally_long_replications_by_hand() {
         // Means 100, 130, 160; s = 30; t for 2 degrees of freedom 4.3027.
         let metric = replicated(&[vec![90, 110], vec![130, 130], vec![100, 220]]);
         let mean = metric.mean(0.95);
         assert_eq!(mean.estimate, 130.0);
-        assert!((mean.half_width() - 4.302_653 * 30.0 / 3f64.sqrt()).abs() < 1e-3, "{mean:?}");
+        let half = 4.302_653 * 30.0 / 3f64.sqrt() / 130.0;
+        assert!((mean.low / 130.0 - (-half).exp()).abs() < 1e-5, "{mean:?}");
+        assert!((mean.high / 130.0 - half.exp()).abs() < 1e-5, "{mean:?}");
     }
 
     /// Unequal lengths, by hand: Σ values = 600 over 6, deviations 0, −40, +40 of the sums.
@@ -275,7 +275,7 @@ mod tests {
         let metric = replicated(&[vec![100], vec![80, 80], vec![100, 120, 120]]);
         let error = (1.5f64 * (40.0 * 40.0 + 40.0 * 40.0)).sqrt() / 6.0;
         assert_eq!(metric.mean(0.95).estimate, 100.0);
-        assert!((metric.mean(0.95).half_width() - 4.302_653 * error).abs() < 1e-3);
+        assert!((metric.mean(0.95).high / 100.0 - (4.302_653 * error / 100.0).exp()).abs() < 1e-5);
     }
 
     /// 0 … 399, shifted by 0, 10 and 20 in the three replications; all values are exact.
@@ -311,6 +311,15 @@ mod tests {
         let contributions = metric.mean_contributions();
         assert!(contributions.iter().sum::<f64>().abs() < 1e-9);
         let half = t::two_sided(0.95, 3) * square(&contributions).sqrt();
-        assert!((half - metric.mean(0.95).half_width()).abs() < 1e-9);
+        let mean = metric.mean(0.95);
+        assert!((half / mean.estimate - (mean.high / mean.estimate).ln()).abs() < 1e-9);
+    }
+
+    /// One value that outweighs all others: no interval below 0, and none that claims to know the upper end.
+    #[test]
+    fn a_mean_that_has_not_settled_has_no_upper_end() {
+        let metric = replicated(&[vec![10; 50], vec![11; 50], vec![9; 50], vec![10, 1_000_000]]);
+        let mean = metric.mean(0.95);
+        assert!(mean.low > 0.0 && mean.high == f64::INFINITY, "{mean:?}");
     }
 }

@@ -25,17 +25,20 @@ pub fn slowdown_fixed(sojourn: u64, service: u64) -> u64 {
     }
 }
 
-/// From recorded integers to what users see: divide by this.
+/// From recorded integers to what users see: divide by this; and nothing is ever below that.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Scale(f64);
+pub struct Scale {
+    divisor: f64,
+    floor: f64,
+}
 
 impl Scale {
     /// As recorded.
-    pub const NONE: Self = Self(1.0);
+    pub const NONE: Self = Self { divisor: 1.0, floor: 0.0 };
     /// Picoseconds to nanoseconds.
-    pub const PS_TO_NS: Self = Self(1000.0);
-    /// Fixed point ([`SLOWDOWN_ONE`]) to slowdown.
-    pub const SLOWDOWN: Self = Self(SLOWDOWN_ONE as f64);
+    pub const PS_TO_NS: Self = Self { divisor: 1000.0, floor: 0.0 };
+    /// Fixed point ([`SLOWDOWN_ONE`]) to slowdown, which is at least 1.
+    pub const SLOWDOWN: Self = Self { divisor: SLOWDOWN_ONE as f64, floor: 1.0 };
 
     /// Divides by `divisor`.
     ///
@@ -43,17 +46,22 @@ impl Scale {
     /// If `divisor` is not finite and above 0.
     pub fn per(divisor: f64) -> Self {
         assert!(divisor.is_finite() && divisor > 0.0, "cannot divide by {divisor}");
-        Self(divisor)
+        Self { divisor, floor: 0.0 }
     }
 
     /// A recorded value as users see it.
     pub fn value(self, recorded: u64) -> f64 {
-        recorded as f64 / self.0
+        recorded as f64 / self.divisor
     }
 
     /// An estimate over recorded values as users see it.
     pub fn estimate(self, recorded: Estimate) -> Estimate {
-        recorded.divided_by(self.0)
+        recorded.divided_by(self.divisor).at_least(self.floor)
+    }
+
+    /// The difference of two recorded values as users see it; it may be negative.
+    pub fn difference(self, recorded: Estimate) -> Estimate {
+        recorded.divided_by(self.divisor)
     }
 }
 
@@ -158,6 +166,20 @@ mod tests {
         assert_eq!(json, r#"{"mean":null,"p50":null,"p99.9":null,"max":null}"#);
         let empty = Summary::of(&Replicated::new(), &[50.0, 99.9], 0.95, Scale::NONE);
         assert_eq!(serde_json::to_string(&empty).unwrap(), json);
+    }
+
+    #[test]
+    fn no_interval_of_a_slowdown_ends_below_1() {
+        let mut metric = Replicated::new();
+        for long in [1, 1, 1, 100] {
+            let mut h = Histogram::new();
+            (0..10).for_each(|_| h.record(SLOWDOWN_ONE));
+            h.record(long * SLOWDOWN_ONE);
+            metric.push(&h);
+        }
+        let summary = Summary::of(&metric, &[1.0, 99.0], 0.95, Scale::SLOWDOWN);
+        assert_eq!((summary.mean.low, summary.percentile(1.0).unwrap().low), (1.0, 1.0));
+        assert_eq!(Scale::SLOWDOWN.difference(Estimate::exact(-2048.0)).low, -2.0);
     }
 
     #[test]

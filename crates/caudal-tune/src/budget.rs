@@ -1,7 +1,7 @@
 //! Effort, counted in simulated requests: wall time would change results from run to run.
 
 /// Requests a second that a budget in seconds stands for: two cores, the mix of systems of a plan.
-pub const REQUESTS_PER_S: u64 = 4_000_000;
+pub const REQUESTS_PER_S: u64 = 6_000_000;
 
 /// How many requests a plan may simulate, all systems together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

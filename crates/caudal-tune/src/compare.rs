@@ -66,7 +66,7 @@ pub struct Compared {
     pub pairs: usize,
     /// Measured requests of each system.
     pub requests: u64,
-    /// Is every judged ratio as precise as was asked?
+    /// Is every judged ratio as precise as was asked, and were both systems in their steady state?
     pub precise: bool,
 }
 
@@ -86,7 +86,12 @@ pub fn compare(contest: &Contest<'_>, crew: &Crew<'_>) -> Result<Compared, TuneE
     };
     let most = if contest.quick { 2_000_000 } else { u64::MAX }.min(contest.measure.stop.max_requests);
     let most = (most / u64::from(PAIRS)).max(1);
-    let mut length = contest.measure.requests.unwrap_or(FIRST_REQUESTS).min(most);
+    // As long as relaxation asks for, which is twice the warm-up that it asks for.
+    let first = match (contest.measure.warm_up, warm_up) {
+        (WarmUp::Auto, WarmUp::Requests(found)) => FIRST_REQUESTS.max(2 * found),
+        _ => FIRST_REQUESTS,
+    };
+    let mut length = contest.measure.requests.unwrap_or(first).min(most);
     let pairs = contest.measure.replications.unwrap_or(PAIRS);
     loop {
         let side = |side| contest.run(side, warm_up, length, pairs, crew);
@@ -142,6 +147,7 @@ impl Contest<'_> {
         let judged = lines.iter().filter(|line| line.class.is_none() && line.metric == "latency_ns");
         let precise =
             !lines.is_empty() && judged.clone().all(|line| line.ratio.relative_half_width() <= wanted);
+        let precise = precise && both.iter().all(|results| results.steady);
         Ok(Compared {
             systems: self.systems.map(|plan| plan.system.name.clone()),
             overloaded,
@@ -204,7 +210,7 @@ impl Contest<'_> {
                 Metric::Percentile(p) => percentile_label(p),
             },
             values: sides.map(|side| scale.estimate(value(side))),
-            difference: scale.estimate(difference),
+            difference: scale.difference(difference),
             ratio,
             verdict,
         })

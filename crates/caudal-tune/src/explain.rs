@@ -156,7 +156,7 @@ impl Evidence<'_> {
         match (search.bracket.pass, self.question.goal) {
             (Some(pass), Goal::HighestLoad) => format!("load {}", search.value(pass)),
             (Some(pass), Goal::FewestCores(_)) => format!("{} cores", search.value(pass)),
-            (None, Goal::HighestLoad) => match search.bracket.fail {
+            (None, Goal::HighestLoad) => match search.failed() {
                 Some(fail) => format!("not even load {}", search.value(fail)),
                 None => "no load".to_owned(),
             },
@@ -315,8 +315,8 @@ impl Evidence<'_> {
         let (name, reach) = (called(&rival.search.candidate), self.reach(rival.search));
         let (ours, theirs) = (self.winner.merit(), rival.search.merit());
         // The winner lies inside of the runner-up's bracket.
-        let close = theirs >= ours
-            || rival.search.bracket.fail.is_some_and(|fail| rival.search.merit_at(fail) > ours);
+        let close =
+            theirs >= ours || rival.search.failed().is_some_and(|fail| rival.search.merit_at(fail) > ours);
         let opening = match (close, theirs > 0.0) {
             (true, _) => {
                 format!("The runner-up, {name}, reaches {reach}: closer than this search tells apart")

@@ -5,22 +5,24 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use caudal_config::{LatencyTarget, Limit, Measure, Point, Statistic, WarmUp};
-use caudal_policy::allocation::AllocationConfig;
-use caudal_sim::engine::Account;
-use caudal_sim::experiment::{Crew, ExperimentError, Judged, Quantity, Results};
+use caudal_policy::random::hash;
+use caudal_sim::experiment::{Crew, Experiment, ExperimentError, Judged, Quantity, Results};
 use caudal_sim::row::Row;
+use caudal_sim::steady::{FULL, Lengths, Overheads};
 use caudal_sim::sweep::experiment;
-use caudal_stats::Estimate;
+use caudal_stats::{Estimate, relaxation};
 
 use crate::candidate::{Candidate, Spot};
 use crate::{Host, Phase, Progress, Question, TuneError};
 
 /// Replications of a stage.
-const REPLICATIONS: u32 = 12;
-/// Of the requests of a replication, the part that is simulated before the measured ones.
+const REPLICATIONS: u32 = relaxation::REPLICATIONS;
+/// Of the requests of a replication, the part that is simulated before the measured ones, at least.
 const WARM_UP_PART: u64 = 4;
-/// The share of the core time beyond which a system can not keep up: its backlog grows too slowly to be seen.
-const FULL: f64 = 0.995;
+/// Stirs the seed of a confirmation: a winner is chosen among several because its requests were kind to it, others say
+/// how good it is. Seeds are numbers that JSON readers keep exactly.
+const FRESH: u64 = 0xC0F1;
+const SEED_SHIFT: u32 = 12;
 
 /// A target, resolved for a workload.
 #[derive(Clone, Debug)]
@@ -39,6 +41,19 @@ pub(crate) enum Verdict {
     Undecided,
 }
 
+/// How much of what theory asks for a probe gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Depth {
+    /// A quarter, and at most so many requests a replication: enough to tell who is clearly behind. Near saturation,
+    /// systems look better than they are.
+    Coarse(u64),
+    /// All of it. Only then can anything pass that has to be certain.
+    Full,
+}
+
+/// The part of [`Depth::Coarse`].
+const COARSE: f64 = 0.25;
+
 /// How long replications are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Precision {
@@ -46,8 +61,10 @@ pub(crate) struct Precision {
     pub(crate) first: u64,
     /// The most; a stage that leaves the verdict open is followed by one four times as long, up to this.
     pub(crate) most: u64,
-    /// Find the warm-up from the data, instead of taking a quarter of the replication.
-    pub(crate) own_warm_up: bool,
+    /// How much of what the system's relaxation time asks for replications have to be, whatever `most` says.
+    pub(crate) depth: Depth,
+    /// Look for the end of the warm-up in the data too, and simulate requests that no search has seen.
+    pub(crate) confirming: bool,
 }
 
 /// A judged load.
@@ -66,8 +83,10 @@ pub(crate) struct Probe {
     pub(crate) charged: u64,
     /// Measured requests of each replication.
     pub(crate) length: u64,
-    /// Was its warm-up found from the data?
-    pub(crate) own_warm_up: bool,
+    /// What the scheduler took there.
+    pub(crate) overheads: Overheads,
+    /// Did it see requests that no search had seen, and was the warm-up looked for in the data too?
+    pub(crate) confirming: bool,
 }
 
 /// Why a probe gave nothing.
@@ -108,72 +127,94 @@ impl<'a> Bench<'a> {
     }
 
     /// What a stage takes of the budget.
-    pub(crate) fn stage_cost(&self, candidate: &Candidate, spot: Spot, length: u64) -> u64 {
-        let requests = u64::from(REPLICATIONS) * (length + length / WARM_UP_PART);
+    pub(crate) fn stage_cost(&self, candidate: &Candidate, spot: Spot, wanted: Wanted) -> u64 {
+        let point = candidate.point(self.question, &Arc::new(self.question.measure.clone()), spot);
+        let (warm_up, measured) = wanted.lengths(&experiment(&point, false, Judged::Reported));
+        let requests = u64::from(REPLICATIONS).saturating_mul(warm_up.saturating_add(measured));
         (requests as f64 * candidate.weight(self.question, spot)) as u64
     }
 
     /// Simulates `candidate` under `spot`, as precisely as it takes to decide, within `quota` requests; `None`
-    /// if not even the first stage fits.
+    /// if not even the first stage fits. The scheduler's overheads are what is known of them so far.
     pub(crate) fn probe(
         &self,
         candidate: &Candidate,
         spot: Spot,
-        precision: Precision,
+        (precision, overheads): (Precision, Overheads),
         quota: u64,
         (phase, threads): (Phase, usize),
     ) -> Result<Option<Probe>, Stopped> {
-        let (mut length, mut last) = (precision.first, None);
-        let (mut simulated, mut charged) = (0, 0);
-        while charged + self.stage_cost(candidate, spot, length) <= quota {
-            let mut probe = self.stage(candidate, spot, length, precision.own_warm_up, (phase, threads))?;
+        let mut wanted = Wanted { length: precision.first, depth: precision.depth, overheads };
+        let (mut simulated, mut charged, mut last) = (0, 0, None);
+        while self.stage_cost(candidate, spot, wanted).saturating_add(charged) <= quota {
+            let mut probe = self.stage(candidate, spot, wanted, precision.confirming, (phase, threads))?;
             simulated += probe.simulated;
             charged += probe.charged;
             (probe.simulated, probe.charged) = (simulated, charged);
-            let longer = (length * 4).min(precision.most);
             let decided = probe.verdict != Verdict::Undecided;
-            last = Some(probe);
-            if decided || longer <= length {
-                break;
+            // Overheads that are higher than was thought ask for more.
+            let lengthened = self.lengthened(candidate, spot, wanted, probe.overheads);
+            let longer = (probe.length * 4).min(precision.most);
+            if decided || longer <= probe.length && !lengthened {
+                return Ok(Some(probe));
             }
-            length = longer;
+            wanted = Wanted { length: longer.max(probe.length), overheads: probe.overheads, ..wanted };
+            last = Some(probe);
         }
         Ok(last)
+    }
+
+    /// Do these overheads ask for replications that are much longer than `wanted`?
+    fn lengthened(&self, candidate: &Candidate, spot: Spot, wanted: Wanted, overheads: Overheads) -> bool {
+        let more = self.stage_cost(candidate, spot, Wanted { overheads, ..wanted });
+        more > self.stage_cost(candidate, spot, wanted) / 4 * 5
     }
 
     fn stage(
         &self,
         candidate: &Candidate,
         spot: Spot,
-        length: u64,
-        own_warm_up: bool,
+        wanted: Wanted,
+        confirming: bool,
         (phase, threads): (Phase, usize),
     ) -> Result<Probe, Stopped> {
-        let warm_up = if own_warm_up { WarmUp::Auto } else { WarmUp::Requests(length / WARM_UP_PART) };
-        let measure = Measure {
+        let asked = &self.question.measure;
+        let mut measure = Measure {
             percentiles: self.question.percentiles(),
-            warm_up,
-            requests: Some(length),
+            seed: if confirming { hash(asked.seed, FRESH) >> SEED_SHIFT } else { asked.seed },
             replications: Some(REPLICATIONS),
-            ..self.question.measure.clone()
+            ..asked.clone()
         };
-        let point = candidate.point(self.question, &Arc::new(measure), spot);
+        let point = candidate.point(self.question, &Arc::new(measure.clone()), spot);
         let started = Instant::now();
         let weight = candidate.weight(self.question, spot);
         let progress =
             |requests: u64| (self.progress)(Progress { phase, requests: (requests as f64 * weight) as u64 });
         let crew = Crew { threads, stop: self.stop, progress: &progress };
-        let mut results =
-            experiment(&point, false, Judged::Reported).run(&crew).map_err(|error| match error {
-                ExperimentError::Interrupted(_) => Stopped::Interrupted,
-                ExperimentError::Variant(message) => {
-                    Stopped::Failed(TuneError::Simulator { system: point.key.clone(), message })
-                }
-            })?;
-        results.overloaded |= saturated(&point, &results);
+        let failed = |error| match error {
+            ExperimentError::Interrupted(_) => Stopped::Interrupted,
+            ExperimentError::Variant(message) => {
+                Stopped::Failed(TuneError::Simulator { system: point.key.clone(), message })
+            }
+        };
+        let blank = experiment(&point, false, Judged::Reported);
+        let (mut warm_up, measured) = wanted.lengths(&blank);
+        let mut pilots = 0;
+        if confirming {
+            warm_up = warm_up.max(blank.find_warm_up(&crew, &mut pilots).map_err(failed)?);
+        }
+        (measure.warm_up, measure.requests) = (WarmUp::Requests(warm_up), Some(measured));
+        let timed = Experiment { measure: &measure, ..blank };
+        let mut results = timed.run(&crew).map_err(failed)?;
+        results.simulated += pilots;
+        let overheads = timed.overheads(&results);
+        // Where a discipline serves short requests first, a rare class of long ones may pile up for ever while nearly
+        // all requests complete in time: counting requests does not show that, adding up work does.
+        results.overloaded |= timed.cores_busy(overheads) >= FULL;
         let row = self.row(candidate, &point, spot, &results, started.elapsed().as_secs_f64());
         let charged = (results.simulated as f64 * weight) as u64;
-        Ok(Probe { charged, own_warm_up, ..self.judged(spot, &results, row, length) })
+        let probe = self.judged(spot, &results, row);
+        Ok(Probe { charged, confirming, overheads, length: measured, ..probe })
     }
 
     /// A row whose load and cores are those of the machine, dedicated cores included.
@@ -185,10 +226,10 @@ impl<'a> Bench<'a> {
         row
     }
 
-    fn judged(&self, spot: Spot, results: &Results, row: Row, length: u64) -> Probe {
+    fn judged(&self, spot: Spot, results: &Results, row: Row) -> Probe {
         let estimate = |aim: &Aim| match results.overloaded {
             true => Estimate::MISSING,
-            false => results.estimate(&aim.quantity, self.confidence()),
+            false => settled(results.estimate(&aim.quantity, self.confidence()), results.steady),
         };
         let estimates: Vec<Estimate> = self.aims.iter().map(estimate).collect();
         let ratio = |(aim, estimate): (&Aim, &Estimate)| match estimate.is_missing() {
@@ -199,7 +240,7 @@ impl<'a> Bench<'a> {
         let verdict = if results.overloaded {
             Verdict::Fail
         } else {
-            verdict(&self.aims, &estimates, results.unfinished > 0)
+            verdict(&self.aims, &estimates, results.unfinished == 0)
         };
         Probe {
             spot,
@@ -209,35 +250,53 @@ impl<'a> Bench<'a> {
             row,
             simulated: results.simulated,
             charged: 0,
-            length,
-            own_warm_up: false,
+            length: 0,
+            overheads: Overheads::default(),
+            confirming: false,
         }
     }
 }
 
-/// Is there more work than the cores can do? Where a discipline serves short requests first, a rare class of
-/// long ones may pile up for ever while nearly all requests complete in time: counting requests does not show
-/// that, adding up work does.
-fn saturated(point: &Point, results: &Results) -> bool {
-    let held = f64::from(point.system.cores_allocated) / f64::from(point.system.cores);
-    if point.system.allocation != AllocationConfig::Static {
-        return point.load * point.costs.probe_factor >= FULL;
-    }
-    let overhead = |account: &Account| account.switching_ps + account.moving_ps + account.placing_ps;
-    let total = |part: &dyn Fn(&Account) -> u128| -> f64 {
-        results.accounts.iter().map(|(account, _)| part(account) as f64).sum()
-    };
-    let overheads = total(&overhead) / total(&|account| account.held_ps).max(1.0);
-    point.load * point.costs.probe_factor / held + overheads >= FULL
+/// What a system that is still filling up shows is a lower bound.
+fn settled(estimate: Estimate, steady: bool) -> Estimate {
+    if steady { estimate } else { Estimate { high: f64::INFINITY, ..estimate } }
 }
 
-/// All intervals below their limits, or one above. Requests that never completed are the longest ones: with
-/// some, nothing passes.
-fn verdict(aims: &[Aim], estimates: &[Estimate], some_unfinished: bool) -> Verdict {
+/// How long replications are to be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted {
+    /// Measured requests, at least.
+    pub(crate) length: u64,
+    /// See [`Precision::depth`].
+    pub(crate) depth: Depth,
+    /// What is known of the scheduler's overheads.
+    pub(crate) overheads: Overheads,
+}
+
+impl Wanted {
+    /// Requests of a replication before and during the measurement. What is overloaded anyway needs no more than asked.
+    fn lengths(&self, experiment: &Experiment<'_>) -> (u64, u64) {
+        let Lengths { warm_up, measured } = experiment.lengths(self.overheads);
+        if experiment.cores_busy(self.overheads) >= FULL {
+            return (self.length / WARM_UP_PART, self.length);
+        }
+        let depth = match self.depth {
+            Depth::Coarse(most) => COARSE.min(most as f64 / (warm_up + measured)),
+            Depth::Full => 1.0,
+        };
+        let part = |requests: f64| (depth * requests).ceil() as u64;
+        let measured = self.length.max(part(measured));
+        ((self.length / WARM_UP_PART).max(part(warm_up)), measured)
+    }
+}
+
+/// All intervals below their limits, or one above. Requests that never completed are the longest ones: unless all
+/// are `finished`, nothing passes.
+fn verdict(aims: &[Aim], estimates: &[Estimate], finished: bool) -> Verdict {
     let pairs = || aims.iter().zip(estimates);
     if pairs().any(|(aim, estimate)| estimate.low >= aim.limit) {
         Verdict::Fail
-    } else if !some_unfinished && pairs().all(|(aim, estimate)| estimate.high < aim.limit) {
+    } else if finished && pairs().all(|(aim, estimate)| estimate.high < aim.limit) {
         Verdict::Pass
     } else {
         Verdict::Undecided
@@ -287,10 +346,10 @@ mod tests {
         let quantity = Quantity { class: None, slowdown: false, percentile: Some(99.0) };
         let aims = [Aim { target, quantity, limit: 10.0 }];
         let at = |low, high| [Estimate { estimate: (low + high) / 2.0, low, high }];
-        assert_eq!(verdict(&aims, &at(7.0, 9.9), false), Verdict::Pass);
-        assert_eq!(verdict(&aims, &at(7.0, 9.9), true), Verdict::Undecided, "some never completed");
-        assert_eq!(verdict(&aims, &at(7.0, 10.0), false), Verdict::Undecided);
-        assert_eq!(verdict(&aims, &at(7.0, f64::INFINITY), false), Verdict::Undecided);
-        assert_eq!(verdict(&aims, &at(10.0, f64::INFINITY), true), Verdict::Fail);
+        assert_eq!(verdict(&aims, &at(7.0, 9.9), true), Verdict::Pass);
+        assert_eq!(verdict(&aims, &at(7.0, 9.9), false), Verdict::Undecided, "some never completed");
+        assert_eq!(verdict(&aims, &at(7.0, 10.0), true), Verdict::Undecided);
+        assert_eq!(verdict(&aims, &at(7.0, f64::INFINITY), true), Verdict::Undecided);
+        assert_eq!(verdict(&aims, &at(10.0, f64::INFINITY), false), Verdict::Fail);
     }
 }

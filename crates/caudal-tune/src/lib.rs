@@ -3,7 +3,10 @@
 //! * [`plan()`] asks every preset how far it gets ([`Goal`]) within all targets: a coarse screening first, then
 //!   tuning and full precision for those that may win, and for the reference lines. A load *passes* when the
 //!   interval of each target's statistic lies below its limit, *fails* when one lies above; where neither is so,
-//!   longer replications are simulated up to a limit, and what is undecided then counts as failed.
+//!   longer replications are simulated up to a limit, and what is undecided then counts as failed. Nothing passes
+//!   on replications that are shorter than the system's relaxation time asks for (`caudal_sim::steady`): where the
+//!   budget does not reach that far, the highest load is the highest that it reaches. The winner has to pass once
+//!   more on requests that no search has seen; reference lines, which nobody can deploy, are not held to that.
 //! * [`Plan`] is what comes out: the winner, a table of all systems with what is certain of each, the rows behind
 //!   it, sentences that say why, and the `policy.toml`.
 //! * [`compare`] holds two systems against each other under common random numbers.

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::candidate::{Candidate, LeftOut, candidates};
 use crate::evidence::Podium;
 use crate::explain;
-use crate::judge::{Bench, Precision, Verdict};
+use crate::judge::{Bench, Depth, Precision, Verdict};
 use crate::search::{Effort, Level, Search, each};
 use crate::tune::{Tuning, tunable, tune};
 use crate::{Goal, Host, Phase, Question, TuneError};
@@ -18,6 +18,10 @@ const LEADERS: usize = 5;
 /// Tuned is who gets this far of the best as published; refined, who gets this far of it after that.
 const TUNE_FROM: f64 = 0.7;
 const REFINE_FROM: f64 = 0.9;
+/// Systems that get more than their share of full precision, where that was not enough to see how far they get.
+const FAVOURITES: usize = 2;
+/// Requests of a replication that tells who is clearly behind, at most, in lengths that a percentile needs.
+const COARSE_MOST: u64 = 8;
 /// How often a winner that is not confirmed is searched again.
 const CONFIRMATIONS: usize = 4;
 
@@ -53,7 +57,7 @@ pub struct Winner {
     pub system: String,
     /// The file for the runtime.
     pub policy_toml: String,
-    /// Did it pass once more with the warm-up found from the data?
+    /// Did it pass once more on requests that no search had seen, with the warm-up looked for in the data too?
     pub confirmed: bool,
 }
 
@@ -125,8 +129,8 @@ pub fn plan(question: &Question, host: &Host<'_>) -> Result<Plan, TuneError> {
     run.screen();
     run.tune();
     run.refine();
-    run.references();
     run.confirm();
+    run.references();
     run.meet_the_winner();
     run.curves();
     if run.entries.iter().all(|entry| entry.search.probes.is_empty()) && run.interrupted() {
@@ -158,10 +162,17 @@ impl Run<'_> {
         self.bench.question.budget.requests.saturating_sub(spent) / 100 * percent / searches.max(1) as u64
     }
 
+    /// From `first` to `most` times the shortest replications that a percentile needs.
     fn precision(&self, first: u64, most: u64) -> Precision {
         let shortest = self.bench.shortest();
         let most = if self.bench.question.quick { first.max(most / 4) } else { most };
-        Precision { first: first * shortest, most: most * shortest, own_warm_up: false }
+        Precision { first: first * shortest, most: most * shortest, depth: Depth::Full, confirming: false }
+    }
+
+    /// Exactly so many times the shortest ones, unless relaxation takes much longer.
+    fn coarsely(&self, times: u64) -> Precision {
+        let depth = Depth::Coarse(COARSE_MOST * self.bench.shortest());
+        Precision { depth, ..self.precision(times, times) }
     }
 
     /// Does `work` on the entries of these indices.
@@ -194,7 +205,7 @@ impl Run<'_> {
     /// Everything, coarsely.
     fn screen(&mut self) {
         let all: Vec<usize> = (0..self.entries.len()).collect();
-        let (quota, precision) = (self.quota(30, all.len()), self.precision(1, 1));
+        let (quota, precision) = (self.quota(30, all.len()), self.coarsely(1));
         self.on(&all, |bench, entry, threads| {
             let effort = Effort { level: Level::Coarse, precision, quota, phase: Phase::Screening, threads };
             let done = entry.search.narrow(bench, effort, None);
@@ -205,7 +216,7 @@ impl Run<'_> {
     /// Quanta and ranges of the systems that are near the best as published.
     fn tune(&mut self) {
         let chosen = self.leaders(TUNE_FROM, LEADERS, tunable);
-        let (quota, precision) = (self.quota(25, chosen.len()), self.precision(2, 2));
+        let (quota, precision) = (self.quota(25, chosen.len()), self.coarsely(2));
         self.on(&chosen, |bench, entry, threads| {
             let effort = Effort { level: Level::Coarse, precision, quota, phase: Phase::Tuning, threads };
             match tune(&mut entry.search, bench, effort) {
@@ -221,15 +232,23 @@ impl Run<'_> {
         if chosen.len() < 2 {
             chosen = self.leaders(0.0, 2, |_| true);
         }
-        let (quota, precision) = (self.quota(55, chosen.len()), self.precision(2, 32));
+        let (quota, precision) = (self.quota(35, chosen.len()), self.precision(2, 32));
+        self.finely(&chosen, Level::Full, precision, quota, Phase::Refining);
+        // Near saturation, everything takes longer than a share of the budget lasts.
+        let mut chosen = self.leaders(REFINE_FROM, FAVOURITES, |_| true);
+        chosen.retain(|&index| self.entries[index].search.exhausted);
+        // As much again is left for the confirmation.
+        let quota = self.quota(35, chosen.len());
         self.finely(&chosen, Level::Full, precision, quota, Phase::Refining);
     }
 
-    /// Lines that nobody can build, which say what is still missing.
+    /// Lines that nobody can build, which say what is still missing. Near saturation they look better than they are: a
+    /// line that is drawn too low would flatter the winner.
     fn references(&mut self) {
         let reference = |index: &usize| !self.entries[*index].search.candidate.deployable();
         let chosen: Vec<usize> = (0..self.entries.len()).filter(reference).collect();
-        let (quota, precision) = (self.quota(40, chosen.len()), self.precision(2, 8));
+        let quota = self.quota(40, chosen.len());
+        let precision = Precision { depth: self.coarsely(1).depth, ..self.precision(2, 8) };
         self.finely(&chosen, Level::Reference, precision, quota, Phase::References);
     }
 
@@ -246,21 +265,22 @@ impl Run<'_> {
         Podium::of(&searches)
     }
 
-    /// The winner once more, with the warm-up found from the data and longer replications; where it does not
-    /// pass, its search goes on below, and whoever is best then has to pass in turn.
+    /// The winner once more, on requests that no search has seen and with replications at least as long; where it does
+    /// not pass, its search goes on below, and whoever is best then has to pass in turn.
     fn confirm(&mut self) {
         let long = self.precision(8, 64);
         for _ in 0..CONFIRMATIONS {
             let Some(podium) = self.podium() else { return };
-            let quota = self.quota(40, 1);
+            let quota = self.quota(65, 1);
             let again = self.precision(2, 32);
             self.on(&[podium.winner], |bench, entry, threads| {
                 let Some(hardness) = entry.search.bracket.pass else { return };
-                let precision = Precision { own_warm_up: true, ..long };
+                let first = entry.search.best().map_or(0, |probe| probe.length).max(long.first);
+                let precision = Precision { first, most: first.max(long.most), confirming: true, ..long };
                 let effort =
                     Effort { level: Level::Full, precision, quota, phase: Phase::Confirming, threads };
                 match entry.search.simulate(bench, effort, hardness) {
-                    Ok(Some(probe)) if probe.verdict != Verdict::Pass => {
+                    Ok(probe) if probe.as_ref().is_none_or(|probe| probe.verdict != Verdict::Pass) => {
                         entry.search.bracket.learn(hardness, false);
                         let effort = Effort { precision: again, ..effort };
                         let done = entry.search.narrow(bench, effort, Some(hardness));
@@ -271,7 +291,7 @@ impl Run<'_> {
                 }
             });
             let best = self.entries[podium.winner].search.best();
-            self.confirmed = best.is_some_and(|probe| probe.verdict == Verdict::Pass && probe.own_warm_up)
+            self.confirmed = best.is_some_and(|probe| probe.verdict == Verdict::Pass && probe.confirming)
                 && self.podium().is_some_and(|now| now.winner == podium.winner);
             if self.confirmed || self.interrupted() {
                 return;
@@ -287,7 +307,7 @@ impl Run<'_> {
         let (spot, cores) = (probe.spot, winner.total_cores(pass));
         let mut chosen: Vec<usize> = podium.runner_up.into_iter().chain(podium.contrast).collect();
         chosen.dedup();
-        let (quota, precision) = (self.quota(40, chosen.len()), self.precision(4, 4));
+        let (quota, precision) = (self.quota(40, chosen.len()), self.coarsely(4));
         self.on(&chosen, |bench, entry, threads| {
             let effort = Effort { level: Level::Full, precision, quota, phase: Phase::Confirming, threads };
             let hardness = entry.search.hardness_of(spot, cores);
@@ -361,7 +381,7 @@ impl Entry {
     fn result(&self, bench: &Bench<'_>) -> SystemResult {
         let Entry { search, tuning } = self;
         let best = search.best();
-        let failed_at = search.bracket.fail.and_then(|fail| search.at(fail));
+        let failed_at = search.failed().and_then(|fail| search.at(fail));
         let targets = best.map_or(Vec::new(), |probe| {
             let each = bench.aims.iter().zip(&probe.estimates);
             each.map(|(aim, &estimate)| TargetResult {
@@ -377,7 +397,7 @@ impl Entry {
             dedicated_cores: search.candidate.dedicated,
             reach: Reach {
                 pass: search.bracket.pass.map(|pass| search.value(pass)),
-                fail: search.bracket.fail.map(|fail| search.value(fail)),
+                fail: search.failed().map(|fail| search.value(fail)),
                 fail_certain: failed_at.is_some_and(|probe| probe.verdict == Verdict::Fail),
             },
             rate_per_s: best.map(|probe| probe.row.rate_per_s),

@@ -72,7 +72,7 @@ pub enum Phase {
     Refining,
     /// Reference lines.
     References,
-    /// The winner once more, with the warm-up found from the data, and the others at its load.
+    /// The winner once more, on requests that no search has seen, and the others at its load.
     Confirming,
     /// Points in between, so that curves show.
     Curves,

@@ -5,7 +5,9 @@ use std::sync::Mutex;
 
 use crate::bisect::{Bracket, Span, bisect};
 use crate::candidate::{Candidate, Spot};
-use crate::judge::{Bench, Precision, Probe, Stopped, Verdict};
+use caudal_sim::steady::Overheads;
+
+use crate::judge::{Bench, Precision, Probe, Stopped, Verdict, Wanted};
 use crate::{Machine, Phase, Question};
 
 /// Loads are searched in steps of a thousandth of the machine.
@@ -135,6 +137,12 @@ impl Search {
         Search { candidate, bracket: Bracket::default(), probes: BTreeMap::new(), ..self.clone() }
     }
 
+    /// What was known `before`; what it has taken since stays spent.
+    pub(crate) fn go_back_to(&mut self, before: Search) {
+        let (simulated, charged) = (self.simulated, self.charged);
+        *self = Search { simulated, charged, ..before };
+    }
+
     /// Narrows the bracket, beginning near `guess`, or near what has passed so far.
     pub(crate) fn narrow(
         &mut self,
@@ -143,10 +151,15 @@ impl Search {
         guess: Option<u32>,
     ) -> Result<(), Stopped> {
         let guess = guess.or(self.bracket.pass);
+        let before = (self.bracket, self.level);
         // Coarse answers do not count at full precision.
         if effort.level != self.level {
             self.bracket = Bracket::default();
             self.level = effort.level;
+        }
+        // What was out of reach may no longer be.
+        if self.exhausted {
+            self.bracket.fail = None;
         }
         let (span, scale) = (self.scale.span(guess, effort.level), self.scale);
         let mut bracket = self.bracket;
@@ -156,16 +169,21 @@ impl Search {
             &mut bracket,
             |pass| scale.width(pass, effort.level),
             |hardness| {
-                let passed = self.ask(bench, Effort { quota: left, ..effort }, hardness)?;
-                exhausted = passed.is_none();
-                Ok(passed.map(|(passed, charged)| {
-                    left = left.saturating_sub(charged);
-                    passed
-                }))
+                // Where relaxation takes too long for what is left, nothing can pass; easier is shorter.
+                let Some((passed, charged)) = self.ask(bench, Effort { quota: left, ..effort }, hardness)?
+                else {
+                    exhausted = true;
+                    return Ok(Some(false));
+                };
+                left = left.saturating_sub(charged);
+                Ok(Some(passed))
             },
         );
         self.bracket = bracket;
         self.exhausted = exhausted;
+        if exhausted && bracket.pass.is_none() {
+            (self.bracket, self.level) = before;
+        }
         done
     }
 
@@ -200,11 +218,13 @@ impl Search {
     ) -> Result<Option<Probe>, Stopped> {
         let Effort { precision, quota, phase, threads, .. } = effort;
         let spot = self.scale.spot(hardness);
-        let probe = bench.probe(&self.candidate, spot, precision, quota, (phase, threads))?;
+        let known = (precision, self.overheads(hardness));
+        let probe = bench.probe(&self.candidate, spot, known, quota, (phase, threads))?;
         let Some(probe) = probe else { return Ok(None) };
         self.simulated += probe.simulated;
         self.charged += probe.charged;
-        let better = self.probes.get(&hardness).is_none_or(|known| known.length <= probe.length);
+        let longer = |known: &Probe| known.length <= probe.length || probe.confirming;
+        let better = self.probes.get(&hardness).is_none_or(longer);
         if better {
             self.probes.insert(hardness, probe.clone());
         }
@@ -212,8 +232,16 @@ impl Search {
     }
 
     /// What a stage at `hardness` takes of the budget.
-    pub(crate) fn stage_cost(&self, bench: &Bench<'_>, hardness: u32, length: u64) -> u64 {
-        bench.stage_cost(&self.candidate, self.scale.spot(hardness), length)
+    pub(crate) fn stage_cost(&self, bench: &Bench<'_>, hardness: u32, precision: Precision) -> u64 {
+        let Precision { first: length, depth, .. } = precision;
+        let wanted = Wanted { length, depth, overheads: self.overheads(hardness) };
+        bench.stage_cost(&self.candidate, self.scale.spot(hardness), wanted)
+    }
+
+    /// The scheduler's overheads where they are known nearest to `hardness`.
+    fn overheads(&self, hardness: u32) -> Overheads {
+        let nearest = self.probes.iter().min_by_key(|(at, _)| at.abs_diff(hardness));
+        nearest.map_or(Overheads::default(), |(_, probe)| probe.overheads)
     }
 
     /// Notes what ended a search early; an interruption is no failure.
@@ -221,6 +249,13 @@ impl Search {
         if let Err(Stopped::Failed(error)) = result {
             self.failed = Some(error.to_string());
         }
+    }
+
+    /// The next hardness above the one that passed that was simulated and did not pass.
+    pub(crate) fn failed(&self) -> Option<u32> {
+        let above = self.bracket.pass.map_or(0, |pass| pass + 1);
+        let failed = |(_, probe): &(&u32, &Probe)| probe.verdict != Verdict::Pass;
+        self.probes.range(above..).find(failed).map(|(&hardness, _)| hardness)
     }
 
     /// The probe of the hardest that passed.
@@ -273,7 +308,7 @@ impl Search {
     /// Best first: by merit, then by the distance to the limit there.
     pub(crate) fn before(&self, other: &Search) -> std::cmp::Ordering {
         let failed =
-            |search: &Search| search.bracket.fail.and_then(|fail| search.at(fail)).map(|probe| probe.score);
+            |search: &Search| search.failed().and_then(|fail| search.at(fail)).map(|probe| probe.score);
         let score = |search: &Search| {
             search.best().map(|probe| probe.score).or(failed(search)).unwrap_or(f64::INFINITY)
         };

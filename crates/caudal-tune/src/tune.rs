@@ -189,7 +189,7 @@ pub(crate) fn tune(
             }
         };
         let Some(hardness) = search.bracket.pass.or(search.bracket.fail) else { break };
-        let cost = search.stage_cost(bench, hardness, effort.precision.first) * settings.len() as u64;
+        let cost = search.stage_cost(bench, hardness, effort.precision).saturating_mul(settings.len() as u64);
         if cost > left {
             break;
         }
@@ -199,11 +199,16 @@ pub(crate) fn tune(
         let best = best.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(chosen, |(_, setting)| setting);
         tried.extend(trials.iter().map(|trial| (trial.setting, search.value(hardness), trial.score)));
         if best != chosen {
-            chosen = best;
-            *search = search.restarted(chosen.apply(&base));
-            let before = search.charged;
+            let before = search.clone();
+            *search = search.restarted(best.apply(&base));
             search.narrow(bench, Effort { quota: left, ..effort }, Some(hardness))?;
-            left = left.saturating_sub(search.charged - before);
+            if search.exhausted && search.bracket.pass.is_none() && before.bracket.pass.is_some() {
+                // Nobody knows how far that one gets.
+                search.go_back_to(before);
+                break;
+            }
+            left = left.saturating_sub(search.charged - before.charged);
+            chosen = best;
         } else if round > 0 {
             break;
         }

@@ -204,6 +204,38 @@ impl Arrivals {
         }
     }
 
+    /// How arrivals spread: variance over mean of their number in a long time (index of dispersion), in multiples
+    /// of a Poisson process's; `mean_gap_ps` is the mean time between two. Timestamps and rates that change in a
+    /// fixed cycle count as Poisson: what they add is not by chance.
+    pub fn dispersion(&self, mean_gap_ps: f64) -> f64 {
+        match &self.kind {
+            Kind::Poisson | Kind::Profile(_) | Kind::Times { .. } => 1.0,
+            Kind::Constant => 0.0,
+            // Independent gaps: their squared coefficient of variation.
+            Kind::LogNormal { sigma } => (sigma * sigma).exp_m1(),
+            Kind::OnOff { on_ps, off_ps, off_rate } => {
+                // Two states: Fischer and Meier-Hellstern, The Markov-modulated Poisson process cookbook (1993).
+                let (cycle_ps, on_rate) = (on_ps + off_ps, self.peak_factor() / mean_gap_ps);
+                let apart = on_rate * (1.0 - off_rate);
+                1.0 + 2.0 * (apart * on_ps * off_ps).powi(2) * mean_gap_ps / cycle_ps.powi(3)
+            }
+        }
+    }
+
+    /// Mean time in which the rate goes up and down once, in ps; 0 where it is always the same.
+    pub fn cycle_ps(&self) -> f64 {
+        match &self.kind {
+            Kind::OnOff { on_ps, off_ps, .. } => on_ps + off_ps,
+            Kind::Profile(profile) => profile.cycle_ps as f64,
+            _ => 0.0,
+        }
+    }
+
+    /// Do all stretches of a run look alike, but for chance? Not timestamps, nor rates that change in a fixed cycle.
+    pub fn is_stationary(&self) -> bool {
+        !matches!(self.kind, Kind::Profile(_) | Kind::Times { .. })
+    }
+
     /// A stream of arrival times; the same seed gives the same times. `mean_gap_ps` is the mean time between
     /// two arrivals in ps; timestamps of a file ignore it unless they are scaled.
     ///

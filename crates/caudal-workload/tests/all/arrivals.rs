@@ -95,6 +95,7 @@ fn on_off_keeps_the_rate_and_is_as_bursty_as_theory_says() {
     let mean = counts.iter().map(|&c| f64::from(c)).sum::<f64>() / counts.len() as f64;
     let variance = counts.iter().map(|&c| (f64::from(c) - mean).powi(2)).sum::<f64>() / counts.len() as f64;
     assert!((variance / mean / dispersion - 1.0).abs() < 0.25, "{} not {dispersion}", variance / mean);
+    assert!((arrivals.dispersion(gap_ps) / dispersion - 1.0).abs() < 1e-9 && arrivals.cycle_ps() == 40e6);
 }
 
 #[test]

@@ -238,26 +238,24 @@ impl Cell {
     /// Cores held, on average, over the first replications.
     ///
     /// In the long run, a point that carries its load spends as much time on tasks as is offered, whatever a run
-    /// happened to be offered: cores held for each that works vary far less than cores held.
+    /// happened to be offered. How far the cores follow that is seen in the replications; all of them that are held
+    /// all the time do not, and stay all.
     pub(crate) fn cores(&self, replications: usize) -> Linear {
+        let known = (!self.overloaded && self.load_is_exact).then(|| self.load * f64::from(self.cores));
         let n = replications.min(self.held_ps.len());
-        if self.overloaded || !self.load_is_exact {
-            return Linear::ratio_of_sums(&self.held_ps[..n]);
-        }
-        let inverse: Vec<(f64, f64)> = self.busy_ps[..n].iter().map(|&(busy, held)| (held, busy)).collect();
-        let held = Linear::ratio_of_sums(&inverse);
-        let work = self.load * f64::from(self.cores);
-        held.mapped(work * held.value(), work)
+        held_for(known, &self.held_ps[..n], &self.busy_ps[..n])
     }
 
     /// Cores held, on average.
     pub(crate) fn cores_mean(&self, confidence: f64) -> Estimate {
-        self.cores(self.held_ps.len()).interval(confidence)
+        let cores = self.cores(self.held_ps.len()).interval(confidence);
+        let all = f64::from(self.cores);
+        Estimate { estimate: cores.estimate.min(all), ..cores }.at_least(0.0).at_most(all)
     }
 
     /// Share of the core time that is spent on tasks.
     pub(crate) fn efficiency(&self, confidence: f64) -> Estimate {
-        Linear::ratio_of_sums(&self.busy_ps).interval(confidence)
+        Linear::ratio_of_sums(&self.busy_ps).interval(confidence).at_most(1.0)
     }
 
     /// Do cores come and go?
@@ -265,6 +263,19 @@ impl Cell {
         self.allocation != STATIC
     }
 }
+
+/// Cores held on average: of the time that cores are held and that passes, and of the time that they work and are held,
+/// in each replication; with the cores that work in the long run, if that is known.
+fn held_for(known: Option<f64>, held_ps: &[(f64, f64)], busy_ps: &[(f64, f64)]) -> Linear {
+    let held = Linear::ratio_of_sums(held_ps);
+    let Some(known) = known.filter(|_| held_ps.len() >= CONTROLLED_MIN) else { return held };
+    let parts = busy_ps.iter().zip(held_ps);
+    let working: Vec<(f64, f64)> = parts.map(|(&(busy, _), &(_, span))| (busy, span)).collect();
+    held.controlled(&Linear::ratio_of_sums(&working), known)
+}
+
+/// Fewer replications than this do not tell how far the cores follow the work.
+const CONTROLLED_MIN: usize = 6;
 
 /// What [`Cell::allocation`] calls cores that stay.
 pub(crate) const STATIC: &str = "static";
@@ -296,6 +307,20 @@ mod tests {
             all.push(&histogram);
         }
         all
+    }
+
+    /// Cores that are held all the time are all of them, however much work a run happened to be offered; cores that
+    /// follow the work are freed of that chance.
+    #[test]
+    fn cores_follow_the_work_only_where_they_do() {
+        let busy = [790.0, 800.0, 805.0, 810.0, 795.0, 785.0];
+        let of = |held: fn(f64) -> f64| {
+            let held_ps = busy.map(|busy| (held(busy), 100.0));
+            held_for(Some(8.0), &held_ps, &busy.map(|busy| (busy, held(busy)))).interval(0.95)
+        };
+        assert_eq!(of(|_| 1600.0), Estimate::exact(16.0));
+        let following = of(|busy| 1.25 * busy);
+        assert!((following.estimate - 10.0).abs() < 1e-9 && following.half_width() < 1e-9, "{following:?}");
     }
 
     /// Of 16 fair coins fewer than 4 show heads in 1.06 % of all cases: the 4th ratios hold at 97.9 %, the 5th

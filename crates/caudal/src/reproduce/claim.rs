@@ -234,16 +234,13 @@ fn numbers(needs: Needs, claims: &[Claim], yes: usize, no: usize) -> String {
     if n == 1 {
         return claims[0].show();
     }
-    let count = match (yes, no) {
-        (yes, 0) if yes == n => format!("{n} of {n} comparisons"),
-        (yes, no) => format!("{yes} of {n} comparisons for it, {no} against it"),
-    };
+    let count = counted(needs, n, yes, no);
     let few = |shown: Vec<&Claim>| shown.iter().map(|claim| claim.show()).collect::<Vec<_>>().join("; ");
     let best = claims.last().map(Claim::show).unwrap_or_default();
     match needs {
         Needs::All if no > 0 => {
             let against = claims.iter().filter(|claim| claim.truth == Truth::No).take(3).collect();
-            format!("{count}; against it: {}", few(against))
+            format!("{count}; false: {}", few(against))
         }
         Needs::All if yes == n => format!("{count}; closest: {}; clearest: {best}", claims[0].show()),
         Needs::All => {
@@ -253,6 +250,24 @@ fn numbers(needs: Needs, claims: &[Claim], yes: usize, no: usize) -> String {
         Needs::Most => format!("{count}; from {} to {best}", claims[0].show()),
         Needs::Any => format!("{count}; clearest: {best}"),
     }
+}
+
+/// `true in 3 of 9 comparisons, false in 5, undecided in 1`; and what that has to do with the verdict where one true
+/// one is enough, so that nobody reads the rest as objections.
+fn counted(needs: Needs, n: usize, yes: usize, no: usize) -> String {
+    let mut text = match (needs, yes) {
+        (Needs::Any, 0) => format!("one is enough, and true in none of {n} comparisons"),
+        (Needs::Any, yes) => format!("one is enough, and true in {yes} of {n} comparisons"),
+        (_, yes) if yes == n => format!("true in all {n} comparisons"),
+        (_, 0) => format!("true in none of {n} comparisons"),
+        (_, yes) => format!("true in {yes} of {n} comparisons"),
+    };
+    for (number, word) in [(no, "false"), (n - yes - no, "undecided")] {
+        if number > 0 {
+            text += &format!(", {word} in {number}");
+        }
+    }
+    text
 }
 
 /// A statement with several parts, each of which it needs.
@@ -290,8 +305,26 @@ mod tests {
         assert_eq!(all(&asks(&[BELOW, OPEN])).outcome, Outcome::Undecided);
         let falls = all(&asks(&[BELOW, OPEN, ABOVE]));
         assert_eq!(falls.outcome, Outcome::DoesNotHold);
-        assert!(falls.numbers.contains("1 of 3 comparisons for it, 1 against it"), "{}", falls.numbers);
+        assert!(
+            falls.numbers.contains("true in 1 of 3 comparisons, false in 1, undecided in 1"),
+            "{}",
+            falls.numbers
+        );
         assert!(falls.numbers.contains("1.20 [1.10, 1.30]"), "{}", falls.numbers);
+    }
+
+    #[test]
+    fn what_is_false_does_not_speak_against_a_statement_that_needs_one_place() {
+        let found = judge(Needs::Any, &asks(&[BELOW, ABOVE, OPEN]));
+        assert_eq!(found.outcome, Outcome::Holds);
+        let said = "one is enough, and true in 1 of 3 comparisons, false in 1, undecided in 1";
+        assert!(found.numbers.starts_with(said), "{}", found.numbers);
+        let none = judge(Needs::Any, &asks(&[ABOVE, OPEN]));
+        assert!(
+            none.numbers.contains("true in none of 2 comparisons, false in 1, undecided in 1"),
+            "{}",
+            none.numbers
+        );
     }
 
     #[test]

@@ -232,7 +232,7 @@ mod tests {
         let holds = figure([cells, vec![point("b", 18, 900.0, 0.1)]].concat());
         let found = faster(&holds);
         assert_eq!(found.outcome, Outcome::Holds, "{}", found.numbers);
-        assert!(found.numbers.starts_with("4 of 4 comparisons"), "{}", found.numbers);
+        assert!(found.numbers.starts_with("true in all 4 comparisons"), "{}", found.numbers);
     }
 
     #[test]

@@ -9,7 +9,7 @@
 //!
 //! Near the limit a system may be near saturation, where what it starts from (nobody there) is forgotten slowly, and a
 //! short run looks better than the truth. So requests are left out for some relaxation times of the queue, which grow
-//! as 1/(idle share)², up to as many as are measured. Counting completions would not do: under processor sharing an
+//! as 1/(idle share)² ([`relaxation`]), up to as many as are measured. Counting completions would not do: under processor sharing an
 //! overloaded system goes on completing its short requests.
 
 use std::sync::Arc;
@@ -19,6 +19,7 @@ use caudal_policy::discipline::DisciplineConfig;
 use caudal_sim::engine::Account;
 use caudal_sim::experiment::{Crew, Judged, Results};
 use caudal_sim::sweep::experiment;
+use caudal_stats::relaxation::{self, Queue};
 use caudal_stats::{Estimate, Linear, Replicated, SLOWDOWN_ONE};
 
 use super::run::RunError;
@@ -42,9 +43,7 @@ const REQUESTS_MIN: u64 = 10_000;
 /// So many times the replications of the file are simulated at the ends of the last step: as many for all systems, as
 /// only those that two have in common tell about their ratio.
 const MORE: u32 = 6;
-/// Relaxation times that a warm-up lasts, and its fewest requests.
-const RELAXATIONS: f64 = 4.0;
-/// See [`RELAXATIONS`].
+/// The fewest requests of a warm-up.
 const WARM_UP_MIN: u64 = 10_000;
 /// Where slowdown jumps from below the limit into overload, the jump is found to this share of the load.
 const RESOLUTION: f64 = 0.004;
@@ -266,15 +265,16 @@ impl Search {
         Ok(())
     }
 
-    /// Requests that arrive in some relaxation times of the queue, for that share of idle time: the mean rest of a
-    /// service time over the cores, over the square of the idle share. A power of two, so that systems at nearly the
-    /// same load measure the same requests.
+    /// Requests that arrive during the warm-up of a queue with that share of idle time ([`relaxation`]). A power of two,
+    /// so that systems at nearly the same load measure the same requests.
     fn relaxed(&self, load: f64, idle: f64) -> u64 {
-        let (service, point) = (&self.workload.service, self.point(load));
-        let rest_ps = service.mean_ps() * (1.0 + service.scv()) / 2.0;
-        let time_ps = rest_ps / f64::from(point.system.cores) / idle.max(1e-3).powi(2);
-        let gap_ps = service.mean_ps() / (load * f64::from(point.system.cores));
-        ((RELAXATIONS * time_ps / gap_ps) as u64).next_power_of_two()
+        let queue = Queue {
+            busy: 1.0 - idle.max(1e-3),
+            arrivals: 1.0,
+            services: self.workload.service.scv(),
+            servers: f64::from(self.point(load).system.cores),
+        };
+        ((relaxation::WARM_UP * queue.relaxation()) as u64).next_power_of_two()
     }
 
     /// Requests that are measured in a replication.

@@ -46,7 +46,9 @@ pub(super) fn point(system: &str, held: u32, median_ns: f64, noise: f64) -> Cell
 pub(super) fn dynamic(cell: Cell, allocation: &'static str, cores: f64, spread: f64) -> Cell {
     // Pairs of replications: independent of the noise of [`point`].
     let held = |replication: usize| if replication % 4 < 2 { cores + spread } else { cores - spread };
-    Cell { allocation, busy_ps: (0..16).map(|i| (16.0, held(i))).collect(), held: 32, ..cell }
+    let held_ps = (0..16).map(|i| (held(i), 1.0)).collect();
+    let busy_ps = (0..16).map(|i| (16.0, held(i))).collect();
+    Cell { allocation, held_ps, busy_ps, held: 32, ..cell }
 }
 
 /// The same point, fallen behind its load.

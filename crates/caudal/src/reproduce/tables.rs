@@ -55,9 +55,21 @@ fn with_unit(stat: Stat, value: f64) -> String {
     }
 }
 
-fn widest(cells: &[Cell], stat: Stat) -> f64 {
-    let halves = cells.iter().filter(|cell| !cell.overloaded).map(|cell| stat.of(cell, CONFIDENCE));
-    halves.map(|estimate| estimate.relative_half_width()).fold(0.0, f64::max)
+/// `95 % intervals: ±3.1 % at most`, and how many have no upper end.
+fn widest(estimates: impl Iterator<Item = Estimate>) -> String {
+    let halves: Vec<f64> = estimates.map(|estimate| estimate.relative_half_width()).collect();
+    let bounded = halves.iter().copied().filter(|half| half.is_finite());
+    let widest = bounded.fold(None, |most: Option<f64>, half| Some(most.map_or(half, |most| most.max(half))));
+    let unbounded = halves.iter().filter(|half| !half.is_finite()).count();
+    match (widest, unbounded) {
+        (Some(widest), 0) => format!("95 % intervals: ±{:.1} % at most", 100.0 * widest),
+        (Some(widest), _) => format!(
+            "95 % intervals: ±{:.1} % at most, {unbounded} of {} without an upper bound yet",
+            100.0 * widest,
+            halves.len()
+        ),
+        (None, _) => "95 % intervals: no upper bound yet".to_owned(),
+    }
 }
 
 /// Rows of `series`, columns of `places`, a cell for each pair that was simulated.
@@ -87,8 +99,9 @@ pub(crate) fn pivot(
     };
     let mut head = vec![places.to_owned()];
     head.extend(columns.iter().cloned());
-    let widest = 100.0 * widest(cells, stat);
-    let title = format!("{} of the {what} (95 % intervals: ±{widest:.1} % at most)", stat.label());
+    let carried = cells.iter().filter(|cell| !cell.overloaded);
+    let widest = widest(carried.map(|cell| stat.of(cell, CONFIDENCE)));
+    let title = format!("{} of the {what} ({widest})", stat.label());
     Sheet { title, head, rows: names.iter().map(row).collect() }
 }
 
@@ -169,4 +182,18 @@ pub(crate) fn authors_sheet(measured: &Measured) -> Option<Sheet> {
     let head = ["balancing", "allocation", "cores held", "efficiency", "p50", "p99", "p99.9"];
     let title = "The paper's text / the authors' published simulator, where they differ".to_owned();
     (!rows.is_empty()).then(|| Sheet { title, head: head.map(str::to_owned).to_vec(), rows })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_heading_says_which_intervals_have_no_end() {
+        let (known, open) = (Estimate::symmetric(10.0, 0.5), Estimate::unbounded(10.0));
+        assert_eq!(widest([known, known].into_iter()), "95 % intervals: ±5.0 % at most");
+        let some = "95 % intervals: ±5.0 % at most, 1 of 2 without an upper bound yet";
+        assert_eq!(widest([known, open].into_iter()), some);
+        assert_eq!(widest([open].into_iter()), "95 % intervals: no upper bound yet");
+    }
 }
