@@ -128,6 +128,14 @@ enum Kind {
 }
 
 impl ArrivalSpec {
+    /// The file that it reads, as it names it, if any.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            ArrivalSpec::File(spec) => Some(&spec.file),
+            _ => None,
+        }
+    }
+
     /// Checks it and reads its file if it has one. `base_dir` is where relative files are looked for.
     ///
     /// # Errors
