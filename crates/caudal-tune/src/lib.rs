@@ -6,6 +6,7 @@
 //!   longer replications are simulated up to a limit, and what is undecided then counts as failed.
 //! * [`Plan`] is what comes out: the winner, a table of all systems with what is certain of each, the rows behind
 //!   it, sentences that say why, and the `policy.toml`.
+//! * A [`Journal`] keeps what a plan has computed as it goes; the same plan, started again with it, goes on there.
 //! * [`compare`] holds two systems against each other under common random numbers.
 //! * [`bisect`] is the search, over any noisy oracle.
 //!
@@ -19,6 +20,7 @@ pub mod compare;
 mod error;
 mod evidence;
 mod explain;
+mod journal;
 mod judge;
 mod plan;
 mod question;
@@ -29,6 +31,7 @@ mod tune;
 pub use budget::{Budget, REQUESTS_PER_S};
 pub use candidate::LeftOut;
 pub use error::TuneError;
-pub use plan::{Plan, Reach, SystemResult, TargetResult, Winner, plan};
+pub use journal::{Journal, NoJournal};
+pub use plan::{Plan, Reach, SystemResult, TargetResult, Winner, plan, plan_with};
 pub use question::{Goal, Host, Machine, Phase, Progress, Question};
 pub use tune::{Tried, Tuning};
