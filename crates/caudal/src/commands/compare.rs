@@ -11,7 +11,7 @@ use caudal_tune::compare::{Compared, Contest, Line, compare};
 use clap::Args;
 use miette::{IntoDiagnostic, miette};
 
-use super::plan::Arrives;
+use super::arrives::Arrives;
 use crate::exit::Interrupted;
 use crate::global::Global;
 use crate::progress::Progress;
