@@ -277,7 +277,7 @@ impl Report {
             place: if goal == Goal::MostLoad {
                 format!("at load {place}")
             } else {
-                format!("on {place} cores")
+                format!("on {place} core{}", if place == "1" { "" } else { "s" })
             },
             causes: waits
                 .causes

@@ -117,6 +117,11 @@ fn nobody(bench: &Bench<'_>, searches: &[Search]) -> (String, Vec<String>) {
     (headline, vec![text])
 }
 
+/// `1 core`, `12 cores`.
+fn cores(count: f64) -> String {
+    format!("{count} core{}", if count == 1.0 { "" } else { "s" })
+}
+
 /// `load 0.78`, or `12 cores`.
 fn place(question: &Question, probe: &Probe, search: &Search) -> String {
     match question.goal {
@@ -127,7 +132,7 @@ fn place(question: &Question, probe: &Probe, search: &Search) -> String {
                 Machine::Cores(_) => search.candidate.dedicated,
                 Machine::Runtime { .. } => 0,
             };
-            format!("{} cores", workers + extra)
+            cores(f64::from(workers + extra))
         }
     }
 }
@@ -169,7 +174,7 @@ impl Evidence<'_> {
     fn reach(&self, search: &Search) -> String {
         match (search.bracket.pass, self.question.goal) {
             (Some(pass), Goal::HighestLoad) => format!("load {}", search.value(pass)),
-            (Some(pass), Goal::FewestCores(_)) => format!("{} cores", search.value(pass)),
+            (Some(pass), Goal::FewestCores(_)) => cores(search.value(pass)),
             (None, Goal::HighestLoad) => match search.bracket.fail {
                 Some(fail) => format!("not even load {}", search.value(fail)),
                 None => "no load".to_owned(),

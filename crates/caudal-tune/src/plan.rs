@@ -52,7 +52,7 @@ pub struct Plan {
 /// The winner of a plan.
 #[derive(Clone, Debug, Serialize)]
 pub struct Winner {
-    /// Its name; the first of [`Plan::systems`] that is deployable.
+    /// Its name; the first of `systems` that is deployable.
     pub system: String,
     /// The file for the runtime.
     pub policy_toml: String,

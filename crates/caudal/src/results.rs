@@ -36,8 +36,8 @@ pub(crate) use meta::{Meta, Owner, digest, digests};
 
 use crate::exit::Failure;
 
-/// Files that only a directory of results has.
-const OURS: [&str; 4] = ["meta.json", "rows.jsonl", "plan.json", "progress.jsonl"];
+/// Files of a directory that took time to compute.
+const RESULTS: [&str; 3] = ["rows.jsonl", "plan.json", "progress.jsonl"];
 
 /// An open results directory of a sweep.
 pub(crate) struct Results {
@@ -193,7 +193,8 @@ mod tests {
         results.finish(&rows).unwrap();
         let csv = fs::read_to_string(dir.path().join("rows.csv")).unwrap();
         assert_eq!(csv, "point,p.q,note\na,1.5,\nb,,\"a,b\"\n");
-        assert!(Results::open(dir.path(), "x", &meta("y")).is_err());
+        let error = Results::open(dir.path(), "x", &meta("y")).map(drop).unwrap_err();
+        assert!(error.downcast_ref::<Failure>().is_none(), "that is bad input");
     }
 
     #[test]

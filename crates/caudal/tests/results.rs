@@ -278,3 +278,11 @@ fn latencies_can_be_had_as_histograms() {
         assert!((log / row - 1.0).abs() < 0.004, "{class}: {log} and {row}");
     }
 }
+
+#[test]
+fn the_schema_needs_no_file() {
+    let place = Place::new();
+    let schema = place.run("check --schema").expect(0, "");
+    let schema: serde_json::Value = serde_json::from_str(&schema.out).unwrap();
+    assert!(schema["properties"]["workload"].is_object());
+}

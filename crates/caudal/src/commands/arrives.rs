@@ -98,8 +98,16 @@ impl Arrives {
         }
     }
 
+    /// The file around `service` is ours: an error shows none of it.
     fn parse(&self, service: &str) -> miette::Result<File> {
-        Ok(File::parse(&format!("[workload]\nservice = {service}\n[system]\ncores = 1\n"), "--workload")?)
+        let text = format!("[workload]\nservice = {service}\n[system]\ncores = 1\n");
+        File::parse(&text, "--workload").map_err(|error| match error.problems() {
+            [] => error.into(),
+            [problem, ..] => match &problem.help {
+                Some(help) => miette!(help = help.clone(), "{}", problem.message),
+                None => miette!("{}", problem.message),
+            },
+        })
     }
 
     /// `, weights = { get = 0.995, scan = 0.005 }`

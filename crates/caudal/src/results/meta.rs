@@ -7,7 +7,7 @@ use miette::miette;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::{OURS, make_dir, write_whole};
+use super::{RESULTS, make_dir, write_whole};
 use crate::exit::Failure;
 
 /// What `meta.json` says.
@@ -47,9 +47,11 @@ impl Meta {
 
     /// Whose results `dir` holds.
     pub(crate) fn owner(&self, dir: &Path) -> Owner {
+        // What ended before it had any results, on a misspelt name say, has nothing to lose.
+        let some = |name: &&str| fs::metadata(dir.join(name)).is_ok_and(|file| file.len() > 0);
+        let Some(name) = RESULTS.into_iter().find(some) else { return Owner::Nobody };
         let Ok(text) = fs::read_to_string(dir.join("meta.json")) else {
-            let ours = OURS.into_iter().find(|name| dir.join(name).exists());
-            return ours.map_or(Owner::Nobody, |name| Owner::Other(format!("a `{name}` of another origin")));
+            return Owner::Other(format!("a `{name}` of another origin"));
         };
         let (here, there) = (self.json(), serde_json::from_str::<Value>(&text).unwrap_or_default());
         if here == there {
@@ -123,6 +125,8 @@ mod tests {
         };
         assert_eq!(meta(1, "a").owner(&path), Owner::Nobody);
         meta(1, "a").claim(&path).unwrap();
+        assert_eq!(meta(1, "b").owner(&path), Owner::Nobody, "there are no results yet");
+        fs::write(path.join("rows.jsonl"), "{}\n").unwrap();
         assert_eq!(meta(1, "a").owner(&path), Owner::Same);
         assert_eq!(meta(1, "b").owner(&path), Owner::Other("the file differs".to_owned()));
         assert_eq!(meta(2, "b").owner(&path), Owner::Other("the seed, the file differ".to_owned()));
@@ -130,9 +134,7 @@ mod tests {
         let plan = Meta { command: "plan", ..meta(1, "a") };
         assert_eq!(plan.owner(&path), Owner::Other("the command differs".to_owned()));
         fs::remove_file(path.join("meta.json")).unwrap();
-        assert_eq!(meta(1, "a").owner(&path), Owner::Nobody);
-        fs::write(path.join("plan.json"), "{}").unwrap();
-        assert!(meta(1, "a").claim(&path).is_err(), "another version's plan is not overwritten");
+        assert!(meta(1, "a").claim(&path).is_err(), "what says nothing of its origin is not overwritten");
     }
 
     #[test]

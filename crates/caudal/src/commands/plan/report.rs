@@ -4,12 +4,14 @@ use caudal_config::{LatencyTarget, Limit, Statistic};
 use caudal_report::{Answer, Metric, Report, TargetLine};
 use caudal_tune::{Goal, Machine, Plan, Question};
 
+use crate::describe::counted;
+
 /// The report of `plan`; `command` is the one that asks the same again.
 pub(super) fn report(question: &Question, plan: &Plan, command: &str) -> Report {
     let targets: Vec<String> = question.targets.iter().map(ToString::to_string).collect();
     let on = match question.machine {
-        Machine::Cores(cores) => format!("{cores} cores"),
-        Machine::Runtime { workers } => format!("{workers} workers"),
+        Machine::Cores(cores) => counted(cores as usize, "core"),
+        Machine::Runtime { workers } => counted(workers as usize, "worker"),
     };
     let (asks, within) = match question.goal {
         Goal::HighestLoad => (format!("Which system carries the most load of {on}"), targets.join(" and ")),
