@@ -21,6 +21,9 @@ build: ## build the `caudal` command
 	@$(CARGO) build --release --locked -p caudal
 
 demo: build ## plan for measured RocksDB service times: which system carries how much load?
+	@# An answer of another build is not this one's.
+	@if [ $(CAUDAL) -nt $(DEMO_OUT)/meta.json ]; then \
+		rm -f $(DEMO_OUT)/{meta,plan,report}.json $(DEMO_OUT)/{progress,rows}.jsonl; fi
 	$(CAUDAL) plan --workload data/rocksdb-get-scan.csv --target 'get p99.9 < 50us' --cores 16 \
 		--out $(DEMO_OUT) --policy policy.toml
 	@echo

@@ -65,7 +65,7 @@ fn run(points: &[Point], threads: usize) -> Run {
     let todo: Vec<usize> = (0..points.len()).collect();
     let (wall, own, all) = (Instant::now(), thread_cpu_s(), process_cpu_s());
     let mut done = 0;
-    sweep.run(&todo, &mut |_, _| done += 1).expect("the points of the bench can be simulated");
+    sweep.run(&todo, &mut |_, _, _| done += 1).expect("the points of the bench can be simulated");
     assert_eq!(done, points.len());
     Run {
         wall_s: wall.elapsed().as_secs_f64(),

@@ -125,7 +125,8 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
-/// The same problem as a diagnostic, whose text is only the message: the place is drawn.
+/// The same problem as a diagnostic, which draws the place and has the help apart; whoever draws it shows the
+/// message without the help, which its `Display` has as well.
 impl Diagnostic for Problem {
     fn severity(&self) -> Option<Severity> {
         Some(Severity::Error)

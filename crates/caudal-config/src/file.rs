@@ -4,6 +4,8 @@ use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
+use caudal_policy::allocation::AllocationConfig;
+
 use crate::coherence::Host;
 use crate::de::unknown_key;
 use crate::error::{ConfigError, Finding, Place, Source};
@@ -12,7 +14,7 @@ use crate::plan::{Parts, SystemPlan, note, resolve};
 use crate::sweep::{Axis, axes, combination, combinations, fixed};
 use crate::tree::{self, Node, Value};
 use crate::workload::{Workload, workload, wrong_load};
-use crate::{Costs, Measure, Offered, POINTS_MAX, System};
+use crate::{Costs, Measure, Offered, POINTS_MAX, System, write};
 
 /// Largest file that is read.
 pub(crate) const BYTES_MAX: u64 = 4 << 20;
@@ -45,6 +47,9 @@ pub struct File {
     pub measure: Arc<Measure>,
     /// Every system of the file, with every combination of its swept keys, in order.
     pub systems: Vec<SystemPlan>,
+    /// What the file says with the overrides in it, as TOML. Comments and layout are those of the writer here: two
+    /// files that say the same in the same order have the same text.
+    pub effective: String,
     sources: Vec<Source>,
 }
 
@@ -117,9 +122,9 @@ impl File {
         let sources = tree::sources(&path.display().to_string(), text, &options.overrides);
         let base_dir = path.parent().unwrap_or(Path::new(""));
         match build(text, base_dir, options) {
-            Ok((workload, measure, systems)) => {
+            Ok((effective, (workload, measure, systems))) => {
                 let workload = workload.map(Arc::new);
-                Ok(File { workload, measure: Arc::new(measure), systems, sources })
+                Ok(File { workload, measure: Arc::new(measure), systems, effective, sources })
             }
             Err(findings) => Err(ConfigError::invalid(findings, &sources)),
         }
@@ -205,7 +210,8 @@ fn not_utf8(bytes: &[u8], valid: usize, path: &Path) -> ConfigError {
 
 type Built = (Option<Workload>, Measure, Vec<SystemPlan>);
 
-fn build(text: &str, base_dir: &Path, options: &Options) -> Result<Built, Vec<Finding>> {
+/// The file with the overrides in it, and what it means.
+fn build(text: &str, base_dir: &Path, options: &Options) -> Result<(String, Built), Vec<Finding>> {
     let mut root = tree::parse(text, 0)?;
     let mut findings = Vec::new();
     for (i, text) in options.overrides.iter().enumerate() {
@@ -230,7 +236,7 @@ fn build(text: &str, base_dir: &Path, options: &Options) -> Result<Built, Vec<Fi
     }
     match (workload, measure, systems) {
         (Some(workload), Some(measure), Some(systems)) if findings.is_empty() => {
-            Ok((workload, measure, systems))
+            Ok((write::file(&root), (workload, measure, systems)))
         }
         _ => Err(findings),
     }
@@ -249,18 +255,45 @@ fn wrong_shape(key: &str, node: &Node) -> Option<Finding> {
     }
 }
 
-/// Rates that overload a machine without saying so.
+/// What overloads a machine, or the cores of it that are held all the time, without saying so.
 fn wrong_rates(workload: &Workload, systems: &[SystemPlan]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for plan in systems {
         for (&offered, &place) in workload.offered.iter().zip(&workload.offered_places) {
-            if !matches!(offered, Offered::Load(_)) {
-                let load = offered.load(&workload.service, plan.system.cores);
-                findings.extend(wrong_load(load, place, workload.overload, "workload.rate"));
-            }
+            let load = offered.load(&workload.service, plan.system.cores);
+            let (key, of_machine) = match offered {
+                // These have been looked at where they are read.
+                Offered::Load(_) => ("workload.load", None),
+                _ => ("workload.rate", wrong_load(load, place, workload.overload, "workload.rate")),
+            };
+            findings
+                .extend(of_machine.or_else(|| overloads_held(workload, &plan.system, load, (key, place))));
         }
     }
     findings
+}
+
+/// A load that the machine could carry, but not the cores of it that are allocated.
+fn overloads_held(
+    workload: &Workload,
+    system: &System,
+    load: f64,
+    (key, place): (&str, Place),
+) -> Option<Finding> {
+    let System { cores, cores_allocated: held, .. } = *system;
+    let of_held = load * f64::from(cores) / f64::from(held);
+    if workload.overload || system.allocation != AllocationConfig::Static || held >= cores || of_held < 1.0 {
+        return None;
+    }
+    let message = format!(
+        "a load of {load:.3} of {cores} cores is {of_held:.3} of the {held} that `system.allocation.cores` holds: \
+         the backlog grows without end"
+    );
+    let most = f64::from(held) / f64::from(cores);
+    let help = format!(
+        "stay below {most:.3} with {held} cores, hold more of them, or say overload = true in [workload] if that is meant"
+    );
+    Some(Finding::new(place, key, message).help(help))
 }
 
 /// All systems of a file with all combinations of what they sweep.

@@ -130,7 +130,7 @@ impl Node {
                 format!("[{}]", items.iter().map(Node::inline).collect::<Vec<_>>().join(", "))
             }
             Value::Table(entries) => {
-                let pair = |entry: &Entry| format!("{} = {}", entry.key, entry.node.inline());
+                let pair = |entry: &Entry| format!("{} = {}", key(&entry.key), entry.node.inline());
                 format!("{{ {} }}", entries.iter().map(pair).collect::<Vec<_>>().join(", "))
             }
         }
@@ -148,6 +148,16 @@ impl Node {
                 entries.iter().map(|entry| (entry.key.clone(), entry.node.json())).collect()
             }
         }
+    }
+}
+
+/// A key as a file has it: quoted where it must be.
+pub(crate) fn key(key: &str) -> String {
+    let bare = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    if !key.is_empty() && key.bytes().all(bare) {
+        key.to_owned()
+    } else {
+        toml::Value::String(key.to_owned()).to_string()
     }
 }
 
@@ -275,9 +285,7 @@ pub(crate) fn set_override(root: &mut Node, text: &str, source: usize) -> Result
     };
     let steps: Vec<String> = path.split('.').map(|step| step.trim().to_owned()).collect();
     let key_place = Place { source, start: 0, end: path.len() };
-    let is_key = |step: &String| {
-        !step.is_empty() && step.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
-    };
+    let is_key = |step: &String| key(step) == *step;
     if steps.len() > DEPTH_MAX || !steps.iter().all(is_key) {
         let message = format!("`{path}` is no path of keys");
         return Err(

@@ -1,6 +1,6 @@
 //! The `[workload]` table: what arrives, and how much of it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use caudal_workload::{ArrivalSpec, Arrivals, Service, ServiceSpec, WorkloadError};
 
@@ -23,6 +23,8 @@ pub struct Workload {
     pub arrivals: Arrivals,
     /// How much of it, swept; empty if the table names none, and the arrivals have no rate of their own.
     pub offered: Vec<Offered>,
+    /// The files that service times and arrivals were read from, as they can be opened from here.
+    pub files: Vec<PathBuf>,
     /// Is a load of 1 and more meant?
     pub overload: bool,
     /// Where each of `offered` stands.
@@ -88,7 +90,11 @@ pub(crate) fn workload(table: &Node, base_dir: &Path) -> Result<Workload, Vec<Fi
         return Err(findings);
     }
     let overload = overload.unwrap_or(false);
-    Ok(Workload { service_spec, arrival_spec, service, arrivals, offered, overload, offered_places })
+    let mut files: Vec<PathBuf> =
+        service_spec.files().into_iter().chain(arrival_spec.file()).map(|file| base_dir.join(file)).collect();
+    files.sort();
+    files.dedup();
+    Ok(Workload { service_spec, arrival_spec, service, arrivals, offered, files, overload, offered_places })
 }
 
 fn service(table: &Node, base_dir: &Path) -> Result<(ServiceSpec, Service), Vec<Finding>> {

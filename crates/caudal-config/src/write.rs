@@ -1,7 +1,7 @@
-//! Writing a `policy.toml`.
+//! Writing files: a `policy.toml`, and what a file says once overrides are in it.
 
 use crate::plan::to_node;
-use crate::tree::{Node, built_in};
+use crate::tree::{Node, Value, built_in, key};
 use crate::{Costs, System};
 
 /// The file that says `system` and `costs` and nothing else, under `header` as a comment. Every number is
@@ -24,10 +24,45 @@ pub fn write_policy(system: &System, costs: &Costs, header: &str) -> String {
     text
 }
 
+/// A whole file, its tables in their order; reading it gives the same tree back.
+pub(crate) fn file(root: &Node) -> String {
+    let mut text = String::new();
+    for entry in root.entries() {
+        let tables = match &entry.node.value {
+            Value::List(tables) => tables.iter().map(|node| (format!("[{}]", entry.key), node)).collect(),
+            _ => vec![(entry.key.clone(), &entry.node)],
+        };
+        for (name, node) in tables {
+            text += if text.is_empty() { "" } else { "\n" };
+            table(&mut text, &name, node);
+        }
+    }
+    text
+}
+
 fn table(text: &mut String, name: &str, node: &Node) {
     *text += &format!("[{name}]\n");
-    let width = node.entries().iter().map(|entry| entry.key.len()).max().unwrap_or(0);
+    let width = node.entries().iter().map(|entry| key(&entry.key).len()).max().unwrap_or(0);
     for entry in node.entries() {
-        *text += &format!("{:width$} = {}\n", entry.key, entry.node.inline());
+        *text += &format!("{:width$} = {}\n", key(&entry.key), entry.node.inline());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tree::{parse, set_override};
+
+    #[test]
+    fn a_file_with_overrides_is_written_as_it_is_meant() {
+        let text = "# c\n[[system]]\nname = \"a\"\ncores = 2\n[[system]]\nname = \"b\"\ncores = 3\n[workload]\n\
+                    service = { file = \"x.csv\", weights = { \"a b\" = 0.5, c = 0.5 } }\nload = [0.1, 1e-3]\n";
+        let mut root = parse(text, 0).unwrap();
+        set_override(&mut root, "system.discipline.quantum=2us", 1).unwrap();
+        set_override(&mut root, "measure.seed=7", 2).unwrap();
+        let written = super::file(&root);
+        let again = parse(&written, 0).unwrap();
+        assert_eq!(again.json(), root.json(), "{written}");
+        assert_eq!(super::file(&again), written);
+        assert!(written.contains("[measure]\nseed = 7\n"), "{written}");
     }
 }

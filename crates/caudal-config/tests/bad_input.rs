@@ -479,3 +479,26 @@ load = 0.5
         ),
     ]);
 }
+
+#[test]
+fn more_than_the_held_cores_can_carry() {
+    refused(&[
+        (
+            "[workload]\nservice = \"exp-1us\"\nload = [0.4, 0.7]\n[system]\ncores = 16\nallocation.cores = 8\n",
+            "3:14: a load of 0.700 of 16 cores is 1.400 of the 8 that `system.allocation.cores` holds: the backlog grows without end \
+             (stay below 0.500 with 8 cores, hold more of them, or say overload = true in [workload] if that is meant)",
+        ),
+        (
+            "[workload]\nservice = \"exp-1us\"\nrate = \"8M/s\"\n[system]\ncores = 16\nallocation.cores = [8, 9]\n",
+            "3:8: a load of 0.500 of 16 cores is 1.000 of the 8 that `system.allocation.cores` holds: the backlog grows without end \
+             (stay below 0.500 with 8 cores, hold more of them, or say overload = true in [workload] if that is meant)",
+        ),
+    ]);
+    for meant in [
+        "load = 0.7\noverload = true\n[system]\ncores = 16\nallocation.cores = 8\n",
+        "load = 0.7\n[system]\ncores = 16\nallocation = { policy = \"delay-range\", start = 8 }\n",
+    ] {
+        let text = format!("[workload]\nservice = \"exp-1us\"\n{meant}");
+        assert!(File::parse(&text, "in.toml").is_ok(), "{text}");
+    }
+}

@@ -255,3 +255,15 @@ fn recorded_arrivals_have_a_load_of_their_own() {
     assert!(error.contains(":4:8: recorded arrivals come at a rate of their own"), "{error}");
     assert!(read("{ file = \"times.csv\", scale = true }\nload = 0.5").is_ok());
 }
+
+#[test]
+fn a_workload_names_the_files_that_it_was_read_from() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    std::fs::write(path("gets.csv"), "1000\n1200\n").unwrap();
+    std::fs::write(path("times.csv"), "0\n2000\n4000\n").unwrap();
+    let text = "[workload]\nservice = { distribution = \"mixture\", classes = [{ name = \"get\", weight = 1, \
+                service = { file = \"gets.csv\" } }] }\narrivals = { file = \"times.csv\" }\n[system]\ncores = 16\n";
+    let file = File::parse(text, path("in.toml")).unwrap();
+    assert_eq!(file.workload.unwrap().files, [path("gets.csv"), path("times.csv")]);
+}

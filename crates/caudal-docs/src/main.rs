@@ -107,4 +107,13 @@ mod tests {
         let stale = stale(&root()).unwrap();
         assert!(stale.is_empty(), "{stale:?} do not say what the code says; mend them by: {MEND}");
     }
+
+    #[test]
+    fn no_page_speaks_of_paths_in_the_code() {
+        for page in pages::PAGES {
+            let text = page.text(&root()).unwrap();
+            let path = text.lines().find(|line| line.contains("::"));
+            assert!(path.is_none(), "{}: {path:?}", page.path);
+        }
+    }
 }

@@ -1,5 +1,4 @@
-//! Histograms in the formats of the HdrHistogram family: `.hgrm` (a table that its plotters read) and `.hlog`
-//! (a log of compressed histograms that its analysers read).
+//! Histograms as the tools of the HdrHistogram family read them: `.hlog`, a log of compressed histograms.
 
 use std::io::Write;
 use std::time::{Duration, SystemTime};
@@ -12,8 +11,6 @@ use crate::error::ExportError;
 
 /// Significant digits kept: an error of at most 0.1 %.
 const DIGITS: u8 = 3;
-/// How many lines a halving of the distance to 100 % gets in a `.hgrm` file, as the reference tools print it.
-const TICKS_PER_HALF: u32 = 5;
 
 /// A histogram from values in nanoseconds and how often each came.
 ///
@@ -29,40 +26,6 @@ pub fn from_counts(counts: impl IntoIterator<Item = (u64, u64)>) -> Result<Histo
         histogram.record_n(value_ns, count).map_err(|error| fails(value_ns, &error))?;
     }
     Ok(histogram)
-}
-
-/// Writes the percentile table (`.hgrm`) with values divided by `unit_ns`: 1000 for microseconds.
-///
-/// # Errors
-/// [`ExportError::Write`] when the writer fails.
-pub fn write_hgrm(histogram: &Histogram<u64>, unit_ns: f64, mut out: impl Write) -> Result<(), ExportError> {
-    let mut lines = || -> std::io::Result<()> {
-        writeln!(
-            out,
-            "{:>12} {:>14} {:>10} {:>14}\n",
-            "Value", "Percentile", "TotalCount", "1/(1-Percentile)"
-        )?;
-        let mut total = 0;
-        for step in histogram.iter_quantiles(TICKS_PER_HALF) {
-            total += step.count_since_last_iteration();
-            let (value, share) = (step.value_iterated_to() as f64 / unit_ns, step.quantile_iterated_to());
-            write!(out, "{value:12.3} {share:2.12} {total:10}")?;
-            if share < 1.0 { writeln!(out, " {:14.2}", 1.0 / (1.0 - share))? } else { writeln!(out)? }
-        }
-        writeln!(
-            out,
-            "#[Mean    = {:12.3}, StdDeviation   = {:12.3}]\n\
-             #[Max     = {:12.3}, Total count    = {:12}]\n\
-             #[Buckets = {:12}, SubBuckets     = {:12}]",
-            histogram.mean() / unit_ns,
-            histogram.stdev() / unit_ns,
-            histogram.max() as f64 / unit_ns,
-            histogram.len(),
-            histogram.buckets(),
-            2048,
-        )
-    };
-    lines().map_err(|error| ExportError::Write(error.to_string()))
 }
 
 /// Writes one interval per tagged histogram (a class each) as a log (`.hlog`), all from 0 to `duration`.
@@ -99,19 +62,6 @@ mod tests {
 
     fn latencies() -> Histogram<u64> {
         from_counts([(1_000, 990), (50_000, 9), (700_000, 1)]).unwrap()
-    }
-
-    #[test]
-    fn the_table_holds_the_percentiles_in_the_unit_asked_for() {
-        let mut table = Vec::new();
-        write_hgrm(&latencies(), 1000.0, &mut table).unwrap();
-        let table = String::from_utf8(table).unwrap();
-        let last = table.lines().rfind(|line| !line.starts_with('#')).unwrap();
-        let fields: Vec<_> = last.split_whitespace().collect();
-        assert_eq!(fields[1..], ["1.000000000000", "1000"]);
-        let max_us: f64 = fields[0].parse().unwrap();
-        assert!((max_us / 700.0 - 1.0).abs() < 0.002, "{max_us}");
-        assert!(table.contains("Total count    =         1000"));
     }
 
     #[test]

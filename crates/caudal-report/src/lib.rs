@@ -5,7 +5,7 @@
 //!   page that needs no network and reads the same without its script, in the dark and on paper.
 //! - [`chart`] draws; [`chart::Chart::to_svg`] gives a file for a README.
 //! - [`timeline`] writes a window of a run as a Perfetto trace.
-//! - [`hdr`] writes `.hgrm` and `.hlog`.
+//! - [`hdr`] writes `.hlog`.
 
 pub mod chart;
 mod error;

@@ -10,8 +10,9 @@ use crate::table::{self, Goal, Reach, SystemLine};
 use crate::views::Subject;
 use crate::waits::{self, SystemWaits};
 
-/// Everything that a report says.
-#[derive(Clone, Debug, Default)]
+/// Everything that a report says. Written as JSON without its rows and charts, which are kept elsewhere or follow
+/// from the rows.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Report {
     /// Title of the page.
     pub title: String,
@@ -22,6 +23,7 @@ pub struct Report {
     /// What was asked for; drawn across the charts.
     pub targets: Vec<TargetLine>,
     /// The simulated points.
+    #[serde(skip)]
     pub rows: Vec<Row>,
     /// The config file that made them.
     pub config_toml: String,
@@ -30,6 +32,7 @@ pub struct Report {
     /// What became of a paper's statements.
     pub verdicts: Vec<Verdict>,
     /// Charts to show instead of those that the rows make.
+    #[serde(skip)]
     pub charts: Option<Vec<Chart>>,
 }
 
@@ -274,7 +277,7 @@ impl Report {
             place: if goal == Goal::MostLoad {
                 format!("at load {place}")
             } else {
-                format!("on {place} cores")
+                format!("on {place} core{}", if place == "1" { "" } else { "s" })
             },
             causes: waits
                 .causes

@@ -243,7 +243,8 @@ fn trade_point(row: &Row, class: Option<&str>, name: &str) -> Option<Point> {
     let (efficiency, tail) = (row.efficiency?, row.stat(class, Metric::Latency, name)?);
     let mut note = row.load.map_or(String::new(), |load| format!("load {}", Unit::Plain.show(load)));
     if let Some(cores) = row.cores_mean.map(|stat| stat.estimate).or(row.held_cores()) {
-        note.push_str(&format!(", {} cores", Unit::Plain.show(cores)));
+        let cores = Unit::Plain.show(cores);
+        note.push_str(&format!(", {cores} core{}", if cores == "1" { "" } else { "s" }));
     }
     Some(Point { x_interval: tail.interval, note, ..vertical(tail.estimate, efficiency) })
 }

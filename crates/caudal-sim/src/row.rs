@@ -2,14 +2,17 @@
 
 use caudal_config::Point;
 use caudal_stats::{Estimate, Scale, Summary};
-use serde::Serialize;
+use serde::de::{Deserializer, Error as _};
 use serde::ser::{SerializeMap, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::engine::{Account, ClassStats};
 use crate::experiment::{ClassResults, Results};
 
 /// One line of results. Times are in ns; estimates are `{"estimate", "low", "high"}`, or `null`.
-#[derive(Clone, Debug, Serialize)]
+///
+/// What is written can be read back, to the last bit.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Row {
     /// Name of the system.
     pub system: String,
@@ -44,8 +47,10 @@ pub struct Row {
     /// Were replications long enough for the system's relaxation time, and was as much work done as is offered?
     pub steady: bool,
     /// Sojourn time.
+    #[serde(deserialize_with = "summary")]
     pub latency_ns: Summary,
     /// Sojourn over service time.
+    #[serde(deserialize_with = "summary")]
     pub slowdown: Summary,
     /// Mean time per request that was not service, by cause.
     pub wait_ns: Waits,
@@ -70,7 +75,7 @@ pub struct Row {
 }
 
 /// Mean time per request that was not service, in ns, by cause.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Waits {
     /// From arrival to first service.
     pub queued: f64,
@@ -89,13 +94,15 @@ pub struct Waits {
 pub struct Classes(pub Vec<(String, ClassRow)>);
 
 /// Statistics of one class.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ClassRow {
     /// Measured requests that completed.
     pub requests: u64,
     /// Sojourn time.
+    #[serde(deserialize_with = "summary")]
     pub latency_ns: Summary,
     /// Sojourn over service time.
+    #[serde(deserialize_with = "summary")]
     pub slowdown: Summary,
     /// Mean time per request that was not service, by cause.
     pub wait_ns: Waits,
@@ -111,8 +118,32 @@ impl Serialize for Classes {
     }
 }
 
+impl<'de> Deserialize<'de> for Classes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Classes, D::Error> {
+        let classes = serde_json::Map::deserialize(deserializer)?.into_iter();
+        let class = |(name, class)| Ok((name, serde_json::from_value(class).map_err(D::Error::custom)?));
+        classes.map(class).collect::<Result<_, _>>().map(Classes)
+    }
+}
+
+/// A summary as it was written: the percentiles' names say which they are.
+fn summary<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Summary, D::Error> {
+    let fields = serde_json::Map::deserialize(deserializer)?;
+    let mut summary = Summary::missing(&[]);
+    for (name, value) in fields {
+        let estimate = |value| serde_json::from_value(value).map_err(D::Error::custom);
+        match (name.as_str(), name.strip_prefix('p').and_then(|p| p.parse::<f64>().ok())) {
+            ("mean", _) => summary.mean = estimate(value)?,
+            ("max", _) => summary.max = serde_json::from_value(value).map_err(D::Error::custom)?,
+            (_, Some(percentile)) => summary.percentiles.push((percentile, estimate(value)?)),
+            _ => return Err(D::Error::custom(format!("`{name}` is no statistic"))),
+        }
+    }
+    Ok(summary)
+}
+
 /// Shares of the core time held, 0 to 1.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Overheads {
     /// Looking for tasks to steal.
     pub looking: f64,

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use caudal_config::Point;
 
-use crate::experiment::{Crew, Experiment, ExperimentError, Judged};
+use crate::experiment::{Crew, Experiment, ExperimentError, Judged, Results};
 use crate::row::Row;
 
 /// A sweep over points.
@@ -48,13 +48,18 @@ pub fn experiment<'a>(point: &'a Point, quick: bool, judged: Judged) -> Experime
 }
 
 impl Sweep<'_> {
-    /// Simulates all points that `todo` names by their index; `done` gets each row as soon as it is there.
+    /// Simulates all points that `todo` names by their index; `done` gets each row as soon as it is there, with
+    /// the results that it sums up.
     ///
     /// A thread takes one point at a time; where points are fewer than threads, they share one.
     ///
     /// # Errors
     /// The first thing that went wrong; rows that were done before have been handed over.
-    pub fn run(&self, todo: &[usize], done: &mut (dyn FnMut(usize, Row) + Send)) -> Result<(), SweepError> {
+    pub fn run(
+        &self,
+        todo: &[usize],
+        done: &mut (dyn FnMut(usize, Row, &Results) + Send),
+    ) -> Result<(), SweepError> {
         let next = AtomicUsize::new(0);
         let failed: Mutex<Option<SweepError>> = Mutex::new(None);
         let done = Mutex::new(done);
@@ -63,7 +68,9 @@ impl Sweep<'_> {
             while let Some(&index) = todo.get(next.fetch_add(1, Ordering::Relaxed)) {
                 // Points that are left over for less than all threads share the threads.
                 match self.one(index, self.threads / threads) {
-                    Ok(row) => (done.lock().expect("no thread panics with it"))(index, row),
+                    Ok((row, results)) => {
+                        (done.lock().expect("no thread panics with it"))(index, row, &results);
+                    }
                     Err(error) => {
                         next.store(usize::MAX / 2, Ordering::Relaxed);
                         failed.lock().expect("no thread panics with it").get_or_insert(error);
@@ -80,13 +87,13 @@ impl Sweep<'_> {
         failed.into_inner().expect("no thread panics with it").map_or(Ok(()), Err)
     }
 
-    fn one(&self, index: usize, threads: usize) -> Result<Row, SweepError> {
+    fn one(&self, index: usize, threads: usize) -> Result<(Row, Results), SweepError> {
         let point = &self.points[index];
         let started = Instant::now();
         let crew = Crew { threads: threads.max(1), stop: self.stop, progress: self.progress };
         let results = experiment(point, self.quick, Judged::Reported)
             .run(&crew)
             .map_err(|source| SweepError { point: point.key.clone(), source })?;
-        Ok(Row::new(point, &results, started.elapsed().as_secs_f64()))
+        Ok((Row::new(point, &results, started.elapsed().as_secs_f64()), results))
     }
 }

@@ -45,6 +45,9 @@ pub enum TuneError {
     /// A machine that is not simulated.
     #[error("{0} cores are not simulated; write a number from 1 to {max}", max = caudal_config::CORES_MAX)]
     Cores(u32),
+    /// Nothing can be simulated.
+    #[error("a budget of 0 holds no simulation; give it some seconds, as in 40s")]
+    NoBudget,
     /// A load that not even a machine without overheads holds.
     #[error(
         "the load is {load:.3} of the machine: no system carries that; ask for less, or give it more cores"

@@ -81,12 +81,26 @@ fn called(candidate: &Candidate) -> String {
 /// No deployable system passes: which comes closest?
 fn nobody(bench: &Bench<'_>, searches: &[Search]) -> (String, Vec<String>) {
     let question = bench.question;
-    let headline = format!("No deployable system meets {} on {}.", targets(question), machine(question));
+    let (targets, machine) = (targets(question), machine(question));
+    let open = |search: &&Search| search.probes.is_empty() || search.exhausted;
+    let interrupted = bench.stop.load(std::sync::atomic::Ordering::Relaxed);
+    let untried = searches.iter().filter(|search| search.candidate.deployable()).filter(open).count();
+    let headline = match (interrupted, untried) {
+        (false, 0) => format!("No deployable system meets {targets} on {machine}."),
+        (true, _) => format!("No deployable system has been shown to meet {targets} on {machine}."),
+        (false, _) => format!(
+            "Nothing was shown within the budget: no deployable system is known to meet {targets} on {machine}, but \
+             {untried} of them could not be tried to the end."
+        ),
+    };
     let deployable = searches.iter().filter(|search| search.candidate.deployable());
     let easiest = deployable.filter_map(|search| Some((search, search.probes.values().next()?)));
     let alive = easiest.filter(|(_, probe)| probe.score.is_finite());
     let nearest = alive.min_by(|a, b| a.1.score.total_cmp(&b.1.score));
     let Some((search, probe)) = nearest else {
+        if interrupted || untried > 0 {
+            return (headline, vec!["A larger budget tells more.".to_owned()]);
+        }
         return (
             headline,
             vec!["Every one of them falls behind its load, wherever it was tried.".to_owned()],
@@ -103,6 +117,11 @@ fn nobody(bench: &Bench<'_>, searches: &[Search]) -> (String, Vec<String>) {
     (headline, vec![text])
 }
 
+/// `1 core`, `12 cores`.
+fn cores(count: f64) -> String {
+    format!("{count} core{}", if count == 1.0 { "" } else { "s" })
+}
+
 /// `load 0.78`, or `12 cores`.
 fn place(question: &Question, probe: &Probe, search: &Search) -> String {
     match question.goal {
@@ -113,7 +132,7 @@ fn place(question: &Question, probe: &Probe, search: &Search) -> String {
                 Machine::Cores(_) => search.candidate.dedicated,
                 Machine::Runtime { .. } => 0,
             };
-            format!("{} cores", workers + extra)
+            cores(f64::from(workers + extra))
         }
     }
 }
@@ -155,7 +174,7 @@ impl Evidence<'_> {
     fn reach(&self, search: &Search) -> String {
         match (search.bracket.pass, self.question.goal) {
             (Some(pass), Goal::HighestLoad) => format!("load {}", search.value(pass)),
-            (Some(pass), Goal::FewestCores(_)) => format!("{} cores", search.value(pass)),
+            (Some(pass), Goal::FewestCores(_)) => cores(search.value(pass)),
             (None, Goal::HighestLoad) => match search.failed() {
                 Some(fail) => format!("not even load {}", search.value(fail)),
                 None => "no load".to_owned(),

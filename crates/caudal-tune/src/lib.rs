@@ -9,6 +9,7 @@
 //!   more on requests that no search has seen; reference lines, which nobody can deploy, are not held to that.
 //! * [`Plan`] is what comes out: the winner, a table of all systems with what is certain of each, the rows behind
 //!   it, sentences that say why, and the `policy.toml`.
+//! * A [`Journal`] keeps what a plan has computed as it goes; the same plan, started again with it, goes on there.
 //! * [`compare`] holds two systems against each other under common random numbers.
 //! * [`bisect`] is the search, over any noisy oracle.
 //!
@@ -22,6 +23,7 @@ pub mod compare;
 mod error;
 mod evidence;
 mod explain;
+mod journal;
 mod judge;
 mod plan;
 mod question;
@@ -32,6 +34,7 @@ mod tune;
 pub use budget::{Budget, REQUESTS_PER_S};
 pub use candidate::LeftOut;
 pub use error::TuneError;
-pub use plan::{Plan, Reach, SystemResult, TargetResult, Winner, plan};
+pub use journal::{Journal, NoJournal};
+pub use plan::{Plan, Reach, SystemResult, TargetResult, Winner, plan, plan_with};
 pub use question::{Goal, Host, Machine, Phase, Progress, Question};
 pub use tune::{Tried, Tuning};

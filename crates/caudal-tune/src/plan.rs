@@ -1,5 +1,7 @@
 //! The plan: screening, tuning, full precision for those that may win, confirmation, and what it all says.
 
+use std::sync::atomic::Ordering;
+
 use caudal_config::write_policy;
 use caudal_sim::row::Row;
 use caudal_stats::Estimate;
@@ -8,6 +10,7 @@ use serde::Serialize;
 use crate::candidate::{Candidate, LeftOut, candidates};
 use crate::evidence::Podium;
 use crate::explain;
+use crate::journal::{Journal, Known, NoJournal};
 use crate::judge::{Bench, Depth, Precision, Verdict};
 use crate::search::{Effort, Level, Search, each};
 use crate::tune::{Tuning, tunable, tune};
@@ -53,7 +56,7 @@ pub struct Plan {
 /// The winner of a plan.
 #[derive(Clone, Debug, Serialize)]
 pub struct Winner {
-    /// Its name; the first of [`Plan::systems`] that is deployable.
+    /// Its name; the first of `systems` that is deployable.
     pub system: String,
     /// The file for the runtime.
     pub policy_toml: String,
@@ -120,12 +123,27 @@ pub struct SystemResult {
 /// What can not be asked ([`Question::check`], classes and limits of targets, names of systems), or
 /// [`TuneError::Interrupted`] if nothing is known yet.
 pub fn plan(question: &Question, host: &Host<'_>) -> Result<Plan, TuneError> {
+    plan_with(question, host, &NoJournal)
+}
+
+/// As [`plan`], with what is computed kept in `journal` as it is made, and what it has already taken from there.
+/// The journal has to be of this very question; the answer is then the same to the last bit (but for the
+/// rows' `wall_s`).
+///
+/// # Errors
+/// As [`plan`].
+pub fn plan_with(question: &Question, host: &Host<'_>, journal: &dyn Journal) -> Result<Plan, TuneError> {
     question.check()?;
     let bench = Bench::new(question, host)?;
     let (candidates, left_out) = candidates(question)?;
-    let entry = |candidate| Entry { search: Search::new(candidate, question), tuning: None };
-    let entries = candidates.into_iter().map(entry).collect();
-    let mut run = Run { bench, threads: host.threads.max(1), entries, confirmed: false };
+    let entry = |(index, candidate): (usize, Candidate)| Entry {
+        index,
+        base: candidate.clone(),
+        search: Search::new(candidate, question),
+        tuning: None,
+    };
+    let entries = candidates.into_iter().enumerate().map(entry).collect();
+    let mut run = Run { bench, journal, threads: host.threads.max(1), entries, steps: 0, confirmed: false };
     run.screen();
     run.tune();
     run.refine();
@@ -140,20 +158,26 @@ pub fn plan(question: &Question, host: &Host<'_>) -> Result<Plan, TuneError> {
 }
 
 struct Entry {
+    index: usize,
+    /// The candidate as published.
+    base: Candidate,
     search: Search,
     tuning: Option<Tuning>,
 }
 
 struct Run<'a> {
     bench: Bench<'a>,
+    journal: &'a dyn Journal,
     threads: usize,
     entries: Vec<Entry>,
+    /// Steps that have been begun.
+    steps: usize,
     confirmed: bool,
 }
 
 impl Run<'_> {
     fn interrupted(&self) -> bool {
-        self.bench.stop.load(std::sync::atomic::Ordering::Relaxed)
+        self.bench.stop.load(Ordering::Relaxed)
     }
 
     /// `percent` of what is left of the budget, for each of `searches`.
@@ -175,19 +199,32 @@ impl Run<'_> {
         Precision { depth, ..self.precision(times, times) }
     }
 
-    /// Does `work` on the entries of these indices.
-    fn on(&mut self, chosen: &[usize], work: impl Fn(&Bench<'_>, &mut Entry, usize) + Sync) {
+    /// The next step of the plan: does `work` on the entries of these indices, or finds in the journal what has come
+    /// of it.
+    fn on(&mut self, chosen: &[usize], phase: Phase, work: impl Fn(&Bench<'_>, &mut Entry, usize) + Sync) {
         if self.interrupted() {
             return;
         }
+        let step = self.steps;
+        self.steps += 1;
         let mut entries: Vec<&mut Entry> = Vec::new();
         for (index, entry) in self.entries.iter_mut().enumerate() {
             if chosen.contains(&index) {
                 entries.push(entry);
             }
         }
-        let bench = &self.bench;
-        each(self.threads, &mut entries, |entry, threads| work(bench, entry, threads));
+        let (bench, journal) = (&self.bench, self.journal);
+        each(self.threads, &mut entries, |entry, threads| {
+            if entry.recall(journal, step) {
+                return;
+            }
+            let before = entry.search.charged;
+            work(bench, entry, threads);
+            // A part that was broken off is not done; it is done again from where it began.
+            if !bench.stop.load(Ordering::Relaxed) {
+                entry.keep(journal, (step, phase), before);
+            }
+        });
     }
 
     /// Deployable systems that pass at least `part` of the best one's merit, best first, `at_most` of them.
@@ -206,7 +243,7 @@ impl Run<'_> {
     fn screen(&mut self) {
         let all: Vec<usize> = (0..self.entries.len()).collect();
         let (quota, precision) = (self.quota(30, all.len()), self.coarsely(1));
-        self.on(&all, |bench, entry, threads| {
+        self.on(&all, Phase::Screening, |bench, entry, threads| {
             let effort = Effort { level: Level::Coarse, precision, quota, phase: Phase::Screening, threads };
             let done = entry.search.narrow(bench, effort, None);
             entry.search.note(done);
@@ -217,7 +254,7 @@ impl Run<'_> {
     fn tune(&mut self) {
         let chosen = self.leaders(TUNE_FROM, LEADERS, tunable);
         let (quota, precision) = (self.quota(25, chosen.len()), self.coarsely(2));
-        self.on(&chosen, |bench, entry, threads| {
+        self.on(&chosen, Phase::Tuning, |bench, entry, threads| {
             let effort = Effort { level: Level::Coarse, precision, quota, phase: Phase::Tuning, threads };
             match tune(&mut entry.search, bench, effort) {
                 Ok(tuning) => entry.tuning = tuning,
@@ -253,7 +290,7 @@ impl Run<'_> {
     }
 
     fn finely(&mut self, chosen: &[usize], level: Level, precision: Precision, quota: u64, phase: Phase) {
-        self.on(chosen, |bench, entry, threads| {
+        self.on(chosen, phase, |bench, entry, threads| {
             let effort = Effort { level, precision, quota, phase, threads };
             let done = entry.search.narrow(bench, effort, None);
             entry.search.note(done);
@@ -273,7 +310,7 @@ impl Run<'_> {
             let Some(podium) = self.podium() else { return };
             let quota = self.quota(65, 1);
             let again = self.precision(2, 32);
-            self.on(&[podium.winner], |bench, entry, threads| {
+            self.on(&[podium.winner], Phase::Confirming, |bench, entry, threads| {
                 let Some(hardness) = entry.search.bracket.pass else { return };
                 let first = entry.search.best().map_or(0, |probe| probe.length).max(long.first);
                 let precision = Precision { first, most: first.max(long.most), confirming: true, ..long };
@@ -308,7 +345,7 @@ impl Run<'_> {
         let mut chosen: Vec<usize> = podium.runner_up.into_iter().chain(podium.contrast).collect();
         chosen.dedup();
         let (quota, precision) = (self.quota(40, chosen.len()), self.coarsely(4));
-        self.on(&chosen, |bench, entry, threads| {
+        self.on(&chosen, Phase::Confirming, |bench, entry, threads| {
             let effort = Effort { level: Level::Full, precision, quota, phase: Phase::Confirming, threads };
             let hardness = entry.search.hardness_of(spot, cores);
             let done = entry.search.simulate(bench, effort, hardness).map(|_| ());
@@ -320,7 +357,7 @@ impl Run<'_> {
     fn curves(&mut self) {
         let all: Vec<usize> = (0..self.entries.len()).collect();
         let (quota, precision) = (self.quota(100, all.len()), self.precision(1, 1));
-        self.on(&all, |bench, entry, threads| {
+        self.on(&all, Phase::Curves, |bench, entry, threads| {
             let mut left = quota;
             for hardness in entry.search.curve() {
                 if entry.search.overload().is_some_and(|overload| overload <= hardness) {
@@ -350,7 +387,10 @@ impl Run<'_> {
         let searches: Vec<Search> = entries.into_iter().map(|entry| entry.search).collect();
         let podium = Podium::of(&searches);
         let evidence = podium.and_then(|podium| podium.evidence(bench.question, &bench.aims, &searches));
-        let (headline, explanation) = explain::explain(&bench, evidence.as_ref(), &systems, &searches);
+        let (mut headline, explanation) = explain::explain(&bench, evidence.as_ref(), &systems, &searches);
+        if interrupted {
+            headline = format!("So far, as it was interrupted: {headline}");
+        }
         let winner = evidence.map(|evidence| {
             let candidate = &evidence.winner.candidate;
             let mut system = candidate.plan.system.clone();
@@ -378,8 +418,28 @@ impl Run<'_> {
 }
 
 impl Entry {
+    /// Is this part of the plan in the journal? Then the entry is as it was after it.
+    fn recall(&mut self, journal: &dyn Journal, step: usize) -> bool {
+        let Some(found) = journal.recall(step, self.index) else { return false };
+        let known = serde_json::from_value::<Known>(found).ok();
+        let Some((search, tuning)) = known.and_then(|known| known.restore(&self.base, &self.search)) else {
+            return false;
+        };
+        (self.search, self.tuning) = (search, tuning);
+        true
+    }
+
+    fn keep(&self, journal: &dyn Journal, (step, phase): (usize, Phase), charged_before: u64) {
+        let requests = self.search.charged.saturating_sub(charged_before);
+        let known = Known::of((step, self.index, phase), &self.search, self.tuning.as_ref(), requests);
+        // Numbers, names and lists of them; what could not be written would be computed again.
+        if let Ok(known) = serde_json::to_value(known) {
+            journal.keep(known);
+        }
+    }
+
     fn result(&self, bench: &Bench<'_>) -> SystemResult {
-        let Entry { search, tuning } = self;
+        let Entry { search, tuning, .. } = self;
         let best = search.best();
         let failed_at = search.failed().and_then(|fail| search.at(fail));
         let targets = best.map_or(Vec::new(), |probe| {

@@ -120,6 +120,9 @@ impl Question {
         if self.targets.is_empty() {
             return Err(TuneError::NoTarget);
         }
+        if self.budget.requests == 0 {
+            return Err(TuneError::NoBudget);
+        }
         let cores = self.machine.capacity_cores();
         if !(1..=caudal_config::CORES_MAX).contains(&cores) {
             return Err(TuneError::Cores(cores));

@@ -9,7 +9,7 @@ use caudal_config::{System, SystemPlan};
 use caudal_policy::Picos;
 use caudal_policy::allocation::AllocationConfig;
 use caudal_policy::discipline::DisciplineConfig;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::candidate::Candidate;
 use crate::judge::{Bench, Stopped};
@@ -36,7 +36,7 @@ pub struct Tuning {
 }
 
 /// A value and what came of it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tried {
     /// The value.
     pub value: String,
@@ -158,6 +158,26 @@ pub(crate) fn tunable(candidate: &Candidate) -> bool {
     Setting::of(&candidate.plan.system).is_some()
 }
 
+/// What is tuned about the system: the name of its parameter.
+pub(crate) fn parameter(candidate: &Candidate) -> Option<&'static str> {
+    Setting::of(&candidate.plan.system).map(Setting::parameter)
+}
+
+/// `candidate`, which has not been tuned, with the keys that a tuned one had; none if these are not its own.
+pub(crate) fn retuned(candidate: &Candidate, tuned: &[(String, serde_json::Value)]) -> Option<Candidate> {
+    let time = |value: &serde_json::Value| Picos::parse(value.as_str()?).ok();
+    let setting = match (Setting::of(&candidate.plan.system)?, tuned) {
+        (_, []) => return Some(candidate.clone()),
+        (Setting::Quantum(_), [(_, quantum)]) => Setting::Quantum(time(quantum)?),
+        (Setting::Delay(..), [(_, low), (_, high)]) => Setting::Delay(time(low)?, time(high)?),
+        (Setting::Utilization(..), [(_, low), (_, high)]) => {
+            Setting::Utilization(low.as_f64()?, high.as_f64()?)
+        }
+        _ => return None,
+    };
+    Some(setting.apply(candidate)).filter(|again| again.tuned == tuned)
+}
+
 /// A setting under trial.
 struct Trial {
     setting: Setting,
@@ -272,6 +292,22 @@ mod tests {
     fn the_published_quantum_is_always_tried() {
         assert_eq!(quantum(2_000).grid().len(), 6);
         assert!(quantum(15_000).grid().contains(&quantum(15_000)));
+    }
+
+    #[test]
+    fn a_tuned_candidate_is_found_again_by_its_keys() {
+        for name in ["tiny-quanta", "las", "caladan-delay-range", "caladan-utilization-range"] {
+            let Some(preset) = caudal_config::find_preset(name) else { continue };
+            let plan = Arc::new(SystemPlan::of_preset(preset, 4));
+            let base = Candidate { plan, capacity_cores: 4, dedicated: 0, tuned: Vec::new() };
+            let Some(own) = Setting::of(&base.plan.system) else { continue };
+            for setting in own.grid().into_iter().chain(own.between(&own.grid())) {
+                let tuned = setting.apply(&base);
+                let again = retuned(&base, &tuned.tuned).unwrap();
+                assert_eq!(again.plan.system, tuned.plan.system);
+            }
+            assert!(retuned(&base, &[("x".to_owned(), "y".into())]).is_none());
+        }
     }
 
     #[test]

@@ -1,10 +1,13 @@
 //! Plans from outside: who wins, why, and that the same question gives the same bits.
 
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, LazyLock};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use caudal_config::{File, Measure, Offered, Workload};
-use caudal_tune::{Budget, Goal, Host, Machine, Plan, Question, TuneError, plan};
+use caudal_tune::{
+    Budget, Goal, Host, Journal, Machine, NoJournal, Plan, Question, TuneError, plan, plan_with,
+};
+use serde_json::Value;
 
 const CONSTANT: [&str; 4] = ["caudal-stealing", "caudal-ps", "work-stealing", "ps-fluid"];
 const DISPERSED: [&str; 5] = ["caudal-stealing", "caudal-ps", "caudal-fcfs", "work-stealing", "ps-fluid"];
@@ -236,4 +239,70 @@ fn an_interrupted_plan_keeps_what_it_knows() {
     stop.store(true, std::sync::atomic::Ordering::Relaxed);
     let host = Host { threads: 1, stop: &stop, progress: &|_| {} };
     assert!(matches!(caudal_tune::plan(&question, &host), Err(TuneError::Interrupted)));
+}
+
+/// Lines of a file, so to say; those that were recalled are counted.
+#[derive(Default)]
+struct Kept(Mutex<Vec<String>>, AtomicU64);
+
+impl Journal for Kept {
+    fn recall(&self, step: usize, entry: usize) -> Option<Value> {
+        let lines = self.0.lock().unwrap();
+        let read = lines.iter().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let found = read.into_iter().find(|line| line["step"] == step && line["entry"] == entry);
+        self.1.fetch_add(u64::from(found.is_some()), Ordering::Relaxed);
+        found
+    }
+
+    fn keep(&self, entry: Value) {
+        self.0.lock().unwrap().push(entry.to_string());
+    }
+}
+
+#[test]
+fn a_plan_that_was_broken_off_goes_on_to_the_same_bits() {
+    let question =
+        question("extreme-bimodal", "short p99.9 < 20us", &["caudal-stealing", "caudal-ps", "ps-fluid"]);
+    let go = |journal: &dyn Journal, stop: &AtomicBool, stop_after: u64| {
+        let simulated = AtomicU64::new(0);
+        let progress = |progress: caudal_tune::Progress| {
+            if simulated.fetch_add(progress.requests, Ordering::Relaxed) >= stop_after {
+                stop.store(true, Ordering::Relaxed);
+            }
+        };
+        let plan = plan_with(&question, &Host { threads: 2, stop, progress: &progress }, journal);
+        (plan, simulated.into_inner())
+    };
+    let (whole, all) = go(&NoJournal, &AtomicBool::new(false), u64::MAX);
+    let whole = whole.unwrap();
+    assert!(whole.systems.iter().any(|line| line.tuning.is_some()), "tuning is a part of what is kept");
+    let journal = Kept::default();
+    let (part, _) = go(&journal, &AtomicBool::new(false), all / 2);
+    let part = part.unwrap();
+    assert!(
+        part.interrupted && part.headline.starts_with("So far, as it was interrupted: "),
+        "{}",
+        part.headline
+    );
+    let kept = journal.0.lock().unwrap().len();
+    assert!(kept > 3, "{kept}");
+    let (rest, again) = go(&journal, &AtomicBool::new(false), u64::MAX);
+    assert_eq!(journal.1.load(Ordering::Relaxed), kept as u64, "all of it is made use of");
+    assert!(again < all, "{again} of {all}");
+    assert_eq!(bits(&rest.unwrap()), bits(&whole));
+    let (done, nothing) = go(&journal, &AtomicBool::new(false), u64::MAX);
+    assert_eq!((bits(&done.unwrap()), nothing), (bits(&whole), 0));
+}
+
+#[test]
+fn without_a_budget_nothing_is_claimed() {
+    let asked = question("extreme-bimodal", "short p99.9 < 20us", &DISPERSED);
+    let with = |requests| Question { budget: Budget { requests }, ..asked.clone() };
+    let stop = AtomicBool::new(false);
+    let host = Host { threads: 1, stop: &stop, progress: &|_| {} };
+    assert!(matches!(plan(&with(0), &host), Err(TuneError::NoBudget)));
+    let little = plan(&with(1_000), &host).unwrap();
+    assert!(little.winner.is_none());
+    assert!(little.headline.starts_with("Nothing was shown within the budget"), "{}", little.headline);
+    assert!(!little.explanation.join(" ").contains("falls behind"), "{:?}", little.explanation);
 }

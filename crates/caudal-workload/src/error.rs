@@ -108,7 +108,8 @@ impl fmt::Display for RowProblem {
                 write!(f, "`{text}` is longer than an hour, the longest time here; is the unit right?")
             }
             Self::Columns { expected, found } => {
-                write!(f, "{found} columns, but the first row has {expected}; every row needs the same")
+                let s = if *found == 1 { "" } else { "s" };
+                write!(f, "{found} column{s}, but the first row has {expected}; every row needs the same")
             }
             Self::ClassName(text) => {
                 write!(f, "`{text}` cannot name a class; use 1 to 64 printable characters")

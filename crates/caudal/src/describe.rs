@@ -1,9 +1,14 @@
-//! A system in words.
+//! A system in words, and how many there are of something.
 
 use caudal_config::{Pools, System};
 use caudal_policy::discipline::DisciplineConfig;
 use caudal_policy::dispatch::{DispatchConfig, Ties};
 use caudal_policy::rebalance::RebalanceConfig;
+
+/// `1 core`, `2 cores`.
+pub(crate) fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
 
 /// Pools, dispatch, discipline, rebalance and allocation in a line.
 pub(crate) fn system(system: &System) -> String {
@@ -20,7 +25,7 @@ pub(crate) fn system(system: &System) -> String {
     }
     match system.allocation.triggers() {
         None if system.cores_allocated < system.cores => {
-            parts.push(format!("{} cores held", system.cores_allocated));
+            parts.push(format!("{} held", counted(system.cores_allocated as usize, "core")));
         }
         None => {}
         Some(triggers) => parts.push(format!("cores come and go (grow {:?})", triggers.grow)),

@@ -6,12 +6,13 @@
 //! | 1 | it ran, and the answer is no: no system meets the target, a statement does not hold under `--strict` |
 //! | 2 | bad input: arguments, a file, a workload; nothing was simulated |
 //! | 3 | something went wrong that is no fault of the input: a full disk, a closed pipe |
-//! | 130 | interrupted; what was done is in the results directory, and the same command goes on from there |
+//! | 130 | interrupted; what was done is printed, and kept in the results directory if there is one: the same command goes on from there |
 
+use std::fmt;
 use std::process::ExitCode;
 
-use caudal_config::ConfigError;
-use miette::Report;
+use caudal_config::{ConfigError, Problem};
+use miette::{Diagnostic, LabeledSpan, Report, Severity, SourceCode};
 
 /// The answer is no.
 pub(crate) const NO: u8 = 1;
@@ -29,7 +30,7 @@ Exit codes:
   1    it ran, and the answer is no (no system meets the target, ...)
   2    bad input: nothing was simulated
   3    something else went wrong (a full disk, ...)
-  130  interrupted: what was done is kept, the same command goes on from there";
+  130  interrupted: what was done is printed; with a results directory, the same command goes on";
 
 /// An error that is no fault of the input.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
@@ -41,6 +42,34 @@ pub(crate) struct Failure(pub(crate) String);
 #[error("interrupted{0}")]
 pub(crate) struct Interrupted(pub(crate) String);
 
+/// A problem as it is drawn: its text of one line has the help in it, a drawing has that below.
+#[derive(Debug)]
+struct Drawn(Problem);
+
+impl fmt::Display for Drawn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Problem { file, line, column, message, .. } = &self.0;
+        write!(f, "{file}:{line}:{column}: {message}")
+    }
+}
+
+impl std::error::Error for Drawn {}
+
+impl Diagnostic for Drawn {
+    fn severity(&self) -> Option<Severity> {
+        self.0.severity()
+    }
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        Diagnostic::help(&self.0)
+    }
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        self.0.source_code()
+    }
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        self.0.labels()
+    }
+}
+
 /// Prints an error and says which code it means.
 pub(crate) fn report(error: &Report) -> ExitCode {
     if let Some(interrupted) = error.downcast_ref::<Interrupted>() {
@@ -51,7 +80,7 @@ pub(crate) fn report(error: &Report) -> ExitCode {
         // Each problem with the line that it is in; the error itself would only say the first once more.
         Some(config) if !config.problems().is_empty() => {
             for problem in config.problems() {
-                eprintln!("{:?}", Report::new(problem.clone()));
+                eprintln!("{:?}", Report::new(Drawn(problem.clone())));
             }
         }
         _ => eprintln!("{error:?}"),

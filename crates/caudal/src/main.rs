@@ -12,6 +12,7 @@ mod global;
 mod progress;
 mod reproduce;
 mod results;
+mod sweep;
 mod table;
 mod timeline;
 

@@ -32,6 +32,18 @@ impl Progress {
         self.bar.set_message(format!("{rate:.1} M requests/s"));
     }
 
+    /// How many requests have been simulated.
+    pub(crate) fn requests_done(&self) -> u64 {
+        self.requests.load(std::sync::atomic::Ordering::Relaxed)
+    }
+
+    /// What is being done now.
+    pub(crate) fn phase(&self, what: &'static str) {
+        if self.bar.prefix() != what {
+            self.bar.set_prefix(what);
+        }
+    }
+
     /// A step is done.
     pub(crate) fn step(&self) {
         self.bar.inc(1);

@@ -1,44 +1,123 @@
 //! A window of a run as a timeline for Perfetto.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::BufWriter;
-use std::path::Path;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::{Path, PathBuf};
 
-use caudal_config::Point;
+use caudal_config::{Point, Variant};
 use caudal_policy::Picos;
 use caudal_report::TimelineError;
 use caudal_report::timeline::Timeline;
 use caudal_sim::engine::{Event, Length, Observer, Run, simulate};
-use miette::{IntoDiagnostic, WrapErr, miette};
+use miette::miette;
 
-/// Most core-microseconds that a timeline shows: a file of some 100 MB.
+use crate::exit::{Failure, Interrupted};
+use crate::global::Global;
+use crate::progress::Progress;
+use crate::results::{cannot_write, writable};
+
+/// The longest window, in simulated time: 100 ms.
 const WINDOW_MAX_PS: u64 = 100_000_000_000;
+/// Most slices, arrows and marks of a timeline: a file of some 300 MB, far beyond what the viewer likes.
+const ITEMS_MAX: usize = 10_000_000;
+/// Most requests that are simulated up to the end of a window: some minutes.
+const REQUESTS_MAX: f64 = 1e9;
+/// Arrivals between two looks at whether to stop.
+const LOOK_EVERY: u64 = 1 << 12;
 
-/// Writes what the cores do in `window` (`"1ms..1.2ms"`) of a run of `point` to `path`.
-pub(crate) fn write(path: &Path, window: &str, point: &Point) -> miette::Result<()> {
-    let (from_ps, to_ps) = parse(window)?;
-    let file = File::create(path)
-        .into_diagnostic()
-        .wrap_err_with(|| format!("can not write `{}`", path.display()))?;
-    let timeline = Timeline::new(BufWriter::new(file)).into_diagnostic()?;
-    let classes = point.workload.service.classes();
-    let mut drawer = Drawer { classes, from_ps, to_ps, running: Vec::new(), items: Vec::new() };
-    let mean_gap_ps = point.workload.service.mean_ps() / (point.load * f64::from(point.system.cores));
-    let requests = (to_ps as f64 / mean_gap_ps).ceil() as u64 + 1;
-    let run = Run {
-        system: &point.system,
-        costs: &point.costs,
-        service: &point.workload.service,
-        arrivals: &point.workload.arrivals,
-        mean_gap_ps,
-        seed: point.measure.seed,
-        length: Length { warm_up: 0, measured: requests },
-        pilot: false,
-        // Leaps hide the slices that a timeline is to show.
-        stepwise: true,
-    };
-    simulate(&run, &mut drawer);
-    drawer.finish(timeline).into_diagnostic().wrap_err_with(|| format!("can not write `{}`", path.display()))
+/// Where a timeline is to go, and what it is to show.
+pub(crate) struct Window {
+    path: PathBuf,
+    from_ps: u64,
+    to_ps: u64,
+}
+
+impl Window {
+    /// The part `text` (`"1ms..1.2ms"`) of a run, to be written to `path`.
+    ///
+    /// # Errors
+    /// If the text is no window, or the file can not be written.
+    pub(crate) fn open(path: &Path, text: &str) -> miette::Result<Window> {
+        let (from_ps, to_ps) = parse(text)?;
+        writable(path)?;
+        Ok(Window { path: path.to_owned(), from_ps, to_ps })
+    }
+
+    /// Writes what the cores do in the window of a run of `point`.
+    ///
+    /// # Errors
+    /// If the run can not be watched, is interrupted, or has too much to show.
+    pub(crate) fn write(&self, point: &Point, global: &Global) -> miette::Result<()> {
+        let mean_gap_ps = point.workload.service.mean_ps() / (point.load * f64::from(point.system.cores));
+        let requests = self.check(point, mean_gap_ps)?;
+        let run = Run {
+            system: &point.system,
+            costs: &point.costs,
+            service: &point.workload.service,
+            arrivals: &point.workload.arrivals,
+            mean_gap_ps,
+            seed: point.measure.seed,
+            // More than are expected: the run is broken off at the end of the window.
+            length: Length { warm_up: 0, measured: 2 * requests + 1_000 },
+            pilot: false,
+            // Leaps hide the slices that a timeline is to show.
+            stepwise: true,
+        };
+        let progress = Progress::new(global, 100, "timeline");
+        let mut drawer = Drawer::new(point.workload.service.classes(), self, global, &progress);
+        let ended = watch(&run, &mut drawer);
+        progress.finish();
+        match ended {
+            Ended::Shown => {}
+            Ended::Interrupted => {
+                return Err(Interrupted(": the timeline is not written".to_owned()).into());
+            }
+            Ended::TooMuch => {
+                return Err(miette!(
+                    help = "choose a shorter one; a few hundred microseconds are what one can look at",
+                    "the window has more than {ITEMS_MAX} slices, arrows and marks"
+                ));
+            }
+        }
+        self.save(drawer)?;
+        eprintln!("wrote {}: open it at ui.perfetto.dev", self.path.display());
+        Ok(())
+    }
+
+    /// How many requests arrive until the window ends, on average, if it can be shown.
+    fn check(&self, point: &Point, mean_gap_ps: f64) -> miette::Result<u64> {
+        if point.system.variant == Variant::AuthorsSimulator {
+            return Err(miette!(
+                help = "say variant = \"paper\", or leave out --timeline",
+                "a timeline shows runs of the engine; `{}` has variant = \"authors-simulator\", which is a simulator of \
+                 its own that can not be watched",
+                point.key
+            ));
+        }
+        let requests = self.to_ps as f64 / mean_gap_ps;
+        if requests > REQUESTS_MAX {
+            let latest = Picos((REQUESTS_MAX * mean_gap_ps / 1e9) as u64 * 1_000_000_000);
+            return Err(miette!(
+                help = format!("let it end at {latest} or before"),
+                "the window ends after {requests:.1e} requests, all of which would have to be simulated"
+            ));
+        }
+        Ok(requests.ceil() as u64)
+    }
+
+    /// Under another name first: what is there already is not lost to half a file.
+    fn save(&self, drawer: Drawer<'_>) -> miette::Result<()> {
+        let mut beside = self.path.as_os_str().to_owned();
+        beside.push(".part");
+        let file = File::create(&beside).map_err(|error| cannot_write(&self.path, &error))?;
+        let cannot =
+            |error: TimelineError| Failure(format!("can not write `{}`: {error}", self.path.display()));
+        let timeline = Timeline::new(BufWriter::new(file)).map_err(cannot)?;
+        drawer.draw(timeline).map_err(cannot)?;
+        std::fs::rename(&beside, &self.path).map_err(|error| cannot_write(&self.path, &error).into())
+    }
 }
 
 fn parse(window: &str) -> miette::Result<(u64, u64)> {
@@ -57,44 +136,113 @@ fn parse(window: &str) -> miette::Result<(u64, u64)> {
     Ok((from_ps, to_ps))
 }
 
+/// Why watching a run ended.
+enum Ended {
+    Shown,
+    Interrupted,
+    TooMuch,
+}
+
+/// Runs until the drawer has enough. The engine has no way out of a run, for the sake of its speed; unwinding,
+/// without a panic's message, is one.
+fn watch(run: &Run<'_>, drawer: &mut Drawer<'_>) -> Ended {
+    match catch_unwind(AssertUnwindSafe(|| simulate(run, &mut *drawer))) {
+        Ok(_) => Ended::Shown,
+        Err(payload) => match payload.downcast::<Ended>() {
+            Ok(ended) => *ended,
+            Err(panic) => resume_unwind(panic),
+        },
+    }
+}
+
 /// Something to draw.
 enum Item {
-    Begin(u32, String),
+    /// With the number of the request, if it was preempted in the window: all its slices are joined by arrows.
+    Begin(u32, String, Option<u64>),
     End(u32),
     Instant(u32, &'static str),
     Arrow(u32, u32, u32),
 }
 
+/// What a core runs.
+#[derive(Clone)]
+struct Slice {
+    since_ps: u64,
+    number: u64,
+    name: String,
+}
+
 /// Collects what happens inside the window; a timeline wants it in order of time, core by core.
 struct Drawer<'a> {
     classes: &'a [String],
-    from_ps: u64,
-    to_ps: u64,
-    /// By core: since when what has been running.
-    running: Vec<Option<(u64, String)>>,
+    window: &'a Window,
+    global: &'a Global,
+    progress: &'a Progress,
+    arrived: u64,
+    running: Vec<Option<Slice>>,
+    /// Requests that were preempted and have not completed.
+    preempted: HashSet<u64>,
     items: Vec<(u64, Item)>,
 }
 
-impl Drawer<'_> {
+impl<'a> Drawer<'a> {
+    fn new(
+        classes: &'a [String],
+        window: &'a Window,
+        global: &'a Global,
+        progress: &'a Progress,
+    ) -> Drawer<'a> {
+        Drawer {
+            classes,
+            window,
+            global,
+            progress,
+            arrived: 0,
+            running: Vec::new(),
+            preempted: HashSet::new(),
+            items: Vec::new(),
+        }
+    }
+
     fn end_slice(&mut self, worker: u32, now_ps: u64) {
         let slice = self.running.get_mut(worker as usize).and_then(Option::take);
-        let Some((began_ps, name)) = slice else { return };
-        let (began_ps, ended_ps) = (began_ps.max(self.from_ps), now_ps.min(self.to_ps));
+        let Some(Slice { since_ps, number, name }) = slice else { return };
+        let (began_ps, ended_ps) = (since_ps.max(self.window.from_ps), now_ps.min(self.window.to_ps));
         if began_ps < ended_ps {
-            self.items.push((began_ps, Item::Begin(worker, name)));
+            let joined = self.preempted.contains(&number).then_some(number);
+            self.items.push((began_ps, Item::Begin(worker, name, joined)));
             self.items.push((ended_ps, Item::End(worker)));
         }
     }
 
-    fn finish(mut self, mut timeline: Timeline<BufWriter<File>>) -> Result<(), TimelineError> {
+    /// Now and then: is it time to stop?
+    fn look(&self, now_ps: u64) {
+        if now_ps >= self.window.to_ps {
+            resume_unwind(Box::new(Ended::Shown));
+        }
+        if self.arrived.is_multiple_of(LOOK_EVERY) {
+            if self.global.stop.load(std::sync::atomic::Ordering::Relaxed) {
+                resume_unwind(Box::new(Ended::Interrupted));
+            }
+            self.progress.set_done((100.0 * now_ps as f64 / self.window.to_ps as f64) as u64);
+            self.progress.requests(LOOK_EVERY);
+        }
+        if self.items.len() > ITEMS_MAX {
+            resume_unwind(Box::new(Ended::TooMuch));
+        }
+    }
+
+    fn draw(mut self, mut timeline: Timeline<BufWriter<File>>) -> Result<(), TimelineError> {
         for worker in 0..self.running.len() as u32 {
-            self.end_slice(worker, self.to_ps);
+            self.end_slice(worker, self.window.to_ps);
         }
         // At one time a slice ends before the next begins.
         self.items.sort_by_key(|(at_ps, item)| (*at_ps, !matches!(item, Item::End(_))));
         for (at_ps, item) in self.items {
             match item {
-                Item::Begin(core, name) => timeline.slice_begin(core, at_ps, &name, &[])?,
+                Item::Begin(core, name, joined) => {
+                    timeline.slice_begin(core, at_ps, &name, joined.as_slice())?;
+                }
                 Item::End(core) => timeline.slice_end(core, at_ps)?,
                 Item::Instant(core, name) => timeline.instant(core, at_ps, name)?,
                 Item::Arrow(from, to, tasks) => {
@@ -102,23 +250,32 @@ impl Drawer<'_> {
                 }
             }
         }
-        timeline.finish(self.to_ps).map(drop)
+        timeline.finish(self.window.to_ps).map(drop)
     }
 }
 
 impl Observer for &mut Drawer<'_> {
     fn observe(&mut self, now_ps: u64, event: Event) {
-        let inside = (self.from_ps..self.to_ps).contains(&now_ps);
+        let inside = (self.window.from_ps..self.window.to_ps).contains(&now_ps);
         match event {
+            Event::Arrived { .. } => {
+                self.arrived += 1;
+                self.look(now_ps);
+            }
             Event::Started { worker, number, class } => {
                 let core = worker as usize;
                 if self.running.len() <= core {
                     self.running.resize(core + 1, None);
                 }
-                self.running[core] = Some((now_ps, format!("{} {number}", self.classes[class as usize])));
+                let name = format!("{} {number}", self.classes[class as usize]);
+                self.running[core] = Some(Slice { since_ps: now_ps, number, name });
             }
-            Event::Completed { worker, .. } => self.end_slice(worker, now_ps),
-            Event::Stopped { worker, .. } => {
+            Event::Completed { worker, number } => {
+                self.end_slice(worker, now_ps);
+                self.preempted.remove(&number);
+            }
+            Event::Stopped { worker, number } => {
+                self.preempted.insert(number);
                 self.end_slice(worker, now_ps);
                 if inside {
                     self.items.push((now_ps, Item::Instant(worker, "preempted")));
@@ -138,5 +295,70 @@ impl Observer for &mut Drawer<'_> {
             }
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use caudal_report::timeline::proto;
+
+    fn point(system: &str) -> Point {
+        let text = format!(
+            "[workload]\nservice = {{ distribution = \"bimodal\", short = \"1us\", long = \"10us\", p_long = 0.2 }}\n\
+             load = 0.8\n[system]\ncores = 2\n{system}\n"
+        );
+        caudal_config::File::parse(&text, "in.toml").unwrap().points().unwrap().remove(0)
+    }
+
+    fn global() -> Global {
+        Global { threads: 1, quick: true, json: false, quiet: true, stop: Default::default() }
+    }
+
+    /// Ids of flows at the beginnings of slices.
+    fn joined(system: &str) -> Vec<u64> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("run.pftrace");
+        Window::open(&path, "100us..200us").unwrap().write(&point(system), &global()).unwrap();
+        let trace = caudal_report::timeline::decode(&std::fs::read(&path).unwrap()).unwrap();
+        let events = trace.packet.iter().filter_map(|packet| match &packet.data {
+            Some(proto::Data::TrackEvent(event)) => Some(event),
+            _ => None,
+        });
+        events
+            .filter(|event| event.r#type() == proto::EventType::SliceBegin)
+            .flat_map(|event| event.flow_ids.clone())
+            .collect()
+    }
+
+    #[test]
+    fn the_slices_of_a_preempted_request_are_joined() {
+        let mut flows = joined("discipline = { policy = \"processor-sharing\", quantum = \"2us\" }");
+        assert!(flows.len() > 10, "{flows:?}");
+        flows.sort_unstable();
+        let twice = flows.windows(2).filter(|pair| pair[0] == pair[1]).count();
+        assert!(twice > 5, "an arrow has two ends: {flows:?}");
+        assert!(joined("").is_empty(), "nothing is preempted under first come, first served");
+    }
+
+    #[test]
+    fn what_can_not_be_shown_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("run.pftrace");
+        let write = |window: &str, system: &str, global: &Global| {
+            let error = Window::open(&path, window).unwrap().write(&point(system), global).unwrap_err();
+            let help = error.help().map_or(String::new(), |help| help.to_string());
+            format!("{error} ({help})")
+        };
+        let far = write("1000000s..1000000.01s", "", &global());
+        assert!(far.contains("let it end at 1750s or before"), "{far}");
+        let authors = write("1ms..2ms", "variant = \"authors-simulator\"", &global());
+        assert!(authors.contains("can not be watched"), "{authors}");
+        let stopping = global();
+        stopping.stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        let stopped = write("1000s..1000.01s", "", &stopping);
+        assert!(stopped.contains("the timeline is not written"), "{stopped}");
+        assert!(!path.exists());
+        assert!(Window::open(&path, "2ms..1ms").is_err());
     }
 }

@@ -161,7 +161,8 @@ impl<const LANES: usize> Columns<LANES> {
     fn first_plain(&self) -> (i32, i32) {
         let slot = self.alarm.iter().fold(i32::MAX, |least, &alarm| least.min(alarm));
         let ticks = self.tick.iter().zip(&self.alarm);
-        let tick = ticks.fold(NOBODY, |least, (&tick, &at)| least.min(if at == slot { tick } else { NOBODY }));
+        let tick =
+            ticks.fold(NOBODY, |least, (&tick, &at)| least.min(if at == slot { tick } else { NOBODY }));
         (slot, tick)
     }
 }

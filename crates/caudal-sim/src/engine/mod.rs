@@ -42,7 +42,9 @@ use caudal_policy::discipline::{
     Discipline, DisciplineConfig, Las, ProcessorSharing, ProcessorSharingConfig, Srpt,
 };
 use caudal_policy::dispatch::{AnyDispatch, Asks, Dispatch};
-use caudal_policy::rebalance::{AnyRebalance, NoRebalance, Rebalance, RebalanceConfig, WorkStealing, WorkStealingConfig};
+use caudal_policy::rebalance::{
+    AnyRebalance, NoRebalance, Rebalance, RebalanceConfig, WorkStealing, WorkStealingConfig,
+};
 use caudal_stats::OverloadCheck;
 use caudal_stats::mser::Mser5;
 use caudal_workload::{Arrivals, Service};

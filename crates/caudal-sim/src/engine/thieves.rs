@@ -94,7 +94,9 @@ impl<R: Rebalance, const LANES: usize> Thieves<R, LANES> {
         seed: u64,
     ) -> Self {
         let pools = order.len();
-        assert!((1..=CHECK_MAX_PS).contains(&check_ps) && pools >= 2 && pools <= LANES && LANES <= THIEVES_MAX);
+        assert!(
+            (1..=CHECK_MAX_PS).contains(&check_ps) && pools >= 2 && pools <= LANES && LANES <= THIEVES_MAX
+        );
         Thieves {
             policy,
             check_ps,

@@ -90,7 +90,7 @@ pub struct Step {
 pub struct RampPoint {
     /// Time since the cycle began; two points may share one, which makes a step.
     pub at: Picos,
-    /// The rate, in any measure, from 0 on; scaled as [`Step::rate`] is.
+    /// The rate, in any measure, from 0 on; scaled as that of steps is.
     pub rate: f64,
 }
 
@@ -107,7 +107,7 @@ pub struct TimestampFile {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<Unit>,
     /// Whether all times are stretched so that the mean gap is the one that the load asks for. Default:
-    /// no, they are kept as they are, and the load follows from them ([`Arrivals::natural_rate`]).
+    /// no, they are kept as they are, and the load follows from them.
     pub scale: bool,
 }
 
@@ -128,6 +128,14 @@ enum Kind {
 }
 
 impl ArrivalSpec {
+    /// The file that it reads, as it names it, if any.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            ArrivalSpec::File(spec) => Some(&spec.file),
+            _ => None,
+        }
+    }
+
     /// Checks it and reads its file if it has one. `base_dir` is where relative files are looked for.
     ///
     /// # Errors

@@ -232,7 +232,8 @@ impl FileSpec {
     /// Compiles the contents of the file; `path` is for errors and for the kind of the file.
     pub(crate) fn compile_bytes(&self, bytes: &[u8], path: &Path) -> Result<Service, WorkloadError> {
         let unit = self.unit.unwrap_or_default();
-        match path.extension().and_then(|end| end.to_str()) {
+        let ending = path.extension().map(std::ffi::OsStr::to_ascii_lowercase);
+        match ending.as_deref().and_then(std::ffi::OsStr::to_str) {
             Some("hlog") => self.compile_histograms(input::read_hlog(bytes, path, unit)?, path),
             Some("hgrm") => self.compile_histograms(input::read_hgrm(bytes, path, unit)?, path),
             _ => {

@@ -5,7 +5,7 @@ pub(crate) mod keys;
 mod read;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use caudal_policy::time::Picos;
 use serde::{Deserialize, Serialize};
@@ -40,6 +40,18 @@ impl ServiceSpec {
     /// The workload of that name; whether there is one shows when it is compiled.
     pub fn named(name: impl Into<String>) -> ServiceSpec {
         ServiceSpec::Named(name.into())
+    }
+
+    /// The files that it reads, as it names them, those of its classes included.
+    pub fn files(&self) -> Vec<&Path> {
+        match self {
+            ServiceSpec::Named(_) => Vec::new(),
+            ServiceSpec::File(spec) => vec![&spec.file],
+            ServiceSpec::Distribution(DistributionSpec::Mixture { classes }) => {
+                classes.iter().flat_map(|class| class.service.files()).collect()
+            }
+            ServiceSpec::Distribution(_) => Vec::new(),
+        }
     }
 }
 

@@ -6,12 +6,14 @@ use std::process::ExitCode;
 use caudal_config::{File, Host, Options};
 use clap::Args;
 
+use crate::describe::counted;
 use crate::global::Global;
 
 #[derive(Args, Debug)]
 pub(crate) struct CheckArgs {
     /// The file
-    file: PathBuf,
+    #[arg(required_unless_present = "schema")]
+    file: Option<PathBuf>,
     /// Change a key of the file, as in --set system.discipline.quantum=1us
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -19,31 +21,33 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     runtime: bool,
     /// Print the JSON Schema of the file format instead
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["file", "set", "runtime"])]
     schema: bool,
 }
 
 pub(crate) fn run(args: &CheckArgs, global: &Global) -> miette::Result<ExitCode> {
-    if args.schema {
+    let Some(path) = &args.file else {
         outln!("{:#}", caudal_config::schema());
         return Ok(ExitCode::SUCCESS);
-    }
-    let host = if args.runtime { Host::Runtime } else { Host::Simulator };
-    let file = File::read_with(&args.file, &Options { overrides: args.set.clone(), host })?;
-    let points = match &file.workload {
-        Some(_) => file.points()?,
-        None => Vec::new(),
     };
+    let host = if args.runtime { Host::Runtime } else { Host::Simulator };
+    let file = File::read_with(path, &Options { overrides: args.set.clone(), host })?;
+    let points = file.workload.as_ref().map(|_| file.points()).transpose()?;
     for plan in &file.systems {
         let system = &plan.system;
         if global.json {
             outln!("{}", serde_json::json!({ "system": system.name, "cores": system.cores }));
         } else {
-            outln!("{}: {} cores, {}", system.name, system.cores, crate::describe::system(system));
+            let cores = counted(system.cores as usize, "core");
+            outln!("{}: {cores}, {}", system.name, crate::describe::system(system));
         }
     }
     if !global.json {
-        outln!("{} is right; it asks for {} simulated points", args.file.display(), points.len());
+        let asks = match &points {
+            Some(points) => format!("it asks for {}", counted(points.len(), "simulated point")),
+            None => "without a table [workload] there is nothing in it to simulate".to_owned(),
+        };
+        outln!("{} is right; {asks}", path.display());
     }
     if let Some(workload) = &file.workload {
         for finding in workload.service.findings() {

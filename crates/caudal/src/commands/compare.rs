@@ -11,7 +11,8 @@ use caudal_tune::compare::{Compared, Contest, Line, compare};
 use clap::Args;
 use miette::{IntoDiagnostic, miette};
 
-use super::plan::Arrives;
+use super::arrives::Arrives;
+use crate::describe::counted;
 use crate::exit::Interrupted;
 use crate::global::Global;
 use crate::progress::Progress;
@@ -96,7 +97,9 @@ fn system(name: &str, cores: u32) -> miette::Result<SystemPlan> {
         let broken =
             caudal_config::coherence::check(&plan.system, &plan.costs, caudal_config::Host::Simulator);
         return match broken.first() {
-            Some(incoherence) => Err(miette!("`{name}` on {workers} cores: {incoherence}")),
+            Some(incoherence) => {
+                Err(miette!("`{name}` on {}: {incoherence}", counted(workers as usize, "core")))
+            }
             None => Ok(plan),
         };
     }

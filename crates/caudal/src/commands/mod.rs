@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod arrives;
 mod check;
 mod compare;
 mod plan;
@@ -12,6 +13,8 @@ mod workload;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+pub(crate) use report::write as write_report;
 
 use crate::exit;
 use crate::global::{Global, Shared};

@@ -1,30 +1,37 @@
 //! `caudal plan`: which system, with which parameters, carries the most load, or needs the fewest cores?
 
+mod journal;
+mod report;
+mod show;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use caudal_config::{File, LatencyTarget, Limit, Measure, Offered, Options, Rate, Statistic, Workload};
+use caudal_config::{LatencyTarget, Measure, Offered, Rate, Workload};
 use caudal_policy::Picos;
-use caudal_report::{Answer, Metric, Report, Row, TargetLine};
-use caudal_tune::{Budget, Goal, Host, Machine, Plan, Question, SystemResult, TuneError};
+use caudal_report::{Report, Row};
+use caudal_tune::{Budget, Goal, Host, Machine, Plan, Question, TuneError, plan_with};
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr, miette};
+use serde_json::{Value, json};
 
+use self::journal::Kept;
+use super::arrives::Arrives;
 use crate::exit::{self, Interrupted};
 use crate::global::Global;
 use crate::progress::Progress;
-use crate::results::write_whole;
-use crate::table::{Table, digits, estimate, time};
+use crate::results::{Meta, Owner, digest, digests, writable, write_whole};
 
 /// What `--quick` takes without `--budget`, in seconds; and what a plan takes otherwise.
 const BUDGET_S: (f64, f64) = (8.0, 40.0);
+/// Where a plan goes without `--out`.
+const OUT: &str = "caudal-plan";
 
 #[derive(Args, Debug)]
 pub(crate) struct PlanArgs {
     #[command(flatten)]
-    pub(super) arrives: Arrives,
+    arrives: Arrives,
     /// What must hold, as in 'get p99.9 < 50us', 'p99 slowdown < 10' or 'mean < 5us'; several must all hold
     #[arg(long = "target", short, required = true, value_name = "TARGET", value_parser = LatencyTarget::parse)]
     targets: Vec<LatencyTarget>,
@@ -52,23 +59,13 @@ pub(crate) struct PlanArgs {
     /// Seed of all randomness
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Write rows, plan, policy and report to this directory
-    #[arg(long, value_name = "DIR", default_value = "caudal-plan")]
-    out: PathBuf,
+    /// Keep everything in this directory, and go on there if it has a part of this plan already [default:
+    /// caudal-plan; caudal-plan-2, ... if that has another plan]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
     /// Write the policy file here as well
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
-}
-
-/// What arrives.
-#[derive(Args, Clone, Debug)]
-pub(super) struct Arrives {
-    /// A workload's name, a file with service times (.csv, .hlog, .hgrm), or a TOML file with a workload table
-    #[arg(long, short, value_name = "NAME|FILE")]
-    pub(super) workload: String,
-    /// Shares of the classes of a file of service times, instead of the file's own
-    #[arg(long, value_delimiter = ',', value_name = "CLASS=SHARE,...")]
-    pub(super) weights: Vec<String>,
 }
 
 pub(crate) fn run(args: &PlanArgs, global: &Global) -> miette::Result<ExitCode> {
@@ -77,110 +74,58 @@ pub(crate) fn run(args: &PlanArgs, global: &Global) -> miette::Result<ExitCode> 
         eprintln!("note: {finding}");
     }
     let question = args.question(workload, measure, global)?;
-    args.prepare()?;
-    let plan = match searched(&question, global) {
-        Err(TuneError::Interrupted) => return Err(Interrupted(String::new()).into()),
+    question.check().map_err(|error| miette!("{error}"))?;
+    args.policy.as_deref().map_or(Ok(()), writable)?;
+    let (dir, kept) = args.open(&question)?;
+    let plan = match searched(&question, &kept, global) {
+        Err(TuneError::Interrupted) => {
+            return Err(Interrupted(": nothing is known yet".to_owned()).into());
+        }
         planned => planned.map_err(|error| miette!("{error}"))?,
     };
     // The answer first: it is not lost when a disk is full.
     if global.json {
         outln!("{}", serde_json::to_string(&plan).into_diagnostic()?);
     } else {
-        print(&question, &plan);
+        show::print(&question, &plan);
     }
-    args.write(&question, &plan)?;
-    eprintln!("wrote {}", args.out.join("report.html").display());
+    args.write(&dir, &question, &plan)?;
+    kept.written()?;
+    eprintln!("wrote {}", dir.join("report.html").display());
     if plan.interrupted {
-        return Err(Interrupted("; the answer is of what was known by then".to_owned()).into());
+        return Err(Interrupted(so_far(&plan, &dir)).into());
     }
     Ok(if plan.winner.is_some() { ExitCode::SUCCESS } else { ExitCode::from(exit::NO) })
 }
 
-fn searched(question: &Question, global: &Global) -> Result<Plan, TuneError> {
+fn searched(question: &Question, kept: &Kept, global: &Global) -> Result<Plan, TuneError> {
     let bar = Progress::new(global, 100, "planning");
-    let (done, budget) = (AtomicU64::new(0), question.budget.requests.max(1));
+    let budget = question.budget.requests.max(1);
     let progress = |progress: caudal_tune::Progress| {
-        let all = done.fetch_add(progress.requests, Ordering::Relaxed) + progress.requests;
+        bar.phase(progress.phase.name());
         bar.requests(progress.requests);
-        bar.set_done((100 * all / budget).min(99));
+        let done = kept.recalled() + bar.requests_done();
+        bar.set_done((100.0 * done as f64 / budget as f64).min(99.0) as u64);
     };
     let host = Host { threads: global.threads, stop: &global.stop, progress: &progress };
-    let plan = caudal_tune::plan(question, &host);
+    let plan = plan_with(question, &host, kept);
     bar.finish();
     plan
 }
 
-impl Arrives {
-    /// The workload, and what its file says of how to measure.
-    pub(super) fn read(&self) -> miette::Result<(Arc<Workload>, Measure)> {
-        let file = match Path::new(&self.workload).extension().and_then(|extension| extension.to_str()) {
-            Some("toml") => self.read_toml()?,
-            Some("csv" | "hlog" | "hgrm" | "txt") => {
-                let path = serde_json::Value::from(self.workload.as_str());
-                self.parse(&format!("{{ file = {path}{} }}", self.shares()?))?
-            }
-            _ if !self.weights.is_empty() => {
-                return Err(miette!(
-                    help = "give the file, as in --workload service.csv --weights get=0.995,scan=0.005",
-                    "--weights goes with a file of service times, `{}` is the name of a workload",
-                    self.workload
-                ));
-            }
-            _ => self.parse(&serde_json::Value::from(self.workload.as_str()).to_string())?,
-        };
-        let workload = file.workload.clone().ok_or_else(|| {
-            miette!(
-                help = "add it, as in service = \"exp-1us\"",
-                "`{}` has no table [workload]",
-                self.workload
-            )
-        })?;
-        Ok((workload, Measure::clone(&file.measure)))
-    }
-
-    /// A file may describe a workload alone; its systems do not matter here.
-    fn read_toml(&self) -> miette::Result<File> {
-        if !self.weights.is_empty() {
-            return Err(miette!(
-                help = "write them into the file's `service`",
-                "--weights goes with a file of service times"
-            ));
+/// What an interrupted plan knows.
+fn so_far(plan: &Plan, dir: &Path) -> String {
+    let best = match &plan.winner {
+        Some(winner) => {
+            let reach = plan.systems.iter().find(|line| line.system == winner.system);
+            let pass =
+                reach.and_then(|line| line.reach.pass).map_or(String::new(), |pass| format!(" at {pass}"));
+            let confirmed = if winner.confirmed { "confirmed" } else { "not confirmed yet" };
+            format!("the best so far is {}{pass}, {confirmed}", winner.system)
         }
-        match File::read(&self.workload) {
-            Err(error) if error.problems().iter().any(|problem| problem.key == "system") => {
-                let overrides = vec!["system.cores=1".to_owned()];
-                let alone = File::read_with(&self.workload, &Options { overrides, ..Options::default() });
-                // The first error is about what the user wrote.
-                alone.map_err(|_| error.into())
-            }
-            read => Ok(read?),
-        }
-    }
-
-    fn parse(&self, service: &str) -> miette::Result<File> {
-        Ok(File::parse(&format!("[workload]\nservice = {service}\n[system]\ncores = 1\n"), "--workload")?)
-    }
-
-    /// `, weights = { get = 0.995, scan = 0.005 }`
-    fn shares(&self) -> miette::Result<String> {
-        if self.weights.is_empty() {
-            return Ok(String::new());
-        }
-        let share = |text: &String| {
-            let (class, share) = text.split_once('=')?;
-            let share: f64 = share.trim().parse().ok()?;
-            Some(format!("{} = {share:?}", serde_json::Value::from(class.trim())))
-        };
-        let shares: Option<Vec<String>> = self.weights.iter().map(share).collect();
-        let shares = shares.ok_or_else(|| {
-            miette!(
-                help = "write --weights get=0.995,scan=0.005",
-                "`{}` are no shares",
-                self.weights.join(",")
-            )
-        })?;
-        Ok(format!(", weights = {{ {} }}", shares.join(", ")))
-    }
+        None => "no deployable system has met the targets so far".to_owned(),
+    };
+    format!(": {best}; the same command goes on from {}", dir.display())
 }
 
 impl PlanArgs {
@@ -222,23 +167,27 @@ impl PlanArgs {
         })
     }
 
-    /// Where nothing can be written is better known before the search than after it.
-    fn prepare(&self) -> miette::Result<()> {
-        std::fs::create_dir_all(&self.out)
-            .into_diagnostic()
-            .wrap_err_with(|| format!("can not make `{}`", self.out.display()))?;
-        let Some(path) = &self.policy else { return Ok(()) };
-        let was_there = path.exists();
-        let opened = std::fs::OpenOptions::new().append(true).create(true).open(path);
-        opened.into_diagnostic().wrap_err_with(|| format!("can not write `{}`", path.display()))?;
-        if !was_there {
-            std::fs::remove_file(path).into_diagnostic()?;
+    /// The directory of this very question, with what it has.
+    fn open(&self, question: &Question) -> miette::Result<(PathBuf, Kept)> {
+        let meta =
+            Meta { command: "plan", seed: question.measure.seed, points: None, asked: asked(question)? };
+        let dir = match &self.out {
+            Some(dir) => dir.clone(),
+            None => {
+                let names = (1..).map(|n| if n == 1 { OUT.to_owned() } else { format!("{OUT}-{n}") });
+                let ours = |dir: &PathBuf| !matches!(meta.owner(dir), Owner::Other(_));
+                names.map(PathBuf::from).find(ours).unwrap_or_else(|| OUT.into())
+            }
+        };
+        meta.claim(&dir)?;
+        let kept = Kept::open(&dir.join("progress.jsonl"))?;
+        if kept.parts() > 0 {
+            eprintln!("going on in {}: {} parts of the search are done", dir.display(), kept.parts());
         }
-        Ok(())
+        Ok((dir, kept))
     }
 
-    fn write(&self, question: &Question, plan: &Plan) -> miette::Result<()> {
-        let dir = &self.out;
+    fn write(&self, dir: &Path, question: &Question, plan: &Plan) -> miette::Result<()> {
         let mut lines = String::new();
         for row in &plan.rows {
             lines += &serde_json::to_string(row).into_diagnostic()?;
@@ -246,9 +195,10 @@ impl PlanArgs {
         }
         write_whole(&dir.join("rows.jsonl"), &lines)?;
         write_whole(&dir.join("plan.json"), &(serde_json::to_string_pretty(plan).into_diagnostic()? + "\n"))?;
-        let command = self.command(question);
-        let rows = Row::from_lines(&lines).into_diagnostic().wrap_err("a row can not be read")?;
-        write_whole(&dir.join("report.html"), &report(question, plan, rows, &command).to_html())?;
+        let report = report::report(question, plan, &self.command(question));
+        let text = serde_json::to_string_pretty(&report).into_diagnostic()?;
+        write_whole(&dir.join(REPORT), &(text + "\n"))?;
+        write_report(dir, report, &lines)?;
         if let Some(winner) = &plan.winner {
             write_whole(&dir.join("policy.toml"), &winner.policy_toml)?;
             if let Some(path) = &self.policy {
@@ -289,153 +239,33 @@ impl PlanArgs {
     }
 }
 
-fn report(question: &Question, plan: &Plan, rows: Vec<Row>, command: &str) -> Report {
+/// What a plan's report says besides its rows.
+pub(super) const REPORT: &str = "report.json";
+
+/// Writes a plan's report into its directory.
+///
+/// # Errors
+/// If a row can not be read, or the report not written.
+pub(super) fn write_report(dir: &Path, report: Report, rows: &str) -> miette::Result<()> {
+    let rows = Row::from_lines(rows).into_diagnostic().wrap_err("a row can not be read")?;
+    write_whole(&dir.join("report.html"), &Report { rows, ..report }.to_html())
+}
+
+/// Everything that a plan depends on.
+fn asked(question: &Question) -> miette::Result<Vec<(String, Value)>> {
+    let Question { workload, machine, goal, budget, quick, .. } = question;
+    let measure = serde_json::to_value(&question.measure).into_diagnostic()?;
+    let specs = json!([workload.service_spec, workload.arrival_spec, question.workload_name, measure]);
     let targets: Vec<String> = question.targets.iter().map(ToString::to_string).collect();
-    let on = match question.machine {
-        Machine::Cores(cores) => format!("{cores} cores"),
-        Machine::Runtime { workers } => format!("{workers} workers"),
-    };
-    let (asks, within) = match question.goal {
-        Goal::HighestLoad => (format!("Which system carries the most load of {on}"), targets.join(" and ")),
-        Goal::FewestCores(_) => (format!("Which system needs the fewest of {on}"), targets.join(" and ")),
-    };
-    Report {
-        title: format!("Caudal plan: {}", question.workload_name),
-        question: format!("{asks} for {} within {within}?", question.workload_name),
-        answer: Some(Answer {
-            headline: plan.headline.clone(),
-            sentences: plan.explanation.clone(),
-            policy_toml: plan.winner.as_ref().map_or(String::new(), |winner| winner.policy_toml.clone()),
-            system: plan.winner.as_ref().map(|winner| winner.system.clone()),
-        }),
-        targets: question.targets.iter().map(line).collect(),
-        rows,
-        config_toml: format!("# {command}\n"),
-        provenance: vec![
-            ("version".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
-            ("seed".to_owned(), question.measure.seed.to_string()),
-            ("simulated requests".to_owned(), plan.simulated.to_string()),
-        ],
-        ..Report::default()
-    }
-}
-
-fn line(target: &LatencyTarget) -> TargetLine {
-    let (metric, value) = match target.limit {
-        Limit::Latency(limit) => (Metric::Latency, limit.as_nanos_f64()),
-        Limit::Slowdown(limit) => (Metric::Slowdown, limit),
-    };
-    let percentile = match target.statistic {
-        Statistic::Mean => "mean".to_owned(),
-        Statistic::Percentile(percentile) => caudal_stats::percentile_label(percentile),
-    };
-    TargetLine { label: target.to_string(), class: target.class.clone(), metric, percentile, value }
-}
-
-fn print(question: &Question, plan: &Plan) {
-    out!("{}", table(question, plan));
-    for out in plan.left_out.iter().filter(|_| !question.systems.is_empty()) {
-        outln!("left out: {}: {}", out.system, out.reason);
-    }
-    outln!("\n{}\n", plan.headline);
-    for sentence in &plan.explanation {
-        outln!("- {sentence}");
-    }
-    if plan.winner.as_ref().is_some_and(|winner| !winner.confirmed) {
-        outln!(
-            "- It was not confirmed with longer replications: the budget, or the interruption, ended that."
-        );
-    }
-}
-
-fn table(question: &Question, plan: &Plan) -> Table {
-    let cores = question.goal != Goal::HighestLoad;
-    let statistics: Vec<String> = question
-        .targets
-        .iter()
-        .map(|target| target.to_string().split(" <").next().unwrap_or_default().to_owned())
-        .collect();
-    let mut head = vec!["system", if cores { "cores" } else { "load" }, "fails at", "M requests/s"];
-    head.extend(statistics.iter().map(String::as_str));
-    head.extend(["efficiency", "preempt/req", "note"]);
-    let mut table = Table::new(&head);
-    for line in &plan.systems {
-        table.row(cells(question, line));
-    }
-    table
-}
-
-fn cells(question: &Question, line: &SystemResult) -> Vec<String> {
-    let dash = || "–".to_owned();
-    let cores = question.goal != Goal::HighestLoad;
-    let place = |value: f64| if cores { format!("{value}") } else { format!("{value:.3}") };
-    let uncertain = if line.reach.fail_certain { "" } else { "?" };
-    let mut cells = vec![
-        line.system.clone(),
-        line.reach.pass.map_or_else(dash, place),
-        line.reach.fail.map_or_else(dash, |fail| format!("{}{uncertain}", place(fail))),
-        line.rate_per_s.map_or_else(dash, |rate| digits(rate / 1e6)),
+    let mut asked: Vec<(String, Value)> = vec![
+        ("the workload".to_owned(), digest(specs.to_string().as_bytes()).into()),
+        ("the targets".to_owned(), targets.into()),
+        ("the machine".to_owned(), format!("{machine:?}").into()),
+        ("the load or rate".to_owned(), format!("{goal:?}").into()),
+        ("--systems".to_owned(), question.systems.clone().into()),
+        ("the budget".to_owned(), budget.requests.into()),
+        ("--quick".to_owned(), (*quick).into()),
     ];
-    for (index, target) in question.targets.iter().enumerate() {
-        let show = |value: f64| match target.limit {
-            Limit::Latency(_) => time(value),
-            Limit::Slowdown(_) => digits(value),
-        };
-        cells.push(line.targets.get(index).map_or_else(dash, |result| estimate(&result.estimate, show)));
-    }
-    cells.push(line.efficiency.map_or_else(dash, |share| format!("{:.1} %", 100.0 * share.estimate)));
-    cells.push(line.preemptions_per_request.map_or_else(dash, |count| digits(count.estimate)));
-    cells.push(note(line));
-    cells
-}
-
-fn note(line: &SystemResult) -> String {
-    let mut notes = Vec::new();
-    if line.reference_only.is_some() {
-        notes.push("reference line".to_owned());
-    }
-    if let Some(tuning) = line.tuning.as_ref().filter(|tuning| tuning.chosen != tuning.published) {
-        notes.push(format!("{} {}", tuning.parameter, tuning.chosen));
-    }
-    if line.screened_only {
-        notes.push("screened only".to_owned());
-    }
-    if line.budget_ended {
-        notes.push("budget ended".to_owned());
-    }
-    notes.extend(line.failed.clone());
-    notes.join(", ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn arrives(workload: &str, weights: &[&str]) -> Arrives {
-        Arrives {
-            workload: workload.to_owned(),
-            weights: weights.iter().map(|&text| text.to_owned()).collect(),
-        }
-    }
-
-    #[test]
-    fn workloads_come_by_name_and_by_file() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = |name: &str| dir.path().join(name).display().to_string();
-        std::fs::write(path("a.csv"), "class,service_ns\nget,1000\nget,1200\nscan,90000\n").unwrap();
-        std::fs::write(path("a.toml"), "[workload]\nservice = \"exp-1us\"\n[measure]\nseed = 7\n").unwrap();
-        assert_eq!(arrives("exp-1us", &[]).read().unwrap().0.service.classes(), ["all"]);
-        let (workload, _) = arrives(&path("a.csv"), &["get=0.9", "scan=0.1"]).read().unwrap();
-        assert!((workload.service.class_weight(1) - 0.1).abs() < 1e-9);
-        assert_eq!(arrives(&path("a.toml"), &[]).read().unwrap().1.seed, 7);
-        for (wrong, says) in [
-            (arrives("exp-2us", &[]), "exp-1us"),
-            (arrives("exp-1us", &["get=1"]), "goes with a file"),
-            (arrives(&path("a.csv"), &["get"]), "no shares"),
-            (arrives(&path("b.csv"), &[]), "b.csv"),
-        ] {
-            let error = format!("{:?}", wrong.read().unwrap_err());
-            assert!(error.contains(says), "{says}: {error}");
-        }
-    }
+    asked.extend(digests(&workload.files)?);
+    Ok(asked)
 }

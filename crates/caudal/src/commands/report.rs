@@ -8,6 +8,8 @@ use clap::Args;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use serde_json::Value;
 
+use super::plan;
+use crate::exit::Failure;
 use crate::global::Global;
 use crate::results::{whole_rows, write_whole};
 
@@ -27,9 +29,28 @@ pub(crate) fn run(args: &ReportArgs, _global: &Global) -> miette::Result<ExitCod
         ));
     }
     let path = args.dir.join("report.html");
-    write(&path, &rows, &args.dir.join("config.toml"))?;
+    let of_plan = args.dir.join(plan::REPORT);
+    if of_plan.exists() {
+        let lines: String = rows.iter().map(|row| format!("{row}\n")).collect();
+        plan::write_report(&args.dir, read(&of_plan)?, &lines)?;
+    } else {
+        write(&path, &rows, &args.dir.join("config.toml"))?;
+    }
     outln!("{}", path.display());
     Ok(ExitCode::SUCCESS)
+}
+
+/// What the report of a plan says besides its rows.
+fn read(path: &Path) -> miette::Result<Report> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure(format!("can not read `{}`: {error}", path.display())))?;
+    serde_json::from_str(&text).map_err(|error| {
+        miette!(
+            help = "the `caudal plan` that made the directory writes it anew",
+            "`{}` is no report of a plan: {error}",
+            path.display()
+        )
+    })
 }
 
 /// Writes the report of a sweep.

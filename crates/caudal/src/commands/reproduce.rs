@@ -8,10 +8,10 @@ use std::process::ExitCode;
 use caudal_report::{Outcome, Report};
 use caudal_sim::experiment::ExperimentError;
 use clap::Args;
-use miette::{Context, IntoDiagnostic, miette};
+use miette::{IntoDiagnostic, miette};
 use serde_json::json;
 
-use crate::exit::{self, Failure, Interrupted};
+use crate::exit::{self, Interrupted};
 use crate::global::Global;
 use crate::progress::Progress;
 use crate::reproduce::figure::{Figure, Measured};
@@ -19,7 +19,7 @@ use crate::reproduce::page::{Judged, page, word};
 use crate::reproduce::refine::refine;
 use crate::reproduce::run::{Plan, RunError, path};
 use crate::reproduce::{FIGURES, find};
-use crate::results::write_whole;
+use crate::results::{cannot_write, make_dir, write_whole};
 
 #[derive(Args, Debug)]
 pub(crate) struct ReproduceArgs {
@@ -42,6 +42,8 @@ pub(crate) fn run(args: &ReproduceArgs, global: &Global) -> miette::Result<ExitC
     let figures = chosen(args)?;
     let plans =
         figures.iter().map(|figure| Plan::new(figure, global.quick)).collect::<Result<Vec<_>, _>>()?;
+    make_dir(&args.out)?;
+    args.docs.as_deref().map_or(Ok(()), make_dir)?;
     let steps: usize = plans.iter().map(Plan::steps).sum();
     let progress = Progress::new(global, steps as u64, "reproducing");
     let mut measured = Vec::new();
@@ -105,8 +107,7 @@ fn measure(
 ) -> miette::Result<Measured> {
     let dir = args.out.join(figure.name);
     let rows = std::fs::create_dir_all(&dir).and_then(|()| File::create(dir.join("rows.jsonl")));
-    let mut rows =
-        rows.into_diagnostic().wrap_err_with(|| format!("can not write into `{}`", dir.display()))?;
+    let mut rows = rows.map_err(|error| cannot_write(&dir, &error))?;
     write_whole(&dir.join("config.toml"), figure.file)?;
     let mut written = Ok(());
     let found = plan.run(global, progress, &mut |row| {
@@ -114,7 +115,7 @@ fn measure(
             written = rows.write_all(format!("{row}\n").as_bytes());
         }
     });
-    written.map_err(|error| Failure(format!("can not write into `{}`: {error}", dir.display())))?;
+    written.map_err(|error| cannot_write(&dir, &error))?;
     found.map_err(|error| broken(error, &path(figure.name)))
 }
 
@@ -176,9 +177,7 @@ fn show(judged: &Judged, measured: &[(&'static str, Measured)], global: &Global)
 
 fn write_docs(all: &[Judged], docs: &Path) -> miette::Result<()> {
     let figures = docs.join("figures");
-    std::fs::create_dir_all(&figures)
-        .into_diagnostic()
-        .wrap_err_with(|| format!("can not make `{}`", figures.display()))?;
+    make_dir(&figures)?;
     for judged in all {
         for (chart, name) in judged.charts.iter().zip(judged.chart_names()) {
             write_whole(&figures.join(name), &chart.to_svg())?;

@@ -1,22 +1,18 @@
 //! `caudal sim FILE`: simulate everything that a file asks for.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Mutex;
 
 use caudal_config::{File, Options, Point};
-use caudal_sim::experiment::ExperimentError;
-use caudal_sim::row::Row;
-use caudal_sim::sweep::Sweep;
 use clap::Args;
-use miette::{IntoDiagnostic, WrapErr};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::exit::Interrupted;
+use crate::exit::{Failure, Interrupted};
 use crate::global::Global;
-use crate::progress::Progress;
-use crate::results::Results;
+use crate::results::{Meta, Results, digest, digests, make_dir};
+use crate::sweep::{HDR, Stopped, Swept, sweep};
 use crate::table::{Table, digits, estimate, time};
+use crate::timeline::Window;
 
 #[derive(Args, Debug)]
 pub(crate) struct SimArgs {
@@ -28,6 +24,9 @@ pub(crate) struct SimArgs {
     /// Keep results in this directory, and go on there if it has some already
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Keep the latencies of each point in DIR/hdr as well, as logs that the tools of HdrHistogram read
+    #[arg(long, requires = "out")]
+    hdr: bool,
     /// Write a timeline of the first point for Perfetto (ui.perfetto.dev) to this file
     #[arg(long, value_name = "FILE")]
     timeline: Option<PathBuf>,
@@ -45,79 +44,54 @@ pub(crate) fn run(args: &SimArgs, global: &Global) -> miette::Result<ExitCode> {
             eprintln!("note: {finding}");
         }
     }
-    if let (Some(path), Some(point)) = (&args.timeline, points.first()) {
-        crate::timeline::write(path, &args.window, point)?;
-        eprintln!("wrote {}: open it at ui.perfetto.dev", path.display());
+    let timeline = args.timeline.as_ref().map(|path| Window::open(path, &args.window)).transpose()?;
+    let results = args.out.as_ref().map(|dir| args.open(dir, &file, points.len(), global)).transpose()?;
+    if let (Some(window), Some(point)) = (timeline, points.first()) {
+        window.write(point, global)?;
     }
-    let text =
-        std::fs::read_to_string(&args.file).into_diagnostic().wrap_err("can not read the file again")?;
-    let asked = json!({ "config": text, "set": args.set, "quick": global.quick });
-    let results = args.out.as_ref().map(|dir| Results::open(dir, &text, &asked)).transpose()?;
-    let rows = sweep(&points, results, "simulating", global)?;
-    if !global.json {
+    let kept = results.is_some();
+    let Swept { rows, outcome } = sweep(&points, results, args.hdr, global);
+    // What there is comes first, whatever went wrong after it.
+    if !global.json && (!rows.is_empty() || outcome.is_ok()) {
         out!("{}", table(&points, &rows));
     }
-    Ok(ExitCode::SUCCESS)
+    match outcome {
+        Err(Stopped::Interrupted) => {
+            let done = format!("{} of {} points are done", rows.len(), points.len());
+            let how =
+                if kept { "; the same command goes on from there" } else { "; --out DIR would keep them" };
+            Err(Interrupted(format!(": {done}{how}")).into())
+        }
+        Err(Stopped::Failed(error)) => Err(error),
+        Ok(()) => Ok(ExitCode::SUCCESS),
+    }
 }
 
-/// Simulates the points that `results` does not have yet; returns all rows in the order of the points.
-///
-/// # Errors
-/// [`Interrupted`], with what was done in the results directory.
-pub(crate) fn sweep(
-    points: &[Point],
-    results: Option<Results>,
-    what: &str,
-    global: &Global,
-) -> miette::Result<Vec<Value>> {
-    let done = results.as_ref().map(Results::points_done).unwrap_or_default();
-    let found = results.as_ref().map(|results| results.found.clone()).unwrap_or_default();
-    let todo: Vec<usize> = (0..points.len()).filter(|&index| !done.contains(&points[index].key)).collect();
-    let progress = Progress::new(global, points.len() as u64, what);
-    progress.set_done((points.len() - todo.len()) as u64);
-    let mut rows: Vec<Option<Value>> = points
-        .iter()
-        .map(|point| found.iter().find(|row| row["point"] == point.key.as_str()).cloned())
-        .collect();
-    if global.json {
-        rows.iter().flatten().for_each(|row| outln!("{row}"));
-    }
-    let collected = Mutex::new((results, &mut rows, Ok(())));
-    let mut on_row = |index: usize, row: Row| {
-        let value = serde_json::to_value(&row).unwrap_or_else(|error| json!({ "error": error.to_string() }));
-        let mut collected = collected.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let (results, rows, outcome) = &mut *collected;
-        if global.json {
-            progress.note_data(&value);
+impl SimArgs {
+    fn open(&self, dir: &Path, file: &File, points: usize, global: &Global) -> miette::Result<Results> {
+        // Without overrides as it was written, comments and all.
+        let text = match self.set.is_empty() {
+            true => std::fs::read_to_string(&self.file)
+                .map_err(|error| Failure(format!("can not read `{}` again: {error}", self.file.display())))?,
+            false => format!(
+                "# {} with --set {}\n\n{}",
+                self.file.display(),
+                self.set.join(" --set "),
+                file.effective
+            ),
+        };
+        let mut asked = vec![
+            ("what the file says".to_owned(), digest(file.effective.as_bytes()).into()),
+            ("--quick".to_owned(), global.quick.into()),
+        ];
+        asked.extend(digests(file.workload.as_ref().map_or(&[], |workload| &workload.files))?);
+        let meta = Meta { command: "sim", seed: file.measure.seed, points: Some(points), asked };
+        let results = Results::open(dir, &text, &meta)?;
+        if self.hdr {
+            make_dir(&results.path(HDR))?;
         }
-        if let (Some(results), Ok(())) = (results.as_mut(), &outcome) {
-            *outcome = results.add(&value);
-        }
-        rows[index] = Some(value);
-        progress.step();
-    };
-    let requests = |more| progress.requests(more);
-    let Global { threads, quick, ref stop, .. } = *global;
-    let outcome = Sweep { points, quick, threads, stop, progress: &requests }.run(&todo, &mut on_row);
-    progress.finish();
-    let (results, _, written) = collected.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    written?;
-    if let Err(error) = outcome {
-        return Err(match error.source {
-            ExperimentError::Interrupted(_) => {
-                let kept = if results.is_some() { "; what was done is kept" } else { "" };
-                Interrupted(kept.to_owned()).into()
-            }
-            source => miette::miette!("{}: {source}", error.point),
-        });
+        Ok(results)
     }
-    let rows: Vec<Value> = rows.into_iter().flatten().collect();
-    if let Some(results) = &results {
-        results.finish(&rows)?;
-        super::report::write(&results.path("report.html"), &rows, &results.path("config.toml"))?;
-        eprintln!("wrote {}", results.path("report.html").display());
-    }
-    Ok(rows)
 }
 
 /// The rows as a table.

@@ -7,6 +7,7 @@ use clap::Args;
 use miette::miette;
 use serde_json::json;
 
+use crate::describe::counted;
 use crate::global::Global;
 use crate::table::Table;
 
@@ -54,14 +55,18 @@ fn show(preset: &Preset, cores: u32, global: &Global) {
     outln!("{}: {}", preset.name, preset.summary);
     match preset.reference_only {
         Some(why) => outln!("not deployable: {why}"),
-        None => outln!("deployable, with {} cores that serve no requests", preset.dedicated_cores),
+        None => match preset.dedicated_cores {
+            0 => outln!("deployable, and all its cores serve requests"),
+            1 => outln!("deployable, with 1 core that serves no requests"),
+            cores => outln!("deployable, with {cores} cores that serve no requests"),
+        },
     }
     outln!();
     for number in preset.numbers {
         let ours = if number.ours { " (ours)" } else { "" };
         outln!("  {} = {}: {}{ours}", number.key, number.value, number.source);
     }
-    outln!("\nOn {cores} cores, as a policy file:\n");
+    outln!("\nOn {}, as a policy file:\n", counted(cores as usize, "core"));
     out!("{}", caudal_config::write_policy(&preset.system(cores), &preset.costs(), ""));
 }
 
