@@ -374,7 +374,7 @@ fn plain_stealing(requests: u64) -> impl Strategy<Value = Case> {
 
 #[test]
 fn plain_stealing_is_the_same_as_by_events() {
-    check(300, plain_stealing(3_000), unwatched_is_watched);
+    check(150, plain_stealing(1_500), unwatched_is_watched);
 }
 
 /// Rare coincidences have the time to come.
