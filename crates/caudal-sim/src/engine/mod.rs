@@ -7,14 +7,14 @@
 //! | `scheduling` | what a host asks of its pools; `step`: any discipline, an event a slice; `lines`: first come first served; `rings`: processor sharing by leaps; `fluid`: the limit of small quanta |
 //! | `core` | clock, workers, tasks and books, shared by all |
 //! | `central` | instead of a host: one first-come-first-served queue, by starts |
-//! | `keys`, `tree`, `walks`, `bits`, `tasks`, `open` | the data structures |
+//! | `stealing`, `thieves` | instead of a host: a queue a core, work stealing, nothing else |
+//! | `keys`, `tree`, `walks`, `bits`, `tasks`, `open`, `long` | the data structures |
 //! | `source`, `record`, `window` | requests in, statistics out |
 
 mod allocate;
 mod balance;
 pub(crate) mod bits;
 mod central;
-mod columns;
 mod core;
 mod fluid;
 mod host;
@@ -61,6 +61,7 @@ use self::scheduling::Scheduling;
 use self::source::Source;
 use self::stealing::Stealing;
 use self::step::Step;
+use self::thieves::{CHECK_MAX_PS, FEW, Few, Many, Thieves};
 use self::window::Window;
 
 pub use self::core::Account;
@@ -155,35 +156,44 @@ fn is_unchanging(run: &Run<'_>) -> bool {
     same_cores && no_dispatcher && !run.stepwise
 }
 
-/// Is there nothing to it but work stealing among a few cores?
+/// Is there nothing to it but work stealing?
 fn is_plain_stealing(run: &Run<'_>) -> bool {
     let Run { system, costs, .. } = run;
-    let few = (2..=thieves::THIEVES_MAX).contains(&(system.cores as usize));
     let dispatch = AnyDispatch::from(system.dispatch);
     let asks_nothing = dispatch.asks() == Asks::Nothing && !dispatch.holds();
-    let short = (1..=thieves::CHECK_MAX_PS).contains(&costs.steal_check.0);
-    few && system.pools == Pools::PerCore && asks_nothing && short && is_unchanging(run)
+    let per_core = system.pools == Pools::PerCore && system.cores > 1;
+    per_core && asks_nothing && costs.steal_check.0 > 0 && is_unchanging(run)
 }
 
 fn stealing(run: &Run<'_>, config: WorkStealingConfig) -> Outcome {
+    let (cores, check_ps) = (run.system.cores, run.costs.steal_check.0);
+    let policy = WorkStealing::new(config);
+    let order = balance::walk_order(run.seed, cores as usize);
+    let seed = host::stream(run.seed, host::Purpose::Walk);
+    if cores as usize > FEW || check_ps > CHECK_MAX_PS {
+        return stealing_by::<_, 0>(run, Many::new(policy, check_ps, order, seed));
+    }
+    match cores {
+        ..=16 => stealing_by::<_, 4>(run, Few::<_, 16>::new(policy, check_ps, order, seed)),
+        17..=32 => stealing_by::<_, 5>(run, Few::<_, 32>::new(policy, check_ps, order, seed)),
+        _ => stealing_by::<_, 6>(run, Few::<_, 64>::new(policy, check_ps, order, seed)),
+    }
+}
+
+fn stealing_by<T: Thieves<LEVELS>, const LEVELS: u32>(run: &Run<'_>, thieves: T) -> Outcome {
     let parts = stealing::Parts {
         source: Source::new(run.arrivals.sampler(run.seed, run.mean_gap_ps), run.service.sampler(run.seed)),
         recorder: Recorder::new(run.service.classes().len(), run.pilot),
         dispatch: AnyDispatch::from(run.system.dispatch),
-        rebalance: WorkStealing::new(config),
+        thieves,
         cores: run.system.cores,
-        check_ps: run.costs.steal_check.0,
         steal_ps: run.costs.steal.0,
         long_ps: run.service.mean_ps() as u64,
         stretch: run.costs.probe_factor,
         seed: run.seed,
         length: run.length,
     };
-    match run.system.cores {
-        ..=16 => Stealing::<_, _, 16, 4>::new(parts).run(),
-        17..=32 => Stealing::<_, _, 32, 5>::new(parts).run(),
-        _ => Stealing::<_, _, 64, 6>::new(parts).run(),
-    }
+    Stealing::new(parts).run()
 }
 
 fn central(run: &Run<'_>) -> Outcome {

@@ -7,7 +7,6 @@
 
 use caudal_policy::dispatch::{Dispatch, Placement, Pools, Shortest};
 use caudal_policy::random::Draw;
-use caudal_policy::rebalance::Rebalance;
 use caudal_policy::{Picos, PoolId};
 
 use super::core::{self, Account};
@@ -17,8 +16,7 @@ use super::long::Long;
 use super::record::{Plain, Recorder};
 use super::source::Source;
 use super::tasks::{NONE, Queue, Task, Tasks};
-use super::thieves::Thieves;
-use super::tree::{Earliest, NEVER, WinnerTree};
+use super::thieves::{Events, Thieves};
 use super::window::{Audit, Window};
 use super::{Outcome, outcome};
 use caudal_workload::Demand;
@@ -28,7 +26,7 @@ use caudal_workload::Demand;
 enum Doing {
     /// It runs a task, or will when the look under way is over; an event says until when.
     Running,
-    /// It is among the thieves, which know when something may have to be decided.
+    /// It is a thief; an event, of its own or of all thieves, says when something may have to be decided.
     Looking,
     /// Its own pool has got a task: it looks no longer than to the end of the look under way, which is an event.
     LookingLate,
@@ -38,7 +36,6 @@ enum Doing {
 
 /// A worker and its pool.
 struct Worker {
-    due_ps: u64,
     /// Does it run a long task?
     long: Long,
     queue: Queue,
@@ -50,11 +47,10 @@ struct Worker {
 }
 
 /// See the [module](self).
-pub(super) struct Stealing<R, D, const LANES: usize, const LEVELS: u32> {
+pub(super) struct Stealing<T, D, const LEVELS: u32> {
     now_ps: u64,
-    keys: Keys,
-    due: WinnerTree,
-    thieves: Thieves<R, LANES>,
+    events: Events<LEVELS>,
+    thieves: T,
     workers: Box<[Worker]>,
     /// Workers that are [`Doing::LookingLate`]: they are not among the thieves, but may still find something.
     late: u32,
@@ -81,14 +77,13 @@ pub(super) struct Stealing<R, D, const LANES: usize, const LEVELS: u32> {
 }
 
 /// What a run needs.
-pub(super) struct Parts<R, D> {
+pub(super) struct Parts<T, D> {
     pub(super) source: Source,
     pub(super) recorder: Recorder,
     pub(super) dispatch: D,
-    pub(super) rebalance: R,
+    pub(super) thieves: T,
     pub(super) cores: u32,
-    /// What a look and a steal take.
-    pub(super) check_ps: u64,
+    /// What a steal takes.
     pub(super) steal_ps: u64,
     /// Requests longer than this are long.
     pub(super) long_ps: u64,
@@ -101,15 +96,11 @@ pub(super) struct Parts<R, D> {
 /// What dispatch sees that asks nothing.
 struct Unasked(u32);
 
-impl<R: Rebalance, D: Dispatch, const LANES: usize, const LEVELS: u32> Stealing<R, D, LANES, LEVELS> {
-    pub(super) fn new(parts: Parts<R, D>) -> Stealing<R, D, LANES, LEVELS> {
-        let Parts { source, recorder, dispatch, rebalance, cores, check_ps, steal_ps, .. } = parts;
-        assert!(1 << LEVELS == LANES);
-        let keys = Keys::new(cores);
-        let order = super::balance::walk_order(parts.seed, cores as usize);
-        let walk_seed = stream(parts.seed, Purpose::Walk);
+impl<T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<T, D, LEVELS> {
+    pub(super) fn new(parts: Parts<T, D>) -> Stealing<T, D, LEVELS> {
+        let Parts { source, recorder, dispatch, mut thieves, cores, steal_ps, .. } = parts;
+        let mut events = Events::new(cores);
         let worker = |_| Worker {
-            due_ps: 0,
             long: Long::default(),
             queue: Queue::EMPTY,
             task: NONE,
@@ -117,13 +108,11 @@ impl<R: Rebalance, D: Dispatch, const LANES: usize, const LEVELS: u32> Stealing<
             robbers: 0,
             doing: Doing::Looking,
         };
-        let mut thieves = Thieves::new(rebalance, check_ps, order, keys, walk_seed);
-        (0..cores as usize).for_each(|worker| thieves.join(worker, 0));
+        (0..cores as usize).for_each(|worker| thieves.join(&mut events, worker, 0));
         let Length { warm_up, measured } = parts.length;
         Stealing {
             now_ps: 0,
-            keys,
-            due: WinnerTree::new(LANES),
+            events,
             thieves,
             workers: (0..cores).map(worker).collect(),
             late: 0,
@@ -152,7 +141,7 @@ impl<R: Rebalance, D: Dispatch, const LANES: usize, const LEVELS: u32> Stealing<
                 self.drain();
                 break;
             };
-            let arrival = self.keys.before(arrival_ps);
+            let arrival = self.events.keys.before(arrival_ps);
             self.events_before(arrival);
             if Keys::is_far(arrival) {
                 self.look_farther();
@@ -169,15 +158,11 @@ impl<R: Rebalance, D: Dispatch, const LANES: usize, const LEVELS: u32> Stealing<
     #[inline(always)]
     fn events_before(&mut self, end: u64) {
         loop {
-            let (due, alarm) = (self.due.min(), self.thieves.key());
-            if due.min(alarm) >= end {
+            let next = self.events.min().min(self.thieves.key());
+            if next >= end {
                 return;
             }
-            if alarm < due {
-                self.at_alarm(alarm);
-            } else {
-                self.at_due(due);
-            }
+            self.at_worker(next);
         }
     }
 
@@ -188,7 +173,7 @@ impl<R: Rebalance, D: Dispatch, const LANES: usize, const LEVELS: u32> Stealing<
         // Measured requests that never came.
         self.measured_left -= self.measured.end.saturating_sub(self.source.taken().max(self.measured.start));
         while self.measured_left > 0 {
-            let next = self.due.min().min(self.thieves.key());
+            let next = self.events.min().min(self.thieves.key());
             if Keys::is_far(next) {
                 self.look_farther();
             } else {
@@ -198,31 +183,24 @@ impl<R: Rebalance, D: Dispatch, const LANES: usize, const LEVELS: u32> Stealing<
     }
 
     #[inline(always)]
-    fn with_window<T>(&mut self, ask: impl FnOnce(&mut Window, &mut Audited<'_, R, LANES>) -> T) -> T {
-        let Stealing { window, thieves, workers, tasks, account, behind_sums_ps, .. } = self;
+    fn with_window<V>(&mut self, ask: impl FnOnce(&mut Window, &mut Audited<'_, T, LEVELS>) -> V) -> V {
+        let Stealing { window, thieves, events, workers, tasks, account, behind_sums_ps, .. } = self;
         let (now_ps, measured_left) = (self.now_ps, self.measured_left);
         let books = (&*account, &behind_sums_ps[..]);
-        ask(window, &mut Audited { now_ps, measured_left, thieves, workers, tasks, books })
+        ask(window, &mut Audited { now_ps, measured_left, thieves, events, workers, tasks, books })
     }
 
     /// All that is left lies too far ahead for keys to tell it apart.
     #[cold]
     fn look_farther(&mut self) {
-        let busy = |worker: &usize| self.due.get(*worker) != NEVER;
-        let due_ps = (0..self.workers.len()).filter(busy).map(|worker| self.workers[worker].due_ps).min();
-        let next_ps = [self.source.peek_ps(), due_ps, self.thieves.first_ps()];
+        let next_ps = [self.source.peek_ps(), self.events.first_ps(), self.thieves.first_ps()];
         self.rebase(next_ps.into_iter().flatten().min().unwrap_or(self.now_ps));
     }
 
     #[cold]
     fn rebase(&mut self, base_ps: u64) {
-        self.keys.rebase(base_ps);
-        for worker in 0..self.workers.len() {
-            if self.due.get(worker) != NEVER {
-                self.due.set(worker, self.keys.of(worker, self.workers[worker].due_ps));
-            }
-        }
-        self.thieves.rebase(self.keys);
+        self.events.rebase(base_ps);
+        self.thieves.rebase(self.events.keys);
     }
 
     /// A request arrives; `true` ends the run.
@@ -230,7 +208,7 @@ impl<R: Rebalance, D: Dispatch, const LANES: usize, const LEVELS: u32> Stealing<
     fn at_arrival(&mut self) -> bool {
         let (number, arrival_ps, demand) = self.source.take();
         self.now_ps = arrival_ps;
-        if self.source.at_batch_start() && self.keys.are_old(arrival_ps) {
+        if self.source.at_batch_start() && self.events.keys.are_old(arrival_ps) {
             self.rebase(arrival_ps);
         }
         if self.with_window(|window, audit| window.at_request(number, audit)) {
@@ -249,7 +227,7 @@ impl<R: Rebalance, D: Dispatch, const LANES: usize, const LEVELS: u32> Stealing<
     #[inline(always)]
     fn arrive(&mut self, pool: usize, task: u32) {
         if self.workers[pool].doing == Doing::Looking {
-            let called = self.thieves.call(pool, self.now_ps);
+            let called = self.thieves.call(&mut self.events, pool, self.now_ps);
             if called.alone && self.late == 0 && self.workers[pool].robbers == 0 {
                 // Whatever comes until then, this task is the next that the worker runs.
                 self.thieves.end(pool, called.end_ps);
@@ -257,12 +235,12 @@ impl<R: Rebalance, D: Dispatch, const LANES: usize, const LEVELS: u32> Stealing<
             }
             self.workers[pool].doing = Doing::LookingLate;
             self.late += 1;
-            self.schedule(pool, called.end_ps);
+            self.events.set(pool, called.end_ps);
         }
         self.workers[pool].queue.push_back(&mut self.tasks, task);
         self.joined(pool, task);
         if self.workers[pool].queue.len() == 1 {
-            self.thieves.set_stealable(pool, self.now_ps, 0);
+            self.thieves.set_stealable(&mut self.events, pool, self.now_ps, 0);
         }
     }
 
@@ -305,37 +283,21 @@ impl<R: Rebalance, D: Dispatch, const LANES: usize, const LEVELS: u32> Stealing<
     }
 
     #[inline(always)]
-    fn schedule(&mut self, worker: usize, due_ps: u64) {
-        self.workers[worker].due_ps = due_ps;
-        self.set_due(worker, self.keys.of(worker, due_ps));
-    }
-
-    #[inline(always)]
-    fn set_due(&mut self, worker: usize, key: u64) {
-        self.due.unrolled::<LEVELS>().set(worker, key);
-    }
-
-    #[inline(always)]
-    fn at_due(&mut self, due: u64) {
-        self.now_ps = self.keys.time_ps(due);
-        let worker = self.keys.worker(due);
+    fn at_worker(&mut self, key: u64) {
+        let worker = self.events.keys.worker(key);
+        self.now_ps = self.events.keys.time_ps(key);
         match self.workers[worker].doing {
             Doing::Running => {
                 self.complete(worker);
                 self.run_or_look(worker);
             }
+            Doing::Looking => {
+                if let Some(victim) = self.thieves.look_up(&mut self.events, worker, self.now_ps) {
+                    self.start_steal(worker, victim);
+                }
+            }
             Doing::LookingLate => self.after_look(worker),
             Doing::Stealing => self.after_steal(worker),
-            Doing::Looking => unreachable!("thieves have no events of their own"),
-        }
-    }
-
-    /// A thief finds something, or has to look where it is.
-    #[inline(always)]
-    fn at_alarm(&mut self, alarm: u64) {
-        self.now_ps = self.keys.time_ps(alarm);
-        if let Some((worker, victim)) = self.thieves.at_alarm() {
-            self.start_steal(worker, victim);
         }
     }
 
@@ -360,8 +322,7 @@ impl<R: Rebalance, D: Dispatch, const LANES: usize, const LEVELS: u32> Stealing<
     fn run_or_look(&mut self, worker: usize) {
         let Some(task) = self.leave(worker) else {
             self.workers[worker].doing = Doing::Looking;
-            self.set_due(worker, NEVER);
-            return self.thieves.join(worker, self.now_ps);
+            return self.thieves.join(&mut self.events, worker, self.now_ps);
         };
         if self.workers[worker].queue.len() == 0 {
             self.thieves.clear_stealable(worker);
@@ -377,7 +338,7 @@ impl<R: Rebalance, D: Dispatch, const LANES: usize, const LEVELS: u32> Stealing<
         entry.doing = Doing::Running;
         entry.task = task;
         entry.long.change(start_ps, i64::from(long));
-        self.schedule(worker, start_ps + work_ps);
+        self.events.set(worker, start_ps + work_ps);
     }
 
     /// The last look of `worker` is over; its own pool comes first.
@@ -388,12 +349,9 @@ impl<R: Rebalance, D: Dispatch, const LANES: usize, const LEVELS: u32> Stealing<
             self.thieves.end(worker, self.now_ps);
             return self.run_or_look(worker);
         }
-        match self.thieves.look(worker, self.now_ps) {
+        match self.thieves.look(&mut self.events, worker, self.now_ps) {
             Some(victim) => self.start_steal(worker, victim),
-            None => {
-                self.workers[worker].doing = Doing::Looking;
-                self.set_due(worker, NEVER);
-            }
+            None => self.workers[worker].doing = Doing::Looking,
         }
     }
 
@@ -403,7 +361,7 @@ impl<R: Rebalance, D: Dispatch, const LANES: usize, const LEVELS: u32> Stealing<
         self.workers[worker].doing = Doing::Stealing;
         self.workers[worker].victim = victim as u32;
         self.workers[victim].robbers += 1;
-        self.schedule(worker, self.now_ps + self.steal_ps);
+        self.events.set(worker, self.now_ps + self.steal_ps);
     }
 
     /// The thief takes what is there by now; that may be nothing.
@@ -412,7 +370,7 @@ impl<R: Rebalance, D: Dispatch, const LANES: usize, const LEVELS: u32> Stealing<
         let victim = self.workers[worker].victim as usize;
         self.workers[victim].robbers -= 1;
         let waiting = self.workers[victim].queue.len();
-        let amount = self.thieves.policy().steal_amount(waiting);
+        let amount = self.thieves.steal_amount(waiting);
         self.account.steals += 1;
         if amount == 0 {
             self.account.steals_empty += 1;
@@ -441,7 +399,7 @@ impl<R: Rebalance, D: Dispatch, const LANES: usize, const LEVELS: u32> Stealing<
             self.joined(worker, task);
         }
         if had_none {
-            self.thieves.set_stealable(worker, self.now_ps, worker);
+            self.thieves.set_stealable(&mut self.events, worker, self.now_ps, worker);
         }
     }
 }
@@ -476,16 +434,17 @@ impl Pools for Unasked {
 }
 
 /// The machine as the marks of a run see it.
-struct Audited<'a, R, const LANES: usize> {
+struct Audited<'a, T, const LEVELS: u32> {
     now_ps: u64,
     measured_left: u64,
-    thieves: &'a Thieves<R, LANES>,
+    thieves: &'a T,
+    events: &'a Events<LEVELS>,
     workers: &'a [Worker],
     tasks: &'a Tasks,
     books: (&'a Account, &'a [u128]),
 }
 
-impl<R: Rebalance, const LANES: usize> Audit for Audited<'_, R, LANES> {
+impl<T: Thieves<LEVELS>, const LEVELS: u32> Audit for Audited<'_, T, LEVELS> {
     #[inline(always)]
     fn now_ps(&self) -> u64 {
         self.now_ps
@@ -504,11 +463,11 @@ impl<R: Rebalance, const LANES: usize> Audit for Audited<'_, R, LANES> {
             match worker.doing {
                 Doing::Running => {
                     let (left_ps, work_ps) =
-                        (worker.due_ps - self.now_ps, self.tasks[worker.task].remaining_ps);
+                        (self.events.due_ps(id) - self.now_ps, self.tasks[worker.task].remaining_ps);
                     account.busy_ps += u128::from(work_ps.saturating_sub(left_ps));
                     if left_ps >= work_ps {
                         // It is still looking: arrivals come before workers of the same time.
-                        account.looking_ps -= self.thieves.booked_ps(id, worker.due_ps - work_ps);
+                        account.looking_ps -= self.thieves.booked_ps(id, self.events.due_ps(id) - work_ps);
                         account.looking_ps += self.thieves.unbooked_ps(id, self.now_ps);
                     }
                 }

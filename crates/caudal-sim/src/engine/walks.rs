@@ -292,6 +292,20 @@ impl Walks {
     #[inline(always)]
     pub(super) fn set_stealable(&mut self, rank: u16, now_ps: u64, acting: u32) -> Option<(u16, u64)> {
         self.stealable.insert(rank as usize);
+        let (worker, at, at_ps) = self.first_to(rank, now_ps, acting)?;
+        (at < self.thieves[worker as usize].end).then_some((worker, at_ps))
+    }
+
+    /// May any thief come to the pool of `rank` by `until_ps`? Some walks end before they get there; that is not
+    /// looked into.
+    #[inline(always)]
+    pub(super) fn any_before(&mut self, rank: u16, now_ps: u64, acting: u32, until_ps: u64) -> bool {
+        self.first_to(rank, now_ps, acting).is_some_and(|(_, _, at_ps)| at_ps <= until_ps)
+    }
+
+    /// The thief that comes to the pool of `rank` first, if its walk is that long; as which rank, and when.
+    #[inline(always)]
+    fn first_to(&mut self, rank: u16, now_ps: u64, acting: u32) -> Option<(u16, u16, u64)> {
         if self.taken.len() == 0 {
             return None;
         }
@@ -309,7 +323,7 @@ impl Walks {
                 return None;
             }
             if (ahead_ps as u64) < u64::from(self.held) * self.check_ps {
-                return (at < thief.end).then_some((worker, at_ps));
+                return Some((worker, at, at_ps));
             }
             // It has just joined at the pool after this one: the next thief comes here first.
             passed = if passed == NOBODY { worker } else { passed };

@@ -26,14 +26,15 @@
 use caudal_policy::random::Draw;
 use caudal_policy::rebalance::Rebalance;
 
+use super::super::keys::Keys;
+use super::super::tree::NEVER;
 use super::columns::{Columns, Found, NOBODY};
-use super::keys::Keys;
-use super::tree::NEVER;
+use super::{Called, Events, Thieves};
 
 /// Most workers: sets of them are words.
-pub(super) const THIEVES_MAX: usize = 64;
+pub(in super::super) const FEW: usize = 64;
 /// Longest look, in ps: a tick is one 32-bit number.
-pub(super) const CHECK_MAX_PS: u64 = 1 << 24;
+pub(in super::super) const CHECK_MAX_PS: u64 = 1 << 24;
 /// Bits of a worker in a tick.
 const WORKER_BITS: u32 = 6;
 /// Slots are counted anew after so many.
@@ -46,16 +47,8 @@ struct Walk {
     began_ps: u64,
 }
 
-/// When a thief looks up.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Called {
-    pub(super) end_ps: u64,
-    /// No thief looks at its pool before that.
-    pub(super) alone: bool,
-}
-
 /// See the [module](self).
-pub(super) struct Thieves<R, const LANES: usize> {
+pub(in super::super) struct Few<R, const LANES: usize> {
     policy: R,
     check_ps: u64,
     /// What a whole walk takes.
@@ -84,20 +77,17 @@ pub(super) struct Thieves<R, const LANES: usize> {
     looked_ps: u128,
 }
 
-impl<R: Rebalance, const LANES: usize> Thieves<R, LANES> {
+impl<R: Rebalance, const LANES: usize> Few<R, LANES> {
     /// Nobody looks around yet. `order` names each pool once, `place` is its inverse.
-    pub(super) fn new(
+    pub(in super::super) fn new(
         policy: R,
         check_ps: u64,
         (order, place): (Box<[u16]>, Box<[u16]>),
-        keys: Keys,
         seed: u64,
     ) -> Self {
         let pools = order.len();
-        assert!(
-            (1..=CHECK_MAX_PS).contains(&check_ps) && pools >= 2 && pools <= LANES && LANES <= THIEVES_MAX
-        );
-        Thieves {
+        assert!((1..=CHECK_MAX_PS).contains(&check_ps) && pools >= 2 && pools <= LANES && LANES <= FEW);
+        Few {
             policy,
             check_ps,
             walk_ps: (pools as u64 - 1) * check_ps,
@@ -114,39 +104,9 @@ impl<R: Rebalance, const LANES: usize> Thieves<R, LANES> {
             first: 0,
             first_ps: 0,
             key: NEVER,
-            keys,
+            keys: Keys::new(pools as u32),
             seed,
             looked_ps: 0,
-        }
-    }
-
-    /// Time of looking that has been counted.
-    pub(super) fn looked_ps(&self) -> u128 {
-        self.looked_ps
-    }
-
-    /// How tasks are taken.
-    #[inline(always)]
-    pub(super) fn policy(&self) -> &R {
-        &self.policy
-    }
-
-    /// The key of the first alarm.
-    #[inline(always)]
-    pub(super) fn key(&self) -> u64 {
-        self.key
-    }
-
-    /// When the first alarm is.
-    pub(super) fn first_ps(&self) -> Option<u64> {
-        (self.key != NEVER).then_some(self.first_ps)
-    }
-
-    /// Keys are counted from elsewhere now.
-    pub(super) fn rebase(&mut self, keys: Keys) {
-        self.keys = keys;
-        if self.key != NEVER {
-            self.key = keys.of(self.first, self.first_ps);
         }
     }
 
@@ -208,19 +168,6 @@ impl<R: Rebalance, const LANES: usize> Thieves<R, LANES> {
     /// The slot in which the walk of `worker` began.
     fn slot_of(&self, worker: usize) -> i32 {
         ((self.walks[worker].began_ps - self.zero_ps) / self.check_ps) as i32
-    }
-
-    /// `worker` begins to walk.
-    #[inline(always)]
-    pub(super) fn join(&mut self, worker: usize, now_ps: u64) {
-        self.columns.tick[worker % LANES] = self.acts(now_ps, worker);
-        self.columns.began[worker % LANES] = self.slot;
-        self.walks[worker % LANES].began_ps = now_ps;
-        self.looking |= 1 << worker;
-        self.begin_walk(worker);
-        if self.stealable != 0 {
-            self.set_alarm(worker, 0);
-        }
     }
 
     /// Draws where the walk that begins at `began_ps` starts.
@@ -297,17 +244,6 @@ impl<R: Rebalance, const LANES: usize> Thieves<R, LANES> {
         self.key = self.keys.of(self.first, self.first_ps);
     }
 
-    /// `pool` has tasks for thieves now. Workers below `acting` are through with this moment.
-    #[inline(always)]
-    pub(super) fn set_stealable(&mut self, pool: usize, now_ps: u64, acting: usize) {
-        let found = self.found(pool, now_ps, acting);
-        self.stealable |= 1 << found.place;
-        if self.looking != 0 {
-            let first = self.columns.set_alarms(found);
-            self.set_first(first);
-        }
-    }
-
     /// What the columns, which are up to date then, have to know of `pool` and this moment.
     #[inline(always)]
     fn found(&mut self, pool: usize, now_ps: u64, acting: usize) -> Found {
@@ -320,42 +256,6 @@ impl<R: Rebalance, const LANES: usize> Thieves<R, LANES> {
         // Alarms that were set before there were tasks are worth nothing.
         let anew = self.stealable == 0;
         Found { place: i32::from(self.place[pool]), pools: self.pools, slot: self.slot, acts, anew }
-    }
-
-    /// `pool` has no tasks for thieves any more.
-    #[inline(always)]
-    pub(super) fn clear_stealable(&mut self, pool: usize) {
-        self.stealable &= !(1 << self.place[pool]);
-        if self.stealable == 0 {
-            self.key = NEVER;
-        }
-    }
-
-    #[inline(always)]
-    fn leave(&mut self, worker: usize) {
-        self.looking &= !(1 << worker);
-        self.columns.began[worker % LANES] = NOBODY;
-        self.columns.alarm[worker % LANES] = NOBODY;
-        if self.key != NEVER && self.first == worker {
-            self.set_first(self.columns.first());
-        }
-    }
-
-    /// The first alarm goes. Returns who steals from which pool, if anybody does: it does not look around any more.
-    #[inline(always)]
-    pub(super) fn at_alarm(&mut self) -> Option<(usize, usize)> {
-        let (worker, now_ps) = (self.first, self.first_ps);
-        let lane = worker % LANES;
-        let looks = self.columns.alarm[lane] - self.columns.began[lane];
-        let steps = looks - i32::from(looks <= self.columns.own[lane]);
-        if let Some(pool) = self.stealable_pool(lane, steps) {
-            self.looked_ps += u128::from(now_ps - self.walks[lane].began_ps);
-            self.leave(worker);
-            return Some((worker, pool));
-        }
-        self.go_on(worker, (looks, steps));
-        self.set_first(self.columns.first());
-        None
     }
 
     /// The look of `worker` after so many steps was in vain: it goes on with the next, or another walk.
@@ -377,10 +277,87 @@ impl<R: Rebalance, const LANES: usize> Thieves<R, LANES> {
         (self.stealable >> place & 1 == 1).then(|| usize::from(self.order[place as usize]))
     }
 
-    /// `worker` stops looking around at the end of the look under way, because there is a task in its own pool.
-    /// [`Thieves::end`] or [`Thieves::look`] must follow then.
     #[inline(always)]
-    pub(super) fn call(&mut self, worker: usize, now_ps: u64) -> Called {
+    fn leave(&mut self, worker: usize) {
+        self.looking &= !(1 << worker);
+        self.columns.began[worker % LANES] = NOBODY;
+        self.columns.alarm[worker % LANES] = NOBODY;
+        if self.key != NEVER && self.first == worker {
+            self.set_first(self.columns.first());
+        }
+    }
+}
+
+impl<R: Rebalance, const LANES: usize, const LEVELS: u32> Thieves<LEVELS> for Few<R, LANES> {
+    #[inline(always)]
+    fn steal_amount(&self, waiting: u32) -> u32 {
+        self.policy.steal_amount(waiting)
+    }
+
+    #[inline(always)]
+    fn key(&self) -> u64 {
+        self.key
+    }
+
+    fn first_ps(&self) -> Option<u64> {
+        (self.key != NEVER).then_some(self.first_ps)
+    }
+
+    fn rebase(&mut self, keys: Keys) {
+        self.keys = keys;
+        if self.key != NEVER {
+            self.key = keys.of(self.first, self.first_ps);
+        }
+    }
+
+    #[inline(always)]
+    fn join(&mut self, events: &mut Events<LEVELS>, worker: usize, now_ps: u64) {
+        events.clear(worker);
+        self.columns.tick[worker % LANES] = self.acts(now_ps, worker);
+        self.columns.began[worker % LANES] = self.slot;
+        self.walks[worker % LANES].began_ps = now_ps;
+        self.looking |= 1 << worker;
+        self.begin_walk(worker);
+        if self.stealable != 0 {
+            self.set_alarm(worker, 0);
+        }
+    }
+
+    #[inline(always)]
+    fn look_up(&mut self, _events: &mut Events<LEVELS>, worker: usize, now_ps: u64) -> Option<usize> {
+        let lane = worker % LANES;
+        let looks = self.columns.alarm[lane] - self.columns.began[lane];
+        let steps = looks - i32::from(looks <= self.columns.own[lane]);
+        if let Some(pool) = self.stealable_pool(lane, steps) {
+            self.looked_ps += u128::from(now_ps - self.walks[lane].began_ps);
+            self.leave(worker);
+            return Some(pool);
+        }
+        self.go_on(worker, (looks, steps));
+        self.set_first(self.columns.first());
+        None
+    }
+
+    #[inline(always)]
+    fn set_stealable(&mut self, _events: &mut Events<LEVELS>, pool: usize, now_ps: u64, acting: usize) {
+        let found = self.found(pool, now_ps, acting);
+        self.stealable |= 1 << found.place;
+        if self.looking != 0 {
+            let first = self.columns.set_alarms(found);
+            self.set_first(first);
+        }
+    }
+
+    #[inline(always)]
+    fn clear_stealable(&mut self, pool: usize) {
+        self.stealable &= !(1 << self.place[pool]);
+        if self.stealable == 0 {
+            self.key = NEVER;
+        }
+    }
+
+    #[inline(always)]
+    fn call(&mut self, _events: &mut Events<LEVELS>, worker: usize, now_ps: u64) -> Called {
         let found = self.found(worker, now_ps, 0);
         let lane = worker % LANES;
         let (began, tick) = (self.columns.began[lane], self.columns.tick[lane]);
@@ -394,24 +371,22 @@ impl<R: Rebalance, const LANES: usize> Thieves<R, LANES> {
         Called { end_ps, alone }
     }
 
-    /// The last look of `worker` is over, and with it its walk.
     #[inline(always)]
-    pub(super) fn end(&mut self, worker: usize, now_ps: u64) {
-        self.looked_ps += self.booked_ps(worker % LANES, now_ps);
+    fn end(&mut self, worker: usize, now_ps: u64) {
+        self.looked_ps += u128::from(now_ps - self.walks[worker % LANES].began_ps);
     }
 
-    /// The look of `worker` is over, and the task in its own pool is gone. Returns the pool to steal from; without
-    /// one, it looks around again.
-    pub(super) fn look(&mut self, worker: usize, now_ps: u64) -> Option<usize> {
+    fn look(&mut self, events: &mut Events<LEVELS>, worker: usize, now_ps: u64) -> Option<usize> {
         let lane = worker % LANES;
         let looks = ((now_ps - self.walks[lane].began_ps) / self.check_ps) as i32;
         let steps = looks - i32::from(looks <= self.columns.own[lane]);
         if let Some(pool) = self.stealable_pool(lane, steps) {
-            self.end(worker, now_ps);
+            <Self as Thieves<LEVELS>>::end(self, worker, now_ps);
             return Some(pool);
         }
         self.advance(now_ps);
         self.columns.began[lane] = self.slot_of(worker);
+        events.clear(worker);
         self.looking |= 1 << worker;
         if self.stealable != 0 {
             self.go_on(worker, (looks, steps));
@@ -419,15 +394,16 @@ impl<R: Rebalance, const LANES: usize> Thieves<R, LANES> {
         None
     }
 
-    /// Of the time that `worker` has been looking around and that has not been counted, what went to walks that are
-    /// over, before anything of `now_ps` has happened.
-    pub(super) fn unbooked_ps(&self, worker: usize, now_ps: u64) -> u128 {
+    fn looked_ps(&self) -> u128 {
+        self.looked_ps
+    }
+
+    fn unbooked_ps(&self, worker: usize, now_ps: u64) -> u128 {
         let span_ps = now_ps - self.walks[worker].began_ps;
         u128::from(span_ps.saturating_sub(1) / self.walk_ps * self.walk_ps)
     }
 
-    /// What [`Thieves::end`] has counted for a look of `worker` that ends at `end_ps`.
-    pub(super) fn booked_ps(&self, worker: usize, end_ps: u64) -> u128 {
+    fn booked_ps(&self, worker: usize, end_ps: u64) -> u128 {
         u128::from(end_ps - self.walks[worker].began_ps)
     }
 }

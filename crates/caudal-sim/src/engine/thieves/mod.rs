@@ -1,0 +1,124 @@
+//! Workers that look around in each other's queues: where they are, and who comes to a task first.
+//!
+//! [`few`] works that out for all of up to 64 at once, each time that somebody has to know; [`many`] keeps them in
+//! order, on the turning ring of [`super::walks`]. For a host that looks after all else: [`super::stealing`].
+
+mod columns;
+mod few;
+mod many;
+
+pub(super) use few::{CHECK_MAX_PS, FEW, Few};
+pub(super) use many::Many;
+
+use super::keys::Keys;
+use super::tree::{Earliest, NEVER, WinnerTree};
+
+/// One event a worker, at most. The tree is compiled for `LEVELS` levels, or for any number if that is 0.
+pub(super) struct Events<const LEVELS: u32> {
+    pub(super) keys: Keys,
+    due: WinnerTree,
+    /// Of those that have an event, when.
+    due_ps: Box<[u64]>,
+}
+
+impl<const LEVELS: u32> Events<LEVELS> {
+    pub(super) fn new(workers: u32) -> Self {
+        let leaves = if LEVELS == 0 { workers as usize } else { 1 << LEVELS };
+        assert!(workers as usize <= leaves);
+        Events { keys: Keys::new(workers), due: WinnerTree::new(leaves), due_ps: vec![0; leaves].into() }
+    }
+
+    /// The key of the first.
+    #[inline(always)]
+    pub(super) fn min(&self) -> u64 {
+        self.due.min()
+    }
+
+    /// When the event of `worker`, which has one, comes.
+    #[inline(always)]
+    pub(super) fn due_ps(&self, worker: usize) -> u64 {
+        self.due_ps[worker]
+    }
+
+    /// The event of `worker` comes at `due_ps`.
+    #[inline(always)]
+    pub(super) fn set(&mut self, worker: usize, due_ps: u64) {
+        self.due_ps[worker] = due_ps;
+        self.set_key(worker, self.keys.of(worker, due_ps));
+    }
+
+    /// `worker` has no event.
+    #[inline(always)]
+    pub(super) fn clear(&mut self, worker: usize) {
+        self.set_key(worker, NEVER);
+    }
+
+    #[inline(always)]
+    fn set_key(&mut self, worker: usize, key: u64) {
+        if LEVELS == 0 {
+            self.due.set(worker, key);
+        } else {
+            self.due.unrolled::<LEVELS>().set(worker, key);
+        }
+    }
+
+    /// When the first comes.
+    pub(super) fn first_ps(&self) -> Option<u64> {
+        let busy = |worker: &usize| self.due.get(*worker) != NEVER;
+        (0..self.due_ps.len()).filter(busy).map(|worker| self.due_ps[worker]).min()
+    }
+
+    /// Counts keys from `base_ps`, which is not later than any event.
+    pub(super) fn rebase(&mut self, base_ps: u64) {
+        self.keys.rebase(base_ps);
+        for worker in 0..self.due_ps.len() {
+            if self.due.get(worker) != NEVER {
+                self.set(worker, self.due_ps[worker]);
+            }
+        }
+    }
+}
+
+/// When a thief looks up.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Called {
+    pub(super) end_ps: u64,
+    /// No thief looks at its pool before that.
+    pub(super) alone: bool,
+}
+
+/// Where thieves are. Workers below the one that acts are through with the moment at which it does.
+pub(super) trait Thieves<const LEVELS: u32> {
+    /// How many of `waiting` tasks a thief takes.
+    fn steal_amount(&self, waiting: u32) -> u32;
+    /// The key of the first event of a thief that is not among `Events`.
+    fn key(&self) -> u64;
+    /// When that is.
+    fn first_ps(&self) -> Option<u64>;
+    /// Keys are counted from elsewhere now.
+    fn rebase(&mut self, keys: Keys);
+    /// `worker`, whose event this is, begins to walk.
+    fn join(&mut self, events: &mut Events<LEVELS>, worker: usize, now_ps: u64);
+    /// The event of `worker` has come: it may have found something. Returns the pool to steal from; it does not
+    /// look around any more then.
+    fn look_up(&mut self, events: &mut Events<LEVELS>, worker: usize, now_ps: u64) -> Option<usize>;
+    /// `pool` has tasks for thieves now.
+    fn set_stealable(&mut self, events: &mut Events<LEVELS>, pool: usize, now_ps: u64, acting: usize);
+    /// `pool` has no tasks for thieves any more.
+    fn clear_stealable(&mut self, pool: usize);
+    /// `worker` stops looking around at the end of the look under way, because a task has arrived in its own pool.
+    /// [`Thieves::end`] or [`Thieves::look`] must follow then.
+    fn call(&mut self, events: &mut Events<LEVELS>, worker: usize, now_ps: u64) -> Called;
+    /// The last look of `worker` is over, and with it its walk.
+    fn end(&mut self, worker: usize, now_ps: u64);
+    /// The look of `worker` is over, and the task in its own pool is gone. Returns the pool to steal from; without
+    /// one, it looks around again.
+    fn look(&mut self, events: &mut Events<LEVELS>, worker: usize, now_ps: u64) -> Option<usize>;
+    /// Time of looking that has been counted.
+    fn looked_ps(&self) -> u128;
+    /// Of the time that `worker` has been looking around and that has not been counted, what went to walks that are
+    /// over, before anything of `now_ps` has happened.
+    fn unbooked_ps(&self, worker: usize, now_ps: u64) -> u128;
+    /// What [`Thieves::end`] has counted for a look of `worker` that ends at `end_ps`.
+    fn booked_ps(&self, worker: usize, end_ps: u64) -> u128;
+}
