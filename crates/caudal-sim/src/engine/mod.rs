@@ -41,7 +41,7 @@ use caudal_policy::discipline::round_robin::Turns;
 use caudal_policy::discipline::{
     Discipline, DisciplineConfig, Las, ProcessorSharing, ProcessorSharingConfig, Srpt,
 };
-use caudal_policy::dispatch::{AnyDispatch, Asks, Dispatch};
+use caudal_policy::dispatch::{AnyDispatch, Dispatch, DispatchConfig};
 use caudal_policy::rebalance::{
     AnyRebalance, NoRebalance, Rebalance, RebalanceConfig, WorkStealing, WorkStealingConfig,
 };
@@ -159,8 +159,7 @@ fn is_unchanging(run: &Run<'_>) -> bool {
 /// Is there nothing to it but work stealing?
 fn is_plain_stealing(run: &Run<'_>) -> bool {
     let Run { system, costs, .. } = run;
-    let dispatch = AnyDispatch::from(system.dispatch);
-    let asks_nothing = dispatch.asks() == Asks::Nothing && !dispatch.holds();
+    let asks_nothing = matches!(system.dispatch, DispatchConfig::Random | DispatchConfig::RoundRobin);
     let per_core = system.pools == Pools::PerCore && system.cores > 1;
     per_core && asks_nothing && costs.steal_check.0 > 0 && is_unchanging(run)
 }

@@ -40,9 +40,10 @@ struct Worker {
     long: Long,
     queue: Queue,
     task: u32,
+    /// The pool that it steals from, or looks at for the last time.
     victim: u32,
-    /// Thieves that are stealing from its pool.
-    robbers: u32,
+    /// Workers that steal from its pool, or look at it for the last time.
+    visitors: u32,
     doing: Doing,
 }
 
@@ -52,8 +53,6 @@ pub(super) struct Stealing<T, D, const LEVELS: u32> {
     events: Events<LEVELS>,
     thieves: T,
     workers: Box<[Worker]>,
-    /// Workers that are [`Doing::LookingLate`]: they are not among the thieves, but may still find something.
-    late: u32,
     tasks: Tasks,
     dispatch: D,
     dispatch_seed: u64,
@@ -105,7 +104,7 @@ impl<T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<T, D, LEVELS> 
             queue: Queue::EMPTY,
             task: NONE,
             victim: NONE,
-            robbers: 0,
+            visitors: 0,
             doing: Doing::Looking,
         };
         (0..cores as usize).for_each(|worker| thieves.join(&mut events, worker, 0));
@@ -115,7 +114,6 @@ impl<T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<T, D, LEVELS> 
             events,
             thieves,
             workers: (0..cores).map(worker).collect(),
-            late: 0,
             tasks: Tasks::new(),
             dispatch,
             dispatch_seed: stream(parts.seed, Purpose::Dispatch),
@@ -228,13 +226,14 @@ impl<T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<T, D, LEVELS> 
     fn arrive(&mut self, pool: usize, task: u32) {
         if self.workers[pool].doing == Doing::Looking {
             let called = self.thieves.call(&mut self.events, pool, self.now_ps);
-            if called.alone && self.late == 0 && self.workers[pool].robbers == 0 {
+            if called.alone && self.workers[pool].visitors == 0 {
                 // Whatever comes until then, this task is the next that the worker runs.
                 self.thieves.end(pool, called.end_ps);
                 return self.begin(pool, task, called.end_ps);
             }
             self.workers[pool].doing = Doing::LookingLate;
-            self.late += 1;
+            self.workers[pool].victim = called.last as u32;
+            self.workers[called.last].visitors += 1;
             self.events.set(pool, called.end_ps);
         }
         self.workers[pool].queue.push_back(&mut self.tasks, task);
@@ -344,7 +343,8 @@ impl<T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<T, D, LEVELS> 
     /// The last look of `worker` is over; its own pool comes first.
     #[inline(always)]
     fn after_look(&mut self, worker: usize) {
-        self.late -= 1;
+        let last = self.workers[worker].victim as usize;
+        self.workers[last].visitors -= 1;
         if self.workers[worker].queue.len() > 0 {
             self.thieves.end(worker, self.now_ps);
             return self.run_or_look(worker);
@@ -360,7 +360,7 @@ impl<T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<T, D, LEVELS> 
         self.account.moving_ps += u128::from(self.steal_ps);
         self.workers[worker].doing = Doing::Stealing;
         self.workers[worker].victim = victim as u32;
-        self.workers[victim].robbers += 1;
+        self.workers[victim].visitors += 1;
         self.events.set(worker, self.now_ps + self.steal_ps);
     }
 
@@ -368,7 +368,7 @@ impl<T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<T, D, LEVELS> 
     #[inline(always)]
     fn after_steal(&mut self, worker: usize) {
         let victim = self.workers[worker].victim as usize;
-        self.workers[victim].robbers -= 1;
+        self.workers[victim].visitors -= 1;
         let waiting = self.workers[victim].queue.len();
         let amount = self.thieves.steal_amount(waiting);
         self.account.steals += 1;

@@ -272,9 +272,20 @@ impl<R: Rebalance, const LANES: usize> Few<R, LANES> {
     /// The pool that the thief in `lane` looks at after `steps`, if that has tasks.
     #[inline(always)]
     fn stealable_pool(&self, lane: usize, steps: i32) -> Option<usize> {
+        let place = self.place_after(lane, steps);
+        (self.stealable >> place & 1 == 1).then(|| usize::from(self.order[place]))
+    }
+
+    #[inline(always)]
+    fn place_after(&self, lane: usize, steps: i32) -> usize {
         let place = self.columns.start[lane] + steps;
-        let place = if place >= self.pools { place - self.pools } else { place };
-        (self.stealable >> place & 1 == 1).then(|| usize::from(self.order[place as usize]))
+        (if place >= self.pools { place - self.pools } else { place }) as usize
+    }
+
+    /// The steps to the pool of look `looks` of the thief in `lane`.
+    #[inline(always)]
+    fn steps_of(&self, lane: usize, looks: i32) -> i32 {
+        looks - i32::from(looks <= self.columns.own[lane])
     }
 
     #[inline(always)]
@@ -327,7 +338,7 @@ impl<R: Rebalance, const LANES: usize, const LEVELS: u32> Thieves<LEVELS> for Fe
     fn look_up(&mut self, _events: &mut Events<LEVELS>, worker: usize, now_ps: u64) -> Option<usize> {
         let lane = worker % LANES;
         let looks = self.columns.alarm[lane] - self.columns.began[lane];
-        let steps = looks - i32::from(looks <= self.columns.own[lane]);
+        let steps = self.steps_of(lane, looks);
         if let Some(pool) = self.stealable_pool(lane, steps) {
             self.looked_ps += u128::from(now_ps - self.walks[lane].began_ps);
             self.leave(worker);
@@ -368,7 +379,8 @@ impl<R: Rebalance, const LANES: usize, const LEVELS: u32> Thieves<LEVELS> for Fe
         // Thieves that join now, or later, look for the first time after that; unless it is a whole look away.
         let alone = end_ps - now_ps < self.check_ps && !self.columns.any_before(found, slot, tick);
         self.leave(worker);
-        Called { end_ps, alone }
+        let last = self.place_after(lane, self.steps_of(lane, slot - began));
+        Called { end_ps, alone, last: usize::from(self.order[last]) }
     }
 
     #[inline(always)]
@@ -379,7 +391,7 @@ impl<R: Rebalance, const LANES: usize, const LEVELS: u32> Thieves<LEVELS> for Fe
     fn look(&mut self, events: &mut Events<LEVELS>, worker: usize, now_ps: u64) -> Option<usize> {
         let lane = worker % LANES;
         let looks = ((now_ps - self.walks[lane].began_ps) / self.check_ps) as i32;
-        let steps = looks - i32::from(looks <= self.columns.own[lane]);
+        let steps = self.steps_of(lane, looks);
         if let Some(pool) = self.stealable_pool(lane, steps) {
             <Self as Thieves<LEVELS>>::end(self, worker, now_ps);
             return Some(pool);

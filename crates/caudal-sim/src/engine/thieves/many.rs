@@ -171,7 +171,7 @@ impl<R: Rebalance, const LEVELS: u32> Thieves<LEVELS> for Many<R> {
         // Thieves that join now, or later, look for the first time after that; unless it is a whole look away.
         let is_near = end_ps - now_ps < self.check_ps;
         let alone = is_near && !self.ring.any_before(self.place[worker], now_ps, 0, end_ps);
-        Called { end_ps, alone }
+        Called { end_ps, alone, last: self.pool(position.rank) }
     }
 
     #[inline(always)]

@@ -83,8 +83,10 @@ impl<const LEVELS: u32> Events<LEVELS> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Called {
     pub(super) end_ps: u64,
-    /// No thief looks at its pool before that.
+    /// No thief comes to its pool before that; those aside that have been called themselves.
     pub(super) alone: bool,
+    /// The pool that it looks at until then.
+    pub(super) last: usize,
 }
 
 /// Where thieves are. Workers below the one that acts are through with the moment at which it does.
