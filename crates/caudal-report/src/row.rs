@@ -130,6 +130,9 @@ pub struct Row {
     /// Whether work arrived faster than it was done.
     #[serde(default)]
     pub overloaded: bool,
+    /// Whether the run was long enough for its statistics to be those of the steady state.
+    #[serde(default = "yes")]
+    pub steady: bool,
     /// Keys that this crate has no use for, kept for the reader of the report.
     #[serde(flatten)]
     pub extra: Map<String, Value>,

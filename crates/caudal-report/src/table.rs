@@ -90,7 +90,15 @@ fn line(name: String, rows: &[&Row], targets: &[TargetLine], goal: Goal) -> Syst
     if goal == Goal::FewestCores {
         path.reverse();
     }
-    let met: Vec<Meets> = path.iter().map(|(_, row)| meets(row, targets)).collect();
+    let mut met: Vec<Meets> = path.iter().map(|(_, row)| meets(row, targets)).collect();
+    // Short runs count only where there is nothing better, and show nothing for certain.
+    let is_settled = path.iter().zip(&met).any(|((_, row), met)| row.steady && *met >= Meets::ByEstimate);
+    let most = if is_settled { Meets::Maybe } else { Meets::ByEstimate };
+    for ((_, row), met) in path.iter().zip(&mut met) {
+        if !row.steady && *met > most {
+            *met = most;
+        }
+    }
     let last = |least: Meets| met.iter().rposition(|m| *m >= least);
     let best = last(Meets::ByEstimate);
     let reach = best.map(|at| Reach {
@@ -144,6 +152,17 @@ mod tests {
         format!(
             r#"{{"system":"a","load":{load},"latency_ns":{{"p99":{{"estimate":{estimate},"low":{low},"high":{high}}}}}}}"#
         )
+    }
+
+    #[test]
+    fn short_runs_count_only_where_there_is_nothing_better() {
+        let short = |load: f64| point(load, (1.0, 2.0, 3.0)).replacen('{', r#"{"steady":false,"#, 1);
+        let reach = |text: String| {
+            lines(&Row::from_lines(&text).unwrap(), &[target(10.0)])[0].reach.map(|it| (it.value, it.certain))
+        };
+        let settled = point(0.5, (1.0, 2.0, 3.0));
+        assert_eq!(reach(format!("{settled}\n{}", short(0.7))), Some((0.5, Some(0.5))));
+        assert_eq!(reach(format!("{}\n{}", short(0.5), short(0.7))), Some((0.7, None)));
     }
 
     #[test]
