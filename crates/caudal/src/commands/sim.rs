@@ -54,6 +54,9 @@ pub(crate) fn run(args: &SimArgs, global: &Global) -> miette::Result<ExitCode> {
     // What there is comes first, whatever went wrong after it.
     if !global.json && (!rows.is_empty() || outcome.is_ok()) {
         out!("{}", table(&points, &rows));
+        if let Some(note) = too_short(&rows) {
+            outln!("\n{note}");
+        }
     }
     match outcome {
         Err(Stopped::Interrupted) => {
@@ -92,6 +95,18 @@ impl SimArgs {
         }
         Ok(results)
     }
+}
+
+/// What to say of points whose runs were too short, if there are any.
+fn too_short(rows: &[Value]) -> Option<String> {
+    let short = rows.iter().filter(|row| row["steady"] == false && row["overloaded"] == false).count();
+    (short > 0).then(|| {
+        format!(
+            "{short} of {} points are too short for their steady state, their tails may be longer: give \
+             `measure.requests` more, or leave out --quick (key `steady` of the rows)",
+            rows.len()
+        )
+    })
 }
 
 /// The rows as a table.

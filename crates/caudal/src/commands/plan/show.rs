@@ -17,7 +17,7 @@ pub(super) fn print(question: &Question, plan: &Plan) {
     }
     if plan.winner.as_ref().is_some_and(|winner| !winner.confirmed) {
         outln!(
-            "- It was not confirmed with longer replications: the budget, or the interruption, ended that."
+            "- It was not confirmed with requests that it was not chosen by: the budget, or the interruption, ended that."
         );
     }
 }
