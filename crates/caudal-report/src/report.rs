@@ -1,5 +1,6 @@
 //! The report: one HTML file that answers the question and shows why.
 
+use indexmap::IndexMap;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, Value, context};
 use serde::{Deserialize, Serialize};
@@ -20,6 +21,9 @@ pub struct Report {
     pub question: String,
     /// The answer, if the run was to find one.
     pub answer: Option<Answer>,
+    /// How far whoever asked found each system to get: a load, or cores. What the rows say where that is missing.
+    #[serde(default)]
+    pub found: IndexMap<String, f64>,
     /// What was asked for; drawn across the charts.
     pub targets: Vec<TargetLine>,
     /// The simulated points.
@@ -216,7 +220,7 @@ impl Report {
     /// The lines of the table of systems.
     #[must_use]
     pub fn systems(&self) -> Vec<SystemLine> {
-        table::lines(&self.rows, &self.targets)
+        table::lines(&self.rows, &self.targets, &self.found)
     }
 
     fn table(&self) -> TableView {

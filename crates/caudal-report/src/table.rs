@@ -1,5 +1,7 @@
 //! The table of systems: how much load each one carries within the targets, or on how few cores.
 
+use indexmap::IndexMap;
+
 use crate::report::TargetLine;
 use crate::row::{Row, Stat};
 use crate::views::{Along, curves, varies};
@@ -71,10 +73,12 @@ enum Meets {
 }
 
 /// One line a curve, the best first, lines of reference after the systems that they reach as far as.
-pub(crate) fn lines(rows: &[Row], targets: &[TargetLine]) -> Vec<SystemLine> {
+pub(crate) fn lines(rows: &[Row], targets: &[TargetLine], found: &IndexMap<String, f64>) -> Vec<SystemLine> {
     let goal = Goal::of(rows);
-    let mut lines: Vec<_> =
-        curves(rows, goal.along()).into_iter().map(|(name, rows)| line(name, &rows, targets, goal)).collect();
+    let mut lines: Vec<_> = curves(rows, goal.along())
+        .into_iter()
+        .map(|(name, rows)| line(name, &rows, (targets, found), goal))
+        .collect();
     let order = |line: &SystemLine| match (goal, line.reach) {
         (_, None) => f64::INFINITY,
         (Goal::MostLoad, Some(reach)) => -reach.value,
@@ -84,26 +88,28 @@ pub(crate) fn lines(rows: &[Row], targets: &[TargetLine]) -> Vec<SystemLine> {
     lines
 }
 
-fn line(name: String, rows: &[&Row], targets: &[TargetLine], goal: Goal) -> SystemLine {
+fn line(
+    name: String,
+    rows: &[&Row],
+    (targets, found): (&[TargetLine], &IndexMap<String, f64>),
+    goal: Goal,
+) -> SystemLine {
     // From the easy end (little load, many cores) to the hard one.
     let mut path: Vec<(f64, &Row)> = rows.iter().filter_map(|row| Some((goal.place(row)?, *row))).collect();
     if goal == Goal::FewestCores {
         path.reverse();
     }
-    let mut met: Vec<Meets> = path.iter().map(|(_, row)| meets(row, targets)).collect();
-    // Short runs count only where there is nothing better, and show nothing for certain.
-    let is_settled = path.iter().zip(&met).any(|((_, row), met)| row.steady && *met >= Meets::ByEstimate);
-    let most = if is_settled { Meets::Maybe } else { Meets::ByEstimate };
-    for ((_, row), met) in path.iter().zip(&mut met) {
-        if !row.steady && *met > most {
-            *met = most;
-        }
-    }
+    let met: Vec<Meets> = path.iter().map(|(_, row)| meets(row, targets)).collect();
     let last = |least: Meets| met.iter().rposition(|m| *m >= least);
-    let best = last(Meets::ByEstimate);
+    // Who searched for the limit knows more than the rows say.
+    let found = rows.first().and_then(|row| found.get(&row.system));
+    let (best, certain) = match found.and_then(|at| path.iter().position(|(place, _)| is_same(*place, *at))) {
+        Some(at) => (Some(at), (met[at] == Meets::Certainly).then_some(at)),
+        None => (last(Meets::ByEstimate), last(Meets::Certainly)),
+    };
     let reach = best.map(|at| Reach {
         value: path[at].0,
-        certain: last(Meets::Certainly).map(|at| path[at].0),
+        certain: certain.map(|at| path[at].0),
         missed: (at + 1..path.len()).find(|beyond| met[*beyond] == Meets::No).map(|beyond| path[beyond].0),
     });
     let row = best.map(|at| path[at].1);
@@ -118,11 +124,17 @@ fn line(name: String, rows: &[&Row], targets: &[TargetLine], goal: Goal) -> Syst
     }
 }
 
+/// Loads and cores are written with some digits only.
+fn is_same(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-6 * b.abs()
+}
+
 fn meets(row: &Row, targets: &[TargetLine]) -> Meets {
     if row.overloaded {
         return Meets::No;
     }
-    let mut worst = Meets::Certainly;
+    // Short runs show nothing for certain.
+    let mut worst = if row.steady { Meets::Certainly } else { Meets::ByEstimate };
     for target in targets {
         let met = match target.of(row) {
             None => Meets::No,
@@ -155,14 +167,16 @@ mod tests {
     }
 
     #[test]
-    fn short_runs_count_only_where_there_is_nothing_better() {
-        let short = |load: f64| point(load, (1.0, 2.0, 3.0)).replacen('{', r#"{"steady":false,"#, 1);
-        let reach = |text: String| {
-            lines(&Row::from_lines(&text).unwrap(), &[target(10.0)])[0].reach.map(|it| (it.value, it.certain))
+    fn who_searched_for_the_limit_knows_more_than_short_runs() {
+        let short = point(0.7, (1.0, 2.0, 3.0)).replacen('{', r#"{"steady":false,"#, 1);
+        let rows = Row::from_lines(&format!("{}\n{short}", point(0.5, (1.0, 2.0, 3.0)))).unwrap();
+        let reach = |found: &[(String, f64)]| {
+            let found = found.iter().cloned().collect();
+            lines(&rows, &[target(10.0)], &found)[0].reach.map(|it| (it.value, it.certain))
         };
-        let settled = point(0.5, (1.0, 2.0, 3.0));
-        assert_eq!(reach(format!("{settled}\n{}", short(0.7))), Some((0.5, Some(0.5))));
-        assert_eq!(reach(format!("{}\n{}", short(0.5), short(0.7))), Some((0.7, None)));
+        assert_eq!(reach(&[]), Some((0.7, Some(0.5))));
+        assert_eq!(reach(&[("a".to_owned(), 0.5)]), Some((0.5, Some(0.5))));
+        assert_eq!(reach(&[("a".to_owned(), 0.7)]), Some((0.7, None)));
     }
 
     #[test]
@@ -174,7 +188,7 @@ mod tests {
             point(0.6, (20.0, 21.0, 22.0)),
         ];
         let rows = Row::from_lines(&lines.join("\n")).unwrap();
-        let table = super::lines(&rows, &[target(10.0)]);
+        let table = super::lines(&rows, &[target(10.0)], &IndexMap::new());
         assert_eq!(table[0].reach, Some(Reach { value: 0.4, certain: Some(0.2), missed: Some(0.6) }));
         assert_eq!(table[0].tails[0].unwrap().estimate, 9.0);
     }
@@ -183,7 +197,7 @@ mod tests {
     fn a_system_that_never_meets_the_target_comes_last() {
         let mut rows = Row::from_lines(&point(0.2, (20.0, 21.0, 22.0))).unwrap();
         rows.extend(Row::from_lines(&point(0.1, (1.0, 1.0, 1.0)).replace("\"a\"", "\"b\"")).unwrap());
-        let table = super::lines(&rows, &[target(10.0)]);
+        let table = super::lines(&rows, &[target(10.0)], &IndexMap::new());
         assert_eq!(table.iter().map(|line| line.name.as_str()).collect::<Vec<_>>(), ["b", "a"]);
         assert_eq!(table[1].reach, None);
     }
@@ -194,7 +208,7 @@ mod tests {
             format!(r#"{{"system":"a","load":0.5,"cores_allocated":{cores},"latency_ns":{{"p99":{p99}}}}}"#)
         };
         let rows = Row::from_lines(&[row(8, 12), row(10, 9), row(12, 7)].join("\n")).unwrap();
-        let table = super::lines(&rows, &[target(10.0)]);
+        let table = super::lines(&rows, &[target(10.0)], &IndexMap::new());
         assert_eq!(table[0].reach, Some(Reach { value: 10.0, certain: Some(10.0), missed: Some(8.0) }));
     }
 }

@@ -99,7 +99,7 @@ mod tests {
             percentile: "p99".into(),
             value: 10.0,
         };
-        let lines = table::lines(&rows, std::slice::from_ref(&target));
+        let lines = table::lines(&rows, std::slice::from_ref(&target), &indexmap::IndexMap::new());
         let waits = waits(&rows, &[target], &lines, None).unwrap();
         assert_eq!((waits.place, waits.causes), (0.7, vec!["queued".to_owned(), "behind long".to_owned()]));
         let amounts: Vec<_> =

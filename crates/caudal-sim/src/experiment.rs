@@ -81,7 +81,7 @@ pub struct Quantity {
 pub struct ClassResults {
     /// Sojourn times in ps.
     pub latency_ps: Replicated,
-    /// Slowdowns times [`SLOWDOWN_ONE`].
+    /// Slowdowns times [`crate::engine::SLOWDOWN_ONE`].
     pub slowdown: Replicated,
     /// Sums over all replications.
     pub sums: ClassStats,

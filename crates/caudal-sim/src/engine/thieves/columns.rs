@@ -6,7 +6,7 @@
 /// In place of a slot or a tick: no thief. So large that it never comes first.
 pub(super) const NOBODY: i32 = 1 << 30;
 
-/// By worker, of `LANES`; what the columns mean says [`super::thieves`].
+/// By worker, of `LANES`; what the columns mean says [`super`].
 #[repr(align(64))]
 pub(super) struct Columns<const LANES: usize> {
     /// The slot in which its walk began.

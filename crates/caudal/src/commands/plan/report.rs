@@ -26,6 +26,7 @@ pub(super) fn report(question: &Question, plan: &Plan, command: &str) -> Report 
             policy_toml: plan.winner.as_ref().map_or(String::new(), |winner| winner.policy_toml.clone()),
             system: plan.winner.as_ref().map(|winner| winner.system.clone()),
         }),
+        found: plan.systems.iter().filter_map(|it| Some((it.system.clone(), it.reach.pass?))).collect(),
         targets: question.targets.iter().map(line).collect(),
         config_toml: format!("# {command}\n"),
         provenance: vec![
