@@ -114,7 +114,7 @@ impl<R: Rebalance, const LANES: usize> Few<R, LANES> {
     #[inline(always)]
     fn advance(&mut self, now_ps: u64) -> u64 {
         let mut ahead_ps = now_ps - self.slot_ps;
-        if ahead_ps < 4 * self.check_ps {
+        if ahead_ps < 4 * self.check_ps && (self.slot as u64) < SLOTS_MAX {
             while ahead_ps >= self.check_ps {
                 ahead_ps -= self.check_ps;
                 self.slot += 1;
