@@ -377,6 +377,31 @@ fn plain_stealing_is_the_same_as_by_events() {
     check(150, plain_stealing(1_500), unwatched_is_watched);
 }
 
+/// Workers begin to look around when the first requests arrive.
+#[test]
+fn plain_stealing_is_the_same_as_by_events_from_the_first_moment_on() {
+    let gaps = Gaps::Grid(50);
+    for (seed, cores) in (0..300).zip([2, 16, 17, 32, 33, 64, 70].into_iter().cycle()) {
+        let check = Picos::from_nanos(50);
+        let case = Case {
+            cores,
+            allocated: cores,
+            pools: Pools::PerCore,
+            load: 0.05,
+            seed,
+            sizes: Sizes::Exponential(1_000),
+            gaps,
+            length: Length { warm_up: 0, measured: 10 },
+            dispatch: DispatchConfig::Random,
+            rebalance: RebalanceConfig::WorkStealing(WorkStealingConfig::default()),
+            discipline: DisciplineConfig::Fcfs,
+            allocation: AllocationConfig::Static,
+            costs: Costs { steal_check: check, steal: check, ..Costs::default() },
+        };
+        unwatched_is_watched(&case).unwrap_or_else(|differs| panic!("{case:?}: {differs}"));
+    }
+}
+
 /// Rare coincidences have the time to come, and where all times are multiples of 100 ns the common ones too.
 #[test]
 fn plain_stealing_is_the_same_as_by_events_in_long_runs() {

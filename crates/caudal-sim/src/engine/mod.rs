@@ -169,7 +169,7 @@ fn stealing(run: &Run<'_>, config: WorkStealingConfig) -> Outcome {
     let policy = WorkStealing::new(config);
     let order = balance::walk_order(run.seed, cores as usize);
     let seed = host::stream(run.seed, host::Purpose::Walk);
-    if cores as usize > FEW || check_ps > CHECK_MAX_PS {
+    if cores as usize > FEW || !(2..=CHECK_MAX_PS).contains(&check_ps) {
         return stealing_by::<_, 0>(run, Many::new(policy, check_ps, order, seed));
     }
     match cores {

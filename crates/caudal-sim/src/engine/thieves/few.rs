@@ -28,15 +28,17 @@ use caudal_policy::rebalance::Rebalance;
 
 use super::super::keys::Keys;
 use super::super::tree::NEVER;
-use super::columns::{Columns, Found, NOBODY};
+use super::columns::{Columns, Moment, NO_TICK, NOBODY, TICK_BITS};
 use super::{Called, Events, Thieves};
 
 /// Most workers: sets of them are words.
 pub(in super::super) const FEW: usize = 64;
-/// Longest look, in ps: a tick is one 32-bit number.
-pub(in super::super) const CHECK_MAX_PS: u64 = 1 << 24;
 /// Bits of a worker in a tick.
 const WORKER_BITS: u32 = 6;
+/// Longest look, in ps: the time in a tick is less.
+pub(in super::super) const CHECK_MAX_PS: u64 = 1 << (TICK_BITS - WORKER_BITS);
+/// So far ahead, slots are counted by multiplication.
+const NEAR_PS: u64 = 1 << 40;
 /// Slots are counted anew after so many.
 const SLOTS_MAX: u64 = 1 << 29;
 
@@ -51,9 +53,12 @@ struct Walk {
 pub(in super::super) struct Few<R, const LANES: usize> {
     policy: R,
     check_ps: u64,
+    /// 2^64 / check, and a bit more.
+    check_inverse: u64,
     /// What a whole walk takes.
     walk_ps: u64,
     pools: i32,
+    slots_max: u64,
     /// By place, the pool; by pool, the place.
     order: Box<[u16]>,
     place: Box<[u16]>,
@@ -86,12 +91,14 @@ impl<R: Rebalance, const LANES: usize> Few<R, LANES> {
         seed: u64,
     ) -> Self {
         let pools = order.len();
-        assert!((1..=CHECK_MAX_PS).contains(&check_ps) && pools >= 2 && pools <= LANES && LANES <= FEW);
+        assert!((2..=CHECK_MAX_PS).contains(&check_ps) && pools >= 2 && pools <= LANES && LANES <= FEW);
         Few {
             policy,
             check_ps,
+            check_inverse: u64::MAX / check_ps + 1,
             walk_ps: (pools as u64 - 1) * check_ps,
             pools: pools as i32,
+            slots_max: SLOTS_MAX,
             order,
             place,
             columns: Columns::new(),
@@ -113,23 +120,22 @@ impl<R: Rebalance, const LANES: usize> Few<R, LANES> {
     /// Moves the slot up to `now_ps`; returns the time since it began.
     #[inline(always)]
     fn advance(&mut self, now_ps: u64) -> u64 {
-        let mut ahead_ps = now_ps - self.slot_ps;
-        if ahead_ps < 4 * self.check_ps && (self.slot as u64) < SLOTS_MAX {
-            while ahead_ps >= self.check_ps {
-                ahead_ps -= self.check_ps;
-                self.slot += 1;
-            }
-            self.slot_ps = now_ps - ahead_ps;
-            return ahead_ps;
+        let ahead_ps = now_ps - self.slot_ps;
+        // The quotient: with e = inverse x check - 2^64 in 1 ..= check, it is exact as long as ahead x e < 2^64.
+        let slots = (u128::from(ahead_ps) * u128::from(self.check_inverse) >> 64) as u64;
+        if ahead_ps >= NEAR_PS || self.slot as u64 + slots >= self.slots_max {
+            return self.advance_far(now_ps);
         }
-        self.advance_far(now_ps)
+        self.slot += slots as i32;
+        self.slot_ps += slots * self.check_ps;
+        now_ps - self.slot_ps
     }
 
     #[inline(never)]
     fn advance_far(&mut self, now_ps: u64) -> u64 {
         let slots = (now_ps - self.slot_ps) / self.check_ps;
         self.slot_ps += slots * self.check_ps;
-        if self.slot as u64 + slots < SLOTS_MAX {
+        if self.slot as u64 + slots < self.slots_max {
             self.slot += slots as i32;
         } else {
             self.count_anew(now_ps);
@@ -137,10 +143,13 @@ impl<R: Rebalance, const LANES: usize> Few<R, LANES> {
         now_ps - self.slot_ps
     }
 
-    /// Moves the slot up to `now_ps`; returns the tick of `acting` if it were a thief that came now.
+    /// Moves the slot up to `now_ps`. Workers below `acting` are through with that moment.
     #[inline(always)]
-    fn acts(&mut self, now_ps: u64, acting: usize) -> i32 {
-        (self.advance(now_ps) << WORKER_BITS) as i32 | acting as i32
+    fn moment(&mut self, now_ps: u64, acting: usize) -> Moment {
+        // When time begins, all have begun to walk before anything arrives.
+        let acting = if now_ps == 0 { LANES } else { acting };
+        let acts = tick(self.advance(now_ps), acting);
+        Moment { pools: self.pools, slot: self.slot, acts }
     }
 
     /// Counts slots from about now on.
@@ -153,15 +162,10 @@ impl<R: Rebalance, const LANES: usize> Few<R, LANES> {
             self.walk_on(worker, walks);
         }
         let before_ps = self.walk_ps + self.check_ps;
-        let zero_ps = self.slot_ps - before_ps.min(self.slot_ps);
-        let gone = ((zero_ps - self.zero_ps) / self.check_ps) as i64;
-        self.zero_ps = zero_ps;
-        self.slot = ((self.slot_ps - zero_ps) / self.check_ps) as i32;
-        let alarms_count = self.stealable != 0;
+        self.zero_ps = self.slot_ps - before_ps.min(self.slot_ps);
+        self.slot = ((self.slot_ps - self.zero_ps) / self.check_ps) as i32;
         for worker in (0..LANES).filter(|worker| looking >> worker & 1 == 1) {
             self.columns.began[worker] = self.slot_of(worker);
-            let alarm = i64::from(self.columns.alarm[worker]) - gone;
-            self.columns.alarm[worker] = if alarms_count { alarm as i32 } else { NOBODY };
         }
     }
 
@@ -195,36 +199,32 @@ impl<R: Rebalance, const LANES: usize> Few<R, LANES> {
         self.begin_walk(worker);
     }
 
-    /// The walks of `worker` that end before `acts` of the current slot are followed by others.
+    /// The walks of `worker` that are over are followed by others.
     #[inline(always)]
-    fn catch_up(&mut self, worker: usize, acts: i32) {
+    fn catch_up(&mut self, worker: usize, now: Moment) {
         let walk = self.pools - 1;
-        let next = self.slot + i32::from(self.columns.tick[worker % LANES] < acts);
+        let next = self.slot + i32::from(self.columns.tick[worker % LANES] < now.acts);
         let behind = next - self.columns.began[worker % LANES] - 1;
-        if behind >= walk {
-            let walks = if behind < 2 * walk { 1 } else { behind / walk };
-            self.walk_on(worker, walks as u64);
-        }
+        let walks = if behind < 2 * walk { 1 } else { behind / walk };
+        self.walk_on(worker, walks as u64);
     }
 
-    /// Steps to the first pool with tasks that is at least `from` steps behind `start`.
+    /// Steps from `start` on to the first pool with tasks.
     #[inline(always)]
-    fn first_from(&self, start: i32, from: i32) -> Option<i32> {
+    fn first_from(&self, start: i32) -> Option<i32> {
         let twice = u128::from(self.stealable) | u128::from(self.stealable) << self.pools;
         let ahead = (twice >> start) as u64 & (!0 >> (64 - self.pools));
-        let ahead = ahead & (!0_u64).checked_shl(from as u32).unwrap_or(0);
         (ahead != 0).then(|| ahead.trailing_zeros() as i32)
     }
 
-    /// `worker` is at least `from` steps into its walk; some pool has tasks.
+    /// `worker` begins its walk; some pool has tasks.
     #[inline(always)]
-    fn set_alarm(&mut self, worker: usize, from: i32) {
+    fn set_alarm(&mut self, worker: usize) {
         let lane = worker % LANES;
-        let looks = match self.first_from(self.columns.start[lane], from) {
+        let looks = match self.first_from(self.columns.start[lane]) {
             Some(steps) => steps + i32::from(steps < self.columns.own[lane]),
             None => self.pools - 1,
         };
-        self.columns.alarm[lane] = self.columns.began[lane] + looks;
         let alarm_ps = self.walks[lane].began_ps + looks as u64 * self.check_ps;
         let key = self.keys.of(worker, alarm_ps);
         if key < self.key {
@@ -232,40 +232,25 @@ impl<R: Rebalance, const LANES: usize> Few<R, LANES> {
         }
     }
 
-    /// The first alarm has this slot and tick, see [`Columns::first`].
+    /// Finds the first alarm.
     #[inline(always)]
-    fn set_first(&mut self, (slot, tick): (i32, i32)) {
-        if slot >= NOBODY {
+    fn find_first(&mut self, now: Moment) {
+        let Some((slots, tick)) = self.columns.first(self.stealable, now).ahead() else {
             self.key = NEVER;
             return;
-        }
+        };
         self.first = (tick & ((1 << WORKER_BITS) - 1)) as usize;
-        self.first_ps = self.zero_ps + slot as u64 * self.check_ps + (tick >> WORKER_BITS) as u64;
+        self.first_ps = self.slot_ps + u64::from(slots) * self.check_ps + u64::from(tick >> WORKER_BITS);
         self.key = self.keys.of(self.first, self.first_ps);
     }
 
-    /// What the columns, which are up to date then, have to know of `pool` and this moment.
+    /// All walks that are over are followed by others.
     #[inline(always)]
-    fn found(&mut self, pool: usize, now_ps: u64, acting: usize) -> Found {
-        let acts = self.acts(now_ps, acting);
-        let mut over = self.columns.over(self.slot, acts, self.pools - 1);
+    fn catch_all_up(&mut self, now: Moment) {
+        let mut over = self.columns.over(now);
         while over != 0 {
-            self.catch_up(over.trailing_zeros() as usize, acts);
+            self.catch_up(over.trailing_zeros() as usize, now);
             over &= over - 1;
-        }
-        // Alarms that were set before there were tasks are worth nothing.
-        let anew = self.stealable == 0;
-        Found { place: i32::from(self.place[pool]), pools: self.pools, slot: self.slot, acts, anew }
-    }
-
-    /// The look of `worker` after so many steps was in vain: it goes on with the next, or another walk.
-    #[inline(always)]
-    fn go_on(&mut self, worker: usize, (looks, steps): (i32, i32)) {
-        if looks == self.pools - 1 {
-            self.walk_on(worker, 1);
-            self.set_alarm(worker, 0);
-        } else {
-            self.set_alarm(worker, steps + 1);
         }
     }
 
@@ -289,13 +274,21 @@ impl<R: Rebalance, const LANES: usize> Few<R, LANES> {
     }
 
     #[inline(always)]
-    fn leave(&mut self, worker: usize) {
+    fn leave(&mut self, worker: usize, now: Moment) {
         self.looking &= !(1 << worker);
         self.columns.began[worker % LANES] = NOBODY;
-        self.columns.alarm[worker % LANES] = NOBODY;
+        self.columns.tick[worker % LANES] = NO_TICK;
         if self.key != NEVER && self.first == worker {
-            self.set_first(self.columns.first());
+            self.find_first(now);
         }
+    }
+
+    /// Is the first alarm that of a thief that looks at `pool` then?
+    #[inline(always)]
+    fn first_is_at(&self, pool: usize) -> bool {
+        let lane = self.first % LANES;
+        let looks = ((self.first_ps - self.walks[lane].began_ps) / self.check_ps) as i32;
+        self.place_after(lane, self.steps_of(lane, looks)) == usize::from(self.place[pool])
     }
 }
 
@@ -324,61 +317,73 @@ impl<R: Rebalance, const LANES: usize, const LEVELS: u32> Thieves<LEVELS> for Fe
     #[inline(always)]
     fn join(&mut self, events: &mut Events<LEVELS>, worker: usize, now_ps: u64) {
         events.clear(worker);
-        self.columns.tick[worker % LANES] = self.acts(now_ps, worker);
+        self.columns.tick[worker % LANES] = tick(self.advance(now_ps), worker);
         self.columns.began[worker % LANES] = self.slot;
         self.walks[worker % LANES].began_ps = now_ps;
         self.looking |= 1 << worker;
         self.begin_walk(worker);
         if self.stealable != 0 {
-            self.set_alarm(worker, 0);
+            self.set_alarm(worker);
         }
     }
 
     #[inline(always)]
     fn look_up(&mut self, _events: &mut Events<LEVELS>, worker: usize, now_ps: u64) -> Option<usize> {
+        let now = self.moment(now_ps, worker);
         let lane = worker % LANES;
-        let looks = self.columns.alarm[lane] - self.columns.began[lane];
+        let looks = self.slot - self.columns.began[lane];
         let steps = self.steps_of(lane, looks);
         if let Some(pool) = self.stealable_pool(lane, steps) {
             self.looked_ps += u128::from(now_ps - self.walks[lane].began_ps);
-            self.leave(worker);
+            self.leave(worker, now);
             return Some(pool);
         }
-        self.go_on(worker, (looks, steps));
-        self.set_first(self.columns.first());
+        if looks == self.pools - 1 {
+            self.walk_on(worker, 1);
+        }
+        self.find_first(Moment { acts: now.acts + 1, ..now });
         None
     }
 
     #[inline(always)]
     fn set_stealable(&mut self, _events: &mut Events<LEVELS>, pool: usize, now_ps: u64, acting: usize) {
-        let found = self.found(pool, now_ps, acting);
-        self.stealable |= 1 << found.place;
+        let is_first = self.stealable == 0;
+        self.stealable |= 1 << self.place[pool];
         if self.looking != 0 {
-            let first = self.columns.set_alarms(found);
-            self.set_first(first);
+            let now = self.moment(now_ps, acting);
+            if is_first {
+                self.catch_all_up(now);
+            }
+            self.find_first(now);
         }
     }
 
     #[inline(always)]
-    fn clear_stealable(&mut self, pool: usize) {
+    fn clear_stealable(&mut self, pool: usize, now_ps: u64, acting: usize) {
         self.stealable &= !(1 << self.place[pool]);
         if self.stealable == 0 {
             self.key = NEVER;
+        } else if self.looking != 0 && self.first_is_at(pool) {
+            let now = self.moment(now_ps, acting);
+            self.find_first(now);
         }
     }
 
     #[inline(always)]
     fn call(&mut self, _events: &mut Events<LEVELS>, worker: usize, now_ps: u64) -> Called {
-        let found = self.found(worker, now_ps, 0);
+        let now = self.moment(now_ps, 0);
+        if self.stealable == 0 {
+            self.catch_all_up(now);
+        }
         let lane = worker % LANES;
         let (began, tick) = (self.columns.began[lane], self.columns.tick[lane]);
-        // One that has joined at this very moment has a whole look before it.
-        let late = tick < found.acts || began == self.slot;
+        let late = tick < now.acts;
         let slot = self.slot + i32::from(late);
         let end_ps = self.slot_ps + (tick >> WORKER_BITS) as u64 + if late { self.check_ps } else { 0 };
         // Thieves that join now, or later, look for the first time after that; unless it is a whole look away.
-        let alone = end_ps - now_ps < self.check_ps && !self.columns.any_before(found, slot, tick);
-        self.leave(worker);
+        let is_near = end_ps - now_ps < self.check_ps;
+        let alone = is_near && !self.columns.any_before(i32::from(self.place[worker]), now, slot, tick);
+        self.leave(worker, now);
         let last = self.place_after(lane, self.steps_of(lane, slot - began));
         Called { end_ps, alone, last: usize::from(self.order[last]) }
     }
@@ -396,12 +401,16 @@ impl<R: Rebalance, const LANES: usize, const LEVELS: u32> Thieves<LEVELS> for Fe
             <Self as Thieves<LEVELS>>::end(self, worker, now_ps);
             return Some(pool);
         }
-        self.advance(now_ps);
+        self.columns.tick[lane] = tick(self.advance(now_ps), worker);
         self.columns.began[lane] = self.slot_of(worker);
         events.clear(worker);
         self.looking |= 1 << worker;
+        if looks == self.pools - 1 {
+            self.walk_on(worker, 1);
+        }
         if self.stealable != 0 {
-            self.go_on(worker, (looks, steps));
+            let now = self.moment(now_ps, worker + 1);
+            self.find_first(now);
         }
         None
     }
@@ -420,9 +429,63 @@ impl<R: Rebalance, const LANES: usize, const LEVELS: u32> Thieves<LEVELS> for Fe
     }
 }
 
+/// The tick of `worker` if its looks end so long after a slot has begun.
+#[inline(always)]
+fn tick(since_ps: u64, worker: usize) -> i32 {
+    (since_ps << WORKER_BITS) as i32 | worker as i32
+}
+
 /// Places from `start` on to `place`, around the end.
 #[inline(always)]
 fn steps(pools: i32, start: i32, place: i32) -> i32 {
     let ahead = place - start;
     if ahead < 0 { ahead + pools } else { ahead }
+}
+
+#[cfg(test)]
+mod tests {
+    use caudal_config::{Costs, Pools, System};
+    use caudal_policy::Picos;
+    use caudal_policy::rebalance::{RebalanceConfig, WorkStealing, WorkStealingConfig};
+    use caudal_workload::{Arrivals, find_named};
+
+    use super::super::super::{Length, Run, balance, stealing_by};
+    use super::*;
+
+    /// What a run comes to when slots are counted anew after so many.
+    fn outcome(cores: u32, load: f64, slots_max: u64) -> String {
+        let config = WorkStealingConfig::default();
+        let system = System {
+            pools: Pools::PerCore,
+            rebalance: RebalanceConfig::WorkStealing(config),
+            ..System::single_queue(cores)
+        };
+        let service = find_named("exp-1us").unwrap().compile().unwrap();
+        let run = Run {
+            system: &system,
+            costs: &Costs::default(),
+            service: &service,
+            arrivals: &Arrivals::poisson(),
+            mean_gap_ps: service.mean_ps() / (load * f64::from(cores)),
+            seed: 5,
+            length: Length { warm_up: 100, measured: 20_000 },
+            pilot: false,
+            stepwise: false,
+        };
+        let order = balance::walk_order(run.seed, cores as usize);
+        let check = Picos::from_nanos(100).0;
+        let mut thieves = Few::<_, 32>::new(WorkStealing::new(config), check, order, 7);
+        thieves.slots_max = slots_max;
+        format!("{:?}", stealing_by::<_, 5>(&run, thieves))
+    }
+
+    #[test]
+    fn slots_that_are_counted_anew_change_nothing() {
+        for (cores, load) in [(2, 0.7), (19, 0.05), (32, 0.5), (32, 0.9)] {
+            let once = outcome(cores, load, SLOTS_MAX);
+            for slots_max in [200, 1_001] {
+                assert_eq!(outcome(cores, load, slots_max), once, "{cores} cores, load {load}");
+            }
+        }
+    }
 }

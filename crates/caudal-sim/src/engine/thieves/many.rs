@@ -158,7 +158,7 @@ impl<R: Rebalance, const LEVELS: u32> Thieves<LEVELS> for Many<R> {
     }
 
     #[inline(always)]
-    fn clear_stealable(&mut self, pool: usize) {
+    fn clear_stealable(&mut self, pool: usize, _now_ps: u64, _acting: usize) {
         self.ring.clear_stealable(self.place[pool]);
     }
 
