@@ -171,7 +171,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
             return self.core.schedule(worker, alarm_ps);
         }
         self.core.drop_from_ring(worker);
-        if let Some(alarm_ps) = self.core.ring.pass_own(worker as u16, self.core.now_ps) {
+        if let Some(alarm_ps) = self.core.ring.rejoin_behind_own(worker as u16, self.core.now_ps) {
             return self.core.schedule(worker, alarm_ps);
         }
         self.go_on(worker, at);

@@ -184,18 +184,35 @@ impl Walks {
     /// its own pool, which is at that end, and the second end if that is not 0. Returns when its alarm is.
     #[inline(always)]
     pub(super) fn join(&mut self, worker: u16, now_ps: u64, first: u16, ends: (u16, u16)) -> u64 {
+        self.enter(worker, now_ps, first, ends);
+        self.alarm_ps(&self.thieves[worker as usize], first)
+    }
+
+    /// As [`Walks::join`], for those who look after alarms themselves.
+    #[inline(always)]
+    pub(super) fn enter(&mut self, worker: u16, now_ps: u64, first: u16, ends: (u16, u16)) {
         let frac_ps = self.advance(now_ps);
         // The check ends one slot later.
         let slot = if self.slot + 1 == self.held { 0 } else { self.slot + 1 };
-        self.insert(worker, now_ps + self.check_ps, slot, frac_ps, first, ends)
+        self.insert(worker, now_ps + self.check_ps, slot, frac_ps, first, ends);
     }
 
-    /// `worker` has left at its own pool, which it passes over without a check, and joins again. Returns when its
-    /// alarm is; `None` if its walk is over.
+    /// `worker` has left at its own pool, which it passes over without a check, and joins again. Returns the rank
+    /// that it checks now, and the end of its walk; `None` if that is over.
     #[inline(always)]
-    pub(super) fn pass_own(&mut self, worker: u16, now_ps: u64) -> Option<u64> {
+    pub(super) fn pass_own(&mut self, worker: u16, now_ps: u64) -> Option<(u16, u16)> {
         let Thief { end, then, .. } = self.thieves[worker as usize];
-        (then > 0).then(|| self.join(worker, now_ps, end + 1, (then, 0)))
+        if then == 0 {
+            return None;
+        }
+        self.enter(worker, now_ps, end + 1, (then, 0));
+        Some((end + 1, then))
+    }
+
+    /// As [`Walks::pass_own`]. Returns when its alarm is.
+    pub(super) fn rejoin_behind_own(&mut self, worker: u16, now_ps: u64) -> Option<u64> {
+        let (first, _) = self.pass_own(worker, now_ps)?;
+        Some(self.alarm_ps(&self.thieves[worker as usize], first))
     }
 
     /// As [`Walks::join`], in the middle of the check.
@@ -204,7 +221,8 @@ impl Walks {
         let ahead_ps = at.end_ps - self.slot_ps;
         let slots = ahead_ps / self.check_ps % u64::from(self.held);
         let slot = self.wrapped(self.slot + slots as u16);
-        self.insert(worker, at.end_ps, slot, ahead_ps % self.check_ps, at.rank, ends)
+        self.insert(worker, at.end_ps, slot, ahead_ps % self.check_ps, at.rank, ends);
+        self.alarm_ps(&self.thieves[worker as usize], at.rank)
     }
 
     #[inline(always)]
@@ -216,16 +234,14 @@ impl Walks {
         frac_ps: u64,
         first: u16,
         (end, then): (u16, u16),
-    ) -> u64 {
+    ) {
         let bucket = self.minus(slot, self.wrapped(first));
         let next = std::mem::replace(&mut self.heads[bucket as usize], worker);
         if next == NOBODY {
             self.taken.insert(bucket as usize);
         }
         let base_ps = end_ps.wrapping_sub(u64::from(first) * self.check_ps);
-        let thief = Thief { base_ps, frac_ps, bucket, first, end, then, next };
-        self.thieves[worker as usize] = thief;
-        self.alarm_ps(&thief, first)
+        self.thieves[worker as usize] = Thief { base_ps, frac_ps, bucket, first, end, then, next };
     }
 
     /// When `thief` has its alarm, of its checks from `rank` on.
@@ -241,12 +257,7 @@ impl Walks {
         if self.stealable.len() == 0 {
             return None;
         }
-        let wrapped = self.wrapped(from);
-        let ahead = match self.stealable.first_from(wrapped as usize) {
-            Some(found) => found as u16 - wrapped,
-            None => self.held - wrapped + self.stealable.first_from(0)? as u16,
-        };
-        Some(from + ahead).filter(|&found| found < end)
+        Some(from + self.to_stealable(from)?).filter(|&found| found < end)
     }
 
     /// The check under way of `worker`, where workers below `acting` are through with this moment.
@@ -288,28 +299,30 @@ impl Walks {
         self.stealable.remove(rank as usize);
     }
 
-    /// The pool of `rank` has tasks to steal now. Returns the thief that comes to it first, and when.
+    /// The pool of `rank` has tasks to steal now.
+    #[inline(always)]
+    pub(super) fn add_stealable(&mut self, rank: u16) {
+        self.stealable.insert(rank as usize);
+    }
+
+    /// As [`Walks::add_stealable`]. Returns the thief that comes to it first, and when.
     #[inline(always)]
     pub(super) fn set_stealable(&mut self, rank: u16, now_ps: u64, acting: u32) -> Option<(u16, u64)> {
-        self.stealable.insert(rank as usize);
-        let (worker, at, at_ps) = self.first_to(rank, now_ps, acting)?;
-        (at < self.thieves[worker as usize].end).then_some((worker, at_ps))
+        self.add_stealable(rank);
+        let (worker, at_ps) = self.first_to(rank, now_ps, acting)?;
+        let thief = &self.thieves[worker as usize];
+        let end_ps = thief.base_ps.wrapping_add(u64::from(thief.end) * self.check_ps);
+        (at_ps < end_ps).then_some((worker, at_ps))
     }
 
-    /// May any thief come to the pool of `rank` by `until_ps`? Some walks end before they get there; that is not
-    /// looked into.
+    /// The thief that comes to the pool of `rank` first if no walk ends before, and when.
     #[inline(always)]
-    pub(super) fn any_before(&mut self, rank: u16, now_ps: u64, acting: u32, until_ps: u64) -> bool {
-        self.first_to(rank, now_ps, acting).is_some_and(|(_, _, at_ps)| at_ps <= until_ps)
-    }
-
-    /// The thief that comes to the pool of `rank` first, if its walk is that long; as which rank, and when.
-    #[inline(always)]
-    fn first_to(&mut self, rank: u16, now_ps: u64, acting: u32) -> Option<(u16, u16, u64)> {
+    pub(super) fn first_to(&mut self, rank: u16, now_ps: u64, acting: u32) -> Option<(u16, u64)> {
         if self.taken.len() == 0 {
             return None;
         }
         let frac_ps = self.advance(now_ps);
+        let lap_ps = u64::from(self.held) * self.check_ps;
         let mut from = (self.minus(self.slot, rank), frac_ps, acting);
         let mut passed = NOBODY;
         loop {
@@ -317,17 +330,27 @@ impl Walks {
             let thief = &self.thieves[worker as usize];
             let at = self.unwrapped(rank, thief.first);
             let at_ps = thief.base_ps.wrapping_add(u64::from(at) * self.check_ps);
-            // It has been there, and so have all others.
             let ahead_ps = at_ps.wrapping_sub(now_ps) as i64;
-            if ahead_ps < 0 || ahead_ps == 0 && u32::from(worker) < acting || worker == passed {
-                return None;
+            if ahead_ps < 0 || ahead_ps == 0 && u32::from(worker) < acting {
+                // It has been there, and so have all others.
+                return Some((worker, at_ps.wrapping_add(lap_ps)));
             }
-            if (ahead_ps as u64) < u64::from(self.held) * self.check_ps {
-                return Some((worker, at, at_ps));
+            if (ahead_ps as u64) < lap_ps || worker == passed {
+                return Some((worker, at_ps));
             }
             // It has just joined at the pool after this one: the next thief comes here first.
             passed = if passed == NOBODY { worker } else { passed };
             from = (thief.bucket, thief.frac_ps, u32::from(worker) + 1);
+        }
+    }
+
+    /// How far it is to the first pool with tasks, from `rank` on.
+    #[inline(always)]
+    pub(super) fn to_stealable(&self, rank: u16) -> Option<u16> {
+        let wrapped = self.wrapped(rank);
+        match self.stealable.first_from(wrapped as usize) {
+            Some(found) => Some(found as u16 - wrapped),
+            None => self.stealable.first_from(0).map(|found| self.held - wrapped + found as u16),
         }
     }
 
@@ -336,7 +359,7 @@ impl Walks {
     #[inline(always)]
     pub(super) fn leave(&mut self, worker: u16, now_ps: u64, acting: u32, mut alarm: impl FnMut(u16, u64)) {
         let gone = self.thieves[worker as usize];
-        self.unlink(worker, gone.bucket);
+        self.remove(worker);
         if self.stealable.len() == 0 || self.taken.len() == 0 {
             return;
         }
@@ -357,8 +380,10 @@ impl Walks {
         }
     }
 
-    fn unlink(&mut self, worker: u16, bucket: u16) {
-        let next = self.thieves[worker as usize].next;
+    /// `worker` leaves; who has to look at more than before is not asked.
+    #[inline(always)]
+    pub(super) fn remove(&mut self, worker: u16) {
+        let Thief { next, bucket, .. } = self.thieves[worker as usize];
         let mut at = self.heads[bucket as usize];
         if at == worker {
             self.heads[bucket as usize] = next;

@@ -1,15 +1,36 @@
 //! Any number of thieves, on the turning ring of [`Walks`].
+//!
+//! Who steals next is kept by pool: each pool with tasks is *claimed* by the thief that comes to it first without
+//! passing another such pool, since there it would stop. That is at most one claim a pool and one a thief, however
+//! many there are of either, and on a ring each change touches few:
+//!
+//! ```text
+//!   ring:      …  b  .  [q]  .  a  .  c  .  [r]  …       pools move to the left, thieves a, b, c stand still
+//!                 '-----'       '-----------'
+//!                 b … no:  a claims r, since c … see below
+//! ```
+//!
+//! * a pool that gets tasks is claimed by the thief that comes to it first, unless that one stops elsewhere before;
+//! * when a pool has lost its tasks, who claimed it goes on to the next, and claims it if he is there first;
+//! * when a thief leaves, the pool that it claimed is offered to the next; no other pool is concerned;
+//! * a thief that joins claims the next pool ahead if it is there first.
+//!
+//! A claim looks as if walks never ended. Each thief has an event where its walk ends, or is interrupted because the
+//! next pool is its own; there it leaves and joins anew, before any claim beyond comes true.
 
 use caudal_policy::random::Draw;
 use caudal_policy::rebalance::Rebalance;
 
 use super::super::keys::Keys;
-use super::super::tree::NEVER;
+use super::super::tree::{NEVER, WinnerTree};
 use super::super::walks::Walks;
 use super::{Called, Events, Thieves};
 
+/// In place of a rank or a worker.
+const NONE: u16 = u16::MAX;
+
 /// The walk that a worker is in, or was in last.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Walk {
     number: u64,
     began_ps: u64,
@@ -17,6 +38,15 @@ struct Walk {
     end: u16,
     /// The rank of the pool that it looks at for the last time.
     at: u16,
+    /// The rank of the pool that it claims.
+    claim: u16,
+}
+
+/// Who comes to a pool with tasks first.
+#[derive(Clone, Copy, Debug)]
+struct Claim {
+    at_ps: u64,
+    thief: u16,
 }
 
 /// See the [module](self). All pools are held, so that places are ranks.
@@ -29,6 +59,11 @@ pub(in super::super) struct Many<R> {
     order: Box<[u16]>,
     place: Box<[u16]>,
     walks: Box<[Walk]>,
+    /// By rank.
+    claims: Box<[Claim]>,
+    /// The keys of claims, by rank.
+    hits: WinnerTree,
+    keys: Keys,
     seed: u64,
     looked_ps: u128,
 }
@@ -45,8 +80,20 @@ impl<R: Rebalance> Many<R> {
         assert!(check_ps > 0 && pools >= 2);
         let mut ring = Walks::new(pools, pools, check_ps);
         ring.rebuild(0, |_| true, |_| false);
-        let walks = vec![Walk::default(); pools].into();
-        Many { policy, ring, check_ps, pools: pools as u16, order, place, walks, seed, looked_ps: 0 }
+        Many {
+            policy,
+            ring,
+            check_ps,
+            pools: pools as u16,
+            order,
+            place,
+            walks: vec![Walk { number: 0, began_ps: 0, end: 0, at: 0, claim: NONE }; pools].into(),
+            claims: vec![Claim { at_ps: 0, thief: NONE }; pools].into(),
+            hits: WinnerTree::new(pools),
+            keys: Keys::new(pools as u32),
+            seed,
+            looked_ps: 0,
+        }
     }
 
     #[inline(always)]
@@ -75,33 +122,99 @@ impl<R: Rebalance> Many<R> {
         // It may lie behind already.
         let ends =
             if own <= first || own >= end { (end, 0) } else { (own, if own + 1 < end { end } else { 0 }) };
-        let alarm_ps = self.ring.join(worker as u16, now_ps, first, ends);
-        events.set(worker, alarm_ps);
+        self.ring.enter(worker as u16, now_ps, first, ends);
+        self.entered(events, worker, now_ps, first, ends.0);
     }
 
-    /// `worker` is not in the ring any more.
+    /// `worker` looks at `first` from now on, and then at all others before `end`.
     #[inline(always)]
-    fn leave<const LEVELS: u32>(
+    fn entered<const LEVELS: u32>(
         &mut self,
         events: &mut Events<LEVELS>,
         worker: usize,
         now_ps: u64,
-        acting: usize,
+        first: u16,
+        end: u16,
     ) {
-        self.ring.leave(worker as u16, now_ps, acting as u32, |heir, due_ps| {
-            if due_ps < events.due_ps(usize::from(heir)) {
-                events.set(usize::from(heir), due_ps);
-            }
-        });
+        events.set(worker, now_ps + u64::from(end - first) * self.check_ps);
+        self.claim_next(worker as u16, now_ps + self.check_ps, first);
+    }
+
+    /// `thief`, which claims nothing, is through with `rank` at `at_ps` if it gets there: it claims the first pool
+    /// with tasks from there on if nobody is there before.
+    #[inline(always)]
+    fn claim_next(&mut self, thief: u16, at_ps: u64, rank: u16) {
+        let Some(ahead) = self.ring.to_stealable(rank) else { return };
+        let rank = self.wrapped(self.wrapped(rank) + ahead);
+        let at_ps = at_ps + u64::from(ahead) * self.check_ps;
+        let Claim { at_ps: theirs_ps, thief: other } = self.claims[usize::from(rank)];
+        if other == NONE {
+            self.claim(rank, thief, at_ps);
+        } else if (at_ps, thief) < (theirs_ps, other) {
+            self.walks[usize::from(other)].claim = NONE;
+            self.claim(rank, thief, at_ps);
+        }
+    }
+
+    #[inline(always)]
+    fn claim(&mut self, rank: u16, thief: u16, at_ps: u64) {
+        self.walks[usize::from(thief)].claim = rank;
+        self.claims[usize::from(rank)] = Claim { at_ps, thief };
+        self.hits.set(usize::from(rank), self.keys.of(usize::from(thief), at_ps));
+    }
+
+    #[inline(always)]
+    fn unclaim(&mut self, rank: u16) {
+        self.claims[usize::from(rank)].thief = NONE;
+        self.hits.set(usize::from(rank), NEVER);
+    }
+
+    /// The pool of `rank`, which has tasks, goes to the thief that is there first, unless that stops before.
+    #[inline(always)]
+    fn offer(&mut self, rank: u16, now_ps: u64, acting: usize) {
+        let Some((thief, at_ps)) = self.ring.first_to(rank, now_ps, acting as u32) else {
+            return self.unclaim(rank);
+        };
+        let before = self.walks[usize::from(thief)].claim;
+        if before == NONE {
+            return self.claim(rank, thief, at_ps);
+        }
+        if self.claims[usize::from(before)].at_ps < at_ps {
+            return self.unclaim(rank);
+        }
+        self.unclaim(before);
+        self.claim(rank, thief, at_ps);
+    }
+
+    /// `worker` is not in the ring any more.
+    #[inline(always)]
+    fn leave(&mut self, worker: usize, now_ps: u64, acting: usize) {
+        self.ring.remove(worker as u16);
+        let claim = std::mem::replace(&mut self.walks[worker].claim, NONE);
+        if claim != NONE {
+            self.offer(claim, now_ps, acting);
+        }
     }
 
     fn pool(&self, rank: u16) -> usize {
-        usize::from(self.order[usize::from(if rank >= self.pools { rank - self.pools } else { rank })])
+        usize::from(self.order[usize::from(self.wrapped(rank))])
+    }
+
+    #[inline(always)]
+    fn wrapped(&self, rank: u16) -> u16 {
+        if rank >= self.pools { rank - self.pools } else { rank }
     }
 
     fn walk_on<const LEVELS: u32>(&mut self, events: &mut Events<LEVELS>, worker: usize, now_ps: u64) {
         self.looked_ps += u128::from(now_ps - self.walks[worker].began_ps);
         self.begin_walk(events, worker, now_ps);
+    }
+
+    /// The pool that `worker` claims, if it is there now.
+    #[inline(always)]
+    fn hit(&self, worker: usize, now_ps: u64) -> Option<u16> {
+        let claim = self.walks[worker].claim;
+        (claim != NONE && self.claims[usize::from(claim)].at_ps == now_ps).then_some(claim)
     }
 }
 
@@ -113,14 +226,21 @@ impl<R: Rebalance, const LEVELS: u32> Thieves<LEVELS> for Many<R> {
 
     #[inline(always)]
     fn key(&self) -> u64 {
-        NEVER
+        self.hits.min()
     }
 
     fn first_ps(&self) -> Option<u64> {
-        None
+        self.claims.iter().filter(|claim| claim.thief != NONE).map(|claim| claim.at_ps).min()
     }
 
-    fn rebase(&mut self, _keys: Keys) {}
+    fn rebase(&mut self, keys: Keys) {
+        self.keys = keys;
+        for (rank, claim) in self.claims.iter().enumerate() {
+            if claim.thief != NONE {
+                self.hits.set(rank, keys.of(usize::from(claim.thief), claim.at_ps));
+            }
+        }
+    }
 
     #[inline(always)]
     fn join(&mut self, events: &mut Events<LEVELS>, worker: usize, now_ps: u64) {
@@ -129,48 +249,49 @@ impl<R: Rebalance, const LEVELS: u32> Thieves<LEVELS> for Many<R> {
 
     #[inline(always)]
     fn look_up(&mut self, events: &mut Events<LEVELS>, worker: usize, now_ps: u64) -> Option<usize> {
-        let rank = self.ring.rank_checked(worker as u16, now_ps, worker as u32);
-        if self.ring.is_stealable(rank) {
-            self.leave(events, worker, now_ps, worker);
+        if let Some(rank) = self.hit(worker, now_ps) {
+            self.leave(worker, now_ps, worker);
             self.looked_ps += u128::from(now_ps - self.walks[worker].began_ps);
             return Some(self.pool(rank));
         }
-        if let Some(alarm_ps) = self.ring.next_alarm(worker as u16, rank) {
-            events.set(worker, alarm_ps);
-            return None;
-        }
-        self.leave(events, worker, now_ps, worker);
+        self.leave(worker, now_ps, worker);
         match self.ring.pass_own(worker as u16, now_ps) {
-            Some(alarm_ps) => events.set(worker, alarm_ps),
+            Some((first, end)) => self.entered(events, worker, now_ps, first, end),
             None => self.walk_on(events, worker, now_ps),
         }
         None
     }
 
     #[inline(always)]
-    fn set_stealable(&mut self, events: &mut Events<LEVELS>, pool: usize, now_ps: u64, acting: usize) {
-        let first = self.ring.set_stealable(self.place[pool], now_ps, acting as u32);
-        if let Some((thief, due_ps)) = first
-            && due_ps < events.due_ps(usize::from(thief))
-        {
-            events.set(usize::from(thief), due_ps);
-        }
+    fn set_stealable(&mut self, _events: &mut Events<LEVELS>, pool: usize, now_ps: u64, acting: usize) {
+        let rank = self.place[pool];
+        self.ring.add_stealable(rank);
+        self.offer(rank, now_ps, acting);
     }
 
     #[inline(always)]
     fn clear_stealable(&mut self, pool: usize, _now_ps: u64, _acting: usize) {
-        self.ring.clear_stealable(self.place[pool]);
+        let rank = self.place[pool];
+        self.ring.clear_stealable(rank);
+        let Claim { at_ps, thief } = self.claims[usize::from(rank)];
+        if thief != NONE {
+            self.unclaim(rank);
+            self.walks[usize::from(thief)].claim = NONE;
+            self.claim_next(thief, at_ps, rank);
+        }
     }
 
     #[inline(always)]
-    fn call(&mut self, events: &mut Events<LEVELS>, worker: usize, now_ps: u64) -> Called {
+    fn call(&mut self, _events: &mut Events<LEVELS>, worker: usize, now_ps: u64) -> Called {
         let position = self.ring.position(worker as u16, now_ps, 0);
         self.walks[worker].at = position.rank;
-        self.leave(events, worker, now_ps, 0);
+        self.leave(worker, now_ps, 0);
         let end_ps = position.end_ps;
         // Thieves that join now, or later, look for the first time after that; unless it is a whole look away.
         let is_near = end_ps - now_ps < self.check_ps;
-        let alone = is_near && !self.ring.any_before(self.place[worker], now_ps, 0, end_ps);
+        let comes_ps = |(_, at_ps)| at_ps;
+        let alone = is_near
+            && self.ring.first_to(self.place[worker], now_ps, 0).map_or(u64::MAX, comes_ps) > end_ps;
         Called { end_ps, alone, last: self.pool(position.rank) }
     }
 
