@@ -6,6 +6,8 @@
 //!          k4   k5   k6   k7                    leaves: workers 0 .. 3
 //! ```
 
+use super::bits::BitSet;
+
 /// No event.
 pub(crate) const NEVER: u64 = u64::MAX;
 
@@ -25,6 +27,7 @@ pub(crate) struct WinnerTree {
 impl WinnerTree {
     pub(crate) fn new(workers: usize) -> WinnerTree {
         let leaves = workers.next_power_of_two().max(2);
+        assert!(leaves <= BitSet::CAPACITY_MAX, "{workers} workers in a tree");
         WinnerTree {
             keys: vec![NEVER; 2 * leaves].into_boxed_slice(),
             leaves,
@@ -55,7 +58,10 @@ impl WinnerTree {
     }
 
     /// Replaces the key of `worker`.
-    // A function of its own, once: a climb is a dozen loads that depend on each other, a call is nothing.
+    ///
+    /// It climbs to the root always. Most climbs in a large tree could end sooner, but to guess wrongly where
+    /// costs more than ten levels, whose other halves are all loaded at once.
+    // A function of its own, once: a call is nothing beside that.
     #[inline(never)]
     pub(crate) fn set(&mut self, worker: usize, key: u64) {
         match self.levels() {
@@ -65,32 +71,13 @@ impl WinnerTree {
             4 => self.unrolled::<4>().set(worker, key),
             5 => self.unrolled::<5>().set(worker, key),
             6 => self.unrolled::<6>().set(worker, key),
-            _ => self.set_in_large(worker, key),
-        }
-    }
-
-    /// In a large tree, most climbs end soon. In a small one, a climb to the root costs less than to guess
-    /// wrongly where it may end.
-    fn set_in_large(&mut self, worker: usize, key: u64) {
-        assert!(worker < self.leaves);
-        let keys = &mut self.keys[..];
-        debug_assert!(keys.len() == 2 * self.leaves);
-        let mut at = self.leaves + worker;
-        let mut winner = key;
-        // SAFETY: `keys` has 2 * leaves entries and `at` starts below that: the worker is below `leaves`,
-        // which was just asserted. It only shrinks, and `at ^ 1` stays below because the length is even.
-        // Checked accesses make this loop half as slow again.
-        unsafe {
-            *keys.get_unchecked_mut(at) = winner;
-            while at > 1 {
-                winner = least(winner, *keys.get_unchecked(at ^ 1));
-                at >>= 1;
-                let place = keys.get_unchecked_mut(at);
-                if *place == winner {
-                    return;
-                }
-                *place = winner;
-            }
+            7 => self.unrolled::<7>().set(worker, key),
+            8 => self.unrolled::<8>().set(worker, key),
+            9 => self.unrolled::<9>().set(worker, key),
+            10 => self.unrolled::<10>().set(worker, key),
+            11 => self.unrolled::<11>().set(worker, key),
+            12 => self.unrolled::<12>().set(worker, key),
+            _ => unreachable!("no tree is that large"),
         }
     }
 }
