@@ -9,6 +9,7 @@
 //!   rank:     how many held pools come before a place; a walk looks at consecutive ranks, one in each P
 //!   base:     when a thief would have finished with rank 0; it finishes with rank r at base + r P
 //!   bucket:   base / P modulo the number of held pools M, and `frac` = base modulo P within it
+//!   bin:      a part of a bucket, so that few thieves share one
 //!
 //!   buckets     |  .   | a    |      |  b c |      |         `a` looks at a pool first, then `b`, then `c`:
 //!               '-- time at which rank 0 passes by --->      who comes first at rank q has the least base from
@@ -35,6 +36,11 @@ use super::bits::BitSet;
 
 const NOBODY: u16 = u16::MAX;
 
+/// Most bins of a bucket: about one thief in four then, at most.
+const BINS_MAX: usize = 4;
+/// Fractional bits of bins per ps.
+const BINS_SHIFT: u32 = 60;
+
 /// A thief in the ring.
 #[derive(Clone, Copy, Debug)]
 struct Thief {
@@ -42,13 +48,14 @@ struct Thief {
     base_ps: u64,
     frac_ps: u64,
     bucket: u16,
+    bin: u16,
     /// The rank of its first check since it joined.
     first: u16,
     /// One past the rank of its last check, or the rank of its own pool if that comes first.
     end: u16,
     /// One past the rank of its last check behind its own pool, or 0 if there is none.
     then: u16,
-    /// The next thief in its bucket.
+    /// The next thief in its bin.
     next: u16,
 }
 
@@ -64,8 +71,12 @@ pub(super) struct Walks {
     /// By rank: has it tasks to steal?
     stealable: BitSet,
     thieves: Box<[Thief]>,
+    /// Bins of a bucket, and what turns a time within it into one.
+    bins: u16,
+    bins_per_ps: u64,
+    /// By bin, its first thief.
     heads: Box<[u16]>,
-    /// Buckets with thieves.
+    /// Bins with thieves.
     taken: BitSet,
     /// The slot that was current when somebody asked last: its index modulo `held`, and when it began.
     slot: u16,
@@ -82,16 +93,19 @@ pub(super) struct Position {
 impl Walks {
     /// A ring for so many pools and workers.
     pub(super) fn new(pools: usize, workers: usize, check_ps: u64) -> Walks {
-        let nobody = Thief { base_ps: 0, frac_ps: 0, bucket: 0, first: 0, end: 0, then: 0, next: NOBODY };
+        let (check_ps, bins) = (check_ps.max(1), (BitSet::CAPACITY_MAX / pools.max(1)).clamp(1, BINS_MAX));
+        let nobody = Thief { base_ps: 0, frac_ps: 0, bucket: 0, bin: 0, first: 0, end: 0, then: 0, next: NOBODY };
         Walks {
-            check_ps: check_ps.max(1),
+            check_ps,
             rank: vec![0; 2 * pools + 1].into_boxed_slice(),
             place: Vec::with_capacity(2 * pools),
             held: 0,
             stealable: BitSet::new(pools),
             thieves: vec![nobody; workers].into_boxed_slice(),
-            heads: vec![NOBODY; pools].into_boxed_slice(),
-            taken: BitSet::new(pools),
+            bins: bins as u16,
+            bins_per_ps: ((bins as u64) << BINS_SHIFT) / check_ps,
+            heads: vec![NOBODY; pools * bins].into_boxed_slice(),
+            taken: BitSet::new(pools * bins),
             slot: 0,
             slot_ps: 0,
         }
@@ -236,12 +250,13 @@ impl Walks {
         (end, then): (u16, u16),
     ) {
         let bucket = self.minus(slot, self.wrapped(first));
-        let next = std::mem::replace(&mut self.heads[bucket as usize], worker);
+        let bin = self.bin(bucket, frac_ps);
+        let next = std::mem::replace(&mut self.heads[bin as usize], worker);
         if next == NOBODY {
-            self.taken.insert(bucket as usize);
+            self.taken.insert(bin as usize);
         }
         let base_ps = end_ps.wrapping_sub(u64::from(first) * self.check_ps);
-        self.thieves[worker as usize] = Thief { base_ps, frac_ps, bucket, first, end, then, next };
+        self.thieves[worker as usize] = Thief { base_ps, frac_ps, bucket, bin, first, end, then, next };
     }
 
     /// When `thief` has its alarm, of its checks from `rank` on.
@@ -383,12 +398,12 @@ impl Walks {
     /// `worker` leaves; who has to look at more than before is not asked.
     #[inline(always)]
     pub(super) fn remove(&mut self, worker: u16) {
-        let Thief { next, bucket, .. } = self.thieves[worker as usize];
-        let mut at = self.heads[bucket as usize];
+        let Thief { next, bin, .. } = self.thieves[worker as usize];
+        let mut at = self.heads[bin as usize];
         if at == worker {
-            self.heads[bucket as usize] = next;
+            self.heads[bin as usize] = next;
             if next == NOBODY {
-                self.taken.remove(bucket as usize);
+                self.taken.remove(bin as usize);
             }
             return;
         }
@@ -398,22 +413,29 @@ impl Walks {
         self.thieves[at as usize].next = next;
     }
 
+    /// Of a bucket, the bin of a time within it. It only has to grow with the time.
+    #[inline(always)]
+    fn bin(&self, bucket: u16, frac_ps: u64) -> u16 {
+        bucket * self.bins + ((u128::from(frac_ps) * u128::from(self.bins_per_ps)) >> BINS_SHIFT) as u16
+    }
+
     /// The first thief from (bucket, frac, worker) on, around the ring; the last to be found is the one before.
     #[inline(always)]
     fn behind(&self, (bucket, frac_ps, worker): (u16, u64, u32)) -> Option<u16> {
+        let bin = self.bin(bucket, frac_ps);
         let from = |thief: &(u64, u16)| (thief.0, u32::from(thief.1)) >= (frac_ps, worker);
-        if let Some(found) = self.least_of(bucket, from) {
+        if let Some(found) = self.least_of(bin, from) {
             return Some(found);
         }
-        let next = self.taken.first_from(bucket as usize + 1).or_else(|| self.taken.first_from(0))?;
+        let next = self.taken.first_from(bin as usize + 1).or_else(|| self.taken.first_from(0))?;
         self.least_of(next as u16, |_| true)
     }
 
-    /// The first thief of a bucket among those that `counts`.
+    /// The first thief of a bin among those that `counts`.
     #[inline(always)]
-    fn least_of(&self, bucket: u16, counts: impl Fn(&(u64, u16)) -> bool) -> Option<u16> {
+    fn least_of(&self, bin: u16, counts: impl Fn(&(u64, u16)) -> bool) -> Option<u16> {
         let mut least = None;
-        let mut at = self.heads[bucket as usize];
+        let mut at = self.heads[bin as usize];
         while at != NOBODY {
             let thief = &self.thieves[at as usize];
             let here = (thief.frac_ps, at);

@@ -18,6 +18,8 @@
 //! A claim looks as if walks never ended. Each thief has an event where its walk ends, or is interrupted because the
 //! next pool is its own; there it leaves and joins anew, before any claim beyond comes true.
 
+use std::hint::select_unpredictable;
+
 use caudal_policy::random::Draw;
 use caudal_policy::rebalance::Rebalance;
 
@@ -118,10 +120,9 @@ impl<R: Rebalance> Many<R> {
         first: u16,
     ) {
         let (own, end) = (self.place[worker], self.walks[worker].end);
-        let own = if own > first { own } else { own + self.pools };
-        // It may lie behind already.
-        let ends =
-            if own <= first || own >= end { (end, 0) } else { (own, if own + 1 < end { end } else { 0 }) };
+        // Whether it still lies ahead is a toss-up: no branches.
+        let own = select_unpredictable(own > first, own, own + self.pools);
+        let ends = (own.min(end), select_unpredictable(own + 1 < end, end, 0));
         self.ring.enter(worker as u16, now_ps, first, ends);
         self.entered(events, worker, now_ps, first, ends.0);
     }
