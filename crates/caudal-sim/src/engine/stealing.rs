@@ -324,7 +324,7 @@ impl<T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<T, D, LEVELS> 
             return self.thieves.join(&mut self.events, worker, self.now_ps);
         };
         if self.workers[worker].queue.len() == 0 {
-            self.thieves.clear_stealable(worker, self.now_ps, worker);
+            self.thieves.clear_stealable(&mut self.events, worker, self.now_ps, worker);
         }
         self.begin(worker, task, self.now_ps);
     }
@@ -381,7 +381,7 @@ impl<T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<T, D, LEVELS> 
             self.move_tasks(victim, worker, amount - 1);
         }
         if amount == waiting {
-            self.thieves.clear_stealable(victim, self.now_ps, worker);
+            self.thieves.clear_stealable(&mut self.events, victim, self.now_ps, worker);
         }
         self.begin(worker, first, self.now_ps);
     }

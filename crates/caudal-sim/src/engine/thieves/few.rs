@@ -359,7 +359,7 @@ impl<R: Rebalance, const LANES: usize, const LEVELS: u32> Thieves<LEVELS> for Fe
     }
 
     #[inline(always)]
-    fn clear_stealable(&mut self, pool: usize, now_ps: u64, acting: usize) {
+    fn clear_stealable(&mut self, _events: &mut Events<LEVELS>, pool: usize, now_ps: u64, acting: usize) {
         self.stealable &= !(1 << self.place[pool]);
         if self.stealable == 0 {
             self.key = NEVER;

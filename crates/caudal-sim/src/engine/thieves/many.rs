@@ -16,7 +16,7 @@
 //! * a thief that joins claims the next pool ahead if it is there first.
 //!
 //! A claim looks as if walks never ended. Each thief has an event where its walk ends, or is interrupted because the
-//! next pool is its own; there it leaves and joins anew, before any claim beyond comes true.
+//! next pool is its own, or where its claim comes true if that is earlier. At the end it leaves and joins anew.
 
 use std::hint::select_unpredictable;
 
@@ -24,7 +24,7 @@ use caudal_policy::random::Draw;
 use caudal_policy::rebalance::Rebalance;
 
 use super::super::keys::Keys;
-use super::super::tree::{NEVER, WinnerTree};
+use super::super::tree::NEVER;
 use super::super::walks::Walks;
 use super::{Called, Events, Thieves};
 
@@ -36,6 +36,8 @@ const NONE: u16 = u16::MAX;
 struct Walk {
     number: u64,
     began_ps: u64,
+    /// When it ends, or is interrupted because the next pool is its own.
+    end_ps: u64,
     /// One past the rank of its last pool.
     end: u16,
     /// The rank of the pool that it looks at for the last time.
@@ -63,9 +65,6 @@ pub(in super::super) struct Many<R> {
     walks: Box<[Walk]>,
     /// By rank.
     claims: Box<[Claim]>,
-    /// The keys of claims, by rank.
-    hits: WinnerTree,
-    keys: Keys,
     seed: u64,
     looked_ps: u128,
 }
@@ -89,10 +88,8 @@ impl<R: Rebalance> Many<R> {
             pools: pools as u16,
             order,
             place,
-            walks: vec![Walk { number: 0, began_ps: 0, end: 0, at: 0, claim: NONE }; pools].into(),
+            walks: vec![Walk { number: 0, began_ps: 0, end_ps: 0, end: 0, at: 0, claim: NONE }; pools].into(),
             claims: vec![Claim { at_ps: 0, thief: NONE }; pools].into(),
-            hits: WinnerTree::new(pools),
-            keys: Keys::new(pools as u32),
             seed,
             looked_ps: 0,
         }
@@ -137,63 +134,95 @@ impl<R: Rebalance> Many<R> {
         first: u16,
         end: u16,
     ) {
-        events.set(worker, now_ps + u64::from(end - first) * self.check_ps);
-        self.claim_next(worker as u16, now_ps + self.check_ps, first);
-    }
-
-    /// `thief`, which claims nothing, is through with `rank` at `at_ps` if it gets there: it claims the first pool
-    /// with tasks from there on if nobody is there before.
-    #[inline(always)]
-    fn claim_next(&mut self, thief: u16, at_ps: u64, rank: u16) {
-        let Some(ahead) = self.ring.to_stealable(rank) else { return };
-        let rank = self.wrapped(self.wrapped(rank) + ahead);
-        let at_ps = at_ps + u64::from(ahead) * self.check_ps;
-        let Claim { at_ps: theirs_ps, thief: other } = self.claims[usize::from(rank)];
-        if other == NONE {
-            self.claim(rank, thief, at_ps);
-        } else if (at_ps, thief) < (theirs_ps, other) {
-            self.walks[usize::from(other)].claim = NONE;
-            self.claim(rank, thief, at_ps);
+        self.walks[worker].end_ps = now_ps + u64::from(end - first) * self.check_ps;
+        if !self.claim_next(events, worker as u16, now_ps + self.check_ps, first) {
+            events.set(worker, self.walks[worker].end_ps);
         }
     }
 
+    /// `thief`, which claims nothing, is through with `rank` at `at_ps` if it gets there: it claims the first pool
+    /// with tasks from there on if nobody is there before. Does it, and sets its event?
     #[inline(always)]
-    fn claim(&mut self, rank: u16, thief: u16, at_ps: u64) {
-        self.walks[usize::from(thief)].claim = rank;
-        self.claims[usize::from(rank)] = Claim { at_ps, thief };
-        self.hits.set(usize::from(rank), self.keys.of(usize::from(thief), at_ps));
+    fn claim_next<const LEVELS: u32>(
+        &mut self,
+        events: &mut Events<LEVELS>,
+        thief: u16,
+        at_ps: u64,
+        rank: u16,
+    ) -> bool {
+        let Some(ahead) = self.ring.to_stealable(rank) else { return false };
+        let rank = self.wrapped(self.wrapped(rank) + ahead);
+        let at_ps = at_ps + u64::from(ahead) * self.check_ps;
+        let Claim { at_ps: theirs_ps, thief: other } = self.claims[usize::from(rank)];
+        if other != NONE {
+            if (at_ps, thief) > (theirs_ps, other) {
+                return false;
+            }
+            self.unclaim(events, other, theirs_ps);
+        }
+        self.claim(events, rank, thief, at_ps);
+        true
     }
 
     #[inline(always)]
-    fn unclaim(&mut self, rank: u16) {
-        self.claims[usize::from(rank)].thief = NONE;
-        self.hits.set(usize::from(rank), NEVER);
+    fn claim<const LEVELS: u32>(
+        &mut self,
+        events: &mut Events<LEVELS>,
+        rank: u16,
+        thief: u16,
+        at_ps: u64,
+    ) {
+        let walk = &mut self.walks[usize::from(thief)];
+        walk.claim = rank;
+        self.claims[usize::from(rank)] = Claim { at_ps, thief };
+        events.set(usize::from(thief), at_ps.min(walk.end_ps));
+    }
+
+    /// The claim of `thief` for `at_ps` is another's.
+    #[inline(always)]
+    fn unclaim<const LEVELS: u32>(&mut self, events: &mut Events<LEVELS>, thief: u16, at_ps: u64) {
+        let walk = &mut self.walks[usize::from(thief)];
+        walk.claim = NONE;
+        if at_ps < walk.end_ps {
+            events.set(usize::from(thief), walk.end_ps);
+        }
     }
 
     /// The pool of `rank`, which has tasks, goes to the thief that is there first, unless that stops before.
     #[inline(always)]
-    fn offer(&mut self, rank: u16, now_ps: u64, acting: usize) {
-        let Some((thief, at_ps)) = self.ring.first_to(rank, now_ps, acting as u32) else {
-            return self.unclaim(rank);
-        };
+    fn offer<const LEVELS: u32>(
+        &mut self,
+        events: &mut Events<LEVELS>,
+        rank: u16,
+        now_ps: u64,
+        acting: usize,
+    ) {
+        self.claims[usize::from(rank)].thief = NONE;
+        let Some((thief, at_ps)) = self.ring.first_to(rank, now_ps, acting as u32) else { return };
         let before = self.walks[usize::from(thief)].claim;
-        if before == NONE {
-            return self.claim(rank, thief, at_ps);
+        if before != NONE {
+            let claim = &mut self.claims[usize::from(before)];
+            if claim.at_ps < at_ps {
+                return;
+            }
+            claim.thief = NONE;
         }
-        if self.claims[usize::from(before)].at_ps < at_ps {
-            return self.unclaim(rank);
-        }
-        self.unclaim(before);
-        self.claim(rank, thief, at_ps);
+        self.claim(events, rank, thief, at_ps);
     }
 
     /// `worker` is not in the ring any more.
     #[inline(always)]
-    fn leave(&mut self, worker: usize, now_ps: u64, acting: usize) {
+    fn leave<const LEVELS: u32>(
+        &mut self,
+        events: &mut Events<LEVELS>,
+        worker: usize,
+        now_ps: u64,
+        acting: usize,
+    ) {
         self.ring.remove(worker as u16);
         let claim = std::mem::replace(&mut self.walks[worker].claim, NONE);
         if claim != NONE {
-            self.offer(claim, now_ps, acting);
+            self.offer(events, claim, now_ps, acting);
         }
     }
 
@@ -227,21 +256,14 @@ impl<R: Rebalance, const LEVELS: u32> Thieves<LEVELS> for Many<R> {
 
     #[inline(always)]
     fn key(&self) -> u64 {
-        self.hits.min()
+        NEVER
     }
 
     fn first_ps(&self) -> Option<u64> {
-        self.claims.iter().filter(|claim| claim.thief != NONE).map(|claim| claim.at_ps).min()
+        None
     }
 
-    fn rebase(&mut self, keys: Keys) {
-        self.keys = keys;
-        for (rank, claim) in self.claims.iter().enumerate() {
-            if claim.thief != NONE {
-                self.hits.set(rank, keys.of(usize::from(claim.thief), claim.at_ps));
-            }
-        }
-    }
+    fn rebase(&mut self, _keys: Keys) {}
 
     #[inline(always)]
     fn join(&mut self, events: &mut Events<LEVELS>, worker: usize, now_ps: u64) {
@@ -251,11 +273,11 @@ impl<R: Rebalance, const LEVELS: u32> Thieves<LEVELS> for Many<R> {
     #[inline(always)]
     fn look_up(&mut self, events: &mut Events<LEVELS>, worker: usize, now_ps: u64) -> Option<usize> {
         if let Some(rank) = self.hit(worker, now_ps) {
-            self.leave(worker, now_ps, worker);
+            self.leave(events, worker, now_ps, worker);
             self.looked_ps += u128::from(now_ps - self.walks[worker].began_ps);
             return Some(self.pool(rank));
         }
-        self.leave(worker, now_ps, worker);
+        self.leave(events, worker, now_ps, worker);
         match self.ring.pass_own(worker as u16, now_ps) {
             Some((first, end)) => self.entered(events, worker, now_ps, first, end),
             None => self.walk_on(events, worker, now_ps),
@@ -264,29 +286,31 @@ impl<R: Rebalance, const LEVELS: u32> Thieves<LEVELS> for Many<R> {
     }
 
     #[inline(always)]
-    fn set_stealable(&mut self, _events: &mut Events<LEVELS>, pool: usize, now_ps: u64, acting: usize) {
+    fn set_stealable(&mut self, events: &mut Events<LEVELS>, pool: usize, now_ps: u64, acting: usize) {
         let rank = self.place[pool];
         self.ring.add_stealable(rank);
-        self.offer(rank, now_ps, acting);
+        self.offer(events, rank, now_ps, acting);
     }
 
     #[inline(always)]
-    fn clear_stealable(&mut self, pool: usize, _now_ps: u64, _acting: usize) {
+    fn clear_stealable(&mut self, events: &mut Events<LEVELS>, pool: usize, _now_ps: u64, _acting: usize) {
         let rank = self.place[pool];
         self.ring.clear_stealable(rank);
         let Claim { at_ps, thief } = self.claims[usize::from(rank)];
         if thief != NONE {
-            self.unclaim(rank);
+            self.claims[usize::from(rank)].thief = NONE;
             self.walks[usize::from(thief)].claim = NONE;
-            self.claim_next(thief, at_ps, rank);
+            if !self.claim_next(events, thief, at_ps, rank) {
+                self.unclaim(events, thief, at_ps);
+            }
         }
     }
 
     #[inline(always)]
-    fn call(&mut self, _events: &mut Events<LEVELS>, worker: usize, now_ps: u64) -> Called {
+    fn call(&mut self, events: &mut Events<LEVELS>, worker: usize, now_ps: u64) -> Called {
         let position = self.ring.position(worker as u16, now_ps, 0);
         self.walks[worker].at = position.rank;
-        self.leave(worker, now_ps, 0);
+        self.leave(events, worker, now_ps, 0);
         let end_ps = position.end_ps;
         // Thieves that join now, or later, look for the first time after that; unless it is a whole look away.
         let is_near = end_ps - now_ps < self.check_ps;
