@@ -119,7 +119,9 @@ impl<R: Rebalance> Many<R> {
         let (own, end) = (self.place[worker], self.walks[worker].end);
         // Whether it still lies ahead is a toss-up: no branches.
         let own = select_unpredictable(own > first, own, own + self.pools);
-        let ends = (own.min(end), select_unpredictable(own + 1 < end, end, 0));
+        let is_ahead = (own > first) & (own < end);
+        let then = select_unpredictable(is_ahead & (own + 1 < end), end, 0);
+        let ends = (select_unpredictable(is_ahead, own, end), then);
         self.ring.enter(worker as u16, now_ps, first, ends);
         self.entered(events, worker, now_ps, first, ends.0);
     }
