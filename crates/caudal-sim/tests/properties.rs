@@ -27,7 +27,11 @@ fn any_system() -> Among {
     Among { disciplines, moves: true, allocations: true, per_core: false }
 }
 
-fn check(cases_run: u32, strategy: impl Strategy<Value = Case>, test: impl Fn(&Case) -> Result<(), String>) {
+fn check<V: std::fmt::Debug>(
+    cases_run: u32,
+    strategy: impl Strategy<Value = V>,
+    test: impl Fn(&V) -> Result<(), String>,
+) {
     let config = ProptestConfig { cases: cases_run, failure_persistence: None, ..ProptestConfig::default() };
     proptest!(config, |(case in strategy)| {
         test(&case).map_err(TestCaseError::fail)?;
@@ -296,9 +300,13 @@ fn the_same_seed_gives_the_same_bits() {
 fn unwatched_is_watched(case: &Case) -> Result<(), String> {
     let ready = case.ready();
     let (watched, unwatched) = (ready.watch(false).0, simulate(&ready.run(false), Unwatched));
-    require(format!("{watched:?}") == format!("{unwatched:?}"), || {
+    same(&watched, &unwatched)
+}
+
+fn same(one: &Outcome, other: &Outcome) -> Result<(), String> {
+    require(format!("{one:?}") == format!("{other:?}"), || {
         let brief = |outcome: &Outcome| Outcome { classes: Vec::new(), ..outcome.clone() };
-        format!("watched: {:?}\nunwatched: {:?}", brief(&watched), brief(&unwatched))
+        format!("{:?}\nand: {:?}", brief(one), brief(other))
     })
 }
 
@@ -375,6 +383,33 @@ fn plain_stealing(requests: u64) -> impl Strategy<Value = Case> {
 #[test]
 fn plain_stealing_is_the_same_as_by_events() {
     check(150, plain_stealing(1_500), unwatched_is_watched);
+}
+
+/// A machine of which some cores are held is a machine of so many cores.
+#[test]
+fn cores_that_are_not_held_are_not_there() {
+    let fluid = ProcessorSharingConfig { quantum: Picos::ZERO, ..ProcessorSharingConfig::default() };
+    let mut disciplines = vec![
+        DisciplineConfig::Fcfs,
+        DisciplineConfig::ProcessorSharing(fluid),
+        DisciplineConfig::Las(LasConfig { quantum: Picos::ZERO }),
+    ];
+    disciplines.extend(sharing());
+    disciplines.extend(keyed());
+    let one = Among { disciplines, moves: false, allocations: false, per_core: false };
+    let held = cases(one, 400).prop_map(|case| Case {
+        pools: Pools::Equal(1),
+        allocation: AllocationConfig::Static,
+        dispatch: DispatchConfig::Random,
+        ..case
+    });
+    check(200, held, |case| {
+        let all = Case { allocated: case.cores, ..case.clone() };
+        // The load is that of the whole machine, and halves are exact.
+        let half = Case { cores: 2 * case.cores, load: case.load / 2.0, ..all.clone() };
+        let [all, half] = [all, half].map(|case| simulate(&case.ready().run(false), Unwatched));
+        same(&all, &half)
+    });
 }
 
 /// Workers begin to look around when the first requests arrive.

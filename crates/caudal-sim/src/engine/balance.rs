@@ -10,6 +10,7 @@ use super::host::{Host, Purpose, stream};
 use super::observe::{Event, Sink};
 use super::scheduling::Scheduling;
 use super::tasks::NONE;
+use super::tree::NEVER;
 use super::walks::{Position, Walks};
 use caudal_policy::Picos;
 
@@ -199,8 +200,53 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         }
         self.end_walk(worker);
         if !self.maybe_yield_after_walk(worker) {
-            self.start_walk(worker);
+            self.walk_on(worker);
         }
+    }
+
+    /// `worker` begins another walk; those that are over before anything can happen are not gone through one by
+    /// one.
+    #[inline(always)]
+    fn walk_on(&mut self, worker: usize) {
+        let (pools, stealable) = self.core.ring.pools();
+        let walk_ps = u64::from(pools.saturating_sub(1)) * self.core.costs.steal_check.0;
+        let far_ps = self.core.now_ps.saturating_add(2 * walk_ps);
+        let is_busy = stealable || self.watches_walks || walk_ps == 0;
+        if is_busy || self.source.peek_ps().is_some_and(|arrival_ps| arrival_ps <= far_ps) {
+            return self.start_walk(worker);
+        }
+        // Within that time nothing is set that comes before its end.
+        if self.quiet_ps <= self.core.now_ps {
+            self.quiet_ps = self.quiet_until_ps();
+        }
+        if self.quiet_ps <= far_ps || self.quiet_ps == u64::MAX {
+            return self.start_walk(worker);
+        }
+        let walks = (self.quiet_ps - self.core.now_ps - 1) / walk_ps;
+        let due_ps = self.core.now_ps + walks * walk_ps;
+        let entry = &mut self.core.workers[worker];
+        entry.walk += walks;
+        entry.walk_began_ps = self.core.now_ps;
+        entry.phase = Phase::WalkingOn;
+        self.core.walkers += 1;
+        self.core.schedule(worker, due_ps);
+    }
+
+    /// The first event, or arrival, that is not the end of a walk.
+    fn quiet_until_ps(&self) -> u64 {
+        let is_walk = |phase| matches!(phase, Phase::Looking | Phase::WalkingOn);
+        let workers = self.core.workers.iter().enumerate();
+        let others = workers
+            .filter(|(worker, entry)| self.core.tree.get(*worker) != NEVER && !is_walk(entry.phase))
+            .map(|(_, entry)| entry.due_ps);
+        let outside = self.source.peek_ps().into_iter().chain(self.side_ps());
+        others.chain(outside).min().unwrap_or(u64::MAX)
+    }
+
+    /// Something may happen before the walk that begins now is over.
+    pub(super) fn walk_again(&mut self, worker: usize) {
+        self.end_walk(worker);
+        self.start_walk(worker);
     }
 
     /// A walker looks up: a flag, or a task in its own pool, ends its walk.

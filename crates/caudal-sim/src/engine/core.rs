@@ -34,6 +34,8 @@ pub(super) enum Phase {
     Paying,
     /// It walks in the ring of thieves; its event is its alarm.
     Looking,
+    /// It walks while nothing can happen; an event says when the last walk of that time begins.
+    WalkingOn,
     /// It looks at one more queue, outside the ring, because something waits for the end of this check.
     LookingLate,
     /// It moves tasks from a victim; an event says until when.

@@ -126,6 +126,7 @@ impl Level {
 }
 
 impl Fluid {
+    /// Pools of so many workers each, those that are held; they stay.
     pub(super) fn new(sizes: &[u32], sharing: Sharing, stretch: f64) -> Fluid {
         let pool =
             |&workers: &u32| FluidPool { workers: f64::from(workers), levels: Vec::new(), settled_ps: 0 };

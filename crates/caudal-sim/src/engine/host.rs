@@ -73,6 +73,8 @@ pub(super) struct Host<S, R, D, A, O> {
     at_dispatcher: VecDeque<(u64, u32)>,
     /// Key of the first delivery, dispatcher event or tick.
     side_key: u64,
+    /// Until then, thieves that find nothing are all that has events.
+    pub(super) quiet_ps: u64,
 
     pub(super) allocation: Option<A>,
     pub(super) next_tick_ps: u64,
@@ -175,6 +177,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
             departures: 0,
             at_dispatcher: VecDeque::new(),
             side_key: NEVER,
+            quiet_ps: 0,
             next_tick_ps: allocation.as_ref().and_then(Allocation::interval).map_or(NEVER, |every| every.0),
             watches_arrivals: watches(A::watches_arrivals),
             watches_completions: watches(A::watches_completions),
@@ -282,6 +285,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
             },
             Phase::Switching | Phase::Paying => self.become_free(worker),
             Phase::Looking => self.after_alarm(worker),
+            Phase::WalkingOn => self.walk_again(worker),
             Phase::LookingLate => self.after_late_look(worker),
             Phase::Stealing => self.after_steal(worker),
             Phase::Shedding => self.after_shed(worker),
@@ -562,7 +566,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
     }
 
     /// The next delivery, end of the dispatcher's work, or tick.
-    fn side_ps(&self) -> Option<u64> {
+    pub(super) fn side_ps(&self) -> Option<u64> {
         Some(self.before_ps().min(self.next_tick_ps)).filter(|&side_ps| side_ps != NEVER)
     }
 

@@ -34,7 +34,8 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Pools of so many workers each, and requests of so many classes, which probes stretch.
+    /// Pools of so many workers each, those that may run something, and requests of so many classes, which probes
+    /// stretch.
     pub(super) fn new(sizes: &[u32], stretch: f64, classes: usize) -> Lines {
         let mut groups: Vec<Group> = Vec::new();
         let line = |&workers: &u32| {
@@ -198,7 +199,7 @@ impl Scheduling for Lines {
         let mut all_ps = vec![0.0; sums_ps.first().map_or(0, Vec::len)];
         for (group, sums_ps) in self.groups.iter().zip(sums_ps) {
             for (all_ps, sum_ps) in all_ps.iter_mut().zip(sums_ps) {
-                *all_ps += sum_ps as f64 / f64::from(group.workers);
+                *all_ps += sum_ps as f64 / f64::from(group.workers.max(1));
             }
         }
         all_ps

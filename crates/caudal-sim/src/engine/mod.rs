@@ -286,17 +286,29 @@ fn sizes(system: &System) -> Vec<u32> {
     system.pools.sizes(system.cores).expect("a system that was checked shares out its cores")
 }
 
+/// How many workers of each pool there can be. If cores stay, those that are held: the first of all.
+fn sharers(system: &System) -> Vec<u32> {
+    let stay = system.allocation.triggers().is_none();
+    let mut left = if stay { system.cores_allocated } else { system.cores };
+    let held = |size: u32| {
+        let held = size.min(left);
+        left -= held;
+        held
+    };
+    sizes(system).into_iter().map(held).collect()
+}
+
 fn step<D: Discipline>(run: &Run<'_>, make: impl Fn() -> D) -> Step<D> {
     let (overrun_ps, stretch) = (run.costs.overrun.0, run.costs.probe_factor);
-    Step::new(&sizes(run.system), make, overrun_ps, stretch)
+    Step::new(&sharers(run.system), make, overrun_ps, stretch)
 }
 
 fn lines(run: &Run<'_>) -> Lines {
-    Lines::new(&sizes(run.system), run.costs.probe_factor, run.service.classes().len())
+    Lines::new(&sharers(run.system), run.costs.probe_factor, run.service.classes().len())
 }
 
 fn fluid(run: &Run<'_>, sharing: Sharing) -> Fluid {
-    Fluid::new(&sizes(run.system), sharing, run.costs.probe_factor)
+    Fluid::new(&sharers(run.system), sharing, run.costs.probe_factor)
 }
 
 fn turns(config: &ProcessorSharingConfig, costs: &Costs) -> Turns {

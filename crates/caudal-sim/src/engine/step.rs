@@ -14,6 +14,8 @@ use super::tasks::{Queue, Tasks};
 /// The lanes of one pool, and what the discipline's calls leave behind for the host.
 struct Lanes {
     pool: usize,
+    /// How many there can be: the first of the pool.
+    workers: u32,
     queues: [Queue; LANES_MAX],
     /// For lanes ordered by key: (key, entry, task).
     heaps: Vec<BinaryHeap<Reverse<(u64, u64, u32)>>>,
@@ -58,11 +60,12 @@ pub(super) struct Step<D> {
 
 impl<D: Discipline> Step<D> {
     pub(super) fn new(sizes: &[u32], make: impl Fn() -> D, overrun_ps: u64, stretch: f64) -> Step<D> {
-        let pool = |(pool, _)| {
+        let pool = |(pool, &workers)| {
             let discipline = make();
             assert!(discipline.lanes() as usize <= LANES_MAX, "{} lanes of {LANES_MAX}", discipline.lanes());
             let lanes = Lanes {
                 pool,
+                workers,
                 queues: [Queue::EMPTY; LANES_MAX],
                 heaps: (0..discipline.lanes()).map(|_| BinaryHeap::new()).collect(),
                 entries: 0,
@@ -207,7 +210,7 @@ impl<O: Sink> Pool for View<'_, O> {
     }
 
     fn workers(&self) -> u32 {
-        self.core.workers_of(self.lanes.pool).len() as u32
+        self.lanes.workers
     }
 
     fn running(&self, i: u32) -> Option<(WorkerId, TaskId)> {

@@ -150,6 +150,12 @@ impl Walks {
         self.place.get(rank as usize).copied()
     }
 
+    /// How many pools are held, and whether any has tasks to steal.
+    #[inline(always)]
+    pub(super) fn pools(&self) -> (u16, bool) {
+        (self.held, self.stealable.len() > 0)
+    }
+
     /// Has the pool of `rank` tasks to steal?
     #[inline(always)]
     pub(super) fn is_stealable(&self, rank: u16) -> bool {

@@ -98,7 +98,7 @@ impl Books {
             let is_long = |worker: &usize| {
                 machine.running(*worker).is_some_and(|task| machine.tasks[task].service_ps > self.long_ps)
             };
-            let share = workers.clone().filter(is_long).count() as f64 / workers.len() as f64;
+            let share = workers.filter(is_long).count() as f64 / machine.sharers(pool).max(1) as f64;
             for task in machine.waiting(pool) {
                 self.behind_ps[machine.tasks[task].class as usize] += share * span_ps as f64;
             }

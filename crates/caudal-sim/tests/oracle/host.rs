@@ -73,7 +73,10 @@ impl<D: Discipline> Host<D> {
         let sizes = system.pools.sizes(system.cores).expect("pools that fit the machine");
         let sample = make();
         let counts_behind = sample.order() == Order::Queue && sample.lanes() == 1;
-        let machine = Machine::new(*run.costs, &sizes, sample.lanes(), sample.stealable_lane());
+        let stay = system.allocation.triggers().is_none();
+        let cores_max = if stay { system.cores_allocated } else { system.cores };
+        let machine =
+            Machine::new(*run.costs, &sizes, cores_max, sample.lanes(), sample.stealable_lane());
         let allocation = system.allocation.triggers().map(Triggered::new);
         let dispatch = AnyDispatch::from(system.dispatch);
         let (classes, long_ps) = (run.service.classes().len(), run.service.mean_ps() as u64);

@@ -76,6 +76,8 @@ pub(crate) struct Machine {
     pub(crate) workers: Vec<Worker>,
     pub(crate) pools: Vec<Lanes>,
     pub(crate) first_worker: Vec<usize>,
+    /// Workers from this one on will never have a core.
+    pub(crate) cores_max: usize,
     pub(crate) dispatcher_free_ps: u64,
     pub(crate) account: Account,
     pub(crate) log: Vec<(u64, Event)>,
@@ -84,7 +86,7 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    pub(crate) fn new(costs: Costs, sizes: &[u32], lanes: u32, stealable_lane: Lane) -> Machine {
+    pub(crate) fn new(costs: Costs, sizes: &[u32], cores_max: u32, lanes: u32, stealable_lane: Lane) -> Machine {
         let mut machine = Machine {
             now_ps: 0,
             costs,
@@ -92,6 +94,7 @@ impl Machine {
             workers: Vec::new(),
             pools: Vec::new(),
             first_worker: vec![0],
+            cores_max: cores_max as usize,
             dispatcher_free_ps: 0,
             account: Account::default(),
             log: Vec::new(),
@@ -108,6 +111,11 @@ impl Machine {
 
     pub(crate) fn workers_of(&self, pool: usize) -> Range<usize> {
         self.first_worker[pool]..self.first_worker[pool + 1]
+    }
+
+    /// How many workers of `pool` may ever run something.
+    pub(crate) fn sharers(&self, pool: usize) -> usize {
+        self.workers_of(pool).filter(|&worker| worker < self.cores_max).count()
     }
 
     pub(crate) fn log(&mut self, event: Event) {
@@ -294,7 +302,7 @@ impl Pool for View<'_> {
     }
 
     fn workers(&self) -> u32 {
-        self.machine.workers_of(self.pool).len() as u32
+        self.machine.sharers(self.pool) as u32
     }
 
     fn running(&self, i: u32) -> Option<(WorkerId, TaskId)> {
