@@ -61,8 +61,13 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         }
         let walking = |&worker: &usize| self.core.workers[worker].phase == Phase::Looking;
         let walking: Vec<usize> = (0..self.core.workers.len()).filter(walking).collect();
-        // All of them step out, and those whose check goes on are in again at once.
-        let ends_ps: Vec<u64> = walking.iter().map(|&worker| self.core.leave_ring(worker)).collect();
+        // All of them step out, and those whose check goes on are in again at once. No heirs: everybody goes.
+        let step_out = |&worker: &usize| {
+            let end_ps = self.core.look_up(worker);
+            self.core.ring.remove(worker as u16);
+            end_ps
+        };
+        let ends_ps: Vec<u64> = walking.iter().map(step_out).collect();
         for pool in 0..self.core.is_held.len() {
             self.core.is_held[pool] = self.is_held(pool);
         }

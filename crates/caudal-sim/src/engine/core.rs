@@ -386,8 +386,15 @@ impl<O: Sink> Core<O> {
     /// `worker` ends its current check outside the ring of thieves; returns when.
     #[inline(always)]
     pub(super) fn leave_ring(&mut self, worker: usize) -> u64 {
-        let position = self.ring.position(worker as u16, self.now_ps, self.acting);
+        let end_ps = self.look_up(worker);
         self.drop_from_ring(worker);
+        end_ps
+    }
+
+    /// `worker`, which is in the ring of thieves, is to leave it; returns when its current check ends.
+    #[inline(always)]
+    pub(super) fn look_up(&mut self, worker: usize) -> u64 {
+        let position = self.ring.position(worker as u16, self.now_ps, self.acting);
         let entry = &mut self.workers[worker];
         entry.phase = Phase::LookingLate;
         entry.at = self.ring.place(position.rank).expect("a thief is at a held pool");
