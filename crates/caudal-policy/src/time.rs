@@ -47,6 +47,9 @@ impl Picos {
     /// [`ParseTimeError`] says what is wrong and what would be right.
     pub fn parse(text: &str) -> Result<Picos, ParseTimeError> {
         let text = text.trim();
+        if text.strip_prefix('-').is_some_and(|rest| Picos::parse(rest).is_ok()) {
+            return Err(ParseTimeError::Negative(text.to_string()));
+        }
         let split = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(text.len());
         let (number, unit) = (&text[..split], text[split..].trim());
         if number.is_empty() {
@@ -142,6 +145,8 @@ impl fmt::Display for Picos {
 pub enum ParseTimeError {
     /// Nothing that looks like a number.
     NoNumber(String),
+    /// Below zero.
+    Negative(String),
     /// A number without a unit.
     NoUnit(String),
     /// A unit that is none.
@@ -158,6 +163,7 @@ impl fmt::Display for ParseTimeError {
             Self::NoNumber(text) => {
                 write!(f, "`{text}` is not a time; write a number and a unit, as in \"2us\"")
             }
+            Self::Negative(text) => write!(f, "`{text}` is negative; write a time from 0 on, as in \"2us\""),
             Self::NoUnit(text) => {
                 write!(
                     f,
@@ -196,7 +202,12 @@ impl<'de> serde::Deserialize<'de> for Picos {
                 if value == 0 {
                     return Ok(Picos::ZERO);
                 }
-                Err(E::custom(ParseTimeError::NoUnit(value.to_string())))
+                let text = value.to_string();
+                Err(E::custom(if value < 0 {
+                    ParseTimeError::Negative(text)
+                } else {
+                    ParseTimeError::NoUnit(text)
+                }))
             }
             fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Picos, E> {
                 self.visit_i64(i64::try_from(value).unwrap_or(i64::MAX))

@@ -73,17 +73,17 @@ impl Diagnostic for Drawn {
 /// Prints an error and says which code it means.
 pub(crate) fn report(error: &Report) -> ExitCode {
     if let Some(interrupted) = error.downcast_ref::<Interrupted>() {
-        eprintln!("{interrupted}");
+        errln!("{interrupted}");
         return ExitCode::from(INTERRUPTED);
     }
     match error.downcast_ref::<ConfigError>() {
         // Each problem with the line that it is in; the error itself would only say the first once more.
         Some(config) if !config.problems().is_empty() => {
             for problem in config.problems() {
-                eprintln!("{:?}", Report::new(Drawn(problem.clone())));
+                errln!("{:?}", Report::new(Drawn(problem.clone())));
             }
         }
-        _ => eprintln!("{error:?}"),
+        _ => errln!("{error:?}"),
     }
     ExitCode::from(if error.downcast_ref::<Failure>().is_some() { FAILED } else { BAD_INPUT })
 }

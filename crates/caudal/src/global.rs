@@ -10,7 +10,7 @@ use miette::{MietteHandlerOpts, miette};
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Shared {
     /// Threads to simulate on [default: all cores]
-    #[arg(long, global = true, value_name = "N")]
+    #[arg(long, global = true, value_name = "N", value_parser = crate::numbers::threads, allow_hyphen_values = true)]
     pub(crate) threads: Option<usize>,
     /// Settle for 10 % precision: a first look in seconds
     #[arg(long, global = true)]
@@ -59,7 +59,7 @@ fn watch_for_interrupts() -> miette::Result<Arc<AtomicBool>> {
         if flag.swap(true, Ordering::Relaxed) {
             std::process::exit(i32::from(crate::exit::INTERRUPTED));
         }
-        eprintln!("\nstopping; once more to stop at once");
+        errln!("\nstopping; once more to stop at once");
     })
     .map_err(|error| miette!("can not watch for Ctrl-C: {error}"))?;
     Ok(stop)

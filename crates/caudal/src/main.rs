@@ -9,6 +9,7 @@ mod commands;
 mod describe;
 mod exit;
 mod global;
+mod numbers;
 mod progress;
 mod reproduce;
 mod results;

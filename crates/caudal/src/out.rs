@@ -1,4 +1,4 @@
-//! stdout, which may be closed before we are done: `caudal sim ... --json | head`.
+//! stdout and stderr, which may be closed before we are done: `caudal sim ... --json | head`.
 
 use std::io::{ErrorKind, Write};
 
@@ -8,8 +8,19 @@ pub(crate) fn write(text: std::fmt::Arguments<'_>) {
     if error.kind() == ErrorKind::BrokenPipe {
         std::process::exit(0);
     }
-    eprintln!("can not write to stdout: {error}");
+    write_error(format_args!("can not write to stdout: {error}\n"));
     std::process::exit(i32::from(crate::exit::FAILED));
+}
+
+/// Writes to stderr if that is possible: nothing that is computed depends on who reads along, and where an error
+/// can not be told, the exit code still says it.
+pub(crate) fn write_error(text: std::fmt::Arguments<'_>) {
+    drop(std::io::stderr().lock().write_fmt(text));
+}
+
+/// As `eprintln!`.
+macro_rules! errln {
+    ($($text:tt)*) => { $crate::out::write_error(format_args!("{}\n", format_args!($($text)*))) };
 }
 
 /// As `print!`.

@@ -119,7 +119,7 @@ fn write_summaries(results: &Results, rows: &[Value]) -> miette::Result<()> {
     results.finish(rows)?;
     let report = results.path("report.html");
     crate::commands::write_report(&report, rows, &results.path("config.toml"))?;
-    eprintln!("wrote {}", report.display());
+    errln!("wrote {}", report.display());
     Ok(())
 }
 

@@ -82,7 +82,7 @@ impl Window {
             }
         }
         self.save(drawer)?;
-        eprintln!("wrote {}: open it at ui.perfetto.dev", self.path.display());
+        errln!("wrote {}: open it at ui.perfetto.dev", self.path.display());
         Ok(())
     }
 

@@ -75,8 +75,7 @@ impl<D: Discipline> Host<D> {
         let counts_behind = sample.order() == Order::Queue && sample.lanes() == 1;
         let stay = system.allocation.triggers().is_none();
         let cores_max = if stay { system.cores_allocated } else { system.cores };
-        let machine =
-            Machine::new(*run.costs, &sizes, cores_max, sample.lanes(), sample.stealable_lane());
+        let machine = Machine::new(*run.costs, &sizes, cores_max, sample.lanes(), sample.stealable_lane());
         let allocation = system.allocation.triggers().map(Triggered::new);
         let dispatch = AnyDispatch::from(system.dispatch);
         let (classes, long_ps) = (run.service.classes().len(), run.service.mean_ps() as u64);

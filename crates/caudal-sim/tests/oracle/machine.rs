@@ -86,7 +86,13 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    pub(crate) fn new(costs: Costs, sizes: &[u32], cores_max: u32, lanes: u32, stealable_lane: Lane) -> Machine {
+    pub(crate) fn new(
+        costs: Costs,
+        sizes: &[u32],
+        cores_max: u32,
+        lanes: u32,
+        stealable_lane: Lane,
+    ) -> Machine {
         let mut machine = Machine {
             now_ps: 0,
             costs,

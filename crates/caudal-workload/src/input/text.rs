@@ -135,8 +135,33 @@ fn layout(
         let (name, said, named) = (&names[value], said.name(), named.name());
         return Err(place.whole(format!("column `{name}` is in {named}, but `unit` says {said}; keep one")));
     }
+    if named.is_none() && wanted.unit.is_none() && seems_to_say_a_unit(&names[value]) {
+        let name = shorten(&names[value]);
+        let problem = format!(
+            "`{name}` ends in no unit that is known here: end it in _ps, _ns, _us, _ms or _s, or say `unit = …`"
+        );
+        return Err(place.row(first.line, value + 1, RowProblem::Format(problem)));
+    }
     let unit = named.or(wanted.unit).unwrap_or_default();
     Ok(Layout { value, class, unit, columns, has_header })
+}
+
+/// Does the last word of a column's name look like a unit of time? Not to be taken for nanoseconds then.
+fn seems_to_say_a_unit(name: &str) -> bool {
+    const OTHERS: [&str; 19] = [
+        "nanos", "micros", "millis", "picos", "min", "mins", "minute", "minutes", "h", "hour", "hours",
+        "day", "days", "cycle", "cycles", "tick", "ticks", "tsc", "jiffies",
+    ];
+    let name = name.to_lowercase();
+    let Some((_, last)) = name
+        .trim_end_matches(|end: char| !end.is_alphanumeric())
+        .rsplit_once(|between: char| !between.is_alphanumeric())
+    else {
+        return false;
+    };
+    let seconds = ["sec", "secs", "second", "seconds"].iter().any(|end| last.ends_with(end));
+    let short = last.ends_with('s') && last.chars().count() <= 2;
+    seconds || short || OTHERS.contains(&last)
 }
 
 fn value_column(names: &[String], wanted: Option<&str>, role: &str) -> Option<usize> {

@@ -51,7 +51,7 @@ pub(crate) fn run(args: &CheckArgs, global: &Global) -> miette::Result<ExitCode>
     }
     if let Some(workload) = &file.workload {
         for finding in workload.service.findings() {
-            eprintln!("note: {finding}");
+            errln!("note: {finding}");
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -15,6 +15,7 @@ use super::arrives::Arrives;
 use crate::describe::counted;
 use crate::exit::Interrupted;
 use crate::global::Global;
+use crate::numbers;
 use crate::progress::Progress;
 use crate::table::{Table, digits, estimate, time};
 
@@ -27,16 +28,16 @@ pub(crate) struct CompareArgs {
     #[command(flatten)]
     arrives: Arrives,
     /// Offered work over the capacity of the machine
-    #[arg(long, value_name = "LOAD", required_unless_present = "rate", conflicts_with = "rate")]
+    #[arg(long, value_name = "LOAD", required_unless_present = "rate", conflicts_with = "rate", value_parser = numbers::load, allow_hyphen_values = true)]
     load: Option<f64>,
     /// Requests a second, as in 2.5M/s
-    #[arg(long, value_name = "RATE", value_parser = Rate::parse)]
+    #[arg(long, value_name = "RATE", value_parser = Rate::parse, allow_hyphen_values = true)]
     rate: Option<Rate>,
     /// Cores of the machine; a named system's dispatcher takes one of them, a file says its own
-    #[arg(long, default_value_t = 16, value_name = "N")]
+    #[arg(long, default_value_t = 16, value_name = "N", value_parser = numbers::count, allow_hyphen_values = true)]
     cores: u32,
     /// Seed of all randomness
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = numbers::seed, allow_hyphen_values = true)]
     seed: Option<u64>,
 }
 

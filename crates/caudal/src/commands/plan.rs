@@ -20,6 +20,7 @@ use self::journal::Kept;
 use super::arrives::Arrives;
 use crate::exit::{self, Interrupted};
 use crate::global::Global;
+use crate::numbers;
 use crate::progress::Progress;
 use crate::results::{Meta, Owner, digest, digests, writable, write_whole};
 
@@ -36,13 +37,14 @@ pub(crate) struct PlanArgs {
     #[arg(long = "target", short, required = true, value_name = "TARGET", value_parser = LatencyTarget::parse)]
     targets: Vec<LatencyTarget>,
     /// Cores of the machine; a system's dispatcher takes one of them
-    #[arg(long, default_value_t = 16, value_name = "N")]
+    #[arg(long, default_value_t = 16, value_name = "N", value_parser = numbers::count, allow_hyphen_values = true)]
     cores: u32,
     /// Find the fewest cores that carry this part of the machine, instead of the highest load
-    #[arg(long, value_name = "LOAD", conflicts_with = "rate")]
+    #[arg(long, value_name = "LOAD", conflicts_with = "rate", value_parser = numbers::load)]
+    #[arg(allow_hyphen_values = true)]
     load: Option<f64>,
     /// Find the fewest cores that carry this many requests, as in 2.5M/s, instead of the highest load
-    #[arg(long, value_name = "RATE", value_parser = Rate::parse)]
+    #[arg(long, value_name = "RATE", value_parser = Rate::parse, allow_hyphen_values = true)]
     rate: Option<Rate>,
     /// Consider only these systems; `caudal systems` lists them
     #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
@@ -52,12 +54,13 @@ pub(crate) struct PlanArgs {
     runnable: bool,
     /// Workers of the runtime; a dispatcher comes on top
     #[arg(long, value_name = "N", requires = "runnable", conflicts_with = "cores")]
+    #[arg(value_parser = numbers::count, allow_hyphen_values = true)]
     workers: Option<u32>,
     /// How long it may take on two cores, about; it is counted in simulated requests [default: 40s, --quick: 8s]
-    #[arg(long, value_name = "TIME", value_parser = Picos::parse)]
+    #[arg(long, value_name = "TIME", value_parser = Picos::parse, allow_hyphen_values = true)]
     budget: Option<Picos>,
     /// Seed of all randomness
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = numbers::seed, allow_hyphen_values = true)]
     seed: Option<u64>,
     /// Keep everything in this directory, and go on there if it has a part of this plan already [default:
     /// caudal-plan; caudal-plan-2, ... if that has another plan]
@@ -71,7 +74,7 @@ pub(crate) struct PlanArgs {
 pub(crate) fn run(args: &PlanArgs, global: &Global) -> miette::Result<ExitCode> {
     let (workload, measure) = args.arrives.read()?;
     for finding in workload.service.findings() {
-        eprintln!("note: {finding}");
+        errln!("note: {finding}");
     }
     let question = args.question(workload, measure, global)?;
     question.check().map_err(|error| miette!("{error}"))?;
@@ -91,7 +94,7 @@ pub(crate) fn run(args: &PlanArgs, global: &Global) -> miette::Result<ExitCode> 
     }
     args.write(&dir, &question, &plan)?;
     kept.written()?;
-    eprintln!("wrote {}", dir.join("report.html").display());
+    errln!("wrote {}", dir.join("report.html").display());
     if plan.interrupted {
         return Err(Interrupted(so_far(&plan, &dir)).into());
     }
@@ -182,7 +185,7 @@ impl PlanArgs {
         meta.claim(&dir)?;
         let kept = Kept::open(&dir.join("progress.jsonl"))?;
         if kept.parts() > 0 {
-            eprintln!("going on in {}: {} parts of the search are done", dir.display(), kept.parts());
+            errln!("going on in {}: {} parts of the search are done", dir.display(), kept.parts());
         }
         Ok((dir, kept))
     }

@@ -185,6 +185,6 @@ fn write_docs(all: &[Judged], docs: &Path) -> miette::Result<()> {
     }
     let path = docs.join("reproduction.md");
     write_whole(&path, &page(all))?;
-    eprintln!("wrote {}", path.display());
+    errln!("wrote {}", path.display());
     Ok(())
 }

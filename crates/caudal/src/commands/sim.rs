@@ -41,7 +41,7 @@ pub(crate) fn run(args: &SimArgs, global: &Global) -> miette::Result<ExitCode> {
     let points = file.points()?;
     if let Some(workload) = &file.workload {
         for finding in workload.service.findings() {
-            eprintln!("note: {finding}");
+            errln!("note: {finding}");
         }
     }
     let timeline = args.timeline.as_ref().map(|path| Window::open(path, &args.window)).transpose()?;

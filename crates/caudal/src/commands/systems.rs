@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::describe::counted;
 use crate::global::Global;
+use crate::numbers;
 use crate::table::Table;
 
 #[derive(Args, Debug)]
@@ -16,7 +17,7 @@ pub(crate) struct SystemsArgs {
     /// Show this one: its table, and where each number comes from
     name: Option<String>,
     /// Cores of the machine
-    #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=i64::from(caudal_config::CORES_MAX)))]
+    #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=i64::from(caudal_config::CORES_MAX)), value_parser = numbers::count, allow_hyphen_values = true)]
     cores: u32,
 }
 

@@ -1,0 +1,43 @@
+//! Numbers of the command line: what is wrong with one, and what would be right.
+
+use std::str::FromStr;
+
+fn whole<N: FromStr>(text: &str, as_in: &str) -> Result<N, String> {
+    text.parse().map_err(|_| format!("write a whole number, not negative, such as {as_in}"))
+}
+
+/// Cores, or workers.
+pub(crate) fn count(text: &str) -> Result<u32, String> {
+    whole(text, "16")
+}
+
+pub(crate) fn seed(text: &str) -> Result<u64, String> {
+    whole(text, "7")
+}
+
+pub(crate) fn threads(text: &str) -> Result<usize, String> {
+    whole(text, "2")
+}
+
+/// A share of the machine.
+pub(crate) fn load(text: &str) -> Result<f64, String> {
+    let load = text.parse().ok().filter(|load: &f64| *load > 0.0 && load.is_finite());
+    load.ok_or_else(|| "write a share of the machine above 0 and below 1, such as 0.7".to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_are_none_are_told_what_would_be_right() {
+        for text in ["-1", "1.5", "abc", ""] {
+            assert!(count(text).is_err_and(|why| why.contains("such as 16")), "{text}");
+            assert!(seed(text).is_err_and(|why| why.contains("such as 7")), "{text}");
+        }
+        for text in ["-1", "0", "nan", "inf", "abc"] {
+            assert!(load(text).is_err_and(|why| why.contains("such as 0.7")), "{text}");
+        }
+        assert_eq!((count("16"), load("0.7")), (Ok(16), Ok(0.7)));
+    }
+}
