@@ -165,7 +165,7 @@ impl Recorder {
 }
 
 impl Recorder {
-    /// As [`Recorder::push`] of every one. Each loop keeps its own few values in registers.
+    /// As [`Recorder::push`] of every one, column by column.
     pub(super) fn push_plain(&mut self, plain: &mut Plain) {
         let requests = 0..std::mem::take(&mut plain.len);
         let ([class], None) = (&mut self.classes[..], &self.pilot) else {
@@ -173,16 +173,24 @@ impl Recorder {
         };
         let (sojourns_ps, services_ps) =
             (&plain.sojourn_ps[requests.clone()], &plain.service_ps[requests.clone()]);
-        for (&work_ps, (&sojourn_ps, &service_ps)) in
-            plain.work_ps[requests].iter().zip(sojourns_ps.iter().zip(services_ps))
-        {
-            class.queued_ps += u128::from(sojourn_ps - work_ps);
-            class.probe_ps += u128::from(work_ps - service_ps);
-        }
-        sojourns_ps.iter().for_each(|&sojourn_ps| class.latency_ps.record(sojourn_ps));
-        let times = sojourns_ps.iter().zip(services_ps);
-        times.for_each(|(&sojourn_ps, &service_ps)| class.slowdown.record(slowdown(sojourn_ps, service_ps)));
+        let work_ps = sum(&plain.work_ps[requests.clone()]);
+        class.queued_ps += sum(sojourns_ps) - work_ps;
+        class.probe_ps += work_ps - sum(services_ps);
+        let slowdowns = &mut [0; PLAIN][requests];
+        caudal_stats::slowdowns(sojourns_ps, services_ps, slowdowns);
+        class.latency_ps.record_all(sojourns_ps);
+        class.slowdown.record_all(slowdowns);
     }
+}
+
+/// The sum of fewer than 2^32 numbers: in two halves, because vectors know no carry.
+fn sum(numbers: &[u64]) -> u128 {
+    let (mut low, mut high) = (0_u64, 0_u64);
+    for number in numbers {
+        low += number & u64::from(u32::MAX);
+        high += number >> 32;
+    }
+    u128::from(low) + (u128::from(high) << 32)
 }
 
 impl Plain {
