@@ -23,8 +23,8 @@ const BIAS: u64 = 1 << 62;
 /// Times in here, from the first arrival of a batch on, end here.
 pub(super) const SPAN_PS: u64 = 1 << 60;
 
-/// Requests as they are needed here, and what is found out about them.
-struct Columns {
+/// Requests as they are needed here, and what is found out about them; room for a batch.
+pub(super) struct Columns {
     /// Twice the arrival, from the base on, and [`BIAS`].
     arrival: [u64; BATCH],
     /// Twice the work, and 1 if it is long.
@@ -33,6 +33,11 @@ struct Columns {
     start: [u64; BATCH],
     /// When the core was free, and in the last bit whether the request before was long.
     free: [u64; BATCH],
+}
+
+impl Columns {
+    pub(super) const EMPTY: Columns =
+        Columns { arrival: [0; BATCH], work: [0; BATCH], start: [0; BATCH], free: [0; BATCH] };
 }
 
 /// A batch.
@@ -59,15 +64,15 @@ pub(super) fn is_possible() -> bool {
 ///
 /// # Panics
 /// Where it is not possible, or there are more than [`MOST`] cores.
-pub(super) fn start(batch: &mut Batch<'_>, cores: &mut [Free]) {
+pub(super) fn start(batch: &mut Batch<'_>, cores: &mut [Free], columns: &mut Columns) {
     assert!(is_possible() && cores.len() <= MOST);
     #[cfg(target_arch = "x86_64")]
     // SAFETY: the processor has AVX2, which was just asserted.
     unsafe {
         match cores.len() {
-            ..=8 => vectors::start::<2>(batch, cores),
-            ..=16 => vectors::start::<4>(batch, cores),
-            _ => vectors::start::<8>(batch, cores),
+            ..=8 => vectors::start::<2>(batch, cores, columns),
+            ..=16 => vectors::start::<4>(batch, cores, columns),
+            _ => vectors::start::<8>(batch, cores, columns),
         }
     }
 }
@@ -76,14 +81,16 @@ pub(super) fn start(batch: &mut Batch<'_>, cores: &mut [Free]) {
 mod vectors {
     use std::arch::x86_64::*;
 
-    use super::{BATCH, BIAS, Batch, Columns, Free};
+    use super::{BIAS, Batch, Columns, Free};
 
     #[target_feature(enable = "avx2")]
-    pub(super) fn start<const VECTORS: usize>(batch: &mut Batch<'_>, cores: &mut [Free]) {
+    pub(super) fn start<const VECTORS: usize>(
+        batch: &mut Batch<'_>,
+        cores: &mut [Free],
+        columns: &mut Columns,
+    ) {
         let base_ps = batch.arrival_ps[0];
         let count = batch.arrival_ps.len();
-        let zeros = [0; BATCH];
-        let mut columns = Columns { arrival: zeros, work: zeros, start: zeros, free: zeros };
         let requests = batch.arrival_ps.iter().zip(batch.work_ps);
         for ((arrival, work), (&arrival_ps, &work_ps)) in
             columns.arrival.iter_mut().zip(&mut columns.work).zip(requests)
@@ -91,7 +98,7 @@ mod vectors {
             *arrival = BIAS + ((arrival_ps - base_ps) << 1);
             *work = (work_ps << 1) + u64::from(work_ps > batch.long_ps);
         }
-        go_through::<VECTORS>(&mut columns, count, base_ps, cores);
+        go_through::<VECTORS>(columns, count, base_ps, cores);
         let found = columns.start.iter().zip(&columns.free).zip(&columns.work);
         let out = batch.start_ps.iter_mut().zip(&mut *batch.change);
         for (((&start, &free), &work), (start_ps, change)) in found.zip(out) {
