@@ -197,12 +197,12 @@ impl Recorder {
             return (0..count).for_each(|at| self.push(plain.completed(at)));
         };
         let (sojourns_ps, services_ps) = (&plain.sojourn_ps[..count], &plain.service_ps[..count]);
-        let work_ps = sum(&plain.work_ps[..count]);
-        class.queued_ps += sum(sojourns_ps) - work_ps;
+        let (work_ps, before_ps) = (sum(&plain.work_ps[..count]), class.latency_ps.sum());
+        class.latency_ps.record_all(sojourns_ps);
+        class.queued_ps += class.latency_ps.sum() - before_ps - work_ps;
         class.probe_ps += work_ps - sum(services_ps);
         let slowdowns = &mut [0; PLAIN][..count];
         caudal_stats::slowdowns(sojourns_ps, services_ps, slowdowns);
-        class.latency_ps.record_all(sojourns_ps);
         class.slowdown.record_all(slowdowns);
     }
 }

@@ -45,11 +45,23 @@ impl Behind {
             self.last_ps = start_ps;
             (*behind_ps, *long) = (self.behind_ps, self.long);
         }
-        self.sum(ring, requests);
+        let mut sums_ps = std::mem::take(&mut self.sums_ps);
+        if let [sum_ps] = &mut sums_ps[..] {
+            // Local: what is behind a reference would be in memory at every step.
+            let mut local_ps = 0;
+            self.each_wait(ring, requests, |_, waited_ps| local_ps += u128::from(waited_ps));
+            *sum_ps += local_ps;
+        } else {
+            self.each_wait(ring, requests, |at, waited_ps| {
+                sums_ps[ring.demand[at].class as usize] += u128::from(waited_ps);
+            });
+        }
+        self.sums_ps = sums_ps;
     }
 
-    /// Adds up what they waited.
-    fn sum(&mut self, ring: &Ring, requests: Range<usize>) {
+    /// Hands over the place of each request that waited, and what it waited behind long ones, times the cores.
+    #[inline(always)]
+    fn each_wait(&mut self, ring: &Ring, requests: Range<usize>, mut take: impl FnMut(usize, u64)) {
         let mask = ring.mask();
         // Slices of one length: the compiler then sees that `i & mask` lies in all of them.
         let (arrivals_ps, starts_ps) = (&ring.arrival_ps[..=mask], &ring.start_ps[..=mask]);
@@ -68,8 +80,7 @@ impl Behind {
             let since_ps = arrival_ps - starts_ps[before & mask];
             let behind_ps =
                 behinds_ps[before & mask].wrapping_add(longs[before & mask].wrapping_mul(since_ps));
-            let waited_ps = behinds_ps[at].wrapping_sub(behind_ps);
-            self.sums_ps[ring.demand[at].class as usize] += u128::from(waited_ps);
+            take(at, behinds_ps[at].wrapping_sub(behind_ps));
         }
         self.before = before;
     }

@@ -3,7 +3,7 @@
 //! Here a request that starts is never stopped, and requests start in the order in which they arrive. So each takes
 //! the core that is free first, as soon as both are there (Kiefer and Wolfowitz's recursion), and then all is known
 //! of it. No task is kept and no event is needed: a batch of requests goes through a few loops, one after the other.
-//! What the books ask for at a mark is what is due at that time. The general host does the same with ten times the
+//! What the books ask for at a mark is what is due at that time. The general host does the same with six times the
 //! instructions; tests hold the one against the other.
 //!
 //! ```text
@@ -348,8 +348,11 @@ impl Central {
         let drawn = self.arrivals.fill(&mut machine.ring.arrival_ps[at..end]);
         let demands = &mut machine.ring.demand[at..at + drawn];
         self.services.fill(demands);
-        for (work_ps, demand) in machine.ring.work_ps[at..at + drawn].iter_mut().zip(demands) {
-            *work_ps = core::work_ps(demand.service_ps, self.stretch);
+        let works_ps = machine.ring.work_ps[at..at + drawn].iter_mut().zip(demands);
+        if self.stretch == 1.0 {
+            works_ps.for_each(|(work_ps, demand)| *work_ps = demand.service_ps);
+        } else {
+            works_ps.for_each(|(work_ps, demand)| *work_ps = core::work_ps(demand.service_ps, self.stretch));
         }
         machine.filled += drawn;
         drawn > 0

@@ -81,7 +81,7 @@ pub(super) fn start(batch: &mut Batch<'_>, cores: &mut [Free], columns: &mut Col
 mod vectors {
     use std::arch::x86_64::*;
 
-    use super::{BIAS, Batch, Columns, Free};
+    use super::{BATCH, BIAS, Batch, Columns, Free};
 
     #[target_feature(enable = "avx2")]
     pub(super) fn start<const VECTORS: usize>(
@@ -124,7 +124,8 @@ mod vectors {
             _mm256_setr_pd(other(0), other(1), other(2), other(3))
         });
         let without_long = one(!1);
-        for i in 0..count {
+        // It is no more; said again, because the compiler then sees that no index is out of bounds.
+        for i in 0..count.min(BATCH) {
             columns.free[i] = number(first);
             let free = _mm_and_si128(first, without_long);
             let start = _mm_castpd_si128(_mm_max_pd(_mm_castsi128_pd(free), float(columns.arrival[i])));
