@@ -71,7 +71,7 @@ pub(super) fn start(batch: &mut Batch<'_>, cores: &mut [Free], columns: &mut Col
     unsafe {
         match cores.len() {
             ..=8 => vectors::start::<2>(batch, cores, columns),
-            ..=16 => vectors::start::<4>(batch, cores, columns),
+            9..=16 => vectors::start::<4>(batch, cores, columns),
             _ => vectors::start::<8>(batch, cores, columns),
         }
     }
