@@ -260,6 +260,8 @@ pub(super) struct Central {
     /// What probes make of a service time.
     stretch: f64,
     window: Window,
+    /// When the last measured request ends, once all have arrived.
+    measured_end_ps: Option<u64>,
     recorder: Recorder,
 }
 
@@ -295,7 +297,8 @@ impl Central {
             late: Vec::with_capacity(cores as usize),
             plain: Box::new(Plain::EMPTY),
         };
-        Central { arrivals, services, machine, stretch, window: Window::new(length), recorder }
+        let window = Window::new(length);
+        Central { arrivals, services, machine, stretch, window, measured_end_ps: None, recorder }
     }
 
     /// Runs to the end: all measured requests have completed, or the system is overloaded.
@@ -324,13 +327,13 @@ impl Central {
 
     /// The next request at which there is something to look up; after the measured part, the first to find all
     /// measured ones done.
-    fn next_mark(&self) -> usize {
+    fn next_mark(&mut self) -> usize {
         let Machine { ring, started, filled, .. } = &self.machine;
         let mark = (self.window.next_mark() as usize).max(*started);
         if !self.window.is_closed() {
             return mark;
         }
-        let end_ps = self.machine.measured_end_ps();
+        let end_ps = *self.measured_end_ps.get_or_insert_with(|| self.machine.measured_end_ps());
         let at = started & ring.mask();
         let arrivals_ps = &ring.arrival_ps[at..at + filled - started];
         mark.min(started + arrivals_ps.partition_point(|&arrival_ps| arrival_ps <= end_ps))

@@ -11,6 +11,9 @@
 //! Vectors compare floats better than integers, and positive floats are in the same order as the integers that have
 //! their bits. So a time is an integer, and compared as the float of its bits.
 
+// Elsewhere there are no vectors, and nobody asks.
+#![cfg_attr(not(target_arch = "x86_64"), allow(dead_code, unused_variables))]
+
 use super::cores::Free;
 
 /// Most requests at a time.
