@@ -357,6 +357,34 @@ fn a_single_queue_by_starts_is_the_same_as_by_events() {
     check(300, single, unwatched_is_watched);
 }
 
+/// Cores in every number of vectors and in trees, with ties and without, and queues that are long or empty.
+#[test]
+fn a_single_queue_by_starts_is_the_same_as_by_events_in_long_runs() {
+    let machines = [(1, 0.9), (7, 0.5), (9, 0.97), (16, 0.8), (17, 0.3), (32, 0.95), (33, 0.9), (70, 1.1)];
+    let sizes =
+        [Sizes::Exponential(1_000), Sizes::Grid(vec![100, 1_000]), Sizes::Grid(vec![50, 100, 20_000])];
+    for (seed, (cores, load)) in (1..).zip(machines) {
+        for (sizes, gaps) in sizes.iter().zip([Gaps::Poisson, Gaps::Grid(50), Gaps::Poisson]) {
+            let case = Case {
+                cores,
+                allocated: cores,
+                pools: Pools::Equal(1),
+                load,
+                seed,
+                sizes: sizes.clone(),
+                gaps,
+                length: Length { warm_up: 1_000, measured: 20_000 },
+                dispatch: DispatchConfig::Random,
+                rebalance: RebalanceConfig::None,
+                discipline: DisciplineConfig::Fcfs,
+                allocation: AllocationConfig::Static,
+                costs: Costs::default(),
+            };
+            unwatched_is_watched(&case).unwrap_or_else(|differs| panic!("{case:?}: {differs}"));
+        }
+    }
+}
+
 /// Stealing on cores that stay, and nothing else.
 fn plain_stealing(requests: u64) -> impl Strategy<Value = Case> {
     let fcfs =

@@ -12,6 +12,8 @@
 //! grows by whole powers of two in either direction, so that a histogram of latencies around a microsecond does
 //! not pay for nanoseconds and hours. All 2^64 values would take 114 KiB.
 
+mod batch;
+
 /// Bits of a value that a bucket keeps below its leading one.
 const PRECISION_BITS: u32 = 8;
 /// Buckets per power of two.

@@ -31,6 +31,7 @@ mod service;
 pub mod show;
 mod spec;
 mod summary;
+mod whole;
 
 pub use arrivals::{ArrivalSampler, ArrivalSpec, Arrivals, GapSpread, RampPoint, Step, TimestampFile};
 pub use error::{RowProblem, WorkloadError};

@@ -20,7 +20,7 @@ pub(super) struct Completed {
     pub(super) class: u8,
 }
 
-/// Completed requests that were never stopped and paid for nothing, column by column.
+/// Requests that are never stopped and pay for nothing, column by column.
 pub(super) struct Plain {
     sojourn_ps: [u64; PLAIN],
     service_ps: [u64; PLAIN],
@@ -52,6 +52,26 @@ impl Plain {
         (self.sojourn_ps[at], self.work_ps[at]) = (sojourn_ps, work_ps);
         (self.service_ps[at], self.class[at]) = (demand.service_ps, demand.class);
         self.len += usize::from(counts);
+    }
+
+    /// Writes requests over the first ones: arrival, start, work, demand. `true` if surely all are done before `done_before_ps`.
+    #[inline(always)]
+    pub(super) fn fill<'a>(
+        &mut self,
+        requests: impl Iterator<Item = ((&'a u64, &'a u64), (&'a u64, &'a Demand))>,
+        done_before_ps: u64,
+    ) -> bool {
+        let mut late = 0;
+        let times = self.sojourn_ps.iter_mut().zip(&mut self.work_ps);
+        let demands = self.service_ps.iter_mut().zip(&mut self.class);
+        for (((arrival_ps, start_ps), (work_ps, demand)), (time, to)) in requests.zip(times.zip(demands)) {
+            let end_ps = start_ps + work_ps;
+            (*time.0, *time.1) = (end_ps - arrival_ps, *work_ps);
+            (*to.0, *to.1) = (demand.service_ps, demand.class);
+            // The top bit tells which is greater, unless they are 2^63 ps apart.
+            late |= (done_before_ps - 1).wrapping_sub(end_ps);
+        }
+        late >> 63 == 0
     }
 }
 
@@ -165,28 +185,40 @@ impl Recorder {
 }
 
 impl Recorder {
-    /// As [`Recorder::push`] of every one. Each loop keeps its own few values in registers.
+    /// As [`Recorder::push`] of every one; none is left then.
     pub(super) fn push_plain(&mut self, plain: &mut Plain) {
-        let requests = 0..std::mem::take(&mut plain.len);
+        let count = std::mem::take(&mut plain.len);
+        self.push_first(plain, count);
+    }
+
+    /// As [`Recorder::push`] of the first `count`, column by column.
+    pub(super) fn push_first(&mut self, plain: &Plain, count: usize) {
         let ([class], None) = (&mut self.classes[..], &self.pilot) else {
-            return requests.for_each(|at| self.push(plain.completed(at)));
+            return (0..count).for_each(|at| self.push(plain.completed(at)));
         };
-        let (sojourns_ps, services_ps) =
-            (&plain.sojourn_ps[requests.clone()], &plain.service_ps[requests.clone()]);
-        for (&work_ps, (&sojourn_ps, &service_ps)) in
-            plain.work_ps[requests].iter().zip(sojourns_ps.iter().zip(services_ps))
-        {
-            class.queued_ps += u128::from(sojourn_ps - work_ps);
-            class.probe_ps += u128::from(work_ps - service_ps);
-        }
-        sojourns_ps.iter().for_each(|&sojourn_ps| class.latency_ps.record(sojourn_ps));
-        let times = sojourns_ps.iter().zip(services_ps);
-        times.for_each(|(&sojourn_ps, &service_ps)| class.slowdown.record(slowdown(sojourn_ps, service_ps)));
+        let (sojourns_ps, services_ps) = (&plain.sojourn_ps[..count], &plain.service_ps[..count]);
+        let (work_ps, before_ps) = (sum(&plain.work_ps[..count]), class.latency_ps.sum());
+        class.latency_ps.record_all(sojourns_ps);
+        class.queued_ps += class.latency_ps.sum() - before_ps - work_ps;
+        class.probe_ps += work_ps - sum(services_ps);
+        let slowdowns = &mut [0; PLAIN][..count];
+        caudal_stats::slowdowns(sojourns_ps, services_ps, slowdowns);
+        class.slowdown.record_all(slowdowns);
     }
 }
 
+/// The sum of fewer than 2^32 numbers: in two halves, because vectors know no carry.
+pub(super) fn sum(numbers: &[u64]) -> u128 {
+    let (mut low, mut high) = (0_u64, 0_u64);
+    for number in numbers {
+        low += number & u64::from(u32::MAX);
+        high += number >> 32;
+    }
+    u128::from(low) + (u128::from(high) << 32)
+}
+
 impl Plain {
-    fn completed(&self, at: usize) -> Completed {
+    pub(super) fn completed(&self, at: usize) -> Completed {
         Completed {
             sojourn_ps: self.sojourn_ps[at],
             service_ps: self.service_ps[at],

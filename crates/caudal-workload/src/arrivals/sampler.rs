@@ -11,6 +11,7 @@ use rand_distr::{Distribution, Exp1, StandardNormal};
 use super::Kind;
 use super::profile::{Place, Profile};
 use crate::rng::{Purpose, Stream, stream, unit};
+use crate::whole;
 
 /// After so many gaps the sum moves into the integer part, before it grows so large that an `f64` loses
 /// parts of a picosecond. Fixed, so that the sizes of the batches do not change the times.
@@ -148,11 +149,16 @@ impl Clock {
         let mut written = 0;
         while written < out.len() {
             let block = (out.len() - written).min((REBASE - self.gaps) as usize);
-            let Clock { base_ps, mut since_ps, .. } = *self;
-            for time in &mut out[written..written + block] {
-                since_ps += gap_ps(&mut local);
-                *time = base_ps.saturating_add((since_ps + 0.5) as u64);
+            let times = &mut out[written..written + block];
+            // First the gaps, by their bits, in a loop of its own: what it calls now and then would keep the sum
+            // in memory, and each sum waits for the one before.
+            times.iter_mut().for_each(|time| *time = gap_ps(&mut local).to_bits());
+            let mut since_ps = self.since_ps;
+            for time in &mut *times {
+                since_ps += f64::from_bits(*time);
+                *time = since_ps.to_bits();
             }
+            self.round(times, since_ps);
             written += block;
             self.since_ps = since_ps;
             self.gaps += block as u32;
@@ -162,6 +168,18 @@ impl Clock {
         }
         *rng = local;
         written
+    }
+
+    /// Makes times of the bits of floats since the base, of which the last is `last_ps`.
+    #[inline]
+    fn round(&self, times: &mut [u64], last_ps: f64) {
+        let base_ps = self.base_ps;
+        if last_ps < whole::LIMIT - 1.0 && base_ps < u64::MAX / 2 {
+            times.iter_mut().for_each(|time| *time = base_ps + whole::floor(f64::from_bits(*time) + 0.5));
+        } else {
+            let rounded = |time: u64| base_ps.saturating_add((f64::from_bits(time) + 0.5) as u64);
+            times.iter_mut().for_each(|time| *time = rounded(*time));
+        }
     }
 
     /// Moves whole picoseconds into the integer part; false when time has come to its end.
