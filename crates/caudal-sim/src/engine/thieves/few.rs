@@ -122,7 +122,7 @@ impl<R: Rebalance, const LANES: usize> Few<R, LANES> {
     fn advance(&mut self, now_ps: u64) -> u64 {
         let ahead_ps = now_ps - self.slot_ps;
         // The quotient: with e = inverse x check - 2^64 in 1 ..= check, it is exact as long as ahead x e < 2^64.
-        let slots = (u128::from(ahead_ps) * u128::from(self.check_inverse) >> 64) as u64;
+        let slots = ((u128::from(ahead_ps) * u128::from(self.check_inverse)) >> 64) as u64;
         if ahead_ps >= NEAR_PS || self.slot as u64 + slots >= self.slots_max {
             return self.advance_far(now_ps);
         }
