@@ -94,7 +94,8 @@ impl Walks {
     /// A ring for so many pools and workers.
     pub(super) fn new(pools: usize, workers: usize, check_ps: u64) -> Walks {
         let (check_ps, bins) = (check_ps.max(1), (BitSet::CAPACITY_MAX / pools.max(1)).clamp(1, BINS_MAX));
-        let nobody = Thief { base_ps: 0, frac_ps: 0, bucket: 0, bin: 0, first: 0, end: 0, then: 0, next: NOBODY };
+        let nobody =
+            Thief { base_ps: 0, frac_ps: 0, bucket: 0, bin: 0, first: 0, end: 0, then: 0, next: NOBODY };
         Walks {
             check_ps,
             rank: vec![0; 2 * pools + 1].into_boxed_slice(),

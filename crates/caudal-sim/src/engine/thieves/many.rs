@@ -165,13 +165,7 @@ impl<R: Rebalance> Many<R> {
     }
 
     #[inline(always)]
-    fn claim<const LEVELS: u32>(
-        &mut self,
-        events: &mut Events<LEVELS>,
-        rank: u16,
-        thief: u16,
-        at_ps: u64,
-    ) {
+    fn claim<const LEVELS: u32>(&mut self, events: &mut Events<LEVELS>, rank: u16, thief: u16, at_ps: u64) {
         let walk = &mut self.walks[usize::from(thief)];
         walk.claim = rank;
         self.claims[usize::from(rank)] = Claim { at_ps, thief };
@@ -315,8 +309,8 @@ impl<R: Rebalance, const LEVELS: u32> Thieves<LEVELS> for Many<R> {
         // Thieves that join now, or later, look for the first time after that; unless it is a whole look away.
         let is_near = end_ps - now_ps < self.check_ps;
         let comes_ps = |(_, at_ps)| at_ps;
-        let alone = is_near
-            && self.ring.first_to(self.place[worker], now_ps, 0).map_or(u64::MAX, comes_ps) > end_ps;
+        let alone =
+            is_near && self.ring.first_to(self.place[worker], now_ps, 0).map_or(u64::MAX, comes_ps) > end_ps;
         Called { end_ps, alone, last: self.pool(position.rank) }
     }
 
