@@ -78,7 +78,11 @@ enum Meets {
 }
 
 /// One line a curve, the best first, lines of reference after the systems that they reach as far as.
-pub(crate) fn lines(rows: &[Row], targets: &[TargetLine], found: &IndexMap<String, Reach>) -> Vec<SystemLine> {
+pub(crate) fn lines(
+    rows: &[Row],
+    targets: &[TargetLine],
+    found: &IndexMap<String, Reach>,
+) -> Vec<SystemLine> {
     let goal = Goal::of(rows);
     let mut lines: Vec<_> = curves(rows, goal.along())
         .into_iter()
@@ -115,10 +119,7 @@ fn line(
             let reach = best.map(|at| Reach {
                 value: path[at].0,
                 certain: last(Meets::Certainly).map(|at| path[at].0),
-                undecided: path
-                    .get(at + 1)
-                    .filter(|_| met[at + 1] == Meets::Maybe)
-                    .map(|(place, _)| *place),
+                undecided: path.get(at + 1).filter(|_| met[at + 1] == Meets::Maybe).map(|(place, _)| *place),
                 missed: (at + 1..path.len())
                     .find(|beyond| met[*beyond] == Meets::No)
                     .map(|beyond| path[beyond].0),
@@ -186,7 +187,8 @@ mod tests {
         let open = |load: f64, low: f64, estimate: f64| {
             point(load, (low, estimate, 0.0)).replace(r#""high":0"#, r#""high":null"#)
         };
-        let rows = [point(0.2, (1.0, 2.0, 3.0)), open(0.4, 4.0, 9.0), open(0.5, 6.0, 12.0), open(0.6, 11.0, 12.0)];
+        let rows =
+            [point(0.2, (1.0, 2.0, 3.0)), open(0.4, 4.0, 9.0), open(0.5, 6.0, 12.0), open(0.6, 11.0, 12.0)];
         let rows = Row::from_lines(&rows.join("\n")).unwrap();
         let reach = super::lines(&rows, &[target(10.0)], &IndexMap::new())[0].reach;
         let expected = Reach { value: 0.4, certain: Some(0.2), undecided: Some(0.5), missed: Some(0.6) };
@@ -219,7 +221,10 @@ mod tests {
         ];
         let rows = Row::from_lines(&lines.join("\n")).unwrap();
         let table = super::lines(&rows, &[target(10.0)], &IndexMap::new());
-        assert_eq!(table[0].reach, Some(Reach { value: 0.4, certain: Some(0.2), undecided: Some(0.5), missed: Some(0.6) }));
+        assert_eq!(
+            table[0].reach,
+            Some(Reach { value: 0.4, certain: Some(0.2), undecided: Some(0.5), missed: Some(0.6) })
+        );
         assert_eq!(table[0].tails[0].unwrap().estimate, 9.0);
     }
 
@@ -239,6 +244,9 @@ mod tests {
         };
         let rows = Row::from_lines(&[row(8, 12), row(10, 9), row(12, 7)].join("\n")).unwrap();
         let table = super::lines(&rows, &[target(10.0)], &IndexMap::new());
-        assert_eq!(table[0].reach, Some(Reach { value: 10.0, certain: Some(10.0), undecided: None, missed: Some(8.0) }));
+        assert_eq!(
+            table[0].reach,
+            Some(Reach { value: 10.0, certain: Some(10.0), undecided: None, missed: Some(8.0) })
+        );
     }
 }

@@ -25,8 +25,7 @@ pub(crate) fn explain(
         Some(evidence.dispersion()),
         evidence.contrast.map(|rival| evidence.other_kind(rival)),
         Some(evidence.price()),
-        evidence.runner_up.map(|rival| evidence.runner_up(rival)),
-        evidence.tie(),
+        evidence.tie().or_else(|| evidence.runner_up.map(|rival| evidence.runner_up(rival))),
         evidence.unknown(),
         evidence.reference.map(|reference| evidence.reference(reference)),
         Some(tuning(systems)),
@@ -221,15 +220,16 @@ impl Evidence<'_> {
     /// Who ties with the winner, and why it is not the answer.
     fn tie(&self) -> Option<String> {
         let tied = names(&self.ties)?;
-        let simplest = self.ties.iter().all(|search| {
-            search.candidate.mechanisms() > self.winner.candidate.mechanisms()
-        });
+        let simplest =
+            self.ties.iter().all(|search| search.candidate.mechanisms() > self.winner.candidate.mechanisms());
         let rule = match simplest {
             true => "has the fewest mechanisms",
             false => "is confirmed to get furthest of those with the fewest mechanisms",
         };
         let name = self.winner.candidate.name();
-        Some(format!("It is a tie with {tied}: closer than this search tells apart. {name} is named because it {rule}."))
+        Some(format!(
+            "It is a tie with {tied}: closer than this search tells apart. {name} is named because it {rule}."
+        ))
     }
 
     /// Who may get further, for all that is known.
@@ -238,11 +238,16 @@ impl Evidence<'_> {
             self.unknown.iter().copied().partition(|search| search.is_open());
         let open: Vec<String> = open
             .into_iter()
-            .map(|search| format!("{} ({} is confirmed)", search.candidate.name(), self.reach(search)))
+            .map(|search| match search.certain() {
+                Some(_) => format!("{} ({} is confirmed)", search.candidate.name(), self.reach(search)),
+                None => format!("{} (nothing is confirmed)", search.candidate.name()),
+            })
             .collect();
-        let untried = names(&untried).map(|names| format!("The budget ended before anything was known of {names}."));
-        let open = (!open.is_empty())
-            .then(|| format!("The budget ended before it was known whether these get further: {}.", open.join(", ")));
+        let untried =
+            names(&untried).map(|names| format!("The budget ended before anything was known of {names}."));
+        let open = (!open.is_empty()).then(|| {
+            format!("The budget ended before it was known whether these get further: {}.", open.join(", "))
+        });
         let both: Vec<String> = [untried, open].into_iter().flatten().collect();
         (!both.is_empty()).then(|| both.join(" "))
     }
@@ -443,13 +448,18 @@ impl Evidence<'_> {
         let missed = match (reference.missed(), self.question.goal) {
             (None, _) => String::new(),
             (Some(missed), Goal::HighestLoad) => format!(" and misses at load {}", reference.value(missed)),
-            (Some(missed), Goal::FewestCores(_)) => format!(" and misses on {}", cores(reference.value(missed))),
+            (Some(missed), Goal::FewestCores(_)) => {
+                format!(" and misses on {}", cores(reference.value(missed)))
+            }
         };
         let share = match (sure > 0.0, high > 1.0) {
             (false, _) | (_, true) => format!("at least {}", percent(low)),
             (true, false) => format!("{} to {}", percent(low), percent(high)),
         };
-        format!("{opening} is confirmed to reach {}{missed}; the winner gets {share} of its way.", self.reach(reference))
+        format!(
+            "{opening} is confirmed to reach {}{missed}; the winner gets {share} of its way.",
+            self.reach(reference)
+        )
     }
 }
 

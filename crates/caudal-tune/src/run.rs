@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 
 use caudal_config::write_policy;
 
+use crate::Phase;
 use crate::candidate::{Candidate, LeftOut};
 use crate::evidence::Podium;
 use crate::explain;
@@ -12,7 +13,6 @@ use crate::judge::{Bench, Depth, Precision, Verdict};
 use crate::plan::{Plan, Reach, SystemResult, TargetResult, Winner};
 use crate::search::{Effort, Level, Search, each};
 use crate::tune::{Tuning, tunable, tune};
-use crate::Phase;
 
 /// Systems that are tuned, and that get full precision: so many at most.
 const LEADERS: usize = 5;
@@ -23,6 +23,8 @@ const REFINE_FROM: f64 = 0.9;
 const FAVOURITES: usize = 2;
 /// Requests of a replication that tells who is clearly behind, at most, in lengths that a percentile needs.
 const COARSE_MOST: u64 = 8;
+/// Systems that do what the winner does not and get more than a check, because it is held against them: so many at most.
+const RIVALS: usize = 3;
 /// How often a winner that is not confirmed is searched again.
 const CONFIRMATIONS: usize = 4;
 
@@ -67,7 +69,6 @@ impl<'a> Run<'a> {
         self.tune();
         self.refine();
         self.check_the_others();
-        self.tell_apart();
         self.confirm();
         self.references();
         self.meet_the_winner();
@@ -204,26 +205,35 @@ impl<'a> Run<'a> {
     /// those that do what the leaders do not get more, because they are what the winner is held against.
     fn check_the_others(&mut self) {
         self.settle();
-        let preempts = |run: &Run<'_>, index: usize| run.entries[index].search.candidate.preempts();
         let order = self.leaders(0.0, usize::MAX, |_| true);
         let Some(&best) = order.first() else { return };
-        let other_kind = order.iter().find(|&&index| preempts(self, index) != preempts(self, best));
-        let near = |index: usize| {
-            let merit = |index: usize| self.entries[index].search.merit();
-            other_kind.is_some_and(|&other| {
-                preempts(self, index) == preempts(self, other) && merit(index) >= REFINE_FROM * merit(other)
-            })
-        };
+        let preempts = self.entries[best].search.candidate.preempts();
         let screened = |index: &usize| {
             let search = &self.entries[*index].search;
             search.level == Level::Coarse && search.bracket.pass.is_some()
         };
-        let (rivals, rest): (Vec<usize>, Vec<usize>) =
-            order.iter().copied().filter(screened).partition(|&index| near(index));
-        let quota = self.quota(40, rivals.len());
-        self.finely(&rivals, Level::Full, self.precision(2, 32), quota, Phase::Checking);
-        let quota = self.quota(40, rest.len());
-        self.finely(&rest, Level::Full, self.precision(1, 8), quota, Phase::Checking);
+        let others: Vec<usize> = order.iter().copied().filter(screened).collect();
+        let quota = self.quota(25, others.len());
+        self.finely(&others, Level::Full, self.precision(1, 4), quota, Phase::Checking);
+        self.settle();
+        let other_kind = |index: &usize| {
+            let search = &self.entries[*index].search;
+            search.candidate.preempts() != preempts && search.level == Level::Full
+        };
+        let mut rivals: Vec<usize> = others.into_iter().filter(other_kind).collect();
+        let merit = |index: usize| self.entries[index].search.merit();
+        let furthest = rivals.iter().map(|&index| merit(index)).fold(0.0, f64::max);
+        rivals.retain(|&index| merit(index) >= REFINE_FROM * furthest);
+        // The simplest first: of those that tie, they are named.
+        rivals.sort_by_key(|&index| self.entries[index].search.candidate.mechanisms());
+        rivals.truncate(RIVALS);
+        let (quota, precision) = (self.quota(25, rivals.len()), self.precision(8, 32));
+        self.on(&rivals, Phase::Checking, |bench, entry, threads| {
+            let effort = Effort { level: Level::Full, precision, quota, phase: Phase::Checking, threads };
+            entry.search.forget_undecided();
+            let done = entry.search.narrow(bench, effort, None);
+            entry.search.note(done);
+        });
         self.settle();
     }
 
@@ -233,18 +243,19 @@ impl<'a> Run<'a> {
         self.entries.iter_mut().filter(deployable).for_each(|entry| entry.search.settle());
     }
 
-    /// Those that get nearly as far as the best one, at its load: do they?
+    /// The others at the load that the best one is confirmed to reach: do they get there, too? Those that are near get
+    /// as much as it takes; for the rest, a short run that misses is enough.
     fn tell_apart(&mut self) {
         let Some(best) = self.podium().map(|podium| podium.furthest) else { return };
         let search = &self.entries[best].search;
         let (Some(probe), Some(pass)) = (search.best(), search.bracket.pass) else { return };
-        let (spot, cores) = (probe.spot, search.total_cores(pass));
-        let mut chosen = self.leaders(REFINE_FROM, usize::MAX, |_| true);
-        chosen.retain(|&index| {
-            index != best && !search.is_told_apart_from(&self.entries[index].search)
-        });
-        let (quota, precision) = (self.quota(25, chosen.len()), self.precision(2, 32));
+        let (spot, cores, sure) = (probe.spot, search.total_cores(pass), search.sure_merit());
+        let mut chosen = self.leaders(0.0, usize::MAX, |_| true);
+        chosen.retain(|&index| index != best && !search.is_told_apart_from(&self.entries[index].search));
+        let (quota, fine, coarse) = (self.quota(25, chosen.len()), self.precision(2, 32), self.coarsely(1));
         self.on(&chosen, Phase::Checking, |bench, entry, threads| {
+            let near = entry.search.merit() >= REFINE_FROM * sure;
+            let precision = if near { fine } else { coarse };
             let effort = Effort { level: Level::Full, precision, quota, phase: Phase::Checking, threads };
             let hardness = entry.search.hardness_of(spot, cores);
             match entry.search.simulate(bench, effort, hardness) {
@@ -264,7 +275,7 @@ impl<'a> Run<'a> {
     fn references(&mut self) {
         let reference = |index: &usize| !self.entries[*index].search.candidate.deployable();
         let chosen: Vec<usize> = (0..self.entries.len()).filter(reference).collect();
-        let quota = self.quota(60, chosen.len()) / 2;
+        let quota = self.quota(70, chosen.len()) / 2;
         let (fine, coarse) = (self.precision(1, 8), self.coarsely(1).depth);
         self.on(&chosen, Phase::References, |bench, entry, threads| {
             let screened = entry.search.bracket.pass;
@@ -298,6 +309,7 @@ impl<'a> Run<'a> {
     fn confirm(&mut self) {
         let long = self.precision(8, 64);
         for _ in 0..CONFIRMATIONS {
+            self.tell_apart();
             let Some(podium) = self.podium() else { return };
             let quota = self.quota(65, 1);
             let again = self.precision(2, 32);
@@ -473,7 +485,9 @@ impl Entry {
             targets,
             efficiency: best.map(|probe| probe.row.efficiency),
             preemptions_per_request: best.map(|probe| probe.row.preemptions_per_request),
-            screened_only: search.level == Level::Coarse && search.bracket.pass.is_some() && !search.confirmed(),
+            screened_only: search.level == Level::Coarse
+                && search.bracket.pass.is_some()
+                && !search.confirmed(),
             untried: search.is_open(),
             budget_ended: search.exhausted,
             tuning: tuning.clone(),

@@ -287,6 +287,11 @@ impl Search {
         other.missed_merit() <= self.sure_merit()
     }
 
+    /// What was not precise enough to be decided is to be asked again.
+    pub(crate) fn forget_undecided(&mut self) {
+        self.bracket.fail = self.missed();
+    }
+
     /// Says no more of the system than was confirmed, if anything was.
     pub(crate) fn settle(&mut self) {
         if let Some(certain) = self.certain().filter(|_| !self.confirmed()) {
