@@ -213,8 +213,13 @@ impl<'a> Run<'a> {
             search.level == Level::Coarse && search.bracket.pass.is_some()
         };
         let others: Vec<usize> = order.iter().copied().filter(screened).collect();
-        let quota = self.quota(25, others.len());
-        self.finely(&others, Level::Full, self.precision(1, 4), quota, Phase::Checking);
+        let (quota, precision) = (self.quota(30, others.len()), self.precision(1, 4));
+        self.on(&others, Phase::Checking, |bench, entry, threads| {
+            let effort = Effort { level: Level::Full, precision, quota, phase: Phase::Checking, threads };
+            let guess = entry.search.cautious();
+            let done = entry.search.narrow(bench, effort, guess);
+            entry.search.note(done);
+        });
         self.settle();
         let other_kind = |index: &usize| {
             let search = &self.entries[*index].search;

@@ -265,11 +265,15 @@ impl Search {
         self.probes.range(above..).find(missed).map(|(&hardness, _)| hardness)
     }
 
-    /// The hardest, up to the one that passed, at which a run that was long enough met all targets with its whole
+    /// The hardest, up to the one that passed (or below what failed, if none did), at which a run that was long enough met all targets with its whole
     /// intervals.
     pub(crate) fn certain(&self) -> Option<u32> {
         let sure = |(_, probe): &(&u32, &Probe)| probe.verdict == Verdict::Pass;
-        self.probes.range(..=self.bracket.pass?).rev().find(sure).map(|(&hardness, _)| hardness)
+        let end = match self.bracket {
+            Bracket { pass: Some(pass), .. } => pass + 1,
+            Bracket { fail, .. } => fail.unwrap_or(u32::MAX),
+        };
+        self.probes.range(..end).rev().find(sure).map(|(&hardness, _)| hardness)
     }
 
     /// Did a run that was long enough show what this system is said to reach?
@@ -285,6 +289,15 @@ impl Search {
     /// Is it certain that `other` does not get as far as this one is confirmed to?
     pub(crate) fn is_told_apart_from(&self, other: &Search) -> bool {
         other.missed_merit() <= self.sure_merit()
+    }
+
+    /// Where longer runs are to begin: somewhat easier than what passed in short ones, which flatter.
+    pub(crate) fn cautious(&self) -> Option<u32> {
+        let pass = self.bracket.pass?;
+        Some(match self.scale {
+            Scale::Load { .. } => (pass - pass / 10).max(1),
+            Scale::Workers { .. } => pass,
+        })
     }
 
     /// What was not precise enough to be decided is to be asked again.
