@@ -215,3 +215,53 @@ fn candidate(preset: &'static Preset, question: &Question) -> Result<Candidate, 
     let capacity_cores = question.machine.capacity_cores();
     Ok(Candidate { plan: Arc::new(plan), capacity_cores, dedicated, tuned: Vec::new() })
 }
+
+#[cfg(test)]
+mod tests {
+    use caudal_config::File;
+
+    use super::*;
+    use crate::Budget;
+
+    fn question(mean: &str) -> Question {
+        let text = format!(
+            "[workload]\nservice = {{ distribution = \"exponential\", mean = \"{mean}\" }}\n[system]\ncores = 1"
+        );
+        Question {
+            workload: File::parse(&text, "test.toml").expect("a file").workload.expect("there is one"),
+            workload_name: String::new(),
+            targets: vec!["p99 < 1s".parse().expect("a target")],
+            machine: Machine::Cores(8),
+            goal: Goal::HighestLoad,
+            systems: Vec::new(),
+            measure: Measure::default(),
+            budget: Budget::default(),
+            quick: true,
+        }
+    }
+
+    #[test]
+    fn only_what_takes_long_to_simulate_is_charged_for_it() {
+        let weight = |mean: &str, name: &str| {
+            let (question, spot) = (question(mean), Spot { load: 0.5, workers: None });
+            let found = candidates(&question).expect("candidates").0;
+            found.iter().find(|it| it.name() == name).expect("a preset").weight(&question, spot)
+        };
+        for plain in ["work-stealing", "caudal-stealing", "no-balancing", "caudal-ps", "go"] {
+            assert_eq!(weight("1ms", plain), 1.0, "{plain}");
+        }
+        for dear in ["fred", "caudal-stealing-ps", "stealing-and-shedding", "stealing-and-choice"] {
+            assert!(weight("1ms", dear) > 50.0, "{dear}: {}", weight("1ms", dear));
+            assert!(weight("1us", dear) < 2.0, "{dear}: {}", weight("1us", dear));
+        }
+    }
+
+    #[test]
+    fn mechanisms_are_counted() {
+        let found = candidates(&question("1us")).expect("candidates").0;
+        let of = |name: &str| found.iter().find(|it| it.name() == name).expect("a preset").mechanisms();
+        assert_eq!([of("no-balancing"), of("work-stealing"), of("ix"), of("enqueue-choice")], [0, 1, 1, 1]);
+        // A dispatcher's core, its choice, and preemption.
+        assert_eq!([of("stealing-and-shedding"), of("caudal-stealing-ps"), of("caudal-ps")], [2, 2, 3]);
+    }
+}

@@ -28,6 +28,8 @@ pub(crate) struct Evidence<'a> {
     pub(crate) ties: Vec<&'a Search>,
     /// Those that it does not tell apart from the one of the other kind.
     pub(crate) contrast_ties: Vec<&'a Search>,
+    /// Those of the other kind that may get further than that one, and of which nothing was confirmed.
+    pub(crate) contrast_unknown: Vec<&'a Search>,
     /// Deployable systems that may get further than the winner, for all that is known.
     pub(crate) unknown: Vec<&'a Search>,
     /// The best reference line.
@@ -130,6 +132,14 @@ impl Podium {
                 && !self.ties.contains(index)
                 && !winner.is_told_apart_from(search)
         });
+        let open_of_kind = |index: &usize| {
+            let search = &searches[*index];
+            let candidate = &search.candidate;
+            let kind = candidate.deployable() && candidate.preempts() != winner.candidate.preempts();
+            kind && search.certain().is_none()
+                && self.contrast.is_some_and(|it| it != *index && !searches[it].is_told_apart_from(search))
+        };
+        let contrast_unknown: Vec<usize> = (0..searches.len()).filter(open_of_kind).collect();
         Some(Evidence {
             question,
             aims,
@@ -139,6 +149,7 @@ impl Podium {
             contrast: self.contrast.map(rival),
             ties: all(&self.ties),
             contrast_ties: all(&self.contrast_ties),
+            contrast_unknown: all(&contrast_unknown),
             unknown: all(&unknown.collect::<Vec<_>>()),
             reference,
         })

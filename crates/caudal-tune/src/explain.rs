@@ -298,8 +298,11 @@ impl Evidence<'_> {
         let (name, reach) = (called(&rival.search.candidate), self.reach(rival.search));
         let tied = names(&self.contrast_ties)
             .map_or(String::new(), |names| format!(" ({names} can not be told apart from it)"));
+        let unknown = names(&self.contrast_unknown)
+            .map_or(String::new(), |names| format!(", as far as is known: nothing was confirmed of {names}"));
         let kind = if preempts { "run every request to completion" } else { "interrupt requests" };
-        let opening = format!("Of the systems that {kind}, the best is {name}: it reaches {reach}{tied}");
+        let opening =
+            format!("Of the systems that {kind}, the best is {name}: it reaches {reach}{tied}{unknown}");
         let Some(there) = rival.there else { return format!("{opening}.") };
         if there.row.overloaded {
             return format!("{opening}; at {} it falls behind.{}", self.place(), self.burden(rival));

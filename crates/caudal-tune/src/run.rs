@@ -201,8 +201,8 @@ impl<'a> Run<'a> {
         self.finely(&chosen, Level::Full, precision, quota, Phase::Refining);
     }
 
-    /// Systems that were only screened, on runs that are long enough: near their limits short ones flatter. The best of
-    /// those that do what the leaders do not get more, because they are what the winner is held against.
+    /// Systems that were only screened, on runs that are long enough: near their limits short ones flatter. Those that
+    /// the winner is held against get more.
     fn check_the_others(&mut self) {
         self.settle();
         let order = self.leaders(0.0, usize::MAX, |_| true);
@@ -221,18 +221,17 @@ impl<'a> Run<'a> {
             entry.search.note(done);
         });
         self.settle();
-        let other_kind = |index: &usize| {
-            let search = &self.entries[*index].search;
-            search.candidate.preempts() != preempts && search.level == Level::Full
-        };
-        let mut rivals: Vec<usize> = others.into_iter().filter(other_kind).collect();
+        // The next best, and the best of those that do what the winner does not, decide what is said of it.
+        let own_kind = |index: &usize| self.entries[*index].search.candidate.preempts() == preempts;
+        let (next, mut rivals): (Vec<usize>, Vec<usize>) = others.into_iter().partition(own_kind);
         let merit = |index: usize| self.entries[index].search.merit();
         let furthest = rivals.iter().map(|&index| merit(index)).fold(0.0, f64::max);
         rivals.retain(|&index| merit(index) >= REFINE_FROM * furthest);
         // The simplest first: of those that tie, they are named.
         rivals.sort_by_key(|&index| self.entries[index].search.candidate.mechanisms());
         rivals.truncate(RIVALS);
-        let (quota, precision) = (self.quota(25, rivals.len()), self.precision(8, 32));
+        rivals.extend(next.into_iter().take(FAVOURITES));
+        let (quota, precision) = (self.quota(30, rivals.len()), self.precision(4, 32));
         self.on(&rivals, Phase::Checking, |bench, entry, threads| {
             let effort = Effort { level: Level::Full, precision, quota, phase: Phase::Checking, threads };
             entry.search.forget_undecided();
