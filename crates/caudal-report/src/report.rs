@@ -21,9 +21,9 @@ pub struct Report {
     pub question: String,
     /// The answer, if the run was to find one.
     pub answer: Option<Answer>,
-    /// How far whoever asked found each system to get: a load, or cores. What the rows say where that is missing.
+    /// How far whoever asked found each system to get. What the rows say where that is missing.
     #[serde(default)]
-    pub found: IndexMap<String, f64>,
+    pub reaches: IndexMap<String, Reach>,
     /// What was asked for; drawn across the charts.
     pub targets: Vec<TargetLine>,
     /// The simulated points.
@@ -220,7 +220,7 @@ impl Report {
     /// The lines of the table of systems.
     #[must_use]
     pub fn systems(&self) -> Vec<SystemLine> {
-        table::lines(&self.rows, &self.targets, &self.found)
+        table::lines(&self.rows, &self.targets, &self.reaches)
     }
 
     fn table(&self) -> TableView {
@@ -249,7 +249,11 @@ impl Report {
         LineView {
             winner: self.wins(&line.name),
             deployable: line.deployable,
-            reach: line.reach.map(|reach| Unit::Plain.show(reach.value)),
+            // A question mark is a bound that nobody has confirmed, as in what the command prints.
+            reach: line.reach.map(|reach| {
+                let sure = self.targets.is_empty() || reach.certain == Some(reach.value);
+                format!("{}{}", Unit::Plain.show(reach.value), if sure { "" } else { "?" })
+            }),
             between: line.reach.map_or(String::new(), |reach| between(reach, goal, self.targets.len())),
             share: line.reach.map_or(0.0, |reach| (1000.0 * reach.value / longest).round() / 10.0),
             cores: line.cores.map_or("–".into(), |cores| Unit::Plain.show(cores)),
@@ -311,7 +315,12 @@ impl Report {
 }
 
 fn interval(stat: Stat, unit: Unit) -> String {
-    stat.interval.map_or(String::new(), |(low, high)| format!("{} – {}", unit.show(low), unit.show(high)))
+    match stat.interval {
+        None => String::new(),
+        Some((low, high)) if high.is_finite() => format!("{} – {}", unit.show(low), unit.show(high)),
+        Some((low, _)) if low.is_finite() => format!("{} or more", unit.show(low)),
+        Some(_) => "of unknown precision".to_owned(),
+    }
 }
 
 /// What is known of where a system's limit truly lies.
@@ -321,13 +330,14 @@ fn between(reach: Reach, goal: Goal, targets: usize) -> String {
         return reach.missed.map_or(String::new(), |at| format!("overloaded at {}", show(at)));
     }
     let direction = if goal == Goal::MostLoad { "up" } else { "down" };
-    let sure = match reach.certain {
+    let mut parts = vec![match reach.certain {
         Some(certain) if certain == reach.value => "sure".to_owned(),
-        Some(certain) => format!("sure {direction} to {}", show(certain)),
-        None => "by the estimate only".to_owned(),
-    };
-    let missed = reach.missed.map_or("none beyond missed".to_owned(), |at| format!("missed at {}", show(at)));
-    format!("{sure}, {missed}")
+        Some(certain) => format!("not confirmed, sure {direction} to {}", show(certain)),
+        None => "not confirmed: by the estimate only".to_owned(),
+    }];
+    parts.extend(reach.undecided.map(|at| format!("undecided at {}", show(at))));
+    parts.push(reach.missed.map_or("none beyond missed".to_owned(), |at| format!("missed at {}", show(at))));
+    parts.join(", ")
 }
 
 fn chart_view(chart: &Chart, at: usize, inks: &Inks) -> ChartView {

@@ -14,7 +14,8 @@ use crate::error::RowError;
 pub struct Stat {
     /// The estimate itself.
     pub estimate: f64,
-    /// Lower and upper end of the interval, where one was computed.
+    /// Lower and upper end of the interval: infinite where the data support no end. None for a number that is known
+    /// without error.
     pub interval: Option<(f64, f64)>,
 }
 
@@ -30,11 +31,14 @@ enum RawStat {
 
 impl RawStat {
     fn into_stat(self) -> Option<Stat> {
-        let (estimate, low, high) = match self {
-            Self::Number(estimate) => (estimate, None, None),
-            Self::Interval { estimate, low, high } => (estimate?, low, high),
+        let (estimate, interval) = match self {
+            Self::Number(estimate) => (estimate, None),
+            // An end that is missing is one that nobody knows, not one that is near.
+            Self::Interval { estimate, low, high } => {
+                (estimate?, Some((low.unwrap_or(f64::NEG_INFINITY), high.unwrap_or(f64::INFINITY))))
+            }
         };
-        estimate.is_finite().then_some(Stat { estimate, interval: low.zip(high) })
+        estimate.is_finite().then_some(Stat { estimate, interval })
     }
 }
 
@@ -43,12 +47,15 @@ impl Serialize for Stat {
         #[derive(Serialize)]
         struct Interval {
             estimate: f64,
-            low: f64,
-            high: f64,
+            low: Option<f64>,
+            high: Option<f64>,
         }
+        let known = |end: f64| end.is_finite().then_some(end);
         match self.interval {
             None => serializer.serialize_f64(self.estimate),
-            Some((low, high)) => Interval { estimate: self.estimate, low, high }.serialize(serializer),
+            Some((low, high)) => {
+                Interval { estimate: self.estimate, low: known(low), high: known(high) }.serialize(serializer)
+            }
         }
     }
 }
@@ -207,6 +214,16 @@ mod tests {
         assert_eq!(row.stat(None, Metric::Latency, "max").unwrap().interval, None);
         let p99 = row.stat(None, Metric::Latency, "p99").unwrap();
         assert_eq!(p99, Stat { estimate: 2.0, interval: Some((1.5, 3.0)) });
+        let again = serde_json::to_value(&row).unwrap();
+        assert_eq!(again["latency_ns"], serde_json::from_str::<Value>(line).unwrap()["latency_ns"]);
+    }
+
+    #[test]
+    fn an_interval_without_upper_end_is_no_exact_number() {
+        let line = r#"{"system":"go","latency_ns":{"p99":{"estimate":2.0,"low":1.5,"high":null}}}"#;
+        let row: Row = serde_json::from_str(line).unwrap();
+        let p99 = row.stat(None, Metric::Latency, "p99").unwrap();
+        assert_eq!(p99.interval, Some((1.5, f64::INFINITY)));
         let again = serde_json::to_value(&row).unwrap();
         assert_eq!(again["latency_ns"], serde_json::from_str::<Value>(line).unwrap()["latency_ns"]);
     }

@@ -1,6 +1,7 @@
 //! The table of systems: how much load each one carries within the targets, or on how few cores.
 
 use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
 
 use crate::report::TargetLine;
 use crate::row::{Row, Stat};
@@ -26,13 +27,17 @@ pub struct SystemLine {
 }
 
 /// The best point of a system and what is known of the true limit.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reach {
     /// The highest load, or fewest cores, at which the estimates meet all targets.
     pub value: f64,
-    /// The furthest at which the whole intervals meet them; none when only the estimates do.
+    /// The furthest at which the whole intervals of runs that were long enough meet them; none when only the
+    /// estimates do.
     pub certain: Option<f64>,
-    /// The nearest point beyond, at which a target is certainly missed; none when none was simulated.
+    /// The nearest point beyond `value` at which it was not seen whether the targets are met, if that is nearer than
+    /// `missed`.
+    pub undecided: Option<f64>,
+    /// The nearest point beyond `value` at which a target is certainly missed; none when none was simulated.
     pub missed: Option<f64>,
 }
 
@@ -73,7 +78,11 @@ enum Meets {
 }
 
 /// One line a curve, the best first, lines of reference after the systems that they reach as far as.
-pub(crate) fn lines(rows: &[Row], targets: &[TargetLine], found: &IndexMap<String, f64>) -> Vec<SystemLine> {
+pub(crate) fn lines(
+    rows: &[Row],
+    targets: &[TargetLine],
+    found: &IndexMap<String, Reach>,
+) -> Vec<SystemLine> {
     let goal = Goal::of(rows);
     let mut lines: Vec<_> = curves(rows, goal.along())
         .into_iter()
@@ -91,7 +100,7 @@ pub(crate) fn lines(rows: &[Row], targets: &[TargetLine], found: &IndexMap<Strin
 fn line(
     name: String,
     rows: &[&Row],
-    (targets, found): (&[TargetLine], &IndexMap<String, f64>),
+    (targets, found): (&[TargetLine], &IndexMap<String, Reach>),
     goal: Goal,
 ) -> SystemLine {
     // From the easy end (little load, many cores) to the hard one.
@@ -103,15 +112,21 @@ fn line(
     let last = |least: Meets| met.iter().rposition(|m| *m >= least);
     // Who searched for the limit knows more than the rows say.
     let found = rows.first().and_then(|row| found.get(&row.system));
-    let (best, certain) = match found.and_then(|at| path.iter().position(|(place, _)| is_same(*place, *at))) {
-        Some(at) => (Some(at), (met[at] == Meets::Certainly).then_some(at)),
-        None => (last(Meets::ByEstimate), last(Meets::Certainly)),
+    let (best, reach) = match found {
+        Some(reach) => (path.iter().position(|(place, _)| is_same(*place, reach.value)), Some(*reach)),
+        None => {
+            let best = last(Meets::ByEstimate);
+            let reach = best.map(|at| Reach {
+                value: path[at].0,
+                certain: last(Meets::Certainly).map(|at| path[at].0),
+                undecided: path.get(at + 1).filter(|_| met[at + 1] == Meets::Maybe).map(|(place, _)| *place),
+                missed: (at + 1..path.len())
+                    .find(|beyond| met[*beyond] == Meets::No)
+                    .map(|beyond| path[beyond].0),
+            });
+            (best, reach)
+        }
     };
-    let reach = best.map(|at| Reach {
-        value: path[at].0,
-        certain: certain.map(|at| path[at].0),
-        missed: (at + 1..path.len()).find(|beyond| met[*beyond] == Meets::No).map(|beyond| path[beyond].0),
-    });
     let row = best.map(|at| path[at].1);
     SystemLine {
         name,
@@ -138,6 +153,7 @@ fn meets(row: &Row, targets: &[TargetLine]) -> Meets {
     for target in targets {
         let met = match target.of(row) {
             None => Meets::No,
+            // A number without an interval is exact; an interval without upper end shows nothing for certain.
             Some(Stat { interval: Some((_, high)), .. }) if high <= target.value => Meets::Certainly,
             Some(Stat { estimate, interval: None }) if estimate <= target.value => Meets::Certainly,
             Some(stat) if stat.estimate <= target.value => Meets::ByEstimate,
@@ -167,16 +183,32 @@ mod tests {
     }
 
     #[test]
-    fn who_searched_for_the_limit_knows_more_than_short_runs() {
+    fn an_interval_without_upper_end_is_not_sure() {
+        let open = |load: f64, low: f64, estimate: f64| {
+            point(load, (low, estimate, 0.0)).replace(r#""high":0"#, r#""high":null"#)
+        };
+        let rows =
+            [point(0.2, (1.0, 2.0, 3.0)), open(0.4, 4.0, 9.0), open(0.5, 6.0, 12.0), open(0.6, 11.0, 12.0)];
+        let rows = Row::from_lines(&rows.join("\n")).unwrap();
+        let reach = super::lines(&rows, &[target(10.0)], &IndexMap::new())[0].reach;
+        let expected = Reach { value: 0.4, certain: Some(0.2), undecided: Some(0.5), missed: Some(0.6) };
+        assert_eq!(reach, Some(expected), "the open end at 0.5 is no miss, a lower end above the target is");
+    }
+
+    #[test]
+    fn who_searched_for_the_limit_knows_more_than_the_rows() {
         let short = point(0.7, (1.0, 2.0, 3.0)).replacen('{', r#"{"steady":false,"#, 1);
         let rows = Row::from_lines(&format!("{}\n{short}", point(0.5, (1.0, 2.0, 3.0)))).unwrap();
-        let reach = |found: &[(String, f64)]| {
+        let line = |found: &[(String, Reach)]| {
             let found = found.iter().cloned().collect();
-            lines(&rows, &[target(10.0)], &found)[0].reach.map(|it| (it.value, it.certain))
+            lines(&rows, &[target(10.0)], &found).remove(0)
         };
-        assert_eq!(reach(&[]), Some((0.7, Some(0.5))));
-        assert_eq!(reach(&[("a".to_owned(), 0.5)]), Some((0.5, Some(0.5))));
-        assert_eq!(reach(&[("a".to_owned(), 0.7)]), Some((0.7, None)));
+        let reach = Reach { value: 0.7, certain: Some(0.5), undecided: None, missed: None };
+        assert_eq!(line(&[]).reach, Some(reach), "short runs show nothing for certain");
+        let known = Reach { value: 0.5, certain: Some(0.5), undecided: Some(0.7), missed: Some(0.9) };
+        let found = line(&[("a".to_owned(), known)]);
+        assert_eq!(found.reach, Some(known));
+        assert_eq!(found.tails[0].unwrap().estimate, 2.0);
     }
 
     #[test]
@@ -189,7 +221,10 @@ mod tests {
         ];
         let rows = Row::from_lines(&lines.join("\n")).unwrap();
         let table = super::lines(&rows, &[target(10.0)], &IndexMap::new());
-        assert_eq!(table[0].reach, Some(Reach { value: 0.4, certain: Some(0.2), missed: Some(0.6) }));
+        assert_eq!(
+            table[0].reach,
+            Some(Reach { value: 0.4, certain: Some(0.2), undecided: Some(0.5), missed: Some(0.6) })
+        );
         assert_eq!(table[0].tails[0].unwrap().estimate, 9.0);
     }
 
@@ -209,6 +244,9 @@ mod tests {
         };
         let rows = Row::from_lines(&[row(8, 12), row(10, 9), row(12, 7)].join("\n")).unwrap();
         let table = super::lines(&rows, &[target(10.0)], &IndexMap::new());
-        assert_eq!(table[0].reach, Some(Reach { value: 10.0, certain: Some(10.0), missed: Some(8.0) }));
+        assert_eq!(
+            table[0].reach,
+            Some(Reach { value: 10.0, certain: Some(10.0), undecided: None, missed: Some(8.0) })
+        );
     }
 }

@@ -161,7 +161,7 @@ impl Subject<'_> {
             .collect();
         let kept: Vec<_> = variants.iter().map(|variant| variant.name.clone()).collect();
         let note =
-            "The band is the confidence interval. A curve that goes up to a × is overloaded there: its \
+            "The band is the confidence interval; without one, no upper end is known. A curve that goes up to a × is overloaded there: its \
                     latency has no bound."
                 .to_owned();
         let shown = self.shown(&kept, metric);

@@ -56,7 +56,7 @@ pub struct Row {
     pub wait_ns: Waits,
     /// The same by class of requests.
     pub classes: Classes,
-    /// Work done over core time held.
+    /// Service times without probes over core time held.
     pub efficiency: Estimate,
     /// Cores held, on average.
     pub cores_mean: Estimate,
@@ -142,9 +142,11 @@ fn summary<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Summary, D::Err
     Ok(summary)
 }
 
-/// Shares of the core time held, 0 to 1.
+/// Shares of the core time held, 0 to 1; with the efficiency they make 1.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Overheads {
+    /// Extra work of probes.
+    pub probes: f64,
     /// Looking for tasks to steal.
     pub looking: f64,
     /// Moving stolen and shed tasks.
@@ -193,10 +195,13 @@ impl Row {
             slowdown,
             wait_ns: Waits::new(&results.all.sums),
             classes: Classes(classes.collect()),
-            efficiency: ratio(|account, _| (account.busy_ps as f64, account.held_ps as f64)).at_most(1.0),
+            // Probes stretch all work alike.
+            efficiency: ratio(|account, _| (account.busy_ps as f64, account.held_ps as f64))
+                .divided_by(point.costs.probe_factor)
+                .at_most(1.0),
             cores_mean: ratio(|account, span_ps| (account.held_ps as f64, span_ps as f64))
                 .at_most(f64::from(point.system.cores)),
-            overheads: Overheads::new(results),
+            overheads: Overheads::new(results, point.costs.probe_factor),
             preemptions_per_request: ratio(|account, _| {
                 (account.preemptions as f64, account.completed as f64)
             }),
@@ -241,7 +246,7 @@ impl Waits {
 }
 
 impl Overheads {
-    fn new(results: &Results) -> Overheads {
+    fn new(results: &Results, probe_factor: f64) -> Overheads {
         let total = |part: fn(&Account) -> u128| -> f64 {
             results.accounts.iter().map(|(account, _)| part(account) as f64).sum()
         };
@@ -253,6 +258,33 @@ impl Overheads {
         let allocating = share(|account| account.allocating_ps);
         let busy = share(|account| account.busy_ps);
         let idle = (1.0 - busy - looking - moving - placing - switching - allocating).max(0.0);
-        Overheads { looking, moving, placing, switching, allocating, idle }
+        let probes = busy * (1.0 - 1.0 / probe_factor);
+        Overheads { probes, looking, moving, placing, switching, allocating, idle }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use caudal_config::File;
+
+    use super::*;
+    use crate::experiment::{Crew, Judged};
+    use crate::sweep::experiment;
+
+    #[test]
+    fn probes_are_an_overhead_and_no_useful_work() {
+        let text = "[workload]\nservice = \"exp-1us\"\nload = 0.5\n[system]\ncores = 1\n[costs]\nprobe_factor = 1.5\n\
+                    [measure]\nwarm-up = 1000\nrequests = 20000\nreplications = 12";
+        let point = File::parse(text, "test.toml").expect("a file").points().expect("points").remove(0);
+        let crew = Crew { threads: 2, stop: &AtomicBool::new(false), progress: &|_| {} };
+        let results = experiment(&point, false, Judged::Reported).run(&crew).expect("results");
+        let row = Row::new(&point, &results, 0.0);
+        assert!((row.efficiency.estimate - 0.5).abs() < 0.01, "{:?}", row.efficiency);
+        let Overheads { probes, looking, moving, placing, switching, allocating, idle } = row.overheads;
+        assert!((probes - 0.25).abs() < 0.01 && (idle - 0.25).abs() < 0.02, "{:?}", row.overheads);
+        let all = probes + looking + moving + placing + switching + allocating + idle;
+        assert!((row.efficiency.estimate + all - 1.0).abs() < 1e-9, "the shares make 1: {all}");
     }
 }

@@ -24,35 +24,88 @@ pub(crate) struct Evidence<'a> {
     pub(crate) runner_up: Option<Rival<'a>>,
     /// The best deployable of the other kind: that runs requests to completion, or that does not.
     pub(crate) contrast: Option<Rival<'a>>,
+    /// Deployable systems that the search does not tell apart from the winner.
+    pub(crate) ties: Vec<&'a Search>,
+    /// Those that it does not tell apart from the one of the other kind.
+    pub(crate) contrast_ties: Vec<&'a Search>,
+    /// Those of the other kind that may get further than that one, and of which nothing was confirmed.
+    pub(crate) contrast_unknown: Vec<&'a Search>,
+    /// Deployable systems that may get further than the winner, for all that is known.
+    pub(crate) unknown: Vec<&'a Search>,
     /// The best reference line.
     pub(crate) reference: Option<&'a Search>,
 }
 
+/// Who is confirmed to get at least this part of the best one's way, and is not known to get less far, ties with it:
+/// brackets are about half as wide.
+const TIE_FROM: f64 = 0.975;
+
 /// Who wins, and who is next to it: indices into a slice of searches.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Podium {
     pub(crate) winner: usize,
+    /// The one that is confirmed to get furthest; the winner may be a simpler one that ties with it.
+    pub(crate) furthest: usize,
     pub(crate) runner_up: Option<usize>,
     pub(crate) contrast: Option<usize>,
     pub(crate) reference: Option<usize>,
+    ties: Vec<usize>,
+    contrast_ties: Vec<usize>,
+}
+
+/// The best of some systems.
+struct Best {
+    /// The simplest of those that tie.
+    simplest: usize,
+    furthest: usize,
+    /// The others that tie.
+    ties: Vec<usize>,
+}
+
+impl Best {
+    /// Of those that fit: who is confirmed to get furthest, and who ties with it.
+    fn of(searches: &[Search], fits: impl Fn(&Candidate) -> bool) -> Option<Best> {
+        let mut order: Vec<usize> =
+            (0..searches.len()).filter(|&index| fits(&searches[index].candidate)).collect();
+        order.sort_by(|&a, &b| {
+            let (a, b) = (&searches[a], &searches[b]);
+            b.sure_merit().total_cmp(&a.sure_merit()).then(a.before(b))
+        });
+        let furthest = *order.first()?;
+        let best = &searches[furthest];
+        let ties = |index: &usize| {
+            let other = &searches[*index];
+            let near = other.confirmed() && other.sure_merit() >= TIE_FROM * best.sure_merit();
+            *index == furthest || near && !best.is_told_apart_from(other)
+        };
+        let mut ties: Vec<usize> = order.into_iter().filter(ties).collect();
+        // Stable: of equally simple ones, the one that gets furthest.
+        let simplest = *ties.iter().min_by_key(|&&index| searches[index].candidate.mechanisms())?;
+        ties.retain(|&index| index != simplest);
+        Some(Best { simplest, furthest, ties })
+    }
 }
 
 impl Podium {
     /// The order of the deployable systems, if one of them passes anywhere.
     pub(crate) fn of(searches: &[Search]) -> Option<Podium> {
-        let best = |fits: &dyn Fn(&Candidate) -> bool| {
-            let fitting = searches.iter().enumerate().filter(|(_, search)| fits(&search.candidate));
-            fitting.min_by(|a, b| a.1.before(b.1)).map(|(index, _)| index)
-        };
-        let winner = best(&Candidate::deployable)?;
+        let Best { simplest: winner, furthest, ties } = Best::of(searches, Candidate::deployable)?;
         searches[winner].best()?;
         let won = searches[winner].candidate.clone();
         let other = |candidate: &Candidate| candidate.deployable() && candidate.name() != won.name();
+        let contrast =
+            Best::of(searches, |candidate| other(candidate) && candidate.preempts() != won.preempts());
+        let reference = (0..searches.len())
+            .filter(|&index| !searches[index].candidate.deployable())
+            .min_by(|&a, &b| searches[a].before(&searches[b]));
         Some(Podium {
             winner,
-            runner_up: best(&other),
-            contrast: best(&|candidate| other(candidate) && candidate.preempts() != won.preempts()),
-            reference: best(&|candidate| !candidate.deployable()),
+            furthest,
+            runner_up: Best::of(searches, other).map(|best| best.furthest),
+            contrast: contrast.as_ref().map(|best| best.simplest),
+            reference,
+            ties,
+            contrast_ties: contrast.map_or(Vec::new(), |best| best.ties),
         })
     }
 
@@ -69,8 +122,24 @@ impl Podium {
             let search = &searches[index];
             Rival { search, there: search.at(search.hardness_of(probe.spot, cores)) }
         };
+        let all = |indices: &[usize]| indices.iter().map(|&index| &searches[index]).collect();
         let reference =
             self.reference.map(|index| &searches[index]).filter(|search| search.bracket.pass.is_some());
+        let unknown = (0..searches.len()).filter(|index| {
+            let search = &searches[*index];
+            *index != self.winner
+                && search.candidate.deployable()
+                && !self.ties.contains(index)
+                && !winner.is_told_apart_from(search)
+        });
+        let open_of_kind = |index: &usize| {
+            let search = &searches[*index];
+            let candidate = &search.candidate;
+            let kind = candidate.deployable() && candidate.preempts() != winner.candidate.preempts();
+            kind && search.certain().is_none()
+                && self.contrast.is_some_and(|it| it != *index && !searches[it].is_told_apart_from(search))
+        };
+        let contrast_unknown: Vec<usize> = (0..searches.len()).filter(open_of_kind).collect();
         Some(Evidence {
             question,
             aims,
@@ -78,6 +147,10 @@ impl Podium {
             probe,
             runner_up: self.runner_up.map(rival),
             contrast: self.contrast.map(rival),
+            ties: all(&self.ties),
+            contrast_ties: all(&self.contrast_ties),
+            contrast_unknown: all(&contrast_unknown),
+            unknown: all(&unknown.collect::<Vec<_>>()),
             reference,
         })
     }

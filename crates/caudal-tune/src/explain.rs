@@ -4,7 +4,7 @@ use caudal_sim::row::{Row, Waits};
 
 use crate::candidate::Candidate;
 use crate::evidence::{Evidence, Rival};
-use crate::judge::{Aim, Bench, Probe};
+use crate::judge::{Aim, Bench, Probe, Verdict};
 use crate::plan::SystemResult;
 use crate::search::Search;
 use crate::show::{digits, estimate, percent, rate, statistic, time, value};
@@ -25,7 +25,8 @@ pub(crate) fn explain(
         Some(evidence.dispersion()),
         evidence.contrast.map(|rival| evidence.other_kind(rival)),
         Some(evidence.price()),
-        evidence.runner_up.map(|rival| evidence.runner_up(rival)),
+        evidence.tie().or_else(|| evidence.runner_up.map(|rival| evidence.runner_up(rival))),
+        evidence.unknown(),
         evidence.reference.map(|reference| evidence.reference(reference)),
         Some(tuning(systems)),
     ];
@@ -143,6 +144,13 @@ fn results(aims: &[Aim], probe: &Probe) -> Vec<String> {
     aims.iter().zip(&probe.estimates).map(show).collect()
 }
 
+/// `a`, `a and b`, `a, b and c`; none of nobody.
+fn names(searches: &[&Search]) -> Option<String> {
+    let names: Vec<&str> = searches.iter().map(|search| search.candidate.name()).collect();
+    let (last, others) = names.split_last()?;
+    Some(if others.is_empty() { (*last).to_owned() } else { format!("{} and {last}", others.join(", ")) })
+}
+
 impl Evidence<'_> {
     /// The requests that the tightest target is about: a class, or all.
     fn aim(&self) -> (&Aim, f64) {
@@ -170,16 +178,17 @@ impl Evidence<'_> {
         place(self.question, self.probe, self.winner)
     }
 
-    /// What a system reaches, as a load or in cores.
+    /// What a system is confirmed to reach, as a load or in cores.
     fn reach(&self, search: &Search) -> String {
-        match (search.bracket.pass, self.question.goal) {
-            (Some(pass), Goal::HighestLoad) => format!("load {}", search.value(pass)),
-            (Some(pass), Goal::FewestCores(_)) => cores(search.value(pass)),
-            (None, Goal::HighestLoad) => match search.failed() {
-                Some(fail) => format!("not even load {}", search.value(fail)),
-                None => "no load".to_owned(),
+        match (search.certain(), search.bracket.pass, self.question.goal) {
+            (Some(certain), _, Goal::HighestLoad) => format!("load {}", search.value(certain)),
+            (Some(certain), _, Goal::FewestCores(_)) => cores(search.value(certain)),
+            (None, Some(_), _) => "no load for certain (it was seen in short runs only)".to_owned(),
+            (None, None, Goal::HighestLoad) => match search.missed() {
+                Some(missed) => format!("not even load {}", search.value(missed)),
+                None => "no load that is known".to_owned(),
             },
-            (None, Goal::FewestCores(_)) => "no number of cores".to_owned(),
+            (None, None, Goal::FewestCores(_)) => "no number of cores".to_owned(),
         }
     }
 
@@ -187,20 +196,60 @@ impl Evidence<'_> {
         let found = results(self.aims, self.probe).join(", ");
         let (question, name) = (self.question, called(&self.winner.candidate));
         let per_s = rate(self.probe.row.rate_per_s);
+        let who = match (self.winner.confirmed(), self.unknown.iter().any(|search| search.is_open())) {
+            (false, _) => format!("By the estimates of short runs only, {name}"),
+            (true, true) => format!("Of the systems that were tried, {name}"),
+            (true, false) => name,
+        };
         match question.goal {
             Goal::HighestLoad => format!(
-                "{name} carries {} of {}, {per_s}, within {}: there {found}.",
+                "{who} carries {} of {}, {per_s}, within {}: there {found}.",
                 self.place(),
                 machine(question),
                 targets(question),
             ),
             Goal::FewestCores(_) => format!(
-                "{name} carries {per_s} on {} of {}, within {}: there {found}.",
+                "{who} carries {per_s} on {} of {}, within {}: there {found}.",
                 self.place(),
                 machine(question),
                 targets(question),
             ),
         }
+    }
+
+    /// Who ties with the winner, and why it is not the answer.
+    fn tie(&self) -> Option<String> {
+        let tied = names(&self.ties)?;
+        let simplest =
+            self.ties.iter().all(|search| search.candidate.mechanisms() > self.winner.candidate.mechanisms());
+        let rule = match simplest {
+            true => "has the fewest mechanisms",
+            false => "is confirmed to get furthest of those with the fewest mechanisms",
+        };
+        let name = self.winner.candidate.name();
+        Some(format!(
+            "It is a tie with {tied}: closer than this search tells apart. {name} is named because it {rule}."
+        ))
+    }
+
+    /// Who may get further, for all that is known.
+    fn unknown(&self) -> Option<String> {
+        let (untried, open): (Vec<&Search>, Vec<&Search>) =
+            self.unknown.iter().copied().partition(|search| search.is_open());
+        let open: Vec<String> = open
+            .into_iter()
+            .map(|search| match search.certain() {
+                Some(_) => format!("{} ({} is confirmed)", search.candidate.name(), self.reach(search)),
+                None => format!("{} (nothing is confirmed)", search.candidate.name()),
+            })
+            .collect();
+        let untried =
+            names(&untried).map(|names| format!("The budget ended before anything was known of {names}."));
+        let open = (!open.is_empty()).then(|| {
+            format!("The budget ended before it was known whether these get further: {}.", open.join(", "))
+        });
+        let both: Vec<String> = [untried, open].into_iter().flatten().collect();
+        (!both.is_empty()).then(|| both.join(" "))
     }
 
     /// How much service times differ.
@@ -247,20 +296,19 @@ impl Evidence<'_> {
     fn other_kind(&self, rival: Rival<'_>) -> String {
         let preempts = self.winner.candidate.preempts();
         let (name, reach) = (called(&rival.search.candidate), self.reach(rival.search));
-        let opening = match preempts {
-            true => format!(
-                "Of the systems that run every request to completion, the best is {name}: it reaches {reach}"
-            ),
-            false => {
-                format!("Of the systems that interrupt requests, the best is {name}: it reaches {reach}")
-            }
-        };
+        let tied = names(&self.contrast_ties)
+            .map_or(String::new(), |names| format!(" ({names} can not be told apart from it)"));
+        let unknown = names(&self.contrast_unknown)
+            .map_or(String::new(), |names| format!(", as far as is known: nothing was confirmed of {names}"));
+        let kind = if preempts { "run every request to completion" } else { "interrupt requests" };
+        let opening =
+            format!("Of the systems that {kind}, the best is {name}: it reaches {reach}{tied}{unknown}");
         let Some(there) = rival.there else { return format!("{opening}.") };
         if there.row.overloaded {
             return format!("{opening}; at {} it falls behind.{}", self.place(), self.burden(rival));
         }
         let tail = self.tail_of(there);
-        if preempts {
+        if preempts && there.row.steady {
             format!("{opening}. {}{tail}", self.behind(there))
         } else {
             format!("{opening}.{}{tail}", self.burden(rival))
@@ -273,9 +321,11 @@ impl Evidence<'_> {
         let index = self.aims.iter().position(|other| std::ptr::eq(other, aim)).unwrap_or(0);
         let found = &there.estimates[index];
         format!(
-            " At {} its {} is {}, {} times the limit.",
+            " At {} its {} is {}{}, {} times the limit.",
             self.place(),
             statistic(aim),
+            // What is still filling up will be longer.
+            if there.row.steady { "" } else { "at least " },
             value(aim, found.estimate),
             digits(found.estimate / aim.limit),
         )
@@ -332,20 +382,20 @@ impl Evidence<'_> {
 
     fn runner_up(&self, rival: Rival<'_>) -> String {
         let (name, reach) = (called(&rival.search.candidate), self.reach(rival.search));
-        let (ours, theirs) = (self.winner.merit(), rival.search.merit());
-        // The winner lies inside of the runner-up's bracket.
-        let close =
-            theirs >= ours || rival.search.failed().is_some_and(|fail| rival.search.merit_at(fail) > ours);
-        let opening = match (close, theirs > 0.0) {
-            (true, _) => {
-                format!("The runner-up, {name}, reaches {reach}: closer than this search tells apart")
-            }
-            (false, true) => {
+        let (ours, theirs) = (self.winner.sure_merit(), rival.search.sure_merit());
+        let opening = match (self.winner.is_told_apart_from(rival.search), theirs > 0.0) {
+            (true, true) => {
                 format!("The runner-up, {name}, reaches {reach}, {} less", percent(1.0 - theirs / ours))
             }
-            (false, false) => format!("The runner-up, {name}, reaches {reach}"),
+            (false, true) => {
+                format!("The runner-up, {name}, reaches {reach}: closer than this search tells apart")
+            }
+            (_, false) => format!("The runner-up, {name}, reaches {reach}"),
         };
         let Some(there) = rival.there else { return format!("{opening}.") };
+        if there.verdict == Verdict::Pass {
+            return format!("{opening}.");
+        }
         if there.row.overloaded {
             let (more, burden) = (self.dedicated(rival), self.burden(rival));
             return format!("{opening}; at {} it falls behind{more}.{burden}", self.place());
@@ -384,14 +434,34 @@ impl Evidence<'_> {
         }
     }
 
+    /// Runs that are long enough for a line near saturation take too long: both ends of what is known are said.
     fn reference(&self, reference: &Search) -> String {
-        let share = self.winner.merit() / reference.merit();
+        let (name, ours) = (reference.candidate.name(), self.winner.sure_merit());
+        let why = reference.candidate.plan.reference_only().unwrap_or("nobody could build it");
+        let opening = format!("The best reference line, {name} ({why}),");
+        let sure = reference.sure_merit();
+        if reference.confirmed() {
+            return format!(
+                "{opening} reaches {}; the winner gets {} of that.",
+                self.reach(reference),
+                percent(ours / sure)
+            );
+        }
+        let (low, high) = (ours / reference.missed_merit().min(1.0), ours / sure);
+        let missed = match (reference.missed(), self.question.goal) {
+            (None, _) => String::new(),
+            (Some(missed), Goal::HighestLoad) => format!(" and misses at load {}", reference.value(missed)),
+            (Some(missed), Goal::FewestCores(_)) => {
+                format!(" and misses on {}", cores(reference.value(missed)))
+            }
+        };
+        let share = match (sure > 0.0, high > 1.0) {
+            (false, _) | (_, true) => format!("at least {}", percent(low)),
+            (true, false) => format!("{} to {}", percent(low), percent(high)),
+        };
         format!(
-            "The best reference line, {} ({}), reaches {}; the winner gets {} of that.",
-            reference.candidate.name(),
-            reference.candidate.plan.reference_only().unwrap_or("nobody could build it"),
-            self.reach(reference),
-            percent(share),
+            "{opening} is confirmed to reach {}{missed}; the winner gets {share} of its way.",
+            self.reach(reference)
         )
     }
 }

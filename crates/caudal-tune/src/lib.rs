@@ -27,6 +27,7 @@ mod journal;
 mod judge;
 mod plan;
 mod question;
+mod run;
 mod search;
 mod show;
 mod tune;

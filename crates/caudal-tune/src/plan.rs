@@ -1,32 +1,15 @@
-//! The plan: screening, tuning, full precision for those that may win, confirmation, and what it all says.
+//! What a plan says.
 
-use std::sync::atomic::Ordering;
-
-use caudal_config::write_policy;
 use caudal_sim::row::Row;
 use caudal_stats::Estimate;
 use serde::Serialize;
 
-use crate::candidate::{Candidate, LeftOut, candidates};
-use crate::evidence::Podium;
-use crate::explain;
-use crate::journal::{Journal, Known, NoJournal};
-use crate::judge::{Bench, Depth, Precision, Verdict};
-use crate::search::{Effort, Level, Search, each};
-use crate::tune::{Tuning, tunable, tune};
-use crate::{Goal, Host, Phase, Question, TuneError};
-
-/// Systems that are tuned, and that get full precision: so many at most.
-const LEADERS: usize = 5;
-/// Tuned is who gets this far of the best as published; refined, who gets this far of it after that.
-const TUNE_FROM: f64 = 0.7;
-const REFINE_FROM: f64 = 0.9;
-/// Systems that get more than their share of full precision, where that was not enough to see how far they get.
-const FAVOURITES: usize = 2;
-/// Requests of a replication that tells who is clearly behind, at most, in lengths that a percentile needs.
-const COARSE_MOST: u64 = 8;
-/// How often a winner that is not confirmed is searched again.
-const CONFIRMATIONS: usize = 4;
+use crate::candidate::{LeftOut, candidates};
+use crate::journal::{Journal, NoJournal};
+use crate::judge::Bench;
+use crate::run::Run;
+use crate::tune::Tuning;
+use crate::{Goal, Host, Question, TuneError};
 
 /// The answer to a [`Question`].
 #[derive(Clone, Debug, Serialize)]
@@ -45,7 +28,7 @@ pub struct Plan {
     /// machine, dedicated cores included.
     #[serde(skip)]
     pub rows: Vec<Row>,
-    /// The budget, in requests; thieves' looks are counted as parts of one.
+    /// The budget, in requests; those of systems that take long to simulate count more.
     pub budget: u64,
     /// Requests that were simulated.
     pub simulated: u64,
@@ -56,7 +39,8 @@ pub struct Plan {
 /// The winner of a plan.
 #[derive(Clone, Debug, Serialize)]
 pub struct Winner {
-    /// Its name; the first of `systems` that is deployable.
+    /// Its name: the deployable system that is confirmed to get furthest; of those that the search does not tell apart
+    /// from it, the one with the fewest mechanisms.
     pub system: String,
     /// The file for the runtime.
     pub policy_toml: String,
@@ -69,10 +53,17 @@ pub struct Winner {
 pub struct Reach {
     /// The highest load, or fewest cores (dedicated ones included), that passed; none if none did.
     pub pass: Option<f64>,
+    /// Was that seen in a run that was long enough, with whole intervals within the targets? If not, only the
+    /// estimates of short runs say so, and near saturation they flatter.
+    pub confirmed: bool,
+    /// The furthest, up to `pass`, that was confirmed.
+    pub certain: Option<f64>,
     /// The next load above, or number of cores below, that was tried and did not pass.
     pub fail: Option<f64>,
     /// Did it fail with confidence, or was it undecided?
     pub fail_certain: bool,
+    /// The next one that failed with confidence.
+    pub missed: Option<f64>,
 }
 
 /// A target and what became of it.
@@ -101,12 +92,14 @@ pub struct SystemResult {
     pub rate_per_s: Option<f64>,
     /// The targets there.
     pub targets: Vec<TargetResult>,
-    /// Work over core time held there.
+    /// Service times without probes over core time held, there.
     pub efficiency: Option<Estimate>,
     /// Preemptions per request there.
     pub preemptions_per_request: Option<Estimate>,
-    /// Was it only screened, because it is clearly behind? Then undecided loads went by their estimates.
+    /// Is all that is known of it from short runs, whose undecided loads went by their estimates?
     pub screened_only: bool,
+    /// Did the budget end before anything was known of it?
+    pub untried: bool,
     /// Did its share of the budget end before the bracket was narrow?
     pub budget_ended: bool,
     /// What was tuned; none if nothing was.
@@ -136,340 +129,12 @@ pub fn plan_with(question: &Question, host: &Host<'_>, journal: &dyn Journal) ->
     question.check()?;
     let bench = Bench::new(question, host)?;
     let (candidates, left_out) = candidates(question)?;
-    let entry = |(index, candidate): (usize, Candidate)| Entry {
-        index,
-        base: candidate.clone(),
-        search: Search::new(candidate, question),
-        tuning: None,
-    };
-    let entries = candidates.into_iter().enumerate().map(entry).collect();
-    let mut run = Run { bench, journal, threads: host.threads.max(1), entries, steps: 0, confirmed: false };
-    run.screen();
-    run.tune();
-    run.refine();
-    run.confirm();
-    run.references();
-    run.meet_the_winner();
-    run.curves();
-    if run.entries.iter().all(|entry| entry.search.probes.is_empty()) && run.interrupted() {
+    let mut run = Run::new(bench, journal, host.threads, candidates);
+    run.all_steps();
+    if run.knows_nothing() {
         return Err(TuneError::Interrupted);
     }
     Ok(run.into_plan(left_out))
-}
-
-struct Entry {
-    index: usize,
-    /// The candidate as published.
-    base: Candidate,
-    search: Search,
-    tuning: Option<Tuning>,
-}
-
-struct Run<'a> {
-    bench: Bench<'a>,
-    journal: &'a dyn Journal,
-    threads: usize,
-    entries: Vec<Entry>,
-    /// Steps that have been begun.
-    steps: usize,
-    confirmed: bool,
-}
-
-impl Run<'_> {
-    fn interrupted(&self) -> bool {
-        self.bench.stop.load(Ordering::Relaxed)
-    }
-
-    /// `percent` of what is left of the budget, for each of `searches`.
-    fn quota(&self, percent: u64, searches: usize) -> u64 {
-        let spent: u64 = self.entries.iter().map(|entry| entry.search.charged).sum();
-        self.bench.question.budget.requests.saturating_sub(spent) / 100 * percent / searches.max(1) as u64
-    }
-
-    /// From `first` to `most` times the shortest replications that a percentile needs.
-    fn precision(&self, first: u64, most: u64) -> Precision {
-        let shortest = self.bench.shortest();
-        let most = if self.bench.question.quick { first.max(most / 4) } else { most };
-        Precision { first: first * shortest, most: most * shortest, depth: Depth::Full, confirming: false }
-    }
-
-    /// Exactly so many times the shortest ones, unless relaxation takes much longer.
-    fn coarsely(&self, times: u64) -> Precision {
-        let depth = Depth::Coarse(COARSE_MOST * self.bench.shortest());
-        Precision { depth, ..self.precision(times, times) }
-    }
-
-    /// The next step of the plan: does `work` on the entries of these indices, or finds in the journal what has come
-    /// of it.
-    fn on(&mut self, chosen: &[usize], phase: Phase, work: impl Fn(&Bench<'_>, &mut Entry, usize) + Sync) {
-        if self.interrupted() {
-            return;
-        }
-        let step = self.steps;
-        self.steps += 1;
-        let mut entries: Vec<&mut Entry> = Vec::new();
-        for (index, entry) in self.entries.iter_mut().enumerate() {
-            if chosen.contains(&index) {
-                entries.push(entry);
-            }
-        }
-        let (bench, journal) = (&self.bench, self.journal);
-        each(self.threads, &mut entries, |entry, threads| {
-            if entry.recall(journal, step) {
-                return;
-            }
-            let before = entry.search.charged;
-            work(bench, entry, threads);
-            // A part that was broken off is not done; it is done again from where it began.
-            if !bench.stop.load(Ordering::Relaxed) {
-                entry.keep(journal, (step, phase), before);
-            }
-        });
-    }
-
-    /// Deployable systems that pass at least `part` of the best one's merit, best first, `at_most` of them.
-    fn leaders(&self, part: f64, at_most: usize, fits: impl Fn(&Candidate) -> bool) -> Vec<usize> {
-        let search = |index: usize| &self.entries[index].search;
-        let mut order: Vec<usize> =
-            (0..self.entries.len()).filter(|&index| search(index).candidate.deployable()).collect();
-        order.sort_by(|&a, &b| search(a).before(search(b)));
-        let best = order.first().map_or(0.0, |&index| search(index).merit());
-        order.retain(|&index| search(index).merit() >= part * best && fits(&search(index).candidate));
-        order.truncate(at_most);
-        order
-    }
-
-    /// Everything, coarsely.
-    fn screen(&mut self) {
-        let all: Vec<usize> = (0..self.entries.len()).collect();
-        let (quota, precision) = (self.quota(30, all.len()), self.coarsely(1));
-        self.on(&all, Phase::Screening, |bench, entry, threads| {
-            let effort = Effort { level: Level::Coarse, precision, quota, phase: Phase::Screening, threads };
-            let done = entry.search.narrow(bench, effort, None);
-            entry.search.note(done);
-        });
-    }
-
-    /// Quanta and ranges of the systems that are near the best as published.
-    fn tune(&mut self) {
-        let chosen = self.leaders(TUNE_FROM, LEADERS, tunable);
-        let (quota, precision) = (self.quota(25, chosen.len()), self.coarsely(2));
-        self.on(&chosen, Phase::Tuning, |bench, entry, threads| {
-            let effort = Effort { level: Level::Coarse, precision, quota, phase: Phase::Tuning, threads };
-            match tune(&mut entry.search, bench, effort) {
-                Ok(tuning) => entry.tuning = tuning,
-                Err(stopped) => entry.search.note(Err(stopped)),
-            }
-        });
-    }
-
-    /// Those that may win.
-    fn refine(&mut self) {
-        let mut chosen = self.leaders(REFINE_FROM, LEADERS, |_| true);
-        if chosen.len() < 2 {
-            chosen = self.leaders(0.0, 2, |_| true);
-        }
-        let (quota, precision) = (self.quota(35, chosen.len()), self.precision(2, 32));
-        self.finely(&chosen, Level::Full, precision, quota, Phase::Refining);
-        // Near saturation, everything takes longer than a share of the budget lasts.
-        let mut chosen = self.leaders(REFINE_FROM, FAVOURITES, |_| true);
-        chosen.retain(|&index| self.entries[index].search.exhausted);
-        // As much again is left for the confirmation.
-        let quota = self.quota(35, chosen.len());
-        self.finely(&chosen, Level::Full, precision, quota, Phase::Refining);
-    }
-
-    /// Lines that nobody can build, which say what is still missing. Near saturation they look better than they are: a
-    /// line that is drawn too low would flatter the winner.
-    fn references(&mut self) {
-        let reference = |index: &usize| !self.entries[*index].search.candidate.deployable();
-        let chosen: Vec<usize> = (0..self.entries.len()).filter(reference).collect();
-        let quota = self.quota(40, chosen.len());
-        let precision = Precision { depth: self.coarsely(1).depth, ..self.precision(2, 8) };
-        self.finely(&chosen, Level::Reference, precision, quota, Phase::References);
-    }
-
-    fn finely(&mut self, chosen: &[usize], level: Level, precision: Precision, quota: u64, phase: Phase) {
-        self.on(chosen, phase, |bench, entry, threads| {
-            let effort = Effort { level, precision, quota, phase, threads };
-            let done = entry.search.narrow(bench, effort, None);
-            entry.search.note(done);
-        });
-    }
-
-    fn podium(&self) -> Option<Podium> {
-        let searches: Vec<Search> = self.entries.iter().map(|entry| entry.search.clone()).collect();
-        Podium::of(&searches)
-    }
-
-    /// The winner once more, on requests that no search has seen and with replications at least as long; where it does
-    /// not pass, its search goes on below, and whoever is best then has to pass in turn.
-    fn confirm(&mut self) {
-        let long = self.precision(8, 64);
-        for _ in 0..CONFIRMATIONS {
-            let Some(podium) = self.podium() else { return };
-            let quota = self.quota(65, 1);
-            let again = self.precision(2, 32);
-            self.on(&[podium.winner], Phase::Confirming, |bench, entry, threads| {
-                let Some(hardness) = entry.search.bracket.pass else { return };
-                let first = entry.search.best().map_or(0, |probe| probe.length).max(long.first);
-                let precision = Precision { first, most: first.max(long.most), confirming: true, ..long };
-                let effort =
-                    Effort { level: Level::Full, precision, quota, phase: Phase::Confirming, threads };
-                match entry.search.simulate(bench, effort, hardness) {
-                    Ok(probe) if probe.as_ref().is_none_or(|probe| probe.verdict != Verdict::Pass) => {
-                        entry.search.bracket.learn(hardness, false);
-                        let effort = Effort { precision: again, ..effort };
-                        let done = entry.search.narrow(bench, effort, Some(hardness));
-                        entry.search.note(done);
-                    }
-                    Ok(_) => {}
-                    Err(stopped) => entry.search.note(Err(stopped)),
-                }
-            });
-            let best = self.entries[podium.winner].search.best();
-            self.confirmed = best.is_some_and(|probe| probe.verdict == Verdict::Pass && probe.confirming)
-                && self.podium().is_some_and(|now| now.winner == podium.winner);
-            if self.confirmed || self.interrupted() {
-                return;
-            }
-        }
-    }
-
-    /// The others at the winner's load, for the explanation.
-    fn meet_the_winner(&mut self) {
-        let Some(podium) = self.podium() else { return };
-        let winner = &self.entries[podium.winner].search;
-        let (Some(probe), Some(pass)) = (winner.best(), winner.bracket.pass) else { return };
-        let (spot, cores) = (probe.spot, winner.total_cores(pass));
-        let mut chosen: Vec<usize> = podium.runner_up.into_iter().chain(podium.contrast).collect();
-        chosen.dedup();
-        let (quota, precision) = (self.quota(40, chosen.len()), self.coarsely(4));
-        self.on(&chosen, Phase::Confirming, |bench, entry, threads| {
-            let effort = Effort { level: Level::Full, precision, quota, phase: Phase::Confirming, threads };
-            let hardness = entry.search.hardness_of(spot, cores);
-            let done = entry.search.simulate(bench, effort, hardness).map(|_| ());
-            entry.search.note(done);
-        });
-    }
-
-    /// Points between those of the searches, so that every curve shows.
-    fn curves(&mut self) {
-        let all: Vec<usize> = (0..self.entries.len()).collect();
-        let (quota, precision) = (self.quota(100, all.len()), self.precision(1, 1));
-        self.on(&all, Phase::Curves, |bench, entry, threads| {
-            let mut left = quota;
-            for hardness in entry.search.curve() {
-                if entry.search.overload().is_some_and(|overload| overload <= hardness) {
-                    break;
-                }
-                let effort =
-                    Effort { level: Level::Full, precision, quota: left, phase: Phase::Curves, threads };
-                match entry.search.simulate(bench, effort, hardness) {
-                    Ok(Some(probe)) => left = left.saturating_sub(probe.charged),
-                    // Too dear for what is left; a harder one may be cheaper.
-                    Ok(None) => {}
-                    Err(stopped) => return entry.search.note(Err(stopped)),
-                }
-            }
-        });
-    }
-
-    fn into_plan(self, left_out: Vec<LeftOut>) -> Plan {
-        let interrupted = self.interrupted();
-        let Run { bench, mut entries, confirmed, .. } = self;
-        // Deployable ones first where they are as good: a reference line never wins.
-        entries.sort_by(|a, b| {
-            let deployable = |entry: &Entry| entry.search.candidate.deployable();
-            a.search.before(&b.search).then(deployable(b).cmp(&deployable(a)))
-        });
-        let systems: Vec<SystemResult> = entries.iter().map(|entry| entry.result(&bench)).collect();
-        let searches: Vec<Search> = entries.into_iter().map(|entry| entry.search).collect();
-        let podium = Podium::of(&searches);
-        let evidence = podium.and_then(|podium| podium.evidence(bench.question, &bench.aims, &searches));
-        let (mut headline, explanation) = explain::explain(&bench, evidence.as_ref(), &systems, &searches);
-        if interrupted {
-            headline = format!("So far, as it was interrupted: {headline}");
-        }
-        let winner = evidence.map(|evidence| {
-            let candidate = &evidence.winner.candidate;
-            let mut system = candidate.plan.system.clone();
-            system.cores_allocated = evidence.probe.row.cores_allocated;
-            let header = explain::header(&bench, &headline);
-            let policy_toml = write_policy(&system, &candidate.plan.costs, &header);
-            Winner { system: candidate.name().to_owned(), policy_toml, confirmed }
-        });
-        Plan {
-            headline,
-            winner,
-            explanation,
-            systems,
-            left_out,
-            rows: searches
-                .iter()
-                .flat_map(|search| search.probes.values())
-                .map(|probe| probe.row.clone())
-                .collect(),
-            budget: bench.question.budget.requests,
-            simulated: searches.iter().map(|search| search.simulated).sum(),
-            interrupted,
-        }
-    }
-}
-
-impl Entry {
-    /// Is this part of the plan in the journal? Then the entry is as it was after it.
-    fn recall(&mut self, journal: &dyn Journal, step: usize) -> bool {
-        let Some(found) = journal.recall(step, self.index) else { return false };
-        let known = serde_json::from_value::<Known>(found).ok();
-        let Some((search, tuning)) = known.and_then(|known| known.restore(&self.base, &self.search)) else {
-            return false;
-        };
-        (self.search, self.tuning) = (search, tuning);
-        true
-    }
-
-    fn keep(&self, journal: &dyn Journal, (step, phase): (usize, Phase), charged_before: u64) {
-        let requests = self.search.charged.saturating_sub(charged_before);
-        let known = Known::of((step, self.index, phase), &self.search, self.tuning.as_ref(), requests);
-        // Numbers, names and lists of them; what could not be written would be computed again.
-        if let Ok(known) = serde_json::to_value(known) {
-            journal.keep(known);
-        }
-    }
-
-    fn result(&self, bench: &Bench<'_>) -> SystemResult {
-        let Entry { search, tuning, .. } = self;
-        let best = search.best();
-        let failed_at = search.failed().and_then(|fail| search.at(fail));
-        let targets = best.map_or(Vec::new(), |probe| {
-            let each = bench.aims.iter().zip(&probe.estimates);
-            each.map(|(aim, &estimate)| TargetResult {
-                target: aim.target.to_string(),
-                estimate,
-                limit: aim.limit,
-            })
-            .collect()
-        });
-        SystemResult {
-            system: search.candidate.name().to_owned(),
-            reference_only: search.candidate.plan.reference_only(),
-            dedicated_cores: search.candidate.dedicated,
-            reach: Reach {
-                pass: search.bracket.pass.map(|pass| search.value(pass)),
-                fail: search.failed().map(|fail| search.value(fail)),
-                fail_certain: failed_at.is_some_and(|probe| probe.verdict == Verdict::Fail),
-            },
-            rate_per_s: best.map(|probe| probe.row.rate_per_s),
-            targets,
-            efficiency: best.map(|probe| probe.row.efficiency),
-            preemptions_per_request: best.map(|probe| probe.row.preemptions_per_request),
-            screened_only: search.level == Level::Coarse,
-            budget_ended: search.exhausted,
-            tuning: tuning.clone(),
-            failed: search.failed.clone(),
-        }
-    }
 }
 
 impl Plan {

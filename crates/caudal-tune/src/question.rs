@@ -70,6 +70,8 @@ pub enum Phase {
     Tuning,
     /// Leading systems at full precision.
     Refining,
+    /// Systems that were only screened, on longer runs.
+    Checking,
     /// Reference lines.
     References,
     /// The winner once more, on requests that no search has seen, and the others at its load.
@@ -85,6 +87,7 @@ impl Phase {
             Phase::Screening => "screening all systems",
             Phase::Tuning => "tuning the leaders",
             Phase::Refining => "refining the leaders",
+            Phase::Checking => "checking the others",
             Phase::References => "reference lines",
             Phase::Confirming => "confirming the winner",
             Phase::Curves => "curves",

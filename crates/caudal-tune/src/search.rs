@@ -258,6 +258,61 @@ impl Search {
         self.probes.range(above..).find(failed).map(|(&hardness, _)| hardness)
     }
 
+    /// The nearest hardness above the one that passed at which a target is certainly missed.
+    pub(crate) fn missed(&self) -> Option<u32> {
+        let above = self.bracket.pass.map_or(0, |pass| pass + 1);
+        let missed = |(_, probe): &(&u32, &Probe)| probe.verdict == Verdict::Fail;
+        self.probes.range(above..).find(missed).map(|(&hardness, _)| hardness)
+    }
+
+    /// The hardest, up to the one that passed (or below what failed, if none did), at which a run that was long enough met all targets with its whole
+    /// intervals.
+    pub(crate) fn certain(&self) -> Option<u32> {
+        let sure = |(_, probe): &(&u32, &Probe)| probe.verdict == Verdict::Pass;
+        let end = match self.bracket {
+            Bracket { pass: Some(pass), .. } => pass + 1,
+            Bracket { fail, .. } => fail.unwrap_or(u32::MAX),
+        };
+        self.probes.range(..end).rev().find(sure).map(|(&hardness, _)| hardness)
+    }
+
+    /// Did a run that was long enough show what this system is said to reach?
+    pub(crate) fn confirmed(&self) -> bool {
+        self.bracket.pass.is_some() && self.certain() == self.bracket.pass
+    }
+
+    /// Is nothing known of how far it gets?
+    pub(crate) fn is_open(&self) -> bool {
+        self.bracket.pass.is_none() && self.missed().is_none() && self.failed.is_none()
+    }
+
+    /// Is it certain that `other` does not get as far as this one is confirmed to?
+    pub(crate) fn is_told_apart_from(&self, other: &Search) -> bool {
+        other.missed_merit() <= self.sure_merit()
+    }
+
+    /// Where longer runs are to begin: somewhat easier than what passed in short ones, which flatter.
+    pub(crate) fn cautious(&self) -> Option<u32> {
+        let pass = self.bracket.pass?;
+        Some(match self.scale {
+            Scale::Load { .. } => (pass - pass / 10).max(1),
+            Scale::Workers { .. } => pass,
+        })
+    }
+
+    /// What was not precise enough to be decided is to be asked again.
+    pub(crate) fn forget_undecided(&mut self) {
+        self.bracket.fail = self.missed();
+    }
+
+    /// Says no more of the system than was confirmed, if anything was.
+    pub(crate) fn settle(&mut self) {
+        if let Some(certain) = self.certain().filter(|_| !self.confirmed()) {
+            self.bracket.pass = Some(certain);
+            self.bracket.fail = self.failed();
+        }
+    }
+
     /// The probe of the hardest that passed.
     pub(crate) fn best(&self) -> Option<&Probe> {
         self.probes.get(&self.bracket.pass?)
@@ -303,6 +358,16 @@ impl Search {
             Scale::Load { .. } => self.scale.value(hardness),
             Scale::Workers { .. } => 1.0 / self.scale.value(hardness),
         }
+    }
+
+    /// The merit that was confirmed; 0 if none was.
+    pub(crate) fn sure_merit(&self) -> f64 {
+        self.certain().map_or(0.0, |certain| self.merit_at(certain))
+    }
+
+    /// The merit that this system certainly does not have; infinite if nothing is known.
+    pub(crate) fn missed_merit(&self) -> f64 {
+        self.missed().map_or(f64::INFINITY, |missed| self.merit_at(missed))
     }
 
     /// Best first: by merit, then by the distance to the limit there.

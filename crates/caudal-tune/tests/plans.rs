@@ -103,6 +103,74 @@ fn brackets_are_narrow_and_the_rows_bear_them_out() {
 }
 
 #[test]
+fn what_is_called_confirmed_was_seen_in_long_runs_and_nothing_else_is_cited() {
+    for (plan, limit_ns) in [(&*ON_DISPERSED, 20_000.0), (&*ON_CONSTANT, 10_000.0)] {
+        let mut confirmed = 0;
+        for line in &plan.systems {
+            let at = |load: f64| {
+                plan.rows.iter().find(|row| row.system == line.system && row.load == load).expect("its row")
+            };
+            let tail = |load: f64| at(load).classes.0[0].1.latency_ns.percentile(99.9).expect("asked for");
+            let Some(pass) = line.reach.pass else { continue };
+            assert_eq!(line.reach.confirmed, line.reach.certain == Some(pass), "{line:?}");
+            if let Some(certain) = line.reach.certain {
+                assert!(at(certain).steady && tail(certain).high < limit_ns, "{} at {certain}", line.system);
+                assert!(certain <= pass);
+            }
+            if let Some(missed) = line.reach.missed {
+                assert!(at(missed).overloaded || tail(missed).low >= limit_ns, "{} at {missed}", line.system);
+            }
+            confirmed += u32::from(line.reach.confirmed);
+        }
+        assert!(confirmed > 1, "rivals are confirmed, too: {:?}", plan.systems);
+        // Loads that sentences say systems reach.
+        for sentence in &plan.explanation {
+            for said in sentence.split("reaches load ").skip(1) {
+                let load = said.split([' ', ':', ';', ',']).next().expect("a load").trim_end_matches('.');
+                let load: f64 = load.parse().expect("a number");
+                let known = plan.systems.iter().any(|line| line.reach.certain == Some(load));
+                assert!(known, "{load} was not confirmed: {sentence}");
+            }
+        }
+    }
+}
+
+#[test]
+fn systems_that_are_the_same_queue_tie_and_the_simplest_is_named() {
+    let systems = ["stealing-and-shedding", "work-stealing", "ix", "no-balancing"];
+    let question = Question { machine: Machine::Cores(1), ..question("exp-1us", "p99 < 20us", &systems) };
+    let plan = planned(&question, 2);
+    let winner = plan.winner.as_ref().expect("a winner");
+    // On one core there is nothing to steal: all are M/M/1, with an exact limit of 1 - ln(100) / 20.
+    assert_eq!(winner.system, "no-balancing", "{}", plan.headline);
+    assert!(winner.confirmed);
+    let reach = plan.systems.iter().find(|line| line.system == winner.system).expect("its line").reach;
+    assert!(reach.confirmed && (0.7..0.77).contains(&reach.pass.expect("a pass")), "{reach:?}");
+    let tie = plan.explanation.iter().find(|sentence| sentence.starts_with("It is a tie with"));
+    let tie = tie.unwrap_or_else(|| panic!("{:?}", plan.explanation));
+    assert!(systems[..3].iter().all(|name| tie.contains(name)) && tie.contains("fewest mechanisms"), "{tie}");
+}
+
+#[test]
+fn a_system_that_the_budget_left_without_an_answer_is_named() {
+    let service =
+        "[workload]\nservice = { distribution = \"exponential\", mean = \"1ms\" }\n[system]\ncores = 1";
+    let workload = File::parse(service, "test.toml").expect("a file").workload.expect("there is one");
+    let systems = ["work-stealing", "stealing-and-choice"];
+    let question = Question {
+        workload,
+        budget: Budget { requests: 3_000_000 },
+        ..question("exp-1us", "p99 < 10ms", &systems)
+    };
+    let plan = planned(&question, 2);
+    let line = |name: &str| plan.systems.iter().find(|line| line.system == name).expect("its line");
+    assert!(line("stealing-and-choice").untried, "{:?}", line("stealing-and-choice"));
+    assert!(plan.headline.starts_with("Of the systems that were tried, work-stealing"), "{}", plan.headline);
+    let why = plan.explanation.join("\n");
+    assert!(why.contains("The budget ended before anything was known of stealing-and-choice."), "{why}");
+}
+
+#[test]
 fn brackets_are_narrow_where_the_budget_reaches() {
     let plan = &*ON_CONSTANT;
     let winner = plan.winner.as_ref().expect("a winner");

@@ -359,13 +359,18 @@ impl Drawing<'_> {
     /// Bars for the intervals that no band shows.
     fn bars(&self, point: &Point, mark: Mark) -> String {
         let mut bars = String::new();
-        if let Some((low, high)) = point.x_interval.filter(|(low, _)| self.x.can_show(*low)) {
+        // What has no end goes as far as the chart.
+        let ends = |scale: &Scale, (low, high): (f64, f64)| {
+            (low.max(scale.low), if high.is_finite() { high } else { scale.high })
+        };
+        let shown = |scale: &Scale, (low, high): &(f64, f64)| scale.can_show(*low) || !high.is_finite();
+        if let Some((low, high)) = point.x_interval.filter(|it| shown(&self.x, it)) {
+            let (low, high) = ends(&self.x, (low, high));
             let ((from, y), (to, _)) = (self.at(low, point.y), self.at(high, point.y));
             let _ = write!(bars, "M{from:.1} {y:.1}H{to:.1}");
         }
-        if let Some((low, high)) =
-            point.y_interval.filter(|(low, _)| mark == Mark::Points && self.y.can_show(*low))
-        {
+        if let Some((low, high)) = point.y_interval.filter(|it| mark == Mark::Points && shown(&self.y, it)) {
+            let (low, high) = ends(&self.y, (low, high));
             let ((x, from), (_, to)) = (self.at(point.x, low), self.at(point.x, high));
             let _ = write!(bars, "M{x:.1} {from:.1}V{to:.1}");
         }
@@ -376,9 +381,14 @@ impl Drawing<'_> {
     fn words(&self, series: &Series, point: &Point) -> String {
         let value = |axis: &Axis, value: f64, interval: Option<(f64, f64)>| {
             let shown = axis.unit.show(value);
-            let between = interval.map_or(String::new(), |(low, high)| {
-                format!(" ({} to {})", axis.unit.show(low), axis.unit.show(high))
-            });
+            let between = match interval {
+                None => String::new(),
+                Some((low, high)) if !high.is_finite() => match low.is_finite() {
+                    true => format!(" ({} or more)", axis.unit.show(low)),
+                    false => " (of unknown precision)".to_owned(),
+                },
+                Some((low, high)) => format!(" ({} to {})", axis.unit.show(low), axis.unit.show(high)),
+            };
             format!("{} {shown}{between}", axis.label)
         };
         let x = value(&self.plot.x, point.x, point.x_interval);

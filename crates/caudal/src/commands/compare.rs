@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use caudal_config::{File, Measure, Offered, Rate, SystemPlan, find_preset, nearest_preset};
+use caudal_config::{File, Measure, Offered, Rate, System, SystemPlan, find_preset, nearest_preset};
 use caudal_sim::experiment::Crew;
 use caudal_stats::paired::Verdict;
 use caudal_tune::TuneError;
@@ -50,6 +50,14 @@ pub(crate) fn run(args: &CompareArgs, global: &Global) -> miette::Result<ExitCod
         ));
     }
     let systems = [system(&args.first, args.cores)?, system(&args.second, args.cores)?];
+    if is_same(&systems[0], &systems[1]) {
+        return Err(miette!(
+            help = "name two systems that differ in more than their names",
+            "`{}` and `{}` are the same system: every request would take as long in both",
+            args.first,
+            args.second
+        ));
+    }
     let (workload, measure) = args.arrives.read()?;
     let load = match (args.load, args.rate) {
         (_, Some(rate)) => Offered::Rate(rate).load(&workload.service, args.cores),
@@ -82,6 +90,12 @@ pub(crate) fn run(args: &CompareArgs, global: &Global) -> miette::Result<ExitCod
             Ok(ExitCode::SUCCESS)
         }
     }
+}
+
+/// Do two systems differ in nothing but their names?
+fn is_same(a: &SystemPlan, b: &SystemPlan) -> bool {
+    let unnamed = |plan: &SystemPlan| System { name: String::new(), ..plan.system.clone() };
+    unnamed(a) == unnamed(b) && a.costs == b.costs
 }
 
 /// A preset on the machine, or the one system of a file.
@@ -176,4 +190,18 @@ fn cells(line: &Line, compared: &Compared) -> Vec<String> {
         between(&line.ratio, &digits),
         verdict,
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_differs_only_in_its_name_is_the_same() {
+        let system = |name: &str| system(name, 8).unwrap();
+        assert!(is_same(&system("ideal"), &system("ideal")));
+        assert!(is_same(&system("nanopu"), &system("jbsq-3")));
+        assert!(!is_same(&system("caudal-stealing"), &system("work-stealing")), "other costs");
+        assert!(!is_same(&system("caudal-stealing"), &system("caudal-stealing-ps")));
+    }
 }

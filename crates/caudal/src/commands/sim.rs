@@ -125,7 +125,7 @@ pub(crate) fn table(points: &[Point], rows: &[Value]) -> Table {
     for row in rows {
         let mut cells = vec![row["system"].as_str().unwrap_or("?").to_owned()];
         cells.extend(varied.iter().map(|key| plain(&row["varied"][*key])));
-        cells.push(row["load"].as_f64().map_or("?".into(), digits));
+        cells.push(row["load"].as_f64().map_or("?".into(), load));
         let latency = &row["latency_ns"];
         if row["overloaded"] == true {
             cells.push("overloaded".into());
@@ -140,6 +140,11 @@ pub(crate) fn table(points: &[Point], rows: &[Value]) -> Table {
         table.row(cells);
     }
     table
+}
+
+/// A load with three digits, however small it is.
+fn load(value: f64) -> String {
+    if value >= 0.01 { digits(value) } else { format!("{value:.2e}") }
 }
 
 fn plain(value: &Value) -> String {

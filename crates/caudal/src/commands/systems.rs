@@ -30,7 +30,7 @@ pub(crate) fn run(args: &SystemsArgs, global: &Global) -> miette::Result<ExitCod
         let near = nearest_preset(name).map_or(String::new(), |near| format!("did you mean `{near}`? "));
         miette!(help = format!("{near}`caudal systems` lists all"), "there is no system called `{name}`")
     })?;
-    show(preset, args.cores, global);
+    show(preset, args.cores, global)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -48,11 +48,19 @@ fn list(global: &Global) {
     }
 }
 
-fn show(preset: &Preset, cores: u32, global: &Global) {
+fn show(preset: &Preset, cores: u32, global: &Global) -> miette::Result<()> {
     if global.json {
         outln!("{}", as_json(preset));
-        return;
+        return Ok(());
     }
+    // As in a plan: a dispatcher's core is one of the machine's.
+    let Some(workers) = cores.checked_sub(preset.dedicated_cores).filter(|&workers| workers > 0) else {
+        return Err(miette!(
+            help = "give it more --cores",
+            "`{}` dedicates the only core to its dispatcher",
+            preset.name
+        ));
+    };
     outln!("{}: {}", preset.name, preset.summary);
     match preset.reference_only {
         Some(why) => outln!("not deployable: {why}"),
@@ -67,8 +75,13 @@ fn show(preset: &Preset, cores: u32, global: &Global) {
         let ours = if number.ours { " (ours)" } else { "" };
         outln!("  {} = {}: {}{ours}", number.key, number.value, number.source);
     }
-    outln!("\nOn {}, as a policy file:\n", counted(cores as usize, "core"));
-    out!("{}", caudal_config::write_policy(&preset.system(cores), &preset.costs(), ""));
+    let serving = match preset.dedicated_cores {
+        0 => String::new(),
+        _ => format!(", {workers} of which serve requests"),
+    };
+    outln!("\nOn {}{serving}, as a policy file:\n", counted(cores as usize, "core"));
+    out!("{}", caudal_config::write_policy(&preset.system(workers), &preset.costs(), ""));
+    Ok(())
 }
 
 fn as_json(preset: &Preset) -> serde_json::Value {

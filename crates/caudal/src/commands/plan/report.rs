@@ -1,7 +1,7 @@
 //! The report of a plan.
 
 use caudal_config::{LatencyTarget, Limit, Statistic};
-use caudal_report::{Answer, Metric, Report, TargetLine};
+use caudal_report::{Answer, Metric, Reach, Report, TargetLine};
 use caudal_tune::{Goal, Machine, Plan, Question};
 
 use crate::describe::counted;
@@ -26,7 +26,7 @@ pub(super) fn report(question: &Question, plan: &Plan, command: &str) -> Report 
             policy_toml: plan.winner.as_ref().map_or(String::new(), |winner| winner.policy_toml.clone()),
             system: plan.winner.as_ref().map(|winner| winner.system.clone()),
         }),
-        found: plan.systems.iter().filter_map(|it| Some((it.system.clone(), it.reach.pass?))).collect(),
+        reaches: plan.systems.iter().filter_map(|it| Some((it.system.clone(), reach(&it.reach)?))).collect(),
         targets: question.targets.iter().map(line).collect(),
         config_toml: format!("# {command}\n"),
         provenance: vec![
@@ -36,6 +36,16 @@ pub(super) fn report(question: &Question, plan: &Plan, command: &str) -> Report 
         ],
         ..Report::default()
     }
+}
+
+/// The same as in the table that the command prints.
+fn reach(reach: &caudal_tune::Reach) -> Option<Reach> {
+    Some(Reach {
+        value: reach.pass?,
+        certain: reach.certain,
+        undecided: reach.fail.filter(|_| !reach.fail_certain),
+        missed: reach.missed,
+    })
 }
 
 fn line(target: &LatencyTarget) -> TargetLine {

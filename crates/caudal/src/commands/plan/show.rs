@@ -29,26 +29,28 @@ fn table(question: &Question, plan: &Plan) -> Table {
         .iter()
         .map(|target| target.to_string().split(" <").next().unwrap_or_default().to_owned())
         .collect();
-    let mut head = vec!["system", if cores { "cores" } else { "load" }, "fails at", "M requests/s"];
+    let unit = rate_unit(plan);
+    let mut head = vec!["system", if cores { "cores" } else { "load" }, "fails at", unit.1];
     head.extend(statistics.iter().map(String::as_str));
     head.extend(["efficiency", "preempt/req", "note"]);
     let mut table = Table::new(&head);
     for line in &plan.systems {
-        table.row(cells(question, line));
+        table.row(cells(question, line, unit.0));
     }
     table
 }
 
-fn cells(question: &Question, line: &SystemResult) -> Vec<String> {
+fn cells(question: &Question, line: &SystemResult, unit: f64) -> Vec<String> {
     let dash = || "–".to_owned();
     let cores = question.goal != Goal::HighestLoad;
     let place = |value: f64| if cores { format!("{value}") } else { format!("{value:.3}") };
-    let uncertain = if line.reach.fail_certain { "" } else { "?" };
+    let unsure = if line.reach.confirmed { "" } else { "?" };
+    let undecided = if line.reach.fail_certain { "" } else { "?" };
     let mut cells = vec![
         line.system.clone(),
-        line.reach.pass.map_or_else(dash, place),
-        line.reach.fail.map_or_else(dash, |fail| format!("{}{uncertain}", place(fail))),
-        line.rate_per_s.map_or_else(dash, |rate| digits(rate / 1e6)),
+        line.reach.pass.map_or_else(dash, |pass| format!("{}{unsure}", place(pass))),
+        line.reach.fail.map_or_else(dash, |fail| format!("{}{undecided}", place(fail))),
+        line.rate_per_s.map_or_else(dash, |rate| digits(rate / unit)),
     ];
     for (index, target) in question.targets.iter().enumerate() {
         let show = |value: f64| match target.limit {
@@ -63,6 +65,16 @@ fn cells(question: &Question, line: &SystemResult) -> Vec<String> {
     cells
 }
 
+/// What rates are divided by, and the name of that: what suits the largest of them.
+fn rate_unit(plan: &Plan) -> (f64, &'static str) {
+    let largest = plan.systems.iter().filter_map(|line| line.rate_per_s).fold(0.0, f64::max);
+    match largest {
+        rate if rate >= 1e6 => (1e6, "M requests/s"),
+        rate if rate >= 1e3 => (1e3, "k requests/s"),
+        _ => (1.0, "requests/s"),
+    }
+}
+
 fn note(line: &SystemResult) -> String {
     let mut notes = Vec::new();
     if line.reference_only.is_some() {
@@ -71,8 +83,13 @@ fn note(line: &SystemResult) -> String {
     if let Some(tuning) = line.tuning.as_ref().filter(|tuning| tuning.chosen != tuning.published) {
         notes.push(format!("{} {}", tuning.parameter, tuning.chosen));
     }
-    if line.screened_only {
-        notes.push("screened only".to_owned());
+    let unconfirmed = line.reach.pass.is_some() && !line.reach.confirmed;
+    match line.reach.certain {
+        _ if line.untried => notes.push("nothing known".to_owned()),
+        _ if line.screened_only => notes.push("screened only, not confirmed".to_owned()),
+        Some(certain) if unconfirmed => notes.push(format!("confirmed to {certain}")),
+        None if unconfirmed => notes.push("not confirmed".to_owned()),
+        _ => {}
     }
     if line.budget_ended {
         notes.push("budget ended".to_owned());
