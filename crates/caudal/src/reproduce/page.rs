@@ -111,17 +111,33 @@ fn summary(all: &[Judged]) -> String {
         if count(outcome) > 0 {
             text += &format!("\n### {title}\n\n");
         }
+        if outcome == Outcome::Undecided && count(outcome) > 0 {
+            text += TIES;
+        }
         for judged in all {
             for verdict in judged.verdicts.iter().filter(|verdict| verdict.verdict == outcome) {
                 let note = notes::note(judged.figure.name, &verdict.statement);
                 let note = note.map_or(String::new(), |note| format!("\n  *Looked into:* {note}"));
                 let Verdict { statement, source, numbers, .. } = verdict;
                 let figure = judged.figure.title.split(':').next().unwrap_or_default();
+                let numbers = capitalised(numbers);
                 text += &format!("- **{statement}** ({figure}; {source}). {numbers}.{note}\n");
             }
         }
     }
     text + "\n"
+}
+
+/// What most open comparisons have in common.
+const TIES: &str = "\
+Most of what is open is a tie: the ratio's interval reaches over 1, or over the 2 % within which two systems count as \
+equal, and lies within a few per cent of it. Ratios of 0.95 and below that are open are those of points close to \
+overload, where p99.9 has no upper bound in runs of this length (`?`, `unknown`). What longer \
+runs showed stands beside the statement.\n\n";
+
+fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
 }
 
 fn section(judged: &Judged) -> String {
