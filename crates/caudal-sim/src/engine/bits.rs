@@ -5,7 +5,8 @@
 pub(crate) struct BitSet {
     summary: u64,
     len: u32,
-    words: [u64; WORDS],
+    /// And one more, which stays empty.
+    words: [u64; WORDS + 1],
 }
 
 /// One for each bit of the summary. Indices are taken modulo this: no number is so large, which the compiler
@@ -17,7 +18,7 @@ impl BitSet {
 
     pub(crate) fn new(capacity: usize) -> BitSet {
         assert!(capacity <= Self::CAPACITY_MAX, "{capacity} numbers in a set for {}", Self::CAPACITY_MAX);
-        BitSet { summary: 0, len: 0, words: [0; WORDS] }
+        BitSet { summary: 0, len: 0, words: [0; WORDS + 1] }
     }
 
     #[inline]
@@ -53,10 +54,15 @@ impl BitSet {
     /// The least number that is at least `from`.
     #[inline]
     pub(crate) fn first_from(&self, from: usize) -> Option<usize> {
-        let at = from >> 6;
-        let here = self.words.get(at)? & (!0 << (from & 63));
-        if here != 0 {
-            return Some(at << 6 | here.trailing_zeros() as usize);
+        let (at, shift) = (from >> 6, from & 63);
+        if at >= WORDS {
+            return None;
+        }
+        // The next 64, whatever word they are in: where words are not crowded, that finds one nearly always. Two
+        // shifts, because one by 64 would be one by 0.
+        let ahead = (self.words[at] >> shift) | (self.words[at + 1] << 1 << (63 - shift));
+        if ahead != 0 {
+            return Some(from + ahead.trailing_zeros() as usize);
         }
         let later = if at == 63 { 0 } else { self.summary & (!0 << (at + 1)) };
         if later == 0 {
@@ -76,7 +82,7 @@ impl BitSet {
     #[inline]
     pub(crate) fn nth(&self, n: u32) -> usize {
         debug_assert!(n < self.len);
-        nth_in(self.summary, &self.words, n)
+        nth_in(self.summary, &self.words[..WORDS], n)
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
