@@ -96,10 +96,12 @@ pub enum Outcome {
 }
 
 impl TargetLine {
-    /// The statistic that the target bounds.
+    /// The statistic that the target bounds. What a run shows that was too short for the steady state is a lower bound.
     #[must_use]
     pub fn of(&self, row: &Row) -> Option<Stat> {
-        row.stat(self.class.as_deref(), self.metric, &self.percentile)
+        let stat = row.stat(self.class.as_deref(), self.metric, &self.percentile)?;
+        let open = |(low, _): (f64, f64)| (low, f64::INFINITY);
+        Some(if row.steady { stat } else { Stat { interval: stat.interval.map(open), ..stat } })
     }
 
     fn unit(&self) -> Unit {

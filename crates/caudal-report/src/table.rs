@@ -205,6 +205,11 @@ mod tests {
         };
         let reach = Reach { value: 0.7, certain: Some(0.5), undecided: None, missed: None };
         assert_eq!(line(&[]).reach, Some(reach), "short runs show nothing for certain");
+        assert_eq!(
+            line(&[]).tails[0].unwrap().interval,
+            Some((1.0, f64::INFINITY)),
+            "they show a lower bound"
+        );
         let known = Reach { value: 0.5, certain: Some(0.5), undecided: Some(0.7), missed: Some(0.9) };
         let found = line(&[("a".to_owned(), known)]);
         assert_eq!(found.reach, Some(known));

@@ -243,8 +243,9 @@ impl<'a> Run<'a> {
 
     /// From here on, deployable systems are said to reach what was confirmed, if anything was.
     fn settle(&mut self) {
-        let deployable = |entry: &&mut Entry| entry.search.candidate.deployable();
-        self.entries.iter_mut().filter(deployable).for_each(|entry| entry.search.settle());
+        for Entry { search, .. } in &mut self.entries {
+            if search.candidate.deployable() { search.settle() } else { search.revise() }
+        }
     }
 
     /// The others at the load that the best one is confirmed to reach: do they get there, too? Those that are near get
@@ -256,7 +257,7 @@ impl<'a> Run<'a> {
         let (spot, cores, sure) = (probe.spot, search.total_cores(pass), search.sure_merit());
         let mut chosen = self.leaders(0.0, usize::MAX, |_| true);
         chosen.retain(|&index| index != best && !search.is_told_apart_from(&self.entries[index].search));
-        let (quota, fine, coarse) = (self.quota(25, chosen.len()), self.precision(2, 32), self.coarsely(1));
+        let (quota, fine, coarse) = (self.quota(40, chosen.len()), self.precision(2, 32), self.coarsely(1));
         self.on(&chosen, Phase::Checking, |bench, entry, threads| {
             let near = entry.search.merit() >= REFINE_FROM * sure;
             let precision = if near { fine } else { coarse };

@@ -307,9 +307,27 @@ impl Search {
 
     /// Says no more of the system than was confirmed, if anything was.
     pub(crate) fn settle(&mut self) {
-        if let Some(certain) = self.certain().filter(|_| !self.confirmed()) {
-            self.bracket.pass = Some(certain);
-            self.bracket.fail = self.failed();
+        if let Some(certain) = self.certain() {
+            if !self.confirmed() {
+                self.bracket.pass = Some(certain);
+                self.bracket.fail = self.failed();
+            }
+        } else {
+            self.revise();
+        }
+    }
+
+    /// Where a longer run has shown since that a load is not met by the estimate, it has not passed.
+    pub(crate) fn revise(&mut self) {
+        let Some(pass) = self.bracket.pass else { return };
+        let met = |(_, probe): &(&u32, &Probe)| match probe.verdict {
+            Verdict::Pass => true,
+            Verdict::Fail => false,
+            Verdict::Undecided => probe.score < 1.0,
+        };
+        let known = self.probes.range(..=pass).rev().find(met).map(|(&hardness, _)| hardness);
+        if known != Some(pass) {
+            self.bracket = Bracket { pass: known, fail: Some(pass) };
         }
     }
 
