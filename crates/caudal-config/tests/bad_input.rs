@@ -133,7 +133,7 @@ discipline = { policy = "processor-sharing", quantum = 2 }"#,
             r#"[system]
 cores = 16
 discipline = { policy = "processor-sharing", quantum = "-2us" }"#,
-            r#"3:56: `-2us` is not a time; write a number and a unit, as in "2us""#,
+            r#"3:56: `-2us` is negative; write a time from 0 on, as in "2us""#,
         ),
         (
             r#"[system]
