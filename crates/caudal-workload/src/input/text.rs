@@ -102,6 +102,7 @@ fn is_number(field: &[u8]) -> bool {
 /// Finds the columns; `role` is what the value column is called when nothing else tells (`service`).
 fn layout(
     first: &Fields,
+    bytes: &[u8],
     wanted: Columns<'_>,
     role: &str,
     place: &Place<'_>,
@@ -140,7 +141,7 @@ fn layout(
         let problem = format!(
             "`{name}` ends in no unit that is known here: end it in _ps, _ns, _us, _ms or _s, or say `unit = …`"
         );
-        return Err(place.row(first.line, value + 1, RowProblem::Format(problem)));
+        return Err(place.row(first.line, first.column_of(value, bytes), RowProblem::Format(problem)));
     }
     let unit = named.or(wanted.unit).unwrap_or_default();
     Ok(Layout { value, class, unit, columns, has_header })
@@ -197,7 +198,7 @@ pub(crate) fn read_service_csv(
     let place = Place(path);
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let rows = rows(bytes, &place)?;
-    let layout = layout(&rows[0], wanted, "service", &place)?;
+    let layout = layout(&rows[0], bytes, wanted, "service", &place)?;
     let mut trace = Trace::default();
     let mut numbers: BTreeMap<String, u8> = BTreeMap::new();
     for fields in &rows[usize::from(layout.has_header)..] {
@@ -231,7 +232,7 @@ pub(crate) fn read_timestamps(
     let place = Place(path);
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let rows = rows(bytes, &place)?;
-    let layout = layout(&rows[0], wanted, "timestamp", &place)?;
+    let layout = layout(&rows[0], bytes, wanted, "timestamp", &place)?;
     let mut times: Vec<u64> = Vec::with_capacity(rows.len());
     for fields in &rows[usize::from(layout.has_header)..] {
         let at = |index, problem| place.row(fields.line, fields.column_of(index, bytes), problem);
