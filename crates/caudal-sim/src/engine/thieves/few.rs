@@ -2,8 +2,9 @@
 //!
 //! All walks go through one fixed order of pools, and each look takes the same time P, so where a thief is follows
 //! from when its walk began and where that started. While no pool has tasks for thieves nobody has to know.
-//! Once one has, each thief gets an *alarm*: the end of its first look at such a pool, or of its walk if that
-//! comes earlier. The first of these alarms is the only event.
+//! Once one has, each thief has an *alarm*: the end of its first look at such a pool, or of its walk if that comes
+//! earlier. The first of these alarms is the only event, and the only one that is kept: when a pool gets tasks or
+//! has lost them, or the first thief has left, it is worked out anew from where all are.
 //!
 //! ```text
 //!   place:   an index into the fixed order of pools
@@ -16,12 +17,13 @@
 //!       began
 //! ```
 //!
-//! Who comes to a pool when is worked out for all thieves at once, in columns of 32-bit numbers: a few instructions a
-//! thief where the compiler has vectors. What a column holds for a worker that is not a thief is [`NOBODY`], so
-//! large that it never comes first.
+//! That is done for all thieves at once, in columns of 32-bit numbers: a few instructions a thief where the compiler
+//! has vectors. The set of pools with tasks, as bits by place, is turned for each thief to where its walk starts;
+//! the lowest bit that it has not passed is where it finds something. What a column holds for a worker that is not
+//! a thief is [`NOBODY`] or [`NO_TICK`], so that it never comes first.
 //!
-//! Alarms are exact but for two cases, in which they come too early and are set anew: the pool has lost its
-//! tasks again, or the walk ends. They are worth nothing while no pool has tasks.
+//! Who walks while no pool has tasks is not looked after: walks that are over by then are caught up with when somebody
+//! asks.
 
 use caudal_policy::random::Draw;
 use caudal_policy::rebalance::Rebalance;

@@ -5,9 +5,9 @@
 //! many there are of either, and on a ring each change touches few:
 //!
 //! ```text
-//!   ring:      …  b  .  [q]  .  a  .  c  .  [r]  …       pools move to the left, thieves a, b, c stand still
-//!                 '-----'       '-----------'
-//!                 b … no:  a claims r, since c … see below
+//!   ring:   …  a  .  .  [q]  .  b  .  c  .  [r]  .  …       pools move to the left, past thieves that stand still
+//!              '---------'            '------'
+//!              a claims q             c claims r; b, which comes to r after c, claims nothing
 //! ```
 //!
 //! * a pool that gets tasks is claimed by the thief that comes to it first, unless that one stops elsewhere before;
