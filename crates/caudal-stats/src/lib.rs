@@ -34,6 +34,6 @@ pub use linear::Linear;
 pub use overload::OverloadCheck;
 pub use ratio::ratio_of_sums;
 pub use replicated::Replicated;
-pub use slowdown::slowdowns;
+pub use slowdown::{slowdown, slowdowns};
 pub use stop::{Decision, InOrder, StopRule, StopRuleError};
 pub use summary::{SLOWDOWN_ONE, Scale, Summary, percentile_label, slowdown_fixed};

@@ -52,9 +52,9 @@ fn step(sojourns_ps: &[u64; STEP], services_ps: &[u64; STEP], out: &mut [u64; ST
     }
 }
 
-/// The same of one request.
+/// The slowdown of one request, as [`slowdowns`] of many.
 #[inline]
-fn slowdown(sojourn_ps: u64, service_ps: u64) -> u64 {
+pub fn slowdown(sojourn_ps: u64, service_ps: u64) -> u64 {
     // Through i64, which is one instruction on x86-64 where u64 is many.
     (sojourn_ps as i64 as f64 * SLOWDOWN_ONE as f64 / service_ps as i64 as f64) as i64 as u64
 }

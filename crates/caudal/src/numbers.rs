@@ -2,11 +2,19 @@
 
 use std::str::FromStr;
 
+use caudal_config::CORES_MAX;
+
 fn whole<N: FromStr>(text: &str, as_in: &str) -> Result<N, String> {
     text.parse().map_err(|_| format!("write a whole number, not negative, such as {as_in}"))
 }
 
-/// Cores, or workers.
+/// Cores of a machine that can be simulated.
+pub(crate) fn cores(text: &str) -> Result<u32, String> {
+    let cores = text.parse().ok().filter(|cores| (1..=CORES_MAX).contains(cores));
+    cores.ok_or_else(|| format!("write a whole number from 1 to {CORES_MAX}, such as 16"))
+}
+
+/// Cores, or workers, where another place says how many there can be.
 pub(crate) fn count(text: &str) -> Result<u32, String> {
     whole(text, "16")
 }
@@ -35,9 +43,12 @@ mod tests {
             assert!(count(text).is_err_and(|why| why.contains("such as 16")), "{text}");
             assert!(seed(text).is_err_and(|why| why.contains("such as 7")), "{text}");
         }
+        for text in ["-1", "0", "4097", "1000000000", "1.5", "abc"] {
+            assert!(cores(text).is_err_and(|why| why.contains("from 1 to 4096")), "{text}");
+        }
         for text in ["-1", "0", "nan", "inf", "abc"] {
             assert!(load(text).is_err_and(|why| why.contains("such as 0.7")), "{text}");
         }
-        assert_eq!((count("16"), load("0.7")), (Ok(16), Ok(0.7)));
+        assert_eq!((cores("4096"), count("16"), load("0.7")), (Ok(4096), Ok(16), Ok(0.7)));
     }
 }

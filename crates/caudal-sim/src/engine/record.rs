@@ -1,11 +1,10 @@
 //! What a run writes down about each request that it measures.
 
 use caudal_stats::Histogram;
+/// A slowdown of 1, as it is recorded.
+pub use caudal_stats::SLOWDOWN_ONE;
 use caudal_stats::mser::Mser5;
 use caudal_workload::Demand;
-
-/// Fractional bits of a recorded slowdown.
-pub const SLOWDOWN_ONE: u64 = 1024;
 
 /// A completed request.
 #[derive(Clone, Copy, Debug, Default)]
@@ -116,7 +115,9 @@ impl ClassStats {
         self.probe_ps += probe_ps;
         self.preempted_ps += preempted_ps;
         batch.iter().for_each(|done| self.latency_ps.record(done.sojourn_ps));
-        batch.iter().for_each(|done| self.slowdown.record(slowdown(done.sojourn_ps, done.service_ps)));
+        batch
+            .iter()
+            .for_each(|done| self.slowdown.record(caudal_stats::slowdown(done.sojourn_ps, done.service_ps)));
     }
 
     pub(crate) fn merge(&mut self, other: &ClassStats) {
@@ -229,13 +230,4 @@ impl Plain {
             class: self.class[at],
         }
     }
-}
-
-/// Slowdown as a fixed-point number; at least [`SLOWDOWN_ONE`], because no request is served in less than
-/// its service time.
-#[inline]
-fn slowdown(sojourn_ps: u64, service_ps: u64) -> u64 {
-    // Both below 2^53 ps (2.5 hours): the quotient is off by at most one part in 2^52. Through i64, which is
-    // one instruction on x86-64 where u64 is many.
-    (sojourn_ps as i64 as f64 * SLOWDOWN_ONE as f64 / service_ps as i64 as f64) as i64 as u64
 }

@@ -17,7 +17,7 @@ pub(crate) struct SystemsArgs {
     /// Show this one: its table, and where each number comes from
     name: Option<String>,
     /// Cores of the machine
-    #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=i64::from(caudal_config::CORES_MAX)), value_parser = numbers::count, allow_hyphen_values = true)]
+    #[arg(long, default_value_t = 16, value_name = "N", value_parser = numbers::cores, allow_hyphen_values = true)]
     cores: u32,
 }
 
