@@ -16,6 +16,9 @@ use crate::{Goal, Machine, Question, TuneError};
 /// What it takes to simulate that thieves with nothing to do look once at each other's queues, in requests of 0.33 us:
 /// 80 ns were measured for `caudal-stealing-ps` and `stealing-and-choice` with 8 and with 64 cores, 60 ns for `fred`.
 const TURN: f64 = 0.25;
+/// The most that one idle core takes from one request to the next: walks in which nothing can happen are one step. For
+/// 1 ms services, 0.25 to 0.5 us were measured with 8 and with 64 cores.
+const IDLE_CORE: f64 = 1.0;
 /// What a request takes in one queue with nothing to it: 70 ns.
 const ONE_QUEUE: f64 = 0.25;
 /// What a look at the demand for cores takes: 50 ns.
@@ -108,7 +111,7 @@ impl Candidate {
         if self.mechanisms() == 0 && self.plan.system.pools == Pools::Equal(1) {
             return ONE_QUEUE;
         }
-        1.0 + TURN * turns + TICK * ticks
+        1.0 + (TURN * turns).min(IDLE_CORE * spinning * workers) + TICK * ticks
     }
 
     fn steals(&self) -> bool {
@@ -251,7 +254,7 @@ mod tests {
             assert_eq!(weight("1ms", plain), 1.0, "{plain}");
         }
         for dear in ["fred", "caudal-stealing-ps", "stealing-and-shedding", "stealing-and-choice"] {
-            assert!(weight("1ms", dear) > 50.0, "{dear}: {}", weight("1ms", dear));
+            assert!((4.0..10.0).contains(&weight("1ms", dear)), "{dear}: {}", weight("1ms", dear));
             assert!(weight("1us", dear) < 2.0, "{dear}: {}", weight("1us", dear));
         }
     }
