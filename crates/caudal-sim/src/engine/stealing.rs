@@ -16,23 +16,10 @@ use super::long::Long;
 use super::record::{Plain, Recorder};
 use super::source::Source;
 use super::tasks::{NONE, Queue, Task, Tasks};
-use super::thieves::{Events, Thieves};
+use super::thieves::{Doing, Events, Thieves};
 use super::window::{Audit, Window};
 use super::{Outcome, outcome};
 use caudal_workload::Demand;
-
-/// What a worker does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Doing {
-    /// It runs a task, or will when the look under way is over; an event says until when.
-    Running,
-    /// It is a thief; an event, of its own or of all thieves, says when something may have to be decided.
-    Looking,
-    /// Its own pool has got a task: it looks no longer than to the end of the look under way, which is an event.
-    LookingLate,
-    /// It moves tasks from a victim; an event says until when.
-    Stealing,
-}
 
 /// A worker and its pool.
 struct Worker {
@@ -44,7 +31,6 @@ struct Worker {
     victim: u32,
     /// Workers that steal from its pool, or look at it for the last time.
     visitors: u32,
-    doing: Doing,
 }
 
 /// See the [module](self).
@@ -105,7 +91,6 @@ impl<T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<T, D, LEVELS> 
             task: NONE,
             victim: NONE,
             visitors: 0,
-            doing: Doing::Looking,
         };
         (0..cores as usize).for_each(|worker| thieves.join(&mut events, worker, 0));
         let Length { warm_up, measured } = parts.length;
@@ -156,11 +141,16 @@ impl<T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<T, D, LEVELS> 
     #[inline(always)]
     fn events_before(&mut self, end: u64) {
         loop {
-            let next = self.events.min().min(self.thieves.key());
-            if next >= end {
+            let (next, alarm) = (self.events.min(), self.thieves.key());
+            if next.min(alarm) >= end {
                 return;
             }
-            self.at_worker(next);
+            if alarm < next {
+                let worker = self.at_event(alarm);
+                self.look_up(worker);
+            } else {
+                self.at_worker(next);
+            }
         }
     }
 
@@ -224,17 +214,16 @@ impl<T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<T, D, LEVELS> 
 
     #[inline(always)]
     fn arrive(&mut self, pool: usize, task: u32) {
-        if self.workers[pool].doing == Doing::Looking {
+        if self.events.doing(pool) == Doing::Looking {
             let called = self.thieves.call(&mut self.events, pool, self.now_ps);
             if called.alone && self.workers[pool].visitors == 0 {
                 // Whatever comes until then, this task is the next that the worker runs.
                 self.thieves.end(pool, called.end_ps);
                 return self.begin(pool, task, called.end_ps);
             }
-            self.workers[pool].doing = Doing::LookingLate;
             self.workers[pool].victim = called.last as u32;
             self.workers[called.last].visitors += 1;
-            self.events.set(pool, called.end_ps);
+            self.events.set(pool, called.end_ps, Doing::LookingLate);
         }
         self.workers[pool].queue.push_back(&mut self.tasks, task);
         self.joined(pool, task);
@@ -281,22 +270,32 @@ impl<T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<T, D, LEVELS> 
         Some(task)
     }
 
+    /// Whose event it is that comes now.
+    #[inline(always)]
+    fn at_event(&mut self, key: u64) -> usize {
+        let (now_ps, worker) = self.events.keys.event(key);
+        self.now_ps = now_ps;
+        worker
+    }
+
     #[inline(always)]
     fn at_worker(&mut self, key: u64) {
-        let worker = self.events.keys.worker(key);
-        self.now_ps = self.events.keys.time_ps(key);
-        match self.workers[worker].doing {
+        let worker = self.at_event(key);
+        match Events::<LEVELS>::doing_by(key) {
             Doing::Running => {
                 self.complete(worker);
                 self.run_or_look(worker);
             }
-            Doing::Looking => {
-                if let Some(victim) = self.thieves.look_up(&mut self.events, worker, self.now_ps) {
-                    self.start_steal(worker, victim);
-                }
-            }
-            Doing::LookingLate => self.after_look(worker),
             Doing::Stealing => self.after_steal(worker),
+            Doing::LookingLate => self.after_look(worker),
+            Doing::Looking => self.look_up(worker),
+        }
+    }
+
+    #[inline(always)]
+    fn look_up(&mut self, worker: usize) {
+        if let Some(victim) = self.thieves.look_up(&mut self.events, worker, self.now_ps) {
+            self.start_steal(worker, victim);
         }
     }
 
@@ -320,7 +319,6 @@ impl<T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<T, D, LEVELS> 
     #[inline(always)]
     fn run_or_look(&mut self, worker: usize) {
         let Some(task) = self.leave(worker) else {
-            self.workers[worker].doing = Doing::Looking;
             return self.thieves.join(&mut self.events, worker, self.now_ps);
         };
         if self.workers[worker].queue.len() == 0 {
@@ -334,10 +332,9 @@ impl<T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<T, D, LEVELS> 
     fn begin(&mut self, worker: usize, task: u32, start_ps: u64) {
         let (work_ps, long) = (self.tasks[task].remaining_ps, self.tasks[task].long);
         let entry = &mut self.workers[worker];
-        entry.doing = Doing::Running;
         entry.task = task;
         entry.long.change(start_ps, i64::from(long));
-        self.events.set(worker, start_ps + work_ps);
+        self.events.set(worker, start_ps + work_ps, Doing::Running);
     }
 
     /// The last look of `worker` is over; its own pool comes first.
@@ -349,19 +346,17 @@ impl<T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<T, D, LEVELS> 
             self.thieves.end(worker, self.now_ps);
             return self.run_or_look(worker);
         }
-        match self.thieves.look(&mut self.events, worker, self.now_ps) {
-            Some(victim) => self.start_steal(worker, victim),
-            None => self.workers[worker].doing = Doing::Looking,
+        if let Some(victim) = self.thieves.look(&mut self.events, worker, self.now_ps) {
+            self.start_steal(worker, victim);
         }
     }
 
     #[inline(always)]
     fn start_steal(&mut self, worker: usize, victim: usize) {
         self.account.moving_ps += u128::from(self.steal_ps);
-        self.workers[worker].doing = Doing::Stealing;
         self.workers[worker].victim = victim as u32;
         self.workers[victim].visitors += 1;
-        self.events.set(worker, self.now_ps + self.steal_ps);
+        self.events.set(worker, self.now_ps + self.steal_ps, Doing::Stealing);
     }
 
     /// The thief takes what is there by now; that may be nothing.
@@ -460,7 +455,7 @@ impl<T: Thieves<LEVELS>, const LEVELS: u32> Audit for Audited<'_, T, LEVELS> {
         account.held_ps = self.workers.len() as u128 * u128::from(self.now_ps);
         account.looking_ps = self.thieves.looked_ps();
         for (id, worker) in self.workers.iter().enumerate() {
-            match worker.doing {
+            match self.events.doing(id) {
                 Doing::Running => {
                     let (left_ps, work_ps) =
                         (self.events.due_ps(id) - self.now_ps, self.tasks[worker.task].remaining_ps);

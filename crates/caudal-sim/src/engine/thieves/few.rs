@@ -28,10 +28,9 @@
 use caudal_policy::random::Draw;
 use caudal_policy::rebalance::Rebalance;
 
-use super::super::keys::Keys;
 use super::super::tree::NEVER;
 use super::columns::{Columns, Moment, NO_TICK, NOBODY, TICK_BITS};
-use super::{Called, Events, Thieves};
+use super::{Called, Doing, Events, Thieves, WorkerKeys};
 
 /// Most workers: sets of them are words.
 pub(in super::super) const FEW: usize = 64;
@@ -78,7 +77,7 @@ pub(in super::super) struct Few<R, const LANES: usize> {
     first: usize,
     first_ps: u64,
     key: u64,
-    keys: Keys,
+    keys: WorkerKeys,
     seed: u64,
     /// Time of looking that has been counted.
     looked_ps: u128,
@@ -113,7 +112,7 @@ impl<R: Rebalance, const LANES: usize> Few<R, LANES> {
             first: 0,
             first_ps: 0,
             key: NEVER,
-            keys: Keys::new(pools as u32),
+            keys: WorkerKeys::new(pools as u32),
             seed,
             looked_ps: 0,
         }
@@ -228,7 +227,7 @@ impl<R: Rebalance, const LANES: usize> Few<R, LANES> {
             None => self.pools - 1,
         };
         let alarm_ps = self.walks[lane].began_ps + looks as u64 * self.check_ps;
-        let key = self.keys.of(worker, alarm_ps);
+        let key = self.keys.of(worker, alarm_ps, Doing::Looking);
         if key < self.key {
             (self.first, self.first_ps, self.key) = (worker, alarm_ps, key);
         }
@@ -243,7 +242,7 @@ impl<R: Rebalance, const LANES: usize> Few<R, LANES> {
         };
         self.first = (tick & ((1 << WORKER_BITS) - 1)) as usize;
         self.first_ps = self.slot_ps + u64::from(slots) * self.check_ps + u64::from(tick >> WORKER_BITS);
-        self.key = self.keys.of(self.first, self.first_ps);
+        self.key = self.keys.of(self.first, self.first_ps, Doing::Looking);
     }
 
     /// All walks that are over are followed by others.
@@ -309,10 +308,10 @@ impl<R: Rebalance, const LANES: usize, const LEVELS: u32> Thieves<LEVELS> for Fe
         (self.key != NEVER).then_some(self.first_ps)
     }
 
-    fn rebase(&mut self, keys: Keys) {
+    fn rebase(&mut self, keys: WorkerKeys) {
         self.keys = keys;
         if self.key != NEVER {
-            self.key = keys.of(self.first, self.first_ps);
+            self.key = keys.of(self.first, self.first_ps, Doing::Looking);
         }
     }
 

@@ -23,10 +23,9 @@ use std::hint::select_unpredictable;
 use caudal_policy::random::Draw;
 use caudal_policy::rebalance::Rebalance;
 
-use super::super::keys::Keys;
 use super::super::tree::NEVER;
 use super::super::walks::Walks;
-use super::{Called, Events, Thieves};
+use super::{Called, Doing, Events, Thieves, WorkerKeys};
 
 /// In place of a rank or a worker.
 const NONE: u16 = u16::MAX;
@@ -138,7 +137,7 @@ impl<R: Rebalance> Many<R> {
     ) {
         self.walks[worker].end_ps = now_ps + u64::from(end - first) * self.check_ps;
         if !self.claim_next(events, worker as u16, now_ps + self.check_ps, first) {
-            events.set(worker, self.walks[worker].end_ps);
+            events.set(worker, self.walks[worker].end_ps, Doing::Looking);
         }
     }
 
@@ -171,7 +170,7 @@ impl<R: Rebalance> Many<R> {
         let walk = &mut self.walks[usize::from(thief)];
         walk.claim = rank;
         self.claims[usize::from(rank)] = Claim { at_ps, thief };
-        events.set(usize::from(thief), at_ps.min(walk.end_ps));
+        events.set(usize::from(thief), at_ps.min(walk.end_ps), Doing::Looking);
     }
 
     /// The claim of `thief` for `at_ps` is another's.
@@ -180,7 +179,7 @@ impl<R: Rebalance> Many<R> {
         let walk = &mut self.walks[usize::from(thief)];
         walk.claim = NONE;
         if at_ps < walk.end_ps {
-            events.set(usize::from(thief), walk.end_ps);
+            events.set(usize::from(thief), walk.end_ps, Doing::Looking);
         }
     }
 
@@ -259,7 +258,7 @@ impl<R: Rebalance, const LEVELS: u32> Thieves<LEVELS> for Many<R> {
         None
     }
 
-    fn rebase(&mut self, _keys: Keys) {}
+    fn rebase(&mut self, _keys: WorkerKeys) {}
 
     #[inline(always)]
     fn join(&mut self, events: &mut Events<LEVELS>, worker: usize, now_ps: u64) {

@@ -13,19 +13,81 @@ pub(super) use many::Many;
 use super::keys::Keys;
 use super::tree::{Earliest, NEVER, WinnerTree};
 
+/// What a worker does. It stands in the key of its event, where it is known at once when that comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Doing {
+    /// It runs a task, or will when the look under way is over; its event says until when.
+    Running,
+    /// It moves tasks from a victim; its event says until when.
+    Stealing,
+    /// Its own pool has got a task: it looks no longer than to the end of the look under way, which is its event.
+    LookingLate,
+    /// It is a thief; an event, its own or one of all thieves, says when something may have to be decided. The one
+    /// who has no event is a thief.
+    Looking,
+}
+
+/// Bits of what a worker does, below those of the worker.
+const DOING_BITS: u32 = 2;
+
+impl Doing {
+    #[inline(always)]
+    fn of(key: u64) -> Doing {
+        match key & ((1 << DOING_BITS) - 1) {
+            0 => Doing::Running,
+            1 => Doing::Stealing,
+            2 => Doing::LookingLate,
+            _ => Doing::Looking,
+        }
+    }
+}
+
+/// Keys of the events of workers: when, whose, and what it does.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WorkerKeys(Keys);
+
+impl WorkerKeys {
+    pub(super) fn new(workers: u32) -> WorkerKeys {
+        WorkerKeys(Keys::new(workers << DOING_BITS))
+    }
+
+    #[inline(always)]
+    pub(super) fn of(self, worker: usize, time_ps: u64, doing: Doing) -> u64 {
+        self.0.of(worker << DOING_BITS | doing as usize, time_ps)
+    }
+
+    /// When, and whose.
+    #[inline(always)]
+    pub(super) fn event(self, key: u64) -> (u64, usize) {
+        (self.0.time_ps(key), self.0.worker(key) >> DOING_BITS)
+    }
+
+    /// See [`Keys::before`].
+    #[inline(always)]
+    pub(super) fn before(self, time_ps: u64) -> u64 {
+        self.0.before(time_ps)
+    }
+
+    /// See [`Keys::are_old`].
+    #[inline(always)]
+    pub(super) fn are_old(self, now_ps: u64) -> bool {
+        self.0.are_old(now_ps)
+    }
+}
+
 /// One event a worker, at most. The tree is compiled for `LEVELS` levels, or for any number if that is 0.
 pub(super) struct Events<const LEVELS: u32> {
-    pub(super) keys: Keys,
+    pub(super) keys: WorkerKeys,
     due: WinnerTree,
-    /// Of those that have an event, when.
-    due_ps: Box<[u64]>,
+    /// Of those that have an event too far ahead for a key, when.
+    far_ps: Box<[u64]>,
 }
 
 impl<const LEVELS: u32> Events<LEVELS> {
     pub(super) fn new(workers: u32) -> Self {
         let leaves = if LEVELS == 0 { workers as usize } else { 1 << LEVELS };
         assert!(workers as usize <= leaves);
-        Events { keys: Keys::new(workers), due: WinnerTree::new(leaves), due_ps: vec![0; leaves].into() }
+        Events { keys: WorkerKeys::new(workers), due: WinnerTree::new(leaves), far_ps: vec![0; leaves].into() }
     }
 
     /// The key of the first.
@@ -34,20 +96,36 @@ impl<const LEVELS: u32> Events<LEVELS> {
         self.due.min()
     }
 
+    /// What `worker` does.
+    #[inline(always)]
+    pub(super) fn doing(&self, worker: usize) -> Doing {
+        Doing::of(self.due.get(worker))
+    }
+
+    /// What the one does whose key this is.
+    #[inline(always)]
+    pub(super) fn doing_by(key: u64) -> Doing {
+        Doing::of(key)
+    }
+
     /// When the event of `worker`, which has one, comes.
     #[inline(always)]
     pub(super) fn due_ps(&self, worker: usize) -> u64 {
-        self.due_ps[worker]
+        let key = self.due.get(worker);
+        if Keys::is_far(key) { self.far_ps[worker] } else { self.keys.event(key).0 }
     }
 
-    /// The event of `worker` comes at `due_ps`.
+    /// The event of `worker` comes at `due_ps`; `doing` it waits for that.
     #[inline(always)]
-    pub(super) fn set(&mut self, worker: usize, due_ps: u64) {
-        self.due_ps[worker] = due_ps;
-        self.set_key(worker, self.keys.of(worker, due_ps));
+    pub(super) fn set(&mut self, worker: usize, due_ps: u64, doing: Doing) {
+        let key = self.keys.of(worker, due_ps, doing);
+        if Keys::is_far(key) {
+            self.far_ps[worker] = due_ps;
+        }
+        self.set_key(worker, key);
     }
 
-    /// `worker` has no event.
+    /// `worker`, a thief, has no event.
     #[inline(always)]
     pub(super) fn clear(&mut self, worker: usize) {
         self.set_key(worker, NEVER);
@@ -62,20 +140,22 @@ impl<const LEVELS: u32> Events<LEVELS> {
         }
     }
 
+    /// Those who have an event.
+    fn with_event(&self) -> impl Iterator<Item = usize> {
+        (0..self.far_ps.len()).filter(|&worker| self.due.get(worker) != NEVER)
+    }
+
     /// When the first comes.
     pub(super) fn first_ps(&self) -> Option<u64> {
-        let busy = |worker: &usize| self.due.get(*worker) != NEVER;
-        (0..self.due_ps.len()).filter(busy).map(|worker| self.due_ps[worker]).min()
+        self.with_event().map(|worker| self.due_ps(worker)).min()
     }
 
     /// Counts keys from `base_ps`, which is not later than any event.
     pub(super) fn rebase(&mut self, base_ps: u64) {
-        self.keys.rebase(base_ps);
-        for worker in 0..self.due_ps.len() {
-            if self.due.get(worker) != NEVER {
-                self.set(worker, self.due_ps[worker]);
-            }
-        }
+        let due: Vec<_> =
+            self.with_event().map(|worker| (worker, self.due_ps(worker), self.doing(worker))).collect();
+        self.keys.0.rebase(base_ps);
+        due.into_iter().for_each(|(worker, due_ps, doing)| self.set(worker, due_ps, doing));
     }
 }
 
@@ -98,7 +178,7 @@ pub(super) trait Thieves<const LEVELS: u32> {
     /// When that is.
     fn first_ps(&self) -> Option<u64>;
     /// Keys are counted from elsewhere now.
-    fn rebase(&mut self, keys: Keys);
+    fn rebase(&mut self, keys: WorkerKeys);
     /// `worker`, whose event this is, begins to walk.
     fn join(&mut self, events: &mut Events<LEVELS>, worker: usize, now_ps: u64);
     /// The event of `worker` has come: it may have found something. Returns the pool to steal from; it does not
