@@ -41,15 +41,13 @@ struct Walk {
     end: u16,
     /// The rank of the pool that it looks at for the last time.
     at: u16,
-    /// The rank of the pool that it claims.
+    /// The rank of the pool that it claims, and when it comes there.
     claim: u16,
+    claim_ps: u64,
 }
 
-/// Who comes to a pool with tasks first.
-#[derive(Clone, Copy, Debug)]
-struct Claim {
-    at_ps: u64,
-    thief: u16,
+impl Walk {
+    const NONE: Walk = Walk { number: 0, began_ps: 0, end_ps: 0, end: 0, at: 0, claim: NONE, claim_ps: 0 };
 }
 
 /// See the [module](self). All pools are held, so that places are ranks.
@@ -62,8 +60,8 @@ pub(in super::super) struct Many<R> {
     order: Box<[u16]>,
     place: Box<[u16]>,
     walks: Box<[Walk]>,
-    /// By rank.
-    claims: Box<[Claim]>,
+    /// By rank, who claims the pool.
+    claims: Box<[u16]>,
     seed: u64,
     looked_ps: u128,
 }
@@ -87,8 +85,8 @@ impl<R: Rebalance> Many<R> {
             pools: pools as u16,
             order,
             place,
-            walks: vec![Walk { number: 0, began_ps: 0, end_ps: 0, end: 0, at: 0, claim: NONE }; pools].into(),
-            claims: vec![Claim { at_ps: 0, thief: NONE }; pools].into(),
+            walks: vec![Walk::NONE; pools].into(),
+            claims: vec![NONE; pools].into(),
             seed,
             looked_ps: 0,
         }
@@ -154,12 +152,12 @@ impl<R: Rebalance> Many<R> {
         let Some(ahead) = self.ring.to_stealable(rank) else { return false };
         let rank = self.wrapped(self.wrapped(rank) + ahead);
         let at_ps = at_ps + u64::from(ahead) * self.check_ps;
-        let Claim { at_ps: theirs_ps, thief: other } = self.claims[usize::from(rank)];
+        let other = self.claims[usize::from(rank)];
         if other != NONE {
-            if (at_ps, thief) > (theirs_ps, other) {
+            if (at_ps, thief) > (self.walks[usize::from(other)].claim_ps, other) {
                 return false;
             }
-            self.unclaim(events, other, theirs_ps);
+            self.unclaim(events, other);
         }
         self.claim(events, rank, thief, at_ps);
         true
@@ -168,17 +166,17 @@ impl<R: Rebalance> Many<R> {
     #[inline(always)]
     fn claim<const LEVELS: u32>(&mut self, events: &mut Events<LEVELS>, rank: u16, thief: u16, at_ps: u64) {
         let walk = &mut self.walks[usize::from(thief)];
-        walk.claim = rank;
-        self.claims[usize::from(rank)] = Claim { at_ps, thief };
+        (walk.claim, walk.claim_ps) = (rank, at_ps);
+        self.claims[usize::from(rank)] = thief;
         events.set(usize::from(thief), at_ps.min(walk.end_ps), Doing::Looking);
     }
 
-    /// The claim of `thief` for `at_ps` is another's.
+    /// The claim of `thief` is another's.
     #[inline(always)]
-    fn unclaim<const LEVELS: u32>(&mut self, events: &mut Events<LEVELS>, thief: u16, at_ps: u64) {
+    fn unclaim<const LEVELS: u32>(&mut self, events: &mut Events<LEVELS>, thief: u16) {
         let walk = &mut self.walks[usize::from(thief)];
         walk.claim = NONE;
-        if at_ps < walk.end_ps {
+        if walk.claim_ps < walk.end_ps {
             events.set(usize::from(thief), walk.end_ps, Doing::Looking);
         }
     }
@@ -192,15 +190,14 @@ impl<R: Rebalance> Many<R> {
         now_ps: u64,
         acting: usize,
     ) {
-        self.claims[usize::from(rank)].thief = NONE;
+        self.claims[usize::from(rank)] = NONE;
         let Some((thief, at_ps)) = self.ring.first_to(rank, now_ps, acting as u32) else { return };
-        let before = self.walks[usize::from(thief)].claim;
+        let Walk { claim: before, claim_ps: before_ps, .. } = self.walks[usize::from(thief)];
         if before != NONE {
-            let claim = &mut self.claims[usize::from(before)];
-            if claim.at_ps < at_ps {
+            if before_ps < at_ps {
                 return;
             }
-            claim.thief = NONE;
+            self.claims[usize::from(before)] = NONE;
         }
         self.claim(events, rank, thief, at_ps);
     }
@@ -238,8 +235,8 @@ impl<R: Rebalance> Many<R> {
     /// The pool that `worker` claims, if it is there now.
     #[inline(always)]
     fn hit(&self, worker: usize, now_ps: u64) -> Option<u16> {
-        let claim = self.walks[worker].claim;
-        (claim != NONE && self.claims[usize::from(claim)].at_ps == now_ps).then_some(claim)
+        let Walk { claim, claim_ps, .. } = self.walks[worker];
+        (claim != NONE && claim_ps == now_ps).then_some(claim)
     }
 }
 
@@ -291,12 +288,12 @@ impl<R: Rebalance, const LEVELS: u32> Thieves<LEVELS> for Many<R> {
     fn clear_stealable(&mut self, events: &mut Events<LEVELS>, pool: usize, _now_ps: u64, _acting: usize) {
         let rank = self.place[pool];
         self.ring.clear_stealable(rank);
-        let Claim { at_ps, thief } = self.claims[usize::from(rank)];
+        let thief = std::mem::replace(&mut self.claims[usize::from(rank)], NONE);
         if thief != NONE {
-            self.claims[usize::from(rank)].thief = NONE;
+            let at_ps = self.walks[usize::from(thief)].claim_ps;
             self.walks[usize::from(thief)].claim = NONE;
             if !self.claim_next(events, thief, at_ps, rank) {
-                self.unclaim(events, thief, at_ps);
+                self.unclaim(events, thief);
             }
         }
     }
