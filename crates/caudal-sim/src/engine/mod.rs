@@ -170,7 +170,8 @@ fn stealing(run: &Run<'_>, config: WorkStealingConfig) -> Outcome {
     let order = balance::walk_order(run.seed, cores as usize);
     let seed = host::stream(run.seed, host::Purpose::Walk);
     if cores as usize > FEW || !(2..=CHECK_MAX_PS).contains(&check_ps) {
-        return stealing_by::<_, 0>(run, Many::new(policy, check_ps, order, seed));
+        let times_ps = (check_ps, run.costs.steal.0);
+        return stealing_by::<_, 0>(run, Many::new(policy, times_ps, order, seed));
     }
     match cores {
         ..=16 => stealing_by::<_, 4>(run, Few::<_, 16>::new(policy, check_ps, order, seed)),

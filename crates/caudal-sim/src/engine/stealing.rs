@@ -377,6 +377,8 @@ impl<T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<T, D, LEVELS> 
         }
         if amount == waiting {
             self.thieves.clear_stealable(&mut self.events, victim, self.now_ps, worker);
+        } else {
+            self.thieves.leave_stealable(&mut self.events, victim, self.now_ps, worker);
         }
         self.begin(worker, first, self.now_ps);
     }

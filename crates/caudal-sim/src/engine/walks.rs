@@ -366,6 +366,30 @@ impl Walks {
         }
     }
 
+    /// So many bins take at least `span_ps`.
+    pub(super) fn bins_of(&self, span_ps: u64) -> u64 {
+        let bins = u128::from(span_ps) * u128::from(self.bins);
+        let check_ps = u128::from(self.check_ps);
+        // Where a bin begins is rounded; over whole checks that comes to nothing.
+        let rounding = u128::from(!u128::from(span_ps).is_multiple_of(check_ps));
+        u64::try_from(bins.div_ceil(check_ps) + rounding).unwrap_or(u64::MAX)
+    }
+
+    /// May any thief come to the pool of `rank` before so many bins have passed by? Of those that are there now.
+    #[inline(always)]
+    pub(super) fn may_come(&mut self, rank: u16, now_ps: u64, bins: u64) -> bool {
+        let frac_ps = self.advance(now_ps);
+        let from = self.bin(self.minus(self.slot, rank), frac_ps) as usize;
+        let ahead = match self.taken.first_from(from) {
+            Some(found) => found - from,
+            None => match self.taken.first_from(0) {
+                Some(found) => usize::from(self.held * self.bins) - from + found,
+                None => return false,
+            },
+        };
+        ahead as u64 <= bins
+    }
+
     /// How far it is to the first pool with tasks, from `rank` on.
     #[inline(always)]
     pub(super) fn to_stealable(&self, rank: u16) -> Option<u16> {

@@ -371,6 +371,9 @@ impl<R: Rebalance, const LANES: usize, const LEVELS: u32> Thieves<LEVELS> for Fe
     }
 
     #[inline(always)]
+    fn leave_stealable(&mut self, _events: &mut Events<LEVELS>, _pool: usize, _now_ps: u64, _acting: usize) {}
+
+    #[inline(always)]
     fn call(&mut self, _events: &mut Events<LEVELS>, worker: usize, now_ps: u64) -> Called {
         let now = self.moment(now_ps, 0);
         if self.stealable == 0 {

@@ -15,6 +15,12 @@
 //! * when a thief leaves, the pool that it claimed is offered to the next; no other pool is concerned;
 //! * a thief that joins claims the next pool ahead if it is there first.
 //!
+//! Who has come to the pool that it claims, and steals from it, *holds* the claim until that is done if nobody else
+//! comes before: most often the tasks are gone by then, and nobody else had to be looked for. Meanwhile the thief that
+//! comes first claims nothing; but one that joins and comes before the steal is done gets the claim. When the pool has
+//! lost its tasks, who comes to the next one first may be on the way to this one: that is offered, unless somebody
+//! claims it who is past this one already.
+//!
 //! A claim looks as if walks never ended. Each thief has an event where its walk ends, or is interrupted because the
 //! next pool is its own, or where its claim comes true if that is earlier. At the end it leaves and joins anew.
 
@@ -35,13 +41,14 @@ const NONE: u16 = u16::MAX;
 struct Walk {
     number: u64,
     began_ps: u64,
-    /// When it ends, or is interrupted because the next pool is its own.
+    /// When it ends, or is interrupted because the next pool is its own; 0 if the worker is no thief.
     end_ps: u64,
     /// One past the rank of its last pool.
     end: u16,
     /// The rank of the pool that it looks at for the last time.
     at: u16,
-    /// The rank of the pool that it claims, and when it comes there.
+    /// The rank of the pool that it claims, and when it comes there or, if it is no thief, until when it holds the
+    /// claim.
     claim: u16,
     claim_ps: u64,
 }
@@ -55,6 +62,9 @@ pub(in super::super) struct Many<R> {
     policy: R,
     ring: Walks,
     check_ps: u64,
+    /// What a steal takes, and in bins of the ring.
+    steal_ps: u64,
+    steal_bins: u64,
     pools: u16,
     /// By rank, the pool; by pool, the rank.
     order: Box<[u16]>,
@@ -70,7 +80,7 @@ impl<R: Rebalance> Many<R> {
     /// Nobody looks around yet. `order` names each pool once, `place` is its inverse.
     pub(in super::super) fn new(
         policy: R,
-        check_ps: u64,
+        (check_ps, steal_ps): (u64, u64),
         (order, place): (Box<[u16]>, Box<[u16]>),
         seed: u64,
     ) -> Self {
@@ -78,10 +88,13 @@ impl<R: Rebalance> Many<R> {
         assert!(check_ps > 0 && pools >= 2);
         let mut ring = Walks::new(pools, pools, check_ps);
         ring.rebuild(0, |_| true, |_| false);
+        let steal_bins = ring.bins_of(steal_ps);
         Many {
             policy,
             ring,
             check_ps,
+            steal_ps,
+            steal_bins,
             pools: pools as u16,
             order,
             place,
@@ -212,10 +225,55 @@ impl<R: Rebalance> Many<R> {
         acting: usize,
     ) {
         self.ring.remove(worker as u16);
-        let claim = std::mem::replace(&mut self.walks[worker].claim, NONE);
+        let walk = &mut self.walks[worker];
+        walk.end_ps = 0;
+        let claim = std::mem::replace(&mut walk.claim, NONE);
         if claim != NONE {
             self.offer(events, claim, now_ps, acting);
         }
+    }
+
+    /// `worker`, which has come to the pool of `rank`, steals from it.
+    #[inline(always)]
+    fn hold<const LEVELS: u32>(
+        &mut self,
+        events: &mut Events<LEVELS>,
+        worker: usize,
+        now_ps: u64,
+        rank: u16,
+    ) {
+        self.ring.remove(worker as u16);
+        let may_come = self.ring.may_come(rank, now_ps, self.steal_bins);
+        let walk = &mut self.walks[worker];
+        walk.end_ps = 0;
+        walk.claim_ps = now_ps + self.steal_ps;
+        if may_come {
+            walk.claim = NONE;
+            self.offer(events, rank, now_ps, worker);
+        }
+    }
+
+    /// The pool of `rank` has no tasks any more, after somebody has held the claim to it: none of those who are still
+    /// before it may have claimed the next one, or not the first of them.
+    #[inline(always)]
+    fn offer_next<const LEVELS: u32>(
+        &mut self,
+        events: &mut Events<LEVELS>,
+        rank: u16,
+        now_ps: u64,
+        acting: usize,
+    ) {
+        let Some(ahead) = self.ring.to_stealable(rank) else { return };
+        let next = self.wrapped(rank + ahead);
+        let claimed_by = self.claims[usize::from(next)];
+        if claimed_by != NONE {
+            // Who is there by then is already past this pool.
+            if self.walks[usize::from(claimed_by)].claim_ps <= now_ps + u64::from(ahead) * self.check_ps {
+                return;
+            }
+            self.unclaim(events, claimed_by);
+        }
+        self.offer(events, next, now_ps, acting);
     }
 
     fn pool(&self, rank: u16) -> usize {
@@ -265,7 +323,7 @@ impl<R: Rebalance, const LEVELS: u32> Thieves<LEVELS> for Many<R> {
     #[inline(always)]
     fn look_up(&mut self, events: &mut Events<LEVELS>, worker: usize, now_ps: u64) -> Option<usize> {
         if let Some(rank) = self.hit(worker, now_ps) {
-            self.leave(events, worker, now_ps, worker);
+            self.hold(events, worker, now_ps, rank);
             self.looked_ps += u128::from(now_ps - self.walks[worker].began_ps);
             return Some(self.pool(rank));
         }
@@ -285,16 +343,30 @@ impl<R: Rebalance, const LEVELS: u32> Thieves<LEVELS> for Many<R> {
     }
 
     #[inline(always)]
-    fn clear_stealable(&mut self, events: &mut Events<LEVELS>, pool: usize, _now_ps: u64, _acting: usize) {
+    fn clear_stealable(&mut self, events: &mut Events<LEVELS>, pool: usize, now_ps: u64, acting: usize) {
         let rank = self.place[pool];
         self.ring.clear_stealable(rank);
         let thief = std::mem::replace(&mut self.claims[usize::from(rank)], NONE);
-        if thief != NONE {
-            let at_ps = self.walks[usize::from(thief)].claim_ps;
-            self.walks[usize::from(thief)].claim = NONE;
-            if !self.claim_next(events, thief, at_ps, rank) {
-                self.unclaim(events, thief);
-            }
+        if thief == NONE {
+            return;
+        }
+        let walk = &mut self.walks[usize::from(thief)];
+        walk.claim = NONE;
+        if walk.end_ps == 0 {
+            return self.offer_next(events, rank, now_ps, acting);
+        }
+        let at_ps = walk.claim_ps;
+        if !self.claim_next(events, thief, at_ps, rank) {
+            self.unclaim(events, thief);
+        }
+    }
+
+    #[inline(always)]
+    fn leave_stealable(&mut self, events: &mut Events<LEVELS>, pool: usize, now_ps: u64, acting: usize) {
+        let rank = self.place[pool];
+        if usize::from(self.claims[usize::from(rank)]) == acting {
+            self.walks[acting].claim = NONE;
+            self.offer(events, rank, now_ps, acting);
         }
     }
 

@@ -188,6 +188,8 @@ pub(super) trait Thieves<const LEVELS: u32> {
     fn set_stealable(&mut self, events: &mut Events<LEVELS>, pool: usize, now_ps: u64, acting: usize);
     /// `pool` has no tasks for thieves any more.
     fn clear_stealable(&mut self, events: &mut Events<LEVELS>, pool: usize, now_ps: u64, acting: usize);
+    /// `acting` has stolen from `pool`, which has tasks for thieves all the same.
+    fn leave_stealable(&mut self, events: &mut Events<LEVELS>, pool: usize, now_ps: u64, acting: usize);
     /// `worker` stops looking around at the end of the look under way, because a task has arrived in its own pool.
     /// [`Thieves::end`] or [`Thieves::look`] must follow then.
     fn call(&mut self, events: &mut Events<LEVELS>, worker: usize, now_ps: u64) -> Called;
