@@ -495,6 +495,28 @@ fn plain_stealing_is_the_same_as_by_events_in_long_runs() {
     }
 }
 
+/// Who steals from a pool keeps others from being sent there, for as long as that takes: less than a look, as long, or
+/// many looks.
+#[test]
+fn plain_stealing_is_the_same_as_by_events_however_long_steals_take() {
+    let machines = [(65, 0.1), (66, 0.4), (70, 0.6), (90, 0.8), (130, 0.95)];
+    for (seed, (cores, load)) in (100..).zip(machines) {
+        for steal_ns in [0, 30, 100, 130, 300, 2_000] {
+            let sizes =
+                if seed % 2 == 0 { Sizes::Exponential(1_000_000) } else { Sizes::Grid(vec![500, 1_500]) };
+            let case = Case {
+                seed,
+                pools: Pools::PerCore,
+                rebalance: RebalanceConfig::WorkStealing(WorkStealingConfig::default()),
+                costs: Costs { steal: Picos::from_nanos(steal_ns), ..Costs::default() },
+                sizes,
+                ..Case::plain(cores, load, 10_000)
+            };
+            unwatched_is_watched(&case).unwrap_or_else(|why| panic!("{case:?}: {why}"));
+        }
+    }
+}
+
 /// Order-sensitive, over (request, completion time).
 fn fingerprint(log: &[(u64, Event)]) -> u64 {
     log.iter().fold(0xCBF2_9CE4_8422_2325, |hash: u64, &(now_ps, event)| match event {

@@ -85,13 +85,8 @@ impl<T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<T, D, LEVELS> 
     pub(super) fn new(parts: Parts<T, D>) -> Stealing<T, D, LEVELS> {
         let Parts { source, recorder, dispatch, mut thieves, cores, steal_ps, .. } = parts;
         let mut events = Events::new(cores);
-        let worker = |_| Worker {
-            long: Long::default(),
-            queue: Queue::EMPTY,
-            task: NONE,
-            victim: NONE,
-            visitors: 0,
-        };
+        let worker =
+            |_| Worker { long: Long::default(), queue: Queue::EMPTY, task: NONE, victim: NONE, visitors: 0 };
         (0..cores as usize).for_each(|worker| thieves.join(&mut events, worker, 0));
         let Length { warm_up, measured } = parts.length;
         Stealing {

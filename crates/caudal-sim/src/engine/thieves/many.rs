@@ -267,8 +267,9 @@ impl<R: Rebalance> Many<R> {
         let next = self.wrapped(rank + ahead);
         let claimed_by = self.claims[usize::from(next)];
         if claimed_by != NONE {
-            // Who is there by then is already past this pool.
-            if self.walks[usize::from(claimed_by)].claim_ps <= now_ps + u64::from(ahead) * self.check_ps {
+            // Who is there before that is past this pool. (At that time, others may be between him and it: whoever is
+            // through with this pool now may come before or after the one who acts.)
+            if self.walks[usize::from(claimed_by)].claim_ps < now_ps + u64::from(ahead) * self.check_ps {
                 return;
             }
             self.unclaim(events, claimed_by);

@@ -87,7 +87,11 @@ impl<const LEVELS: u32> Events<LEVELS> {
     pub(super) fn new(workers: u32) -> Self {
         let leaves = if LEVELS == 0 { workers as usize } else { 1 << LEVELS };
         assert!(workers as usize <= leaves);
-        Events { keys: WorkerKeys::new(workers), due: WinnerTree::new(leaves), far_ps: vec![0; leaves].into() }
+        Events {
+            keys: WorkerKeys::new(workers),
+            due: WinnerTree::new(leaves),
+            far_ps: vec![0; leaves].into(),
+        }
     }
 
     /// The key of the first.
