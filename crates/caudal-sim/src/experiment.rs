@@ -22,6 +22,7 @@ use caudal_stats::{Decision, Estimate, Replicated, Scale, StopRule};
 use caudal_workload::{Arrivals, Service};
 
 use crate::engine::{Account, ClassStats, Length, Outcome, Run, Unwatched, simulate};
+use crate::row::Gap;
 use crate::steady::{LENIENCE, Overheads};
 
 /// Replications of a stage: at least, and at most.
@@ -59,7 +60,7 @@ pub struct Experiment<'a> {
 /// Which statistics end an experiment when they are precise.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Judged {
-    /// The mean and all reported percentiles of all requests' latency.
+    /// The mean and all reported percentiles of all requests' latency, but for those that lie at a gap.
     Reported,
     /// This one.
     Only(Quantity),
@@ -85,6 +86,8 @@ pub struct ClassResults {
     pub slowdown: Replicated,
     /// Sums over all replications.
     pub sums: ClassStats,
+    /// Has the slowdown no mean? [`caudal_workload::Service::class_has_inverse_mean`]
+    no_mean_slowdown: bool,
 }
 
 impl ClassResults {
@@ -102,7 +105,19 @@ impl ClassResults {
             Some(p) => metric.percentile(p, confidence),
             None => metric.mean(confidence),
         };
-        scale.estimate(raw)
+        let found = scale.estimate(raw);
+        // What a sample of a mean says that is infinite is no more than a lower bound.
+        let no_upper_end = slowdown && percentile.is_none() && self.no_mean_slowdown;
+        if no_upper_end { Estimate { high: f64::INFINITY, ..found } } else { found }
+    }
+
+    /// Those of `percentiles` of the latency around which there are hardly any values.
+    pub fn gaps(&self, percentiles: &[f64], confidence: f64) -> Vec<Gap> {
+        let gap = |&percentile: &f64| {
+            let (low, high) = self.latency_ps.gap(percentile, confidence)?;
+            Some(Gap { percentile, low_ns: low / 1e3, high_ns: high / 1e3 })
+        };
+        percentiles.iter().filter_map(gap).collect()
     }
 }
 
@@ -259,7 +274,8 @@ impl Experiment<'_> {
     fn judged_estimates(&self, results: &Results, confidence: f64) -> Vec<Estimate> {
         match &self.judged {
             Judged::Reported => {
-                let percentiles = self.measure.percentiles.iter().map(|&p| Some(p));
+                let clear = |p: &&f64| results.all.latency_ps.gap(**p, confidence).is_none();
+                let percentiles = self.measure.percentiles.iter().filter(clear).map(|&p| Some(p));
                 let statistics = std::iter::once(None).chain(percentiles);
                 statistics.map(|percentile| results.all.estimate(false, percentile, confidence)).collect()
             }
@@ -366,7 +382,7 @@ impl Experiment<'_> {
     }
 
     fn stage(&self, crew: &Crew<'_>, rule: &StopRule, length: Length) -> Result<Results, ExperimentError> {
-        let mut results = Results::new(self.service.classes().len(), length);
+        let mut results = Results::new(self.service, length);
         let mut number = 0;
         loop {
             // Threads run ahead; what they do beyond the replication that ends the stage is not used.
@@ -394,10 +410,16 @@ impl Experiment<'_> {
 }
 
 impl Results {
-    fn new(classes: usize, length: Length) -> Results {
+    fn new(service: &Service, length: Length) -> Results {
+        let class = |class: usize| ClassResults {
+            no_mean_slowdown: !service.class_has_inverse_mean(class),
+            ..ClassResults::default()
+        };
+        let classes: Vec<ClassResults> = (0..service.classes().len()).map(class).collect();
+        let no_mean_slowdown = classes.iter().any(|class| class.no_mean_slowdown);
         Results {
-            all: ClassResults::default(),
-            classes: vec![ClassResults::default(); classes],
+            all: ClassResults { no_mean_slowdown, ..ClassResults::default() },
+            classes,
             accounts: Vec::new(),
             overloaded: false,
             precise: false,

@@ -42,14 +42,19 @@ pub struct Row {
     pub replications: usize,
     /// Did the system fall behind its load? Then its latency is `null`.
     pub overloaded: bool,
-    /// Are the reported percentiles as precise as was asked?
+    /// Are the reported percentiles as precise as was asked? But for those of `at_gap`.
     pub precise: bool,
+    /// Percentiles of the latency of all requests that lie at a gap: on which side a run finds them is a matter of luck,
+    /// so they are not judged.
+    #[serde(default)]
+    pub at_gap: Vec<Gap>,
     /// Were replications long enough for the system's relaxation time, and was as much work done as is offered?
     pub steady: bool,
     /// Sojourn time.
     #[serde(deserialize_with = "summary")]
     pub latency_ns: Summary,
-    /// Sojourn over service time.
+    /// Sojourn over service time. Its mean has no upper end where it is infinite but for the resolution of time:
+    /// exponential service times, and others whose density at 0 is not 0.
     #[serde(deserialize_with = "summary")]
     pub slowdown: Summary,
     /// Mean time per request that was not service, by cause.
@@ -72,6 +77,17 @@ pub struct Row {
     pub seed: u64,
     /// Time that it took.
     pub wall_s: f64,
+}
+
+/// A percentile around which there are hardly any values.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Gap {
+    /// Which one, 0 to 100.
+    pub percentile: f64,
+    /// The values next to the gap.
+    pub low_ns: f64,
+    /// See `low_ns`.
+    pub high_ns: f64,
 }
 
 /// Mean time per request that was not service, in ns, by cause.
@@ -190,6 +206,7 @@ impl Row {
             replications: results.accounts.len(),
             overloaded: results.overloaded,
             precise: results.precise,
+            at_gap: if results.overloaded { Vec::new() } else { results.all.gaps(percentiles, confidence) },
             steady: results.steady,
             latency_ns,
             slowdown,
@@ -225,9 +242,10 @@ fn summaries(
     if overloaded {
         return (Summary::missing(percentiles), Summary::missing(percentiles));
     }
+    let slowdown = Summary::of(&class.slowdown, percentiles, confidence, Scale::SLOWDOWN);
     (
         Summary::of(&class.latency_ps, percentiles, confidence, Scale::PS_TO_NS),
-        Summary::of(&class.slowdown, percentiles, confidence, Scale::SLOWDOWN),
+        Summary { mean: class.estimate(true, None, confidence), ..slowdown },
     )
 }
 

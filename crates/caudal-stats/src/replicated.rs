@@ -23,6 +23,11 @@
 //! is why intervals of the far tail of a loaded queue cover a few percent less than nominal.
 //!
 //! The bounds are ends of buckets, so the histogram's own resolution is part of the interval.
+//!
+//! **Gaps.** Where hardly any values lie around a percentile, it is a matter of luck on which side of the gap a run finds
+//! it: the median of requests of which one half takes 1 us and the other 100 us. Ranks that are known ever better do
+//! not help, and who stops when the interval is narrow stops when the luck is bad. [`Replicated::gap`] finds such
+//! percentiles; their intervals are those of three times the error of the rank.
 
 use std::borrow::Cow;
 
@@ -42,6 +47,15 @@ pub struct Replicated {
     pooled: Histogram,
     parts: Vec<Compact>,
 }
+
+/// Percentiles are looked at for a gap as far as so many times the error of their rank.
+const GAP_REACH: f64 = 3.0;
+/// Ranks that are known no better than this share of those beyond the percentile say nothing of gaps.
+const GAP_RANKS_MAX: f64 = 0.2;
+/// Across ranks of a share w of those beyond the percentile, values of an exponential distribution change by a factor of
+/// at most exp(3 w), those of heavy tails by about as much: what is beyond exp(10 w), and this, is a gap.
+const GAP_SLOPE: f64 = 10.0;
+const GAP_RATIO_MIN: f64 = 1.5;
 
 /// A percentile's bucket and the standard error of the share of values up to it.
 struct Rank {
@@ -117,11 +131,40 @@ impl Replicated {
         if !half.is_finite() {
             return Estimate::unbounded(estimate);
         }
+        let reach = if self.is_gap(p, half) { GAP_REACH * half } else { half };
+        let (low, high) = self.values_around(p, reach);
+        Estimate { estimate, low: low.min(estimate), high: high.max(estimate) }
+    }
+
+    /// The values between which there is a gap, if the percentile `p`, 0 ..= 100, lies at one.
+    ///
+    /// # Panics
+    /// As [`Self::percentile`].
+    pub fn gap(&self, p: f64, confidence: f64) -> Option<(f64, f64)> {
+        if self.pooled.is_empty() {
+            return None;
+        }
+        let half = 100.0 * self.factor(confidence) * self.rank(p).error;
+        self.is_gap(p, half).then(|| self.values_around(p, GAP_REACH * half))
+    }
+
+    fn is_gap(&self, p: f64, half: f64) -> bool {
+        let share = GAP_REACH * half / p.min(100.0 - p);
+        // Also if there is no error, or no number.
+        if !(share > 0.0 && share <= GAP_RANKS_MAX) {
+            return false;
+        }
+        let (low, high) = self.values_around(p, GAP_REACH * half);
+        high > low * GAP_RATIO_MIN.max((GAP_SLOPE * share).exp())
+    }
+
+    /// The values `half` percentiles below and above `p`; without end where there are none.
+    fn values_around(&self, p: f64, half: f64) -> (f64, f64) {
         let bucket = |p: f64| bounds_of(self.pooled.index_at_rank(nearest_rank(p, self.pooled.count())));
         let low = if p - half > 0.0 { bucket(p - half).0.max(self.pooled.min()) as f64 } else { 0.0 };
         let high =
             if p + half < 100.0 { bucket(p + half).1.min(self.pooled.max()) as f64 } else { f64::INFINITY };
-        Estimate { estimate, low: low.min(estimate), high: high.max(estimate) }
+        (low, high)
     }
 
     /// Where a percentile lies, and how well its rank is known.
@@ -267,6 +310,38 @@ mod tests {
         let half = 4.302_653 * 30.0 / 3f64.sqrt() / 130.0;
         assert!((mean.low / 130.0 - (-half).exp()).abs() < 1e-5, "{mean:?}");
         assert!((mean.high / 130.0 - half.exp()).abs() < 1e-5, "{mean:?}");
+    }
+
+    /// Values of 20 replications, by their quantile function, with a share below each that differs a little.
+    fn sampled(quantile: impl Fn(f64) -> f64) -> Replicated {
+        let value = |i: u64, shift: f64| quantile(((i as f64 + 0.5) / 20_000.0 + shift).clamp(0.0, 0.999_99));
+        let one = |r: u64| (0..20_000).map(|i| value(i, (r as f64 - 9.5) / 2_000.0) as u64).collect();
+        replicated(&(0..20).map(one).collect::<Vec<Vec<u64>>>())
+    }
+
+    #[test]
+    fn a_percentile_between_two_halves_lies_at_a_gap() {
+        // What a run finds is on either side; here it is on the left by a hair.
+        let halves = sampled(|p| if p < 0.5005 { 1_000.0 + 500.0 * p } else { 100_000.0 + 500.0 * p });
+        let (low, high) = halves.gap(50.0, 0.95).expect("a gap");
+        assert!(low < 1_300.0 && high > 100_000.0, "{low} {high}");
+        let median = halves.percentile(50.0, 0.95);
+        assert!(median.low < 1_300.0 && median.high > 100_000.0, "{median:?}");
+        assert_eq!(halves.gap(40.0, 0.95), None);
+        assert_eq!(halves.gap(99.0, 0.95), None);
+    }
+
+    #[test]
+    fn smooth_distributions_have_no_gaps() {
+        let shapes: [fn(f64) -> f64; 3] =
+            [|p| 1e6 * p + 1.0, |p| -1e6 * (1.0 - p).ln() + 1.0, |p| 1e4 * (1.0 - p).powf(-0.9)];
+        for (shape, quantile) in shapes.into_iter().enumerate() {
+            let metric = sampled(quantile);
+            for p in [1.0, 10.0, 50.0, 90.0, 99.0, 99.9] {
+                assert_eq!(metric.gap(p, 0.95), None, "shape {shape}, p{p}");
+            }
+        }
+        assert_eq!(replicated(&[vec![7; 100], vec![7; 100]]).gap(50.0, 0.95), None);
     }
 
     /// Unequal lengths, by hand: Σ values = 600 over 6, deviations 0, −40, +40 of the sums.

@@ -91,6 +91,14 @@ impl Service {
         moment(self.of_class(class), Shape::mean_ps)
     }
 
+    /// Is the mean of one over the service time of `class` finite? If not, neither is the mean slowdown of requests that
+    /// have to wait whatever their service time is: exponential and hyper-exponential times, gamma times of shape 1 or
+    /// less.
+    pub fn class_has_inverse_mean(&self, class: usize) -> bool {
+        let of = |leaf: &&Leaf| usize::from(leaf.class) == class && leaf.weight > 0.0;
+        self.leaves().iter().filter(of).all(|leaf| leaf.shape.has_inverse_mean())
+    }
+
     /// Squared coefficient of variation, (standard deviation / mean)², exact.
     pub fn scv(&self) -> f64 {
         scv(self.inner.leaves.iter())

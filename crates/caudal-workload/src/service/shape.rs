@@ -86,6 +86,19 @@ impl Shape {
         }
     }
 
+    /// Is the mean of one over a time finite? It is not where the density at 0 is more than 0.
+    pub(crate) fn has_inverse_mean(&self) -> bool {
+        match self {
+            Shape::Exponential { .. } => false,
+            Shape::Gamma(gamma) => gamma.shape > 1.0,
+            Shape::Constant(_)
+            | Shape::LogNormal(_)
+            | Shape::BoundedPareto(_)
+            | Shape::Values(_)
+            | Shape::Buckets(_) => true,
+        }
+    }
+
     pub(crate) fn variance_ps2(&self) -> f64 {
         match self {
             Shape::Constant(_) => 0.0,

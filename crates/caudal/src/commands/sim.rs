@@ -1,5 +1,6 @@
 //! `caudal sim FILE`: simulate everything that a file asks for.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -54,7 +55,7 @@ pub(crate) fn run(args: &SimArgs, global: &Global) -> miette::Result<ExitCode> {
     // What there is comes first, whatever went wrong after it.
     if !global.json && (!rows.is_empty() || outcome.is_ok()) {
         out!("{}", table(&points, &rows));
-        if let Some(note) = too_short(&rows) {
+        for note in [too_short(&rows), at_gap(&rows)].into_iter().flatten() {
             outln!("\n{note}");
         }
     }
@@ -109,6 +110,21 @@ fn too_short(rows: &[Value]) -> Option<String> {
     })
 }
 
+/// What to say of percentiles that lie at a gap, if there are any.
+fn at_gap(rows: &[Value]) -> Option<String> {
+    let gaps = |row: &Value| row["at_gap"].as_array().cloned().unwrap_or_default();
+    let with = rows.iter().filter(|row| !gaps(row).is_empty()).count();
+    let gap = rows.iter().flat_map(gaps).next()?;
+    let (low, high) = (time(gap["low_ns"].as_f64()?), time(gap["high_ns"].as_f64()?));
+    Some(format!(
+        "{with} of {} points have a percentile at a gap, as the {} between {low} and {high}: hardly any request takes a \
+         time between, on which side a run finds it is luck, so it does not count for the precision (key `at_gap` of \
+         the rows)",
+        rows.len(),
+        caudal_stats::percentile_label(gap["percentile"].as_f64()?)
+    ))
+}
+
 /// The rows as a table.
 pub(crate) fn table(points: &[Point], rows: &[Value]) -> Table {
     let varied: Vec<&str> = points.first().map_or(Vec::new(), |point| {
@@ -121,11 +137,13 @@ pub(crate) fn table(points: &[Point], rows: &[Value]) -> Table {
     head.extend(["load", "mean"]);
     head.extend(labels.iter().map(String::as_str));
     head.extend(["efficiency", "cores", "preempt/req"]);
+    let loads: Vec<f64> = rows.iter().filter_map(|row| row["load"].as_f64()).collect();
+    let decimals = decimals(&loads);
     let mut table = Table::new(&head);
     for row in rows {
         let mut cells = vec![row["system"].as_str().unwrap_or("?").to_owned()];
         cells.extend(varied.iter().map(|key| plain(&row["varied"][*key])));
-        cells.push(row["load"].as_f64().map_or("?".into(), load));
+        cells.push(row["load"].as_f64().map_or("?".into(), |value| load(value, decimals)));
         let latency = &row["latency_ns"];
         if row["overloaded"] == true {
             cells.push("overloaded".into());
@@ -142,9 +160,18 @@ pub(crate) fn table(points: &[Point], rows: &[Value]) -> Table {
     table
 }
 
-/// A load with three digits, however small it is.
-fn load(value: f64) -> String {
-    if value >= 0.01 { digits(value) } else { format!("{value:.2e}") }
+/// Digits behind the point that tell these loads apart; at least two.
+fn decimals(loads: &[f64]) -> usize {
+    let distinct = |texts: Vec<String>| texts.into_iter().collect::<BTreeSet<_>>().len();
+    let all = distinct(loads.iter().map(f64::to_string).collect());
+    let told_apart =
+        |decimals: &usize| distinct(loads.iter().map(|load| format!("{load:.decimals$}")).collect()) == all;
+    (2..7).find(told_apart).unwrap_or(7)
+}
+
+/// A load, however small it is.
+fn load(value: f64, decimals: usize) -> String {
+    if value >= 0.01 { format!("{value:.decimals$}") } else { format!("{value:.2e}") }
 }
 
 fn plain(value: &Value) -> String {
@@ -154,4 +181,19 @@ fn plain(value: &Value) -> String {
 fn shown(value: &Value, show: impl Fn(f64) -> String) -> String {
     let read: Result<caudal_stats::Estimate, _> = serde_json::from_value(value.clone());
     read.map_or("–".to_owned(), |known| estimate(&known, show))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loads_that_differ_look_different() {
+        let shown = |loads: &[f64]| -> Vec<String> {
+            loads.iter().map(|&value| load(value, decimals(loads))).collect()
+        };
+        assert_eq!(shown(&[0.935, 0.94, 0.945]), ["0.935", "0.940", "0.945"]);
+        assert_eq!(shown(&[0.5, 0.5]), ["0.50", "0.50"]);
+        assert_eq!(shown(&[0.001, 0.9]), ["1.00e-3", "0.900"]);
+    }
 }
