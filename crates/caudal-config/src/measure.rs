@@ -6,7 +6,7 @@ use caudal_policy::Picos;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::de::read;
+use crate::de::read_all;
 use crate::error::{Finding, Place};
 use crate::tree::Node;
 
@@ -79,7 +79,7 @@ const REQUESTS_MAX: u64 = 1_000_000_000_000;
 
 /// Reads and checks the table.
 pub(crate) fn measure(table: &Node) -> Result<Measure, Vec<Finding>> {
-    let measure: Measure = read(table, "measure").map_err(|finding| vec![finding])?;
+    let measure: Measure = read_all(table, "measure")?;
     let mut findings = Vec::new();
     let mut check = |key: &str, right: bool, message: String, help: &str| {
         if !right {

@@ -159,7 +159,7 @@ fn overrides_win_and_are_pointed_at() {
         ("system.cores", "--set:1:1: `system.cores` sets nothing (write key.of.tables=value,"),
         ("system..cores=1", "--set:1:1: `system..cores` is no path of keys"),
         ("workload.load=1.5", "--set:1:15: at a load of 1.5 the backlog grows without end"),
-        ("system.cores=nan", "--set:1:14: `nan` is no finite number"),
+        ("system.cores=nan", "--set:1:14: `nan` is no finite number (write digits, as in 1.5 or 1e-3)"),
         ("system.pools=3", "--set:1:14: pools that the cores can not be shared out to"),
     ] {
         let error = read(&[set]).expect_err(set).to_string();
