@@ -7,9 +7,9 @@ use std::sync::Arc;
 use caudal_policy::allocation::AllocationConfig;
 
 use crate::coherence::Host;
-use crate::de::unknown_key;
+use crate::de::{key_place, unknown_key};
 use crate::error::{ConfigError, Finding, Place, Source};
-use crate::measure::or_default;
+use crate::measure::{or_default, too_few};
 use crate::plan::{Parts, SystemPlan, note, resolve};
 use crate::sweep::{Axis, axes, combination, combinations, fixed};
 use crate::tree::{self, Entry, Node, Value};
@@ -236,6 +236,9 @@ fn build(text: &str, base_dir: &Path, options: &Options) -> Result<(String, Buil
     if let (Some(Some(workload)), Some(systems)) = (&workload, &systems) {
         findings.extend(wrong_rates(workload, systems));
     }
+    if let (Some(Some(workload)), Some(measure)) = (&workload, &measure) {
+        findings.extend(nothing_to_measure(workload, measure, root.get("workload")));
+    }
     match (workload, measure, systems) {
         (Some(workload), Some(measure), Some(systems)) if findings.is_empty() => {
             Ok((write::file(&root), (workload, measure, systems)))
@@ -255,6 +258,13 @@ fn wrong_shape(key: &str, node: &Node) -> Option<Finding> {
             Some(Finding::new(node.place, key, message).help(format!("write [{key}] on a line of its own")))
         }
     }
+}
+
+/// Recorded arrivals of which a warm-up leaves nothing.
+fn nothing_to_measure(workload: &Workload, measure: &Measure, table: Option<&Node>) -> Option<Finding> {
+    let (message, help) = too_few(&workload.arrivals, measure.warm_up)?;
+    let place = table.map_or(Place::BUILT_IN, |table| key_place(table, "arrivals"));
+    Some(Finding::new(place, "workload.arrivals", message).help(help))
 }
 
 /// What overloads a machine, or the cores of it that are held all the time, without saying so.

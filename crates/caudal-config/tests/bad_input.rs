@@ -537,6 +537,48 @@ load = 0.5
 }
 
 #[test]
+fn recorded_arrivals_of_which_a_warm_up_leaves_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let times = |count: u64| (0..count).map(|n| format!("{}\n", 1_000 * n)).collect::<String>();
+    std::fs::write(dir.path().join("5.csv"), times(5)).unwrap();
+    std::fs::write(dir.path().join("100.csv"), times(100)).unwrap();
+    let read = |file: &str, more: &str, warm_up: &str| {
+        let text = format!(
+            "[workload]\nservice = \"exp-1us\"\narrivals = {{ file = \"{file}\"{more} }}\n[system]\ncores = 4\n\
+             [measure]\nwarm-up = {warm_up}\n"
+        );
+        File::parse(&text, dir.path().join("in.toml")).map(drop).map_err(|error| error.to_string())
+    };
+    for (file, warm_up, says) in [
+        (
+            "5.csv",
+            "\"auto\"",
+            "in.toml:3:1: 5 recorded arrivals are too few to find a warm-up from (record 100 or more",
+        ),
+        (
+            "5.csv",
+            "5",
+            "a warm-up of 5 requests leaves none of the 5 recorded arrivals to measure (record more,",
+        ),
+        ("100.csv", "\"100us\"", "a warm-up of 100 requests leaves none of the 100"),
+    ] {
+        let error = read(file, "", warm_up).unwrap_err();
+        assert!(error.contains(says), "{error}");
+    }
+    for (file, more, warm_up) in [
+        ("5.csv", "", "0"),
+        ("5.csv", "", "4"),
+        ("100.csv", "", "\"auto\""),
+        ("100.csv", "", "\"98us\""),
+        // How long they last then depends on the load.
+        ("100.csv", ", scale = true", "\"100us\""),
+    ] {
+        let read = read(file, more, warm_up);
+        assert!(read.is_ok(), "{file} {warm_up}: {read:?}");
+    }
+}
+
+#[test]
 fn more_than_the_held_cores_can_carry() {
     refused(&[
         (

@@ -245,7 +245,7 @@ fn recorded_arrivals_have_a_load_of_their_own() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("times.csv"), "timestamp_ns\n0\n1000\n2000\n").unwrap();
     let read = |arrivals: &str| {
-        let text = format!("{WORKLOAD}arrivals = {arrivals}\n[system]\ncores = 16");
+        let text = format!("{WORKLOAD}arrivals = {arrivals}\n[system]\ncores = 16\n[measure]\nwarm-up = 0");
         File::parse(&text, dir.path().join("in.toml"))
     };
     let points = read("{ file = \"times.csv\" }").unwrap().points().unwrap();
@@ -263,7 +263,8 @@ fn a_workload_names_the_files_that_it_was_read_from() {
     std::fs::write(path("gets.csv"), "1000\n1200\n").unwrap();
     std::fs::write(path("times.csv"), "0\n2000\n4000\n").unwrap();
     let text = "[workload]\nservice = { distribution = \"mixture\", classes = [{ name = \"get\", weight = 1, \
-                service = { file = \"gets.csv\" } }] }\narrivals = { file = \"times.csv\" }\n[system]\ncores = 16\n";
+                service = { file = \"gets.csv\" } }] }\narrivals = { file = \"times.csv\" }\n[system]\ncores = 16\n\
+                [measure]\nwarm-up = 0\n";
     let file = File::parse(text, path("in.toml")).unwrap();
     assert_eq!(file.workload.unwrap().files, [path("gets.csv"), path("times.csv")]);
 }

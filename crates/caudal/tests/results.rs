@@ -98,7 +98,7 @@ fn rows_of_another_measurement_are_not_taken_for_this_one() {
 fn recorded_arrivals_count_as_well() {
     let place = Place::new();
     let arrivals = "[workload]\nservice = \"exp-1us\"\narrivals = { file = \"a.csv\" }\n[system]\ncores = 2\n\
-                    [measure]\nrequests = 500\nwarm-up = 100\n";
+                    [measure]\nrequests = 500\nwarm-up = 1\n";
     place.write("a.csv", "0\n2000\n4000\n9000\n").write("in.toml", arrivals);
     place.run("sim in.toml --out r").expect(0, "");
     place.write("a.csv", "0\n2000\n4000\n9001\n");
