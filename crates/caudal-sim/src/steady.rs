@@ -199,12 +199,17 @@ mod tests {
     #[test]
     fn of_recorded_arrivals_the_warm_up_leaves_most() {
         let needed = caudal_stats::mser::FIRST_BATCH * caudal_stats::mser::MIN_BATCHES as u64;
-        assert_eq!(caudal_config::ARRIVALS_MIN, needed, "what is refused is what no warm-up can be found from");
+        assert_eq!(
+            caudal_config::ARRIVALS_MIN,
+            needed,
+            "what is refused is what no warm-up can be found from"
+        );
         // Waiting grows to the end: there is no time from which on it is steady.
         let dir = tempfile::tempdir().expect("a directory");
         let times: String = (0..160_u32).map(|n| format!("{}\n", 5_000 * n.min(100) + n)).collect();
         std::fs::write(dir.path().join("times.csv"), times).expect("a file");
-        let text = "[workload]\nservice = \"exp-1us\"\narrivals = { file = \"times.csv\" }\n[system]\ncores = 1";
+        let text =
+            "[workload]\nservice = \"exp-1us\"\narrivals = { file = \"times.csv\" }\n[system]\ncores = 1";
         let file = File::parse(text, dir.path().join("in.toml")).expect("a file");
         let crew = Crew { threads: 2, stop: &AtomicBool::new(false), progress: &|_| {} };
         let point = file.points().expect("points").remove(0);

@@ -35,6 +35,19 @@ const LETTER: f64 = 6.3;
 const LABEL_LETTERS: usize = 26;
 const TOP: f64 = 48.0;
 const BOTTOM: f64 = 40.0;
+/// Length of the arrow at a point whose interval has no upper end.
+const ARROW: f64 = 13.0;
+
+/// A band at one point.
+#[derive(Clone, Copy)]
+struct Span {
+    x: f64,
+    low: f64,
+    middle: f64,
+    high: f64,
+    /// Is the upper end known?
+    bounded: bool,
+}
 
 struct Drawing<'a> {
     plot: &'a Plot,
@@ -294,19 +307,37 @@ impl Drawing<'_> {
         self.svg.push_str("</g>");
     }
 
+    /// Fills between the ends of the intervals. Where one has no upper end, the band has none: it ends at the estimates,
+    /// from the point before to the point after.
     fn band(&mut self, series: &Series) {
-        let with_interval = series.points.iter().filter_map(|p| Some((p.x, p.y_interval?)));
-        let shown: Vec<_> = with_interval
-            .filter(|(x, (_, high))| self.x.can_show(*x) && self.y.can_show(*high))
-            .map(|(x, (low, high))| (x, if self.y.can_show(low) { low } else { self.y.low }, high))
-            .collect();
-        if shown.len() < 2 {
-            return;
+        let spans: Vec<_> = series.points.iter().map(|point| self.span(point)).collect();
+        let mut at = 0;
+        while at + 1 < spans.len() {
+            let kind = |at: usize| Some(spans[at]?.bounded && spans.get(at + 1).copied()??.bounded);
+            let Some(bounded) = kind(at) else {
+                at += 1;
+                continue;
+            };
+            let end = (at..spans.len()).find(|&next| kind(next) != Some(bounded)).unwrap_or(at + 1);
+            let part: Vec<Span> = spans[at..=end].iter().flatten().copied().collect();
+            let upper =
+                part.iter().map(|span| self.at(span.x, if bounded { span.high } else { span.middle }));
+            let lower = part.iter().rev().map(|span| self.at(span.x, span.low));
+            let outline = lines(upper.chain(lower));
+            let open = if bounded { "" } else { " open" };
+            let _ = write!(self.svg, "<path class=\"band{open}\" d=\"{outline}z\"/>");
+            at = end;
         }
-        let upper = shown.iter().map(|(x, _, high)| self.at(*x, *high));
-        let lower = shown.iter().rev().map(|(x, low, _)| self.at(*x, *low));
-        let outline = lines(upper.chain(lower));
-        let _ = write!(self.svg, "<path class=\"band\" d=\"{outline}z\"/>");
+    }
+
+    /// What the band covers at a point; nothing if there is no interval, or none of its ends is known.
+    fn span(&self, point: &Point) -> Option<Span> {
+        let (low, high) = point.y_interval?;
+        let bounded = high.is_finite();
+        let is_shown = self.x.can_show(point.x)
+            && if bounded { self.y.can_show(high) } else { low.is_finite() && self.y.can_show(point.y) };
+        let low = if self.y.can_show(low) { low } else { self.y.low };
+        is_shown.then_some(Span { x: point.x, low, middle: point.y, high, bounded })
     }
 
     fn curve(&mut self, series: &Series, ink: Ink) {
@@ -341,7 +372,7 @@ impl Drawing<'_> {
             if x < left - 1.0 || x > right + 1.0 || y < top - 1.0 || y > bottom + 1.0 {
                 continue;
             }
-            let bars = self.bars(point, series.mark);
+            let (bars, arrow) = (self.bars(point, series.mark), self.arrow(point, series.mark));
             let ring = if point.ringed {
                 format!("<circle class=\"ring\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"5\"/>")
             } else {
@@ -349,7 +380,7 @@ impl Drawing<'_> {
             };
             let _ = write!(
                 self.svg,
-                "{bars}{ring}<path class=\"pt\" transform=\"translate({x:.1},{y:.1})\" d=\"{}\"><title>{}</title></path>",
+                "{bars}{arrow}{ring}<path class=\"pt\" transform=\"translate({x:.1},{y:.1})\" d=\"{}\"><title>{}</title></path>",
                 ink.marker(),
                 escape(&self.words(series, point)),
             );
@@ -375,6 +406,16 @@ impl Drawing<'_> {
             let _ = write!(bars, "M{x:.1} {from:.1}V{to:.1}");
         }
         if bars.is_empty() { bars } else { format!("<path class=\"bar\" d=\"{bars}\"/>") }
+    }
+
+    /// An arrow upwards, where a band has no upper end.
+    fn arrow(&self, point: &Point, mark: Mark) -> String {
+        let is_open = |(low, high): (f64, f64)| low.is_finite() && !high.is_finite();
+        if mark != Mark::Line || !point.y_interval.is_some_and(is_open) {
+            return String::new();
+        }
+        let (x, y) = self.at(point.x, point.y);
+        format!("<path class=\"up\" d=\"M{x:.1} {y:.1}v-{ARROW}m-2.5 3.5l2.5-3.5l2.5 3.5\"/>")
     }
 
     /// What a reader sees who points at a point: the name, then both values with their intervals.
