@@ -223,6 +223,20 @@ fn an_interrupted_plan_goes_on_and_comes_to_the_same_answer() {
     fs::remove_file(place.path("part/report.html")).unwrap();
     place.run("report part").expect(0, "");
     assert_eq!(place.read("part/report.html"), report);
+    assert_eq!(place.run("report part --json").out, "{\"report\":\"part/report.html\"}\n");
+    // Of an older version, which kept less, or something else, or nothing.
+    let now = place.json("part/report.json");
+    let (mut lacking, mut other) = (now.clone(), now);
+    lacking.as_object_mut().unwrap().remove("reaches");
+    other["reaches"] = serde_json::json!({ "go": 0.5 });
+    for older in [lacking, other] {
+        place.write("part/report.json", &older.to_string());
+        let refused =
+            place.run("report part").expect(2, "the plan in `part` is of an older version of caudal");
+        refused.expect(2, "remove the directory and run caudal plan --workload");
+    }
+    fs::remove_file(place.path("part/report.json")).unwrap();
+    place.run("report part").expect(2, "the plan in `part` is of an older version of caudal");
 }
 
 #[test]
