@@ -59,7 +59,7 @@ pub(crate) struct PlanArgs {
     /// How long it may take on two cores, about; it is counted in simulated requests [default: 40s, --quick: 8s]
     #[arg(long, value_name = "TIME", value_parser = Picos::parse, allow_hyphen_values = true)]
     budget: Option<Picos>,
-    /// Seed of all randomness
+    /// Seed of all randomness [default: that of the workload's TOML file, or 1]
     #[arg(long, value_name = "N", value_parser = numbers::seed, allow_hyphen_values = true)]
     seed: Option<u64>,
     /// Keep everything in this directory, and go on there if it has a part of this plan already [default:
