@@ -1,0 +1,320 @@
+//! The table itself: every rule, in the order in which they are judged.
+
+use caudal_policy::Picos;
+use caudal_policy::allocation::{AllocationConfig, Grow};
+use caudal_policy::discipline::{DisciplineConfig, Fresh, Lone};
+use caudal_policy::dispatch::{DispatchConfig, PowerOfKConfig, Ties};
+use caudal_policy::rebalance::RebalanceConfig;
+
+use super::broken::{
+    allocation_shares_wrong, allocation_times_wrong, central, clairvoyant, costs_too_long, empty_band, fluid,
+    is_time, quantum, several_sharing, steals,
+};
+use super::{PROBE_FACTORS, QUANTUM_MIN, Rule, TIME_MAX};
+use crate::{CORES_MAX, Variant};
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        name: "cores",
+        refused: "a machine without cores, or with more than 4096",
+        why: "that is the largest machine that is simulated",
+        instead: "set `cores` to a number from 1 to 4096",
+        runtime_only: false,
+        keys: &["system.cores"],
+        broken: |system, _| !(1..=CORES_MAX).contains(&system.cores),
+    },
+    Rule {
+        name: "cores-allocated",
+        refused: "no allocated core, or more than the machine has",
+        why: "an application holds cores of its machine",
+        instead: "let `allocation.cores` lie between 1 and `cores`",
+        runtime_only: false,
+        keys: &["system.allocation.cores", "system.allocation.start", "system.cores"],
+        broken: |system, _| !(1..=system.cores).contains(&system.cores_allocated),
+    },
+    Rule {
+        name: "pools",
+        refused: "pools that the cores can not be shared out to",
+        why: "every core belongs to exactly one pool",
+        instead: "write \"per-core\", a divisor of `cores`, or sizes above 0 that sum to `cores`",
+        runtime_only: false,
+        keys: &["system.pools", "system.cores"],
+        broken: |system, _| system.cores <= CORES_MAX && system.pools.sizes(system.cores).is_none(),
+    },
+    Rule {
+        name: "moving-without-pools",
+        refused: "stealing or shedding on a central queue",
+        why: "all cores share one queue, there is no other to take from",
+        instead: "set pools = \"per-core\", or rebalance = \"none\"",
+        runtime_only: false,
+        keys: &["system.rebalance", "system.pools"],
+        broken: |system, _| central(system) && system.rebalance != RebalanceConfig::None,
+    },
+    Rule {
+        name: "choice-without-pools",
+        refused: "a dispatch policy that chooses, on a central queue",
+        why: "there is only one queue to choose from",
+        instead: "set pools = \"per-core\", or dispatch = \"random\"",
+        runtime_only: false,
+        keys: &["system.dispatch", "system.pools"],
+        broken: |system, _| {
+            central(system) && !matches!(system.dispatch, DispatchConfig::Random | DispatchConfig::RoundRobin)
+        },
+    },
+    Rule {
+        name: "power-of-k",
+        refused: "power of k choices with k = 0, k > 16, or k above the number of pools",
+        why: "k different pools are drawn for each request",
+        instead: "let k lie between 1 and the number of pools, at most 16; \"jsq\" looks at all of them",
+        runtime_only: false,
+        keys: &["system.dispatch.k", "system.dispatch", "system.pools"],
+        broken: |system, _| match system.dispatch {
+            DispatchConfig::PowerOfK(PowerOfKConfig { k }) => {
+                k == 0 || k > PowerOfKConfig::K_MAX || k > system.pools.count(system.cores)
+            }
+            _ => false,
+        },
+    },
+    Rule {
+        name: "jbsq-bound",
+        refused: "JBSQ with a bound of 0",
+        why: "every request would be held for ever",
+        instead: "set `bound` to 1 (a single queue) or more; the usual one is 3",
+        runtime_only: false,
+        keys: &["system.dispatch.bound", "system.dispatch"],
+        broken: |system, _| matches!(system.dispatch, DispatchConfig::Jbsq(config) if config.bound == 0),
+    },
+    Rule {
+        name: "msq-without-quanta",
+        refused: "MSQ ties with anything but processor sharing in quanta",
+        why: "maximum serviced quanta counts the quanta that tasks have received",
+        instead: "set ties = \"random\", or discipline = \"processor-sharing\" with a quantum above 0",
+        runtime_only: false,
+        keys: &["system.dispatch.ties", "system.dispatch", "system.discipline"],
+        broken: |system, _| {
+            matches!(system.dispatch, DispatchConfig::Jsq(config) if config.ties == Ties::Msq)
+                && (fluid(system) || !matches!(system.discipline, DisciplineConfig::ProcessorSharing(_)))
+        },
+    },
+    Rule {
+        name: "quantum-range",
+        refused: "a quantum below 100 ns, or above an hour",
+        why: "a turn that is shorter than the switch at its end does no work",
+        instead: "write at least \"100ns\"; 0 is the fluid limit, for the simulator only",
+        runtime_only: false,
+        keys: &["system.discipline.quantum", "system.discipline"],
+        broken: |system, _| {
+            quantum(system).is_some_and(|q| q > Picos::ZERO && !(QUANTUM_MIN..=TIME_MAX).contains(&q))
+        },
+    },
+    Rule {
+        name: "fluid-options",
+        refused: "`resident_max` or lone = \"yield\" in the fluid limit",
+        why: "quantum = 0 has no turns that a task could yield or be held back from",
+        instead: "write a quantum of at least \"100ns\", or remove the key",
+        runtime_only: false,
+        keys: &["system.discipline.resident_max", "system.discipline.lone", "system.discipline"],
+        broken: |system, _| match system.discipline {
+            DisciplineConfig::ProcessorSharing(config) => {
+                fluid(system) && (config.resident_max.is_some() || config.lone == Lone::Yield)
+            }
+            _ => false,
+        },
+    },
+    Rule {
+        name: "resident-max",
+        refused: "`resident_max` of 0, or together with fresh = \"tail\"",
+        why: "nothing could start; and tasks that queue among the started ones can not be held back",
+        instead: "set it to 1 or more with fresh = \"first\", or remove it",
+        runtime_only: false,
+        keys: &["system.discipline.resident_max", "system.discipline.fresh", "system.discipline"],
+        broken: |system, _| match system.discipline {
+            DisciplineConfig::ProcessorSharing(config) => {
+                config.resident_max == Some(0)
+                    || (config.resident_max.is_some() && config.fresh == Fresh::Tail)
+            }
+            _ => false,
+        },
+    },
+    Rule {
+        name: "shedding-threshold",
+        refused: "a shedding threshold of 0, or above an hour",
+        why: "every queue, or none, would count as overloaded",
+        instead: "write a time such as \"2us\"",
+        runtime_only: false,
+        keys: &["system.rebalance.threshold", "system.rebalance"],
+        broken: |system, _| match system.rebalance {
+            RebalanceConfig::WorkShedding(config) => !is_time(config.threshold),
+            RebalanceConfig::StealAndShed(config) => !is_time(config.threshold),
+            _ => false,
+        },
+    },
+    Rule {
+        name: "empty-band",
+        refused: "an allocation band with `low` at or above `high`",
+        why: "cores would be granted and revoked by turns",
+        instead: "let `low` lie below `high` (with triggers: shrink below grow)",
+        runtime_only: false,
+        keys: &[
+            "system.allocation.low",
+            "system.allocation.high",
+            "system.allocation.shrink",
+            "system.allocation",
+        ],
+        broken: |system, _| empty_band(system),
+    },
+    Rule {
+        name: "allocation-times",
+        refused: "an interval, threshold or delay of 0 or above an hour in an allocation policy",
+        why: "decisions need time between them and a delay to be held against",
+        instead: "write times such as \"5us\"",
+        runtime_only: false,
+        keys: &[
+            "system.allocation.interval",
+            "system.allocation.threshold",
+            "system.allocation.low",
+            "system.allocation.high",
+            "system.allocation.grow",
+            "system.allocation",
+        ],
+        broken: |system, _| allocation_times_wrong(system),
+    },
+    Rule {
+        name: "allocation-shares",
+        refused: "a share outside 0 to 1, or more idle cores than there are, in an allocation policy",
+        why: "utilization is a share of the core time held; idle cores are some of the machine's",
+        instead: "write utilization as in low = 0.75, high = 0.95, and 1 to `cores` idle cores",
+        runtime_only: false,
+        keys: &[
+            "system.allocation.low",
+            "system.allocation.high",
+            "system.allocation.cores",
+            "system.allocation.grow",
+            "system.allocation",
+        ],
+        broken: |system, _| allocation_shares_wrong(system),
+    },
+    Rule {
+        name: "per-task-without-stealing",
+        refused: "growing by arrivals (\"per-task\", \"no-thief\") without work stealing",
+        why: "tasks that queue once all cores are held would have to be found by the others",
+        instead: "set rebalance = \"work-stealing\"",
+        runtime_only: false,
+        keys: &["system.allocation", "system.rebalance"],
+        broken: |system, _| {
+            let by_arrival = |grow| matches!(grow, Grow::Arrival | Grow::NoThief);
+            !steals(system) && system.allocation.triggers().is_some_and(|triggers| by_arrival(triggers.grow))
+        },
+    },
+    Rule {
+        name: "part-of-a-pool",
+        refused: "changing or holding back cores where pools have several cores each",
+        why: "it is open which pool would lose a core",
+        instead: "set pools = \"per-core\" or 1, or hold all cores: allocation = \"static\"",
+        runtime_only: false,
+        keys: &["system.allocation", "system.pools"],
+        broken: |system, _| {
+            several_sharing(system)
+                && (system.allocation != AllocationConfig::Static || system.cores_allocated < system.cores)
+        },
+    },
+    Rule {
+        name: "fluid-allocation",
+        refused: "an allocation policy with a fluid discipline",
+        why: "fluid sharing is defined for a fixed number of cores",
+        instead: "write a quantum of at least \"100ns\", or allocation = \"static\"",
+        runtime_only: false,
+        keys: &["system.allocation", "system.discipline.quantum", "system.discipline"],
+        broken: |system, _| fluid(system) && system.allocation != AllocationConfig::Static,
+    },
+    Rule {
+        name: "fluid-rebalance",
+        refused: "stealing or shedding with a fluid discipline",
+        why: "in the fluid limit every task has started, and only fresh ones are moved",
+        instead: "write a quantum of at least \"100ns\", or rebalance = \"none\"",
+        runtime_only: false,
+        keys: &["system.rebalance", "system.discipline.quantum", "system.discipline"],
+        broken: |system, _| fluid(system) && system.rebalance != RebalanceConfig::None,
+    },
+    Rule {
+        name: "authors-simulator",
+        refused: "the authors' variant with a discipline or a dispatch policy that their simulator lacks",
+        why: "it knows first come first served with random, power-of-k and JBSQ dispatch",
+        instead: "remove variant = \"authors-simulator\"",
+        runtime_only: false,
+        keys: &["system.variant"],
+        broken: |system, _| {
+            let known = matches!(
+                system.dispatch,
+                DispatchConfig::Random | DispatchConfig::PowerOfK(_) | DispatchConfig::Jbsq(_)
+            );
+            system.variant == Variant::AuthorsSimulator
+                && !(known && system.discipline == DisciplineConfig::Fcfs)
+        },
+    },
+    Rule {
+        name: "cost-range",
+        refused: "a cost above one second",
+        why: "overheads are nanoseconds to milliseconds",
+        instead: "is the unit right? write as in preemption = \"40ns\"",
+        runtime_only: false,
+        keys: &[
+            "costs.steal_check",
+            "costs.steal",
+            "costs.shed",
+            "costs.enqueue",
+            "costs.hand_over",
+            "costs.core_allocation",
+            "costs.preemption",
+            "costs.overrun",
+            "costs.dispatcher",
+            "costs.dispatcher_quantum",
+        ],
+        broken: costs_too_long,
+    },
+    Rule {
+        name: "probe-factor",
+        refused: "a `probe_factor` below 1, or above 100",
+        why: "instrumentation stretches service times by this factor",
+        instead: "write 1 for none, 1.1 for 10 % more",
+        runtime_only: false,
+        keys: &["costs.probe_factor"],
+        broken: |_, costs| !PROBE_FACTORS.contains(&costs.probe_factor),
+    },
+    Rule {
+        name: "runtime-clairvoyant",
+        refused: "SRPT or least-work dispatch in the runtime",
+        why: "they know service times in advance, which no real service does",
+        instead: "take \"las\" or \"processor-sharing\", and \"jsq\" dispatch",
+        runtime_only: true,
+        keys: &["system.discipline", "system.dispatch"],
+        broken: |system, _| clairvoyant(system),
+    },
+    Rule {
+        name: "runtime-fluid",
+        refused: "quantum = 0 in the runtime",
+        why: "a real core runs one task at a time",
+        instead: "write a quantum such as \"2us\"",
+        runtime_only: true,
+        keys: &["system.discipline.quantum", "system.discipline"],
+        broken: |system, _| fluid(system),
+    },
+    Rule {
+        name: "runtime-allocation",
+        refused: "an allocation policy in the runtime",
+        why: "the runtime holds its cores all the time, for now",
+        instead: "set allocation = \"static\"",
+        runtime_only: true,
+        keys: &["system.allocation"],
+        broken: |system, _| system.allocation != AllocationConfig::Static,
+    },
+    Rule {
+        name: "runtime-variant",
+        refused: "the authors' variant in the runtime",
+        why: "it is a way of simulating, not of scheduling",
+        instead: "remove variant = \"authors-simulator\"",
+        runtime_only: true,
+        keys: &["system.variant"],
+        broken: |system, _| system.variant == Variant::AuthorsSimulator,
+    },
+];
