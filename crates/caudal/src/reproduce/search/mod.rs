@@ -5,12 +5,15 @@
 //! not the percentile but the share of requests that break the limit, which is 0.1 % at the same rate: it is counted,
 //! where the percentile hangs on a density, and grows steeply where the percentile stays at a quantum's length.
 //! All runs of all systems see the same requests, so some of what is uncertain about two crossings cancels in their
-//! ratio: see [`Linear`].
+//! ratio: see [`caudal_stats::Linear`].
 //!
-//! Near the limit a system may be near saturation, where what it starts from (nobody there) is forgotten slowly, and a
-//! short run looks better than the truth. So requests are left out for some relaxation times of the queue, which grow
-//! as 1/(idle share)² ([`relaxation`]), up to as many as are measured. Counting completions would not do: under processor sharing an
-//! overloaded system goes on completing its short requests.
+//! Near the limit a system may be near saturation, where what it starts from (nobody there) is forgotten slowly, and
+//! a short run looks better than the truth. So requests are left out for some relaxation times of the queue, which
+//! grow as 1/(idle share)² ([`relaxation`]), up to as many as are measured. Counting completions would not do: under
+//! processor sharing an overloaded system goes on completing its short requests.
+
+mod bracket;
+mod crossing;
 
 use std::sync::Arc;
 
@@ -20,8 +23,11 @@ use caudal_sim::engine::Account;
 use caudal_sim::experiment::{Crew, Judged, Results};
 use caudal_sim::sweep::experiment;
 use caudal_stats::relaxation::{self, Queue};
-use caudal_stats::{Estimate, Linear, Replicated, SLOWDOWN_ONE};
+use caudal_stats::{Estimate, SLOWDOWN_ONE};
 
+use self::bracket::{Seen, bracket};
+use self::crossing::log_share;
+pub(crate) use self::crossing::{Crossing, Highest};
 use super::run::RunError;
 use crate::global::Global;
 use crate::progress::Progress;
@@ -45,13 +51,9 @@ const REQUESTS_MIN: u64 = 10_000;
 const MORE: u32 = 6;
 /// The fewest requests of a warm-up.
 const WARM_UP_MIN: u64 = 10_000;
-/// Where slowdown jumps from below the limit into overload, the jump is found to this share of the load.
-const RESOLUTION: f64 = 0.004;
 /// Near saturation the logarithm of the share that breaks the limit is bent, and a step in which it grows by more than
 /// this is halved to be nearer to a straight line. Elsewhere, a longer step has the better slope.
 const BENT: f64 = 1.5;
-/// No load is looked at beyond these.
-const LOADS: (f64, f64) = (0.01, 1.0);
 
 /// The search for one system.
 pub(crate) struct Search {
@@ -61,98 +63,8 @@ pub(crate) struct Search {
     quick: bool,
 }
 
-/// What a search found.
-#[derive(Clone, Debug)]
-pub(crate) struct Highest {
-    /// Quantum of the system.
-    pub(crate) quantum_ns: f64,
-    /// Cost of a preemption.
-    pub(crate) preemption_ns: f64,
-    /// Rates per second just below and just above, with the slowdowns there; none if there is no such rate.
-    ends: Option<[(f64, Slowdowns); 2]>,
-    /// Loads that were simulated, with the slowdown there; missing in overload.
-    pub(crate) tried: Vec<(f64, Estimate)>,
-}
-
-/// Slowdowns in fixed point; none in overload.
-type Slowdowns = Option<Replicated>;
-
-impl Highest {
-    /// Replications near the highest rate.
-    fn replications(&self) -> usize {
-        let ends = self.ends.iter().flatten().filter_map(|(_, slowdowns)| slowdowns.as_ref());
-        ends.map(Replicated::replications).min().unwrap_or(0)
-    }
-
-    /// Over the first replications.
-    fn crossing(&self, replications: usize) -> Crossing {
-        let log = |slowdowns: &Slowdowns| Some(log_share(slowdowns.as_ref()?, replications));
-        match &self.ends {
-            Some([below, above]) => crossing((below.0, log(&below.1)), (above.0, log(&above.1))),
-            None => Crossing { log: None, jump: 0.0 },
-        }
-    }
-
-    /// The highest rate.
-    pub(crate) fn rate_per_s(&self, confidence: f64) -> Estimate {
-        self.crossing(self.replications()).interval(confidence)
-    }
-
-    /// The highest rate over that of another system, which saw the same requests.
-    pub(crate) fn over(&self, other: &Highest) -> Crossing {
-        let common = self.replications().min(other.replications());
-        self.crossing(common).over(&other.crossing(common))
-    }
-
-    /// As results are written.
-    pub(crate) fn row(&self) -> serde_json::Value {
-        let tried = self
-            .tried
-            .iter()
-            .map(|(load, slowdown)| serde_json::json!({ "load": load, "slowdown": slowdown }));
-        serde_json::json!({
-            "quantum_ns": self.quantum_ns,
-            "preemption_ns": self.preemption_ns,
-            "rate_per_s": self.rate_per_s(CONFIDENCE),
-            "tried": tried.collect::<Vec<_>>(),
-        })
-    }
-}
-
-/// A highest rate, or a ratio of such rates.
-pub(crate) struct Crossing {
-    log: Option<Linear>,
-    /// How far its logarithm may be off besides, either way: where slowdown jumps over the limit.
-    jump: f64,
-}
-
-impl Crossing {
-    /// The ratio of two, as far as they have replications in common.
-    pub(crate) fn over(&self, other: &Crossing) -> Crossing {
-        let both = self.log.as_ref().zip(other.log.as_ref());
-        let log = both
-            .filter(|(own, other)| own.replications() == other.replications())
-            .map(|(own, other)| own.plus(-1.0, other));
-        Crossing { log, jump: self.jump + other.jump }
-    }
-
-    pub(crate) fn interval(&self, confidence: f64) -> Estimate {
-        let Some(log) = &self.log else { return Estimate::MISSING };
-        let Estimate { estimate, low, high } = log.exp_interval(confidence);
-        Estimate { estimate, low: low * (-self.jump).exp(), high: high * self.jump.exp() }
-    }
-}
-
 /// Confidence of what is written and drawn.
 const CONFIDENCE: f64 = super::tables::CONFIDENCE;
-
-/// What was simulated at a load.
-struct Seen<T> {
-    load: f64,
-    /// Logarithm of the share that breaks the limit over the one that may; infinite in overload.
-    log: f64,
-    what: T,
-}
 
 impl Search {
     /// Steps of progress of a search: about as many loads are tried.
@@ -299,12 +211,6 @@ impl Search {
     }
 }
 
-/// The logarithm of the share of requests that break the limit over the one that may.
-fn log_share(slowdowns: &Replicated, replications: usize) -> Linear {
-    let above = slowdowns.share_above((SLOWDOWN_MAX * SLOWDOWN_ONE as f64) as u64, replications);
-    above.mapped(above.value() / (1.0 - PERCENTILE / 100.0), 1.0 / (1.0 - PERCENTILE / 100.0)).ln()
-}
-
 /// Share of the core time in which nothing is done.
 fn idle_share(results: &Results) -> f64 {
     let books = |part: fn(&Account) -> u128| -> f64 {
@@ -321,136 +227,5 @@ fn shown(results: &Results) -> Estimate {
             let slowdown = results.all.slowdown.percentile(PERCENTILE, CONFIDENCE);
             slowdown.divided_by(SLOWDOWN_ONE as f64)
         }
-    }
-}
-
-/// A load below the limit and one above it; where there is none, both are the last that was looked at.
-struct Bracket<T> {
-    below: Seen<T>,
-    above: Seen<T>,
-}
-
-impl<T> Bracket<T> {
-    /// Half as wide.
-    fn halved<E>(self, mut at: impl FnMut(f64) -> Result<Seen<T>, E>) -> Result<Self, E> {
-        let middle = at((self.below.load * self.above.load).sqrt())?;
-        Ok(match middle.log <= 0.0 {
-            true => Bracket { below: middle, ..self },
-            false => Bracket { above: middle, ..self },
-        })
-    }
-
-    /// Where a search in smaller steps starts.
-    fn start(&self) -> f64 {
-        let width = (self.above.load / self.below.load).ln();
-        match -self.below.log / (self.above.log - self.below.log) {
-            share if share.is_finite() && self.above.log.is_finite() => {
-                self.below.load * (share * width).exp()
-            }
-            _ => (self.below.load * self.above.load).sqrt(),
-        }
-    }
-}
-
-/// Steps up or down from `start` until the limit lies between two loads; where the upper one is overloaded, halves the
-/// way until it is not, or is very near.
-fn bracket<T: Clone, E>(
-    start: f64,
-    step: f64,
-    mut at: impl FnMut(f64) -> Result<Seen<T>, E>,
-) -> Result<Bracket<T>, E> {
-    // Straddles the start, so that mostly two loads do.
-    let mut here = at(start * (-step / 2.0).exp())?;
-    let upwards = here.log <= 0.0;
-    let mut bracket = loop {
-        let next = here.load * if upwards { step.exp() } else { (-step).exp() };
-        let next = if next < LOADS.1 { next } else { f64::midpoint(here.load, LOADS.1) };
-        let there = at(next)?;
-        match (upwards, there.log <= 0.0) {
-            (true, false) => break Bracket { below: here, above: there },
-            (false, true) => break Bracket { below: there, above: here },
-            _ if next < LOADS.0 || LOADS.1 - next < RESOLUTION => {
-                let last = Seen { what: there.what.clone(), ..there };
-                break Bracket { below: last, above: there };
-            }
-            _ => here = there,
-        }
-    };
-    while bracket.above.log.is_infinite() && bracket.above.load / bracket.below.load > 1.0 + RESOLUTION {
-        let middle = at(f64::midpoint(bracket.below.load, bracket.above.load))?;
-        if middle.log <= 0.0 { bracket.below = middle } else { bracket.above = middle }
-    }
-    Ok(bracket)
-}
-
-/// Where the line between two rates crosses the limit; they come with [`log_share`].
-fn crossing(below: (f64, Option<Linear>), above: (f64, Option<Linear>)) -> Crossing {
-    let width = (above.0 / below.0).ln();
-    match (&below.1, &above.1) {
-        (Some(low), Some(high)) => {
-            let rise = high.value() - low.value();
-            let share = -low.value() / rise;
-            // A higher slowdown at either end moves the crossing down.
-            let errors = low.mapped(0.0, (share - 1.0) * width / rise);
-            let errors = errors.plus(-width / rise, &high.mapped(0.0, share));
-            Crossing { log: Some(errors.mapped(below.0.ln() + share * width, 1.0)), jump: 0.0 }
-        }
-        (Some(low), None) => {
-            Crossing { log: Some(low.mapped(below.0.ln() + width / 2.0, 0.0)), jump: width / 2.0 }
-        }
-        (None, _) => Crossing { log: None, jump: 0.0 },
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A share that grows with the load, in replications that differ by `noise`.
-    fn grows(load: f64, limit: f64, noise: f64) -> Linear {
-        let share = |sign: f64| ((load / limit).powi(9) * (sign * noise).exp(), 1.0);
-        let signs = [1.0, -1.0, 1.0, -1.0, -1.0, 1.0, -1.0, 1.0];
-        Linear::ratio_of_sums(&signs.map(share)).ln()
-    }
-
-    fn find(step: f64, of: impl Fn(f64) -> Option<Linear>) -> Option<Crossing> {
-        let at = |load: f64| {
-            let what = of(load);
-            Ok::<_, ()>(Seen { load, log: what.as_ref().map_or(f64::INFINITY, Linear::value), what })
-        };
-        let Bracket { below, above } = bracket(0.5, step, at).unwrap();
-        let between = below.log <= 0.0 && above.log > 0.0;
-        between.then(|| crossing((below.load, below.what), (above.load, above.what)))
-    }
-
-    #[test]
-    fn finds_the_crossing_from_either_side() {
-        for limit in [0.3, 0.713, 0.97] {
-            let found = find(0.1, |load| Some(grows(load, limit, 0.1))).unwrap();
-            let rate = found.interval(0.95);
-            assert!(rate.contains(limit) && found.jump == 0.0, "{limit}: {rate:?}");
-            // Nine per cent are one of load; the mean of 8 replications, at t = 2.36.
-            assert!((0.005..0.02).contains(&rate.relative_half_width()), "{limit}: {rate:?}");
-        }
-    }
-
-    #[test]
-    fn what_two_systems_share_cancels_in_the_ratio_of_their_rates() {
-        let highest = |limit: f64| find(0.05, |load| Some(grows(load, limit, 0.3))).unwrap();
-        let ratio = highest(0.9).over(&highest(0.6)).interval(0.95);
-        assert!(ratio.contains(1.5) && ratio.relative_half_width() < 0.005, "{ratio:?}");
-    }
-
-    #[test]
-    fn a_jump_into_overload_is_known_to_the_resolution() {
-        let found = find(0.1, |load| (load < 0.6).then(|| grows(load, 0.9, 0.1))).unwrap();
-        let rate = found.interval(0.95);
-        assert!(rate.contains(0.6) && rate.relative_half_width() <= RESOLUTION, "{rate:?}");
-    }
-
-    #[test]
-    fn a_system_that_never_breaks_the_limit_or_never_keeps_it_has_no_highest_rate() {
-        assert!(find(0.3, |load| Some(grows(load, 5.0, 0.1))).is_none());
-        assert!(find(0.3, |_| None).is_none());
     }
 }
