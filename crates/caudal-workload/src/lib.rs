@@ -31,7 +31,6 @@ mod service;
 pub mod show;
 mod spec;
 mod summary;
-mod whole;
 
 pub use arrivals::{ArrivalSampler, ArrivalSpec, Arrivals, GapSpread, RampPoint, Step, TimestampFile};
 pub use error::{RowProblem, WorkloadError};
