@@ -204,6 +204,7 @@ pub struct FileSpec {
     pub unit: Option<Unit>,
     /// Whether the order of the rows is kept; default: independent draws.
     #[serde(skip_serializing_if = "Replay::is_off")]
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub replay: Replay,
     /// Share of each class instead of the file's own: every class exactly once, sum 1.
     #[serde(skip_serializing_if = "Option::is_none")]
