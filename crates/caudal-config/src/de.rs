@@ -10,7 +10,7 @@ use serde::de::value::{MapAccessDeserializer, StrDeserializer};
 use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde::{Serialize, forward_to_deserialize_any};
 
-use crate::error::{Finding, Place, listed, suggest};
+use crate::error::{Finding, Place, listed, nearest, suggest};
 use crate::tree::{Entry, Node, Value, built_in, join};
 
 /// Keys that choose the variant of an enum; never left out when looking for the guilty one.
@@ -22,6 +22,25 @@ pub(crate) fn read<T: DeserializeOwned>(node: &Node, path: &str) -> Result<T, Fi
         let steps = blame::<T>(node, &fault);
         fault.finding(node, &steps, path)
     })
+}
+
+/// As [`read`], for a table whose keys may all be left out: says of all of them what is wrong.
+pub(crate) fn read_all<T: DeserializeOwned>(table: &Node, path: &str) -> Result<T, Vec<Finding>> {
+    let (mut left, mut findings) = (table.clone(), Vec::new());
+    loop {
+        match read(&left, path) {
+            Ok(value) if findings.is_empty() => return Ok(value),
+            Ok(_) => return Err(findings),
+            Err(finding) => {
+                let key = finding.key.strip_prefix(path).and_then(|key| key.strip_prefix('.'));
+                let guilty = key.and_then(|key| key.split(['.', '[']).next()).map(str::to_owned);
+                findings.push(finding);
+                if guilty.and_then(|key| left.remove(&key)).is_none() {
+                    return Err(findings);
+                }
+            }
+        }
+    }
 }
 
 /// As [`read`], for enums: serde overlooks surplus keys where a variant has none at all, so what was read
@@ -88,11 +107,22 @@ impl Fault {
                 let place = node.entry(&unknown).map_or(node.place, |entry| entry.key_place);
                 let finding =
                     Finding::new(place, join(&key, &unknown), format!("`{unknown}` is no key of `{key}`"));
-                finding.help(suggest(&unknown, &expected))
+                let help = suggest(&unknown, &expected);
+                // Which of them there are depends on what the table is.
+                let tag = TAGS.into_iter().find(|tag| expected.contains(tag) && node.get(tag).is_some());
+                finding.help(match tag {
+                    Some(tag) => help.replacen("known:", &format!("known, depending on `{tag}`:"), 1),
+                    None => help,
+                })
             }
-            What::MissingKey(missing) => {
-                Finding::new(node.place, join(&key, missing), format!("`{key}` needs `{missing}`"))
-            }
+            What::MissingKey(missing) => match misspelt(node, missing) {
+                Some(entry) => {
+                    let message = format!("`{}` is no key of `{key}`", entry.key);
+                    let finding = Finding::new(entry.key_place, join(&key, &entry.key), message);
+                    finding.help(format!("did you mean `{missing}`?"))
+                }
+                None => Finding::new(node.place, join(&key, missing), format!("`{key}` needs `{missing}`")),
+            },
             What::UnknownName { name, expected } => {
                 let message = format!("`{key}` can not be \"{name}\"");
                 Finding::new(node.place, key, message).help(suggest(&name, &expected))
@@ -100,6 +130,12 @@ impl Fault {
             What::Other { message, help } => Finding { place: node.place, key, message, help },
         }
     }
+}
+
+/// The key of `table` that may be a slip for the one that is missing.
+fn misspelt<'a>(table: &'a Node, missing: &str) -> Option<&'a Entry> {
+    let near = |entry: &&Entry| nearest(&entry.key, [missing]).is_some();
+    table.entries().iter().find(near)
 }
 
 /// The steps to the value or table that a fault is about.
@@ -253,6 +289,7 @@ fn wanted(expected: &str) -> String {
         other if other.starts_with("internally tagged enum") => {
             "the name of a policy, or a table with `policy`".to_owned()
         }
+        other if other.starts_with("enum ") => "one of the names that it can be, in quotes".to_owned(),
         other if other.starts_with("struct") || other == "a map" => "a table".to_owned(),
         other => other.to_owned(),
     }

@@ -204,14 +204,8 @@ impl fmt::Display for ConfigError {
     }
 }
 
-impl std::error::Error for ConfigError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            ConfigError::Io { source, .. } => Some(source),
-            _ => None,
-        }
-    }
-}
+/// What the system says stands in the message itself, and is no source that would be told once more.
+impl std::error::Error for ConfigError {}
 
 impl Diagnostic for ConfigError {
     fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn Diagnostic> + 'a>> {

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use caudal_policy::allocation::AllocationConfig;
 
 use crate::coherence::Host;
-use crate::de::unknown_key;
+use crate::de::{key_place, unknown_key};
 use crate::error::{ConfigError, Finding, Place, Source};
-use crate::measure::or_default;
+use crate::measure::{or_default, too_few};
 use crate::plan::{Parts, SystemPlan, note, resolve};
 use crate::sweep::{Axis, axes, combination, combinations, fixed};
-use crate::tree::{self, Node, Value};
+use crate::tree::{self, Entry, Node, Value};
 use crate::workload::{Workload, workload, wrong_load};
 use crate::{Costs, Measure, Offered, POINTS_MAX, System, write};
 
@@ -217,13 +217,15 @@ fn build(text: &str, base_dir: &Path, options: &Options) -> Result<(String, Buil
     for (i, text) in options.overrides.iter().enumerate() {
         findings.extend(tree::set_override(&mut root, text, i + 1).err());
     }
-    let known = |key: &str| FILE_KEYS.contains(&key);
-    let unknown = root.entries().iter().filter(|entry| !known(&entry.key));
-    findings.extend(unknown.map(|entry| unknown_key(entry, "", &FILE_KEYS)));
-    for entry in root.entries().iter().filter(|entry| known(&entry.key)) {
-        findings.extend(wrong_shape(&entry.key, &entry.node));
-    }
-    if !findings.is_empty() {
+    let (known, unknown): (Vec<&Entry>, Vec<&Entry>) =
+        root.entries().iter().partition(|entry| FILE_KEYS.contains(&entry.key.as_str()));
+    findings.extend(unknown.into_iter().map(|entry| unknown_key(entry, "", &FILE_KEYS)));
+    let wrong: Vec<Finding> =
+        known.into_iter().filter_map(|entry| wrong_shape(&entry.key, &entry.node)).collect();
+    // A system that seems to be missing may be misspelt.
+    let unreadable = !wrong.is_empty() || (!findings.is_empty() && root.get("system").is_none());
+    findings.extend(wrong);
+    if unreadable {
         return Err(findings);
     }
     let workload = root.get("workload").map(|table| workload(table, base_dir)).transpose();
@@ -233,6 +235,9 @@ fn build(text: &str, base_dir: &Path, options: &Options) -> Result<(String, Buil
     let systems = note(&mut findings, systems(&root, options.host, offered));
     if let (Some(Some(workload)), Some(systems)) = (&workload, &systems) {
         findings.extend(wrong_rates(workload, systems));
+    }
+    if let (Some(Some(workload)), Some(measure)) = (&workload, &measure) {
+        findings.extend(nothing_to_measure(workload, measure, root.get("workload")));
     }
     match (workload, measure, systems) {
         (Some(workload), Some(measure), Some(systems)) if findings.is_empty() => {
@@ -253,6 +258,13 @@ fn wrong_shape(key: &str, node: &Node) -> Option<Finding> {
             Some(Finding::new(node.place, key, message).help(format!("write [{key}] on a line of its own")))
         }
     }
+}
+
+/// Recorded arrivals of which a warm-up leaves nothing.
+fn nothing_to_measure(workload: &Workload, measure: &Measure, table: Option<&Node>) -> Option<Finding> {
+    let (message, help) = too_few(&workload.arrivals, measure.warm_up)?;
+    let place = table.map_or(Place::BUILT_IN, |table| key_place(table, "arrivals"));
+    Some(Finding::new(place, "workload.arrivals", message).help(help))
 }
 
 /// What overloads a machine, or the cores of it that are held all the time, without saying so.

@@ -52,7 +52,7 @@ pub use coherence::Host;
 pub use costs::Costs;
 pub use error::{ConfigError, Problem};
 pub use file::{File, Options, Point};
-pub use measure::{Measure, Stop, WarmUp};
+pub use measure::{ARRIVALS_MIN, Measure, Stop, WarmUp};
 pub use plan::SystemPlan;
 pub use presets::{Number, Preset, find_preset, nearest_preset, presets};
 pub use rate::{Rate, RateError};

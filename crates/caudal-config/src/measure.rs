@@ -3,10 +3,11 @@
 use std::fmt;
 
 use caudal_policy::Picos;
+use caudal_workload::Arrivals;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::de::read;
+use crate::de::read_all;
 use crate::error::{Finding, Place};
 use crate::tree::Node;
 
@@ -74,12 +75,14 @@ impl Default for Stop {
     }
 }
 
+/// Recorded arrivals that it takes at least to find a warm-up from the data: twenty batches of five.
+pub const ARRIVALS_MIN: u64 = 100;
 /// Most requests of one point: a day of the fastest simulation.
 const REQUESTS_MAX: u64 = 1_000_000_000_000;
 
 /// Reads and checks the table.
 pub(crate) fn measure(table: &Node) -> Result<Measure, Vec<Finding>> {
-    let measure: Measure = read(table, "measure").map_err(|finding| vec![finding])?;
+    let measure: Measure = read_all(table, "measure")?;
     let mut findings = Vec::new();
     let mut check = |key: &str, right: bool, message: String, help: &str| {
         if !right {
@@ -139,6 +142,30 @@ pub(crate) fn measure(table: &Node) -> Result<Measure, Vec<Finding>> {
 /// What holds without a `[measure]` table.
 pub(crate) fn or_default(table: Option<&Node>) -> Result<Measure, Vec<Finding>> {
     measure(table.unwrap_or(&Node::table(Place::BUILT_IN)))
+}
+
+/// Recorded arrivals end: what is wrong where a warm-up leaves none of them to measure, and what would be right.
+pub(crate) fn too_few(arrivals: &Arrivals, warm_up: WarmUp) -> Option<(String, String)> {
+    let count = arrivals.count()?;
+    let left_out = match warm_up {
+        WarmUp::Auto if count < ARRIVALS_MIN => {
+            let message = format!("{count} recorded arrivals are too few to find a warm-up from");
+            let help = format!(
+                "record {ARRIVALS_MIN} or more (thousands for a p99.9), or say warm-up = 0 in [measure] to measure all"
+            );
+            return Some((message, help));
+        }
+        WarmUp::Auto => return None,
+        WarmUp::Requests(requests) => requests,
+        // Where gaps are stretched, how many requests that is depends on the load.
+        WarmUp::Time(time) => (time.0 as f64 / 1e12 * arrivals.natural_rate()?).ceil() as u64,
+    };
+    (left_out >= count).then(|| {
+        let message = format!(
+            "a warm-up of {left_out} requests leaves none of the {count} recorded arrivals to measure"
+        );
+        (message, "record more, or write a shorter `warm-up` in [measure]".to_owned())
+    })
 }
 
 impl Serialize for WarmUp {

@@ -3,7 +3,7 @@
 use caudal_policy::allocation::AllocationConfig;
 
 use crate::coherence::{self, Host, Incoherence};
-use crate::de::{read, read_strictly, unknown_key};
+use crate::de::{read, read_all, read_strictly, unknown_key};
 use crate::error::{Finding, Place, suggest};
 use crate::presets::{Preset, find_preset, nearest_preset, presets};
 use crate::tree::{Node, Value, built_in};
@@ -125,7 +125,7 @@ pub(crate) fn resolve(parts: &Parts<'_>) -> Result<SystemPlan, Vec<Finding>> {
         costs: overlaid_costs(preset, [parts.costs, parts.system.get("costs")]),
     };
     let system = note(&mut findings, read_system(&merged.system, cores.unwrap_or(1)));
-    let costs = note(&mut findings, read::<Costs>(&merged.costs, "costs").map_err(|finding| vec![finding]));
+    let costs = note(&mut findings, read_all::<Costs>(&merged.costs, "costs"));
     let (Some(system), Some(costs), Some(_), true) = (system, costs, cores, findings.is_empty()) else {
         return Err(findings);
     };

@@ -237,23 +237,24 @@ impl Reader {
             DeValue::Integer(digits) => match i64::from_str_radix(digits.as_str(), digits.radix()) {
                 Ok(value) => Value::Integer(value),
                 Err(_) => {
-                    let message = format!("`{digits}` is beyond the whole numbers of TOML");
-                    self.findings.push(Finding::new(place, path, message));
+                    let finding =
+                        Finding::new(place, path, format!("`{digits}` is beyond the whole numbers of TOML"));
+                    self.findings.push(finding.help("write a whole number such as 16"));
                     Value::Integer(0)
                 }
             },
             DeValue::Float(digits) => match digits.as_str().parse::<f64>() {
                 Ok(value) if value.is_finite() => Value::Float(value),
                 _ => {
-                    let message = format!("`{digits}` is no finite number");
-                    self.findings.push(Finding::new(place, path, message));
+                    let finding = Finding::new(place, path, format!("`{digits}` is no finite number"));
+                    self.findings.push(finding.help("write digits, as in 1.5 or 1e-3"));
                     Value::Float(0.0)
                 }
             },
             DeValue::Datetime(date) => {
                 let finding =
                     Finding::new(place, path, format!("`{date}` is a date, which nothing here wants"));
-                self.findings.push(finding);
+                self.findings.push(finding.help("write a number, or text in quotes"));
                 Value::Text(String::new())
             }
             DeValue::Array(items) => {

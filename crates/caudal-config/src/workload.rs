@@ -67,6 +67,8 @@ pub(crate) fn workload(table: &Node, base_dir: &Path) -> Result<Workload, Vec<Fi
         .filter(|entry| !WORKLOAD_KEYS.contains(&entry.key.as_str()))
         .map(|entry| unknown_key(entry, "workload", &WORKLOAD_KEYS))
         .collect();
+    // Before the others: of two findings with the same words, the first one is told.
+    findings.extend(table.get("arrivals").into_iter().flat_map(of_workload));
     let service = note(&mut findings, service(table, base_dir));
     let arrivals = note(&mut findings, arrivals(table, base_dir));
     let overload = table.get("overload").map_or(Ok(false), |node| read(node, "workload.overload"));
@@ -115,6 +117,17 @@ fn arrivals(table: &Node, base_dir: &Path) -> Result<(ArrivalSpec, Arrivals), Ve
     let spec: ArrivalSpec = read(node, "workload.arrivals").map_err(|finding| vec![finding])?;
     let compiled = spec.compile(base_dir);
     compiled.map(|arrivals| (spec, arrivals)).map_err(|error| vec![locate(node, "workload.arrivals", &error)])
+}
+
+/// Keys of `[workload]` that stand in `arrivals`.
+fn of_workload(arrivals: &Node) -> impl Iterator<Item = Finding> {
+    let misplaced =
+        arrivals.entries().iter().filter(|entry| ["load", "rate", "overload"].contains(&entry.key.as_str()));
+    misplaced.map(|entry| {
+        let message = format!("`{}` is no key of `workload.arrivals`", entry.key);
+        let finding = Finding::new(entry.key_place, format!("workload.arrivals.{}", entry.key), message);
+        finding.help("it belongs to [workload]: write it beside `arrivals`")
+    })
 }
 
 /// Points a workload's error at the key that it names.

@@ -29,6 +29,15 @@ cores = 16"#,
             r#"1:2: `sytem` is no key of this file (did you mean `system`?)"#,
         ),
         (
+            r#"[mesure]
+seed = 1
+[system]
+cors = 16"#,
+            r#"1:2: `mesure` is no key of this file (did you mean `measure`?)
+3:1: `[system]` needs `cores` (write the cores of the machine, as in cores = 16)
+4:1: `cors` is no key of `[system]` (did you mean `cores`?)"#,
+        ),
+        (
             r#"[[system]]
 cores = 16
 [[system]]
@@ -77,7 +86,7 @@ cores = 1_000_000_000"#,
         (
             r#"[system]
 cores = 99999999999999999999"#,
-            r#"2:9: `99999999999999999999` is beyond the whole numbers of TOML"#,
+            r#"2:9: `99999999999999999999` is beyond the whole numbers of TOML (write a whole number such as 16)"#,
         ),
         (
             r#"[system]
@@ -104,7 +113,7 @@ preset = "zzz""#,
         (
             r#"[system]
 cores = 1979-05-27"#,
-            r#"2:9: `1979-05-27` is a date, which nothing here wants"#,
+            r#"2:9: `1979-05-27` is a date, which nothing here wants (write a number, or text in quotes)"#,
         ),
         (
             r#"[system]
@@ -152,6 +161,12 @@ discipline = { policy = "processor-sharing", quantm = "2us" }"#,
 cores = 16
 discipline = { policy = "processor-sharing", quantum = "2us", fresh = "fist" }"#,
             r#"3:71: `system.discipline.fresh` can not be "fist" (did you mean `first`?)"#,
+        ),
+        (
+            r#"[system]
+cores = 16
+discipline = { polcy = "fcfs" }"#,
+            r#"3:16: `polcy` is no key of `system.discipline` (did you mean `policy`?)"#,
         ),
         (
             r#"[system]
@@ -317,7 +332,7 @@ probe_factor = 0.9"#,
 cores = 16
 [costs]
 probe_factor = nan"#,
-            r#"4:16: `nan` is no finite number"#,
+            r#"4:16: `nan` is no finite number (write digits, as in 1.5 or 1e-3)"#,
         ),
     ]);
 }
@@ -352,6 +367,21 @@ cores = 16
 [measure]
 warm-up = "automatic""#,
             r#"4:11: "automatic" is not what belongs here (write "auto", a number of requests, or a time such as "10ms")"#,
+        ),
+        (
+            r#"[system]
+cores = 16
+[measure]
+sead = 1
+percentiles = [100]
+warmup = 3
+[costs]
+steel = "1us"
+probe_fctor = 2"#,
+            r#"4:1: `sead` is no key of `measure` (did you mean `seed`?)
+6:1: `warmup` is no key of `measure` (did you mean `warm-up`?)
+8:1: `steel` is no key of `costs` (did you mean `steal`?)
+9:1: `probe_fctor` is no key of `costs` (did you mean `probe_factor`?)"#,
         ),
         (
             r#"[system]
@@ -455,6 +485,14 @@ cores = 16"#,
         ),
         (
             r#"[workload]
+service = { file = "nowhere.csv", unit = 3 }
+load = 0.5
+[system]
+cores = 16"#,
+            r#"2:42: `3` is not what belongs here (write one of the names that it can be, in quotes)"#,
+        ),
+        (
+            r#"[workload]
 service = { file = "nowhere.csv" }
 load = 0.5
 [system]
@@ -472,12 +510,72 @@ cores = 16"#,
         ),
         (
             r#"[workload]
+service = { distribution = "exponential", mean = "1us", weight = 2 }
+arrivals = { process = "poisson", rate = "1M/s" }
+[system]
+cores = 16"#,
+            r#"2:57: `weight` is no key of `workload.service` (did you mean `weights`?)
+3:35: `rate` is no key of `workload.arrivals` (it belongs to [workload]: write it beside `arrivals`)"#,
+        ),
+        (
+            r#"[workload]
+service = "exp-1us"
+arrivals = { process = "poisson", zzz = 1 }
+load = 0.5
+[system]
+cores = 16"#,
+            r#"3:35: `zzz` is no key of `workload.arrivals` (known, depending on `process`: `process`, `file`, `scv`, `sigma`, `on`, `off`, `off_rate`, `steps`, `points`, `column`, `unit` and `scale`)"#,
+        ),
+        (
+            r#"[workload]
 service = "exp-1us"
 load = 0.5
 "#,
             r#"1:1: there is no table [system] (add it, as in preset = "tiny-quanta" and cores = 16)"#,
         ),
     ]);
+}
+
+#[test]
+fn recorded_arrivals_of_which_a_warm_up_leaves_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let times = |count: u64| (0..count).map(|n| format!("{}\n", 1_000 * n)).collect::<String>();
+    std::fs::write(dir.path().join("5.csv"), times(5)).unwrap();
+    std::fs::write(dir.path().join("100.csv"), times(100)).unwrap();
+    let read = |file: &str, more: &str, warm_up: &str| {
+        let text = format!(
+            "[workload]\nservice = \"exp-1us\"\narrivals = {{ file = \"{file}\"{more} }}\n[system]\ncores = 4\n\
+             [measure]\nwarm-up = {warm_up}\n"
+        );
+        File::parse(&text, dir.path().join("in.toml")).map(drop).map_err(|error| error.to_string())
+    };
+    for (file, warm_up, says) in [
+        (
+            "5.csv",
+            "\"auto\"",
+            "in.toml:3:1: 5 recorded arrivals are too few to find a warm-up from (record 100 or more",
+        ),
+        (
+            "5.csv",
+            "5",
+            "a warm-up of 5 requests leaves none of the 5 recorded arrivals to measure (record more,",
+        ),
+        ("100.csv", "\"100us\"", "a warm-up of 100 requests leaves none of the 100"),
+    ] {
+        let error = read(file, "", warm_up).unwrap_err();
+        assert!(error.contains(says), "{error}");
+    }
+    for (file, more, warm_up) in [
+        ("5.csv", "", "0"),
+        ("5.csv", "", "4"),
+        ("100.csv", "", "\"auto\""),
+        ("100.csv", "", "\"98us\""),
+        // How long they last then depends on the load.
+        ("100.csv", ", scale = true", "\"100us\""),
+    ] {
+        let read = read(file, more, warm_up);
+        assert!(read.is_ok(), "{file} {warm_up}: {read:?}");
+    }
 }
 
 #[test]

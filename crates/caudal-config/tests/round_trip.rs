@@ -364,3 +364,38 @@ fn the_schema_knows_every_table() {
         text.contains("steal_check") && text.contains("processor-sharing") && text.contains("log-normal")
     );
 }
+
+#[test]
+fn the_schema_asks_for_no_key_that_may_be_left_out() {
+    for (table, key, without) in [
+        ("ArrivalSpec", "off_rate", "arrivals = { process = \"on-off\", on = \"1us\", off = \"1us\" }"),
+        ("TimestampFile", "scale", "arrivals = { file = \"times.csv\" }"),
+        ("FileSpec", "replay", "service = { file = \"service.csv\" }"),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let times: String = (0..200).map(|n| format!("{}\n", n * 1000)).collect();
+        std::fs::write(dir.path().join("times.csv"), times).unwrap();
+        std::fs::write(dir.path().join("service.csv"), "1000\n2000\n").unwrap();
+        let service = if without.starts_with("service") { "" } else { "service = \"exp-1us\"\n" };
+        let load = if without.contains("times.csv") { "" } else { "load = 0.5\n" };
+        let text = format!("[workload]\n{service}{without}\n{load}[system]\ncores = 16\n");
+        let read = File::parse(&text, dir.path().join("in.toml"));
+        assert!(read.is_ok(), "{text}: {read:?}");
+        let definition = schema()["$defs"][table].clone();
+        let tables: Vec<&serde_json::Value> =
+            match definition["anyOf"].as_array().or(definition["oneOf"].as_array()) {
+                Some(variants) => {
+                    variants.iter().filter(|variant| variant["properties"].get(key).is_some()).collect()
+                }
+                None => vec![&definition],
+            };
+        assert!(!tables.is_empty(), "{table} has no `{key}`");
+        for table in tables {
+            let required = table["required"].as_array().map_or(&[][..], Vec::as_slice);
+            assert!(
+                table["properties"].get(key).is_some() && !required.iter().any(|it| it == key),
+                "{table}"
+            );
+        }
+    }
+}

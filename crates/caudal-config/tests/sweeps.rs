@@ -159,7 +159,7 @@ fn overrides_win_and_are_pointed_at() {
         ("system.cores", "--set:1:1: `system.cores` sets nothing (write key.of.tables=value,"),
         ("system..cores=1", "--set:1:1: `system..cores` is no path of keys"),
         ("workload.load=1.5", "--set:1:15: at a load of 1.5 the backlog grows without end"),
-        ("system.cores=nan", "--set:1:14: `nan` is no finite number"),
+        ("system.cores=nan", "--set:1:14: `nan` is no finite number (write digits, as in 1.5 or 1e-3)"),
         ("system.pools=3", "--set:1:14: pools that the cores can not be shared out to"),
     ] {
         let error = read(&[set]).expect_err(set).to_string();
@@ -245,7 +245,7 @@ fn recorded_arrivals_have_a_load_of_their_own() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("times.csv"), "timestamp_ns\n0\n1000\n2000\n").unwrap();
     let read = |arrivals: &str| {
-        let text = format!("{WORKLOAD}arrivals = {arrivals}\n[system]\ncores = 16");
+        let text = format!("{WORKLOAD}arrivals = {arrivals}\n[system]\ncores = 16\n[measure]\nwarm-up = 0");
         File::parse(&text, dir.path().join("in.toml"))
     };
     let points = read("{ file = \"times.csv\" }").unwrap().points().unwrap();
@@ -263,7 +263,8 @@ fn a_workload_names_the_files_that_it_was_read_from() {
     std::fs::write(path("gets.csv"), "1000\n1200\n").unwrap();
     std::fs::write(path("times.csv"), "0\n2000\n4000\n").unwrap();
     let text = "[workload]\nservice = { distribution = \"mixture\", classes = [{ name = \"get\", weight = 1, \
-                service = { file = \"gets.csv\" } }] }\narrivals = { file = \"times.csv\" }\n[system]\ncores = 16\n";
+                service = { file = \"gets.csv\" } }] }\narrivals = { file = \"times.csv\" }\n[system]\ncores = 16\n\
+                [measure]\nwarm-up = 0\n";
     let file = File::parse(text, path("in.toml")).unwrap();
     assert_eq!(file.workload.unwrap().files, [path("gets.csv"), path("times.csv")]);
 }

@@ -99,9 +99,7 @@ impl TargetLine {
     /// The statistic that the target bounds. What a run shows that was too short for the steady state is a lower bound.
     #[must_use]
     pub fn of(&self, row: &Row) -> Option<Stat> {
-        let stat = row.stat(self.class.as_deref(), self.metric, &self.percentile)?;
-        let open = |(low, _): (f64, f64)| (low, f64::INFINITY);
-        Some(if row.steady { stat } else { Stat { interval: stat.interval.map(open), ..stat } })
+        row.steady_stat(self.class.as_deref(), self.metric, &self.percentile)
     }
 
     fn unit(&self) -> Unit {

@@ -173,6 +173,15 @@ impl Row {
         self.stats(class, metric)?.get(name).copied()
     }
 
+    /// As [`Row::stat`], with what it shows of the steady state: in a run that was too short for that, the system was
+    /// still filling up, and the interval has no upper end.
+    #[must_use]
+    pub fn steady_stat(&self, class: Option<&str>, metric: Metric, name: &str) -> Option<Stat> {
+        let stat = self.stat(class, metric, name)?;
+        let open = |(low, _): (f64, f64)| (low, f64::INFINITY);
+        Some(if self.steady { stat } else { Stat { interval: stat.interval.map(open), ..stat } })
+    }
+
     /// All statistics of a metric, for all requests (`class` = `None`) or one class.
     #[must_use]
     pub fn stats(&self, class: Option<&str>, metric: Metric) -> Option<&Stats> {

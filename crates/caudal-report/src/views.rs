@@ -160,10 +160,9 @@ impl Subject<'_> {
             .filter(|variant| !variant.plots.is_empty())
             .collect();
         let kept: Vec<_> = variants.iter().map(|variant| variant.name.clone()).collect();
-        let note =
-            "The band is the confidence interval; without one, no upper end is known. A curve that goes up to a × is overloaded there: its \
-                    latency has no bound."
-                .to_owned();
+        let note = "The band is the confidence interval. An arrow upwards: no upper end is known, and the band ends \
+                    at the estimate. A curve that goes up to a × is overloaded there: its latency has no bound."
+            .to_owned();
         let shown = self.shown(&kept, metric);
         (!variants.is_empty()).then(|| Chart { title: title.into(), note, variants, shown })
     }
@@ -174,7 +173,10 @@ impl Subject<'_> {
         for (label, rows) in curves(self.rows, along) {
             let points: Vec<Point> = rows
                 .iter()
-                .filter_map(|row| Some(vertical(along.of(row)?, row.stat(class, metric, name)?)))
+                .filter_map(|row| {
+                    let point = vertical(along.of(row)?, row.steady_stat(class, metric, name)?);
+                    Some(Point { note: doubt(row).to_owned(), ..point })
+                })
                 .collect();
             let overloaded =
                 rows.iter().filter(|row| row.overloaded && row.stat(class, metric, name).is_none());
@@ -240,13 +242,22 @@ impl Subject<'_> {
 }
 
 fn trade_point(row: &Row, class: Option<&str>, name: &str) -> Option<Point> {
-    let (efficiency, tail) = (row.efficiency?, row.stat(class, Metric::Latency, name)?);
+    let (efficiency, tail) = (row.efficiency?, row.steady_stat(class, Metric::Latency, name)?);
     let mut note = row.load.map_or(String::new(), |load| format!("load {}", Unit::Plain.show(load)));
     if let Some(cores) = row.cores_mean.map(|stat| stat.estimate).or(row.held_cores()) {
         let cores = Unit::Plain.show(cores);
         note.push_str(&format!(", {cores} core{}", if cores == "1" { "" } else { "s" }));
     }
+    let doubt = doubt(row);
+    if !doubt.is_empty() {
+        note.push_str(&format!("\n{doubt}"));
+    }
     Some(Point { x_interval: tail.interval, note, ..vertical(tail.estimate, efficiency) })
+}
+
+/// Why the estimates of a point may be too low; empty if they are not.
+fn doubt(row: &Row) -> &'static str {
+    if row.steady || row.overloaded { "" } else { "too short a run for the steady state: it may be more" }
 }
 
 /// Rings the points that none beats in both, and adds the line through them.
@@ -322,6 +333,25 @@ mod tests {
         let charts = Subject { rows: &rows, targets: &[], winner: None }.charts();
         let series = &charts[0].variants[0].plots[0].series[0];
         assert_eq!((series.points.len(), series.unbounded.as_slice()), (1, &[0.9][..]));
+    }
+
+    #[test]
+    fn a_run_that_was_too_short_has_no_upper_end_and_says_so() {
+        let point = r#"{"estimate":2000,"low":1900,"high":2100}"#;
+        let row = |load: f64, steady: bool| {
+            format!(
+                r#"{{"system":"a","load":{load},"steady":{steady},"efficiency":0.5,"latency_ns":{{"p99":{point}}}}}"#
+            )
+        };
+        let rows = rows(&[&row(0.5, true), &row(0.9, false)]);
+        let charts = Subject { rows: &rows, targets: &[], winner: None }.charts();
+        let tail = &charts[0].variants[0].plots[0].series[0].points;
+        let interval = |at: usize| tail[at].y_interval.unwrap();
+        assert_eq!((interval(0), interval(1)), ((1900.0, 2100.0), (1900.0, f64::INFINITY)));
+        assert!(tail[0].note.is_empty() && tail[1].note.starts_with("too short a run"), "{}", tail[1].note);
+        let trade = charts[1].variants[0].plots[0].series.iter().find(|series| series.name == "a").unwrap();
+        assert_eq!(trade.points[1].x_interval, Some((1900.0, f64::INFINITY)));
+        assert!(trade.points[1].note.ends_with("it may be more") && !trade.points[0].note.contains("short"));
     }
 
     #[test]

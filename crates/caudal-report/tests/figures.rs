@@ -46,6 +46,40 @@ fn a_figure_is_a_file_of_its_own() {
     keep("tails.svg", &all_charts[0].to_svg());
 }
 
+/// A curve through points that lie 1 apart; an interval each.
+fn curve(intervals: &[(f64, f64)]) -> String {
+    let point = |(n, &(low, high)): (usize, &(f64, f64))| Point::new(n as f64, 10.0).within(low, high);
+    let points = intervals.iter().enumerate().map(point).collect();
+    let axis = |label: &str| Axis::new(label, Unit::Plain, Spread::Linear).from(0.0).to(20.0);
+    let plot = Plot::new("", axis("load"), axis("p99")).with(Series::line("go", points));
+    Chart::single("", "", vec![plot]).to_svg()
+}
+
+/// Corners of the bands of a class, `band` or `band open`.
+fn bands(svg: &str, class: &str) -> Vec<usize> {
+    let opening = format!("<path class=\"{class}\" d=\"");
+    let bands = svg.split(&opening).skip(1);
+    bands.map(|band| band.split('"').next().unwrap().matches(['M', 'L']).count()).collect()
+}
+
+#[test]
+fn a_band_without_upper_end_is_drawn_without_one() {
+    const CLOSED: (f64, f64) = (9.0, 12.0);
+    const OPEN: (f64, f64) = (9.0, f64::INFINITY);
+    let svg = curve(&[CLOSED; 4]);
+    assert_eq!((bands(&svg, "band"), bands(&svg, "band open")), (vec![8], vec![]));
+    assert_eq!(svg.matches("class=\"up\"").count(), 0);
+    // Two steps in the middle have an open end.
+    let svg = curve(&[CLOSED, CLOSED, OPEN, CLOSED, CLOSED]);
+    assert_eq!((bands(&svg, "band"), bands(&svg, "band open")), (vec![4, 4], vec![6]));
+    assert_eq!(svg.matches("class=\"up\"").count(), 1);
+    assert!(svg.contains("p99 10 (9 to 12)") && svg.contains("p99 10 (9 or more)"), "{svg}");
+    // Of what nothing is known, nothing is drawn.
+    let svg = curve(&[CLOSED, (f64::NEG_INFINITY, f64::INFINITY), CLOSED]);
+    assert_eq!((bands(&svg, "band").len(), bands(&svg, "band open").len()), (0, 0));
+    assert!(svg.contains("p99 10 (of unknown precision)"));
+}
+
 #[test]
 fn statements_and_figures_of_a_paper_make_a_report() {
     let report = Report {

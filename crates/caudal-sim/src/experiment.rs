@@ -309,7 +309,10 @@ impl Experiment<'_> {
             let cut = match series.and_then(|series| series.truncation()) {
                 Some(cut) => cut,
                 None if u64::from(overloaded) > PILOTS / 2 => 0,
-                None if requests * 4 > most => requests,
+                // Of recorded arrivals, most are to be measured.
+                None if requests * 4 > most => {
+                    requests.min(self.arrivals.count().map_or(most, |count| count / 4))
+                }
                 None => {
                     requests *= 4;
                     continue;

@@ -27,6 +27,7 @@ mod stop;
 mod summary;
 pub mod t;
 pub mod theory;
+pub mod whole;
 
 pub use estimate::Estimate;
 pub use histogram::{Bucket, Histogram, RELATIVE_ERROR};

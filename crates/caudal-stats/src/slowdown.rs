@@ -1,11 +1,6 @@
 //! Slowdowns of many requests at a time.
 
-use crate::SLOWDOWN_ONE;
-
-/// Numbers below this are whole in an `f64` whose bits are [`ONES`] and the number.
-const LIMIT: f64 = (1_u64 << 52) as f64;
-/// Bits of the `f64` 2^52.
-const ONES: u64 = 0x433 << 52;
+use crate::{SLOWDOWN_ONE, whole};
 
 /// Requests that one step of the loop takes.
 const STEP: usize = 8;
@@ -29,22 +24,19 @@ pub fn slowdowns(sojourn_ps: &[u64], service_ps: &[u64], out: &mut [u64]) {
     }
 }
 
-/// Without conversions, for which vectors have no instruction: for what is less than 2^52 there is an addition.
+/// Without conversions, for which vectors have no instruction ([`whole`]).
 #[inline(always)]
 fn step(sojourns_ps: &[u64; STEP], services_ps: &[u64; STEP], out: &mut [u64; STEP]) {
     let (mut any, mut high) = ([0; STEP], [0.0; STEP]);
     for i in 0..STEP {
-        let sojourn = f64::from_bits(sojourns_ps[i] | ONES) - LIMIT;
-        let service = f64::from_bits(services_ps[i] | ONES) - LIMIT;
+        let (sojourn, service) = (whole::to_float(sojourns_ps[i]), whole::to_float(services_ps[i]));
         let quotient = sojourn * SLOWDOWN_ONE as f64 / service;
-        // To the nearest, and from there down.
-        let rounded = quotient + LIMIT;
-        out[i] = (rounded.to_bits() ^ ONES) - u64::from(rounded - LIMIT > quotient);
+        out[i] = whole::floor(quotient);
         any[i] = sojourns_ps[i] | services_ps[i];
         high[i] = quotient;
     }
-    if any.into_iter().fold(0, |any, next| any | next) >= LIMIT as u64
-        || high.into_iter().any(|high| high >= LIMIT)
+    if any.into_iter().fold(0, |any, next| any | next) >= whole::LIMIT
+        || high.into_iter().any(|high| high >= whole::LIMIT as f64)
     {
         for i in 0..STEP {
             out[i] = slowdown(sojourns_ps[i], services_ps[i]);

@@ -170,6 +170,11 @@ pub(crate) fn candidates(question: &Question) -> Result<(Vec<Candidate>, Vec<Lef
     } else {
         question.systems.iter().map(|name| by_name(name)).collect::<Result<_, _>>()?
     };
+    let twice =
+        asked.iter().enumerate().find(|(at, preset)| asked[..*at].iter().any(|it| it.name == preset.name));
+    if let Some((_, preset)) = twice {
+        return Err(TuneError::SystemTwice(preset.name.to_owned()));
+    }
     let (mut taken, mut left_out) = (Vec::new(), Vec::new());
     for preset in asked {
         match candidate(preset, question) {
@@ -190,7 +195,12 @@ pub(crate) fn candidates(question: &Question) -> Result<(Vec<Candidate>, Vec<Lef
 }
 
 fn by_name(name: &str) -> Result<&'static Preset, TuneError> {
-    let error = || TuneError::UnknownSystem { name: name.to_owned(), hint: nearest_preset(name) };
+    let error = || {
+        let all = || presets().map(|preset| preset.name).collect::<Vec<_>>().join(", ");
+        let near = nearest_preset(name).map(|near| format!("did you mean `{near}`?"));
+        let hint = near.unwrap_or_else(|| format!("there are {}", all()));
+        TuneError::UnknownSystem { name: name.to_owned(), hint }
+    };
     find_preset(name).ok_or_else(error)
 }
 

@@ -1,5 +1,7 @@
 //! What can not be planned or compared, and what would be right.
 
+use crate::show::time;
+
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum TuneError {
@@ -7,18 +9,19 @@ pub enum TuneError {
     #[error("a plan needs a latency target; write one such as \"get p99.9 < 50us\"")]
     NoTarget,
     /// A target is for a class that the workload lacks.
-    #[error("target `{target}`: the workload has no class `{class}`; it has {known}")]
+    #[error("target `{target}`: the workload has no class `{class}`; {instead}")]
     UnknownClass {
         /// The target.
         target: String,
         /// The class that it names.
         class: String,
-        /// Those that there are.
-        known: String,
+        /// What would be right.
+        instead: String,
     },
     /// A target that not even a request alone meets.
     #[error(
-        "target `{target}` can not be met on any system: the service time alone has {statistic} = {service_ns:.0} ns"
+        "target `{target}` can not be met on any system: {statistic} of the service time alone is {}; ask for more than that",
+        time(*service_ns)
     )]
     Impossible {
         /// The target.
@@ -29,13 +32,16 @@ pub enum TuneError {
         service_ns: f64,
     },
     /// A system that has no preset.
-    #[error("no system is called `{name}`{}", hint.as_ref().map_or(String::new(), |near| format!("; did you mean `{near}`?")))]
+    #[error("no system is called `{name}`; {hint}")]
     UnknownSystem {
         /// The name as it was given.
         name: String,
-        /// The name that it probably stands for.
-        hint: Option<&'static str>,
+        /// The name that it probably stands for, or all that there are.
+        hint: String,
     },
+    /// A system that is to be considered twice.
+    #[error("`{0}` stands twice among the systems; name each once")]
+    SystemTwice(String),
     /// No system that could win is left.
     #[error("none of the systems can win: {reasons}")]
     NoCandidate {

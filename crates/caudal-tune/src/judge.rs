@@ -311,7 +311,13 @@ fn aim(question: &Question, target: &LatencyTarget) -> Result<Aim, TuneError> {
             TuneError::UnknownClass {
                 target: target.to_string(),
                 class: name.clone(),
-                known: service.classes().join(", "),
+                instead: match service.classes() {
+                    [_] => format!(
+                        "its requests are of one class: write `{}`",
+                        LatencyTarget { class: None, ..target.clone() }
+                    ),
+                    several => format!("its classes are {}", several.join(", ")),
+                },
             }
         })?),
     };

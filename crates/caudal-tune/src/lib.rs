@@ -20,6 +20,7 @@ pub mod bisect;
 mod budget;
 mod candidate;
 pub mod compare;
+mod crew;
 mod error;
 mod evidence;
 mod explain;

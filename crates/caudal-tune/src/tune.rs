@@ -266,7 +266,7 @@ fn try_all(
         ..effort
     };
     let before = (search.simulated, search.charged);
-    crate::search::each(effort.threads, &mut trials, |trial, _| {
+    crate::crew::each(effort.threads, &mut trials, |trial, _| {
         match trial.search.simulate(bench, one_stage, trial.hardness) {
             Ok(probe) => trial.score = probe.map(|probe| probe.score).filter(|score| score.is_finite()),
             Err(stopped) => trial.failed = Some(stopped),

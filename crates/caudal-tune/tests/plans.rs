@@ -280,7 +280,15 @@ fn what_can_not_be_planned_is_said() {
     let error = asked(Question { targets: targets("get p99 < 5us"), ..base.clone() });
     assert!(error.contains("no class `get`") && error.contains("short, long"), "{error}");
     let error = asked(Question { targets: targets("long p50 < 5us"), ..base.clone() });
-    assert!(error.contains("p50 = 500000 ns"), "{error}");
+    assert!(error.ends_with("p50 of the service time alone is 500 us; ask for more than that"), "{error}");
+    let one = question("exp-1us", "p99 < 20us", &["caudal-ps"]);
+    let error = asked(Question { targets: targets("get p99 < 20us"), ..one });
+    assert!(error.ends_with("its requests are of one class: write `p99 < 20us`"), "{error}");
+    let error = asked(Question { systems: vec!["zzz".into()], ..base.clone() });
+    assert!(error.contains("there are ix, arachne"), "{error}");
+    let error =
+        asked(Question { systems: vec!["go".into(), "caudal-ps".into(), "go".into()], ..base.clone() });
+    assert!(error.contains("`go` stands twice"), "{error}");
     let error = asked(Question { systems: vec!["caudal-pss".into()], ..base.clone() });
     assert!(error.contains("did you mean `caudal-ps`"), "{error}");
     let error = asked(Question { systems: vec!["ideal".into()], ..base.clone() });

@@ -7,7 +7,9 @@ use rand_core::{Rng, SeedableRng};
 use rand_distr::{Distribution, Exp1};
 
 use caudal_policy::time::Picos;
-use caudal_workload::{ArrivalSpec, Demand, DistributionSpec, GapSpread, ServiceSpec, Spread, WorkloadError};
+use caudal_workload::{
+    ArrivalSpec, Demand, DistributionSpec, GapSpread, LogSpread, ServiceSpec, Spread, WorkloadError,
+};
 
 const BATCH: usize = 1024;
 const BATCHES: u32 = 40;
@@ -16,7 +18,7 @@ const ROUNDS: u32 = 500;
 
 fn main() -> Result<(), WorkloadError> {
     let mean = Picos::from_micros(1);
-    let log_normal = DistributionSpec::LogNormal { mean, spread: Spread::Scv(4.0) };
+    let log_normal = DistributionSpec::LogNormal { mean, spread: LogSpread::Scv(4.0) };
     let gamma = DistributionSpec::Gamma { mean, spread: Spread::Scv(4.0) };
     let pareto = DistributionSpec::BoundedPareto { alpha: 1.5, min: mean, max: Picos::from_micros(1000) };
     let mut services: Vec<(String, ServiceSpec)> =

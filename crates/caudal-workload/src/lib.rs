@@ -31,14 +31,15 @@ mod service;
 pub mod show;
 mod spec;
 mod summary;
-mod whole;
 
 pub use arrivals::{ArrivalSampler, ArrivalSpec, Arrivals, GapSpread, RampPoint, Step, TimestampFile};
 pub use error::{RowProblem, WorkloadError};
 pub use input::Unit;
 pub use named::{NamedWorkload, find_named, named};
 pub use service::{Demand, Finding, Service, ServiceSampler};
-pub use spec::{ClassSpec, DistributionSpec, FileSpec, HyperPhases, Phase, Replay, ServiceSpec, Spread};
+pub use spec::{
+    ClassSpec, DistributionSpec, FileSpec, HyperPhases, LogSpread, Phase, Replay, ServiceSpec, Spread,
+};
 pub use summary::{PERCENTILES, Part, Summary};
 
 /// The longest time that a workload may name: one hour, in picoseconds.

@@ -61,7 +61,10 @@ pub fn find_named(name: &str) -> Result<&'static NamedWorkload, WorkloadError> {
             Some(near) => format!("did you mean `{near}`?"),
             None => {
                 let names: Vec<&str> = NAMED.iter().map(|workload| workload.name).collect();
-                format!("there are {}; a file is `{{ file = \"…\" }}`", names.join(", "))
+                format!(
+                    "there are {}; a file of your own is named by its path, in TOML as `{{ file = \"…\" }}`",
+                    names.join(", ")
+                )
             }
         },
     })

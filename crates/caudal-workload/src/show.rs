@@ -43,6 +43,11 @@ impl Shown {
                 if !is_path {
                     return Err(unknown);
                 }
+                if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml")) {
+                    let problem =
+                        "is no file of service times (.csv, .hlog, .hgrm); `caudal check` reads TOML files";
+                    return Err(WorkloadError::File { path: path.into(), problem: problem.to_owned() });
+                }
                 let replay = Replay::Off;
                 let spec = FileSpec { file: path.into(), column: None, unit: None, replay, weights: None };
                 let service = ServiceSpec::File(spec).compile(Path::new(""))?;

@@ -8,6 +8,7 @@ use miette::{MietteHandlerOpts, miette};
 
 /// Options of every command.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Options of every command")]
 pub(crate) struct Shared {
     /// Threads to simulate on [default: all cores]
     #[arg(long, global = true, value_name = "N", value_parser = crate::numbers::threads, allow_hyphen_values = true)]
@@ -68,7 +69,9 @@ fn watch_for_interrupts() -> miette::Result<Arc<AtomicBool>> {
 /// Errors without colours or drawing characters where nobody could see them.
 pub(crate) fn install_error_style() {
     let handler = |_: &_| -> Box<dyn miette::ReportHandler> {
-        Box::new(MietteHandlerOpts::new().width(100).context_lines(1).build())
+        // Names have hyphens, and are to be copied in one piece.
+        let splitter = textwrap::WordSplitter::NoHyphenation;
+        Box::new(MietteHandlerOpts::new().width(100).context_lines(1).word_splitter(splitter).build())
     };
     // Fails only if it was set before, which nobody does.
     let _ = miette::set_hook(Box::new(handler));

@@ -98,7 +98,7 @@ fn rows_of_another_measurement_are_not_taken_for_this_one() {
 fn recorded_arrivals_count_as_well() {
     let place = Place::new();
     let arrivals = "[workload]\nservice = \"exp-1us\"\narrivals = { file = \"a.csv\" }\n[system]\ncores = 2\n\
-                    [measure]\nrequests = 500\nwarm-up = 100\n";
+                    [measure]\nrequests = 500\nwarm-up = 1\n";
     place.write("a.csv", "0\n2000\n4000\n9000\n").write("in.toml", arrivals);
     place.run("sim in.toml --out r").expect(0, "");
     place.write("a.csv", "0\n2000\n4000\n9001\n");
@@ -223,6 +223,20 @@ fn an_interrupted_plan_goes_on_and_comes_to_the_same_answer() {
     fs::remove_file(place.path("part/report.html")).unwrap();
     place.run("report part").expect(0, "");
     assert_eq!(place.read("part/report.html"), report);
+    assert_eq!(place.run("report part --json").out, "{\"report\":\"part/report.html\"}\n");
+    // Of an older version, which kept less, or something else, or nothing.
+    let now = place.json("part/report.json");
+    let (mut lacking, mut other) = (now.clone(), now);
+    lacking.as_object_mut().unwrap().remove("reaches");
+    other["reaches"] = serde_json::json!({ "go": 0.5 });
+    for older in [lacking, other] {
+        place.write("part/report.json", &older.to_string());
+        let refused =
+            place.run("report part").expect(2, "the plan in `part` is of an older version of caudal");
+        refused.expect(2, "remove the directory and run caudal plan --workload");
+    }
+    fs::remove_file(place.path("part/report.json")).unwrap();
+    place.run("report part").expect(2, "the plan in `part` is of an older version of caudal");
 }
 
 #[test]

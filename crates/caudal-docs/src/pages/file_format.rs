@@ -166,6 +166,7 @@ fn variants(variants: &[Variant], tag: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pages::schema::Key;
     use std::collections::BTreeSet;
 
     #[test]
@@ -175,6 +176,51 @@ mod tests {
             let here: BTreeSet<&str> = rows.iter().map(|row| row.0).collect();
             let names = schema.names(of);
             assert_eq!(here, names.iter().map(String::as_str).collect(), "{of}");
+        }
+    }
+
+    /// A value of the kind that a key holds.
+    fn any(key: &Key) -> String {
+        let value = match key.holds.as_str() {
+            "time" => "\"1us\"",
+            "number" => "0.5",
+            "true or false" => "true",
+            holds if holds.starts_with("list of") => "[]",
+            holds if holds.contains("\"us\"") => "\"us\"",
+            "string" => "\"x\"",
+            "table" => "{ x = 0.5 }",
+            _ => "true",
+        };
+        format!("{} = {value}", key.name)
+    }
+
+    #[test]
+    fn each_distribution_and_process_takes_the_keys_that_its_table_has_and_no_others() {
+        let schema = Schema::new();
+        for (key, definition, tag) in
+            [("service", "DistributionSpec", "distribution"), ("arrivals", "ArrivalSpec", "process")]
+        {
+            let mut tables = schema.variants(definition, tag);
+            let mut keys: Vec<Key> = tables.iter().flat_map(|table| table.keys.clone()).collect();
+            keys.extend(schema.definition(if key == "service" { "FileSpec" } else { "" }));
+            keys.retain(|key| key.name != "file");
+            tables.retain(|table| !table.name.is_empty());
+            for (table, other) in tables.iter().flat_map(|table| keys.iter().map(move |other| (table, other)))
+            {
+                let file = format!(
+                    "[workload]\nservice = \"exp-1us\"\n{key} = {{ {tag} = \"{}\", {} }}\n[system]\ncores = 1\n",
+                    table.name,
+                    any(other)
+                );
+                let file =
+                    if key == "service" { file.replacen("service = \"exp-1us\"\n", "", 1) } else { file };
+                let read = caudal_config::File::parse(&file, "in.toml").map(drop);
+                let said = read.map_or_else(|error| error.to_string(), |()| String::new());
+                let refused =
+                    said.contains(&format!("`{}` does not belong to \"{}\"", other.name, table.name));
+                let taken = table.keys.iter().any(|key| key.name == other.name);
+                assert_eq!(refused, !taken, "{} of {}: {said}", other.name, table.name);
+            }
         }
     }
 

@@ -5,16 +5,13 @@
 //! mantissa, *are* the bucket, but for a constant.
 
 use super::{Histogram, PER_OCTAVE, PRECISION_BITS};
+use crate::whole;
 
 /// Values that one step of a loop takes: what is found out is kept apart for each place in a step, because a vector
 /// adds and compares place by place.
 const STEP: usize = 8;
 /// Steps in a batch.
 const STEPS: usize = 32;
-/// Values below this are whole numbers in an `f64` whose bits are [`ONES`] and the value.
-const LIMIT: u64 = 1 << 52;
-/// Bits of the `f64` 2^52.
-const ONES: u64 = 0x433 << 52;
 /// Bits of an `f64` below those that make the bucket.
 const REST_BITS: u32 = 52 - PRECISION_BITS;
 /// What the top bits of an `f64` have more than the bucket: 2^8 is the first power of two with 256 buckets of its
@@ -31,14 +28,14 @@ struct Found {
 }
 
 impl Found {
-    /// Writes the buckets of `values`. They mean nothing if a value is below 256 or not below [`LIMIT`].
+    /// Writes the buckets of `values`. They mean nothing if a value is below 256 or not below [`whole::LIMIT`].
     #[inline(always)]
     fn of(values: &[[u64; STEP]], buckets: &mut [[u32; STEP]]) -> Found {
         let (mut low, mut high) = ([f64::INFINITY; STEP], [0.0; STEP]);
         let (mut sum, mut any) = ([0_u64; STEP], [0; STEP]);
         for (values, buckets) in values.iter().zip(buckets) {
             for i in 0..STEP {
-                let float = f64::from_bits(values[i] | ONES) - LIMIT as f64;
+                let float = whole::to_float(values[i]);
                 low[i] = if float < low[i] { float } else { low[i] };
                 high[i] = if float > high[i] { float } else { high[i] };
                 sum[i] = sum[i].wrapping_add(values[i]);
@@ -68,7 +65,7 @@ impl Histogram {
         let mut buckets = [[0; STEP]; STEPS];
         let found = Found::of(values, &mut buckets);
         // Buckets of lower values are no heads of floats, and the bits of higher ones do not fit.
-        if found.low < PER_OCTAVE as f64 || found.any >= LIMIT {
+        if found.low < PER_OCTAVE as f64 || found.any >= whole::LIMIT {
             return values.as_flattened().iter().for_each(|&value| self.record(value));
         }
         let (low, high) = (found.low as u64, found.high as u64);

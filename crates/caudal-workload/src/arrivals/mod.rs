@@ -41,7 +41,8 @@ pub enum ArrivalSpec {
         on: Picos,
         /// Mean time in the quiet state.
         off: Picos,
-        /// Rate in the quiet state as a part of that in the busy one, from 0 (default) to below 1.
+        /// Rate in the quiet state as a part of that in the busy one, from 0 to below 1.
+        #[cfg_attr(feature = "schema", schemars(default))]
         off_rate: f64,
     },
     /// Poisson with a rate that steps, over and over again.
@@ -54,7 +55,8 @@ pub enum ArrivalSpec {
         /// At least two; the first at 0, the last ends the cycle.
         points: Vec<RampPoint>,
     },
-    /// The timestamps of a file.
+    /// The timestamps of a file: 100 or more, so that a warm-up can be found, or as many as a `warm-up` in `[measure]`
+    /// leaves some of.
     #[serde(untagged)]
     File(TimestampFile),
 }
@@ -108,6 +110,7 @@ pub struct TimestampFile {
     pub unit: Option<Unit>,
     /// Whether all times are stretched so that the mean gap is the one that the load asks for. Default:
     /// no, they are kept as they are, and the load follows from them.
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub scale: bool,
 }
 

@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
+use caudal_stats::whole;
 use rand_core::Rng;
 use rand_distr::{Distribution, Exp1, StandardNormal};
 
 use super::Kind;
 use super::profile::{Place, Profile};
 use crate::rng::{Purpose, Stream, stream, unit};
-use crate::whole;
 
 /// After so many gaps the sum moves into the integer part, before it grows so large that an `f64` loses
 /// parts of a picosecond. Fixed, so that the sizes of the batches do not change the times.
@@ -174,7 +174,7 @@ impl Clock {
     #[inline]
     fn round(&self, times: &mut [u64], last_ps: f64) {
         let base_ps = self.base_ps;
-        if last_ps < whole::LIMIT - 1.0 && base_ps < u64::MAX / 2 {
+        if last_ps < whole::LIMIT as f64 - 1.0 && base_ps < u64::MAX / 2 {
             times.iter_mut().for_each(|time| *time = base_ps + whole::floor(f64::from_bits(*time) + 0.5));
         } else {
             let rounded = |time: u64| base_ps.saturating_add((f64::from_bits(time) + 0.5) as u64);

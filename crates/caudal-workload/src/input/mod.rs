@@ -85,9 +85,27 @@ pub(crate) struct Histograms {
     pub(crate) notes: Vec<String>,
 }
 
-/// The bytes of a file.
+/// The bytes of a text file.
 pub(crate) fn load(path: &Path) -> Result<Vec<u8>, WorkloadError> {
-    std::fs::read(path).map_err(|source| WorkloadError::Io { path: path.to_owned(), source })
+    let bytes = std::fs::read(path).map_err(|source| WorkloadError::Io { path: path.to_owned(), source })?;
+    match utf_16(&bytes) {
+        Some(encoding) => Err(Place(path).whole(format!(
+            "is {encoding} text; convert it to UTF-8, as in `iconv -f {encoding} -t UTF-8 FILE > NEW`, or save it as \
+             \"CSV UTF-8\""
+        ))),
+        None => Ok(bytes),
+    }
+}
+
+/// The name of the encoding if these bytes are UTF-16: by the mark at the beginning, or by a first character of which
+/// one byte is 0, which no other text has.
+fn utf_16(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
+        [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => Some("UTF-16"),
+        [first, 0, ..] if *first != 0 => Some("UTF-16LE"),
+        [0, second, ..] if *second != 0 => Some("UTF-16BE"),
+        _ => None,
+    }
 }
 
 /// Makes the errors of one file.

@@ -82,8 +82,7 @@ fn rows(bytes: &[u8], place: &Place<'_>) -> Result<Vec<Fields>, WorkloadError> {
     let mut all = Vec::new();
     for record in reader.byte_records() {
         let record = record.map_err(|error| place.whole(error.to_string()))?;
-        let line = record.position().map_or(0, csv::Position::line);
-        all.push(Fields { line, record });
+        all.push(Fields { line: line_of(&record, bytes), record });
     }
     if all.is_empty() {
         return Err(
@@ -91,6 +90,33 @@ fn rows(bytes: &[u8], place: &Place<'_>) -> Result<Vec<Fields>, WorkloadError> {
         );
     }
     Ok(all)
+}
+
+/// Where the first row has one column because something else than a comma separates its fields: in it, and in the row
+/// below if there is one.
+fn other_separator(rows: &[Fields], bytes: &[u8], place: &Place<'_>) -> Option<WorkloadError> {
+    let first = &rows[0];
+    let (byte, name) =
+        [(b';', "semicolons"), (b'\t', "tabs"), (b'|', "bars")].into_iter().find(|(byte, _)| {
+            let has = |row: &Fields| row.record.iter().any(|field| field.contains(byte));
+            first.record.len() == 1 && rows.iter().take(2).all(has)
+        })?;
+    let field = first.get(0);
+    let right: Vec<&str> = field.split(char::from(byte)).map(str::trim).collect();
+    let column = nth_line(bytes, first.line).iter().position(|&b| b == byte).map_or(1, |at| at + 1);
+    let problem = format!(
+        "columns are separated by {name} here; separate them by commas, as in `{}`",
+        shorten(&right.join(","))
+    );
+    Some(place.row(first.line, column, RowProblem::Format(problem)))
+}
+
+/// The line of a record, from 1. Where its own position says it begins, comments may stand before it.
+fn line_of(record: &ByteRecord, bytes: &[u8]) -> u64 {
+    let Some(position) = record.position() else { return 0 };
+    let rest = &bytes[usize::try_from(position.byte()).map_or(bytes.len(), |at| at.min(bytes.len()))..];
+    let comments = rest.split(|&b| b == b'\n').take_while(|line| line.starts_with(b"#"));
+    position.line() + comments.count() as u64
 }
 
 /// Is this a value, well written or not, and no column's name? `1OOO` is a value with a mistake.
@@ -101,12 +127,16 @@ fn is_number(field: &[u8]) -> bool {
 
 /// Finds the columns; `role` is what the value column is called when nothing else tells (`service`).
 fn layout(
-    first: &Fields,
+    rows: &[Fields],
     bytes: &[u8],
     wanted: Columns<'_>,
     role: &str,
     place: &Place<'_>,
 ) -> Result<Layout, WorkloadError> {
+    if let Some(error) = other_separator(rows, bytes, place) {
+        return Err(error);
+    }
+    let first = &rows[0];
     let columns = first.record.len();
     let has_header = !first.record.iter().any(|field| field.is_empty() || is_number(field));
     if !has_header {
@@ -125,6 +155,15 @@ fn layout(
         return Ok(Layout { value: columns - 1, class, unit, columns, has_header });
     }
     let names: Vec<String> = (0..columns).map(|index| first.get(index)).collect();
+    if let Some(at) = names.iter().position(|name| role == "service" && name.starts_with("timestamp"))
+        && wanted.column.is_none()
+        && value_column(&names, None, role) == Some(at)
+    {
+        let problem = "these are times of arrivals, for `arrivals = { file = … }`; service times say how long each \
+                       request takes, in a column such as `service_ns`";
+        let column = first.column_of(at, bytes);
+        return Err(place.row(first.line, column, RowProblem::Format(problem.to_owned())));
+    }
     let value = value_column(&names, wanted.column, role).ok_or_else(|| {
         place.row(first.line, 1, RowProblem::Format(no_column(&names, wanted.column, role)))
     })?;
@@ -198,7 +237,7 @@ pub(crate) fn read_service_csv(
     let place = Place(path);
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let rows = rows(bytes, &place)?;
-    let layout = layout(&rows[0], bytes, wanted, "service", &place)?;
+    let layout = layout(&rows, bytes, wanted, "service", &place)?;
     let mut trace = Trace::default();
     let mut numbers: BTreeMap<String, u8> = BTreeMap::new();
     for fields in &rows[usize::from(layout.has_header)..] {
@@ -232,7 +271,7 @@ pub(crate) fn read_timestamps(
     let place = Place(path);
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let rows = rows(bytes, &place)?;
-    let layout = layout(&rows[0], bytes, wanted, "timestamp", &place)?;
+    let layout = layout(&rows, bytes, wanted, "timestamp", &place)?;
     let mut times: Vec<u64> = Vec::with_capacity(rows.len());
     for fields in &rows[usize::from(layout.has_header)..] {
         let at = |index, problem| place.row(fields.line, fields.column_of(index, bytes), problem);

@@ -93,11 +93,12 @@ impl std::fmt::Display for Finding {
                 crate::show::time(*median_ps as f64),
             ),
             Finding::FewValues { class, values } => {
-                write!(
-                    f,
-                    "{class} has {values} values only: percentiles beyond p{} are guesses",
-                    trusted(*values)
-                )
+                let s = if *values == 1 { "" } else { "s" };
+                let guesses = match trusted(*values) {
+                    Some(percentile) => format!("percentiles beyond p{percentile} are guesses"),
+                    None => "its percentiles are guesses".to_owned(),
+                };
+                write!(f, "{class} has {values} value{s} only: {guesses}; a p99.9 takes {FEW} or more")
             }
             Finding::Note(text) => f.write_str(text),
         }
@@ -105,11 +106,8 @@ impl std::fmt::Display for Finding {
 }
 
 /// The highest percentile with at least two values above it.
-fn trusted(values: usize) -> f64 {
-    [99.0, 95.0, 90.0, 75.0, 50.0]
-        .into_iter()
-        .find(|p| values as f64 * (1.0 - p / 100.0) >= 2.0)
-        .unwrap_or(0.0)
+fn trusted(values: usize) -> Option<f64> {
+    [99.0, 95.0, 90.0, 75.0, 50.0].into_iter().find(|p| values as f64 * (1.0 - p / 100.0) >= 2.0)
 }
 
 /// Looks at one class; `rows` in the order of the file.

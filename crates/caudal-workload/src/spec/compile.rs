@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use caudal_policy::time::Picos;
 
-use super::{ClassSpec, DistributionSpec, FileSpec, HyperPhases, Phase, Replay, ServiceSpec, Spread};
+use super::{
+    ClassSpec, DistributionSpec, FileSpec, HyperPhases, LogSpread, Phase, Replay, ServiceSpec, Spread,
+};
 use crate::LONGEST_PS;
 use crate::error::WorkloadError;
 use crate::input::{self, Columns, Histograms, Place, Row, Trace};
@@ -124,11 +126,13 @@ fn explicit_phases(phases: &[Phase]) -> Result<(Vec<f64>, Vec<f64>), WorkloadErr
     Ok((phases.iter().map(|phase| phase.p).collect(), means))
 }
 
-fn log_normal(mean: Picos, spread: Spread) -> Result<Shape, WorkloadError> {
+fn log_normal(mean: Picos, spread: LogSpread) -> Result<Shape, WorkloadError> {
     let mean_ps = positive_time("mean", mean)? as f64;
+    let sigma_of = |spread| Ok::<f64, WorkloadError>(scv(mean_ps, spread)?.ln_1p().sqrt());
     let sigma = match spread {
-        Spread::Sigma(sigma) => check_spread("sigma", sigma, MAX_SCV.ln_1p().sqrt() + 1e-4)?,
-        other => scv(mean_ps, other)?.ln_1p().sqrt(),
+        LogSpread::Scv(scv) => sigma_of(Spread::Scv(scv))?,
+        LogSpread::Sd(sd) => sigma_of(Spread::Sd(sd))?,
+        LogSpread::Sigma(sigma) => check_spread("sigma", sigma, MAX_SCV.ln_1p().sqrt() + 1e-4)?,
     };
     Ok(Shape::LogNormal(LogNormal::from_mean(mean_ps, sigma)))
 }
@@ -174,10 +178,6 @@ fn scv(mean_ps: f64, spread: Spread) -> Result<f64, WorkloadError> {
                 ));
             }
             Ok(scv)
-        }
-        Spread::Sigma(sigma) => {
-            let expected = "`sigma` is the log-normal's; say `scv` or `sd`";
-            Err(WorkloadError::value("sigma", sigma, expected))
         }
     }
 }

@@ -91,7 +91,7 @@ pub enum DistributionSpec {
         mean: Picos,
         /// How far it spreads.
         #[serde(flatten)]
-        spread: Spread,
+        spread: LogSpread,
     },
     /// A power law between two bounds: P(X > x) = (min^α·x^−α − min^α·max^−α) / (1 − (min/max)^α)
     /// for min ≤ x ≤ max. One class, `all`.
@@ -113,13 +113,13 @@ pub enum DistributionSpec {
     Gamma {
         /// Mean service time.
         mean: Picos,
-        /// How far it spreads; `sigma` is refused, it belongs to the log-normal.
+        /// How far it spreads.
         #[serde(flatten)]
         spread: Spread,
     },
 }
 
-/// How far a distribution spreads around its mean. Exactly one of the three.
+/// How far a distribution spreads around its mean. Exactly one of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -128,7 +128,18 @@ pub enum Spread {
     Scv(f64),
     /// Standard deviation.
     Sd(Picos),
-    /// Standard deviation of the logarithm (log-normal only); above 0, at most 3.7169 (an SCV of 10^6).
+}
+
+/// How far a log-normal distribution spreads. Exactly one of the three.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum LogSpread {
+    /// Squared coefficient of variation, (standard deviation / mean)²; above 0, at most 10^6.
+    Scv(f64),
+    /// Standard deviation.
+    Sd(Picos),
+    /// Standard deviation of the logarithm; above 0, at most 3.7169 (an SCV of 10^6).
     Sigma(f64),
 }
 
@@ -193,6 +204,7 @@ pub struct FileSpec {
     pub unit: Option<Unit>,
     /// Whether the order of the rows is kept; default: independent draws.
     #[serde(skip_serializing_if = "Replay::is_off")]
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub replay: Replay,
     /// Share of each class instead of the file's own: every class exactly once, sum 1.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -10,7 +10,9 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde::{Serialize, Serializer};
 
 use super::keys::need;
-use super::{ClassSpec, DistributionSpec, FileSpec, HyperPhases, Phase, Replay, ServiceSpec, Spread, keys};
+use super::{
+    ClassSpec, DistributionSpec, FileSpec, HyperPhases, LogSpread, Phase, Replay, ServiceSpec, Spread, keys,
+};
 use crate::input::Unit;
 
 const DISTRIBUTIONS: [&str; 8] = [
@@ -85,7 +87,12 @@ impl Keys {
             }
             "log-normal" => {
                 only(&["mean", "scv", "sd", "sigma"])?;
-                let spread = spread(&what, "`scv`, `sd` or `sigma`", self.scv, self.sd, self.sigma)?;
+                let spread = match (self.scv, self.sd, self.sigma) {
+                    (Some(scv), None, None) => LogSpread::Scv(scv),
+                    (None, Some(sd), None) => LogSpread::Sd(sd),
+                    (None, None, Some(sigma)) => LogSpread::Sigma(sigma),
+                    _ => return Err(format!("{what} needs exactly one of `scv`, `sd` or `sigma`")),
+                };
                 DistributionSpec::LogNormal { mean: need(&what, "mean", self.mean)?, spread }
             }
             "bounded-pareto" => {
@@ -102,7 +109,11 @@ impl Keys {
             }
             "gamma" => {
                 only(&["mean", "scv", "sd"])?;
-                let spread = spread(&what, "`scv` or `sd`", self.scv, self.sd, None)?;
+                let spread = match (self.scv, self.sd) {
+                    (Some(scv), None) => Spread::Scv(scv),
+                    (None, Some(sd)) => Spread::Sd(sd),
+                    _ => return Err(format!("{what} needs exactly one of `scv` or `sd`")),
+                };
                 DistributionSpec::Gamma { mean: need(&what, "mean", self.mean)?, spread }
             }
             other => return Err(unknown_distribution(other)),
@@ -117,22 +128,6 @@ impl Keys {
             (Some(mean), Some(scv), None) => Ok(HyperPhases::Balanced { mean, scv }),
             _ => Err(format!("{what} needs either `mean` and `scv`, or `phases`")),
         }
-    }
-}
-
-/// The one of the three that is there.
-fn spread(
-    what: &str,
-    choices: &str,
-    scv: Option<f64>,
-    sd: Option<Picos>,
-    sigma: Option<f64>,
-) -> Result<Spread, String> {
-    match (scv, sd, sigma) {
-        (Some(scv), None, None) => Ok(Spread::Scv(scv)),
-        (None, Some(sd), None) => Ok(Spread::Sd(sd)),
-        (None, None, Some(sigma)) => Ok(Spread::Sigma(sigma)),
-        _ => Err(format!("{what} needs exactly one of {choices}")),
     }
 }
 

@@ -54,6 +54,8 @@ fn errors_point_at_line_and_column() {
         ("service_usec\n7\n", "x.csv:1:1:", "end it in _ps, _ns, _us, _ms or _s"),
         ("class,service_minutes\nget,7\n", "x.csv:1:7:", "`service_minutes` ends in no unit"),
         ("latency (us)\n7\n", "x.csv:1:1:", "or say `unit = …`"),
+        ("# c\n# d\nservice_usec\n7\n", "x.csv:3:1:", "end it in"),
+        ("1000\n# c\n-5\n", "x.csv:3:1:", "negative"),
         ("1000\n-0.001\n", "x.csv:2:1:", "negative"),
         ("1000\n0\n", "x.csv:2:1:", "zero"),
         ("1000\n0.0001\n", "x.csv:2:1:", "1ps"),
@@ -66,6 +68,16 @@ fn errors_point_at_line_and_column() {
         ("class,service_ns\n,5\n", "x.csv:2:1:", "cannot name a class"),
         ("a_ns,b_ns\n1,2\n", "x.csv:1:1:", "`a_ns`, `b_ns`"),
         ("\"a,b\",service_ns\nget,1\n\"g,t\", x\n", "x.csv:3:8:", "`x` is not a number"),
+        (
+            "class;service_ns\nget;1000\n",
+            "x.csv:1:6:",
+            "by semicolons here; separate them by commas, as in `class,service_ns`",
+        ),
+        ("class;service_us\nget;1,5\n", "x.csv:1:6:", "by commas, as in `class,service_us`"),
+        ("# c\nclass\tservice_ns\nget\t1\n", "x.csv:2:6:", "separated by tabs"),
+        ("1000;2000\n", "x.csv:1:5:", "semicolons"),
+        ("timestamp_ns\n10\n20\n", "x.csv:1:1:", "these are times of arrivals"),
+        ("a;b\n1000\nx\n", "x.csv:3:1:", "`x` is not a number"),
         ("# c\n\"quoted\"\"class\",1\n\"quoted\"\"class\",nope\n", "x.csv:3:17:", "`nope`"),
     ] {
         let error = csv(text, "").unwrap_err().to_string();
@@ -99,6 +111,23 @@ fn files_that_do_not_fit_what_is_said_are_refused() {
     assert!(missing.contains("nowhere") && missing.contains("absent.csv"), "{missing}");
     let many: String = (0..257).map(|class| format!("c{class},1\n")).collect();
     assert!(csv(&many, "").unwrap_err().to_string().contains("x.csv:257:1: `c256` is the 257th class"));
+}
+
+#[test]
+fn text_that_is_no_utf_8_is_named() {
+    let text = "class,service_ns\nget,1000\n";
+    let wide = |bytes: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(bytes).collect::<Vec<u8>>();
+    for (bytes, encoding) in [
+        ([vec![0xFF, 0xFE], wide(u16::to_le_bytes)].concat(), "UTF-16"),
+        ([vec![0xFE, 0xFF], wide(u16::to_be_bytes)].concat(), "UTF-16"),
+        (wide(u16::to_le_bytes), "UTF-16LE"),
+        (wide(u16::to_be_bytes), "UTF-16BE"),
+    ] {
+        let error = compiled("x.csv", &bytes, "").unwrap_err().to_string();
+        let says =
+            format!("x.csv: is {encoding} text; convert it to UTF-8, as in `iconv -f {encoding} -t UTF-8");
+        assert!(error.contains(&says), "{error}");
+    }
 }
 
 #[test]

@@ -17,7 +17,7 @@ fn text_holds_moments_percentiles_findings_and_a_plot() {
         "p50               1.59 us     1.59 us      823 us",
         "max                935 us      445 us      935 us",
         "- line 10682: a get of 445 us stands alone (the median is 1.59 us); it is kept.",
-        "- scan has 182 values only: percentiles beyond p95 are guesses",
+        "- scan has 182 values only: percentiles beyond p95 are guesses; a p99.9 takes 2000 or more",
     ] {
         assert!(text.contains(line), "{line}\n{text}");
     }
@@ -44,6 +44,19 @@ fn a_file_is_shown_by_its_path_and_a_slip_is_corrected() {
     let path = dir.path().join("own.csv");
     std::fs::write(&path, "1000\n2000\n").unwrap();
     assert!(Shown::open(path.to_str().unwrap()).unwrap().text(80).contains("1.5 us"));
+    std::fs::write(&path, "class,service_ns\nget,1000\nget,1100\nget,1200\nget,1300\nscan,90000\n").unwrap();
+    let few = Shown::open(path.to_str().unwrap()).unwrap().text(80);
+    assert!(
+        few.contains("- get has 4 values only: percentiles beyond p50 are guesses; a p99.9 takes 2000"),
+        "{few}"
+    );
+    assert!(
+        few.contains("- scan has 1 value only: its percentiles are guesses; a p99.9 takes 2000"),
+        "{few}"
+    );
+    let refused = |text: &str| Shown::open(text).unwrap_err().to_string();
+    assert!(refused("system.toml").contains("`caudal check` reads TOML"), "{}", refused("system.toml"));
+    assert!(refused("zz").ends_with("named by its path, in TOML as `{ file = \"…\" }`"), "{}", refused("zz"));
     assert!(Shown::open("rocksdb-5").unwrap_err().to_string().contains("did you mean `rocksdb-50`"));
     assert!(Shown::open("absent.csv").unwrap_err().to_string().contains("cannot read absent.csv"));
 }

@@ -89,7 +89,8 @@ impl Arrives {
         }
         match File::read(&self.workload) {
             Err(error) if error.problems().iter().any(|problem| problem.key == "system") => {
-                let overrides = vec!["system.cores=1".to_owned()];
+                // As many as there can be: recorded arrivals overload none of them.
+                let overrides = vec![format!("system.cores={}", caudal_config::CORES_MAX)];
                 let alone = File::read_with(&self.workload, &Options { overrides, ..Options::default() });
                 // The first error is about what the user wrote.
                 alone.map_err(|_| error.into())
@@ -117,14 +118,14 @@ impl Arrives {
         }
         let share = |text: &String| {
             let (class, share) = text.split_once('=')?;
-            let share: f64 = share.trim().parse().ok()?;
+            let share: f64 = share.trim().parse().ok().filter(|share: &f64| share.is_finite())?;
             Some(format!("{} = {share:?}", serde_json::Value::from(class.trim())))
         };
         let shares: Option<Vec<String>> = self.weights.iter().map(share).collect();
         let shares = shares.ok_or_else(|| {
             miette!(
                 help = "write --weights get=0.995,scan=0.005",
-                "`{}` are no shares",
+                "`{}` is no list of classes with their shares",
                 self.weights.join(",")
             )
         })?;
@@ -153,6 +154,15 @@ mod tests {
         let (workload, _) = arrives(&path("a.csv"), &["get=0.9", "scan=0.1"]).read().unwrap();
         assert!((workload.service.class_weight(1) - 0.1).abs() < 1e-9);
         assert_eq!(arrives(&path("a.toml"), &[]).read().unwrap().1.seed, 7);
+        let times: String = (0..200).map(|n| format!("{}\n", 50 * n)).collect();
+        std::fs::write(path("times.csv"), times).unwrap();
+        std::fs::write(
+            path("recorded.toml"),
+            "[workload]\nservice = \"exp-1us\"\narrivals = { file = \"times.csv\" }\n",
+        )
+        .unwrap();
+        let (recorded, _) = arrives(&path("recorded.toml"), &[]).read().unwrap();
+        assert_eq!(recorded.arrivals.natural_rate(), Some(2e7), "more than one core carries");
         for other in ["A.CSV", "mine.dat", "mine", "B.TOML"] {
             let from = if other == "B.TOML" { "a.toml" } else { "a.csv" };
             std::fs::copy(path(from), path(other)).unwrap();
@@ -164,7 +174,8 @@ mod tests {
             (arrives("mine.dat", &[]), ".hlog"),
             (arrives(".", &[]), "neither the name of a workload nor a file"),
             (arrives("exp-1us", &["get=1"]), "goes with a file"),
-            (arrives(&path("a.csv"), &["get"]), "no shares"),
+            (arrives(&path("a.csv"), &["get"]), "no list of classes with their shares"),
+            (arrives(&path("a.csv"), &["get=nan", "scan=0.5"]), "no list of classes with their shares"),
             (arrives(&path("b.csv"), &[]), "b.csv"),
         ] {
             let error = format!("{:?}", wrong.read().unwrap_err());

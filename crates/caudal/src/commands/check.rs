@@ -11,7 +11,7 @@ use crate::global::Global;
 
 #[derive(Args, Debug)]
 pub(crate) struct CheckArgs {
-    /// The file
+    /// The file; not needed with --schema
     #[arg(required_unless_present = "schema")]
     file: Option<PathBuf>,
     /// Change a key of the file, as in --set system.discipline.quantum=1us

@@ -23,20 +23,20 @@ use crate::table::{Table, digits, estimate, time};
 pub(crate) struct CompareArgs {
     /// The first system: a name that `caudal systems` lists, or a TOML file with one [system]
     first: String,
-    /// The second system
+    /// The second system, in the same way
     second: String,
     #[command(flatten)]
     arrives: Arrives,
-    /// Offered work over the capacity of the machine
+    /// Offered work over the capacity of the machine; needed, or --rate
     #[arg(long, value_name = "LOAD", required_unless_present = "rate", conflicts_with = "rate", value_parser = numbers::load, allow_hyphen_values = true)]
     load: Option<f64>,
-    /// Requests a second, as in 2.5M/s
+    /// Requests a second, as in 2.5M/s, instead of --load
     #[arg(long, value_name = "RATE", value_parser = Rate::parse, allow_hyphen_values = true)]
     rate: Option<Rate>,
     /// Cores of the machine; a named system's dispatcher takes one of them, a file says its own
     #[arg(long, default_value_t = 16, value_name = "N", value_parser = numbers::count, allow_hyphen_values = true)]
     cores: u32,
-    /// Seed of all randomness
+    /// Seed of all randomness [default: that of the workload's TOML file, or 1]
     #[arg(long, value_name = "N", value_parser = numbers::seed, allow_hyphen_values = true)]
     seed: Option<u64>,
 }

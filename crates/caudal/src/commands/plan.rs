@@ -59,7 +59,7 @@ pub(crate) struct PlanArgs {
     /// How long it may take on two cores, about; it is counted in simulated requests [default: 40s, --quick: 8s]
     #[arg(long, value_name = "TIME", value_parser = Picos::parse, allow_hyphen_values = true)]
     budget: Option<Picos>,
-    /// Seed of all randomness
+    /// Seed of all randomness [default: that of the workload's TOML file, or 1]
     #[arg(long, value_name = "N", value_parser = numbers::seed, allow_hyphen_values = true)]
     seed: Option<u64>,
     /// Keep everything in this directory, and go on there if it has a part of this plan already [default:
@@ -197,7 +197,7 @@ impl PlanArgs {
             lines.push('\n');
         }
         write_whole(&dir.join("rows.jsonl"), &lines)?;
-        write_whole(&dir.join("plan.json"), &(serde_json::to_string_pretty(plan).into_diagnostic()? + "\n"))?;
+        write_whole(&dir.join(ANSWER), &(serde_json::to_string_pretty(plan).into_diagnostic()? + "\n"))?;
         let report = report::report(question, plan, &self.command(question));
         let text = serde_json::to_string_pretty(&report).into_diagnostic()?;
         write_whole(&dir.join(REPORT), &(text + "\n"))?;
@@ -244,6 +244,8 @@ impl PlanArgs {
 
 /// What a plan's report says besides its rows.
 pub(super) const REPORT: &str = "report.json";
+/// The answer of a plan.
+pub(super) const ANSWER: &str = "plan.json";
 
 /// Writes a plan's report into its directory.
 ///

@@ -1,12 +1,13 @@
 //! `caudal report DIR`: the HTML report of a results directory.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use caudal_report::{Report, Row};
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr, miette};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::plan;
 use crate::exit::Failure;
@@ -19,7 +20,7 @@ pub(crate) struct ReportArgs {
     dir: PathBuf,
 }
 
-pub(crate) fn run(args: &ReportArgs, _global: &Global) -> miette::Result<ExitCode> {
+pub(crate) fn run(args: &ReportArgs, global: &Global) -> miette::Result<ExitCode> {
     let rows = whole_rows(&args.dir.join("rows.jsonl"))?;
     if rows.is_empty() {
         return Err(miette!(
@@ -30,27 +31,44 @@ pub(crate) fn run(args: &ReportArgs, _global: &Global) -> miette::Result<ExitCod
     }
     let path = args.dir.join("report.html");
     let of_plan = args.dir.join(plan::REPORT);
-    if of_plan.exists() {
+    if of_plan.exists() || args.dir.join(plan::ANSWER).exists() {
         let lines: String = rows.iter().map(|row| format!("{row}\n")).collect();
         plan::write_report(&args.dir, read(&of_plan)?, &lines)?;
     } else {
         write(&path, &rows, &args.dir.join("config.toml"))?;
     }
-    outln!("{}", path.display());
+    if global.json {
+        outln!("{}", json!({ "report": path }));
+    } else {
+        outln!("{}", path.display());
+    }
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the report of a plan says besides its rows.
+/// What the report of a plan says besides its rows. An older version kept less of it: of how far systems get, rows alone
+/// would say more than the plan had confirmed.
 fn read(path: &Path) -> miette::Result<Report> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure(format!("can not read `{}`: {error}", path.display())))?;
-    serde_json::from_str(&text).map_err(|error| {
-        miette!(
-            help = "the `caudal plan` that made the directory writes it anew",
-            "`{}` is no report of a plan: {error}",
-            path.display()
-        )
-    })
+    let text = match std::fs::read_to_string(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Err(older(path, None)),
+        read => read.map_err(|error| Failure(format!("can not read `{}`: {error}", path.display())))?,
+    };
+    let report: Value = serde_json::from_str(&text).into_diagnostic().wrap_err(path.display().to_string())?;
+    let command = report["config_toml"].as_str().and_then(|text| text.strip_prefix("# ")).map(str::trim);
+    if report.get("reaches").is_none() {
+        return Err(older(path, command));
+    }
+    serde_json::from_value(report.clone()).map_err(|_| older(path, command))
+}
+
+/// The plan in the directory was made by a version that wrote something else; `command` asks the same again.
+fn older(path: &Path, command: Option<&str>) -> miette::Report {
+    let dir = path.parent().unwrap_or(path).display();
+    let again = command.unwrap_or("caudal plan ...");
+    miette!(
+        help = format!("make it anew: remove the directory and run {again} --out {dir}"),
+        "the plan in `{dir}` is of an older version of caudal: what it says of how far each system gets is not there, or \
+         not as this version writes it"
+    )
 }
 
 /// Writes the report of a sweep.

@@ -16,7 +16,7 @@ use crate::table::Table;
 pub(crate) struct SystemsArgs {
     /// Show this one: its table, and where each number comes from
     name: Option<String>,
-    /// Cores of the machine
+    /// Cores of the machine that the policy file of NAME is for
     #[arg(long, default_value_t = 16, value_name = "N", value_parser = numbers::cores, allow_hyphen_values = true)]
     cores: u32,
 }

@@ -23,7 +23,7 @@ enum What {
         /// The name of a workload, or a file of service times (.csv, .hlog, .hgrm)
         workload: String,
         /// Columns of the plot [default: the terminal's]
-        #[arg(long)]
+        #[arg(long, value_name = "N")]
         width: Option<usize>,
     },
     /// The workloads that have a name, and their sources

@@ -1,190 +1,19 @@
-//! What does not go together, in one table: the reader refuses it, the docs print it.
-
-use std::ops::RangeInclusive;
+//! The table itself: every rule, in the order in which they are judged.
 
 use caudal_policy::Picos;
-use caudal_policy::allocation::{AllocationConfig, Grow, Shrink};
+use caudal_policy::allocation::{AllocationConfig, Grow};
 use caudal_policy::discipline::{DisciplineConfig, Fresh, Lone};
 use caudal_policy::dispatch::{DispatchConfig, PowerOfKConfig, Ties};
 use caudal_policy::rebalance::RebalanceConfig;
 
-use crate::{CORES_MAX, Costs, Pools, System, Variant};
+use super::broken::{
+    allocation_shares_wrong, allocation_times_wrong, central, clairvoyant, costs_too_long, empty_band, fluid,
+    is_time, quantum, several_sharing, steals,
+};
+use super::{PROBE_FACTORS, QUANTUM_MIN, Rule, TIME_MAX};
+use crate::{CORES_MAX, Variant};
 
-/// Who is to run a system.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Host {
-    /// Virtual time: may also run what nobody could build.
-    Simulator,
-    /// Real cores.
-    Runtime,
-}
-
-/// A combination or a value that is refused.
-#[derive(Debug)]
-pub struct Rule {
-    /// Its name.
-    pub name: &'static str,
-    /// What is refused, as the end of "refused: …".
-    pub refused: &'static str,
-    /// Why.
-    pub why: &'static str,
-    /// What would be right.
-    pub instead: &'static str,
-    /// Refused by the runtime only? Else by both hosts.
-    pub runtime_only: bool,
-    /// The keys that break it, the most telling one first: `system.rebalance`.
-    pub keys: &'static [&'static str],
-    broken: fn(&System, &Costs) -> bool,
-}
-
-/// A rule that a system breaks.
-#[derive(Clone, Copy, Debug)]
-pub struct Incoherence {
-    /// The rule.
-    pub rule: &'static Rule,
-}
-
-impl std::fmt::Display for Incoherence {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: {}; {}", self.rule.refused, self.rule.why, self.rule.instead)
-    }
-}
-
-/// Every rule, in the order in which they are judged.
-pub fn table() -> &'static [Rule] {
-    RULES
-}
-
-/// What is wrong with a system on `host`; empty if nothing is.
-pub fn check(system: &System, costs: &Costs, host: Host) -> Vec<Incoherence> {
-    let judged = |rule: &&Rule| host == Host::Runtime || !rule.runtime_only;
-    let broken = |rule: &&'static Rule| (rule.broken)(system, costs);
-    RULES.iter().filter(judged).filter(broken).map(|rule| Incoherence { rule }).collect()
-}
-
-/// The table of [`table`] as Markdown.
-pub fn table_markdown() -> String {
-    let mut text = String::from("| refused | because | instead | by |\n| --- | --- | --- | --- |\n");
-    for rule in RULES {
-        let by = if rule.runtime_only { "runtime" } else { "both" };
-        text += &format!("| {} | {} | {} | {by} |\n", rule.refused, rule.why, rule.instead);
-    }
-    text
-}
-
-/// The shortest quantum: below it a turn is shorter than the switch that ends it.
-pub const QUANTUM_MIN: Picos = Picos::from_nanos(100);
-/// The longest time that a policy may be given.
-pub const TIME_MAX: Picos = Picos(3_600 * 1_000_000_000_000);
-/// The dearest single action.
-pub const COST_MAX: Picos = Picos(1_000_000_000_000);
-/// How far instrumentation may stretch service times.
-pub const PROBE_FACTORS: RangeInclusive<f64> = 1.0..=100.0;
-
-fn central(system: &System) -> bool {
-    system.pools.is_central(system.cores)
-}
-
-fn steals(system: &System) -> bool {
-    matches!(system.rebalance, RebalanceConfig::WorkStealing(_) | RebalanceConfig::StealAndShed(_))
-}
-
-fn quantum(system: &System) -> Option<Picos> {
-    match system.discipline {
-        DisciplineConfig::ProcessorSharing(config) => Some(config.quantum),
-        DisciplineConfig::Las(config) => Some(config.quantum),
-        DisciplineConfig::Fcfs | DisciplineConfig::Srpt => None,
-    }
-}
-
-fn fluid(system: &System) -> bool {
-    quantum(system) == Some(Picos::ZERO)
-}
-
-/// Does the system need to know service times in advance?
-pub(crate) fn clairvoyant(system: &System) -> bool {
-    system.dispatch == DispatchConfig::LeastWork || system.discipline == DisciplineConfig::Srpt
-}
-
-/// Why nobody could build the system, if so.
-pub(crate) fn unbuildable(system: &System) -> Option<&'static str> {
-    if clairvoyant(system) {
-        return Some("it knows service times in advance");
-    }
-    fluid(system).then_some("its tasks share cores in infinitely small turns")
-}
-
-fn several_sharing(system: &System) -> bool {
-    match &system.pools {
-        Pools::PerCore => false,
-        Pools::Equal(pools) => *pools != 1 && *pools != system.cores,
-        Pools::Sizes(sizes) => sizes.len() > 1 && sizes.iter().any(|&size| size != 1),
-    }
-}
-
-fn is_time(time: Picos) -> bool {
-    time > Picos::ZERO && time <= TIME_MAX
-}
-
-fn allocation_times_wrong(system: &System) -> bool {
-    let Some(triggers) = system.allocation.triggers() else { return false };
-    let grow = match triggers.grow {
-        Grow::DelayMax { above } | Grow::DelayMean { above } => is_time(above),
-        _ => true,
-    };
-    let shrink = match triggers.shrink {
-        Shrink::DelayMean { below } => is_time(below),
-        _ => true,
-    };
-    !(grow && shrink && is_time(triggers.interval))
-}
-
-fn allocation_shares_wrong(system: &System) -> bool {
-    let Some(triggers) = system.allocation.triggers() else { return false };
-    let share = |share: f64| share > 0.0 && share <= 1.0;
-    let grow = match triggers.grow {
-        Grow::Utilization { above } => share(above),
-        Grow::Queued { above } => (0.0..=1e6).contains(&above),
-        Grow::Idle { below } => below > 0 && below <= system.cores,
-        _ => true,
-    };
-    let shrink = match triggers.shrink {
-        Shrink::Utilization { below } => share(below),
-        Shrink::Idle { above } => above <= system.cores,
-        _ => true,
-    };
-    !(grow && shrink)
-}
-
-fn empty_band(system: &System) -> bool {
-    let Some(triggers) = system.allocation.triggers() else { return false };
-    match (triggers.grow, triggers.shrink) {
-        (Grow::DelayMean { above }, Shrink::DelayMean { below }) => below >= above,
-        (Grow::Utilization { above }, Shrink::Utilization { below }) => below >= above,
-        (Grow::Idle { below }, Shrink::Idle { above }) => above < below,
-        _ => false,
-    }
-}
-
-fn costs_too_long(_: &System, costs: &Costs) -> bool {
-    let Costs { steal_check, steal, shed, enqueue, hand_over, core_allocation, .. } = *costs;
-    let Costs { preemption, overrun, dispatcher, dispatcher_quantum, .. } = *costs;
-    let all = [
-        steal_check,
-        steal,
-        shed,
-        enqueue,
-        hand_over,
-        core_allocation,
-        preemption,
-        overrun,
-        dispatcher,
-        dispatcher_quantum,
-    ];
-    all.iter().any(|&cost| cost > COST_MAX)
-}
-
-const RULES: &[Rule] = &[
+pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "cores",
         refused: "a machine without cores, or with more than 4096",

@@ -1,0 +1,113 @@
+//! What rules ask of a system.
+
+use caudal_policy::Picos;
+use caudal_policy::allocation::{Grow, Shrink};
+use caudal_policy::discipline::DisciplineConfig;
+use caudal_policy::dispatch::DispatchConfig;
+use caudal_policy::rebalance::RebalanceConfig;
+
+use super::{COST_MAX, TIME_MAX};
+use crate::{Costs, Pools, System};
+
+pub(super) fn central(system: &System) -> bool {
+    system.pools.is_central(system.cores)
+}
+
+pub(super) fn steals(system: &System) -> bool {
+    matches!(system.rebalance, RebalanceConfig::WorkStealing(_) | RebalanceConfig::StealAndShed(_))
+}
+
+pub(super) fn quantum(system: &System) -> Option<Picos> {
+    match system.discipline {
+        DisciplineConfig::ProcessorSharing(config) => Some(config.quantum),
+        DisciplineConfig::Las(config) => Some(config.quantum),
+        DisciplineConfig::Fcfs | DisciplineConfig::Srpt => None,
+    }
+}
+
+pub(super) fn fluid(system: &System) -> bool {
+    quantum(system) == Some(Picos::ZERO)
+}
+
+/// Does the system need to know service times in advance?
+pub(crate) fn clairvoyant(system: &System) -> bool {
+    system.dispatch == DispatchConfig::LeastWork || system.discipline == DisciplineConfig::Srpt
+}
+
+/// Why nobody could build the system, if so.
+pub(crate) fn unbuildable(system: &System) -> Option<&'static str> {
+    if clairvoyant(system) {
+        return Some("it knows service times in advance");
+    }
+    fluid(system).then_some("its tasks share cores in infinitely small turns")
+}
+
+pub(super) fn several_sharing(system: &System) -> bool {
+    match &system.pools {
+        Pools::PerCore => false,
+        Pools::Equal(pools) => *pools != 1 && *pools != system.cores,
+        Pools::Sizes(sizes) => sizes.len() > 1 && sizes.iter().any(|&size| size != 1),
+    }
+}
+
+pub(super) fn is_time(time: Picos) -> bool {
+    time > Picos::ZERO && time <= TIME_MAX
+}
+
+pub(super) fn allocation_times_wrong(system: &System) -> bool {
+    let Some(triggers) = system.allocation.triggers() else { return false };
+    let grow = match triggers.grow {
+        Grow::DelayMax { above } | Grow::DelayMean { above } => is_time(above),
+        _ => true,
+    };
+    let shrink = match triggers.shrink {
+        Shrink::DelayMean { below } => is_time(below),
+        _ => true,
+    };
+    !(grow && shrink && is_time(triggers.interval))
+}
+
+pub(super) fn allocation_shares_wrong(system: &System) -> bool {
+    let Some(triggers) = system.allocation.triggers() else { return false };
+    let share = |share: f64| share > 0.0 && share <= 1.0;
+    let grow = match triggers.grow {
+        Grow::Utilization { above } => share(above),
+        Grow::Queued { above } => (0.0..=1e6).contains(&above),
+        Grow::Idle { below } => below > 0 && below <= system.cores,
+        _ => true,
+    };
+    let shrink = match triggers.shrink {
+        Shrink::Utilization { below } => share(below),
+        Shrink::Idle { above } => above <= system.cores,
+        _ => true,
+    };
+    !(grow && shrink)
+}
+
+pub(super) fn empty_band(system: &System) -> bool {
+    let Some(triggers) = system.allocation.triggers() else { return false };
+    match (triggers.grow, triggers.shrink) {
+        (Grow::DelayMean { above }, Shrink::DelayMean { below }) => below >= above,
+        (Grow::Utilization { above }, Shrink::Utilization { below }) => below >= above,
+        (Grow::Idle { below }, Shrink::Idle { above }) => above < below,
+        _ => false,
+    }
+}
+
+pub(super) fn costs_too_long(_: &System, costs: &Costs) -> bool {
+    let Costs { steal_check, steal, shed, enqueue, hand_over, core_allocation, .. } = *costs;
+    let Costs { preemption, overrun, dispatcher, dispatcher_quantum, .. } = *costs;
+    let all = [
+        steal_check,
+        steal,
+        shed,
+        enqueue,
+        hand_over,
+        core_allocation,
+        preemption,
+        overrun,
+        dispatcher,
+        dispatcher_quantum,
+    ];
+    all.iter().any(|&cost| cost > COST_MAX)
+}

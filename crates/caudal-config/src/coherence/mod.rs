@@ -1,0 +1,83 @@
+//! What does not go together, in one table: the reader refuses it, the docs print it.
+
+mod broken;
+mod rules;
+
+use std::ops::RangeInclusive;
+
+use caudal_policy::Picos;
+
+pub(crate) use self::broken::unbuildable;
+use self::rules::RULES;
+use crate::{Costs, System};
+
+/// Who is to run a system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Host {
+    /// Virtual time: may also run what nobody could build.
+    Simulator,
+    /// Real cores.
+    Runtime,
+}
+
+/// A combination or a value that is refused.
+#[derive(Debug)]
+pub struct Rule {
+    /// Its name.
+    pub name: &'static str,
+    /// What is refused, as the end of "refused: …".
+    pub refused: &'static str,
+    /// Why.
+    pub why: &'static str,
+    /// What would be right.
+    pub instead: &'static str,
+    /// Refused by the runtime only? Else by both hosts.
+    pub runtime_only: bool,
+    /// The keys that break it, the most telling one first: `system.rebalance`.
+    pub keys: &'static [&'static str],
+    broken: fn(&System, &Costs) -> bool,
+}
+
+/// A rule that a system breaks.
+#[derive(Clone, Copy, Debug)]
+pub struct Incoherence {
+    /// The rule.
+    pub rule: &'static Rule,
+}
+
+impl std::fmt::Display for Incoherence {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}; {}", self.rule.refused, self.rule.why, self.rule.instead)
+    }
+}
+
+/// Every rule, in the order in which they are judged.
+pub fn table() -> &'static [Rule] {
+    RULES
+}
+
+/// What is wrong with a system on `host`; empty if nothing is.
+pub fn check(system: &System, costs: &Costs, host: Host) -> Vec<Incoherence> {
+    let judged = |rule: &&Rule| host == Host::Runtime || !rule.runtime_only;
+    let broken = |rule: &&'static Rule| (rule.broken)(system, costs);
+    RULES.iter().filter(judged).filter(broken).map(|rule| Incoherence { rule }).collect()
+}
+
+/// The table of [`table`] as Markdown.
+pub fn table_markdown() -> String {
+    let mut text = String::from("| refused | because | instead | by |\n| --- | --- | --- | --- |\n");
+    for rule in RULES {
+        let by = if rule.runtime_only { "runtime" } else { "both" };
+        text += &format!("| {} | {} | {} | {by} |\n", rule.refused, rule.why, rule.instead);
+    }
+    text
+}
+
+/// The shortest quantum: below it a turn is shorter than the switch that ends it.
+pub const QUANTUM_MIN: Picos = Picos::from_nanos(100);
+/// The longest time that a policy may be given.
+pub const TIME_MAX: Picos = Picos(3_600 * 1_000_000_000_000);
+/// The dearest single action.
+pub const COST_MAX: Picos = Picos(1_000_000_000_000);
+/// How far instrumentation may stretch service times.
+pub const PROBE_FACTORS: RangeInclusive<f64> = 1.0..=100.0;

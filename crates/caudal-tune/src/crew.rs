@@ -1,0 +1,24 @@
+//! Work on several items at a time.
+
+use std::sync::Mutex;
+
+/// Does `work` on each item, on several threads; a few items share the threads. The order in which items are
+/// taken does not matter: each is worked on by itself.
+pub(crate) fn each<T: Send>(threads: usize, items: &mut [T], work: impl Fn(&mut T, usize) + Sync) {
+    let crew = threads.clamp(1, items.len().max(1));
+    let inner = (threads / crew).max(1);
+    let queue = Mutex::new(items.iter_mut());
+    let one = || {
+        loop {
+            let item = queue.lock().expect("no thread panics with it").next();
+            let Some(item) = item else { return };
+            work(item, inner);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..crew {
+            scope.spawn(one);
+        }
+        one();
+    });
+}

@@ -1,0 +1,92 @@
+//! Why the winner wins, in sentences made of numbers of the run.
+
+mod nobody;
+mod rivals;
+mod winner;
+mod words;
+
+use caudal_sim::row::{Row, Waits};
+
+use self::nobody::nobody;
+use self::winner::tuning;
+use self::words::{cores, place};
+use crate::Goal;
+use crate::evidence::Evidence;
+use crate::judge::{Aim, Bench};
+use crate::plan::SystemResult;
+use crate::search::Search;
+
+/// The headline, and the reasons.
+pub(crate) fn explain(
+    bench: &Bench<'_>,
+    evidence: Option<&Evidence<'_>>,
+    systems: &[SystemResult],
+    searches: &[Search],
+) -> (String, Vec<String>) {
+    let Some(evidence) = evidence else { return nobody(bench, searches) };
+    let reasons = [
+        Some(evidence.dispersion()),
+        evidence.contrast.map(|rival| evidence.other_kind(rival)),
+        Some(evidence.price()),
+        evidence.tie().or_else(|| evidence.runner_up.map(|rival| evidence.runner_up(rival))),
+        evidence.unknown(),
+        evidence.reference.map(|reference| evidence.reference(reference)),
+        Some(tuning(systems)),
+    ];
+    (evidence.headline(), reasons.into_iter().flatten().collect())
+}
+
+/// The comment at the top of a policy file.
+pub(crate) fn header(bench: &Bench<'_>, headline: &str) -> String {
+    let question = bench.question;
+    let targets: Vec<String> = question.targets.iter().map(ToString::to_string).collect();
+    format!(
+        "Made by `caudal plan` {} for {} within {}, seed {}.\n{headline}",
+        env!("CARGO_PKG_VERSION"),
+        question.workload_name,
+        targets.join(" and "),
+        question.measure.seed,
+    )
+}
+
+impl Evidence<'_> {
+    /// The requests that the tightest target is about: a class, or all.
+    fn aim(&self) -> (&Aim, f64) {
+        let ratio = |(aim, found): (&'_ Aim, &caudal_stats::Estimate)| found.estimate / aim.limit;
+        let pairs = || self.aims.iter().zip(&self.probe.estimates);
+        let tightest = pairs().max_by(|a, b| ratio(*a).total_cmp(&ratio(*b)));
+        tightest.map_or((&self.aims[0], f64::NAN), |(aim, found)| (aim, found.estimate))
+    }
+
+    fn class_name(&self) -> String {
+        let aim = self.aim().0;
+        let name = aim.quantity.class.map(|class| self.question.workload.service.classes()[class].clone());
+        name.map_or("request".to_owned(), |name| format!("`{name}`"))
+    }
+
+    /// Why a request of the tightest target's class waits.
+    fn waits(&self, row: &Row) -> Waits {
+        match self.aim().0.quantity.class {
+            Some(class) => row.classes.0[class].1.wait_ns,
+            None => row.wait_ns,
+        }
+    }
+
+    fn place(&self) -> String {
+        place(self.question, self.probe, self.winner)
+    }
+
+    /// What a system is confirmed to reach, as a load or in cores.
+    fn reach(&self, search: &Search) -> String {
+        match (search.certain(), search.bracket.pass, self.question.goal) {
+            (Some(certain), _, Goal::HighestLoad) => format!("load {}", search.value(certain)),
+            (Some(certain), _, Goal::FewestCores(_)) => cores(search.value(certain)),
+            (None, Some(_), _) => "no load for certain (it was seen in short runs only)".to_owned(),
+            (None, None, Goal::HighestLoad) => match search.missed() {
+                Some(missed) => format!("not even load {}", search.value(missed)),
+                None => "no load that is known".to_owned(),
+            },
+            (None, None, Goal::FewestCores(_)) => "no number of cores".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! What is said of the winner: how far it gets, who ties with it, what it pays, what was tuned.
+
+use super::words::{called, machine, names, parts, results, targets};
+use crate::Goal;
+use crate::evidence::Evidence;
+use crate::plan::SystemResult;
+use crate::search::Search;
+use crate::show::{digits, percent, rate, time};
+
+/// Service times whose squared coefficient of variation is below this hardly differ.
+const SCV_ALIKE: f64 = 0.1;
+
+impl Evidence<'_> {
+    pub(super) fn headline(&self) -> String {
+        let found = results(self.aims, self.probe).join(", ");
+        let (question, name) = (self.question, called(&self.winner.candidate));
+        let per_s = rate(self.probe.row.rate_per_s);
+        let who = match (self.winner.confirmed(), self.unknown.iter().any(|search| search.is_open())) {
+            (false, _) => format!("By the estimates of short runs only, {name}"),
+            (true, true) => format!("Of the systems that were tried, {name}"),
+            (true, false) => name,
+        };
+        match question.goal {
+            Goal::HighestLoad => format!(
+                "{who} carries {} of {}, {per_s}, within {}: there {found}.",
+                self.place(),
+                machine(question),
+                targets(question),
+            ),
+            Goal::FewestCores(_) => format!(
+                "{who} carries {per_s} on {} of {}, within {}: there {found}.",
+                self.place(),
+                machine(question),
+                targets(question),
+            ),
+        }
+    }
+
+    /// Who ties with the winner, and why it is not the answer.
+    pub(super) fn tie(&self) -> Option<String> {
+        let tied = names(&self.ties)?;
+        let simplest =
+            self.ties.iter().all(|search| search.candidate.mechanisms() > self.winner.candidate.mechanisms());
+        let rule = match simplest {
+            true => "has the fewest mechanisms",
+            false => "is confirmed to get furthest of those with the fewest mechanisms",
+        };
+        let name = self.winner.candidate.name();
+        Some(format!(
+            "It is a tie with {tied}: closer than this search tells apart. {name} is named because it {rule}."
+        ))
+    }
+
+    /// Who may get further, for all that is known.
+    pub(super) fn unknown(&self) -> Option<String> {
+        let (untried, open): (Vec<&Search>, Vec<&Search>) =
+            self.unknown.iter().copied().partition(|search| search.is_open());
+        let open: Vec<String> = open
+            .into_iter()
+            .map(|search| match search.certain() {
+                Some(_) => format!("{} ({} is confirmed)", search.candidate.name(), self.reach(search)),
+                None => format!("{} (nothing is confirmed)", search.candidate.name()),
+            })
+            .collect();
+        let untried =
+            names(&untried).map(|names| format!("The budget ended before anything was known of {names}."));
+        let open = (!open.is_empty()).then(|| {
+            format!("The budget ended before it was known whether these get further: {}.", open.join(", "))
+        });
+        let both: Vec<String> = [untried, open].into_iter().flatten().collect();
+        (!both.is_empty()).then(|| both.join(" "))
+    }
+
+    /// How much service times differ.
+    pub(super) fn dispersion(&self) -> String {
+        let service = &self.question.workload.service;
+        let (mean_ps, scv) = (service.mean_ps(), service.scv());
+        if scv < SCV_ALIKE {
+            let alike = format!("All requests take about as long, {} on average", time(mean_ps / 1e3));
+            return format!("{alike} (squared coefficient of variation {scv:.2}): none is worth overtaking.");
+        }
+        let long =
+            |class: &usize| service.class_weight(*class) > 0.0 && service.class_mean_ps(*class) > mean_ps;
+        let classes: Vec<usize> = (0..service.classes().len()).filter(long).collect();
+        if classes.is_empty() || classes.len() == service.classes().len() {
+            let (p50, p999) = (service.quantile(0.5) as f64 / 1e3, service.quantile(0.999) as f64 / 1e3);
+            return format!(
+                "Service times differ (squared coefficient of variation {}): half of the requests take up to {}, \
+                 one in a thousand more than {}.",
+                digits(scv),
+                time(p50),
+                time(p999),
+            );
+        }
+        let share: f64 = classes.iter().map(|&class| service.class_weight(class)).sum();
+        let work: f64 = classes
+            .iter()
+            .map(|&class| service.class_weight(class) * service.class_mean_ps(class))
+            .sum::<f64>();
+        let names: Vec<String> =
+            classes.iter().map(|&class| format!("`{}`", service.classes()[class])).collect();
+        format!(
+            "{} of the requests ({}) bring {} of the work, {} each on average; the mean of all is {} (squared \
+             coefficient of variation {}).",
+            percent(share),
+            names.join(", "),
+            percent(work / mean_ps),
+            time(work / share / 1e3),
+            time(mean_ps / 1e3),
+            digits(scv),
+        )
+    }
+
+    /// What the winner's own scheduling costs.
+    pub(super) fn price(&self) -> String {
+        let parts = parts(&self.probe.row, &self.winner.candidate);
+        let name = self.winner.candidate.name();
+        let efficiency = percent(self.probe.row.efficiency.estimate);
+        match &parts[..] {
+            [] => format!(
+                "Scheduling costs {name} next to nothing: {efficiency} of the core time held is work."
+            ),
+            parts => {
+                format!("What {name} pays: {}; {efficiency} of the core time held is work.", parts.join(", "))
+            }
+        }
+    }
+}
+
+pub(super) fn tuning(systems: &[SystemResult]) -> String {
+    let tuned = systems.iter().filter_map(|system| {
+        let tuning = system.tuning.as_ref()?;
+        let mut values: Vec<&str> = Vec::new();
+        for tried in &tuning.tried {
+            if !values.contains(&tried.value.as_str()) {
+                values.push(&tried.value);
+            }
+        }
+        let outcome = match (tuning.chosen == tuning.published, values.is_empty()) {
+            (_, true) => "not tuned, the budget did not suffice".to_owned(),
+            (true, _) => format!("kept at {} after trying {}", tuning.chosen, values.join(", ")),
+            (false, _) => {
+                format!("{} instead of {}, out of {}", tuning.chosen, tuning.published, values.join(", "))
+            }
+        };
+        Some(format!("{} of {}: {outcome}", tuning.parameter, system.system))
+    });
+    let tuned: Vec<String> = tuned.collect();
+    match &tuned[..] {
+        [] => "Nothing was tuned: no system near the best has a quantum or a range.".to_owned(),
+        tuned => format!("Tuned: {}. All other parameters are those of the presets.", tuned.join("; ")),
+    }
+}

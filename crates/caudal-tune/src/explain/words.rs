@@ -1,0 +1,107 @@
+//! Words that all sentences share: names, places, results.
+
+use caudal_sim::row::Row;
+
+use crate::candidate::Candidate;
+use crate::judge::{Aim, Probe};
+use crate::search::Search;
+use crate::show::{digits, estimate, percent, statistic};
+use crate::{Goal, Machine, Question};
+
+pub(super) fn machine(question: &Question) -> String {
+    match question.machine {
+        Machine::Cores(1) => "1 core".to_owned(),
+        Machine::Cores(cores) => format!("{cores} cores"),
+        Machine::Runtime { workers: 1 } => "1 worker".to_owned(),
+        Machine::Runtime { workers } => format!("{workers} workers"),
+    }
+}
+
+pub(super) fn targets(question: &Question) -> String {
+    let all: Vec<String> = question.targets.iter().map(|target| format!("`{target}`")).collect();
+    all.join(" and ")
+}
+
+/// A system with what was tuned about it: `caudal-ps with a quantum of 1us`.
+pub(super) fn called(candidate: &Candidate) -> String {
+    let name = candidate.name();
+    match &candidate.tuned[..] {
+        [] => name.to_owned(),
+        [(key, only)] => {
+            let value = only.as_str().map_or_else(|| only.to_string(), str::to_owned);
+            format!("{name} with a {} of {value}", key.rsplit('.').next().unwrap_or(key))
+        }
+        several => {
+            let values: Vec<String> = several
+                .iter()
+                .map(|(_, value)| value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+                .collect();
+            format!("{name} with a range of {}", values.join(" to "))
+        }
+    }
+}
+
+/// `1 core`, `12 cores`.
+pub(super) fn cores(count: f64) -> String {
+    format!("{count} core{}", if count == 1.0 { "" } else { "s" })
+}
+
+/// `load 0.78`, or `12 cores`.
+pub(super) fn place(question: &Question, probe: &Probe, search: &Search) -> String {
+    match question.goal {
+        Goal::HighestLoad => format!("load {}", probe.spot.load),
+        Goal::FewestCores(_) => {
+            let workers = probe.row.cores_allocated;
+            let extra = match question.machine {
+                Machine::Cores(_) => search.candidate.dedicated,
+                Machine::Runtime { .. } => 0,
+            };
+            cores(f64::from(workers + extra))
+        }
+    }
+}
+
+/// `get p99.9 is 43.1 us (41.0 us to 46.2 us)`, for each target.
+pub(super) fn results(aims: &[Aim], probe: &Probe) -> Vec<String> {
+    let show = |(aim, found): (&Aim, _)| format!("{} is {}", statistic(aim), estimate(aim, found));
+    aims.iter().zip(&probe.estimates).map(show).collect()
+}
+
+/// `a`, `a and b`, `a, b and c`; none of nobody.
+pub(super) fn names(searches: &[&Search]) -> Option<String> {
+    let names: Vec<&str> = searches.iter().map(|search| search.candidate.name()).collect();
+    let (last, others) = names.split_last()?;
+    Some(if others.is_empty() { (*last).to_owned() } else { format!("{} and {last}", others.join(", ")) })
+}
+
+/// What a system's scheduling costs at a point, as parts of a sentence.
+pub(super) fn parts(row: &Row, candidate: &Candidate) -> Vec<String> {
+    let mut parts = Vec::new();
+    let preemptions = row.preemptions_per_request.estimate;
+    if preemptions > 0.0 {
+        let switching = percent(row.overheads.switching);
+        parts
+            .push(format!("{} preemptions a request take {switching} of the core time", digits(preemptions)));
+    }
+    let probe_factor = candidate.plan.costs.probe_factor;
+    if probe_factor > 1.0 {
+        parts.push(format!("probes make every request {} longer", percent(probe_factor - 1.0)));
+    }
+    let overheads = row.overheads;
+    for (share, does) in [
+        (overheads.looking, "looking for work takes"),
+        (overheads.moving, "moving it takes"),
+        (overheads.placing, "placing requests takes"),
+        (overheads.allocating, "waiting for granted cores takes"),
+    ] {
+        if share >= 0.0005 {
+            parts.push(format!("{does} {} of the core time", percent(share)));
+        }
+    }
+    match candidate.dedicated {
+        0 => {}
+        1 => parts.push("1 core serves no requests".to_owned()),
+        dedicated => parts.push(format!("{dedicated} cores serve no requests")),
+    }
+    parts
+}

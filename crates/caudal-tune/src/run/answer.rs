@@ -1,0 +1,96 @@
+//! What has been found out, as an answer.
+
+use caudal_config::write_policy;
+
+use super::{Entry, Run};
+use crate::candidate::LeftOut;
+use crate::evidence::Podium;
+use crate::explain;
+use crate::judge::{Bench, Verdict};
+use crate::plan::{Plan, Reach, SystemResult, TargetResult, Winner};
+use crate::search::{Level, Search};
+
+impl Run<'_> {
+    pub(crate) fn into_plan(mut self, left_out: Vec<LeftOut>) -> Plan {
+        self.settle();
+        let interrupted = self.interrupted();
+        let Run { bench, mut entries, confirmed, .. } = self;
+        // Deployable ones first where they are as good: a reference line never wins.
+        entries.sort_by(|a, b| {
+            let deployable = |entry: &Entry| entry.search.candidate.deployable();
+            a.search.before(&b.search).then(deployable(b).cmp(&deployable(a)))
+        });
+        let systems: Vec<SystemResult> = entries.iter().map(|entry| entry.result(&bench)).collect();
+        let searches: Vec<Search> = entries.into_iter().map(|entry| entry.search).collect();
+        let podium = Podium::of(&searches);
+        let evidence = podium.and_then(|podium| podium.evidence(bench.question, &bench.aims, &searches));
+        let (mut headline, explanation) = explain::explain(&bench, evidence.as_ref(), &systems, &searches);
+        if interrupted {
+            headline = format!("So far, as it was interrupted: {headline}");
+        }
+        let winner = evidence.map(|evidence| {
+            let candidate = &evidence.winner.candidate;
+            let mut system = candidate.plan.system.clone();
+            system.cores_allocated = evidence.probe.row.cores_allocated;
+            let header = explain::header(&bench, &headline);
+            let policy_toml = write_policy(&system, &candidate.plan.costs, &header);
+            Winner { system: candidate.name().to_owned(), policy_toml, confirmed }
+        });
+        Plan {
+            headline,
+            winner,
+            explanation,
+            systems,
+            left_out,
+            rows: searches
+                .iter()
+                .flat_map(|search| search.probes.values())
+                .map(|probe| probe.row.clone())
+                .collect(),
+            budget: bench.question.budget.requests,
+            simulated: searches.iter().map(|search| search.simulated).sum(),
+            interrupted,
+        }
+    }
+}
+
+impl Entry {
+    fn result(&self, bench: &Bench<'_>) -> SystemResult {
+        let Entry { search, tuning, .. } = self;
+        let best = search.best();
+        let failed_at = search.failed().and_then(|fail| search.at(fail));
+        let targets = best.map_or(Vec::new(), |probe| {
+            let each = bench.aims.iter().zip(&probe.estimates);
+            each.map(|(aim, &estimate)| TargetResult {
+                target: aim.target.to_string(),
+                estimate,
+                limit: aim.limit,
+            })
+            .collect()
+        });
+        SystemResult {
+            system: search.candidate.name().to_owned(),
+            reference_only: search.candidate.plan.reference_only(),
+            dedicated_cores: search.candidate.dedicated,
+            reach: Reach {
+                pass: search.bracket.pass.map(|pass| search.value(pass)),
+                fail: search.failed().map(|fail| search.value(fail)),
+                fail_certain: failed_at.is_some_and(|probe| probe.verdict == Verdict::Fail),
+                confirmed: search.confirmed(),
+                certain: search.certain().map(|certain| search.value(certain)),
+                missed: search.missed().map(|missed| search.value(missed)),
+            },
+            rate_per_s: best.map(|probe| probe.row.rate_per_s),
+            targets,
+            efficiency: best.map(|probe| probe.row.efficiency),
+            preemptions_per_request: best.map(|probe| probe.row.preemptions_per_request),
+            screened_only: search.level == Level::Coarse
+                && search.bracket.pass.is_some()
+                && !search.confirmed(),
+            untried: search.is_open(),
+            budget_ended: search.exhausted,
+            tuning: tuning.clone(),
+            failed: search.failed.clone(),
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Last: the winner once more, the others at its load, and points between for the curves.
+
+use super::Run;
+use crate::Phase;
+use crate::judge::{Precision, Verdict};
+use crate::search::{Effort, Level};
+
+/// How often a winner that is not confirmed is searched again.
+const CONFIRMATIONS: usize = 4;
+
+impl Run<'_> {
+    /// The winner once more, on requests that no search has seen and with replications at least as long; where it does
+    /// not pass, its search goes on below, and whoever is best then has to pass in turn.
+    pub(super) fn confirm(&mut self) {
+        let long = self.precision(8, 64);
+        for _ in 0..CONFIRMATIONS {
+            self.tell_apart();
+            let Some(podium) = self.podium() else { return };
+            let quota = self.quota(65, 1);
+            let again = self.precision(2, 32);
+            self.on(&[podium.winner], Phase::Confirming, |bench, entry, threads| {
+                let Some(hardness) = entry.search.bracket.pass else { return };
+                let first = entry.search.best().map_or(0, |probe| probe.length).max(long.first);
+                let precision = Precision { first, most: first.max(long.most), confirming: true, ..long };
+                let effort =
+                    Effort { level: Level::Full, precision, quota, phase: Phase::Confirming, threads };
+                match entry.search.simulate(bench, effort, hardness) {
+                    Ok(probe) if probe.as_ref().is_none_or(|probe| probe.verdict != Verdict::Pass) => {
+                        entry.search.bracket.learn(hardness, false);
+                        let effort = Effort { precision: again, ..effort };
+                        let done = entry.search.narrow(bench, effort, Some(hardness));
+                        entry.search.note(done);
+                    }
+                    Ok(_) => {}
+                    Err(stopped) => entry.search.note(Err(stopped)),
+                }
+            });
+            self.settle();
+            let best = self.entries[podium.winner].search.best();
+            self.confirmed = best.is_some_and(|probe| probe.verdict == Verdict::Pass && probe.confirming)
+                && self.podium().is_some_and(|now| now.winner == podium.winner);
+            if self.confirmed || self.interrupted() {
+                return;
+            }
+        }
+    }
+
+    /// The others at the winner's load, for the explanation.
+    pub(super) fn meet_the_winner(&mut self) {
+        let Some(podium) = self.podium() else { return };
+        let winner = &self.entries[podium.winner].search;
+        let (Some(probe), Some(pass)) = (winner.best(), winner.bracket.pass) else { return };
+        let (spot, cores) = (probe.spot, winner.total_cores(pass));
+        let mut chosen: Vec<usize> = podium.runner_up.into_iter().chain(podium.contrast).collect();
+        chosen.dedup();
+        let (quota, fine, coarse) = (self.quota(40, chosen.len()), self.precision(2, 8), self.coarsely(4));
+        self.on(&chosen, Phase::Confirming, |bench, entry, threads| {
+            let hardness = entry.search.hardness_of(spot, cores);
+            for precision in [fine, coarse] {
+                let known = entry.search.at(hardness).is_some_and(|probe| {
+                    probe.length >= precision.first && (probe.row.steady || probe.row.overloaded)
+                });
+                if known {
+                    return;
+                }
+                let effort =
+                    Effort { level: Level::Full, precision, quota, phase: Phase::Confirming, threads };
+                match entry.search.simulate(bench, effort, hardness) {
+                    // What is too dear to be known is shown coarsely.
+                    Ok(None) => {}
+                    Ok(Some(_)) => return,
+                    Err(stopped) => return entry.search.note(Err(stopped)),
+                }
+            }
+        });
+    }
+
+    /// Points between those of the searches, so that every curve shows.
+    pub(super) fn curves(&mut self) {
+        let all: Vec<usize> = (0..self.entries.len()).collect();
+        let (quota, precision) = (self.quota(100, all.len()), self.precision(1, 1));
+        self.on(&all, Phase::Curves, |bench, entry, threads| {
+            let mut left = quota;
+            for hardness in entry.search.curve() {
+                if entry.search.overload().is_some_and(|overload| overload <= hardness) {
+                    break;
+                }
+                let effort =
+                    Effort { level: Level::Full, precision, quota: left, phase: Phase::Curves, threads };
+                match entry.search.simulate(bench, effort, hardness) {
+                    Ok(Some(probe)) => left = left.saturating_sub(probe.charged),
+                    // Too dear for what is left; a harder one may be cheaper.
+                    Ok(None) => {}
+                    Err(stopped) => return entry.search.note(Err(stopped)),
+                }
+            }
+        });
+    }
+}

@@ -1,0 +1,71 @@
+//! First: everything coarsely, what is tuned, and full precision for those that may win.
+
+use super::{FAVOURITES, REFINE_FROM, Run};
+use crate::Phase;
+use crate::search::{Effort, Level};
+use crate::tune::{tunable, tune};
+
+/// Systems that are tuned, and that get full precision: so many at most.
+const LEADERS: usize = 5;
+/// Tuned is who gets this far of the best as published.
+const TUNE_FROM: f64 = 0.7;
+
+impl Run<'_> {
+    /// Everything, coarsely.
+    pub(super) fn screen(&mut self) {
+        let all: Vec<usize> = (0..self.entries.len()).collect();
+        let (quota, precision) = (self.quota(30, all.len()), self.coarsely(1));
+        self.on(&all, Phase::Screening, |bench, entry, threads| {
+            let effort = Effort { level: Level::Coarse, precision, quota, phase: Phase::Screening, threads };
+            let done = entry.search.narrow(bench, effort, None);
+            entry.search.note(done);
+        });
+    }
+
+    /// Systems that take so long to simulate that their part of the budget gave no answer get more of it, and begin
+    /// where it decides: where the best one is at its limit.
+    pub(super) fn screen_the_dear(&mut self) {
+        let open = |index: &usize| self.entries[*index].search.is_open();
+        let chosen: Vec<usize> = (0..self.entries.len()).filter(open).collect();
+        let best = self.leaders(0.0, 1, |_| true).first().and_then(|&best| {
+            let search = &self.entries[best].search;
+            Some((search.best()?.spot, search.total_cores(search.bracket.pass?)))
+        });
+        let (quota, precision) = (self.quota(30, chosen.len()), self.coarsely(1));
+        self.on(&chosen, Phase::Screening, |bench, entry, threads| {
+            let guess = best.map(|(spot, cores)| entry.search.hardness_of(spot, cores));
+            let effort = Effort { level: Level::Coarse, precision, quota, phase: Phase::Screening, threads };
+            let done = entry.search.narrow(bench, effort, guess);
+            entry.search.note(done);
+        });
+    }
+
+    /// Quanta and ranges of the systems that are near the best as published.
+    pub(super) fn tune(&mut self) {
+        let chosen = self.leaders(TUNE_FROM, LEADERS, tunable);
+        let (quota, precision) = (self.quota(25, chosen.len()), self.coarsely(2));
+        self.on(&chosen, Phase::Tuning, |bench, entry, threads| {
+            let effort = Effort { level: Level::Coarse, precision, quota, phase: Phase::Tuning, threads };
+            match tune(&mut entry.search, bench, effort) {
+                Ok(tuning) => entry.tuning = tuning,
+                Err(stopped) => entry.search.note(Err(stopped)),
+            }
+        });
+    }
+
+    /// Those that may win.
+    pub(super) fn refine(&mut self) {
+        let mut chosen = self.leaders(REFINE_FROM, LEADERS, |_| true);
+        if chosen.len() < 2 {
+            chosen = self.leaders(0.0, 2, |_| true);
+        }
+        let (quota, precision) = (self.quota(35, chosen.len()), self.precision(2, 32));
+        self.finely(&chosen, Level::Full, precision, quota, Phase::Refining);
+        // Near saturation, everything takes longer than a share of the budget lasts.
+        let mut chosen = self.leaders(REFINE_FROM, FAVOURITES, |_| true);
+        chosen.retain(|&index| self.entries[index].search.exhausted);
+        // As much again is left for the confirmation.
+        let quota = self.quota(35, chosen.len());
+        self.finely(&chosen, Level::Full, precision, quota, Phase::Refining);
+    }
+}

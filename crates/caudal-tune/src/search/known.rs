@@ -1,0 +1,177 @@
+//! What a search knows: how far its system gets for certain, how far it does not, and what to ask next.
+
+use crate::bisect::{Bracket, Span};
+use crate::candidate::Spot;
+use crate::judge::{Probe, Verdict};
+
+use super::scale::{PER_UNIT, Scale};
+use super::{Level, Search};
+
+impl Search {
+    /// The next hardness above the one that passed that was simulated and did not pass.
+    pub(crate) fn failed(&self) -> Option<u32> {
+        let above = self.bracket.pass.map_or(0, |pass| pass + 1);
+        let failed = |(_, probe): &(&u32, &Probe)| probe.verdict != Verdict::Pass;
+        self.probes.range(above..).find(failed).map(|(&hardness, _)| hardness)
+    }
+
+    /// The nearest hardness above the one that passed at which a target is certainly missed.
+    pub(crate) fn missed(&self) -> Option<u32> {
+        let above = self.bracket.pass.map_or(0, |pass| pass + 1);
+        let missed = |(_, probe): &(&u32, &Probe)| probe.verdict == Verdict::Fail;
+        self.probes.range(above..).find(missed).map(|(&hardness, _)| hardness)
+    }
+
+    /// The hardest, up to the one that passed (or below what failed, if none did), at which a run that was long
+    /// enough met all targets with its whole intervals.
+    pub(crate) fn certain(&self) -> Option<u32> {
+        let sure = |(_, probe): &(&u32, &Probe)| probe.verdict == Verdict::Pass;
+        let end = match self.bracket {
+            Bracket { pass: Some(pass), .. } => pass + 1,
+            Bracket { fail, .. } => fail.unwrap_or(u32::MAX),
+        };
+        self.probes.range(..end).rev().find(sure).map(|(&hardness, _)| hardness)
+    }
+
+    /// Did a run that was long enough show what this system is said to reach?
+    pub(crate) fn confirmed(&self) -> bool {
+        self.bracket.pass.is_some() && self.certain() == self.bracket.pass
+    }
+
+    /// Is nothing known of how far it gets?
+    pub(crate) fn is_open(&self) -> bool {
+        self.bracket.pass.is_none() && self.missed().is_none() && self.failed.is_none()
+    }
+
+    /// Is it certain that `other` does not get as far as this one is confirmed to?
+    pub(crate) fn is_told_apart_from(&self, other: &Search) -> bool {
+        other.missed_merit() <= self.sure_merit()
+    }
+
+    /// Where longer runs are to begin: somewhat easier than what passed in short ones, which flatter.
+    pub(crate) fn cautious(&self) -> Option<u32> {
+        let pass = self.bracket.pass?;
+        Some(match self.scale {
+            Scale::Load { .. } => (pass - pass / 10).max(1),
+            Scale::Workers { .. } => pass,
+        })
+    }
+
+    /// What was not precise enough to be decided is to be asked again.
+    pub(crate) fn forget_undecided(&mut self) {
+        self.bracket.fail = self.missed();
+    }
+
+    /// Says no more of the system than was confirmed, if anything was.
+    pub(crate) fn settle(&mut self) {
+        if let Some(certain) = self.certain() {
+            if !self.confirmed() {
+                self.bracket.pass = Some(certain);
+                self.bracket.fail = self.failed();
+            }
+        } else {
+            self.revise();
+        }
+    }
+
+    /// Where a longer run has shown since that a load is not met by the estimate, it has not passed.
+    pub(crate) fn revise(&mut self) {
+        let Some(pass) = self.bracket.pass else { return };
+        let met = |(_, probe): &(&u32, &Probe)| match probe.verdict {
+            Verdict::Pass => true,
+            Verdict::Fail => false,
+            Verdict::Undecided => probe.score < 1.0,
+        };
+        let known = self.probes.range(..=pass).rev().find(met).map(|(&hardness, _)| hardness);
+        if known != Some(pass) {
+            self.bracket = Bracket { pass: known, fail: Some(pass) };
+        }
+    }
+
+    /// The probe of the hardest that passed.
+    pub(crate) fn best(&self) -> Option<&Probe> {
+        self.probes.get(&self.bracket.pass?)
+    }
+
+    /// The probe at `hardness`.
+    pub(crate) fn at(&self, hardness: u32) -> Option<&Probe> {
+        self.probes.get(&hardness)
+    }
+
+    /// The hardness at which this system is as hard pressed as another one at `spot`.
+    pub(crate) fn hardness_of(&self, spot: Spot, total_cores: f64) -> u32 {
+        match self.scale {
+            Scale::Load { .. } => (spot.load * PER_UNIT).round() as u32,
+            Scale::Workers { most, dedicated, .. } => {
+                let workers = (total_cores as u32).saturating_sub(dedicated).clamp(1, most);
+                most + 1 - workers
+            }
+        }
+    }
+
+    /// What the bracket's ends mean to users.
+    pub(crate) fn value(&self, hardness: u32) -> f64 {
+        self.scale.value(hardness)
+    }
+
+    /// Cores that a hardness takes, the dedicated ones that count included.
+    pub(crate) fn total_cores(&self, hardness: u32) -> f64 {
+        match self.scale {
+            Scale::Load { .. } => f64::from(self.candidate.capacity_cores),
+            Scale::Workers { .. } => self.scale.value(hardness),
+        }
+    }
+
+    /// Larger is better: the load that passed, or the inverse of the cores; 0 if none did.
+    pub(crate) fn merit(&self) -> f64 {
+        self.bracket.pass.map_or(0.0, |pass| self.merit_at(pass))
+    }
+
+    /// The merit that this hardness would have.
+    pub(crate) fn merit_at(&self, hardness: u32) -> f64 {
+        match self.scale {
+            Scale::Load { .. } => self.scale.value(hardness),
+            Scale::Workers { .. } => 1.0 / self.scale.value(hardness),
+        }
+    }
+
+    /// The merit that was confirmed; 0 if none was.
+    pub(crate) fn sure_merit(&self) -> f64 {
+        self.certain().map_or(0.0, |certain| self.merit_at(certain))
+    }
+
+    /// The merit that this system certainly does not have; infinite if nothing is known.
+    pub(crate) fn missed_merit(&self) -> f64 {
+        self.missed().map_or(f64::INFINITY, |missed| self.merit_at(missed))
+    }
+
+    /// Best first: by merit, then by the distance to the limit there.
+    pub(crate) fn before(&self, other: &Search) -> std::cmp::Ordering {
+        let failed =
+            |search: &Search| search.failed().and_then(|fail| search.at(fail)).map(|probe| probe.score);
+        let score = |search: &Search| {
+            search.best().map(|probe| probe.score).or(failed(search)).unwrap_or(f64::INFINITY)
+        };
+        other.merit().total_cmp(&self.merit()).then(score(self).total_cmp(&score(other)))
+    }
+
+    /// Hardnesses that make a curve: about ten of them, those near known ones left out.
+    pub(crate) fn curve(&self) -> Vec<u32> {
+        let Span { easiest, hardest, .. } = self.scale.span(None, Level::Full);
+        let step = match self.scale {
+            Scale::Load { .. } => 100,
+            Scale::Workers { .. } => (hardest / 10).max(1),
+        };
+        let near = |at: u32| self.probes.keys().any(|known| known.abs_diff(at) * 5 < step * 2);
+        (1..)
+            .map(|n| n * step)
+            .take_while(|&at| at <= hardest)
+            .filter(|&at| at >= easiest && !near(at))
+            .collect()
+    }
+
+    /// The easiest hardness that is known to overload the system.
+    pub(crate) fn overload(&self) -> Option<u32> {
+        self.probes.iter().find(|(_, probe)| probe.row.overloaded).map(|(&hardness, _)| hardness)
+    }
+}

@@ -1,0 +1,188 @@
+//! How far one system gets: a bisection whose oracle is a simulation.
+
+mod known;
+mod scale;
+
+use std::collections::BTreeMap;
+
+use caudal_sim::steady::Overheads;
+
+use self::scale::Scale;
+use crate::bisect::{Bracket, bisect};
+use crate::candidate::Candidate;
+use crate::judge::{Bench, Precision, Probe, Stopped, Verdict, Wanted};
+use crate::{Phase, Question};
+
+/// How far a search went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Level {
+    /// Loads that are undecided after short replications go by their estimates.
+    Coarse,
+    /// Loads that stay undecided count as failed.
+    Full,
+    /// As fine as full precision; but loads that stay undecided go by their estimates: a line of reference that
+    /// is drawn too low would flatter the winner.
+    Reference,
+}
+
+/// What is known of one system.
+#[derive(Clone, Debug)]
+pub(crate) struct Search {
+    pub(crate) candidate: Candidate,
+    scale: Scale,
+    pub(crate) bracket: Bracket,
+    pub(crate) level: Level,
+    /// The most precise probe of each hardness.
+    pub(crate) probes: BTreeMap<u32, Probe>,
+    pub(crate) simulated: u64,
+    /// What that took of the budget.
+    pub(crate) charged: u64,
+    /// Did its share of the budget end before its bracket was narrow?
+    pub(crate) exhausted: bool,
+    pub(crate) failed: Option<String>,
+}
+
+/// What a step of a search may use.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Effort {
+    pub(crate) level: Level,
+    pub(crate) precision: Precision,
+    pub(crate) quota: u64,
+    pub(crate) phase: Phase,
+    pub(crate) threads: usize,
+}
+
+impl Search {
+    pub(crate) fn new(candidate: Candidate, question: &Question) -> Search {
+        Search {
+            scale: Scale::of(&candidate, question),
+            candidate,
+            bracket: Bracket::default(),
+            level: Level::Coarse,
+            probes: BTreeMap::new(),
+            simulated: 0,
+            charged: 0,
+            exhausted: false,
+            failed: None,
+        }
+    }
+
+    /// The same for another setting of the candidate: nothing is known but where to look.
+    pub(crate) fn restarted(&self, candidate: Candidate) -> Search {
+        Search { candidate, bracket: Bracket::default(), probes: BTreeMap::new(), ..self.clone() }
+    }
+
+    /// What was known `before`; what it has taken since stays spent.
+    pub(crate) fn go_back_to(&mut self, before: Search) {
+        let (simulated, charged) = (self.simulated, self.charged);
+        *self = Search { simulated, charged, ..before };
+    }
+
+    /// Narrows the bracket, beginning near `guess`, or near what has passed so far.
+    pub(crate) fn narrow(
+        &mut self,
+        bench: &Bench<'_>,
+        effort: Effort,
+        guess: Option<u32>,
+    ) -> Result<(), Stopped> {
+        let guess = guess.or(self.bracket.pass);
+        let before = (self.bracket, self.level);
+        // Coarse answers do not count at full precision.
+        if effort.level != self.level {
+            self.bracket = Bracket::default();
+            self.level = effort.level;
+        }
+        // What was out of reach may no longer be.
+        if self.exhausted {
+            self.bracket.fail = None;
+        }
+        let (span, scale) = (self.scale.span(guess, effort.level), self.scale);
+        let mut bracket = self.bracket;
+        let (mut left, mut exhausted) = (effort.quota, false);
+        let done = bisect(
+            &span,
+            &mut bracket,
+            |pass| scale.width(pass, effort.level),
+            |hardness| {
+                // Where relaxation takes too long for what is left, nothing can pass; easier is shorter.
+                let Some((passed, charged)) = self.ask(bench, Effort { quota: left, ..effort }, hardness)?
+                else {
+                    exhausted = true;
+                    return Ok(Some(false));
+                };
+                left = left.saturating_sub(charged);
+                Ok(Some(passed))
+            },
+        );
+        self.bracket = bracket;
+        self.exhausted = exhausted;
+        if exhausted && bracket.pass.is_none() {
+            (self.bracket, self.level) = before;
+        }
+        done
+    }
+
+    /// Does this hardness pass, and what did it take to find out? `None` if there is no budget left for it.
+    fn ask(
+        &mut self,
+        bench: &Bench<'_>,
+        effort: Effort,
+        hardness: u32,
+    ) -> Result<Option<(bool, u64)>, Stopped> {
+        let known = self.probes.get(&hardness);
+        let counts =
+            |probe: &&Probe| probe.length >= effort.precision.first && probe.verdict != Verdict::Undecided;
+        if let Some(probe) = known.filter(counts) {
+            return Ok(Some((probe.verdict == Verdict::Pass, 0)));
+        }
+        let Some(probe) = self.simulate(bench, effort, hardness)? else { return Ok(None) };
+        let passed = match (probe.verdict, effort.level) {
+            (Verdict::Pass, _) => true,
+            (Verdict::Undecided, Level::Coarse | Level::Reference) => probe.score < 1.0,
+            _ => false,
+        };
+        Ok(Some((passed, probe.charged)))
+    }
+
+    /// Simulates a hardness and keeps the probe, if it is the most precise one there.
+    pub(crate) fn simulate(
+        &mut self,
+        bench: &Bench<'_>,
+        effort: Effort,
+        hardness: u32,
+    ) -> Result<Option<Probe>, Stopped> {
+        let Effort { precision, quota, phase, threads, .. } = effort;
+        let spot = self.scale.spot(hardness);
+        let known = (precision, self.overheads(hardness));
+        let probe = bench.probe(&self.candidate, spot, known, quota, (phase, threads))?;
+        let Some(probe) = probe else { return Ok(None) };
+        self.simulated += probe.simulated;
+        self.charged += probe.charged;
+        let longer = |known: &Probe| known.length <= probe.length || probe.confirming;
+        let better = self.probes.get(&hardness).is_none_or(longer);
+        if better {
+            self.probes.insert(hardness, probe.clone());
+        }
+        Ok(Some(probe))
+    }
+
+    /// What a stage at `hardness` takes of the budget.
+    pub(crate) fn stage_cost(&self, bench: &Bench<'_>, hardness: u32, precision: Precision) -> u64 {
+        let Precision { first: length, depth, .. } = precision;
+        let wanted = Wanted { length, depth, overheads: self.overheads(hardness) };
+        bench.stage_cost(&self.candidate, self.scale.spot(hardness), wanted)
+    }
+
+    /// The scheduler's overheads where they are known nearest to `hardness`.
+    fn overheads(&self, hardness: u32) -> Overheads {
+        let nearest = self.probes.iter().min_by_key(|(at, _)| at.abs_diff(hardness));
+        nearest.map_or(Overheads::default(), |(_, probe)| probe.overheads)
+    }
+
+    /// Notes what ended a search early; an interruption is no failure.
+    pub(crate) fn note(&mut self, result: Result<(), Stopped>) {
+        if let Err(Stopped::Failed(error)) = result {
+            self.failed = Some(error.to_string());
+        }
+    }
+}
