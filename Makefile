@@ -10,7 +10,8 @@ SHELL := bash
 CARGO ?= cargo
 PREFIX ?= $(HOME)/.local
 DEMO_OUT ?= caudal-results/demo
-CAUDAL = target/release/caudal
+TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
+CAUDAL = $(TARGET_DIR)/release/caudal
 
 .PHONY: help build demo test lint deny bench bench-peers fuzz install reproduce docs clean
 
@@ -49,7 +50,7 @@ bench: ## speed and memory of the simulator, beside the limits; pinned to one co
 
 bench-peers: ## the same queue on SSJ, cimba, nexosim and SimPy
 	@$(CARGO) build --release --locked -p caudal-bench
-	@CAUDAL_BENCH="target/release/caudal-bench peer" benches/peers/run
+	@CAUDAL_BENCH="$(TARGET_DIR)/release/caudal-bench peer" benches/peers/run
 
 fuzz: ## fuzz the parsers for ten minutes each
 	@scripts/fuzz --seconds 600

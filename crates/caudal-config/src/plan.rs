@@ -110,6 +110,7 @@ pub(crate) struct Parts<'a> {
 /// Puts the parts together and checks the result.
 pub(crate) fn resolve(parts: &Parts<'_>) -> Result<SystemPlan, Vec<Finding>> {
     let mut findings: Vec<Finding> = unknown_keys(parts.system);
+    findings.extend(name_for_preset(parts.system));
     let preset = note(&mut findings, preset(parts.system)).flatten();
     let cores = note(&mut findings, cores(parts.system));
     let base = match preset {
@@ -152,6 +153,19 @@ fn unknown_keys(system: &Node) -> Vec<Finding> {
             }
         })
         .collect()
+}
+
+/// A system with the name of a preset and nothing else of it: whoever writes that takes the name for the preset.
+fn name_for_preset(system: &Node) -> Option<Finding> {
+    let node = system.get("name")?;
+    let name = node.as_text()?;
+    let says_more = ["preset", "pools", "dispatch", "rebalance", "discipline", "allocation"]
+        .iter()
+        .any(|key| system.get(key).is_some());
+    find_preset(name).filter(|_| !says_more)?;
+    let finding =
+        Finding::new(node.place, "system.name", format!("a name alone does not make this \"{name}\""));
+    Some(finding.help(format!("write preset = \"{name}\", or another name")))
 }
 
 /// Where a key belongs that people put straight into `[system]`.

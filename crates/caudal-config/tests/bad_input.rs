@@ -371,6 +371,12 @@ warm-up = "automatic""#,
         (
             r#"[system]
 cores = 16
+name = "shinjuku""#,
+            r#"3:8: a name alone does not make this "shinjuku" (write preset = "shinjuku", or another name)"#,
+        ),
+        (
+            r#"[system]
+cores = 16
 [measure]
 sead = 1
 percentiles = [100]

@@ -112,9 +112,9 @@ impl ClassResults {
     }
 
     /// Those of `percentiles` of the latency around which there are hardly any values.
-    pub fn gaps(&self, percentiles: &[f64], confidence: f64) -> Vec<Gap> {
+    pub fn gaps(&self, percentiles: &[f64]) -> Vec<Gap> {
         let gap = |&percentile: &f64| {
-            let (low, high) = self.latency_ps.gap(percentile, confidence)?;
+            let (low, high) = self.latency_ps.gap(percentile)?;
             Some(Gap { percentile, low_ns: low / 1e3, high_ns: high / 1e3 })
         };
         percentiles.iter().filter_map(gap).collect()
@@ -274,7 +274,7 @@ impl Experiment<'_> {
     fn judged_estimates(&self, results: &Results, confidence: f64) -> Vec<Estimate> {
         match &self.judged {
             Judged::Reported => {
-                let clear = |p: &&f64| results.all.latency_ps.gap(**p, confidence).is_none();
+                let clear = |p: &&f64| results.all.latency_ps.gap(**p).is_none();
                 let percentiles = self.measure.percentiles.iter().filter(clear).map(|&p| Some(p));
                 let statistics = std::iter::once(None).chain(percentiles);
                 statistics.map(|percentile| results.all.estimate(false, percentile, confidence)).collect()

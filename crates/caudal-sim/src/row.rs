@@ -206,7 +206,7 @@ impl Row {
             replications: results.accounts.len(),
             overloaded: results.overloaded,
             precise: results.precise,
-            at_gap: if results.overloaded { Vec::new() } else { results.all.gaps(percentiles, confidence) },
+            at_gap: if results.overloaded { Vec::new() } else { results.all.gaps(percentiles) },
             steady: results.steady,
             latency_ns,
             slowdown,

@@ -27,7 +27,7 @@
 //! **Gaps.** Where hardly any values lie around a percentile, it is a matter of luck on which side of the gap a run finds
 //! it: the median of requests of which one half takes 1 us and the other 100 us. Ranks that are known ever better do
 //! not help, and who stops when the interval is narrow stops when the luck is bad. [`Replicated::gap`] finds such
-//! percentiles; their intervals are those of three times the error of the rank.
+//! percentiles; their intervals are at least those of six standard errors of the rank.
 
 use std::borrow::Cow;
 
@@ -48,8 +48,8 @@ pub struct Replicated {
     parts: Vec<Compact>,
 }
 
-/// Percentiles are looked at for a gap as far as so many times the error of their rank.
-const GAP_REACH: f64 = 3.0;
+/// Percentiles are looked at for a gap as far as so many standard errors of their rank.
+const GAP_REACH: f64 = 6.0;
 /// Ranks that are known no better than this share of those beyond the percentile say nothing of gaps.
 const GAP_RANKS_MAX: f64 = 0.2;
 /// Across ranks of a share w of those beyond the percentile, values of an exponential distribution change by a factor of
@@ -131,7 +131,7 @@ impl Replicated {
         if !half.is_finite() {
             return Estimate::unbounded(estimate);
         }
-        let reach = if self.is_gap(p, half) { GAP_REACH * half } else { half };
+        let reach = if self.gap(p).is_some() { half.max(self.gap_reach(p)) } else { half };
         let (low, high) = self.values_around(p, reach);
         Estimate { estimate, low: low.min(estimate), high: high.max(estimate) }
     }
@@ -139,23 +139,23 @@ impl Replicated {
     /// The values between which there is a gap, if the percentile `p`, 0 ..= 100, lies at one.
     ///
     /// # Panics
-    /// As [`Self::percentile`].
-    pub fn gap(&self, p: f64, confidence: f64) -> Option<(f64, f64)> {
+    /// If `p` is outside 0 ..= 100.
+    pub fn gap(&self, p: f64) -> Option<(f64, f64)> {
         if self.pooled.is_empty() {
             return None;
         }
-        let half = 100.0 * self.factor(confidence) * self.rank(p).error;
-        self.is_gap(p, half).then(|| self.values_around(p, GAP_REACH * half))
-    }
-
-    fn is_gap(&self, p: f64, half: f64) -> bool {
-        let share = GAP_REACH * half / p.min(100.0 - p);
+        let reach = self.gap_reach(p);
+        let share = reach / p.min(100.0 - p);
         // Also if there is no error, or no number.
         if !(share > 0.0 && share <= GAP_RANKS_MAX) {
-            return false;
+            return None;
         }
-        let (low, high) = self.values_around(p, GAP_REACH * half);
-        high > low * GAP_RATIO_MIN.max((GAP_SLOPE * share).exp())
+        let (low, high) = self.values_around(p, reach);
+        (high > low * GAP_RATIO_MIN.max((GAP_SLOPE * share).exp())).then_some((low, high))
+    }
+
+    fn gap_reach(&self, p: f64) -> f64 {
+        100.0 * GAP_REACH * self.rank(p).error
     }
 
     /// The values `half` percentiles below and above `p`; without end where there are none.
@@ -323,12 +323,12 @@ mod tests {
     fn a_percentile_between_two_halves_lies_at_a_gap() {
         // What a run finds is on either side; here it is on the left by a hair.
         let halves = sampled(|p| if p < 0.5005 { 1_000.0 + 500.0 * p } else { 100_000.0 + 500.0 * p });
-        let (low, high) = halves.gap(50.0, 0.95).expect("a gap");
+        let (low, high) = halves.gap(50.0).expect("a gap");
         assert!(low < 1_300.0 && high > 100_000.0, "{low} {high}");
         let median = halves.percentile(50.0, 0.95);
         assert!(median.low < 1_300.0 && median.high > 100_000.0, "{median:?}");
-        assert_eq!(halves.gap(40.0, 0.95), None);
-        assert_eq!(halves.gap(99.0, 0.95), None);
+        assert_eq!(halves.gap(40.0), None);
+        assert_eq!(halves.gap(99.0), None);
     }
 
     #[test]
@@ -338,10 +338,10 @@ mod tests {
         for (shape, quantile) in shapes.into_iter().enumerate() {
             let metric = sampled(quantile);
             for p in [1.0, 10.0, 50.0, 90.0, 99.0, 99.9] {
-                assert_eq!(metric.gap(p, 0.95), None, "shape {shape}, p{p}");
+                assert_eq!(metric.gap(p), None, "shape {shape}, p{p}");
             }
         }
-        assert_eq!(replicated(&[vec![7; 100], vec![7; 100]]).gap(50.0, 0.95), None);
+        assert_eq!(replicated(&[vec![7; 100], vec![7; 100]]).gap(50.0), None);
     }
 
     /// Unequal lengths, by hand: Σ values = 600 over 6, deviations 0, −40, +40 of the sums.

@@ -60,9 +60,14 @@ impl DistributionSpec {
 
 fn bimodal(short: Picos, long: Picos, p_long: f64) -> Result<Service, WorkloadError> {
     let p_long = probability("p_long", p_long)?;
+    let (short_ps, long_ps) = (positive_time("short", short)?, positive_time("long", long)?);
+    if short_ps > long_ps {
+        let expected = format!("short requests take no longer than long ones, which take {long}");
+        return Err(WorkloadError::value("short", format!("\"{short}\""), expected));
+    }
     let leaves = vec![
-        Leaf { class: 0, weight: 1.0 - p_long, shape: Shape::Constant(positive_time("short", short)?) },
-        Leaf { class: 1, weight: p_long, shape: Shape::Constant(positive_time("long", long)?) },
+        Leaf { class: 0, weight: 1.0 - p_long, shape: Shape::Constant(short_ps) },
+        Leaf { class: 1, weight: p_long, shape: Shape::Constant(long_ps) },
     ];
     Ok(Service::new(vec!["short".to_owned(), "long".to_owned()], leaves))
 }

@@ -118,6 +118,10 @@ fn impossible_values_are_refused_at_their_key() {
         ),
         (r#"{ distribution = "bimodal", short = "1us", long = "2us", p_long = nan }"#, "`p_long` = NaN"),
         (r#"{ distribution = "bimodal", short = "1us", long = "0", p_long = 0.5 }"#, "`long` = 0"),
+        (
+            r#"{ distribution = "bimodal", short = "10us", long = "5us", p_long = 0.5 }"#,
+            "`short` = \"10us\": short requests take no longer than long ones, which take 5us",
+        ),
         (r#"{ distribution = "log-normal", mean = "1us", scv = 0 }"#, "`scv` = 0"),
         (r#"{ distribution = "log-normal", mean = "1us", scv = inf }"#, "`scv` = inf"),
         (r#"{ distribution = "log-normal", mean = "1us", sigma = -1 }"#, "`sigma` = -1"),
