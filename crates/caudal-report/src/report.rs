@@ -138,6 +138,8 @@ struct WaitsView {
     place: String,
     causes: Vec<(String, usize)>,
     lines: Vec<WaitLineView>,
+    /// Is a part of somebody's waiting unknown?
+    unknown: bool,
 }
 
 #[derive(Serialize)]
@@ -146,7 +148,7 @@ struct WaitLineView {
     winner: bool,
     deployable: bool,
     total: Option<String>,
-    /// Nanoseconds as text and percent of the line's total, by cause.
+    /// Nanoseconds as text (a dash where they are unknown) and percent of the line's total, by cause.
     parts: Vec<(String, f64)>,
 }
 
@@ -267,9 +269,11 @@ impl Report {
     fn waits(&self) -> Option<WaitsView> {
         let waits = waits::waits(&self.rows, &self.targets, &self.systems(), self.winner())?;
         let line = |system: SystemWaits| {
-            let total: f64 = system.by_cause_ns.iter().flatten().sum();
+            let total: f64 = system.by_cause_ns.iter().flatten().flatten().sum();
             let share = |ns: f64| if total > 0.0 { (1000.0 * ns / total).round() / 10.0 } else { 0.0 };
-            let part = |ns: &f64| (Unit::Nanoseconds.show(*ns), share(*ns));
+            let part = |ns: &Option<f64>| {
+                ns.map_or(("–".to_owned(), 0.0), |ns| (Unit::Nanoseconds.show(ns), share(ns)))
+            };
             WaitLineView {
                 winner: self.wins(&system.name),
                 deployable: system.deployable,
@@ -280,7 +284,9 @@ impl Report {
         };
         let place = Unit::Plain.show(waits.place);
         let goal = Goal::of(&self.rows);
+        let is_unknown = |system: &SystemWaits| system.by_cause_ns.iter().flatten().any(Option::is_none);
         Some(WaitsView {
+            unknown: waits.systems.iter().any(is_unknown),
             whose: waits.class.map_or("a request".into(), |class| format!("a {class}")),
             place: if goal == Goal::MostLoad {
                 format!("at load {place}")

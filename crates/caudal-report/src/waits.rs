@@ -1,4 +1,7 @@
 //! Why a tail is what it is: where requests wait, by cause, for all systems at one load.
+//!
+//! Causes add up. A row's `behind_long` is a part of its `queued`, and nobody knows it under preemption; so where any
+//! system has it, queueing is shown as two causes, [`BEHIND_LONG`] and [`OTHER_QUEUEING`].
 
 use indexmap::IndexSet;
 
@@ -7,13 +10,21 @@ use crate::row::{Row, Stats};
 use crate::table::{Goal, SystemLine};
 use crate::views::curves;
 
+/// What a row calls the time from arrival to the first turn, and the part of it behind long requests.
+const QUEUED: &str = "queued";
+const QUEUED_BEHIND_LONG: &str = "behind_long";
+/// The two parts of queueing, where it is split; all of it is in the second one where the first is unknown.
+pub(crate) const BEHIND_LONG: &str = "queued behind long";
+/// See [`BEHIND_LONG`].
+pub(crate) const OTHER_QUEUEING: &str = "other queueing";
+
 /// Mean waiting by cause, of one class at one load (or number of cores).
 pub(crate) struct Waits {
     /// The class; all requests if none.
     pub(crate) class: Option<String>,
     /// The load, or the cores where only those vary.
     pub(crate) place: f64,
-    /// All causes of any system, in the order of the rows.
+    /// All causes of any system, in the order of the rows. They are apart from each other: their sum is the waiting.
     pub(crate) causes: Vec<String>,
     /// The systems that were simulated there.
     pub(crate) systems: Vec<SystemWaits>,
@@ -24,8 +35,8 @@ pub(crate) struct Waits {
 pub(crate) struct SystemWaits {
     pub(crate) name: String,
     pub(crate) deployable: bool,
-    /// Nanoseconds per cause; nothing when it is overloaded there.
-    pub(crate) by_cause_ns: Option<Vec<f64>>,
+    /// Nanoseconds per cause, none where they are unknown; nothing when it is overloaded there.
+    pub(crate) by_cause_ns: Option<Vec<Option<f64>>>,
 }
 
 /// Waiting at the place that the best system reaches; nothing when the rows do not say why requests waited.
@@ -48,12 +59,11 @@ pub(crate) fn waits(
     };
     let found: Vec<(&SystemLine, &Row)> =
         lines.iter().filter_map(|line| Some((line, here(&line.name)?))).collect();
-    let causes: IndexSet<String> =
-        found.iter().flat_map(|(_, row)| of_class(row, class.as_deref()).keys().cloned()).collect();
+    let causes = causes(found.iter().map(|(_, row)| of_class(row, class.as_deref())));
     let amounts = |row: &Row| {
         let stats = of_class(row, class.as_deref());
-        let of_cause = |cause: &String| stats.get(cause).map_or(0.0, |stat| stat.estimate.max(0.0));
-        (!row.overloaded && !stats.is_empty()).then(|| causes.iter().map(of_cause).collect())
+        (!row.overloaded && !stats.is_empty())
+            .then(|| causes.iter().map(|cause| amount_ns(stats, cause)).collect())
     };
     let systems = found.iter().map(|(line, row)| SystemWaits {
         name: line.name.clone(),
@@ -63,6 +73,35 @@ pub(crate) fn waits(
     let systems = systems.collect();
     let class = class.filter(|name| rows.iter().any(|row| row.classes.contains_key(name)));
     (!causes.is_empty()).then(|| Waits { class, place, causes: causes.iter().cloned().collect(), systems })
+}
+
+/// The causes of all these, queueing split where any of them knows what of it was behind long requests.
+fn causes<'a>(all: impl Iterator<Item = &'a Stats>) -> IndexSet<String> {
+    let keys: IndexSet<&str> = all.flat_map(|stats| stats.keys().map(String::as_str)).collect();
+    let split = keys.contains(QUEUED_BEHIND_LONG);
+    let mut causes = IndexSet::new();
+    for key in keys {
+        match key {
+            QUEUED if split => causes.extend([BEHIND_LONG, OTHER_QUEUEING].map(str::to_owned)),
+            QUEUED_BEHIND_LONG => {}
+            other => {
+                causes.insert(other.to_owned());
+            }
+        }
+    }
+    causes
+}
+
+/// What a cause amounts to; nothing where that is unknown.
+fn amount_ns(stats: &Stats, cause: &str) -> Option<f64> {
+    let of = |key: &str| stats.get(key).map(|stat| stat.estimate.max(0.0));
+    match cause {
+        BEHIND_LONG => of(QUEUED_BEHIND_LONG),
+        OTHER_QUEUEING => {
+            Some((of(QUEUED).unwrap_or(0.0) - of(QUEUED_BEHIND_LONG).unwrap_or(0.0)).max(0.0))
+        }
+        other => Some(of(other).unwrap_or(0.0)),
+    }
 }
 
 /// Waiting of the class where the row has it, else of all requests.
@@ -87,9 +126,10 @@ mod tests {
         };
         let text = [
             row("a", 0.5, 5, r#""queued":1"#),
-            row("a", 0.7, 9, r#""queued":2,"behind long":3"#),
+            row("a", 0.7, 9, r#""queued":5,"behind_long":3,"preempted":0"#),
             row("b", 0.5, 9, r#""queued":4"#),
             row("b", 0.7, 0, r#""queued":9"#),
+            row("c", 0.7, 9, r#""queued":4,"behind_long":null,"preempted":2"#),
         ];
         let rows = Row::from_lines(&text.join("\n")).unwrap();
         let target = TargetLine {
@@ -101,9 +141,12 @@ mod tests {
         };
         let lines = table::lines(&rows, std::slice::from_ref(&target), &indexmap::IndexMap::new());
         let waits = waits(&rows, &[target], &lines, None).unwrap();
-        assert_eq!((waits.place, waits.causes), (0.7, vec!["queued".to_owned(), "behind long".to_owned()]));
+        assert_eq!((waits.place, waits.causes), (0.7, [BEHIND_LONG, OTHER_QUEUEING, "preempted"].map(str::to_owned).to_vec()));
         let amounts: Vec<_> =
             waits.systems.into_iter().map(|system| (system.name, system.by_cause_ns)).collect();
-        assert_eq!(amounts, [("a".to_owned(), Some(vec![2.0, 3.0])), ("b".to_owned(), None)]);
+        let known = |name: &str, amounts: [Option<f64>; 3]| (name.to_owned(), Some(amounts.to_vec()));
+        let a = known("a", [Some(3.0), Some(2.0), Some(0.0)]);
+        let c = known("c", [None, Some(4.0), Some(2.0)]);
+        assert_eq!(amounts, [a, c, ("b".to_owned(), None)], "a part of queueing is not counted twice");
     }
 }

@@ -1,0 +1,135 @@
+//! What the report of a plan shows, held against the rows that the simulator made.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+/// Half of the requests' work comes from one in ten of them.
+const SERVICE: &str = "class,service_ns\nget,1000\nget,1000\nget,1000\nget,1000\nget,1000\nget,1000\nget,1000\n\
+                       get,1000\nget,1000\nscan,9000\n";
+
+struct Planned {
+    rows: Vec<Value>,
+    html: String,
+}
+
+fn planned(arguments: &[&str]) -> Planned {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::write(place.path().join("service.csv"), SERVICE).unwrap();
+    let always =
+        ["plan", "--workload", "service.csv", "--quick", "--quiet", "--budget", "500ms", "--out", "r"];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_caudal"));
+    let output = command.args(always).args(arguments).current_dir(place.path()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let read = |name: &str| std::fs::read_to_string(place.path().join("r").join(Path::new(name))).unwrap();
+    Planned {
+        rows: read("rows.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect(),
+        html: read("report.html"),
+    }
+}
+
+impl Planned {
+    /// Heads and lines of the table in the section of this id, cell by cell, as text.
+    fn table(&self, id: &str) -> (Vec<String>, Vec<Vec<String>>) {
+        let section =
+            self.html.split(&format!("<section aria-labelledby=\"{id}\">")).nth(1).expect("the section");
+        let (head, body) = section.split("</table>").next().unwrap().split_once("<tbody>").unwrap();
+        let cells = |row: &str| {
+            row.split("<t").skip(1).filter(|cell| cell.starts_with(['h', 'd'])).map(text).collect()
+        };
+        let heads = head.split("<tr>").nth(1).unwrap();
+        (
+            cells(heads),
+            body.split("</tr>")
+                .filter(|row| row.contains("<tr"))
+                .map(|row| cells(row.split_once("<tr").unwrap().1))
+                .collect(),
+        )
+    }
+
+    /// The row of a system at a load, or on so many cores.
+    fn row(&self, system: &str, fits: impl Fn(&Value) -> bool) -> &Value {
+        self.rows.iter().find(|row| row["system"] == system && fits(row)).unwrap()
+    }
+}
+
+/// The text of what began with the rest of a tag; badges and small print come after a bar.
+fn text(cell: &str) -> String {
+    let (mut text, mut rest) = (String::new(), cell.split_once('>').unwrap().1);
+    while let Some((before, after)) = rest.split_once('<') {
+        text.push_str(before);
+        if after.starts_with("small") || after.starts_with("span class=\"badge") {
+            text.push('|');
+        }
+        rest = after.split_once('>').map_or("", |(_, rest)| rest);
+    }
+    (text + rest).trim().trim_end_matches('|').trim().to_owned()
+}
+
+/// What stands before the small print.
+fn first(cell: &str) -> &str {
+    cell.split('|').next().unwrap().trim()
+}
+
+fn ns(shown: &str) -> f64 {
+    let (number, unit) = first(shown).split_once(' ').unwrap();
+    let factor = match unit {
+        "ns" => 1.0,
+        "µs" => 1e3,
+        "ms" => 1e6,
+        other => panic!("{other}"),
+    };
+    number.parse::<f64>().unwrap() * factor
+}
+
+/// Equal, to the digits that are shown.
+fn same(shown: f64, value: f64) -> bool {
+    (shown - value).abs() <= 0.006 * value.abs() + 0.06
+}
+
+#[test]
+fn waiting_adds_up_and_its_part_behind_long_requests_is_not_counted_twice() {
+    let plan = planned(&[
+        "--cores",
+        "4",
+        "--target",
+        "get p99 < 30us",
+        "--systems",
+        "caudal-ps,work-stealing,ideal",
+    ]);
+    let (heads, lines) = plan.table("waits");
+    let column = |name: &str| {
+        heads.iter().position(|head| head == name).unwrap_or_else(|| panic!("{name}: {heads:?}"))
+    };
+    let (behind_long, other) = (column("queued behind long"), column("other queueing"));
+    assert!(!heads.iter().any(|head| head == "queued" || head == "behind long"), "{heads:?}");
+    let place = plan.html.split("<h2 id=\"waits\">").nth(1).unwrap().split("</h2>").next().unwrap();
+    let load: f64 = place.rsplit(' ').next().unwrap().parse().unwrap();
+    let (mut told, mut untold) = (0, 0);
+    for cells in lines.iter().filter(|cells| cells[1] != "overloaded") {
+        let row = plan.row(first(&cells[0]), |row| (row["load"].as_f64().unwrap() - load).abs() < 1e-9);
+        let of = |class: &Value| class["wait_ns"].clone();
+        let wait = of(&row["classes"]["get"]);
+        let amount = |key: &str| wait[key].as_f64().unwrap();
+        // Nothing is waited for that is not latency.
+        let latency = row["classes"]["get"]["latency_ns"]["mean"]["estimate"].as_f64().unwrap();
+        assert!(same(ns(&cells[1]), latency - 1_000.0), "{cells:?}: {latency}");
+        match wait["behind_long"].as_f64() {
+            Some(behind_long_ns) => {
+                assert!(same(ns(&cells[behind_long]), behind_long_ns), "{cells:?}: {wait}");
+                assert!(same(ns(&cells[other]), amount("queued") - behind_long_ns), "{cells:?}: {wait}");
+                told += 1;
+            }
+            None => {
+                assert_eq!(cells[behind_long], "–", "what is unknown is not 0");
+                assert!(same(ns(&cells[other]), amount("queued")), "{cells:?}: {wait}");
+                untold += 1;
+            }
+        }
+        let parts: f64 = cells[3..].iter().filter(|cell| *cell != "–").map(|cell| ns(cell)).sum();
+        assert!(same(parts, ns(&cells[1])), "{cells:?}");
+    }
+    assert!(told > 0 && untold > 0, "{lines:?}");
+    assert!(plan.html.contains("Under preemption nobody knows"));
+}
