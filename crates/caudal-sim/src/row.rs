@@ -61,11 +61,11 @@ pub struct Row {
     pub wait_ns: Waits,
     /// The same by class of requests.
     pub classes: Classes,
-    /// Service times without probes over core time held.
+    /// Service times without probes over core time held; in rows of a plan, dedicated cores are held too, all the time.
     pub efficiency: Estimate,
-    /// Cores held, on average.
+    /// Cores held, on average; dedicated ones come on top.
     pub cores_mean: Estimate,
-    /// Shares of the core time held that went to something else than work.
+    /// Shares of the core time held, as in `efficiency`, that went to something else than work.
     pub overheads: Overheads,
     /// Preemptions per request.
     pub preemptions_per_request: Estimate,
@@ -175,11 +175,22 @@ pub struct Overheads {
     pub allocating: f64,
     /// Nothing to do.
     pub idle: f64,
+    /// On dedicated cores; 0 but in rows of a plan.
+    #[serde(default)]
+    pub dedicated: f64,
 }
 
 impl Row {
-    /// The row of `point` with `results`, which took `wall_s` seconds.
+    /// The row of `point` with `results`, which took `wall_s` seconds. Its core time is that of the cores that serve
+    /// requests, as in the figures of papers.
     pub fn new(point: &Point, results: &Results, wall_s: f64) -> Row {
+        Row::counting(point, results, wall_s, 0)
+    }
+
+    /// The same where so many cores are held all the time that serve no requests: part of what the system takes, when
+    /// systems are held against each other.
+    pub fn counting(point: &Point, results: &Results, wall_s: f64, dedicated: u32) -> Row {
+        let dedicated = f64::from(dedicated);
         let (service, confidence) = (&point.workload.service, point.measure.stop.confidence);
         let percentiles = &point.measure.percentiles;
         let ratio = |part: fn(&Account, u64) -> (f64, f64)| results.ratio(confidence, part);
@@ -213,12 +224,15 @@ impl Row {
             wait_ns: Waits::new(&results.all.sums),
             classes: Classes(classes.collect()),
             // Probes stretch all work alike.
-            efficiency: ratio(|account, _| (account.busy_ps as f64, account.held_ps as f64))
+            efficiency: results
+                .ratio(confidence, |account, span_ps| {
+                    (account.busy_ps as f64, account.held_ps as f64 + dedicated * span_ps as f64)
+                })
                 .divided_by(point.costs.probe_factor)
                 .at_most(1.0),
             cores_mean: ratio(|account, span_ps| (account.held_ps as f64, span_ps as f64))
                 .at_most(f64::from(point.system.cores)),
-            overheads: Overheads::new(results, point.costs.probe_factor),
+            overheads: Overheads::new(results, point.costs.probe_factor, dedicated),
             preemptions_per_request: ratio(|account, _| {
                 (account.preemptions as f64, account.completed as f64)
             }),
@@ -264,20 +278,23 @@ impl Waits {
 }
 
 impl Overheads {
-    fn new(results: &Results, probe_factor: f64) -> Overheads {
+    fn new(results: &Results, probe_factor: f64, dedicated: f64) -> Overheads {
         let total = |part: fn(&Account) -> u128| -> f64 {
             results.accounts.iter().map(|(account, _)| part(account) as f64).sum()
         };
-        let held = total(|account| account.held_ps).max(1.0);
+        let dedicated_ps =
+            dedicated * results.accounts.iter().map(|(_, span_ps)| *span_ps as f64).sum::<f64>();
+        let held = (total(|account| account.held_ps) + dedicated_ps).max(1.0);
         let share = |part| total(part) / held;
         let (looking, moving) = (share(|account| account.looking_ps), share(|account| account.moving_ps));
         let (placing, switching) =
             (share(|account| account.placing_ps), share(|account| account.switching_ps));
         let allocating = share(|account| account.allocating_ps);
         let busy = share(|account| account.busy_ps);
-        let idle = (1.0 - busy - looking - moving - placing - switching - allocating).max(0.0);
+        let dedicated = dedicated_ps / held;
+        let idle = (1.0 - busy - looking - moving - placing - switching - allocating - dedicated).max(0.0);
         let probes = busy * (1.0 - 1.0 / probe_factor);
-        Overheads { probes, looking, moving, placing, switching, allocating, idle }
+        Overheads { probes, looking, moving, placing, switching, allocating, idle, dedicated }
     }
 }
 
@@ -300,9 +317,19 @@ mod tests {
         let results = experiment(&point, false, Judged::Reported).run(&crew).expect("results");
         let row = Row::new(&point, &results, 0.0);
         assert!((row.efficiency.estimate - 0.5).abs() < 0.01, "{:?}", row.efficiency);
-        let Overheads { probes, looking, moving, placing, switching, allocating, idle } = row.overheads;
+        let Overheads { probes, looking, moving, placing, switching, allocating, idle, dedicated } =
+            row.overheads;
+        assert_eq!(dedicated, 0.0);
         assert!((probes - 0.25).abs() < 0.01 && (idle - 0.25).abs() < 0.02, "{:?}", row.overheads);
         let all = probes + looking + moving + placing + switching + allocating + idle;
         assert!((row.efficiency.estimate + all - 1.0).abs() < 1e-9, "the shares make 1: {all}");
+
+        // The same work on a core that serves requests and one that does not.
+        let row = Row::counting(&point, &results, 0.0, 1);
+        assert!((row.efficiency.estimate - 0.25).abs() < 0.005, "{:?}", row.efficiency);
+        let Overheads { probes, switching, idle, dedicated, .. } = row.overheads;
+        assert!((dedicated - 0.5).abs() < 1e-9 && (probes - 0.125).abs() < 0.005, "{:?}", row.overheads);
+        let all = row.efficiency.estimate + probes + switching + idle + dedicated;
+        assert!((all - 1.0).abs() < 1e-9, "the shares make 1: {all}");
     }
 }

@@ -217,9 +217,9 @@ impl<'a> Bench<'a> {
         Ok(Probe { charged, confirming, overheads, length: measured, ..probe })
     }
 
-    /// A row whose load and cores are those of the machine, dedicated cores included.
+    /// A row whose load, cores and core time are those of the machine, dedicated cores included.
     fn row(&self, candidate: &Candidate, point: &Point, spot: Spot, results: &Results, wall_s: f64) -> Row {
-        let mut row = Row::new(point, results, wall_s);
+        let mut row = Row::counting(point, results, wall_s, candidate.dedicated);
         row.load = spot.load;
         row.cores = candidate.capacity_cores;
         row.cores_dedicated = candidate.dedicated;

@@ -24,8 +24,8 @@ pub struct Plan {
     pub systems: Vec<SystemResult>,
     /// Those that were not, and why.
     pub left_out: Vec<LeftOut>,
-    /// Every simulated point that curves are made of, system by system. `load` and `cores` are those of the
-    /// machine, dedicated cores included.
+    /// Every simulated point that curves are made of, system by system. `load`, `cores` and core time are
+    /// those of the machine, dedicated cores included.
     #[serde(skip)]
     pub rows: Vec<Row>,
     /// The budget, in requests; those of systems that take long to simulate count more.
@@ -92,7 +92,7 @@ pub struct SystemResult {
     pub rate_per_s: Option<f64>,
     /// The targets there.
     pub targets: Vec<TargetResult>,
-    /// Service times without probes over core time held, there.
+    /// Service times without probes over core time held, there; dedicated cores are held all the time.
     pub efficiency: Option<Estimate>,
     /// Preemptions per request there.
     pub preemptions_per_request: Option<Estimate>,

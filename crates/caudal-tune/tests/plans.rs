@@ -186,6 +186,24 @@ fn brackets_are_narrow_where_the_budget_reaches() {
 }
 
 #[test]
+fn dedicated_cores_are_held_all_the_time() {
+    let mut dedicated = 0;
+    for row in ON_DISPERSED.rows.iter().filter(|row| row.steady && row.load > 0.0) {
+        // These presets hold all of their cores: no more of their time can be work than is offered.
+        let (shown, of) = (row.efficiency, format!("{} at {}: {:?}", row.system, row.load, row.efficiency));
+        assert!(shown.low <= row.load * 1.001, "{of}");
+        let overheads = row.overheads;
+        assert_eq!(overheads.dedicated, f64::from(row.cores_dedicated) / 8.0, "{of}");
+        dedicated += row.cores_dedicated;
+    }
+    assert!(dedicated > 0, "somebody dispatches");
+    for line in &ON_DISPERSED.systems {
+        let (Some(pass), Some(efficiency)) = (line.reach.pass, line.efficiency) else { continue };
+        assert!(efficiency.low <= pass * 1.001, "{}: {efficiency:?} at {pass}", line.system);
+    }
+}
+
+#[test]
 fn numbers_of_a_rival_are_said_to_be_of_the_load_that_they_are_of() {
     let plan = &*ON_DISPERSED;
     let winner = plan.winner.as_ref().expect("a winner");
