@@ -19,5 +19,5 @@ mod waits;
 
 pub use error::{ExportError, RowError, TimelineError};
 pub use report::{Answer, Outcome, Report, TargetLine, Verdict};
-pub use row::{ClassRow, Metric, Row, Stat, Stats};
+pub use row::{ClassRow, Counted, Metric, Row, Stat, Stats};
 pub use table::{Reach, SystemLine};

@@ -6,7 +6,7 @@ use minijinja::{AutoEscape, Environment, Value, context};
 use serde::{Deserialize, Serialize};
 
 use crate::chart::{Chart, Inks, Mark, STYLE, Size, Unit, draw, swatch};
-use crate::row::{Metric, Row, Stat};
+use crate::row::{Counted, Metric, Row, Stat};
 use crate::table::{self, Goal, Reach, SystemLine};
 use crate::views::Subject;
 use crate::waits::{self, SystemWaits};
@@ -24,6 +24,9 @@ pub struct Report {
     /// How far whoever asked found each system to get. What the rows say where that is missing.
     #[serde(default)]
     pub reaches: IndexMap<String, Reach>,
+    /// What is counted where cores are.
+    #[serde(default)]
+    pub counted: Counted,
     /// What was asked for; drawn across the charts.
     pub targets: Vec<TargetLine>,
     /// The simulated points.
@@ -215,18 +218,19 @@ impl Report {
     /// The charts of the report: the given ones, or what the rows make.
     #[must_use]
     pub fn charts(&self) -> Vec<Chart> {
-        let subject = Subject { rows: &self.rows, targets: &self.targets, winner: self.winner() };
+        let (winner, counted) = (self.winner(), self.counted);
+        let subject = Subject { rows: &self.rows, targets: &self.targets, winner, counted };
         self.charts.clone().unwrap_or_else(|| subject.charts())
     }
 
     /// The lines of the table of systems.
     #[must_use]
     pub fn systems(&self) -> Vec<SystemLine> {
-        table::lines(&self.rows, &self.targets, &self.reaches)
+        table::lines(&self.rows, &self.targets, &self.reaches, self.counted)
     }
 
     fn table(&self) -> TableView {
-        let goal = Goal::of(&self.rows);
+        let goal = Goal::of(&self.rows, self.counted);
         let lines = self.systems();
         let reaches = lines.iter().filter_map(|line| line.reach).map(|reach| reach.value);
         let longest = reaches.fold(f64::MIN_POSITIVE, f64::max);
@@ -234,8 +238,14 @@ impl Report {
             goal: match goal {
                 Goal::MostLoad if self.targets.is_empty() => "Highest load without overload",
                 Goal::MostLoad => "Highest load within the target",
-                Goal::FewestCores if self.targets.is_empty() => "Fewest cores without overload",
-                Goal::FewestCores => "Fewest cores within the target",
+                Goal::FewestCores(Counted::Cores) if self.targets.is_empty() => {
+                    "Fewest cores without overload"
+                }
+                Goal::FewestCores(Counted::Cores) => "Fewest cores within the target",
+                Goal::FewestCores(Counted::Workers) if self.targets.is_empty() => {
+                    "Fewest workers without overload"
+                }
+                Goal::FewestCores(Counted::Workers) => "Fewest workers within the target",
             },
             targets: self.targets.iter().map(|target| target.label.clone()).collect(),
             lines: lines.into_iter().map(|line| self.line_view(line, goal, longest)).collect(),
@@ -267,7 +277,7 @@ impl Report {
     }
 
     fn waits(&self) -> Option<WaitsView> {
-        let waits = waits::waits(&self.rows, &self.targets, &self.systems(), self.winner())?;
+        let waits = waits::waits(&self.rows, &self.targets, &self.systems(), self.winner(), self.counted)?;
         let line = |system: SystemWaits| {
             let total: f64 = system.by_cause_ns.iter().flatten().flatten().sum();
             let share = |ns: f64| if total > 0.0 { (1000.0 * ns / total).round() / 10.0 } else { 0.0 };
@@ -283,7 +293,7 @@ impl Report {
             }
         };
         let place = Unit::Plain.show(waits.place);
-        let goal = Goal::of(&self.rows);
+        let goal = Goal::of(&self.rows, self.counted);
         let is_unknown = |system: &SystemWaits| system.by_cause_ns.iter().flatten().any(Option::is_none);
         Some(WaitsView {
             unknown: waits.systems.iter().any(is_unknown),
@@ -291,7 +301,7 @@ impl Report {
             place: if goal == Goal::MostLoad {
                 format!("at load {place}")
             } else {
-                format!("on {place} core{}", if place == "1" { "" } else { "s" })
+                format!("on {place} {}{}", self.counted.singular(), if place == "1" { "" } else { "s" })
             },
             causes: waits
                 .causes

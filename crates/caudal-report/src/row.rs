@@ -104,6 +104,9 @@ pub struct Row {
     /// Cores that the application held, where that differs.
     #[serde(default)]
     pub cores_allocated: Option<f64>,
+    /// Cores that serve no requests, on top of those that the application held: a dispatcher's, for example.
+    #[serde(default)]
+    pub cores_dedicated: Option<f64>,
     /// The keys that the sweep varied, and their values here.
     #[serde(default)]
     pub varied: Map<String, Value>,
@@ -125,7 +128,7 @@ pub struct Row {
     /// Useful work divided by core time held, 0 to 1.
     #[serde(default, deserialize_with = "stat")]
     pub efficiency: Option<Stat>,
-    /// Mean number of cores held.
+    /// Mean number of cores that the application held.
     #[serde(default, deserialize_with = "stat")]
     pub cores_mean: Option<Stat>,
     /// Share of core time by overhead, 0 to 1.
@@ -153,6 +156,27 @@ pub enum Metric {
     Latency,
     /// Arrival to completion divided by the service time of the request.
     Slowdown,
+}
+
+/// What is counted where cores are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Counted {
+    /// All cores that a system takes, with those that serve no requests.
+    #[default]
+    Cores,
+    /// Cores that serve requests: those of a runtime, on top of which a dispatcher comes.
+    Workers,
+}
+
+impl Counted {
+    /// `core`, or `worker`.
+    pub(crate) fn singular(self) -> &'static str {
+        match self {
+            Self::Cores => "core",
+            Self::Workers => "worker",
+        }
+    }
 }
 
 impl Row {
@@ -195,10 +219,24 @@ impl Row {
         })
     }
 
-    /// Cores that the application held, or those of the machine.
+    /// Cores that the application held, or those of the machine; with the dedicated ones, if these are `counted`.
     #[must_use]
-    pub fn held_cores(&self) -> Option<f64> {
-        self.cores_allocated.or(self.cores)
+    pub fn held_cores(&self, counted: Counted) -> Option<f64> {
+        Some(self.cores_allocated.or(self.cores)? + self.dedicated(counted))
+    }
+
+    /// The same on average.
+    #[must_use]
+    pub fn mean_cores(&self, counted: Counted) -> Option<f64> {
+        let mean = self.cores_mean.map(|stat| stat.estimate + self.dedicated(counted));
+        mean.or(self.held_cores(counted))
+    }
+
+    fn dedicated(&self, counted: Counted) -> f64 {
+        match counted {
+            Counted::Cores => self.cores_dedicated.unwrap_or(0.0),
+            Counted::Workers => 0.0,
+        }
     }
 }
 

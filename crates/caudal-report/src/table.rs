@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use crate::report::TargetLine;
-use crate::row::{Row, Stat};
+use crate::row::{Counted, Row, Stat};
 use crate::views::{Along, curves, varies};
 
 /// A system's line in the table.
@@ -45,27 +45,24 @@ pub struct Reach {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Goal {
     MostLoad,
-    FewestCores,
+    FewestCores(Counted),
 }
 
 impl Goal {
-    pub(crate) fn of(rows: &[Row]) -> Self {
-        let cores_only = varies(rows, Along::Cores) && !varies(rows, Along::Load);
-        if cores_only { Self::FewestCores } else { Self::MostLoad }
+    pub(crate) fn of(rows: &[Row], counted: Counted) -> Self {
+        let cores_only = varies(rows, Along::Cores(counted)) && !varies(rows, Along::Load);
+        if cores_only { Self::FewestCores(counted) } else { Self::MostLoad }
     }
 
     pub(crate) fn along(self) -> Along {
         match self {
             Self::MostLoad => Along::Load,
-            Self::FewestCores => Along::Cores,
+            Self::FewestCores(counted) => Along::Cores(counted),
         }
     }
 
     pub(crate) fn place(self, row: &Row) -> Option<f64> {
-        match self {
-            Self::MostLoad => row.load,
-            Self::FewestCores => row.held_cores(),
-        }
+        self.along().of(row)
     }
 }
 
@@ -82,16 +79,17 @@ pub(crate) fn lines(
     rows: &[Row],
     targets: &[TargetLine],
     found: &IndexMap<String, Reach>,
+    counted: Counted,
 ) -> Vec<SystemLine> {
-    let goal = Goal::of(rows);
+    let goal = Goal::of(rows, counted);
     let mut lines: Vec<_> = curves(rows, goal.along())
         .into_iter()
-        .map(|(name, rows)| line(name, &rows, (targets, found), goal))
+        .map(|(name, rows)| line(name, &rows, (targets, found), (goal, counted)))
         .collect();
     let order = |line: &SystemLine| match (goal, line.reach) {
         (_, None) => f64::INFINITY,
         (Goal::MostLoad, Some(reach)) => -reach.value,
-        (Goal::FewestCores, Some(reach)) => reach.value,
+        (Goal::FewestCores(_), Some(reach)) => reach.value,
     };
     lines.sort_by(|a, b| order(a).total_cmp(&order(b)).then(b.deployable.cmp(&a.deployable)));
     lines
@@ -101,11 +99,11 @@ fn line(
     name: String,
     rows: &[&Row],
     (targets, found): (&[TargetLine], &IndexMap<String, Reach>),
-    goal: Goal,
+    (goal, counted): (Goal, Counted),
 ) -> SystemLine {
     // From the easy end (little load, many cores) to the hard one.
     let mut path: Vec<(f64, &Row)> = rows.iter().filter_map(|row| Some((goal.place(row)?, *row))).collect();
-    if goal == Goal::FewestCores {
+    if matches!(goal, Goal::FewestCores(_)) {
         path.reverse();
     }
     let met: Vec<Meets> = path.iter().map(|(_, row)| meets(row, targets)).collect();
@@ -132,7 +130,7 @@ fn line(
         name,
         deployable: rows.iter().all(|row| row.deployable),
         reach,
-        cores: row.and_then(|row| row.cores_mean.map(|stat| stat.estimate).or(row.held_cores())),
+        cores: row.and_then(|row| row.mean_cores(counted)),
         tails: targets.iter().map(|target| row.and_then(|row| target.of(row))).collect(),
         efficiency: row.and_then(|row| row.efficiency),
         preemptions_per_request: row.and_then(|row| row.preemptions_per_request),
@@ -190,7 +188,7 @@ mod tests {
         let rows =
             [point(0.2, (1.0, 2.0, 3.0)), open(0.4, 4.0, 9.0), open(0.5, 6.0, 12.0), open(0.6, 11.0, 12.0)];
         let rows = Row::from_lines(&rows.join("\n")).unwrap();
-        let reach = super::lines(&rows, &[target(10.0)], &IndexMap::new())[0].reach;
+        let reach = super::lines(&rows, &[target(10.0)], &IndexMap::new(), Counted::Cores)[0].reach;
         let expected = Reach { value: 0.4, certain: Some(0.2), undecided: Some(0.5), missed: Some(0.6) };
         assert_eq!(reach, Some(expected), "the open end at 0.5 is no miss, a lower end above the target is");
     }
@@ -201,7 +199,7 @@ mod tests {
         let rows = Row::from_lines(&format!("{}\n{short}", point(0.5, (1.0, 2.0, 3.0)))).unwrap();
         let line = |found: &[(String, Reach)]| {
             let found = found.iter().cloned().collect();
-            lines(&rows, &[target(10.0)], &found).remove(0)
+            lines(&rows, &[target(10.0)], &found, Counted::Cores).remove(0)
         };
         let reach = Reach { value: 0.7, certain: Some(0.5), undecided: None, missed: None };
         assert_eq!(line(&[]).reach, Some(reach), "short runs show nothing for certain");
@@ -225,7 +223,7 @@ mod tests {
             point(0.6, (20.0, 21.0, 22.0)),
         ];
         let rows = Row::from_lines(&lines.join("\n")).unwrap();
-        let table = super::lines(&rows, &[target(10.0)], &IndexMap::new());
+        let table = super::lines(&rows, &[target(10.0)], &IndexMap::new(), Counted::Cores);
         assert_eq!(
             table[0].reach,
             Some(Reach { value: 0.4, certain: Some(0.2), undecided: Some(0.5), missed: Some(0.6) })
@@ -237,9 +235,26 @@ mod tests {
     fn a_system_that_never_meets_the_target_comes_last() {
         let mut rows = Row::from_lines(&point(0.2, (20.0, 21.0, 22.0))).unwrap();
         rows.extend(Row::from_lines(&point(0.1, (1.0, 1.0, 1.0)).replace("\"a\"", "\"b\"")).unwrap());
-        let table = super::lines(&rows, &[target(10.0)], &IndexMap::new());
+        let table = super::lines(&rows, &[target(10.0)], &IndexMap::new(), Counted::Cores);
         assert_eq!(table.iter().map(|line| line.name.as_str()).collect::<Vec<_>>(), ["b", "a"]);
         assert_eq!(table[1].reach, None);
+    }
+
+    #[test]
+    fn dedicated_cores_are_cores_unless_workers_are_counted() {
+        let row = |system: &str, workers: u32, dedicated: u32| {
+            let cores = format!(r#""cores":16,"cores_allocated":{workers},"cores_dedicated":{dedicated}"#);
+            format!(r#"{{"system":"{system}","load":0.5,{cores},"latency_ns":{{"p99":{}}}}}"#, 80 / workers)
+        };
+        let rows = [row("go", 8, 0), row("go", 9, 0), row("tq", 8, 1), row("tq", 9, 1)];
+        let rows = Row::from_lines(&rows.join("\n")).unwrap();
+        let table = |counted| super::lines(&rows, &[target(10.0)], &IndexMap::new(), counted);
+        let reached = |lines: Vec<SystemLine>| -> Vec<(String, f64, Option<f64>)> {
+            lines.into_iter().map(|line| (line.name, line.reach.unwrap().value, line.cores)).collect()
+        };
+        let line = |name: &str, cores: f64| (name.to_owned(), cores, Some(cores));
+        assert_eq!(reached(table(Counted::Cores)), [line("go", 8.0), line("tq", 9.0)]);
+        assert_eq!(reached(table(Counted::Workers)), [line("go", 8.0), line("tq", 8.0)]);
     }
 
     #[test]
@@ -248,7 +263,7 @@ mod tests {
             format!(r#"{{"system":"a","load":0.5,"cores_allocated":{cores},"latency_ns":{{"p99":{p99}}}}}"#)
         };
         let rows = Row::from_lines(&[row(8, 12), row(10, 9), row(12, 7)].join("\n")).unwrap();
-        let table = super::lines(&rows, &[target(10.0)], &IndexMap::new());
+        let table = super::lines(&rows, &[target(10.0)], &IndexMap::new(), Counted::Cores);
         assert_eq!(
             table[0].reach,
             Some(Reach { value: 10.0, certain: Some(10.0), undecided: None, missed: Some(8.0) })

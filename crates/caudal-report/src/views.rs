@@ -5,27 +5,29 @@ use serde_json::Value;
 
 use crate::chart::{Axis, Chart, Level, Mark, Plot, Point, Series, Spread, Unit, Variant};
 use crate::report::TargetLine;
-use crate::row::{Metric, Row, Stat};
+use crate::row::{Counted, Metric, Row, Stat};
 
 /// What a curve runs along.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Along {
     Load,
-    Cores,
+    Cores(Counted),
 }
 
 impl Along {
-    fn of(self, row: &Row) -> Option<f64> {
+    pub(crate) fn of(self, row: &Row) -> Option<f64> {
         match self {
             Self::Load => row.load,
-            Self::Cores => row.held_cores(),
+            Self::Cores(counted) => row.held_cores(counted),
         }
     }
 
     fn axis(self) -> Axis {
         match self {
             Self::Load => Axis::new("load", Unit::Plain, Spread::Linear),
-            Self::Cores => Axis::new("cores", Unit::Count, Spread::Linear),
+            Self::Cores(counted) => {
+                Axis::new(format!("{}s", counted.singular()), Unit::Count, Spread::Linear)
+            }
         }
     }
 
@@ -34,7 +36,7 @@ impl Along {
         let last = key.rsplit('.').next().unwrap_or(key);
         match self {
             Self::Load => matches!(last, "load" | "rate"),
-            Self::Cores => matches!(last, "cores" | "cores_allocated"),
+            Self::Cores(_) => matches!(last, "cores" | "cores_allocated"),
         }
     }
 }
@@ -97,22 +99,25 @@ pub(crate) struct Subject<'a> {
     pub(crate) targets: &'a [TargetLine],
     /// Name of the system that the report recommends.
     pub(crate) winner: Option<&'a str>,
+    /// What is counted where cores are.
+    pub(crate) counted: Counted,
 }
 
 impl Subject<'_> {
     /// All charts that the rows have data for, in the order of the report.
     pub(crate) fn charts(&self) -> Vec<Chart> {
         let over_load = varies(self.rows, Along::Load);
-        let over_cores = varies(self.rows, Along::Cores);
+        let along_cores = Along::Cores(self.counted);
+        let over_cores = varies(self.rows, along_cores);
         let mut charts = Vec::new();
         if over_load {
             charts.extend(self.tails("Tail latency against load", Along::Load, Metric::Latency));
         }
         if over_cores {
-            charts.extend(self.tails("Tail latency against cores", Along::Cores, Metric::Latency));
+            charts.extend(self.tails("Tail latency against cores", along_cores, Metric::Latency));
         }
         charts.extend(self.efficiency());
-        let along = if over_cores && !over_load { Along::Cores } else { Along::Load };
+        let along = if over_cores && !over_load { along_cores } else { Along::Load };
         if over_load || over_cores {
             charts.extend(self.tails("Slowdown of each class", along, Metric::Slowdown));
         }
@@ -221,9 +226,10 @@ impl Subject<'_> {
         let x = metric_axis(Metric::Latency, name);
         let y = Axis::new("efficiency", Unit::Percent, Spread::Linear);
         let mut plot = Plot::new(class.unwrap_or("all requests"), x, y);
-        let along = if varies(self.rows, Along::Load) { Along::Load } else { Along::Cores };
+        let along = if varies(self.rows, Along::Load) { Along::Load } else { Along::Cores(self.counted) };
         for (label, rows) in curves(self.rows, along) {
-            let points: Vec<Point> = rows.iter().filter_map(|row| trade_point(row, class, name)).collect();
+            let points: Vec<Point> =
+                rows.iter().filter_map(|row| self.trade_point(row, class, name)).collect();
             if !points.is_empty() {
                 plot.series.push(self.series(label, &rows, points));
             }
@@ -239,20 +245,20 @@ impl Subject<'_> {
             self.targets.iter().filter(same).map(|t| Level { at: t.value, label: t.label.clone() }).collect();
         Some(plot)
     }
-}
 
-fn trade_point(row: &Row, class: Option<&str>, name: &str) -> Option<Point> {
-    let (efficiency, tail) = (row.efficiency?, row.steady_stat(class, Metric::Latency, name)?);
-    let mut note = row.load.map_or(String::new(), |load| format!("load {}", Unit::Plain.show(load)));
-    if let Some(cores) = row.cores_mean.map(|stat| stat.estimate).or(row.held_cores()) {
-        let cores = Unit::Plain.show(cores);
-        note.push_str(&format!(", {cores} core{}", if cores == "1" { "" } else { "s" }));
+    fn trade_point(&self, row: &Row, class: Option<&str>, name: &str) -> Option<Point> {
+        let (efficiency, tail) = (row.efficiency?, row.steady_stat(class, Metric::Latency, name)?);
+        let mut note = row.load.map_or(String::new(), |load| format!("load {}", Unit::Plain.show(load)));
+        if let Some(cores) = row.mean_cores(self.counted) {
+            let cores = Unit::Plain.show(cores);
+            note.push_str(&format!(", {cores} core{}", if cores == "1" { "" } else { "s" }));
+        }
+        let doubt = doubt(row);
+        if !doubt.is_empty() {
+            note.push_str(&format!("\n{doubt}"));
+        }
+        Some(Point { x_interval: tail.interval, note, ..vertical(tail.estimate, efficiency) })
     }
-    let doubt = doubt(row);
-    if !doubt.is_empty() {
-        note.push_str(&format!("\n{doubt}"));
-    }
-    Some(Point { x_interval: tail.interval, note, ..vertical(tail.estimate, efficiency) })
 }
 
 /// Why the estimates of a point may be too low; empty if they are not.
@@ -330,7 +336,7 @@ mod tests {
             r#"{"system":"a","load":0.5,"latency_ns":{"p99":{"estimate":2000,"low":1900,"high":2100}}}"#,
             r#"{"system":"a","load":0.9,"latency_ns":null,"overloaded":true}"#,
         ]);
-        let charts = Subject { rows: &rows, targets: &[], winner: None }.charts();
+        let charts = Subject { rows: &rows, targets: &[], winner: None, counted: Counted::Cores }.charts();
         let series = &charts[0].variants[0].plots[0].series[0];
         assert_eq!((series.points.len(), series.unbounded.as_slice()), (1, &[0.9][..]));
     }
@@ -344,7 +350,7 @@ mod tests {
             )
         };
         let rows = rows(&[&row(0.5, true), &row(0.9, false)]);
-        let charts = Subject { rows: &rows, targets: &[], winner: None }.charts();
+        let charts = Subject { rows: &rows, targets: &[], winner: None, counted: Counted::Cores }.charts();
         let tail = &charts[0].variants[0].plots[0].series[0].points;
         let interval = |at: usize| tail[at].y_interval.unwrap();
         assert_eq!((interval(0), interval(1)), ((1900.0, 2100.0), (1900.0, f64::INFINITY)));
@@ -362,7 +368,7 @@ mod tests {
             r#"{"system":"b","load":0.6,"efficiency":0.4,"latency_ns":{"p99":20}}"#,
             r#"{"system":"ideal","load":0.6,"efficiency":0.9,"latency_ns":{"p99":5},"deployable":false}"#,
         ]);
-        let charts = Subject { rows: &rows, targets: &[], winner: None }.charts();
+        let charts = Subject { rows: &rows, targets: &[], winner: None, counted: Counted::Cores }.charts();
         let chart = charts.iter().find(|chart| chart.title.starts_with("Efficiency")).unwrap();
         let front = &chart.variants[0].plots[0].series[0];
         assert_eq!(front.mark, Mark::Front);
@@ -383,7 +389,8 @@ mod tests {
             percentile: "p99".into(),
             value: 5000.0,
         };
-        let charts = Subject { rows: &rows, targets: &[target], winner: None }.charts();
+        let charts =
+            Subject { rows: &rows, targets: &[target], winner: None, counted: Counted::Cores }.charts();
         let names: Vec<_> = charts[0].variants.iter().map(|variant| variant.name.as_str()).collect();
         assert_eq!((names, charts[0].shown), (vec!["mean", "p99", "p99.9", "max"], 1));
     }

@@ -6,7 +6,7 @@
 use indexmap::IndexSet;
 
 use crate::report::TargetLine;
-use crate::row::{Row, Stats};
+use crate::row::{Counted, Row, Stats};
 use crate::table::{Goal, SystemLine};
 use crate::views::curves;
 
@@ -47,8 +47,9 @@ pub(crate) fn waits(
     targets: &[TargetLine],
     lines: &[SystemLine],
     winner: Option<&str>,
+    counted: Counted,
 ) -> Option<Waits> {
-    let goal = Goal::of(rows);
+    let goal = Goal::of(rows, counted);
     let best = lines.iter().find(|line| Some(line.name.as_str()) == winner);
     let place = best.or_else(|| lines.iter().find(|line| line.deployable))?.reach?.value;
     let class = targets.first().and_then(|target| target.class.clone());
@@ -97,9 +98,7 @@ fn amount_ns(stats: &Stats, cause: &str) -> Option<f64> {
     let of = |key: &str| stats.get(key).map(|stat| stat.estimate.max(0.0));
     match cause {
         BEHIND_LONG => of(QUEUED_BEHIND_LONG),
-        OTHER_QUEUEING => {
-            Some((of(QUEUED).unwrap_or(0.0) - of(QUEUED_BEHIND_LONG).unwrap_or(0.0)).max(0.0))
-        }
+        OTHER_QUEUEING => Some((of(QUEUED).unwrap_or(0.0) - of(QUEUED_BEHIND_LONG).unwrap_or(0.0)).max(0.0)),
         other => Some(of(other).unwrap_or(0.0)),
     }
 }
@@ -139,9 +138,13 @@ mod tests {
             percentile: "p99".into(),
             value: 10.0,
         };
-        let lines = table::lines(&rows, std::slice::from_ref(&target), &indexmap::IndexMap::new());
-        let waits = waits(&rows, &[target], &lines, None).unwrap();
-        assert_eq!((waits.place, waits.causes), (0.7, [BEHIND_LONG, OTHER_QUEUEING, "preempted"].map(str::to_owned).to_vec()));
+        let lines =
+            table::lines(&rows, std::slice::from_ref(&target), &indexmap::IndexMap::new(), Counted::Cores);
+        let waits = waits(&rows, &[target], &lines, None, Counted::Cores).unwrap();
+        assert_eq!(
+            (waits.place, waits.causes),
+            (0.7, [BEHIND_LONG, OTHER_QUEUEING, "preempted"].map(str::to_owned).to_vec())
+        );
         let amounts: Vec<_> =
             waits.systems.into_iter().map(|system| (system.name, system.by_cause_ns)).collect();
         let known = |name: &str, amounts: [Option<f64>; 3]| (name.to_owned(), Some(amounts.to_vec()));

@@ -1,4 +1,4 @@
-//! What the report of a plan shows, held against the rows that the simulator made.
+//! What the report of a plan shows, held against the plan's answer and the rows that the simulator made.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,6 +10,7 @@ const SERVICE: &str = "class,service_ns\nget,1000\nget,1000\nget,1000\nget,1000\
                        get,1000\nget,1000\nscan,9000\n";
 
 struct Planned {
+    answer: Value,
     rows: Vec<Value>,
     html: String,
 }
@@ -24,6 +25,7 @@ fn planned(arguments: &[&str]) -> Planned {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let read = |name: &str| std::fs::read_to_string(place.path().join("r").join(Path::new(name))).unwrap();
     Planned {
+        answer: serde_json::from_str(&read("plan.json")).unwrap(),
         rows: read("rows.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect(),
         html: read("report.html"),
     }
@@ -46,6 +48,11 @@ impl Planned {
                 .map(|row| cells(row.split_once("<tr").unwrap().1))
                 .collect(),
         )
+    }
+
+    fn line<'a>(&'a self, system: &str) -> &'a Value {
+        let lines = self.answer["systems"].as_array().unwrap();
+        lines.iter().find(|line| line["system"] == system).unwrap()
     }
 
     /// The row of a system at a load, or on so many cores.
@@ -132,4 +139,59 @@ fn waiting_adds_up_and_its_part_behind_long_requests_is_not_counted_twice() {
     }
     assert!(told > 0 && untold > 0, "{lines:?}");
     assert!(plan.html.contains("Under preemption nobody knows"));
+}
+
+#[test]
+fn the_fewest_cores_are_those_of_the_answer_dedicated_ones_included() {
+    let systems = "caudal-ps,caudal-fcfs,work-stealing,ideal";
+    let plan = planned(&["--cores", "8", "--target", "p99 < 40us", "--rate", "1M/s", "--systems", systems]);
+    let (heads, lines) = plan.table("systems");
+    assert_eq!(heads[1..3], ["Fewest cores within the target", "Cores there"]);
+    let mut dedicated_seen = 0;
+    for cells in &lines {
+        let (system, line) = (first(&cells[0]), plan.line(first(&cells[0])));
+        let cores = line["reach"]["pass"].as_f64().unwrap();
+        assert_eq!(first(&cells[1]).trim_end_matches('?').parse(), Ok(cores), "{cells:?}");
+        assert_eq!(cells[2].parse(), Ok(cores), "{cells:?}");
+        let tail = line["targets"][0]["estimate"]["estimate"].as_f64().unwrap();
+        assert!(same(ns(&cells[3]), tail), "{cells:?}: {tail}");
+        let efficiency = line["efficiency"]["estimate"].as_f64().unwrap();
+        let shown: f64 = cells[4].trim_end_matches(" %").parse().unwrap();
+        assert!((shown / 100.0 - efficiency).abs() < 6e-4, "{cells:?}: {efficiency}");
+        // 1.8 cores' worth of work.
+        assert!((efficiency * cores - 1.8).abs() < 0.05, "{system}: {efficiency} of {cores} cores");
+        let dedicated = line["dedicated_cores"].as_f64().unwrap();
+        let row = plan.row(system, |row| row["cores_allocated"].as_f64() == Some(cores - dedicated));
+        assert_eq!(row["efficiency"]["estimate"].as_f64(), Some(efficiency));
+        dedicated_seen += u32::from(dedicated > 0.0);
+    }
+    assert_eq!(dedicated_seen, 2);
+    // The curves, too: nobody is drawn on as many cores as would leave none to dispatch.
+    let best = plan.line("caudal-fcfs")["reach"]["pass"].as_f64().unwrap();
+    assert!(
+        plan.html.contains(&format!("caudal-fcfs, cores {best}"))
+            || plan.html.contains("Tail latency against cores")
+    );
+}
+
+#[test]
+fn a_runtime_counts_its_workers() {
+    let plan = planned(&[
+        "--runnable",
+        "--workers",
+        "6",
+        "--target",
+        "p99 < 40us",
+        "--rate",
+        "1M/s",
+        "--systems",
+        "caudal-ps,work-stealing",
+    ]);
+    let (heads, lines) = plan.table("systems");
+    assert_eq!(heads[1], "Fewest workers within the target");
+    assert_eq!(lines.len(), 2);
+    for cells in &lines {
+        let workers = plan.line(first(&cells[0]))["reach"]["pass"].as_f64().unwrap();
+        assert_eq!(first(&cells[1]).trim_end_matches('?').parse(), Ok(workers), "{cells:?}");
+    }
 }

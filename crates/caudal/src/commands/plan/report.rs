@@ -1,7 +1,7 @@
 //! The report of a plan.
 
 use caudal_config::{LatencyTarget, Limit, Statistic};
-use caudal_report::{Answer, Metric, Reach, Report, TargetLine};
+use caudal_report::{Answer, Counted, Metric, Reach, Report, TargetLine};
 use caudal_tune::{Goal, Machine, Plan, Question};
 
 use crate::describe::counted;
@@ -27,6 +27,10 @@ pub(super) fn report(question: &Question, plan: &Plan, command: &str) -> Report 
             system: plan.winner.as_ref().map(|winner| winner.system.clone()),
         }),
         reaches: plan.systems.iter().filter_map(|it| Some((it.system.clone(), reach(&it.reach)?))).collect(),
+        counted: match question.machine {
+            Machine::Cores(_) => Counted::Cores,
+            Machine::Runtime { .. } => Counted::Workers,
+        },
         targets: question.targets.iter().map(line).collect(),
         config_toml: format!("# {command}\n"),
         provenance: vec![
