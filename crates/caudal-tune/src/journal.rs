@@ -83,6 +83,7 @@ struct KnownProbe {
     /// Of [`Overheads`]: core time per work, preemptions per request.
     overheads: (f64, f64),
     confirming: bool,
+    cut_short: bool,
     row: Row,
 }
 
@@ -165,6 +166,7 @@ impl KnownProbe {
             length: probe.length,
             overheads: (probe.overheads.per_work, probe.overheads.preemptions),
             confirming: probe.confirming,
+            cut_short: probe.cut_short,
             row: probe.row.clone(),
         }
     }
@@ -185,6 +187,7 @@ impl KnownProbe {
             length: self.length,
             overheads: Overheads { per_work: self.overheads.0, preemptions: self.overheads.1 },
             confirming: self.confirming,
+            cut_short: self.cut_short,
         }
     }
 }

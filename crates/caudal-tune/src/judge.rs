@@ -19,6 +19,8 @@ use crate::{Host, Phase, Progress, Question, TuneError};
 const REPLICATIONS: u32 = relaxation::REPLICATIONS;
 /// Of the requests of a replication, the part that is simulated before the measured ones, at least.
 const WARM_UP_PART: u64 = 4;
+/// The part of a quota that one hardness may take for a lack of requests.
+const PATIENCE: u64 = 2;
 /// Stirs the seed of a confirmation: a winner is chosen among several because its requests were kind to it, others say
 /// how good it is. Seeds are numbers that JSON readers keep exactly.
 const FRESH: u64 = 0xC0F1;
@@ -63,6 +65,8 @@ pub(crate) struct Precision {
     pub(crate) most: u64,
     /// How much of what the system's relaxation time asks for replications have to be, whatever `most` says.
     pub(crate) depth: Depth,
+    /// Where nothing but a lack of requests leaves the verdict open, go on beyond `most`, at [`Depth::Full`].
+    pub(crate) persists: bool,
     /// Look for the end of the warm-up in the data too, and simulate requests that no search has seen.
     pub(crate) confirming: bool,
 }
@@ -87,6 +91,8 @@ pub(crate) struct Probe {
     pub(crate) overheads: Overheads,
     /// Did it see requests that no search had seen, and was the warm-up looked for in the data too?
     pub(crate) confirming: bool,
+    /// Did the budget end before it was decided?
+    pub(crate) cut_short: bool,
 }
 
 /// Why a probe gave nothing.
@@ -146,7 +152,8 @@ impl<'a> Bench<'a> {
     ) -> Result<Option<Probe>, Stopped> {
         let mut wanted = Wanted { length: precision.first, depth: precision.depth, overheads };
         let (mut simulated, mut charged, mut last) = (0, 0, None);
-        while self.stage_cost(candidate, spot, wanted).saturating_add(charged) <= quota {
+        let mut most = quota;
+        while self.stage_cost(candidate, spot, wanted).saturating_add(charged) <= most {
             let mut probe = self.stage(candidate, spot, wanted, precision.confirming, (phase, threads))?;
             simulated += probe.simulated;
             charged += probe.charged;
@@ -154,12 +161,21 @@ impl<'a> Bench<'a> {
             let decided = probe.verdict != Verdict::Undecided;
             // Overheads that are higher than was thought ask for more.
             let lengthened = self.lengthened(candidate, spot, wanted, probe.overheads);
-            let longer = (probe.length * 4).min(precision.most);
+            let mut longer = (probe.length * 4).min(precision.most);
+            most = quota;
+            let persists = precision.persists && precision.depth == Depth::Full;
+            if persists && longer <= probe.length && probe.lacks_requests() {
+                // What is easier has to be asked, too, if this can not be decided.
+                most = quota / PATIENCE;
+                let cost = |length| self.stage_cost(candidate, spot, Wanted { length, ..wanted });
+                let fits = |times: &u64| cost(probe.length * times).saturating_add(charged) <= most;
+                longer = probe.length * [4, 2].into_iter().find(fits).unwrap_or(2);
+            }
             if decided || longer <= probe.length && !lengthened {
                 return Ok(Some(probe));
             }
             wanted = Wanted { length: longer.max(probe.length), overheads: probe.overheads, ..wanted };
-            last = Some(probe);
+            last = Some(Probe { cut_short: true, ..probe });
         }
         Ok(last)
     }
@@ -253,7 +269,17 @@ impl<'a> Bench<'a> {
             length: 0,
             overheads: Overheads::default(),
             confirming: false,
+            cut_short: false,
         }
+    }
+}
+
+impl Probe {
+    /// By its estimates it passes, and nothing speaks against that but intervals whose upper ends nobody knows yet: the
+    /// run was too short to see enough of the tail. That says nothing of the system.
+    fn lacks_requests(&self) -> bool {
+        let open = |estimate: &Estimate| estimate.high.is_infinite();
+        self.verdict == Verdict::Undecided && self.score < 1.0 && self.estimates.iter().any(open)
     }
 }
 

@@ -28,8 +28,10 @@ pub struct Plan {
     /// those of the machine, dedicated cores included.
     #[serde(skip)]
     pub rows: Vec<Row>,
-    /// The budget, in requests; those of systems that take long to simulate count more.
+    /// The budget, in requests; those of systems that take long to simulate count more, of those that take little less.
     pub budget: u64,
+    /// What was spent of it.
+    pub spent: u64,
     /// Requests that were simulated.
     pub simulated: u64,
     /// Was it stopped before it was done?

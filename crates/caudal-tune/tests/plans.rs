@@ -204,6 +204,31 @@ fn dedicated_cores_are_held_all_the_time() {
 }
 
 #[test]
+fn what_lacks_requests_gets_them_and_the_same_queue_reaches_as_far() {
+    // Constant services: whoever has one queue and pays nothing is the same.
+    let same = ["single-queue", "ideal", "nanopu"];
+    let question = question("facebook-usr", "p99.9 < 8us", &[&same[..], &["work-stealing"]].concat());
+    let plan = planned(&question, 2);
+    assert!(plan.spent <= plan.budget, "{} of {}", plan.spent, plan.budget);
+    let line = |name: &str| plan.systems.iter().find(|line| line.system == name).expect("its line");
+    for name in same {
+        let (pass, first) =
+            (line(name).reach.pass.expect("a pass"), line(same[0]).reach.pass.expect("a pass"));
+        assert!((pass - first).abs() <= 0.02, "{name} reaches {pass}, {} {first}", same[0]);
+        // M/D/8: about 0.94.
+        assert!((0.9..0.96).contains(&pass), "{name}: {pass}");
+    }
+    for line in plan.systems.iter().filter(|line| !line.budget_ended && !line.reach.fail_certain) {
+        let Some(fail) = line.reach.fail else { continue };
+        let at = |row: &&caudal_sim::row::Row| row.system == line.system && row.load == fail;
+        let row = plan.rows.iter().find(at).expect("its row");
+        let found = row.latency_ns.percentile(99.9).expect("asked for");
+        let lacking = found.estimate < 8_000.0 && found.high.is_infinite();
+        assert!(!lacking, "{} gave up at {fail} for a lack of requests: {found:?}", line.system);
+    }
+}
+
+#[test]
 fn numbers_of_a_rival_are_said_to_be_of_the_load_that_they_are_of() {
     let plan = &*ON_DISPERSED;
     let winner = plan.winner.as_ref().expect("a winner");

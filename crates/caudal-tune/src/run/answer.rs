@@ -48,6 +48,7 @@ impl Run<'_> {
                 .map(|probe| probe.row.clone())
                 .collect(),
             budget: bench.question.budget.requests,
+            spent: searches.iter().map(|search| search.charged).sum(),
             simulated: searches.iter().map(|search| search.simulated).sum(),
             interrupted,
         }

@@ -98,6 +98,8 @@ impl Run<'_> {
                 let precision = Precision { depth: coarse, ..fine };
                 let effort = Effort { level: Level::Reference, precision, ..effort };
                 done = entry.search.narrow(bench, effort, screened);
+                // What its estimates say is not known for it.
+                entry.search.exhausted = true;
             }
             entry.search.note(done);
         });

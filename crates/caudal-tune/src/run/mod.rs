@@ -90,7 +90,8 @@ impl<'a> Run<'a> {
     fn precision(&self, first: u64, most: u64) -> Precision {
         let shortest = self.bench.shortest();
         let most = if self.bench.question.quick { first.max(most / 4) } else { most };
-        Precision { first: first * shortest, most: most * shortest, depth: Depth::Full, confirming: false }
+        let (first, most) = (first * shortest, most * shortest);
+        Precision { first, most, depth: Depth::Full, persists: true, confirming: false }
     }
 
     /// Exactly so many times the shortest ones, unless relaxation takes much longer.

@@ -52,6 +52,15 @@ pub(crate) struct Effort {
     pub(crate) threads: usize,
 }
 
+/// Whether a hardness passes.
+struct Answer {
+    passed: bool,
+    /// What it took of the budget to find out.
+    charged: u64,
+    /// Is it only for the end of the budget that it did not?
+    cut_short: bool,
+}
+
 impl Search {
     pub(crate) fn new(candidate: Candidate, question: &Question) -> Search {
         Search {
@@ -105,13 +114,13 @@ impl Search {
             |pass| scale.width(pass, effort.level),
             |hardness| {
                 // Where relaxation takes too long for what is left, nothing can pass; easier is shorter.
-                let Some((passed, charged)) = self.ask(bench, Effort { quota: left, ..effort }, hardness)?
-                else {
+                let Some(answer) = self.ask(bench, Effort { quota: left, ..effort }, hardness)? else {
                     exhausted = true;
                     return Ok(Some(false));
                 };
-                left = left.saturating_sub(charged);
-                Ok(Some(passed))
+                left = left.saturating_sub(answer.charged);
+                exhausted |= answer.cut_short;
+                Ok(Some(answer.passed))
             },
         );
         self.bracket = bracket;
@@ -122,18 +131,14 @@ impl Search {
         done
     }
 
-    /// Does this hardness pass, and what did it take to find out? `None` if there is no budget left for it.
-    fn ask(
-        &mut self,
-        bench: &Bench<'_>,
-        effort: Effort,
-        hardness: u32,
-    ) -> Result<Option<(bool, u64)>, Stopped> {
+    /// Does this hardness pass? `None` if there is no budget left for it.
+    fn ask(&mut self, bench: &Bench<'_>, effort: Effort, hardness: u32) -> Result<Option<Answer>, Stopped> {
         let known = self.probes.get(&hardness);
         let counts =
             |probe: &&Probe| probe.length >= effort.precision.first && probe.verdict != Verdict::Undecided;
         if let Some(probe) = known.filter(counts) {
-            return Ok(Some((probe.verdict == Verdict::Pass, 0)));
+            let passed = probe.verdict == Verdict::Pass;
+            return Ok(Some(Answer { passed, charged: 0, cut_short: false }));
         }
         let Some(probe) = self.simulate(bench, effort, hardness)? else { return Ok(None) };
         let passed = match (probe.verdict, effort.level) {
@@ -141,7 +146,8 @@ impl Search {
             (Verdict::Undecided, Level::Coarse | Level::Reference) => probe.score < 1.0,
             _ => false,
         };
-        Ok(Some((passed, probe.charged)))
+        let cut_short = probe.cut_short && !passed;
+        Ok(Some(Answer { passed, charged: probe.charged, cut_short }))
     }
 
     /// Simulates a hardness and keeps the probe, if it is the most precise one there.

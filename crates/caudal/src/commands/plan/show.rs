@@ -30,7 +30,7 @@ fn table(question: &Question, plan: &Plan) -> Table {
         .map(|target| target.to_string().split(" <").next().unwrap_or_default().to_owned())
         .collect();
     let unit = rate_unit(plan);
-    let mut head = vec!["system", if cores { "cores" } else { "load" }, "fails at", unit.1];
+    let mut head = vec!["system", if cores { "cores" } else { "load" }, "undecided at", "missed at", unit.1];
     head.extend(statistics.iter().map(String::as_str));
     head.extend(["efficiency", "preempt/req", "note"]);
     let mut table = Table::new(&head);
@@ -45,11 +45,12 @@ fn cells(question: &Question, line: &SystemResult, unit: f64) -> Vec<String> {
     let cores = question.goal != Goal::HighestLoad;
     let place = |value: f64| if cores { format!("{value}") } else { format!("{value:.3}") };
     let unsure = if line.reach.confirmed { "" } else { "?" };
-    let undecided = if line.reach.fail_certain { "" } else { "?" };
+    let undecided = line.reach.fail.filter(|_| !line.reach.fail_certain);
     let mut cells = vec![
         line.system.clone(),
         line.reach.pass.map_or_else(dash, |pass| format!("{}{unsure}", place(pass))),
-        line.reach.fail.map_or_else(dash, |fail| format!("{}{undecided}", place(fail))),
+        undecided.map_or_else(dash, place),
+        line.reach.missed.map_or_else(dash, place),
         line.rate_per_s.map_or_else(dash, |rate| digits(rate / unit)),
     ];
     for (index, target) in question.targets.iter().enumerate() {
