@@ -53,18 +53,33 @@ pub(crate) fn value(aim: &Aim, value: f64) -> String {
 
 /// `43.1 us (41.0 us to 46.2 us)`.
 pub(crate) fn estimate(aim: &Aim, estimate: &Estimate) -> String {
-    let show = |of: f64| value(aim, of);
+    within(estimate, |of| value(aim, of))
+}
+
+/// An estimate and what is known of where the quantity truly lies, as `show` writes numbers; no interval where that is as
+/// narrow as what is written.
+pub(crate) fn within(estimate: &Estimate, show: impl Fn(f64) -> String) -> String {
+    let shown = show(estimate.estimate);
     match (estimate.low.is_finite(), estimate.high.is_finite()) {
-        (true, true) => {
-            format!("{} ({} to {})", show(estimate.estimate), show(estimate.low), show(estimate.high))
-        }
-        _ => show(estimate.estimate),
+        (true, true) if show(estimate.low) == shown && show(estimate.high) == shown => shown,
+        (true, true) => format!("{shown} ({} to {})", show(estimate.low), show(estimate.high)),
+        (true, false) => format!("{shown} (at least {})", show(estimate.low)),
+        _ => format!("{shown} (of unknown precision)"),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_end_that_nobody_knows_is_no_end() {
+        let show = |low, high| within(&Estimate { estimate: 2_500.0, low, high }, time);
+        assert_eq!(show(1_940.0, 3_000.0), "2.50 us (1.94 us to 3.00 us)");
+        assert_eq!(show(1_940.0, f64::INFINITY), "2.50 us (at least 1.94 us)");
+        assert_eq!(show(f64::NEG_INFINITY, f64::INFINITY), "2.50 us (of unknown precision)");
+        assert_eq!(show(2_499.0, 2_501.0), "2.50 us");
+    }
 
     #[test]
     fn three_digits_and_a_unit() {

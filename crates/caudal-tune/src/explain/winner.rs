@@ -5,7 +5,7 @@ use crate::Goal;
 use crate::evidence::Evidence;
 use crate::plan::SystemResult;
 use crate::search::Search;
-use crate::show::{digits, percent, rate, time};
+use crate::show::{digits, percent, rate, time, within};
 
 /// Service times whose squared coefficient of variation is below this hardly differ.
 const SCV_ALIKE: f64 = 0.1;
@@ -115,7 +115,7 @@ impl Evidence<'_> {
     pub(super) fn price(&self) -> String {
         let parts = parts(&self.probe.row, &self.winner.candidate);
         let name = self.winner.candidate.name();
-        let efficiency = percent(self.probe.row.efficiency.estimate);
+        let efficiency = within(&self.probe.row.efficiency, percent);
         match &parts[..] {
             [] => format!(
                 "Scheduling costs {name} next to nothing: {efficiency} of the core time held is work."

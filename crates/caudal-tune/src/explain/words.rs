@@ -5,7 +5,7 @@ use caudal_sim::row::Row;
 use crate::candidate::Candidate;
 use crate::judge::{Aim, Probe};
 use crate::search::Search;
-use crate::show::{digits, estimate, percent, statistic};
+use crate::show::{digits, estimate, percent, statistic, within};
 use crate::{Goal, Machine, Question};
 
 pub(super) fn machine(question: &Question) -> String {
@@ -77,11 +77,12 @@ pub(super) fn names(searches: &[&Search]) -> Option<String> {
 /// What a system's scheduling costs at a point, as parts of a sentence.
 pub(super) fn parts(row: &Row, candidate: &Candidate) -> Vec<String> {
     let mut parts = Vec::new();
-    let preemptions = row.preemptions_per_request.estimate;
-    if preemptions > 0.0 {
-        let switching = percent(row.overheads.switching);
-        parts
-            .push(format!("{} preemptions a request take {switching} of the core time", digits(preemptions)));
+    let preemptions = row.preemptions_per_request;
+    if preemptions.estimate > 0.0 {
+        let (switching, count) = (percent(row.overheads.switching), within(&preemptions, digits));
+        let (count, interval) = count.split_once(' ').unwrap_or((&count, ""));
+        let interval = if interval.is_empty() { String::new() } else { format!(" {interval}") };
+        parts.push(format!("{count} preemptions a request{interval} take {switching} of the core time"));
     }
     let probe_factor = candidate.plan.costs.probe_factor;
     if probe_factor > 1.0 {
