@@ -16,6 +16,12 @@ const DISPERSED: [&str; 5] = ["caudal-stealing", "caudal-ps", "caudal-fcfs", "wo
 static ON_DISPERSED: LazyLock<Plan> =
     LazyLock::new(|| planned(&question("extreme-bimodal", "short p99.9 < 20us", &DISPERSED), 2));
 
+/// As [`ON_DISPERSED`], where the budget holds more than the search for the winner.
+static ON_DISPERSED_FOR_LONGER: LazyLock<Plan> = LazyLock::new(|| {
+    let asked = question("extreme-bimodal", "short p99.9 < 20us", &DISPERSED);
+    planned(&Question { budget: Budget { requests: 24_000_000 }, ..asked }, 2)
+});
+
 fn workload(service: &str) -> Arc<Workload> {
     let text = format!("[workload]\nservice = \"{service}\"\n[system]\ncores = 1");
     File::parse(&text, "test.toml").expect("a named workload").workload.expect("there is one")
@@ -226,6 +232,22 @@ fn what_lacks_requests_gets_them_and_the_same_queue_reaches_as_far() {
         let lacking = found.estimate < 8_000.0 && found.high.is_infinite();
         assert!(!lacking, "{} gave up at {fail} for a lack of requests: {found:?}", line.system);
     }
+}
+
+#[test]
+fn estimates_that_are_held_against_a_limit_come_with_what_is_known_of_them() {
+    let mut held = 0;
+    for sentence in &ON_DISPERSED_FOR_LONGER.explanation {
+        for before in sentence.split(" times the limit").collect::<Vec<_>>().split_last().expect("one").1 {
+            let said = &before[before.rfind(" its ").expect("whose it is")..];
+            assert!(
+                said.contains(" to ") || said.contains("at least ") || said.contains("precision)"),
+                "{sentence}"
+            );
+            held += 1;
+        }
+    }
+    assert!(held > 0);
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! What is said of the others, at the winner's place and at their own.
 
-use super::words::{called, cores, names, parts};
+use caudal_stats::Estimate;
+
+use super::words::{called, cores, names, parts, place};
 use crate::evidence::{Evidence, Rival};
-use crate::judge::{Probe, Verdict};
+use crate::judge::{Aim, Probe, Verdict};
 use crate::search::Search;
-use crate::show::{digits, percent, statistic, time, value};
+use crate::show::{digits, estimate, percent, statistic, time, value};
 use crate::{Goal, Machine};
 
 impl Evidence<'_> {
@@ -23,7 +25,7 @@ impl Evidence<'_> {
         if there.row.overloaded {
             return format!("{opening}; at {} it falls behind.{}", self.place(), self.burden(rival));
         }
-        let tail = self.tail_of(there);
+        let tail = self.tail_of(rival, there);
         if preempts && there.row.steady {
             format!("{opening}. {}{tail}", self.behind(there))
         } else {
@@ -31,20 +33,38 @@ impl Evidence<'_> {
         }
     }
 
-    /// How the tightest statistic does at the winner's place, as a sentence.
-    fn tail_of(&self, there: &Probe) -> String {
-        let aim = self.aim().0;
-        let index = self.aims.iter().position(|other| std::ptr::eq(other, aim)).unwrap_or(0);
-        let found = &there.estimates[index];
-        format!(
-            " At {} its {} is {}{}, {} times the limit.",
-            self.place(),
-            statistic(aim),
-            // What is still filling up will be longer.
-            if there.row.steady { "" } else { "at least " },
-            value(aim, found.estimate),
-            digits(found.estimate / aim.limit),
-        )
+    /// How a rival does at the winner's place, as a sentence. A run that was too short says nothing of that, unless it
+    /// misses nevertheless; then the nearest certain miss is said.
+    fn tail_of(&self, rival: Rival<'_>, there: &Probe) -> String {
+        if there.row.steady || there.verdict == Verdict::Fail {
+            return self.tail_at(rival.search, there);
+        }
+        match rival.search.missed().and_then(|missed| rival.search.at(missed)) {
+            Some(miss) => self.tail_at(rival.search, miss),
+            None => format!(" Whether it gets to {} is not known: that takes longer runs.", self.place()),
+        }
+    }
+
+    /// The statistic that is furthest beyond its limit, or nearest to it, at a place where something is known.
+    fn tail_at(&self, search: &Search, probe: &Probe) -> String {
+        let place = place(self.question, probe, search);
+        if probe.row.overloaded {
+            return format!(" At {place} it falls behind.");
+        }
+        let missed = |(aim, found): &(&Aim, &Estimate)| found.low >= aim.limit;
+        let ratio = |(aim, found): &(&Aim, &Estimate)| found.estimate / aim.limit;
+        let worst = self
+            .aims
+            .iter()
+            .zip(&probe.estimates)
+            .max_by(|a, b| missed(a).cmp(&missed(b)).then(ratio(a).total_cmp(&ratio(b))));
+        let Some((aim, found)) = worst else { return String::new() };
+        // What is still filling up will be longer.
+        let (is, times) = match probe.row.steady {
+            true => (estimate(aim, found), found.estimate),
+            false => (format!("at least {}", value(aim, found.low)), found.low),
+        };
+        format!(" At {place} its {} is {is}, {} times the limit.", statistic(aim), digits(times / aim.limit))
     }
 
     /// Waiting behind long requests in a system that runs to completion, against the winner's waiting.
@@ -101,7 +121,9 @@ impl Evidence<'_> {
             let (more, burden) = (self.dedicated(rival), self.burden(rival));
             return format!("{opening}; at {} it falls behind{more}.{burden}", self.place());
         }
-        format!("{opening}.{}{}", self.tail_of(there), self.difference(there))
+        // What is still filling up is no match for what is not.
+        let difference = if there.row.steady { self.difference(there) } else { String::new() };
+        format!("{opening}.{}{difference}", self.tail_of(rival, there))
     }
 
     /// The cause of waiting that sets a rival most apart from the winner.
@@ -164,5 +186,103 @@ impl Evidence<'_> {
             "{opening} is confirmed to reach {}{missed}; the winner gets {share} of its way.",
             self.reach(reference)
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use caudal_config::{File, Measure};
+
+    use super::*;
+    use crate::bisect::Bracket;
+    use crate::candidate::candidates;
+    use crate::judge::{Bench, Depth, Precision};
+    use crate::search::{Effort, Level};
+    use crate::{Budget, Host, Phase, Question};
+
+    fn question() -> Question {
+        let text = "[workload]\nservice = \"extreme-bimodal\"\n[system]\ncores = 1";
+        Question {
+            workload: File::parse(text, "test.toml").expect("a file").workload.expect("there is one"),
+            workload_name: String::new(),
+            targets: vec!["p99 slowdown < 10".parse().expect("a target")],
+            machine: Machine::Cores(4),
+            goal: Goal::HighestLoad,
+            systems: vec!["caudal-ps".to_owned(), "tiny-quanta".to_owned()],
+            measure: Measure::default(),
+            budget: Budget::default(),
+            quick: true,
+        }
+    }
+
+    /// A system with simulated places, in thousandths.
+    fn searched(bench: &Bench<'_>, name: &str, places: &[u32]) -> Search {
+        let found = candidates(bench.question).expect("candidates").0;
+        let candidate = found.into_iter().find(|it| it.name() == name).expect("a preset");
+        let mut search = Search::new(candidate, bench.question);
+        let (first, depth) = (2_000, Depth::Coarse(2_000));
+        let precision = Precision { first, most: first, depth, persists: false, confirming: false };
+        let (level, phase) = (Level::Full, Phase::Refining);
+        let effort = Effort { level, precision, quota: u64::MAX, phase, threads: 1 };
+        for &place in places {
+            search.simulate(bench, effort, place).expect("nothing stops it");
+        }
+        search
+    }
+
+    #[test]
+    fn of_a_run_that_was_too_short_nothing_is_cited_but_a_miss() {
+        let question = question();
+        let host = Host { threads: 1, stop: &AtomicBool::new(false), progress: &|_| {} };
+        let bench = Bench::new(&question, &host).expect("a question");
+        let winner = searched(&bench, "caudal-ps", &[400]);
+        let mut rival = searched(&bench, "tiny-quanta", &[300, 360, 400]);
+        let mut show = |place: u32, verdict: Verdict, steady: bool, (low, estimate): (f64, f64)| {
+            let probe = rival.probes.get_mut(&place).expect("simulated");
+            (probe.verdict, probe.row.steady, probe.row.overloaded) = (verdict, steady, false);
+            probe.estimates = vec![Estimate { estimate, low, high: f64::INFINITY }];
+        };
+        show(300, Verdict::Pass, true, (4.0, 4.5));
+        show(360, Verdict::Fail, true, (1872.0, 2836.0));
+        show(400, Verdict::Undecided, false, (5.0, 5.51));
+        rival.bracket = Bracket { pass: Some(300), fail: Some(360) };
+        let evidence = Evidence {
+            question: &question,
+            aims: &bench.aims,
+            winner: &winner,
+            probe: winner.at(400).expect("simulated"),
+            runner_up: None,
+            contrast: None,
+            ties: Vec::new(),
+            contrast_ties: Vec::new(),
+            contrast_unknown: Vec::new(),
+            unknown: Vec::new(),
+            reference: None,
+        };
+        let said = |rival: &Search| evidence.runner_up(Rival { search: rival, there: rival.at(400) });
+        let text = said(&rival);
+        let miss = "At load 0.36 its p99 slowdown is 2836 (at least 1872), 284 times the limit.";
+        assert!(text.ends_with(miss), "{text}");
+        assert!(!text.contains("5.51") && !text.contains("A request spends"), "{text}");
+
+        // Where no miss is known, nothing is.
+        let mut open = rival.clone();
+        open.probes.remove(&360);
+        assert!(
+            said(&open).ends_with("Whether it gets to load 0.4 is not known: that takes longer runs."),
+            "{}",
+            said(&open)
+        );
+
+        // A short run that misses does so: what it shows is a lower bound.
+        let probe = rival.probes.get_mut(&400).expect("simulated");
+        (probe.verdict, probe.estimates[0].low) = (Verdict::Fail, 50.0);
+        let text = said(&rival);
+        assert!(
+            text.ends_with("At load 0.4 its p99 slowdown is at least 50.0, 5.00 times the limit."),
+            "{text}"
+        );
     }
 }
