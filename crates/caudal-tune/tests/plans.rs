@@ -65,14 +65,14 @@ fn a_constant_and_a_dispersed_workload_have_different_winners_for_different_reas
     assert_eq!(name(dispersed), "caudal-ps", "{}", dispersed.headline);
     let why = |plan: &Plan| plan.explanation.join("\n");
     assert!(why(constant).contains("none is worth overtaking"), "{}", why(constant));
-    assert!(why(constant).contains("Of the systems that interrupt requests"), "{}", why(constant));
+    assert!(why(constant).contains("Of the deployable systems that interrupt requests"), "{}", why(constant));
     assert!(
         why(dispersed).contains("0.50 % of the requests (`long`) bring 83 % of the work"),
         "{}",
         why(dispersed)
     );
     assert!(
-        why(dispersed).contains("Of the systems that run every request to completion"),
+        why(dispersed).contains("Of the deployable systems that run every request to completion"),
         "{}",
         why(dispersed)
     );

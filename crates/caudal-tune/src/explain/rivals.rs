@@ -19,8 +19,9 @@ impl Evidence<'_> {
         let unknown = names(&self.contrast_unknown)
             .map_or(String::new(), |names| format!(", as far as is known: nothing was confirmed of {names}"));
         let kind = if preempts { "run every request to completion" } else { "interrupt requests" };
-        let opening =
-            format!("Of the systems that {kind}, the best is {name}: it reaches {reach}{tied}{unknown}");
+        let opening = format!(
+            "Of the deployable systems that {kind}, the best is {name}: it reaches {reach}{tied}{unknown}"
+        );
         let Some(there) = rival.there else { return format!("{opening}.") };
         if there.row.overloaded {
             return format!("{opening}; at {} it falls behind.{}", self.place(), self.burden(rival));
