@@ -251,6 +251,19 @@ fn estimates_that_are_held_against_a_limit_come_with_what_is_known_of_them() {
 }
 
 #[test]
+fn the_winners_curve_shows_between_its_searches_places() {
+    let plan = &*ON_DISPERSED_FOR_LONGER;
+    let winner = plan.winner.as_ref().expect("a winner");
+    let line = plan.systems.iter().find(|line| line.system == winner.system).expect("its line");
+    let own = plan.rows.iter().filter(|row| row.system == winner.system);
+    let mut loads: Vec<f64> = own.map(|row| row.load).filter(|&load| Some(load) <= line.reach.pass).collect();
+    loads.push(0.0);
+    loads.sort_by(f64::total_cmp);
+    let widest = loads.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f64::max);
+    assert!(widest <= 0.25, "{loads:?}");
+}
+
+#[test]
 fn numbers_of_a_rival_are_said_to_be_of_the_load_that_they_are_of() {
     let plan = &*ON_DISPERSED;
     let winner = plan.winner.as_ref().expect("a winner");

@@ -78,12 +78,22 @@ impl Run<'_> {
     /// Points between those of the searches, so that every curve shows.
     pub(super) fn curves(&mut self) {
         let all: Vec<usize> = (0..self.entries.len()).collect();
-        let (quota, precision) = (self.quota(100, all.len()), self.precision(1, 1));
-        self.on(&all, Phase::Curves, |bench, entry, threads| {
+        self.curves_of(&all, self.quota(100, all.len()));
+    }
+
+    /// The same for the winner: the curve that is looked at first, and whose searches were all near its limit.
+    pub(super) fn winners_curve(&mut self) {
+        let winner: Vec<usize> = self.podium().iter().map(|podium| podium.winner).collect();
+        self.curves_of(&winner, self.quota(50, 1));
+    }
+
+    fn curves_of(&mut self, chosen: &[usize], quota: u64) {
+        let precision = Precision { persists: false, ..self.precision(1, 1) };
+        self.on(chosen, Phase::Curves, |bench, entry, threads| {
             let mut left = quota;
             for hardness in entry.search.curve() {
                 if entry.search.overload().is_some_and(|overload| overload <= hardness) {
-                    break;
+                    continue;
                 }
                 let effort =
                     Effort { level: Level::Full, precision, quota: left, phase: Phase::Curves, threads };

@@ -68,6 +68,7 @@ impl<'a> Run<'a> {
         self.confirm();
         self.references();
         self.meet_the_winner();
+        self.winners_curve();
         self.curves();
     }
 

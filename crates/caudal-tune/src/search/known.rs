@@ -7,6 +7,19 @@ use crate::judge::{Probe, Verdict};
 use super::scale::{PER_UNIT, Scale};
 use super::{Level, Search};
 
+/// `places` in an order in which each one is as far as can be from those before it and from what is `known`.
+fn spread(mut known: Vec<u32>, mut places: Vec<u32>) -> Vec<u32> {
+    let mut order = Vec::new();
+    loop {
+        let gap = |at: u32| known.iter().map(|other| other.abs_diff(at)).min().unwrap_or(u32::MAX);
+        // Of several, the easiest.
+        let Some(&next) = places.iter().rev().max_by_key(|&&at| gap(at)) else { return order };
+        places.retain(|&at| at != next);
+        known.push(next);
+        order.push(next);
+    }
+}
+
 impl Search {
     /// The next hardness above the one that passed that was simulated and did not pass.
     pub(crate) fn failed(&self) -> Option<u32> {
@@ -155,7 +168,8 @@ impl Search {
         other.merit().total_cmp(&self.merit()).then(score(self).total_cmp(&score(other)))
     }
 
-    /// Hardnesses that make a curve: about ten of them, those near known ones left out.
+    /// Hardnesses that make a curve: about ten of them, those near known ones left out. Where it may meet the
+    /// targets comes first, and the widest gaps there, so that however many of them the budget holds, the curve shows.
     pub(crate) fn curve(&self) -> Vec<u32> {
         let Span { easiest, hardest, .. } = self.scale.span(None, Level::Full);
         let step = match self.scale {
@@ -163,15 +177,31 @@ impl Search {
             Scale::Workers { .. } => (hardest / 10).max(1),
         };
         let near = |at: u32| self.probes.keys().any(|known| known.abs_diff(at) * 5 < step * 2);
-        (1..)
-            .map(|n| n * step)
-            .take_while(|&at| at <= hardest)
-            .filter(|&at| at >= easiest && !near(at))
-            .collect()
+        let places = (1..).map(|n| n * step).take_while(|&at| at <= hardest);
+        let places: Vec<u32> = places.filter(|&at| at >= easiest && !near(at)).collect();
+        let end = self.bracket.pass.or(self.missed()).unwrap_or(u32::MAX);
+        let (within, beyond): (Vec<u32>, Vec<u32>) = places.into_iter().partition(|&at| at < end);
+        // Where there is nothing to do, nobody waits.
+        let known: Vec<u32> = std::iter::once(0).chain(self.probes.keys().copied()).collect();
+        let within = spread(known.clone(), within);
+        let beyond = spread([&known[..], &within].concat(), beyond);
+        [within, beyond].concat()
     }
 
     /// The easiest hardness that is known to overload the system.
     pub(crate) fn overload(&self) -> Option<u32> {
         self.probes.iter().find(|(_, probe)| probe.row.overloaded).map(|(&hardness, _)| hardness)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::spread;
+
+    #[test]
+    fn the_widest_gaps_of_a_curve_are_filled_first() {
+        let places = vec![200, 300, 400, 500, 600, 700, 800];
+        assert_eq!(spread(vec![100, 890], places)[..3], [500, 300, 700]);
+        assert_eq!(spread(Vec::new(), vec![1, 2, 3]), [1, 3, 2]);
     }
 }
