@@ -114,7 +114,8 @@ impl Subject<'_> {
             charts.extend(self.tails("Tail latency against load", Along::Load, Metric::Latency));
         }
         if over_cores {
-            charts.extend(self.tails("Tail latency against cores", along_cores, Metric::Latency));
+            let title = format!("Tail latency against {}s", self.counted.singular());
+            charts.extend(self.tails(&title, along_cores, Metric::Latency));
         }
         charts.extend(self.efficiency());
         let along = if over_cores && !over_load { along_cores } else { Along::Load };

@@ -16,6 +16,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use caudal_config::{Costs, Measure, System, Variant, WarmUp};
+use caudal_policy::Picos;
+use caudal_policy::allocation::AllocationConfig;
+use caudal_policy::discipline::DisciplineConfig;
+use caudal_policy::dispatch::DispatchConfig;
 use caudal_policy::random::hash;
 use caudal_stats::mser::Mser5;
 use caudal_stats::{Decision, Estimate, Replicated, Scale, StopRule};
@@ -86,7 +90,7 @@ pub struct ClassResults {
     pub slowdown: Replicated,
     /// Sums over all replications.
     pub sums: ClassStats,
-    /// Has the slowdown no mean? [`caudal_workload::Service::class_has_inverse_mean`]
+    /// Has the slowdown no mean? See [`Service::class_has_inverse_mean`].
     no_mean_slowdown: bool,
 }
 
@@ -385,7 +389,7 @@ impl Experiment<'_> {
     }
 
     fn stage(&self, crew: &Crew<'_>, rule: &StopRule, length: Length) -> Result<Results, ExperimentError> {
-        let mut results = Results::new(self.service, length);
+        let mut results = Results::new(self, length);
         let mut number = 0;
         loop {
             // Threads run ahead; what they do beyond the replication that ends the stage is not used.
@@ -412,13 +416,30 @@ impl Experiment<'_> {
     }
 }
 
+/// Does a request wait, for others or for the scheduler, however short it is? Not where cores are shared in infinitely
+/// small turns, or the shortest goes first, and that costs nothing.
+fn even_the_shortest_wait(system: &System, costs: &Costs) -> bool {
+    let fluid = |quantum: Picos| quantum == Picos::ZERO;
+    let gives_way = match system.discipline {
+        DisciplineConfig::ProcessorSharing(config) => fluid(config.quantum),
+        DisciplineConfig::Las(config) => fluid(config.quantum),
+        DisciplineConfig::Srpt => costs.preemption == Picos::ZERO,
+        DisciplineConfig::Fcfs => false,
+    };
+    let free = costs.dispatcher == Picos::ZERO
+        && !matches!(system.dispatch, DispatchConfig::PowerOfK(_))
+        && system.allocation == AllocationConfig::Static;
+    !(gives_way && free)
+}
+
 impl Results {
-    fn new(service: &Service, length: Length) -> Results {
+    fn new(experiment: &Experiment<'_>, length: Length) -> Results {
+        let all_wait = even_the_shortest_wait(experiment.system, experiment.costs);
         let class = |class: usize| ClassResults {
-            no_mean_slowdown: !service.class_has_inverse_mean(class),
+            no_mean_slowdown: all_wait && !experiment.service.class_has_inverse_mean(class),
             ..ClassResults::default()
         };
-        let classes: Vec<ClassResults> = (0..service.classes().len()).map(class).collect();
+        let classes: Vec<ClassResults> = (0..experiment.service.classes().len()).map(class).collect();
         let no_mean_slowdown = classes.iter().any(|class| class.no_mean_slowdown);
         Results {
             all: ClassResults { no_mean_slowdown, ..ClassResults::default() },

@@ -53,8 +53,8 @@ pub struct Row {
     /// Sojourn time.
     #[serde(deserialize_with = "summary")]
     pub latency_ns: Summary,
-    /// Sojourn over service time. Its mean has no upper end where it is infinite but for the resolution of time:
-    /// exponential service times, and others whose density at 0 is not 0.
+    /// Sojourn over service time. Its mean has no upper end where it is infinite but for the resolution of time: all
+    /// requests wait, and service times are exponential or of another density that is not 0 at 0.
     #[serde(deserialize_with = "summary")]
     pub slowdown: Summary,
     /// Mean time per request that was not service, by cause.
@@ -84,9 +84,9 @@ pub struct Row {
 pub struct Gap {
     /// Which one, 0 to 100.
     pub percentile: f64,
-    /// The values next to the gap.
+    /// The value below the gap.
     pub low_ns: f64,
-    /// See `low_ns`.
+    /// The value above it.
     pub high_ns: f64,
 }
 
@@ -308,13 +308,38 @@ mod tests {
     use crate::experiment::{Crew, Judged};
     use crate::sweep::experiment;
 
-    #[test]
-    fn probes_are_an_overhead_and_no_useful_work() {
-        let text = "[workload]\nservice = \"exp-1us\"\nload = 0.5\n[system]\ncores = 1\n[costs]\nprobe_factor = 1.5\n\
-                    [measure]\nwarm-up = 1000\nrequests = 20000\nreplications = 12";
+    fn simulated(text: &str) -> (Point, Results) {
         let point = File::parse(text, "test.toml").expect("a file").points().expect("points").remove(0);
         let crew = Crew { threads: 2, stop: &AtomicBool::new(false), progress: &|_| {} };
         let results = experiment(&point, false, Judged::Reported).run(&crew).expect("results");
+        (point, results)
+    }
+
+    #[test]
+    fn a_mean_slowdown_that_is_infinite_has_no_upper_end() {
+        let mean = |service: &str, discipline: &str| {
+            let text = format!(
+                "[workload]\nservice = {service}\nload = 0.5\n[system]\ncores = 1\ndiscipline = {discipline}\n\
+                 [measure]\nwarm-up = 1000\nrequests = 20000\nreplications = 12"
+            );
+            let (point, results) = simulated(&text);
+            Row::new(&point, &results, 0.0).slowdown.mean
+        };
+        let fluid = "{ policy = \"processor-sharing\", quantum = \"0\" }";
+        let gamma = "{ distribution = \"gamma\", mean = \"1us\", scv = 0.5 }";
+        assert!(mean("\"exp-1us\"", "\"fcfs\"").high.is_infinite());
+        assert!(mean(gamma, "\"fcfs\"").high.is_finite());
+        // Who is short does not wait: 1 / (1 - load), whatever the distribution.
+        let shared = mean("\"exp-1us\"", fluid);
+        assert!(shared.low < 2.0 && 2.0 < shared.high && shared.high < 2.2, "{shared:?}");
+    }
+
+    #[test]
+    fn probes_are_an_overhead_and_no_useful_work() {
+        let (point, results) = simulated(
+            "[workload]\nservice = \"exp-1us\"\nload = 0.5\n[system]\ncores = 1\n[costs]\nprobe_factor = 1.5\n\
+             [measure]\nwarm-up = 1000\nrequests = 20000\nreplications = 12",
+        );
         let row = Row::new(&point, &results, 0.0);
         assert!((row.efficiency.estimate - 0.5).abs() < 0.01, "{:?}", row.efficiency);
         let Overheads { probes, looking, moving, placing, switching, allocating, idle, dedicated } =

@@ -31,6 +31,17 @@ pub enum TuneError {
         /// The same statistic of the service time.
         service_ns: f64,
     },
+    /// A target on a mean that is infinite.
+    #[error(
+        "target `{target}`: the mean slowdown is infinite, because service times may be as short as they like and \
+         requests wait all the same; ask for a percentile, as in `{instead}`"
+    )]
+    NoMean {
+        /// The target.
+        target: String,
+        /// One that means something.
+        instead: String,
+    },
     /// A system that has no preset.
     #[error("no system is called `{name}`; {hint}")]
     UnknownSystem {

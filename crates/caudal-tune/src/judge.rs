@@ -355,6 +355,11 @@ fn aim(question: &Question, target: &LatencyTarget) -> Result<Aim, TuneError> {
         Limit::Latency(limit) => (false, limit.as_nanos_f64()),
         Limit::Slowdown(limit) => (true, limit),
     };
+    let mut classes = class.map_or(0..service.classes().len(), |class| class..class + 1);
+    if slowdown && percentile.is_none() && !classes.all(|class| service.class_has_inverse_mean(class)) {
+        let instead = LatencyTarget { statistic: Statistic::Percentile(99.0), ..target.clone() };
+        return Err(TuneError::NoMean { target: target.to_string(), instead: instead.to_string() });
+    }
     let service_ns = match (percentile, class) {
         (None, None) => service.mean_ps(),
         (None, Some(class)) => service.class_mean_ps(class),

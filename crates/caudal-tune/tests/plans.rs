@@ -158,6 +158,15 @@ fn systems_that_are_the_same_queue_tie_and_the_simplest_is_named() {
 }
 
 #[test]
+fn a_target_on_an_infinite_mean_is_refused() {
+    let question = question("exp-1us", "mean slowdown < 3", &["ideal", "ix"]);
+    let host = Host { threads: 1, stop: &AtomicBool::new(false), progress: &|_| {} };
+    let error = plan(&question, &host).err().expect("refused").to_string();
+    assert!(error.starts_with("target `mean slowdown < 3`: the mean slowdown is infinite"), "{error}");
+    assert!(error.ends_with("as in `p99 slowdown < 3`"), "{error}");
+}
+
+#[test]
 fn a_system_that_the_budget_left_without_an_answer_is_named() {
     let service =
         "[workload]\nservice = { distribution = \"exponential\", mean = \"1ms\" }\n[system]\ncores = 1";

@@ -154,7 +154,7 @@ impl Evidence<'_> {
         let more = rival.search.candidate.dedicated.saturating_sub(self.winner.candidate.dedicated);
         match (more, self.question.machine) {
             (0, _) | (_, Machine::Runtime { .. }) => String::new(),
-            (more, Machine::Cores(_)) => format!(", with {more} core fewer for requests"),
+            (more, Machine::Cores(_)) => format!(", with {} fewer for requests", cores(f64::from(more))),
         }
     }
 
