@@ -171,7 +171,12 @@ fn stealing(run: &Run<'_>, config: WorkStealingConfig) -> Outcome {
     let seed = host::stream(run.seed, host::Purpose::Walk);
     if cores as usize > FEW || !(2..=CHECK_MAX_PS).contains(&check_ps) {
         let times_ps = (check_ps, run.costs.steal.0);
-        return stealing_by::<_, 0>(run, Many::new(policy, times_ps, order, seed));
+        let many = Many::new(policy, times_ps, order, seed);
+        // A tree of a known height costs 3 % less; others are too rare to be compiled once more for each.
+        return match cores {
+            513..=1024 => stealing_by::<_, 10>(run, many),
+            _ => stealing_by::<_, 0>(run, many),
+        };
     }
     match cores {
         ..=16 => stealing_by::<_, 4>(run, Few::<_, 16>::new(policy, check_ps, order, seed)),

@@ -15,22 +15,62 @@ use super::keys::Keys;
 use super::long::Long;
 use super::record::{Plain, Recorder};
 use super::source::Source;
-use super::tasks::{NONE, Queue, Task, Tasks};
+use super::tasks::{Linked, NONE, Queue, Tasks};
 use super::thieves::{Doing, Events, Thieves};
 use super::window::{Audit, Window};
 use super::{Outcome, outcome};
 use caudal_workload::Demand;
 
-/// A worker and its pool.
+/// A worker and its pool: one cache line.
+#[repr(align(64))]
 struct Worker {
-    /// Does it run a long task?
+    /// Does it run a long request?
     long: Long,
     queue: Queue,
-    task: u32,
     /// The pool that it steals from, or looks at for the last time.
-    victim: u32,
+    victim: u16,
     /// Workers that steal from its pool, or look at it for the last time.
-    visitors: u32,
+    visitors: u16,
+    /// What it runs; only those that wait stand in the slab, which is small then.
+    running: Request,
+}
+
+const _: () = assert!(size_of::<Worker>() == 64);
+
+/// A request that does not wait.
+#[derive(Clone, Copy, Default)]
+struct Request {
+    arrival_ps: u64,
+    service_ps: u64,
+    class: u8,
+    long: bool,
+    /// Is it among those that are measured?
+    counts: bool,
+}
+
+/// One that does.
+#[derive(Clone, Copy)]
+struct Waiting {
+    arrival_ps: u64,
+    service_ps: u64,
+    /// Of its pool when it joined, see [`Long::behind_ps`].
+    behind_ps: u64,
+    next: u32,
+    class: u8,
+    long: bool,
+    counts: bool,
+}
+
+impl Linked for Waiting {
+    #[inline(always)]
+    fn next(&self) -> u32 {
+        self.next
+    }
+
+    #[inline(always)]
+    fn set_next(&mut self, next: u32) {
+        self.next = next;
+    }
 }
 
 /// See the [module](self).
@@ -39,7 +79,7 @@ pub(super) struct Stealing<T, D, const LEVELS: u32> {
     events: Events<LEVELS>,
     thieves: T,
     workers: Box<[Worker]>,
-    tasks: Tasks,
+    tasks: Tasks<Waiting>,
     dispatch: D,
     dispatch_seed: u64,
     source: Source,
@@ -85,8 +125,14 @@ impl<T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<T, D, LEVELS> 
     pub(super) fn new(parts: Parts<T, D>) -> Stealing<T, D, LEVELS> {
         let Parts { source, recorder, dispatch, mut thieves, cores, steal_ps, .. } = parts;
         let mut events = Events::new(cores);
-        let worker =
-            |_| Worker { long: Long::default(), queue: Queue::EMPTY, task: NONE, victim: NONE, visitors: 0 };
+        assert!(cores <= u32::from(u16::MAX));
+        let worker = |_| Worker {
+            long: Long::default(),
+            queue: Queue::EMPTY,
+            victim: 0,
+            visitors: 0,
+            running: Request::default(),
+        };
         (0..cores as usize).for_each(|worker| thieves.join(&mut events, worker, 0));
         let Length { warm_up, measured } = parts.length;
         Stealing {
@@ -168,9 +214,9 @@ impl<T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<T, D, LEVELS> 
     #[inline(always)]
     fn with_window<V>(&mut self, ask: impl FnOnce(&mut Window, &mut Audited<'_, T, LEVELS>) -> V) -> V {
         let Stealing { window, thieves, events, workers, tasks, account, behind_sums_ps, .. } = self;
-        let (now_ps, measured_left) = (self.now_ps, self.measured_left);
+        let (now_ps, measured_left, stretch) = (self.now_ps, self.measured_left, self.stretch);
         let books = (&*account, &behind_sums_ps[..]);
-        ask(window, &mut Audited { now_ps, measured_left, thieves, events, workers, tasks, books })
+        ask(window, &mut Audited { now_ps, measured_left, thieves, events, workers, tasks, stretch, books })
     }
 
     /// All that is left lies too far ahead for keys to tell it apart.
@@ -194,32 +240,40 @@ impl<T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<T, D, LEVELS> 
         if self.source.at_batch_start() && self.events.keys.are_old(arrival_ps) {
             self.rebase(arrival_ps);
         }
-        if self.with_window(|window, audit| window.at_request(number, audit)) {
+        if self.is_over(number) {
             return true;
         }
-        let task = self.insert(number, demand);
+        let request = Request {
+            arrival_ps,
+            service_ps: demand.service_ps,
+            class: demand.class,
+            long: demand.service_ps > self.long_ps,
+            counts: self.measured.contains(&number),
+        };
+        self.account.offered_ps += u128::from(self.work_ps(&request));
         let draw = Draw::new(self.dispatch_seed, number);
         let pool = match self.dispatch.on_arrival(draw, &mut Unasked(self.workers.len() as u32)) {
             Placement::Pool(pool) => pool.index(),
             Placement::Moved { .. } | Placement::Hold => unreachable!("dispatch that asks nothing"),
         };
-        self.arrive(pool, task);
+        self.arrive(pool, request);
         false
     }
 
     #[inline(always)]
-    fn arrive(&mut self, pool: usize, task: u32) {
+    fn arrive(&mut self, pool: usize, request: Request) {
         if self.events.doing(pool) == Doing::Looking {
             let called = self.thieves.call(&mut self.events, pool, self.now_ps);
             if called.alone && self.workers[pool].visitors == 0 {
-                // Whatever comes until then, this task is the next that the worker runs.
+                // Whatever comes until then, this request is the next that the worker runs.
                 self.thieves.end(pool, called.end_ps);
-                return self.begin(pool, task, called.end_ps);
+                return self.begin(pool, request, called.end_ps);
             }
-            self.workers[pool].victim = called.last as u32;
+            self.workers[pool].victim = called.last as u16;
             self.workers[called.last].visitors += 1;
             self.events.set(pool, called.end_ps, Doing::LookingLate);
         }
+        let task = self.insert(request);
         self.workers[pool].queue.push_back(&mut self.tasks, task);
         self.joined(pool, task);
         if self.workers[pool].queue.len() == 1 {
@@ -227,42 +281,51 @@ impl<T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<T, D, LEVELS> 
         }
     }
 
+    /// Is the run over, now that request `number` arrives?
     #[inline(always)]
-    fn insert(&mut self, number: u64, demand: Demand) -> u32 {
-        let work_ps = core::work_ps(demand.service_ps, self.stretch);
-        self.account.offered_ps += u128::from(work_ps);
-        self.tasks.insert(Task {
-            arrival_ps: self.now_ps,
-            service_ps: demand.service_ps,
-            remaining_ps: work_ps,
-            queued_ps: 0,
-            overhead_ps: 0,
-            number,
-            next: NONE,
-            preemptions: 0,
-            quanta: 0,
-            class: demand.class,
-            started: false,
-            long: demand.service_ps > self.long_ps,
-        })
+    fn is_over(&mut self, number: u64) -> bool {
+        if self.window.is_before_mark(number) {
+            return self.window.is_closed() && self.measured_left == 0;
+        }
+        self.with_window(|window, audit| window.at_mark(number, audit))
+    }
+
+    /// What a request takes on a core.
+    #[inline(always)]
+    fn work_ps(&self, request: &Request) -> u64 {
+        core::work_ps(request.service_ps, self.stretch)
+    }
+
+    /// `request` has to wait.
+    #[inline(always)]
+    fn insert(&mut self, request: Request) -> u32 {
+        let Request { arrival_ps, service_ps, class, long, counts } = request;
+        self.tasks.insert(Waiting { arrival_ps, service_ps, behind_ps: 0, next: NONE, class, long, counts })
     }
 
     /// `task` waits in the queue of `pool` from now on.
     #[inline(always)]
     fn joined(&mut self, pool: usize, task: u32) {
-        // It has not started: this field is free.
-        self.tasks[task].queued_ps = self.workers[pool].long.behind_ps(self.now_ps);
+        self.tasks[task].behind_ps = self.workers[pool].long.behind_ps(self.now_ps);
     }
 
-    /// The oldest task of `pool` leaves its queue, which has one.
+    /// The oldest task of `pool`, if it has any, leaves its queue.
     #[inline(always)]
     fn leave(&mut self, pool: usize) -> Option<u32> {
         let worker = &mut self.workers[pool];
         let task = worker.queue.pop_front(&self.tasks)?;
         let entry = &self.tasks[task];
-        let waited_ps = worker.long.behind_ps(self.now_ps).wrapping_sub(entry.queued_ps);
+        let waited_ps = worker.long.behind_ps(self.now_ps).wrapping_sub(entry.behind_ps);
         self.behind_sums_ps[entry.class as usize] += u128::from(waited_ps);
         Some(task)
+    }
+
+    /// It waits no more.
+    #[inline(always)]
+    fn take(&mut self, pool: usize) -> Option<Request> {
+        let task = self.leave(pool)?;
+        let Waiting { arrival_ps, service_ps, class, long, counts, .. } = self.tasks.remove(task);
+        Some(Request { arrival_ps, service_ps, class, long, counts })
     }
 
     /// Whose event it is that comes now.
@@ -297,14 +360,14 @@ impl<T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<T, D, LEVELS> 
     #[inline(always)]
     fn complete(&mut self, worker: usize) {
         let entry = &mut self.workers[worker];
-        let done = self.tasks.remove(entry.task);
+        let done = entry.running;
         entry.long.change(self.now_ps, -i64::from(done.long));
-        self.account.busy_ps += u128::from(done.remaining_ps);
+        let work_ps = self.work_ps(&done);
+        self.account.busy_ps += u128::from(work_ps);
         self.account.completed += 1;
-        let counts = self.measured.contains(&done.number);
-        self.measured_left -= u64::from(counts);
+        self.measured_left -= u64::from(done.counts);
         let demand = Demand { service_ps: done.service_ps, class: done.class };
-        self.plain.push_if(counts, self.now_ps - done.arrival_ps, done.remaining_ps, demand);
+        self.plain.push_if(done.counts, self.now_ps - done.arrival_ps, work_ps, demand);
         if self.plain.is_full() {
             self.recorder.push_plain(&mut self.plain);
         }
@@ -313,22 +376,22 @@ impl<T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<T, D, LEVELS> 
     /// `worker` turns to the oldest task of its pool, or looks around.
     #[inline(always)]
     fn run_or_look(&mut self, worker: usize) {
-        let Some(task) = self.leave(worker) else {
+        let Some(request) = self.take(worker) else {
             return self.thieves.join(&mut self.events, worker, self.now_ps);
         };
         if self.workers[worker].queue.len() == 0 {
             self.thieves.clear_stealable(&mut self.events, worker, self.now_ps, worker);
         }
-        self.begin(worker, task, self.now_ps);
+        self.begin(worker, request, self.now_ps);
     }
 
-    /// `worker` runs `task` from `start_ps` on.
+    /// `worker` runs `request` from `start_ps` on.
     #[inline(always)]
-    fn begin(&mut self, worker: usize, task: u32, start_ps: u64) {
-        let (work_ps, long) = (self.tasks[task].remaining_ps, self.tasks[task].long);
+    fn begin(&mut self, worker: usize, request: Request, start_ps: u64) {
+        let work_ps = self.work_ps(&request);
         let entry = &mut self.workers[worker];
-        entry.task = task;
-        entry.long.change(start_ps, i64::from(long));
+        entry.running = request;
+        entry.long.change(start_ps, i64::from(request.long));
         self.events.set(worker, start_ps + work_ps, Doing::Running);
     }
 
@@ -349,7 +412,7 @@ impl<T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<T, D, LEVELS> 
     #[inline(always)]
     fn start_steal(&mut self, worker: usize, victim: usize) {
         self.account.moving_ps += u128::from(self.steal_ps);
-        self.workers[worker].victim = victim as u32;
+        self.workers[worker].victim = victim as u16;
         self.workers[victim].visitors += 1;
         self.events.set(worker, self.now_ps + self.steal_ps, Doing::Stealing);
     }
@@ -366,7 +429,7 @@ impl<T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<T, D, LEVELS> 
             self.account.steals_empty += 1;
             return self.run_or_look(worker);
         }
-        let first = self.leave(victim).expect("the victim has as many tasks");
+        let first = self.take(victim).expect("the victim has as many tasks");
         if amount > 1 {
             self.move_tasks(victim, worker, amount - 1);
         }
@@ -432,7 +495,8 @@ struct Audited<'a, T, const LEVELS: u32> {
     thieves: &'a T,
     events: &'a Events<LEVELS>,
     workers: &'a [Worker],
-    tasks: &'a Tasks,
+    tasks: &'a Tasks<Waiting>,
+    stretch: f64,
     books: (&'a Account, &'a [u128]),
 }
 
@@ -454,8 +518,8 @@ impl<T: Thieves<LEVELS>, const LEVELS: u32> Audit for Audited<'_, T, LEVELS> {
         for (id, worker) in self.workers.iter().enumerate() {
             match self.events.doing(id) {
                 Doing::Running => {
-                    let (left_ps, work_ps) =
-                        (self.events.due_ps(id) - self.now_ps, self.tasks[worker.task].remaining_ps);
+                    let left_ps = self.events.due_ps(id) - self.now_ps;
+                    let work_ps = core::work_ps(worker.running.service_ps, self.stretch);
                     account.busy_ps += u128::from(work_ps.saturating_sub(left_ps));
                     if left_ps >= work_ps {
                         // It is still looking: arrivals come before workers of the same time.
@@ -478,7 +542,7 @@ impl<T: Thieves<LEVELS>, const LEVELS: u32> Audit for Audited<'_, T, LEVELS> {
             let behind_ps = worker.long.behind_ps(self.now_ps);
             for task in worker.queue.iter(self.tasks) {
                 let entry = &self.tasks[task];
-                sums_ps[entry.class as usize] += u128::from(behind_ps.wrapping_sub(entry.queued_ps));
+                sums_ps[entry.class as usize] += u128::from(behind_ps.wrapping_sub(entry.behind_ps));
             }
         }
         sums_ps.into_iter().map(|sum_ps| sum_ps as f64).collect()

@@ -34,19 +34,39 @@ pub(super) struct Task {
     pub(super) long: bool,
 }
 
+/// What can stand in a queue.
+pub(super) trait Linked: Copy {
+    /// The next in its queue.
+    fn next(&self) -> u32;
+    /// See [`Linked::next`].
+    fn set_next(&mut self, next: u32);
+}
+
+impl Linked for Task {
+    #[inline(always)]
+    fn next(&self) -> u32 {
+        self.next
+    }
+
+    #[inline(always)]
+    fn set_next(&mut self, next: u32) {
+        self.next = next;
+    }
+}
+
 /// All tasks that are in the system.
-pub(super) struct Tasks {
-    slab: Vec<Task>,
+pub(super) struct Tasks<T = Task> {
+    slab: Vec<T>,
     free: u32,
 }
 
-impl Tasks {
-    pub(super) fn new() -> Tasks {
+impl<T: Linked> Tasks<T> {
+    pub(super) fn new() -> Tasks<T> {
         Tasks { slab: Vec::with_capacity(1024), free: NONE }
     }
 
     #[inline(always)]
-    pub(super) fn insert(&mut self, task: Task) -> u32 {
+    pub(super) fn insert(&mut self, task: T) -> u32 {
         if self.free == NONE {
             let id = u32::try_from(self.slab.len()).expect("fewer than 2^32 tasks at once");
             self.slab.push(task);
@@ -54,32 +74,32 @@ impl Tasks {
         }
         let id = self.free;
         let place = &mut self.slab[id as usize];
-        self.free = place.next;
+        self.free = place.next();
         *place = task;
         id
     }
 
     #[inline(always)]
-    pub(super) fn remove(&mut self, id: u32) -> Task {
+    pub(super) fn remove(&mut self, id: u32) -> T {
         let place = &mut self.slab[id as usize];
         let task = *place;
-        place.next = self.free;
+        place.set_next(self.free);
         self.free = id;
         task
     }
 }
 
-impl std::ops::Index<u32> for Tasks {
-    type Output = Task;
+impl<T> std::ops::Index<u32> for Tasks<T> {
+    type Output = T;
     #[inline]
-    fn index(&self, id: u32) -> &Task {
+    fn index(&self, id: u32) -> &T {
         &self.slab[id as usize]
     }
 }
 
-impl std::ops::IndexMut<u32> for Tasks {
+impl<T> std::ops::IndexMut<u32> for Tasks<T> {
     #[inline]
-    fn index_mut(&mut self, id: u32) -> &mut Task {
+    fn index_mut(&mut self, id: u32) -> &mut T {
         &mut self.slab[id as usize]
     }
 }
@@ -106,31 +126,31 @@ impl Queue {
     }
 
     /// From head to tail.
-    pub(super) fn iter<'a>(&self, tasks: &'a Tasks) -> impl Iterator<Item = u32> + use<'a> {
+    pub(super) fn iter<'a, T: Linked>(&self, tasks: &'a Tasks<T>) -> impl Iterator<Item = u32> + use<'a, T> {
         let (mut next, mut left) = (self.head, self.len);
         std::iter::from_fn(move || {
             left = left.checked_sub(1)?;
             let id = next;
-            next = tasks[id].next;
+            next = tasks[id].next();
             Some(id)
         })
     }
 
     #[inline(always)]
-    pub(super) fn push_back(&mut self, tasks: &mut Tasks, id: u32) {
-        tasks[id].next = NONE;
+    pub(super) fn push_back<T: Linked>(&mut self, tasks: &mut Tasks<T>, id: u32) {
+        tasks[id].set_next(NONE);
         if self.len == 0 {
             self.head = id;
         } else {
-            tasks[self.tail].next = id;
+            tasks[self.tail].set_next(id);
         }
         self.tail = id;
         self.len += 1;
     }
 
     #[inline]
-    pub(super) fn push_front(&mut self, tasks: &mut Tasks, id: u32) {
-        tasks[id].next = self.head;
+    pub(super) fn push_front<T: Linked>(&mut self, tasks: &mut Tasks<T>, id: u32) {
+        tasks[id].set_next(self.head);
         if self.len == 0 {
             self.tail = id;
         }
@@ -139,12 +159,12 @@ impl Queue {
     }
 
     #[inline(always)]
-    pub(super) fn pop_front(&mut self, tasks: &Tasks) -> Option<u32> {
+    pub(super) fn pop_front<T: Linked>(&mut self, tasks: &Tasks<T>) -> Option<u32> {
         if self.len == 0 {
             return None;
         }
         let id = self.head;
-        self.head = tasks[id].next;
+        self.head = tasks[id].next();
         self.len -= 1;
         Some(id)
     }

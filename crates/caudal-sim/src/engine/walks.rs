@@ -41,13 +41,14 @@ const BINS_MAX: usize = 4;
 /// Fractional bits of bins per ps.
 const BINS_SHIFT: u32 = 60;
 
-/// A thief in the ring.
+/// A thief in the ring, and what its host notes down about it: one cache line.
 #[derive(Clone, Copy, Debug)]
-struct Thief {
+#[repr(align(64))]
+struct Thief<N> {
     /// May be before time 0: wraps.
     base_ps: u64,
     frac_ps: u64,
-    bucket: u16,
+    /// `NOBODY` if it is not in the ring.
     bin: u16,
     /// The rank of its first check since it joined.
     first: u16,
@@ -57,10 +58,11 @@ struct Thief {
     then: u16,
     /// The next thief in its bin.
     next: u16,
+    note: N,
 }
 
 /// The ring; see the [module](self).
-pub(super) struct Walks {
+pub(super) struct Walks<N = ()> {
     check_ps: u64,
     /// By place: ranks before it.
     rank: Box<[u16]>,
@@ -70,9 +72,9 @@ pub(super) struct Walks {
     held: u16,
     /// By rank: has it tasks to steal?
     stealable: BitSet,
-    thieves: Box<[Thief]>,
-    /// Bins of a bucket, and what turns a time within it into one.
-    bins: u16,
+    thieves: Box<[Thief<N>]>,
+    /// log2 of the bins of a bucket, and what turns a time within it into one.
+    bins_log2: u32,
     bins_per_ps: u64,
     /// By bin, its first thief.
     heads: Box<[u16]>,
@@ -90,12 +92,22 @@ pub(super) struct Position {
     pub(super) end_ps: u64,
 }
 
-impl Walks {
+impl<N: Copy + Default> Walks<N> {
     /// A ring for so many pools and workers.
-    pub(super) fn new(pools: usize, workers: usize, check_ps: u64) -> Walks {
-        let (check_ps, bins) = (check_ps.max(1), (BitSet::CAPACITY_MAX / pools.max(1)).clamp(1, BINS_MAX));
-        let nobody =
-            Thief { base_ps: 0, frac_ps: 0, bucket: 0, bin: 0, first: 0, end: 0, then: 0, next: NOBODY };
+    pub(super) fn new(pools: usize, workers: usize, check_ps: u64) -> Walks<N> {
+        let (check_ps, bins_log2) =
+            (check_ps.max(1), (BitSet::CAPACITY_MAX / pools.max(1)).clamp(1, BINS_MAX).ilog2());
+        let bins = 1 << bins_log2;
+        let nobody = Thief {
+            base_ps: 0,
+            frac_ps: 0,
+            bin: NOBODY,
+            first: 0,
+            end: 0,
+            then: 0,
+            next: NOBODY,
+            note: N::default(),
+        };
         Walks {
             check_ps,
             rank: vec![0; 2 * pools + 1].into_boxed_slice(),
@@ -103,7 +115,7 @@ impl Walks {
             held: 0,
             stealable: BitSet::new(pools),
             thieves: vec![nobody; workers].into_boxed_slice(),
-            bins: bins as u16,
+            bins_log2,
             bins_per_ps: ((bins as u64) << BINS_SHIFT) / check_ps,
             heads: vec![NOBODY; pools * bins].into_boxed_slice(),
             taken: BitSet::new(pools * bins),
@@ -137,6 +149,31 @@ impl Walks {
         let slots = now_ps / self.check_ps;
         self.slot = (slots % u64::from(self.held.max(1))) as u16;
         self.slot_ps = slots * self.check_ps;
+    }
+
+    /// The host's notes about `worker`.
+    #[inline(always)]
+    pub(super) fn note(&self, worker: u16) -> &N {
+        &self.thieves[worker as usize].note
+    }
+
+    /// See [`Walks::note`].
+    #[inline(always)]
+    pub(super) fn note_mut(&mut self, worker: u16) -> &mut N {
+        &mut self.thieves[worker as usize].note
+    }
+
+    /// Is `worker` in the ring?
+    #[inline(always)]
+    pub(super) fn has(&self, worker: u16) -> bool {
+        self.thieves[worker as usize].bin != NOBODY
+    }
+
+    /// When the walk of `worker` ends, or is interrupted because the next pool is its own.
+    #[inline(always)]
+    pub(super) fn end_ps(&self, worker: u16) -> u64 {
+        let thief = &self.thieves[worker as usize];
+        thief.base_ps.wrapping_add(u64::from(thief.end - 1) * self.check_ps)
     }
 
     /// Held pools before `place`.
@@ -263,12 +300,13 @@ impl Walks {
             self.taken.insert(bin as usize);
         }
         let base_ps = end_ps.wrapping_sub(u64::from(first) * self.check_ps);
-        self.thieves[worker as usize] = Thief { base_ps, frac_ps, bucket, bin, first, end, then, next };
+        let thief = &mut self.thieves[worker as usize];
+        *thief = Thief { base_ps, frac_ps, bin, first, end, then, next, note: thief.note };
     }
 
     /// When `thief` has its alarm, of its checks from `rank` on.
     #[inline(always)]
-    fn alarm_ps(&self, thief: &Thief, rank: u16) -> u64 {
+    fn alarm_ps(&self, thief: &Thief<N>, rank: u16) -> u64 {
         let alarm = self.stealable_from(rank, thief.end).unwrap_or(thief.end - 1);
         thief.base_ps.wrapping_add(u64::from(alarm) * self.check_ps)
     }
@@ -289,7 +327,7 @@ impl Walks {
         let thief = self.thieves[worker as usize];
         let is_over = (thief.frac_ps, u32::from(worker)) < (now_frac_ps, acting);
         let slot = self.wrapped(self.slot + u16::from(is_over));
-        let wrapped = self.minus(slot, thief.bucket);
+        let wrapped = self.minus(slot, self.bucket(thief.bin));
         let rank = self.unwrapped(wrapped, thief.first);
         // One that has joined at this very moment looks, if anywhere, as if it were one check earlier.
         let rank = if rank >= thief.end { thief.first } else { rank };
@@ -332,17 +370,12 @@ impl Walks {
     pub(super) fn set_stealable(&mut self, rank: u16, now_ps: u64, acting: u32) -> Option<(u16, u64)> {
         self.add_stealable(rank);
         let (worker, at_ps) = self.first_to(rank, now_ps, acting)?;
-        let thief = &self.thieves[worker as usize];
-        let end_ps = thief.base_ps.wrapping_add(u64::from(thief.end) * self.check_ps);
-        (at_ps < end_ps).then_some((worker, at_ps))
+        (at_ps <= self.end_ps(worker)).then_some((worker, at_ps))
     }
 
     /// The thief that comes to the pool of `rank` first if no walk ends before, and when.
     #[inline(always)]
     pub(super) fn first_to(&mut self, rank: u16, now_ps: u64, acting: u32) -> Option<(u16, u64)> {
-        if self.taken.len() == 0 {
-            return None;
-        }
         let frac_ps = self.advance(now_ps);
         let lap_ps = u64::from(self.held) * self.check_ps;
         let mut from = (self.minus(self.slot, rank), frac_ps, acting);
@@ -362,17 +395,24 @@ impl Walks {
             }
             // It has just joined at the pool after this one: the next thief comes here first.
             passed = if passed == NOBODY { worker } else { passed };
-            from = (thief.bucket, thief.frac_ps, u32::from(worker) + 1);
+            from = (self.bucket(thief.bin), thief.frac_ps, u32::from(worker) + 1);
         }
     }
 
     /// So many bins take at least `span_ps`.
     pub(super) fn bins_of(&self, span_ps: u64) -> u64 {
-        let bins = u128::from(span_ps) * u128::from(self.bins);
+        let bins = u128::from(span_ps) << self.bins_log2;
         let check_ps = u128::from(self.check_ps);
         // Where a bin begins is rounded; over whole checks that comes to nothing.
         let rounding = u128::from(!u128::from(span_ps).is_multiple_of(check_ps));
         u64::try_from(bins.div_ceil(check_ps) + rounding).unwrap_or(u64::MAX)
+    }
+
+    /// As [`Walks::bins_of`], for less than a check.
+    #[inline(always)]
+    pub(super) fn bins_of_part(&self, span_ps: u64) -> u64 {
+        // One may have begun already, and that may be rounded down where the end is not.
+        self.bins_within(span_ps) + 2
     }
 
     /// May any thief come to the pool of `rank` before so many bins have passed by? Of those that are there now.
@@ -383,7 +423,7 @@ impl Walks {
         let ahead = match self.taken.first_from(from) {
             Some(found) => found - from,
             None => match self.taken.first_from(0) {
-                Some(found) => usize::from(self.held * self.bins) - from + found,
+                Some(found) => (usize::from(self.held) << self.bins_log2) - from + found,
                 None => return false,
             },
         };
@@ -409,7 +449,7 @@ impl Walks {
         if self.stealable.len() == 0 || self.taken.len() == 0 {
             return;
         }
-        let mut from = (gone.bucket, gone.frac_ps, u32::from(worker) + 1);
+        let mut from = (self.bucket(gone.bin), gone.frac_ps, u32::from(worker) + 1);
         let mut passed = NOBODY;
         while let Some(heir) = self.behind(from) {
             let at = self.position(heir, now_ps, acting);
@@ -422,14 +462,16 @@ impl Walks {
                 return;
             }
             passed = if passed == NOBODY { heir } else { passed };
-            from = (thief.bucket, thief.frac_ps, u32::from(heir) + 1);
+            from = (self.bucket(thief.bin), thief.frac_ps, u32::from(heir) + 1);
         }
     }
 
     /// `worker` leaves; who has to look at more than before is not asked.
     #[inline(always)]
     pub(super) fn remove(&mut self, worker: u16) {
-        let Thief { next, bin, .. } = self.thieves[worker as usize];
+        let thief = &mut self.thieves[worker as usize];
+        let next = thief.next;
+        let bin = std::mem::replace(&mut thief.bin, NOBODY);
         let mut at = self.heads[bin as usize];
         if at == worker {
             self.heads[bin as usize] = next;
@@ -447,19 +489,32 @@ impl Walks {
     /// Of a bucket, the bin of a time within it. It only has to grow with the time.
     #[inline(always)]
     fn bin(&self, bucket: u16, frac_ps: u64) -> u16 {
-        bucket * self.bins + ((u128::from(frac_ps) * u128::from(self.bins_per_ps)) >> BINS_SHIFT) as u16
+        (bucket << self.bins_log2) + self.bins_within(frac_ps) as u16
+    }
+
+    #[inline(always)]
+    fn bins_within(&self, span_ps: u64) -> u64 {
+        ((u128::from(span_ps) * u128::from(self.bins_per_ps)) >> BINS_SHIFT) as u64
+    }
+
+    #[inline(always)]
+    fn bucket(&self, bin: u16) -> u16 {
+        bin >> self.bins_log2
     }
 
     /// The first thief from (bucket, frac, worker) on, around the ring; the last to be found is the one before.
     #[inline(always)]
     fn behind(&self, (bucket, frac_ps, worker): (u16, u64, u32)) -> Option<u16> {
-        let bin = self.bin(bucket, frac_ps);
-        let from = |thief: &(u64, u16)| (thief.0, u32::from(thief.1)) >= (frac_ps, worker);
-        if let Some(found) = self.least_of(bin, from) {
-            return Some(found);
+        let bin = self.bin(bucket, frac_ps) as usize;
+        let mut next = self.taken.first_from(bin);
+        if next == Some(bin) {
+            let from = |thief: &(u64, u16)| (thief.0, u32::from(thief.1)) >= (frac_ps, worker);
+            if let Some(found) = self.least_of(bin as u16, from) {
+                return Some(found);
+            }
+            next = self.taken.first_from(bin + 1);
         }
-        let next = self.taken.first_from(bin as usize + 1).or_else(|| self.taken.first_from(0))?;
-        self.least_of(next as u16, |_| true)
+        self.least_of(next.or_else(|| self.taken.first_from(0))? as u16, |_| true)
     }
 
     /// The first thief of a bin among those that `counts`.

@@ -96,14 +96,21 @@ impl Window {
     /// Request `number` is about to arrive; `true` if the run is over.
     #[inline]
     pub(super) fn at_request(&mut self, number: u64, audit: &mut impl Audit) -> bool {
-        if number < self.next_mark {
+        if self.is_before_mark(number) {
             return self.closed && audit.measured_is_done();
         }
         self.at_mark(number, audit)
     }
 
+    /// Is there nothing to look up at request `number`?
+    #[inline(always)]
+    pub(super) fn is_before_mark(&self, number: u64) -> bool {
+        number < self.next_mark
+    }
+
+    /// As [`Window::at_request`], for a request that is not before the mark.
     #[cold]
-    fn at_mark(&mut self, number: u64, audit: &mut impl Audit) -> bool {
+    pub(super) fn at_mark(&mut self, number: u64, audit: &mut impl Audit) -> bool {
         let Length { warm_up, measured } = self.length;
         let books = audit.books();
         let (completed, backlog) = (books.completed, number - books.completed);

@@ -39,10 +39,10 @@ const NONE: u16 = u16::MAX;
 /// The walk that a worker is in, or was in last.
 #[derive(Clone, Copy, Debug)]
 struct Walk {
+    /// Of the next one, and where it starts.
     number: u64,
+    start: u16,
     began_ps: u64,
-    /// When it ends, or is interrupted because the next pool is its own; 0 if the worker is no thief.
-    end_ps: u64,
     /// One past the rank of its last pool.
     end: u16,
     /// The rank of the pool that it looks at for the last time.
@@ -53,14 +53,19 @@ struct Walk {
     claim_ps: u64,
 }
 
-impl Walk {
-    const NONE: Walk = Walk { number: 0, began_ps: 0, end_ps: 0, end: 0, at: 0, claim: NONE, claim_ps: 0 };
+/// With what the ring keeps about a thief, one cache line.
+const _: () = assert!(size_of::<Walk>() <= 32);
+
+impl Default for Walk {
+    fn default() -> Walk {
+        Walk { number: 0, start: 0, began_ps: 0, end: 0, at: 0, claim: NONE, claim_ps: 0 }
+    }
 }
 
 /// See the [module](self). All pools are held, so that places are ranks.
 pub(in super::super) struct Many<R> {
     policy: R,
-    ring: Walks,
+    ring: Walks<Walk>,
     check_ps: u64,
     /// What a steal takes, and in bins of the ring.
     steal_ps: u64,
@@ -69,7 +74,6 @@ pub(in super::super) struct Many<R> {
     /// By rank, the pool; by pool, the rank.
     order: Box<[u16]>,
     place: Box<[u16]>,
-    walks: Box<[Walk]>,
     /// By rank, who claims the pool.
     claims: Box<[u16]>,
     seed: u64,
@@ -89,7 +93,7 @@ impl<R: Rebalance> Many<R> {
         let mut ring = Walks::new(pools, pools, check_ps);
         ring.rebuild(0, |_| true, |_| false);
         let steal_bins = ring.bins_of(steal_ps);
-        Many {
+        let mut many = Many {
             policy,
             ring,
             check_ps,
@@ -98,19 +102,30 @@ impl<R: Rebalance> Many<R> {
             pools: pools as u16,
             order,
             place,
-            walks: vec![Walk::NONE; pools].into(),
             claims: vec![NONE; pools].into(),
             seed,
             looked_ps: 0,
-        }
+        };
+        (0..pools as u16).for_each(|worker| {
+            many.draw_next_start(worker);
+        });
+        many
+    }
+
+    /// Where the next walk of `worker` starts, which was drawn when the last one did: nothing waits for that then.
+    #[inline(always)]
+    fn draw_next_start(&mut self, worker: u16) -> u16 {
+        let walk = self.ring.note_mut(worker);
+        walk.number += 1;
+        let draw = Draw::new(self.seed, u64::from(worker) << 48 | walk.number);
+        let next = self.policy.walk_start(draw, u32::from(self.pools)) as u16;
+        std::mem::replace(&mut walk.start, next)
     }
 
     #[inline(always)]
     fn begin_walk<const LEVELS: u32>(&mut self, events: &mut Events<LEVELS>, worker: usize, now_ps: u64) {
-        let walk = &mut self.walks[worker];
-        walk.number += 1;
-        let draw = Draw::new(self.seed, (worker as u64) << 48 | walk.number);
-        let start = self.policy.walk_start(draw, u32::from(self.pools)) as u16;
+        let start = self.draw_next_start(worker as u16);
+        let walk = self.ring.note_mut(worker as u16);
         walk.began_ps = now_ps;
         walk.end = start + self.pools;
         let first = start + u16::from(start == self.place[worker]);
@@ -126,7 +141,7 @@ impl<R: Rebalance> Many<R> {
         now_ps: u64,
         first: u16,
     ) {
-        let (own, end) = (self.place[worker], self.walks[worker].end);
+        let (own, end) = (self.place[worker], self.ring.note(worker as u16).end);
         // Whether it still lies ahead is a toss-up: no branches.
         let own = select_unpredictable(own > first, own, own + self.pools);
         let is_ahead = (own > first) & (own < end);
@@ -146,9 +161,9 @@ impl<R: Rebalance> Many<R> {
         first: u16,
         end: u16,
     ) {
-        self.walks[worker].end_ps = now_ps + u64::from(end - first) * self.check_ps;
         if !self.claim_next(events, worker as u16, now_ps + self.check_ps, first) {
-            events.set(worker, self.walks[worker].end_ps, Doing::Looking);
+            let end_ps = now_ps + u64::from(end - first) * self.check_ps;
+            events.set(worker, end_ps, Doing::Looking);
         }
     }
 
@@ -167,7 +182,7 @@ impl<R: Rebalance> Many<R> {
         let at_ps = at_ps + u64::from(ahead) * self.check_ps;
         let other = self.claims[usize::from(rank)];
         if other != NONE {
-            if (at_ps, thief) > (self.walks[usize::from(other)].claim_ps, other) {
+            if (at_ps, thief) > (self.ring.note(other).claim_ps, other) {
                 return false;
             }
             self.unclaim(events, other);
@@ -178,19 +193,21 @@ impl<R: Rebalance> Many<R> {
 
     #[inline(always)]
     fn claim<const LEVELS: u32>(&mut self, events: &mut Events<LEVELS>, rank: u16, thief: u16, at_ps: u64) {
-        let walk = &mut self.walks[usize::from(thief)];
+        let walk = self.ring.note_mut(thief);
         (walk.claim, walk.claim_ps) = (rank, at_ps);
         self.claims[usize::from(rank)] = thief;
-        events.set(usize::from(thief), at_ps.min(walk.end_ps), Doing::Looking);
+        events.set(usize::from(thief), at_ps.min(self.ring.end_ps(thief)), Doing::Looking);
     }
 
     /// The claim of `thief` is another's.
     #[inline(always)]
     fn unclaim<const LEVELS: u32>(&mut self, events: &mut Events<LEVELS>, thief: u16) {
-        let walk = &mut self.walks[usize::from(thief)];
+        let end_ps = self.ring.end_ps(thief);
+        let walk = self.ring.note_mut(thief);
         walk.claim = NONE;
-        if walk.claim_ps < walk.end_ps {
-            events.set(usize::from(thief), walk.end_ps, Doing::Looking);
+        let claim_ps = walk.claim_ps;
+        if claim_ps < end_ps && self.ring.has(thief) {
+            events.set(usize::from(thief), end_ps, Doing::Looking);
         }
     }
 
@@ -205,7 +222,7 @@ impl<R: Rebalance> Many<R> {
     ) {
         self.claims[usize::from(rank)] = NONE;
         let Some((thief, at_ps)) = self.ring.first_to(rank, now_ps, acting as u32) else { return };
-        let Walk { claim: before, claim_ps: before_ps, .. } = self.walks[usize::from(thief)];
+        let &Walk { claim: before, claim_ps: before_ps, .. } = self.ring.note(thief);
         if before != NONE {
             if before_ps < at_ps {
                 return;
@@ -225,9 +242,7 @@ impl<R: Rebalance> Many<R> {
         acting: usize,
     ) {
         self.ring.remove(worker as u16);
-        let walk = &mut self.walks[worker];
-        walk.end_ps = 0;
-        let claim = std::mem::replace(&mut walk.claim, NONE);
+        let claim = std::mem::replace(&mut self.ring.note_mut(worker as u16).claim, NONE);
         if claim != NONE {
             self.offer(events, claim, now_ps, acting);
         }
@@ -244,8 +259,7 @@ impl<R: Rebalance> Many<R> {
     ) {
         self.ring.remove(worker as u16);
         let may_come = self.ring.may_come(rank, now_ps, self.steal_bins);
-        let walk = &mut self.walks[worker];
-        walk.end_ps = 0;
+        let walk = self.ring.note_mut(worker as u16);
         walk.claim_ps = now_ps + self.steal_ps;
         if may_come {
             walk.claim = NONE;
@@ -269,12 +283,19 @@ impl<R: Rebalance> Many<R> {
         if claimed_by != NONE {
             // Who is there before that is past this pool. (At that time, others may be between him and it: whoever is
             // through with this pool now may come before or after the one who acts.)
-            if self.walks[usize::from(claimed_by)].claim_ps < now_ps + u64::from(ahead) * self.check_ps {
+            if self.ring.note(claimed_by).claim_ps < now_ps + u64::from(ahead) * self.check_ps {
                 return;
             }
             self.unclaim(events, claimed_by);
         }
         self.offer(events, next, now_ps, acting);
+    }
+
+    /// Does a thief come to the pool of `rank` until `end_ps`, which is less than a look away?
+    #[inline(always)]
+    fn comes_by(&mut self, rank: u16, now_ps: u64, end_ps: u64) -> bool {
+        self.ring.may_come(rank, now_ps, self.ring.bins_of_part(end_ps - now_ps))
+            && self.ring.first_to(rank, now_ps, 0).is_some_and(|(_, at_ps)| at_ps <= end_ps)
     }
 
     fn pool(&self, rank: u16) -> usize {
@@ -287,14 +308,14 @@ impl<R: Rebalance> Many<R> {
     }
 
     fn walk_on<const LEVELS: u32>(&mut self, events: &mut Events<LEVELS>, worker: usize, now_ps: u64) {
-        self.looked_ps += u128::from(now_ps - self.walks[worker].began_ps);
+        self.looked_ps += u128::from(now_ps - self.ring.note(worker as u16).began_ps);
         self.begin_walk(events, worker, now_ps);
     }
 
     /// The pool that `worker` claims, if it is there now.
     #[inline(always)]
     fn hit(&self, worker: usize, now_ps: u64) -> Option<u16> {
-        let Walk { claim, claim_ps, .. } = self.walks[worker];
+        let &Walk { claim, claim_ps, .. } = self.ring.note(worker as u16);
         (claim != NONE && claim_ps == now_ps).then_some(claim)
     }
 }
@@ -325,7 +346,7 @@ impl<R: Rebalance, const LEVELS: u32> Thieves<LEVELS> for Many<R> {
     fn look_up(&mut self, events: &mut Events<LEVELS>, worker: usize, now_ps: u64) -> Option<usize> {
         if let Some(rank) = self.hit(worker, now_ps) {
             self.hold(events, worker, now_ps, rank);
-            self.looked_ps += u128::from(now_ps - self.walks[worker].began_ps);
+            self.looked_ps += u128::from(now_ps - self.ring.note(worker as u16).began_ps);
             return Some(self.pool(rank));
         }
         self.leave(events, worker, now_ps, worker);
@@ -351,12 +372,12 @@ impl<R: Rebalance, const LEVELS: u32> Thieves<LEVELS> for Many<R> {
         if thief == NONE {
             return;
         }
-        let walk = &mut self.walks[usize::from(thief)];
+        let walk = self.ring.note_mut(thief);
         walk.claim = NONE;
-        if walk.end_ps == 0 {
+        let at_ps = walk.claim_ps;
+        if !self.ring.has(thief) {
             return self.offer_next(events, rank, now_ps, acting);
         }
-        let at_ps = walk.claim_ps;
         if !self.claim_next(events, thief, at_ps, rank) {
             self.unclaim(events, thief);
         }
@@ -366,7 +387,7 @@ impl<R: Rebalance, const LEVELS: u32> Thieves<LEVELS> for Many<R> {
     fn leave_stealable(&mut self, events: &mut Events<LEVELS>, pool: usize, now_ps: u64, acting: usize) {
         let rank = self.place[pool];
         if usize::from(self.claims[usize::from(rank)]) == acting {
-            self.walks[acting].claim = NONE;
+            self.ring.note_mut(acting as u16).claim = NONE;
             self.offer(events, rank, now_ps, acting);
         }
     }
@@ -374,24 +395,22 @@ impl<R: Rebalance, const LEVELS: u32> Thieves<LEVELS> for Many<R> {
     #[inline(always)]
     fn call(&mut self, events: &mut Events<LEVELS>, worker: usize, now_ps: u64) -> Called {
         let position = self.ring.position(worker as u16, now_ps, 0);
-        self.walks[worker].at = position.rank;
+        self.ring.note_mut(worker as u16).at = position.rank;
         self.leave(events, worker, now_ps, 0);
         let end_ps = position.end_ps;
         // Thieves that join now, or later, look for the first time after that; unless it is a whole look away.
         let is_near = end_ps - now_ps < self.check_ps;
-        let comes_ps = |(_, at_ps)| at_ps;
-        let alone =
-            is_near && self.ring.first_to(self.place[worker], now_ps, 0).map_or(u64::MAX, comes_ps) > end_ps;
+        let alone = is_near && !self.comes_by(self.place[worker], now_ps, end_ps);
         Called { end_ps, alone, last: self.pool(position.rank) }
     }
 
     #[inline(always)]
     fn end(&mut self, worker: usize, now_ps: u64) {
-        self.looked_ps += u128::from(now_ps - self.walks[worker].began_ps);
+        self.looked_ps += u128::from(now_ps - self.ring.note(worker as u16).began_ps);
     }
 
     fn look(&mut self, events: &mut Events<LEVELS>, worker: usize, now_ps: u64) -> Option<usize> {
-        let Walk { at, end, .. } = self.walks[worker];
+        let &Walk { at, end, .. } = self.ring.note(worker as u16);
         if self.ring.is_stealable(at) {
             <Self as Thieves<LEVELS>>::end(self, worker, now_ps);
             return Some(self.pool(at));
@@ -416,6 +435,6 @@ impl<R: Rebalance, const LEVELS: u32> Thieves<LEVELS> for Many<R> {
     }
 
     fn booked_ps(&self, worker: usize, end_ps: u64) -> u128 {
-        u128::from(end_ps - self.walks[worker].began_ps)
+        u128::from(end_ps - self.ring.note(worker as u16).began_ps)
     }
 }

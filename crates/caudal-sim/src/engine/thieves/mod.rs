@@ -137,11 +137,17 @@ impl<const LEVELS: u32> Events<LEVELS> {
 
     #[inline(always)]
     fn set_key(&mut self, worker: usize, key: u64) {
-        if LEVELS == 0 {
-            self.due.set(worker, key);
-        } else {
-            self.due.unrolled::<LEVELS>().set(worker, key);
+        match LEVELS {
+            0 => self.due.set(worker, key),
+            1..=6 => self.due.unrolled::<LEVELS>().set(worker, key),
+            // A climb that long would crowd others out of the cache for decoded instructions, at every place.
+            _ => self.set_key_by_call(worker, key),
         }
+    }
+
+    #[inline(never)]
+    fn set_key_by_call(&mut self, worker: usize, key: u64) {
+        self.due.unrolled::<LEVELS>().set(worker, key);
     }
 
     /// Those who have an event.
