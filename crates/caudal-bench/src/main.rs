@@ -69,7 +69,7 @@ struct Once {
 
 #[derive(Debug, Args)]
 struct Table {
-    /// Runs of each contender, at least 5
+    /// Rounds of 8 short runs of each contender, at least 5
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(5..=1000))]
     rounds: u32,
     /// Seed of the first round; the next ones count on
@@ -126,8 +126,9 @@ impl Table {
             let meeting = rows.iter().filter(|row| row.meets()).count();
             println!("\n{meeting} of {} rows meet their target.", rows.len());
             println!(
-                "Medians of {} rounds, by CPU time; spread is the greatest minus the least over the median. \
-                 Before: {before}. After: {}.",
+                "Speed by CPU time: medians of {} short runs in turns. Two threads: best of {} rounds, whose least and \
+                 greatest stand as interval. Before: {before}. After: {}.",
+                self.rounds * speed::TURNS,
                 self.rounds,
                 machine::describe()
             );

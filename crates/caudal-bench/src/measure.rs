@@ -90,6 +90,11 @@ pub(crate) fn alternate(contenders: &[Contender], rounds: u32, requests: u64, se
 pub(crate) struct Figure {
     /// The median; the best, in a row that says so.
     pub(crate) value: f64,
+    /// Interval of the median, 95 %, from the order of the values alone. Of fewer than six, the least and the
+    /// greatest: that is 94 % of five.
+    pub(crate) low: f64,
+    /// See `low`.
+    pub(crate) high: f64,
     pub(crate) min: f64,
     pub(crate) max: f64,
 }
@@ -102,7 +107,15 @@ impl Figure {
         let middle = values.len() / 2;
         let value =
             if values.len() % 2 == 1 { values[middle] } else { (values[middle - 1] + values[middle]) / 2.0 };
-        Figure { value, min: values[0], max: values[values.len() - 1] }
+        let (least, greatest) = (0, values.len() - 1);
+        let outside = beyond_median(values.len());
+        Figure {
+            value,
+            low: values[least + outside],
+            high: values[greatest - outside],
+            min: values[least],
+            max: values[greatest],
+        }
     }
 
     /// Greatest minus least, as a share of the value: how much the machine's noise is worth.
@@ -111,13 +124,42 @@ impl Figure {
     }
 }
 
+/// Of so many values, how many lie below a 95 % interval of the median, and as many above: each is on either side of
+/// the true one like a fair coin.
+fn beyond_median(count: usize) -> usize {
+    let mut chance = 0.5_f64.powi(count.min(1000) as i32);
+    let (mut below, mut outside) = (0.0, 0);
+    loop {
+        below += chance;
+        if below > 0.025 || outside >= count / 2 {
+            return outside.saturating_sub(1);
+        }
+        chance *= (count - outside) as f64 / (outside + 1) as f64;
+        outside += 1;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
+    fn intervals_of_medians_are_those_of_tables() {
+        // Of 20 fair coins, fewer than 6 are heads with a chance of 2.1 %; of 40, fewer than 14 with 1.9 %.
+        let interval = |count: u32| {
+            let figure = Figure::of((1..=count).map(f64::from));
+            (figure.low, figure.high)
+        };
+        assert_eq!(
+            [5, 6, 8, 20, 40].map(interval),
+            [(1.0, 5.0), (1.0, 6.0), (1.0, 8.0), (6.0, 15.0), (14.0, 27.0)]
+        );
+    }
+
+    #[test]
     fn figures_are_medians_with_their_spread() {
-        assert_eq!(Figure::of([3.0, 1.0, 2.0]), Figure { value: 2.0, min: 1.0, max: 3.0 });
+        let three = Figure { value: 2.0, low: 1.0, high: 3.0, min: 1.0, max: 3.0 };
+        assert_eq!(Figure::of([3.0, 1.0, 2.0]), three);
         assert_eq!(Figure::of([4.0, 1.0, 2.0, 3.0]).value, 2.5);
         assert_eq!(Figure::of([3.0, 1.0, 2.0]).spread(), 1.0);
         assert_eq!(Figure::of([7.0]).spread(), 0.0);

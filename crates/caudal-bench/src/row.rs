@@ -83,7 +83,7 @@ impl Row {
     }
 }
 
-const HEAD: [&str; 7] = ["work", "measured", "spread", "by wall clock", "target", "verdict", ""];
+const HEAD: [&str; 7] = ["work", "measured", "95 % interval", "by wall clock", "target", "verdict", ""];
 
 /// The table for people.
 pub(crate) fn print(rows: &[Row]) {
@@ -92,7 +92,7 @@ pub(crate) fn print(rows: &[Row]) {
         [
             row.work.clone(),
             figure(&row.measured),
-            format!("{:.0} %", row.measured.spread() * 100.0),
+            format!("{} - {}", short(row.measured.low), short(row.measured.high)),
             row.wall.as_ref().map_or_else(|| "-".to_owned(), figure),
             row.target.text(row.unit),
             row.verdict(),
@@ -129,7 +129,13 @@ mod tests {
     use super::*;
 
     fn row(measured: f64, target: Target) -> Row {
-        let measured = Figure { value: measured, min: measured - 0.5, max: measured + 0.5 };
+        let measured = Figure {
+            value: measured,
+            low: measured - 0.2,
+            high: measured + 0.2,
+            min: measured - 0.5,
+            max: measured + 0.5,
+        };
         Row { work: "w".to_owned(), unit: "x", measured, wall: None, target, detail: String::new() }
     }
 

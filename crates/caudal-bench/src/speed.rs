@@ -10,7 +10,7 @@ use crate::row::{Row, Target, short};
 /// How much is run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort {
-    /// Runs of each contender.
+    /// Rounds; in each, every contender has several short runs.
     pub(crate) rounds: u32,
     /// Seed of the first round; the next ones count on.
     pub(crate) seed: u64,
@@ -18,10 +18,15 @@ pub(crate) struct Effort {
     pub(crate) quick: bool,
 }
 
+/// Turns of the contenders in a round.
+pub(crate) const TURNS: u32 = 8;
+
 impl Effort {
+    /// `requests` a round and contender, in [`TURNS`] short runs: neighbours on the machine come and go within
+    /// seconds, and a ratio within a turn does not notice what lasts longer than that.
     fn alternate(&self, contenders: &[Contender], requests: u64) -> Vec<Vec<Sample>> {
         let requests = if self.quick { requests / 10 } else { requests };
-        alternate(contenders, self.rounds, requests, self.seed)
+        alternate(contenders, self.rounds * TURNS, requests / u64::from(TURNS), self.seed)
     }
 }
 

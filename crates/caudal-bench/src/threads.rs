@@ -91,7 +91,7 @@ pub(crate) fn two_threads(rounds: u32, quick: bool) -> Row {
     Row {
         work: format!("two threads on a sweep, best of {rounds}"),
         unit: "x",
-        measured: Figure { value: speed_up, ..wall },
+        measured: Figure { value: speed_up, low: wall.min, high: wall.max, ..wall },
         wall: None,
         target: Target::AtLeast(1.9),
         detail: format!(
