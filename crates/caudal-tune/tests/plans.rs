@@ -161,7 +161,7 @@ fn systems_that_are_the_same_queue_tie_and_the_simplest_is_named() {
 fn a_target_on_an_infinite_mean_is_refused() {
     let question = question("exp-1us", "mean slowdown < 3", &["ideal", "ix"]);
     let host = Host { threads: 1, stop: &AtomicBool::new(false), progress: &|_| {} };
-    let error = plan(&question, &host).err().expect("refused").to_string();
+    let error = plan(&question, &host).expect_err("refused").to_string();
     assert!(error.starts_with("target `mean slowdown < 3`: the mean slowdown is infinite"), "{error}");
     assert!(error.ends_with("as in `p99 slowdown < 3`"), "{error}");
 }
@@ -354,6 +354,19 @@ fn the_fewest_cores_carry_the_load_and_one_less_does_not() {
     let policy = plan.winner.expect("a winner").policy_toml;
     let file = File::parse(&policy, "policy.toml").expect("a policy file");
     assert!(file.systems[0].system.cores_allocated < 8);
+}
+
+#[test]
+fn who_needs_a_core_for_its_dispatcher_certainly_needs_two() {
+    let question = Question {
+        goal: Goal::FewestCores(Offered::Load(0.06)),
+        ..question("exp-1us", "p99 < 20us", &["work-stealing", "caudal-fcfs"])
+    };
+    let plan = planned(&question, 2);
+    assert_eq!(plan.winner.as_ref().map(|winner| &winner.system[..]), Some("work-stealing"));
+    let said = plan.explanation.join("\n");
+    assert!(said.contains("The runner-up, caudal-fcfs, reaches 2 cores, 50 % less."), "{said}");
+    assert!(!said.contains("budget"), "{said}");
 }
 
 #[test]

@@ -143,6 +143,8 @@ pub(super) struct Parts<S, R, D, A, O> {
     pub(super) allocation: Option<A>,
     pub(super) cores_start: u32,
     pub(super) long_ps: u64,
+    /// See [`super::Run::patience_ps`].
+    pub(super) patience_ps: u64,
     pub(super) seed: u64,
     pub(super) length: Length,
 }
@@ -158,6 +160,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
             allocation,
             cores_start,
             long_ps,
+            patience_ps,
             seed,
             length,
         } = parts;
@@ -186,7 +189,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
             unflagged: super::bits::BitSet::new(workers),
             flags: 0,
             moving: Vec::new(),
-            window: super::window::Window::new(length),
+            window: super::window::Window::new(length, patience_ps),
             core,
             sched,
             rebalance,

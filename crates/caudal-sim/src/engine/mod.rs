@@ -92,6 +92,18 @@ pub struct Run<'a> {
     pub stepwise: bool,
 }
 
+/// How many times the longest service time a run waits for the last measured requests, if they are that few.
+const PATIENCE: f64 = 10.0;
+
+impl Run<'_> {
+    /// How long arrivals go on at least, in ps, for measured requests that have not completed by the end of the measured
+    /// part: on many cores, that part may be shorter than a service time.
+    pub fn patience_ps(&self) -> u64 {
+        // All but one in a million are shorter than this.
+        (self.service.quantile(0.999_999) as f64 * self.costs.probe_factor * PATIENCE) as u64
+    }
+}
+
 /// What came out of it.
 #[derive(Clone, Debug)]
 pub struct Outcome {
@@ -194,6 +206,7 @@ fn stealing_by<T: Thieves<LEVELS>, const LEVELS: u32>(run: &Run<'_>, thieves: T)
         cores: run.system.cores,
         steal_ps: run.costs.steal.0,
         long_ps: run.service.mean_ps() as u64,
+        patience_ps: run.patience_ps(),
         stretch: run.costs.probe_factor,
         seed: run.seed,
         length: run.length,
@@ -208,6 +221,7 @@ fn central(run: &Run<'_>) -> Outcome {
         recorder: Recorder::new(run.service.classes().len(), run.pilot),
         cores: run.system.cores,
         long_ps: run.service.mean_ps() as u64,
+        patience_ps: run.patience_ps(),
         stretch: run.costs.probe_factor,
         length: run.length,
     };
@@ -346,6 +360,7 @@ fn go<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink>(
         allocation,
         cores_start: run.system.cores_allocated,
         long_ps: run.service.mean_ps() as u64,
+        patience_ps: run.patience_ps(),
         seed: run.seed,
         length: run.length,
     });

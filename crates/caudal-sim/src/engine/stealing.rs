@@ -112,6 +112,8 @@ pub(super) struct Parts<T, D> {
     pub(super) steal_ps: u64,
     /// Requests longer than this are long.
     pub(super) long_ps: u64,
+    /// See [`super::Run::patience_ps`].
+    pub(super) patience_ps: u64,
     /// What probes make of a service time.
     pub(super) stretch: f64,
     pub(super) seed: u64,
@@ -153,7 +155,7 @@ impl<T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<T, D, LEVELS> 
             behind_sums_ps: vec![0; recorder.classes.len()],
             plain: Box::new(Plain::EMPTY),
             recorder,
-            window: Window::new(parts.length),
+            window: Window::new(parts.length, parts.patience_ps),
             moving: Vec::new(),
         }
     }

@@ -41,13 +41,19 @@ impl<S: Scheduling, O: Sink> Audit for Audited<'_, S, O> {
     }
 }
 
-/// After the last measured request, arrivals go on until all measured ones have completed; but not for
-/// more than this part of them: a system that needs longer is not going to catch up.
+/// After the last measured request, arrivals go on until all measured ones have completed; but not, unless that is
+/// too short a time for a long request, for more than this part of them: a system that needs longer is not going to
+/// catch up.
 const PATIENCE: u64 = 1;
+/// Arrivals after which a run that has gone on for longer than that looks at its clock again.
+const PATIENCE_STEP: u64 = 1000;
 
 /// Snapshots at marked requests: `warm_up`, half, three quarters, the end of what is measured.
 pub(super) struct Window {
     length: Length,
+    /// See [`super::Run::patience_ps`], and when that is over.
+    patience_ps: u64,
+    give_up_ps: u64,
     next_mark: u64,
     marks_passed: u32,
     start: (u64, Account),
@@ -65,9 +71,11 @@ pub(super) struct Window {
 }
 
 impl Window {
-    pub(super) fn new(length: Length) -> Window {
+    pub(super) fn new(length: Length, patience_ps: u64) -> Window {
         Window {
             length,
+            patience_ps,
+            give_up_ps: 0,
             next_mark: length.warm_up,
             marks_passed: 0,
             start: (0, Account::default()),
@@ -141,11 +149,15 @@ impl Window {
                 self.work.arrivals = ns(half.offered_ps);
                 self.work.completions = ns(half.busy_ps);
                 self.work.backlog_end = backlog_ns(&books);
-                self.next_mark = warm_up + measured + measured * PATIENCE + 1000;
+                self.next_mark = warm_up + measured + measured * PATIENCE + PATIENCE_STEP;
+                self.give_up_ps = audit.now_ps().saturating_add(self.patience_ps);
                 self.marks_passed = 4;
                 return self.check.is_overloaded() || audit.measured_is_done();
             }
-            _ => return true,
+            _ => {
+                self.next_mark = number + PATIENCE_STEP;
+                return audit.now_ps() >= self.give_up_ps || audit.measured_is_done();
+            }
         }
         self.marks_passed += 1;
         false

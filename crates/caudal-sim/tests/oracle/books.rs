@@ -36,6 +36,8 @@ pub(crate) struct Record {
 
 pub(crate) struct Books {
     length: Length,
+    patience_ps: u64,
+    give_up: u64,
     marks_passed: u32,
     start_ps: u64,
     start: Account,
@@ -57,9 +59,16 @@ pub(crate) struct Books {
 }
 
 impl Books {
-    pub(crate) fn new(length: Length, classes: usize, long_ps: u64, counts_behind: bool) -> Books {
+    pub(crate) fn new(
+        (length, patience_ps): (Length, u64),
+        classes: usize,
+        long_ps: u64,
+        counts_behind: bool,
+    ) -> Books {
         Books {
             length,
+            patience_ps,
+            give_up: length.warm_up + 2 * length.measured + 1000,
             marks_passed: 0,
             start_ps: 0,
             start: Account::default(),
@@ -113,9 +122,8 @@ impl Books {
     pub(crate) fn before_arrival(&mut self, number: u64, machine: &Machine) -> bool {
         let Length { warm_up, measured } = self.length;
         let marks = [warm_up, warm_up + measured / 2, warm_up + measured * 3 / 4, warm_up + measured];
-        let give_up = warm_up + 2 * measured + 1000;
         let completed = machine.account.completed;
-        let mark = marks.get(self.marks_passed as usize).copied().unwrap_or(give_up);
+        let mark = marks.get(self.marks_passed as usize).copied().unwrap_or(self.give_up);
         let all_done = self.measured_completed == measured;
         if number < mark {
             return self.end.is_some() && all_done;
@@ -146,7 +154,12 @@ impl Books {
                 self.work.backlog_end = backlog_ns(&end);
                 return self.check.is_overloaded() || all_done;
             }
-            _ => return true,
+            _ => {
+                // Every thousand arrivals from then on.
+                self.give_up = number + 1000;
+                let closed_ps = self.end.as_ref().map_or(0, |end| end.0);
+                return all_done || machine.now_ps >= closed_ps.saturating_add(self.patience_ps);
+            }
         }
         false
     }

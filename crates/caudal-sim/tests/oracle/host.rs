@@ -94,7 +94,7 @@ impl<D: Discipline> Host<D> {
             at_dispatcher: VecDeque::new(),
             deliveries: Vec::new(),
             departures: 0,
-            books: Books::new(run.length, classes, long_ps, counts_behind),
+            books: Books::new((run.length, run.patience_ps()), classes, long_ps, counts_behind),
             seed: run.seed,
             probe_factor: run.costs.probe_factor,
             order: Vec::new(),

@@ -153,9 +153,10 @@ impl Search {
         self.certain().map_or(0.0, |certain| self.merit_at(certain))
     }
 
-    /// The merit that this system certainly does not have; infinite if nothing is known.
+    /// The merit that this system certainly does not have: a load or a number of cores that it was seen to fail at, or
+    /// one at which its cores are too few for the work.
     pub(crate) fn missed_merit(&self) -> f64 {
-        self.missed().map_or(f64::INFINITY, |missed| self.merit_at(missed))
+        self.merit_at(self.missed().unwrap_or_else(|| self.scale.span(None, Level::Full).hardest + 1))
     }
 
     /// Best first: by merit, then by the distance to the limit there.

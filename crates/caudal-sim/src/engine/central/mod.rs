@@ -273,6 +273,8 @@ pub(super) struct Parts {
     pub(super) cores: u32,
     /// Requests longer than this are long.
     pub(super) long_ps: u64,
+    /// See [`super::Run::patience_ps`].
+    pub(super) patience_ps: u64,
     /// What probes make of a service time.
     pub(super) stretch: f64,
     pub(super) length: Length,
@@ -280,7 +282,7 @@ pub(super) struct Parts {
 
 impl Central {
     pub(super) fn new(parts: Parts) -> Central {
-        let Parts { arrivals, services, recorder, cores, long_ps, stretch, length } = parts;
+        let Parts { arrivals, services, recorder, cores, long_ps, patience_ps, stretch, length } = parts;
         let machine = Machine {
             ring: Ring::new(2 * BATCH),
             cores: Cores::new(cores),
@@ -297,7 +299,7 @@ impl Central {
             late: Vec::with_capacity(cores as usize),
             plain: Box::new(Plain::EMPTY),
         };
-        let window = Window::new(length);
+        let window = Window::new(length, patience_ps);
         Central { arrivals, services, machine, stretch, window, measured_end_ps: None, recorder }
     }
 

@@ -8,8 +8,8 @@ use crate::table::{Table, digits, estimate, time};
 /// The table, the answer and the reasons.
 pub(super) fn print(question: &Question, plan: &Plan) {
     out!("{}", table(question, plan));
-    for out in plan.left_out.iter().filter(|_| !question.systems.is_empty()) {
-        outln!("left out: {}: {}", out.system, out.reason);
+    for (reason, systems) in left_out(plan) {
+        outln!("left out: {}: {reason}", systems.join(", "));
     }
     outln!("\n{}\n", plan.headline);
     for sentence in &plan.explanation {
@@ -20,6 +20,18 @@ pub(super) fn print(question: &Question, plan: &Plan) {
             "- It was not confirmed with requests that it was not chosen by: the budget, or the interruption, ended that."
         );
     }
+}
+
+/// Systems that were not tried, by reason.
+fn left_out(plan: &Plan) -> Vec<(&str, Vec<&str>)> {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for out in &plan.left_out {
+        match reasons.iter_mut().find(|(reason, _)| *reason == out.reason) {
+            Some((_, systems)) => systems.push(&out.system),
+            None => reasons.push((&out.reason, vec![&out.system])),
+        }
+    }
+    reasons
 }
 
 fn table(question: &Question, plan: &Plan) -> Table {
