@@ -92,7 +92,7 @@ pub(crate) fn print(rows: &[Row]) {
         [
             row.work.clone(),
             figure(&row.measured),
-            format!("{} - {}", short(row.measured.low), short(row.measured.high)),
+            interval(&row.measured),
             row.wall.as_ref().map_or_else(|| "-".to_owned(), figure),
             row.target.text(row.unit),
             row.verdict(),
@@ -102,6 +102,14 @@ pub(crate) fn print(rows: &[Row]) {
     let mut lines: Vec<[String; 7]> = vec![HEAD.map(str::to_owned)];
     lines.extend(rows.iter().map(cells));
     print_aligned(&lines);
+}
+
+/// `4.80 - 5.36`; of a single run, nobody knows one.
+fn interval(figure: &Figure) -> String {
+    if figure.min == figure.max {
+        return "-".to_owned();
+    }
+    format!("{} - {}", short(figure.low), short(figure.high))
 }
 
 /// Columns as wide as their widest cell; two spaces between them.
@@ -155,6 +163,12 @@ mod tests {
         assert_eq!(json["measured"]["spread"], 1.0 / 4.5);
         assert_eq!((&json["at_least"], &json["at_most"]), (&json!(6.0), &Value::Null));
         assert_eq!((&json["meets"], &json["short_by"]), (&json!(false), &json!(0.25)));
+    }
+
+    #[test]
+    fn a_single_run_has_no_interval() {
+        assert_eq!(interval(&Figure::of([4.68])), "-");
+        assert_eq!(interval(&Figure::of([1.0, 2.0, 3.0])), "1.00 - 3.00");
     }
 
     #[test]

@@ -252,7 +252,8 @@ impl Subject<'_> {
         let mut note = row.load.map_or(String::new(), |load| format!("load {}", Unit::Plain.show(load)));
         if let Some(cores) = row.mean_cores(self.counted) {
             let cores = Unit::Plain.show(cores);
-            note.push_str(&format!(", {cores} core{}", if cores == "1" { "" } else { "s" }));
+            let plural = if cores == "1" { "" } else { "s" };
+            note.push_str(&format!(", {cores} {}{plural}", self.counted.singular()));
         }
         let doubt = doubt(row);
         if !doubt.is_empty() {

@@ -95,9 +95,8 @@ pub struct Gap {
 pub struct Waits {
     /// From arrival to first service.
     pub queued: f64,
-    /// The same while workers of the pool ran requests longer than the mean; `null` under preemption. It counts the time
-    /// in which the measured requests arrived, whoever waits then, so where hardly any waiting is of another kind, or
-    /// few requests wait very long, it may come out above `queued`.
+    /// Of that, while workers of the pool ran requests longer than the mean; `null` under preemption. Of whoever waits
+    /// in the time in which the measured requests arrive: where few wait very long, the part is a rough one.
     pub behind_long: Option<f64>,
     /// Between first service and completion, waiting for the next turn.
     pub preempted: f64,
@@ -269,9 +268,11 @@ impl Waits {
     fn new(sums: &ClassStats) -> Waits {
         let requests = sums.latency_ps.count().max(1) as f64;
         let mean_ns = |sum_ps: u128| sum_ps as f64 / requests / 1e3;
+        let queued = mean_ns(sums.queued_ps);
         Waits {
-            queued: mean_ns(sums.queued_ps),
-            behind_long: sums.behind_long_ps.map(|sum_ps| sum_ps / requests / 1e3),
+            queued,
+            // It counts a span of time and not these very requests, and may come out above the whole.
+            behind_long: sums.behind_long_ps.map(|sum_ps| (sum_ps / requests / 1e3).min(queued)),
             preempted: mean_ns(sums.preempted_ps),
             overhead: mean_ns(sums.overhead_ps),
             probes: mean_ns(sums.probe_ps),

@@ -184,7 +184,7 @@ fn stealing(run: &Run<'_>, config: WorkStealingConfig) -> Outcome {
     if cores as usize > FEW || !(2..=CHECK_MAX_PS).contains(&check_ps) {
         let times_ps = (check_ps, run.costs.steal.0);
         let many = Many::new(policy, times_ps, order, seed);
-        // A tree of a known height costs 3 % less; others are too rare to be compiled once more for each.
+        // A tree of a known height takes 3 % fewer instructions a request; others are too rare to be compiled for each.
         return match cores {
             513..=1024 => stealing_by::<_, 10>(run, many),
             _ => stealing_by::<_, 0>(run, many),

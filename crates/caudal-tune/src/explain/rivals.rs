@@ -75,9 +75,8 @@ impl Evidence<'_> {
         let behind = match theirs.behind_long.filter(|_| theirs.queued > 0.0) {
             Some(behind_ns) => format!(
                 ", {} of it ({}) while cores run requests longer than the mean",
-                // It counts others as well, see `Waits`: no part is more than the whole.
-                time(behind_ns.min(theirs.queued)),
-                percent((behind_ns / theirs.queued).min(1.0)),
+                time(behind_ns),
+                percent(behind_ns / theirs.queued),
             ),
             None => String::new(),
         };
