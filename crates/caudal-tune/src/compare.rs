@@ -66,6 +66,9 @@ pub struct Compared {
     pub pairs: usize,
     /// Measured requests of each system.
     pub requests: u64,
+    /// Were the systems in their steady state, the first and the second? Where one was not, all of its figures are of
+    /// a system that is still filling.
+    pub steady: [bool; 2],
     /// Is every judged ratio as precise as was asked, and were both systems in their steady state?
     pub precise: bool,
 }
@@ -147,10 +150,12 @@ impl Contest<'_> {
         let judged = lines.iter().filter(|line| line.class.is_none() && line.metric == "latency_ns");
         let precise =
             !lines.is_empty() && judged.clone().all(|line| line.ratio.relative_half_width() <= wanted);
-        let precise = precise && both.iter().all(|results| results.steady);
+        let steady = [both[0].steady, both[1].steady];
+        let precise = precise && !steady.contains(&false);
         Ok(Compared {
             systems: self.systems.map(|plan| plan.system.name.clone()),
             overloaded,
+            steady,
             pairs: both[0].accounts.len(),
             requests: both[0].requests.min(both[1].requests),
             precise,

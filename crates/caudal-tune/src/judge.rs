@@ -112,7 +112,7 @@ pub(crate) struct Bench<'a> {
 
 impl<'a> Bench<'a> {
     pub(crate) fn new(question: &'a Question, host: &Host<'a>) -> Result<Bench<'a>, TuneError> {
-        let aims = question.targets.iter().map(|target| aim(question, target)).collect::<Result<_, _>>()?;
+        let aims = aims(question)?;
         Ok(Bench { question, aims, stop: host.stop, progress: host.progress })
     }
 
@@ -327,6 +327,11 @@ fn verdict(aims: &[Aim], estimates: &[Estimate], finished: bool) -> Verdict {
     } else {
         Verdict::Undecided
     }
+}
+
+/// What the targets ask for, in the terms of the workload.
+pub(crate) fn aims(question: &Question) -> Result<Vec<Aim>, TuneError> {
+    question.targets.iter().map(|target| aim(question, target)).collect()
 }
 
 fn aim(question: &Question, target: &LatencyTarget) -> Result<Aim, TuneError> {

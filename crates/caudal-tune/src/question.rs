@@ -5,6 +5,8 @@ use std::sync::atomic::AtomicBool;
 
 use caudal_config::{LatencyTarget, Measure, Offered, Workload};
 
+use crate::candidate::candidates;
+use crate::judge::aims;
 use crate::{Budget, TuneError};
 
 /// What is searched for.
@@ -132,13 +134,15 @@ impl Question {
         }
         match self.goal {
             Goal::HighestLoad if self.workload.arrivals.natural_rate().is_some() => {
-                Err(TuneError::RecordedArrivals)
+                return Err(TuneError::RecordedArrivals);
             }
             Goal::FewestCores(offered) if offered.load(&self.workload.service, cores) >= 1.0 => {
-                Err(TuneError::Overload { load: offered.load(&self.workload.service, cores) })
+                return Err(TuneError::Overload { load: offered.load(&self.workload.service, cores) });
             }
-            _ => Ok(()),
+            _ => {}
         }
+        aims(self)?;
+        candidates(self).map(|_| ())
     }
 
     /// Offered work in cores, where the goal says how much there is.

@@ -29,6 +29,7 @@ pub(crate) fn explain(
         evidence.contrast.map(|rival| evidence.other_kind(rival)),
         Some(evidence.price()),
         evidence.tie().or_else(|| evidence.runner_up.map(|rival| evidence.runner_up(rival))),
+        evidence.open_end(),
         evidence.unknown(),
         evidence.reference.map(|reference| evidence.reference(reference)),
         Some(tuning(systems)),

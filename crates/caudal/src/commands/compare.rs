@@ -155,11 +155,16 @@ fn print(compared: &Compared, confidence: f64, global: &Global) -> miette::Resul
     out!("{table}");
     let precise = if compared.precise { "" } else { "; not as precise as was asked" };
     outln!(
-        "\n{} pairs of replications on the same requests, {} requests each; {} % intervals of difference and ratio{precise}.",
+        "\n{} pairs of replications on the same requests, {} requests for each system; {} % intervals of difference and ratio{precise}.",
         compared.pairs,
-        compared.requests,
+        indicatif::HumanCount(compared.requests),
         100.0 * confidence,
     );
+    for (system, _) in compared.systems.iter().zip(compared.steady).filter(|(_, steady)| !steady) {
+        outln!(
+            "{system} has not come to its steady state, its tail may be longer: give `measure.requests` more, or leave out --quick."
+        );
+    }
     Ok(())
 }
 
