@@ -26,10 +26,12 @@ pub mod allocation;
 pub mod discipline;
 pub mod dispatch;
 mod ids;
+pub mod list;
 pub mod parallelism;
 pub mod random;
 pub mod rebalance;
 pub mod time;
 
 pub use ids::{PoolId, TaskId, WorkerId};
+pub use list::List;
 pub use time::{Instant, Picos};

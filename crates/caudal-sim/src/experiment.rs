@@ -424,7 +424,10 @@ fn even_the_shortest_wait(system: &System, costs: &Costs) -> bool {
         DisciplineConfig::ProcessorSharing(config) => fluid(config.quantum),
         DisciplineConfig::Las(config) => fluid(config.quantum),
         DisciplineConfig::Srpt => costs.preemption == Picos::ZERO,
-        DisciplineConfig::Fcfs => false,
+        DisciplineConfig::Fcfs
+        | DisciplineConfig::PreemptiveSita(_)
+        | DisciplineConfig::SqdSita(_)
+        | DisciplineConfig::IsqdSita(_) => false,
     };
     let free = costs.dispatcher == Picos::ZERO
         && !matches!(system.dispatch, DispatchConfig::PowerOfK(_))

@@ -13,7 +13,7 @@ use caudal_sim::engine::{ClassStats, Event, Outcome, Unwatched, simulate};
 use caudal_stats::Histogram;
 use proptest::prelude::*;
 
-use common::strategies::{Among, cases, keyed, sharing};
+use common::strategies::{Among, cases, keyed, lanes, sharing};
 use common::{Case, Ready, Sizes};
 use oracle::{ClassTotals, Record};
 
@@ -219,6 +219,16 @@ fn least_attained_service_and_shortest_remaining_time() {
 #[test]
 fn least_attained_service_and_shortest_remaining_time_with_moves_and_changing_cores() {
     check(150, Among { moves: true, allocations: true, ..among(keyed()) }, 300);
+}
+
+#[test]
+fn lanes_by_time_served() {
+    check(200, among(lanes()), 300);
+}
+
+#[test]
+fn lanes_by_time_served_with_moves_and_changing_cores() {
+    check(150, Among { moves: true, allocations: true, ..among(lanes()) }, 300);
 }
 
 /// Event keys hold times relative to a base that moves on; services of an hour make it move.

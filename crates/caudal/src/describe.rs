@@ -1,7 +1,8 @@
 //! A system in words, and how many there are of something.
 
 use caudal_config::{Pools, System};
-use caudal_policy::discipline::DisciplineConfig;
+use caudal_policy::Picos;
+use caudal_policy::discipline::{DisciplineConfig, SitaConfig};
 use caudal_policy::dispatch::{DispatchConfig, Ties};
 use caudal_policy::rebalance::RebalanceConfig;
 
@@ -53,6 +54,7 @@ fn dispatch(dispatch: &DispatchConfig) -> String {
         DispatchConfig::Jsq(_) => "shortest queue".to_owned(),
         DispatchConfig::Jbsq(config) => format!("shortest queue bounded at {}", config.bound),
         DispatchConfig::LeastWork => "least work".to_owned(),
+        DispatchConfig::Sita(config) => format!("by size, up to {}", times(&config.cutoffs)),
     }
 }
 
@@ -68,5 +70,20 @@ fn discipline(discipline: &DisciplineConfig) -> String {
         DisciplineConfig::Las(config) if config.quantum.0 == 0 => "fluid least attained service".to_owned(),
         DisciplineConfig::Las(config) => format!("least attained service in quanta of {}", config.quantum),
         DisciplineConfig::Srpt => "shortest remaining processing time".to_owned(),
+        DisciplineConfig::PreemptiveSita(config) => lanes("preemptive SITA", config),
+        DisciplineConfig::SqdSita(config) => lanes("SQD-SITA", config),
+        DisciplineConfig::IsqdSita(config) => lanes("ISQD-SITA", config),
     }
+}
+
+/// `ISQD-SITA, 13/2/1 servers up to 2us, 40us`.
+fn lanes(name: &str, config: &SitaConfig) -> String {
+    let reservations: Vec<String> = config.reservations.iter().map(u32::to_string).collect();
+    let cutoffs =
+        if config.cutoffs.is_empty() { String::new() } else { format!(" up to {}", times(&config.cutoffs)) };
+    format!("{name}, {} servers{cutoffs}", reservations.join("/"))
+}
+
+fn times(times: &[Picos]) -> String {
+    times.iter().map(Picos::to_string).collect::<Vec<_>>().join(", ")
 }

@@ -2,7 +2,7 @@
 
 use caudal_policy::Picos;
 use caudal_policy::allocation::{Grow, Shrink};
-use caudal_policy::discipline::DisciplineConfig;
+use caudal_policy::discipline::{DisciplineConfig, SitaConfig};
 use caudal_policy::dispatch::DispatchConfig;
 use caudal_policy::rebalance::RebalanceConfig;
 
@@ -21,7 +21,11 @@ pub(super) fn quantum(system: &System) -> Option<Picos> {
     match system.discipline {
         DisciplineConfig::ProcessorSharing(config) => Some(config.quantum),
         DisciplineConfig::Las(config) => Some(config.quantum),
-        DisciplineConfig::Fcfs | DisciplineConfig::Srpt => None,
+        DisciplineConfig::Fcfs
+        | DisciplineConfig::Srpt
+        | DisciplineConfig::PreemptiveSita(_)
+        | DisciplineConfig::SqdSita(_)
+        | DisciplineConfig::IsqdSita(_) => None,
     }
 }
 
@@ -29,9 +33,37 @@ pub(super) fn fluid(system: &System) -> bool {
     quantum(system) == Some(Picos::ZERO)
 }
 
+/// Its lanes by time served, if it has such.
+pub(super) fn lanes(system: &System) -> Option<SitaConfig> {
+    match system.discipline {
+        DisciplineConfig::PreemptiveSita(config)
+        | DisciplineConfig::SqdSita(config)
+        | DisciplineConfig::IsqdSita(config) => Some(config),
+        _ => None,
+    }
+}
+
+/// Are the reservations not those of every pool?
+pub(super) fn reserved_wrong(system: &System) -> bool {
+    let sizes = system.pools.sizes(system.cores);
+    lanes(system).zip(sizes).is_some_and(|(config, sizes)| {
+        let servers: u64 = config.reservations.iter().map(|&count| u64::from(count)).sum();
+        sizes.iter().any(|&size| u64::from(size) != servers)
+    })
+}
+
+/// Does SITA dispatch have cutoffs that are not one less than the pools, or not in order?
+pub(super) fn sizes_wrong(system: &System) -> bool {
+    let DispatchConfig::Sita(config) = system.dispatch else { return false };
+    let pools = system.pools.count(system.cores) as usize;
+    let rising = config.cutoffs.windows(2).all(|pair| pair[0] < pair[1]);
+    config.cutoffs.len() + 1 != pools || !rising || !config.cutoffs.iter().all(|&cutoff| is_time(cutoff))
+}
+
 /// Does the system need to know service times in advance?
 pub(crate) fn clairvoyant(system: &System) -> bool {
-    system.dispatch == DispatchConfig::LeastWork || system.discipline == DisciplineConfig::Srpt
+    matches!(system.dispatch, DispatchConfig::LeastWork | DispatchConfig::Sita(_))
+        || system.discipline == DisciplineConfig::Srpt
 }
 
 /// Why nobody could build the system, if so.

@@ -8,7 +8,7 @@ use caudal_policy::rebalance::RebalanceConfig;
 
 use super::broken::{
     allocation_shares_wrong, allocation_times_wrong, central, clairvoyant, costs_too_long, empty_band, fluid,
-    is_time, quantum, several_sharing, steals,
+    is_time, lanes, quantum, reserved_wrong, several_sharing, sizes_wrong, steals,
 };
 use super::{PROBE_FACTORS, QUANTUM_MIN, Rule, TIME_MAX};
 use crate::{CORES_MAX, Variant};
@@ -134,6 +134,51 @@ pub(super) const RULES: &[Rule] = &[
                     || (config.resident_max.is_some() && config.fresh == Fresh::Tail)
             }
             _ => false,
+        },
+    },
+    Rule {
+        name: "lanes",
+        refused: "lanes without a reservation, or cutoffs that are not one less than the lanes and rising from above 0",
+        why: "a lane ends where the next begins, and one without a server would starve",
+        instead: "write as in cutoffs = [\"2us\", \"40us\"], reservations = [13, 2, 1]",
+        runtime_only: false,
+        keys: &["system.discipline.cutoffs", "system.discipline.reservations", "system.discipline"],
+        broken: |system, _| {
+            lanes(system).is_some_and(|config| {
+                config.fault().is_some() || config.cutoffs.iter().any(|&cutoff| !is_time(cutoff))
+            })
+        },
+    },
+    Rule {
+        name: "reservations",
+        refused: "reservations that do not sum to the workers of each pool",
+        why: "every worker of a pool is reserved for one lane",
+        instead: "let `reservations` sum to the cores of a pool: all of them with pools = 1",
+        runtime_only: false,
+        keys: &["system.discipline.reservations", "system.discipline", "system.pools", "system.cores"],
+        broken: |system, _| reserved_wrong(system),
+    },
+    Rule {
+        name: "sita-dispatch",
+        refused: "SITA dispatch with cutoffs that are not one less than the pools, or not rising",
+        why: "each pool is for the service times up to its cutoff, the last one for all longer ones",
+        instead: "write as in dispatch = { policy = \"sita\", cutoffs = [\"2us\"] } with pools = [15, 1]",
+        runtime_only: false,
+        keys: &["system.dispatch.cutoffs", "system.dispatch", "system.pools"],
+        broken: |system, _| sizes_wrong(system),
+    },
+    Rule {
+        name: "sita-dispatch-moves",
+        refused: "SITA dispatch with stealing, shedding or an allocation policy",
+        why: "requests would not stay in the pool for their size, or find it closed",
+        instead: "set rebalance = \"none\" and allocation = \"static\"",
+        runtime_only: false,
+        keys: &["system.rebalance", "system.allocation", "system.dispatch"],
+        broken: |system, _| {
+            matches!(system.dispatch, DispatchConfig::Sita(_))
+                && (system.rebalance != RebalanceConfig::None
+                    || system.allocation != AllocationConfig::Static
+                    || system.cores_allocated < system.cores)
         },
     },
     Rule {
@@ -283,9 +328,9 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         name: "runtime-clairvoyant",
-        refused: "SRPT or least-work dispatch in the runtime",
+        refused: "SRPT, or least-work or SITA dispatch, in the runtime",
         why: "they know service times in advance, which no real service does",
-        instead: "take \"las\" or \"processor-sharing\", and \"jsq\" dispatch",
+        instead: "take \"isqd-sita\", \"las\" or \"processor-sharing\", and \"jsq\" dispatch",
         runtime_only: true,
         keys: &["system.discipline", "system.dispatch"],
         broken: |system, _| clairvoyant(system),

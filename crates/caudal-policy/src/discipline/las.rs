@@ -85,7 +85,7 @@ impl Discipline for Las {
         }
     }
 
-    fn on_moved(&mut self, _now: Instant, task: TaskId, pool: &mut impl Pool) {
+    fn on_moved(&mut self, _now: Instant, task: TaskId, _more: u32, pool: &mut impl Pool) {
         pool.enqueue_by(task, 0, pool.attained(task).0);
     }
 }

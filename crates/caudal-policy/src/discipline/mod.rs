@@ -15,16 +15,29 @@
 //! A preemption has two phases: [`Pool::preempt`] asks, the host answers by `on_stopped` when the worker
 //! has stopped. A completion that comes first wins, and the request is forgotten.
 
+mod decoupled;
 mod fcfs;
+mod isqd_sita;
+pub mod lanes;
 mod las;
+mod preemptive_sita;
 mod processor_sharing;
 pub mod round_robin;
+mod sita;
+mod sqd_sita;
 mod srpt;
 
+pub use decoupled::Decoupled;
 pub use fcfs::Fcfs;
+pub use isqd_sita::IsqdSita;
 pub use las::{Las, LasConfig};
+pub use preemptive_sita::PreemptiveSita;
 pub use processor_sharing::{Fresh, Lone, ProcessorSharing, ProcessorSharingConfig};
+pub use sita::{SitaConfig, SitaFault};
+pub use sqd_sita::SqdSita;
 pub use srpt::Srpt;
+
+use core::ops::Range;
 
 use crate::{Instant, Picos, TaskId, WorkerId};
 
@@ -47,6 +60,9 @@ pub enum Order {
     Queue,
     /// By the key given at [`Pool::enqueue_by`], least first; equal keys first come first served.
     Key,
+    /// As [`Order::Key`], for keys that say who came first: nearly all tasks join behind all others, and most of the
+    /// rest before them.
+    Entry,
 }
 
 /// The host's side of a pool: what a discipline may observe and ask for.
@@ -55,8 +71,12 @@ pub trait Pool {
     fn idle(&self) -> Option<WorkerId>;
     /// Tasks in `lane`.
     fn len(&self, lane: Lane) -> u32;
+    /// Some worker with its [`Pool::seat`] in `seats` that has nothing to run and may be given a task.
+    fn idle_among(&self, seats: Range<u32>) -> Option<WorkerId>;
     /// The task that would be taken next from `lane`.
     fn head(&self, lane: Lane) -> Option<TaskId>;
+    /// The key by which `task` was put into a lane last; under [`Order::Entry`] only.
+    fn key(&self, task: TaskId) -> u64;
     /// Takes the head of `lane`.
     fn take(&mut self, lane: Lane) -> Option<TaskId>;
     /// Puts `task` at an end of a queue lane.
@@ -71,7 +91,11 @@ pub trait Pool {
     /// Asks `worker` to stop its task; [`Discipline::on_stopped`] follows.
     fn preempt(&mut self, worker: WorkerId);
 
-    /// Running tasks of the pool, as a number for [`Pool::running`].
+    /// The place of `worker` among the workers of the pool, from 0.
+    fn seat(&self, worker: WorkerId) -> u32;
+    /// The worker at place `seat`.
+    fn worker(&self, seat: u32) -> WorkerId;
+    /// Workers of the pool, as a number for [`Pool::running`].
     fn workers(&self) -> u32;
     /// What the `i`-th worker of the pool runs, `i <` [`Pool::workers`], unless it has been asked to stop.
     fn running(&self, i: u32) -> Option<(WorkerId, TaskId)>;
@@ -92,6 +116,9 @@ pub enum Stopped {
 
 /// A discipline. One instance per pool.
 pub trait Discipline {
+    /// Does it matter in which order workers stop that stop at the same time? Then [`Discipline::tie`] says it.
+    const TIES: bool = false;
+
     /// Lanes of the pool.
     fn lanes(&self) -> u32 {
         1
@@ -121,11 +148,28 @@ pub trait Discipline {
         why: Stopped,
         pool: &mut impl Pool,
     );
-    /// `task` has completed; `on_free` follows for its worker.
-    fn on_completed(&mut self, _now: Instant, _task: TaskId) {}
-    /// `task` has been moved here from another pool; called for the youngest first, `on_free` follows.
-    fn on_moved(&mut self, _now: Instant, task: TaskId, pool: &mut impl Pool) {
+    /// `task` has completed on `worker`. Unless that loses its core, `on_free` follows.
+    fn on_completed(&mut self, _now: Instant, _worker: WorkerId, _task: TaskId, _pool: &mut impl Pool) {}
+    /// `task` has been moved here from another pool; called for the youngest first, `more` older ones follow. Then
+    /// `on_free` does.
+    fn on_moved(&mut self, _now: Instant, task: TaskId, _more: u32, pool: &mut impl Pool) {
         pool.enqueue(task, 0, End::Head);
+    }
+    /// Of workers whose tasks stop at the same time, the one with the least number is first.
+    fn tie(&self, seat: u32) -> u64 {
+        u64::from(seat)
+    }
+    /// May the worker at `seat`, which rests, look for tasks of other pools?
+    fn may_steal(&self, _seat: u32) -> bool {
+        true
+    }
+    /// What the discipline promises about its pool, and whether it is so: for tests, and for hosts that were told to
+    /// look after every event.
+    ///
+    /// # Errors
+    /// What is not as promised, in words.
+    fn check(&self, _pool: &impl Pool) -> Result<(), lanes::Broken> {
+        Ok(())
     }
 }
 
@@ -144,4 +188,10 @@ pub enum DisciplineConfig {
     Las(LasConfig),
     /// Shortest remaining processing time first; clairvoyant.
     Srpt,
+    /// Lanes by time served, each with servers of its own.
+    PreemptiveSita(SitaConfig),
+    /// Lanes by time served; servers go where a lane has reservations left, and wait for new tasks otherwise.
+    SqdSita(SitaConfig),
+    /// The same, but no server waits while there is work: arrivals interrupt instead.
+    IsqdSita(SitaConfig),
 }

@@ -153,7 +153,7 @@ impl Discipline for ProcessorSharing {
         }
     }
 
-    fn on_completed(&mut self, _now: Instant, _task: TaskId) {
+    fn on_completed(&mut self, _now: Instant, _worker: WorkerId, _task: TaskId, _pool: &mut impl Pool) {
         self.resident -= 1;
     }
 }

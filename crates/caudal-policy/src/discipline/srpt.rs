@@ -69,7 +69,7 @@ impl Discipline for Srpt {
         }
     }
 
-    fn on_moved(&mut self, _now: Instant, task: TaskId, pool: &mut impl Pool) {
+    fn on_moved(&mut self, _now: Instant, task: TaskId, _more: u32, pool: &mut impl Pool) {
         pool.enqueue_by(task, 0, pool.remaining(task).0);
     }
 }

@@ -6,6 +6,7 @@ mod least_work;
 mod power_of_k;
 mod random;
 mod round_robin;
+mod sita;
 
 pub use jbsq::{Jbsq, JbsqConfig};
 pub use jsq::{Jsq, JsqConfig, Ties};
@@ -13,6 +14,7 @@ pub use least_work::LeastWork;
 pub use power_of_k::{PowerOfK, PowerOfKConfig};
 pub use random::Random;
 pub use round_robin::RoundRobin;
+pub use sita::{Sita, SitaDispatchConfig};
 
 use crate::random::Draw;
 use crate::{Picos, PoolId};
@@ -42,6 +44,8 @@ pub trait Pools {
     }
     /// Service time that the unfinished requests of `pool` still need. Clairvoyant: only a simulator knows.
     fn unfinished_work(&mut self, pool: PoolId) -> Picos;
+    /// Service time of the request that is to be placed. Clairvoyant: only a simulator knows.
+    fn arriving_work(&self) -> Picos;
 }
 
 /// The shortest pools: their length, and how many there are.
@@ -121,6 +125,8 @@ pub enum DispatchConfig {
     Jbsq(JbsqConfig),
     /// The pool with the least unfinished work; clairvoyant.
     LeastWork,
+    /// A pool for each range of service times; clairvoyant.
+    Sita(SitaDispatchConfig),
 }
 
 /// Any dispatch policy of this crate: a match that the branch predictor learns.
@@ -138,6 +144,8 @@ pub enum AnyDispatch {
     Jbsq(Jbsq),
     /// See [`LeastWork`].
     LeastWork(LeastWork),
+    /// See [`Sita`].
+    Sita(Sita),
 }
 
 impl From<DispatchConfig> for AnyDispatch {
@@ -149,6 +157,7 @@ impl From<DispatchConfig> for AnyDispatch {
             DispatchConfig::Jsq(config) => AnyDispatch::Jsq(Jsq::new(config)),
             DispatchConfig::Jbsq(config) => AnyDispatch::Jbsq(Jbsq::new(config)),
             DispatchConfig::LeastWork => AnyDispatch::LeastWork(LeastWork),
+            DispatchConfig::Sita(config) => AnyDispatch::Sita(Sita::new(config)),
         }
     }
 }
@@ -158,7 +167,10 @@ impl Dispatch for AnyDispatch {
         match self {
             AnyDispatch::Jsq(_) | AnyDispatch::Jbsq(_) => Asks::Shortest,
             AnyDispatch::PowerOfK(_) => Asks::Counts,
-            AnyDispatch::Random(_) | AnyDispatch::RoundRobin(_) | AnyDispatch::LeastWork(_) => Asks::Nothing,
+            AnyDispatch::Random(_)
+            | AnyDispatch::RoundRobin(_)
+            | AnyDispatch::LeastWork(_)
+            | AnyDispatch::Sita(_) => Asks::Nothing,
         }
     }
 
@@ -175,6 +187,7 @@ impl Dispatch for AnyDispatch {
             AnyDispatch::Jsq(policy) => policy.on_arrival(draw, pools),
             AnyDispatch::Jbsq(policy) => policy.on_arrival(draw, pools),
             AnyDispatch::LeastWork(policy) => policy.on_arrival(draw, pools),
+            AnyDispatch::Sita(policy) => policy.on_arrival(draw, pools),
         }
     }
 

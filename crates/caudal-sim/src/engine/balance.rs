@@ -346,7 +346,8 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         let moved = self.moving.len() as u32;
         self.core.open.shift(from, to, moved);
         while let Some(task) = self.moving.pop() {
-            self.sched.put(&mut self.core, to, task);
+            let more = self.moving.len() as u32;
+            self.sched.put(&mut self.core, to, task, more);
         }
         if O::ON {
             let event = Event::Moved { worker: worker as u32, from: from as u32, tasks: moved };

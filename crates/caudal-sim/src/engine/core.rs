@@ -284,6 +284,7 @@ impl<O: Sink> Core<O> {
             self.dispatcher_free_ps = start_ps;
         }
         let place = &mut self.tasks[task];
+        place.next = worker as u32;
         if !place.started {
             place.started = true;
             place.queued_ps = self.now_ps - place.arrival_ps;
@@ -298,6 +299,15 @@ impl<O: Sink> Core<O> {
             let Task { number, class, .. } = self.tasks[task];
             self.observer.observe(start_ps, Event::Started { worker: worker as u32, number, class });
         }
+    }
+
+    /// Who runs `task`, if anybody does.
+    #[inline]
+    pub(super) fn runner(&self, task: u32) -> Option<usize> {
+        // Of a task that waits, this is some other task, and nobody's name for it.
+        let worker = self.tasks[task].next as usize;
+        let runs = |entry: &Worker| entry.phase == Phase::Running && entry.task == task;
+        self.workers.get(worker).is_some_and(runs).then_some(worker)
     }
 
     /// Work that `worker` has done in its current slice.

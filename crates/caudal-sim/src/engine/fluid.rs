@@ -202,7 +202,7 @@ impl Scheduling for Fluid {
         None
     }
 
-    fn put<O: Sink>(&mut self, core: &mut Core<O>, pool: usize, task: u32) {
+    fn put<O: Sink>(&mut self, core: &mut Core<O>, pool: usize, task: u32, _more: u32) {
         self.arrive(core, pool, task);
     }
 

@@ -93,6 +93,8 @@ pub(super) struct Host<S, R, D, A, O> {
 struct Seen<'a, S, O> {
     core: &'a mut Core<O>,
     sched: &'a mut S,
+    /// The request that is to be placed.
+    task: u32,
 }
 
 impl<S: Scheduling, O: Sink> Pools for Seen<'_, S, O> {
@@ -130,6 +132,9 @@ impl<S: Scheduling, O: Sink> Pools for Seen<'_, S, O> {
     }
     fn unfinished_work(&mut self, pool: PoolId) -> Picos {
         Picos(self.sched.work_left_ps(self.core, pool.index()))
+    }
+    fn arriving_work(&self) -> Picos {
+        Picos(self.core.tasks[self.task].service_ps)
     }
 }
 
@@ -268,7 +273,10 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
                 return true;
             }
             self.core.now_ps = self.core.keys.time_ps(due);
-            let worker = self.core.keys.worker(due);
+            let mut worker = self.core.keys.worker(due);
+            if S::TIES && !self.core.walks {
+                worker = self.first_of_ties(worker);
+            }
             self.core.acting = worker as u32;
             self.at_worker(worker);
             // What a worker does can call for something before the next arrival.
@@ -276,6 +284,22 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
                 return false;
             }
         }
+    }
+
+    /// Of the workers of one pool that have an event now, the one whose it is to act; `worker` is the first by name.
+    /// With thieves about it is always the first by name: where they stand at a time follows from that.
+    #[inline(always)]
+    fn first_of_ties(&self, worker: usize) -> usize {
+        let core = &self.core;
+        if !core.tree.has_rival(worker, core.keys.after(core.now_ps)) {
+            return worker;
+        }
+        let due_now = |other: &usize| {
+            let key = core.tree.get(*other);
+            key != NEVER && core.keys.time_ps(key) == core.now_ps
+        };
+        let mates = core.workers_of(core.workers[worker].pool as usize);
+        mates.filter(due_now).min_by_key(|&other| (self.sched.tie(core, other), other)).unwrap_or(worker)
     }
 
     #[inline(always)]
@@ -341,7 +365,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         if self.sched.free(&mut self.core, worker) {
             return;
         }
-        if self.rebalance.steals() {
+        if self.rebalance.steals() && self.sched.may_steal(&self.core, worker) {
             self.start_walk(worker);
         } else {
             self.go_idle(worker);
@@ -435,7 +459,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
     fn place_by_policy(&mut self, task: u32) {
         let number = self.core.tasks[task].number;
         let draw = Draw::new(self.dispatch_seed, number);
-        let mut seen = Seen { core: &mut self.core, sched: &mut self.sched };
+        let mut seen = Seen { core: &mut self.core, sched: &mut self.sched, task };
         match self.dispatch.on_arrival(draw, &mut seen) {
             // Requests that were held before this one go first.
             Placement::Pool(_) if self.holds && !self.held.is_empty() => {
@@ -514,7 +538,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         while let Some(&task) = self.held.front() {
             let number = self.core.tasks[task].number;
             let draw = Draw::new(self.dispatch_seed, number);
-            let mut seen = Seen { core: &mut self.core, sched: &mut self.sched };
+            let mut seen = Seen { core: &mut self.core, sched: &mut self.sched, task };
             let Some(pool) = self.dispatch.on_room(draw, &mut seen) else { return };
             self.held.pop_front();
             self.deliver(task, pool.index());

@@ -144,7 +144,7 @@ impl Scheduling for Lines {
     }
 
     #[inline(always)]
-    fn put<O: Sink>(&mut self, core: &mut Core<O>, pool: usize, task: u32) {
+    fn put<O: Sink>(&mut self, core: &mut Core<O>, pool: usize, task: u32, _more: u32) {
         self.lines[pool].queue.push_front(&mut core.tasks, task);
         self.joined(core, pool, task);
     }

@@ -39,7 +39,8 @@ use caudal_config::{Costs, Pools, System};
 use caudal_policy::allocation::{Allocation, Triggered};
 use caudal_policy::discipline::round_robin::Turns;
 use caudal_policy::discipline::{
-    Discipline, DisciplineConfig, Las, ProcessorSharing, ProcessorSharingConfig, Srpt,
+    Discipline, DisciplineConfig, IsqdSita, Las, PreemptiveSita, ProcessorSharing, ProcessorSharingConfig,
+    SqdSita, Srpt,
 };
 use caudal_policy::dispatch::{AnyDispatch, Dispatch, DispatchConfig};
 use caudal_policy::rebalance::{
@@ -280,6 +281,15 @@ fn by_discipline<R: Rebalance, O: Sink>(run: &Run<'_>, rebalance: R, observer: O
             built_in(run, fluid(run, Sharing::Equal), rebalance, observer)
         }
         DisciplineConfig::Las(config) => built_in(run, step(run, || Las::new(config)), rebalance, observer),
+        DisciplineConfig::PreemptiveSita(config) => {
+            built_in(run, step(run, || PreemptiveSita::new(config)), rebalance, observer)
+        }
+        DisciplineConfig::SqdSita(config) => {
+            built_in(run, step(run, || SqdSita::new(config)), rebalance, observer)
+        }
+        DisciplineConfig::IsqdSita(config) => {
+            built_in(run, step(run, || IsqdSita::new(config)), rebalance, observer)
+        }
         DisciplineConfig::ProcessorSharing(config) => {
             // A flag is answered between turns, which leaps do not stop at.
             let leaps = costs.dispatcher_quantum.0 == 0 && !rebalance.may_shed();

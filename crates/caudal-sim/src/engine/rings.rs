@@ -134,7 +134,7 @@ impl Scheduling for Rings {
         task.map(|task| task.0)
     }
 
-    fn put<O: Sink>(&mut self, core: &mut Core<O>, pool: usize, task: u32) {
+    fn put<O: Sink>(&mut self, core: &mut Core<O>, pool: usize, task: u32, _more: u32) {
         let work_ps = core.tasks[task].remaining_ps;
         self.rings[pool].admit_front(TaskId(task), work_ps);
         self.mark(core, pool);

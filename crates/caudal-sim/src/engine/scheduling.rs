@@ -18,6 +18,17 @@ pub(super) enum Expired {
 pub(super) trait Scheduling {
     /// Does it look at [`Core::idle`]?
     const ASKS_IDLE: bool = true;
+    /// Does it have an order of its own for workers whose tasks stop at the same time?
+    const TIES: bool = false;
+
+    /// That order: the least is first.
+    fn tie<O: Sink>(&self, _core: &Core<O>, worker: usize) -> u64 {
+        worker as u64
+    }
+    /// May `worker`, which rests, look for tasks of other pools?
+    fn may_steal<O: Sink>(&self, _core: &Core<O>, _worker: usize) -> bool {
+        true
+    }
 
     /// A new task joins `pool`; an idle worker of the pool may begin it.
     fn arrive<O: Sink>(&mut self, core: &mut Core<O>, pool: usize, task: u32);
@@ -29,8 +40,8 @@ pub(super) trait Scheduling {
     fn stealable<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) -> u32;
     /// Takes the oldest of them.
     fn take<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) -> Option<u32>;
-    /// A task from another pool joins at the front; the youngest comes first.
-    fn put<O: Sink>(&mut self, core: &mut Core<O>, pool: usize, task: u32);
+    /// A task from another pool joins at the front; the youngest comes first, `more` older ones follow.
+    fn put<O: Sink>(&mut self, core: &mut Core<O>, pool: usize, task: u32, more: u32);
     /// `worker`, which runs a task, stands still for `cost_ps` more.
     fn delay<O: Sink>(&mut self, core: &mut Core<O>, worker: usize, cost_ps: u64);
     /// When the oldest waiting task of `pool` arrived.

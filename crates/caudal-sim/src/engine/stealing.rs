@@ -488,6 +488,9 @@ impl Pools for Unasked {
     fn unfinished_work(&mut self, _pool: PoolId) -> Picos {
         unreachable!("dispatch that asks nothing")
     }
+    fn arriving_work(&self) -> Picos {
+        unreachable!("dispatch that asks nothing")
+    }
 }
 
 /// The machine as the marks of a run see it.

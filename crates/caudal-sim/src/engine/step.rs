@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
 use caudal_policy::discipline::{Discipline, End, Lane, Order, Pool, Stopped};
 use caudal_policy::{Instant, Picos, TaskId, WorkerId};
@@ -16,12 +17,12 @@ struct Lanes {
     pool: usize,
     /// How many there can be: the first of the pool.
     workers: u32,
-    queues: [Queue; LANES_MAX],
+    queues: Box<[Queue]>,
     /// For lanes ordered by key: (key, entry, task).
     heaps: Vec<BinaryHeap<Reverse<(u64, u64, u32)>>>,
     entries: u64,
     stealable_lane: Lane,
-    keyed: bool,
+    order: Order,
     /// Tasks in `stealable_lane` that have not started.
     fresh: u32,
     waiting: u32,
@@ -33,7 +34,7 @@ impl Lanes {
     /// Takes the head of `lane` with its key and number of entry, which a plain queue does not need.
     #[inline]
     fn pop(&mut self, tasks: &Tasks, lane: Lane) -> Option<(u64, u64, u32)> {
-        if self.keyed {
+        if self.order == Order::Key {
             return self.heaps[lane as usize].pop().map(|Reverse(entry)| entry);
         }
         self.queues[lane as usize].pop_front(tasks).map(|task| (0, 0, task))
@@ -41,7 +42,7 @@ impl Lanes {
 
     /// Puts back what [`Lanes::pop`] took last.
     fn put_back(&mut self, tasks: &mut Tasks, lane: Lane, entry: (u64, u64, u32)) {
-        if self.keyed {
+        if self.order == Order::Key {
             self.heaps[lane as usize].push(Reverse(entry));
         } else {
             self.queues[lane as usize].push_front(tasks, entry.2);
@@ -49,12 +50,11 @@ impl Lanes {
     }
 }
 
-/// Most lanes of a pool.
-const LANES_MAX: usize = 8;
-
 /// Pools under a discipline of type `D`.
 pub(super) struct Step<D> {
     pools: Box<[(D, Lanes)]>,
+    /// By task: the number under which it waits, or waited last; where lanes are in the order of entry.
+    keys: Vec<u64>,
     stretch: f64,
 }
 
@@ -62,15 +62,14 @@ impl<D: Discipline> Step<D> {
     pub(super) fn new(sizes: &[u32], make: impl Fn() -> D, overrun_ps: u64, stretch: f64) -> Step<D> {
         let pool = |(pool, &workers)| {
             let discipline = make();
-            assert!(discipline.lanes() as usize <= LANES_MAX, "{} lanes of {LANES_MAX}", discipline.lanes());
             let lanes = Lanes {
                 pool,
                 workers,
-                queues: [Queue::EMPTY; LANES_MAX],
+                queues: vec![Queue::EMPTY; discipline.lanes() as usize].into_boxed_slice(),
                 heaps: (0..discipline.lanes()).map(|_| BinaryHeap::new()).collect(),
                 entries: 0,
                 stealable_lane: discipline.stealable_lane(),
-                keyed: discipline.order() == Order::Key,
+                order: discipline.order(),
                 fresh: 0,
                 waiting: 0,
                 overrun_ps,
@@ -78,7 +77,7 @@ impl<D: Discipline> Step<D> {
             };
             (discipline, lanes)
         };
-        Step { pools: sizes.iter().enumerate().map(pool).collect(), stretch }
+        Step { pools: sizes.iter().enumerate().map(pool).collect(), keys: Vec::new(), stretch }
     }
 }
 
@@ -86,6 +85,7 @@ impl<D: Discipline> Step<D> {
 struct View<'a, O> {
     core: &'a mut Core<O>,
     lanes: &'a mut Lanes,
+    keys: &'a mut Vec<u64>,
 }
 
 impl<O: Sink> View<'_, O> {
@@ -138,8 +138,15 @@ impl<O: Sink> Pool for View<'_, O> {
     }
 
     #[inline]
+    fn idle_among(&self, seats: Range<u32>) -> Option<WorkerId> {
+        let start = self.core.workers_of(self.lanes.pool).start;
+        let first = self.core.idle.first_from(start + seats.start as usize)?;
+        (first < start + seats.end as usize).then_some(WorkerId(first as u32))
+    }
+
+    #[inline]
     fn len(&self, lane: Lane) -> u32 {
-        if self.lanes.keyed {
+        if self.lanes.order == Order::Key {
             return self.lanes.heaps[lane as usize].len() as u32;
         }
         self.lanes.queues[lane as usize].len()
@@ -147,10 +154,15 @@ impl<O: Sink> Pool for View<'_, O> {
 
     #[inline]
     fn head(&self, lane: Lane) -> Option<TaskId> {
-        if self.lanes.keyed {
+        if self.lanes.order == Order::Key {
             return self.lanes.heaps[lane as usize].peek().map(|Reverse((_, _, task))| TaskId(*task));
         }
         self.lanes.queues[lane as usize].head().map(TaskId)
+    }
+
+    #[inline(always)]
+    fn key(&self, task: TaskId) -> u64 {
+        self.keys[task.index()]
     }
 
     #[inline(always)]
@@ -170,9 +182,20 @@ impl<O: Sink> Pool for View<'_, O> {
         self.joined(task.0, lane);
     }
 
+    #[inline(always)]
     fn enqueue_by(&mut self, task: TaskId, lane: Lane, key: u64) {
-        self.lanes.entries += 1;
-        self.lanes.heaps[lane as usize].push(Reverse((key, self.lanes.entries, task.0)));
+        if self.lanes.order == Order::Entry {
+            if self.keys.len() <= task.index() {
+                self.keys.resize((task.index() + 1).next_power_of_two(), 0);
+            }
+            self.keys[task.index()] = key;
+            let keys = &*self.keys;
+            self.lanes.queues[lane as usize]
+                .insert(&mut self.core.tasks, task.0, |other| keys[other as usize] > key);
+        } else {
+            self.lanes.entries += 1;
+            self.lanes.heaps[lane as usize].push(Reverse((key, self.lanes.entries, task.0)));
+        }
         self.joined(task.0, lane);
     }
 
@@ -209,6 +232,16 @@ impl<O: Sink> Pool for View<'_, O> {
         self.core.schedule(worker, stop_ps);
     }
 
+    #[inline(always)]
+    fn seat(&self, worker: WorkerId) -> u32 {
+        worker.0 - self.core.workers_of(self.lanes.pool).start as u32
+    }
+
+    #[inline(always)]
+    fn worker(&self, seat: u32) -> WorkerId {
+        WorkerId(self.core.workers_of(self.lanes.pool).start as u32 + seat)
+    }
+
     fn workers(&self) -> u32 {
         self.lanes.workers
     }
@@ -220,32 +253,39 @@ impl<O: Sink> Pool for View<'_, O> {
             .then_some((WorkerId(worker as u32), TaskId(entry.task)))
     }
 
+    #[inline]
     fn attained(&self, task: TaskId) -> Picos {
         let entry = &self.core.tasks[task.0];
         let total_ps = work_ps(entry.service_ps, self.core.costs.probe_factor);
         Picos(total_ps - self.remaining(task).0)
     }
 
+    #[inline]
     fn remaining(&self, task: TaskId) -> Picos {
         // Only a running task has work that is not booked yet.
-        let unbooked_ps = self
-            .core
-            .workers_of(self.lanes.pool)
-            .find(|&worker| {
-                let entry = &self.core.workers[worker];
-                entry.phase == Phase::Running && entry.task == task.0
-            })
-            .map_or(0, |worker| self.core.slice_done_ps(worker));
+        let unbooked_ps = self.core.runner(task.0).map_or(0, |worker| self.core.slice_done_ps(worker));
         Picos(self.core.tasks[task.0].remaining_ps - unbooked_ps)
     }
 }
 
 impl<D: Discipline> Scheduling for Step<D> {
+    const TIES: bool = D::TIES;
+
+    fn tie<O: Sink>(&self, core: &Core<O>, worker: usize) -> u64 {
+        let pool = core.workers[worker].pool as usize;
+        self.pools[pool].0.tie((worker - core.workers_of(pool).start) as u32)
+    }
+
+    fn may_steal<O: Sink>(&self, core: &Core<O>, worker: usize) -> bool {
+        let pool = core.workers[worker].pool as usize;
+        self.pools[pool].0.may_steal((worker - core.workers_of(pool).start) as u32)
+    }
+
     #[inline(always)]
     fn arrive<O: Sink>(&mut self, core: &mut Core<O>, pool: usize, task: u32) {
         let (discipline, lanes) = &mut self.pools[pool];
         let now = Instant(core.now_ps);
-        discipline.on_arrival(now, TaskId(task), &mut View { core, lanes });
+        discipline.on_arrival(now, TaskId(task), &mut View { core, lanes, keys: &mut self.keys });
     }
 
     #[inline(always)]
@@ -260,14 +300,15 @@ impl<D: Discipline> Scheduling for Step<D> {
         let done = left.remaining_ps == 0;
         let now = Instant(core.now_ps);
         if done {
-            discipline.on_completed(now, TaskId(task));
+            let mut view = View { core, lanes, keys: &mut self.keys };
+            discipline.on_completed(now, WorkerId(worker as u32), TaskId(task), &mut view);
             core.complete(worker, task, self.stretch);
             return Expired::Completed(task);
         }
         core.tasks[task].quanta += 1;
         let why = if core.workers[worker].stopping { Stopped::Preempted } else { Stopped::Quantum };
         lanes.resumed = false;
-        let mut view = View { core, lanes };
+        let mut view = View { core, lanes, keys: &mut self.keys };
         discipline.on_stopped(now, WorkerId(worker as u32), TaskId(task), why, &mut view);
         if lanes.resumed {
             return Expired::Resumed;
@@ -285,7 +326,7 @@ impl<D: Discipline> Scheduling for Step<D> {
     fn free<O: Sink>(&mut self, core: &mut Core<O>, worker: usize) -> bool {
         let (discipline, lanes) = &mut self.pools[core.workers[worker].pool as usize];
         let now = Instant(core.now_ps);
-        discipline.on_free(now, WorkerId(worker as u32), &mut View { core, lanes });
+        discipline.on_free(now, WorkerId(worker as u32), &mut View { core, lanes, keys: &mut self.keys });
         core.workers[worker].phase == Phase::Running
     }
 
@@ -312,14 +353,14 @@ impl<D: Discipline> Scheduling for Step<D> {
         for entry in passed.into_iter().rev() {
             lanes.put_back(&mut core.tasks, lane, entry);
         }
-        View { core, lanes }.left(found, lane);
+        View { core, lanes, keys: &mut self.keys }.left(found, lane);
         Some(found)
     }
 
-    fn put<O: Sink>(&mut self, core: &mut Core<O>, pool: usize, task: u32) {
+    fn put<O: Sink>(&mut self, core: &mut Core<O>, pool: usize, task: u32, more: u32) {
         let (discipline, lanes) = &mut self.pools[pool];
         let now = Instant(core.now_ps);
-        discipline.on_moved(now, TaskId(task), &mut View { core, lanes });
+        discipline.on_moved(now, TaskId(task), more, &mut View { core, lanes, keys: &mut self.keys });
     }
 
     fn delay<O: Sink>(&mut self, core: &mut Core<O>, worker: usize, cost_ps: u64) {
@@ -332,7 +373,7 @@ impl<D: Discipline> Scheduling for Step<D> {
     fn oldest_ps<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) -> Option<u64> {
         let (_, lanes) = &self.pools[pool];
         if let [_] = lanes.heaps[..]
-            && !lanes.keyed
+            && lanes.order == Order::Queue
         {
             // A plain queue: the head; moved tasks go to the front because they have waited longest.
             return lanes.queues[0].head().map(|task| core.tasks[task].arrival_ps);

@@ -22,7 +22,7 @@ pub(super) struct Task {
     pub(super) overhead_ps: u64,
     /// Its number among all requests of the run.
     pub(super) number: u64,
-    /// The next in its queue.
+    /// The next in its queue; of a task that runs, the worker.
     pub(super) next: u32,
     /// Preemptions so far.
     pub(super) preemptions: u32,
@@ -155,6 +155,30 @@ impl Queue {
             self.tail = id;
         }
         self.head = id;
+        self.len += 1;
+    }
+
+    /// Joins before the first one that it is to `precede`; nearly always that is at one of the ends.
+    #[inline(always)]
+    pub(super) fn insert<T: Linked>(
+        &mut self,
+        tasks: &mut Tasks<T>,
+        id: u32,
+        precedes: impl Fn(u32) -> bool,
+    ) {
+        if self.len == 0 || !precedes(self.tail) {
+            return self.push_back(tasks, id);
+        }
+        if precedes(self.head) {
+            return self.push_front(tasks, id);
+        }
+        let mut before = self.head;
+        while !precedes(tasks[before].next()) {
+            before = tasks[before].next();
+        }
+        let next = tasks[before].next();
+        tasks[id].set_next(next);
+        tasks[before].set_next(id);
         self.len += 1;
     }
 

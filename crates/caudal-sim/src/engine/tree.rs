@@ -47,6 +47,18 @@ impl WinnerTree {
         self.keys[self.leaves + worker]
     }
 
+    /// Does another than `worker`, which has the least key, have one up to `latest`?
+    #[inline(always)]
+    pub(super) fn has_rival(&self, worker: usize, latest: u64) -> bool {
+        let mut node = self.leaves + worker;
+        let mut least_other = NEVER;
+        while node > 1 {
+            least_other = least(least_other, self.keys[node ^ 1]);
+            node >>= 1;
+        }
+        least_other <= latest
+    }
+
     /// log2 of the number of leaves.
     pub(super) fn levels(&self) -> u32 {
         self.levels

@@ -6,7 +6,9 @@ use caudal_policy::allocation::{
     AllocationConfig, CaladanConfig, DelayRangeConfig, Grow, IdleBufferConfig, PerTaskConfig, ShenangoConfig,
     Shrink, Triggers, UtilizationRangeConfig,
 };
-use caudal_policy::discipline::{DisciplineConfig, Fresh, LasConfig, Lone, ProcessorSharingConfig};
+use caudal_policy::discipline::{
+    DisciplineConfig, Fresh, LasConfig, Lone, ProcessorSharingConfig, SitaConfig,
+};
 use caudal_policy::dispatch::{DispatchConfig, JbsqConfig, JsqConfig, PowerOfKConfig, Ties};
 use caudal_policy::rebalance::{
     Amount, RebalanceConfig, StealAndShedConfig, WorkSheddingConfig, WorkStealingConfig,
@@ -52,6 +54,31 @@ pub(crate) fn sharing() -> Vec<DisciplineConfig> {
 pub(crate) fn keyed() -> Vec<DisciplineConfig> {
     let las = [100, 300, 1_000].map(|quantum| DisciplineConfig::Las(LasConfig { quantum: nanos(quantum) }));
     las.into_iter().chain([DisciplineConfig::Srpt]).collect()
+}
+
+/// Lanes by time served, of each kind; [`coherent`] gives them reservations.
+pub(crate) fn lanes() -> Vec<DisciplineConfig> {
+    let mut all = Vec::new();
+    for cutoffs in [&[300][..], &[100, 1_000], &[200, 500, 2_000], &[50, 100, 150, 400, 800]] {
+        let cutoffs: Vec<Picos> = cutoffs.iter().map(|&ns| nanos(ns)).collect();
+        let config = SitaConfig::new(&cutoffs, &vec![1; cutoffs.len() + 1]).expect("sound lanes");
+        all.extend([
+            DisciplineConfig::PreemptiveSita(config),
+            DisciplineConfig::SqdSita(config),
+            DisciplineConfig::IsqdSita(config),
+        ]);
+    }
+    all
+}
+
+/// `config` with as many of its lanes as there are `servers` for, and all of these reserved.
+fn reserved(config: SitaConfig, servers: u32, seed: u64) -> SitaConfig {
+    let lanes = config.lanes().min(servers) as usize;
+    let mut reservations = vec![1; lanes];
+    for server in lanes as u64..u64::from(servers) {
+        reservations[(seed.wrapping_add(server * server) % lanes as u64) as usize] += 1;
+    }
+    SitaConfig::new(&config.cutoffs[..lanes - 1], &reservations).expect("sound lanes")
 }
 
 fn machine(per_core: bool) -> impl Strategy<Value = (u32, Pools)> {
@@ -215,6 +242,16 @@ pub(crate) fn cases(among: Among, requests: u64) -> impl Strategy<Value = Case> 
 
 /// Changes what the reader of files would refuse.
 fn coherent(mut case: Case) -> Case {
+    if let DisciplineConfig::PreemptiveSita(config)
+    | DisciplineConfig::SqdSita(config)
+    | DisciplineConfig::IsqdSita(config) = &mut case.discipline
+    {
+        if matches!(case.pools, Pools::Sizes(_)) {
+            case.pools = Pools::Equal(1);
+        }
+        let sizes = case.pools.sizes(case.cores).expect("pools that fit the machine");
+        *config = reserved(*config, sizes[0], case.seed);
+    }
     let pools = case.pools.count(case.cores);
     if case.cores > 1 && pools == 1 {
         case.rebalance = RebalanceConfig::None;

@@ -155,7 +155,23 @@ impl<D: Discipline> Host<D> {
         let arrival = self.next_arrival_ps.map(|at_ps| (at_ps, Next::Arrival));
         let dispatcher = self.at_dispatcher.front().map(|first| (first.0, Next::Dispatcher));
         let tick = self.next_tick_ps.map(|at_ps| (at_ps, Next::Tick));
-        workers.chain(deliveries).chain(arrival).chain(dispatcher).chain(tick).min()
+        let first = workers.chain(deliveries).chain(arrival).chain(dispatcher).chain(tick).min()?;
+        match first {
+            (at_ps, Next::Worker(worker)) if D::TIES && self.order.is_empty() => {
+                Some((at_ps, Next::Worker(self.first_of_ties(worker, at_ps))))
+            }
+            _ => Some(first),
+        }
+    }
+
+    /// Of the workers of its pool that have an event at the time of the first one by name, the one who is to act.
+    fn first_of_ties(&self, first: usize, at_ps: u64) -> usize {
+        let pool = self.machine.workers[first].pool;
+        let mates = self.machine.workers_of(pool);
+        let seat = |worker: usize| (worker - mates.start) as u32;
+        let due = mates.clone().filter(|&worker| self.machine.workers[worker].due_ps == Some(at_ps));
+        due.min_by_key(|&worker| (self.disciplines[pool].tie(seat(worker)), worker))
+            .expect("the first one is due")
     }
 
     fn at_arrival(&mut self) -> bool {
@@ -178,6 +194,7 @@ impl<D: Discipline> Host<D> {
             overhead_ps: 0,
             preemptions: 0,
             quanta: 0,
+            key: 0,
         });
         self.books.arrived(number as u64);
         self.machine.account.offered_ps += u128::from(stretched_ps.max(service_ps));
@@ -211,7 +228,7 @@ impl<D: Discipline> Host<D> {
             return;
         }
         let draw = self.draw(DISPATCH, task as u64);
-        match self.dispatch.on_arrival(draw, &mut Seen { machine: &self.machine, open }) {
+        match self.dispatch.on_arrival(draw, &mut Seen { machine: &self.machine, open, task }) {
             Placement::Pool(pool) if self.held.is_empty() => self.deliver(task, pool.index()),
             Placement::Pool(_) | Placement::Hold => {
                 self.held.push_back(task);
@@ -230,7 +247,8 @@ impl<D: Discipline> Host<D> {
         while let Some(&task) = self.held.front() {
             let draw = self.draw(DISPATCH, task as u64);
             let open = self.open_pools();
-            let Some(pool) = self.dispatch.on_room(draw, &mut Seen { machine: &self.machine, open }) else {
+            let Some(pool) = self.dispatch.on_room(draw, &mut Seen { machine: &self.machine, open, task })
+            else {
                 return;
             };
             self.held.pop_front();
@@ -301,7 +319,9 @@ impl<D: Discipline> Host<D> {
         self.machine.workers[worker].doing = Doing::Deciding;
         let entry = &mut self.machine.tasks[task];
         if entry.done_ps == entry.work_ps {
-            self.disciplines[pool].on_completed(now, TaskId(task as u32));
+            let mut view = View { machine: &mut self.machine, pool };
+            let worker_id = WorkerId(worker as u32);
+            self.disciplines[pool].on_completed(now, worker_id, TaskId(task as u32), &mut view);
             return self.completed(worker, task, pool);
         }
         entry.quanta += 1;
@@ -351,7 +371,10 @@ impl<D: Discipline> Host<D> {
         if self.finds_own(worker) {
             return;
         }
-        if self.order.is_empty() { self.go_idle(worker) } else { self.start_walk(worker) }
+        let pool = self.machine.workers[worker].pool;
+        let seat = (worker - self.machine.workers_of(pool).start) as u32;
+        let walks = !self.order.is_empty() && self.disciplines[pool].may_steal(seat);
+        if walks { self.start_walk(worker) } else { self.go_idle(worker) }
     }
 
     /// Does `worker` find something to run in its own pool?
@@ -367,6 +390,7 @@ impl<D: Discipline> Host<D> {
 struct Seen<'a> {
     machine: &'a Machine,
     open: Vec<usize>,
+    task: usize,
 }
 
 impl Seen<'_> {
@@ -409,5 +433,8 @@ impl Pools for Seen<'_> {
     }
     fn unfinished_work(&mut self, pool: PoolId) -> Picos {
         Picos(self.unfinished_tasks(pool.index()).iter().map(|&task| self.machine.left_ps(task)).sum())
+    }
+    fn arriving_work(&self) -> Picos {
+        Picos(self.machine.tasks[self.task].service_ps)
     }
 }

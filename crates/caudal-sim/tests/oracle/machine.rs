@@ -20,6 +20,8 @@ pub(crate) struct Task {
     pub(crate) overhead_ps: u64,
     pub(crate) preemptions: u64,
     pub(crate) quanta: u64,
+    /// Under which it waited last.
+    pub(crate) key: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -250,6 +252,11 @@ impl Pool for View<'_> {
         found.map(|worker| WorkerId(worker as u32))
     }
 
+    fn idle_among(&self, seats: Range<u32>) -> Option<WorkerId> {
+        let is_idle = |seat: &u32| self.machine.workers[self.worker(*seat).index()].doing == Doing::Idle;
+        seats.clone().find(is_idle).map(|seat| self.worker(seat))
+    }
+
     fn len(&self, lane: Lane) -> u32 {
         self.machine.pools[self.pool].lanes[lane as usize].len() as u32
     }
@@ -261,7 +268,18 @@ impl Pool for View<'_> {
 
     fn take(&mut self, lane: Lane) -> Option<TaskId> {
         let lane = self.lane(lane);
-        (!lane.is_empty()).then(|| TaskId(lane.remove(0).1 as u32))
+        if lane.is_empty() {
+            return None;
+        }
+        let (key, task) = lane.remove(0);
+        self.machine.tasks[task].key = key;
+        Some(TaskId(task as u32))
+    }
+
+    fn key(&self, task: TaskId) -> u64 {
+        let lanes = self.machine.pools[self.pool].lanes.iter().flatten();
+        let waiting = lanes.copied().find(|&(_, other)| other == task.index());
+        waiting.map_or(self.machine.tasks[task.index()].key, |(key, _)| key)
     }
 
     fn enqueue(&mut self, task: TaskId, lane: Lane, end: End) {
@@ -305,6 +323,14 @@ impl Pool for View<'_> {
             entry.stopping = true;
             entry.due_ps = Some(due_ps.min(now_ps.max(entry.paying_until_ps)));
         }
+    }
+
+    fn seat(&self, worker: WorkerId) -> u32 {
+        worker.0 - self.machine.first_worker[self.pool] as u32
+    }
+
+    fn worker(&self, seat: u32) -> WorkerId {
+        WorkerId(self.machine.first_worker[self.pool] as u32 + seat)
     }
 
     fn workers(&self) -> u32 {

@@ -19,7 +19,9 @@ mod host;
 mod machine;
 mod moves;
 
-use caudal_policy::discipline::{DisciplineConfig, Fcfs, Las, ProcessorSharing, Srpt};
+use caudal_policy::discipline::{
+    DisciplineConfig, Fcfs, IsqdSita, Las, PreemptiveSita, ProcessorSharing, SqdSita, Srpt,
+};
 use caudal_sim::engine::Run;
 
 pub(crate) use books::{ClassTotals, Record};
@@ -33,5 +35,10 @@ pub(crate) fn simulate(run: &Run<'_>) -> Record {
         DisciplineConfig::ProcessorSharing(config) => {
             host::Host::new(run, || ProcessorSharing::new(config)).run()
         }
+        DisciplineConfig::PreemptiveSita(config) => {
+            host::Host::new(run, || PreemptiveSita::new(config)).run()
+        }
+        DisciplineConfig::SqdSita(config) => host::Host::new(run, || SqdSita::new(config)).run(),
+        DisciplineConfig::IsqdSita(config) => host::Host::new(run, || IsqdSita::new(config)).run(),
     }
 }

@@ -116,9 +116,9 @@ impl<D: Discipline> Host<D> {
         self.machine.pools[from].unfinished -= amount;
         self.machine.pools[to].unfinished += amount;
         let now = Instant(self.machine.now_ps);
-        for &task in moving.iter().rev() {
+        for (more, &task) in moving.iter().enumerate().rev() {
             let mut view = View { machine: &mut self.machine, pool: to };
-            self.disciplines[to].on_moved(now, TaskId(task as u32), &mut view);
+            self.disciplines[to].on_moved(now, TaskId(task as u32), more as u32, &mut view);
         }
         self.machine.log(Event::Moved { worker: worker as u32, from: from as u32, tasks: amount });
     }

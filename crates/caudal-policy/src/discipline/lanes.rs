@@ -1,0 +1,318 @@
+//! Algorithm 1 of Q-Zilla as a state machine: which lane does a server join, and whom does an arrival interrupt?
+//!
+//! Every worker of the pool has a *seat*. A seat that runs a task counts for the task's lane; one that has been called
+//! to lane 0 counts for lane 0 from then on, though its task is still stopping; one that does nothing counts for none,
+//! which is what waiting at lane 0 comes to. The running tasks of a lane are linked by their entry number, so that the
+//! youngest is known. Numbers only grow: who entered the pool, or a lane, later has the greater one.
+//!
+//! What it relies on is checked where it is cheap: a seat is joined only when it is free, and called only when it runs.
+//!
+//! Source: Mirhosseini et al., HPCA 2020, section 3.2, equations 1 and 3, and Algorithm 1.
+
+use alloc::boxed::Box;
+use alloc::vec;
+use core::fmt;
+
+use super::Lane;
+use crate::list::List;
+
+/// No seat.
+const NOBODY: u32 = u32::MAX;
+
+/// What the worker of a seat does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Doing {
+    /// No task.
+    Nothing,
+    /// It runs a task of this lane.
+    Running(Lane),
+    /// Called to lane 0 from a task of this lane, which is stopping.
+    Called(Lane),
+    /// Called to lane 0, its task has stopped.
+    Awaited,
+    /// On its way from a task that has stopped to the next decision.
+    Between,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Seat {
+    doing: Doing,
+    /// Of the task that it runs, or ran last.
+    entry: u64,
+    /// Neighbours among the running tasks of the lane.
+    younger: u32,
+    older: u32,
+}
+
+/// Servers and reservations of the lanes of one pool. See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Lanes {
+    lanes: u32,
+    /// By lane: servers that count for it or a higher one.
+    servers: [u32; Lanes::MAX],
+    /// By lane: reservations of it and all higher ones.
+    reserved: [u32; Lanes::MAX],
+    /// By lane: the seat that runs its youngest task.
+    youngest: [u32; Lanes::MAX],
+    seats: Box<[Seat]>,
+    /// Workers between a task that has stopped and their next decision.
+    in_transit: u32,
+}
+
+/// What Algorithm 1 promises and does not keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Broken {
+    /// More servers count for this lane and all higher ones than they have reservations (equation 1), and it is
+    /// not because they would have been idle.
+    Upper(Lane),
+    /// Fewer servers count for this lane than equation 3 gives it.
+    Lower(Lane),
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Broken::Upper(lane) => {
+                write!(f, "lane {lane} and those above it have too many servers (equation 1)")
+            }
+            Broken::Lower(lane) => write!(f, "lane {lane} has too few servers (equation 3)"),
+        }
+    }
+}
+
+impl Lanes {
+    /// Most lanes of a pool.
+    pub const MAX: usize = List::<u32>::CAPACITY;
+
+    /// A pool with a server for each of `reservations`, which are by lane.
+    ///
+    /// # Panics
+    /// If there is no lane, too many of them, or one without a reservation.
+    pub fn new(reservations: &[u32]) -> Lanes {
+        let lanes = reservations.len();
+        assert!((1..=Lanes::MAX).contains(&lanes), "{lanes} lanes");
+        assert!(reservations.iter().all(|&count| count > 0), "a lane without a reservation");
+        let mut reserved = [0; Lanes::MAX];
+        for lane in 0..lanes {
+            reserved[lane] = reservations[lane..].iter().sum();
+        }
+        let seat = Seat { doing: Doing::Nothing, entry: 0, younger: NOBODY, older: NOBODY };
+        Lanes {
+            lanes: lanes as u32,
+            servers: [0; Lanes::MAX],
+            reserved,
+            youngest: [NOBODY; Lanes::MAX],
+            seats: vec![seat; reserved[0] as usize].into_boxed_slice(),
+            in_transit: 0,
+        }
+    }
+
+    /// How many there are.
+    #[inline]
+    pub fn count(&self) -> u32 {
+        self.lanes
+    }
+
+    /// Phase 1: the highest lane with waiting tasks that may have one more server (lines 2 to 15).
+    #[inline(always)]
+    pub fn within_bounds(&self, waits: impl Fn(Lane) -> bool) -> Option<Lane> {
+        for lane in (0..self.lanes).rev() {
+            let (servers, reserved) = (self.servers[lane as usize], self.reserved[lane as usize]);
+            if servers < reserved && waits(lane) {
+                return Some(lane);
+            }
+            // Then nothing waits in a lower lane.
+            if servers > reserved {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// Phase 2: the lowest lane with waiting tasks (lines 16 to 21).
+    #[inline]
+    pub fn beyond_bounds(&self, waits: impl Fn(Lane) -> bool) -> Option<Lane> {
+        (0..self.lanes).find(|&lane| waits(lane))
+    }
+
+    /// Whom an arrival interrupts: the youngest running task of the highest lane that breaks the upper bound, as the
+    /// seat of its worker (lines 30 to 41).
+    #[inline(always)]
+    pub fn to_interrupt(&self) -> Option<u32> {
+        for lane in (0..self.lanes as usize).rev() {
+            if self.servers[lane] > self.reserved[lane] {
+                let seat = self.youngest[lane];
+                return (seat != NOBODY).then_some(seat);
+            }
+        }
+        None
+    }
+
+    /// The worker of `seat` begins a task that entered `lane` as number `entry`.
+    #[inline(always)]
+    pub fn join(&mut self, seat: u32, lane: Lane, entry: u64) {
+        self.settle(seat);
+        self.count_for(lane);
+        // Nearly always the youngest of its lane; one that was interrupted while a younger one began may not be.
+        let (mut younger, mut older) = (NOBODY, self.youngest[lane as usize]);
+        while older != NOBODY && self.seats[older as usize].entry > entry {
+            (younger, older) = (older, self.seats[older as usize].older);
+        }
+        self.seats[seat as usize] = Seat { doing: Doing::Running(lane), entry, younger, older };
+        match younger {
+            NOBODY => self.youngest[lane as usize] = seat,
+            _ => self.seats[younger as usize].older = seat,
+        }
+        if older != NOBODY {
+            self.seats[older as usize].younger = seat;
+        }
+    }
+
+    /// The worker of `seat` has been asked to stop its task and to come to lane 0.
+    #[inline]
+    pub fn call(&mut self, seat: u32) {
+        if let Doing::Running(lane) = self.seats[seat as usize].doing {
+            self.unlink(seat, lane);
+            self.count_for(0);
+            self.seats[seat as usize].doing = Doing::Called(lane);
+        }
+    }
+
+    /// The task of `seat` has completed or stopped: its lane, and whether the worker had been called to lane 0.
+    ///
+    /// # Panics
+    /// If there was none.
+    #[inline(always)]
+    pub fn leave(&mut self, seat: u32) -> (Lane, bool) {
+        let (lane, called) = match self.seats[seat as usize].doing {
+            Doing::Running(lane) => {
+                self.unlink(seat, lane);
+                (lane, false)
+            }
+            Doing::Called(lane) => {
+                self.servers[0] -= 1;
+                (lane, true)
+            }
+            Doing::Nothing | Doing::Awaited | Doing::Between => unreachable!("only what runs can stop"),
+        };
+        self.seats[seat as usize].doing = Doing::Nothing;
+        (lane, called)
+    }
+
+    /// The worker of `seat` is on its way from a task that has stopped; to lane 0, if it was `called` there.
+    #[inline]
+    pub fn await_server(&mut self, seat: u32, called: bool) {
+        self.in_transit += 1;
+        if called {
+            self.count_for(0);
+        }
+        self.seats[seat as usize].doing = if called { Doing::Awaited } else { Doing::Between };
+    }
+
+    /// The worker of `seat` is free to decide; is it awaited at lane 0?
+    #[inline(always)]
+    pub fn arrive(&mut self, seat: u32) -> bool {
+        let awaited = self.seats[seat as usize].doing == Doing::Awaited;
+        self.settle(seat);
+        awaited
+    }
+
+    /// Number of the task that `seat` runs, or ran last.
+    #[inline]
+    pub fn entry(&self, seat: u32) -> u64 {
+        self.seats[seat as usize].entry
+    }
+
+    /// The order of workers whose tasks stop at the same time: those that were called to lane 0 first, so that their
+    /// tasks wait in their lanes again before anybody looks there; then by entry.
+    #[inline]
+    pub fn tie(&self, seat: u32) -> u64 {
+        let Seat { doing, entry, .. } = self.seats[seat as usize];
+        if matches!(doing, Doing::Called(_)) { 0 } else { entry }
+    }
+
+    /// The first promise that is not kept, where `waits` tells how many tasks wait in a lane. Workers that are on their
+    /// way between two tasks count for whichever lane needs them.
+    ///
+    /// # Errors
+    /// The highest lane at fault.
+    pub fn check(&self, interruptible: bool, waits: impl Fn(Lane) -> u32) -> Result<(), Broken> {
+        let waiting_below = |lane: Lane| (0..lane).any(|lower| waits(lower) > self.in_transit);
+        for lane in (0..self.lanes).rev() {
+            let at = lane as usize;
+            let (servers, reserved) = (self.servers[at], self.reserved[at]);
+            let above = self.servers.get(at + 1).copied().unwrap_or(0);
+            if servers > reserved && (!interruptible || waiting_below(lane)) {
+                return Err(Broken::Upper(lane));
+            }
+            let due = (servers - above + waits(lane)).min(reserved.saturating_sub(above));
+            if servers - above + self.in_transit < due {
+                return Err(Broken::Lower(lane));
+            }
+        }
+        Ok(())
+    }
+
+    /// The worker of `seat` is not on its way any more.
+    #[inline(always)]
+    fn settle(&mut self, seat: u32) {
+        let doing = self.seats[seat as usize].doing;
+        if doing == Doing::Nothing {
+            return;
+        }
+        assert!(matches!(doing, Doing::Awaited | Doing::Between), "a worker runs one task at a time");
+        self.in_transit -= 1;
+        self.servers[0] -= u32::from(doing == Doing::Awaited);
+        self.seats[seat as usize].doing = Doing::Nothing;
+    }
+
+    #[inline(always)]
+    fn count_for(&mut self, lane: Lane) {
+        for servers in &mut self.servers[..=lane as usize] {
+            *servers += 1;
+        }
+    }
+
+    #[inline(always)]
+    fn unlink(&mut self, seat: u32, lane: Lane) {
+        for servers in &mut self.servers[..=lane as usize] {
+            *servers -= 1;
+        }
+        let Seat { younger, older, .. } = self.seats[seat as usize];
+        match younger {
+            NOBODY => self.youngest[lane as usize] = older,
+            _ => self.seats[younger as usize].older = older,
+        }
+        if older != NOBODY {
+            self.seats[older as usize].younger = younger;
+        }
+    }
+}
+
+/// Numbers of tasks that enter a pool, or a lane of it, in their order.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Entries {
+    last: u64,
+    /// The last number of the tasks that are being moved here.
+    moved_to: u64,
+}
+
+impl Entries {
+    /// The number of a task that enters a lane now.
+    #[inline(always)]
+    pub(super) fn enter(&mut self) -> u64 {
+        self.last += 1;
+        self.last
+    }
+
+    /// The number of a task that is moved into a lane now, with `more` older ones to follow.
+    pub(super) fn enter_before(&mut self, more: u32) -> u64 {
+        // They come youngest first, and the last of them closes the gap.
+        let entry = self.last + 1 + u64::from(more);
+        self.moved_to = self.moved_to.max(entry);
+        if more == 0 {
+            self.last = self.moved_to;
+        }
+        entry
+    }
+}

@@ -1,0 +1,57 @@
+//! Size-interval task assignment (SITA): each pool gets the requests of one range of service times.
+//!
+//! ## What it does
+//! A request goes to pool 0 if its service time is at most the first cutoff, to pool 1 if it is at most the second, and so
+//! on. With one core a pool that is the original SITA; with more, the pools are *ganged*. Clairvoyant: it knows every
+//! service time.
+//! ## When it helps
+//! Service times that differ a lot: short requests never wait behind long ones. Without preemption, and without any
+//! knowledge of queues.
+//! ## When it hurts
+//! Service times are not known; and pools rest while requests wait in others, the more so the more pools there are. The
+//! runtime refuses it: a line to compare with.
+//! ## Parameters
+//! * `cutoffs`: one less than there are pools, in increasing order, such as `["2us", "40us"]`.
+//! ## Source
+//! Harchol-Balter, Crovella, Murta, *J. Parallel and Distributed Computing* 1999; Mirhosseini et al., HPCA 2020, section
+//! 2.2 and, for ganged pools, section 3.1.
+//! ## Example
+//! `dispatch = { policy = "sita", cutoffs = ["2us", "40us"] }`, with `pools = [13, 2, 1]`
+
+use super::{Asks, Dispatch, Placement, Pools};
+use crate::random::Draw;
+use crate::{List, Picos, PoolId};
+
+/// What a policy file says.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct SitaDispatchConfig {
+    /// Up to which service time a pool is for, by pool; the last pool has none.
+    pub cutoffs: List<Picos>,
+}
+
+/// The state machine. See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Sita(SitaDispatchConfig);
+
+impl Sita {
+    /// A dispatcher with the cutoffs of `config`.
+    pub fn new(config: SitaDispatchConfig) -> Sita {
+        Sita(config)
+    }
+}
+
+impl Dispatch for Sita {
+    fn asks(&self) -> Asks {
+        Asks::Nothing
+    }
+
+    #[inline]
+    fn on_arrival(&mut self, _draw: Draw, pools: &mut impl Pools) -> Placement {
+        let work = pools.arriving_work();
+        let pool = self.0.cutoffs.iter().filter(|&&cutoff| cutoff < work).count();
+        Placement::Pool(PoolId(pool as u32))
+    }
+}
