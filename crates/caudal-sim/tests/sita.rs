@@ -8,13 +8,16 @@ mod sita_model;
 
 use caudal_config::Costs;
 use caudal_policy::Picos;
+use caudal_policy::discipline::lanes::Broken;
 use caudal_policy::discipline::{DisciplineConfig, SitaConfig};
 use caudal_sim::engine::{Event, Length};
 use proptest::prelude::*;
 use proptest::sample::select;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 
 use common::{Case, Gaps, Sizes};
-use sita_model::{Kind, Model};
+use sita_model::{Kind, Model, Mutant, Ran};
 
 /// Tasks of a trace.
 const TASKS: u64 = 300;
@@ -56,11 +59,14 @@ impl Trace {
         self.run(DisciplineConfig::IsqdSita(self.lanes))
     }
 
+    /// (arrival, service) of all tasks, in ps.
+    fn tasks(&self) -> Vec<(u64, u64)> {
+        self.preemptive().iter().map(|times| (times.arrival_ps, times.service_ps)).collect()
+    }
+
     /// The same trace in the model.
-    fn model(&self, kind: Kind) -> Vec<u64> {
-        let tasks: Vec<(u64, u64)> =
-            self.preemptive().iter().map(|times| (times.arrival_ps, times.service_ps)).collect();
-        Model::new(kind, &self.lanes, &tasks).run()
+    fn model(&self, kind: Kind) -> Ran {
+        Model::new(kind, &self.lanes, &self.tasks()).run()
     }
 }
 
@@ -127,7 +133,7 @@ fn the_engine_does_what_the_model_does() {
             ("SQD", Kind::Decoupled, trace.sqd()),
             ("ISQD", Kind::Interruptible, trace.isqd()),
         ] {
-            let model = trace.model(kind);
+            let model = trace.model(kind).completions;
             let differs = completions(&engine).iter().zip(&model).position(|(engine, model)| engine != model);
             if let Some(number) = differs {
                 return Err(format!("{name}, task {number}: {:?}, model {}", engine[number], model[number]));
@@ -146,6 +152,94 @@ fn nobody_is_later_than_under_ganged_lanes() {
         never_later(&isqd, &preemptive).map_err(|why| format!("ISQD against PG-SITA: {why}"))?;
         never_later(&isqd, &sqd).map_err(|why| format!("ISQD against SQD: {why}"))
     });
+}
+
+/// Equations 1 and 3, after every event.
+#[test]
+fn bounds_hold_at_every_event() {
+    check(300, |trace| {
+        for discipline in [DisciplineConfig::SqdSita(trace.lanes), DisciplineConfig::IsqdSita(trace.lanes)] {
+            if let Some(broken) = (Case { discipline, ..trace.case.clone() }).ready().inspect(|_| true) {
+                return Err(broken);
+            }
+        }
+        Ok(())
+    });
+}
+
+/// Where a preemption takes time, which the paper leaves out, SQD-SITA still never has too many servers in high lanes.
+#[test]
+fn the_upper_bound_holds_at_a_cost() {
+    check(300, |trace| {
+        let costs = Costs { preemption: Picos::from_nanos(100), ..Costs::FREE };
+        let discipline = DisciplineConfig::SqdSita(trace.lanes);
+        let too_many = |broken| matches!(broken, Broken::Upper(_));
+        Case { discipline, costs, ..trace.case.clone() }.ready().inspect(too_many).map_or(Ok(()), Err)
+    });
+}
+
+/// Corollary 2: a server follows its task to the next lane unless that would break the upper bound.
+#[test]
+fn servers_follow_their_tasks() {
+    check(300, |trace| match trace.model(Kind::Decoupled).strayed {
+        None => Ok(()),
+        Some(task) => Err(format!("the server of task {task} took another one")),
+    });
+}
+
+/// As cutoffs go to 0, all tasks are in the last lane: its reservations are what SQD-SITA and preemptive SITA come to,
+/// and all servers what ISQD-SITA comes to.
+#[test]
+fn lanes_without_length_are_one_queue() {
+    check(100, |trace| {
+        let cutoffs: Vec<Picos> = (1..=trace.lanes.cutoffs.len() as u64).map(Picos).collect();
+        let lanes = SitaConfig::new(&cutoffs, &trace.lanes.reservations).expect("rising cutoffs");
+        let short = Trace { lanes, ..trace.clone() };
+        let last = *trace.lanes.reservations.last().expect("a lane");
+        let (servers, load) = (trace.case.cores, trace.case.load);
+        let few = Case {
+            cores: last,
+            allocated: last,
+            load: load * f64::from(servers) / f64::from(last),
+            ..trace.case.clone()
+        };
+        let last_lane = Trace { case: few, ..trace.clone() }.run(DisciplineConfig::Fcfs);
+        alike(&short.preemptive(), &last_lane)?;
+        alike(&short.sqd(), &last_lane)?;
+        alike(&short.isqd(), &trace.run(DisciplineConfig::Fcfs))
+    });
+}
+
+/// Do all tasks complete at the same time, to the nanosecond? But for those that end before the last lane.
+fn alike(one: &[Times], other: &[Times]) -> Result<(), String> {
+    let differ = |(one, other): &(&Times, &Times)| {
+        let together = one.completion_ps.abs_diff(other.completion_ps) <= 1_000;
+        one.arrival_ps != other.arrival_ps || !together && one.service_ps > 10
+    };
+    one.iter().zip(other).find(differ).map_or(Ok(()), |pair| Err(format!("{pair:?}")))
+}
+
+/// How many of 200 traces show that `mutant` is not the algorithm: somebody is later than under preemptive SITA, or
+/// under SQD-SITA.
+fn traces_that_notice(mutant: Mutant) -> usize {
+    let mut runner = TestRunner::deterministic();
+    let traces = (0..200).map(|_| traces().new_tree(&mut runner).expect("a trace").current());
+    let notices = |trace: &Trace| {
+        let run = |kind| Model::new(kind, &trace.lanes, &trace.tasks()).mutate(mutant).run().completions;
+        let (preemptive, sqd, isqd) = (run(Kind::Preemptive), run(Kind::Decoupled), run(Kind::Interruptible));
+        let later = |better: &[u64], worse: &[u64]| better.iter().zip(worse).any(|(a, b)| a > b);
+        later(&sqd, &preemptive) || later(&isqd, &preemptive) || later(&isqd, &sqd)
+    };
+    traces.filter(notices).count()
+}
+
+#[test]
+fn corollaries_tell_the_algorithm_from_what_is_like_it() {
+    assert_eq!(traces_that_notice(Mutant::None), 0);
+    for mutant in [Mutant::RequeueAtTail, Mutant::PreemptOldest, Mutant::TiesByServer] {
+        let noticed = traces_that_notice(mutant);
+        assert!(noticed > 2, "{mutant:?}: {noticed} of 200 traces");
+    }
 }
 
 /// One lane is a queue that all servers share.

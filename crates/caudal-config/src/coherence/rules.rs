@@ -159,6 +159,18 @@ pub(super) const RULES: &[Rule] = &[
         broken: |system, _| reserved_wrong(system),
     },
     Rule {
+        name: "lanes-of-their-own",
+        refused: "preemptive SITA with an allocation policy, or with fewer cores than the machine has",
+        why: "a core that is given back would leave its lane, and the tasks there, without a server",
+        instead: "set allocation = \"static\", or take \"sqd-sita\" or \"isqd-sita\"",
+        runtime_only: false,
+        keys: &["system.allocation", "system.discipline"],
+        broken: |system, _| {
+            matches!(system.discipline, DisciplineConfig::PreemptiveSita(_))
+                && (system.allocation != AllocationConfig::Static || system.cores_allocated < system.cores)
+        },
+    },
+    Rule {
         name: "sita-dispatch",
         refused: "SITA dispatch with cutoffs that are not one less than the pools, or not rising",
         why: "each pool is for the service times up to its cutoff, the last one for all longer ones",

@@ -7,8 +7,9 @@
 //!   nothing is paid (an *elided* preemption).
 //! * A task that an arrival interrupts goes back under the number that it has, which is before all that wait in its
 //!   lane; behind them, it could finish later than under ganged lanes (the paper's corollary 1).
-//! * A worker that is called to lane 0 stays called until it is free, whatever ends its task. If it reaches its cutoff
-//!   at the very time of the arrival, its task moves on to the next lane first.
+//! * When a host says that it is too late to interrupt a task, because it stops by itself, it is seen who has to give way
+//!   when that has happened. Where order matters to the last picosecond ([`Discipline::TIES`]), all that stop at a time
+//!   have stopped before anybody arrives, and it is never too late.
 
 use super::lanes::{Broken, Entries, Lanes};
 use super::sita::{Cutoffs, SitaConfig};
@@ -22,6 +23,8 @@ pub struct Decoupled<const INTERRUPTIBLE: bool> {
     lanes: Lanes,
     cutoffs: Cutoffs,
     entries: Entries,
+    /// The seat of a worker that stops by itself now, before it is seen whom the last arrivals interrupt.
+    due: Option<u32>,
 }
 
 impl<const INTERRUPTIBLE: bool> Decoupled<INTERRUPTIBLE> {
@@ -31,7 +34,7 @@ impl<const INTERRUPTIBLE: bool> Decoupled<INTERRUPTIBLE> {
     /// If `config` is at [fault](SitaConfig::fault).
     pub fn new(config: SitaConfig) -> Self {
         let (cutoffs, lanes) = (Cutoffs::new(&config), Lanes::new(&config.reservations));
-        Decoupled { lanes, cutoffs, entries: Entries::default() }
+        Decoupled { lanes, cutoffs, entries: Entries::default(), due: None }
     }
 
     /// The lane that a free server joins, if any.
@@ -39,6 +42,31 @@ impl<const INTERRUPTIBLE: bool> Decoupled<INTERRUPTIBLE> {
     fn choose(&self, waits: impl Fn(Lane) -> bool) -> Option<Lane> {
         let chosen = self.lanes.within_bounds(&waits);
         if INTERRUPTIBLE && chosen.is_none() { self.lanes.beyond_bounds(&waits) } else { chosen }
+    }
+
+    /// Calls a server to lane 0, if one has to give way.
+    #[inline(always)]
+    fn interrupt(&mut self, pool: &mut impl Pool) {
+        let Some(seat) = self.lanes.to_interrupt() else { return };
+        if pool.preempt(pool.worker(seat)) {
+            self.lanes.call(seat);
+        } else {
+            self.due = Some(seat);
+        }
+    }
+
+    /// The worker of `seat` has decided what to do; if arrivals waited for that, it is seen whom they interrupt.
+    #[inline(always)]
+    fn decided(&mut self, seat: u32, pool: &mut impl Pool) {
+        if !INTERRUPTIBLE || self.due != Some(seat) {
+            return;
+        }
+        self.due = None;
+        for _ in self.lanes.promised(0)..pool.len(0) {
+            if self.due.is_none() {
+                self.interrupt(pool);
+            }
+        }
     }
 
     #[inline(always)]
@@ -51,6 +79,7 @@ impl<const INTERRUPTIBLE: bool> Decoupled<INTERRUPTIBLE> {
 
 impl<const INTERRUPTIBLE: bool> Discipline for Decoupled<INTERRUPTIBLE> {
     const TIES: bool = true;
+    const COUNTS_WORKERS: bool = true;
 
     fn lanes(&self) -> u32 {
         self.cutoffs.lanes()
@@ -73,22 +102,22 @@ impl<const INTERRUPTIBLE: bool> Discipline for Decoupled<INTERRUPTIBLE> {
         if let Some(worker) = idle {
             return self.on_free(now, worker, pool);
         }
-        if INTERRUPTIBLE && let Some(seat) = self.lanes.to_interrupt() {
-            self.lanes.call(seat);
-            pool.preempt(pool.worker(seat));
+        if INTERRUPTIBLE {
+            self.interrupt(pool);
         }
     }
 
     #[inline(always)]
     fn on_free(&mut self, _now: Instant, worker: WorkerId, pool: &mut impl Pool) {
-        let awaited = self.lanes.arrive(pool.seat(worker));
-        let chosen =
-            if awaited && pool.len(0) > 0 { Some(0) } else { self.choose(|lane| pool.len(lane) > 0) };
-        let Some(lane) = chosen else { return };
-        if let Some(task) = pool.take(lane) {
+        let seat = pool.seat(worker);
+        self.lanes.arrive(seat);
+        if let Some(lane) = self.choose(|lane| pool.len(lane) > 0)
+            && let Some(task) = pool.take(lane)
+        {
             let entry = pool.key(task);
             self.run(worker, task, (lane, entry), pool);
         }
+        self.decided(seat, pool);
     }
 
     #[inline(always)]
@@ -102,19 +131,18 @@ impl<const INTERRUPTIBLE: bool> Discipline for Decoupled<INTERRUPTIBLE> {
     ) {
         let (seat, attained) = (pool.seat(worker), pool.attained(task));
         let entry = self.lanes.entry(seat);
-        let (left, called) = self.lanes.leave(seat);
+        let left = self.lanes.leave(seat);
         let lane = self.cutoffs.advance(left, attained);
         let entry = if lane == left { entry } else { self.entries.enter() };
-        let next = match called && pool.len(0) > 0 {
-            true => Some(0),
-            false => self.choose(|other| other == lane || pool.len(other) > 0),
-        };
+        let waiting = |other| pool.len(other) + u32::from(other == lane);
+        let next = self.choose(|other| waiting(other) > self.lanes.promised(other));
         let is_first = pool.head(lane).is_none_or(|head| entry < pool.key(head));
         if next == Some(lane) && is_first {
             self.lanes.join(seat, lane, entry);
-            return pool.resume(worker, self.cutoffs.quantum(lane, attained));
+            pool.resume(worker, self.cutoffs.quantum(lane, attained));
+            return self.decided(seat, pool);
         }
-        self.lanes.await_server(seat, called);
+        self.lanes.depart(seat, next);
         pool.enqueue_by(task, lane, entry);
     }
 
@@ -128,11 +156,18 @@ impl<const INTERRUPTIBLE: bool> Discipline for Decoupled<INTERRUPTIBLE> {
         pool.enqueue_by(task, 0, entry);
     }
 
+    fn on_workers(&mut self, count: u32) {
+        self.lanes.share_out(count);
+    }
+
     fn tie(&self, seat: u32) -> u64 {
         self.lanes.tie(seat)
     }
 
     fn check(&self, pool: &impl Pool) -> Result<(), Broken> {
+        if self.due.is_some() {
+            return Ok(());
+        }
         self.lanes.check(INTERRUPTIBLE, |lane| pool.len(lane))
     }
 }

@@ -1,9 +1,11 @@
 //! Algorithm 1 of Q-Zilla as a state machine: which lane does a server join, and whom does an arrival interrupt?
 //!
-//! Every worker of the pool has a *seat*. A seat that runs a task counts for the task's lane; one that has been called
-//! to lane 0 counts for lane 0 from then on, though its task is still stopping; one that does nothing counts for none,
-//! which is what waiting at lane 0 comes to. The running tasks of a lane are linked by their entry number, so that the
-//! youngest is known. Numbers only grow: who entered the pool, or a lane, later has the greater one.
+//! Every worker of the pool has a *seat*. A seat that runs a task counts for the task's lane. One that has been called
+//! to lane 0 counts for lane 0 from then on, though its task is still stopping; and one whose task has stopped counts for
+//! the lane that it will join, though it still pays for the switch: the paper's switches take no time, and if places in
+//! lanes stood open meanwhile, others would take them and the bounds would not hold. A seat that does nothing counts for
+//! no lane, which is what waiting at lane 0 comes to. The running tasks of a lane are linked by their entry number, so
+//! that the youngest is known. Numbers only grow: who entered the pool, or a lane, later has the greater one.
 //!
 //! What it relies on is checked where it is cheap: a seat is joined only when it is free, and called only when it runs.
 //!
@@ -28,9 +30,9 @@ enum Doing {
     Running(Lane),
     /// Called to lane 0 from a task of this lane, which is stopping.
     Called(Lane),
-    /// Called to lane 0, its task has stopped.
-    Awaited,
-    /// On its way from a task that has stopped to the next decision.
+    /// On its way from a task that has stopped, to a task of this lane.
+    Promised(Lane),
+    /// On its way from a task that has stopped, to nothing that is known of.
     Between,
 }
 
@@ -50,13 +52,17 @@ pub struct Lanes {
     lanes: u32,
     /// By lane: servers that count for it or a higher one.
     servers: [u32; Lanes::MAX],
-    /// By lane: reservations of it and all higher ones.
+    /// By lane: reservations of it and all higher ones, of the servers that there are.
     reserved: [u32; Lanes::MAX],
+    /// The same when all servers are there.
+    entitled: [u32; Lanes::MAX],
     /// By lane: the seat that runs its youngest task.
     youngest: [u32; Lanes::MAX],
     seats: Box<[Seat]>,
-    /// Workers between a task that has stopped and their next decision.
-    in_transit: u32,
+    /// By lane: of `servers`, those that are on their way to it and run no task of it yet.
+    promised: [u32; Lanes::MAX],
+    /// Workers on their way to nothing that is known of.
+    between: u32,
 }
 
 /// What Algorithm 1 promises and does not keep.
@@ -101,9 +107,23 @@ impl Lanes {
             lanes: lanes as u32,
             servers: [0; Lanes::MAX],
             reserved,
+            entitled: reserved,
             youngest: [NOBODY; Lanes::MAX],
             seats: vec![seat; reserved[0] as usize].into_boxed_slice(),
-            in_transit: 0,
+            promised: [0; Lanes::MAX],
+            between: 0,
+        }
+    }
+
+    /// There are `servers` from now on: each lane is entitled to its part of them, rounded, and to one at least. Where
+    /// there are fewer servers than lanes, the highest lanes have them, which lower ones may use as well.
+    pub fn share_out(&mut self, servers: u32) {
+        let all = u64::from(self.entitled[0].max(1));
+        for lane in 0..self.lanes {
+            let part = (u64::from(self.entitled[lane as usize]) * u64::from(servers) + all / 2) / all;
+            let least = servers.min(self.lanes - lane);
+            let most = servers.saturating_sub(lane).max(least);
+            self.reserved[lane as usize] = (part as u32).clamp(least, most);
         }
     }
 
@@ -151,7 +171,7 @@ impl Lanes {
     /// The worker of `seat` begins a task that entered `lane` as number `entry`.
     #[inline(always)]
     pub fn join(&mut self, seat: u32, lane: Lane, entry: u64) {
-        self.settle(seat);
+        assert!(self.seats[seat as usize].doing == Doing::Nothing, "a worker runs one task at a time");
         self.count_for(lane);
         // Nearly always the youngest of its lane; one that was interrupted while a younger one began may not be.
         let (mut younger, mut older) = (NOBODY, self.youngest[lane as usize]);
@@ -173,54 +193,69 @@ impl Lanes {
     pub fn call(&mut self, seat: u32) {
         if let Doing::Running(lane) = self.seats[seat as usize].doing {
             self.unlink(seat, lane);
-            self.count_for(0);
+            self.promise(0);
             self.seats[seat as usize].doing = Doing::Called(lane);
         }
     }
 
-    /// The task of `seat` has completed or stopped: its lane, and whether the worker had been called to lane 0.
+    /// The task of `seat` has completed or stopped; its lane.
     ///
     /// # Panics
     /// If there was none.
     #[inline(always)]
-    pub fn leave(&mut self, seat: u32) -> (Lane, bool) {
-        let (lane, called) = match self.seats[seat as usize].doing {
+    pub fn leave(&mut self, seat: u32) -> Lane {
+        let lane = match self.seats[seat as usize].doing {
             Doing::Running(lane) => {
                 self.unlink(seat, lane);
-                (lane, false)
+                lane
             }
             Doing::Called(lane) => {
-                self.servers[0] -= 1;
-                (lane, true)
+                self.release(0);
+                lane
             }
-            Doing::Nothing | Doing::Awaited | Doing::Between => unreachable!("only what runs can stop"),
+            Doing::Nothing | Doing::Promised(_) | Doing::Between => unreachable!("only what runs can stop"),
         };
         self.seats[seat as usize].doing = Doing::Nothing;
-        (lane, called)
+        lane
     }
 
-    /// The worker of `seat` is on its way from a task that has stopped; to lane 0, if it was `called` there.
+    /// The worker of `seat` is on its way from a task that has stopped; to `lane`, if that is known.
     #[inline]
-    pub fn await_server(&mut self, seat: u32, called: bool) {
-        self.in_transit += 1;
-        if called {
-            self.count_for(0);
-        }
-        self.seats[seat as usize].doing = if called { Doing::Awaited } else { Doing::Between };
+    pub fn depart(&mut self, seat: u32, lane: Option<Lane>) {
+        self.seats[seat as usize].doing = match lane {
+            Some(lane) => {
+                self.promise(lane);
+                Doing::Promised(lane)
+            }
+            None => {
+                self.between += 1;
+                Doing::Between
+            }
+        };
     }
 
-    /// The worker of `seat` is free to decide; is it awaited at lane 0?
+    /// The worker of `seat` is free to decide. Wherever it was going, it joins the lane that the bounds want it in now.
     #[inline(always)]
-    pub fn arrive(&mut self, seat: u32) -> bool {
-        let awaited = self.seats[seat as usize].doing == Doing::Awaited;
-        self.settle(seat);
-        awaited
+    pub fn arrive(&mut self, seat: u32) {
+        match self.seats[seat as usize].doing {
+            Doing::Nothing => return,
+            Doing::Promised(lane) => self.release(lane),
+            Doing::Between => self.between -= 1,
+            Doing::Running(_) | Doing::Called(_) => unreachable!("a worker runs one task at a time"),
+        }
+        self.seats[seat as usize].doing = Doing::Nothing;
     }
 
     /// Number of the task that `seat` runs, or ran last.
     #[inline]
     pub fn entry(&self, seat: u32) -> u64 {
         self.seats[seat as usize].entry
+    }
+
+    /// Workers that are on their way to `lane` and run no task of it yet.
+    #[inline(always)]
+    pub fn promised(&self, lane: Lane) -> u32 {
+        self.promised[lane as usize]
     }
 
     /// The order of workers whose tasks stop at the same time: those that were called to lane 0 first, so that their
@@ -234,36 +269,42 @@ impl Lanes {
     /// The first promise that is not kept, where `waits` tells how many tasks wait in a lane. Workers that are on their
     /// way between two tasks count for whichever lane needs them.
     ///
+    /// Promises are the paper's, where switches take no time. If they do, equation 1 still holds without interruptions;
+    /// equation 3 may not, for a while, where somebody took what another was on its way to.
+    ///
     /// # Errors
     /// The highest lane at fault.
     pub fn check(&self, interruptible: bool, waits: impl Fn(Lane) -> u32) -> Result<(), Broken> {
-        let waiting_below = |lane: Lane| (0..lane).any(|lower| waits(lower) > self.in_transit);
+        let promised = |lane: Lane| self.promised[lane as usize];
+        // Where another has been faster, who was promised to a lane goes wherever tasks wait.
+        let spare = |lane: Lane| promised(lane).saturating_sub(waits(lane));
+        let unbound = self.between + (0..self.lanes).map(spare).sum::<u32>();
+        let on_their_way = self.between + (0..self.lanes).map(promised).sum::<u32>();
+        let waiting_below = |lane: Lane| (0..lane).map(&waits).sum::<u32>() > on_their_way;
         for lane in (0..self.lanes).rev() {
             let at = lane as usize;
             let (servers, reserved) = (self.servers[at], self.reserved[at]);
-            let above = self.servers.get(at + 1).copied().unwrap_or(0);
+            let above = if lane + 1 < self.lanes { self.servers[at + 1] } else { 0 };
             if servers > reserved && (!interruptible || waiting_below(lane)) {
                 return Err(Broken::Upper(lane));
             }
-            let due = (servers - above + waits(lane)).min(reserved.saturating_sub(above));
-            if servers - above + self.in_transit < due {
+            let tasks = servers - above - promised(lane) + waits(lane);
+            let due = tasks.min(reserved.saturating_sub(above));
+            if servers - above + unbound < due {
                 return Err(Broken::Lower(lane));
             }
         }
         Ok(())
     }
 
-    /// The worker of `seat` is not on its way any more.
-    #[inline(always)]
-    fn settle(&mut self, seat: u32) {
-        let doing = self.seats[seat as usize].doing;
-        if doing == Doing::Nothing {
-            return;
-        }
-        assert!(matches!(doing, Doing::Awaited | Doing::Between), "a worker runs one task at a time");
-        self.in_transit -= 1;
-        self.servers[0] -= u32::from(doing == Doing::Awaited);
-        self.seats[seat as usize].doing = Doing::Nothing;
+    fn promise(&mut self, lane: Lane) {
+        self.promised[lane as usize] += 1;
+        self.count_for(lane);
+    }
+
+    fn release(&mut self, lane: Lane) {
+        self.promised[lane as usize] -= 1;
+        self.discount(lane);
     }
 
     #[inline(always)]
@@ -274,10 +315,15 @@ impl Lanes {
     }
 
     #[inline(always)]
-    fn unlink(&mut self, seat: u32, lane: Lane) {
+    fn discount(&mut self, lane: Lane) {
         for servers in &mut self.servers[..=lane as usize] {
             *servers -= 1;
         }
+    }
+
+    #[inline(always)]
+    fn unlink(&mut self, seat: u32, lane: Lane) {
+        self.discount(lane);
         let Seat { younger, older, .. } = self.seats[seat as usize];
         match younger {
             NOBODY => self.youngest[lane as usize] = older,

@@ -88,8 +88,9 @@ pub trait Pool {
     fn run(&mut self, worker: WorkerId, task: TaskId, quantum: Picos);
     /// In [`Discipline::on_stopped`] only: the stopped task goes on for another `quantum`, at no cost.
     fn resume(&mut self, worker: WorkerId, quantum: Picos);
-    /// Asks `worker` to stop its task; [`Discipline::on_stopped`] follows.
-    fn preempt(&mut self, worker: WorkerId);
+    /// Asks `worker` to stop its task; [`Discipline::on_stopped`] follows. `false` if that is too late: its task stops
+    /// or completes at this very time anyway, or has been asked before.
+    fn preempt(&mut self, worker: WorkerId) -> bool;
 
     /// The place of `worker` among the workers of the pool, from 0.
     fn seat(&self, worker: WorkerId) -> u32;
@@ -116,8 +117,11 @@ pub enum Stopped {
 
 /// A discipline. One instance per pool.
 pub trait Discipline {
-    /// Does it matter in which order workers stop that stop at the same time? Then [`Discipline::tie`] says it.
+    /// Does it matter in which order workers stop that stop at the same time? Then [`Discipline::tie`] says it, and
+    /// tasks that arrive at that time come after them.
     const TIES: bool = false;
+    /// Does it matter how many workers the pool has at the time? Then [`Discipline::on_workers`] says it.
+    const COUNTS_WORKERS: bool = false;
 
     /// Lanes of the pool.
     fn lanes(&self) -> u32 {
@@ -155,6 +159,8 @@ pub trait Discipline {
     fn on_moved(&mut self, _now: Instant, task: TaskId, _more: u32, pool: &mut impl Pool) {
         pool.enqueue(task, 0, End::Head);
     }
+    /// So many workers of the pool have a core from now on.
+    fn on_workers(&mut self, _count: u32) {}
     /// Of workers whose tasks stop at the same time, the one with the least number is first.
     fn tie(&self, seat: u32) -> u64 {
         u64::from(seat)

@@ -152,6 +152,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         self.core.here += 1;
         self.unflagged.insert(worker);
         let pool = self.core.workers[worker].pool as usize;
+        self.count_workers(pool);
         let first = self.core.open.len() == 0;
         if !self.core.open.contains(pool) {
             self.core.open.open(pool);
@@ -196,6 +197,13 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
     }
 
     /// The core of `worker`, which does nothing, goes back.
+    fn count_workers(&mut self, pool: usize) {
+        if S::COUNTS_WORKERS {
+            let open = self.core.workers_of(pool).filter(|&worker| self.cores.open.contains(worker));
+            self.sched.workers_changed(pool, open.count() as u32);
+        }
+    }
+
     fn park(&mut self, worker: usize) {
         self.core.settle();
         self.cores.held.remove(worker);
@@ -210,6 +218,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         self.core.workers[worker].phase = Phase::Parked;
         self.core.unschedule(worker);
         let pool = self.core.workers[worker].pool as usize;
+        self.count_workers(pool);
         if !self.core.workers_of(pool).any(|worker| self.cores.open.contains(worker)) {
             self.core.open.close(pool);
         }

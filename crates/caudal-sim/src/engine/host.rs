@@ -228,6 +228,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
                 if self.at_arrival() {
                     return self.core.recorder.flush();
                 }
+                self.check_promises();
             } else {
                 self.at_side();
             }
@@ -260,8 +261,12 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
 
     #[inline(always)]
     fn refresh_arrival(&mut self) {
-        self.arrival_key =
-            self.source.peek_ps().map_or(NEVER, |arrival_ps| self.core.keys.before(arrival_ps));
+        let keys = self.core.keys;
+        // Where it matters who of those that stop at a time is first, nobody arrives before they have stopped.
+        let key = |arrival_ps| {
+            if S::TIES && !self.core.walks { keys.after(arrival_ps) } else { keys.before(arrival_ps) }
+        };
+        self.arrival_key = self.source.peek_ps().map_or(NEVER, key);
     }
 
     /// All events of workers before `outside`; `false` if something else has come up before it.
@@ -279,10 +284,18 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
             }
             self.core.acting = worker as u32;
             self.at_worker(worker);
+            self.check_promises();
             // What a worker does can call for something before the next arrival.
             if self.side_key < outside {
                 return false;
             }
+        }
+    }
+
+    #[inline(always)]
+    fn check_promises(&mut self) {
+        if O::ON && self.core.observer.checks() {
+            self.sched.check(&mut self.core);
         }
     }
 

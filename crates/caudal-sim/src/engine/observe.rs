@@ -1,5 +1,7 @@
 //! What can be watched in a run: for timelines and for tests that keep books of their own.
 
+use caudal_policy::discipline::lanes::Broken;
+
 /// Something that happened in a run. Times are in ps of simulated time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
@@ -73,6 +75,14 @@ pub trait Observer {
     /// `event` happened at `now_ps`.
     fn observe(&mut self, now_ps: u64, event: Event);
 
+    /// Is the discipline to be asked after every event whether its pools are as it promises?
+    fn checks(&self) -> bool {
+        false
+    }
+
+    /// They were not, at `pool`.
+    fn broken(&mut self, _now_ps: u64, _pool: u32, _promise: Broken) {}
+
     /// `false`: never call me; the run is faster for it.
     fn watches(&self) -> bool {
         true
@@ -96,6 +106,10 @@ impl Observer for Unwatched {
 pub(super) trait Sink {
     const ON: bool;
     fn observe(&mut self, now_ps: u64, event: Event);
+    fn checks(&self) -> bool {
+        false
+    }
+    fn broken(&mut self, _now_ps: u64, _pool: u32, _promise: Broken) {}
 }
 
 impl Sink for Unwatched {
@@ -108,5 +122,11 @@ impl Sink for &mut dyn Observer {
     const ON: bool = true;
     fn observe(&mut self, now_ps: u64, event: Event) {
         (**self).observe(now_ps, event);
+    }
+    fn checks(&self) -> bool {
+        (**self).checks()
+    }
+    fn broken(&mut self, now_ps: u64, pool: u32, promise: Broken) {
+        (**self).broken(now_ps, pool, promise);
     }
 }

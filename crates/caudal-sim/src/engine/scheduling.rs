@@ -21,6 +21,11 @@ pub(super) trait Scheduling {
     /// Does it have an order of its own for workers whose tasks stop at the same time?
     const TIES: bool = false;
 
+    /// Does it matter how many workers a pool has at the time?
+    const COUNTS_WORKERS: bool = false;
+
+    /// `count` workers of `pool` have a core from now on.
+    fn workers_changed(&mut self, _pool: usize, _count: u32) {}
     /// That order: the least is first.
     fn tie<O: Sink>(&self, _core: &Core<O>, worker: usize) -> u64 {
         worker as u64
@@ -62,6 +67,8 @@ pub(super) trait Scheduling {
     fn queued<O: Sink>(&mut self, core: &mut Core<O>) -> u32;
     /// Are there tasks, fresh or not, that wait in `pool`?
     fn has_waiting(&self, pool: usize) -> bool;
+    /// Tells the observer of pools that are not as their discipline promises.
+    fn check<O: Sink>(&mut self, _core: &mut Core<O>) {}
     /// Time that waited-behind-long accounts have collected, by class, in ps.
     fn behind_long_ps<O: Sink>(&mut self, _core: &Core<O>) -> Vec<f64> {
         Vec::new()

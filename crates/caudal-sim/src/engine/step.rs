@@ -216,12 +216,12 @@ impl<O: Sink> Pool for View<'_, O> {
         self.lanes.resumed = true;
     }
 
-    fn preempt(&mut self, worker: WorkerId) {
+    fn preempt(&mut self, worker: WorkerId) -> bool {
         let worker = worker.index();
         let (now_ps, entry) = (self.core.now_ps, &self.core.workers[worker]);
         // A task that completes, or stops, at this very time needs no request.
         if entry.phase != Phase::Running || entry.stopping || entry.due_ps == now_ps {
-            return;
+            return false;
         }
         // What it still pays for delays the stop.
         let stop_ps = now_ps.max(entry.paying_until_ps).min(entry.due_ps);
@@ -230,6 +230,7 @@ impl<O: Sink> Pool for View<'_, O> {
         entry.stopping = true;
         entry.slice_ps = done_ps;
         self.core.schedule(worker, stop_ps);
+        true
     }
 
     #[inline(always)]
@@ -270,6 +271,11 @@ impl<O: Sink> Pool for View<'_, O> {
 
 impl<D: Discipline> Scheduling for Step<D> {
     const TIES: bool = D::TIES;
+    const COUNTS_WORKERS: bool = D::COUNTS_WORKERS;
+
+    fn workers_changed(&mut self, pool: usize, count: u32) {
+        self.pools[pool].0.on_workers(count);
+    }
 
     fn tie<O: Sink>(&self, core: &Core<O>, worker: usize) -> u64 {
         let pool = core.workers[worker].pool as usize;
@@ -417,5 +423,14 @@ impl<D: Discipline> Scheduling for Step<D> {
 
     fn has_waiting(&self, pool: usize) -> bool {
         self.pools[pool].1.waiting > 0
+    }
+
+    fn check<O: Sink>(&mut self, core: &mut Core<O>) {
+        for (pool, (discipline, lanes)) in self.pools.iter_mut().enumerate() {
+            let view = View { core, lanes, keys: &mut self.keys };
+            if let Err(broken) = discipline.check(&view) {
+                core.observer.broken(core.now_ps, pool as u32, broken);
+            }
+        }
     }
 }

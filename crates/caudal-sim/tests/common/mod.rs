@@ -12,6 +12,7 @@ use caudal_config::{Costs, Pools, System};
 use caudal_policy::Picos;
 use caudal_policy::allocation::AllocationConfig;
 use caudal_policy::discipline::DisciplineConfig;
+use caudal_policy::discipline::lanes::Broken;
 use caudal_policy::dispatch::DispatchConfig;
 use caudal_policy::random::Draw;
 use caudal_policy::rebalance::RebalanceConfig;
@@ -227,6 +228,14 @@ impl Ready {
         }
     }
 
+    /// Runs it in the engine and asks after every event whether the pools are as their discipline promises: the first
+    /// time that one is not, in a way that `counts`.
+    pub(crate) fn inspect(&self, counts: impl Fn(Broken) -> bool) -> Option<String> {
+        let mut found = None;
+        simulate(&self.run(true), Inspect(&mut found, counts));
+        found.map(|(now_ps, pool, promise)| format!("{now_ps} ps, pool {pool}: {promise}"))
+    }
+
     /// Runs it in the engine and writes down all that can be seen.
     pub(crate) fn watch(&self, stepwise: bool) -> (Outcome, Vec<(u64, Event)>) {
         let mut log = Vec::new();
@@ -240,5 +249,22 @@ struct Watch<'a>(&'a mut Vec<(u64, Event)>);
 impl Observer for Watch<'_> {
     fn observe(&mut self, now_ps: u64, event: Event) {
         self.0.push((now_ps, event));
+    }
+}
+
+/// The first time at which a pool is not as its discipline promises.
+struct Inspect<'a, F>(&'a mut Option<(u64, u32, Broken)>, F);
+
+impl<F: Fn(Broken) -> bool> Observer for Inspect<'_, F> {
+    fn observe(&mut self, _now_ps: u64, _event: Event) {}
+
+    fn checks(&self) -> bool {
+        self.0.is_none()
+    }
+
+    fn broken(&mut self, now_ps: u64, pool: u32, promise: Broken) {
+        if (self.1)(promise) {
+            self.0.get_or_insert((now_ps, pool, promise));
+        }
     }
 }

@@ -252,6 +252,10 @@ fn coherent(mut case: Case) -> Case {
         let sizes = case.pools.sizes(case.cores).expect("pools that fit the machine");
         *config = reserved(*config, sizes[0], case.seed);
     }
+    if matches!(case.discipline, DisciplineConfig::PreemptiveSita(_)) {
+        case.allocation = AllocationConfig::Static;
+        case.allocated = case.cores;
+    }
     let pools = case.pools.count(case.cores);
     if case.cores > 1 && pools == 1 {
         case.rebalance = RebalanceConfig::None;

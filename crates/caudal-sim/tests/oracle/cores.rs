@@ -34,6 +34,7 @@ impl<D: Discipline> Host<D> {
     pub(crate) fn open_worker(&mut self, worker: usize) {
         let first = self.open_pools().is_empty();
         self.machine.workers[worker].open = true;
+        self.count_workers(worker);
         self.machine.workers[worker].doing = Doing::Deciding;
         self.machine.log(Event::Unparked { worker: worker as u32 });
         self.place_waiting(first);
@@ -59,11 +60,18 @@ impl<D: Discipline> Host<D> {
         }
     }
 
+    fn count_workers(&mut self, worker: usize) {
+        let pool = self.machine.workers[worker].pool;
+        let open = self.machine.workers_of(pool).filter(|&worker| self.machine.workers[worker].open);
+        self.disciplines[pool].on_workers(open.count() as u32);
+    }
+
     fn park(&mut self, worker: usize) {
         let entry = &mut self.machine.workers[worker];
         (entry.held, entry.open) = (false, false);
         (entry.flag, entry.due_ps) = (None, None);
         entry.doing = Doing::Parked;
+        self.count_workers(worker);
         self.machine.log(Event::Parked { worker: worker as u32 });
     }
 

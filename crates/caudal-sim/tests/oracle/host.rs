@@ -155,11 +155,21 @@ impl<D: Discipline> Host<D> {
         let arrival = self.next_arrival_ps.map(|at_ps| (at_ps, Next::Arrival));
         let dispatcher = self.at_dispatcher.front().map(|first| (first.0, Next::Dispatcher));
         let tick = self.next_tick_ps.map(|at_ps| (at_ps, Next::Tick));
-        let first = workers.chain(deliveries).chain(arrival).chain(dispatcher).chain(tick).min()?;
+        let all = workers.chain(deliveries).chain(arrival).chain(dispatcher).chain(tick);
+        if !D::TIES || !self.order.is_empty() {
+            return all.min();
+        }
+        // Nobody arrives before those have stopped that stop at the time.
+        let first = all.min_by_key(|&(at_ps, next)| {
+            let late = match next {
+                Next::Arrival => 1,
+                Next::Tick => 2,
+                _ => 0,
+            };
+            (at_ps, late, next)
+        })?;
         match first {
-            (at_ps, Next::Worker(worker)) if D::TIES && self.order.is_empty() => {
-                Some((at_ps, Next::Worker(self.first_of_ties(worker, at_ps))))
-            }
+            (at_ps, Next::Worker(worker)) => Some((at_ps, Next::Worker(self.first_of_ties(worker, at_ps)))),
             _ => Some(first),
         }
     }

@@ -315,14 +315,16 @@ impl Pool for View<'_> {
         self.begin_slice(worker.index(), task, self.machine.now_ps, quantum);
     }
 
-    fn preempt(&mut self, worker: WorkerId) {
+    fn preempt(&mut self, worker: WorkerId) -> bool {
         let now_ps = self.machine.now_ps;
         let entry = &mut self.machine.workers[worker.index()];
         let due_ps = entry.due_ps.expect("what runs has an end");
-        if matches!(entry.doing, Doing::Running(_)) && !entry.stopping && due_ps > now_ps {
+        let in_time = matches!(entry.doing, Doing::Running(_)) && !entry.stopping && due_ps > now_ps;
+        if in_time {
             entry.stopping = true;
             entry.due_ps = Some(due_ps.min(now_ps.max(entry.paying_until_ps)));
         }
+        in_time
     }
 
     fn seat(&self, worker: WorkerId) -> u32 {

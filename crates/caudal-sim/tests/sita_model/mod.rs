@@ -51,6 +51,15 @@ pub(crate) struct Model {
     queues: Vec<Vec<usize>>,
     now: u64,
     entries: u64,
+    strayed: Option<usize>,
+}
+
+/// What came out.
+pub(crate) struct Ran {
+    /// When each task completes.
+    pub(crate) completions: Vec<u64>,
+    /// The first task that lost its server at a cutoff though the upper bound had room for that.
+    pub(crate) strayed: Option<usize>,
 }
 
 impl Model {
@@ -78,6 +87,7 @@ impl Model {
             reservations,
             now: 0,
             entries: 0,
+            strayed: None,
         }
     }
 
@@ -85,16 +95,18 @@ impl Model {
         Model { mutant, ..self }
     }
 
-    /// When each task completes.
-    pub(crate) fn run(mut self) -> Vec<u64> {
+    pub(crate) fn run(mut self) -> Ran {
         let mut next = 0;
         loop {
             let arrival = self.tasks.get(next).map(|task| task.arrival);
-            let timer = (0..self.servers.len()).filter_map(|server| Some((self.due(server)?, server)));
-            let timer = timer.min_by_key(|&(due, server)| (due, self.tie(server)));
+            let timers = (0..self.servers.len()).filter_map(|server| self.due(server)).min();
+            let timer = timers.and_then(|due| Some((due, self.first_timer(due)?)));
             match (arrival, timer) {
-                (None, None) => return self.tasks.iter().map(|task| task.completion).collect(),
-                (Some(at), timer) if timer.is_none_or(|(due, _)| at <= due) => {
+                (None, None) => {
+                    let completions = self.tasks.iter().map(|task| task.completion).collect();
+                    return Ran { completions, strayed: self.strayed };
+                }
+                (Some(at), timer) if timer.is_none_or(|(due, _)| at < due) => {
                     self.pass(at);
                     self.arrive(next);
                     next += 1;
@@ -106,6 +118,12 @@ impl Model {
                 (Some(_), None) => unreachable!("the guard holds without a timer"),
             }
         }
+    }
+
+    /// The server that stops first of those that stop at `due`.
+    fn first_timer(&self, due: u64) -> Option<usize> {
+        let stop = |&server: &usize| self.due(server) == Some(due);
+        (0..self.servers.len()).filter(stop).min_by_key(|&server| self.tie(server))
     }
 
     fn tie(&self, server: usize) -> (u64, u64) {
@@ -154,9 +172,13 @@ impl Model {
         if let Some(server) = (0..self.servers.len()).find(idle) {
             return self.seek(server);
         }
-        if self.kind != Kind::Interruptible {
-            return;
+        if self.kind == Kind::Interruptible {
+            self.interrupt();
         }
+    }
+
+    /// The oldest task of lane 0 takes a server from a lane that has too many, if there is one.
+    fn interrupt(&mut self) {
         let broken = (0..self.queues.len()).rev().find(|&lane| self.from(lane).0 > self.from(lane).1);
         let Some(lane) = broken else { return };
         let by_entry = |&server: &usize| {
@@ -169,17 +191,12 @@ impl Model {
             _ => running.max_by_key(by_entry),
         };
         let server = server.expect("a lane with too many servers has one");
-        let is_due = self.due(server) == Some(self.now);
         let victim = self.servers[server].take().expect("it runs");
-        if is_due {
-            self.end_slice(victim);
-        } else {
-            let place = match self.mutant {
-                Mutant::RequeueAtTail => self.queues[lane].len(),
-                _ => self.place_by_entry(victim, lane),
-            };
-            self.queues[lane].insert(place, victim);
-        }
+        let place = match self.mutant {
+            Mutant::RequeueAtTail => self.queues[lane].len(),
+            _ => self.place_by_entry(victim, lane),
+        };
+        self.queues[lane].insert(place, victim);
         self.servers[server] = Some(self.queues[0].remove(0));
     }
 
@@ -215,7 +232,12 @@ impl Model {
                 self.seek(other);
             }
         }
+        let lane = self.tasks[task].lane;
+        let may_follow = self.tasks[task].completion == 0 && self.from(lane).0 < self.from(lane).1;
         self.seek(server);
+        if may_follow && self.servers[server] != Some(task) {
+            self.strayed.get_or_insert(task);
+        }
     }
 
     /// `server` is free: which lane does it join?
