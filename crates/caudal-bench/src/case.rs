@@ -2,11 +2,11 @@
 
 use caudal_config::{Costs, Pools, System};
 use caudal_policy::Picos;
-use caudal_policy::discipline::{DisciplineConfig, ProcessorSharingConfig};
+use caudal_policy::discipline::{DisciplineConfig, ProcessorSharingConfig, SitaConfig};
 use caudal_policy::dispatch::{DispatchConfig, JsqConfig, Ties};
 use caudal_policy::rebalance::RebalanceConfig;
 use caudal_sim::engine::{Length, Outcome, Run, Unwatched, simulate};
-use caudal_workload::{Arrivals, Service, find_named};
+use caudal_workload::{Arrivals, DistributionSpec, LogSpread, Service, ServiceSpec, find_named};
 
 /// A system under a load.
 pub(crate) struct Case {
@@ -27,6 +27,40 @@ fn service(name: &str) -> Service {
     find_named(name)
         .and_then(caudal_workload::NamedWorkload::compile)
         .expect("a workload of the table has a name")
+}
+
+/// What lanes are measured on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Work {
+    ExtremeBimodal,
+    /// Of mean 1 us and a squared coefficient of variation of 10.
+    LogNormal,
+    /// Measured service times of RocksDB, 0.5 % of them scans.
+    RocksDb,
+}
+
+impl Work {
+    pub(crate) const ALL: [Work; 3] = [Work::ExtremeBimodal, Work::LogNormal, Work::RocksDb];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Work::ExtremeBimodal => "extreme-bimodal",
+            Work::LogNormal => "log-normal",
+            Work::RocksDb => "rocksdb-0.5",
+        }
+    }
+
+    fn service(self) -> Service {
+        let log_normal = || {
+            let spread = LogSpread::Scv(10.0);
+            let mean = Picos::from_nanos(1_000);
+            ServiceSpec::Distribution(DistributionSpec::LogNormal { mean, spread }).compile(".".as_ref())
+        };
+        match self {
+            Work::LogNormal => log_normal().expect("sound parameters"),
+            Work::ExtremeBimodal | Work::RocksDb => service(self.name()),
+        }
+    }
 }
 
 impl Case {
@@ -74,6 +108,22 @@ impl Case {
         }
     }
 
+    /// One pool, ISQD-SITA with half, a quarter and a quarter of the servers reserved, and cutoffs at 0.6 and 100 us.
+    pub(crate) fn lanes(servers: u32, work: Work, load: f64) -> Case {
+        let cutoffs = [Picos::from_nanos(600), Picos::from_micros(100)];
+        let reservations = [servers / 2, servers / 4, servers / 4];
+        let lanes = SitaConfig::new(&cutoffs, &reservations).expect("sound lanes");
+        let discipline = DisciplineConfig::IsqdSita(lanes);
+        Case {
+            key: format!("lanes-{servers}-{}-{load}", work.name()),
+            system: System { discipline, ..System::single_queue(servers) },
+            costs: Costs::default(),
+            service: work.service(),
+            load,
+            quantum_ps: None,
+        }
+    }
+
     /// All cases of the table.
     pub(crate) fn all() -> Vec<Case> {
         let mut cases = vec![Case::single_queue(16, 0.8)];
@@ -81,6 +131,9 @@ impl Case {
         cases.extend(LOADS.iter().map(|&load| Case::stealing(1024, load)));
         for cores in [16, 1024] {
             cases.extend([2_000, 100].map(|ns| Case::sharing(cores, Picos::from_nanos(ns))));
+        }
+        for (servers, load) in [(8, 0.7), (1024, 0.7), (8, 0.95), (1024, 0.95)] {
+            cases.extend(Work::ALL.map(|work| Case::lanes(servers, work, load)));
         }
         cases
     }
@@ -152,7 +205,7 @@ mod tests {
         let count = keys.len();
         keys.sort();
         keys.dedup();
-        assert_eq!((keys.len(), count), (21, 21));
+        assert_eq!((keys.len(), count), (33, 33));
         assert!(keys.iter().any(|key| key == "sharing-1024-100ns"), "{keys:?}");
     }
 

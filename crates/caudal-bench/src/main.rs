@@ -101,6 +101,8 @@ enum Group {
     Stealing,
     /// Processor sharing on 16 and 1024 cores
     Sharing,
+    /// Lanes by time served on 8 and 1024 servers
+    Lanes,
     /// Two threads on a sweep
     Threads,
     /// Memory of a long run
@@ -149,6 +151,7 @@ impl Table {
                 Group::SingleQueue => speed::single_queue(&effort),
                 Group::Stealing => speed::stealing(&effort),
                 Group::Sharing => speed::sharing(&effort),
+                Group::Lanes => speed::lanes(&effort),
                 Group::Threads => vec![threads::two_threads(self.rounds, self.quick)],
                 Group::Memory => vec![child::memory(self.memory_requests, self.seed)?],
                 Group::Build => vec![child::clean_build()?],

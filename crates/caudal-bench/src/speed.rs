@@ -2,7 +2,7 @@
 
 use caudal_policy::Picos;
 
-use crate::case::{Case, LOADS};
+use crate::case::{Case, LOADS, Work};
 use crate::limit;
 use crate::measure::{Clock, Contender, Figure, Sample, alternate};
 use crate::row::{Row, Target, short};
@@ -95,6 +95,40 @@ pub(crate) fn stealing(effort: &Effort) -> Vec<Row> {
             target: Target::AtMost(1.5),
             detail: against(&rounds, 1, 0),
         });
+    }
+    rates.extend(ratios);
+    rates
+}
+
+/// ISQD-SITA on 8 servers, and what a request costs on 1024.
+pub(crate) fn lanes(effort: &Effort) -> Vec<Row> {
+    let mut rates = Vec::new();
+    let mut ratios = Vec::new();
+    for work in Work::ALL {
+        for load in [0.7, 0.95] {
+            let contenders = [8, 1024].map(|servers| Contender::engine(Case::lanes(servers, work, load)));
+            let rounds = effort.alternate(&contenders, 2_000_000);
+            let (measured, wall) = rate(&rounds, 0);
+            if load == 0.7 {
+                rates.push(Row {
+                    work: format!("8 servers, ISQD-SITA 4/2/2, load {load}, {}", work.name()),
+                    unit: "M/s",
+                    measured,
+                    wall,
+                    target: Target::AtLeast(8.0),
+                    detail: format!("{} ns a request", short(1e3 / measured.value)),
+                });
+            }
+            let (measured, wall) = cost_ratio(&rounds, 1, 0);
+            ratios.push(Row {
+                work: format!("1024 servers over 8, ISQD-SITA, load {load}, {}, cost", work.name()),
+                unit: "x",
+                measured,
+                wall,
+                target: Target::AtMost(2.0),
+                detail: against(&rounds, 1, 0),
+            });
+        }
     }
     rates.extend(ratios);
     rates

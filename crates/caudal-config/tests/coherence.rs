@@ -20,6 +20,36 @@ const BREAKING: &[(&str, &str, &str)] = &[
     ),
     ("resident-max", "cores = 4\ndiscipline = { policy = \"processor-sharing\", resident_max = 0 }", "3:61"),
     (
+        "lanes",
+        "cores = 4\npools = 1\ndiscipline = { policy = \"isqd-sita\", cutoffs = [\"2us\", \"1us\"], reservations = [2, 1, 1] }",
+        "4:48",
+    ),
+    (
+        "lanes",
+        "cores = 4\npools = 1\ndiscipline = { policy = \"sqd-sita\", cutoffs = [], reservations = [3, 1] }",
+        "4:47",
+    ),
+    (
+        "reservations",
+        "cores = 4\npools = 2\ndiscipline = { policy = \"isqd-sita\", cutoffs = [\"2us\"], reservations = [3, 1] }",
+        "4:72",
+    ),
+    (
+        "lanes-of-their-own",
+        "cores = 2\npools = 1\nallocation = \"shenango\"\ndiscipline = { policy = \"preemptive-sita\", cutoffs = [\"2us\"], reservations = [1, 1] }",
+        "4:14",
+    ),
+    (
+        "sita-dispatch",
+        "cores = 4\npools = [3, 1]\ndispatch = { policy = \"sita\", cutoffs = [\"2us\", \"9us\"] }",
+        "4:41",
+    ),
+    (
+        "sita-dispatch-moves",
+        "cores = 2\ndispatch = { policy = \"sita\", cutoffs = [\"2us\"] }\nrebalance = \"work-stealing\"",
+        "4:13",
+    ),
+    (
         "shedding-threshold",
         "cores = 4\nrebalance = { policy = \"work-shedding\", threshold = \"0us\" }",
         "3:53",

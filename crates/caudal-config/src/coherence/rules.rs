@@ -142,7 +142,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "a lane ends where the next begins, and one without a server would starve",
         instead: "write as in cutoffs = [\"2us\", \"40us\"], reservations = [13, 2, 1]",
         runtime_only: false,
-        keys: &["system.discipline.cutoffs", "system.discipline.reservations", "system.discipline"],
+        keys: &["system.discipline.cutoffs", "system.discipline.reservations"],
         broken: |system, _| {
             lanes(system).is_some_and(|config| {
                 config.fault().is_some() || config.cutoffs.iter().any(|&cutoff| !is_time(cutoff))
@@ -155,7 +155,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "every worker of a pool is reserved for one lane",
         instead: "let `reservations` sum to the cores of a pool: all of them with pools = 1",
         runtime_only: false,
-        keys: &["system.discipline.reservations", "system.discipline", "system.pools", "system.cores"],
+        keys: &["system.discipline.reservations", "system.pools", "system.cores"],
         broken: |system, _| reserved_wrong(system),
     },
     Rule {
@@ -176,7 +176,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "each pool is for the service times up to its cutoff, the last one for all longer ones",
         instead: "write as in dispatch = { policy = \"sita\", cutoffs = [\"2us\"] } with pools = [15, 1]",
         runtime_only: false,
-        keys: &["system.dispatch.cutoffs", "system.dispatch", "system.pools"],
+        keys: &["system.dispatch.cutoffs", "system.pools"],
         broken: |system, _| sizes_wrong(system),
     },
     Rule {
