@@ -39,9 +39,20 @@ impl<const INTERRUPTIBLE: bool> Decoupled<INTERRUPTIBLE> {
 
     /// The lane that a free server joins, if any.
     #[inline(always)]
-    fn choose(&self, waits: impl Fn(Lane) -> bool) -> Option<Lane> {
-        let chosen = self.lanes.within_bounds(&waits);
-        if INTERRUPTIBLE && chosen.is_none() { self.lanes.beyond_bounds(&waits) } else { chosen }
+    fn choose(&self, waiting: u64) -> Option<Lane> {
+        let chosen = self.lanes.within_bounds(waiting);
+        if INTERRUPTIBLE && chosen.is_none() { Lanes::beyond_bounds(waiting) } else { chosen }
+    }
+
+    /// The lanes, a bit each, where tasks wait that nobody is on the way to, or would if a task of `own` did.
+    #[inline(always)]
+    fn unserved(&self, own: Lane, pool: &impl Pool) -> u64 {
+        let waiting = pool.waiting_lanes() | 1 << own;
+        if self.lanes.all_have_come() {
+            return waiting;
+        }
+        let promised = |&lane: &Lane| self.lanes.promised(lane) >= pool.len(lane) + u32::from(lane == own);
+        (0..self.lanes.count()).filter(promised).fold(waiting, |waiting, lane| waiting & !(1 << lane))
     }
 
     /// Calls a server to lane 0, if one has to give way.
@@ -111,7 +122,7 @@ impl<const INTERRUPTIBLE: bool> Discipline for Decoupled<INTERRUPTIBLE> {
     fn on_free(&mut self, _now: Instant, worker: WorkerId, pool: &mut impl Pool) {
         let seat = pool.seat(worker);
         self.lanes.arrive(seat);
-        if let Some(lane) = self.choose(|lane| pool.len(lane) > 0)
+        if let Some(lane) = self.choose(pool.waiting_lanes())
             && let Some(task) = pool.take(lane)
         {
             let entry = pool.key(task);
@@ -134,8 +145,7 @@ impl<const INTERRUPTIBLE: bool> Discipline for Decoupled<INTERRUPTIBLE> {
         let left = self.lanes.leave(seat);
         let lane = self.cutoffs.advance(left, attained);
         let entry = if lane == left { entry } else { self.entries.enter() };
-        let waiting = |other| pool.len(other) + u32::from(other == lane);
-        let next = self.choose(|other| waiting(other) > self.lanes.promised(other));
+        let next = self.choose(self.unserved(lane, pool));
         let is_first = pool.head(lane).is_none_or(|head| entry < pool.key(head));
         if next == Some(lane) && is_first {
             self.lanes.join(seat, lane, entry);

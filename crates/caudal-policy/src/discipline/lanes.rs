@@ -51,16 +51,18 @@ struct Seat {
 pub struct Lanes {
     lanes: u32,
     /// By lane: servers that count for it or a higher one.
-    servers: [u32; Lanes::MAX],
+    servers: [u16; Lanes::MAX],
     /// By lane: reservations of it and all higher ones, of the servers that there are.
-    reserved: [u32; Lanes::MAX],
+    reserved: [u16; Lanes::MAX],
     /// The same when all servers are there.
-    entitled: [u32; Lanes::MAX],
+    entitled: [u16; Lanes::MAX],
     /// By lane: the seat that runs its youngest task.
     youngest: [u32; Lanes::MAX],
     seats: Box<[Seat]>,
     /// By lane: of `servers`, those that are on their way to it and run no task of it yet.
     promised: [u32; Lanes::MAX],
+    /// The sum of them.
+    all_promised: u32,
     /// Workers on their way to nothing that is known of.
     between: u32,
 }
@@ -93,14 +95,16 @@ impl Lanes {
     /// A pool with a server for each of `reservations`, which are by lane.
     ///
     /// # Panics
-    /// If there is no lane, too many of them, or one without a reservation.
+    /// If there is no lane, too many of them, or one without a reservation; or more than 65,535 servers.
     pub fn new(reservations: &[u32]) -> Lanes {
         let lanes = reservations.len();
         assert!((1..=Lanes::MAX).contains(&lanes), "{lanes} lanes");
         assert!(reservations.iter().all(|&count| count > 0), "a lane without a reservation");
+        let servers: u32 = reservations.iter().sum();
         let mut reserved = [0; Lanes::MAX];
         for lane in 0..lanes {
-            reserved[lane] = reservations[lane..].iter().sum();
+            let above: u32 = reservations[lane..].iter().sum();
+            reserved[lane] = u16::try_from(above).expect("at most 65,535 servers");
         }
         let seat = Seat { doing: Doing::Nothing, entry: 0, younger: NOBODY, older: NOBODY };
         Lanes {
@@ -109,8 +113,9 @@ impl Lanes {
             reserved,
             entitled: reserved,
             youngest: [NOBODY; Lanes::MAX],
-            seats: vec![seat; reserved[0] as usize].into_boxed_slice(),
+            seats: vec![seat; servers as usize].into_boxed_slice(),
             promised: [0; Lanes::MAX],
+            all_promised: 0,
             between: 0,
         }
     }
@@ -123,7 +128,7 @@ impl Lanes {
             let part = (u64::from(self.entitled[lane as usize]) * u64::from(servers) + all / 2) / all;
             let least = servers.min(self.lanes - lane);
             let most = servers.saturating_sub(lane).max(least);
-            self.reserved[lane as usize] = (part as u32).clamp(least, most);
+            self.reserved[lane as usize] = (part as u32).clamp(least, most) as u16;
         }
     }
 
@@ -133,13 +138,17 @@ impl Lanes {
         self.lanes
     }
 
-    /// Phase 1: the highest lane with waiting tasks that may have one more server (lines 2 to 15).
+    /// Phase 1: the highest lane of those where tasks wait, a bit each, that may have one more server (lines 2 to 15).
     #[inline(always)]
-    pub fn within_bounds(&self, waits: impl Fn(Lane) -> bool) -> Option<Lane> {
-        for lane in (0..self.lanes).rev() {
-            let (servers, reserved) = (self.servers[lane as usize], self.reserved[lane as usize]);
-            if servers < reserved && waits(lane) {
-                return Some(lane);
+    pub fn within_bounds(&self, waiting: u64) -> Option<Lane> {
+        // Most often nothing waits anywhere.
+        if waiting == 0 {
+            return None;
+        }
+        for lane in (0..self.lanes as usize).rev() {
+            let (servers, reserved) = (self.servers[lane], self.reserved[lane]);
+            if servers < reserved && waiting >> lane & 1 != 0 {
+                return Some(lane as Lane);
             }
             // Then nothing waits in a lower lane.
             if servers > reserved {
@@ -149,10 +158,16 @@ impl Lanes {
         None
     }
 
-    /// Phase 2: the lowest lane with waiting tasks (lines 16 to 21).
-    #[inline]
-    pub fn beyond_bounds(&self, waits: impl Fn(Lane) -> bool) -> Option<Lane> {
-        (0..self.lanes).find(|&lane| waits(lane))
+    /// Phase 2: the lowest lane of those where tasks wait (lines 16 to 21).
+    #[inline(always)]
+    pub fn beyond_bounds(waiting: u64) -> Option<Lane> {
+        (waiting != 0).then(|| waiting.trailing_zeros())
+    }
+
+    /// Does nobody come to a lane who has not begun a task of it yet?
+    #[inline(always)]
+    pub fn all_have_come(&self) -> bool {
+        self.all_promised == 0
     }
 
     /// Whom an arrival interrupts: the youngest running task of the highest lane that breaks the upper bound, as the
@@ -283,8 +298,8 @@ impl Lanes {
         let waiting_below = |lane: Lane| (0..lane).map(&waits).sum::<u32>() > on_their_way;
         for lane in (0..self.lanes).rev() {
             let at = lane as usize;
-            let (servers, reserved) = (self.servers[at], self.reserved[at]);
-            let above = if lane + 1 < self.lanes { self.servers[at + 1] } else { 0 };
+            let (servers, reserved) = (u32::from(self.servers[at]), u32::from(self.reserved[at]));
+            let above = if lane + 1 < self.lanes { u32::from(self.servers[at + 1]) } else { 0 };
             if servers > reserved && (!interruptible || waiting_below(lane)) {
                 return Err(Broken::Upper(lane));
             }
@@ -299,25 +314,28 @@ impl Lanes {
 
     fn promise(&mut self, lane: Lane) {
         self.promised[lane as usize] += 1;
+        self.all_promised += 1;
         self.count_for(lane);
     }
 
     fn release(&mut self, lane: Lane) {
         self.promised[lane as usize] -= 1;
+        self.all_promised -= 1;
         self.discount(lane);
     }
 
     #[inline(always)]
     fn count_for(&mut self, lane: Lane) {
-        for servers in &mut self.servers[..=lane as usize] {
-            *servers += 1;
+        // Of all lanes, in vectors: a loop up to this one would end anywhere.
+        for (at, servers) in self.servers.iter_mut().enumerate() {
+            *servers += u16::from(at as u16 <= lane as u16);
         }
     }
 
     #[inline(always)]
     fn discount(&mut self, lane: Lane) {
-        for servers in &mut self.servers[..=lane as usize] {
-            *servers -= 1;
+        for (at, servers) in self.servers.iter_mut().enumerate() {
+            *servers -= u16::from(at as u16 <= lane as u16);
         }
     }
 

@@ -73,6 +73,8 @@ pub trait Pool {
     fn len(&self, lane: Lane) -> u32;
     /// Some worker with its [`Pool::seat`] in `seats` that has nothing to run and may be given a task.
     fn idle_among(&self, seats: Range<u32>) -> Option<WorkerId>;
+    /// The lanes with tasks in them, a bit each; those beyond the 64th are left out.
+    fn waiting_lanes(&self) -> u64;
     /// The task that would be taken next from `lane`.
     fn head(&self, lane: Lane) -> Option<TaskId>;
     /// The key by which `task` was put into a lane last; under [`Order::Entry`] only.

@@ -23,6 +23,8 @@ struct Lanes {
     entries: u64,
     stealable_lane: Lane,
     order: Order,
+    /// Those with tasks in them, a bit each.
+    waiting_lanes: u64,
     /// Tasks in `stealable_lane` that have not started.
     fresh: u32,
     waiting: u32,
@@ -70,6 +72,7 @@ impl<D: Discipline> Step<D> {
                 entries: 0,
                 stealable_lane: discipline.stealable_lane(),
                 order: discipline.order(),
+                waiting_lanes: 0,
                 fresh: 0,
                 waiting: 0,
                 overrun_ps,
@@ -92,6 +95,7 @@ impl<O: Sink> View<'_, O> {
     /// `task` has joined `lane`.
     #[inline(always)]
     fn joined(&mut self, task: u32, lane: Lane) {
+        self.lanes.waiting_lanes |= 1_u64.checked_shl(lane).unwrap_or(0);
         self.lanes.waiting += 1;
         self.core.waiting += 1;
         if self.lanes.waiting == 1 {
@@ -109,6 +113,9 @@ impl<O: Sink> View<'_, O> {
     /// `task` has left `lane`.
     #[inline(always)]
     fn left(&mut self, task: u32, lane: Lane) {
+        if self.len(lane) == 0 {
+            self.lanes.waiting_lanes &= !1_u64.checked_shl(lane).unwrap_or(0);
+        }
         self.lanes.waiting -= 1;
         self.core.waiting -= 1;
         if self.lanes.waiting == 0 {
@@ -158,6 +165,11 @@ impl<O: Sink> Pool for View<'_, O> {
             return self.lanes.heaps[lane as usize].peek().map(|Reverse((_, _, task))| TaskId(*task));
         }
         self.lanes.queues[lane as usize].head().map(TaskId)
+    }
+
+    #[inline(always)]
+    fn waiting_lanes(&self) -> u64 {
+        self.lanes.waiting_lanes
     }
 
     #[inline(always)]

@@ -261,6 +261,11 @@ impl Pool for View<'_> {
         self.machine.pools[self.pool].lanes[lane as usize].len() as u32
     }
 
+    fn waiting_lanes(&self) -> u64 {
+        let lanes = self.machine.pools[self.pool].lanes.iter().enumerate();
+        lanes.filter(|(_, tasks)| !tasks.is_empty()).fold(0, |bits, (lane, _)| bits | 1 << lane)
+    }
+
     fn head(&self, lane: Lane) -> Option<TaskId> {
         let head = self.machine.pools[self.pool].lanes[lane as usize].first();
         head.map(|&(_, task)| TaskId(task as u32))
