@@ -13,10 +13,10 @@ DEMO_OUT ?= caudal-results/demo
 TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 CAUDAL = $(TARGET_DIR)/release/caudal
 
-.PHONY: help build demo test lint deny bench bench-peers fuzz install reproduce docs clean
+.PHONY: help build demo test lint deny bench bench-peers fuzz measure-services test-services install reproduce docs clean
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
 
 build: ## build the `caudal` command
 	@$(CARGO) build --release --locked -p caudal
@@ -54,6 +54,12 @@ bench-peers: ## the same queue on SSJ, cimba, nexosim and SimPy
 
 fuzz: ## fuzz the parsers for ten minutes each
 	@scripts/fuzz --seconds 600
+
+measure-services: ## measure the services of data/ anew, on this machine: a quarter of an hour
+	$(CARGO) run --release --locked --manifest-path services/measure/Cargo.toml -- all --out data
+
+test-services: ## test the programs that measure-services runs
+	$(CARGO) test --locked --manifest-path services/measure/Cargo.toml
 
 reproduce: build ## every figure of the papers, and docs/reproduction.md
 	$(CAUDAL) reproduce all --docs
