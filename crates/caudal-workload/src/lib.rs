@@ -36,7 +36,7 @@ pub use arrivals::{ArrivalSampler, ArrivalSpec, Arrivals, GapSpread, RampPoint, 
 pub use error::{RowProblem, WorkloadError};
 pub use input::Unit;
 pub use named::{NamedWorkload, find_named, named};
-pub use service::{Demand, Finding, Service, ServiceSampler};
+pub use service::{Demand, Excess, Finding, Service, ServiceSampler};
 pub use spec::{
     ClassSpec, DistributionSpec, FileSpec, HyperPhases, LogSpread, Phase, Replay, ServiceSpec, Spread,
 };

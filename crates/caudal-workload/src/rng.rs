@@ -12,6 +12,7 @@ pub(crate) type Stream = Xoshiro256PlusPlus;
 pub(crate) enum Purpose {
     Service = 0x5e57_1ce0_0000_0001,
     Arrivals = 0xa221_7a15_0000_0002,
+    Halves = 0x4a1f_e500_0000_0003,
 }
 
 /// A stream of `seed` that no other purpose shares.

@@ -49,7 +49,14 @@ impl Shown {
                     return Err(WorkloadError::File { path: path.into(), problem: problem.to_owned() });
                 }
                 let replay = Replay::Off;
-                let spec = FileSpec { file: path.into(), column: None, unit: None, replay, weights: None };
+                let spec = FileSpec {
+                    file: path.into(),
+                    column: None,
+                    unit: None,
+                    replay,
+                    weights: None,
+                    scale: None,
+                };
                 let service = ServiceSpec::File(spec).compile(Path::new(""))?;
                 Ok(Shown { title: text.to_owned(), about: String::new(), service })
             }

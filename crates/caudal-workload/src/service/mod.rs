@@ -1,16 +1,21 @@
 //! Compiled service times: a weighted choice between simple shapes, or a sequence to replay.
 
+mod excess;
 mod findings;
+mod halves;
 mod sampler;
 mod shape;
+mod sizes;
 mod table;
 
 use std::sync::Arc;
 
+pub use excess::Excess;
 pub use findings::Finding;
 pub(crate) use findings::examine;
 pub use sampler::{Demand, ServiceSampler};
 pub(crate) use shape::{BoundedPareto, Gamma, Leaf, LogNormal, Shape};
+use sizes::Sizes;
 pub(crate) use table::{Bucket, Buckets, Sequence, Values};
 
 use crate::spec::Replay;
@@ -30,6 +35,8 @@ struct Inner {
     /// Every one has a positive weight; the weights sum to 1.
     leaves: Vec<Leaf>,
     replay: Option<(Replay, Sequence)>,
+    /// Where classes are made of sizes rather than of leaves.
+    sizes: Option<Sizes>,
     findings: Vec<Finding>,
 }
 
@@ -42,7 +49,8 @@ impl Service {
         if total != 1.0 {
             leaves.iter_mut().for_each(|leaf| leaf.weight /= total);
         }
-        Service { inner: Arc::new(Inner { classes, leaves, replay: None, findings: Vec::new() }) }
+        let inner = Inner { classes, leaves, replay: None, sizes: None, findings: Vec::new() };
+        Service { inner: Arc::new(inner) }
     }
 
     pub(crate) fn with_findings(self, findings: Vec<Finding>) -> Service {
@@ -78,6 +86,9 @@ impl Service {
     /// Share of the requests that belong to class `class`, 0 to 1. Panics if there is no such class.
     pub fn class_weight(&self, class: usize) -> f64 {
         assert!(class < self.inner.classes.len(), "class {class} of {}", self.inner.classes.len());
+        if let Some(sizes) = &self.inner.sizes {
+            return sizes.weight(self, class);
+        }
         self.of_class(class).map(|leaf| leaf.weight).sum()
     }
 
@@ -88,6 +99,9 @@ impl Service {
 
     /// Mean service time of one class; NaN if its weight is 0.
     pub fn class_mean_ps(&self, class: usize) -> f64 {
+        if let Some(sizes) = &self.inner.sizes {
+            return sizes.mean_ps(self, class);
+        }
         moment(self.of_class(class), Shape::mean_ps)
     }
 
@@ -95,6 +109,9 @@ impl Service {
     /// have to wait whatever their service time is: exponential and hyper-exponential times, gamma times of shape 1 or
     /// less.
     pub fn class_has_inverse_mean(&self, class: usize) -> bool {
+        if let Some(sizes) = &self.inner.sizes {
+            return class > 0 || sizes.starts_with_inverse_mean(self);
+        }
         let of = |leaf: &&Leaf| usize::from(leaf.class) == class && leaf.weight > 0.0;
         self.leaves().iter().filter(of).all(|leaf| leaf.shape.has_inverse_mean())
     }
@@ -106,6 +123,9 @@ impl Service {
 
     /// Squared coefficient of variation of one class; NaN if its weight is 0.
     pub fn class_scv(&self, class: usize) -> f64 {
+        if let Some(sizes) = &self.inner.sizes {
+            return sizes.scv(self, class);
+        }
         scv(self.of_class(class))
     }
 
@@ -118,6 +138,9 @@ impl Service {
 
     /// [`Service::quantile`] of one class; 0 if its weight is 0.
     pub fn class_quantile(&self, class: usize, p: f64) -> u64 {
+        if let Some(sizes) = &self.inner.sizes {
+            return sizes.quantile(self, class, p);
+        }
         quantile(self.of_class(class), p)
     }
 
@@ -128,6 +151,9 @@ impl Service {
 
     /// P(service ≤ `ps`) of one class; NaN if its weight is 0.
     pub fn class_cdf(&self, class: usize, ps: u64) -> f64 {
+        if let Some(sizes) = &self.inner.sizes {
+            return sizes.cdf(self, class, ps);
+        }
         moment(self.of_class(class), |shape| shape.cdf(ps))
     }
 
@@ -143,11 +169,17 @@ impl Service {
 
     /// The longest possible time of one class in ps, or `None` where the tail has no end.
     pub fn class_max_ps(&self, class: usize) -> Option<u64> {
+        if let Some(sizes) = &self.inner.sizes {
+            return sizes.max_ps(self, class);
+        }
         self.of_class(class).map(|leaf| leaf.shape.max_ps()).try_fold(0, |max, leaf| Some(max.max(leaf?)))
     }
 
     /// How many measured values stand behind the class, if it was measured.
     pub fn class_samples(&self, class: usize) -> Option<u64> {
+        if let Some(sizes) = &self.inner.sizes {
+            return sizes.samples(self, class);
+        }
         self.of_class(class)
             .map(|leaf| leaf.shape.samples())
             .try_fold(None, |sum: Option<u64>, leaf| Some(Some(sum.unwrap_or(0) + leaf?)))
@@ -162,7 +194,11 @@ impl Service {
     /// A stream of demands; the same seed gives the same demands.
     pub fn sampler(&self, seed: u64) -> ServiceSampler {
         let replay = self.inner.replay.as_ref();
-        ServiceSampler::new(&self.inner.leaves, replay.map(|(how, rows)| (*how, rows)), seed)
+        let sampler = ServiceSampler::new(&self.inner.leaves, replay.map(|(how, rows)| (*how, rows)), seed);
+        match &self.inner.sizes {
+            Some(sizes) => sampler.by_size(sizes),
+            None => sampler,
+        }
     }
 
     fn of_class(&self, class: usize) -> impl Iterator<Item = &Leaf> + Clone {

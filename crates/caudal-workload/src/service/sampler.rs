@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rand_core::Rng;
 
 use super::shape::{BoundedPareto, Constant, Draw, Exponential, Gamma, Leaf, LogNormal, Shape};
+use super::sizes::Sizes;
 use super::table::{Buckets, Sequence, Values};
 use crate::rng::{Alias, Purpose, Stream, below, stream};
 use crate::spec::Replay;
@@ -23,6 +24,8 @@ pub struct Demand {
 pub struct ServiceSampler {
     rng: Stream,
     kernel: Kernel,
+    /// Where classes are sizes.
+    sizes: Option<Sizes>,
 }
 
 /// What is drawn from. A mixture of one shape (bimodal: two constants; a trace: a table a class) has a
@@ -57,7 +60,12 @@ impl ServiceSampler {
             }
             None => Kernel::new(leaves),
         };
-        ServiceSampler { rng, kernel }
+        ServiceSampler { rng, kernel, sizes: None }
+    }
+
+    /// The same, with classes by size.
+    pub(super) fn by_size(self, sizes: &Sizes) -> ServiceSampler {
+        ServiceSampler { sizes: Some(sizes.clone()), ..self }
     }
 
     /// Fills all of `out` with the next demands.
@@ -73,6 +81,9 @@ impl ServiceSampler {
             Kernel::Buckets(mix) => mix.fill(rng, out),
             Kernel::Any(mix) => mix.fill(rng, out),
             Kernel::Replay { rows, next } => replay(&rows.0, next, out),
+        }
+        if let Some(sizes) = &self.sizes {
+            out.iter_mut().for_each(|demand| demand.class = sizes.of(demand.service_ps));
         }
     }
 }

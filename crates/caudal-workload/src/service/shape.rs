@@ -37,25 +37,25 @@ pub(crate) enum Shape {
 /// exp of a normal variable: `mu` and `sigma` of the logarithm of the time in ps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LogNormal {
-    mu: f64,
-    sigma: f64,
+    pub(super) mu: f64,
+    pub(super) sigma: f64,
 }
 
 /// A power law between two bounds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BoundedPareto {
-    alpha: f64,
-    min_ps: f64,
-    max_ps: f64,
+    pub(super) alpha: f64,
+    pub(super) min_ps: f64,
+    pub(super) max_ps: f64,
     /// 1 − (min/max)^α, the share of the unbounded law that lies between the bounds.
-    kept: f64,
+    pub(super) kept: f64,
 }
 
 /// Gamma with its ready sampler.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Gamma {
-    shape: f64,
-    scale_ps: f64,
+    pub(super) shape: f64,
+    pub(super) scale_ps: f64,
     sampler: rand_distr::Gamma<f64>,
 }
 

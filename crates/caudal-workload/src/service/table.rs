@@ -41,6 +41,16 @@ impl Values {
         self.sorted_ps.partition_point(|&v| v <= ps) as f64 / self.len() as f64
     }
 
+    /// Those above `ps`, sorted.
+    pub(super) fn longer_than(&self, ps: u64) -> &[u64] {
+        &self.sorted_ps[self.sorted_ps.partition_point(|&v| v <= ps)..]
+    }
+
+    /// All of them, sorted.
+    pub(super) fn sorted_ps(&self) -> &[u64] {
+        &self.sorted_ps
+    }
+
     /// Nearest rank.
     pub(crate) fn quantile(&self, p: f64) -> u64 {
         let rank = ((p - P_TOLERANCE) * self.len() as f64).ceil().max(1.0) as usize;
@@ -91,6 +101,11 @@ impl Buckets {
 
     pub(crate) fn count(&self) -> u64 {
         self.up_to.last().copied().unwrap_or(0)
+    }
+
+    /// Those that are not empty, ascending.
+    pub(super) fn parts(&self) -> impl Iterator<Item = &Bucket> {
+        self.buckets.iter()
     }
 
     fn weighted(&self, value: impl Fn(&Bucket) -> f64) -> f64 {

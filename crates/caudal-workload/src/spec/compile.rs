@@ -19,6 +19,8 @@ use crate::service::{
 
 /// How far probabilities may sum from 1.
 const SUM_TOLERANCE: f64 = 1e-9;
+/// The most that times are multiplied by.
+const MAX_SCALE: f64 = 1e3;
 /// The widest spread that is taken: an SCV of 10^6.
 const MAX_SCV: f64 = 1e6;
 
@@ -255,18 +257,22 @@ impl FileSpec {
         }
         let counts: Vec<f64> = by_class.iter().map(|rows| rows.len() as f64).collect();
         let shares = self.shares(&trace.classes, &counts, path)?;
+        let factors = self.factors(&trace.classes, path)?;
         let mut findings = Vec::new();
         let mut leaves = Vec::new();
         for (class, (rows, weight)) in by_class.iter().zip(shares).enumerate() {
             findings.extend(examine(&trace.classes[class], rows));
-            let values = Values::new(rows.iter().map(|row| row.ps).collect());
+            let values = Values::new(rows.iter().map(|row| scaled(row.ps, factors[class])).collect());
             leaves.push(Leaf { class: class as u8, weight, shape: Shape::Values(Arc::new(values)) });
         }
         let service = Service::new(trace.classes, leaves).with_findings(findings);
         if self.replay == Replay::Off {
             return Ok(service);
         }
-        let demand = |(class, row): (u8, Row)| Demand { service_ps: row.ps, class };
+        let demand = |(class, row): (u8, Row)| Demand {
+            service_ps: scaled(row.ps, factors[usize::from(class)]),
+            class,
+        };
         let sequence = Sequence(trace.rows.into_iter().map(demand).collect());
         Ok(service.with_replay(self.replay, sequence))
     }
@@ -277,6 +283,11 @@ impl FileSpec {
             return Err(
                 place.whole("a histogram has no order to keep; drop `replay`, or give the values as CSV")
             );
+        }
+        if self.scale.is_some() {
+            return Err(place.whole(
+                "the buckets of a histogram are not scaled; drop `scale`, or give the values as CSV",
+            ));
         }
         if let Some(column) = &self.column {
             return Err(place.whole(format!("a histogram has no columns; drop `column = \"{column}\"`")));
@@ -301,6 +312,29 @@ impl FileSpec {
         Ok(Service::new(names, leaves).with_findings(findings))
     }
 
+    /// What the times of each class are multiplied by.
+    fn factors(&self, classes: &[String], path: &Path) -> Result<Vec<f64>, WorkloadError> {
+        let Some(scale) = &self.scale else { return Ok(vec![1.0; classes.len()]) };
+        if let Some(unknown) = scale.keys().find(|name| !classes.contains(name)) {
+            let problem = format!(
+                "`scale` names a class `{unknown}` that is not in the file; its classes are {}",
+                classes.join(", ")
+            );
+            return Err(Place(path).whole(problem));
+        }
+        for (class, &factor) in scale {
+            if !(factor > 0.0 && factor <= MAX_SCALE) {
+                let key = format!("scale.{class}");
+                return Err(WorkloadError::value(
+                    &key,
+                    factor.to_string(),
+                    "a factor is above 0, and at most 1000",
+                ));
+            }
+        }
+        Ok(classes.iter().map(|class| scale.get(class).copied().unwrap_or(1.0)).collect())
+    }
+
     /// The share of each class: the file's own, or what `weights` says.
     fn shares(&self, classes: &[String], counts: &[f64], path: &Path) -> Result<Vec<f64>, WorkloadError> {
         let Some(weights) = &self.weights else {
@@ -314,6 +348,11 @@ impl FileSpec {
         sums_to_one("weights", weights.values().copied())?;
         Ok(classes.iter().map(|class| weights[class]).collect())
     }
+}
+
+/// At least 1 ps, and at most the longest time that there is.
+fn scaled(ps: u64, factor: f64) -> u64 {
+    if factor == 1.0 { ps } else { ((ps as f64 * factor).round() as u64).clamp(1, LONGEST_PS) }
 }
 
 /// Every class has a weight and every weight a class.

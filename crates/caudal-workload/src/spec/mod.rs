@@ -209,6 +209,9 @@ pub struct FileSpec {
     /// Share of each class instead of the file's own: every class exactly once, sum 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weights: Option<BTreeMap<String, f64>>,
+    /// What the times of a class are multiplied by, above 0; 1 for classes that are not named. For CSV.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scale: Option<BTreeMap<String, f64>>,
 }
 
 /// Whether and how a file's order is kept.

@@ -35,6 +35,7 @@ keys! {
         alpha: f64, min: Picos, max: Picos,
         phases: Vec<Phase>, classes: Vec<ClassSpec>,
         column: String, unit: Unit, replay: Replay, weights: BTreeMap<String, f64>,
+        scale: BTreeMap<String, f64>,
     }
 }
 
@@ -52,13 +53,14 @@ impl Keys {
     }
 
     fn into_file(self) -> Result<FileSpec, String> {
-        self.only("a file of service times", &["file", "column", "unit", "replay", "weights"])?;
+        self.only("a file of service times", &["file", "column", "unit", "replay", "weights", "scale"])?;
         let file = need("a file of service times", "file", self.file)?;
         if self.replay.is_some_and(|replay| replay != Replay::Off) && self.weights.is_some() {
             return Err("`replay` keeps the file's own shares, `weights` changes them; keep one".into());
         }
         let replay = self.replay.unwrap_or_default();
-        Ok(FileSpec { file, column: self.column, unit: self.unit, replay, weights: self.weights })
+        let (column, unit) = (self.column, self.unit);
+        Ok(FileSpec { file, column, unit, replay, weights: self.weights, scale: self.scale })
     }
 
     fn into_distribution(self, name: &str) -> Result<DistributionSpec, String> {

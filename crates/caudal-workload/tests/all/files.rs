@@ -394,3 +394,26 @@ proptest! {
         prop_assert!(draws(&service, 3, 100).iter().all(|d| values.contains(&(d.service_ps / 1000))));
     }
 }
+
+#[test]
+fn times_of_a_class_are_scaled() {
+    let short = caudal_workload::find_named("rocksdb-1-short").unwrap().compile().unwrap();
+    let long = caudal_workload::find_named("rocksdb-1").unwrap().compile().unwrap();
+    assert_eq!(short.class_mean_ps(0), long.class_mean_ps(0), "gets as they are");
+    let gets = short.class_quantile(1, 0.5) as f64 / short.class_quantile(0, 0.5) as f64;
+    assert!((49.5..50.5).contains(&gets), "scans of {gets} gets");
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("a.csv"), "class,service_ns\na,100\nb,2000\n").unwrap();
+    let compile = |spec: &str| {
+        let spec: caudal_workload::ServiceSpec = serde_json::from_str(spec).unwrap();
+        spec.compile(dir.path())
+    };
+    let halved = compile(r#"{"file": "a.csv", "scale": {"b": 0.5}}"#).unwrap();
+    assert_eq!((halved.class_mean_ps(0), halved.class_mean_ps(1)), (100e3, 1e6));
+    for (wrong, says) in
+        [(r#"{"c": 2}"#, "no class"), (r#"{"b": 0}"#, "above 0"), (r#"{"b": 1e9}"#, "above 0")]
+    {
+        let error = compile(&format!(r#"{{"file": "a.csv", "scale": {wrong}}}"#)).unwrap_err().to_string();
+        assert!(error.contains(says) || error.contains("names a class `c`"), "{error}");
+    }
+}
