@@ -23,6 +23,7 @@
 extern crate alloc;
 
 pub mod allocation;
+pub mod contexts;
 pub mod discipline;
 pub mod dispatch;
 mod ids;

@@ -26,6 +26,7 @@ use caudal_stats::{Decision, Estimate, Replicated, Scale, StopRule};
 use caudal_workload::{Arrivals, Service};
 
 use crate::engine::{Account, ClassStats, Length, Outcome, Run, Unwatched, simulate};
+use crate::lanes::LaneLoad;
 use crate::row::Gap;
 use crate::steady::{LENIENCE, Overheads};
 
@@ -154,6 +155,8 @@ pub struct Results {
     pub simulated: u64,
     /// Replications that fell behind their load.
     fell_behind: u32,
+    /// Lanes that have cores of their own, and what they have to do.
+    pub lane_loads: Vec<LaneLoad>,
 }
 
 /// The run was asked to stop; nothing of it is kept.
@@ -332,7 +335,9 @@ impl Experiment<'_> {
     fn judge_load(&self, results: &mut Results) {
         let done = results.accounts.len() as u32;
         let behind = done >= 4 && 2 * results.fell_behind > done;
-        results.overloaded = behind && self.shows_growth(results);
+        // What arrives for a lane that can not do it piles up, however few requests it is: that takes no simulation.
+        let lane_full = results.lane_loads.iter().any(|lane| lane.busy >= 1.0);
+        results.overloaded = behind && self.shows_growth(results) || lane_full;
         results.steady = !behind && self.long_enough(results) && self.work_agrees(results);
     }
 
@@ -457,6 +462,7 @@ impl Results {
             measured: length.measured,
             simulated: 0,
             fell_behind: 0,
+            lane_loads: experiment.lane_loads(),
         }
     }
 

@@ -4,6 +4,7 @@
 //! * [`engine`]: one run. Same seed, same bits; memory follows the backlog, not the number of requests.
 //! * [`experiment`]: replications of a run until its statistics are precise enough, on any number of threads.
 //! * [`steady`]: how long runs have to be, and whether they were.
+//! * [`lanes`]: how busy lanes with cores of their own are, by arithmetic.
 //! * [`row`]: what comes out, as JSON.
 //!
 //! Time is in whole picoseconds. The order of events is total: by time, then arrivals, tasks handed over,
@@ -12,6 +13,7 @@
 pub mod authors;
 pub mod engine;
 pub mod experiment;
+pub mod lanes;
 pub mod row;
 pub mod steady;
 pub mod sweep;

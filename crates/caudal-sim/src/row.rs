@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::{Account, ClassStats};
 use crate::experiment::{ClassResults, Results};
+use crate::lanes::LaneLoad;
 
 /// One line of results. Times are in ns; estimates are `{"estimate", "low", "high"}`, or `null`.
 ///
@@ -42,6 +43,10 @@ pub struct Row {
     pub replications: usize,
     /// Did the system fall behind its load? Then its latency is `null`.
     pub overloaded: bool,
+    /// Lanes in which cores may idle while tasks wait elsewhere, and how busy they are; overloaded from 1 on. Missing where
+    /// there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lanes: Vec<LaneLoad>,
     /// Are the reported percentiles as precise as was asked? But for those of `at_gap`.
     pub precise: bool,
     /// Percentiles of the latency of all requests that lie at a gap: on which side a run finds them is a matter of luck,
@@ -206,7 +211,7 @@ impl Row {
             system: point.system.name.clone(),
             point: point.key.clone(),
             load: point.load,
-            rate_per_s: point.load * f64::from(point.system.cores) / (service.mean_ps() / 1e12),
+            rate_per_s: point.load * point.system.capacity() / (service.mean_ps() / 1e12),
             cores: point.system.cores,
             cores_allocated: point.system.cores_allocated,
             cores_dedicated: point.plan.dedicated_cores(),
@@ -217,6 +222,7 @@ impl Row {
             warm_up: results.warm_up,
             replications: results.accounts.len(),
             overloaded: results.overloaded,
+            lanes: results.lane_loads.clone(),
             precise: results.precise,
             at_gap: if results.overloaded { Vec::new() } else { results.all.gaps(percentiles) },
             steady: results.steady,
@@ -231,7 +237,9 @@ impl Row {
                 })
                 .divided_by(point.costs.probe_factor)
                 .at_most(1.0),
+            // Of contexts, core time is what their cores can do.
             cores_mean: ratio(|account, span_ps| (account.held_ps as f64, span_ps as f64))
+                .divided_by(point.system.capacity() / f64::from(point.system.cores))
                 .at_most(f64::from(point.system.cores)),
             overheads: Overheads::new(results, point.costs.probe_factor, dedicated),
             preemptions_per_request: ratio(|account, _| {

@@ -18,6 +18,7 @@ use caudal_stats::relaxation::{self, Queue};
 
 use crate::engine::Account;
 use crate::experiment::{Experiment, Results};
+use crate::lanes::{LaneLoad, lane_loads};
 
 /// From this share of their time on, the cores can not keep up, or it would take too long to see that they do.
 pub const FULL: f64 = 0.995;
@@ -68,10 +69,22 @@ impl Experiment<'_> {
     pub fn cores_busy(&self, overheads: Overheads) -> f64 {
         // Cores that come and go come when there is work.
         let cores = match self.system.allocation {
-            AllocationConfig::Static => self.system.cores_allocated,
-            _ => self.system.cores,
+            AllocationConfig::Static if self.system.contexts.is_none() => {
+                f64::from(self.system.cores_allocated)
+            }
+            _ => self.system.capacity(),
         };
-        self.offered_cores() * (1.0 + overheads.per_work) / f64::from(cores)
+        self.offered_cores() * (1.0 + overheads.per_work) / cores
+    }
+
+    /// The lanes that have cores of their own, and what they have to do.
+    pub fn lane_loads(&self) -> Vec<LaneLoad> {
+        lane_loads(self.system, self.costs, self.service, self.mean_gap_ps)
+    }
+
+    /// Share of their time that requests ask for of the cores, or of the cores of one lane, whichever is more.
+    pub fn busiest(&self, overheads: Overheads) -> f64 {
+        self.lane_loads().iter().map(|lane| lane.busy).fold(self.cores_busy(overheads), f64::max)
     }
 
     /// Work that arrives, probes included, in cores.
@@ -110,7 +123,8 @@ impl Experiment<'_> {
             services: if turns_ps > 0.0 { services } else { 0.0 },
             servers: 1.0,
         };
-        cores.max(dispatcher.relaxation()).max(self.arrivals.cycle_ps() / self.mean_gap_ps)
+        let lanes = self.lane_loads().iter().map(|lane| lane.relaxation(arrivals)).fold(0.0, f64::max);
+        cores.max(lanes).max(dispatcher.relaxation()).max(self.arrivals.cycle_ps() / self.mean_gap_ps)
     }
 
     /// Queues of which each has to get along with its own part of the requests.
@@ -138,7 +152,7 @@ impl Experiment<'_> {
     pub(crate) fn shows_growth(&self, results: &Results) -> bool {
         let overheads = self.overheads(results);
         let passed = results.warm_up as f64 + results.measured as f64 / 2.0;
-        self.cores_busy(overheads) >= 1.0
+        self.busiest(overheads) >= 1.0
             || passed >= LENIENCE * relaxation::WARM_UP * self.relaxation(overheads)
     }
 

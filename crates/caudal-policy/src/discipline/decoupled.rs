@@ -40,8 +40,13 @@ impl<const INTERRUPTIBLE: bool> Decoupled<INTERRUPTIBLE> {
     /// The lane that a free server joins, if any.
     #[inline(always)]
     fn choose(&self, waiting: u64) -> Option<Lane> {
-        let chosen = self.lanes.within_bounds(waiting);
-        if INTERRUPTIBLE && chosen.is_none() { Lanes::beyond_bounds(waiting) } else { chosen }
+        if waiting == 0 {
+            return None;
+        }
+        match INTERRUPTIBLE {
+            true => self.lanes.within_or_beyond_bounds(waiting),
+            false => self.lanes.within_bounds(waiting),
+        }
     }
 
     /// The lanes, a bit each, where tasks wait that nobody is on the way to, or would if a task of `own` did.
@@ -83,14 +88,13 @@ impl<const INTERRUPTIBLE: bool> Decoupled<INTERRUPTIBLE> {
     #[inline(always)]
     fn run(&mut self, worker: WorkerId, task: TaskId, (lane, entry): (Lane, u64), pool: &mut impl Pool) {
         self.lanes.join(pool.seat(worker), lane, entry);
-        let quantum = self.cutoffs.quantum(lane, pool.attained(task));
+        let quantum = self.cutoffs.quantum(lane, pool.attained_at_rest(task));
         pool.run(worker, task, quantum);
     }
 }
 
 impl<const INTERRUPTIBLE: bool> Discipline for Decoupled<INTERRUPTIBLE> {
     const TIES: bool = true;
-    const COUNTS_WORKERS: bool = true;
 
     fn lanes(&self) -> u32 {
         self.cutoffs.lanes()
@@ -140,19 +144,20 @@ impl<const INTERRUPTIBLE: bool> Discipline for Decoupled<INTERRUPTIBLE> {
         _why: Stopped,
         pool: &mut impl Pool,
     ) {
-        let (seat, attained) = (pool.seat(worker), pool.attained(task));
+        let (seat, attained) = (pool.seat(worker), pool.attained_at_rest(task));
         let entry = self.lanes.entry(seat);
         let left = self.lanes.leave(seat);
         let lane = self.cutoffs.advance(left, attained);
         let entry = if lane == left { entry } else { self.entries.enter() };
         let next = self.choose(self.unserved(lane, pool));
-        let is_first = pool.head(lane).is_none_or(|head| entry < pool.key(head));
-        if next == Some(lane) && is_first {
+        if next == Some(lane) && pool.head(lane).is_none_or(|head| entry < pool.key(head)) {
             self.lanes.join(seat, lane, entry);
             pool.resume(worker, self.cutoffs.quantum(lane, attained));
             return self.decided(seat, pool);
         }
-        self.lanes.depart(seat, next);
+        if !pool.preemption_is_free() {
+            self.lanes.depart(seat, next);
+        }
         pool.enqueue_by(task, lane, entry);
     }
 

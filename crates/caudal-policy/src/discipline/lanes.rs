@@ -4,7 +4,7 @@
 //! to lane 0 counts for lane 0 from then on, though its task is still stopping; and one whose task has stopped counts for
 //! the lane that it will join, though it still pays for the switch: the paper's switches take no time, and if places in
 //! lanes stood open meanwhile, others would take them and the bounds would not hold. A seat that does nothing counts for
-//! no lane, which is what waiting at lane 0 comes to. The running tasks of a lane are linked by their entry number, so
+//! no lane, which is what waiting at lane 0 comes to. The running tasks of a lane are a ring, by their entry number, so
 //! that the youngest is known. Numbers only grow: who entered the pool, or a lane, later has the greater one.
 //!
 //! What it relies on is checked where it is cheap: a seat is joined only when it is free, and called only when it runs.
@@ -12,54 +12,56 @@
 //! Source: Mirhosseini et al., HPCA 2020, section 3.2, equations 1 and 3, and Algorithm 1.
 
 use alloc::boxed::Box;
-use alloc::vec;
 use core::fmt;
+use core::hint::select_unpredictable;
 
 use super::Lane;
 use crate::list::List;
-
-/// No seat.
-const NOBODY: u32 = u32::MAX;
 
 /// What the worker of a seat does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Doing {
     /// No task.
     Nothing,
-    /// It runs a task of this lane.
-    Running(Lane),
-    /// Called to lane 0 from a task of this lane, which is stopping.
-    Called(Lane),
-    /// On its way from a task that has stopped, to a task of this lane.
-    Promised(Lane),
+    /// It runs a task of its lane.
+    Running,
+    /// Called to lane 0 from a task of its lane, which is stopping.
+    Called,
+    /// On its way from a task that has stopped, to a task of the lane for which it counts.
+    Promised,
     /// On its way from a task that has stopped, to nothing that is known of.
     Between,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Seat {
-    doing: Doing,
     /// Of the task that it runs, or ran last.
     entry: u64,
-    /// Neighbours among the running tasks of the lane.
+    /// Neighbours in the ring of its lane; of a seat that is in none, it is its own neighbour or nobody asks.
     younger: u32,
     older: u32,
+    /// Of the task that it runs, or ran last.
+    lane: u8,
+    /// The lane for which it counts, if it counts for one.
+    counts: u8,
+    doing: Doing,
 }
 
 /// Servers and reservations of the lanes of one pool. See the [module](self).
 #[derive(Clone, Debug)]
 pub struct Lanes {
     lanes: u32,
-    /// By lane: servers that count for it or a higher one.
-    servers: [u16; Lanes::MAX],
+    slack: Slack,
     /// By lane: reservations of it and all higher ones, of the servers that there are.
     reserved: [u16; Lanes::MAX],
     /// The same when all servers are there.
     entitled: [u16; Lanes::MAX],
-    /// By lane: the seat that runs its youngest task.
-    youngest: [u32; Lanes::MAX],
+    /// Those of the workers, then one for each lane: where its ring begins and ends. That is no task's, and older than
+    /// all of them, so that no ring is empty and no link needs to be asked whether it leads anywhere.
     seats: Box<[Seat]>,
-    /// By lane: of `servers`, those that are on their way to it and run no task of it yet.
+    /// The first one that is a lane's.
+    ends: u32,
+    /// By lane: of the servers that count for it, those that are on their way to it and run no task of it yet.
     promised: [u32; Lanes::MAX],
     /// The sum of them.
     all_promised: u32,
@@ -95,25 +97,28 @@ impl Lanes {
     /// A pool with a server for each of `reservations`, which are by lane.
     ///
     /// # Panics
-    /// If there is no lane, too many of them, or one without a reservation; or more than 65,535 servers.
+    /// If there is no lane, too many of them, or one without a reservation; or more than 32,767 servers.
     pub fn new(reservations: &[u32]) -> Lanes {
         let lanes = reservations.len();
         assert!((1..=Lanes::MAX).contains(&lanes), "{lanes} lanes");
         assert!(reservations.iter().all(|&count| count > 0), "a lane without a reservation");
         let servers: u32 = reservations.iter().sum();
+        assert!(servers <= Slack::MOST, "{servers} servers of {}", Slack::MOST);
         let mut reserved = [0; Lanes::MAX];
         for lane in 0..lanes {
-            let above: u32 = reservations[lane..].iter().sum();
-            reserved[lane] = u16::try_from(above).expect("at most 65,535 servers");
+            reserved[lane] = reservations[lane..].iter().sum::<u32>() as u16;
         }
-        let seat = Seat { doing: Doing::Nothing, entry: 0, younger: NOBODY, older: NOBODY };
+        let seat =
+            |own: u32, doing: Doing| Seat { entry: 0, younger: own, older: own, lane: 0, counts: 0, doing };
+        let workers = (0..servers).map(|own| seat(own, Doing::Nothing));
+        let ends = (servers..servers + lanes as u32).map(|own| seat(own, Doing::Between));
         Lanes {
             lanes: lanes as u32,
-            servers: [0; Lanes::MAX],
+            slack: Slack::new(&reserved[..lanes]),
             reserved,
             entitled: reserved,
-            youngest: [NOBODY; Lanes::MAX],
-            seats: vec![seat; servers as usize].into_boxed_slice(),
+            seats: workers.chain(ends).collect(),
+            ends: servers,
             promised: [0; Lanes::MAX],
             all_promised: 0,
             between: 0,
@@ -128,7 +133,9 @@ impl Lanes {
             let part = (u64::from(self.entitled[lane as usize]) * u64::from(servers) + all / 2) / all;
             let least = servers.min(self.lanes - lane);
             let most = servers.saturating_sub(lane).max(least);
-            self.reserved[lane as usize] = (part as u32).clamp(least, most) as u16;
+            let part = (part as u32).clamp(least, most) as u16;
+            let before = core::mem::replace(&mut self.reserved[lane as usize], part);
+            self.slack.change(lane, i32::from(part) - i32::from(before));
         }
     }
 
@@ -141,27 +148,20 @@ impl Lanes {
     /// Phase 1: the highest lane of those where tasks wait, a bit each, that may have one more server (lines 2 to 15).
     #[inline(always)]
     pub fn within_bounds(&self, waiting: u64) -> Option<Lane> {
-        // Most often nothing waits anywhere.
-        if waiting == 0 {
-            return None;
-        }
-        for lane in (0..self.lanes as usize).rev() {
-            let (servers, reserved) = (self.servers[lane], self.reserved[lane]);
-            if servers < reserved && waiting >> lane & 1 != 0 {
-                return Some(lane as Lane);
-            }
-            // Then nothing waits in a lower lane.
-            if servers > reserved {
-                return None;
-            }
-        }
-        None
+        self.slack.highest_with_room(waiting)
     }
 
     /// Phase 2: the lowest lane of those where tasks wait (lines 16 to 21).
     #[inline(always)]
     pub fn beyond_bounds(waiting: u64) -> Option<Lane> {
         (waiting != 0).then(|| waiting.trailing_zeros())
+    }
+
+    /// Phase 1, or else phase 2.
+    #[inline(always)]
+    pub fn within_or_beyond_bounds(&self, waiting: u64) -> Option<Lane> {
+        let lowest = Lanes::beyond_bounds(waiting)?;
+        Some(self.slack.highest_with_room_or(waiting, lowest))
     }
 
     /// Does nobody come to a lane who has not begun a task of it yet?
@@ -174,43 +174,39 @@ impl Lanes {
     /// seat of its worker (lines 30 to 41).
     #[inline(always)]
     pub fn to_interrupt(&self) -> Option<u32> {
-        for lane in (0..self.lanes as usize).rev() {
-            if self.servers[lane] > self.reserved[lane] {
-                let seat = self.youngest[lane];
-                return (seat != NOBODY).then_some(seat);
-            }
-        }
-        None
+        let lane = self.slack.highest_exceeded()?;
+        let seat = self.seats[(self.ends + lane) as usize].older;
+        (seat < self.ends).then_some(seat)
     }
 
     /// The worker of `seat` begins a task that entered `lane` as number `entry`.
     #[inline(always)]
     pub fn join(&mut self, seat: u32, lane: Lane, entry: u64) {
-        assert!(self.seats[seat as usize].doing == Doing::Nothing, "a worker runs one task at a time");
-        self.count_for(lane);
+        self.slack.take(lane);
+        let seats = &mut self.seats[..];
+        assert!(seats[seat as usize].doing == Doing::Nothing, "a worker runs one task at a time");
         // Nearly always the youngest of its lane; one that was interrupted while a younger one began may not be.
-        let (mut younger, mut older) = (NOBODY, self.youngest[lane as usize]);
-        while older != NOBODY && self.seats[older as usize].entry > entry {
-            (younger, older) = (older, self.seats[older as usize].older);
+        let mut younger = self.ends + lane;
+        let mut older = seats[younger as usize].older;
+        while seats[older as usize].entry > entry {
+            (younger, older) = (older, seats[older as usize].older);
         }
-        self.seats[seat as usize] = Seat { doing: Doing::Running(lane), entry, younger, older };
-        match younger {
-            NOBODY => self.youngest[lane as usize] = seat,
-            _ => self.seats[younger as usize].older = seat,
-        }
-        if older != NOBODY {
-            self.seats[older as usize].younger = seat;
-        }
+        let (counts, lane) = (lane as u8, lane as u8);
+        seats[seat as usize] = Seat { entry, younger, older, lane, counts, doing: Doing::Running };
+        seats[younger as usize].older = seat;
+        seats[older as usize].younger = seat;
     }
 
     /// The worker of `seat` has been asked to stop its task and to come to lane 0.
     #[inline]
     pub fn call(&mut self, seat: u32) {
-        if let Doing::Running(lane) = self.seats[seat as usize].doing {
-            self.unlink(seat, lane);
-            self.promise(0);
-            self.seats[seat as usize].doing = Doing::Called(lane);
-        }
+        let place = self.seats[seat as usize];
+        assert!(place.doing == Doing::Running, "only what runs can be interrupted");
+        Self::unlink(&mut self.seats, place);
+        self.slack.give(Lane::from(place.counts));
+        self.promise(0);
+        self.seats[seat as usize] =
+            Seat { younger: seat, older: seat, counts: 0, doing: Doing::Called, ..place };
     }
 
     /// The task of `seat` has completed or stopped; its lane.
@@ -219,46 +215,49 @@ impl Lanes {
     /// If there was none.
     #[inline(always)]
     pub fn leave(&mut self, seat: u32) -> Lane {
-        let lane = match self.seats[seat as usize].doing {
-            Doing::Running(lane) => {
-                self.unlink(seat, lane);
-                lane
-            }
-            Doing::Called(lane) => {
-                self.release(0);
-                lane
-            }
-            Doing::Nothing | Doing::Promised(_) | Doing::Between => unreachable!("only what runs can stop"),
-        };
-        self.seats[seat as usize].doing = Doing::Nothing;
-        lane
+        let seats = &mut self.seats[..];
+        let place = seats[seat as usize];
+        assert!(matches!(place.doing, Doing::Running | Doing::Called), "only what runs can stop");
+        seats[seat as usize].doing = Doing::Nothing;
+        // Whether it was called is a toss, so both go the same way: one that was is alone in its ring.
+        Self::unlink(seats, place);
+        self.slack.give(Lane::from(place.counts));
+        let called = u32::from(place.doing == Doing::Called);
+        self.promised[0] -= called;
+        self.all_promised -= called;
+        Lane::from(place.lane)
     }
 
     /// The worker of `seat` is on its way from a task that has stopped; to `lane`, if that is known.
     #[inline]
     pub fn depart(&mut self, seat: u32, lane: Option<Lane>) {
-        self.seats[seat as usize].doing = match lane {
+        let place = &mut self.seats[seat as usize];
+        match lane {
             Some(lane) => {
+                (place.doing, place.counts) = (Doing::Promised, lane as u8);
                 self.promise(lane);
-                Doing::Promised(lane)
             }
             None => {
+                place.doing = Doing::Between;
                 self.between += 1;
-                Doing::Between
             }
-        };
+        }
     }
 
     /// The worker of `seat` is free to decide. Wherever it was going, it joins the lane that the bounds want it in now.
     #[inline(always)]
     pub fn arrive(&mut self, seat: u32) {
-        match self.seats[seat as usize].doing {
-            Doing::Nothing => return,
-            Doing::Promised(lane) => self.release(lane),
-            Doing::Between => self.between -= 1,
-            Doing::Running(_) | Doing::Called(_) => unreachable!("a worker runs one task at a time"),
+        let place = &mut self.seats[seat as usize];
+        let (doing, lane) = (place.doing, Lane::from(place.counts));
+        if doing == Doing::Nothing {
+            return;
         }
-        self.seats[seat as usize].doing = Doing::Nothing;
+        place.doing = Doing::Nothing;
+        match doing {
+            Doing::Promised => self.release(lane),
+            Doing::Between => self.between -= 1,
+            _ => unreachable!("a worker runs one task at a time"),
+        }
     }
 
     /// Number of the task that `seat` runs, or ran last.
@@ -278,7 +277,7 @@ impl Lanes {
     #[inline]
     pub fn tie(&self, seat: u32) -> u64 {
         let Seat { doing, entry, .. } = self.seats[seat as usize];
-        if matches!(doing, Doing::Called(_)) { 0 } else { entry }
+        if doing == Doing::Called { 0 } else { entry }
     }
 
     /// The first promise that is not kept, where `waits` tells how many tasks wait in a lane. Workers that are on their
@@ -298,8 +297,8 @@ impl Lanes {
         let waiting_below = |lane: Lane| (0..lane).map(&waits).sum::<u32>() > on_their_way;
         for lane in (0..self.lanes).rev() {
             let at = lane as usize;
-            let (servers, reserved) = (u32::from(self.servers[at]), u32::from(self.reserved[at]));
-            let above = if lane + 1 < self.lanes { u32::from(self.servers[at + 1]) } else { 0 };
+            let (servers, reserved) = (self.servers(lane), u32::from(self.reserved[at]));
+            let above = if lane + 1 < self.lanes { self.servers(lane + 1) } else { 0 };
             if servers > reserved && (!interruptible || waiting_below(lane)) {
                 return Err(Broken::Upper(lane));
             }
@@ -312,44 +311,165 @@ impl Lanes {
         Ok(())
     }
 
+    /// Servers that count for `lane` or a higher one.
+    fn servers(&self, lane: Lane) -> u32 {
+        (i32::from(self.reserved[lane as usize]) - self.slack.of(lane)) as u32
+    }
+
     fn promise(&mut self, lane: Lane) {
         self.promised[lane as usize] += 1;
         self.all_promised += 1;
-        self.count_for(lane);
+        self.slack.take(lane);
     }
 
     fn release(&mut self, lane: Lane) {
         self.promised[lane as usize] -= 1;
         self.all_promised -= 1;
-        self.discount(lane);
+        self.slack.give(lane);
     }
 
     #[inline(always)]
-    fn count_for(&mut self, lane: Lane) {
-        // Of all lanes, in vectors: a loop up to this one would end anywhere.
-        for (at, servers) in self.servers.iter_mut().enumerate() {
-            *servers += u16::from(at as u16 <= lane as u16);
+    fn unlink(seats: &mut [Seat], Seat { younger, older, .. }: Seat) {
+        seats[younger as usize].older = older;
+        seats[older as usize].younger = younger;
+    }
+}
+
+/// By lane: how many servers more it and all higher lanes may have, together; less than 0 if they have too many.
+///
+/// ```text
+///   63       48 47       32 31       16 15        0
+///   | lane 3    | lane 2    | lane 1    | lane 0    |     then lanes 4 to 7, and so on
+///     top bit set: not exceeded, what is below it is the room that is left
+/// ```
+///
+/// Four lanes are one number, so that a server more or less is one addition, and what is asked of all lanes is asked at
+/// once. Lanes that are not there have no room and do not exceed it.
+#[derive(Clone, Copy, Debug)]
+struct Slack {
+    words: [u64; Lanes::MAX / LANES],
+    /// Those that are in use.
+    used: usize,
+}
+
+/// Lanes of a word.
+const LANES: usize = 4;
+/// 1 of each lane.
+const ONES: u64 = 0x0001_0001_0001_0001;
+/// The top bit of each lane: no slack.
+const TOPS: u64 = ONES << 15;
+
+impl Slack {
+    /// Most servers, so that no lane's slack borrows from the next.
+    const MOST: u32 = 32_767;
+
+    fn new(reserved: &[u16]) -> Slack {
+        let mut slack = Slack { words: [TOPS; Lanes::MAX / LANES], used: reserved.len().div_ceil(LANES) };
+        for (lane, &reserved) in reserved.iter().enumerate() {
+            slack.change(lane as Lane, i32::from(reserved));
         }
+        slack
+    }
+
+    /// `lane` has so many reservations more.
+    fn change(&mut self, lane: Lane, more: i32) {
+        let (at, shift) = Self::place(lane);
+        self.words[at] = self.words[at].wrapping_add((i64::from(more) << shift) as u64);
+    }
+
+    fn of(&self, lane: Lane) -> i32 {
+        let (at, shift) = Self::place(lane);
+        i32::from((self.words[at] >> shift) as u16) - (1 << 15)
     }
 
     #[inline(always)]
-    fn discount(&mut self, lane: Lane) {
-        for (at, servers) in self.servers.iter_mut().enumerate() {
-            *servers -= u16::from(at as u16 <= lane as u16);
+    fn place(lane: Lane) -> (usize, u32) {
+        (lane as usize / LANES % (Lanes::MAX / LANES), lane % LANES as u32 * 16)
+    }
+
+    /// What a server of the lane at `shift` takes from its word: 1 of that lane and of all lower ones.
+    #[inline(always)]
+    fn ones_up_to(shift: u32) -> u64 {
+        ONES >> (48 - shift)
+    }
+
+    /// A server more counts for `lane`.
+    #[inline(always)]
+    fn take(&mut self, lane: Lane) {
+        let (at, shift) = Self::place(lane);
+        self.words[at] -= Self::ones_up_to(shift);
+        if at > 0 {
+            self.words[..at].iter_mut().for_each(|word| *word -= ONES);
         }
     }
 
+    /// A server less.
     #[inline(always)]
-    fn unlink(&mut self, seat: u32, lane: Lane) {
-        self.discount(lane);
-        let Seat { younger, older, .. } = self.seats[seat as usize];
-        match younger {
-            NOBODY => self.youngest[lane as usize] = older,
-            _ => self.seats[younger as usize].older = older,
+    fn give(&mut self, lane: Lane) {
+        let (at, shift) = Self::place(lane);
+        self.words[at] += Self::ones_up_to(shift);
+        if at > 0 {
+            self.words[..at].iter_mut().for_each(|word| *word += ONES);
         }
-        if older != NOBODY {
-            self.seats[older as usize].younger = younger;
+    }
+
+    /// The highest of the lanes of `among`, a bit each, that has room, unless a higher one is exceeded.
+    #[inline(always)]
+    fn highest_with_room(&self, among: u64) -> Option<Lane> {
+        if self.used > 1 {
+            return self.highest_with_room_of_many(among);
         }
+        let (room, exceeded) = self.room(0, among);
+        (room > exceeded).then(|| Self::highest(0, room))
+    }
+
+    /// That, or `other`. Which of them is a toss, and there is nothing to do between them: no branch.
+    #[inline(always)]
+    fn highest_with_room_or(&self, among: u64, other: Lane) -> Lane {
+        if self.used > 1 {
+            return self.highest_with_room_of_many(among).unwrap_or(other);
+        }
+        let (room, exceeded) = self.room(0, among);
+        select_unpredictable(room > exceeded, Self::highest(0, room), other)
+    }
+
+    #[cold]
+    fn highest_with_room_of_many(&self, among: u64) -> Option<Lane> {
+        let each = (0..self.used).rev().map(|at| (at, self.room(at, among)));
+        let (at, (room, exceeded)) = { each }.find(|(_, (room, exceeded))| room | exceeded != 0)?;
+        (room > exceeded).then(|| Self::highest(at, room))
+    }
+
+    /// The tops of those lanes of word `at` that are among `among`, a bit each, and have room, and of those that are
+    /// exceeded. No lane is in both, so that the highest is in the set that is the greater number.
+    #[inline(always)]
+    fn room(&self, at: usize, among: u64) -> (u64, u64) {
+        // One bit to the top of each lane: 15, 30, 45 and 60 places up, of which only the right ones are kept.
+        let asked = (among >> (at * LANES) & 0xf) * (1 << 15 | 1 << 30 | 1 << 45 | 1 << 60);
+        ((self.words[at] - ONES) & asked & TOPS, !self.words[at] & TOPS)
+    }
+
+    /// The highest lane that has more servers than it may.
+    #[inline(always)]
+    fn highest_exceeded(&self) -> Option<Lane> {
+        if self.used > 1 {
+            return self.highest_exceeded_of_many();
+        }
+        let exceeded = !self.words[0] & TOPS;
+        (exceeded != 0).then(|| Self::highest(0, exceeded))
+    }
+
+    #[cold]
+    fn highest_exceeded_of_many(&self) -> Option<Lane> {
+        let each = (0..self.used).rev().map(|at| (at, !self.words[at] & TOPS));
+        { each }.find(|&(_, exceeded)| exceeded != 0).map(|(at, exceeded)| Self::highest(at, exceeded))
+    }
+
+    /// The highest of the lanes of word `at` whose tops these are.
+    #[inline(always)]
+    fn highest(at: usize, tops: u64) -> Lane {
+        // With a bit that is no lane's, nobody asks whether there are any.
+        (at * LANES) as Lane + (tops | 1).ilog2() / 16
     }
 }
 

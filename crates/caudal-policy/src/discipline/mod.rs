@@ -102,8 +102,16 @@ pub trait Pool {
     fn workers(&self) -> u32;
     /// What the `i`-th worker of the pool runs, `i <` [`Pool::workers`], unless it has been asked to stop.
     fn running(&self, i: u32) -> Option<(WorkerId, TaskId)>;
+    /// Does a worker whose task has stopped decide at once what to do next, at no cost?
+    fn preemption_is_free(&self) -> bool {
+        false
+    }
     /// Service that `task` has received so far.
     fn attained(&self, task: TaskId) -> Picos;
+    /// The same of a task that does not run.
+    fn attained_at_rest(&self, task: TaskId) -> Picos {
+        self.attained(task)
+    }
     /// Service that `task` still needs. Clairvoyant: only a simulator knows.
     fn remaining(&self, task: TaskId) -> Picos;
 }
@@ -122,8 +130,6 @@ pub trait Discipline {
     /// Does it matter in which order workers stop that stop at the same time? Then [`Discipline::tie`] says it, and
     /// tasks that arrive at that time come after them.
     const TIES: bool = false;
-    /// Does it matter how many workers the pool has at the time? Then [`Discipline::on_workers`] says it.
-    const COUNTS_WORKERS: bool = false;
 
     /// Lanes of the pool.
     fn lanes(&self) -> u32 {

@@ -1,6 +1,7 @@
 //! What the disciplines of the SITA family share: lanes, their cutoffs and their reservations.
 
 use core::fmt;
+use core::hint::select_unpredictable;
 
 use super::Lane;
 use super::lanes::Lanes;
@@ -23,6 +24,8 @@ pub struct SitaConfig {
 pub enum SitaFault {
     /// There is no lane.
     NoLane,
+    /// There are more lanes than [`Lanes::MAX`].
+    TooMany,
     /// There are not as many cutoffs as lanes need.
     Cutoffs {
         /// So many lanes have reservations.
@@ -40,6 +43,7 @@ impl fmt::Display for SitaFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SitaFault::NoLane => write!(f, "there is no lane"),
+            SitaFault::TooMany => write!(f, "there are more than {} lanes", Lanes::MAX),
             SitaFault::Cutoffs { lanes, cutoffs } => {
                 write!(f, "{lanes} lanes have {} cutoffs between them, not {cutoffs}", lanes - 1)
             }
@@ -53,10 +57,10 @@ impl SitaConfig {
     /// Lanes that end at `cutoffs`, with `reservations` servers each.
     ///
     /// # Errors
-    /// What does not make sense. More than [`Lanes::MAX`] lanes count as none.
+    /// What does not make sense.
     pub fn new(cutoffs: &[Picos], reservations: &[u32]) -> Result<SitaConfig, SitaFault> {
         let (Ok(cutoffs), Ok(reservations)) = (List::new(cutoffs), List::new(reservations)) else {
-            return Err(SitaFault::NoLane);
+            return Err(SitaFault::TooMany);
         };
         let config = SitaConfig { cutoffs, reservations };
         config.fault().map_or(Ok(config), Err)
@@ -118,14 +122,15 @@ impl Cutoffs {
     #[inline(always)]
     pub(super) fn quantum(&self, lane: Lane, attained: Picos) -> Picos {
         let end = self.end[lane as usize];
-        if end == Picos::MAX { end } else { Picos(end.0 - attained.0) }
+        select_unpredictable(end == Picos::MAX, end, Picos(end.0.wrapping_sub(attained.0)))
     }
 
     /// Where a task of `lane` belongs that has run for `attained`: there, or in a higher lane.
     #[inline(always)]
     pub(super) fn advance(&self, lane: Lane, attained: Picos) -> Lane {
-        let mut lane = lane;
-        while self.end[lane as usize] <= attained && lane + 1 < self.lanes {
+        // One lane further or not is a toss, more than one is rare. No task has run for ever, where the last lane ends.
+        let mut lane = lane + Lane::from(self.end[lane as usize] <= attained);
+        while self.end[lane as usize] <= attained {
             lane += 1;
         }
         lane

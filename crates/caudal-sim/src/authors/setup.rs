@@ -142,14 +142,14 @@ fn check_overheads(costs: &Costs) -> Result<(), Unsupported> {
 }
 
 fn balance(system: &System) -> Result<Balance, Unsupported> {
-    if system.pools.is_central(system.cores) {
+    if system.is_central() {
         return match (system.dispatch, system.rebalance) {
             (DispatchConfig::Random, RebalanceConfig::None) => Ok(Balance::Single),
             (DispatchConfig::Random, _) => Err(Unsupported::Together("one queue", "stealing or shedding")),
             _ => Err(Unsupported::Together("one queue", "a dispatch policy other than random")),
         };
     }
-    if system.pools.count(system.cores) != system.cores {
+    if system.pool_count() != system.cores {
         return Err(Unsupported::Pools);
     }
     match (system.dispatch, system.rebalance) {

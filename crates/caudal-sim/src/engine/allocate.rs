@@ -22,6 +22,8 @@ pub(super) struct Cores {
     held: BitSet,
     /// Here, and open to work.
     open: BitSet,
+    /// By pool: how many of those it has.
+    open_in: Box<[u32]>,
     /// Busy time and held time, without cores on their way, at the last tick.
     at_tick: (u128, u128),
 }
@@ -32,8 +34,9 @@ impl Cores {
         self.held.insert(worker);
     }
 
-    pub(super) fn new(workers: usize) -> Cores {
-        Cores { held: BitSet::new(workers), open: BitSet::new(workers), at_tick: (0, 0) }
+    pub(super) fn new(workers: usize, pools: usize) -> Cores {
+        let open_in = vec![0; pools].into_boxed_slice();
+        Cores { held: BitSet::new(workers), open: BitSet::new(workers), open_in, at_tick: (0, 0) }
     }
 
     #[inline]
@@ -152,7 +155,8 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         self.core.here += 1;
         self.unflagged.insert(worker);
         let pool = self.core.workers[worker].pool as usize;
-        self.count_workers(pool);
+        self.cores.open_in[pool] += 1;
+        self.sched.workers_changed(pool, self.cores.open_in[pool]);
         let first = self.core.open.len() == 0;
         if !self.core.open.contains(pool) {
             self.core.open.open(pool);
@@ -197,13 +201,6 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
     }
 
     /// The core of `worker`, which does nothing, goes back.
-    fn count_workers(&mut self, pool: usize) {
-        if S::COUNTS_WORKERS {
-            let open = self.core.workers_of(pool).filter(|&worker| self.cores.open.contains(worker));
-            self.sched.workers_changed(pool, open.count() as u32);
-        }
-    }
-
     fn park(&mut self, worker: usize) {
         self.core.settle();
         self.cores.held.remove(worker);
@@ -218,8 +215,9 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         self.core.workers[worker].phase = Phase::Parked;
         self.core.unschedule(worker);
         let pool = self.core.workers[worker].pool as usize;
-        self.count_workers(pool);
-        if !self.core.workers_of(pool).any(|worker| self.cores.open.contains(worker)) {
+        self.cores.open_in[pool] -= 1;
+        self.sched.workers_changed(pool, self.cores.open_in[pool]);
+        if self.cores.open_in[pool] == 0 {
             self.core.open.close(pool);
         }
         self.refresh_walk_order(pool);

@@ -72,6 +72,13 @@ impl BitSet {
         Some(at << 6 | self.words[at].trailing_zeros() as usize)
     }
 
+    /// As [`BitSet::first_from`], of a set that has only numbers below 64.
+    #[inline(always)]
+    pub(crate) fn first_of_few(&self, from: usize) -> Option<usize> {
+        let ahead = self.words[0] & (!0 << (from & 63));
+        (ahead != 0).then(|| ahead.trailing_zeros() as usize)
+    }
+
     /// The greatest number.
     pub(crate) fn last(&self) -> Option<usize> {
         let at = 63_u32.checked_sub(self.summary.leading_zeros())? as usize;

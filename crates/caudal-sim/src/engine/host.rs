@@ -190,7 +190,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
             watches_arrivals: watches(A::watches_arrivals),
             watches_completions: watches(A::watches_completions),
             watches_walks: watches(A::watches_walks),
-            cores: super::allocate::Cores::new(workers),
+            cores: super::allocate::Cores::new(workers, core.pool_first.len() - 1),
             unflagged: super::bits::BitSet::new(workers),
             flags: 0,
             moving: Vec::new(),

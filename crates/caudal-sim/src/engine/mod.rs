@@ -7,6 +7,7 @@
 //! | `scheduling` | what a host asks of its pools; `step`: any discipline, an event a slice; `lines`: first come first served; `rings`: processor sharing by leaps; `fluid`: the limit of small quanta |
 //! | `core` | clock, workers, tasks and books, shared by all |
 //! | `central` | instead of a host: one first-come-first-served queue, by starts |
+//! | `contexts` | instead of a host: pools that nobody takes from, and cores with hardware contexts |
 //! | `stealing`, `thieves` | instead of a host: a queue a core, work stealing, nothing else |
 //! | `keys`, `tree`, `walks`, `bits`, `tasks`, `open`, `long` | the data structures |
 //! | `source`, `record`, `window` | requests in, statistics out |
@@ -15,6 +16,7 @@ mod allocate;
 mod balance;
 pub(crate) mod bits;
 mod central;
+mod contexts;
 mod core;
 mod fluid;
 mod host;
@@ -35,14 +37,14 @@ pub(crate) mod tree;
 mod walks;
 mod window;
 
-use caudal_config::{Costs, Pools, System};
+use caudal_config::{ContextsConfig, Costs, Pools, System};
 use caudal_policy::allocation::{Allocation, Triggered};
 use caudal_policy::discipline::round_robin::Turns;
 use caudal_policy::discipline::{
     Discipline, DisciplineConfig, IsqdSita, Las, PreemptiveSita, ProcessorSharing, ProcessorSharingConfig,
     SqdSita, Srpt,
 };
-use caudal_policy::dispatch::{AnyDispatch, Dispatch, DispatchConfig};
+use caudal_policy::dispatch::{AnyDispatch, Asks, Dispatch, DispatchConfig};
 use caudal_policy::rebalance::{
     AnyRebalance, NoRebalance, Rebalance, RebalanceConfig, WorkStealing, WorkStealingConfig,
 };
@@ -51,6 +53,7 @@ use caudal_stats::mser::Mser5;
 use caudal_workload::{Arrivals, Service};
 
 use self::central::Central;
+use self::contexts::{Alone, Contexts, Machine, Queued, Shared};
 use self::core::Core;
 use self::fluid::{Fluid, Sharing};
 use self::host::{Host, Parts};
@@ -138,10 +141,19 @@ pub fn simulate<O: Observer>(run: &Run<'_>, mut observer: O) -> Outcome {
 }
 
 fn unwatched(run: &Run<'_>) -> Outcome {
+    if let Some(config) = &run.system.contexts {
+        return on_contexts(run, config, Unwatched);
+    }
     if is_central(run) {
         return central(run);
     }
     match (run.system.rebalance, run.system.discipline) {
+        (RebalanceConfig::None, DisciplineConfig::SqdSita(config)) if is_left_alone(run) => {
+            alone(run, || SqdSita::new(config))
+        }
+        (RebalanceConfig::None, DisciplineConfig::IsqdSita(config)) if is_left_alone(run) => {
+            alone(run, || IsqdSita::new(config))
+        }
         (RebalanceConfig::None, _) => by_discipline(run, NoRebalance, Unwatched),
         (RebalanceConfig::WorkStealing(config), DisciplineConfig::Fcfs) if is_plain_stealing(run) => {
             stealing(run, config)
@@ -167,6 +179,50 @@ fn is_unchanging(run: &Run<'_>) -> bool {
     let same_cores = system.allocation.triggers().is_none() && system.cores_allocated == system.cores;
     let no_dispatcher = costs.dispatcher.0 == 0 && costs.dispatcher_quantum.0 == 0;
     same_cores && no_dispatcher && !run.stepwise
+}
+
+/// Do its pools have to do with nobody but their requests, which come to them without a look at them?
+fn is_left_alone(run: &Run<'_>) -> bool {
+    let dispatch = AnyDispatch::from(run.system.dispatch);
+    is_unchanging(run) && dispatch.asks() == Asks::Nothing && !dispatch.holds()
+}
+
+fn alone<D: Discipline>(run: &Run<'_>, make: impl Fn() -> D) -> Outcome {
+    let cores = run.system.cores;
+    let parts = contexts_parts(run, Alone { cores }, Unwatched);
+    // Keys and their tree of a known size take a seventh of the instructions; others are too rare to be compiled for each.
+    match cores {
+        ..=8 => Contexts::<_, _, _, 3>::new(parts, make).run(),
+        _ => Contexts::<_, _, _, 0>::new(parts, make).run(),
+    }
+}
+
+/// Cores with hardware contexts.
+fn on_contexts<O: Sink>(run: &Run<'_>, config: &ContextsConfig, observer: O) -> Outcome {
+    let machine = Shared::new(run.system.cores, &config.speeds());
+    let parts = contexts::Parts {
+        virtual_contexts: config.virtual_contexts.unwrap_or(u32::MAX),
+        adaptation: config.adaptation,
+        ..contexts_parts(run, machine, observer)
+    };
+    Contexts::<_, _, _, 0>::new(parts, || Queued::new(run.system.discipline)).run()
+}
+
+fn contexts_parts<M: Machine, O: Sink>(run: &Run<'_>, machine: M, observer: O) -> contexts::Parts<M, O> {
+    contexts::Parts {
+        machine,
+        sizes: sizes(run.system),
+        costs: *run.costs,
+        dispatch: AnyDispatch::from(run.system.dispatch),
+        source: Source::new(run.arrivals.sampler(run.seed, run.mean_gap_ps), run.service.sampler(run.seed)),
+        recorder: Recorder::new(run.service.classes().len(), run.pilot),
+        virtual_contexts: u32::MAX,
+        adaptation: None,
+        patience_ps: run.patience_ps(),
+        seed: run.seed,
+        length: run.length,
+        observer,
+    }
 }
 
 /// Is there nothing to it but work stealing?
@@ -230,6 +286,9 @@ fn central(run: &Run<'_>) -> Outcome {
 }
 
 fn watched(run: &Run<'_>, observer: &mut dyn Observer) -> Outcome {
+    if let Some(config) = &run.system.contexts {
+        return on_contexts(run, config, observer);
+    }
     by_discipline(run, AnyRebalance::from(run.system.rebalance), observer)
 }
 
@@ -282,14 +341,10 @@ fn by_discipline<R: Rebalance, O: Sink>(run: &Run<'_>, rebalance: R, observer: O
         }
         DisciplineConfig::Las(config) => built_in(run, step(run, || Las::new(config)), rebalance, observer),
         DisciplineConfig::PreemptiveSita(config) => {
-            built_in(run, step(run, || PreemptiveSita::new(config)), rebalance, observer)
+            lanes(run, step(run, || PreemptiveSita::new(config)), observer)
         }
-        DisciplineConfig::SqdSita(config) => {
-            built_in(run, step(run, || SqdSita::new(config)), rebalance, observer)
-        }
-        DisciplineConfig::IsqdSita(config) => {
-            built_in(run, step(run, || IsqdSita::new(config)), rebalance, observer)
-        }
+        DisciplineConfig::SqdSita(config) => lanes(run, step(run, || SqdSita::new(config)), observer),
+        DisciplineConfig::IsqdSita(config) => lanes(run, step(run, || IsqdSita::new(config)), observer),
         DisciplineConfig::ProcessorSharing(config) => {
             // A flag is answered between turns, which leaps do not stop at.
             let leaps = costs.dispatcher_quantum.0 == 0 && !rebalance.may_shed();
@@ -300,6 +355,11 @@ fn by_discipline<R: Rebalance, O: Sink>(run: &Run<'_>, rebalance: R, observer: O
             built_in(run, step(run, || ProcessorSharing::new(config)), rebalance, observer)
         }
     }
+}
+
+/// Lanes that are not left alone, compiled once for whatever moves tasks.
+fn lanes<S: Scheduling, O: Sink>(run: &Run<'_>, sched: S, observer: O) -> Outcome {
+    built_in(run, sched, AnyRebalance::from(run.system.rebalance), observer)
 }
 
 fn built_in<S: Scheduling, R: Rebalance, O: Sink>(
@@ -313,7 +373,7 @@ fn built_in<S: Scheduling, R: Rebalance, O: Sink>(
 }
 
 fn sizes(system: &System) -> Vec<u32> {
-    system.pools.sizes(system.cores).expect("a system that was checked shares out its cores")
+    system.pool_sizes().expect("a system that was checked shares out its cores")
 }
 
 /// How many workers of each pool there can be. If cores stay, those that are held: the first of all.

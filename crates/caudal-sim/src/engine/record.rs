@@ -101,23 +101,36 @@ impl ClassStats {
     /// own few values in registers.
     #[inline(always)]
     fn record(&mut self, batch: &[Completed]) {
-        let (mut queued_ps, mut overhead_ps, mut probe_ps, mut preempted_ps) = (0, 0, 0, 0);
-        for done in batch {
-            let other_ps = done.sojourn_ps - done.queued_ps - done.overhead_ps - done.work_ps;
-            queued_ps += u128::from(done.queued_ps);
-            overhead_ps += u128::from(done.overhead_ps);
-            probe_ps += u128::from(done.work_ps - done.service_ps);
-            preempted_ps += u128::from(other_ps);
-            self.preemptions += u64::from(done.preemptions);
+        // No part of a sojourn is longer than it: where these are not, sums fit into one word.
+        let longest_ps = batch.iter().fold(0, |any, done| any | done.sojourn_ps);
+        let step = if longest_ps < u64::MAX / BATCH as u64 { BATCH } else { 1 };
+        for batch in batch.chunks(step) {
+            self.add(batch);
         }
-        self.queued_ps += queued_ps;
-        self.overhead_ps += overhead_ps;
-        self.probe_ps += probe_ps;
-        self.preempted_ps += preempted_ps;
         batch.iter().for_each(|done| self.latency_ps.record(done.sojourn_ps));
         batch
             .iter()
             .for_each(|done| self.slowdown.record(caudal_stats::slowdown(done.sojourn_ps, done.service_ps)));
+    }
+
+    /// Adds to the sums, of so few requests that no sum of them is above 64 bits.
+    #[inline(always)]
+    fn add(&mut self, few: &[Completed]) {
+        let (mut sojourn_ps, mut queued_ps, mut overhead_ps) = (0, 0, 0);
+        let (mut work_ps, mut service_ps, mut preemptions) = (0, 0, 0);
+        for done in few {
+            sojourn_ps += done.sojourn_ps;
+            queued_ps += done.queued_ps;
+            overhead_ps += done.overhead_ps;
+            work_ps += done.work_ps;
+            service_ps += done.service_ps;
+            preemptions += u64::from(done.preemptions);
+        }
+        self.queued_ps += u128::from(queued_ps);
+        self.overhead_ps += u128::from(overhead_ps);
+        self.probe_ps += u128::from(work_ps - service_ps);
+        self.preempted_ps += u128::from(sojourn_ps - queued_ps - overhead_ps - work_ps);
+        self.preemptions += preemptions;
     }
 
     pub(crate) fn merge(&mut self, other: &ClassStats) {

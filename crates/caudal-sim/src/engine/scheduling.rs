@@ -21,9 +21,6 @@ pub(super) trait Scheduling {
     /// Does it have an order of its own for workers whose tasks stop at the same time?
     const TIES: bool = false;
 
-    /// Does it matter how many workers a pool has at the time?
-    const COUNTS_WORKERS: bool = false;
-
     /// `count` workers of `pool` have a core from now on.
     fn workers_changed(&mut self, _pool: usize, _count: u32) {}
     /// That order: the least is first.

@@ -203,7 +203,7 @@ impl<O: Sink> Pool for View<'_, O> {
             self.keys[task.index()] = key;
             let keys = &*self.keys;
             self.lanes.queues[lane as usize]
-                .insert(&mut self.core.tasks, task.0, |other| keys[other as usize] > key);
+                .insert(&mut self.core.tasks, task.0, |_, other| keys[other as usize] > key);
         } else {
             self.lanes.entries += 1;
             self.lanes.heaps[lane as usize].push(Reverse((key, self.lanes.entries, task.0)));
@@ -283,7 +283,6 @@ impl<O: Sink> Pool for View<'_, O> {
 
 impl<D: Discipline> Scheduling for Step<D> {
     const TIES: bool = D::TIES;
-    const COUNTS_WORKERS: bool = D::COUNTS_WORKERS;
 
     fn workers_changed(&mut self, pool: usize, count: u32) {
         self.pools[pool].0.on_workers(count);

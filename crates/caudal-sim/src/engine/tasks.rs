@@ -164,16 +164,16 @@ impl Queue {
         &mut self,
         tasks: &mut Tasks<T>,
         id: u32,
-        precedes: impl Fn(u32) -> bool,
+        precedes: impl Fn(&Tasks<T>, u32) -> bool,
     ) {
-        if self.len == 0 || !precedes(self.tail) {
+        if self.len == 0 || !precedes(tasks, self.tail) {
             return self.push_back(tasks, id);
         }
-        if precedes(self.head) {
+        if precedes(tasks, self.head) {
             return self.push_front(tasks, id);
         }
         let mut before = self.head;
-        while !precedes(tasks[before].next()) {
+        while !precedes(tasks, tasks[before].next()) {
             before = tasks[before].next();
         }
         let next = tasks[before].next();

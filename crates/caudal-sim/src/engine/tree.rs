@@ -59,6 +59,28 @@ impl WinnerTree {
         least_other <= latest
     }
 
+    /// [`WinnerTree::has_rival`] of a tree with `LEVELS` levels, or any number if that is 0.
+    #[inline(always)]
+    pub(super) fn has_rival_in<const LEVELS: u32>(&self, worker: usize, latest: u64) -> bool {
+        if LEVELS == 0 {
+            return self.has_rival(worker, latest);
+        }
+        let keys = &self.keys[..2 << LEVELS];
+        let mut at = (1 << LEVELS) + worker % (1 << LEVELS);
+        let mut any = false;
+        for _ in 0..LEVELS {
+            any |= keys[at ^ 1] <= latest;
+            at = (at >> 1) % (1 << LEVELS);
+        }
+        any
+    }
+
+    /// [`WinnerTree::set`] in a tree with `LEVELS` levels, or any number if that is 0.
+    #[inline(always)]
+    pub(super) fn set_in<const LEVELS: u32>(&mut self, worker: usize, key: u64) {
+        if LEVELS == 0 { self.set(worker, key) } else { self.unrolled::<LEVELS>().set(worker, key) }
+    }
+
     /// log2 of the number of leaves.
     pub(super) fn levels(&self) -> u32 {
         self.levels

@@ -176,6 +176,7 @@ fn costs() -> impl Strategy<Value = Costs> {
                 hand_over: cost(moves.4),
                 core_allocation: cost(moves.5),
                 preemption: cost(turns.0),
+                cold_miss: Picos::ZERO,
                 overrun: cost(turns.1),
                 probe_factor,
                 dispatcher: cost(dispatcher.0),

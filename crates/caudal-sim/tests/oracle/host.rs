@@ -70,7 +70,7 @@ enum Next {
 impl<D: Discipline> Host<D> {
     pub(crate) fn new(run: &Run<'_>, make: impl Fn() -> D) -> Host<D> {
         let system = run.system;
-        let sizes = system.pools.sizes(system.cores).expect("pools that fit the machine");
+        let sizes = system.pool_sizes().expect("pools that fit the machine");
         let sample = make();
         let counts_behind = sample.order() == Order::Queue && sample.lanes() == 1;
         let stay = system.allocation.triggers().is_none();

@@ -1,0 +1,96 @@
+//! The disciplines that cores with contexts can have, as one type: which of them it is, is a match that predicts well.
+
+use caudal_policy::discipline::lanes::Broken;
+use caudal_policy::discipline::{
+    Discipline, DisciplineConfig, Fcfs, IsqdSita, Order, Pool, PreemptiveSita, ProcessorSharing, SqdSita,
+    Stopped,
+};
+use caudal_policy::{Instant, TaskId, WorkerId};
+
+/// See the [module](self).
+pub(crate) enum Queued {
+    Fcfs(Fcfs),
+    ProcessorSharing(ProcessorSharing),
+    PreemptiveSita(Box<PreemptiveSita>),
+    SqdSita(Box<SqdSita>),
+    IsqdSita(Box<IsqdSita>),
+}
+
+impl Queued {
+    /// The discipline of `config`, which a rule has checked.
+    pub(crate) fn new(config: DisciplineConfig) -> Queued {
+        match config {
+            DisciplineConfig::Fcfs => Queued::Fcfs(Fcfs),
+            DisciplineConfig::ProcessorSharing(config) => {
+                Queued::ProcessorSharing(ProcessorSharing::new(config))
+            }
+            DisciplineConfig::PreemptiveSita(config) => {
+                Queued::PreemptiveSita(Box::new(PreemptiveSita::new(config)))
+            }
+            DisciplineConfig::SqdSita(config) => Queued::SqdSita(Box::new(SqdSita::new(config))),
+            DisciplineConfig::IsqdSita(config) => Queued::IsqdSita(Box::new(IsqdSita::new(config))),
+            DisciplineConfig::Las(_) | DisciplineConfig::Srpt => {
+                unreachable!("contexts have disciplines of queues")
+            }
+        }
+    }
+}
+
+macro_rules! each {
+    ($self:ident, $it:ident => $call:expr) => {
+        match $self {
+            Queued::Fcfs($it) => $call,
+            Queued::ProcessorSharing($it) => $call,
+            Queued::PreemptiveSita($it) => $call,
+            Queued::SqdSita($it) => $call,
+            Queued::IsqdSita($it) => $call,
+        }
+    };
+}
+
+impl Discipline for Queued {
+    const TIES: bool = true;
+
+    fn lanes(&self) -> u32 {
+        each!(self, it => it.lanes())
+    }
+
+    fn order(&self) -> Order {
+        each!(self, it => it.order())
+    }
+
+    fn on_arrival(&mut self, now: Instant, task: TaskId, pool: &mut impl Pool) {
+        each!(self, it => it.on_arrival(now, task, pool));
+    }
+
+    fn on_free(&mut self, now: Instant, worker: WorkerId, pool: &mut impl Pool) {
+        each!(self, it => it.on_free(now, worker, pool));
+    }
+
+    fn on_stopped(
+        &mut self,
+        now: Instant,
+        worker: WorkerId,
+        task: TaskId,
+        why: Stopped,
+        pool: &mut impl Pool,
+    ) {
+        each!(self, it => it.on_stopped(now, worker, task, why, pool));
+    }
+
+    fn on_completed(&mut self, now: Instant, worker: WorkerId, task: TaskId, pool: &mut impl Pool) {
+        each!(self, it => it.on_completed(now, worker, task, pool));
+    }
+
+    fn on_workers(&mut self, count: u32) {
+        each!(self, it => it.on_workers(count));
+    }
+
+    fn tie(&self, seat: u32) -> u64 {
+        each!(self, it => it.tie(seat))
+    }
+
+    fn check(&self, pool: &impl Pool) -> Result<(), Broken> {
+        each!(self, it => it.check(pool))
+    }
+}

@@ -1,0 +1,537 @@
+//! Pools of workers that stay, and that nobody takes from: lanes on all cores of a machine, and cores with hardware
+//! contexts.
+//!
+//! A host of its own, for two reasons. The general host asks after every event whether somebody is to be flagged,
+//! granted, woken or robbed; where nothing of that can be, lanes take half of its time a request. And contexts that share
+//! a core slow each other down: when one begins or ends to work, the events of the others move ([`Machine`]), which the
+//! general host's do not. What both can do, both do alike, to the last bit.
+//!
+//! Of a core with contexts ([`Contexts`] over [`Shared`]):
+//!
+//! * A context does `throughput(active) / active` of what it does alone; work is timed anew when that changes, the ends of
+//!   quanta are not: they count time on a context, whatever was done in it.
+//! * Requests that find all *virtual contexts* of their core taken wait before the first lane.
+//! * Who stops a task pays `costs.preemption`, and counts as active meanwhile. The task finds its caches cold when it runs
+//!   again: for `costs.cold_miss` it waits for memory, takes its context and nothing of the core.
+//! * Load adaptation ([`LoadAdaptation`]) switches contexts off when they have nothing to run, and on at once.
+//!
+//! A shared queue may cost: each request takes `costs.dispatcher` of one server, in the order of arrival, before it is in
+//! the queue.
+
+mod any;
+mod machine;
+mod site;
+mod task;
+
+use std::collections::VecDeque;
+
+use caudal_config::Costs;
+use caudal_policy::contexts::{LoadAdaptation, LoadAdaptationConfig};
+use caudal_policy::discipline::{Discipline, Order, Stopped};
+use caudal_policy::dispatch::{AnyDispatch, Dispatch, Placement, Pools, Shortest};
+use caudal_policy::random::Draw;
+use caudal_policy::{Instant, Picos, PoolId, TaskId, WorkerId};
+
+pub(super) use any::Queued;
+pub(super) use machine::{Alone, Machine, Shared};
+
+use self::site::{LaneKind, Phase, Site, View};
+use self::task::Task;
+use super::core::work_ps;
+use super::host::{Length, Purpose, stream};
+use super::keys::{FAR, Keys};
+use super::observe::{Event, Sink};
+use super::record::Recorder;
+use super::source::Source;
+use super::tree::NEVER;
+use super::window::Window;
+use super::{Outcome, outcome};
+
+/// What a host is made of.
+pub(super) struct Parts<M, O> {
+    pub(super) machine: M,
+    /// Workers of each pool.
+    pub(super) sizes: Vec<u32>,
+    pub(super) costs: Costs,
+    pub(super) dispatch: AnyDispatch,
+    pub(super) source: Source,
+    pub(super) recorder: Recorder,
+    /// Tasks that a pool can have begun at a time.
+    pub(super) virtual_contexts: u32,
+    pub(super) adaptation: Option<LoadAdaptationConfig>,
+    pub(super) patience_ps: u64,
+    pub(super) seed: u64,
+    pub(super) length: Length,
+    pub(super) observer: O,
+}
+
+/// A pool's discipline, and what stands before its lanes.
+struct Door<D> {
+    discipline: D,
+    /// Tasks inside.
+    admitted: u32,
+    outside: VecDeque<u32>,
+    adaptation: Option<LoadAdaptation>,
+    /// Workers that are not off, and how many there are to be.
+    open: u32,
+    wanted: u32,
+}
+
+/// See the [module](self). Compiled for 2^`LEVELS` workers at most, or for any number if that is 0.
+pub(super) struct Contexts<D, M, O, const LEVELS: u32> {
+    site: Site<M, O, LEVELS>,
+    doors: Box<[Door<D>]>,
+    dispatch: AnyDispatch,
+    dispatch_seed: u64,
+    source: Source,
+    window: Window,
+    arrival_key: u64,
+    virtual_contexts: u32,
+    /// Requests that the shared queue's lock has yet to let in, with the time at which it does.
+    at_dispatcher: VecDeque<(u64, u32)>,
+    dispatcher_free_ps: u64,
+    /// End of the current window of load adaptation.
+    next_window_ps: u64,
+    /// The earlier of the two.
+    side_key: u64,
+    /// The earlier of that and `arrival_key`, if it is not far.
+    next_key: u64,
+    /// There are no more arrivals.
+    drains: bool,
+}
+
+/// What dispatch may see: how many pools there are, and how long the request is.
+struct Blind {
+    pools: u32,
+    service_ps: u64,
+}
+
+impl Pools for Blind {
+    fn open(&self) -> u32 {
+        self.pools
+    }
+    fn nth(&self, i: u32) -> PoolId {
+        PoolId(i)
+    }
+    fn arriving_work(&self) -> Picos {
+        Picos(self.service_ps)
+    }
+    fn unfinished(&self, _pool: PoolId) -> u32 {
+        unreachable!("dispatch that asks nothing")
+    }
+    fn shortest(&self) -> Shortest {
+        unreachable!("dispatch that asks nothing")
+    }
+    fn nth_shortest(&self, _i: u32) -> PoolId {
+        unreachable!("dispatch that asks nothing")
+    }
+    fn shortest_after(&self, _pool: PoolId) -> Option<PoolId> {
+        unreachable!("dispatch that asks nothing")
+    }
+    fn serviced_quanta(&mut self, _pool: PoolId) -> u64 {
+        unreachable!("dispatch that asks nothing")
+    }
+    fn unfinished_work(&mut self, _pool: PoolId) -> Picos {
+        unreachable!("dispatch that asks nothing")
+    }
+}
+
+impl<D: Discipline, M: Machine, O: Sink, const LEVELS: u32> Contexts<D, M, O, LEVELS> {
+    pub(super) fn new(parts: Parts<M, O>, make: impl Fn() -> D) -> Self {
+        let Parts { machine, sizes, costs, recorder, length, observer, .. } = parts;
+        let first = make();
+        let kind = LaneKind { count: first.lanes(), by_entry: first.order() == Order::Entry };
+        let measured = length.warm_up..length.warm_up + length.measured;
+        let door = |&size: &u32| Door {
+            discipline: make(),
+            admitted: 0,
+            outside: VecDeque::new(),
+            adaptation: parts.adaptation.map(LoadAdaptation::new),
+            open: size,
+            wanted: size,
+        };
+        let doors: Box<[Door<D>]> = sizes.iter().map(door).collect();
+        let mut site = Site::new(&sizes, kind, (machine, costs), (recorder, measured), observer);
+        for worker in 0..site.workers.len() {
+            site.go_idle(worker, false);
+        }
+        Contexts {
+            site,
+            doors,
+            dispatch: parts.dispatch,
+            dispatch_seed: stream(parts.seed, Purpose::Dispatch),
+            source: parts.source,
+            window: Window::new(length, parts.patience_ps),
+            arrival_key: NEVER,
+            virtual_contexts: parts.virtual_contexts,
+            at_dispatcher: VecDeque::new(),
+            dispatcher_free_ps: 0,
+            next_window_ps: parts.adaptation.map_or(NEVER, |config| config.window.0),
+            side_key: NEVER,
+            next_key: FAR,
+            drains: false,
+        }
+    }
+
+    /// Runs to the end: all measured requests have completed, or the system is overloaded.
+    pub(super) fn run(mut self) -> Outcome {
+        self.refresh_side();
+        self.refresh_arrival();
+        while self.arrival_key != NEVER || self.has_to_drain() {
+            let due = self.site.tree.min();
+            let worker = if due < self.next_key {
+                self.first_at(due)
+            } else if Keys::is_far(self.next_key) {
+                self.look_farther();
+                continue;
+            } else if self.arrival_key <= self.side_key {
+                if self.at_arrival() {
+                    break;
+                }
+                let Some(worker) = self.called() else {
+                    self.check_promises();
+                    continue;
+                };
+                worker
+            } else {
+                self.at_side();
+                continue;
+            };
+            self.at_worker(worker);
+            self.check_promises();
+        }
+        self.end()
+    }
+
+    /// Tells the observer of pools that are not as their discipline promises.
+    #[inline(always)]
+    fn check_promises(&mut self) {
+        if !O::ON || !self.site.observer.checks() {
+            return;
+        }
+        for pool in 0..self.doors.len() {
+            let view = View { site: &mut self.site, pool, is_last: false };
+            if let Err(broken) = self.doors[pool].discipline.check(&view) {
+                let now_ps = self.site.now_ps;
+                self.site.observer.broken(now_ps, pool as u32, broken);
+            }
+        }
+    }
+
+    fn end(mut self) -> Outcome {
+        self.site.recorder.flush();
+        outcome(self.site.recorder, self.window, self.site.measured_left, self.site.now_ps)
+    }
+
+    /// There are no more arrivals: what is measured and in the system completes.
+    #[cold]
+    fn has_to_drain(&mut self) -> bool {
+        if !self.drains {
+            self.drains = true;
+            self.window.close(&mut self.site);
+            let measured = &self.site.measured;
+            // Measured requests that never came.
+            self.site.measured_left -= measured.end.saturating_sub(self.source.taken().max(measured.start));
+        }
+        self.site.measured_left > 0
+    }
+
+    /// The worker that the last arrival has asked to stop. No other event has the same time: those of workers came before
+    /// the arrival, and the next arrival comes after them.
+    #[inline(always)]
+    fn called(&mut self) -> Option<usize> {
+        let worker = self.site.called.take()?;
+        if self.arrival_key == NEVER {
+            // The window closes before that.
+            self.site.schedule(worker, self.site.now_ps);
+            return None;
+        }
+        Some(worker)
+    }
+
+    #[inline(always)]
+    fn refresh_arrival(&mut self) {
+        let keys = self.site.keys();
+        let key = |arrival_ps: u64| match D::TIES {
+            true => keys.after(arrival_ps),
+            false => keys.before(arrival_ps),
+        };
+        self.arrival_key = self.source.peek_ps().map_or(NEVER, key);
+        self.refresh_next();
+    }
+
+    #[inline(always)]
+    fn refresh_next(&mut self) {
+        let side_key = if M::SHARED { self.side_key } else { NEVER };
+        self.next_key = self.arrival_key.min(side_key).min(FAR);
+    }
+
+    fn refresh_side(&mut self) {
+        let entry_ps = self.at_dispatcher.front().map_or(NEVER, |first| first.0);
+        let entry = if entry_ps == NEVER { NEVER } else { self.site.keys().before(entry_ps) };
+        let window = match self.next_window_ps {
+            NEVER => NEVER,
+            window_ps => self.site.keys().after(window_ps),
+        };
+        self.side_key = entry.min(window);
+        self.refresh_next();
+    }
+
+    /// All that is left lies too far ahead for keys to tell it apart.
+    #[cold]
+    fn look_farther(&mut self) {
+        let entry_ps = self.at_dispatcher.front().map(|first| first.0);
+        let window_ps = Some(self.next_window_ps).filter(|&window_ps| window_ps != NEVER);
+        let next_ps = [self.source.peek_ps(), entry_ps, window_ps, self.site.first_due_ps()];
+        self.rebase(next_ps.into_iter().flatten().min().unwrap_or(self.site.now_ps));
+    }
+
+    #[cold]
+    fn rebase(&mut self, base_ps: u64) {
+        self.site.rebase(base_ps);
+        self.refresh_side();
+        self.refresh_arrival();
+    }
+
+    /// A request arrives; `true` ends the run.
+    #[inline(always)]
+    fn at_arrival(&mut self) -> bool {
+        let (number, arrival_ps, demand) = self.source.take();
+        self.site.now_ps = arrival_ps;
+        if self.source.at_batch_start() && self.site.keys().are_old(arrival_ps) {
+            self.rebase(arrival_ps);
+        }
+        self.refresh_arrival();
+        if self.window.at_request(number, &mut self.site) {
+            return true;
+        }
+        let work_ps = work_ps(demand.service_ps, self.site.costs.probe_factor);
+        self.site.account.offered_ps += u128::from(work_ps);
+        let task = Task::new(number, arrival_ps, (demand.service_ps, demand.class), work_ps);
+        let task = self.site.tasks.insert(task);
+        if O::ON {
+            let event = Event::Arrived { number, class: demand.class, service_ps: demand.service_ps };
+            self.site.observer.observe(arrival_ps, event);
+        }
+        if M::SHARED && self.site.costs.dispatcher.0 > 0 {
+            self.queue_at_dispatcher(task);
+        } else {
+            self.place(task);
+        }
+        false
+    }
+
+    fn queue_at_dispatcher(&mut self, task: u32) {
+        let free_ps = self.site.now_ps.max(self.dispatcher_free_ps) + self.site.costs.dispatcher.0;
+        self.dispatcher_free_ps = free_ps;
+        self.at_dispatcher.push_back((free_ps, task));
+        self.refresh_side();
+    }
+
+    /// A request goes to its pool.
+    #[inline(always)]
+    fn place(&mut self, task: u32) {
+        if self.doors.len() == 1 {
+            return self.knock(task, 0);
+        }
+        let entry = &self.site.tasks[task];
+        let mut pools = Blind { pools: self.doors.len() as u32, service_ps: entry.service_ps };
+        let draw = Draw::new(self.dispatch_seed, entry.number());
+        match self.dispatch.on_arrival(draw, &mut pools) {
+            Placement::Pool(pool) => self.knock(task, pool.index()),
+            Placement::Hold | Placement::Moved { .. } => unreachable!("dispatch that asks nothing"),
+        }
+    }
+
+    /// A request is at its pool, and goes in if there is a virtual context for it.
+    #[inline(always)]
+    fn knock(&mut self, task: u32, pool: usize) {
+        if M::SHARED {
+            let door = &mut self.doors[pool];
+            if let Some(adaptation) = &mut door.adaptation {
+                adaptation.on_arrival();
+            }
+            if door.admitted == self.virtual_contexts {
+                return door.outside.push_back(task);
+            }
+            door.admitted += 1;
+        }
+        self.admit(task, pool);
+    }
+
+    #[inline(always)]
+    fn admit(&mut self, task: u32, pool: usize) {
+        let now = Instant(self.site.now_ps);
+        // With ties, workers' events come before arrivals of the same time.
+        let mut view = View { site: &mut self.site, pool, is_last: D::TIES };
+        self.doors[pool].discipline.on_arrival(now, TaskId(task), &mut view);
+    }
+
+    /// Whose turn it is when an event comes that has the least key.
+    #[inline(always)]
+    fn first_at(&mut self, key: u64) -> usize {
+        let keys = self.site.keys();
+        self.site.now_ps = keys.time_ps(key);
+        let worker = keys.worker(key);
+        if D::TIES && self.site.tree.has_rival_in::<LEVELS>(worker, keys.end_of(key)) {
+            return self.first_by_tie(worker);
+        }
+        worker
+    }
+
+    #[inline(always)]
+    fn at_worker(&mut self, worker: usize) {
+        let phase = self.site.workers[worker].phase;
+        // Two branches that hardly ever change their minds; a match would be a jump through a table.
+        if phase == Phase::Running {
+            self.expire(worker);
+        } else {
+            assert!(phase == Phase::Switching, "no event is set in other phases");
+            self.become_free(worker);
+        }
+    }
+
+    /// Of the workers of one pool that have an event now, the one whose it is to act; `worker` is the first by name.
+    #[cold]
+    fn first_by_tie(&self, worker: usize) -> usize {
+        let site = &self.site;
+        let pool = site.workers[worker].pool;
+        let door = &self.doors[pool as usize];
+        let first = site.workers.iter().position(|other| other.pool == pool).unwrap_or(0);
+        let due_now = |other: &usize| {
+            let key = site.tree.get(*other);
+            site.workers[*other].pool == pool && key != NEVER && site.keys().time_ps(key) == site.now_ps
+        };
+        let mates = (first..site.workers.len()).filter(due_now);
+        mates.min_by_key(|&other| (door.discipline.tie((other - first) as u32), other)).unwrap_or(worker)
+    }
+
+    /// The event of a worker that runs a task has come.
+    #[inline(always)]
+    fn expire(&mut self, worker: usize) {
+        self.site.book(worker);
+        let entry = &mut self.site.workers[worker];
+        if M::SHARED && entry.loading && !entry.stopping && entry.ends_ps > self.site.now_ps {
+            return self.site.is_warm(worker);
+        }
+        entry.phase = Phase::Between;
+        let (task, pool) = (entry.task, entry.pool as usize);
+        let (id, now) = (WorkerId(worker as u32), Instant(self.site.now_ps));
+        let why = if entry.stopping { Stopped::Preempted } else { Stopped::Quantum };
+        let done = self.site.tasks[task].remaining_ps == 0;
+        let mut view = View { site: &mut self.site, pool, is_last: false };
+        if done {
+            self.doors[pool].discipline.on_completed(now, id, TaskId(task), &mut view);
+            self.site.complete(worker, task);
+            self.become_free(worker);
+            if M::SHARED {
+                self.next_from_outside(pool);
+            }
+            return;
+        }
+        view.site.lanes[pool].resumed = false;
+        self.doors[pool].discipline.on_stopped(now, id, TaskId(task), why, &mut view);
+        if self.site.lanes[pool].resumed {
+            return;
+        }
+        self.site.preempted(worker, task);
+        let cost_ps = self.site.costs.preemption.0;
+        if cost_ps == 0 {
+            return self.become_free(worker);
+        }
+        self.site.account.switching_ps += u128::from(cost_ps);
+        self.site.workers[worker].phase = Phase::Switching;
+        self.site.set_active(worker, true);
+        let due_ps = self.site.now_ps + cost_ps;
+        self.site.schedule(worker, due_ps);
+    }
+
+    /// A virtual context is free again.
+    fn next_from_outside(&mut self, pool: usize) {
+        let door = &mut self.doors[pool];
+        match door.outside.pop_front() {
+            Some(task) => self.admit(task, pool),
+            None => door.admitted -= 1,
+        }
+    }
+
+    /// `worker` is between tasks: it runs its pool's next one, or idles.
+    #[inline(always)]
+    fn become_free(&mut self, worker: usize) {
+        let pool = self.site.workers[worker].pool as usize;
+        self.site.workers[worker].phase = Phase::Between;
+        if M::SHARED && self.doors[pool].open > self.doors[pool].wanted {
+            return self.switch_off(worker);
+        }
+        let now = Instant(self.site.now_ps);
+        let mut view = View { site: &mut self.site, pool, is_last: false };
+        self.doors[pool].discipline.on_free(now, WorkerId(worker as u32), &mut view);
+        if self.site.workers[worker].phase != Phase::Running {
+            self.site.go_idle(worker, true);
+        }
+    }
+
+    /// An entry of the shared queue, or the end of a window.
+    #[cold]
+    fn at_side(&mut self) {
+        let entry_ps = self.at_dispatcher.front().map_or(NEVER, |first| first.0);
+        if entry_ps <= self.next_window_ps {
+            self.site.now_ps = entry_ps;
+            if let Some((_, task)) = self.at_dispatcher.pop_front() {
+                self.place(task);
+            }
+        } else {
+            self.site.now_ps = self.next_window_ps;
+            for pool in 0..self.doors.len() {
+                self.adapt(pool);
+            }
+            let window =
+                self.doors.first().and_then(|door| door.adaptation.as_ref()).map(LoadAdaptation::window);
+            self.next_window_ps += window.map_or(NEVER - self.next_window_ps, |window| window.0);
+        }
+        self.refresh_side();
+    }
+
+    /// A window is over for the core of `pool`.
+    fn adapt(&mut self, pool: usize) {
+        let door = &mut self.doors[pool];
+        let Some(adaptation) = &mut door.adaptation else { return };
+        let wanted = adaptation.on_window();
+        if wanted == door.wanted {
+            return;
+        }
+        door.wanted = wanted;
+        door.discipline.on_workers(wanted);
+        let workers: Vec<usize> = {
+            let of_pool = |&worker: &usize| self.site.workers[worker].pool as usize == pool;
+            (0..self.site.workers.len()).filter(of_pool).collect()
+        };
+        for &worker in workers.iter().rev() {
+            let door = &self.doors[pool];
+            if door.open > door.wanted && self.site.workers[worker].phase == Phase::Idle {
+                self.site.idle.remove(worker);
+                self.switch_off_idle(worker);
+            }
+        }
+        for &worker in &workers {
+            let door = &mut self.doors[pool];
+            if door.open < door.wanted && self.site.workers[worker].phase == Phase::Off {
+                door.open += 1;
+                self.become_free(worker);
+            }
+        }
+    }
+
+    /// A busy worker has nothing to run any more, and is one too many.
+    #[cold]
+    fn switch_off(&mut self, worker: usize) {
+        self.site.tree.set(worker, NEVER);
+        self.switch_off_idle(worker);
+        self.site.set_active(worker, false);
+    }
+
+    fn switch_off_idle(&mut self, worker: usize) {
+        self.site.workers[worker].phase = Phase::Off;
+        self.doors[self.site.workers[worker].pool as usize].open -= 1;
+    }
+}

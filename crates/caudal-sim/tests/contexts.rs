@@ -1,0 +1,257 @@
+//! The host of pools that nobody takes from, and cores with hardware contexts: against the general host, against closed
+//! forms, and in small scenes that can be followed by hand.
+
+mod common;
+
+use caudal_config::{ContextsConfig, Costs, Pools, System};
+use caudal_policy::contexts::LoadAdaptationConfig;
+use caudal_policy::discipline::{DisciplineConfig, ProcessorSharingConfig, SitaConfig};
+use caudal_policy::{List, Picos};
+use caudal_sim::engine::{Event, Length, Outcome, Unwatched, simulate};
+use proptest::prelude::*;
+
+use common::{Case, Gaps, Ready, Sizes, recorded};
+
+const US: u64 = 1_000_000;
+
+fn lanes(cutoffs_ns: &[u64], reservations: &[u32]) -> SitaConfig {
+    let cutoffs: Vec<Picos> = cutoffs_ns.iter().map(|&ns| Picos::from_nanos(ns)).collect();
+    SitaConfig::new(&cutoffs, reservations).expect("sound lanes")
+}
+
+/// `case` on one core with a context for each of its cores; `throughput` by active contexts.
+fn on_one_core(case: &Case, throughput: Vec<f64>) -> Ready {
+    let ready = case.ready();
+    let contexts = ContextsConfig { throughput, ..ContextsConfig::of(case.cores) };
+    let system = System {
+        cores: 1,
+        cores_allocated: 1,
+        contexts: Some(contexts),
+        pools: Pools::PerCore,
+        ..ready.system.clone()
+    };
+    Ready { system, ..ready }
+}
+
+fn free(cores: u32) -> Vec<f64> {
+    (1..=cores).map(f64::from).collect()
+}
+
+/// When each request completed.
+fn completions(ready: &Ready) -> Vec<(u64, u64)> {
+    let (_, events) = ready.watch(false);
+    let done = events.into_iter().filter_map(|(at_ps, event)| match event {
+        Event::Completed { number, .. } => Some((number, at_ps)),
+        _ => None,
+    });
+    let mut done: Vec<_> = done.collect();
+    done.sort_unstable();
+    done
+}
+
+fn statistics(outcome: &Outcome) -> String {
+    let class = |class: &caudal_sim::engine::ClassStats| {
+        let of = |p: f64| class.latency_ps.percentile(p);
+        format!(
+            "{:?} {:?} {} {} {}",
+            [50.0, 99.0, 100.0].map(of),
+            class.latency_ps.mean(),
+            class.queued_ps,
+            class.preempted_ps,
+            class.preemptions
+        )
+    };
+    let account = &outcome.account;
+    let books = [account.busy_ps, account.held_ps, account.switching_ps, account.preemptions.into()];
+    format!("{:?} {books:?} {}", outcome.classes.iter().map(class).collect::<Vec<_>>(), outcome.end_ps)
+}
+
+fn small_cases() -> impl Strategy<Value = Case> {
+    let lanes = (1_u32..=3, 1_u32..=3, 0_u32..=2).prop_map(|(a, b, c)| match c {
+        0 => lanes(&[700], &[a, b]),
+        _ => lanes(&[700, 2_500], &[a, b, c]),
+    });
+    let policy = prop_oneof![
+        Just(DisciplineConfig::IsqdSita as fn(SitaConfig) -> DisciplineConfig),
+        Just(DisciplineConfig::SqdSita as fn(SitaConfig) -> DisciplineConfig)
+    ];
+    let sizes = prop_oneof![Just(Sizes::Exponential(1_000)), Just(Sizes::Grid(vec![500, 1_000, 4_000]))];
+    let gaps = prop_oneof![Just(Gaps::Poisson), Just(Gaps::Grid(500))];
+    let cost = prop_oneof![Just(0_u64), Just(100_000), Just(333_333)];
+    (lanes, policy, sizes, gaps, cost, 0.3..1.1, 0_u64..1_000).prop_map(
+        |(lanes, policy, sizes, gaps, cost_ps, load, seed)| Case {
+            discipline: policy(lanes),
+            sizes,
+            gaps,
+            load,
+            seed,
+            costs: Costs { preemption: Picos(cost_ps), ..Costs::FREE },
+            ..Case::plain(lanes.servers(), load, 300)
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_stays_in_its_pools_is_simulated_alike_by_both_hosts(case in small_cases()) {
+        let ready = case.ready();
+        let general = simulate(&ready.run(true), Unwatched);
+        let own = simulate(&ready.run(false), Unwatched);
+        prop_assert_eq!(statistics(&own), statistics(&general));
+    }
+
+    #[test]
+    fn contexts_that_do_not_slow_each_other_down_are_cores(case in small_cases()) {
+        let contexts = completions(&on_one_core(&case, free(case.cores)));
+        prop_assert_eq!(contexts, completions(&case.ready()));
+    }
+}
+
+#[test]
+fn bounds_hold_on_contexts_that_slow_each_other_down() {
+    for seed in 0..60 {
+        let lanes = lanes(&[700, 2_500], &[2, 1, 1]);
+        let case = Case { discipline: DisciplineConfig::IsqdSita(lanes), seed, ..Case::plain(4, 0.5, 400) };
+        let ready = on_one_core(&case, vec![1.0, 1.6, 1.95, 2.3]);
+        assert_eq!(ready.inspect(|_| true), None, "seed {seed}");
+    }
+}
+
+/// Requests of one core with `throughput` that arrive at `arrivals_ns` and need `service_ns` each: when they complete, in ns.
+fn scene(
+    (service_ns, arrivals_ns): (u64, &[u64]),
+    contexts: ContextsConfig,
+    discipline: DisciplineConfig,
+    costs: Costs,
+) -> Vec<u64> {
+    let count = arrivals_ns.len() as u64 + 1;
+    let case = Case { sizes: Sizes::Constant(service_ns), costs: Costs::FREE, ..Case::plain(1, 0.5, count) };
+    let ready = case.ready();
+    // Recorded times are not all equal: one more request comes when the others are long gone.
+    let arrivals = recorded(&[arrivals_ns, &[1_000_000]].concat());
+    let system =
+        System { contexts: Some(contexts), pools: Pools::PerCore, discipline, ..System::single_queue(1) };
+    let ready = Ready { system, costs, arrivals, length: Length { warm_up: 0, measured: count }, ..ready };
+    let mut done: Vec<u64> = completions(&ready).into_iter().map(|(_, at_ps)| at_ps / 1_000).collect();
+    done.pop();
+    done
+}
+
+fn contexts(throughput: &[f64]) -> ContextsConfig {
+    ContextsConfig { throughput: throughput.to_vec(), ..ContextsConfig::of(throughput.len() as u32) }
+}
+
+#[test]
+fn who_shares_a_core_goes_slower_while_the_other_is_there() {
+    // Alone from 0 to 1 us; then both at 0.75: the first has 3 us left, for 4 us; the second has done 3 us by then.
+    let done = scene((4_000, &[0, 1_000]), contexts(&[1.0, 1.5]), DisciplineConfig::Fcfs, Costs::FREE);
+    assert_eq!(done, [5_000, 6_000]);
+}
+
+#[test]
+fn cutoffs_count_time_and_not_work() {
+    // Both reach the cutoff of 2 us of time at once, with half of that done. One lane-1 context: the second waits.
+    let lanes = DisciplineConfig::SqdSita(lanes(&[2_000], &[1, 1]));
+    let done = scene((2_000, &[0, 0]), contexts(&[1.0, 1.0]), lanes, Costs::FREE);
+    // The first goes on alone, at full speed, for its last us; then the second.
+    assert_eq!(done, [3_000, 4_000]);
+}
+
+#[test]
+fn who_was_stopped_pays_for_cold_misses() {
+    let lanes = DisciplineConfig::SqdSita(lanes(&[2_000], &[1, 1]));
+    let costs = Costs { preemption: Picos::from_nanos(300), cold_miss: Picos::from_micros(1), ..Costs::FREE };
+    let done = scene((2_000, &[0, 0]), contexts(&[1.0, 1.0]), lanes, costs);
+    // The switch takes half of the core for 300 ns: the first is 150 ns later, the second waits 1 us for memory.
+    assert_eq!(done, [3_150, 5_150]);
+}
+
+#[test]
+fn who_waits_for_memory_leaves_the_core_to_the_others() {
+    let lanes = DisciplineConfig::SqdSita(lanes(&[2_000], &[1, 1]));
+    let costs = Costs { cold_miss: Picos::from_micros(1), ..Costs::FREE };
+    let done = scene((2_000, &[0, 0, 3_200]), contexts(&[1.0, 1.0]), lanes, costs);
+    // 2.0: both at the cutoff with half of their work; the first goes on alone, to 3.0. Then the second waits for memory to
+    // 4.0; the third has the core from 3.2 on, half of it from 4.0 to its cutoff at 5.2, with 0.6 us left. The second
+    // ends alone at 5.6, the third waits for memory to 6.6.
+    assert_eq!(done, [3_000, 5_600, 7_200]);
+}
+
+#[test]
+fn virtual_contexts_keep_further_requests_outside() {
+    let sharing =
+        ProcessorSharingConfig { quantum: Picos::from_micros(1), ..ProcessorSharingConfig::default() };
+    let sharing = DisciplineConfig::ProcessorSharing(sharing);
+    let arrivals = [0, 0, 0];
+    let all = scene((3_000, &arrivals), contexts(&[1.0]), sharing, Costs::FREE);
+    assert_eq!(all, [7_000, 8_000, 9_000], "they take turns");
+    let two = ContextsConfig { virtual_contexts: Some(2), ..contexts(&[1.0]) };
+    assert_eq!(
+        scene((3_000, &arrivals), two, sharing, Costs::FREE),
+        [5_000, 6_000, 9_000],
+        "the third waits"
+    );
+    let one = ContextsConfig { virtual_contexts: Some(1), ..contexts(&[1.0]) };
+    assert_eq!(scene((3_000, &arrivals), one, sharing, Costs::FREE), [3_000, 6_000, 9_000]);
+}
+
+#[test]
+fn a_core_of_contexts_is_a_birth_and_death_process() {
+    // Exponential services without memory: departures at the core's throughput, whatever the order.
+    let throughput = [1.0, 1.6, 1.95, 2.3];
+    let (load, mu) = (0.7 * 2.3, 1.0);
+    let mut weights = vec![1.0];
+    for n in 1..4_000_usize {
+        let rate = throughput[n.min(4) - 1] * mu;
+        weights.push(weights[n - 1] * load / rate);
+    }
+    let total: f64 = weights.iter().sum();
+    let requests: f64 = weights.iter().enumerate().map(|(n, weight)| n as f64 * weight).sum::<f64>() / total;
+    let expected_us = requests / load;
+    for discipline in [DisciplineConfig::Fcfs, DisciplineConfig::IsqdSita(lanes(&[1_500], &[3, 1]))] {
+        let means: Vec<f64> = (0..12)
+            .map(|seed| {
+                let case = Case { discipline, seed, ..Case::plain(4, 0.7 * 2.3 / 4.0, 60_000) };
+                let outcome = simulate(&on_one_core(&case, throughput.to_vec()).run(false), Unwatched);
+                let class = &outcome.classes[0];
+                class.latency_ps.mean() / US as f64
+            })
+            .collect();
+        let mean = means.iter().sum::<f64>() / 12.0;
+        let error = (means.iter().map(|it| (it - mean).powi(2)).sum::<f64>() / 11.0 / 12.0).sqrt();
+        assert!(error < 0.02 * expected_us, "does not tell: {error}");
+        assert!((mean - expected_us).abs() < 5.0 * error, "{mean} ± {error}, expected {expected_us}");
+    }
+}
+
+#[test]
+fn load_adaptation_follows_the_load() {
+    // 1 ms windows; 0.2, then 1.0, then 0.2 requests a us.
+    let adaptation = LoadAdaptationConfig {
+        window: Picos::from_micros(1_000),
+        contexts: List::new(&[1, 4]).expect("two"),
+        break_even_per_s: List::new(&[500_000]).expect("one"),
+    };
+    let mut arrivals = Vec::new();
+    for (from_us, every_ns) in [(0, 5_000), (10_000, 1_000), (20_000, 5_000)] {
+        arrivals.extend((0..10_000_000 / every_ns).map(|n| from_us * 1_000 + n * every_ns));
+    }
+    let case = Case { sizes: Sizes::Constant(1_500), ..Case::plain(1, 0.5, arrivals.len() as u64) };
+    let config = ContextsConfig { adaptation: Some(adaptation), ..contexts(&[1.0, 1.6, 1.95, 2.3]) };
+    let system = System { contexts: Some(config), pools: Pools::PerCore, ..System::single_queue(1) };
+    let ready = Ready { system, arrivals: recorded(&arrivals), ..case.ready() };
+    let (_, events) = ready.watch(false);
+    let most_in = |from_us: u64, to_us: u64| {
+        let span = from_us * US..to_us * US;
+        let workers = events.iter().filter_map(|(at_ps, event)| match event {
+            Event::Started { worker, .. } if span.contains(at_ps) => Some(*worker),
+            _ => None,
+        });
+        workers.max().expect("somebody ran") + 1
+    };
+    assert_eq!(most_in(2_000, 10_000), 1, "one context at low load");
+    assert!(most_in(12_000, 20_000) >= 2, "more of them at high load");
+    assert_eq!(most_in(22_000, 30_000), 1, "and one again");
+}
