@@ -23,6 +23,9 @@ pub struct Costs {
     /// A worker stops one task and turns to the next (40 ns: a coroutine's yield, the upper end of Luo et
     /// al., ASPLOS 2024, section 4).
     pub preemption: Picos,
+    /// How long a task that was stopped waits for memory when it runs again, because its caches are cold (0; Mirhosseini et
+    /// al., HPCA 2020, section 2.3 take 1 us). For cores with contexts.
+    pub cold_miss: Picos,
     /// Mean time that a task runs beyond the end of its quantum before it stops (0; Luo et al., Table 3
     /// measure 902 cycles, 430 ns at 2.1 GHz, which the preset `tiny-quanta` takes).
     pub overrun: Picos,
@@ -45,6 +48,7 @@ impl Default for Costs {
             hand_over: check,
             core_allocation: Picos::from_micros(5),
             preemption: Picos::from_nanos(40),
+            cold_miss: Picos::ZERO,
             overrun: Picos::ZERO,
             probe_factor: 1.0,
             dispatcher: Picos::ZERO,
@@ -63,6 +67,7 @@ impl Costs {
         hand_over: Picos::ZERO,
         core_allocation: Picos::ZERO,
         preemption: Picos::ZERO,
+        cold_miss: Picos::ZERO,
         overrun: Picos::ZERO,
         probe_factor: 1.0,
         dispatcher: Picos::ZERO,

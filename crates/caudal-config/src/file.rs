@@ -157,7 +157,7 @@ impl File {
     }
 
     fn point(&self, plan: &Arc<SystemPlan>, workload: &Arc<Workload>, offered: Offered) -> Point {
-        let load = offered.load(&workload.service, plan.system.cores);
+        let load = offered.load_of(&workload.service, plan.system.capacity());
         let mut varied = plan.varied.clone();
         let mut key = plan_key(plan);
         match offered {
@@ -272,7 +272,7 @@ fn wrong_rates(workload: &Workload, systems: &[SystemPlan]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for plan in systems {
         for (&offered, &place) in workload.offered.iter().zip(&workload.offered_places) {
-            let load = offered.load(&workload.service, plan.system.cores);
+            let load = offered.load_of(&workload.service, plan.system.capacity());
             let (key, of_machine) = match offered {
                 // These have been looked at where they are read.
                 Offered::Load(_) => ("workload.load", None),

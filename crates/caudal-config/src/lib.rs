@@ -32,6 +32,7 @@
 //! ```
 
 pub mod coherence;
+mod contexts;
 mod costs;
 mod de;
 mod error;
@@ -49,6 +50,7 @@ mod workload;
 mod write;
 
 pub use coherence::Host;
+pub use contexts::{CONTEXTS_MAX, ContextsConfig};
 pub use costs::Costs;
 pub use error::{ConfigError, Problem};
 pub use file::{File, Options, Point};
@@ -59,6 +61,6 @@ pub use rate::{Rate, RateError};
 pub use schema::schema;
 pub use sweep::POINTS_MAX;
 pub use system::{CORES_MAX, Pools, System, Variant};
-pub use target::{LatencyTarget, Limit, Statistic, TargetError};
+pub use target::{LatencyStatistic, LatencyTarget, Limit, Statistic, TargetError};
 pub use workload::{LOAD_MAX, Offered, Workload};
 pub use write::write_policy;

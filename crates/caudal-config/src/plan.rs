@@ -7,7 +7,7 @@ use crate::de::{read, read_all, read_strictly, unknown_key};
 use crate::error::{Finding, Place, suggest};
 use crate::presets::{Preset, find_preset, nearest_preset, presets};
 use crate::tree::{Node, Value, built_in};
-use crate::{CORES_MAX, Costs, System};
+use crate::{CORES_MAX, ContextsConfig, Costs, System};
 
 /// A system, what its actions cost, and what it was made from.
 #[derive(Clone, Debug)]
@@ -48,10 +48,11 @@ impl SystemPlan {
 }
 
 /// Keys of `[system]`.
-pub(crate) const SYSTEM_KEYS: [&str; 11] = [
+pub(crate) const SYSTEM_KEYS: [&str; 12] = [
     "name",
     "preset",
     "cores",
+    "contexts",
     "pools",
     "dispatch",
     "rebalance",
@@ -74,6 +75,9 @@ pub(crate) fn to_node(system: &System) -> Node {
     let mut set = |key, value| node.set(key, Place::BUILT_IN, value);
     set("name", Node::text(Place::BUILT_IN, &system.name));
     set("cores", number(system.cores));
+    if let Some(contexts) = &system.contexts {
+        set("contexts", built_in(contexts));
+    }
     // A list is no TOML document of its own, and neither is a bare string: wrap it.
     let wrapped = built_in(&std::collections::BTreeMap::from([("pools", &system.pools)]));
     set("pools", wrapped.get("pools").cloned().unwrap_or_else(|| Node::text(Place::BUILT_IN, "per-core")));
@@ -292,6 +296,12 @@ fn read_system(node: &Node, cores: u32) -> Result<System, Vec<Finding>> {
     take!(discipline, read_strictly);
     take!(parallelism, read_strictly);
     take!(variant, read);
+    if let Some(node) = node.get("contexts") {
+        match read_strictly::<ContextsConfig>(node, "system.contexts") {
+            Ok(contexts) => system.contexts = Some(contexts),
+            Err(finding) => findings.push(finding),
+        }
+    }
     match node.get("allocation").map(|node| allocation(node, cores)) {
         Some(Ok((allocation, held))) => (system.allocation, system.cores_allocated) = (allocation, held),
         Some(Err(finding)) => findings.push(finding),

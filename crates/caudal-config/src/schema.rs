@@ -10,7 +10,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-use crate::{Costs, Measure, Pools, Variant};
+use crate::{ContextsConfig, Costs, Measure, Pools, Variant};
 
 /// The schema of the file (JSON Schema 2020-12). It knows keys, types and choices; what goes together only
 /// [`crate::File`] knows.
@@ -80,6 +80,7 @@ fn system_table(generator: &mut SchemaGenerator) -> Value {
                 json!({ "description": "Cores of the machine" }),
                 json!({ "type": "integer", "minimum": 1, "maximum": crate::CORES_MAX }),
             ),
+            "contexts": part::<ContextsConfig>(generator),
             "pools": part::<Pools>(generator),
             "dispatch": policy::<DispatchConfig>(generator),
             "rebalance": policy::<RebalanceConfig>(generator),

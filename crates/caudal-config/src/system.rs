@@ -10,6 +10,8 @@ use caudal_policy::rebalance::RebalanceConfig;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::contexts::ContextsConfig;
+
 /// Most cores of a machine.
 pub const CORES_MAX: u32 = 4096;
 
@@ -135,6 +137,8 @@ pub struct System {
     pub cores: u32,
     /// Cores held at the start, and all the time under static allocation; 1 ..= `cores`.
     pub cores_allocated: u32,
+    /// Hardware contexts of each core; none: a core is one worker.
+    pub contexts: Option<ContextsConfig>,
     /// How the workers share queues.
     pub pools: Pools,
     /// Where a new request goes.
@@ -152,12 +156,44 @@ pub struct System {
 }
 
 impl System {
+    /// Workers: the cores, or all of their contexts.
+    pub fn workers(&self) -> u32 {
+        self.contexts.as_ref().map_or(self.cores, |contexts| self.cores.saturating_mul(contexts.count))
+    }
+
+    /// Workers of each pool; `None` if they can not be shared out so.
+    pub fn pool_sizes(&self) -> Option<Vec<u32>> {
+        match (&self.contexts, &self.pools) {
+            (Some(contexts), Pools::PerCore) => Some(vec![contexts.count; self.cores as usize]),
+            _ => self.pools.sizes(self.workers()),
+        }
+    }
+
+    /// How many pools there are.
+    pub fn pool_count(&self) -> u32 {
+        match (&self.contexts, &self.pools) {
+            (Some(_), Pools::PerCore) => self.cores,
+            _ => self.pools.count(self.workers()),
+        }
+    }
+
+    /// Do all workers share one queue? A worker alone has one of its own.
+    pub fn is_central(&self) -> bool {
+        self.workers() > 1 && self.pool_count() == 1
+    }
+
+    /// Work that the machine can do in a unit of time, in what a core does with one context: what a load of 1 fills.
+    pub fn capacity(&self) -> f64 {
+        f64::from(self.cores) * self.contexts.as_ref().map_or(1.0, ContextsConfig::most)
+    }
+
     /// One queue, first come first served, all cores: the plainest system of `cores`.
     pub fn single_queue(cores: u32) -> System {
         System {
             name: "single-queue".to_owned(),
             cores,
             cores_allocated: cores,
+            contexts: None,
             pools: Pools::Equal(1),
             dispatch: DispatchConfig::Random,
             rebalance: RebalanceConfig::None,

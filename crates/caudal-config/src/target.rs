@@ -16,6 +16,17 @@ pub struct LatencyTarget {
     pub limit: Limit,
 }
 
+/// A statistic of the latency of some requests, without a limit: `get p99.9`, `p99 slowdown`, `mean`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LatencyStatistic {
+    /// Requests of this class only; `None`: all.
+    pub class: Option<String>,
+    /// Which one.
+    pub statistic: Statistic,
+    /// Of the slowdown, not of the latency.
+    pub slowdown: bool,
+}
+
 /// A statistic of a distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -71,8 +82,39 @@ impl LatencyTarget {
         let Some((left, right)) = text.split_once('<') else {
             return Err(error("", format!("there is no `<`; {FORM}")));
         };
-        let mut words: Vec<&str> = left.split_whitespace().collect();
-        let is_slowdown = match words.last() {
+        let LatencyStatistic { class, statistic, slowdown: is_slowdown } = LatencyStatistic::read(left)
+            .map_err(|(part, problem)| match part {
+                "" if left.trim().is_empty() => {
+                    error("", format!("no statistic stands before the `<`; {FORM}"))
+                }
+                part => error(part, problem),
+            })?;
+        let right = right.trim();
+        let limit = if is_slowdown { slowdown(right) } else { latency(right) };
+        Ok(LatencyTarget { class, statistic, limit: limit.map_err(|problem| error(right, problem))? })
+    }
+}
+
+const STATISTIC_FORM: &str =
+    "write [class] statistic [slowdown], as in \"p99\", \"get p99.9\" or \"p99 slowdown\"";
+
+impl LatencyStatistic {
+    /// Reads a statistic, as [`LatencyTarget::parse`] does before the `<`.
+    ///
+    /// # Errors
+    /// [`TargetError`] names the part that is wrong and says what would be right.
+    pub fn parse(text: &str) -> Result<LatencyStatistic, TargetError> {
+        LatencyStatistic::read(text).map_err(|(part, problem)| {
+            let start = (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize).min(text.len());
+            let span = if part.is_empty() { (0, text.len()) } else { (start, start + part.len()) };
+            TargetError { target: text.to_owned(), span, problem }
+        })
+    }
+
+    /// On an error, the part of `text` that is wrong, which is empty where all of it is.
+    fn read(text: &str) -> Result<LatencyStatistic, (&str, String)> {
+        let mut words: Vec<&str> = text.split_whitespace().collect();
+        let slowdown = match words.last() {
             Some(&"slowdown") => words.pop().is_some(),
             Some(&"latency") => words.pop().is_none(),
             _ => false,
@@ -81,15 +123,26 @@ impl LatencyTarget {
             [word] => (None, word),
             ["all", word] => (None, word),
             [class, word] => (Some(class.to_owned()), word),
-            [] => return Err(error("", format!("no statistic stands before the `<`; {FORM}"))),
+            [] => return Err(("", format!("there is no statistic; {STATISTIC_FORM}"))),
             [_, _, surplus, ..] => {
-                return Err(error(surplus, format!("`{surplus}` is one word too many; {FORM}")));
+                return Err((surplus, format!("`{surplus}` is one word too many; {FORM}")));
             }
         };
-        let statistic = Statistic::parse(word).map_err(|problem| error(word, problem))?;
-        let right = right.trim();
-        let limit = if is_slowdown { slowdown(right) } else { latency(right) };
-        Ok(LatencyTarget { class, statistic, limit: limit.map_err(|problem| error(right, problem))? })
+        let statistic = Statistic::parse(word).map_err(|problem| (word, problem))?;
+        Ok(LatencyStatistic { class, statistic, slowdown })
+    }
+}
+
+impl fmt::Display for LatencyStatistic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(class) = &self.class {
+            write!(f, "{class} ")?;
+        }
+        match self.statistic {
+            Statistic::Mean => f.write_str("mean")?,
+            Statistic::Percentile(percentile) => write!(f, "p{percentile}")?,
+        }
+        f.write_str(if self.slowdown { " slowdown" } else { "" })
     }
 }
 

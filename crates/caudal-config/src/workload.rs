@@ -31,6 +31,14 @@ pub struct Workload {
     pub(crate) offered_places: Vec<Place>,
 }
 
+impl Workload {
+    /// The same arrivals with other service times.
+    #[must_use]
+    pub fn with_service(&self, service: Service) -> Workload {
+        Workload { service, ..self.clone() }
+    }
+}
+
 /// How much work is offered.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Offered {
@@ -45,10 +53,15 @@ pub enum Offered {
 impl Offered {
     /// The load that it means for a machine of `cores`.
     pub fn load(self, service: &Service, cores: u32) -> f64 {
+        self.load_of(service, f64::from(cores))
+    }
+
+    /// The load that it means for a machine of this [capacity](crate::System::capacity).
+    pub fn load_of(self, service: &Service, capacity: f64) -> f64 {
         match self {
             Offered::Load(load) => load,
             Offered::Rate(rate) | Offered::AsRecorded(rate) => {
-                rate.per_s() * (service.mean_ps() / 1e12) / f64::from(cores)
+                rate.per_s() * (service.mean_ps() / 1e12) / capacity
             }
         }
     }

@@ -6,6 +6,17 @@ use caudal_config::{CORES_MAX, Costs, File, Host, Options, coherence};
 const BREAKING: &[(&str, &str, &str)] = &[
     ("cores-allocated", "cores = 16\nallocation.cores = 0", "3:20"),
     ("pools", "cores = 16\npools = [8, 9]", "3:9"),
+    ("contexts", "cores = 4\ncontexts = { count = 0 }", "3:12"),
+    ("contexts", "cores = 4\ncontexts = { count = 2, throughput = [1.0, 2.5] }", "3:12"),
+    ("contexts-alone", "cores = 4\ncontexts = { count = 2 }\ndispatch = \"jsq\"", "3:12"),
+    ("contexts-alone", "cores = 4\ncontexts = { count = 2 }\ndiscipline = \"srpt\"", "3:12"),
+    (
+        "adaptation",
+        "cores = 4\npools = 1\ncontexts = { count = 2, adaptation = { contexts = [1, 2], break_even_per_s = [1000] } }",
+        "4:38",
+    ),
+    ("cold-misses", "cores = 4\ncosts = { cold_miss = \"1us\" }", "3:23"),
+    ("runtime-contexts", "cores = 4\ncontexts = { count = 2 }", "3:12"),
     ("moving-without-pools", "cores = 16\npools = 1\nrebalance = \"work-stealing\"", "4:13"),
     ("choice-without-pools", "cores = 16\ndispatch = \"jsq\"\npools = 1", "3:12"),
     ("power-of-k", "cores = 4\ndispatch = { policy = \"power-of-k\", k = 5 }", "3:41"),

@@ -51,6 +51,43 @@ fn a_policy_file_is_easy_to_read() {
     assert!(text.contains("\n[costs]\n") && text.contains("= \"100ns\"\n"), "{text}");
 }
 
+#[test]
+fn contexts_are_read_back() {
+    let text = r#"
+[workload]
+service = "exp-1us"
+load = 0.5
+[system]
+name = "core"
+cores = 2
+contexts = { count = 4, virtual = 32, throughput = [1.0, 1.5, 1.75, 2.0], adaptation = { contexts = [1, 4], break_even_per_s = [250000] } }
+discipline = { policy = "isqd-sita", cutoffs = ["2us"], reservations = [3, 1] }
+[costs]
+preemption = "300ns"
+cold_miss = "1us"
+"#;
+    let plan = |text: &str| File::parse(text, "f.toml").unwrap().points().unwrap().remove(0);
+    let point = plan(text);
+    assert_eq!((point.system.workers(), point.system.capacity()), (8, 4.0));
+    assert_eq!(point.system.pool_sizes(), Some(vec![4, 4]));
+    let written = write_policy(&point.system, &point.costs, "");
+    let again = plan(&format!("[workload]\nservice = \"exp-1us\"\nload = 0.5\n{written}"));
+    assert_eq!((again.system, again.costs), (point.system, point.costs), "{written}");
+    for (from, to, says) in [
+        ("load = 0.5", "rate = \"4.1M/s\"", "overload"),
+        ("count = 4", "count = 17", "hardware contexts that no core has"),
+        ("virtual = 32", "virtual = 3", "hardware contexts that no core has"),
+        ("cores = 2", "cores = 2\nrebalance = \"work-stealing\"", "hardware contexts with stealing"),
+        ("cores = 2", "cores = 2\npools = 1", "load adaptation with pools that are no cores"),
+        ("reservations = [3, 1]", "reservations = [2, 1]", "reservations that do not sum"),
+    ] {
+        let error =
+            File::parse(&text.replace(from, to), "f.toml").and_then(|file| file.points()).unwrap_err();
+        let told: Vec<String> = error.problems().iter().map(|problem| format!("{problem:?}")).collect();
+        assert!(told.iter().any(|one| one.contains(says)), "{says}: {told:?}");
+    }
+}
+
 fn find(name: &str) -> &'static caudal_config::Preset {
     caudal_config::find_preset(name).unwrap()
 }
@@ -72,6 +109,8 @@ fn costs() -> impl Strategy<Value = Costs> {
         hand_over: c[4],
         core_allocation: c[5],
         preemption: c[6],
+        // For cores with contexts only.
+        cold_miss: Picos::ZERO,
         overrun: c[7],
         dispatcher: c[8],
         dispatcher_quantum: c[9],
@@ -339,6 +378,7 @@ fn the_schema_knows_every_table() {
         "name",
         "preset",
         "cores",
+        "contexts",
         "pools",
         "dispatch",
         "rebalance",

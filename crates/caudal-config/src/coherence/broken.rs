@@ -10,7 +10,7 @@ use super::{COST_MAX, TIME_MAX};
 use crate::{Costs, Pools, System};
 
 pub(super) fn central(system: &System) -> bool {
-    system.pools.is_central(system.cores)
+    system.is_central()
 }
 
 pub(super) fn steals(system: &System) -> bool {
@@ -43,9 +43,28 @@ pub(super) fn lanes(system: &System) -> Option<SitaConfig> {
     }
 }
 
+/// Is there nothing to its contexts but queues?
+pub(super) fn contexts_alone(system: &System, costs: &Costs) -> bool {
+    let queues = match system.discipline {
+        DisciplineConfig::Fcfs
+        | DisciplineConfig::PreemptiveSita(_)
+        | DisciplineConfig::SqdSita(_)
+        | DisciplineConfig::IsqdSita(_) => true,
+        DisciplineConfig::ProcessorSharing(config) => config.quantum > Picos::ZERO,
+        DisciplineConfig::Las(_) | DisciplineConfig::Srpt => false,
+    };
+    let blind = matches!(
+        system.dispatch,
+        DispatchConfig::Random | DispatchConfig::RoundRobin | DispatchConfig::Sita(_)
+    );
+    let stay = system.allocation.triggers().is_none() && system.cores_allocated == system.cores;
+    let papers = system.variant == crate::Variant::Paper && costs.dispatcher_quantum == Picos::ZERO;
+    queues && blind && stay && papers && system.rebalance == RebalanceConfig::None
+}
+
 /// Are the reservations not those of every pool?
 pub(super) fn reserved_wrong(system: &System) -> bool {
-    let sizes = system.pools.sizes(system.cores);
+    let sizes = system.pool_sizes();
     lanes(system).zip(sizes).is_some_and(|(config, sizes)| {
         let servers: u64 = config.reservations.iter().map(|&count| u64::from(count)).sum();
         sizes.iter().any(|&size| u64::from(size) != servers)
@@ -55,7 +74,7 @@ pub(super) fn reserved_wrong(system: &System) -> bool {
 /// Does SITA dispatch have cutoffs that are not one less than the pools, or not in order?
 pub(super) fn sizes_wrong(system: &System) -> bool {
     let DispatchConfig::Sita(config) = system.dispatch else { return false };
-    let pools = system.pools.count(system.cores) as usize;
+    let pools = system.pool_count() as usize;
     let rising = config.cutoffs.windows(2).all(|pair| pair[0] < pair[1]);
     config.cutoffs.len() + 1 != pools || !rising || !config.cutoffs.iter().all(|&cutoff| is_time(cutoff))
 }

@@ -7,11 +7,11 @@ use caudal_policy::dispatch::{DispatchConfig, PowerOfKConfig, Ties};
 use caudal_policy::rebalance::RebalanceConfig;
 
 use super::broken::{
-    allocation_shares_wrong, allocation_times_wrong, central, clairvoyant, costs_too_long, empty_band, fluid,
-    is_time, lanes, quantum, reserved_wrong, several_sharing, sizes_wrong, steals,
+    allocation_shares_wrong, allocation_times_wrong, central, clairvoyant, contexts_alone, costs_too_long,
+    empty_band, fluid, is_time, lanes, quantum, reserved_wrong, several_sharing, sizes_wrong, steals,
 };
 use super::{PROBE_FACTORS, QUANTUM_MIN, Rule, TIME_MAX};
-use crate::{CORES_MAX, Variant};
+use crate::{CORES_MAX, Pools, Variant};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -39,7 +39,70 @@ pub(super) const RULES: &[Rule] = &[
         instead: "write \"per-core\", a divisor of `cores`, or sizes above 0 that sum to `cores`",
         runtime_only: false,
         keys: &["system.pools", "system.cores"],
-        broken: |system, _| system.cores <= CORES_MAX && system.pools.sizes(system.cores).is_none(),
+        broken: |system, _| system.cores <= CORES_MAX && system.pool_sizes().is_none(),
+    },
+    Rule {
+        name: "contexts",
+        refused: "hardware contexts that no core has: none or more than 16, speeds that fall or are more than theirs, fewer virtual \
+                  contexts than contexts, or an adaptation without a table",
+        why: "a core with more active contexts does more in all, and each of them less",
+        instead: "write as in contexts = { count = 4, virtual = 32 }",
+        runtime_only: false,
+        keys: &["system.contexts"],
+        broken: |system, _| {
+            let too_many = system.workers() > CORES_MAX;
+            too_many || system.contexts.as_ref().is_some_and(|contexts| contexts.fault().is_some())
+        },
+    },
+    Rule {
+        name: "contexts-alone",
+        refused: "hardware contexts with stealing, shedding, an allocation policy, a dispatcher that chooses, or a discipline that is \
+                  not one of queues",
+        why: "contexts are simulated by a host of their own, in which requests stay where they come to",
+        instead: "take dispatch \"random\", \"round-robin\" or \"sita\", and \"fcfs\", \"processor-sharing\" with a quantum, or lanes",
+        runtime_only: false,
+        keys: &[
+            "system.contexts",
+            "system.discipline",
+            "system.dispatch",
+            "system.rebalance",
+            "system.allocation",
+        ],
+        broken: |system, costs| system.contexts.is_some() && !contexts_alone(system, costs),
+    },
+    Rule {
+        name: "adaptation",
+        refused: "load adaptation with pools that are no cores, or with anything but SQD-SITA, ISQD-SITA or FCFS",
+        why: "contexts of a core are switched off together with its queue's arrivals, and lanes with contexts of their own would lose them",
+        instead: "set pools = \"per-core\", and discipline \"isqd-sita\"",
+        runtime_only: false,
+        keys: &["system.contexts.adaptation", "system.pools", "system.discipline"],
+        broken: |system, _| {
+            let adapts = system.contexts.as_ref().is_some_and(|contexts| contexts.adaptation.is_some());
+            let shrinks = matches!(
+                system.discipline,
+                DisciplineConfig::Fcfs | DisciplineConfig::SqdSita(_) | DisciplineConfig::IsqdSita(_)
+            );
+            adapts && !(system.pools == Pools::PerCore && shrinks)
+        },
+    },
+    Rule {
+        name: "cold-misses",
+        refused: "cold misses on cores without contexts",
+        why: "only the host of contexts accounts for them",
+        instead: "set contexts = { count = 1 }, or cold_miss = \"0\"",
+        runtime_only: false,
+        keys: &["costs.cold_miss", "system.contexts"],
+        broken: |system, costs| system.contexts.is_none() && costs.cold_miss > Picos::ZERO,
+    },
+    Rule {
+        name: "runtime-contexts",
+        refused: "hardware contexts in the runtime",
+        why: "the operating system shows each of them as a core, and no software sets their speed",
+        instead: "write them as cores",
+        runtime_only: true,
+        keys: &["system.contexts"],
+        broken: |system, _| system.contexts.is_some(),
     },
     Rule {
         name: "moving-without-pools",
@@ -70,7 +133,7 @@ pub(super) const RULES: &[Rule] = &[
         keys: &["system.dispatch.k", "system.dispatch", "system.pools"],
         broken: |system, _| match system.dispatch {
             DispatchConfig::PowerOfK(PowerOfKConfig { k }) => {
-                k == 0 || k > PowerOfKConfig::K_MAX || k > system.pools.count(system.cores)
+                k == 0 || k > PowerOfKConfig::K_MAX || k > system.pool_count()
             }
             _ => false,
         },

@@ -1,6 +1,7 @@
 //! Systems by name: the published ones, reference lines, and Caudal's own.
 
 mod caudal;
+mod express;
 mod published;
 mod reference;
 
@@ -64,7 +65,8 @@ impl Preset {
 
 /// All of them, in the order in which they are listed to users.
 pub fn presets() -> impl Iterator<Item = &'static Preset> {
-    published::PRESETS.iter().chain(caudal::PRESETS).chain(reference::PRESETS)
+    let own = caudal::PRESETS.iter().chain(express::PRESETS);
+    published::PRESETS.iter().chain(own).chain(reference::PRESETS)
 }
 
 /// The preset called `name`, or with that alias.

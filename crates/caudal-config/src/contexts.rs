@@ -1,0 +1,124 @@
+//! `contexts`: hardware contexts that share a core.
+
+use caudal_policy::contexts::LoadAdaptationConfig;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Most contexts of a core.
+pub const CONTEXTS_MAX: u32 = 16;
+/// What a core does with 1, 2, 4 and 8 active contexts, of what it does with one: no source, a plausible SMT core.
+const THROUGHPUT: [(u32, f64); 4] = [(1, 1.0), (2, 1.6), (4, 2.3), (8, 2.8)];
+
+/// Hardware contexts of every core; each is a worker. Under `pools = "per-core"`, those of a core share a queue.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ContextsConfig {
+    /// Contexts of a core, 1 to 16.
+    pub count: u32,
+    /// What a core does with 1, 2, ... active contexts, of what it does with one: as many numbers as contexts, from 1 on,
+    /// never falling, and never more than there are contexts. Without it, 1, 1.6, 2.3 and 2.8 at 1, 2, 4 and 8 contexts, and
+    /// straight lines between.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub throughput: Vec<f64>,
+    /// Requests that a pool can have begun at a time; further ones wait before its first lane. Without it, any number.
+    #[serde(rename = "virtual", default, skip_serializing_if = "Option::is_none")]
+    pub virtual_contexts: Option<u32>,
+    /// How many contexts are active at which load; all of them without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adaptation: Option<LoadAdaptationConfig>,
+}
+
+impl ContextsConfig {
+    /// So many contexts at the usual speeds, without limit and adaptation.
+    pub fn of(count: u32) -> ContextsConfig {
+        ContextsConfig { count, ..ContextsConfig::default() }
+    }
+
+    /// By active contexts from 1 on: what a core does, of what it does with one.
+    pub fn speeds(&self) -> Vec<f64> {
+        if self.throughput.is_empty() {
+            (1..=self.count).map(usual).collect()
+        } else {
+            self.throughput.clone()
+        }
+    }
+
+    /// Work that a core does with all contexts active, of what it does with one.
+    pub fn most(&self) -> f64 {
+        self.speeds().last().copied().unwrap_or(1.0)
+    }
+
+    /// The first thing that is wrong with it, in words.
+    pub fn fault(&self) -> Option<&'static str> {
+        let speeds = self.speeds();
+        if !(1..=CONTEXTS_MAX).contains(&self.count) {
+            return Some("a core has 1 to 16 contexts");
+        }
+        let alone = |(at, &speed): (usize, &f64)| speed <= (at + 1) as f64;
+        let sound = speeds.len() == self.count as usize
+            && speeds[0] == 1.0
+            && speeds.windows(2).all(|pair| pair[0] <= pair[1])
+            && speeds.iter().enumerate().all(alone);
+        if !sound {
+            return Some(
+                "`throughput` has a number for each count of active contexts: 1 first, none below the one before",
+            );
+        }
+        if self.virtual_contexts.is_some_and(|most| most < self.count) {
+            return Some("there are at least as many virtual contexts as contexts");
+        }
+        match &self.adaptation {
+            Some(adaptation) if adaptation.fault().is_some() || adaptation.most() > self.count => Some(
+                "`adaptation` has rising numbers of contexts, at most `count`, and a break-even rate between two of them",
+            ),
+            _ => None,
+        }
+    }
+}
+
+/// Between two known counts lies a straight line; beyond the last there is nothing to gain.
+fn usual(active: u32) -> f64 {
+    let above = THROUGHPUT.iter().find(|(count, _)| *count >= active);
+    let below = THROUGHPUT.iter().rev().find(|(count, _)| *count <= active);
+    match (below, above) {
+        (Some(&(low, from)), Some(&(high, to))) if high > low => {
+            from + (to - from) * f64::from(active - low) / f64::from(high - low)
+        }
+        (Some(&(_, speed)), _) | (None, Some(&(_, speed))) => speed,
+        (None, None) => 1.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use caudal_policy::{List, Picos};
+
+    use super::*;
+
+    #[test]
+    fn the_usual_speeds_are_those_of_the_table() {
+        let speeds = ContextsConfig::of(8).speeds();
+        assert_eq!([speeds[0], speeds[1], speeds[3], speeds[7]], [1.0, 1.6, 2.3, 2.8]);
+        assert!((speeds[2] - 1.95).abs() < 1e-12, "between 2 and 4");
+        assert_eq!(ContextsConfig::of(16).most(), 2.8);
+        assert!((1..=CONTEXTS_MAX).all(|count| ContextsConfig::of(count).fault().is_none()));
+    }
+
+    #[test]
+    fn what_no_core_does_is_at_fault() {
+        let with =
+            |throughput: &[f64]| ContextsConfig { throughput: throughput.to_vec(), ..ContextsConfig::of(2) };
+        assert!(with(&[1.0, 1.3]).fault().is_none());
+        for wrong in [&[1.0][..], &[0.9, 1.3], &[1.0, 0.9], &[1.0, 2.1], &[1.0, f64::NAN]] {
+            assert!(with(wrong).fault().is_some(), "{wrong:?}");
+        }
+        assert!(ContextsConfig { virtual_contexts: Some(1), ..ContextsConfig::of(2) }.fault().is_some());
+        let adaptation = LoadAdaptationConfig {
+            window: Picos::from_micros(5_000),
+            contexts: List::new(&[1, 4]).unwrap(),
+            break_even_per_s: List::new(&[1000]).unwrap(),
+        };
+        assert!(ContextsConfig { adaptation: Some(adaptation), ..ContextsConfig::of(2) }.fault().is_some());
+        assert!(ContextsConfig { adaptation: Some(adaptation), ..ContextsConfig::of(4) }.fault().is_none());
+    }
+}
