@@ -166,7 +166,8 @@ impl Candidate {
 /// All systems that the question allows, and those that are left out.
 pub(crate) fn candidates(question: &Question) -> Result<(Vec<Candidate>, Vec<LeftOut>), TuneError> {
     let asked: Vec<&'static Preset> = if question.systems.is_empty() {
-        presets().collect()
+        // Other hardware is another machine.
+        presets().filter(|preset| preset.system(1).contexts.is_none()).collect()
     } else {
         question.systems.iter().map(|name| by_name(name)).collect::<Result<_, _>>()?
     };
@@ -211,6 +212,9 @@ fn candidate(preset: &'static Preset, question: &Question) -> Result<Candidate, 
         Machine::Cores(cores) => (cores.saturating_sub(dedicated), false),
         Machine::Runtime { workers } => (workers, true),
     };
+    if preset.system(1).contexts.is_some() {
+        return Err("its cores have hardware contexts: another machine, for `caudal sim`".to_owned());
+    }
     if workers == 0 {
         return Err("its dedicated core would leave none for requests".to_owned());
     }

@@ -62,6 +62,14 @@ pub enum TuneError {
     /// A machine that is not simulated.
     #[error("{0} cores are not simulated; write a number from 1 to {max}", max = caudal_config::CORES_MAX)]
     Cores(u32),
+    /// Reservations that are none.
+    #[error("reservations are 1 to {most} numbers above 0 that make {cores} together, one for each lane")]
+    Reservations {
+        /// Servers.
+        cores: u32,
+        /// Most lanes.
+        most: usize,
+    },
     /// Nothing can be simulated.
     #[error("a budget of 0 holds no simulation; give it some seconds, as in 40s")]
     NoBudget,

@@ -11,6 +11,7 @@ use caudal_sim::row::Row;
 use caudal_sim::steady::{FULL, Lengths, Overheads};
 use caudal_sim::sweep::experiment;
 use caudal_stats::{Estimate, relaxation};
+use caudal_workload::Service;
 
 use crate::candidate::{Candidate, Spot};
 use crate::{Host, Phase, Progress, Question, TuneError};
@@ -114,6 +115,11 @@ impl<'a> Bench<'a> {
     pub(crate) fn new(question: &'a Question, host: &Host<'a>) -> Result<Bench<'a>, TuneError> {
         let aims = aims(question)?;
         Ok(Bench { question, aims, stop: host.stop, progress: host.progress })
+    }
+
+    /// Tells of requests that were simulated.
+    pub(crate) fn tell(&self, phase: Phase, requests: u64) {
+        (self.progress)(Progress { phase, requests });
     }
 
     pub(crate) fn confidence(&self) -> f64 {
@@ -226,7 +232,7 @@ impl<'a> Bench<'a> {
         let overheads = timed.overheads(&results);
         // Where a discipline serves short requests first, a rare class of long ones may pile up for ever while nearly
         // all requests complete in time: counting requests does not show that, adding up work does.
-        results.overloaded |= timed.cores_busy(overheads) >= FULL;
+        results.overloaded |= timed.busiest(overheads) >= FULL;
         let row = self.row(candidate, &point, spot, &results, started.elapsed().as_secs_f64());
         let charged = (results.simulated as f64 * weight) as u64;
         let probe = self.judged(spot, &results, row);
@@ -303,7 +309,7 @@ impl Wanted {
     /// Requests of a replication before and during the measurement. What is overloaded anyway needs no more than asked.
     fn lengths(&self, experiment: &Experiment<'_>) -> (u64, u64) {
         let Lengths { warm_up, measured } = experiment.lengths(self.overheads);
-        if experiment.cores_busy(self.overheads) >= FULL {
+        if experiment.busiest(self.overheads) >= FULL {
             return (self.length / WARM_UP_PART, self.length);
         }
         let depth = match self.depth {
@@ -331,27 +337,32 @@ fn verdict(aims: &[Aim], estimates: &[Estimate], finished: bool) -> Verdict {
 
 /// What the targets ask for, in the terms of the workload.
 pub(crate) fn aims(question: &Question) -> Result<Vec<Aim>, TuneError> {
-    question.targets.iter().map(|target| aim(question, target)).collect()
+    question.targets.iter().map(|target| aim(&question.workload.service, target)).collect()
 }
 
-fn aim(question: &Question, target: &LatencyTarget) -> Result<Aim, TuneError> {
-    let service = &question.workload.service;
-    let class = match &target.class {
-        None => None,
-        Some(name) => Some(service.classes().iter().position(|class| class == name).ok_or_else(|| {
-            TuneError::UnknownClass {
-                target: target.to_string(),
-                class: name.clone(),
-                instead: match service.classes() {
-                    [_] => format!(
-                        "its requests are of one class: write `{}`",
-                        LatencyTarget { class: None, ..target.clone() }
-                    ),
-                    several => format!("its classes are {}", several.join(", ")),
-                },
-            }
-        })?),
-    };
+/// The index of the class that `target` is about.
+pub(crate) fn class_of(
+    service: &Service,
+    class: Option<&String>,
+    target: &impl std::fmt::Display,
+    without: &impl std::fmt::Display,
+) -> Result<Option<usize>, TuneError> {
+    let Some(name) = class else { return Ok(None) };
+    let found = service.classes().iter().position(|class| class == name);
+    found.map(Some).ok_or_else(|| TuneError::UnknownClass {
+        target: target.to_string(),
+        class: name.clone(),
+        instead: match service.classes() {
+            [_] => format!("its requests are of one class: write `{without}`"),
+            several => format!("its classes are {}", several.join(", ")),
+        },
+    })
+}
+
+/// `target` for requests of `service`.
+pub(crate) fn aim(service: &Service, target: &LatencyTarget) -> Result<Aim, TuneError> {
+    let without = LatencyTarget { class: None, ..target.clone() };
+    let class = class_of(service, target.class.as_ref(), target, &without)?;
     let percentile = match target.statistic {
         Statistic::Mean => None,
         Statistic::Percentile(percentile) => Some(percentile),

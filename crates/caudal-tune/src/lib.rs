@@ -10,6 +10,7 @@
 //! * [`Plan`] is what comes out: the winner, a table of all systems with what is certain of each, the rows behind
 //!   it, sentences that say why, and the `policy.toml`.
 //! * A [`Journal`] keeps what a plan has computed as it goes; the same plan, started again with it, goes on there.
+//! * [`lanes`] finds lanes for a service: cutoffs and reservations of the SITA family.
 //! * [`compare`] holds two systems against each other under common random numbers.
 //! * [`bisect`] is the search, over any noisy oracle.
 //!
@@ -26,6 +27,8 @@ mod evidence;
 mod explain;
 mod journal;
 mod judge;
+mod lane_tuning;
+pub mod lanes;
 mod plan;
 mod question;
 mod run;

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::candidate::Candidate;
 use crate::judge::{Bench, Stopped};
+use crate::lane_tuning::{lanes_of, with_tuned_lanes};
 use crate::search::{Effort, Search};
 
 /// Quanta that are tried first, in ns.
@@ -25,7 +26,7 @@ const UTILIZATIONS: [(f64, f64); 4] = [(0.4, 0.6), (0.5, 0.75), (0.75, 0.95), (0
 /// What was tuned about a system.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Tuning {
-    /// What: `quantum`, `delay range` or `utilization range`.
+    /// What: `quantum`, `delay range`, `utilization range` or `lanes`.
     pub parameter: &'static str,
     /// The value as published.
     pub published: String,
@@ -160,11 +161,17 @@ pub(crate) fn tunable(candidate: &Candidate) -> bool {
 
 /// What is tuned about the system: the name of its parameter.
 pub(crate) fn parameter(candidate: &Candidate) -> Option<&'static str> {
-    Setting::of(&candidate.plan.system).map(Setting::parameter)
+    let lanes = lanes_of(candidate).map(|_| "lanes");
+    lanes.or_else(|| Setting::of(&candidate.plan.system).map(Setting::parameter))
 }
 
 /// `candidate`, which has not been tuned, with the keys that a tuned one had; none if these are not its own.
 pub(crate) fn retuned(candidate: &Candidate, tuned: &[(String, serde_json::Value)]) -> Option<Candidate> {
+    if lanes_of(candidate).is_some() {
+        let found =
+            if tuned.is_empty() { Some(candidate.clone()) } else { with_tuned_lanes(candidate, tuned) };
+        return found.filter(|again| again.tuned == tuned);
+    }
     let time = |value: &serde_json::Value| Picos::parse(value.as_str()?).ok();
     let setting = match (Setting::of(&candidate.plan.system)?, tuned) {
         (_, []) => return Some(candidate.clone()),

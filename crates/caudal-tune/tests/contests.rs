@@ -8,6 +8,10 @@ use caudal_stats::paired::Verdict;
 use caudal_tune::compare::{Compared, Contest, compare};
 
 fn contest(systems: [&str; 2], rate_per_s: f64) -> Compared {
+    measured(systems, rate_per_s, &Measure::default())
+}
+
+fn measured(systems: [&str; 2], rate_per_s: f64, measure: &Measure) -> Compared {
     let file =
         File::parse("[workload]\nservice = \"exp-1us\"\n[system]\ncores = 1", "test.toml").expect("a file");
     let plans = systems.map(|name| SystemPlan::of_preset(find_preset(name).expect("a preset"), 8));
@@ -15,7 +19,7 @@ fn contest(systems: [&str; 2], rate_per_s: f64) -> Compared {
         systems: [&plans[0], &plans[1]],
         workload: file.workload.as_ref().expect("there is one"),
         rate_per_s,
-        measure: &Measure::default(),
+        measure,
         quick: true,
     };
     let crew = Crew { threads: 2, stop: &AtomicBool::new(false), progress: &|_| {} };
@@ -47,4 +51,13 @@ fn a_system_against_itself_is_undecided() {
 fn overload_is_said_and_nothing_is_compared() {
     let compared = contest(["ideal", "no-balancing"], 9e6);
     assert_eq!((compared.overloaded, compared.lines.len()), ([true, true], 0));
+}
+
+#[test]
+fn who_is_still_filling_is_named() {
+    let short = Measure { requests: Some(400), ..Measure::default() };
+    let compared = measured(["ideal", "no-balancing"], 7.6e6, &short);
+    assert_eq!(compared.steady, [false, false]);
+    assert!(!compared.precise);
+    assert_eq!(contest(["ideal", "no-balancing"], 1e6).steady, [true, true]);
 }

@@ -484,3 +484,19 @@ fn without_a_budget_nothing_is_claimed() {
     assert!(little.headline.starts_with("Nothing was shown within the budget"), "{}", little.headline);
     assert!(!little.explanation.join(" ").contains("falls behind"), "{:?}", little.explanation);
 }
+
+#[test]
+fn a_winner_that_the_budget_stopped_is_said_to_be_open() {
+    let asked = question("extreme-bimodal", "short p99.9 < 20us", &DISPERSED);
+    let mut said = Vec::new();
+    for millions in [1, 2, 3, 4, 8] {
+        let plan =
+            planned(&Question { budget: Budget { requests: millions * 1_000_000 }, ..asked.clone() }, 2);
+        let Some(winner) = plan.winner.as_ref().filter(|winner| winner.confirmed) else { continue };
+        let line = plan.systems.iter().find(|line| line.system == winner.system).expect("its line");
+        let open = plan.explanation.iter().any(|sentence| sentence.contains("may get further itself"));
+        assert_eq!(open, line.budget_ended, "{millions} M: {:?}", plan.explanation);
+        said.push(open);
+    }
+    assert!(said.contains(&true), "{said:?}");
+}

@@ -77,11 +77,18 @@ impl Evidence<'_> {
         place(self.question, self.probe, self.winner)
     }
 
+    /// `load 0.78`, or `12 cores`: a place of `search`.
+    fn at(&self, search: &Search, hardness: u32) -> String {
+        match self.question.goal {
+            Goal::HighestLoad => format!("load {}", search.value(hardness)),
+            Goal::FewestCores(_) => cores(search.value(hardness)),
+        }
+    }
+
     /// What a system is confirmed to reach, as a load or in cores.
     fn reach(&self, search: &Search) -> String {
         match (search.certain(), search.bracket.pass, self.question.goal) {
-            (Some(certain), _, Goal::HighestLoad) => format!("load {}", search.value(certain)),
-            (Some(certain), _, Goal::FewestCores(_)) => cores(search.value(certain)),
+            (Some(certain), ..) => self.at(search, certain),
             (None, Some(_), _) => "no load for certain (it was seen in short runs only)".to_owned(),
             (None, None, Goal::HighestLoad) => match search.missed() {
                 Some(missed) => format!("not even load {}", search.value(missed)),

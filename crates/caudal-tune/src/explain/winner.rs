@@ -1,6 +1,6 @@
 //! What is said of the winner: how far it gets, who ties with it, what it pays, what was tuned.
 
-use super::words::{called, cores, machine, names, parts, results, targets};
+use super::words::{called, machine, names, parts, results, targets};
 use crate::Goal;
 use crate::evidence::Evidence;
 use crate::plan::SystemResult;
@@ -73,18 +73,16 @@ impl Evidence<'_> {
 
     /// That the winner may get further than it is shown to, if the budget ended before that was known.
     pub(super) fn open_end(&self) -> Option<String> {
-        let (winner, goal) = (self.winner, self.question.goal);
+        let winner = self.winner;
         if !winner.exhausted || !winner.confirmed() {
             return None;
         }
-        let place = |hardness| match goal {
-            Goal::HighestLoad => format!("load {}", winner.value(hardness)),
-            Goal::FewestCores(_) => cores(winner.value(hardness)),
-        };
         let next = winner.failed().filter(|&next| winner.missed() != Some(next));
         let until = match (next, winner.missed()) {
-            (Some(next), _) => format!("was decided at {}", place(next)),
-            (None, Some(missed)) => format!("was tried between that and {}, where it misses", place(missed)),
+            (Some(next), _) => format!("was decided at {}", self.at(winner, next)),
+            (None, Some(missed)) => {
+                format!("was tried between that and {}, where it misses", self.at(winner, missed))
+            }
             (None, None) => "harder was tried".to_owned(),
         };
         Some(format!(

@@ -27,6 +27,19 @@ pub(super) fn called(candidate: &Candidate) -> String {
     let name = candidate.name();
     match &candidate.tuned[..] {
         [] => name.to_owned(),
+        [(key, cutoffs), (_, counts)] if key == "discipline.cutoffs" => {
+            let list = |value: &serde_json::Value, between: &str| {
+                let parts = value.as_array().into_iter().flatten();
+                let text =
+                    |part: &serde_json::Value| part.as_str().map_or_else(|| part.to_string(), str::to_owned);
+                parts.map(text).collect::<Vec<_>>().join(between)
+            };
+            format!(
+                "{name} with lanes of {} servers that end at {}",
+                list(counts, "/"),
+                list(cutoffs, " and ")
+            )
+        }
         [(key, only)] => {
             let value = only.as_str().map_or_else(|| only.to_string(), str::to_owned);
             format!("{name} with a {} of {value}", key.rsplit('.').next().unwrap_or(key))

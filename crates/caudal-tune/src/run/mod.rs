@@ -63,6 +63,7 @@ impl<'a> Run<'a> {
         self.screen();
         self.screen_the_dear();
         self.tune();
+        self.tune_lanes();
         self.refine();
         self.check_the_others();
         self.confirm();

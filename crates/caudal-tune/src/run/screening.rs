@@ -2,6 +2,8 @@
 
 use super::{FAVOURITES, REFINE_FROM, Run};
 use crate::Phase;
+use crate::candidate::Spot;
+use crate::lane_tuning::{lanes_of, tune_lanes};
 use crate::search::{Effort, Level};
 use crate::tune::{tunable, tune};
 
@@ -27,10 +29,7 @@ impl Run<'_> {
     pub(super) fn screen_the_dear(&mut self) {
         let open = |index: &usize| self.entries[*index].search.is_open();
         let chosen: Vec<usize> = (0..self.entries.len()).filter(open).collect();
-        let best = self.leaders(0.0, 1, |_| true).first().and_then(|&best| {
-            let search = &self.entries[best].search;
-            Some((search.best()?.spot, search.total_cores(search.bracket.pass?)))
-        });
+        let best = self.best_place();
         let (quota, precision) = (self.quota(30, chosen.len()), self.coarsely(1));
         self.on(&chosen, Phase::Screening, |bench, entry, threads| {
             let guess = best.map(|(spot, cores)| entry.search.hardness_of(spot, cores));
@@ -43,7 +42,7 @@ impl Run<'_> {
     /// Quanta and ranges of the systems that are near the best as published.
     pub(super) fn tune(&mut self) {
         let chosen = self.leaders(TUNE_FROM, LEADERS, tunable);
-        let (quota, precision) = (self.quota(25, chosen.len()), self.coarsely(2));
+        let (quota, precision) = (self.quota(20, chosen.len()), self.coarsely(2));
         self.on(&chosen, Phase::Tuning, |bench, entry, threads| {
             let effort = Effort { level: Level::Coarse, precision, quota, phase: Phase::Tuning, threads };
             match tune(&mut entry.search, bench, effort) {
@@ -51,6 +50,30 @@ impl Run<'_> {
                 Err(stopped) => entry.search.note(Err(stopped)),
             }
         });
+    }
+
+    /// Cutoffs and reservations of all that have lanes: how far lanes as published get says nothing.
+    pub(super) fn tune_lanes(&mut self) {
+        let lanes = |index: &usize| {
+            let candidate = &self.entries[*index].search.candidate;
+            candidate.deployable() && lanes_of(candidate).is_some()
+        };
+        let chosen: Vec<usize> = (0..self.entries.len()).filter(lanes).collect();
+        let (quota, precision) = (self.quota(25, chosen.len()), self.coarsely(1));
+        self.on(&chosen, Phase::Tuning, |bench, entry, threads| {
+            let effort = Effort { level: Level::Coarse, precision, quota, phase: Phase::Tuning, threads };
+            match tune_lanes(&mut entry.search, bench, effort) {
+                Ok(tuning) => entry.tuning = tuning,
+                Err(stopped) => entry.search.note(Err(stopped)),
+            }
+        });
+    }
+
+    /// Where the best system so far is at its limit, and with how many cores.
+    fn best_place(&self) -> Option<(Spot, f64)> {
+        let best = *self.leaders(0.0, 1, |_| true).first()?;
+        let search = &self.entries[best].search;
+        Some((search.best()?.spot, search.total_cores(search.bracket.pass?)))
     }
 
     /// Those that may win.

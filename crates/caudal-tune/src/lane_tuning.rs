@@ -1,0 +1,153 @@
+//! Tuning lanes in a plan: cutoffs and reservations for the plan's own workload, by the climb of [`crate::lanes`].
+//!
+//! Lanes as published are a place to start from and say nothing about a system, so they are looked for even where it is
+//! far behind, at loads that a good one carries.
+
+use std::sync::Arc;
+
+use caudal_config::{LatencyStatistic, LatencyTarget, Limit, SystemPlan};
+use caudal_policy::discipline::{DisciplineConfig, SitaConfig};
+use serde_json::Value;
+
+use crate::candidate::Candidate;
+use crate::judge::{Bench, Stopped};
+use crate::lanes::{Family, LANES_MAX, LanesQuestion, Layout, Step, climb_for};
+use crate::search::{Effort, Search};
+use crate::tune::{Tried, Tuning};
+use crate::{Budget, NoJournal, TuneError};
+
+/// Offered work, probes included, over what the system's workers can do, where lanes are looked for. Where all lanes do well,
+/// the search would find that one queue does, too; what gets furthest shows where that does not.
+const LOADS: [f64; 2] = [0.85, 0.65];
+/// The part of a quota that goes into looking; the rest finds how far what was found gets.
+const LOOKING: u64 = 3;
+
+/// The family of a candidate's lanes, and how they are, if it has lanes that can be tuned.
+pub(crate) fn lanes_of(candidate: &Candidate) -> Option<(Family, SitaConfig)> {
+    match candidate.plan.system.discipline {
+        DisciplineConfig::SqdSita(config) => Some((Family::SqdSita, config)),
+        DisciplineConfig::IsqdSita(config) => Some((Family::IsqdSita, config)),
+        _ => None,
+    }
+}
+
+fn layout(config: &SitaConfig) -> Layout {
+    Layout { cutoffs: config.cutoffs.to_vec(), reservations: config.reservations.to_vec() }
+}
+
+/// `candidate` with other lanes.
+fn with_lanes(candidate: &Candidate, family: Family, lanes: &Layout) -> Option<Candidate> {
+    let config = SitaConfig::new(&lanes.cutoffs, &lanes.reservations).ok()?;
+    let mut plan = SystemPlan::clone(&candidate.plan);
+    plan.system.discipline = match family {
+        Family::SqdSita => DisciplineConfig::SqdSita(config),
+        _ => DisciplineConfig::IsqdSita(config),
+    };
+    let value = |list: Vec<Value>| Value::Array(list);
+    let cutoffs = lanes.cutoffs.iter().map(|cutoff| cutoff.to_string().into()).collect();
+    let reservations = lanes.reservations.iter().map(|&count| count.into()).collect();
+    let tuned = vec![
+        ("discipline.cutoffs".to_owned(), value(cutoffs)),
+        ("discipline.reservations".to_owned(), value(reservations)),
+    ];
+    Some(Candidate { plan: Arc::new(plan), tuned, ..candidate.clone() })
+}
+
+/// `candidate` with the lanes that `tuned` names; none if that names none.
+pub(crate) fn with_tuned_lanes(candidate: &Candidate, tuned: &[(String, Value)]) -> Option<Candidate> {
+    let (family, _) = lanes_of(candidate)?;
+    let [(_, cutoffs), (_, reservations)] = tuned else { return None };
+    let lanes = Layout {
+        cutoffs: serde_json::from_value(cutoffs.clone()).ok()?,
+        reservations: serde_json::from_value(reservations.clone()).ok()?,
+    };
+    with_lanes(candidate, family, &lanes)
+}
+
+/// Looks for lanes for the system of `search` within the quota of `effort`; afterwards it is a search for those that get
+/// furthest, which may be the published ones.
+pub(crate) fn tune_lanes(
+    search: &mut Search,
+    bench: &Bench<'_>,
+    effort: Effort,
+) -> Result<Option<Tuning>, Stopped> {
+    let Some((family, published)) = lanes_of(&search.candidate) else { return Ok(None) };
+    let base = search.candidate.clone();
+    let (mut chosen, mut tried) = (layout(&published), Vec::new());
+    let quota = effort.quota / LOADS.len() as u64;
+    for load in LOADS {
+        let question = question(&base, family, bench, load, quota / LOOKING);
+        let (steps, found) = climb(&question, bench, effort)?;
+        let looked: u64 = steps.iter().map(|step| step.requests).sum();
+        (search.simulated, search.charged) = (search.simulated + looked, search.charged + looked);
+        tried.extend(steps.iter().filter_map(|step| summary(step, question.load, bench)));
+        let Some(candidate) = with_lanes(&base, family, &found).filter(|_| found != chosen) else { continue };
+        let before = search.clone();
+        *search = search.restarted(candidate);
+        let quota = quota.saturating_sub(looked);
+        search.narrow(bench, Effort { quota, ..effort }, before.bracket.pass)?;
+        let further = match (search.bracket.pass, before.bracket.pass) {
+            (None, _) => false,
+            (Some(_), None) => true,
+            (Some(own), Some(before)) => own > before,
+        };
+        if further {
+            chosen = found;
+        } else {
+            search.go_back_to(before);
+        }
+    }
+    Ok(Some(Tuning {
+        parameter: "lanes",
+        published: layout(&published).to_string(),
+        chosen: chosen.to_string(),
+        tried,
+    }))
+}
+
+fn climb(
+    question: &LanesQuestion,
+    bench: &Bench<'_>,
+    effort: Effort,
+) -> Result<(Vec<Step>, Layout), Stopped> {
+    let progress = |requests: u64| bench.tell(effort.phase, requests);
+    climb_for(question, (effort.threads, bench.stop, &progress), &NoJournal).map_err(|error| match error {
+        TuneError::Interrupted => Stopped::Interrupted,
+        error => Stopped::Failed(error),
+    })
+}
+
+/// The plan's first target is what lanes are looked for; the others are to be kept.
+fn question(
+    candidate: &Candidate,
+    family: Family,
+    bench: &Bench<'_>,
+    load: f64,
+    requests: u64,
+) -> LanesQuestion {
+    let LatencyTarget { class, statistic, limit } = bench.question.targets[0].clone();
+    let slowdown = matches!(limit, Limit::Slowdown(_));
+    LanesQuestion {
+        workload: bench.question.workload.clone(),
+        workload_name: bench.question.workload_name.clone(),
+        family,
+        cores: candidate.plan.system.cores,
+        load: load / candidate.plan.costs.probe_factor,
+        target: LatencyStatistic { class, statistic, slowdown },
+        also: bench.question.targets[1..].to_vec(),
+        reservations: None,
+        lanes_max: LANES_MAX,
+        costs: candidate.plan.costs,
+        measure: bench.question.measure.clone(),
+        budget: Budget { requests },
+        // Many layouts in little time.
+        quick: true,
+        drifts: Vec::new(),
+    }
+}
+
+fn summary(step: &Step, at: f64, bench: &Bench<'_>) -> Option<Tried> {
+    let leader = step.leader.as_ref()?;
+    let of = step.tried.iter().find(|tried| tried.layout == *leader)?;
+    Some(Tried { value: leader.to_string(), at, score: of.target.map(|target| target / bench.aims[0].limit) })
+}

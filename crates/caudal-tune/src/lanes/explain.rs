@@ -1,0 +1,248 @@
+//! The answer in words.
+
+use caudal_stats::Estimate;
+
+use super::{Judged, LanesAnswer, LanesQuestion, Layout, Verdict, time};
+use crate::show::time as ns;
+use crate::show::{digits, percent, rate, within};
+
+/// Writes the headline and the sentences of `answer`.
+pub(crate) fn explain(question: &LanesQuestion, answer: &mut LanesAnswer) {
+    answer.headline = headline(question, answer);
+    let mut said = Vec::new();
+    said.extend(against_one_queue(question, answer));
+    said.extend(limits(answer));
+    said.extend(of_classes(answer));
+    said.extend(preemptions(answer));
+    said.extend(lanes(answer));
+    said.extend(rivals(question, answer));
+    said.extend(runner_up(question, answer));
+    said.extend(answer.drifts.iter().map(|drift| drifted(question, drift)));
+    said.push(search(answer));
+    answer.explanation = said;
+}
+
+/// `13 servers up to 2.1us, 2 up to 40us, 1 beyond`.
+fn in_words(layout: &Layout) -> String {
+    let lane = |(lane, servers): (usize, &u32)| {
+        let servers = if lane == 0 {
+            format!("{servers} server{}", if *servers == 1 { "" } else { "s" })
+        } else {
+            servers.to_string()
+        };
+        match layout.cutoffs.get(lane) {
+            Some(&end) => format!("{servers} up to {}", time(end)),
+            None => format!("{servers} beyond"),
+        }
+    };
+    layout.reservations.iter().enumerate().map(lane).collect::<Vec<_>>().join(", ")
+}
+
+fn headline(question: &LanesQuestion, answer: &LanesAnswer) -> String {
+    let target = value(question, answer.judged.first());
+    let with =
+        target.map_or(String::new(), |target| format!("; {} {target} on fresh requests", question.target));
+    let target = &question.target;
+    let tried = answer.steps.iter().skip(1).any(|step| !step.tried.is_empty());
+    let limits = match answer.limits.iter().filter(|limit| limit.kept == Some(false)).count() {
+        0 => String::new(),
+        missed => format!("; {missed} of {} limits missed", answer.limits.len()),
+    };
+    let lanes = || format!("{} lanes: {}", answer.layout.lanes(), in_words(&answer.layout));
+    match answer.verdict {
+        Verdict::OneQueue if answer.interrupted => {
+            "One queue is the best so far: the search was interrupted".to_owned()
+        }
+        Verdict::OneQueue if !tried => format!("One queue: there is nothing else to try{with}"),
+        Verdict::OneQueue if answer.cut_short => {
+            format!(
+                "One queue: nothing that makes {target} certainly shorter was found before the budget ended{with}"
+            )
+        }
+        Verdict::OneQueue => format!("One queue: no lanes make {target} certainly shorter{with}"),
+        Verdict::Overloaded => {
+            format!("No lanes: the best of the search, {}, are overloaded on fresh requests", answer.layout)
+        }
+        Verdict::Worse => format!("{}, certainly no better than one queue{with}{limits}", lanes()),
+        Verdict::NotBetter => format!("{}, not certainly better than one queue{with}{limits}", lanes()),
+        Verdict::Better | Verdict::Unknown => format!("{}{with}{limits}", lanes()),
+    }
+}
+
+fn shown(question: &LanesQuestion, estimate: &Estimate) -> String {
+    if question.target.slowdown { within(estimate, digits) } else { within(estimate, ns) }
+}
+
+fn value(question: &LanesQuestion, judged: Option<&Judged>) -> Option<String> {
+    let judged = judged?;
+    if judged.row.overloaded {
+        return Some("overload".to_owned());
+    }
+    Some(shown(question, &judged.target))
+}
+
+fn find<'a>(answer: &'a LanesAnswer, name: &str) -> Option<&'a Judged> {
+    answer.judged.iter().find(|judged| judged.system == name)
+}
+
+fn against_one_queue(question: &LanesQuestion, answer: &LanesAnswer) -> Option<String> {
+    let one = value(question, find(answer, "one queue"))?;
+    if answer.layout.lanes() > 1 && find(answer, "one queue")?.row.overloaded {
+        return Some("One queue, first come first served, can not carry this load.".to_owned());
+    }
+    let versus = answer.against_one_queue.as_ref()?;
+    let times = |ratio: &Estimate| {
+        let inverse =
+            Estimate { estimate: 1.0 / ratio.estimate, low: 1.0 / ratio.high, high: 1.0 / ratio.low };
+        within(&inverse, |value| format!("{}x", digits(value)))
+    };
+    let certain = if versus.target.high < 1.0 {
+        "the lanes' is certainly shorter"
+    } else if versus.target.low > 1.0 {
+        "the lanes' is certainly longer"
+    } else {
+        "not certainly different"
+    };
+    Some(format!(
+        "One queue, first come first served, has a {} of {one}: that is {} of the lanes', on the same {} fresh requests \
+         ({certain}). The p99.9 of its slowdown is {} theirs.",
+        question.target,
+        times(&versus.target),
+        versus.requests,
+        times(&versus.slowdown),
+    ))
+}
+
+/// What the classes of requests gain and pay.
+fn of_classes(answer: &LanesAnswer) -> Option<String> {
+    let (own, one) = (answer.judged.first()?, find(answer, "one queue")?);
+    if answer.layout.lanes() == 1 || own.row.classes.0.len() < 2 || own.row.overloaded || one.row.overloaded {
+        return None;
+    }
+    let mean = |judged: &Judged, class: usize| judged.row.classes.0[class].1.latency_ns.mean;
+    let part = |class: usize| {
+        let name = &own.row.classes.0[class].0;
+        let (with, without) = (mean(own, class), mean(one, class));
+        format!("`{name}` {} instead of {}", within(&with, ns), within(&without, ns))
+    };
+    // Classes by size may hold nobody.
+    let there = |class: &usize| !mean(own, *class).is_missing() && !mean(one, *class).is_missing();
+    let parts: Vec<String> = (0..own.row.classes.0.len()).filter(there).map(part).collect();
+    Some(format!("Mean latencies by class, against one queue: {}.", parts.join(", ")))
+}
+
+fn preemptions(answer: &LanesAnswer) -> Option<String> {
+    let own = answer.judged.first()?;
+    if answer.layout.lanes() == 1 || own.row.overloaded {
+        return None;
+    }
+    Some(format!(
+        "A request is interrupted {} times, at {}.",
+        within(&own.preemptions_per_request, |value| format!("{value:.4}")),
+        rate(own.row.rate_per_s),
+    ))
+}
+
+/// Lanes that are nearly full.
+fn lanes(answer: &LanesAnswer) -> Option<String> {
+    let own = answer.judged.first()?;
+    let worst = own.lanes.iter().max_by(|a, b| a.busy.total_cmp(&b.busy))?;
+    let which = match worst.lane.checked_sub(1).and_then(|before| answer.layout.cutoffs.get(before as usize))
+    {
+        Some(&end) => format!("Requests beyond {}", time(end)),
+        None => "New requests".to_owned(),
+    };
+    let servers = if worst.servers == 1 {
+        "the one server".to_owned()
+    } else {
+        format!("the {} servers", worst.servers)
+    };
+    Some(format!(
+        "{which} bring {} of the work that {servers} can do that they have at most: from 100 % on they would pile up, \
+         whatever the others do.",
+        percent(worst.busy)
+    ))
+}
+
+/// What became of the limits.
+fn limits(answer: &LanesAnswer) -> Vec<String> {
+    let sentence = |limit: &super::Kept| {
+        let show = |value: f64| if limit.target.contains("slowdown") { digits(value) } else { ns(value) };
+        let word = match limit.kept {
+            Some(true) => "kept",
+            Some(false) => "missed",
+            None => "not certainly kept",
+        };
+        let value = if limit.estimate.is_missing() {
+            "nothing is known".to_owned()
+        } else {
+            within(&limit.estimate, show)
+        };
+        format!("`{}` is {word}: {value}.", limit.target)
+    };
+    answer.limits.iter().map(sentence).collect()
+}
+
+fn rivals(question: &LanesQuestion, answer: &LanesAnswer) -> Option<String> {
+    let known = ["one queue", question.family.name()];
+    let others = answer
+        .judged
+        .iter()
+        .filter(|judged| !known.contains(&judged.system.as_str()) && judged.layout.is_none());
+    let part = |judged: &Judged| Some(format!("{} {}", judged.system, value(question, Some(judged))?));
+    let parts: Vec<String> = others.filter_map(part).collect();
+    (!parts.is_empty()).then(|| {
+        format!(
+            "Other disciplines on one queue of the same cores, at the same cost of a preemption: {}.",
+            parts.join("; ")
+        )
+    })
+}
+
+fn runner_up(question: &LanesQuestion, answer: &LanesAnswer) -> Option<String> {
+    let second = answer.runner_up.as_ref()?;
+    let times = |value: f64| format!("{}x", digits(value));
+    Some(format!(
+        "Second: {}, with {} the {} and {} the p99.9 slowdown of the best, on the requests of the search.",
+        second.layout,
+        within(&second.target_ratio, times),
+        question.target,
+        within(&second.slowdown_ratio, times),
+    ))
+}
+
+fn drifted(question: &LanesQuestion, drift: &super::Drifted) -> String {
+    let of = |judged: &Judged| value(question, Some(judged)).unwrap_or_default();
+    let loss = match drift.loss {
+        Some(loss) => format!("{}x of what lanes made for it have", digits(loss)),
+        None => "not known, one of them has no estimate".to_owned(),
+    };
+    let refitted = drift.refitted.layout.as_ref().map_or(String::new(), |layout| format!(" ({layout})"));
+    format!(
+        "With {} at load {:.3}: {} {} with these lanes, {} with one queue, {} with its own{refitted}; that is {loss}.",
+        drift.name,
+        drift.load,
+        question.target,
+        of(&drift.kept),
+        of(&drift.one_queue),
+        of(&drift.refitted),
+    )
+}
+
+fn search(answer: &LanesAnswer) -> String {
+    let tried: usize = answer.steps.iter().map(|step| step.tried.len()).sum();
+    let requests: u64 = answer.steps.iter().map(|step| step.requests).sum();
+    let on = if answer.judged.is_empty() {
+        "Nothing has been judged on fresh requests yet."
+    } else if answer.halves {
+        "It was fitted on one half of the measured values and judged on the other."
+    } else {
+        "It was judged on requests that the search has not seen."
+    };
+    let ended = if answer.cut_short { " The budget ended the search." } else { "" };
+    format!(
+        "The search tried {tried} layouts in {} races of {:.1} M requests in all. {on}{ended}",
+        answer.steps.len().saturating_sub(1),
+        requests as f64 / 1e6
+    )
+}

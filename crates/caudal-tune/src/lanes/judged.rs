@@ -1,0 +1,223 @@
+//! What a layout is worth, on requests that no search has seen.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use caudal_config::{LatencyStatistic, Measure, Offered, Point, Statistic, System, SystemPlan, Workload};
+use caudal_policy::Picos;
+use caudal_policy::discipline::{DisciplineConfig, LasConfig, ProcessorSharingConfig};
+use caudal_policy::random::hash;
+use caudal_sim::experiment::{Crew, ExperimentError, Judged as Wanted, Quantity};
+use caudal_sim::lanes::LaneLoad;
+use caudal_sim::row::Row;
+use caudal_sim::sweep::experiment;
+use caudal_stats::Estimate;
+use serde::{Deserialize, Serialize};
+
+use super::layout::{Family, Layout};
+use super::question::LanesQuestion;
+use super::trials::Hands;
+use crate::compare::{Compared, Contest, compare};
+use crate::{Journal, TuneError};
+
+/// Stirs the seed of what judges.
+const FRESH: u64 = 0x1A9E5;
+/// Seeds are numbers that JSON readers keep exactly.
+const SEED_SHIFT: u32 = 12;
+/// The most that systems are simulated that are only held beside the answer, in requests.
+const RIVAL_REQUESTS: u64 = 4_000_000;
+/// Requests of a replication where the answer is held against one queue.
+const PAIRED: u64 = 40_000;
+
+/// A system beside the others.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Judged {
+    /// Its name.
+    pub system: String,
+    /// Its lanes, if it has any.
+    pub layout: Option<Layout>,
+    /// The target's statistic, in ns or as a ratio.
+    pub target: Estimate,
+    /// The p99.9 of the slowdown of all requests.
+    pub slowdown: Estimate,
+    /// How often a request is interrupted.
+    pub preemptions_per_request: Estimate,
+    /// How often any is, in a second.
+    pub preemptions_per_s: Estimate,
+    /// The statistic of each further limit, in ns or as a ratio.
+    pub limits: Vec<Estimate>,
+    /// Lanes with servers of their own.
+    pub lanes: Vec<LaneLoad>,
+    /// Everything else.
+    pub row: Row,
+}
+
+/// Under which circumstances systems are judged.
+pub(crate) struct Court<'a> {
+    pub(crate) question: &'a LanesQuestion,
+    /// With classes by size where it has none of its own.
+    pub(crate) workload: Arc<Workload>,
+    pub(crate) load: f64,
+    pub(crate) target: Quantity,
+    /// Further limits.
+    pub(crate) limits: Vec<(Quantity, f64)>,
+    pub(crate) hands: Hands<'a>,
+    pub(crate) simulated: AtomicU64,
+}
+
+/// A system that is to be judged.
+pub(crate) struct Case {
+    pub(crate) system: System,
+    pub(crate) layout: Option<Layout>,
+    /// As precisely as the question asks, whatever it takes?
+    pub(crate) precisely: bool,
+}
+
+impl Case {
+    pub(crate) fn of(family: Family, layout: &Layout, name: &str) -> Case {
+        let system = System { name: name.to_owned(), ..family.system(layout) };
+        Case { system, layout: Some(layout.clone()), precisely: true }
+    }
+
+    /// Others that are made for the same services, on one queue of as many cores.
+    pub(crate) fn rivals(cores: u32) -> [Case; 3] {
+        let quantum = Picos::from_nanos(2_000);
+        let las = DisciplineConfig::Las(LasConfig { quantum });
+        let sharing = ProcessorSharingConfig { quantum, ..ProcessorSharingConfig::default() };
+        let one = |name: &str, discipline| Case {
+            system: System { name: name.to_owned(), discipline, ..System::single_queue(cores) },
+            layout: None,
+            precisely: false,
+        };
+        [
+            one("LAS, 2us", las),
+            one("processor sharing, 2us", DisciplineConfig::ProcessorSharing(sharing)),
+            one("SRPT, sizes known", DisciplineConfig::Srpt),
+        ]
+    }
+}
+
+impl Court<'_> {
+    fn measure(&self) -> Measure {
+        let asked = &self.question.measure;
+        let seed = hash(asked.seed, FRESH) >> SEED_SHIFT;
+        Measure { percentiles: self.question.percentiles(), seed, ..asked.clone() }
+    }
+
+    fn point(&self, case: &Case, measure: Measure) -> Point {
+        let plan = SystemPlan {
+            system: case.system.clone(),
+            costs: self.question.costs,
+            preset: None,
+            varied: Vec::new(),
+        };
+        Point {
+            key: case.system.name.clone(),
+            workload: Arc::clone(&self.workload),
+            offered: Offered::Load(self.load),
+            load: self.load,
+            system: case.system.clone(),
+            costs: self.question.costs,
+            measure: Arc::new(measure),
+            plan: Arc::new(plan),
+            varied: vec![("load".to_owned(), self.load.into())],
+        }
+    }
+
+    /// Judges `case`; the result is kept in `journal` under `place`.
+    pub(crate) fn judge(
+        &self,
+        case: &Case,
+        journal: &dyn Journal,
+        place: (usize, usize),
+    ) -> Result<Judged, TuneError> {
+        let known = journal.recall(place.0, place.1).map(|entry| entry["judged"].clone());
+        if let Some(known) = known.and_then(|known| serde_json::from_value(known).ok()) {
+            return Ok(known);
+        }
+        let before = self.simulated.load(Ordering::Relaxed);
+        let judged = self.simulate(case)?;
+        journal.keep(serde_json::json!({
+            "step": place.0,
+            "entry": place.1,
+            "phase": "judging",
+            "system": case.system.name,
+            "requests": self.simulated.load(Ordering::Relaxed) - before,
+            "judged": judged,
+        }));
+        Ok(judged)
+    }
+
+    fn simulate(&self, case: &Case) -> Result<Judged, TuneError> {
+        let mut measure = self.measure();
+        if !case.precisely {
+            measure.stop.max_requests = measure.stop.max_requests.min(RIVAL_REQUESTS);
+        }
+        let point = self.point(case, measure);
+        let crew = Crew { threads: self.hands.threads, stop: self.hands.stop, progress: self.hands.progress };
+        let started = Instant::now();
+        let experiment = experiment(&point, self.question.quick, Wanted::Only(self.target.clone()));
+        let results = experiment.run(&crew).map_err(|error| match error {
+            ExperimentError::Interrupted(_) => TuneError::Interrupted,
+            ExperimentError::Variant(message) => {
+                TuneError::Simulator { system: case.system.name.clone(), message }
+            }
+        })?;
+        self.simulated.fetch_add(results.simulated, Ordering::Relaxed);
+        let confidence = point.measure.stop.confidence;
+        let row = Row::new(&point, &results, started.elapsed().as_secs_f64());
+        let estimate = |quantity: &Quantity| match results.overloaded {
+            true => Estimate::MISSING,
+            false => results.estimate(quantity, confidence),
+        };
+        let per_s =
+            results.ratio(confidence, |account, span_ps| (account.preemptions as f64, span_ps as f64 / 1e12));
+        Ok(Judged {
+            system: case.system.name.clone(),
+            layout: case.layout.clone(),
+            target: estimate(&self.target),
+            slowdown: estimate(&super::objective::slowdown()),
+            preemptions_per_request: row.preemptions_per_request,
+            preemptions_per_s: per_s,
+            limits: self.limits.iter().map(|(quantity, _)| estimate(quantity)).collect(),
+            lanes: results.lane_loads,
+            row,
+        })
+    }
+
+    /// `first` against `second` on the same fresh requests.
+    pub(crate) fn contest(&self, first: &Case, second: &Case) -> Result<Compared, TuneError> {
+        let measure = Measure { requests: None, replications: None, ..self.measure() };
+        let plans = [first, second].map(|case| SystemPlan {
+            system: case.system.clone(),
+            costs: self.question.costs,
+            preset: None,
+            varied: Vec::new(),
+        });
+        let cores = f64::from(first.system.cores);
+        let contest = Contest {
+            systems: [&plans[0], &plans[1]],
+            workload: &self.workload,
+            rate_per_s: self.load * cores / (self.workload.service.mean_ps() / 1e12),
+            measure: &Measure {
+                stop: caudal_config::Stop { max_requests: 20 * 16 * PAIRED, ..measure.stop },
+                ..measure
+            },
+            quick: self.question.quick,
+        };
+        let Hands { threads, stop, progress } = self.hands;
+        let compared = compare(&contest, &Crew { threads, stop, progress })?;
+        self.simulated.fetch_add(2 * compared.requests, Ordering::Relaxed);
+        Ok(compared)
+    }
+}
+
+/// How a [`Compared`] calls the statistic.
+pub(crate) fn label(statistic: &LatencyStatistic) -> (String, &'static str) {
+    let name = match statistic.statistic {
+        Statistic::Mean => "mean".to_owned(),
+        Statistic::Percentile(percentile) => caudal_stats::percentile_label(percentile),
+    };
+    (name, if statistic.slowdown { "slowdown" } else { "latency_ns" })
+}

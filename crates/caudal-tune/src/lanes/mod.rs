@@ -1,0 +1,457 @@
+//! Lanes for a service: where they should end, and how many servers each should be entitled to.
+//!
+//! [`find`] climbs from one queue (by races on the same requests), and holds what it found against
+//! one queue, against what came second, and against LAS, processor sharing and SRPT, all on requests that the search has
+//! not seen: of measured service times, the search sees one half, the judge the other.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `layout`, `grid` | lanes, and where they may end |
+//! | `trials`, `objective`, `race`, `climb` | the search |
+//! | `judged`, `drift`, `explain` | what its answer is worth |
+
+mod climb;
+mod drift;
+#[cfg(test)]
+mod exhaustive;
+mod explain;
+mod grid;
+mod judged;
+mod layout;
+mod objective;
+mod question;
+mod race;
+mod trials;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use caudal_config::{LatencyTarget, Limit, write_policy};
+use caudal_policy::Picos;
+use caudal_policy::random::hash;
+use caudal_stats::Estimate;
+use caudal_workload::Service;
+use serde::{Deserialize, Serialize};
+
+pub use climb::{Move, Step};
+pub use drift::Drifted;
+pub use judged::Judged;
+pub use layout::{Family, LANES_MAX, Layout};
+pub use question::{Drift, LanesQuestion};
+pub use race::Tried;
+
+use climb::Climb;
+use judged::{Case, Court};
+use trials::{Contender, Hands, Trials};
+
+use crate::{Host, Journal, Phase, Progress, TuneError};
+
+/// Parts of the journal.
+const CLIMB: usize = 0;
+const JUDGING: usize = 1;
+const DRIFTS: usize = 2;
+/// Stirs the seed that shares measured values out.
+const HALVES: u64 = 0x4A1F;
+
+/// What a search for lanes found.
+#[derive(Clone, Debug, Serialize)]
+pub struct LanesAnswer {
+    /// The answer in one line.
+    pub headline: String,
+    /// What else there is to say.
+    pub explanation: Vec<String>,
+    /// The lanes.
+    pub layout: Layout,
+    /// What came second, if anything did.
+    pub runner_up: Option<RunnerUp>,
+    /// Is it worth it?
+    pub verdict: Verdict,
+    /// What became of the further limits, in their order; empty if nothing was judged.
+    pub limits: Vec<Kept>,
+    /// The way there.
+    pub steps: Vec<Step>,
+    /// The answer, one queue, what came second, and rivals, on fresh requests; empty if it was interrupted before.
+    pub judged: Vec<Judged>,
+    /// The answer against one queue on the same fresh requests.
+    pub against_one_queue: Option<Versus>,
+    /// What becomes of the answer when the workload does not stay what it was.
+    pub drifts: Vec<Drifted>,
+    /// Was it fitted on one half of the measured values, and judged on the other?
+    pub halves: bool,
+    /// The file that describes the system.
+    pub policy_toml: String,
+    /// Requests that were simulated.
+    pub simulated: u64,
+    /// Did the budget end the search?
+    pub cut_short: bool,
+    /// Was it stopped before all was known?
+    pub interrupted: bool,
+}
+
+/// The answer against one queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The target is certainly shorter, or as short with a certainly shorter tail of the slowdown.
+    Better,
+    /// Neither is certain.
+    NotBetter,
+    /// The target is certainly longer.
+    Worse,
+    /// A lane can not keep up on fresh requests.
+    Overloaded,
+    /// It is one queue.
+    OneQueue,
+    /// It was not judged, or not in its steady state.
+    Unknown,
+}
+
+/// What became of a further limit.
+#[derive(Clone, Debug, Serialize)]
+pub struct Kept {
+    /// The limit as it was written.
+    pub target: String,
+    /// Its statistic on fresh requests, in ns or as a ratio.
+    pub estimate: Estimate,
+    /// Is it certainly kept, or certainly missed? None if that is open.
+    pub kept: Option<bool>,
+}
+
+impl LanesAnswer {
+    /// Are these lanes certainly better than one queue, and do they miss no limit?
+    pub fn is_worth_it(&self) -> bool {
+        self.verdict == Verdict::Better && self.limits.iter().all(|limit| limit.kept != Some(false))
+    }
+}
+
+/// What came second.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunnerUp {
+    /// Its lanes.
+    pub layout: Layout,
+    /// Its target over the winner's, on the requests of the search.
+    pub target_ratio: Estimate,
+    /// Its p99.9 of the slowdown over the winner's.
+    pub slowdown_ratio: Estimate,
+}
+
+/// One system over another one, on the same requests.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Versus {
+    /// The target's statistic.
+    pub target: Estimate,
+    /// The p99.9 of the slowdown of all requests.
+    pub slowdown: Estimate,
+    /// Requests of each.
+    pub requests: u64,
+}
+
+/// Finds lanes for `question`. A request to stop ends it with what is known ([`LanesAnswer::interrupted`]); the same
+/// question, asked again with the same journal, goes on there and ends with the same answer.
+///
+/// # Errors
+/// What can not be asked, or [`TuneError::Interrupted`] if nothing is known yet.
+pub fn find(
+    question: &LanesQuestion,
+    host: &Host<'_>,
+    journal: &dyn Journal,
+) -> Result<LanesAnswer, TuneError> {
+    question.check()?;
+    let halves = question.workload.service.halves(hash(question.measure.seed, HALVES));
+    let whole = || [question.workload.service.clone(), question.workload.service.clone()];
+    let shared_out = halves.is_some();
+    let [fit, fresh] = halves.unwrap_or_else(whole);
+    let progress = |requests: u64| (host.progress)(Progress { phase: Phase::Tuning, requests });
+    let hands = Hands { threads: host.threads.max(1), stop: host.stop, progress: &progress };
+    let (steps, best, cut_short) =
+        climbed(question, (fit, question.load, question.budget.requests), hands, (journal, CLIMB), true)?;
+    let mut answer = LanesAnswer {
+        headline: String::new(),
+        explanation: Vec::new(),
+        policy_toml: policy(question, &best.layout),
+        runner_up: best.runner_up,
+        layout: best.layout,
+        verdict: Verdict::Unknown,
+        limits: Vec::new(),
+        simulated: steps.iter().map(|step| step.requests).sum(),
+        steps,
+        judged: Vec::new(),
+        against_one_queue: None,
+        drifts: Vec::new(),
+        halves: shared_out,
+        cut_short,
+        interrupted: best.interrupted,
+    };
+    if !answer.interrupted {
+        match judge(question, fresh, &mut answer, host, journal) {
+            Err(TuneError::Interrupted) => answer.interrupted = true,
+            judged => judged?,
+        }
+    }
+    answer.verdict = verdict(&answer);
+    answer.limits = kept(question, &answer);
+    explain::explain(question, &mut answer);
+    Ok(answer)
+}
+
+/// The climb alone, without a judge: for a plan that judges by itself. On all of the workload's service times.
+///
+/// # Errors
+/// As [`find`]; a request to stop is one.
+pub(crate) fn climb_for(
+    question: &LanesQuestion,
+    (threads, stop, progress): (usize, &std::sync::atomic::AtomicBool, &(dyn Fn(u64) + Sync)),
+    journal: &dyn Journal,
+) -> Result<(Vec<Step>, Layout), TuneError> {
+    question.check()?;
+    let hands = Hands { threads: threads.max(1), stop, progress };
+    let effort = (question.workload.service.clone(), question.load, question.budget.requests);
+    let (steps, best, _) = climbed(question, effort, hands, (journal, CLIMB), false)?;
+    if best.interrupted { Err(TuneError::Interrupted) } else { Ok((steps, best.layout)) }
+}
+
+/// Where a climb ended.
+struct Best {
+    layout: Layout,
+    runner_up: Option<RunnerUp>,
+    interrupted: bool,
+}
+
+fn climbed(
+    question: &LanesQuestion,
+    (service, load, budget): (Service, f64, u64),
+    hands: Hands<'_>,
+    (journal, chapter): (&dyn Journal, usize),
+    names_second: bool,
+) -> Result<(Vec<Step>, Best, bool), TuneError> {
+    let mean_gap_ps = service.mean_ps() / (load * f64::from(question.cores));
+    let objective = question.objective(&service)?;
+    let stretch = if question.family == Family::Sita { 1.0 } else { question.costs.probe_factor };
+    let grid = grid::grid(&service, stretch);
+    let start = question.reservations.as_deref().map(|counts| question.level_start(&service, counts));
+    let trials = Trials::new(
+        (question.family, question.costs),
+        ([service, question.workload.service.clone()], &question.workload.arrivals, mean_gap_ps),
+        objective,
+        (&question.measure, question.cores, question.quick),
+        hands,
+    );
+    let mut climb = Climb {
+        trials: &trials,
+        grid: &grid,
+        journal,
+        chapter,
+        budget,
+        lanes_max: question.lanes_max.min(question.cores as usize).min(LANES_MAX),
+        steps: Vec::new(),
+        cut_short: false,
+    };
+    let found = match start {
+        Some(start) => climb.fit(start),
+        None => climb.run(question.cores),
+    };
+    let best = match found {
+        Ok(best) if !names_second => Best { layout: best.layout, runner_up: None, interrupted: false },
+        Ok(mut best) => {
+            let runner_up = runner_up(&trials, &mut best, &climb.steps);
+            let interrupted = matches!(runner_up, Err(TuneError::Interrupted));
+            Best { layout: best.layout, runner_up: runner_up.unwrap_or_default(), interrupted }
+        }
+        // What is known so far.
+        Err(TuneError::Interrupted) => {
+            let taken = climb.steps.iter().rev().find(|step| step.taken);
+            let layout = taken.and_then(|step| step.leader.clone()).ok_or(TuneError::Interrupted)?;
+            Best { layout, runner_up: None, interrupted: true }
+        }
+        Err(error) => return Err(error),
+    };
+    Ok((climb.steps, best, climb.cut_short))
+}
+
+/// The best of those that lost a race to the winner, or that it took the place of.
+fn runner_up(
+    trials: &Trials<'_>,
+    best: &mut Contender,
+    steps: &[Step],
+) -> Result<Option<RunnerUp>, TuneError> {
+    let mut others: Vec<Layout> = steps
+        .iter()
+        .filter(|step| step.from == best.layout && !step.taken)
+        .filter_map(|step| step.leader.clone())
+        .collect();
+    others.extend(
+        steps
+            .iter()
+            .filter(|step| step.taken && step.leader.as_ref() == Some(&best.layout))
+            .map(|step| step.from.clone()),
+    );
+    others.retain(|layout| *layout != best.layout);
+    let last = trials::ROUNDS.len() - 1;
+    trials.advance(best, last, trials.threads)?;
+    let mut second: Option<Contender> = None;
+    for layout in others {
+        let mut other = Contender::new(layout);
+        trials.advance(&mut other, last, trials.threads)?;
+        let better = |than: &Contender| match (other.last(), than.last()) {
+            (Some(own), Some(than)) => trials.objective.order(own, than) == objective::Order::Better,
+            (own, _) => own.is_some(),
+        };
+        if second.as_ref().is_none_or(better) {
+            second = Some(other);
+        }
+    }
+    let of = |second: Contender| {
+        let (own, other) = (best.last()?, second.last()?);
+        Some(RunnerUp {
+            target_ratio: trials.objective.ratio(&trials.objective.target, other, own),
+            slowdown_ratio: trials.objective.ratio(&objective::slowdown(), other, own),
+            layout: second.layout,
+        })
+    };
+    Ok(second.and_then(of))
+}
+
+fn judge(
+    question: &LanesQuestion,
+    fresh: Service,
+    answer: &mut LanesAnswer,
+    host: &Host<'_>,
+    journal: &dyn Journal,
+) -> Result<(), TuneError> {
+    let progress = |requests: u64| (host.progress)(Progress { phase: Phase::Confirming, requests });
+    let hands = Hands { threads: host.threads.max(1), stop: host.stop, progress: &progress };
+    let court = court(question, (fresh, question.load), &answer.layout, hands)?;
+    let (own, one) = (named(question, &answer.layout), one_queue(question));
+    let mut cases = vec![];
+    if answer.layout.lanes() > 1 {
+        cases.push(Case::of(question.family, &answer.layout, question.family.name()));
+    }
+    cases.push(one);
+    if let Some(second) = answer.runner_up.as_ref().filter(|second| second.layout.lanes() > 1) {
+        let name = format!("{}, second", question.family.name());
+        cases.push(Case { precisely: false, ..Case::of(question.family, &second.layout, &name) });
+    }
+    cases.extend(Case::rivals(question.cores));
+    for (entry, case) in cases.iter().enumerate() {
+        answer.judged.push(court.judge(case, journal, (JUDGING, entry))?);
+    }
+    if answer.layout.lanes() > 1 {
+        answer.against_one_queue = versus(question, &court, &own, journal, cases.len())?;
+    }
+    for (number, drift) in question.drifts.iter().enumerate() {
+        let chapter = DRIFTS + 2 * number;
+        answer.drifts.push(drift::drifted(question, drift, &answer.layout, hands, (journal, chapter))?);
+    }
+    answer.simulated += court.simulated.into_inner();
+    answer.simulated += answer.drifts.iter().map(|drift| drift.simulated).sum::<u64>();
+    Ok(())
+}
+
+fn verdict(answer: &LanesAnswer) -> Verdict {
+    let (own, one) = match &answer.judged[..] {
+        _ if answer.layout.lanes() == 1 => return Verdict::OneQueue,
+        [own, one, ..] => (own, one),
+        _ => return Verdict::Unknown,
+    };
+    match &answer.against_one_queue {
+        _ if own.row.overloaded => Verdict::Overloaded,
+        _ if one.row.overloaded => Verdict::Better,
+        None => Verdict::Unknown,
+        Some(versus) if versus.target.high < 1.0 => Verdict::Better,
+        Some(versus) if versus.target.high <= 1.01 && versus.slowdown.high < 1.0 => Verdict::Better,
+        Some(versus) if versus.target.low > 1.0 => Verdict::Worse,
+        Some(_) => Verdict::NotBetter,
+    }
+}
+
+fn kept(question: &LanesQuestion, answer: &LanesAnswer) -> Vec<Kept> {
+    let Some(own) = answer.judged.first() else { return Vec::new() };
+    let limit = |(target, &estimate): (&LatencyTarget, &Estimate)| {
+        let limit = match target.limit {
+            Limit::Latency(limit) => limit.as_nanos_f64(),
+            Limit::Slowdown(limit) => limit,
+        };
+        let kept = match () {
+            () if estimate.is_missing() => own.row.overloaded.then_some(false),
+            () if estimate.high < limit => Some(true),
+            () => (estimate.low >= limit).then_some(false),
+        };
+        Kept { target: target.to_string(), estimate, kept }
+    };
+    question.also.iter().zip(&own.limits).map(limit).collect()
+}
+
+/// The circumstances in which everything is judged: requests of one class are told apart by the lanes' ends.
+fn court<'a>(
+    question: &'a LanesQuestion,
+    (service, load): (Service, f64),
+    layout: &Layout,
+    hands: Hands<'a>,
+) -> Result<Court<'a>, TuneError> {
+    let objective::Objective { target, limits, .. } = question.objective(&service)?;
+    // Known sizes are those of requests without probes.
+    let stretch = if question.family == Family::Sita { 1.0 } else { question.costs.probe_factor };
+    let mut ends: Vec<u64> = layout.cutoffs.iter().map(|end| (end.0 as f64 / stretch) as u64).collect();
+    ends.dedup();
+    let service = if service.classes().len() == 1 { service.by_size(&ends) } else { service };
+    let workload = Arc::new(question.workload.with_service(service));
+    Ok(Court { question, workload, load, target, limits, hands, simulated: AtomicU64::new(0) })
+}
+
+fn named(question: &LanesQuestion, layout: &Layout) -> Case {
+    Case::of(question.family, layout, question.family.name())
+}
+
+fn one_queue(question: &LanesQuestion) -> Case {
+    Case::of(question.family, &Layout::single(question.cores), "one queue")
+}
+
+/// The answer over one queue, by paired replications.
+fn versus(
+    question: &LanesQuestion,
+    court: &Court<'_>,
+    own: &Case,
+    journal: &dyn Journal,
+    entry: usize,
+) -> Result<Option<Versus>, TuneError> {
+    let known = journal.recall(JUDGING, entry).map(|entry| entry["versus"].clone());
+    if let Some(known) = known.and_then(|known| serde_json::from_value(known).ok()) {
+        return Ok(known);
+    }
+    let compared = court.contest(own, &one_queue(question))?;
+    let (statistic, metric) = judged::label(&question.target);
+    let ratio = |class: Option<&String>, statistic: &str, metric: &str| {
+        let line = compared.lines.iter().find(|line| {
+            line.class.as_ref() == class && line.statistic == statistic && line.metric == metric
+        });
+        line.map(|line| line.ratio)
+    };
+    let target = ratio(question.target.class.as_ref(), &statistic, metric);
+    let slowdown = ratio(None, &caudal_stats::percentile_label(objective::SLOWDOWN), "slowdown");
+    // What is still filling says nothing.
+    let found = target.zip(slowdown).filter(|_| !compared.steady.contains(&false));
+    let versus = found.map(|(target, slowdown)| Versus { target, slowdown, requests: compared.requests });
+    journal.keep(serde_json::json!({
+        "step": JUDGING,
+        "entry": entry,
+        "phase": "judging",
+        "system": "one queue",
+        "requests": 2 * compared.requests,
+        "versus": versus,
+    }));
+    Ok(versus)
+}
+
+fn policy(question: &LanesQuestion, layout: &Layout) -> String {
+    let system = question.family.system(layout);
+    let header = format!(
+        "Lanes for {} at load {} of {} cores, for the shortest {}.",
+        question.workload_name, question.load, question.cores, question.target
+    );
+    write_policy(&system, &question.costs, &header)
+}
+
+/// A time of a cutoff.
+fn time(end: Picos) -> String {
+    end.to_string()
+}

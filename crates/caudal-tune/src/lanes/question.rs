@@ -1,0 +1,174 @@
+//! What is asked of a search for lanes.
+
+use std::sync::Arc;
+
+use caudal_config::{Costs, LatencyStatistic, LatencyTarget, Measure, Statistic, Workload};
+use caudal_sim::experiment::Quantity;
+use caudal_workload::Service;
+
+use super::layout::{Family, LANES_MAX, Layout};
+use super::objective::Objective;
+use crate::judge::{aim, class_of};
+use crate::{Budget, TuneError};
+
+/// A question to [`super::find`].
+#[derive(Clone, Debug)]
+pub struct LanesQuestion {
+    /// What arrives; its own load or rate does not matter.
+    pub workload: Arc<Workload>,
+    /// What sentences call it.
+    pub workload_name: String,
+    /// How requests come to lanes, and servers to them.
+    pub family: Family,
+    /// Servers; 1 to [`caudal_config::CORES_MAX`].
+    pub cores: u32,
+    /// Offered work over their capacity; above 0, below 1.
+    pub load: f64,
+    /// What is to be as short as possible.
+    pub target: LatencyStatistic,
+    /// What has to be kept while it is.
+    pub also: Vec<LatencyTarget>,
+    /// Reservations that are given: only their cutoffs are looked for.
+    pub reservations: Option<Vec<u32>>,
+    /// Most lanes; at least 1.
+    pub lanes_max: usize,
+    /// What a preemption and a probe cost.
+    pub costs: Costs,
+    /// Seed, confidence, precision, and percentiles to report.
+    pub measure: Measure,
+    /// How much the search may simulate; what judges its answer comes on top.
+    pub budget: Budget,
+    /// Settle for 10 % precision and 2 million requests a system.
+    pub quick: bool,
+    /// Other circumstances under which the answer is tried.
+    pub drifts: Vec<Drift>,
+}
+
+/// What may become of a workload.
+#[derive(Clone, Debug)]
+pub struct Drift {
+    /// What sentences call it.
+    pub name: String,
+    /// What arrives then.
+    pub workload: Arc<Workload>,
+    /// How much of it.
+    pub load: f64,
+}
+
+impl LanesQuestion {
+    /// Checks what [`super::find`] relies on.
+    ///
+    /// # Errors
+    /// The first thing that can not be asked.
+    pub fn check(&self) -> Result<(), TuneError> {
+        if !(1..=caudal_config::CORES_MAX).contains(&self.cores) {
+            return Err(TuneError::Cores(self.cores));
+        }
+        if self.budget.requests == 0 {
+            return Err(TuneError::NoBudget);
+        }
+        let loads = std::iter::once(self.load).chain(self.drifts.iter().map(|drift| drift.load));
+        for load in loads {
+            // Probes are work, too.
+            let load = load * self.costs.probe_factor;
+            if !(load > 0.0 && load < 1.0) {
+                return Err(TuneError::Overload { load });
+            }
+        }
+        let workloads =
+            std::iter::once(&self.workload).chain(self.drifts.iter().map(|drift| &drift.workload));
+        for workload in workloads {
+            if workload.arrivals.natural_rate().is_some() {
+                return Err(TuneError::RecordedArrivals);
+            }
+            // Here, and not after the search.
+            self.objective(&workload.service)?;
+        }
+        if let Some(reservations) = &self.reservations {
+            let total: u64 = reservations.iter().map(|&count| u64::from(count)).sum();
+            let fits = total == u64::from(self.cores) && !reservations.contains(&0);
+            if !fits || !(1..=LANES_MAX).contains(&reservations.len()) {
+                return Err(TuneError::Reservations { cores: self.cores, most: LANES_MAX });
+            }
+        }
+        Ok(())
+    }
+
+    /// What the target and the limits are for requests of `service`.
+    pub(crate) fn objective(&self, service: &Service) -> Result<Objective, TuneError> {
+        let LatencyStatistic { class, statistic, slowdown } = &self.target;
+        let without = LatencyStatistic { class: None, ..self.target.clone() };
+        let class = class_of(service, class.as_ref(), &self.target, &without)?;
+        let percentile = match statistic {
+            Statistic::Mean => None,
+            Statistic::Percentile(percentile) => Some(*percentile),
+        };
+        let limit = |target| aim(service, target).map(|aim| (aim.quantity, aim.limit));
+        Ok(Objective {
+            target: Quantity { class, slowdown: *slowdown, percentile },
+            limits: self.also.iter().map(limit).collect::<Result<_, _>>()?,
+            confidence: self.measure.stop.confidence,
+        })
+    }
+
+    /// The percentiles of `measure`, those of the target and the limits, and the one that decides where the target does
+    /// not; increasing.
+    pub(crate) fn percentiles(&self) -> Vec<f64> {
+        let statistics = self.also.iter().map(|target| target.statistic).chain([self.target.statistic]);
+        let asked = statistics.filter_map(|statistic| match statistic {
+            Statistic::Percentile(percentile) => Some(percentile),
+            Statistic::Mean => None,
+        });
+        let mut all: Vec<f64> = self
+            .measure
+            .percentiles
+            .iter()
+            .copied()
+            .chain(asked)
+            .chain([super::objective::SLOWDOWN])
+            .collect();
+        all.sort_by(f64::total_cmp);
+        all.dedup();
+        all
+    }
+
+    /// Where a search among given reservations begins: with equal work for each server.
+    pub(crate) fn level_start(&self, service: &Service, reservations: &[u32]) -> Layout {
+        let lanes = reservations.len();
+        let total: f64 = reservations.iter().map(|&count| f64::from(count)).sum();
+        let mut below = 0.0;
+        let mut layout = Layout { cutoffs: Vec::new(), reservations: reservations.to_vec() };
+        for &servers in &reservations[..lanes - 1] {
+            below += f64::from(servers) / total;
+            let stretch = if self.family == Family::Sita { 1.0 } else { self.costs.probe_factor };
+            let cutoff = level(service, below, self.family) as f64 * stretch;
+            let least = layout.cutoffs.last().map_or(1, |last| last.0 + 1);
+            layout.cutoffs.push(caudal_policy::Picos(super::grid::rounded_up(cutoff).max(least)));
+        }
+        layout
+    }
+}
+
+/// Up to where lies `share` of the work.
+fn level(service: &Service, share: f64, family: Family) -> u64 {
+    let mean_ps = service.mean_ps();
+    let below = |ps: u64| {
+        let left = service.excess(ps);
+        // By known size, requests that are longer bring all of their work elsewhere.
+        let elsewhere = match family {
+            Family::Sita => left.mean_ps + ps as f64 * left.share,
+            _ => left.mean_ps,
+        };
+        (mean_ps - elsewhere) / mean_ps
+    };
+    let (mut low, mut high) = (1, service.quantile(1.0).min(1 << 60));
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if below(middle) >= share {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    low
+}

@@ -1,0 +1,181 @@
+//! Layouts under trial: all of them meet the same requests.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use caudal_config::{Costs, Measure, System, WarmUp};
+use caudal_sim::experiment::{Crew, Experiment, ExperimentError, Judged, Results};
+use caudal_sim::lanes::lane_loads;
+use caudal_sim::steady::{FULL, Overheads};
+use caudal_workload::{Arrivals, Service};
+
+use super::layout::{Family, Layout};
+use super::objective::Objective;
+use crate::TuneError;
+
+/// Replications after each round of a race. A layout that is out after one round has cost a quarter.
+pub(crate) const ROUNDS: [u32; 3] = [4, 8, 16];
+/// A lane that is busier than this is one burst away from overload, and no trial is long enough to show what it does.
+const BUSIEST: f64 = 0.95;
+/// Measured requests of a replication: at least (one whose p99.9 has as many values beyond it as needed; where it has to
+/// be quick), at most.
+const MEASURED: (f64, f64, f64) = (30_000.0, 10_000.0, 400_000.0);
+
+/// A layout with what is known of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Contender {
+    pub(crate) layout: Layout,
+    /// After each of [`ROUNDS`], as far as it got; none of what is overloaded by arithmetic.
+    pub(crate) rounds: Vec<Results>,
+    /// Why it was not simulated.
+    pub(crate) refused: Option<String>,
+    /// Rounds that a climb that was broken off had run.
+    pub(crate) owed: usize,
+}
+
+impl Contender {
+    pub(crate) fn new(layout: Layout) -> Contender {
+        Contender { layout, rounds: Vec::new(), refused: None, owed: 0 }
+    }
+
+    pub(crate) fn last(&self) -> Option<&Results> {
+        self.rounds.last()
+    }
+}
+
+/// What layouts are tried under.
+pub(crate) struct Trials<'a> {
+    pub(crate) family: Family,
+    pub(crate) service: Service,
+    /// All service times, of which `service` may be a half: a heavy tail differs between halves.
+    whole: Service,
+    pub(crate) arrivals: &'a Arrivals,
+    pub(crate) mean_gap_ps: f64,
+    pub(crate) costs: Costs,
+    pub(crate) objective: Objective,
+    measure: Measure,
+    pub(crate) threads: usize,
+    pub(crate) stop: &'a AtomicBool,
+    progress: &'a (dyn Fn(u64) + Sync),
+    simulated: AtomicU64,
+}
+
+/// Who runs trials, and whom they tell.
+#[derive(Clone, Copy)]
+pub(crate) struct Hands<'a> {
+    pub(crate) threads: usize,
+    pub(crate) stop: &'a AtomicBool,
+    pub(crate) progress: &'a (dyn Fn(u64) + Sync),
+}
+
+impl<'a> Trials<'a> {
+    pub(crate) fn new(
+        (family, costs): (Family, Costs),
+        ([service, whole], arrivals, mean_gap_ps): ([Service; 2], &'a Arrivals, f64),
+        objective: Objective,
+        (measure, servers, quick): (&Measure, u32, bool),
+        hands: Hands<'a>,
+    ) -> Trials<'a> {
+        let mut trials = Trials {
+            family,
+            service,
+            whole,
+            arrivals,
+            mean_gap_ps,
+            costs,
+            objective,
+            measure: measure.clone(),
+            threads: hands.threads,
+            stop: hands.stop,
+            progress: hands.progress,
+            simulated: AtomicU64::new(0),
+        };
+        // As long as one queue asks for, whatever the layout: who is compared meets the same requests.
+        let single = family.system(&Layout::single(servers));
+        let lengths = trials.experiment(&single, &trials.measure).lengths(Overheads::default());
+        let measured = lengths.measured.clamp(if quick { MEASURED.1 } else { MEASURED.0 }, MEASURED.2) as u64;
+        trials.measure = Measure {
+            warm_up: WarmUp::Requests((lengths.warm_up as u64).clamp(measured / 4, measured)),
+            requests: Some(measured),
+            ..trials.measure
+        };
+        trials
+    }
+
+    /// Requests that all trials have simulated.
+    pub(crate) fn simulated(&self) -> u64 {
+        self.simulated.load(Ordering::Relaxed)
+    }
+
+    fn experiment<'b>(&'b self, system: &'b System, measure: &'b Measure) -> Experiment<'b> {
+        Experiment {
+            system,
+            costs: &self.costs,
+            service: &self.service,
+            arrivals: self.arrivals,
+            mean_gap_ps: self.mean_gap_ps,
+            measure,
+            quick: false,
+            judged: Judged::Reported,
+        }
+    }
+
+    /// Why a simulation of `layout` could not show anything good.
+    pub(crate) fn refusal(&self, layout: &Layout) -> Option<String> {
+        let system = self.family.system(layout);
+        // At the same load of all servers, whatever the mean of a half is.
+        let whole_gap_ps = self.mean_gap_ps * self.whole.mean_ps() / self.service.mean_ps();
+        let mut loads = lane_loads(&system, &self.costs, &self.service, self.mean_gap_ps);
+        loads.extend(lane_loads(&system, &self.costs, &self.whole, whole_gap_ps));
+        let worst = loads.iter().max_by(|a, b| a.busy.total_cmp(&b.busy))?;
+        (worst.busy > BUSIEST)
+            .then(|| format!("lane {} would be {:.0} % busy", worst.lane, 100.0 * worst.busy))
+    }
+
+    /// Simulates `contender` up to the round of this number.
+    pub(crate) fn advance(
+        &self,
+        contender: &mut Contender,
+        round: usize,
+        threads: usize,
+    ) -> Result<(), TuneError> {
+        while contender.refused.is_none() && contender.rounds.len() <= round {
+            if contender.rounds.is_empty() {
+                contender.refused = self.refusal(&contender.layout);
+                if contender.refused.is_some() {
+                    return Ok(());
+                }
+            }
+            let results = self.next_round(contender, threads)?;
+            contender.rounds.push(results);
+        }
+        Ok(())
+    }
+
+    fn next_round(&self, contender: &Contender, threads: usize) -> Result<Results, TuneError> {
+        let crew = Crew { threads, stop: self.stop, progress: self.progress };
+        let system = self.family.system(&contender.layout);
+        let failed = |error| match error {
+            ExperimentError::Interrupted(_) => TuneError::Interrupted,
+            ExperimentError::Variant(message) => {
+                TuneError::Simulator { system: system.name.clone(), message }
+            }
+        };
+        let measure = Measure { replications: Some(ROUNDS[0]), ..self.measure.clone() };
+        let experiment = self.experiment(&system, &measure);
+        let mut results = match contender.last() {
+            None => experiment.run(&crew).map_err(failed)?,
+            Some(known) => {
+                let mut results = known.clone();
+                let more = ROUNDS[contender.rounds.len()] - ROUNDS[contender.rounds.len() - 1];
+                experiment.extend(&mut results, more, &crew).map_err(failed)?;
+                results
+            }
+        };
+        // Not what threads did beyond that: how many there are changes nothing.
+        let known = contender.last().map_or(0, |known| known.simulated);
+        self.simulated.fetch_add(results.simulated - known, Ordering::Relaxed);
+        let overheads = experiment.overheads(&results);
+        results.overloaded |= experiment.busiest(overheads) >= FULL;
+        Ok(results)
+    }
+}

@@ -1,0 +1,199 @@
+//! Searches for lanes, from question to answer.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use caudal_config::{Costs, File, LatencyStatistic, Measure};
+use caudal_tune::lanes::{Drift, Family, LANES_MAX, LanesAnswer, LanesQuestion, Layout, find};
+use caudal_tune::{Budget, Host, Journal, NoJournal, TuneError};
+
+const HEAVY: &str = "{ distribution = \"bimodal\", short = \"1us\", long = \"100us\", p_long = 0.02 }";
+
+fn question(service: &str, family: Family, cores: u32) -> LanesQuestion {
+    let text = format!("[workload]\nservice = {service}\n[system]\ncores = 1");
+    LanesQuestion {
+        workload: File::parse(&text, "test.toml").expect("a file").workload.expect("a workload"),
+        workload_name: "test".to_owned(),
+        family,
+        cores,
+        load: 0.6,
+        target: LatencyStatistic::parse("p97").expect("a statistic"),
+        also: Vec::new(),
+        reservations: None,
+        lanes_max: LANES_MAX,
+        costs: Costs::FREE,
+        measure: Measure::default(),
+        budget: Budget::seconds(3.0),
+        quick: true,
+        drifts: Vec::new(),
+    }
+}
+
+fn asked(question: &LanesQuestion, journal: &dyn Journal) -> Result<LanesAnswer, TuneError> {
+    let stop = AtomicBool::new(false);
+    find(question, &Host { threads: 2, stop: &stop, progress: &|_| {} }, journal)
+}
+
+fn answer(question: &LanesQuestion) -> LanesAnswer {
+    asked(question, &NoJournal).expect("an answer")
+}
+
+#[test]
+fn short_requests_get_a_lane_and_one_queue_is_worse() {
+    let found = answer(&question(HEAVY, Family::IsqdSita, 4));
+    assert!(found.layout.lanes() >= 2, "{}", found.layout);
+    let first = found.layout.cutoffs[0].0;
+    assert!(
+        (1_000_000..100_000_000).contains(&first),
+        "the first lane ends between the two: {}",
+        found.layout
+    );
+    let versus = found.against_one_queue.as_ref().expect("both keep up");
+    assert!(versus.target.high < 0.5, "{:?}", versus.target);
+    let names: Vec<&str> = found.judged.iter().map(|judged| judged.system.as_str()).collect();
+    assert_eq!(names[..2], ["isqd-sita", "one queue"]);
+    assert!(names.ends_with(&["LAS, 2us", "processor sharing, 2us", "SRPT, sizes known"]), "{names:?}");
+    assert!(found.policy_toml.contains("isqd-sita"), "{}", found.policy_toml);
+    let read = File::parse(
+        &format!("[workload]\nservice = \"exp-1us\"\nload = 0.5\n{}", found.policy_toml),
+        "policy.toml",
+    );
+    assert_eq!(
+        read.expect("a file").points().expect("points")[0].system,
+        Family::IsqdSita.system(&found.layout)
+    );
+}
+
+#[test]
+fn requests_that_are_all_alike_need_no_lanes() {
+    let question = question("{ distribution = \"constant\", value = \"1us\" }", Family::SqdSita, 4);
+    let found = answer(&question);
+    assert_eq!(found.layout, Layout::single(4));
+    assert!(found.headline.starts_with("One queue"), "{}", found.headline);
+    assert!(found.against_one_queue.is_none());
+}
+
+#[test]
+fn the_answer_does_not_depend_on_threads() {
+    let question = question(HEAVY, Family::SqdSita, 4);
+    let stop = AtomicBool::new(false);
+    let with = |threads| {
+        let found = find(&question, &Host { threads, stop: &stop, progress: &|_| {} }, &NoJournal)
+            .expect("an answer");
+        serde_json::to_string(&found.steps).expect("JSON") + &found.headline + &found.explanation.join("")
+    };
+    assert_eq!(with(1), with(3));
+}
+
+#[test]
+fn given_reservations_get_cutoffs() {
+    let asked = LanesQuestion {
+        reservations: Some(vec![2, 1, 1]),
+        ..question("{ distribution = \"log-normal\", mean = \"10us\", scv = 10 }", Family::PreemptiveSita, 4)
+    };
+    let found = answer(&asked);
+    assert_eq!(found.layout.reservations, [2, 1, 1]);
+    assert!(found.layout.cutoffs[0] < found.layout.cutoffs[1]);
+}
+
+#[test]
+fn further_limits_are_kept() {
+    // Of preemptive SITA, what the short requests gain the long ones pay.
+    let free = question(HEAVY, Family::PreemptiveSita, 4);
+    let long = |found: &LanesAnswer| {
+        let latency = &found.judged[0].row.classes.0[1].1.latency_ns;
+        latency.percentiles.iter().find(|(percentile, _)| *percentile == 99.0).expect("p99").1
+    };
+    let unbound = long(&answer(&free)).estimate;
+    let limit = 0.8 * unbound;
+    let also = vec![format!("long p99 < {limit:.0}ns").parse().expect("a target")];
+    let bound = answer(&LanesQuestion { also, ..free });
+    assert!(long(&bound).low < limit, "{:?} is not below {limit}", long(&bound));
+}
+
+#[test]
+fn lanes_are_tried_under_what_may_come() {
+    let base = question(HEAVY, Family::SqdSita, 4);
+    let drifts = vec![
+        Drift {
+            name: "twice as many long ones".to_owned(),
+            load: 0.6,
+            workload: question(&HEAVY.replace("0.02", "0.04"), Family::SqdSita, 4).workload,
+        },
+        Drift { name: "test".to_owned(), load: 0.9, workload: base.workload.clone() },
+    ];
+    let found = answer(&LanesQuestion { drifts, ..base });
+    assert_eq!(found.drifts.len(), 2);
+    for drift in &found.drifts {
+        assert_eq!(drift.kept.layout.as_ref(), Some(&found.layout));
+        assert!(drift.kept.row.overloaded || drift.loss.is_some_and(|loss| loss > 0.8), "{drift:?}");
+    }
+}
+
+#[test]
+fn measured_values_are_fitted_on_one_half() {
+    let found = answer(&LanesQuestion { cores: 8, ..question("\"rocksdb-0.5\"", Family::IsqdSita, 8) });
+    assert!(found.halves && found.explanation.iter().any(|line| line.contains("one half")));
+    assert!(!answer(&question(HEAVY, Family::IsqdSita, 2)).halves);
+}
+
+#[test]
+fn what_can_not_be_asked_is_refused() {
+    let base = || question(HEAVY, Family::IsqdSita, 4);
+    let refused = |question: LanesQuestion| question.check().expect_err("refused").to_string();
+    assert!(refused(LanesQuestion { load: 1.0, ..base() }).contains("load is 1.000"));
+    assert!(refused(LanesQuestion { cores: 0, ..base() }).contains("cores"));
+    assert!(refused(LanesQuestion { reservations: Some(vec![2, 1]), ..base() }).contains("make 4 together"));
+    assert!(refused(LanesQuestion { reservations: Some(vec![4, 0]), ..base() }).contains("above 0"));
+    let target = LatencyStatistic::parse("scan p99").expect("a statistic");
+    assert!(refused(LanesQuestion { target, ..base() }).contains("no class `scan`"));
+    let costs = Costs { probe_factor: 1.8, ..Costs::FREE };
+    assert!(refused(LanesQuestion { costs, ..base() }).contains("load is 1.080"), "probes are work");
+}
+
+/// Keeps entries, and stops the search after so many.
+#[derive(Default)]
+struct Book {
+    entries: Mutex<HashMap<(u64, u64), serde_json::Value>>,
+    stop: AtomicBool,
+    stop_after: AtomicU64,
+}
+
+impl Journal for Book {
+    fn recall(&self, step: usize, entry: usize) -> Option<serde_json::Value> {
+        self.entries.lock().expect("no panic").get(&(step as u64, entry as u64)).cloned()
+    }
+
+    fn keep(&self, entry: serde_json::Value) {
+        let place = (entry["step"].as_u64().expect("a step"), entry["entry"].as_u64().expect("an entry"));
+        let before = self.entries.lock().expect("no panic").insert(place, entry);
+        assert!(before.is_none(), "{place:?} was known already");
+        if self.stop_after.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+#[test]
+fn a_search_that_is_broken_off_again_and_again_ends_with_the_same_answer() {
+    let question = question(HEAVY, Family::SqdSita, 4);
+    let whole = answer(&question);
+    let book = Book::default();
+    let mut rounds = 0;
+    let pieces = loop {
+        book.stop.store(false, Ordering::Relaxed);
+        book.stop_after.store(2, Ordering::Relaxed);
+        let host = Host { threads: 2, stop: &book.stop, progress: &|_| {} };
+        match find(&question, &host, &book) {
+            Ok(found) if !found.interrupted => break found,
+            Ok(_) | Err(TuneError::Interrupted) => rounds += 1,
+            Err(error) => panic!("{error}"),
+        }
+    };
+    assert!(rounds >= 3, "{rounds}");
+    let text = |answer: &LanesAnswer| {
+        serde_json::to_string(&answer.steps).expect("JSON") + &answer.explanation.join("\n")
+    };
+    assert_eq!(text(&whole), text(&pieces));
+}
