@@ -18,6 +18,6 @@ mod views;
 mod waits;
 
 pub use error::{ExportError, RowError, TimelineError};
-pub use report::{Answer, Outcome, Report, TargetLine, Verdict};
+pub use report::{Answer, Outcome, PlainTable, Report, TargetLine, Verdict};
 pub use row::{ClassRow, Counted, Metric, Row, Stat, Stats};
 pub use table::{Reach, SystemLine};

@@ -38,6 +38,9 @@ pub struct Report {
     pub provenance: Vec<(String, String)>,
     /// What became of a paper's statements.
     pub verdicts: Vec<Verdict>,
+    /// Other tables, after the systems.
+    #[serde(default)]
+    pub tables: Vec<PlainTable>,
     /// Charts to show instead of those that the rows make.
     #[serde(skip)]
     pub charts: Option<Vec<Chart>>,
@@ -54,6 +57,21 @@ pub struct Answer {
     pub policy_toml: String,
     /// Name of the system that won, to be set off in charts and table.
     pub system: Option<String>,
+}
+
+/// A table as it is to be shown.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct PlainTable {
+    /// The heading.
+    pub title: String,
+    /// A sentence on how to read it; may be empty.
+    pub note: String,
+    /// Heads of the columns; the first names the lines.
+    pub head: Vec<String>,
+    /// The lines, each as wide as the head.
+    pub lines: Vec<Vec<String>>,
+    /// Those that are set off.
+    pub marked: Vec<usize>,
 }
 
 /// A latency target.
@@ -203,6 +221,7 @@ impl Report {
                 waits => Serde(&self.waits()),
                 charts => Serde(&views),
                 verdicts => Serde(&self.verdicts),
+                tables => Serde(&self.tables),
                 config => self.config_toml.as_str(),
                 provenance => Serde(&self.provenance),
                 points => self.rows.len(),

@@ -33,6 +33,12 @@ pub(crate) fn load(text: &str) -> Result<f64, String> {
     load.ok_or_else(|| "write a share of the machine above 0 and below 1, such as 0.7".to_string())
 }
 
+/// How much longer something takes than without.
+pub(crate) fn factor(text: &str) -> Result<f64, String> {
+    let factor = text.parse().ok().filter(|factor: &f64| *factor >= 1.0 && factor.is_finite());
+    factor.ok_or_else(|| "write a factor from 1 on, such as 1.05".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -50,7 +50,7 @@ impl Window {
     /// # Errors
     /// If the run can not be watched, is interrupted, or has too much to show.
     pub(crate) fn write(&self, point: &Point, global: &Global) -> miette::Result<()> {
-        let mean_gap_ps = point.workload.service.mean_ps() / (point.load * f64::from(point.system.cores));
+        let mean_gap_ps = point.workload.service.mean_ps() / (point.load * point.system.capacity());
         let requests = self.check(point, mean_gap_ps)?;
         let run = Run {
             system: &point.system,

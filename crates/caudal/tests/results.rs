@@ -273,6 +273,17 @@ fn a_budget_of_nothing_is_refused() {
 }
 
 #[test]
+fn a_plan_that_is_refused_leaves_nothing_behind() {
+    let place = Place::new();
+    place.write("service.csv", "1000\n2000\n");
+    place
+        .run(&format!("{PLAN} --target 'scan p99 < 9us' --out r"))
+        .expect(2, "its requests are of one class");
+    place.run(&format!("{PLAN} --systems idael --out r")).expect(2, "did you mean `ideal`?");
+    assert!(!place.path("r").exists());
+}
+
+#[test]
 fn latencies_can_be_had_as_histograms() {
     let place = Place::new();
     place.write("service.csv", "class,service_ns\nget,1000\nget,1000\nscan,9000\n").write("in.toml", SERVICE);

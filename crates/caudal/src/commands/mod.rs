@@ -3,6 +3,8 @@
 mod arrives;
 mod check;
 mod compare;
+mod kept;
+mod lanes;
 mod plan;
 mod report;
 mod reproduce;
@@ -35,6 +37,8 @@ pub(crate) enum Command {
     Sim(sim::SimArgs),
     /// Find the system that carries the most load, or needs the fewest cores, within latency targets
     Plan(plan::PlanArgs),
+    /// Find lanes for a service: where they end, and how many servers each is entitled to
+    Lanes(lanes::LanesArgs),
     /// Hold two systems against each other on the same requests
     Compare(compare::CompareArgs),
     /// Check a file without simulating it
@@ -54,6 +58,7 @@ pub(crate) fn run(command: &Command, global: &Global) -> miette::Result<ExitCode
     match command {
         Command::Sim(args) => sim::run(args, global),
         Command::Plan(args) => plan::run(args, global),
+        Command::Lanes(args) => lanes::run(args, global),
         Command::Compare(args) => compare::run(args, global),
         Command::Check(args) => check::run(args, global),
         Command::Workload(args) => workload::run(args, global),

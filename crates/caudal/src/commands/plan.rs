@@ -1,6 +1,5 @@
 //! `caudal plan`: which system, with which parameters, carries the most load, or needs the fewest cores?
 
-mod journal;
 mod report;
 mod show;
 
@@ -16,13 +15,13 @@ use clap::Args;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use serde_json::{Value, json};
 
-use self::journal::Kept;
 use super::arrives::Arrives;
+use super::kept::{self, Kept};
 use crate::exit::{self, Interrupted};
 use crate::global::Global;
 use crate::numbers;
 use crate::progress::Progress;
-use crate::results::{Meta, Owner, digest, digests, writable, write_whole};
+use crate::results::{Meta, digest, digests, writable, write_whole};
 
 /// What `--quick` takes without `--budget`, in seconds; and what a plan takes otherwise.
 const BUDGET_S: (f64, f64) = (8.0, 40.0);
@@ -174,20 +173,7 @@ impl PlanArgs {
     fn open(&self, question: &Question) -> miette::Result<(PathBuf, Kept)> {
         let meta =
             Meta { command: "plan", seed: question.measure.seed, points: None, asked: asked(question)? };
-        let dir = match &self.out {
-            Some(dir) => dir.clone(),
-            None => {
-                let names = (1..).map(|n| if n == 1 { OUT.to_owned() } else { format!("{OUT}-{n}") });
-                let ours = |dir: &PathBuf| !matches!(meta.owner(dir), Owner::Other(_));
-                names.map(PathBuf::from).find(ours).unwrap_or_else(|| OUT.into())
-            }
-        };
-        meta.claim(&dir)?;
-        let kept = Kept::open(&dir.join("progress.jsonl"))?;
-        if kept.parts() > 0 {
-            errln!("going on in {}: {} parts of the search are done", dir.display(), kept.parts());
-        }
-        Ok((dir, kept))
+        kept::open(self.out.as_ref(), OUT, &meta)
     }
 
     fn write(&self, dir: &Path, question: &Question, plan: &Plan) -> miette::Result<()> {

@@ -9,7 +9,7 @@ use clap::Args;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use serde_json::{Value, json};
 
-use super::plan;
+use super::{lanes, plan};
 use crate::exit::Failure;
 use crate::global::Global;
 use crate::results::{whole_rows, write_whole};
@@ -31,7 +31,9 @@ pub(crate) fn run(args: &ReportArgs, global: &Global) -> miette::Result<ExitCode
     }
     let path = args.dir.join("report.html");
     let of_plan = args.dir.join(plan::REPORT);
-    if of_plan.exists() || args.dir.join(plan::ANSWER).exists() {
+    if args.dir.join(lanes::ANSWER).exists() {
+        lanes::write_report(&args.dir)?;
+    } else if of_plan.exists() || args.dir.join(plan::ANSWER).exists() {
         let lines: String = rows.iter().map(|row| format!("{row}\n")).collect();
         plan::write_report(&args.dir, read(&of_plan)?, &lines)?;
     } else {

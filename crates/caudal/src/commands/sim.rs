@@ -55,7 +55,7 @@ pub(crate) fn run(args: &SimArgs, global: &Global) -> miette::Result<ExitCode> {
     // What there is comes first, whatever went wrong after it.
     if !global.json && (!rows.is_empty() || outcome.is_ok()) {
         out!("{}", table(&points, &rows));
-        for note in [too_short(&rows), at_gap(&rows)].into_iter().flatten() {
+        for note in [full_lane(&rows), too_short(&rows), at_gap(&rows)].into_iter().flatten() {
             outln!("\n{note}");
         }
     }
@@ -108,6 +108,27 @@ fn too_short(rows: &[Value]) -> Option<String> {
             rows.len()
         )
     })
+}
+
+/// What to say of lanes that have more to do than they can, if there are any.
+fn full_lane(rows: &[Value]) -> Option<String> {
+    let full = |row: &&Value| {
+        row["lanes"].as_array().into_iter().flatten().any(|lane| lane["busy"].as_f64() >= Some(1.0))
+    };
+    let first = rows.iter().find(full)?;
+    let lanes = first["lanes"].as_array()?;
+    let lane =
+        lanes.iter().max_by(|a, b| a["busy"].as_f64().partial_cmp(&b["busy"].as_f64()).expect("no NaN"))?;
+    let (busy, servers) = (lane["busy"].as_f64()?, lane["servers"].as_f64()?);
+    Some(format!(
+        "{} of {} points have a lane that can not keep up, whatever the other cores do: at load {} of `{}`, lane {} asks for          {} cores and has at most {servers}; `caudal lanes` finds cutoffs and reservations (key `lanes` of the rows)",
+        rows.iter().filter(full).count(),
+        rows.len(),
+        plain(&first["load"]),
+        plain(&first["system"]),
+        plain(&lane["lane"]),
+        digits(busy * servers),
+    ))
 }
 
 /// What to say of percentiles that lie at a gap, if there are any.

@@ -1,21 +1,43 @@
-//! What a plan has computed, in its directory.
+//! What a search has computed, in its directory.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use caudal_tune::Journal;
 use serde_json::Value;
 
-use crate::results::Lines;
+use crate::results::{Lines, Meta, Owner};
 
-/// `progress.jsonl`: a line for each system after each step of the search.
-pub(super) struct Kept {
+/// `progress.jsonl`: a line for each part of the search.
+pub(crate) struct Kept {
     found: HashMap<(u64, u64), Value>,
     /// Requests that did not have to be simulated again.
     recalled: AtomicU64,
     lines: Mutex<(Lines, miette::Result<()>)>,
+}
+
+/// The directory that is for what `meta` asks, with what it has: `out`, or the first of `default`, `default-2`, ... that
+/// holds nothing else.
+///
+/// # Errors
+/// If `out` is another question's, or can not be read or written.
+pub(super) fn open(out: Option<&PathBuf>, default: &str, meta: &Meta) -> miette::Result<(PathBuf, Kept)> {
+    let dir = match out {
+        Some(dir) => dir.clone(),
+        None => {
+            let names = (1..).map(|n| if n == 1 { default.to_owned() } else { format!("{default}-{n}") });
+            let ours = |dir: &PathBuf| !matches!(meta.owner(dir), Owner::Other(_));
+            names.map(PathBuf::from).find(ours).unwrap_or_else(|| default.into())
+        }
+    };
+    meta.claim(&dir)?;
+    let kept = Kept::open(&dir.join("progress.jsonl"))?;
+    if kept.parts() > 0 {
+        errln!("going on in {}: {} parts of the search are done", dir.display(), kept.parts());
+    }
+    Ok((dir, kept))
 }
 
 impl Kept {
@@ -23,7 +45,7 @@ impl Kept {
     ///
     /// # Errors
     /// If it can not be read or written.
-    pub(super) fn open(path: &Path) -> miette::Result<Kept> {
+    fn open(path: &Path) -> miette::Result<Kept> {
         let (lines, found) = Lines::open(path)?;
         let part = |line: Value| Some(((line["step"].as_u64()?, line["entry"].as_u64()?), line));
         Ok(Kept {
@@ -34,7 +56,7 @@ impl Kept {
     }
 
     /// Parts of the search that were there already.
-    pub(super) fn parts(&self) -> usize {
+    fn parts(&self) -> usize {
         self.found.len()
     }
 

@@ -1,0 +1,303 @@
+//! `caudal lanes`: where lanes should end for a service, and how many servers each should be entitled to.
+
+mod report;
+mod show;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use caudal_config::{Costs, LatencyStatistic, LatencyTarget, Measure, Offered, Rate, Workload};
+use caudal_policy::Picos;
+use caudal_report::Report;
+use caudal_tune::lanes::{Drift, Family, LANES_MAX, LanesAnswer, LanesQuestion, find};
+use caudal_tune::{Budget, Host, TuneError};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use miette::{IntoDiagnostic, WrapErr, miette};
+use serde_json::{Value, json};
+
+use super::arrives::Arrives;
+use super::kept::{self, Kept};
+use crate::exit::{self, Interrupted};
+use crate::global::Global;
+use crate::numbers;
+use crate::progress::Progress;
+use crate::results::{Meta, digest, digests, writable, write_whole};
+
+/// What a search takes without `--budget`, in seconds, with `--quick` and otherwise; what judges its answer comes on top.
+const BUDGET_S: (f64, f64) = (3.0, 10.0);
+/// Where it goes without `--out`.
+const OUT: &str = "caudal-lanes";
+/// The answer.
+pub(super) const ANSWER: &str = "lanes.json";
+/// Its report.
+const REPORT: &str = "report.json";
+
+#[derive(Args, Debug)]
+pub(crate) struct LanesArgs {
+    /// A workload's name, a file with service times (.csv, .hlog, .hgrm), or a TOML file with a workload table
+    #[arg(value_name = "NAME|FILE")]
+    workload: String,
+    /// Shares of the classes of a file of service times, instead of the file's own
+    #[arg(long, value_delimiter = ',', value_name = "CLASS=SHARE,...")]
+    weights: Vec<String>,
+    /// Servers: the cores, or hardware contexts, that share the lanes
+    #[arg(long, default_value_t = 8, value_name = "N", value_parser = numbers::count, allow_hyphen_values = true)]
+    cores: u32,
+    /// Offered work over the servers' capacity
+    #[arg(long, default_value_t = 0.7, value_name = "LOAD", value_parser = numbers::load, conflicts_with = "rate")]
+    #[arg(allow_hyphen_values = true)]
+    load: f64,
+    /// Requests that arrive, as in 2.5M/s, instead of a load
+    #[arg(long, value_name = "RATE", value_parser = Rate::parse, allow_hyphen_values = true)]
+    rate: Option<Rate>,
+    /// What is to be short, as in 'p99', 'get p99.9' or 'p99.9 slowdown'
+    #[arg(long, short, default_value = "p99", value_name = "STATISTIC", value_parser = LatencyStatistic::parse)]
+    target: LatencyStatistic,
+    /// What must hold as well, as in 'p99.9 < 1ms'
+    #[arg(long, value_name = "TARGET", value_parser = LatencyTarget::parse)]
+    also: Vec<LatencyTarget>,
+    /// How requests come to lanes
+    #[arg(long, default_value = "isqd-sita", value_name = "POLICY")]
+    #[arg(value_parser = PossibleValuesParser::new(Family::ALL.map(Family::name)))]
+    policy: String,
+    /// Find cutoffs for these reservations only, one a lane
+    #[arg(long, value_delimiter = ',', value_name = "N,...", conflicts_with = "max_lanes")]
+    reservations: Option<Vec<u32>>,
+    /// Most lanes
+    #[arg(long, value_name = "N", value_parser = numbers::count, allow_hyphen_values = true)]
+    max_lanes: Option<u32>,
+    /// What a preemption costs
+    #[arg(long, value_name = "TIME", value_parser = Picos::parse, default_value = "40ns", allow_hyphen_values = true)]
+    preemption: Picos,
+    /// How much longer requests run with probes in them
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = numbers::factor, allow_hyphen_values = true)]
+    probe_factor: f64,
+    /// See what the lanes are worth under another workload (a name or a file) or load (a number)
+    #[arg(long, value_name = "NAME|FILE|LOAD")]
+    check_against: Vec<String>,
+    /// How long the search may take on two cores, about; it is counted in simulated requests [default: 10s, --quick: 3s]
+    #[arg(long, value_name = "TIME", value_parser = Picos::parse, allow_hyphen_values = true)]
+    budget: Option<Picos>,
+    /// Seed of all randomness [default: that of the workload's TOML file, or 1]
+    #[arg(long, value_name = "N", value_parser = numbers::seed, allow_hyphen_values = true)]
+    seed: Option<u64>,
+    /// Keep everything in this directory, and go on there if it has a part of this search already [default:
+    /// caudal-lanes; caudal-lanes-2, ... if that has another one]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Write the policy file here as well
+    #[arg(long, value_name = "FILE")]
+    policy_file: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &LanesArgs, global: &Global) -> miette::Result<ExitCode> {
+    let (workload, measure) = args.arrives().read()?;
+    for finding in workload.service.findings() {
+        errln!("note: {finding}");
+    }
+    let question = args.question(workload, measure, global)?;
+    question.check().map_err(|error| miette!("{error}"))?;
+    args.policy_file.as_deref().map_or(Ok(()), writable)?;
+    let meta = Meta { command: "lanes", seed: question.measure.seed, points: None, asked: asked(&question)? };
+    let (dir, kept) = kept::open(args.out.as_ref(), OUT, &meta)?;
+    let answer = match searched(&question, &kept, global) {
+        Err(TuneError::Interrupted) => {
+            return Err(Interrupted(": nothing is known yet".to_owned()).into());
+        }
+        found => found.map_err(|error| miette!("{error}"))?,
+    };
+    if global.json {
+        outln!("{}", serde_json::to_string(&answer).into_diagnostic()?);
+    } else {
+        show::print(&question, &answer);
+    }
+    args.write(&dir, &question, &answer)?;
+    kept.written()?;
+    errln!("wrote {}", dir.join("report.html").display());
+    if answer.interrupted {
+        let so_far = format!(
+            ": the best so far is {}; the same command goes on from {}",
+            answer.layout,
+            dir.display()
+        );
+        return Err(Interrupted(so_far).into());
+    }
+    Ok(if answer.is_worth_it() { ExitCode::SUCCESS } else { ExitCode::from(exit::NO) })
+}
+
+fn searched(question: &LanesQuestion, kept: &Kept, global: &Global) -> Result<LanesAnswer, TuneError> {
+    let bar = Progress::new(global, 100, "looking for lanes");
+    let budget = question.budget.requests.max(1);
+    let progress = |progress: caudal_tune::Progress| {
+        bar.phase(if progress.phase == caudal_tune::Phase::Confirming {
+            "judging"
+        } else {
+            "looking for lanes"
+        });
+        bar.requests(progress.requests);
+        let done = kept.recalled() + bar.requests_done();
+        bar.set_done((100.0 * done as f64 / (2 * budget) as f64).min(99.0) as u64);
+    };
+    let host = Host { threads: global.threads, stop: &global.stop, progress: &progress };
+    let found = find(question, &host, kept);
+    bar.finish();
+    found
+}
+
+impl LanesArgs {
+    fn arrives(&self) -> Arrives {
+        Arrives { workload: self.workload.clone(), weights: self.weights.clone() }
+    }
+
+    fn question(
+        &self,
+        workload: Arc<Workload>,
+        measure: Measure,
+        global: &Global,
+    ) -> miette::Result<LanesQuestion> {
+        let load =
+            self.rate.map_or(self.load, |rate| Offered::Rate(rate).load(&workload.service, self.cores));
+        let seconds = self
+            .budget
+            .map_or(if global.quick { BUDGET_S.0 } else { BUDGET_S.1 }, |budget| budget.0 as f64 / 1e12);
+        let family = Family::ALL.into_iter().find(|family| family.name() == self.policy);
+        Ok(LanesQuestion {
+            workload_name: self.workload.clone(),
+            family: family.expect("the command line takes no other name"),
+            cores: self.cores,
+            load,
+            target: self.target.clone(),
+            also: self.also.clone(),
+            reservations: self.reservations.clone(),
+            lanes_max: self.max_lanes.map_or(LANES_MAX, |most| most as usize),
+            costs: Costs { preemption: self.preemption, probe_factor: self.probe_factor, ..Costs::default() },
+            measure: Measure { seed: self.seed.unwrap_or(measure.seed), ..measure },
+            budget: Budget::seconds(seconds),
+            quick: global.quick,
+            drifts: self
+                .check_against
+                .iter()
+                .map(|text| self.drift(text, &workload, load))
+                .collect::<miette::Result<_>>()?,
+            workload,
+        })
+    }
+
+    /// A number is another load, anything else another workload.
+    fn drift(&self, text: &str, workload: &Arc<Workload>, load: f64) -> miette::Result<Drift> {
+        if text.parse::<f64>().is_ok() {
+            let load = numbers::load(text).map_err(|error| miette!("--check-against {text}: {error}"))?;
+            return Ok(Drift { name: self.workload.clone(), workload: Arc::clone(workload), load });
+        }
+        let (workload, _) = Arrives { workload: text.to_owned(), weights: Vec::new() }.read()?;
+        Ok(Drift { name: text.to_owned(), workload, load })
+    }
+
+    fn write(&self, dir: &Path, question: &LanesQuestion, answer: &LanesAnswer) -> miette::Result<()> {
+        let rows = answer.judged.iter().map(|judged| serde_json::to_string(&judged.row));
+        let rows: Vec<String> = rows.collect::<Result<_, _>>().into_diagnostic()?;
+        let lines: String = rows.iter().map(|row| format!("{row}\n")).collect();
+        write_whole(&dir.join("rows.jsonl"), &lines)?;
+        write_whole(&dir.join(ANSWER), &(serde_json::to_string_pretty(answer).into_diagnostic()? + "\n"))?;
+        let report = report::report(question, answer, &self.command(question));
+        let kept = json!({ "report": report, "charts": report.charts });
+        write_whole(&dir.join(REPORT), &(serde_json::to_string_pretty(&kept).into_diagnostic()? + "\n"))?;
+        write_whole(&dir.join("report.html"), &report.to_html())?;
+        if answer.layout.lanes() > 1 {
+            write_whole(&dir.join("policy.toml"), &answer.policy_toml)?;
+            if let Some(path) = &self.policy_file {
+                write_whole(path, &answer.policy_toml)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The command that asks the same again.
+    fn command(&self, question: &LanesQuestion) -> String {
+        let mut text = format!("caudal lanes '{}'", self.workload);
+        if !self.weights.is_empty() {
+            text += &format!(" --weights {}", self.weights.join(","));
+        }
+        text += &format!(" --policy {} --cores {}", self.policy, self.cores);
+        text += &match self.rate {
+            Some(rate) => format!(" --rate {rate}"),
+            None => format!(" --load {}", self.load),
+        };
+        text += &format!(" --target '{}'", question.target);
+        for also in &question.also {
+            text += &format!(" --also '{also}'");
+        }
+        if let Some(counts) = &self.reservations {
+            let counts: Vec<String> = counts.iter().map(ToString::to_string).collect();
+            text += &format!(" --reservations {}", counts.join(","));
+        }
+        if let Some(most) = self.max_lanes {
+            text += &format!(" --max-lanes {most}");
+        }
+        text += &format!(" --preemption {} --probe-factor {}", self.preemption, self.probe_factor);
+        for against in &self.check_against {
+            text += &format!(" --check-against '{against}'");
+        }
+        if let Some(budget) = self.budget {
+            text += &format!(" --budget {budget}");
+        }
+        if question.quick {
+            text += " --quick";
+        }
+        text + &format!(" --seed {}", question.measure.seed)
+    }
+}
+
+/// Writes the report of the search in `dir` anew.
+///
+/// # Errors
+/// If what it says is not there, or not as this version writes it.
+pub(super) fn write_report(dir: &Path) -> miette::Result<()> {
+    let path = dir.join(REPORT);
+    let text =
+        std::fs::read_to_string(&path).into_diagnostic().wrap_err_with(|| path.display().to_string())?;
+    let kept: Value =
+        serde_json::from_str(&text).into_diagnostic().wrap_err_with(|| path.display().to_string())?;
+    let read = || -> Result<Report, serde_json::Error> {
+        let report: Report = serde_json::from_value(kept["report"].clone())?;
+        Ok(Report { charts: serde_json::from_value(kept["charts"].clone())?, ..report })
+    };
+    let report = read().into_diagnostic().wrap_err_with(|| path.display().to_string())?;
+    write_whole(&dir.join("report.html"), &report.to_html())
+}
+
+/// Everything that an answer depends on.
+fn asked(question: &LanesQuestion) -> miette::Result<Vec<(String, Value)>> {
+    let LanesQuestion { workload, also, costs, .. } = question;
+    let measure = serde_json::to_value(&question.measure).into_diagnostic()?;
+    let specs = json!([workload.service_spec, workload.arrival_spec, question.workload_name, measure]);
+    let also: Vec<String> = also.iter().map(ToString::to_string).collect();
+    let drifts: Vec<Value> = question
+        .drifts
+        .iter()
+        .map(|drift| {
+            json!([drift.name, drift.load, drift.workload.service_spec, drift.workload.arrival_spec])
+        })
+        .collect();
+    let mut asked: Vec<(String, Value)> = vec![
+        ("the workload".to_owned(), digest(specs.to_string().as_bytes()).into()),
+        ("the target".to_owned(), question.target.to_string().into()),
+        ("--also".to_owned(), also.into()),
+        ("--policy".to_owned(), question.family.name().into()),
+        ("--cores".to_owned(), question.cores.into()),
+        ("the load or rate".to_owned(), question.load.into()),
+        ("--reservations".to_owned(), json!(question.reservations)),
+        ("--max-lanes".to_owned(), question.lanes_max.into()),
+        ("the costs".to_owned(), serde_json::to_value(costs).into_diagnostic()?),
+        ("--check-against".to_owned(), drifts.into()),
+        ("the budget".to_owned(), question.budget.requests.into()),
+        ("--quick".to_owned(), question.quick.into()),
+    ];
+    asked.extend(digests(&workload.files)?);
+    for drift in &question.drifts {
+        asked.extend(digests(&drift.workload.files)?);
+    }
+    Ok(asked)
+}

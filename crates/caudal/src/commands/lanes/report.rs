@@ -1,0 +1,197 @@
+//! The report of a search for lanes.
+
+use caudal_report::chart::{Axis, Chart, Level, Mark, Plot, Point, Series, Spread, Unit};
+use caudal_report::{Answer, PlainTable, Report};
+use caudal_tune::lanes::{Judged, LanesAnswer, LanesQuestion, Step};
+
+use super::show;
+use crate::describe::counted;
+use crate::table::{digits, time};
+
+/// The report of `answer`; `command` is the one that asks the same again.
+pub(super) fn report(question: &LanesQuestion, answer: &LanesAnswer, command: &str) -> Report {
+    let servers = counted(question.cores as usize, "server");
+    let mut tables = Vec::new();
+    if !answer.judged.is_empty() {
+        tables.push(systems(question, answer));
+        tables.extend(classes(answer));
+    }
+    tables.push(path(question, answer));
+    let mut charts = Vec::new();
+    charts.extend(tails(&answer.judged));
+    charts.push(services(question, answer));
+    charts.extend(search(question, &answer.steps));
+    Report {
+        title: format!("Caudal lanes: {}", question.workload_name),
+        question: format!(
+            "Which lanes keep the {} of {} shortest on {servers} at load {}?",
+            question.target, question.workload_name, question.load
+        ),
+        answer: Some(Answer {
+            headline: answer.headline.clone(),
+            sentences: answer.explanation.clone(),
+            policy_toml: if answer.layout.lanes() > 1 { answer.policy_toml.clone() } else { String::new() },
+            system: None,
+        }),
+        config_toml: format!("# {command}\n"),
+        provenance: vec![
+            ("version".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
+            ("seed".to_owned(), question.measure.seed.to_string()),
+            ("simulated requests".to_owned(), answer.simulated.to_string()),
+        ],
+        tables,
+        charts: Some(charts),
+        ..Report::default()
+    }
+}
+
+fn systems(question: &LanesQuestion, answer: &LanesAnswer) -> PlainTable {
+    let target = question.target.to_string();
+    PlainTable {
+        title: "Systems on fresh requests".to_owned(),
+        note: "All at the same load and the same cost of a preemption.".to_owned(),
+        head: show::HEAD.map(|head| if head.is_empty() { target.clone() } else { head.to_owned() }).to_vec(),
+        lines: answer.judged.iter().map(|judged| show::cells(question, judged)).collect(),
+        marked: vec![0],
+    }
+}
+
+/// What the classes of requests get from each system.
+fn classes(answer: &LanesAnswer) -> Option<PlainTable> {
+    let names: Vec<&String> = answer.judged.first()?.row.classes.0.iter().map(|(name, _)| name).collect();
+    let line = |judged: &Judged| {
+        let mut cells = vec![judged.system.clone()];
+        for (_, class) in &judged.row.classes.0 {
+            let p99 = |of: &caudal_stats::Summary| {
+                let found = of.percentiles.iter().find(|(percentile, _)| *percentile == 99.0);
+                found.map_or(f64::NAN, |(_, estimate)| estimate.estimate)
+            };
+            let shown = |value: f64, show: fn(f64) -> String| match value.is_finite() {
+                true => show(value),
+                false => "–".to_owned(),
+            };
+            cells.push(shown(class.latency_ns.mean.estimate, time));
+            cells.push(shown(p99(&class.latency_ns), time));
+            cells.push(shown(p99(&class.slowdown), digits));
+        }
+        cells
+    };
+    let mut head = vec!["system".to_owned()];
+    for name in &names {
+        head.extend([format!("{name}: mean"), "p99".to_owned(), "p99 slowdown".to_owned()]);
+    }
+    (names.len() > 1).then(|| PlainTable {
+        title: "By class of requests".to_owned(),
+        note: "What the short requests gain, and what the long ones pay.".to_owned(),
+        head,
+        lines: answer.judged.iter().map(line).collect(),
+        marked: vec![0],
+    })
+}
+
+/// The way to the answer, step by step.
+fn path(question: &LanesQuestion, answer: &LanesAnswer) -> PlainTable {
+    let target = |value: Option<f64>| match value {
+        Some(value) if question.target.slowdown => digits(value),
+        Some(value) => time(value),
+        None => "–".to_owned(),
+    };
+    let line = |(number, step): (usize, &Step)| {
+        let leader = step.leader.as_ref();
+        let of = leader.and_then(|leader| step.tried.iter().find(|tried| tried.layout == *leader));
+        let refused = step.tried.iter().filter(|tried| tried.refused.is_some()).count();
+        vec![
+            format!("{number}. {}", step.kind.name()),
+            leader.map_or("–".to_owned(), ToString::to_string),
+            target(of.and_then(|tried| tried.target)),
+            of.and_then(|tried| tried.slowdown).map_or("–".to_owned(), digits),
+            step.tried.len().to_string(),
+            refused.to_string(),
+            if step.taken { "yes" } else { "no" }.to_owned(),
+        ]
+    };
+    PlainTable {
+        title: "The search".to_owned(),
+        note: "Each step races all layouts that one move leads to, on the same requests. It is taken if the best of them is \
+               certainly better; layouts with a lane that would be nearly or more than full are not simulated."
+            .to_owned(),
+        head: ["step", "best of it", &question.target.to_string(), "p99.9 slowdown", "tried", "of them full", "taken"]
+            .map(ToOwned::to_owned)
+            .to_vec(),
+        marked: answer.steps.iter().enumerate().filter(|(_, step)| step.taken).map(|(at, _)| at).collect(),
+        lines: answer.steps.iter().enumerate().map(line).collect(),
+    }
+}
+
+/// Latency by percentile.
+fn tails(judged: &[Judged]) -> Option<Chart> {
+    let series = |(at, judged): (usize, &Judged)| {
+        let point = |(percentile, estimate): &(f64, caudal_stats::Estimate)| {
+            let point = Point::new(1.0 - percentile / 100.0, estimate.estimate);
+            let interval = (estimate.low.is_finite() && estimate.high.is_finite())
+                .then_some((estimate.low, estimate.high));
+            (!estimate.is_missing()).then_some(Point {
+                y_interval: interval,
+                note: caudal_stats::percentile_label(*percentile),
+                ..point
+            })
+        };
+        let points: Vec<Point> = judged.row.latency_ns.percentiles.iter().filter_map(point).collect();
+        Series { emphasis: at == 0, ..Series::line(&judged.system, points) }
+    };
+    let x = Axis::new("Share of requests that are slower", Unit::Percent, Spread::Log);
+    let y = Axis::new("Latency", Unit::Nanoseconds, Spread::Log);
+    let mut plot = Plot::new("", x, y);
+    plot.series = judged.iter().filter(|judged| !judged.row.overloaded).enumerate().map(series).collect();
+    (!plot.series.is_empty()).then(|| {
+        let note = "The tail is to the left: at 0.01 stands the p99, at 0.001 the p99.9.";
+        Chart::single("Latency by percentile", note, vec![plot])
+    })
+}
+
+/// The service times, with the ends of the lanes.
+fn services(question: &LanesQuestion, answer: &LanesAnswer) -> Chart {
+    const PARTS: i32 = 120;
+    let service = &question.workload.service;
+    let (low, high) = (service.quantile(0.001).max(1) as f64, service.quantile(0.9999) as f64);
+    let at = |part: i32| low / 2.0 * (4.0 * high / low).powf(f64::from(part) / f64::from(PARTS));
+    let point = |part: i32| {
+        let ps = at(part);
+        Point::new(ps / 1e3, 1.0 - service.cdf(ps as u64))
+    };
+    let points = (0..=PARTS).map(point).filter(|point| point.y > 0.0).collect();
+    let x = Axis::new("Service time", Unit::Nanoseconds, Spread::Log);
+    let y = Axis::new("Share of requests that are longer", Unit::Percent, Spread::Log);
+    let mut plot = Plot::new("", x, y).with(Series::line("service times", points));
+    plot.uprights = answer
+        .layout
+        .cutoffs
+        .iter()
+        .map(|end| Level { at: end.0 as f64 / 1e3 / question.costs.probe_factor, label: end.to_string() })
+        .collect();
+    Chart::single("Service times and the ends of lanes", "", vec![plot])
+}
+
+/// What each step tried, and what it took.
+fn search(question: &LanesQuestion, steps: &[Step]) -> Option<Chart> {
+    let (mut all, mut taken) = (Vec::new(), Vec::new());
+    for (number, step) in steps.iter().enumerate() {
+        let x = number as f64;
+        for tried in &step.tried {
+            let Some(value) = tried.target else { continue };
+            let point = Point { note: tried.layout.to_string(), ..Point::new(x, value) };
+            if step.taken && step.leader.as_ref() == Some(&tried.layout) {
+                taken.push(point.clone());
+            }
+            all.push(point);
+        }
+    }
+    let unit = if question.target.slowdown { Unit::Times } else { Unit::Nanoseconds };
+    let y = Axis::new(question.target.to_string(), unit, Spread::Log);
+    let tried = Series { mark: Mark::Points, ..Series::line("tried", all) };
+    let best = Series { emphasis: true, ..Series::line("taken", taken) };
+    let plot = Plot::new("", Axis::new("Step", Unit::Plain, Spread::Linear), y).with(tried).with(best);
+    let note =
+        "Layouts that fall behind early are dropped after a few replications, so their values are rough.";
+    (steps.len() > 1).then(|| Chart::single("The search, step by step", note, vec![plot]))
+}

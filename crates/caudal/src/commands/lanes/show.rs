@@ -1,0 +1,65 @@
+//! Lanes as text.
+
+use caudal_tune::lanes::{Judged, LanesAnswer, LanesQuestion};
+
+use crate::table::{Table, digits, estimate, time};
+
+/// The table, the answer and the reasons.
+pub(super) fn print(question: &LanesQuestion, answer: &LanesAnswer) {
+    if !answer.judged.is_empty() {
+        out!("{}", table(question, answer));
+        outln!();
+    }
+    outln!("{}\n", answer.headline);
+    for sentence in &answer.explanation {
+        outln!("- {sentence}");
+    }
+}
+
+fn table(question: &LanesQuestion, answer: &LanesAnswer) -> Table {
+    let target = question.target.to_string();
+    let mut table = Table::new(&HEAD.map(|head| if head.is_empty() { target.as_str() } else { head }));
+    for judged in &answer.judged {
+        table.row(cells(question, judged));
+    }
+    table
+}
+
+/// Three digits, also of what is rare.
+fn few(value: f64) -> String {
+    if value > 0.0 && value < 0.1 { format!("{value:.2e}") } else { digits(value) }
+}
+
+/// `447 k/s`
+fn rate(per_s: f64) -> String {
+    match per_s {
+        rate if rate >= 1e6 => format!("{} M/s", digits(rate / 1e6)),
+        rate if rate >= 1e3 => format!("{} k/s", digits(rate / 1e3)),
+        rate => format!("{}/s", digits(rate)),
+    }
+}
+
+/// Heads of the table; the empty one is the target.
+pub(super) const HEAD: [&str; 7] =
+    ["system", "lanes", "", "p99.9 slowdown", "efficiency", "preempt/req", "preemptions"];
+
+/// A line of the table.
+pub(super) fn cells(question: &LanesQuestion, judged: &Judged) -> Vec<String> {
+    let dash = || "–".to_owned();
+    let target = |value: f64| if question.target.slowdown { digits(value) } else { time(value) };
+    let row = &judged.row;
+    let (first, second) = match row.overloaded {
+        true => ("overloaded".to_owned(), dash()),
+        false => (estimate(&judged.target, target), estimate(&judged.slowdown, digits)),
+    };
+    let layout = judged.layout.as_ref().filter(|layout| layout.lanes() > 1);
+    vec![
+        judged.system.clone(),
+        layout.map_or_else(dash, ToString::to_string),
+        first,
+        second,
+        format!("{:.1} %", 100.0 * row.efficiency.estimate),
+        estimate(&judged.preemptions_per_request, few),
+        estimate(&judged.preemptions_per_s, rate),
+    ]
+}

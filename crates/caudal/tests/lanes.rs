@@ -1,0 +1,109 @@
+//! `caudal lanes` as a user meets it.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// Short requests, and a few long ones: 200 values of 1 us and 8 of 100 us, a little spread.
+fn service(dir: &Path) {
+    let value = |n: u32| if n.is_multiple_of(26) { 100_000 + 10 * n } else { 1_000 + n % 50 };
+    let rows: String = (0..208).map(|n| format!("{}\n", value(n))).collect();
+    std::fs::write(dir.join("service.csv"), format!("service_ns\n{rows}")).expect("a file");
+}
+
+fn caudal(dir: &Path, arguments: &[&str]) -> Output {
+    let program = env!("CARGO_BIN_EXE_caudal");
+    Command::new(program).args(arguments).current_dir(dir).output().expect("it starts")
+}
+
+fn lanes(dir: &Path, more: &[&str]) -> Output {
+    let base =
+        ["lanes", "service.csv", "--cores", "4", "--load", "0.6", "--target", "p95", "--quick", "--quiet"];
+    caudal(dir, &[&base[..], &["--budget", "1s"], more].concat())
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn lanes_are_found_said_written_and_can_be_simulated() {
+    let dir = tempfile::tempdir().expect("a directory");
+    service(dir.path());
+    let found = lanes(dir.path(), &["--check-against", "0.8"]);
+    let out = text(&found.stdout);
+    assert!(found.status.success(), "{out}{}", text(&found.stderr));
+    for said in
+        ["isqd-sita", "one queue", "LAS, 2us", "lanes: ", "is certainly shorter", "at load 0.8", "one half"]
+    {
+        assert!(out.contains(said), "{said}: {out}");
+    }
+    let kept = dir.path().join("caudal-lanes");
+    for file in [
+        "lanes.json",
+        "policy.toml",
+        "report.html",
+        "report.json",
+        "rows.jsonl",
+        "progress.jsonl",
+        "meta.json",
+    ] {
+        assert!(kept.join(file).exists(), "{file}");
+    }
+    let page = std::fs::read_to_string(kept.join("report.html")).expect("a page");
+    for part in ["The search", "Systems on fresh requests", "By class of requests", "ends of lanes", "up to "]
+    {
+        assert!(page.contains(part), "{part}");
+    }
+    // The file that comes out is one that goes in.
+    let policy = std::fs::read_to_string(kept.join("policy.toml")).expect("a file");
+    let file = format!("[workload]\nservice = {{ file = \"service.csv\" }}\nload = 0.6\n{policy}");
+    std::fs::write(dir.path().join("system.toml"), file).expect("a file");
+    let checked = caudal(dir.path(), &["check", "system.toml"]);
+    assert!(checked.status.success(), "{}", text(&checked.stderr));
+
+    // Asked again, it is all there: nothing is simulated, and the answer is the same.
+    let again = lanes(dir.path(), &["--check-against", "0.8"]);
+    assert!(text(&again.stderr).contains("going on in"), "{}", text(&again.stderr));
+    assert_eq!(text(&again.stdout), out);
+    // Another question has a directory of its own.
+    let other = lanes(dir.path(), &["--policy", "sqd-sita", "--json"]);
+    assert!(dir.path().join("caudal-lanes-2/lanes.json").exists());
+    let answer: serde_json::Value = serde_json::from_slice(&other.stdout).expect("JSON");
+    assert!(answer["layout"]["reservations"].as_array().is_some_and(|lanes| lanes.len() >= 2), "{answer}");
+
+    let page = std::fs::read_to_string(kept.join("report.html")).expect("a page");
+    let report = |bytes: &str| std::fs::write(kept.join("report.html"), bytes).expect("a file");
+    report("gone");
+    assert!(caudal(dir.path(), &["report", "caudal-lanes"]).status.success());
+    assert!(std::fs::read_to_string(kept.join("report.html")).expect("a page") == page, "made anew");
+}
+
+#[test]
+fn what_is_wrong_is_said_and_nothing_is_left_behind() {
+    let dir = tempfile::tempdir().expect("a directory");
+    service(dir.path());
+    for (more, says) in [
+        (&["--reservations", "2,1"][..], "make 4 together"),
+        (&["--also", "scan p99 < 1us"], "no class `scan`"),
+        (&["--also", "p99 < 1ns"], "can not be met"),
+        (&["--check-against", "1.5"], "load is 1.500"),
+        (&["--check-against", "nothing.csv"], "nothing.csv"),
+        (&["--policy", "fifo"], "isqd-sita"),
+        (&["--probe-factor", "0.5"], "from 1 on"),
+    ] {
+        let refused = lanes(dir.path(), more);
+        assert_eq!(refused.status.code(), Some(2), "{more:?}: {}", text(&refused.stderr));
+        assert!(text(&refused.stderr).contains(says), "{says}: {}", text(&refused.stderr));
+    }
+    assert!(!dir.path().join("caudal-lanes").exists());
+}
+
+#[test]
+fn where_lanes_do_not_help_the_exit_code_says_so() {
+    let dir = tempfile::tempdir().expect("a directory");
+    std::fs::write(dir.path().join("service.csv"), "1000\n1001\n".repeat(60)).expect("a file");
+    let found = lanes(dir.path(), &[]);
+    assert_eq!(found.status.code(), Some(1), "{}", text(&found.stderr));
+    assert!(text(&found.stdout).contains("\nOne queue: "), "{}", text(&found.stdout));
+    assert!(!dir.path().join("caudal-lanes/policy.toml").exists());
+}
