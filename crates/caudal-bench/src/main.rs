@@ -6,6 +6,7 @@
 mod case;
 mod child;
 mod count;
+mod cutoffs;
 mod limit;
 mod machine;
 mod measure;
@@ -103,6 +104,8 @@ enum Group {
     Sharing,
     /// Lanes by time served on 8 and 1024 servers
     Lanes,
+    /// `caudal lanes` on 8 servers
+    Cutoffs,
     /// Two threads on a sweep
     Threads,
     /// Memory of a long run
@@ -152,6 +155,7 @@ impl Table {
                 Group::Stealing => speed::stealing(&effort),
                 Group::Sharing => speed::sharing(&effort),
                 Group::Lanes => speed::lanes(&effort),
+                Group::Cutoffs => cutoffs::searches(self.quick),
                 Group::Threads => vec![threads::two_threads(self.rounds, self.quick)],
                 Group::Memory => vec![child::memory(self.memory_requests, self.seed)?],
                 Group::Build => vec![child::clean_build()?],

@@ -65,10 +65,16 @@ const WORKLOAD: [Row; 5] = [
 ];
 
 /// Keys of `[system]`.
-const SYSTEM: [Row; 11] = [
+const SYSTEM: [Row; 12] = [
     ("name", "string", "the preset's, or \"system\"", "What results call it; 1 to 64 printable characters"),
     ("preset", "name", "", "What the other keys start from: one of the [systems by name](systems.md)"),
     ("cores", "whole number", "", "Cores of the machine, 1 to 4096; needed. Dedicated cores come on top"),
+    (
+        "contexts",
+        "table",
+        "",
+        "Hardware contexts of each core, see below; a load of 1 is then what all cores do with all of them active",
+    ),
     (
         "pools",
         "\"per-core\", a number, or a list of sizes",
