@@ -43,8 +43,8 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         name: "contexts",
-        refused: "hardware contexts that no core has: none or more than 16, speeds that fall or are more than theirs, fewer virtual \
-                  contexts than contexts, or an adaptation without a table",
+        refused: "hardware contexts that no core has: none or more than 16, more than 4096 of all cores, speeds that fall or are \
+                  more than theirs, fewer virtual contexts than contexts, or an adaptation without a table",
         why: "a core with more active contexts does more in all, and each of them less",
         instead: "write as in contexts = { count = 4, virtual = 32 }",
         runtime_only: false,
