@@ -44,7 +44,7 @@ use caudal_policy::discipline::{
     Discipline, DisciplineConfig, IsqdSita, Las, PreemptiveSita, ProcessorSharing, ProcessorSharingConfig,
     SqdSita, Srpt,
 };
-use caudal_policy::dispatch::{AnyDispatch, Asks, Dispatch, DispatchConfig};
+use caudal_policy::dispatch::{AnyDispatch, Dispatch, DispatchConfig};
 use caudal_policy::rebalance::{
     AnyRebalance, NoRebalance, Rebalance, RebalanceConfig, WorkStealing, WorkStealingConfig,
 };
@@ -183,8 +183,8 @@ fn is_unchanging(run: &Run<'_>) -> bool {
 
 /// Do its pools have to do with nobody but their requests, which come to them without a look at them?
 fn is_left_alone(run: &Run<'_>) -> bool {
-    let dispatch = AnyDispatch::from(run.system.dispatch);
-    is_unchanging(run) && dispatch.asks() == Asks::Nothing && !dispatch.holds()
+    use DispatchConfig::{Random, RoundRobin, Sita};
+    is_unchanging(run) && matches!(run.system.dispatch, Random | RoundRobin | Sita(_))
 }
 
 fn alone<D: Discipline>(run: &Run<'_>, make: impl Fn() -> D) -> Outcome {
