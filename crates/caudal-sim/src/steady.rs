@@ -82,9 +82,21 @@ impl Experiment<'_> {
         lane_loads(self.system, self.costs, self.service, self.mean_gap_ps)
     }
 
-    /// Share of their time that requests ask for of the cores, or of the cores of one lane, whichever is more.
+    /// Share of their time that requests ask for of the cores, of the cores of one lane, or of the dispatcher, whichever
+    /// is most.
     pub fn busiest(&self, overheads: Overheads) -> f64 {
-        self.lane_loads().iter().map(|lane| lane.busy).fold(self.cores_busy(overheads), f64::max)
+        let lanes = self.lane_loads().iter().map(|lane| lane.busy).fold(self.cores_busy(overheads), f64::max);
+        lanes.max(self.dispatcher_busy(overheads))
+    }
+
+    /// Share of its time that requests ask for of a dispatcher, or of the lock of a shared queue.
+    fn dispatcher_busy(&self, overheads: Overheads) -> f64 {
+        (self.costs.dispatcher.0 as f64 + self.turns_ps(overheads)) / self.mean_gap_ps
+    }
+
+    /// The dispatcher's time for a request's turns.
+    fn turns_ps(&self, overheads: Overheads) -> f64 {
+        self.costs.dispatcher_quantum.0 as f64 * overheads.preemptions
     }
 
     /// Work that arrives, probes included, in cores.
@@ -115,12 +127,11 @@ impl Experiment<'_> {
         let cores = f64::from(self.system.cores_allocated);
         let busy = self.cores_busy(overheads);
         let cores = Queue { busy, arrivals, services, servers: cores }.relaxation() * self.apart();
-        let turns_ps = self.costs.dispatcher_quantum.0 as f64 * overheads.preemptions;
         let dispatcher = Queue {
-            busy: (self.costs.dispatcher.0 as f64 + turns_ps) / self.mean_gap_ps,
+            busy: self.dispatcher_busy(overheads),
             arrivals,
             // As many turns as a request is long.
-            services: if turns_ps > 0.0 { services } else { 0.0 },
+            services: if self.turns_ps(overheads) > 0.0 { services } else { 0.0 },
             servers: 1.0,
         };
         let lanes = self.lane_loads().iter().map(|lane| lane.relaxation(arrivals)).fold(0.0, f64::max);

@@ -70,6 +70,9 @@ pub enum TuneError {
         /// Most lanes.
         most: usize,
     },
+    /// Hardware contexts that are none, or can not be asked this.
+    #[error("{0}")]
+    Contexts(String),
     /// Nothing can be simulated.
     #[error("a budget of 0 holds no simulation; give it some seconds, as in 40s")]
     NoBudget,

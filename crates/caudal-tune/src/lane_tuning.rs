@@ -132,6 +132,7 @@ fn question(
         workload_name: bench.question.workload_name.clone(),
         family,
         cores: candidate.plan.system.cores,
+        contexts: None,
         load: load / candidate.plan.costs.probe_factor,
         target: LatencyStatistic { class, statistic, slowdown },
         also: bench.question.targets[1..].to_vec(),

@@ -11,6 +11,7 @@
 //!   it, sentences that say why, and the `policy.toml`.
 //! * A [`Journal`] keeps what a plan has computed as it goes; the same plan, started again with it, goes on there.
 //! * [`lanes`] finds lanes for a service: cutoffs and reservations of the SITA family.
+//! * [`break_even`] profiles a core with hardware contexts: how many of them are best at which rate.
 //! * [`compare`] holds two systems against each other under common random numbers.
 //! * [`bisect`] is the search, over any noisy oracle.
 //!
@@ -18,6 +19,7 @@
 //! ([`Budget`]), never in seconds: same question, same seed, same bits, on any number of threads.
 
 pub mod bisect;
+pub mod break_even;
 mod budget;
 mod candidate;
 pub mod compare;

@@ -17,6 +17,7 @@ fn question(service: &str, family: Family, cores: u32) -> LanesQuestion {
         workload_name: "test".to_owned(),
         family,
         cores,
+        contexts: None,
         load: 0.6,
         target: LatencyStatistic::parse("p97").expect("a statistic"),
         also: Vec::new(),

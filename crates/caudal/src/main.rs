@@ -5,6 +5,7 @@
 #[macro_use]
 mod out;
 
+mod bounds;
 mod commands;
 mod describe;
 mod exit;

@@ -107,3 +107,64 @@ fn where_lanes_do_not_help_the_exit_code_says_so() {
     assert!(text(&found.stdout).contains("\nOne queue: "), "{}", text(&found.stdout));
     assert!(!dir.path().join("caudal-lanes/policy.toml").exists());
 }
+
+const CORE: &str = "[workload]\nservice = { file = \"service.csv\" }\nload = 0.6\n[system]\npreset = \"corezilla\"\n\
+                    cores = 2\n[measure]\nrequests = 5_000\nreplications = 4\nwarm-up = 1_000\n";
+
+/// A core's contexts as servers: the policy is a core, which can be simulated.
+#[test]
+fn lanes_of_the_contexts_of_a_core() {
+    let dir = tempfile::tempdir().expect("a directory");
+    service(dir.path());
+    let asked = ["lanes", "service.csv", "--contexts", "4", "--preemption", "300ns", "--cold-miss", "1us"];
+    let more = ["--target", "p95", "--quick", "--quiet", "--budget", "1s"];
+    let found = caudal(dir.path(), &[&asked[..], &more[..]].concat());
+    let out = text(&found.stdout);
+    assert!(out.contains("contexts of a core") && out.contains("processor sharing"), "{out}{}", text(&found.stderr));
+    if let Ok(policy) = std::fs::read_to_string(dir.path().join("caudal-lanes/policy.toml")) {
+        assert!(policy.contains("count = 4, virtual = 32") && policy.contains("cold_miss"), "{policy}");
+    }
+    for (wrong, says) in [
+        (&["--cores", "4"][..], "cannot be used with"),
+        (&["--policy", "sita"], "by time served"),
+    ] {
+        let refused = caudal(dir.path(), &[&asked[..], &more[..], wrong].concat());
+        assert_eq!(refused.status.code(), Some(2), "{}", text(&refused.stderr));
+        assert!(text(&refused.stderr).contains(says), "{}", text(&refused.stderr));
+    }
+}
+
+/// The profile's table goes into a policy that simulates.
+#[test]
+fn break_even_rates_become_a_table_of_the_policy() {
+    let dir = tempfile::tempdir().expect("a directory");
+    service(dir.path());
+    std::fs::write(dir.path().join("core.toml"), CORE).expect("a file");
+    let found = caudal(dir.path(), &["break-even", "core.toml", "--quick", "--quiet"]);
+    let out = text(&found.stdout);
+    assert!(found.status.success(), "{out}{}", text(&found.stderr));
+    assert!(out.contains("8 active") && out.contains("adaptation = { window = \"5ms\""), "{out}");
+    let policy = std::fs::read_to_string(dir.path().join("caudal-break-even/policy.toml")).expect("a policy");
+    let workload = CORE.split("[system]").next().expect("a workload");
+    std::fs::write(dir.path().join("adaptive.toml"), format!("{workload}{policy}")).expect("a file");
+    let simulated = caudal(dir.path(), &["sim", "adaptive.toml", "--quick", "--quiet"]);
+    assert!(simulated.status.success(), "{}", text(&simulated.stderr));
+    let report = std::fs::read_to_string(dir.path().join("caudal-break-even/report.html")).expect("a report");
+    assert!(report.contains("contexts") && report.contains("<svg"));
+    let none = caudal(dir.path(), &["break-even", "core.toml", "--counts", "4,2", "--quiet"]);
+    assert_eq!(none.status.code(), Some(2), "{}", text(&none.stderr));
+}
+
+#[test]
+fn bounds_of_lanes_are_checked_on_request() {
+    let dir = tempfile::tempdir().expect("a directory");
+    service(dir.path());
+    let lanes = CORE.replace("preset = \"corezilla\"", "preset = \"isqd-sita\"").replace("cores = 2", "cores = 8");
+    std::fs::write(dir.path().join("lanes.toml"), lanes).expect("a file");
+    let sim = |more: &[&str]| caudal(dir.path(), &[&["sim", "lanes.toml", "--check-bounds", "--quiet"], more].concat());
+    let checked = sim(&["--set", "costs.preemption=0ns"]);
+    let said = text(&checked.stderr);
+    assert!(checked.status.success() && said.contains("kept after each of"), "{said}");
+    let none = sim(&["--set", "system.discipline=\"fcfs\""]);
+    assert!(!none.status.success() && text(&none.stderr).contains("no point has a discipline with bounds"));
+}

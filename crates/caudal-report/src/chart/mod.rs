@@ -71,6 +71,9 @@ pub struct Axis {
     pub low: Option<f64>,
     /// Fixes the high end; data beyond it are cut off.
     pub high: Option<f64>,
+    /// What 0, 1, 2, ... are called, where the axis has names instead of numbers; else empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
 }
 
 /// A dashed line with a word, such as a latency target.
@@ -132,7 +135,22 @@ impl Axis {
     /// An axis that fits itself around the data.
     #[must_use]
     pub fn new(label: impl Into<String>, unit: Unit, spread: Spread) -> Self {
-        Self { label: label.into(), unit, spread, low: None, high: None }
+        Self { label: label.into(), unit, spread, low: None, high: None, names: Vec::new() }
+    }
+
+    /// An axis of names: the values are their places, from 0.
+    #[must_use]
+    pub fn of_names(label: impl Into<String>, names: Vec<String>) -> Self {
+        let high = Some(names.len() as f64 - 0.5);
+        Self { low: Some(-0.5), high, names, ..Self::new(label, Unit::Count, Spread::Linear) }
+    }
+
+    /// What stands at a tick.
+    pub(crate) fn word(&self, tick: f64) -> String {
+        match self.names.get(tick as usize) {
+            Some(name) => name.clone(),
+            None => self.unit.show(tick),
+        }
     }
 
     /// The same axis with its low end fixed.

@@ -208,7 +208,7 @@ impl Climb<'_, '_> {
             "step": self.chapter,
             "entry": self.steps.len(),
             "phase": step.kind.name(),
-            "system": self.trials.family.name(),
+            "system": self.trials.machine.family.name(),
             "requests": step.requests,
             "lanes": step,
         }));

@@ -51,9 +51,9 @@ pub(crate) fn drifted(
     let court = court(&asked, (service, drift.load), layout, hands)?;
     let judge =
         |case: Case, entry| court.judge(&Case { precisely: false, ..case }, journal, (chapter + 1, entry));
-    let kept = judge(Case::of(question.family, layout, "kept lanes"), 0)?;
+    let kept = judge(Case::of(&question.machine(), layout, "kept lanes"), 0)?;
     let one = judge(one_queue(question), 1)?;
-    let refitted = judge(Case::of(question.family, &best.layout, "refitted lanes"), 2)?;
+    let refitted = judge(Case::of(&question.machine(), &best.layout, "refitted lanes"), 2)?;
     let value = |judged: &Judged| Some(judged.target).filter(|target: &Estimate| !target.is_missing());
     let loss = value(&kept).zip(value(&refitted)).map(|(kept, refitted)| kept.estimate / refitted.estimate);
     let searched: u64 = steps.iter().map(|step| step.requests).sum();

@@ -193,7 +193,8 @@ fn rivals(question: &LanesQuestion, answer: &LanesAnswer) -> Option<String> {
     let parts: Vec<String> = others.filter_map(part).collect();
     (!parts.is_empty()).then(|| {
         format!(
-            "Other disciplines on one queue of the same cores, at the same cost of a preemption: {}.",
+            "Other disciplines on one queue of the same {}, at the same cost of a preemption: {}.",
+            question.servers_name(),
             parts.join("; ")
         )
     })

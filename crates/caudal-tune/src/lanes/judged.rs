@@ -15,8 +15,8 @@ use caudal_sim::sweep::experiment;
 use caudal_stats::Estimate;
 use serde::{Deserialize, Serialize};
 
-use super::layout::{Family, Layout};
-use super::question::LanesQuestion;
+use super::layout::Layout;
+use super::question::{LanesQuestion, Machine};
 use super::trials::Hands;
 use crate::compare::{Compared, Contest, compare};
 use crate::{Journal, TuneError};
@@ -75,26 +75,31 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    pub(crate) fn of(family: Family, layout: &Layout, name: &str) -> Case {
-        let system = System { name: name.to_owned(), ..family.system(layout) };
+    pub(crate) fn of(machine: &Machine, layout: &Layout, name: &str) -> Case {
+        let system = System { name: name.to_owned(), ..machine.system(layout) };
         Case { system, layout: Some(layout.clone()), precisely: true }
     }
 
-    /// Others that are made for the same services, on one queue of as many cores.
-    pub(crate) fn rivals(cores: u32) -> [Case; 3] {
+    /// Others that are made for the same services, on one queue of as many servers. Hardware contexts can not tell who has
+    /// run least, or will run shortest.
+    pub(crate) fn rivals(machine: &Machine, cores: u32) -> Vec<Case> {
         let quantum = Picos::from_nanos(2_000);
         let las = DisciplineConfig::Las(LasConfig { quantum });
         let sharing = ProcessorSharingConfig { quantum, ..ProcessorSharingConfig::default() };
         let one = |name: &str, discipline| Case {
-            system: System { name: name.to_owned(), discipline, ..System::single_queue(cores) },
+            system: machine.on(System {
+                name: name.to_owned(),
+                discipline,
+                ..System::single_queue(cores)
+            }),
             layout: None,
             precisely: false,
         };
-        [
-            one("LAS, 2us", las),
-            one("processor sharing, 2us", DisciplineConfig::ProcessorSharing(sharing)),
-            one("SRPT, sizes known", DisciplineConfig::Srpt),
-        ]
+        let shared = one("processor sharing, 2us", DisciplineConfig::ProcessorSharing(sharing));
+        if machine.has_contexts() {
+            return vec![shared];
+        }
+        vec![one("LAS, 2us", las), shared, one("SRPT, sizes known", DisciplineConfig::Srpt)]
     }
 }
 
@@ -195,11 +200,10 @@ impl Court<'_> {
             preset: None,
             varied: Vec::new(),
         });
-        let cores = f64::from(first.system.cores);
         let contest = Contest {
             systems: [&plans[0], &plans[1]],
             workload: &self.workload,
-            rate_per_s: self.load * cores / (self.workload.service.mean_ps() / 1e12),
+            rate_per_s: self.load * self.question.capacity() / (self.workload.service.mean_ps() / 1e12),
             measure: &Measure {
                 stop: caudal_config::Stop { max_requests: 20 * 16 * PAIRED, ..measure.stop },
                 ..measure

@@ -224,13 +224,12 @@ fn climbed(
     (journal, chapter): (&dyn Journal, usize),
     names_second: bool,
 ) -> Result<(Vec<Step>, Best, bool), TuneError> {
-    let mean_gap_ps = service.mean_ps() / (load * f64::from(question.cores));
+    let mean_gap_ps = service.mean_ps() / (load * question.capacity());
     let objective = question.objective(&service)?;
-    let stretch = if question.family == Family::Sita { 1.0 } else { question.costs.probe_factor };
-    let grid = grid::grid(&service, stretch);
+    let grid = grid::grid(&service, question.stretch());
     let start = question.reservations.as_deref().map(|counts| question.level_start(&service, counts));
     let trials = Trials::new(
-        (question.family, question.costs),
+        (question.machine(), question.costs),
         ([service, question.workload.service.clone()], &question.workload.arrivals, mean_gap_ps),
         objective,
         (&question.measure, question.cores, question.quick),
@@ -322,16 +321,17 @@ fn judge(
     let hands = Hands { threads: host.threads.max(1), stop: host.stop, progress: &progress };
     let court = court(question, (fresh, question.load), &answer.layout, hands)?;
     let (own, one) = (named(question, &answer.layout), one_queue(question));
+    let machine = question.machine();
     let mut cases = vec![];
     if answer.layout.lanes() > 1 {
-        cases.push(Case::of(question.family, &answer.layout, question.family.name()));
+        cases.push(named(question, &answer.layout));
     }
     cases.push(one);
     if let Some(second) = answer.runner_up.as_ref().filter(|second| second.layout.lanes() > 1) {
         let name = format!("{}, second", question.family.name());
-        cases.push(Case { precisely: false, ..Case::of(question.family, &second.layout, &name) });
+        cases.push(Case { precisely: false, ..Case::of(&machine, &second.layout, &name) });
     }
-    cases.extend(Case::rivals(question.cores));
+    cases.extend(Case::rivals(&machine, question.cores));
     for (entry, case) in cases.iter().enumerate() {
         answer.judged.push(court.judge(case, journal, (JUDGING, entry))?);
     }
@@ -389,8 +389,7 @@ fn court<'a>(
     hands: Hands<'a>,
 ) -> Result<Court<'a>, TuneError> {
     let objective::Objective { target, limits, .. } = question.objective(&service)?;
-    // Known sizes are those of requests without probes.
-    let stretch = if question.family == Family::Sita { 1.0 } else { question.costs.probe_factor };
+    let stretch = question.stretch();
     let mut ends: Vec<u64> = layout.cutoffs.iter().map(|end| (end.0 as f64 / stretch) as u64).collect();
     ends.dedup();
     let service = if service.classes().len() == 1 { service.by_size(&ends) } else { service };
@@ -399,11 +398,11 @@ fn court<'a>(
 }
 
 fn named(question: &LanesQuestion, layout: &Layout) -> Case {
-    Case::of(question.family, layout, question.family.name())
+    Case::of(&question.machine(), layout, question.family.name())
 }
 
 fn one_queue(question: &LanesQuestion) -> Case {
-    Case::of(question.family, &Layout::single(question.cores), "one queue")
+    Case::of(&question.machine(), &Layout::single(question.cores), "one queue")
 }
 
 /// The answer over one queue, by paired replications.
@@ -443,10 +442,14 @@ fn versus(
 }
 
 fn policy(question: &LanesQuestion, layout: &Layout) -> String {
-    let system = question.family.system(layout);
+    let system = question.machine().system(layout);
     let header = format!(
-        "Lanes for {} at load {} of {} cores, for the shortest {}.",
-        question.workload_name, question.load, question.cores, question.target
+        "Lanes for {} at load {} of {} {}, for the shortest {}.",
+        question.workload_name,
+        question.load,
+        question.cores,
+        question.servers_name(),
+        question.target
     );
     write_policy(&system, &question.costs, &header)
 }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use caudal_config::{Costs, LatencyStatistic, LatencyTarget, Measure, Statistic, Workload};
+use caudal_config::{
+    ContextsConfig, Costs, LatencyStatistic, LatencyTarget, Measure, Pools, Statistic, System, Workload,
+};
 use caudal_sim::experiment::Quantity;
 use caudal_workload::Service;
 
@@ -22,6 +24,8 @@ pub struct LanesQuestion {
     pub family: Family,
     /// Servers; 1 to [`caudal_config::CORES_MAX`].
     pub cores: u32,
+    /// The servers are the hardware contexts of one core, if this is given: as many as it has.
+    pub contexts: Option<ContextsConfig>,
     /// Offered work over their capacity; above 0, below 1.
     pub load: f64,
     /// What is to be as short as possible.
@@ -56,6 +60,30 @@ pub struct Drift {
 }
 
 impl LanesQuestion {
+    /// What servers are called, more than one of them.
+    pub fn servers_name(&self) -> &'static str {
+        if self.contexts.is_some() { "contexts of a core" } else { "cores" }
+    }
+
+    /// The machine on which lanes are looked for.
+    pub(crate) fn machine(&self) -> Machine {
+        Machine { family: self.family, contexts: self.contexts.clone() }
+    }
+
+    /// Work that the servers can do in a unit of time, in what a core does alone: what a load of 1 fills.
+    pub fn capacity(&self) -> f64 {
+        self.contexts.as_ref().map_or(f64::from(self.cores), ContextsConfig::most)
+    }
+
+    /// How much longer a request may be on a server than it is alone on a core: probes, and contexts that share it. Of
+    /// known size, requests have the one that they have alone.
+    pub fn stretch(&self) -> f64 {
+        match self.family {
+            Family::Sita => 1.0,
+            _ => self.costs.probe_factor * f64::from(self.cores) / self.capacity(),
+        }
+    }
+
     /// Checks what [`super::find`] relies on.
     ///
     /// # Errors
@@ -63,6 +91,15 @@ impl LanesQuestion {
     pub fn check(&self) -> Result<(), TuneError> {
         if !(1..=caudal_config::CORES_MAX).contains(&self.cores) {
             return Err(TuneError::Cores(self.cores));
+        }
+        if let Some(contexts) = &self.contexts {
+            if let Some(fault) = contexts.fault() {
+                return Err(TuneError::Contexts(fault.to_owned()));
+            }
+            if contexts.count != self.cores || self.family == Family::Sita {
+                let fault = "lanes of contexts are by time served, and the servers are the contexts";
+                return Err(TuneError::Contexts(fault.to_owned()));
+            }
         }
         if self.budget.requests == 0 {
             return Err(TuneError::NoBudget);
@@ -140,12 +177,44 @@ impl LanesQuestion {
         let mut layout = Layout { cutoffs: Vec::new(), reservations: reservations.to_vec() };
         for &servers in &reservations[..lanes - 1] {
             below += f64::from(servers) / total;
-            let stretch = if self.family == Family::Sita { 1.0 } else { self.costs.probe_factor };
-            let cutoff = level(service, below, self.family) as f64 * stretch;
+            let cutoff = level(service, below, self.family) as f64 * self.stretch();
             let least = layout.cutoffs.last().map_or(1, |last| last.0 + 1);
             layout.cutoffs.push(caudal_policy::Picos(super::grid::rounded_up(cutoff).max(least)));
         }
         layout
+    }
+}
+
+/// Lanes as systems: on cores, or on the contexts of one.
+#[derive(Clone, Debug)]
+pub(crate) struct Machine {
+    pub(crate) family: Family,
+    contexts: Option<ContextsConfig>,
+}
+
+impl Machine {
+    /// The system of `layout`.
+    pub(crate) fn system(&self, layout: &Layout) -> System {
+        self.on(self.family.system(layout))
+    }
+
+    /// `system` of as many cores as there are servers, on what the servers are.
+    pub(crate) fn on(&self, system: System) -> System {
+        match &self.contexts {
+            None => system,
+            Some(contexts) => System {
+                cores: 1,
+                cores_allocated: 1,
+                contexts: Some(contexts.clone()),
+                pools: Pools::PerCore,
+                ..system
+            },
+        }
+    }
+
+    /// Do servers share a core?
+    pub(crate) fn has_contexts(&self) -> bool {
+        self.contexts.is_some()
     }
 }
 

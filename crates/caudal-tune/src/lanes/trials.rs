@@ -8,8 +8,9 @@ use caudal_sim::lanes::lane_loads;
 use caudal_sim::steady::{FULL, Overheads};
 use caudal_workload::{Arrivals, Service};
 
-use super::layout::{Family, Layout};
+use super::layout::Layout;
 use super::objective::Objective;
+use super::question::Machine;
 use crate::TuneError;
 
 /// Replications after each round of a race. A layout that is out after one round has cost a quarter.
@@ -44,7 +45,7 @@ impl Contender {
 
 /// What layouts are tried under.
 pub(crate) struct Trials<'a> {
-    pub(crate) family: Family,
+    pub(crate) machine: Machine,
     pub(crate) service: Service,
     /// All service times, of which `service` may be a half: a heavy tail differs between halves.
     whole: Service,
@@ -69,14 +70,14 @@ pub(crate) struct Hands<'a> {
 
 impl<'a> Trials<'a> {
     pub(crate) fn new(
-        (family, costs): (Family, Costs),
+        (machine, costs): (Machine, Costs),
         ([service, whole], arrivals, mean_gap_ps): ([Service; 2], &'a Arrivals, f64),
         objective: Objective,
         (measure, servers, quick): (&Measure, u32, bool),
         hands: Hands<'a>,
     ) -> Trials<'a> {
         let mut trials = Trials {
-            family,
+            machine,
             service,
             whole,
             arrivals,
@@ -90,7 +91,7 @@ impl<'a> Trials<'a> {
             simulated: AtomicU64::new(0),
         };
         // As long as one queue asks for, whatever the layout: who is compared meets the same requests.
-        let single = family.system(&Layout::single(servers));
+        let single = trials.machine.system(&Layout::single(servers));
         let lengths = trials.experiment(&single, &trials.measure).lengths(Overheads::default());
         let measured = lengths.measured.clamp(if quick { MEASURED.1 } else { MEASURED.0 }, MEASURED.2) as u64;
         trials.measure = Measure {
@@ -121,7 +122,7 @@ impl<'a> Trials<'a> {
 
     /// Why a simulation of `layout` could not show anything good.
     pub(crate) fn refusal(&self, layout: &Layout) -> Option<String> {
-        let system = self.family.system(layout);
+        let system = self.machine.system(layout);
         // At the same load of all servers, whatever the mean of a half is.
         let whole_gap_ps = self.mean_gap_ps * self.whole.mean_ps() / self.service.mean_ps();
         let mut loads = lane_loads(&system, &self.costs, &self.service, self.mean_gap_ps);
@@ -153,7 +154,7 @@ impl<'a> Trials<'a> {
 
     fn next_round(&self, contender: &Contender, threads: usize) -> Result<Results, TuneError> {
         let crew = Crew { threads, stop: self.stop, progress: self.progress };
-        let system = self.family.system(&contender.layout);
+        let system = self.machine.system(&contender.layout);
         let failed = |error| match error {
             ExperimentError::Interrupted(_) => TuneError::Interrupted,
             ExperimentError::Variant(message) => {

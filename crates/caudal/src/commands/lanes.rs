@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use caudal_config::{Costs, LatencyStatistic, LatencyTarget, Measure, Offered, Rate, Workload};
+use caudal_config::{ContextsConfig, Costs, LatencyStatistic, LatencyTarget, Measure, Offered, Rate, Workload};
 use caudal_policy::Picos;
 use caudal_report::Report;
 use caudal_tune::lanes::{Drift, Family, LANES_MAX, LanesAnswer, LanesQuestion, find};
@@ -27,6 +27,8 @@ use crate::results::{Meta, digest, digests, writable, write_whole};
 
 /// What a search takes without `--budget`, in seconds, with `--quick` and otherwise; what judges its answer comes on top.
 const BUDGET_S: (f64, f64) = (3.0, 10.0);
+/// What a core of contexts has without `--virtual-contexts` (Mirhosseini et al., HPCA 2020, Table 1).
+const VIRTUAL_CONTEXTS: u32 = 32;
 /// Where it goes without `--out`.
 const OUT: &str = "caudal-lanes";
 /// The answer.
@@ -42,9 +44,16 @@ pub(crate) struct LanesArgs {
     /// Shares of the classes of a file of service times, instead of the file's own
     #[arg(long, value_delimiter = ',', value_name = "CLASS=SHARE,...")]
     weights: Vec<String>,
-    /// Servers: the cores, or hardware contexts, that share the lanes
+    /// Servers: the cores that share the lanes
     #[arg(long, default_value_t = 8, value_name = "N", value_parser = numbers::count, allow_hyphen_values = true)]
     cores: u32,
+    /// The hardware contexts of one core as servers, instead of cores: 1 to 16
+    #[arg(long, value_name = "N", value_parser = numbers::count, allow_hyphen_values = true, conflicts_with = "cores")]
+    contexts: Option<u32>,
+    /// Requests that a core of contexts can have begun at a time
+    #[arg(long, value_name = "N", value_parser = numbers::count, allow_hyphen_values = true, requires = "contexts")]
+    #[arg(default_value_t = VIRTUAL_CONTEXTS, hide_default_value = true)]
+    virtual_contexts: u32,
     /// Offered work over the servers' capacity
     #[arg(long, default_value_t = 0.7, value_name = "LOAD", value_parser = numbers::load, conflicts_with = "rate")]
     #[arg(allow_hyphen_values = true)]
@@ -71,6 +80,10 @@ pub(crate) struct LanesArgs {
     /// What a preemption costs
     #[arg(long, value_name = "TIME", value_parser = Picos::parse, default_value = "40ns", allow_hyphen_values = true)]
     preemption: Picos,
+    /// How long a preempted request waits for memory when it runs again, on a core of contexts
+    #[arg(long, value_name = "TIME", value_parser = Picos::parse, default_value = "0ns", allow_hyphen_values = true)]
+    #[arg(requires = "contexts", hide_default_value = true)]
+    cold_miss: Picos,
     /// How much longer requests run with probes in them
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = numbers::factor, allow_hyphen_values = true)]
     probe_factor: f64,
@@ -157,8 +170,13 @@ impl LanesArgs {
         measure: Measure,
         global: &Global,
     ) -> miette::Result<LanesQuestion> {
+        let contexts = self.contexts.map(|count| ContextsConfig {
+            virtual_contexts: Some(self.virtual_contexts),
+            ..ContextsConfig::of(count)
+        });
+        let capacity = contexts.as_ref().map_or(f64::from(self.cores), ContextsConfig::most);
         let load =
-            self.rate.map_or(self.load, |rate| Offered::Rate(rate).load(&workload.service, self.cores));
+            self.rate.map_or(self.load, |rate| Offered::Rate(rate).load_of(&workload.service, capacity));
         let seconds = self
             .budget
             .map_or(if global.quick { BUDGET_S.0 } else { BUDGET_S.1 }, |budget| budget.0 as f64 / 1e12);
@@ -166,13 +184,19 @@ impl LanesArgs {
         Ok(LanesQuestion {
             workload_name: self.workload.clone(),
             family: family.expect("the command line takes no other name"),
-            cores: self.cores,
+            cores: self.contexts.unwrap_or(self.cores),
+            contexts,
             load,
             target: self.target.clone(),
             also: self.also.clone(),
             reservations: self.reservations.clone(),
             lanes_max: self.max_lanes.map_or(LANES_MAX, |most| most as usize),
-            costs: Costs { preemption: self.preemption, probe_factor: self.probe_factor, ..Costs::default() },
+            costs: Costs {
+                preemption: self.preemption,
+                cold_miss: self.cold_miss,
+                probe_factor: self.probe_factor,
+                ..Costs::default()
+            },
             measure: Measure { seed: self.seed.unwrap_or(measure.seed), ..measure },
             budget: Budget::seconds(seconds),
             quick: global.quick,
@@ -220,7 +244,14 @@ impl LanesArgs {
         if !self.weights.is_empty() {
             text += &format!(" --weights {}", self.weights.join(","));
         }
-        text += &format!(" --policy {} --cores {}", self.policy, self.cores);
+        text += &format!(" --policy {}", self.policy);
+        text += &match self.contexts {
+            Some(contexts) => format!(
+                " --contexts {contexts} --virtual-contexts {} --cold-miss {}",
+                self.virtual_contexts, self.cold_miss
+            ),
+            None => format!(" --cores {}", self.cores),
+        };
         text += &match self.rate {
             Some(rate) => format!(" --rate {rate}"),
             None => format!(" --load {}", self.load),
@@ -287,6 +318,7 @@ fn asked(question: &LanesQuestion) -> miette::Result<Vec<(String, Value)>> {
         ("--also".to_owned(), also.into()),
         ("--policy".to_owned(), question.family.name().into()),
         ("--cores".to_owned(), question.cores.into()),
+        ("--contexts".to_owned(), json!(question.contexts)),
         ("the load or rate".to_owned(), question.load.into()),
         ("--reservations".to_owned(), json!(question.reservations)),
         ("--max-lanes".to_owned(), question.lanes_max.into()),

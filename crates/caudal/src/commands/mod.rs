@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 mod arrives;
+mod break_even;
 mod check;
 mod compare;
 mod kept;
@@ -39,6 +40,8 @@ pub(crate) enum Command {
     Plan(plan::PlanArgs),
     /// Find lanes for a service: where they end, and how many servers each is entitled to
     Lanes(lanes::LanesArgs),
+    /// Find how many hardware contexts of a core are best at which rate
+    BreakEven(break_even::BreakEvenArgs),
     /// Hold two systems against each other on the same requests
     Compare(compare::CompareArgs),
     /// Check a file without simulating it
@@ -59,6 +62,7 @@ pub(crate) fn run(command: &Command, global: &Global) -> miette::Result<ExitCode
         Command::Sim(args) => sim::run(args, global),
         Command::Plan(args) => plan::run(args, global),
         Command::Lanes(args) => lanes::run(args, global),
+        Command::BreakEven(args) => break_even::run(args, global),
         Command::Compare(args) => compare::run(args, global),
         Command::Check(args) => check::run(args, global),
         Command::Workload(args) => workload::run(args, global),

@@ -14,10 +14,10 @@ use serde_json::json;
 use crate::exit::{self, Interrupted};
 use crate::global::Global;
 use crate::progress::Progress;
-use crate::reproduce::figure::{Figure, Measured};
+use crate::reproduce::figure::{Figure, Measured, Source};
 use crate::reproduce::page::{Judged, page, word};
 use crate::reproduce::refine::refine;
-use crate::reproduce::run::{Plan, RunError, path};
+use crate::reproduce::run::{Plan, RunError};
 use crate::reproduce::{FIGURES, find};
 use crate::results::{cannot_write, make_dir, write_whole};
 
@@ -97,6 +97,18 @@ fn chosen(args: &ReproduceArgs) -> miette::Result<Vec<&'static Figure>> {
     Ok(figures)
 }
 
+/// Its files, one after the other.
+fn config(figure: &Figure) -> String {
+    match figure.files {
+        [one] => one.text.to_owned(),
+        several => {
+            let part =
+                |source: &Source| format!("# ---- {}\n\n{}", source.path(figure.name), source.text);
+            several.iter().map(part).collect::<Vec<_>>().join("\n")
+        }
+    }
+}
+
 /// Simulates a figure; its rows are written as they come.
 fn measure(
     figure: &Figure,
@@ -108,7 +120,10 @@ fn measure(
     let dir = args.out.join(figure.name);
     let rows = std::fs::create_dir_all(&dir).and_then(|()| File::create(dir.join("rows.jsonl")));
     let mut rows = rows.map_err(|error| cannot_write(&dir, &error))?;
-    write_whole(&dir.join("config.toml"), figure.file)?;
+    for source in figure.files {
+        let name = if source.workload.is_empty() { "config" } else { source.workload };
+        write_whole(&dir.join(format!("{name}.toml")), source.text)?;
+    }
     let mut written = Ok(());
     let found = plan.run(global, progress, &mut |row| {
         if written.is_ok() {
@@ -116,7 +131,7 @@ fn measure(
         }
     });
     written.map_err(|error| cannot_write(&dir, &error))?;
-    found.map_err(|error| broken(error, &path(figure.name)))
+    found.map_err(|error| broken(error, figure.name))
 }
 
 fn rows<'a>(
@@ -142,7 +157,7 @@ fn keep(judged: &Judged, measured: &[(&'static str, Measured)], out: &Path) -> m
         question: judged.figure.shows.to_owned(),
         verdicts: judged.verdicts.clone(),
         charts: Some(judged.charts.clone()),
-        config_toml: judged.figure.file.to_owned(),
+        config_toml: config(judged.figure),
         provenance: vec![("caudal".to_owned(), env!("CARGO_PKG_VERSION").to_owned())],
         ..Report::default()
     };

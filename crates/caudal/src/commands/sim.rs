@@ -8,7 +8,8 @@ use caudal_config::{File, Options, Point};
 use clap::Args;
 use serde_json::Value;
 
-use crate::exit::{Failure, Interrupted};
+use crate::bounds;
+use crate::exit::{self, Failure, Interrupted};
 use crate::global::Global;
 use crate::results::{Meta, Results, digest, digests, make_dir};
 use crate::sweep::{HDR, Stopped, Swept, sweep};
@@ -34,6 +35,10 @@ pub(crate) struct SimArgs {
     /// The part of the run that the timeline shows, in simulated time
     #[arg(long, value_name = "FROM..TO", default_value = "1ms..1.2ms", requires = "timeline")]
     window: String,
+    /// Check after every event of 100,000 requests whether lanes keep their bounds (Q-Zilla, equations 1 and 3); exit with
+    /// 1 if they do not
+    #[arg(long)]
+    check_bounds: bool,
 }
 
 pub(crate) fn run(args: &SimArgs, global: &Global) -> miette::Result<ExitCode> {
@@ -50,6 +55,7 @@ pub(crate) fn run(args: &SimArgs, global: &Global) -> miette::Result<ExitCode> {
     if let (Some(window), Some(point)) = (timeline, points.first()) {
         window.write(point, global)?;
     }
+    let broken = if args.check_bounds { bounds::check(&points, global)? } else { 0 };
     let kept = results.is_some();
     let Swept { rows, outcome } = sweep(&points, results, args.hdr, global);
     // What there is comes first, whatever went wrong after it.
@@ -67,6 +73,7 @@ pub(crate) fn run(args: &SimArgs, global: &Global) -> miette::Result<ExitCode> {
             Err(Interrupted(format!(": {done}{how}")).into())
         }
         Err(Stopped::Failed(error)) => Err(error),
+        Ok(()) if broken > 0 => Ok(ExitCode::from(exit::NO)),
         Ok(()) => Ok(ExitCode::SUCCESS),
     }
 }

@@ -21,6 +21,8 @@ pub(crate) struct CellId {
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
     pub(crate) id: CellId,
+    /// The workload that its file is about, where a figure has several; else empty.
+    pub(crate) workload: &'static str,
     /// Name of the point within its file.
     pub(crate) key: String,
     /// Name of the system.
@@ -47,6 +49,8 @@ pub(crate) struct Cell {
     pub(crate) slowdown: Replicated,
     /// Slowdowns by class.
     pub(crate) class_slowdown: Vec<(String, Replicated)>,
+    /// Preemptions and requests, of every replication.
+    pub(crate) preemptions: Vec<(f64, f64)>,
     /// Core time and the time that it covers, of every replication.
     pub(crate) held_ps: Vec<(f64, f64)>,
     /// Time on tasks and core time, of every replication.
@@ -196,7 +200,12 @@ pub(crate) fn apart(a: Estimate, b: Estimate) -> Estimate {
 
 impl Cell {
     /// The cell of a point with its results, which took `wall_s` seconds.
-    pub(crate) fn new(id: CellId, point: &Point, results: &Results, wall_s: f64) -> Cell {
+    pub(crate) fn new(
+        id: CellId,
+        (workload, point): (&'static str, &Point),
+        results: &Results,
+        wall_s: f64,
+    ) -> Cell {
         let row = Row::new(point, results, wall_s);
         let classes = point.workload.service.classes();
         let class_slowdown = match classes.len() {
@@ -212,6 +221,7 @@ impl Cell {
         };
         Cell {
             id,
+            workload,
             key: point.key.clone(),
             system: point.system.name.clone(),
             allocation: allocation_name(&point.system.allocation),
@@ -228,10 +238,11 @@ impl Cell {
             latency_ps: results.all.latency_ps.clone(),
             slowdown: results.all.slowdown.clone(),
             class_slowdown,
+            preemptions: books(|account, _| (account.preemptions as f64, account.completed as f64)),
             held_ps: books(|account, span_ps| (account.held_ps as f64, span_ps as f64)),
             busy_ps: books(|account, _| (account.busy_ps as f64, account.held_ps as f64)),
             refused: row.grants_refused_share,
-            row: serde_json::to_value(&row).unwrap_or_default(),
+            row: named(serde_json::to_value(&row).unwrap_or_default(), workload),
         }
     }
 
@@ -258,10 +269,23 @@ impl Cell {
         Linear::ratio_of_sums(&self.busy_ps).interval(confidence).at_most(1.0)
     }
 
+    /// Preemptions of a request, on average.
+    pub(crate) fn preemptions(&self) -> Linear {
+        Linear::ratio_of_sums(&self.preemptions)
+    }
+
     /// Do cores come and go?
     pub(crate) fn is_dynamic(&self) -> bool {
         self.allocation != STATIC
     }
+}
+
+/// A row with the workload that it is about, where a figure has several.
+fn named(mut row: Value, workload: &str) -> Value {
+    if let (Some(object), false) = (row.as_object_mut(), workload.is_empty()) {
+        object.insert("workload".to_owned(), workload.into());
+    }
+    row
 }
 
 /// Cores held on average: of the time that cores are held and that passes, and of the time that they work and are held,

@@ -16,8 +16,8 @@ pub(crate) struct Figure {
     pub(crate) title: &'static str,
     /// What it shows, in a sentence or two.
     pub(crate) shows: &'static str,
-    /// Text of the file in `experiments/`.
-    pub(crate) file: &'static str,
+    /// The files in `experiments/` that it is made from, in order.
+    pub(crate) files: &'static [Source],
     /// How its numbers are had.
     pub(crate) kind: Kind,
     /// What the paper says about it.
@@ -26,6 +26,30 @@ pub(crate) struct Figure {
     pub(crate) charts: fn(&Measured) -> Vec<Chart>,
     /// What is printed.
     pub(crate) sheets: fn(&Measured) -> Vec<Sheet>,
+}
+
+/// A file that a figure is made from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Source {
+    /// The workload that it is about, where a figure has a file for each; else empty.
+    pub(crate) workload: &'static str,
+    /// Its text.
+    pub(crate) text: &'static str,
+}
+
+impl Source {
+    /// The only file of a figure.
+    pub(crate) const fn alone(text: &'static str) -> Source {
+        Source { workload: "", text }
+    }
+
+    /// Where it is kept, for a figure of this name.
+    pub(crate) fn path(&self, figure: &str) -> String {
+        match self.workload {
+            "" => format!("experiments/{figure}.toml"),
+            workload => format!("experiments/{figure}/{workload}.toml"),
+        }
+    }
 }
 
 /// How a figure's numbers are had.
@@ -71,6 +95,11 @@ impl Measured {
     /// The curve of a system on the same cores all the time, along the number of cores.
     pub(crate) fn curve(&self, system: &str) -> Vec<&Cell> {
         self.cells.iter().filter(|cell| cell.system == system && cell.allocation == STATIC).collect()
+    }
+
+    /// The point of a system under one of several workloads.
+    pub(crate) fn of(&self, workload: &str, system: &str) -> Option<&Cell> {
+        self.cells.iter().find(|cell| cell.workload == workload && cell.system == system)
     }
 
     /// The static point of a system on so many cores.

@@ -1,7 +1,7 @@
 //! Reproduction: the figures of the papers, simulated anew, and their statements judged one by one.
 //!
 //! * [`figure`]: what a figure is: a file of `experiments/`, charts, tables, and [`figure::Statement`]s.
-//! * `policies_*`, `tiny_quanta*`: the figures themselves, a file each.
+//! * `policies_*`, `tiny_quanta`, `q_zilla`: the figures themselves, a file each.
 //! * [`run`] simulates a figure's points and keeps every replication as a [`cell`]; [`search`] looks for the
 //!   highest load where a figure shows that; [`refine`] adds replications where statements are open.
 //! * [`claim`] judges: claims about numbers with intervals, true, false or open; [`compare`] makes them of
@@ -26,6 +26,7 @@ mod policies_figure_4;
 mod policies_figure_5;
 mod policies_figure_7;
 mod policies_figures_6_9;
+mod q_zilla;
 pub(crate) mod refine;
 pub(crate) mod run;
 mod search;
@@ -38,7 +39,7 @@ mod words;
 use figure::Figure;
 
 /// All figures, in the order in which they are run and reported: none needs a later one.
-pub(crate) static FIGURES: [Figure; 14] = [
+pub(crate) static FIGURES: [Figure; 23] = [
     policies_figure_3::FIGURE,
     policies_figure_4::FIGURE,
     policies_figure_5::FIGURE_A,
@@ -53,6 +54,15 @@ pub(crate) static FIGURES: [Figure; 14] = [
     tiny_quanta::FIGURE_1,
     tiny_quanta::FIGURE_2,
     tiny_quanta::FIGURE_4,
+    q_zilla::FIGURE_1,
+    q_zilla::FIGURE_7,
+    q_zilla::FIGURE_8A,
+    q_zilla::FIGURE_8B,
+    q_zilla::FIGURE_8C,
+    q_zilla::FIGURE_9A,
+    q_zilla::FIGURE_9B,
+    q_zilla::FIGURE_9C,
+    q_zilla::FIGURE_10,
 ];
 
 /// The figures that `name` stands for: all, one, the parts of one, or those of a paper.
@@ -87,7 +97,8 @@ mod tests {
     #[test]
     fn names_stand_for_figures_parts_and_papers() {
         let count = |name: &str| find(name).len();
-        assert_eq!([count("all"), count("policies-figure-5"), count("policies-figure-5b")], [14, 3, 1]);
+        assert_eq!([count("all"), count("policies-figure-5"), count("policies-figure-5b")], [23, 3, 1]);
+        assert_eq!([count("q-zilla"), count("q-zilla-figure-8"), count("q-zilla-figure-1")], [9, 3, 1]);
         assert_eq!(
             [count("tiny-quanta"), count("policies-figure-1"), count("figure"), count("")],
             [3, 0, 0, 0]

@@ -3,9 +3,8 @@
 use caudal_report::chart::Chart;
 use caudal_report::{Outcome, Verdict};
 
-use super::figure::{Figure, Measured, Study};
+use super::figure::{Figure, Measured, Source, Study};
 use super::notes;
-use super::run::path;
 use super::tables::Sheet;
 use super::words;
 
@@ -74,7 +73,11 @@ statement's words were taken where they leave it open: that is ours. No paramete
 out.
 
 *Policies paper* is McClure et al., \"Efficient Scheduling Policies for Microsecond-Scale Tasks\", NSDI 2022; *Tiny
-Quanta* is Luo et al., \"Efficient Microsecond-scale Blind Scheduling with Tiny Quanta\", ASPLOS 2024.
+Quanta* is Luo et al., \"Efficient Microsecond-scale Blind Scheduling with Tiny Quanta\", ASPLOS 2024; *Q-Zilla* is
+Mirhosseini et al., \"Q-Zilla: A Scheduling Framework and Core Microarchitecture for Tail-tolerant Microservices\", HPCA
+2020. Q-Zilla publishes neither its service times nor its cutoffs nor its loads: services are our own (`data/README.md`),
+cutoffs are what `caudal lanes` finds for them, and loads are stated; so sizes of its effects are shown beside ours, and
+signs and orders are judged.
 ";
 
 /// The whole page.
@@ -144,7 +147,7 @@ fn section(judged: &Judged) -> String {
     let Figure { name, title, shows, .. } = judged.figure;
     let mut text =
         format!("<!-- {} -->\n<a id=\"{name}\"></a>\n## {title}\n\n{shows}\n\n", fingerprint(judged.figure));
-    text += &format!("Made from [`{0}`](../{0}).\n\n", path(name));
+    text += &made_from(judged.figure);
     for chart in judged.chart_names() {
         text += &format!("![{title}](figures/{chart})\n\n");
     }
@@ -162,11 +165,23 @@ fn section(judged: &Judged) -> String {
     text + "</details>\n\n"
 }
 
+/// Where its files are.
+fn made_from(figure: &Figure) -> String {
+    let link = |source: &Source| {
+        let path = source.path(figure.name);
+        let shown = if source.workload.is_empty() { path.as_str() } else { source.workload };
+        format!("[`{shown}`](../{path})")
+    };
+    let links: Vec<String> = figure.files.iter().map(link).collect();
+    format!("Made from {}.\n\n", links.join(", "))
+}
+
 /// What a figure's part of the page depends on, but the simulator: its file and its statements.
 fn fingerprint(figure: &Figure) -> String {
     let statements =
         figure.statements.iter().flat_map(|statement| [statement.text, statement.source, statement.reading]);
-    let texts = [figure.title, figure.shows, figure.file].into_iter().chain(statements);
+    let files = figure.files.iter().map(|source| source.text);
+    let texts = [figure.title, figure.shows].into_iter().chain(files).chain(statements);
     // FNV-1a: all that is needed is that an edit changes it.
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     let hash = texts.flat_map(|text| text.bytes().chain([0])).fold(0xcbf2_9ce4_8422_2325, step);
@@ -192,7 +207,7 @@ mod tests {
     #[test]
     fn a_figure_is_stale_when_its_file_changes() {
         let figure = &FIGURES[0];
-        let edited = Figure { file: "other", ..*figure };
+        let edited = Figure { files: &[Source::alone("other")], ..*figure };
         assert_ne!(fingerprint(figure), fingerprint(&edited));
     }
 }

@@ -8,7 +8,7 @@ use super::cell::{Cell, Stat};
 use super::charts;
 use super::claim::{Ask, Claim, Finding, Limit, Needs, all, each, judge, one, prefixed};
 use super::compare::{LATENCIES, MEDIAN, TAIL, along_cores, where_both_carry};
-use super::figure::{Figure, Kind, Measured, Statement, Study};
+use super::figure::{Figure, Kind, Measured, Source, Statement, Study};
 use super::tables::{Sheet, authors_sheet, static_sheets};
 use super::words::{MARGINAL, MUCH};
 
@@ -20,7 +20,7 @@ pub(crate) const FIGURE: Figure = Figure {
     title: "Policies paper, Figure 3: load balancing with static core allocations",
     shows: "Latency of each load-balancing policy on 17 to 32 statically allocated cores of 32, while the load \
             is half of all 32 and every cross-core action costs 100 ns; further systems with 0, 200 and 400 ns.",
-    file: include_str!("../../../../experiments/policies-figure-3.toml"),
+    files: &[Source::alone(include_str!("../../../../experiments/policies-figure-3.toml"))],
     kind: Kind::Points,
     statements: &STATEMENTS,
     charts,

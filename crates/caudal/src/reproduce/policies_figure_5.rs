@@ -5,7 +5,7 @@ use caudal_stats::Estimate;
 use super::cell::{Cell, common_replications};
 use super::claim::{Ask, Claim, Finding, Limit, Needs, all, each, judge, prefixed};
 use super::compare::{MEDIAN, TAIL, curve_ratios, spread};
-use super::figure::{Figure, Kind, Measured, Statement, Study};
+use super::figure::{Figure, Kind, Measured, Source, Statement, Study};
 use super::policies_dynamic as dynamic;
 use super::policies_dynamic::{any_against, beats, efficiency_bound, share_of_cores};
 use super::words::{MARGINAL, MUCH};
@@ -20,7 +20,7 @@ pub(crate) const FIGURE_A: Figure = Figure {
     name: "policies-figure-5a",
     title: "Policies paper, Figure 5a: core allocation with tasks of 1 us",
     shows: SHOWS_1,
-    file: include_str!("../../../../experiments/policies-figure-5a.toml"),
+    files: &[Source::alone(include_str!("../../../../experiments/policies-figure-5a.toml"))],
     kind: Kind::Points,
     statements: &STATEMENTS_A,
     charts: |measured| dynamic::charts(measured, FIGURE_A.title),
@@ -32,7 +32,7 @@ pub(crate) const FIGURE_B: Figure = Figure {
     name: "policies-figure-5b",
     title: "Policies paper, Figure 5b: core allocation with tasks of 10 us",
     shows: SHOWS_10,
-    file: include_str!("../../../../experiments/policies-figure-5b.toml"),
+    files: &[Source::alone(include_str!("../../../../experiments/policies-figure-5b.toml"))],
     kind: Kind::Points,
     statements: &STATEMENTS_B,
     charts: |measured| dynamic::charts(measured, FIGURE_B.title),
@@ -44,7 +44,7 @@ pub(crate) const FIGURE_C: Figure = Figure {
     name: "policies-figure-5c",
     title: "Policies paper, Figure 5c: core allocation with tasks of 100 us",
     shows: SHOWS_100,
-    file: include_str!("../../../../experiments/policies-figure-5c.toml"),
+    files: &[Source::alone(include_str!("../../../../experiments/policies-figure-5c.toml"))],
     kind: Kind::Points,
     statements: &STATEMENTS_C,
     charts: |measured| dynamic::charts(measured, FIGURE_C.title),

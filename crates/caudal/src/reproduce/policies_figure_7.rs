@@ -7,7 +7,7 @@ use super::cell::{Cell, apart, common_replications};
 use super::charts::{Axes, curves};
 use super::claim::{Ask, Claim, Finding, Limit, all, each, one};
 use super::compare::{TAIL, spread};
-use super::figure::{Figure, Kind, Measured, Statement, Study};
+use super::figure::{Figure, Kind, Measured, Source, Statement, Study};
 use super::policies_dynamic::efficiency_bound;
 use super::tables::{CONFIDENCE, Sheet, dynamic_sheet};
 use super::words::SIMILAR;
@@ -17,7 +17,7 @@ pub(crate) const FIGURE: Figure = Figure {
     title: "Policies paper, Figure 7: core allocation with work stealing across loads",
     shows: "Excess cores over the ideal single queue, and tail latency, of each core-allocation policy with work \
             stealing on 64 cores at loads from 0.05 to 0.9.",
-    file: include_str!("../../../../experiments/policies-figure-7.toml"),
+    files: &[Source::alone(include_str!("../../../../experiments/policies-figure-7.toml"))],
     kind: Kind::Points,
     statements: &STATEMENTS,
     charts,

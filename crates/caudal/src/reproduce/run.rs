@@ -32,7 +32,8 @@ pub(crate) struct RunError {
 /// What is to be simulated for a figure.
 pub(crate) struct Plan {
     figure: &'static str,
-    points: Vec<Point>,
+    /// With the workload that the point's file is about, where there are several.
+    points: Vec<(&'static str, Point)>,
     searches: Vec<Search>,
 }
 
@@ -42,14 +43,18 @@ impl Plan {
     /// # Errors
     /// If it is wrong; the tests read all of them.
     pub(crate) fn new(figure: &Figure, quick: bool) -> miette::Result<Plan> {
-        let file = File::parse(figure.file, path(figure.name))?;
         let mut plan = Plan { figure: figure.name, points: Vec::new(), searches: Vec::new() };
-        match figure.kind {
-            Kind::Points => plan.points = file.points()?,
-            Kind::HighestLoad => plan.searches = Search::all(&file, quick),
+        for source in figure.files {
+            let file = File::parse(source.text, source.path(figure.name))?;
+            match figure.kind {
+                Kind::Points => {
+                    plan.points.extend(file.points()?.into_iter().map(|point| (source.workload, point)));
+                }
+                Kind::HighestLoad => plan.searches.extend(Search::all(&file, quick)),
+            }
         }
         if quick {
-            for point in &mut plan.points {
+            for (_, point) in &mut plan.points {
                 point.measure = std::sync::Arc::new(hurried(&point.measure));
             }
         }
@@ -92,17 +97,25 @@ impl Plan {
 
     /// A point of the file.
     pub(crate) fn point(&self, cell: CellId) -> &Point {
-        &self.points[cell.at]
+        &self.points[cell.at].1
+    }
+
+    /// What errors call a point.
+    fn called(&self, at: usize) -> String {
+        match &self.points[at] {
+            ("", point) => point.key.clone(),
+            (workload, point) => format!("{workload}, {}", point.key),
+        }
     }
 
     fn simulate(&self, at: usize, global: &Global, progress: &Progress) -> Result<Refined, RunError> {
-        let (started, point) = (Instant::now(), &self.points[at]);
+        let (started, (workload, point)) = (Instant::now(), &self.points[at]);
         let crew = Crew { threads: 1, stop: &global.stop, progress: &|more| progress.requests(more) };
         let results = experiment(point, false, Judged::Reported)
             .run(&crew)
-            .map_err(|source| RunError { point: point.key.clone(), source })?;
+            .map_err(|source| RunError { point: self.called(at), source })?;
         let id = CellId { figure: self.figure, at };
-        Ok((Cell::new(id, point, &results, started.elapsed().as_secs_f64()), results))
+        Ok((Cell::new(id, (workload, point), &results, started.elapsed().as_secs_f64()), results))
     }
 
     /// A point with more replications than `results` have.
@@ -116,20 +129,15 @@ impl Plan {
         global: &Global,
         progress: &Progress,
     ) -> Result<Refined, RunError> {
-        let (started, point) = (Instant::now(), self.point(want.cell));
+        let (started, (workload, point)) = (Instant::now(), &self.points[want.cell.at]);
         let mut results = results.clone();
         let more = want.replications.saturating_sub(results.accounts.len());
         let crew = Crew { threads: 1, stop: &global.stop, progress: &|more| progress.requests(more) };
         experiment(point, false, Judged::Reported)
             .extend(&mut results, more as u32, &crew)
-            .map_err(|source| RunError { point: point.key.clone(), source })?;
-        Ok((Cell::new(want.cell, point, &results, started.elapsed().as_secs_f64()), results))
+            .map_err(|source| RunError { point: self.called(want.cell.at), source })?;
+        Ok((Cell::new(want.cell, (workload, point), &results, started.elapsed().as_secs_f64()), results))
     }
-}
-
-/// Where the file of a figure is kept.
-pub(crate) fn path(name: &str) -> String {
-    format!("experiments/{name}.toml")
 }
 
 fn hurried(measure: &Measure) -> Measure {

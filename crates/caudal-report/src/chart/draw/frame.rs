@@ -21,7 +21,7 @@ impl Drawing<'_> {
                 words,
                 "<text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
                 bottom + 15.0,
-                plot.x.unit.show(*tick)
+                escape(&plot.x.word(*tick))
             );
         }
         for tick in &y.ticks {

@@ -84,7 +84,9 @@ fn scales(plot: &Plot, size: Size) -> (Scale, Scale) {
     let mut x = Scale::fit(plot.x.spread, across, (plot.x.low, plot.x.high), (size.width / 75.0) as usize);
     let mut y = Scale::fit(plot.y.spread, up, (plot.y.low, plot.y.high), (size.height / 55.0) as usize);
     for (scale, axis) in [(&mut x, &plot.x), (&mut y, &plot.y)] {
-        if axis.unit == Unit::Count {
+        if !axis.names.is_empty() {
+            scale.ticks = (0..axis.names.len()).map(|place| place as f64).collect();
+        } else if axis.unit == Unit::Count {
             scale.ticks.retain(|tick| tick.fract().abs() < 1e-9);
         }
     }

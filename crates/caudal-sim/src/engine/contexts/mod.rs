@@ -155,7 +155,9 @@ impl<D: Discipline, M: Machine, O: Sink, const LEVELS: u32> Contexts<D, M, O, LE
         for worker in 0..site.workers.len() {
             site.go_idle(worker, false);
         }
-        Contexts {
+        // A table with one entry says the same after each window.
+        let windows = parts.adaptation.filter(|config| config.contexts.len() > 1);
+        let mut host = Contexts {
             site,
             doors,
             dispatch: parts.dispatch,
@@ -166,11 +168,15 @@ impl<D: Discipline, M: Machine, O: Sink, const LEVELS: u32> Contexts<D, M, O, LE
             virtual_contexts: parts.virtual_contexts,
             at_dispatcher: VecDeque::new(),
             dispatcher_free_ps: 0,
-            next_window_ps: parts.adaptation.map_or(NEVER, |config| config.window.0),
+            next_window_ps: windows.map_or(NEVER, |config| config.window.0),
             side_key: NEVER,
             next_key: FAR,
             drains: false,
+        };
+        if let Some(config) = parts.adaptation {
+            (0..host.doors.len()).for_each(|pool| host.activate(pool, config.most()));
         }
+        host
     }
 
     /// Runs to the end: all measured requests have completed, or the system is overloaded.
@@ -497,6 +503,12 @@ impl<D: Discipline, M: Machine, O: Sink, const LEVELS: u32> Contexts<D, M, O, LE
         let door = &mut self.doors[pool];
         let Some(adaptation) = &mut door.adaptation else { return };
         let wanted = adaptation.on_window();
+        self.activate(pool, wanted);
+    }
+
+    /// From now on, so many workers of `pool` are to be active.
+    fn activate(&mut self, pool: usize, wanted: u32) {
+        let door = &mut self.doors[pool];
         if wanted == door.wanted {
             return;
         }

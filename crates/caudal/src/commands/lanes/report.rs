@@ -10,7 +10,10 @@ use crate::table::{digits, time};
 
 /// The report of `answer`; `command` is the one that asks the same again.
 pub(super) fn report(question: &LanesQuestion, answer: &LanesAnswer, command: &str) -> Report {
-    let servers = counted(question.cores as usize, "server");
+    let servers = match question.contexts {
+        Some(_) => format!("{} of a core", counted(question.cores as usize, "context")),
+        None => counted(question.cores as usize, "server"),
+    };
     let mut tables = Vec::new();
     if !answer.judged.is_empty() {
         tables.push(systems(question, answer));
@@ -167,7 +170,7 @@ fn services(question: &LanesQuestion, answer: &LanesAnswer) -> Chart {
         .layout
         .cutoffs
         .iter()
-        .map(|end| Level { at: end.0 as f64 / 1e3 / question.costs.probe_factor, label: end.to_string() })
+        .map(|end| Level { at: end.0 as f64 / 1e3 / question.stretch(), label: end.to_string() })
         .collect();
     Chart::single("Service times and the ends of lanes", "", vec![plot])
 }

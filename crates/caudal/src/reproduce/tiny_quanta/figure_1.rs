@@ -8,7 +8,7 @@ use super::super::cell::{Cell, typical};
 use super::super::charts::{Axes, curves};
 use super::super::claim::{Ask, Claim, Finding, Limit, Needs, all, each, judge, one};
 use super::super::compare::ratio;
-use super::super::figure::{Figure, Kind, Measured, Statement};
+use super::super::figure::{Figure, Kind, Measured, Source, Statement};
 use super::super::search::SLOWDOWN_MAX;
 use super::super::tables::{Sheet, pivot};
 use super::super::words::UNCHANGED;
@@ -21,7 +21,7 @@ pub(crate) const FIGURE_1: Figure = Figure {
     title: "Tiny Quanta, Figure 1: slowdown with different quanta",
     shows: "99.9 % slowdown of the extreme bimodal workload on 16 workers under centralised processor sharing whose \
             preemptions cost nothing, with different quanta.",
-    file: include_str!("../../../../../experiments/tiny-quanta-figure-1.toml"),
+    files: &[Source::alone(include_str!("../../../../../experiments/tiny-quanta-figure-1.toml"))],
     kind: Kind::Points,
     statements: &STATEMENTS,
     charts,

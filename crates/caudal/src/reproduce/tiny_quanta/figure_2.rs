@@ -4,7 +4,7 @@ use caudal_report::chart::{Axis, Chart, Plot, Point, Series, Spread, Unit};
 use caudal_stats::Estimate;
 
 use super::super::claim::{Ask, Claim, Finding, Limit, all, one};
-use super::super::figure::{Figure, Kind, Measured, Statement};
+use super::super::figure::{Figure, Kind, Measured, Source, Statement};
 use super::super::search::{Crossing, Highest};
 use super::super::tables::{CONFIDENCE, Sheet};
 use super::super::words::UNCHANGED;
@@ -16,7 +16,7 @@ pub(crate) const FIGURE_2: Figure = Figure {
     title: "Tiny Quanta, Figure 2: highest rate within a slowdown of 10",
     shows: "The highest rate at which the 99.9 % slowdown of Figure 1's system stays at or below 10, for different \
             quanta and preemptions that cost 0, 100 ns and 1 us.",
-    file: include_str!("../../../../../experiments/tiny-quanta-figure-2.toml"),
+    files: &[Source::alone(include_str!("../../../../../experiments/tiny-quanta-figure-2.toml"))],
     kind: Kind::HighestLoad,
     statements: &STATEMENTS,
     charts,

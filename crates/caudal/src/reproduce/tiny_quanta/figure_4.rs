@@ -6,7 +6,7 @@ use super::super::cell::Stat;
 use super::super::charts::{Axes, curves};
 use super::super::claim::{Ask, Limit, Needs, all, judge};
 use super::super::compare::ratio;
-use super::super::figure::{Figure, Kind, Measured, Statement};
+use super::super::figure::{Figure, Kind, Measured, Source, Statement};
 use super::super::tables::{Sheet, pivot};
 use super::super::words::{COMPETITIVE, MUCH, UNCHANGED};
 use super::{ACROSS, LONG, SLOWDOWN, rate_column};
@@ -18,7 +18,7 @@ pub(crate) const FIGURE_4: Figure = Figure {
     title: "Tiny Quanta, Figure 4: long jobs under centralised and two-level scheduling",
     shows: "99.9 % slowdown of the long jobs of the extreme bimodal workload on 16 workers: one central queue (CT), \
             or a dispatcher that joins the shortest queue with MSQ or random ties (TLS); quantum 2 us, no overhead.",
-    file: include_str!("../../../../../experiments/tiny-quanta-figure-4.toml"),
+    files: &[Source::alone(include_str!("../../../../../experiments/tiny-quanta-figure-4.toml"))],
     kind: Kind::Points,
     statements: &STATEMENTS,
     charts,

@@ -1,0 +1,209 @@
+//! `caudal break-even FILE`: how many hardware contexts of a core are best at which rate.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use caudal_config::{ContextsConfig, File, LatencyStatistic, Options, Point, System, write_policy};
+use caudal_policy::Picos;
+use caudal_report::chart::{Axis, Chart, Level, Plot, Point as Dot, Series, Spread, Unit};
+use caudal_report::{Answer, Report};
+use caudal_tune::break_even::{Curve, Profile, ProfileQuestion, profile};
+use caudal_tune::{Host, TuneError};
+use clap::Args;
+use miette::{IntoDiagnostic, miette};
+
+use crate::exit::Interrupted;
+use crate::global::Global;
+use crate::progress::Progress;
+use crate::results::{make_dir, writable, write_whole};
+use crate::table::{Table, digits, estimate, time};
+
+#[derive(Args, Debug)]
+pub(crate) struct BreakEvenArgs {
+    /// A file with one workload and one system of cores with `contexts`
+    file: PathBuf,
+    /// Change a key of the file, as in --set system.contexts.count=4
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// What is to be short, as in 'p99', 'get p99.9' or 'p99.9 slowdown'
+    #[arg(long, short, default_value = "p99", value_name = "STATISTIC", value_parser = LatencyStatistic::parse)]
+    target: LatencyStatistic,
+    /// Numbers of contexts to choose among [default: 1, 2, 4, ... up to all]
+    #[arg(long, value_delimiter = ',', value_name = "N,...")]
+    counts: Vec<u32>,
+    /// How long arrivals are counted before the table is looked at
+    #[arg(long, value_name = "TIME", value_parser = Picos::parse, default_value = "5ms", allow_hyphen_values = true)]
+    window: Picos,
+    /// Keep the profile, its report and policy.toml in this directory
+    #[arg(long, value_name = "DIR", default_value = "caudal-break-even")]
+    out: PathBuf,
+    /// Write the policy file, with the table, here as well
+    #[arg(long, value_name = "FILE")]
+    policy_file: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &BreakEvenArgs, global: &Global) -> miette::Result<ExitCode> {
+    let options = Options { overrides: args.set.clone(), ..Options::default() };
+    let point = one(&File::read_with(&args.file, &options)?)?;
+    let question = ProfileQuestion {
+        workload: &point.workload,
+        system: &point.system,
+        costs: &point.costs,
+        counts: if args.counts.is_empty() { powers(&point.system) } else { args.counts.clone() },
+        window: args.window,
+        target: &args.target,
+        measure: &point.measure,
+        quick: global.quick,
+    };
+    make_dir(&args.out)?;
+    args.policy_file.as_deref().map_or(Ok(()), writable)?;
+    let bar = Progress::new(global, 100, "profiling");
+    let all = question.requests_about();
+    let progress = |progress: caudal_tune::Progress| {
+        bar.requests(progress.requests);
+        bar.set_done((100.0 * bar.requests_done() as f64 / all as f64).min(99.0) as u64);
+    };
+    let host = Host { threads: global.threads, stop: &global.stop, progress: &progress };
+    let found = profile(&question, &host);
+    bar.finish();
+    let found = found.map_err(|error| match error {
+        TuneError::Interrupted => Interrupted(": nothing is known yet".to_owned()).into(),
+        error => miette!("{error}"),
+    })?;
+    let policy = policy(&point, &found, &args.target);
+    if global.json {
+        outln!("{}", serde_json::to_string(&found).into_diagnostic()?);
+    } else {
+        out!("{}", shown(&args.target, &found));
+    }
+    let json = serde_json::to_string_pretty(&found).into_diagnostic()?;
+    write_whole(&args.out.join("break-even.json"), &(json + "\n"))?;
+    write_whole(&args.out.join("policy.toml"), &policy)?;
+    let report = report(args, &point, &found, policy.clone());
+    write_whole(&args.out.join("report.html"), &report.to_html())?;
+    args.policy_file.as_deref().map_or(Ok(()), |path: &Path| write_whole(path, &policy))?;
+    errln!("wrote {}", args.out.join("report.html").display());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The only point of `file`, whatever its load.
+fn one(file: &File) -> miette::Result<Point> {
+    let points = file.points()?;
+    match <[Point; 1]>::try_from(points) {
+        Ok([point]) => Ok(point),
+        Err(points) => Err(miette!(
+            help = "leave one number of each list, as in --set workload.load=0.5",
+            "the file asks for {} points, one core of one system is profiled",
+            points.len()
+        )),
+    }
+}
+
+/// 1, 2, 4, ... and all.
+fn powers(system: &System) -> Vec<u32> {
+    let most = system.contexts.as_ref().map_or(1, |contexts| contexts.count);
+    let below = (0..5).map(|power| 1 << power).take_while(|&count| count < most);
+    below.chain([most]).collect()
+}
+
+fn policy(point: &Point, found: &Profile, target: &LatencyStatistic) -> String {
+    let contexts = point.system.contexts.clone().unwrap_or_default();
+    let contexts = ContextsConfig { adaptation: Some(found.adaptation), ..contexts };
+    let system = System { contexts: Some(contexts), ..point.system.clone() };
+    write_policy(&system, &point.costs, &format!("As many contexts as keep the {target} shortest at each rate."))
+}
+
+fn value(target: &LatencyStatistic, ns: f64) -> String {
+    if target.slowdown { digits(ns) } else { time(ns) }
+}
+
+/// `1.25 M/s`
+fn rate(per_s: f64) -> String {
+    Unit::PerSecond.show(per_s)
+}
+
+/// What is best, in a sentence a stretch.
+fn sentences(found: &Profile) -> Vec<String> {
+    let best = &found.adaptation.contexts;
+    let contexts = |count: u32| format!("{count} context{}", if count == 1 { "" } else { "s" });
+    if best.len() == 1 {
+        return vec![format!("{} at all rates.", contexts(best[0]))];
+    }
+    let ends = |per_s: &caudal_stats::Estimate| match per_s.high.is_finite() {
+        true => format!("certainly not before {}, certainly from {} on", rate(per_s.low), rate(per_s.high)),
+        false => format!("certainly not before {}", rate(per_s.low)),
+    };
+    let step = |it: &caudal_tune::break_even::BreakEven| {
+        format!("{} from {} a core on ({}).", contexts(it.to), rate(it.per_s.estimate), ends(&it.per_s))
+    };
+    std::iter::once(format!("{} at low rates.", contexts(best[0])))
+        .chain(found.break_even.iter().map(step))
+        .collect()
+}
+
+fn shown(target: &LatencyStatistic, found: &Profile) -> String {
+    let mut head = vec![format!("{target} of a core at")];
+    head.extend(found.curves.iter().map(|curve| format!("{} active", curve.contexts)));
+    let head: Vec<&str> = head.iter().map(String::as_str).collect();
+    let mut table = Table::new(&head);
+    for (at, point) in found.curves[0].points.iter().enumerate() {
+        let cell = |curve: &Curve| match &curve.points[at] {
+            point if point.overloaded => "overload".to_owned(),
+            point => estimate(&point.target, |ns| value(target, ns)),
+        };
+        let mut row = vec![rate(point.rate_per_s)];
+        row.extend(found.curves.iter().map(cell));
+        table.row(row);
+    }
+    let adaptation = serde_json::to_value(found.adaptation).unwrap_or_default();
+    format!(
+        "{table}\n{}\n\nadaptation = {{ window = {}, contexts = {}, break_even_per_s = {} }}\n",
+        sentences(found).join("\n"),
+        adaptation["window"],
+        adaptation["contexts"],
+        adaptation["break_even_per_s"]
+    )
+}
+
+fn report(args: &BreakEvenArgs, point: &Point, found: &Profile, policy_toml: String) -> Report {
+    let unit = if args.target.slowdown { Unit::Times } else { Unit::Nanoseconds };
+    let across = Axis::new("Requests of a core", Unit::PerSecond, Spread::Linear);
+    let mut plot = Plot::new("", across, Axis::new(args.target.to_string(), unit, Spread::Log));
+    for curve in &found.curves {
+        let dot = |point: &caudal_tune::break_even::LoadPoint| {
+            Dot::new(point.rate_per_s, point.target.estimate).within(point.target.low, point.target.high)
+        };
+        let carried = curve.points.iter().filter(|point| !point.overloaded);
+        plot.series.push(Series::line(&format!("{} active", curve.contexts), carried.map(dot).collect()));
+    }
+    let upright = |it: &caudal_tune::break_even::BreakEven| Level {
+        at: it.per_s.estimate,
+        label: format!("{} to {}", it.from, it.to),
+    };
+    plot.uprights = found.break_even.iter().map(upright).collect();
+    let sentences = sentences(found);
+    Report {
+        title: "Caudal break-even: contexts of a core".to_owned(),
+        question: format!(
+            "How many contexts of a core of {} keep the {} shortest at which rate?",
+            point.system.name, args.target
+        ),
+        answer: Some(Answer {
+            headline: sentences.join(" "),
+            sentences: vec!["All numbers of contexts saw the same requests.".to_owned()],
+            policy_toml,
+            system: None,
+        }),
+        charts: Some(vec![Chart::single(
+            &format!("{} along the rate", args.target),
+            "Lower is better. Dashed: where one number of contexts becomes better than the one before.",
+            vec![plot],
+        )]),
+        provenance: vec![
+            ("version".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
+            ("seed".to_owned(), point.measure.seed.to_string()),
+            ("simulated requests".to_owned(), found.simulated.to_string()),
+        ],
+        ..Report::default()
+    }
+}
