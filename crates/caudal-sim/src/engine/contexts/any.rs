@@ -86,6 +86,10 @@ impl Discipline for Queued {
         each!(self, it => it.on_workers(count));
     }
 
+    fn on_gone(&mut self, now: Instant, worker: WorkerId, pool: &mut impl Pool) {
+        each!(self, it => it.on_gone(now, worker, pool));
+    }
+
     fn tie(&self, seat: u32) -> u64 {
         each!(self, it => it.tie(seat))
     }

@@ -195,6 +195,7 @@ impl<D: Discipline, M: Machine, O: Sink, const LEVELS: u32> Contexts<D, M, O, LE
                 worker
             } else {
                 self.at_side();
+                self.check_promises();
                 continue;
             };
             self.at_worker(worker);
@@ -526,12 +527,16 @@ impl<D: Discipline, M: Machine, O: Sink, const LEVELS: u32> Contexts<D, M, O, LE
     #[cold]
     fn switch_off(&mut self, worker: usize) {
         self.site.tree.set(worker, NEVER);
-        self.switch_off_idle(worker);
         self.site.set_active(worker, false);
+        self.switch_off_idle(worker);
     }
 
     fn switch_off_idle(&mut self, worker: usize) {
         self.site.workers[worker].phase = Phase::Off;
-        self.doors[self.site.workers[worker].pool as usize].open -= 1;
+        let (pool, now) = (self.site.workers[worker].pool as usize, Instant(self.site.now_ps));
+        let door = &mut self.doors[pool];
+        door.open -= 1;
+        let mut view = View { site: &mut self.site, pool, is_last: false };
+        door.discipline.on_gone(now, WorkerId(worker as u32), &mut view);
     }
 }
