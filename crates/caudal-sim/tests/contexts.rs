@@ -217,11 +217,38 @@ fn virtual_contexts_keep_further_requests_outside() {
     let two = ContextsConfig { virtual_contexts: Some(2), ..contexts(&[1.0]) };
     assert_eq!(
         scene((3_000, &arrivals), two, sharing, Costs::FREE),
-        [5_000, 6_000, 9_000],
-        "the third waits"
+        [5_000, 7_000, 9_000],
+        "the third waits, and has the first turn when it comes in"
     );
     let one = ContextsConfig { virtual_contexts: Some(1), ..contexts(&[1.0]) };
     assert_eq!(scene((3_000, &arrivals), one, sharing, Costs::FREE), [3_000, 6_000, 9_000]);
+}
+
+#[test]
+fn who_comes_in_for_one_that_has_completed_finds_its_context_undecided() {
+    let lanes = DisciplineConfig::IsqdSita(lanes(&[1_000], &[2, 1]));
+    let config = ContextsConfig { virtual_contexts: Some(4), ..contexts(&free(3)) };
+    // 3: the fourth request takes the context of the third, to 4, and waits in the second lane from then on. 5: the fifth
+    // finds all virtual contexts taken. 10: the first one completes, and the fifth comes in. The second lane has more
+    // than its one context, so that of the first is the fifth's, and nobody has to be interrupted for it.
+    let ready = scenery((10_000, &[0, 100, 200, 3_000, 5_000]), config, lanes, Costs::FREE);
+    let (begun, stopped) = turns(&ready);
+    assert_eq!(begun.iter().find(|(number, _)| *number == 4), Some(&(4, 10_000)), "{begun:?}");
+    assert_eq!(stopped.iter().filter(|(_, at_ns)| *at_ns == 10_000).count(), 0, "{stopped:?}");
+    assert_eq!(ready.inspect(|_| true), None);
+}
+
+#[test]
+fn who_comes_in_interrupts_if_the_free_context_is_due_elsewhere() {
+    // Three lanes of one context each; requests of 10 us reach the last lane after 2 us.
+    let lanes = DisciplineConfig::IsqdSita(lanes(&[1_000, 2_000], &[1, 1, 1]));
+    let config = ContextsConfig { virtual_contexts: Some(5), ..contexts(&free(3)) };
+    for seed in 0..40 {
+        let mut arrivals: Vec<u64> = (0..30).map(|n| n * 1_700 + (n * n * seed * 131) % 1_900).collect();
+        arrivals.sort_unstable();
+        let ready = scenery((10_000, &arrivals), config.clone(), lanes, Costs::FREE);
+        assert_eq!(ready.inspect(|_| true), None, "seed {seed}");
+    }
 }
 
 #[test]

@@ -23,7 +23,8 @@ pub struct Decoupled<const INTERRUPTIBLE: bool> {
     lanes: Lanes,
     cutoffs: Cutoffs,
     entries: Entries,
-    /// The seat of a worker that stops by itself now, before it is seen whom the last arrivals interrupt.
+    /// The seat of a worker that decides what to do before it is seen whom the last arrivals interrupt: its task stops by
+    /// itself now, or has completed.
     due: Option<u32>,
 }
 
@@ -121,6 +122,18 @@ impl<const INTERRUPTIBLE: bool> Discipline for Decoupled<INTERRUPTIBLE> {
         }
         if INTERRUPTIBLE {
             self.interrupt(pool);
+        }
+    }
+
+    /// A server that is free is like one that idles at lane 0: nobody is interrupted before it has chosen.
+    fn on_successor(&mut self, now: Instant, task: TaskId, free: WorkerId, pool: &mut impl Pool) {
+        if pool.idle().is_some() {
+            return self.on_arrival(now, task, pool);
+        }
+        let entry = self.entries.enter();
+        pool.enqueue_by(task, 0, entry);
+        if INTERRUPTIBLE {
+            self.due = Some(pool.seat(free));
         }
     }
 

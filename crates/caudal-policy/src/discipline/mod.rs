@@ -157,6 +157,11 @@ pub trait Discipline {
     }
     /// A new task.
     fn on_arrival(&mut self, now: Instant, task: TaskId, pool: &mut impl Pool);
+    /// A new task that waited for the task of `free` to complete: that worker decides next, by `on_free` or
+    /// [`on_gone`](Discipline::on_gone).
+    fn on_successor(&mut self, now: Instant, task: TaskId, _free: WorkerId, pool: &mut impl Pool) {
+        self.on_arrival(now, task, pool);
+    }
     /// `worker` has nothing to run. Leaving it so is allowed: it rests, and may steal.
     fn on_free(&mut self, now: Instant, worker: WorkerId, pool: &mut impl Pool);
     /// `task` has stopped on `worker`.

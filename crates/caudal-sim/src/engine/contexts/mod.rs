@@ -424,11 +424,10 @@ impl<D: Discipline, M: Machine, O: Sink, const LEVELS: u32> Contexts<D, M, O, LE
         if done {
             self.doors[pool].discipline.on_completed(now, id, TaskId(task), &mut view);
             self.site.complete(worker, task);
-            self.become_free(worker);
             if M::SHARED {
-                self.next_from_outside(pool);
+                self.next_from_outside(pool, id);
             }
-            return;
+            return self.become_free(worker);
         }
         view.site.lanes[pool].resumed = false;
         self.doors[pool].discipline.on_stopped(now, id, TaskId(task), why, &mut view);
@@ -447,13 +446,16 @@ impl<D: Discipline, M: Machine, O: Sink, const LEVELS: u32> Contexts<D, M, O, LE
         self.site.schedule(worker, due_ps);
     }
 
-    /// A virtual context is free again.
-    fn next_from_outside(&mut self, pool: usize) {
+    /// A virtual context is free again: who waits for it comes in before `free`, whose task has completed, chooses.
+    fn next_from_outside(&mut self, pool: usize, free: WorkerId) {
         let door = &mut self.doors[pool];
-        match door.outside.pop_front() {
-            Some(task) => self.admit(task, pool),
-            None => door.admitted -= 1,
-        }
+        let Some(task) = door.outside.pop_front() else {
+            door.admitted -= 1;
+            return;
+        };
+        let now = Instant(self.site.now_ps);
+        let mut view = View { site: &mut self.site, pool, is_last: false };
+        door.discipline.on_successor(now, TaskId(task), free, &mut view);
     }
 
     /// `worker` is between tasks: it runs its pool's next one, or idles.
