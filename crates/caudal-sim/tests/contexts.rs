@@ -3,6 +3,8 @@
 
 mod common;
 
+use std::collections::BTreeSet;
+
 use caudal_config::{ContextsConfig, Costs, Pools, System};
 use caudal_policy::contexts::LoadAdaptationConfig;
 use caudal_policy::discipline::lanes::Broken;
@@ -249,6 +251,25 @@ fn who_comes_in_interrupts_if_the_free_context_is_due_elsewhere() {
         let ready = scenery((10_000, &arrivals), config.clone(), lanes, Costs::FREE);
         assert_eq!(ready.inspect(|_| true), None, "seed {seed}");
     }
+}
+
+#[test]
+fn virtual_contexts_are_those_of_a_core() {
+    // Eight requests at once; who has begun is served in turns of 1 us, of the context's 4 us.
+    let sharing =
+        ProcessorSharingConfig { quantum: Picos::from_micros(1), ..ProcessorSharingConfig::default() };
+    let sharing = DisciplineConfig::ProcessorSharing(sharing);
+    let begun_at_once = |cores: u32, pools: Pools, most: u32| {
+        let config = ContextsConfig { virtual_contexts: Some(most), ..contexts(&free(2)) };
+        let mut ready = scenery((4_000, &[0; 24]), config, sharing, Costs::FREE);
+        ready.system = System { cores, cores_allocated: cores, pools, ..ready.system };
+        // Nobody completes before 4 us; by then all that may begin have had a turn.
+        let begun = turns(&ready).0.into_iter().filter(|(_, at_ns)| *at_ns < 4_000);
+        begun.map(|(number, _)| number).collect::<BTreeSet<u64>>().len()
+    };
+    assert_eq!(begun_at_once(1, Pools::PerCore, 3), 3, "a core");
+    assert_eq!(begun_at_once(2, Pools::Equal(1), 3), 6, "a pool of two cores");
+    assert_eq!(begun_at_once(1, Pools::Equal(2), 3), 4, "two pools of a core: two each");
 }
 
 #[test]
