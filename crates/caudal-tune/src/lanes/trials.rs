@@ -179,3 +179,35 @@ impl<'a> Trials<'a> {
         Ok(results)
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use caudal_config::File;
+    use caudal_sim::experiment::Quantity;
+
+    use super::*;
+
+    /// Trials of one queue of two servers, with the p99 as their target.
+    pub(crate) fn with_trials<T>(judge: impl FnOnce(&Trials<'_>) -> T) -> T {
+        let text = "[workload]\nservice = \"exp-1us\"\n[system]\ncores = 2";
+        let workload = File::parse(text, "test.toml").expect("a file").workload.expect("a workload");
+        let target = Quantity { class: None, slowdown: false, percentile: Some(99.0) };
+        let stop = AtomicBool::new(false);
+        judge(&Trials::new(
+            (Family::SqdSita, Costs::FREE),
+            ([workload.service.clone(), workload.service.clone()], &workload.arrivals, 1e6),
+            Objective { target, limits: Vec::new(), confidence: 0.95 },
+            (&Measure::default(), 2, true),
+            Hands { threads: 1, stop: &stop, progress: &|_| {} },
+        ))
+    }
+
+    /// Results of a short trial, whose values may be replaced.
+    pub(crate) fn mould() -> Results {
+        with_trials(|trials| {
+            let mut one = Contender::new(Layout::single(2));
+            trials.advance(&mut one, 0, 1).expect("nobody stops it");
+            one.last().expect("it was simulated").clone()
+        })
+    }
+}
