@@ -1,5 +1,7 @@
 //! A race: who is certainly behind drops out, the rest run on.
 
+use caudal_policy::Picos;
+use caudal_sim::experiment::Results;
 use serde::{Deserialize, Serialize};
 
 use super::layout::Layout;
@@ -81,33 +83,51 @@ fn advance(trials: &Trials<'_>, runners: &mut [Contender], round: usize) -> Resu
     work.into_iter().try_for_each(|(_, done)| done)
 }
 
-/// The best of `runners` after `round`: no other is certainly better; of those, the one with the shortest target.
+/// The best of `runners` after `round`: the one than which the fewest others are certainly better; of several, the one
+/// with the best estimates. What is certain is not transitive (one may be certainly better than a second, and neither of them
+/// different from a third), so it is not looked for in one pass, whose end would depend on where it began.
 fn lead(trials: &Trials<'_>, runners: &[Contender], round: usize) -> Option<usize> {
-    let at = |index: usize| runners[index].rounds.get(round);
-    let mut best: Option<usize> = None;
-    for index in (0..runners.len()).filter(|&index| at(index).is_some_and(|results| !results.overloaded)) {
-        let better = |than: usize| match trials.objective.order(at(index).unwrap(), at(than).unwrap()) {
-            Order::Better => true,
-            Order::Worse => false,
-            Order::Same => score(trials, &runners[index], round) < score(trials, &runners[than], round),
-        };
-        if best.is_none_or(better) {
-            best = Some(index);
+    let at = |index: usize| runners[index].rounds.get(round).filter(|results| !results.overloaded);
+    let mut ranked: Vec<_> = (0..runners.len())
+        .filter_map(|index| Some((score(trials, at(index)?), name(&runners[index].layout), index)))
+        .collect();
+    ranked.sort_unstable();
+    let ranked: Vec<usize> = ranked.into_iter().map(|(.., index)| index).collect();
+    let loses = |own: usize, other: usize| {
+        at(own).zip(at(other)).is_some_and(|(own, other)| trials.objective.order(own, other) == Order::Worse)
+    };
+    fewest_losses(&ranked, loses)
+}
+
+/// Of `ranked`, the one that loses against the fewest others; of several, the first.
+fn fewest_losses(ranked: &[usize], loses: impl Fn(usize, usize) -> bool) -> Option<usize> {
+    let mut best = None;
+    let mut fewest = usize::MAX;
+    for &own in ranked {
+        // No more than it takes to know that it is not the one; nearly always the first has none.
+        let losses = ranked.iter().filter(|&&other| other != own && loses(own, other)).take(fewest).count();
+        if losses < fewest {
+            (best, fewest) = (Some(own), losses);
         }
     }
     best
 }
 
-/// For an order among those that are not certainly different.
-fn score(trials: &Trials<'_>, runner: &Contender, round: usize) -> (u64, u64) {
-    let Some(results) = runner.rounds.get(round) else { return (u64::MAX, u64::MAX) };
+/// For an order among those that are not certainly different: by how much a limit is missed, the target, the slowdown.
+fn score(trials: &Trials<'_>, results: &Results) -> [u64; 3] {
     let value = |quantity| results.estimate(quantity, trials.objective.confidence).estimate;
     // Steps of a percent, so that what can not be told apart is told apart by the slowdown.
     let step = |value: f64| match value.is_nan() {
         true => u64::MAX,
         false => (value.max(1e-9).ln() * 100.0).round() as i64 as u64 ^ (1 << 63),
     };
-    (step(value(&trials.objective.target)), value(&slowdown()).to_bits())
+    let missed = step(trials.objective.missed(results).by);
+    [missed, step(value(&trials.objective.target)), value(&slowdown()).to_bits()]
+}
+
+/// Tells layouts apart that nothing else does.
+fn name(layout: &Layout) -> (&[u32], &[Picos]) {
+    (&layout.reservations, &layout.cutoffs)
 }
 
 fn stays(trials: &Trials<'_>, runner: &Contender, other: &Contender, round: usize) -> bool {
@@ -143,5 +163,62 @@ pub(crate) fn summary(trials: &Trials<'_>, contender: &Contender) -> Tried {
         slowdown: value(&slowdown()),
         preemptions: steady.map(preemptions),
         refused: contender.refused.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use caudal_stats::{Histogram, Replicated};
+
+    use super::*;
+    use crate::lanes::trials::tests::{mould, with_trials};
+
+    fn replicated(values: impl Fn(u32) -> u64) -> Replicated {
+        let mut all = Replicated::default();
+        for run in 0..16 {
+            let mut one = Histogram::default();
+            (0..10).for_each(|_| one.record(values(run)));
+            all.push(&one);
+        }
+        all
+    }
+
+    fn contender(base: &Results, servers: u32, p99_ns: u64, slowdown: impl Fn(u32) -> u64) -> Contender {
+        let mut results = base.clone();
+        results.all.latency_ps = replicated(|_| p99_ns * 1_000);
+        results.all.slowdown = replicated(|run| slowdown(run) * 1_024);
+        Contender { rounds: vec![results], ..Contender::new(Layout::single(servers)) }
+    }
+
+    #[test]
+    fn who_leads_does_not_depend_on_the_order_of_the_runners() {
+        let base = mould();
+        // All are alike in the target, the third a little longer. It is certainly better than the first by its slowdown;
+        // the second, of which little is known, differs from neither.
+        let runners = [
+            contender(&base, 1, 100_710, |_| 100),
+            contender(&base, 2, 101_000, |run| if run.is_multiple_of(3) { 300 } else { 30 }),
+            contender(&base, 3, 101_600, |_| 50),
+        ];
+        with_trials(|trials| {
+            let order =
+                |a: usize, b: usize| trials.objective.order(&runners[a].rounds[0], &runners[b].rounds[0]);
+            assert_eq!([order(2, 0), order(1, 0), order(1, 2)], [Order::Better, Order::Same, Order::Same]);
+            for [a, b, c] in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+                let turned = [a, b, c].map(|index: usize| runners[index].clone());
+                let leader = lead(trials, &turned, 0).expect("nobody is overloaded");
+                assert_eq!(turned[leader].layout.servers(), 2, "{a} {b} {c}");
+            }
+        });
+    }
+
+    #[test]
+    fn where_all_lose_the_fewest_losses_lead() {
+        // 0 loses against 1, 1 against 2, 2 against 0, and 0 against 3 as well.
+        let losses = [(0, 1), (1, 2), (2, 0), (0, 3), (3, 1), (3, 2)];
+        let loses = |own: usize, other: usize| losses.contains(&(own, other));
+        assert_eq!(fewest_losses(&[0, 1, 2, 3], loses), Some(1));
+        assert_eq!(fewest_losses(&[3, 2, 0, 1], loses), Some(2), "the first of two with one loss");
+        assert_eq!(fewest_losses(&[], loses), None);
     }
 }
