@@ -53,7 +53,9 @@ fn headline(question: &LanesQuestion, answer: &LanesAnswer) -> String {
         Verdict::OneQueue if answer.interrupted => {
             "One queue is the best so far: the search was interrupted".to_owned()
         }
-        Verdict::OneQueue if !tried => format!("One queue: there is nothing else to try{with}"),
+        Verdict::OneQueue if !tried && !answer.cut_short => {
+            format!("One queue: there is nothing else to try{with}")
+        }
         Verdict::OneQueue if answer.cut_short => {
             format!(
                 "One queue: nothing that makes {target} certainly shorter was found before the budget ended{with}"

@@ -33,18 +33,41 @@ pub(crate) struct Raced {
     pub(crate) leader: Option<Contender>,
     /// Is it better than the one that they ran against?
     pub(crate) better: bool,
+    /// Did the budget keep some from running, or from running on?
+    pub(crate) cut_short: bool,
 }
 
-/// Runs `layouts` against one another and against `incumbent`.
+/// Runs `layouts` against one another and against `incumbent`, on `budget` requests at most. Where not all can run on those,
+/// the best guesses do.
 pub(crate) fn race(
     trials: &Trials<'_>,
     incumbent: &mut Contender,
     layouts: Vec<Layout>,
+    budget: u64,
 ) -> Result<Raced, TuneError> {
-    let mut runners: Vec<Contender> = layouts.into_iter().map(Contender::new).collect();
-    let mut tried = Vec::new();
+    let enter = |layout: Layout| Contender { refused: trials.refusal(&layout), ..Contender::new(layout) };
+    let mut runners: Vec<Contender> = layouts.into_iter().map(enter).collect();
+    let mut raced = Raced { tried: Vec::new(), leader: None, better: false, cut_short: false };
     let mut leader = None;
+    let begun = trials.simulated();
     for round in 0..ROUNDS.len() {
+        let left = budget.saturating_sub(trials.simulated() - begun);
+        if let Some(fit) = too_many(trials, (&runners, incumbent), round, left) {
+            raced.cut_short = true;
+            match round.checked_sub(1) {
+                None if fit == 0 => return Ok(raced),
+                Some(before) if fit == 0 => {
+                    leader = lead(trials, &runners, before);
+                    break;
+                }
+                _ => {}
+            }
+            let kept = best_few(trials, &runners, round, fit);
+            let (stay, go) = split(runners, &kept);
+            // Who has not run at all was not tried.
+            raced.tried.extend(go.iter().filter(|_| round > 0).map(|runner| summary(trials, runner)));
+            runners = stay;
+        }
         advance(trials, &mut runners, round)?;
         trials.advance(incumbent, round, trials.threads)?;
         leader = lead(trials, &runners, round);
@@ -53,25 +76,62 @@ pub(crate) fn race(
             stays(trials, runner, &runners[first], round) && stays(trials, runner, incumbent, round)
         };
         let kept: Vec<bool> = runners.iter().map(keep).collect();
-        let last = round + 1 == ROUNDS.len();
-        let alone = kept.iter().filter(|&&kept| kept).count() == 0;
-        if last || alone {
+        if round + 1 == ROUNDS.len() || !kept.contains(&true) {
             break;
         }
-        let mut index = 0;
-        let moved = |_: &Contender| {
-            index += 1;
-            kept[index - 1]
-        };
-        let (stay, go): (Vec<_>, Vec<_>) = runners.into_iter().partition(moved);
-        tried.extend(go.iter().map(|runner| summary(trials, runner)));
+        let (stay, go) = split(runners, &kept);
+        raced.tried.extend(go.iter().map(|runner| summary(trials, runner)));
         runners = stay;
         leader = None;
     }
-    tried.extend(runners.iter().map(|runner| summary(trials, runner)));
-    let leader = leader.map(|first| runners.swap_remove(first));
-    let better = leader.as_ref().is_some_and(|leader| beats(trials, leader, incumbent));
-    Ok(Raced { tried, leader, better })
+    raced.tried.extend(runners.iter().map(|runner| summary(trials, runner)));
+    raced.leader = leader.map(|first| runners.swap_remove(first));
+    raced.better = raced.leader.as_ref().is_some_and(|leader| beats(trials, leader, incumbent));
+    Ok(raced)
+}
+
+/// How many of `runners` can run a round on `left` requests, beside the incumbent; none if all can.
+fn too_many(
+    trials: &Trials<'_>,
+    (runners, incumbent): (&[Contender], &Contender),
+    round: usize,
+    left: u64,
+) -> Option<usize> {
+    let costs = runners.iter().filter(|it| it.refused.is_none()).map(|it| trials.cost(it, round));
+    let left = left.saturating_sub(trials.cost(incumbent, round));
+    if costs.clone().sum::<u64>() <= left {
+        return None;
+    }
+    let each = costs.max().unwrap_or(0).max(1);
+    // A first round leaves as much for the next ones as it takes, so that something can be certain in the end.
+    let left = if round == 0 { (left / 2).max(each.min(left)) } else { left };
+    Some((left / each) as usize)
+}
+
+/// Which of `runners` are the best `fit`, by the round before, or by a guess; who is refused stays, it costs nothing.
+fn best_few(trials: &Trials<'_>, runners: &[Contender], round: usize, fit: usize) -> Vec<bool> {
+    let best = round
+        .checked_sub(1)
+        .map_or_else(|| guessed(trials, runners), |before| ranked(trials, runners, before));
+    let mut kept: Vec<bool> = runners.iter().map(|runner| runner.refused.is_some()).collect();
+    best.into_iter().take(fit).for_each(|index| kept[index] = true);
+    kept
+}
+
+/// Before anything is known of them: the less the fullest lane has to do, the better.
+fn guessed(trials: &Trials<'_>, runners: &[Contender]) -> Vec<usize> {
+    let runs = |&index: &usize| runners[index].refused.is_none();
+    let busy = |index: usize| trials.fullest(&runners[index].layout).map_or(0.0, |lane| lane.busy);
+    let mut guesses: Vec<(f64, usize)> =
+        (0..runners.len()).filter(runs).map(|index| (busy(index), index)).collect();
+    guesses.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    guesses.into_iter().map(|(_, index)| index).collect()
+}
+
+/// Those of `runners` to keep, and the others, in their order.
+fn split(runners: Vec<Contender>, kept: &[bool]) -> (Vec<Contender>, Vec<Contender>) {
+    let mut kept = kept.iter();
+    runners.into_iter().partition(|_| kept.next().copied().unwrap_or(false))
 }
 
 fn advance(trials: &Trials<'_>, runners: &mut [Contender], round: usize) -> Result<(), TuneError> {
@@ -87,16 +147,23 @@ fn advance(trials: &Trials<'_>, runners: &mut [Contender], round: usize) -> Resu
 /// with the best estimates. What is certain is not transitive (one may be certainly better than a second, and neither of them
 /// different from a third), so it is not looked for in one pass, whose end would depend on where it began.
 fn lead(trials: &Trials<'_>, runners: &[Contender], round: usize) -> Option<usize> {
+    ranked(trials, runners, round).first().copied()
+}
+
+/// Who keeps up: the leader, then the others by their estimates.
+fn ranked(trials: &Trials<'_>, runners: &[Contender], round: usize) -> Vec<usize> {
     let at = |index: usize| runners[index].rounds.get(round).filter(|results| !results.overloaded);
     let mut ranked: Vec<_> = (0..runners.len())
         .filter_map(|index| Some((score(trials, at(index)?), name(&runners[index].layout), index)))
         .collect();
     ranked.sort_unstable();
-    let ranked: Vec<usize> = ranked.into_iter().map(|(.., index)| index).collect();
+    let mut ranked: Vec<usize> = ranked.into_iter().map(|(.., index)| index).collect();
     let loses = |own: usize, other: usize| {
         at(own).zip(at(other)).is_some_and(|(own, other)| trials.objective.order(own, other) == Order::Worse)
     };
-    fewest_losses(&ranked, loses)
+    let leader = fewest_losses(&ranked, loses);
+    ranked.sort_by_key(|&index| Some(index) != leader);
+    ranked
 }
 
 /// Of `ranked`, the one that loses against the fewest others; of several, the first.

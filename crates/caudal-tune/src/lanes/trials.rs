@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use caudal_config::{Costs, Measure, System, WarmUp};
 use caudal_sim::experiment::{Crew, Experiment, ExperimentError, Judged, Results};
-use caudal_sim::lanes::lane_loads;
+use caudal_sim::lanes::{LaneLoad, lane_loads};
 use caudal_sim::steady::{FULL, Overheads};
 use caudal_workload::{Arrivals, Service};
 
@@ -53,6 +53,8 @@ pub(crate) struct Trials<'a> {
     pub(crate) costs: Costs,
     pub(crate) objective: Objective,
     measure: Measure,
+    /// Requests of a replication, those of the warm-up included.
+    replication: u64,
     pub(crate) threads: usize,
     pub(crate) stop: &'a AtomicBool,
     progress: &'a (dyn Fn(u64) + Sync),
@@ -84,6 +86,7 @@ impl<'a> Trials<'a> {
             costs,
             objective,
             measure: measure.clone(),
+            replication: 0,
             threads: hands.threads,
             stop: hands.stop,
             progress: hands.progress,
@@ -93,11 +96,10 @@ impl<'a> Trials<'a> {
         let single = family.system(&Layout::single(servers));
         let lengths = trials.experiment(&single, &trials.measure).lengths(Overheads::default());
         let measured = lengths.measured.clamp(if quick { MEASURED.1 } else { MEASURED.0 }, MEASURED.2) as u64;
-        trials.measure = Measure {
-            warm_up: WarmUp::Requests((lengths.warm_up as u64).clamp(measured / 4, measured)),
-            requests: Some(measured),
-            ..trials.measure
-        };
+        let warm_up = (lengths.warm_up as u64).clamp(measured / 4, measured);
+        trials.replication = warm_up + measured;
+        trials.measure =
+            Measure { warm_up: WarmUp::Requests(warm_up), requests: Some(measured), ..trials.measure };
         trials
     }
 
@@ -119,14 +121,25 @@ impl<'a> Trials<'a> {
         }
     }
 
-    /// Why a simulation of `layout` could not show anything good.
-    pub(crate) fn refusal(&self, layout: &Layout) -> Option<String> {
+    /// Requests that it takes to bring `contender` up to the round of this number.
+    pub(crate) fn cost(&self, contender: &Contender, round: usize) -> u64 {
+        let done = contender.rounds.len().checked_sub(1).map_or(0, |last| ROUNDS[last]);
+        u64::from(ROUNDS[round].saturating_sub(done)) * self.replication
+    }
+
+    /// The lane of `layout` that has most to do, and the share of its servers' time that it takes.
+    pub(crate) fn fullest(&self, layout: &Layout) -> Option<LaneLoad> {
         let system = self.family.system(layout);
         // At the same load of all servers, whatever the mean of a half is.
         let whole_gap_ps = self.mean_gap_ps * self.whole.mean_ps() / self.service.mean_ps();
         let mut loads = lane_loads(&system, &self.costs, &self.service, self.mean_gap_ps);
         loads.extend(lane_loads(&system, &self.costs, &self.whole, whole_gap_ps));
-        let worst = loads.iter().max_by(|a, b| a.busy.total_cmp(&b.busy))?;
+        loads.into_iter().max_by(|a, b| a.busy.total_cmp(&b.busy))
+    }
+
+    /// Why a simulation of `layout` could not show anything good.
+    pub(crate) fn refusal(&self, layout: &Layout) -> Option<String> {
+        let worst = self.fullest(layout)?;
         (worst.busy > BUSIEST)
             .then(|| format!("lane {} would be {:.0} % busy", worst.lane, 100.0 * worst.busy))
     }
