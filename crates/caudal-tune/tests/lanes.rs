@@ -158,8 +158,30 @@ fn lanes_are_tried_under_what_may_come() {
     assert_eq!(found.drifts.len(), 2);
     for drift in &found.drifts {
         assert_eq!(drift.kept.layout.as_ref(), Some(&found.layout));
-        assert!(drift.kept.row.overloaded || drift.loss.is_some_and(|loss| loss > 0.8), "{drift:?}");
+        let loss = drift.loss.filter(|loss| loss.low <= loss.estimate && loss.estimate <= loss.high);
+        assert!(drift.kept.row.overloaded || loss.is_some_and(|loss| loss.high > 0.8), "{drift:?}");
+        assert!(!drift.halves, "nothing was measured");
     }
+}
+
+#[test]
+fn lanes_for_what_may_come_are_fitted_on_one_half_and_judged_on_the_other() {
+    let base = question("\"rocksdb-0.5\"", Family::IsqdSita, 8);
+    let drift = Drift { name: "more".to_owned(), load: 0.8, workload: base.workload.clone() };
+    let asked = LanesQuestion { drifts: vec![drift], ..base };
+    let found = answer(&asked);
+    let drift = &found.drifts[0];
+    assert!(drift.halves);
+    assert_ne!(drift.refitted.layout, drift.kept.layout, "there is something to gain");
+    let loss = drift.loss.expect("both keep up");
+    // On the same requests, the ratio is known better than both of its sides are.
+    let width = drift.kept.target.relative_half_width() + drift.refitted.target.relative_half_width();
+    assert!(loss.relative_half_width() < width && loss.estimate > 0.9, "{loss:?}");
+    assert!(found.explanation.iter().any(|line| line.contains("that those were not fitted to")));
+    // In pieces, it is the same.
+    let (pieces, _) = in_pieces(&asked);
+    assert_eq!(pieces.drifts[0].loss, drift.loss);
+    assert_eq!(text(&pieces), text(&found));
 }
 
 #[test]

@@ -37,7 +37,13 @@ fn lanes_are_found_said_written_and_can_be_simulated() {
     {
         assert!(out.contains(said), "{said}: {out}");
     }
+    assert!(out.contains("lanes made for it") && out.contains("that those were not fitted to"), "{out}");
     let kept = dir.path().join("caudal-lanes");
+    let answer = std::fs::read(kept.join("lanes.json")).expect("a file");
+    let answer: serde_json::Value = serde_json::from_slice(&answer).expect("JSON");
+    let loss = &answer["drifts"][0]["loss"];
+    let [low, estimate] = ["low", "estimate"].map(|of| loss[of].as_f64().expect("both keep up"));
+    assert!(low <= estimate, "{loss}");
     for file in [
         "lanes.json",
         "policy.toml",
@@ -50,8 +56,9 @@ fn lanes_are_found_said_written_and_can_be_simulated() {
         assert!(kept.join(file).exists(), "{file}");
     }
     let page = std::fs::read_to_string(kept.join("report.html")).expect("a page");
-    for part in ["The search", "Systems on fresh requests", "By class of requests", "ends of lanes", "up to "]
-    {
+    let parts =
+        ["The search", "Systems on fresh requests", "By class of requests", "When the workload changes"];
+    for part in parts.into_iter().chain(["ends of lanes", "up to "]) {
         assert!(page.contains(part), "{part}");
     }
     // The file that comes out is one that goes in.

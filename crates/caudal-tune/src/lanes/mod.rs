@@ -157,10 +157,7 @@ pub fn find(
     journal: &dyn Journal,
 ) -> Result<LanesAnswer, TuneError> {
     question.check()?;
-    let halves = question.workload.service.halves(hash(question.measure.seed, HALVES));
-    let whole = || [question.workload.service.clone(), question.workload.service.clone()];
-    let shared_out = halves.is_some();
-    let [fit, fresh] = halves.unwrap_or_else(whole);
+    let ([fit, fresh], shared_out) = halves(&question.workload.service, question.measure.seed);
     let progress = |requests: u64| (host.progress)(Progress { phase: Phase::Tuning, requests });
     let hands = Hands { threads: host.threads.max(1), stop: host.stop, progress: &progress };
     let (steps, best, cut_short) =
@@ -192,6 +189,13 @@ pub fn find(
     answer.limits = kept(question, &answer);
     explain::explain(question, &mut answer);
     Ok(answer)
+}
+
+/// Service times to fit to and to judge on: halves of measured values, if there are any, and then `true`.
+fn halves(service: &Service, seed: u64) -> ([Service; 2], bool) {
+    let halves = service.halves(hash(seed, HALVES));
+    let shared_out = halves.is_some();
+    (halves.unwrap_or_else(|| [service.clone(), service.clone()]), shared_out)
 }
 
 /// The climb alone, without a judge: for a plan that judges by itself. On all of the workload's service times.
@@ -336,7 +340,8 @@ fn judge(
         answer.judged.push(court.judge(case, journal, (JUDGING, entry))?);
     }
     if answer.layout.lanes() > 1 {
-        answer.against_one_queue = versus(question, &court, &own, journal, cases.len())?;
+        let pair = [&own, &one_queue(question)];
+        answer.against_one_queue = versus(question, &court, pair, journal, (JUDGING, cases.len()))?;
     }
     for (number, drift) in question.drifts.iter().enumerate() {
         let chapter = DRIFTS + 2 * number;
@@ -406,19 +411,19 @@ fn one_queue(question: &LanesQuestion) -> Case {
     Case::of(question.family, &Layout::single(question.cores), "one queue")
 }
 
-/// The answer over one queue, by paired replications.
+/// The first over the second, by paired replications; the result is kept in `journal` under `place`.
 fn versus(
     question: &LanesQuestion,
     court: &Court<'_>,
-    own: &Case,
+    [own, other]: [&Case; 2],
     journal: &dyn Journal,
-    entry: usize,
+    place: (usize, usize),
 ) -> Result<Option<Versus>, TuneError> {
-    let known = journal.recall(JUDGING, entry).map(|entry| entry["versus"].clone());
+    let known = journal.recall(place.0, place.1).map(|entry| entry["versus"].clone());
     if let Some(known) = known.and_then(|known| serde_json::from_value(known).ok()) {
         return Ok(known);
     }
-    let compared = court.contest(own, &one_queue(question))?;
+    let compared = court.contest(own, other)?;
     let (statistic, metric) = judged::label(&question.target);
     let ratio = |class: Option<&String>, statistic: &str, metric: &str| {
         let line = compared.lines.iter().find(|line| {
@@ -432,10 +437,10 @@ fn versus(
     let found = target.zip(slowdown).filter(|_| !compared.steady.contains(&false));
     let versus = found.map(|(target, slowdown)| Versus { target, slowdown, requests: compared.requests });
     journal.keep(serde_json::json!({
-        "step": JUDGING,
-        "entry": entry,
+        "step": place.0,
+        "entry": place.1,
         "phase": "judging",
-        "system": "one queue",
+        "system": other.system.name,
         "requests": 2 * compared.requests,
         "versus": versus,
     }));
