@@ -29,6 +29,7 @@ fn question(service: &str, quick: bool) -> LanesQuestion {
         workload_name: "bench".to_owned(),
         family: Family::IsqdSita,
         cores: 8,
+        contexts: None,
         load: 0.7,
         target: LatencyStatistic::parse("p99").expect("a statistic"),
         also: Vec::new(),

@@ -20,7 +20,9 @@ pub struct ContextsConfig {
     /// straight lines between.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub throughput: Vec<f64>,
-    /// Requests that a pool can have begun at a time; further ones wait before its first lane. Without it, any number.
+    /// Virtual contexts of a core: requests that can have begun at a time; further ones wait before the first lane of their
+    /// pool. A pool of several cores has those of all of them, a pool that is a part of a core has its share, rounded up, and
+    /// at least as many as contexts. Without it, any number.
     #[serde(rename = "virtual", default, skip_serializing_if = "Option::is_none")]
     pub virtual_contexts: Option<u32>,
     /// How many contexts are active at which load; all of them without it.
@@ -48,6 +50,13 @@ impl ContextsConfig {
         self.speeds().last().copied().unwrap_or(1.0)
     }
 
+    /// Requests that a pool of so many contexts can have begun at a time, if that is limited.
+    pub fn virtual_of(&self, contexts: u32) -> Option<u32> {
+        let share =
+            |most: u32| (u64::from(most) * u64::from(contexts)).div_ceil(u64::from(self.count.max(1)));
+        self.virtual_contexts.map(|most| u32::try_from(share(most)).unwrap_or(u32::MAX).max(contexts))
+    }
+
     /// The first thing that is wrong with it, in words.
     pub fn fault(&self) -> Option<&'static str> {
         let speeds = self.speeds();
@@ -65,7 +74,7 @@ impl ContextsConfig {
             );
         }
         if self.virtual_contexts.is_some_and(|most| most < self.count) {
-            return Some("there are at least as many virtual contexts as contexts");
+            return Some("a core has at least as many virtual contexts as contexts");
         }
         match &self.adaptation {
             Some(adaptation) if adaptation.fault().is_some() || adaptation.most() > self.count => Some(
@@ -102,6 +111,19 @@ mod tests {
         assert!((speeds[2] - 1.95).abs() < 1e-12, "between 2 and 4");
         assert_eq!(ContextsConfig::of(16).most(), 2.8);
         assert!((1..=CONTEXTS_MAX).all(|count| ContextsConfig::of(count).fault().is_none()));
+    }
+
+    #[test]
+    fn virtual_contexts_are_shared_out_with_contexts() {
+        let of = |most: u32, contexts: u32| {
+            ContextsConfig { virtual_contexts: Some(most), ..ContextsConfig::of(8) }.virtual_of(contexts)
+        };
+        assert_eq!(of(32, 8), Some(32), "a core");
+        assert_eq!(of(32, 16 * 8), Some(16 * 32), "a pool of 16 cores");
+        assert_eq!([of(32, 1), of(33, 1), of(8, 1)], [4, 5, 1].map(Some), "a pool of one context");
+        assert_eq!(of(10, 3), Some(4), "three of eight");
+        assert_eq!(of(u32::MAX, 4096), Some(u32::MAX));
+        assert_eq!(ContextsConfig::of(8).virtual_of(8), None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What is written is read back equal, and nothing that is read makes the reader panic.
 
 use caudal_config::{
-    Costs, File, Host, Options, Pools, System, Variant, coherence, presets, schema, write_policy,
+    CORES_MAX, Costs, File, Host, Options, Pools, System, Variant, coherence, presets, schema, write_policy,
 };
 use caudal_policy::Picos;
 use caudal_policy::allocation::*;
@@ -20,8 +20,8 @@ fn read_back(system: &System, costs: &Costs) -> (System, Costs) {
 #[test]
 fn presets_survive_being_written() {
     for preset in presets() {
-        // As many contexts as workers there can be.
-        let most = caudal_config::CORES_MAX / preset.system(1).workers();
+        // Cores of eight contexts are as many workers each.
+        let most = CORES_MAX / preset.system(1).workers();
         for cores in [2, 16, most] {
             let (system, costs) = (preset.system(cores), preset.costs());
             assert_eq!(read_back(&system, &costs), (system, costs), "{}", preset.name);

@@ -24,8 +24,7 @@ use crate::judge::class_of;
 use crate::{Host, Phase, Progress, TuneError, crew};
 
 /// Rates that all numbers of contexts are simulated at, over what the core carries with all of them.
-const SHARES: [f64; 14] =
-    [0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95];
+const SHARES: [f64; 14] = [0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95];
 /// Halvings of the interval in which two curves cross: from a tenth of the capacity to a thousandth.
 const HALVINGS: u32 = 6;
 /// Replications, and measured requests of one: at least, at least with `quick`, at most.
@@ -124,7 +123,8 @@ pub fn profile(question: &ProfileQuestion<'_>, host: &Host<'_>) -> Result<Profil
         target: bench.value(results),
         overloaded: results.overloaded,
     };
-    let shown = |curve: &Runs| Curve { contexts: curve.count, points: curve.runs.iter().map(point).collect() };
+    let shown =
+        |curve: &Runs| Curve { contexts: curve.count, points: curve.runs.iter().map(point).collect() };
     Ok(Profile {
         curves: curves.iter().map(shown).collect(),
         adaptation: table(&steps, question.window),
@@ -189,6 +189,13 @@ fn table(steps: &[Stretch], window: Picos) -> LoadAdaptationConfig {
     }
 }
 
+/// A number of contexts at a rate, and what came of it.
+struct Asked {
+    count: u32,
+    rate_per_s: f64,
+    done: Option<Result<Results, TuneError>>,
+}
+
 /// One number of contexts along rates.
 struct Runs {
     count: u32,
@@ -214,7 +221,9 @@ impl<'a> Bench<'a> {
         let rising = counts.windows(2).all(|pair| pair[0] < pair[1]);
         let least = counts.first().copied().unwrap_or(0);
         if !rising || least == 0 || counts.len() < 2 || counts.last() > Some(&contexts.count) {
-            return Err(wrong("numbers of contexts rise, from 1 on, up to those of a core; at least two of them"));
+            return Err(wrong(
+                "numbers of contexts rise, from 1 on, up to those of a core; at least two of them",
+            ));
         }
         if workload.arrivals.natural_rate().is_some() {
             return Err(TuneError::RecordedArrivals);
@@ -294,12 +303,12 @@ impl<'a> Bench<'a> {
 
     /// All of `asked`, numbers of contexts at rates.
     fn run_all(&self, asked: &[(u32, f64)]) -> Result<Vec<Results>, TuneError> {
-        let mut work: Vec<((u32, f64), Option<Result<Results, TuneError>>)> =
-            asked.iter().map(|&place| (place, None)).collect();
-        crew::each(self.host.threads.max(1), &mut work, |((count, rate), done), threads| {
-            *done = Some(self.run(*count, *rate, threads));
+        let mut work: Vec<Asked> =
+            asked.iter().map(|&(count, rate_per_s)| Asked { count, rate_per_s, done: None }).collect();
+        crew::each(self.host.threads.max(1), &mut work, |asked, threads| {
+            asked.done = Some(self.run(asked.count, asked.rate_per_s, threads));
         });
-        work.into_iter().map(|(_, done)| done.expect("each has been worked on")).collect()
+        work.into_iter().map(|asked| asked.done.expect("each has been worked on")).collect()
     }
 
     fn curves(&self, rates: &[f64]) -> Result<Vec<Runs>, TuneError> {
@@ -307,7 +316,8 @@ impl<'a> Bench<'a> {
         let asked: Vec<(u32, f64)> =
             counts.iter().flat_map(|&count| rates.iter().map(move |&rate| (count, rate))).collect();
         let mut results = self.run_all(&asked)?.into_iter();
-        let curve = |&count: &u32| Runs { count, runs: rates.iter().copied().zip(results.by_ref()).collect() };
+        let curve =
+            |&count: &u32| Runs { count, runs: rates.iter().copied().zip(results.by_ref()).collect() };
         Ok(counts.iter().map(curve).collect())
     }
 
@@ -410,8 +420,8 @@ mod tests {
     #[test]
     fn an_interval_reaches_to_where_all_is_certain() {
         let known = [(1.0, (1.1, 1.3)), (2.0, (0.9, 1.1)), (3.0, (0.9, 1.05)), (4.0, (0.7, 0.8))];
-        let known =
-            known.map(|(rate, (low, high))| (rate, Estimate { estimate: f64::midpoint(low, high), low, high }));
+        let known = known
+            .map(|(rate, (low, high))| (rate, Estimate { estimate: f64::midpoint(low, high), low, high }));
         assert_eq!(certain(&known, 2.5), Estimate { estimate: 2.5, low: 1.0, high: 4.0 });
     }
 }

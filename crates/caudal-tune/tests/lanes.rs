@@ -87,6 +87,37 @@ fn the_answer_does_not_depend_on_threads() {
     assert_eq!(with(1), with(3));
 }
 
+/// What a search simulated, but for its first layout, which is always tried.
+fn searched(found: &LanesAnswer) -> u64 {
+    found.steps[1..].iter().map(|step| step.requests).sum()
+}
+
+#[test]
+fn a_race_does_not_go_beyond_the_budget() {
+    // Near saturation replications are long: all first lanes that there may be would take many times as much.
+    let base = LanesQuestion { load: 0.95, ..question(HEAVY, Family::SqdSita, 8) };
+    for requests in [1, 4_000_000, 12_000_000] {
+        let question = LanesQuestion { budget: Budget { requests }, ..base.clone() };
+        let found = answer(&question);
+        assert!(found.cut_short, "{requests}: {:?}", found.explanation);
+        assert!(searched(&found) <= requests, "{} of {requests}", searched(&found));
+        assert_eq!(searched(&found) > requests / 2, requests > 1, "what there is is made use of");
+        assert!(found.explanation.iter().any(|line| line.contains("The budget ended the search")));
+    }
+}
+
+#[test]
+fn a_race_that_is_cut_short_is_the_same_on_any_threads_and_in_pieces() {
+    let budget = Budget { requests: 700_000 };
+    let question = LanesQuestion { budget, ..question(HEAVY, Family::SqdSita, 4) };
+    let whole = answer(&question);
+    assert!(whole.cut_short && whole.steps.iter().any(|step| step.cut_short), "{:?}", whole.explanation);
+    let stop = AtomicBool::new(false);
+    let alone = find(&question, &Host { threads: 1, stop: &stop, progress: &|_| {} }, &NoJournal);
+    assert_eq!(text(&alone.expect("an answer")), text(&whole));
+    assert_eq!(text(&in_pieces(&question).0), text(&whole));
+}
+
 #[test]
 fn given_reservations_get_cutoffs() {
     let asked = LanesQuestion {
@@ -128,8 +159,30 @@ fn lanes_are_tried_under_what_may_come() {
     assert_eq!(found.drifts.len(), 2);
     for drift in &found.drifts {
         assert_eq!(drift.kept.layout.as_ref(), Some(&found.layout));
-        assert!(drift.kept.row.overloaded || drift.loss.is_some_and(|loss| loss > 0.8), "{drift:?}");
+        let loss = drift.loss.filter(|loss| loss.low <= loss.estimate && loss.estimate <= loss.high);
+        assert!(drift.kept.row.overloaded || loss.is_some_and(|loss| loss.high > 0.8), "{drift:?}");
+        assert!(!drift.halves, "nothing was measured");
     }
+}
+
+#[test]
+fn lanes_for_what_may_come_are_fitted_on_one_half_and_judged_on_the_other() {
+    let base = question("\"rocksdb-0.5\"", Family::IsqdSita, 8);
+    let drift = Drift { name: "more".to_owned(), load: 0.8, workload: base.workload.clone() };
+    let asked = LanesQuestion { drifts: vec![drift], ..base };
+    let found = answer(&asked);
+    let drift = &found.drifts[0];
+    assert!(drift.halves);
+    assert_ne!(drift.refitted.layout, drift.kept.layout, "there is something to gain");
+    let loss = drift.loss.expect("both keep up");
+    // On the same requests, the ratio is known better than both of its sides are.
+    let width = drift.kept.target.relative_half_width() + drift.refitted.target.relative_half_width();
+    assert!(loss.relative_half_width() < width && loss.estimate > 0.9, "{loss:?}");
+    assert!(found.explanation.iter().any(|line| line.contains("that those were not fitted to")));
+    // In pieces, it is the same.
+    let (pieces, _) = in_pieces(&asked);
+    assert_eq!(pieces.drifts[0].loss, drift.loss);
+    assert_eq!(text(&pieces), text(&found));
 }
 
 #[test]
@@ -176,25 +229,31 @@ impl Journal for Book {
     }
 }
 
+fn text(answer: &LanesAnswer) -> String {
+    serde_json::to_string(&answer.steps).expect("JSON") + &answer.explanation.join("\n")
+}
+
+/// The answer to `question` by a search that is broken off after every second entry of its journal, and how often it was.
+fn in_pieces(question: &LanesQuestion) -> (LanesAnswer, u32) {
+    let book = Book::default();
+    let mut rounds = 0;
+    loop {
+        book.stop.store(false, Ordering::Relaxed);
+        book.stop_after.store(2, Ordering::Relaxed);
+        let host = Host { threads: 2, stop: &book.stop, progress: &|_| {} };
+        match find(question, &host, &book) {
+            Ok(found) if !found.interrupted => return (found, rounds),
+            Ok(_) | Err(TuneError::Interrupted) => rounds += 1,
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
 #[test]
 fn a_search_that_is_broken_off_again_and_again_ends_with_the_same_answer() {
     let question = question(HEAVY, Family::SqdSita, 4);
     let whole = answer(&question);
-    let book = Book::default();
-    let mut rounds = 0;
-    let pieces = loop {
-        book.stop.store(false, Ordering::Relaxed);
-        book.stop_after.store(2, Ordering::Relaxed);
-        let host = Host { threads: 2, stop: &book.stop, progress: &|_| {} };
-        match find(&question, &host, &book) {
-            Ok(found) if !found.interrupted => break found,
-            Ok(_) | Err(TuneError::Interrupted) => rounds += 1,
-            Err(error) => panic!("{error}"),
-        }
-    };
+    let (pieces, rounds) = in_pieces(&question);
     assert!(rounds >= 3, "{rounds}");
-    let text = |answer: &LanesAnswer| {
-        serde_json::to_string(&answer.steps).expect("JSON") + &answer.explanation.join("\n")
-    };
     assert_eq!(text(&whole), text(&pieces));
 }

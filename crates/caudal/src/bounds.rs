@@ -78,7 +78,8 @@ fn run(point: &Point) -> Run<'_> {
 }
 
 fn has_bounds(point: &Point) -> bool {
-    let lanes = matches!(point.system.discipline, DisciplineConfig::SqdSita(_) | DisciplineConfig::IsqdSita(_));
+    let lanes =
+        matches!(point.system.discipline, DisciplineConfig::SqdSita(_) | DisciplineConfig::IsqdSita(_));
     lanes && point.system.variant == Variant::Paper
 }
 

@@ -37,7 +37,13 @@ fn lanes_are_found_said_written_and_can_be_simulated() {
     {
         assert!(out.contains(said), "{said}: {out}");
     }
+    assert!(out.contains("lanes made for it") && out.contains("that those were not fitted to"), "{out}");
     let kept = dir.path().join("caudal-lanes");
+    let answer = std::fs::read(kept.join("lanes.json")).expect("a file");
+    let answer: serde_json::Value = serde_json::from_slice(&answer).expect("JSON");
+    let loss = &answer["drifts"][0]["loss"];
+    let [low, estimate] = ["low", "estimate"].map(|of| loss[of].as_f64().expect("both keep up"));
+    assert!(low <= estimate, "{loss}");
     for file in [
         "lanes.json",
         "policy.toml",
@@ -50,8 +56,9 @@ fn lanes_are_found_said_written_and_can_be_simulated() {
         assert!(kept.join(file).exists(), "{file}");
     }
     let page = std::fs::read_to_string(kept.join("report.html")).expect("a page");
-    for part in ["The search", "Systems on fresh requests", "By class of requests", "ends of lanes", "up to "]
-    {
+    let parts =
+        ["The search", "Systems on fresh requests", "By class of requests", "When the workload changes"];
+    for part in parts.into_iter().chain(["ends of lanes", "up to "]) {
         assert!(page.contains(part), "{part}");
     }
     // The file that comes out is one that goes in.
@@ -120,14 +127,17 @@ fn lanes_of_the_contexts_of_a_core() {
     let more = ["--target", "p95", "--quick", "--quiet", "--budget", "1s"];
     let found = caudal(dir.path(), &[&asked[..], &more[..]].concat());
     let out = text(&found.stdout);
-    assert!(out.contains("contexts of a core") && out.contains("processor sharing"), "{out}{}", text(&found.stderr));
+    assert!(
+        out.contains("contexts of a core") && out.contains("processor sharing"),
+        "{out}{}",
+        text(&found.stderr)
+    );
     if let Ok(policy) = std::fs::read_to_string(dir.path().join("caudal-lanes/policy.toml")) {
         assert!(policy.contains("count = 4, virtual = 32") && policy.contains("cold_miss"), "{policy}");
     }
-    for (wrong, says) in [
-        (&["--cores", "4"][..], "cannot be used with"),
-        (&["--policy", "sita"], "by time served"),
-    ] {
+    for (wrong, says) in
+        [(&["--cores", "4"][..], "cannot be used with"), (&["--policy", "sita"], "by time served")]
+    {
         let refused = caudal(dir.path(), &[&asked[..], &more[..], wrong].concat());
         assert_eq!(refused.status.code(), Some(2), "{}", text(&refused.stderr));
         assert!(text(&refused.stderr).contains(says), "{}", text(&refused.stderr));
@@ -159,9 +169,12 @@ fn break_even_rates_become_a_table_of_the_policy() {
 fn bounds_of_lanes_are_checked_on_request() {
     let dir = tempfile::tempdir().expect("a directory");
     service(dir.path());
-    let lanes = CORE.replace("preset = \"corezilla\"", "preset = \"isqd-sita\"").replace("cores = 2", "cores = 8");
+    let lanes =
+        CORE.replace("preset = \"corezilla\"", "preset = \"isqd-sita\"").replace("cores = 2", "cores = 8");
     std::fs::write(dir.path().join("lanes.toml"), lanes).expect("a file");
-    let sim = |more: &[&str]| caudal(dir.path(), &[&["sim", "lanes.toml", "--check-bounds", "--quiet"], more].concat());
+    let sim = |more: &[&str]| {
+        caudal(dir.path(), &[&["sim", "lanes.toml", "--check-bounds", "--quiet"], more].concat())
+    };
     let checked = sim(&["--set", "costs.preemption=0ns"]);
     let said = text(&checked.stderr);
     assert!(checked.status.success() && said.contains("kept after each of"), "{said}");

@@ -23,7 +23,8 @@ pub struct Decoupled<const INTERRUPTIBLE: bool> {
     lanes: Lanes,
     cutoffs: Cutoffs,
     entries: Entries,
-    /// The seat of a worker that stops by itself now, before it is seen whom the last arrivals interrupt.
+    /// The seat of a worker that decides what to do before it is seen whom the last arrivals interrupt: its task stops by
+    /// itself now, or has completed.
     due: Option<u32>,
 }
 
@@ -60,15 +61,17 @@ impl<const INTERRUPTIBLE: bool> Decoupled<INTERRUPTIBLE> {
         (0..self.lanes.count()).filter(promised).fold(waiting, |waiting, lane| waiting & !(1 << lane))
     }
 
-    /// Calls a server to lane 0, if one has to give way.
+    /// Calls a server to lane 0, if one has to give way; `true` if it comes.
     #[inline(always)]
-    fn interrupt(&mut self, pool: &mut impl Pool) {
-        let Some(seat) = self.lanes.to_interrupt() else { return };
-        if pool.preempt(pool.worker(seat)) {
+    fn interrupt(&mut self, pool: &mut impl Pool) -> bool {
+        let Some(seat) = self.lanes.to_interrupt() else { return false };
+        let comes = pool.preempt(pool.worker(seat));
+        if comes {
             self.lanes.call(seat);
         } else {
             self.due = Some(seat);
         }
+        comes
     }
 
     /// The worker of `seat` has decided what to do; if arrivals waited for that, it is seen whom they interrupt.
@@ -119,6 +122,18 @@ impl<const INTERRUPTIBLE: bool> Discipline for Decoupled<INTERRUPTIBLE> {
         }
         if INTERRUPTIBLE {
             self.interrupt(pool);
+        }
+    }
+
+    /// A server that is free is like one that idles at lane 0: nobody is interrupted before it has chosen.
+    fn on_successor(&mut self, now: Instant, task: TaskId, free: WorkerId, pool: &mut impl Pool) {
+        if pool.idle().is_some() {
+            return self.on_arrival(now, task, pool);
+        }
+        let entry = self.entries.enter();
+        pool.enqueue_by(task, 0, entry);
+        if INTERRUPTIBLE {
+            self.due = Some(pool.seat(free));
         }
     }
 
@@ -175,6 +190,20 @@ impl<const INTERRUPTIBLE: bool> Discipline for Decoupled<INTERRUPTIBLE> {
         self.lanes.share_out(count);
     }
 
+    /// Others are interrupted in its place, as long as they keep tasks waiting that they should not.
+    fn on_gone(&mut self, _now: Instant, worker: WorkerId, pool: &mut impl Pool) {
+        let seat = pool.seat(worker);
+        self.lanes.arrive(seat);
+        if !INTERRUPTIBLE {
+            return;
+        }
+        self.due = self.due.filter(|&due| due != seat);
+        while self.due.is_none()
+            && self.lanes.keeps_others_waiting(|lane| pool.len(lane))
+            && self.interrupt(pool)
+        {}
+    }
+
     fn tie(&self, seat: u32) -> u64 {
         self.lanes.tie(seat)
     }
@@ -183,6 +212,6 @@ impl<const INTERRUPTIBLE: bool> Discipline for Decoupled<INTERRUPTIBLE> {
         if self.due.is_some() {
             return Ok(());
         }
-        self.lanes.check(INTERRUPTIBLE, |lane| pool.len(lane))
+        self.lanes.check(INTERRUPTIBLE, pool.present(), |lane| pool.len(lane))
     }
 }

@@ -77,6 +77,8 @@ pub enum Broken {
     Upper(Lane),
     /// Fewer servers count for this lane than equation 3 gives it.
     Lower(Lane),
+    /// More servers count for lanes than there are: some are switched off.
+    Absent,
 }
 
 impl fmt::Display for Broken {
@@ -86,6 +88,7 @@ impl fmt::Display for Broken {
                 write!(f, "lane {lane} and those above it have too many servers (equation 1)")
             }
             Broken::Lower(lane) => write!(f, "lane {lane} has too few servers (equation 3)"),
+            Broken::Absent => write!(f, "servers that are switched off count for lanes"),
         }
     }
 }
@@ -244,7 +247,7 @@ impl Lanes {
         }
     }
 
-    /// The worker of `seat` is free to decide. Wherever it was going, it joins the lane that the bounds want it in now.
+    /// The worker of `seat` is free to decide, or gone. Wherever it was going, it does not count for that lane any more.
     #[inline(always)]
     pub fn arrive(&mut self, seat: u32) {
         let place = &mut self.seats[seat as usize];
@@ -280,20 +283,41 @@ impl Lanes {
         if doing == Doing::Called { 0 } else { entry }
     }
 
-    /// The first promise that is not kept, where `waits` tells how many tasks wait in a lane. Workers that are on their
-    /// way between two tasks count for whichever lane needs them.
+    /// Does a lane have too many servers while more tasks wait below it than servers are on their way to anything? `waits`
+    /// tells how many wait in a lane. Then somebody has to give way.
+    pub fn keeps_others_waiting(&self, waits: impl Fn(Lane) -> u32) -> bool {
+        let Some(exceeded) = self.slack.highest_exceeded() else { return false };
+        (0..exceeded).map(waits).sum::<u32>() > self.on_their_way()
+    }
+
+    /// The first promise that is not kept, where `present` workers are not switched off and `waits` tells how many tasks
+    /// wait in a lane. Workers that are on their way between two tasks count for whichever lane needs them.
+    ///
+    /// Nothing is promised of a pool that is still at work with more servers than it is to have.
     ///
     /// Promises are the paper's, where switches take no time. If they do, equation 1 still holds without interruptions;
-    /// equation 3 may not, for a while, where somebody took what another was on its way to.
+    /// equation 3 may not, for a while, where somebody took what another was on its way to, or who was due is switched off.
     ///
     /// # Errors
     /// The highest lane at fault.
-    pub fn check(&self, interruptible: bool, waits: impl Fn(Lane) -> u32) -> Result<(), Broken> {
+    pub fn check(
+        &self,
+        interruptible: bool,
+        present: u32,
+        waits: impl Fn(Lane) -> u32,
+    ) -> Result<(), Broken> {
+        let busy = self.seats[..self.ends as usize].iter().filter(|seat| seat.doing != Doing::Nothing);
+        if busy.count() > present as usize {
+            return Err(Broken::Absent);
+        }
+        if self.slack.of(0) < 0 {
+            return Ok(());
+        }
         let promised = |lane: Lane| self.promised[lane as usize];
         // Where another has been faster, who was promised to a lane goes wherever tasks wait.
         let spare = |lane: Lane| promised(lane).saturating_sub(waits(lane));
         let unbound = self.between + (0..self.lanes).map(spare).sum::<u32>();
-        let on_their_way = self.between + (0..self.lanes).map(promised).sum::<u32>();
+        let on_their_way = self.on_their_way();
         let waiting_below = |lane: Lane| (0..lane).map(&waits).sum::<u32>() > on_their_way;
         for lane in (0..self.lanes).rev() {
             let at = lane as usize;
@@ -309,6 +333,11 @@ impl Lanes {
             }
         }
         Ok(())
+    }
+
+    /// Servers that run nothing and are on their way to something.
+    fn on_their_way(&self) -> u32 {
+        self.between + self.all_promised
     }
 
     /// Servers that count for `lane` or a higher one.

@@ -14,6 +14,10 @@
 //!
 //! A preemption has two phases: [`Pool::preempt`] asks, the host answers by `on_stopped` when the worker
 //! has stopped. A completion that comes first wins, and the request is forgotten.
+//!
+//! A host may switch a worker off where `on_free` would come for it. While tasks wait, or if the worker has been
+//! preempted, it says so by [`on_gone`](Discipline::on_gone): what the worker was called for, or was on its way to, has to
+//! be done by another.
 
 mod decoupled;
 mod fcfs;
@@ -100,6 +104,10 @@ pub trait Pool {
     fn worker(&self, seat: u32) -> WorkerId;
     /// Workers of the pool, as a number for [`Pool::running`].
     fn workers(&self) -> u32;
+    /// Those of them that are not switched off.
+    fn present(&self) -> u32 {
+        self.workers()
+    }
     /// What the `i`-th worker of the pool runs, `i <` [`Pool::workers`], unless it has been asked to stop.
     fn running(&self, i: u32) -> Option<(WorkerId, TaskId)>;
     /// Does a worker whose task has stopped decide at once what to do next, at no cost?
@@ -149,6 +157,11 @@ pub trait Discipline {
     }
     /// A new task.
     fn on_arrival(&mut self, now: Instant, task: TaskId, pool: &mut impl Pool);
+    /// A new task that waited for the task of `free` to complete: that worker decides next, by `on_free` or
+    /// [`on_gone`](Discipline::on_gone).
+    fn on_successor(&mut self, now: Instant, task: TaskId, _free: WorkerId, pool: &mut impl Pool) {
+        self.on_arrival(now, task, pool);
+    }
     /// `worker` has nothing to run. Leaving it so is allowed: it rests, and may steal.
     fn on_free(&mut self, now: Instant, worker: WorkerId, pool: &mut impl Pool);
     /// `task` has stopped on `worker`.
@@ -169,6 +182,8 @@ pub trait Discipline {
     }
     /// So many workers of the pool have a core from now on.
     fn on_workers(&mut self, _count: u32) {}
+    /// `worker` has nothing to run and is switched off; it runs nothing until `on_free` comes for it.
+    fn on_gone(&mut self, _now: Instant, _worker: WorkerId, _pool: &mut impl Pool) {}
     /// Of workers whose tasks stop at the same time, the one with the least number is first.
     fn tie(&self, seat: u32) -> u64 {
         u64::from(seat)

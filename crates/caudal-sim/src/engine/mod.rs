@@ -200,11 +200,9 @@ fn alone<D: Discipline>(run: &Run<'_>, make: impl Fn() -> D) -> Outcome {
 /// Cores with hardware contexts.
 fn on_contexts<O: Sink>(run: &Run<'_>, config: &ContextsConfig, observer: O) -> Outcome {
     let machine = Shared::new(run.system.cores, &config.speeds());
-    let parts = contexts::Parts {
-        virtual_contexts: config.virtual_contexts.unwrap_or(u32::MAX),
-        adaptation: config.adaptation,
-        ..contexts_parts(run, machine, observer)
-    };
+    let parts = contexts_parts(run, machine, observer);
+    let virtual_contexts = parts.sizes.iter().filter_map(|&size| config.virtual_of(size)).collect();
+    let parts = contexts::Parts { virtual_contexts, adaptation: config.adaptation, ..parts };
     Contexts::<_, _, _, 0>::new(parts, || Queued::new(run.system.discipline)).run()
 }
 
@@ -216,7 +214,7 @@ fn contexts_parts<M: Machine, O: Sink>(run: &Run<'_>, machine: M, observer: O) -
         dispatch: AnyDispatch::from(run.system.dispatch),
         source: Source::new(run.arrivals.sampler(run.seed, run.mean_gap_ps), run.service.sampler(run.seed)),
         recorder: Recorder::new(run.service.classes().len(), run.pilot),
-        virtual_contexts: u32::MAX,
+        virtual_contexts: Vec::new(),
         adaptation: None,
         patience_ps: run.patience_ps(),
         seed: run.seed,

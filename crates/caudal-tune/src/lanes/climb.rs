@@ -64,6 +64,9 @@ pub struct Step {
     pub taken: bool,
     /// Requests that the step simulated.
     pub requests: u64,
+    /// Did the budget keep some from running, or from running on?
+    #[serde(default)]
+    pub cut_short: bool,
     /// Rounds that the best so far has run after it.
     rounds: usize,
 }
@@ -75,7 +78,7 @@ pub(crate) struct Climb<'a, 'b> {
     pub(crate) journal: &'a dyn Journal,
     /// Which part of the journal is this climb's.
     pub(crate) chapter: usize,
-    /// Requests that may be simulated.
+    /// Requests that may be simulated. A race that would take more than is left of them has fewer runners, or ends early.
     pub(crate) budget: u64,
     /// Most lanes.
     pub(crate) lanes_max: usize,
@@ -144,6 +147,7 @@ impl Climb<'_, '_> {
             leader: Some(best.layout.clone()),
             taken: true,
             requests: self.trials.simulated() - before,
+            cut_short: false,
             rounds: best.rounds.len(),
         };
         self.keep(step);
@@ -167,11 +171,13 @@ impl Climb<'_, '_> {
                 *best = Contender::new(leader.clone());
             }
             best.owed = step.rounds;
+            self.cut_short |= step.cut_short;
             let taken = step.taken;
             self.steps.push(step);
             return Ok(taken);
         }
-        if self.steps.iter().map(|step| step.requests).sum::<u64>() >= self.budget {
+        let left = self.budget.saturating_sub(self.steps.iter().map(|step| step.requests).sum());
+        if left == 0 {
             self.cut_short = true;
             return Ok(false);
         }
@@ -180,7 +186,11 @@ impl Climb<'_, '_> {
             self.trials.advance(best, round, self.trials.threads)?;
         }
         let before = self.trials.simulated();
-        let raced = race(self.trials, best, layouts)?;
+        let raced = race(self.trials, best, layouts, left)?;
+        self.cut_short |= raced.cut_short;
+        if raced.cut_short && raced.tried.is_empty() {
+            return Ok(false);
+        }
         let after = if raced.better { raced.leader.as_ref() } else { Some(&*best) };
         let step = Step {
             rounds: after.map_or(0, |contender| contender.rounds.len()),
@@ -190,6 +200,7 @@ impl Climb<'_, '_> {
             leader: raced.leader.as_ref().map(|leader| leader.layout.clone()),
             taken: raced.better,
             requests: self.trials.simulated() - before,
+            cut_short: raced.cut_short,
         };
         self.keep(step);
         if let (true, Some(leader)) = (raced.better, raced.leader) {

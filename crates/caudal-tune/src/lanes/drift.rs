@@ -1,4 +1,7 @@
 //! What lanes are worth when the workload is not what they were made for.
+//!
+//! Lanes that are made for it are found as the answer was: on one half of its measured values, if there are any. All are
+//! judged on the other half, on requests that no search has seen, and held against each other on the same ones.
 
 use caudal_stats::Estimate;
 use serde::Serialize;
@@ -7,7 +10,7 @@ use super::judged::{Case, Judged};
 use super::layout::Layout;
 use super::question::{Drift, LanesQuestion};
 use super::trials::Hands;
-use super::{climbed, court, one_queue};
+use super::{climbed, court, halves, one_queue, versus};
 use crate::{Journal, TuneError};
 
 /// The part of the budget that is spent on lanes for another workload.
@@ -26,8 +29,11 @@ pub struct Drifted {
     pub one_queue: Judged,
     /// Lanes that were made for this.
     pub refitted: Judged,
-    /// The target with the kept lanes over that with refitted ones; none in overload.
-    pub loss: Option<f64>,
+    /// The target with the kept lanes over that with refitted ones, on the same requests; none in overload, or where one
+    /// of them is not in its steady state.
+    pub loss: Option<Estimate>,
+    /// Were lanes refitted on one half of the measured values, and all judged on the other?
+    pub halves: bool,
     /// Requests that it took to find out.
     #[serde(skip)]
     pub(crate) simulated: u64,
@@ -42,20 +48,28 @@ pub(crate) fn drifted(
     (journal, chapter): (&dyn Journal, usize),
 ) -> Result<Drifted, TuneError> {
     let asked = LanesQuestion { workload: drift.workload.clone(), load: drift.load, ..question.clone() };
-    let service = drift.workload.service.clone();
-    let effort = (service.clone(), drift.load, question.budget.requests / PART);
+    let ([fit, fresh], shared_out) = halves(&drift.workload.service, question.measure.seed);
+    let effort = (fit, drift.load, question.budget.requests / PART);
     let (steps, best, _) = climbed(&asked, effort, hands, (journal, chapter), false)?;
     if best.interrupted {
         return Err(TuneError::Interrupted);
     }
-    let court = court(&asked, (service, drift.load), layout, hands)?;
-    let judge =
-        |case: Case, entry| court.judge(&Case { precisely: false, ..case }, journal, (chapter + 1, entry));
-    let kept = judge(Case::of(&question.machine(), layout, "kept lanes"), 0)?;
-    let one = judge(one_queue(question), 1)?;
-    let refitted = judge(Case::of(&question.machine(), &best.layout, "refitted lanes"), 2)?;
-    let value = |judged: &Judged| Some(judged.target).filter(|target: &Estimate| !target.is_missing());
-    let loss = value(&kept).zip(value(&refitted)).map(|(kept, refitted)| kept.estimate / refitted.estimate);
+    let court = court(&asked, (fresh, drift.load), layout, hands)?;
+    let machine = question.machine();
+    let named = |layout: &Layout, name: &str| Case { precisely: false, ..Case::of(&machine, layout, name) };
+    let pair = [named(layout, "kept lanes"), named(&best.layout, "refitted lanes")];
+    let kept = court.judge(&pair[0], journal, (chapter + 1, 0))?;
+    let one = Case { precisely: false, ..one_queue(question) };
+    let one = court.judge(&one, journal, (chapter + 1, 1))?;
+    let refitted = court.judge(&pair[1], journal, (chapter + 1, 2))?;
+    let loss = match kept.row.overloaded || refitted.row.overloaded {
+        true => None,
+        false if best.layout == *layout => Some(Estimate::exact(1.0)),
+        false => {
+            let found = versus(&asked, &court, [&pair[0], &pair[1]], journal, (chapter + 1, 3))?;
+            found.map(|versus| versus.target)
+        }
+    };
     let searched: u64 = steps.iter().map(|step| step.requests).sum();
     Ok(Drifted {
         name: drift.name.clone(),
@@ -64,6 +78,7 @@ pub(crate) fn drifted(
         one_queue: one,
         refitted,
         loss,
+        halves: shared_out,
         simulated: searched + court.simulated.into_inner(),
     })
 }

@@ -60,7 +60,7 @@ fn held_against_all(service: &str, family: Family, servers: u32, percentile: f64
     let mean_gap_ps = service.mean_ps() / (0.7 * f64::from(servers));
     let grid = grid(&service, 1.0);
     let trials = Trials::new(
-        (family, Costs::FREE),
+        (family.into(), Costs::FREE),
         ([service.clone(), service], &workload.arrivals, mean_gap_ps),
         objective,
         (&Measure::default(), servers, false),
@@ -79,7 +79,7 @@ fn held_against_all(service: &str, family: Family, servers: u32, percentile: f64
     let mut best = climb.run(servers).expect("nobody stops it");
     let last = ROUNDS.len() - 1;
     trials.advance(&mut best, last, 2).expect("nobody stops it");
-    let raced = race(&trials, &mut best, all(servers, &grid)).expect("nobody stops it");
+    let raced = race(&trials, &mut best, all(servers, &grid), u64::MAX).expect("nobody stops it");
     let mut leader: Contender = raced.leader.expect("some layout keeps up");
     trials.advance(&mut leader, last, 2).expect("nobody stops it");
     let (own, other) = (best.last().expect("simulated"), leader.last().expect("simulated"));

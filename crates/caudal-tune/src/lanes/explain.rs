@@ -53,7 +53,9 @@ fn headline(question: &LanesQuestion, answer: &LanesAnswer) -> String {
         Verdict::OneQueue if answer.interrupted => {
             "One queue is the best so far: the search was interrupted".to_owned()
         }
-        Verdict::OneQueue if !tried => format!("One queue: there is nothing else to try{with}"),
+        Verdict::OneQueue if !tried && !answer.cut_short => {
+            format!("One queue: there is nothing else to try{with}")
+        }
         Verdict::OneQueue if answer.cut_short => {
             format!(
                 "One queue: nothing that makes {target} certainly shorter was found before the budget ended{with}"
@@ -215,12 +217,15 @@ fn runner_up(question: &LanesQuestion, answer: &LanesAnswer) -> Option<String> {
 fn drifted(question: &LanesQuestion, drift: &super::Drifted) -> String {
     let of = |judged: &Judged| value(question, Some(judged)).unwrap_or_default();
     let loss = match drift.loss {
-        Some(loss) => format!("{}x of what lanes made for it have", digits(loss)),
-        None => "not known, one of them has no estimate".to_owned(),
+        Some(loss) => {
+            format!("{} of what lanes made for it have", within(&loss, |loss| format!("{}x", digits(loss))))
+        }
+        None => "not known: one of them is overloaded, or not in its steady state".to_owned(),
     };
+    let on = if drift.halves { ", on values that those were not fitted to" } else { "" };
     let refitted = drift.refitted.layout.as_ref().map_or(String::new(), |layout| format!(" ({layout})"));
     format!(
-        "With {} at load {:.3}: {} {} with these lanes, {} with one queue, {} with its own{refitted}; that is {loss}.",
+        "With {} at load {:.3}: {} {} with these lanes, {} with one queue, {} with its own{refitted}; that is {loss}{on}.",
         drift.name,
         drift.load,
         question.target,

@@ -27,6 +27,7 @@ const FRESH: u64 = 0x1A9E5;
 const SEED_SHIFT: u32 = 12;
 /// The most that systems are simulated that are only held beside the answer, in requests.
 const RIVAL_REQUESTS: u64 = 4_000_000;
+const RIVAL_REQUESTS_MIN: u64 = 100_000;
 /// Requests of a replication where the answer is held against one queue.
 const PAIRED: u64 = 40_000;
 
@@ -87,11 +88,7 @@ impl Case {
         let las = DisciplineConfig::Las(LasConfig { quantum });
         let sharing = ProcessorSharingConfig { quantum, ..ProcessorSharingConfig::default() };
         let one = |name: &str, discipline| Case {
-            system: machine.on(System {
-                name: name.to_owned(),
-                discipline,
-                ..System::single_queue(cores)
-            }),
+            system: machine.on(System { name: name.to_owned(), discipline, ..System::single_queue(cores) }),
             layout: None,
             precisely: false,
         };
@@ -154,10 +151,22 @@ impl Court<'_> {
         Ok(judged)
     }
 
+    /// How many requests a system gets that is only held beside the answer. On contexts, which slow each other down, each
+    /// turn has to be simulated.
+    fn rival_requests(&self, case: &Case) -> u64 {
+        match (&case.system.discipline, &case.system.contexts) {
+            (DisciplineConfig::ProcessorSharing(sharing), Some(_)) => {
+                let turns = 1 + self.workload.service.mean_ps() as u64 / sharing.quantum.0.max(1);
+                (RIVAL_REQUESTS / turns).max(RIVAL_REQUESTS_MIN)
+            }
+            _ => RIVAL_REQUESTS,
+        }
+    }
+
     fn simulate(&self, case: &Case) -> Result<Judged, TuneError> {
         let mut measure = self.measure();
         if !case.precisely {
-            measure.stop.max_requests = measure.stop.max_requests.min(RIVAL_REQUESTS);
+            measure.stop.max_requests = measure.stop.max_requests.min(self.rival_requests(case));
         }
         let point = self.point(case, measure);
         let crew = Crew { threads: self.hands.threads, stop: self.hands.stop, progress: self.hands.progress };

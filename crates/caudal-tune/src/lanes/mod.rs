@@ -50,6 +50,8 @@ use crate::{Host, Journal, Phase, Progress, TuneError};
 const CLIMB: usize = 0;
 const JUDGING: usize = 1;
 const DRIFTS: usize = 2;
+/// The part of the budget that may go into telling who came second.
+const SECOND: u64 = 4;
 /// Stirs the seed that shares measured values out.
 const HALVES: u64 = 0x4A1F;
 
@@ -157,10 +159,7 @@ pub fn find(
     journal: &dyn Journal,
 ) -> Result<LanesAnswer, TuneError> {
     question.check()?;
-    let halves = question.workload.service.halves(hash(question.measure.seed, HALVES));
-    let whole = || [question.workload.service.clone(), question.workload.service.clone()];
-    let shared_out = halves.is_some();
-    let [fit, fresh] = halves.unwrap_or_else(whole);
+    let ([fit, fresh], shared_out) = halves(&question.workload.service, question.measure.seed);
     let progress = |requests: u64| (host.progress)(Progress { phase: Phase::Tuning, requests });
     let hands = Hands { threads: host.threads.max(1), stop: host.stop, progress: &progress };
     let (steps, best, cut_short) =
@@ -192,6 +191,13 @@ pub fn find(
     answer.limits = kept(question, &answer);
     explain::explain(question, &mut answer);
     Ok(answer)
+}
+
+/// Service times to fit to and to judge on: halves of measured values, if there are any, and then `true`.
+fn halves(service: &Service, seed: u64) -> ([Service; 2], bool) {
+    let halves = service.halves(hash(seed, HALVES));
+    let shared_out = halves.is_some();
+    (halves.unwrap_or_else(|| [service.clone(), service.clone()]), shared_out)
 }
 
 /// The climb alone, without a judge: for a plan that judges by itself. On all of the workload's service times.
@@ -252,7 +258,7 @@ fn climbed(
     let best = match found {
         Ok(best) if !names_second => Best { layout: best.layout, runner_up: None, interrupted: false },
         Ok(mut best) => {
-            let runner_up = runner_up(&trials, &mut best, &climb.steps);
+            let runner_up = runner_up(&trials, &mut best, (&climb.steps, budget / SECOND));
             let interrupted = matches!(runner_up, Err(TuneError::Interrupted));
             Best { layout: best.layout, runner_up: runner_up.unwrap_or_default(), interrupted }
         }
@@ -271,7 +277,7 @@ fn climbed(
 fn runner_up(
     trials: &Trials<'_>,
     best: &mut Contender,
-    steps: &[Step],
+    (steps, budget): (&[Step], u64),
 ) -> Result<Option<RunnerUp>, TuneError> {
     let mut others: Vec<Layout> = steps
         .iter()
@@ -288,6 +294,10 @@ fn runner_up(
     let last = trials::ROUNDS.len() - 1;
     trials.advance(best, last, trials.threads)?;
     let mut second: Option<Contender> = None;
+    // The last races were the closest; one is always looked at.
+    others.reverse();
+    let each = trials.cost(&Contender::new(best.layout.clone()), last).max(1);
+    others.truncate((budget / each).max(1) as usize);
     for layout in others {
         let mut other = Contender::new(layout);
         trials.advance(&mut other, last, trials.threads)?;
@@ -336,7 +346,8 @@ fn judge(
         answer.judged.push(court.judge(case, journal, (JUDGING, entry))?);
     }
     if answer.layout.lanes() > 1 {
-        answer.against_one_queue = versus(question, &court, &own, journal, cases.len())?;
+        let pair = [&own, &one_queue(question)];
+        answer.against_one_queue = versus(question, &court, pair, journal, (JUDGING, cases.len()))?;
     }
     for (number, drift) in question.drifts.iter().enumerate() {
         let chapter = DRIFTS + 2 * number;
@@ -405,19 +416,19 @@ fn one_queue(question: &LanesQuestion) -> Case {
     Case::of(&question.machine(), &Layout::single(question.cores), "one queue")
 }
 
-/// The answer over one queue, by paired replications.
+/// The first over the second, by paired replications; the result is kept in `journal` under `place`.
 fn versus(
     question: &LanesQuestion,
     court: &Court<'_>,
-    own: &Case,
+    [own, other]: [&Case; 2],
     journal: &dyn Journal,
-    entry: usize,
+    place: (usize, usize),
 ) -> Result<Option<Versus>, TuneError> {
-    let known = journal.recall(JUDGING, entry).map(|entry| entry["versus"].clone());
+    let known = journal.recall(place.0, place.1).map(|entry| entry["versus"].clone());
     if let Some(known) = known.and_then(|known| serde_json::from_value(known).ok()) {
         return Ok(known);
     }
-    let compared = court.contest(own, &one_queue(question))?;
+    let compared = court.contest(own, other)?;
     let (statistic, metric) = judged::label(&question.target);
     let ratio = |class: Option<&String>, statistic: &str, metric: &str| {
         let line = compared.lines.iter().find(|line| {
@@ -431,10 +442,10 @@ fn versus(
     let found = target.zip(slowdown).filter(|_| !compared.steady.contains(&false));
     let versus = found.map(|(target, slowdown)| Versus { target, slowdown, requests: compared.requests });
     journal.keep(serde_json::json!({
-        "step": JUDGING,
-        "entry": entry,
+        "step": place.0,
+        "entry": place.1,
         "phase": "judging",
-        "system": "one queue",
+        "system": other.system.name,
         "requests": 2 * compared.requests,
         "versus": versus,
     }));

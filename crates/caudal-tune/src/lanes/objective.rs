@@ -2,9 +2,23 @@
 //!
 //! A percentile that only short requests make does not see what becomes of long ones: of 99.5 % short requests, the
 //! p99 is the same whether the long ones take their time or pile up for ever. So the order is lexicographic: no lane
-//! overloaded; all further limits met; then the target; within 1 % of that, the p99.9 of the slowdown of all requests;
-//! then fewer preemptions. A difference counts where the paired interval of the same requests excludes none, and it is more
-//! than 1 %.
+//! overloaded; all further limits met; then the target; then the p99.9 of the slowdown of all requests; then fewer
+//! preemptions.
+//!
+//! **What is certain.** Two layouts meet the same requests, so the ratio of a statistic has a paired interval. They
+//! *differ* in it if the interval excludes 1 and the estimate is more than 1 % away from 1. They are *alike* if the whole
+//! interval is within 1 % of 1. Otherwise it is *open*, and more replications may tell. Who differs is better or worse; of
+//! those that are alike, the next statistic decides.
+//!
+//! **Where the target is open**, an interval that is wide around 1 must not hand the choice to the slowdown: the target
+//! may be far longer. But noise of a few percent must not stop a search either, while the slowdown could be halved. So the
+//! slowdown decides if the target's estimate is within 1 %, and what it gains for certain is more than what the target may
+//! lose: the unfavourable ends of both intervals, multiplied, are still a gain. Preemptions decide only between those that
+//! are alike in both.
+//!
+//! **Limits** are compared by the one that each misses most, as a multiple of it, in the same way. Where it is open who
+//! misses by more, the target decides, but not in favour of who seems to miss by more: step by step, that would lead far
+//! beyond a limit.
 
 use caudal_sim::experiment::{Quantity, Results};
 use caudal_stats::paired::{Metric, typical_ratio};
@@ -35,6 +49,34 @@ pub(crate) enum Order {
     Same,
 }
 
+impl Order {
+    /// The second against the first.
+    fn reversed(self) -> Order {
+        match self {
+            Order::Better => Order::Worse,
+            Order::Worse => Order::Better,
+            Order::Same => Order::Same,
+        }
+    }
+}
+
+/// What a ratio says of two layouts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Told {
+    Differ(Order),
+    Alike,
+    Open,
+}
+
+/// The limit that is missed by most.
+#[derive(Clone, Copy)]
+pub(crate) struct Missed {
+    /// Which; none if all are met.
+    limit: Option<usize>,
+    /// Its statistic as a multiple of it; 1 if all are met.
+    pub(crate) by: f64,
+}
+
 impl Objective {
     /// How `first` compares with `second`, which saw the same requests in as many replications.
     pub(crate) fn order(&self, first: &Results, second: &Results) -> Order {
@@ -44,58 +86,103 @@ impl Objective {
             (false, true) => return Order::Better,
             (false, false) => {}
         }
-        let decides = |order: &Order| *order != Order::Same;
-        if let Some(order) = Some(self.by_limits(first, second)).filter(decides) {
-            return order;
+        let (limits, certain) = self.by_limits(first, second);
+        if certain && limits != Order::Same {
+            return limits;
         }
-        for quantity in [&self.target, &slowdown()] {
-            match self.by(quantity, first, second) {
-                None => return Order::Same,
-                Some(Order::Same) => {}
-                Some(order) => return order,
-            }
-        }
-        by_preemptions(first, second)
+        let target = self.ratio(&self.target, first, second);
+        let slowdown = || self.ratio(&slowdown(), first, second);
+        let rest = decided(&target, slowdown, || by_preemptions(first, second));
+        let against_limits = limits != Order::Same && rest == limits.reversed();
+        if against_limits { Order::Same } else { rest }
     }
 
-    /// How far the worst limit is missed; 1 and less if all are met.
-    fn missed(&self, results: &Results) -> f64 {
-        let ratio = |(quantity, limit): &(Quantity, f64)| {
+    /// The limit that is missed by most.
+    pub(crate) fn missed(&self, results: &Results) -> Missed {
+        let by = |(quantity, limit): &(Quantity, f64)| {
             let estimate = results.estimate(quantity, self.confidence).estimate;
             // Of whom nobody was seen, nobody kept it.
             if estimate.is_nan() { f64::INFINITY } else { estimate / limit }
         };
-        self.limits.iter().map(ratio).fold(1.0, f64::max)
+        let none = Missed { limit: None, by: 1.0 };
+        self.limits.iter().map(by).enumerate().fold(none, |most, (limit, by)| {
+            if by > most.by { Missed { limit: Some(limit), by } } else { most }
+        })
     }
 
-    fn by_limits(&self, first: &Results, second: &Results) -> Order {
-        let (first, second) = (self.missed(first), self.missed(second));
-        if first > second * (1.0 + TIE) {
-            Order::Worse
-        } else if second > first * (1.0 + TIE) {
-            Order::Better
+    /// Who misses a limit by less, and whether that is certain.
+    fn by_limits(&self, first: &Results, second: &Results) -> (Order, bool) {
+        let (own, other) = (self.missed(first), self.missed(second));
+        if own.by > other.by * (1.0 + TIE) {
+            (Order::Worse, self.misses_more((first, own), (second, other)))
+        } else if other.by > own.by * (1.0 + TIE) {
+            (Order::Better, self.misses_more((second, other), (first, own)))
         } else {
-            Order::Same
+            (Order::Same, true)
         }
     }
 
-    /// None where nothing is certain: then what would decide between equals does not count.
-    fn by(&self, quantity: &Quantity, first: &Results, second: &Results) -> Option<Order> {
-        let sides = [values(quantity, first), values(quantity, second)];
-        let found = typical_ratio(sides[0], sides[1], metric(quantity), self.confidence)?;
-        if (1.0 - TIE..=1.0 + TIE).contains(&found.estimate) {
-            Some(Order::Same)
-        } else if found.high < 1.0 {
-            Some(Order::Better)
-        } else {
-            (found.low > 1.0).then_some(Order::Worse)
-        }
+    /// Does `worse`, which misses a limit, certainly do so by more than `better`?
+    fn misses_more(&self, worse: (&Results, Missed), better: (&Results, Missed)) -> bool {
+        let Some(missed) = worse.1.limit.filter(|_| worse.1.by.is_finite()) else { return true };
+        let (quantity, limit) = &self.limits[missed];
+        // Who misses another limit by most misses this one by a part of that.
+        let part = match better.1.limit {
+            Some(_) => better.0.estimate(quantity, self.confidence).estimate / limit / better.1.by,
+            None => 1.0,
+        };
+        self.ratio(quantity, worse.0, better.0).low * part > 1.0
     }
 
     /// `first` over `second` in what `quantity` is, with its paired interval.
     pub(crate) fn ratio(&self, quantity: &Quantity, first: &Results, second: &Results) -> Estimate {
         let sides = [values(quantity, first), values(quantity, second)];
         typical_ratio(sides[0], sides[1], metric(quantity), self.confidence).unwrap_or(Estimate::MISSING)
+    }
+}
+
+/// The first of two against the second, by their `target` and what decides where that does not.
+fn decided(
+    target: &Estimate,
+    slowdown: impl FnOnce() -> Estimate,
+    preemptions: impl FnOnce() -> Order,
+) -> Order {
+    match told(target) {
+        Told::Differ(order) => order,
+        Told::Alike => match told(&slowdown()) {
+            Told::Differ(order) => order,
+            Told::Alike => preemptions(),
+            Told::Open => Order::Same,
+        },
+        Told::Open if is_near(target.estimate) => outweighed(target, &slowdown()),
+        Told::Open => Order::Same,
+    }
+}
+
+fn told(ratio: &Estimate) -> Told {
+    let far = !is_near(ratio.estimate);
+    if far && ratio.high < 1.0 {
+        Told::Differ(Order::Better)
+    } else if far && ratio.low > 1.0 {
+        Told::Differ(Order::Worse)
+    } else if is_near(ratio.low) && is_near(ratio.high) {
+        Told::Alike
+    } else {
+        Told::Open
+    }
+}
+
+/// Is `ratio` no difference, whichever of the two comes first?
+fn is_near(ratio: f64) -> bool {
+    ratio.ln().abs() <= TIE.ln_1p()
+}
+
+/// Is what the slowdown gains for certain more than what the target may lose?
+fn outweighed(target: &Estimate, slowdown: &Estimate) -> Order {
+    match told(slowdown) {
+        Told::Differ(Order::Better) if target.high * slowdown.high < 1.0 => Order::Better,
+        Told::Differ(Order::Worse) if target.low * slowdown.low > 1.0 => Order::Worse,
+        _ => Order::Same,
     }
 }
 
@@ -130,5 +217,113 @@ fn by_preemptions(first: &Results, second: &Results) -> Order {
         Order::Worse
     } else {
         Order::Same
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lanes::trials::tests::mould;
+
+    fn ratio(estimate: f64, low: f64, high: f64) -> Estimate {
+        Estimate { estimate, low, high }
+    }
+
+    /// Both ways round; they have to agree.
+    fn told_by(target: Estimate, slowdown: Estimate, preemptions: Order) -> Order {
+        let inverse = |of: Estimate| ratio(1.0 / of.estimate, 1.0 / of.high, 1.0 / of.low);
+        let order = decided(&target, || slowdown, || preemptions);
+        let other = decided(&inverse(target), || inverse(slowdown), || preemptions.reversed());
+        assert_eq!(order, other.reversed(), "{target:?} {slowdown:?}");
+        order
+    }
+
+    #[test]
+    fn what_is_certain_of_the_target_decides() {
+        let longer_tail = ratio(3.0, 2.0, 4.0);
+        assert_eq!(told_by(ratio(0.8, 0.7, 0.9), longer_tail, Order::Same), Order::Better);
+        // Certainly different, but by less than anybody cares for.
+        assert_eq!(told_by(ratio(0.995, 0.991, 0.999), longer_tail, Order::Same), Order::Worse);
+        // Nothing is certain, and the estimates are far apart.
+        assert_eq!(told_by(ratio(0.8, 0.6, 1.1), ratio(0.5, 0.4, 0.6), Order::Better), Order::Same);
+        assert_eq!(told_by(Estimate::MISSING, ratio(0.5, 0.4, 0.6), Order::Better), Order::Same);
+    }
+
+    #[test]
+    fn who_is_alike_in_the_target_differs_in_the_slowdown_or_in_preemptions() {
+        let alike = ratio(1.002, 0.995, 1.009);
+        assert_eq!(told_by(alike, ratio(0.9, 0.85, 0.95), Order::Worse), Order::Better);
+        assert_eq!(told_by(alike, ratio(0.9, 0.75, 1.05), Order::Worse), Order::Same);
+        assert_eq!(told_by(alike, alike, Order::Worse), Order::Worse);
+        assert_eq!(told_by(alike, ratio(1.0, 0.9, 1.1), Order::Worse), Order::Same, "open in the slowdown");
+    }
+
+    #[test]
+    fn an_open_target_lets_the_slowdown_decide_if_that_gains_more_than_it_may_lose() {
+        let (half, little) = (ratio(0.5, 0.4, 0.6), ratio(0.95, 0.92, 0.98));
+        assert_eq!(told_by(ratio(1.005, 0.96, 1.05), half, Order::Same), Order::Better);
+        assert_eq!(told_by(ratio(1.005, 0.96, 1.05), little, Order::Same), Order::Same, "5 % against 2 %");
+        // Four replications that differ by chance: the target may be twice as long.
+        assert_eq!(told_by(ratio(1.005, 0.5, 2.0), half, Order::Same), Order::Same);
+        assert_eq!(told_by(ratio(1.0, 0.9, 1.1), ratio(1.0, 1.0, 1.0), Order::Better), Order::Same);
+    }
+
+    /// Sixteen replications whose p99 is each of these times `scale`, in ns.
+    fn results(base: &Results, scale: f64, p99_ns: impl Fn(u32) -> f64) -> Results {
+        let mut latency_ps = Replicated::default();
+        for run in 0..16 {
+            let mut values = caudal_stats::Histogram::default();
+            (0..100).for_each(|_| values.record((scale * p99_ns(run) * 1e3) as u64));
+            latency_ps.push(&values);
+        }
+        let mut results = base.clone();
+        results.all.latency_ps = latency_ps;
+        results
+    }
+
+    #[test]
+    fn a_limit_that_is_missed_by_chance_decides_nothing() {
+        let base = mould();
+        let p99 = Quantity { class: None, slowdown: false, percentile: Some(99.0) };
+        let objective = Objective { target: p99.clone(), limits: vec![(p99, 1_000.0)], confidence: 0.95 };
+        let even = |_: u32| 1_000.0;
+        // Every other replication is much longer or shorter, and the one with more long ones seems to miss by more.
+        let noisy = |run: u32| if run.is_multiple_of(3) { 2_000.0 } else { 700.0 };
+        let of = |scale: f64, p99_ns: &dyn Fn(u32) -> f64| results(&base, scale, p99_ns);
+        let limits = |first: &Results, second: &Results| objective.by_limits(first, second);
+        assert_eq!(limits(&of(1.2, &even), &of(1.1, &even)), (Order::Worse, true));
+        assert_eq!(limits(&of(1.1, &even), &of(1.2, &even)), (Order::Better, true));
+        assert_eq!(limits(&of(0.8, &even), &of(0.9, &even)), (Order::Same, true), "both are kept");
+        assert_eq!(limits(&of(1.3, &even), &of(1.3, &noisy)), (Order::Better, false));
+        assert_eq!(objective.order(&of(1.3, &even), &of(1.3, &noisy)), Order::Same);
+        // On the same requests, noise is no excuse.
+        assert_eq!(limits(&of(1.3, &noisy), &of(1.2, &noisy)), (Order::Worse, true));
+    }
+
+    #[test]
+    fn the_target_does_not_decide_for_who_seems_to_miss_a_limit_by_more() {
+        let base = mould();
+        let p = |percentile| Quantity { class: None, slowdown: false, percentile: Some(percentile) };
+        let objective = Objective { target: p(50.0), limits: vec![(p(99.0), 1_000.0)], confidence: 0.95 };
+        // Half of the values are short.
+        let of = |half_ns: u64, p99_ns: &dyn Fn(u32) -> u64| {
+            let mut latency_ps = Replicated::default();
+            for run in 0..16 {
+                let mut values = caudal_stats::Histogram::default();
+                (0..60).for_each(|_| values.record(half_ns * 1_000));
+                (0..40).for_each(|_| values.record(p99_ns(run) * 1_000));
+                latency_ps.push(&values);
+            }
+            let mut results = base.clone();
+            results.all.latency_ps = latency_ps;
+            results
+        };
+        let noisy = |run: u32| if run.is_multiple_of(3) { 2_000 } else { 900 };
+        let (even, worse) = (of(200, &|_| 1_200), of(100, &noisy));
+        assert_eq!(objective.by_limits(&worse, &even), (Order::Worse, false));
+        assert_eq!(objective.order(&worse, &even), Order::Same, "its target is half as long");
+        assert_eq!(objective.order(&of(200, &noisy), &of(100, &|_| 1_200)), Order::Worse, "they agree");
+        let kept = of(100, &|_| 900);
+        assert_eq!(objective.order(&kept, &even), Order::Better);
     }
 }

@@ -67,7 +67,7 @@ impl LanesQuestion {
 
     /// The machine on which lanes are looked for.
     pub(crate) fn machine(&self) -> Machine {
-        Machine { family: self.family, contexts: self.contexts.clone() }
+        Machine { contexts: self.contexts.clone(), ..Machine::from(self.family) }
     }
 
     /// Work that the servers can do in a unit of time, in what a core does alone: what a load of 1 fills.
@@ -190,6 +190,13 @@ impl LanesQuestion {
 pub(crate) struct Machine {
     pub(crate) family: Family,
     contexts: Option<ContextsConfig>,
+}
+
+impl From<Family> for Machine {
+    /// On cores.
+    fn from(family: Family) -> Machine {
+        Machine { family, contexts: None }
+    }
 }
 
 impl Machine {

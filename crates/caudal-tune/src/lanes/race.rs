@@ -1,5 +1,7 @@
 //! A race: who is certainly behind drops out, the rest run on.
 
+use caudal_policy::Picos;
+use caudal_sim::experiment::Results;
 use serde::{Deserialize, Serialize};
 
 use super::layout::Layout;
@@ -31,18 +33,41 @@ pub(crate) struct Raced {
     pub(crate) leader: Option<Contender>,
     /// Is it better than the one that they ran against?
     pub(crate) better: bool,
+    /// Did the budget keep some from running, or from running on?
+    pub(crate) cut_short: bool,
 }
 
-/// Runs `layouts` against one another and against `incumbent`.
+/// Runs `layouts` against one another and against `incumbent`, on `budget` requests at most. Where not all can run on those,
+/// the best guesses do.
 pub(crate) fn race(
     trials: &Trials<'_>,
     incumbent: &mut Contender,
     layouts: Vec<Layout>,
+    budget: u64,
 ) -> Result<Raced, TuneError> {
-    let mut runners: Vec<Contender> = layouts.into_iter().map(Contender::new).collect();
-    let mut tried = Vec::new();
+    let enter = |layout: Layout| Contender { refused: trials.refusal(&layout), ..Contender::new(layout) };
+    let mut runners: Vec<Contender> = layouts.into_iter().map(enter).collect();
+    let mut raced = Raced { tried: Vec::new(), leader: None, better: false, cut_short: false };
     let mut leader = None;
+    let begun = trials.simulated();
     for round in 0..ROUNDS.len() {
+        let left = budget.saturating_sub(trials.simulated() - begun);
+        if let Some(fit) = too_many(trials, (&runners, incumbent), round, left) {
+            raced.cut_short = true;
+            match round.checked_sub(1) {
+                None if fit == 0 => return Ok(raced),
+                Some(before) if fit == 0 => {
+                    leader = lead(trials, &runners, before);
+                    break;
+                }
+                _ => {}
+            }
+            let kept = best_few(trials, &runners, round, fit);
+            let (stay, go) = split(runners, &kept);
+            // Who has not run at all was not tried.
+            raced.tried.extend(go.iter().filter(|_| round > 0).map(|runner| summary(trials, runner)));
+            runners = stay;
+        }
         advance(trials, &mut runners, round)?;
         trials.advance(incumbent, round, trials.threads)?;
         leader = lead(trials, &runners, round);
@@ -51,25 +76,62 @@ pub(crate) fn race(
             stays(trials, runner, &runners[first], round) && stays(trials, runner, incumbent, round)
         };
         let kept: Vec<bool> = runners.iter().map(keep).collect();
-        let last = round + 1 == ROUNDS.len();
-        let alone = kept.iter().filter(|&&kept| kept).count() == 0;
-        if last || alone {
+        if round + 1 == ROUNDS.len() || !kept.contains(&true) {
             break;
         }
-        let mut index = 0;
-        let moved = |_: &Contender| {
-            index += 1;
-            kept[index - 1]
-        };
-        let (stay, go): (Vec<_>, Vec<_>) = runners.into_iter().partition(moved);
-        tried.extend(go.iter().map(|runner| summary(trials, runner)));
+        let (stay, go) = split(runners, &kept);
+        raced.tried.extend(go.iter().map(|runner| summary(trials, runner)));
         runners = stay;
         leader = None;
     }
-    tried.extend(runners.iter().map(|runner| summary(trials, runner)));
-    let leader = leader.map(|first| runners.swap_remove(first));
-    let better = leader.as_ref().is_some_and(|leader| beats(trials, leader, incumbent));
-    Ok(Raced { tried, leader, better })
+    raced.tried.extend(runners.iter().map(|runner| summary(trials, runner)));
+    raced.leader = leader.map(|first| runners.swap_remove(first));
+    raced.better = raced.leader.as_ref().is_some_and(|leader| beats(trials, leader, incumbent));
+    Ok(raced)
+}
+
+/// How many of `runners` can run a round on `left` requests, beside the incumbent; none if all can.
+fn too_many(
+    trials: &Trials<'_>,
+    (runners, incumbent): (&[Contender], &Contender),
+    round: usize,
+    left: u64,
+) -> Option<usize> {
+    let costs = runners.iter().filter(|it| it.refused.is_none()).map(|it| trials.cost(it, round));
+    let left = left.saturating_sub(trials.cost(incumbent, round));
+    if costs.clone().sum::<u64>() <= left {
+        return None;
+    }
+    let each = costs.max().unwrap_or(0).max(1);
+    // A first round leaves as much for the next ones as it takes, so that something can be certain in the end.
+    let left = if round == 0 { (left / 2).max(each.min(left)) } else { left };
+    Some((left / each) as usize)
+}
+
+/// Which of `runners` are the best `fit`, by the round before, or by a guess; who is refused stays, it costs nothing.
+fn best_few(trials: &Trials<'_>, runners: &[Contender], round: usize, fit: usize) -> Vec<bool> {
+    let best = round
+        .checked_sub(1)
+        .map_or_else(|| guessed(trials, runners), |before| ranked(trials, runners, before));
+    let mut kept: Vec<bool> = runners.iter().map(|runner| runner.refused.is_some()).collect();
+    best.into_iter().take(fit).for_each(|index| kept[index] = true);
+    kept
+}
+
+/// Before anything is known of them: the less the fullest lane has to do, the better.
+fn guessed(trials: &Trials<'_>, runners: &[Contender]) -> Vec<usize> {
+    let runs = |&index: &usize| runners[index].refused.is_none();
+    let busy = |index: usize| trials.fullest(&runners[index].layout).map_or(0.0, |lane| lane.busy);
+    let mut guesses: Vec<(f64, usize)> =
+        (0..runners.len()).filter(runs).map(|index| (busy(index), index)).collect();
+    guesses.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    guesses.into_iter().map(|(_, index)| index).collect()
+}
+
+/// Those of `runners` to keep, and the others, in their order.
+fn split(runners: Vec<Contender>, kept: &[bool]) -> (Vec<Contender>, Vec<Contender>) {
+    let mut kept = kept.iter();
+    runners.into_iter().partition(|_| kept.next().copied().unwrap_or(false))
 }
 
 fn advance(trials: &Trials<'_>, runners: &mut [Contender], round: usize) -> Result<(), TuneError> {
@@ -81,33 +143,58 @@ fn advance(trials: &Trials<'_>, runners: &mut [Contender], round: usize) -> Resu
     work.into_iter().try_for_each(|(_, done)| done)
 }
 
-/// The best of `runners` after `round`: no other is certainly better; of those, the one with the shortest target.
+/// The best of `runners` after `round`: the one than which the fewest others are certainly better; of several, the one
+/// with the best estimates. What is certain is not transitive (one may be certainly better than a second, and neither of them
+/// different from a third), so it is not looked for in one pass, whose end would depend on where it began.
 fn lead(trials: &Trials<'_>, runners: &[Contender], round: usize) -> Option<usize> {
-    let at = |index: usize| runners[index].rounds.get(round);
-    let mut best: Option<usize> = None;
-    for index in (0..runners.len()).filter(|&index| at(index).is_some_and(|results| !results.overloaded)) {
-        let better = |than: usize| match trials.objective.order(at(index).unwrap(), at(than).unwrap()) {
-            Order::Better => true,
-            Order::Worse => false,
-            Order::Same => score(trials, &runners[index], round) < score(trials, &runners[than], round),
-        };
-        if best.is_none_or(better) {
-            best = Some(index);
+    ranked(trials, runners, round).first().copied()
+}
+
+/// Who keeps up: the leader, then the others by their estimates.
+fn ranked(trials: &Trials<'_>, runners: &[Contender], round: usize) -> Vec<usize> {
+    let at = |index: usize| runners[index].rounds.get(round).filter(|results| !results.overloaded);
+    let mut ranked: Vec<_> = (0..runners.len())
+        .filter_map(|index| Some((score(trials, at(index)?), name(&runners[index].layout), index)))
+        .collect();
+    ranked.sort_unstable();
+    let mut ranked: Vec<usize> = ranked.into_iter().map(|(.., index)| index).collect();
+    let loses = |own: usize, other: usize| {
+        at(own).zip(at(other)).is_some_and(|(own, other)| trials.objective.order(own, other) == Order::Worse)
+    };
+    let leader = fewest_losses(&ranked, loses);
+    ranked.sort_by_key(|&index| Some(index) != leader);
+    ranked
+}
+
+/// Of `ranked`, the one that loses against the fewest others; of several, the first.
+fn fewest_losses(ranked: &[usize], loses: impl Fn(usize, usize) -> bool) -> Option<usize> {
+    let mut best = None;
+    let mut fewest = usize::MAX;
+    for &own in ranked {
+        // No more than it takes to know that it is not the one; nearly always the first has none.
+        let losses = ranked.iter().filter(|&&other| other != own && loses(own, other)).take(fewest).count();
+        if losses < fewest {
+            (best, fewest) = (Some(own), losses);
         }
     }
     best
 }
 
-/// For an order among those that are not certainly different.
-fn score(trials: &Trials<'_>, runner: &Contender, round: usize) -> (u64, u64) {
-    let Some(results) = runner.rounds.get(round) else { return (u64::MAX, u64::MAX) };
+/// For an order among those that are not certainly different: by how much a limit is missed, the target, the slowdown.
+fn score(trials: &Trials<'_>, results: &Results) -> [u64; 3] {
     let value = |quantity| results.estimate(quantity, trials.objective.confidence).estimate;
     // Steps of a percent, so that what can not be told apart is told apart by the slowdown.
     let step = |value: f64| match value.is_nan() {
         true => u64::MAX,
         false => (value.max(1e-9).ln() * 100.0).round() as i64 as u64 ^ (1 << 63),
     };
-    (step(value(&trials.objective.target)), value(&slowdown()).to_bits())
+    let missed = step(trials.objective.missed(results).by);
+    [missed, step(value(&trials.objective.target)), value(&slowdown()).to_bits()]
+}
+
+/// Tells layouts apart that nothing else does.
+fn name(layout: &Layout) -> (&[u32], &[Picos]) {
+    (&layout.reservations, &layout.cutoffs)
 }
 
 fn stays(trials: &Trials<'_>, runner: &Contender, other: &Contender, round: usize) -> bool {
@@ -143,5 +230,62 @@ pub(crate) fn summary(trials: &Trials<'_>, contender: &Contender) -> Tried {
         slowdown: value(&slowdown()),
         preemptions: steady.map(preemptions),
         refused: contender.refused.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use caudal_stats::{Histogram, Replicated};
+
+    use super::*;
+    use crate::lanes::trials::tests::{mould, with_trials};
+
+    fn replicated(values: impl Fn(u32) -> u64) -> Replicated {
+        let mut all = Replicated::default();
+        for run in 0..16 {
+            let mut one = Histogram::default();
+            (0..10).for_each(|_| one.record(values(run)));
+            all.push(&one);
+        }
+        all
+    }
+
+    fn contender(base: &Results, servers: u32, p99_ns: u64, slowdown: impl Fn(u32) -> u64) -> Contender {
+        let mut results = base.clone();
+        results.all.latency_ps = replicated(|_| p99_ns * 1_000);
+        results.all.slowdown = replicated(|run| slowdown(run) * 1_024);
+        Contender { rounds: vec![results], ..Contender::new(Layout::single(servers)) }
+    }
+
+    #[test]
+    fn who_leads_does_not_depend_on_the_order_of_the_runners() {
+        let base = mould();
+        // All are alike in the target, the third a little longer. It is certainly better than the first by its slowdown;
+        // the second, of which little is known, differs from neither.
+        let runners = [
+            contender(&base, 1, 100_710, |_| 100),
+            contender(&base, 2, 101_000, |run| if run.is_multiple_of(3) { 300 } else { 30 }),
+            contender(&base, 3, 101_600, |_| 50),
+        ];
+        with_trials(|trials| {
+            let order =
+                |a: usize, b: usize| trials.objective.order(&runners[a].rounds[0], &runners[b].rounds[0]);
+            assert_eq!([order(2, 0), order(1, 0), order(1, 2)], [Order::Better, Order::Same, Order::Same]);
+            for [a, b, c] in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+                let turned = [a, b, c].map(|index: usize| runners[index].clone());
+                let leader = lead(trials, &turned, 0).expect("nobody is overloaded");
+                assert_eq!(turned[leader].layout.servers(), 2, "{a} {b} {c}");
+            }
+        });
+    }
+
+    #[test]
+    fn where_all_lose_the_fewest_losses_lead() {
+        // 0 loses against 1, 1 against 2, 2 against 0, and 0 against 3 as well.
+        let losses = [(0, 1), (1, 2), (2, 0), (0, 3), (3, 1), (3, 2)];
+        let loses = |own: usize, other: usize| losses.contains(&(own, other));
+        assert_eq!(fewest_losses(&[0, 1, 2, 3], loses), Some(1));
+        assert_eq!(fewest_losses(&[3, 2, 0, 1], loses), Some(2), "the first of two with one loss");
+        assert_eq!(fewest_losses(&[], loses), None);
     }
 }

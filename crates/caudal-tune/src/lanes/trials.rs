@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use caudal_config::{Costs, Measure, System, WarmUp};
 use caudal_sim::experiment::{Crew, Experiment, ExperimentError, Judged, Results};
-use caudal_sim::lanes::lane_loads;
+use caudal_sim::lanes::{LaneLoad, lane_loads};
 use caudal_sim::steady::{FULL, Overheads};
 use caudal_workload::{Arrivals, Service};
 
@@ -54,6 +54,8 @@ pub(crate) struct Trials<'a> {
     pub(crate) costs: Costs,
     pub(crate) objective: Objective,
     measure: Measure,
+    /// Requests of a replication, those of the warm-up included.
+    replication: u64,
     pub(crate) threads: usize,
     pub(crate) stop: &'a AtomicBool,
     progress: &'a (dyn Fn(u64) + Sync),
@@ -85,6 +87,7 @@ impl<'a> Trials<'a> {
             costs,
             objective,
             measure: measure.clone(),
+            replication: 0,
             threads: hands.threads,
             stop: hands.stop,
             progress: hands.progress,
@@ -94,11 +97,10 @@ impl<'a> Trials<'a> {
         let single = trials.machine.system(&Layout::single(servers));
         let lengths = trials.experiment(&single, &trials.measure).lengths(Overheads::default());
         let measured = lengths.measured.clamp(if quick { MEASURED.1 } else { MEASURED.0 }, MEASURED.2) as u64;
-        trials.measure = Measure {
-            warm_up: WarmUp::Requests((lengths.warm_up as u64).clamp(measured / 4, measured)),
-            requests: Some(measured),
-            ..trials.measure
-        };
+        let warm_up = (lengths.warm_up as u64).clamp(measured / 4, measured);
+        trials.replication = warm_up + measured;
+        trials.measure =
+            Measure { warm_up: WarmUp::Requests(warm_up), requests: Some(measured), ..trials.measure };
         trials
     }
 
@@ -120,14 +122,25 @@ impl<'a> Trials<'a> {
         }
     }
 
-    /// Why a simulation of `layout` could not show anything good.
-    pub(crate) fn refusal(&self, layout: &Layout) -> Option<String> {
+    /// Requests that it takes to bring `contender` up to the round of this number.
+    pub(crate) fn cost(&self, contender: &Contender, round: usize) -> u64 {
+        let done = contender.rounds.len().checked_sub(1).map_or(0, |last| ROUNDS[last]);
+        u64::from(ROUNDS[round].saturating_sub(done)) * self.replication
+    }
+
+    /// The lane of `layout` that has most to do, and the share of its servers' time that it takes.
+    pub(crate) fn fullest(&self, layout: &Layout) -> Option<LaneLoad> {
         let system = self.machine.system(layout);
         // At the same load of all servers, whatever the mean of a half is.
         let whole_gap_ps = self.mean_gap_ps * self.whole.mean_ps() / self.service.mean_ps();
         let mut loads = lane_loads(&system, &self.costs, &self.service, self.mean_gap_ps);
         loads.extend(lane_loads(&system, &self.costs, &self.whole, whole_gap_ps));
-        let worst = loads.iter().max_by(|a, b| a.busy.total_cmp(&b.busy))?;
+        loads.into_iter().max_by(|a, b| a.busy.total_cmp(&b.busy))
+    }
+
+    /// Why a simulation of `layout` could not show anything good.
+    pub(crate) fn refusal(&self, layout: &Layout) -> Option<String> {
+        let worst = self.fullest(layout)?;
         (worst.busy > BUSIEST)
             .then(|| format!("lane {} would be {:.0} % busy", worst.lane, 100.0 * worst.busy))
     }
@@ -178,5 +191,38 @@ impl<'a> Trials<'a> {
         let overheads = experiment.overheads(&results);
         results.overloaded |= experiment.busiest(overheads) >= FULL;
         Ok(results)
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use caudal_config::File;
+    use caudal_sim::experiment::Quantity;
+
+    use super::super::layout::Family;
+    use super::*;
+
+    /// Trials of one queue of two servers, with the p99 as their target.
+    pub(crate) fn with_trials<T>(judge: impl FnOnce(&Trials<'_>) -> T) -> T {
+        let text = "[workload]\nservice = \"exp-1us\"\n[system]\ncores = 2";
+        let workload = File::parse(text, "test.toml").expect("a file").workload.expect("a workload");
+        let target = Quantity { class: None, slowdown: false, percentile: Some(99.0) };
+        let stop = AtomicBool::new(false);
+        judge(&Trials::new(
+            (Machine::from(Family::SqdSita), Costs::FREE),
+            ([workload.service.clone(), workload.service.clone()], &workload.arrivals, 1e6),
+            Objective { target, limits: Vec::new(), confidence: 0.95 },
+            (&Measure::default(), 2, true),
+            Hands { threads: 1, stop: &stop, progress: &|_| {} },
+        ))
+    }
+
+    /// Results of a short trial, whose values may be replaced.
+    pub(crate) fn mould() -> Results {
+        with_trials(|trials| {
+            let mut one = Contender::new(Layout::single(2));
+            trials.advance(&mut one, 0, 1).expect("nobody stops it");
+            one.last().expect("it was simulated").clone()
+        })
     }
 }

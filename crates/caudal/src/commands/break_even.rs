@@ -110,7 +110,11 @@ fn policy(point: &Point, found: &Profile, target: &LatencyStatistic) -> String {
     let contexts = point.system.contexts.clone().unwrap_or_default();
     let contexts = ContextsConfig { adaptation: Some(found.adaptation), ..contexts };
     let system = System { contexts: Some(contexts), ..point.system.clone() };
-    write_policy(&system, &point.costs, &format!("As many contexts as keep the {target} shortest at each rate."))
+    write_policy(
+        &system,
+        &point.costs,
+        &format!("As many contexts as keep the {target} shortest at each rate."),
+    )
 }
 
 fn value(target: &LatencyStatistic, ns: f64) -> String {
@@ -174,7 +178,7 @@ fn report(args: &BreakEvenArgs, point: &Point, found: &Profile, policy_toml: Str
             Dot::new(point.rate_per_s, point.target.estimate).within(point.target.low, point.target.high)
         };
         let carried = curve.points.iter().filter(|point| !point.overloaded);
-        plot.series.push(Series::line(&format!("{} active", curve.contexts), carried.map(dot).collect()));
+        plot.series.push(Series::line(format!("{} active", curve.contexts), carried.map(dot).collect()));
     }
     let upright = |it: &caudal_tune::break_even::BreakEven| Level {
         at: it.per_s.estimate,
@@ -195,7 +199,7 @@ fn report(args: &BreakEvenArgs, point: &Point, found: &Profile, policy_toml: Str
             system: None,
         }),
         charts: Some(vec![Chart::single(
-            &format!("{} along the rate", args.target),
+            format!("{} along the rate", args.target),
             "Lower is better. Dashed: where one number of contexts becomes better than the one before.",
             vec![plot],
         )]),

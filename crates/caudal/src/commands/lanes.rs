@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use caudal_config::{ContextsConfig, Costs, LatencyStatistic, LatencyTarget, Measure, Offered, Rate, Workload};
+use caudal_config::{
+    ContextsConfig, Costs, LatencyStatistic, LatencyTarget, Measure, Offered, Rate, Workload,
+};
 use caudal_policy::Picos;
 use caudal_report::Report;
 use caudal_tune::lanes::{Drift, Family, LANES_MAX, LanesAnswer, LanesQuestion, find};

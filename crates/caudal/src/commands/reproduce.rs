@@ -102,8 +102,7 @@ fn config(figure: &Figure) -> String {
     match figure.files {
         [one] => one.text.to_owned(),
         several => {
-            let part =
-                |source: &Source| format!("# ---- {}\n\n{}", source.path(figure.name), source.text);
+            let part = |source: &Source| format!("# ---- {}\n\n{}", source.path(figure.name), source.text);
             several.iter().map(part).collect::<Vec<_>>().join("\n")
         }
     }

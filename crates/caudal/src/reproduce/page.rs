@@ -207,7 +207,8 @@ mod tests {
     #[test]
     fn a_figure_is_stale_when_its_file_changes() {
         let figure = &FIGURES[0];
-        let edited = Figure { files: &[Source::alone("other")], ..*figure };
+        const OTHER: &[Source] = &[Source::alone("other")];
+        let edited = Figure { files: OTHER, ..*figure };
         assert_ne!(fingerprint(figure), fingerprint(&edited));
     }
 }

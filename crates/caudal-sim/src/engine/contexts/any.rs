@@ -63,6 +63,10 @@ impl Discipline for Queued {
         each!(self, it => it.on_arrival(now, task, pool));
     }
 
+    fn on_successor(&mut self, now: Instant, task: TaskId, free: WorkerId, pool: &mut impl Pool) {
+        each!(self, it => it.on_successor(now, task, free, pool));
+    }
+
     fn on_free(&mut self, now: Instant, worker: WorkerId, pool: &mut impl Pool) {
         each!(self, it => it.on_free(now, worker, pool));
     }
@@ -84,6 +88,10 @@ impl Discipline for Queued {
 
     fn on_workers(&mut self, count: u32) {
         each!(self, it => it.on_workers(count));
+    }
+
+    fn on_gone(&mut self, now: Instant, worker: WorkerId, pool: &mut impl Pool) {
+        each!(self, it => it.on_gone(now, worker, pool));
     }
 
     fn tie(&self, seat: u32) -> u64 {

@@ -10,7 +10,7 @@
 //!
 //! * A context does `throughput(active) / active` of what it does alone; work is timed anew when that changes, the ends of
 //!   quanta are not: they count time on a context, whatever was done in it.
-//! * Requests that find all *virtual contexts* of their core taken wait before the first lane.
+//! * Requests that find all *virtual contexts* of their pool taken wait before the first lane.
 //! * Who stops a task pays `costs.preemption`, and counts as active meanwhile. The task finds its caches cold when it runs
 //!   again: for `costs.cold_miss` it waits for memory, takes its context and nothing of the core.
 //! * Load adaptation ([`LoadAdaptation`]) switches contexts off when they have nothing to run, and on at once.
@@ -56,8 +56,8 @@ pub(super) struct Parts<M, O> {
     pub(super) dispatch: AnyDispatch,
     pub(super) source: Source,
     pub(super) recorder: Recorder,
-    /// Tasks that a pool can have begun at a time.
-    pub(super) virtual_contexts: u32,
+    /// Virtual contexts of each pool, or nothing if there is no limit.
+    pub(super) virtual_contexts: Vec<u32>,
     pub(super) adaptation: Option<LoadAdaptationConfig>,
     pub(super) patience_ps: u64,
     pub(super) seed: u64,
@@ -68,8 +68,9 @@ pub(super) struct Parts<M, O> {
 /// A pool's discipline, and what stands before its lanes.
 struct Door<D> {
     discipline: D,
-    /// Tasks inside.
+    /// Tasks inside, and how many there can be.
     admitted: u32,
+    virtual_contexts: u32,
     outside: VecDeque<u32>,
     adaptation: Option<LoadAdaptation>,
     /// Workers that are not off, and how many there are to be.
@@ -86,7 +87,6 @@ pub(super) struct Contexts<D, M, O, const LEVELS: u32> {
     source: Source,
     window: Window,
     arrival_key: u64,
-    virtual_contexts: u32,
     /// Requests that the shared queue's lock has yet to let in, with the time at which it does.
     at_dispatcher: VecDeque<(u64, u32)>,
     dispatcher_free_ps: u64,
@@ -142,15 +142,16 @@ impl<D: Discipline, M: Machine, O: Sink, const LEVELS: u32> Contexts<D, M, O, LE
         let first = make();
         let kind = LaneKind { count: first.lanes(), by_entry: first.order() == Order::Entry };
         let measured = length.warm_up..length.warm_up + length.measured;
-        let door = |&size: &u32| Door {
+        let door = |(pool, &size): (usize, &u32)| Door {
             discipline: make(),
             admitted: 0,
+            virtual_contexts: parts.virtual_contexts.get(pool).copied().unwrap_or(u32::MAX),
             outside: VecDeque::new(),
             adaptation: parts.adaptation.map(LoadAdaptation::new),
             open: size,
             wanted: size,
         };
-        let doors: Box<[Door<D>]> = sizes.iter().map(door).collect();
+        let doors: Box<[Door<D>]> = sizes.iter().enumerate().map(door).collect();
         let mut site = Site::new(&sizes, kind, (machine, costs), (recorder, measured), observer);
         for worker in 0..site.workers.len() {
             site.go_idle(worker, false);
@@ -165,7 +166,6 @@ impl<D: Discipline, M: Machine, O: Sink, const LEVELS: u32> Contexts<D, M, O, LE
             source: parts.source,
             window: Window::new(length, parts.patience_ps),
             arrival_key: NEVER,
-            virtual_contexts: parts.virtual_contexts,
             at_dispatcher: VecDeque::new(),
             dispatcher_free_ps: 0,
             next_window_ps: windows.map_or(NEVER, |config| config.window.0),
@@ -201,6 +201,7 @@ impl<D: Discipline, M: Machine, O: Sink, const LEVELS: u32> Contexts<D, M, O, LE
                 worker
             } else {
                 self.at_side();
+                self.check_promises();
                 continue;
             };
             self.at_worker(worker);
@@ -357,7 +358,7 @@ impl<D: Discipline, M: Machine, O: Sink, const LEVELS: u32> Contexts<D, M, O, LE
             if let Some(adaptation) = &mut door.adaptation {
                 adaptation.on_arrival();
             }
-            if door.admitted == self.virtual_contexts {
+            if door.admitted == door.virtual_contexts {
                 return door.outside.push_back(task);
             }
             door.admitted += 1;
@@ -429,11 +430,10 @@ impl<D: Discipline, M: Machine, O: Sink, const LEVELS: u32> Contexts<D, M, O, LE
         if done {
             self.doors[pool].discipline.on_completed(now, id, TaskId(task), &mut view);
             self.site.complete(worker, task);
-            self.become_free(worker);
             if M::SHARED {
-                self.next_from_outside(pool);
+                self.next_from_outside(pool, id);
             }
-            return;
+            return self.become_free(worker);
         }
         view.site.lanes[pool].resumed = false;
         self.doors[pool].discipline.on_stopped(now, id, TaskId(task), why, &mut view);
@@ -452,13 +452,16 @@ impl<D: Discipline, M: Machine, O: Sink, const LEVELS: u32> Contexts<D, M, O, LE
         self.site.schedule(worker, due_ps);
     }
 
-    /// A virtual context is free again.
-    fn next_from_outside(&mut self, pool: usize) {
+    /// A virtual context is free again: who waits for it comes in before `free`, whose task has completed, chooses.
+    fn next_from_outside(&mut self, pool: usize, free: WorkerId) {
         let door = &mut self.doors[pool];
-        match door.outside.pop_front() {
-            Some(task) => self.admit(task, pool),
-            None => door.admitted -= 1,
-        }
+        let Some(task) = door.outside.pop_front() else {
+            door.admitted -= 1;
+            return;
+        };
+        let now = Instant(self.site.now_ps);
+        let mut view = View { site: &mut self.site, pool, is_last: false };
+        door.discipline.on_successor(now, TaskId(task), free, &mut view);
     }
 
     /// `worker` is between tasks: it runs its pool's next one, or idles.
@@ -538,12 +541,16 @@ impl<D: Discipline, M: Machine, O: Sink, const LEVELS: u32> Contexts<D, M, O, LE
     #[cold]
     fn switch_off(&mut self, worker: usize) {
         self.site.tree.set(worker, NEVER);
-        self.switch_off_idle(worker);
         self.site.set_active(worker, false);
+        self.switch_off_idle(worker);
     }
 
     fn switch_off_idle(&mut self, worker: usize) {
         self.site.workers[worker].phase = Phase::Off;
-        self.doors[self.site.workers[worker].pool as usize].open -= 1;
+        let (pool, now) = (self.site.workers[worker].pool as usize, Instant(self.site.now_ps));
+        let door = &mut self.doors[pool];
+        door.open -= 1;
+        let mut view = View { site: &mut self.site, pool, is_last: false };
+        door.discipline.on_gone(now, WorkerId(worker as u32), &mut view);
     }
 }

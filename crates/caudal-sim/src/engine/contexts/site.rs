@@ -534,6 +534,12 @@ impl<M: Machine, O: Sink, const LEVELS: u32> Pool for View<'_, M, O, LEVELS> {
         self.lanes().end - self.lanes().first
     }
 
+    fn present(&self) -> u32 {
+        let Lanes { first, end, .. } = *self.lanes();
+        let workers = &self.site.workers[first as usize..end as usize];
+        workers.iter().filter(|worker| worker.phase != Phase::Off).count() as u32
+    }
+
     fn running(&self, i: u32) -> Option<(WorkerId, TaskId)> {
         let worker = self.lanes().first + i;
         let entry = &self.site.workers[worker as usize];

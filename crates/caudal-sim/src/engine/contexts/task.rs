@@ -13,7 +13,7 @@ pub(super) struct Task {
     pub(super) arrival_ps: u64,
     /// Its service time alone on an uninstrumented core.
     pub(super) service_ps: u64,
-    /// Work left, probes and cold misses included.
+    /// Work left, probes included. Cold misses are no work: the task waits for memory meanwhile.
     pub(super) remaining_ps: u64,
     /// Time that it has been on a context, up to when that was booked last.
     pub(super) attained_ps: u64,

@@ -19,6 +19,7 @@ pub(super) fn report(question: &LanesQuestion, answer: &LanesAnswer, command: &s
         tables.push(systems(question, answer));
         tables.extend(classes(answer));
     }
+    tables.extend(drifts(question, answer));
     tables.push(path(question, answer));
     let mut charts = Vec::new();
     charts.extend(tails(&answer.judged));
@@ -89,6 +90,23 @@ fn classes(answer: &LanesAnswer) -> Option<PlainTable> {
         head,
         lines: answer.judged.iter().map(line).collect(),
         marked: vec![0],
+    })
+}
+
+/// What the lanes are worth when the workload is another one.
+fn drifts(question: &LanesQuestion, answer: &LanesAnswer) -> Option<PlainTable> {
+    let halves = answer.drifts.iter().any(|drift| drift.halves);
+    (!answer.drifts.is_empty()).then(|| PlainTable {
+        title: "When the workload changes".to_owned(),
+        note: format!(
+            "The {} with the lanes of the answer, with one queue, and with lanes that were made for the other workload; the \
+             ratio is that of the same requests{}.",
+            question.target,
+            if halves { ", of measured values that lanes made for it were not fitted to" } else { "" }
+        ),
+        head: show::DRIFT_HEAD.map(ToOwned::to_owned).to_vec(),
+        lines: answer.drifts.iter().map(|drift| show::drift_cells(question, drift)).collect(),
+        marked: Vec::new(),
     })
 }
 

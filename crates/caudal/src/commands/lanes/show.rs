@@ -1,6 +1,6 @@
 //! Lanes as text.
 
-use caudal_tune::lanes::{Judged, LanesAnswer, LanesQuestion};
+use caudal_tune::lanes::{Drifted, Judged, LanesAnswer, LanesQuestion};
 
 use crate::table::{Table, digits, estimate, time};
 
@@ -8,6 +8,14 @@ use crate::table::{Table, digits, estimate, time};
 pub(super) fn print(question: &LanesQuestion, answer: &LanesAnswer) {
     if !answer.judged.is_empty() {
         out!("{}", table(question, answer));
+        outln!();
+    }
+    if !answer.drifts.is_empty() {
+        let mut table = Table::new(&DRIFT_HEAD);
+        for drift in &answer.drifts {
+            table.row(drift_cells(question, drift));
+        }
+        out!("{table}");
         outln!();
     }
     outln!("{}\n", answer.headline);
@@ -43,21 +51,43 @@ fn rate(per_s: f64) -> String {
 pub(super) const HEAD: [&str; 7] =
     ["system", "lanes", "", "p99.9 slowdown", "efficiency", "preempt/req", "preemptions"];
 
-/// A line of the table.
+/// Heads of the table of what may become of the workload.
+pub(super) const DRIFT_HEAD: [&str; 6] =
+    ["with", "load", "these lanes", "one queue", "lanes made for it", "these / those"];
+
+/// A line of that.
+pub(super) fn drift_cells(question: &LanesQuestion, drift: &Drifted) -> Vec<String> {
+    let of = |judged: &Judged| target(question, judged);
+    let times = |ratio: f64| format!("{}x", digits(ratio));
+    vec![
+        drift.name.clone(),
+        format!("{:.3}", drift.load),
+        of(&drift.kept),
+        of(&drift.one_queue),
+        of(&drift.refitted),
+        drift.loss.map_or_else(dash, |loss| estimate(&loss, times)),
+    ]
+}
+
+fn dash() -> String {
+    "–".to_owned()
+}
+
+fn target(question: &LanesQuestion, judged: &Judged) -> String {
+    let show = |value: f64| if question.target.slowdown { digits(value) } else { time(value) };
+    if judged.row.overloaded { "overloaded".to_owned() } else { estimate(&judged.target, show) }
+}
+
+/// A line of the table of systems.
 pub(super) fn cells(question: &LanesQuestion, judged: &Judged) -> Vec<String> {
-    let dash = || "–".to_owned();
-    let target = |value: f64| if question.target.slowdown { digits(value) } else { time(value) };
     let row = &judged.row;
-    let (first, second) = match row.overloaded {
-        true => ("overloaded".to_owned(), dash()),
-        false => (estimate(&judged.target, target), estimate(&judged.slowdown, digits)),
-    };
+    let slowdown = if row.overloaded { dash() } else { estimate(&judged.slowdown, digits) };
     let layout = judged.layout.as_ref().filter(|layout| layout.lanes() > 1);
     vec![
         judged.system.clone(),
         layout.map_or_else(dash, ToString::to_string),
-        first,
-        second,
+        target(question, judged),
+        slowdown,
         format!("{:.1} %", 100.0 * row.efficiency.estimate),
         estimate(&judged.preemptions_per_request, few),
         estimate(&judged.preemptions_per_s, rate),

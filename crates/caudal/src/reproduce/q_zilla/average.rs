@@ -57,23 +57,22 @@ pub(super) fn grows<'a>(
     place: &str,
 ) -> Ask<'a> {
     let (own, other) = (carried(here, first, second), carried(there, first, second));
-    let both: Vec<_> = own
+    let both: Vec<[(&Cell, &Cell); 2]> = own
         .into_iter()
-        .filter_map(|pair| other.iter().find(|other| other.0.workload == pair.0.workload).map(|&it| (pair, it)))
+        .filter_map(|pair| {
+            other.iter().find(|other| other.0.workload == pair.0.workload).map(|&it| [pair, it])
+        })
         .collect();
     let place = format!("{place}, {} services", both.len());
     Box::new(move |confidence| {
         // Each of the two at half of what is allowed to go wrong.
         let each = 1.0 - (1.0 - confidence) / 2.0;
-        let mean = |of: fn(&((&'a Cell, &'a Cell), (&'a Cell, &'a Cell))) -> (&'a Cell, &'a Cell)| {
-            let ratio = |pair| {
-                let (a, b) = of(pair);
-                P99.ratio(a, b, each)
-            };
-            geometric_mean(&both.iter().map(ratio).collect::<Vec<_>>())
+        let mean = |side: usize| {
+            let ratios = both.iter().map(|sides| P99.ratio(sides[side].0, sides[side].1, each));
+            geometric_mean(&ratios.collect::<Vec<_>>())
         };
-        let value = super::super::cell::apart(mean(|pair| pair.0), mean(|pair| pair.1));
-        let cells: Vec<&Cell> = both.iter().flat_map(|(a, b)| [a.0, a.1, b.0, b.1]).collect();
+        let value = super::super::cell::apart(mean(0), mean(1));
+        let cells: Vec<&Cell> = both.iter().flatten().flat_map(|&(a, b)| [a, b]).collect();
         Claim::new(place.clone(), value, Limit::Above(1.0)).about(&cells)
     })
 }

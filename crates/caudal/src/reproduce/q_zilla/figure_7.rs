@@ -90,7 +90,12 @@ fn at_loads<'a>(
 
 /// From which load on `more` has a lower p99 than `fewer`: on a straight line between the loads around. None if it has at
 /// all loads, or at none.
-fn break_even(measured: &Measured, workload: &str, (fewer, more): (&str, &str), confidence: f64) -> Option<Estimate> {
+fn break_even(
+    measured: &Measured,
+    workload: &str,
+    (fewer, more): (&str, &str),
+    confidence: f64,
+) -> Option<Estimate> {
     let (few, many) = (curve(measured, workload, fewer), curve(measured, workload, more));
     let both = few.into_iter().zip(many).filter(|(a, b)| !(a.overloaded && b.overloaded));
     let ratios: Vec<(f64, Estimate)> = both.map(|(a, b)| (a.load, P99.ratio(b, a, confidence))).collect();
@@ -117,7 +122,8 @@ fn later(measured: &Measured, first: &str, second: &str) -> Finding {
         let each = 1.0 - (1.0 - confidence) / 2.0;
         let at = |workload: &str| break_even(measured, workload, step, each).unwrap_or(Estimate::MISSING);
         let (own, other) = (at(first), at(second));
-        let place = format!("{first} at {} over {second} at {}:", digits(own.estimate), digits(other.estimate));
+        let place =
+            format!("{first} at {} over {second} at {}:", digits(own.estimate), digits(other.estimate));
         Claim::new(place, apart(own, other), Limit::Above(1.0)).about(&cells)
     })
 }

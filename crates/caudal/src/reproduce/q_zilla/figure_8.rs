@@ -57,11 +57,7 @@ const FACTOR: &str = "the (geometric) average over the services that both carry 
 const NOT_WORSE: &str = "nowhere more than 2 % above; each with the lanes that were found for it";
 const SAME: &str = "nowhere more than 2 % above; both with the lanes that were found for ISQD-SITA";
 
-const fn statement(
-    text: &'static str,
-    reading: &'static str,
-    judge: fn(&Study<'_>) -> Finding,
-) -> Statement {
+const fn statement(text: &'static str, reading: &'static str, judge: fn(&Study<'_>) -> Finding) -> Statement {
     Statement { text, source: WHERE, reading, needs: &[], judge }
 }
 
@@ -78,16 +74,20 @@ const NEVER_WORSE: Statement =
     statement("ISQD-SITA is never worse than M/G/k", "nowhere more than 2 % above", |study| {
         not_worse(study.here(), ISQD, "M/G/k")
     });
-const SQD_OWN: Statement =
-    statement("SQD-SITA is no worse than PG-SITA", NOT_WORSE, |study| not_worse(study.here(), "SQD-SITA", "PG-SITA"));
-const SQD_SAME: Statement = statement("SQD-SITA is no worse than PG-SITA with the same lanes", SAME, |study| {
-    not_worse(study.here(), &format!("SQD-SITA{SAME_LANES}"), &format!("PG-SITA{SAME_LANES}"))
+const SQD_OWN: Statement = statement("SQD-SITA is no worse than PG-SITA", NOT_WORSE, |study| {
+    not_worse(study.here(), "SQD-SITA", "PG-SITA")
 });
-const ISQD_OWN: Statement =
-    statement("ISQD-SITA is no worse than SQD-SITA", NOT_WORSE, |study| not_worse(study.here(), ISQD, "SQD-SITA"));
-const ISQD_SAME: Statement = statement("ISQD-SITA is no worse than SQD-SITA with the same lanes", SAME, |study| {
-    not_worse(study.here(), &format!("ISQD-SITA{SAME_LANES}"), &format!("SQD-SITA{SAME_LANES}"))
+const SQD_SAME: Statement =
+    statement("SQD-SITA is no worse than PG-SITA with the same lanes", SAME, |study| {
+        not_worse(study.here(), &format!("SQD-SITA{SAME_LANES}"), &format!("PG-SITA{SAME_LANES}"))
+    });
+const ISQD_OWN: Statement = statement("ISQD-SITA is no worse than SQD-SITA", NOT_WORSE, |study| {
+    not_worse(study.here(), ISQD, "SQD-SITA")
 });
+const ISQD_SAME: Statement =
+    statement("ISQD-SITA is no worse than SQD-SITA with the same lanes", SAME, |study| {
+        not_worse(study.here(), &format!("ISQD-SITA{SAME_LANES}"), &format!("SQD-SITA{SAME_LANES}"))
+    });
 const GANGING: Statement = statement(
     "With a lane for each server, SITA has significantly higher tails than with as many lanes as are best",
     "G-SITA's p99 is more than a third below SITA's for most services",
@@ -105,9 +105,11 @@ const KNOWN_SIZES: Statement = statement(
 );
 
 static STATEMENTS_A: [Statement; 9] = [
-    statement("ISQD-SITA improves the tail over M/G/k: 2.28 times with 2 servers, on average", FACTOR, |study| {
-        higher(study.here(), "M/G/k")
-    }),
+    statement(
+        "ISQD-SITA improves the tail over M/G/k: 2.28 times with 2 servers, on average",
+        FACTOR,
+        |study| higher(study.here(), "M/G/k"),
+    ),
     NEVER_WORSE,
     SQD_OWN,
     SQD_SAME,
@@ -127,9 +129,11 @@ static STATEMENTS_A: [Statement; 9] = [
 ];
 
 static STATEMENTS_B: [Statement; 13] = [
-    statement("ISQD-SITA improves the tail over M/G/k: 3.39 times with 4 servers, on average", FACTOR, |study| {
-        higher(study.here(), "M/G/k")
-    }),
+    statement(
+        "ISQD-SITA improves the tail over M/G/k: 3.39 times with 4 servers, on average",
+        FACTOR,
+        |study| higher(study.here(), "M/G/k"),
+    ),
     Statement {
         text: "ISQD-SITA improves the tail over M/G/k by more with 4 servers than with 2",
         source: WHERE,
@@ -161,9 +165,11 @@ static STATEMENTS_B: [Statement; 13] = [
 ];
 
 static STATEMENTS_C: [Statement; 14] = [
-    statement("ISQD-SITA improves the tail over M/G/k: 4.76 times with 8 servers, on average", FACTOR, |study| {
-        higher(study.here(), "M/G/k")
-    }),
+    statement(
+        "ISQD-SITA improves the tail over M/G/k: 4.76 times with 8 servers, on average",
+        FACTOR,
+        |study| higher(study.here(), "M/G/k"),
+    ),
     Statement {
         text: "ISQD-SITA improves the tail over M/G/k by more with 8 servers than with 4",
         source: WHERE,
@@ -189,9 +195,11 @@ static STATEMENTS_C: [Statement; 14] = [
         "its p99 is lower for each service",
         |study| all(&everywhere(study.here(), (ISQD, "SRPT"), Limit::Below(1.0))),
     ),
-    statement("With 8 servers, ISQD-SITA outperforms processor sharing: by 49 %, on average", FACTOR, |study| {
-        higher(study.here(), "PS")
-    }),
+    statement(
+        "With 8 servers, ISQD-SITA outperforms processor sharing: by 49 %, on average",
+        FACTOR,
+        |study| higher(study.here(), "PS"),
+    ),
     statement("With 8 servers, ISQD-SITA outperforms SRPT: 2.13 times, on average", FACTOR, |study| {
         higher(study.here(), "SRPT")
     }),

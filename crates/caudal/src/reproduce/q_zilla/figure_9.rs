@@ -58,11 +58,7 @@ const FACTOR: &str = "the (geometric) average over the services that both carry 
 /// longer than one of full speed, at the same utilization.
 const SLOWER: [f64; 3] = [2.0 / 1.6, 4.0 / 2.3, 8.0 / 2.8];
 
-const fn statement(
-    text: &'static str,
-    reading: &'static str,
-    judge: fn(&Study<'_>) -> Finding,
-) -> Statement {
+const fn statement(text: &'static str, reading: &'static str, judge: fn(&Study<'_>) -> Finding) -> Statement {
     Statement { text, source: WHERE, reading, needs: &[], judge }
 }
 
@@ -82,28 +78,28 @@ const NEVER_SHORT: Statement =
     statement("CoreZilla never falls short of SMT", "nowhere more than 2 % above", |study| {
         all(&everywhere(study.here(), (CORE, "SMT"), Limit::Below(1.0 + UNCHANGED)))
     });
-const OTHERS_DO: Statement = statement(
-    "ESMT and HSMT may have higher tails than SMT",
-    "each of them has for some service",
-    |study| {
+const OTHERS_DO: Statement =
+    statement("ESMT and HSMT may have higher tails than SMT", "each of them has for some service", |study| {
         let some = |other| judge(Needs::Any, &everywhere(study.here(), (other, "SMT"), ABOVE));
         super::super::claim::each(&[("ESMT", some("ESMT")), ("HSMT", some("HSMT"))])
-    },
-);
-const HSMT: Statement = statement(
-    "CoreZilla significantly outperforms HSMT",
-    "its p99 is lower for each service",
-    |study| all(&everywhere(study.here(), (CORE, "HSMT"), BELOW)),
-);
+    });
+const HSMT: Statement =
+    statement("CoreZilla significantly outperforms HSMT", "its p99 is lower for each service", |study| {
+        all(&everywhere(study.here(), (CORE, "HSMT"), BELOW))
+    });
 
 static STATEMENTS_A: [Statement; 8] = [
-    statement("CoreZilla improves the tail over SMT: 2.25 times with 2 contexts, on average", FACTOR, |study| {
-        higher(study.here(), "SMT")
-    }),
+    statement(
+        "CoreZilla improves the tail over SMT: 2.25 times with 2 contexts, on average",
+        FACTOR,
+        |study| higher(study.here(), "SMT"),
+    ),
     NEVER_SHORT,
-    statement("CoreZilla improves the tail over ESMT: by 38 % with 2 contexts, on average", FACTOR, |study| {
-        higher(study.here(), "ESMT")
-    }),
+    statement(
+        "CoreZilla improves the tail over ESMT: by 38 % with 2 contexts, on average",
+        FACTOR,
+        |study| higher(study.here(), "ESMT"),
+    ),
     OTHERS_DO,
     HSMT,
     statement(
@@ -124,16 +120,22 @@ static STATEMENTS_A: [Statement; 8] = [
 ];
 
 static STATEMENTS_B: [Statement; 10] = [
-    statement("CoreZilla improves the tail over SMT: 3.23 times with 4 contexts, on average", FACTOR, |study| {
-        higher(study.here(), "SMT")
-    }),
-    more("CoreZilla improves the tail over SMT by more with 4 contexts than with 2", &["q-zilla-figure-9a"], |study| {
-        grown(study, "q-zilla-figure-9a", "SMT", "with 4 contexts over with 2")
-    }),
+    statement(
+        "CoreZilla improves the tail over SMT: 3.23 times with 4 contexts, on average",
+        FACTOR,
+        |study| higher(study.here(), "SMT"),
+    ),
+    more(
+        "CoreZilla improves the tail over SMT by more with 4 contexts than with 2",
+        &["q-zilla-figure-9a"],
+        |study| grown(study, "q-zilla-figure-9a", "SMT", "with 4 contexts over with 2"),
+    ),
     NEVER_SHORT,
-    statement("CoreZilla improves the tail over ESMT: 2.83 times with 4 contexts, on average", FACTOR, |study| {
-        higher(study.here(), "ESMT")
-    }),
+    statement(
+        "CoreZilla improves the tail over ESMT: 2.83 times with 4 contexts, on average",
+        FACTOR,
+        |study| higher(study.here(), "ESMT"),
+    ),
     more(
         "ESMT is only slightly behind CoreZilla with 2 contexts, and falls well short with 4",
         &["q-zilla-figure-9a"],
@@ -159,16 +161,22 @@ static STATEMENTS_B: [Statement; 10] = [
 ];
 
 static STATEMENTS_C: [Statement; 9] = [
-    statement("CoreZilla improves the tail over SMT: 4.38 times with 8 contexts, on average", FACTOR, |study| {
-        higher(study.here(), "SMT")
-    }),
-    more("CoreZilla improves the tail over SMT by more with 8 contexts than with 4", &["q-zilla-figure-9b"], |study| {
-        grown(study, "q-zilla-figure-9b", "SMT", "with 8 contexts over with 4")
-    }),
+    statement(
+        "CoreZilla improves the tail over SMT: 4.38 times with 8 contexts, on average",
+        FACTOR,
+        |study| higher(study.here(), "SMT"),
+    ),
+    more(
+        "CoreZilla improves the tail over SMT by more with 8 contexts than with 4",
+        &["q-zilla-figure-9b"],
+        |study| grown(study, "q-zilla-figure-9b", "SMT", "with 8 contexts over with 4"),
+    ),
     NEVER_SHORT,
-    statement("CoreZilla improves the tail over ESMT: 3.07 times with 8 contexts, on average", FACTOR, |study| {
-        higher(study.here(), "ESMT")
-    }),
+    statement(
+        "CoreZilla improves the tail over ESMT: 3.07 times with 8 contexts, on average",
+        FACTOR,
+        |study| higher(study.here(), "ESMT"),
+    ),
     OTHERS_DO,
     HSMT,
     statement(
