@@ -9,8 +9,9 @@
 //! beyond chance had not been done when the run ended, or was never offered, because the longest requests are so rare
 //! that the run met none.
 
-use caudal_config::Variant;
+use caudal_config::{ContextsConfig, Variant};
 use caudal_policy::allocation::AllocationConfig;
+use caudal_policy::contexts::LoadAdaptationConfig;
 use caudal_policy::dispatch::DispatchConfig;
 use caudal_policy::rebalance::RebalanceConfig;
 use caudal_stats::Estimate;
@@ -67,14 +68,31 @@ impl Overheads {
 impl Experiment<'_> {
     /// Share of the cores' time that requests and the scheduler ask for; 1 and more if there is not enough of it.
     pub fn cores_busy(&self, overheads: Overheads) -> f64 {
+        if let Some(contexts) = &self.system.contexts {
+            return self.contexts_busy(contexts, overheads);
+        }
         // Cores that come and go come when there is work.
         let cores = match self.system.allocation {
-            AllocationConfig::Static if self.system.contexts.is_none() => {
-                f64::from(self.system.cores_allocated)
-            }
-            _ => self.system.capacity(),
+            AllocationConfig::Static => f64::from(self.system.cores_allocated),
+            _ => f64::from(self.system.cores),
         };
         self.offered_cores() * (1.0 + overheads.per_work) / cores
+    }
+
+    /// The same of cores with hardware contexts, of which those that wait for memory do nothing, and those that switch
+    /// nothing useful.
+    fn contexts_busy(&self, contexts: &ContextsConfig, overheads: Overheads) -> f64 {
+        let cores = f64::from(self.system.cores);
+        let preemptions_per_ps = overheads.preemptions / self.mean_gap_ps / cores;
+        let waiting = preemptions_per_ps * self.costs.cold_miss.0 as f64;
+        let switching = preemptions_per_ps * self.costs.preemption.0 as f64;
+        let most = contexts.adaptation.as_ref().map_or(contexts.count, LoadAdaptationConfig::most);
+        let active = f64::from(most) - waiting;
+        if active <= switching {
+            return f64::INFINITY;
+        }
+        let useful = throughput(&contexts.speeds(), active) * (active - switching) / active;
+        self.offered_cores() / cores / useful
     }
 
     /// The lanes that have cores of their own, and what they have to do.
@@ -187,6 +205,14 @@ impl Experiment<'_> {
     }
 }
 
+/// What a core does with so many active contexts, on average, on straight lines between whole numbers of them.
+fn throughput(speeds: &[f64], active: f64) -> f64 {
+    let at = |count: usize| if count == 0 { 0.0 } else { speeds[(count - 1).min(speeds.len() - 1)] };
+    let below = active.floor();
+    let (from, to) = (at(below as usize), at(below as usize + 1));
+    from + (to - from) * (active - below)
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::AtomicBool;
@@ -251,6 +277,36 @@ mod tests {
         let point = point("[workload]\nservice = \"extreme-bimodal\"\nload = 0.7\n[system]\ncores = 8");
         let experiment = experiment(&point, false, Judged::Reported);
         assert!(!experiment.work_agrees(&found), "a tenth of it has not been done");
+    }
+
+    #[test]
+    fn contexts_that_wait_for_memory_or_switch_carry_less() {
+        let busy = |contexts: &str, preemptions: f64| {
+            let text = format!(
+                "[workload]\nservice = {{ distribution = \"exponential\", mean = \"10us\" }}\nrate = \"70k/s\"\n\
+                 [system]\ncores = 1\ncontexts = {contexts}\ndiscipline = {{ policy = \"processor-sharing\", quantum = \"2us\" }}\n\
+                 [costs]\ncold_miss = \"1us\"\npreemption = \"0ns\""
+            );
+            let overheads = Overheads { preemptions, ..Overheads::default() };
+            experiment(&point(&text), false, Judged::Reported).cores_busy(overheads)
+        };
+        let one = |preemptions| busy("{ count = 1 }", preemptions);
+        assert!((one(0.0) - 0.7).abs() < 1e-9);
+        // 10 us of work and n of waiting, 14.3 us apart.
+        assert!(one(4.2) < 1.0 && one(4.4) > 1.0 && one(20.0).is_infinite());
+        // Two contexts at 0.8 each; of 2.0 contexts 0.35 wait, so that 1.65 do 1.39 of the work of one.
+        assert!((busy("{ count = 2 }", 5.0) - 0.7 / 1.39).abs() < 1e-9);
+    }
+
+    /// A lock that is busy more than all the time is overload, though cores idle.
+    #[test]
+    fn a_shared_queues_lock_can_be_the_limit() {
+        let text = "[workload]\nservice = \"exp-1us\"\nload = 0.5\n[system]\ncores = 16\ncontexts = { count = 2 }\n\
+                    [costs]\ndispatcher = \"100ns\"\n[measure]\nrequests = 20_000\nreplications = 4\nwarm-up = 2_000";
+        let crew = Crew { threads: 2, stop: &AtomicBool::new(false), progress: &|_| {} };
+        let point = point(text);
+        let found = experiment(&point, false, Judged::Reported).run(&crew).expect("results");
+        assert!(found.overloaded, "12.8 M/s through a lock that lets 10 M/s pass");
     }
 
     #[test]

@@ -28,6 +28,13 @@ pub(crate) struct Figure {
     pub(crate) sheets: fn(&Measured) -> Vec<Sheet>,
 }
 
+impl Figure {
+    /// Its paper, as figures' names begin: `policies`, `tiny-quanta`.
+    pub(crate) fn paper(&self) -> &'static str {
+        self.name.split("-figure").next().unwrap_or(self.name)
+    }
+}
+
 /// A file that a figure is made from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Source {

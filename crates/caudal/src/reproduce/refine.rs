@@ -18,7 +18,7 @@ use super::run::{Plan, RunError, in_parallel};
 use crate::global::Global;
 use crate::progress::Progress;
 
-/// What a round may cost, in requests that run to completion.
+/// What a round may cost for the figures of one paper, in requests that run to completion.
 const ROUND_COST: f64 = 0.3e9;
 
 /// Adds replications until nothing is open that they may decide, or no round is left.
@@ -33,7 +33,10 @@ pub(crate) fn refine(
     progress: &Progress,
 ) -> Result<(), RunError> {
     for _ in 1..LOOKS {
-        let more = chosen(&wanted(figures, measured), |cell| cost(plans, measured, cell));
+        let mut more: Vec<Want> = Vec::new();
+        for paper in papers(figures) {
+            more.extend(chosen(&wanted(&paper, measured), |cell| cost(plans, measured, cell)));
+        }
         if more.is_empty() {
             return Ok(());
         }
@@ -52,6 +55,18 @@ pub(crate) fn refine(
         }
     }
     Ok(())
+}
+
+/// The figures of each paper, which share what a round may cost.
+fn papers(figures: &[&'static Figure]) -> Vec<Vec<&'static Figure>> {
+    let mut papers: Vec<(&str, Vec<&'static Figure>)> = Vec::new();
+    for figure in figures {
+        match papers.iter_mut().find(|(paper, _)| *paper == figure.paper()) {
+            Some((_, figures)) => figures.push(figure),
+            None => papers.push((figure.paper(), vec![figure])),
+        }
+    }
+    papers.into_iter().map(|(_, figures)| figures).collect()
 }
 
 /// What every statement that is open wants.
