@@ -106,11 +106,11 @@ fn against_one_queue(question: &LanesQuestion, answer: &LanesAnswer) -> Option<S
         "not certainly different"
     };
     Some(format!(
-        "One queue, first come first served, has a {} of {one}: that is {} of the lanes', on the same {} fresh requests \
+        "One queue, first come first served, has a {} of {one}: that is {} of the lanes', on the same {:.1} M fresh requests \
          ({certain}). The p99.9 of its slowdown is {} theirs.",
         question.target,
         times(&versus.target),
-        versus.requests,
+        versus.requests as f64 / 1e6,
         times(&versus.slowdown),
     ))
 }
@@ -235,6 +235,11 @@ fn drifted(question: &LanesQuestion, drift: &super::Drifted) -> String {
     )
 }
 
+/// `1 layout`, `2 layouts`.
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 fn search(answer: &LanesAnswer) -> String {
     let tried: usize = answer.steps.iter().map(|step| step.tried.len()).sum();
     let requests: u64 = answer.steps.iter().map(|step| step.requests).sum();
@@ -247,8 +252,9 @@ fn search(answer: &LanesAnswer) -> String {
     };
     let ended = if answer.cut_short { " The budget ended the search." } else { "" };
     format!(
-        "The search tried {tried} layouts in {} races of {:.1} M requests in all. {on}{ended}",
-        answer.steps.len().saturating_sub(1),
+        "The search tried {} in {} of {:.1} M requests in all. {on}{ended}",
+        counted(tried, "layout"),
+        counted(answer.steps.len().saturating_sub(1), "race"),
         requests as f64 / 1e6
     )
 }

@@ -61,13 +61,13 @@ fn systems(question: &LanesQuestion, answer: &LanesAnswer) -> PlainTable {
 }
 
 /// What the classes of requests get from each system.
-fn classes(answer: &LanesAnswer) -> Option<PlainTable> {
+pub(super) fn classes(answer: &LanesAnswer) -> Option<PlainTable> {
     let names: Vec<&String> = answer.judged.first()?.row.classes.0.iter().map(|(name, _)| name).collect();
     let line = |judged: &Judged| {
         let mut cells = vec![judged.system.clone()];
         for (_, class) in &judged.row.classes.0 {
-            let p99 = |of: &caudal_stats::Summary| {
-                let found = of.percentiles.iter().find(|(percentile, _)| *percentile == 99.0);
+            let at = |of: &caudal_stats::Summary, wanted: f64| {
+                let found = of.percentiles.iter().find(|(percentile, _)| *percentile == wanted);
                 found.map_or(f64::NAN, |(_, estimate)| estimate.estimate)
             };
             let shown = |value: f64, show: fn(f64) -> String| match value.is_finite() {
@@ -75,14 +75,20 @@ fn classes(answer: &LanesAnswer) -> Option<PlainTable> {
                 false => "–".to_owned(),
             };
             cells.push(shown(class.latency_ns.mean.estimate, time));
-            cells.push(shown(p99(&class.latency_ns), time));
-            cells.push(shown(p99(&class.slowdown), digits));
+            cells.push(shown(at(&class.latency_ns, 99.0), time));
+            cells.push(shown(at(&class.latency_ns, 99.9), time));
+            cells.push(shown(at(&class.slowdown, 99.0), digits));
         }
         cells
     };
     let mut head = vec!["system".to_owned()];
     for name in &names {
-        head.extend([format!("{name}: mean"), "p99".to_owned(), "p99 slowdown".to_owned()]);
+        head.extend([
+            format!("{name}: mean"),
+            "p99".to_owned(),
+            "p99.9".to_owned(),
+            "p99 slowdown".to_owned(),
+        ]);
     }
     (names.len() > 1).then(|| PlainTable {
         title: "By class of requests".to_owned(),

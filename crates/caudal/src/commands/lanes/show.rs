@@ -10,6 +10,13 @@ pub(super) fn print(question: &LanesQuestion, answer: &LanesAnswer) {
         out!("{}", table(question, answer));
         outln!();
     }
+    if let Some(classes) = super::report::classes(answer) {
+        let head: Vec<&str> = classes.head.iter().map(String::as_str).collect();
+        let mut table = Table::new(&head);
+        classes.lines.into_iter().for_each(|line| table.row(line));
+        out!("{table}");
+        outln!();
+    }
     if !answer.drifts.is_empty() {
         let mut table = Table::new(&DRIFT_HEAD);
         for drift in &answer.drifts {
