@@ -12,7 +12,8 @@ pub(crate) const FIGURE_1: Figure = Figure {
     name: "q-zilla-figure-1",
     title: "Q-Zilla, Figure 1: organizations of queues",
     shows: "p99 of measured services on 16 cores of two contexts at 70 % load: a queue for each context (scale-out), for each \
-            core (hierarchical), or for all (scale-up) with a lock of 71 ns or for nothing.",
+            core (hierarchical), or for all (scale-up) with a lock of 71 ns or for nothing. `rocksdb-0.5` is no service of the paper's, and is shown for \
+            comparison.",
     files: sources!("1"),
     kind: Kind::Points,
     statements: &STATEMENTS,

@@ -8,7 +8,7 @@ use super::super::claim::{Ask, Claim, Finding, Limit, all, one};
 use super::super::figure::{Figure, Kind, Measured, Statement};
 use super::super::tables::{CONFIDENCE, Sheet, pivot};
 use super::super::words::MUCH;
-use super::{P99, ROUTING, STEMMING, interval, ratio, sources};
+use super::{P99, ROUTING, STEMMING, interval, judged, ratio, sources};
 use crate::table::digits;
 
 /// Active contexts along the load.
@@ -85,7 +85,7 @@ fn at_loads<'a>(
         let place = format!("{workload} at load {}", digits(few.load));
         Some(ratio(place, P99, few, many, limit))
     };
-    measured.values(|cell| cell.workload).into_iter().filter_map(ask).collect()
+    judged(measured).into_iter().filter_map(ask).collect()
 }
 
 /// From which load on `more` has a lower p99 than `fewer`: on a straight line between the loads around. None if it has at

@@ -12,7 +12,7 @@ use super::{P99, RSC, SAME_LANES, chart, everywhere, pairs, ratio, sheets, sourc
 const SHOWS: &str = "p99 of measured services at 70 % load, preemption at no cost: one queue (M/G/k), requests by known size \
                      on servers of their own with a lane for each (SITA) or as many as are best (G-SITA), by time served on \
                      servers of their own (PG-SITA), with servers that go where they are needed (SQD-SITA) and never idle \
-                     (ISQD-SITA), processor sharing with 2 us, and SRPT. `scripts/q-zilla` found the lanes for each.";
+                     (ISQD-SITA), processor sharing with 2 us, and SRPT. `scripts/q-zilla` found the lanes for each. `rocksdb-0.5` is no service of the paper's, and is shown for comparison.";
 
 const fn part(
     name: &'static str,
