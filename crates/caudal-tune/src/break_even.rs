@@ -225,6 +225,9 @@ impl<'a> Bench<'a> {
                 "numbers of contexts rise, from 1 on, up to those of a core; at least two of them",
             ));
         }
+        if question.window == Picos::ZERO {
+            return Err(wrong("a window is longer than 0"));
+        }
         if workload.arrivals.natural_rate().is_some() {
             return Err(TuneError::RecordedArrivals);
         }

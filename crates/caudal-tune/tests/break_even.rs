@@ -7,6 +7,9 @@ use caudal_policy::Picos;
 use caudal_tune::break_even::{Profile, ProfileQuestion, profile};
 use caudal_tune::{Host, TuneError};
 
+/// Asks for a window of length 0.
+const NO_WINDOW: &str = "# no window";
+
 /// Requests of 1 us on a core of two contexts that do `both` times what one does.
 fn asked(both: f64, counts: &[u32], system: &str) -> Result<Profile, TuneError> {
     let text = format!(
@@ -19,7 +22,7 @@ fn asked(both: f64, counts: &[u32], system: &str) -> Result<Profile, TuneError> 
         system: &point.system,
         costs: &point.costs,
         counts: counts.to_vec(),
-        window: Picos::from_micros(5_000),
+        window: if system == NO_WINDOW { Picos::ZERO } else { Picos::from_micros(5_000) },
         target: &LatencyStatistic::parse("mean").expect("a statistic"),
         measure: &point.measure,
         quick: true,
@@ -74,4 +77,5 @@ fn what_can_not_be_asked_is_refused() {
     for counts in [&[1][..], &[2, 1], &[0, 2], &[1, 4]] {
         assert!(matches!(asked(1.3, counts, ""), Err(TuneError::Contexts(_))), "{counts:?}");
     }
+    assert!(matches!(asked(1.3, &[1, 2], NO_WINDOW), Err(TuneError::Contexts(_))));
 }

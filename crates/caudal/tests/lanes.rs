@@ -135,9 +135,13 @@ fn lanes_of_the_contexts_of_a_core() {
     if let Ok(policy) = std::fs::read_to_string(dir.path().join("caudal-lanes/policy.toml")) {
         assert!(policy.contains("count = 4, virtual = 32") && policy.contains("cold_miss"), "{policy}");
     }
-    for (wrong, says) in
-        [(&["--cores", "4"][..], "cannot be used with"), (&["--policy", "sita"], "by time served")]
-    {
+    let on_cores = ["lanes", "service.csv", "--cores", "4", "--cold-miss", "1us"];
+    assert_eq!(caudal(dir.path(), &on_cores).status.code(), Some(2), "cores have no cold misses");
+    for (wrong, says) in [
+        (&["--cores", "4"][..], "cannot be used with"),
+        (&["--max-lanes", "0"], "there is no lane"),
+        (&["--policy", "sita"], "by time served"),
+    ] {
         let refused = caudal(dir.path(), &[&asked[..], &more[..], wrong].concat());
         assert_eq!(refused.status.code(), Some(2), "{}", text(&refused.stderr));
         assert!(text(&refused.stderr).contains(says), "{}", text(&refused.stderr));

@@ -94,8 +94,12 @@ fn against_one_queue(question: &LanesQuestion, answer: &LanesAnswer) -> Option<S
     }
     let versus = answer.against_one_queue.as_ref()?;
     let times = |ratio: &Estimate| {
-        let inverse =
-            Estimate { estimate: 1.0 / ratio.estimate, low: 1.0 / ratio.high, high: 1.0 / ratio.low };
+        // Where an end is not known, neither is the other one of the inverse.
+        let inverse = Estimate {
+            estimate: 1.0 / ratio.estimate,
+            low: if ratio.high.is_finite() { 1.0 / ratio.high } else { f64::NEG_INFINITY },
+            high: if ratio.low.is_finite() && ratio.low > 0.0 { 1.0 / ratio.low } else { f64::INFINITY },
+        };
         within(&inverse, |value| format!("{}x", digits(value)))
     };
     let certain = if versus.target.high < 1.0 {

@@ -55,7 +55,6 @@ pub(crate) fn run(args: &BreakEvenArgs, global: &Global) -> miette::Result<ExitC
         measure: &point.measure,
         quick: global.quick,
     };
-    make_dir(&args.out)?;
     args.policy_file.as_deref().map_or(Ok(()), writable)?;
     let bar = Progress::new(global, 100, "profiling");
     let all = question.requests_about();
@@ -71,6 +70,7 @@ pub(crate) fn run(args: &BreakEvenArgs, global: &Global) -> miette::Result<ExitC
         error => miette!("{error}"),
     })?;
     let policy = policy(&point, &found, &args.target);
+    make_dir(&args.out)?;
     if global.json {
         outln!("{}", serde_json::to_string(&found).into_diagnostic()?);
     } else {

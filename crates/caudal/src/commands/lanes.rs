@@ -172,6 +172,17 @@ impl LanesArgs {
         measure: Measure,
         global: &Global,
     ) -> miette::Result<LanesQuestion> {
+        if self.max_lanes == Some(0) {
+            return Err(miette!(help = "write a number from 1 on", "with --max-lanes 0 there is no lane"));
+        }
+        if self.contexts.is_none()
+            && (self.cold_miss > Picos::ZERO || self.virtual_contexts != VIRTUAL_CONTEXTS)
+        {
+            return Err(miette!(
+                help = "say how many contexts the core has, as in --contexts 8",
+                "--cold-miss and --virtual-contexts are of a core with hardware contexts"
+            ));
+        }
         let contexts = self.contexts.map(|count| ContextsConfig {
             virtual_contexts: Some(self.virtual_contexts),
             ..ContextsConfig::of(count)
