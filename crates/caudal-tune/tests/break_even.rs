@@ -13,7 +13,7 @@ const NO_WINDOW: &str = "# no window";
 /// Requests of 1 us on a core of two contexts that do `both` times what one does.
 fn asked(both: f64, counts: &[u32], system: &str) -> Result<Profile, TuneError> {
     let text = format!(
-        "[workload]\nservice = {{ distribution = \"constant\", mean = \"1us\" }}\nload = 0.5\n[system]\ncores = 1\n\
+        "[workload]\nservice = {{ distribution = \"constant\", value = \"1us\" }}\nload = 0.5\n[system]\ncores = 1\n\
          discipline = \"fcfs\"\ncontexts = {{ count = 2, throughput = [1, {both}] }}\n{system}\n[measure]\nseed = 4"
     );
     let point = File::parse(&text, "test.toml").expect("a file").points().expect("points").remove(0);
