@@ -36,6 +36,8 @@ pub const STAGE_MIN: u32 = 12;
 pub const STAGE_MAX: u32 = 30;
 /// Pilot runs that are laid over one another.
 const PILOTS: u64 = 20;
+/// A hundredth of the measured requests unfinished is more than a few.
+const STUCK: u64 = 100;
 /// Requests of a pilot run: at first, and at most.
 const PILOT_REQUESTS: (u64, u64) = (4_000, 64_000);
 /// Requests of a replication in the first stage.
@@ -337,8 +339,14 @@ impl Experiment<'_> {
         let behind = done >= 4 && 2 * results.fell_behind > done;
         // What arrives for a lane that can not do it piles up, however few requests it is: that takes no simulation.
         let lane_full = results.lane_loads.iter().any(|lane| lane.busy >= 1.0);
-        results.overloaded = behind && self.shows_growth(results) || lane_full;
+        results.overloaded = behind && self.shows_growth(results) || lane_full || self.is_stuck(results);
         results.steady = !behind && self.long_enough(results) && self.work_agrees(results);
+    }
+
+    /// On contexts, which slow each other down, no arithmetic says what a lane can do. But requests that have not
+    /// completed when as many have come again as were measured are more than a few only where they come faster than they go.
+    fn is_stuck(&self, results: &Results) -> bool {
+        self.system.contexts.is_some() && results.unfinished > results.requests / STUCK
     }
 
     /// The replications of these numbers, in their order.

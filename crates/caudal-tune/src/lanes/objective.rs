@@ -12,8 +12,8 @@
 //!
 //! **Where the target is open**, an interval that is wide around 1 must not hand the choice to the slowdown: the target
 //! may be far longer. But noise of a few percent must not stop a search either, while the slowdown could be halved. So the
-//! slowdown decides if the target's estimate is within 1 %, and what it gains for certain is more than what the target may
-//! lose: the unfavourable ends of both intervals, multiplied, are still a gain. Preemptions decide only between those that
+//! slowdown decides if the target's estimate is not more than 1 % against it, and what it gains for certain is more than
+//! what the target may lose: the unfavourable ends of both intervals, multiplied, are still a gain. Preemptions decide only between those that
 //! are alike in both.
 //!
 //! **Limits** are compared by the one that each misses most, as a multiple of it, in the same way. Where it is open who
@@ -154,8 +154,7 @@ fn decided(
             Told::Alike => preemptions(),
             Told::Open => Order::Same,
         },
-        Told::Open if is_near(target.estimate) => outweighed(target, &slowdown()),
-        Told::Open => Order::Same,
+        Told::Open => outweighed(target, &slowdown()),
     }
 }
 
@@ -177,11 +176,16 @@ fn is_near(ratio: f64) -> bool {
     ratio.ln().abs() <= TIE.ln_1p()
 }
 
-/// Is what the slowdown gains for certain more than what the target may lose?
+/// Is what the slowdown gains for certain more than what the target may lose, whose estimate does not speak against it?
 fn outweighed(target: &Estimate, slowdown: &Estimate) -> Order {
+    let near = 1.0 + TIE;
     match told(slowdown) {
-        Told::Differ(Order::Better) if target.high * slowdown.high < 1.0 => Order::Better,
-        Told::Differ(Order::Worse) if target.low * slowdown.low > 1.0 => Order::Worse,
+        Told::Differ(Order::Better) if target.estimate <= near && target.high * slowdown.high < 1.0 => {
+            Order::Better
+        }
+        Told::Differ(Order::Worse) if target.estimate >= 1.0 / near && target.low * slowdown.low > 1.0 => {
+            Order::Worse
+        }
         _ => Order::Same,
     }
 }
@@ -244,8 +248,9 @@ mod tests {
         assert_eq!(told_by(ratio(0.8, 0.7, 0.9), longer_tail, Order::Same), Order::Better);
         // Certainly different, but by less than anybody cares for.
         assert_eq!(told_by(ratio(0.995, 0.991, 0.999), longer_tail, Order::Same), Order::Worse);
-        // Nothing is certain, and the estimates are far apart.
-        assert_eq!(told_by(ratio(0.8, 0.6, 1.1), ratio(0.5, 0.4, 0.6), Order::Better), Order::Same);
+        // Nothing is certain of the target, whose estimate is for the one with the lower slowdown, or against it.
+        assert_eq!(told_by(ratio(0.8, 0.6, 1.1), ratio(0.5, 0.4, 0.6), Order::Worse), Order::Better);
+        assert_eq!(told_by(ratio(1.05, 0.9, 1.2), ratio(0.5, 0.4, 0.6), Order::Better), Order::Same);
         assert_eq!(told_by(Estimate::MISSING, ratio(0.5, 0.4, 0.6), Order::Better), Order::Same);
     }
 

@@ -25,6 +25,7 @@ pub(super) fn point(system: &str, held: u32, median_ns: f64, noise: f64) -> Cell
         workload: "",
         key: format!("{system}/{held}"),
         system: system.to_owned(),
+        is_one_queue: false,
         allocation: STATIC,
         cores: 32,
         held,

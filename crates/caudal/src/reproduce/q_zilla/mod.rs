@@ -82,10 +82,12 @@ fn judged(measured: &Measured) -> Vec<&'static str> {
     workloads
 }
 
-/// Is the p99 of `first` over that of `second` where `limit` says, under each service?
+/// Is the p99 of `first` over that of `second` where `limit` says, under each service? Where both are one queue, because no
+/// lanes were found for either, they are the same system, and there is nothing to compare.
 fn everywhere<'a>(measured: &'a Measured, (first, second): (&str, &str), limit: Limit) -> Vec<Ask<'a>> {
     let ask = |(a, b): (&'a Cell, &'a Cell)| ratio(a.workload.to_owned(), P99, a, b, limit);
-    pairs(measured, first, second).into_iter().map(ask).collect()
+    let differ = |(a, b): &(&Cell, &Cell)| !(a.is_one_queue && b.is_one_queue);
+    pairs(measured, first, second).into_iter().filter(differ).map(ask).collect()
 }
 
 /// A table of a percentile: systems by services.
