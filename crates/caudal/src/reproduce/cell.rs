@@ -27,7 +27,7 @@ pub(crate) struct Cell {
     pub(crate) key: String,
     /// Name of the system.
     pub(crate) system: String,
-    /// Is it one queue, first come first served? Lanes that no search found any for are.
+    /// Is it one queue, first come first served, that costs nothing? Lanes that no search found any for are.
     pub(crate) is_one_queue: bool,
     /// Name of the allocation policy; `static` if cores do not come and go.
     pub(crate) allocation: &'static str,
@@ -226,7 +226,9 @@ impl Cell {
             workload,
             key: point.key.clone(),
             system: point.system.name.clone(),
-            is_one_queue: point.system.is_central() && point.system.discipline == DisciplineConfig::Fcfs,
+            is_one_queue: point.system.is_central()
+                && point.system.discipline == DisciplineConfig::Fcfs
+                && point.costs.dispatcher.0 == 0,
             allocation: allocation_name(&point.system.allocation),
             cores: point.system.cores,
             held: point.system.cores_allocated,
