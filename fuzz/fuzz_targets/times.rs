@@ -33,7 +33,7 @@ fuzz_target!(|input: &[u8]| {
 
 fn service(path: &Path, replay: bool) {
     let replay = if replay { Replay::Rotate } else { Replay::Off };
-    let file = FileSpec { file: path.to_owned(), column: None, unit: None, replay, weights: None };
+    let file = FileSpec { file: path.to_owned(), column: None, unit: None, replay, weights: None, scale: None };
     match ServiceSpec::File(file).compile(Path::new("")) {
         Ok(service) => {
             let mut batch = [Demand::default(); 16];
