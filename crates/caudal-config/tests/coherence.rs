@@ -9,7 +9,7 @@ const BREAKING: &[(&str, &str, &str)] = &[
     ("contexts", "cores = 4\ncontexts = { count = 0 }", "3:12"),
     ("contexts", "cores = 4\ncontexts = { count = 2, throughput = [1.0, 2.5] }", "3:12"),
     ("contexts-alone", "cores = 4\ncontexts = { count = 2 }\ndispatch = \"jsq\"", "3:12"),
-    ("contexts-alone", "cores = 4\ncontexts = { count = 2 }\ndiscipline = \"srpt\"", "3:12"),
+    ("contexts-alone", "cores = 4\ncontexts = { count = 2 }\ndiscipline = { policy = \"las\", quantum = \"0ns\" }", "3:12"),
     (
         "adaptation",
         "cores = 4\npools = 1\ncontexts = { count = 2, adaptation = { contexts = [1, 2], break_even_per_s = [1000] } }",

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use caudal_config::{ContextsConfig, Costs, Pools, System};
 use caudal_policy::contexts::LoadAdaptationConfig;
 use caudal_policy::discipline::lanes::Broken;
-use caudal_policy::discipline::{DisciplineConfig, ProcessorSharingConfig, SitaConfig};
+use caudal_policy::discipline::{DisciplineConfig, LasConfig, ProcessorSharingConfig, SitaConfig};
 use caudal_policy::{List, Picos};
 use caudal_sim::engine::{Event, Length, Outcome, Unwatched, simulate};
 use proptest::prelude::*;
@@ -109,6 +109,26 @@ proptest! {
     fn contexts_that_do_not_slow_each_other_down_are_cores(case in small_cases()) {
         let contexts = completions(&on_one_core(&case, free(case.cores)));
         prop_assert_eq!(contexts, completions(&case.ready()));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    /// Times are no multiples of anything: what happens at one time may come in either order.
+    #[test]
+    fn disciplines_that_order_by_key_are_those_of_cores(
+        by_least_service in any::<bool>(), cores in 1_u32..=8, load in 0.3..1.1, seed in 0_u64..1_000,
+        cost_ps in prop_oneof![Just(0_u64), Just(77_777)],
+    ) {
+        let quantum = Picos::from_nanos(300);
+        let discipline = match by_least_service {
+            true => DisciplineConfig::Las(LasConfig { quantum }),
+            false => DisciplineConfig::Srpt,
+        };
+        let costs = Costs { preemption: Picos(cost_ps), ..Costs::FREE };
+        let case = Case { discipline, seed, costs, ..Case::plain(cores, load, 300) };
+        prop_assert_eq!(completions(&on_one_core(&case, free(cores))), completions(&case.ready()));
     }
 }
 

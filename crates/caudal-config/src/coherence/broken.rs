@@ -43,15 +43,12 @@ pub(super) fn lanes(system: &System) -> Option<SitaConfig> {
     }
 }
 
-/// Is there nothing to its contexts but queues?
+/// Is there nothing to its contexts but pools in which tasks stay?
 pub(super) fn contexts_alone(system: &System, costs: &Costs) -> bool {
-    let queues = match system.discipline {
-        DisciplineConfig::Fcfs
-        | DisciplineConfig::PreemptiveSita(_)
-        | DisciplineConfig::SqdSita(_)
-        | DisciplineConfig::IsqdSita(_) => true,
+    let by_turns = match system.discipline {
         DisciplineConfig::ProcessorSharing(config) => config.quantum > Picos::ZERO,
-        DisciplineConfig::Las(_) | DisciplineConfig::Srpt => false,
+        DisciplineConfig::Las(config) => config.quantum > Picos::ZERO,
+        _ => true,
     };
     let blind = matches!(
         system.dispatch,
@@ -59,7 +56,7 @@ pub(super) fn contexts_alone(system: &System, costs: &Costs) -> bool {
     );
     let stay = system.allocation.triggers().is_none() && system.cores_allocated == system.cores;
     let papers = system.variant == crate::Variant::Paper && costs.dispatcher_quantum == Picos::ZERO;
-    queues && blind && stay && papers && system.rebalance == RebalanceConfig::None
+    by_turns && blind && stay && papers && system.rebalance == RebalanceConfig::None
 }
 
 /// Are the reservations not those of every pool?

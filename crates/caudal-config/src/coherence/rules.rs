@@ -56,10 +56,10 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         name: "contexts-alone",
-        refused: "hardware contexts with stealing, shedding, an allocation policy, a dispatcher that chooses, or a discipline that is \
-                  not one of queues",
+        refused: "hardware contexts with stealing, shedding, an allocation policy, a dispatcher that chooses, or the \
+                  fluid limit of a discipline",
         why: "contexts are simulated by a host of their own, in which requests stay where they come to",
-        instead: "take dispatch \"random\", \"round-robin\" or \"sita\", and \"fcfs\", \"processor-sharing\" with a quantum, or lanes",
+        instead: "take dispatch \"random\", \"round-robin\" or \"sita\", and a discipline with a quantum, if it can have one",
         runtime_only: false,
         keys: &[
             "system.contexts",

@@ -81,8 +81,7 @@ impl Case {
         Case { system, layout: Some(layout.clone()), precisely: true }
     }
 
-    /// Others that are made for the same services, on one queue of as many servers. Hardware contexts can not tell who has
-    /// run least, or will run shortest.
+    /// Others that are made for the same services, on one queue of as many servers.
     pub(crate) fn rivals(machine: &Machine, cores: u32) -> Vec<Case> {
         let quantum = Picos::from_nanos(2_000);
         let las = DisciplineConfig::Las(LasConfig { quantum });
@@ -92,11 +91,11 @@ impl Case {
             layout: None,
             precisely: false,
         };
-        let shared = one("processor sharing, 2us", DisciplineConfig::ProcessorSharing(sharing));
-        if machine.has_contexts() {
-            return vec![shared];
-        }
-        vec![one("LAS, 2us", las), shared, one("SRPT, sizes known", DisciplineConfig::Srpt)]
+        vec![
+            one("LAS, 2us", las),
+            one("processor sharing, 2us", DisciplineConfig::ProcessorSharing(sharing)),
+            one("SRPT, sizes known", DisciplineConfig::Srpt),
+        ]
     }
 }
 
@@ -154,13 +153,13 @@ impl Court<'_> {
     /// How many requests a system gets that is only held beside the answer. On contexts, which slow each other down, each
     /// turn has to be simulated.
     fn rival_requests(&self, case: &Case) -> u64 {
-        match (&case.system.discipline, &case.system.contexts) {
-            (DisciplineConfig::ProcessorSharing(sharing), Some(_)) => {
-                let turns = 1 + self.workload.service.mean_ps() as u64 / sharing.quantum.0.max(1);
-                (RIVAL_REQUESTS / turns).max(RIVAL_REQUESTS_MIN)
-            }
-            _ => RIVAL_REQUESTS,
-        }
+        let quantum = match (case.system.discipline, &case.system.contexts) {
+            (DisciplineConfig::ProcessorSharing(sharing), Some(_)) => sharing.quantum,
+            (DisciplineConfig::Las(las), Some(_)) => las.quantum,
+            _ => return RIVAL_REQUESTS,
+        };
+        let turns = 1 + self.workload.service.mean_ps() as u64 / quantum.0.max(1);
+        (RIVAL_REQUESTS / turns).max(RIVAL_REQUESTS_MIN)
     }
 
     fn simulate(&self, case: &Case) -> Result<Judged, TuneError> {

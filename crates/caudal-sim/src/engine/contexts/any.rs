@@ -2,8 +2,8 @@
 
 use caudal_policy::discipline::lanes::Broken;
 use caudal_policy::discipline::{
-    Discipline, DisciplineConfig, Fcfs, IsqdSita, Order, Pool, PreemptiveSita, ProcessorSharing, SqdSita,
-    Stopped,
+    Discipline, DisciplineConfig, Fcfs, IsqdSita, Las, Order, Pool, PreemptiveSita, ProcessorSharing,
+    SqdSita, Srpt, Stopped,
 };
 use caudal_policy::{Instant, TaskId, WorkerId};
 
@@ -11,6 +11,8 @@ use caudal_policy::{Instant, TaskId, WorkerId};
 pub(crate) enum Queued {
     Fcfs(Fcfs),
     ProcessorSharing(ProcessorSharing),
+    Las(Las),
+    Srpt(Srpt),
     PreemptiveSita(Box<PreemptiveSita>),
     SqdSita(Box<SqdSita>),
     IsqdSita(Box<IsqdSita>),
@@ -24,14 +26,13 @@ impl Queued {
             DisciplineConfig::ProcessorSharing(config) => {
                 Queued::ProcessorSharing(ProcessorSharing::new(config))
             }
+            DisciplineConfig::Las(config) => Queued::Las(Las::new(config)),
+            DisciplineConfig::Srpt => Queued::Srpt(Srpt),
             DisciplineConfig::PreemptiveSita(config) => {
                 Queued::PreemptiveSita(Box::new(PreemptiveSita::new(config)))
             }
             DisciplineConfig::SqdSita(config) => Queued::SqdSita(Box::new(SqdSita::new(config))),
             DisciplineConfig::IsqdSita(config) => Queued::IsqdSita(Box::new(IsqdSita::new(config))),
-            DisciplineConfig::Las(_) | DisciplineConfig::Srpt => {
-                unreachable!("contexts have disciplines of queues")
-            }
         }
     }
 }
@@ -41,6 +42,8 @@ macro_rules! each {
         match $self {
             Queued::Fcfs($it) => $call,
             Queued::ProcessorSharing($it) => $call,
+            Queued::Las($it) => $call,
+            Queued::Srpt($it) => $call,
             Queued::PreemptiveSita($it) => $call,
             Queued::SqdSita($it) => $call,
             Queued::IsqdSita($it) => $call,

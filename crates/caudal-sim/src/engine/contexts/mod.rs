@@ -140,7 +140,7 @@ impl<D: Discipline, M: Machine, O: Sink, const LEVELS: u32> Contexts<D, M, O, LE
     pub(super) fn new(parts: Parts<M, O>, make: impl Fn() -> D) -> Self {
         let Parts { machine, sizes, costs, recorder, length, observer, .. } = parts;
         let first = make();
-        let kind = LaneKind { count: first.lanes(), by_entry: first.order() == Order::Entry };
+        let kind = LaneKind { count: first.lanes(), by_key: first.order() != Order::Queue };
         let measured = length.warm_up..length.warm_up + length.measured;
         let door = |(pool, &size): (usize, &u32)| Door {
             discipline: make(),

@@ -62,7 +62,7 @@ pub(super) struct Lanes {
     pub(super) queues: Box<[Queue]>,
     /// Those with tasks in them, a bit each.
     waiting: u64,
-    by_entry: bool,
+    by_key: bool,
     /// The first worker, and the one after the last.
     first: u32,
     end: u32,
@@ -94,7 +94,7 @@ pub(super) struct Site<M, O, const LEVELS: u32> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LaneKind {
     pub(super) count: u32,
-    pub(super) by_entry: bool,
+    pub(super) by_key: bool,
 }
 
 impl<M: Machine, O: Sink, const LEVELS: u32> Site<M, O, LEVELS> {
@@ -130,7 +130,7 @@ impl<M: Machine, O: Sink, const LEVELS: u32> Site<M, O, LEVELS> {
             lanes.push(Lanes {
                 queues: vec![Queue::EMPTY; kind.count as usize].into(),
                 waiting: 0,
-                by_entry: kind.by_entry,
+                by_key: kind.by_key,
                 first,
                 end: first + size,
                 resumed: false,
@@ -478,7 +478,7 @@ impl<M: Machine, O: Sink, const LEVELS: u32> Pool for View<'_, M, O, LEVELS> {
     #[inline(always)]
     fn enqueue_by(&mut self, task: TaskId, lane: Lane, key: u64) {
         let lanes = &mut self.site.lanes[self.pool];
-        assert!(lanes.by_entry, "lanes here are queues, in the order of entry at most");
+        assert!(lanes.by_key, "lanes of this discipline are queues");
         lanes.waiting |= 1 << (lane % u64::BITS);
         self.site.tasks[task.0].key = key;
         lanes.queues[lane as usize]
