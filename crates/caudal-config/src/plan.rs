@@ -361,7 +361,7 @@ impl Merged {
                 preset.unwrap_or((rule.keys[0], parts.system.place))
             }
         };
-        Finding::new(place, key, format!("{}: {}", rule.refused, rule.why)).help(rule.instead)
+        Finding::new(place, key, format!("{}: {}", rule.refused, rule.why)).help(incoherence.instead())
     }
 
     fn place(&self, key: &str) -> Option<Place> {

@@ -5,7 +5,7 @@ use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, Value, context};
 use serde::{Deserialize, Serialize};
 
-use crate::chart::{Chart, Inks, Mark, STYLE, Size, Unit, draw, swatch};
+use crate::chart::{Chart, Inks, Mark, STYLE, Size, Unit, draw, escape, swatch};
 use crate::row::{Counted, Metric, Row, Stat};
 use crate::table::{self, Goal, Reach, SystemLine};
 use crate::views::Subject;
@@ -210,6 +210,7 @@ impl Report {
         let table = (!self.rows.is_empty()).then(|| self.table());
         let mut environment = Environment::new();
         environment.set_auto_escape_callback(|_| AutoEscape::Html);
+        environment.add_filter("code", code);
         let page = environment.render_str(
             include_str!("../assets/report.html.j2"),
             context! {
@@ -406,4 +407,14 @@ fn legend(chart: &Chart, inks: &Inks) -> Vec<LegendView> {
         }
     }
     legend
+}
+/// `text` for the page, what stands between backticks as code.
+fn code(text: &str) -> Value {
+    let parts: Vec<String> = text.split('`').map(escape).collect();
+    // An odd number of backticks is not meant so.
+    if parts.len().is_multiple_of(2) {
+        return Value::from_safe_string(escape(text));
+    }
+    let part = |(at, part): (usize, String)| if at % 2 == 1 { format!("<code>{part}</code>") } else { part };
+    Value::from_safe_string(parts.into_iter().enumerate().map(part).collect())
 }

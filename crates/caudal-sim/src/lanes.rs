@@ -5,8 +5,13 @@
 //! from the service times alone: the part of each request between the cutoffs, whatever the order in which requests come.
 //! Where that is more than they can do, the requests of that lane wait longer and longer, and nothing of it shows in
 //! a percentile that only shorter requests make.
+//!
+//! Hardware contexts slow each other down, and cutoffs count time on a context, not work. Then it is the least that a lane
+//! has to do: each request came to it as fast as it could, alone on its core, and runs there at the speed that the lane's
+//! contexts have when only they are active. Switches and cold misses are a part of it where no request can do without:
+//! under preemptive SITA.
 
-use caudal_config::{Costs, System};
+use caudal_config::{ContextsConfig, Costs, System};
 use caudal_policy::allocation::AllocationConfig;
 use caudal_policy::discipline::{DisciplineConfig, SitaConfig};
 use caudal_policy::dispatch::DispatchConfig;
@@ -16,6 +21,8 @@ use caudal_stats::relaxation::Queue;
 use caudal_workload::Service;
 use serde::{Deserialize, Serialize};
 
+use crate::steady::throughput;
+
 /// Servers that share a part of the work of each request, and get none from elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LaneLoad {
@@ -23,8 +30,8 @@ pub struct LaneLoad {
     pub lane: u32,
     /// Most servers that it can have.
     pub servers: u32,
-    /// Work that arrives for them over what they can do, without the scheduler's overheads; from 1 on there is no
-    /// steady state.
+    /// Work that arrives for them over what they can do, with the overheads that no request can do without; from 1 on there
+    /// is no steady state. On hardware contexts, at least this.
     pub busy: f64,
     /// Share of all requests that come here.
     pub share: f64,
@@ -61,7 +68,8 @@ pub fn lane_loads(system: &System, costs: &Costs, service: &Service, mean_gap_ps
     if shared || system.cores_allocated != system.cores {
         return Vec::new();
     }
-    let times = Times { service, stretch: costs.probe_factor };
+    let size = sizes.iter().copied().max().unwrap_or(0);
+    let times = Times { service, costs, speeds: Speeds::of(system, size) };
     let per_pool = mean_gap_ps * sizes.len() as f64;
     let alike = sizes.windows(2).all(|pair| pair[0] == pair[1]);
     match (system.dispatch, system.discipline) {
@@ -72,17 +80,42 @@ pub fn lane_loads(system: &System, costs: &Costs, service: &Service, mean_gap_ps
     }
 }
 
+/// What servers of one pool can do.
+struct Speeds {
+    /// Of a core by active contexts, and the most cores that have contexts of the pool; none where servers are cores.
+    contexts: Option<(Vec<f64>, f64)>,
+}
+
+impl Speeds {
+    fn of(system: &System, size: u32) -> Speeds {
+        let of_contexts = |contexts: &ContextsConfig| {
+            let whole = size / contexts.count.max(1);
+            let cores = if size.is_multiple_of(contexts.count.max(1)) { whole } else { whole + 2 };
+            (contexts.speeds(), f64::from(cores.min(system.cores)))
+        };
+        Speeds { contexts: system.contexts.as_ref().map(of_contexts) }
+    }
+
+    /// Of each of so many servers, if all others rest: 1 for a core.
+    fn alone(&self, servers: u32) -> f64 {
+        let Some((speeds, cores)) = &self.contexts else { return 1.0 };
+        let servers = f64::from(servers.max(1));
+        cores * throughput(speeds, servers / cores) / servers
+    }
+}
+
 /// Service times as the cores see them, probes included.
 struct Times<'a> {
     service: &'a Service,
-    stretch: f64,
+    costs: &'a Costs,
+    speeds: Speeds,
 }
 
 impl Times<'_> {
     /// What is left after `cutoff` of time on a core.
     fn after(&self, cutoff: Picos) -> Part {
-        let left = self.service.excess((cutoff.0 as f64 / self.stretch) as u64);
-        Part { share: left.share, mean_ps: left.mean_ps * self.stretch, scv: left.scv() }
+        let left = self.service.excess((cutoff.0 as f64 / self.costs.probe_factor) as u64);
+        Part { share: left.share, mean_ps: left.mean_ps * self.costs.probe_factor, scv: left.scv() }
     }
 
     /// Lanes with servers of their own.
@@ -90,9 +123,20 @@ impl Times<'_> {
         let starts = starts(&config.cutoffs);
         let lane = |(lane, &servers): (usize, &u32)| {
             let from = self.after(starts[lane]);
-            let beyond_ps = starts.get(lane + 1).map_or(0.0, |&end| self.after(end).mean_ps);
-            let part = Part { mean_ps: from.mean_ps - beyond_ps, ..from };
-            load(lane, servers, part, gap_ps)
+            let speed = self.speeds.alone(servers);
+            let cold_ps = if lane == 0 { 0 } else { self.costs.cold_miss.0 };
+            let mean_ps = match starts.get(lane + 1) {
+                None => from.mean_ps / speed + from.share * cold_ps as f64,
+                Some(&end) => {
+                    let width_ps = end.0 - starts[lane].0;
+                    let work_ps = width_ps.saturating_sub(cold_ps) as f64 * speed;
+                    let beyond = self.after(Picos(starts[lane].0 + work_ps as u64));
+                    (from.mean_ps - beyond.mean_ps) / speed
+                        + from.share * cold_ps.min(width_ps) as f64
+                        + beyond.share * self.costs.preemption.0 as f64
+                }
+            };
+            load(lane, servers, Part { mean_ps, ..from }, gap_ps)
         };
         config.reservations.iter().enumerate().map(lane).collect()
     }
@@ -102,7 +146,8 @@ impl Times<'_> {
         let starts = starts(&config.cutoffs);
         let from = |lane: usize| {
             let servers = config.reservations[lane..].iter().sum();
-            load(lane, servers, self.after(starts[lane]), gap_ps)
+            let part = self.after(starts[lane]);
+            load(lane, servers, Part { mean_ps: part.mean_ps / self.speeds.alone(servers), ..part }, gap_ps)
         };
         (1..config.reservations.len()).map(from).collect()
     }
@@ -112,9 +157,10 @@ impl Times<'_> {
         let by_size = self.service.by_size(&cutoffs.iter().map(|cutoff| cutoff.0).collect::<Vec<_>>());
         let pool = |(pool, &servers): (usize, &u32)| {
             let share = by_size.class_weight(pool);
-            let mean_ps = if share > 0.0 { by_size.class_mean_ps(pool) * share * self.stretch } else { 0.0 };
+            let mean_ps =
+                if share > 0.0 { by_size.class_mean_ps(pool) * share * self.costs.probe_factor } else { 0.0 };
             let scv = if share > 0.0 { by_size.class_scv(pool) } else { 0.0 };
-            load(pool, servers, Part { share, mean_ps, scv }, gap_ps)
+            load(pool, servers, Part { share, mean_ps: mean_ps / self.speeds.alone(servers), scv }, gap_ps)
         };
         sizes.iter().enumerate().map(pool).collect()
     }
@@ -165,6 +211,35 @@ mod tests {
             "pools = [4, 4]\ndispatch = { policy = \"sita\", cutoffs = [\"0.6us\"] }\ndiscipline = \"fcfs\"",
         );
         assert_eq!(sizes, [0.232, 1.168]);
+    }
+
+    #[test]
+    fn contexts_do_less_each_the_more_of_them_there_are() {
+        let lanes = "cutoffs = [\"0.6us\", \"100us\"], reservations = [4, 2, 2]";
+        let core = "cores = 1\ncontexts = { count = 8, throughput = [1, 1.5, 2, 2, 2, 2, 2, 2] }";
+        let at = |policy: &str, costs: &str| {
+            let text = format!(
+                "[workload]\nservice = \"extreme-bimodal\"\nload = 0.35\n[system]\n{core}\n\
+                 discipline = {{ policy = \"{policy}\", {lanes} }}\ncosts = {{ {costs} }}"
+            );
+            let point = File::parse(&text, "test.toml").expect("a file").points().expect("points").remove(0);
+            let service = &point.workload.service;
+            let gap_ps = service.mean_ps() / 0.7;
+            let loads = lane_loads(&point.plan.system, &point.plan.costs, service, gap_ps);
+            loads.iter().map(|lane| (lane.busy * 1e3).round() / 1e3).collect::<Vec<_>>()
+        };
+        // 0.2334 requests/us, 0.5 % of them of 500 us: 0.583 of work. Four contexts do 2, two do 1.5.
+        let free = "preemption = \"0ns\"";
+        assert_eq!(at("sqd-sita", free), [0.292, 0.311], "0.583 over 2, 0.467 over 1.5");
+        // Four contexts keep short ones 1 us, and lane 0 for 0.6 of it. Long ones leave the second when its time is over.
+        let first_to_third = at("preemptive-sita", free);
+        assert_eq!(first_to_third, [0.035, 0.058, 0.311]);
+        let cold = at("preemptive-sita", "preemption = \"0ns\", cold_miss = \"10us\"");
+        assert_eq!(
+            cold,
+            [0.035, 0.058, 0.317],
+            "the time in the second is no longer, what is done in it less"
+        );
     }
 
     #[test]

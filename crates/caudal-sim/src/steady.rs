@@ -206,7 +206,7 @@ impl Experiment<'_> {
 }
 
 /// What a core does with so many active contexts, on average, on straight lines between whole numbers of them.
-fn throughput(speeds: &[f64], active: f64) -> f64 {
+pub(crate) fn throughput(speeds: &[f64], active: f64) -> f64 {
     let at = |count: usize| if count == 0 { 0.0 } else { speeds[(count - 1).min(speeds.len() - 1)] };
     let below = active.floor();
     let (from, to) = (at(below as usize), at(below as usize + 1));

@@ -236,9 +236,12 @@ fn traces_that_notice(mutant: Mutant) -> usize {
 #[test]
 fn corollaries_tell_the_algorithm_from_what_is_like_it() {
     assert_eq!(traces_that_notice(Mutant::None), 0);
-    for mutant in [Mutant::RequeueAtTail, Mutant::PreemptOldest, Mutant::TiesByServer] {
+    // The traces are always the same. Ties are there only where times are on a grid.
+    for (mutant, least) in
+        [(Mutant::RequeueAtTail, 60), (Mutant::PreemptOldest, 150), (Mutant::TiesByServer, 5)]
+    {
         let noticed = traces_that_notice(mutant);
-        assert!(noticed > 2, "{mutant:?}: {noticed} of 200 traces");
+        assert!(noticed >= least, "{mutant:?}: {noticed} of 200 traces, and not {least}");
     }
 }
 

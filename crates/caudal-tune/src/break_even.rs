@@ -2,11 +2,12 @@
 //!
 //! [`profile`] simulates a core with each number of contexts active along rates, all on the same requests, and looks for
 //! the *break-even* rates, where the curves of the target cross. They are the table that [`LoadAdaptationConfig`] looks
-//! into while the core runs.
+//! into while the core runs. What has been simulated at a rate goes into a [`Journal`], so that a profile that was broken
+//! off goes on there, and ends with the same answer to the last bit.
 //!
 //! Source: Mirhosseini et al., HPCA 2020, section 4.2 and Figure 7.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use caudal_config::{
     ContextsConfig, Costs, LatencyStatistic, Measure, Pools, Statistic, System, WarmUp, Workload,
@@ -18,10 +19,10 @@ use caudal_sim::experiment::{Crew, Experiment, ExperimentError, Judged, Quantity
 use caudal_sim::steady::Overheads;
 use caudal_stats::paired::{Metric, typical_ratio};
 use caudal_stats::{Estimate, Replicated};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::judge::class_of;
-use crate::{Host, Phase, Progress, TuneError, crew};
+use crate::{Host, Journal, Phase, Progress, TuneError, crew};
 
 /// Rates that all numbers of contexts are simulated at, over what the core carries with all of them.
 const SHARES: [f64; 14] = [0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95];
@@ -30,6 +31,9 @@ const HALVINGS: u32 = 6;
 /// Replications, and measured requests of one: at least, at least with `quick`, at most.
 const REPLICATIONS: u32 = 16;
 const MEASURED: (f64, f64, f64) = (30_000.0, 8_000.0, 300_000.0);
+/// Steps of the journal.
+const CURVES: usize = 0;
+const CROSSINGS: usize = 1;
 
 /// A question to [`profile`].
 #[derive(Clone, Debug)]
@@ -73,6 +77,8 @@ pub struct Profile {
     pub adaptation: LoadAdaptationConfig,
     /// Requests that were simulated.
     pub simulated: u64,
+    /// Was it stopped before all was known? Then the curves have the rates that are done, and there is no table.
+    pub interrupted: bool,
 }
 
 /// The target along the rate.
@@ -85,7 +91,7 @@ pub struct Curve {
 }
 
 /// The target at a rate.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct LoadPoint {
     /// Requests of a core in a second.
     pub rate_per_s: f64,
@@ -107,32 +113,39 @@ pub struct BreakEven {
     pub per_s: Estimate,
 }
 
-/// Profiles one core of a system.
+/// Profiles one core of a system. A request to stop ends it with what is known ([`Profile::interrupted`]).
 ///
 /// # Errors
-/// What can not be asked, and [`TuneError::Interrupted`].
-pub fn profile(question: &ProfileQuestion<'_>, host: &Host<'_>) -> Result<Profile, TuneError> {
-    let bench = Bench::new(question, host)?;
+/// What can not be asked, and [`TuneError::Interrupted`] if nothing is known yet.
+pub fn profile(
+    question: &ProfileQuestion<'_>,
+    host: &Host<'_>,
+    journal: &dyn Journal,
+) -> Result<Profile, TuneError> {
+    let bench = Bench::new(question, host, journal)?;
     let most_per_s = question.system.capacity() / f64::from(question.system.cores)
         * (1e12 / question.workload.service.mean_ps());
     let rates: Vec<f64> = SHARES.iter().map(|share| share * most_per_s).collect();
-    let curves = bench.curves(&rates)?;
-    let steps = best_counts(&question.counts, |from, to| bench.crossing(&curves, from, to))?;
-    let point = |&(rate_per_s, ref results): &(f64, Results)| LoadPoint {
-        rate_per_s,
-        target: bench.value(results),
-        overloaded: results.overloaded,
+    let seen = bench.along(&rates)?;
+    let steps = match seen.len() == rates.len() {
+        true => best_counts(&question.counts, |from, to| bench.crossing(&seen, from, to)),
+        false => Err(TuneError::Interrupted),
     };
-    let shown =
-        |curve: &Runs| Curve { contexts: curve.count, points: curve.runs.iter().map(point).collect() };
+    let interrupted = matches!(steps, Err(TuneError::Interrupted));
+    let steps = if interrupted { vec![(question.counts[0], None)] } else { steps? };
+    let curve = |(at, &contexts): (usize, &u32)| {
+        let point = |seen: &Seen| LoadPoint { rate_per_s: seen.rate_per_s, ..seen.points[at] };
+        Curve { contexts, points: seen.iter().map(point).collect() }
+    };
     Ok(Profile {
-        curves: curves.iter().map(shown).collect(),
+        curves: question.counts.iter().enumerate().map(curve).collect(),
         adaptation: table(&steps, question.window),
         break_even: steps
             .windows(2)
             .filter_map(|pair| Some(BreakEven { from: pair[0].0, to: pair[1].0, per_s: pair[1].1? }))
             .collect(),
         simulated: bench.simulated.into_inner(),
+        interrupted,
     })
 }
 
@@ -189,29 +202,49 @@ fn table(steps: &[Stretch], window: Picos) -> LoadAdaptationConfig {
     }
 }
 
-/// A number of contexts at a rate, and what came of it.
-struct Asked {
-    count: u32,
+/// What numbers of contexts did with the same requests.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Seen {
     rate_per_s: f64,
-    done: Option<Result<Results, TuneError>>,
+    /// One each.
+    points: Vec<LoadPoint>,
+    /// Of each pair of them; none where both are overloaded.
+    ratios: Vec<Ratio>,
+    /// Requests that were simulated.
+    requests: u64,
 }
 
-/// One number of contexts along rates.
-struct Runs {
-    count: u32,
-    runs: Vec<(f64, Results)>,
+/// The target of `to` contexts over that of `from`.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Ratio {
+    from: u32,
+    to: u32,
+    ratio: Estimate,
+}
+
+impl Seen {
+    fn ratio(&self, from: u32, to: u32) -> Option<Estimate> {
+        self.ratios.iter().find(|ratio| (ratio.from, ratio.to) == (from, to)).map(|found| found.ratio)
+    }
 }
 
 struct Bench<'a> {
     question: &'a ProfileQuestion<'a>,
     host: &'a Host<'a>,
     contexts: ContextsConfig,
+    journal: &'a dyn Journal,
     target: Quantity,
     simulated: AtomicU64,
+    /// Rates that have been looked at between those of the curves.
+    looks: AtomicUsize,
 }
 
 impl<'a> Bench<'a> {
-    fn new(question: &'a ProfileQuestion<'a>, host: &'a Host<'a>) -> Result<Bench<'a>, TuneError> {
+    fn new(
+        question: &'a ProfileQuestion<'a>,
+        host: &'a Host<'a>,
+        journal: &'a dyn Journal,
+    ) -> Result<Bench<'a>, TuneError> {
         let wrong = |fault: &str| TuneError::Contexts(fault.to_owned());
         let ProfileQuestion { system, target, workload, counts, .. } = question;
         let contexts = system.contexts.clone().ok_or_else(|| wrong("the system has no `contexts`"))?;
@@ -239,7 +272,15 @@ impl<'a> Bench<'a> {
             Statistic::Percentile(percentile) => Some(*percentile),
         };
         let target = Quantity { class, slowdown: *slowdown, percentile };
-        Ok(Bench { question, host, contexts, target, simulated: AtomicU64::new(0) })
+        Ok(Bench {
+            question,
+            host,
+            contexts,
+            journal,
+            target,
+            simulated: AtomicU64::new(0),
+            looks: AtomicUsize::new(0),
+        })
     }
 
     /// One core of the system, of which `count` contexts are active all the time.
@@ -300,28 +341,76 @@ impl<'a> Bench<'a> {
                     TuneError::Simulator { system: system.name.clone(), message }
                 }
             })?;
-        self.simulated.fetch_add(results.simulated, Ordering::Relaxed);
         Ok(results)
     }
 
-    /// All of `asked`, numbers of contexts at rates.
-    fn run_all(&self, asked: &[(u32, f64)]) -> Result<Vec<Results>, TuneError> {
-        let mut work: Vec<Asked> =
-            asked.iter().map(|&(count, rate_per_s)| Asked { count, rate_per_s, done: None }).collect();
-        crew::each(self.host.threads.max(1), &mut work, |asked, threads| {
-            asked.done = Some(self.run(asked.count, asked.rate_per_s, threads));
+    /// What `counts` do at `rate_per_s`, from the journal if it is there.
+    fn see(
+        &self,
+        place: (usize, usize),
+        counts: &[u32],
+        rate_per_s: f64,
+        threads: usize,
+    ) -> Result<Seen, TuneError> {
+        let known = self.journal.recall(place.0, place.1).map(|entry| entry["seen"].clone());
+        if let Some(known) = known.and_then(|known| serde_json::from_value::<Seen>(known).ok()) {
+            self.simulated.fetch_add(known.requests, Ordering::Relaxed);
+            return Ok(known);
+        }
+        let mut work: Vec<(u32, Option<Result<Results, TuneError>>)> =
+            counts.iter().map(|&count| (count, None)).collect();
+        crew::each(threads, &mut work, |(count, done), threads| {
+            *done = Some(self.run(*count, rate_per_s, threads));
         });
-        work.into_iter().map(|asked| asked.done.expect("each has been worked on")).collect()
+        let results: Vec<Results> = work
+            .into_iter()
+            .map(|(_, done)| done.expect("each has been worked on"))
+            .collect::<Result<_, _>>()?;
+        let seen = self.seen(counts, rate_per_s, &results);
+        self.simulated.fetch_add(seen.requests, Ordering::Relaxed);
+        self.journal.keep(serde_json::json!({
+            "step": place.0,
+            "entry": place.1,
+            "phase": "profiling",
+            "system": self.question.system.name,
+            "requests": seen.requests,
+            "seen": seen,
+        }));
+        Ok(seen)
     }
 
-    fn curves(&self, rates: &[f64]) -> Result<Vec<Runs>, TuneError> {
-        let counts = &self.question.counts;
-        let asked: Vec<(u32, f64)> =
-            counts.iter().flat_map(|&count| rates.iter().map(move |&rate| (count, rate))).collect();
-        let mut results = self.run_all(&asked)?.into_iter();
-        let curve =
-            |&count: &u32| Runs { count, runs: rates.iter().copied().zip(results.by_ref()).collect() };
-        Ok(counts.iter().map(curve).collect())
+    fn seen(&self, counts: &[u32], rate_per_s: f64, results: &[Results]) -> Seen {
+        let point = |results: &Results| LoadPoint {
+            rate_per_s,
+            target: self.value(results),
+            overloaded: results.overloaded,
+        };
+        let mut ratios = Vec::new();
+        for (first, &from) in counts.iter().enumerate() {
+            for (second, &to) in counts.iter().enumerate().skip(first + 1) {
+                let ratio = self.ratio(&results[first], &results[second]);
+                ratios.extend(ratio.map(|ratio| Ratio { from, to, ratio }));
+            }
+        }
+        let requests = results.iter().map(|results| results.simulated).sum();
+        Seen { rate_per_s, points: results.iter().map(point).collect(), ratios, requests }
+    }
+
+    /// What all numbers of contexts do at `rates`; only the first of them if it is told to stop.
+    fn along(&self, rates: &[f64]) -> Result<Vec<Seen>, TuneError> {
+        let mut work: Vec<(usize, Option<Result<Seen, TuneError>>)> =
+            (0..rates.len()).map(|entry| (entry, None)).collect();
+        crew::each(self.host.threads.max(1), &mut work, |(entry, done), threads| {
+            *done = Some(self.see((CURVES, *entry), &self.question.counts, rates[*entry], threads));
+        });
+        let mut seen = Vec::new();
+        for (_, done) in work {
+            match done.expect("each has been worked on") {
+                Err(TuneError::Interrupted) if !seen.is_empty() => break,
+                done => seen.push(done?),
+            }
+        }
+        Ok(seen)
     }
 
     fn value(&self, results: &Results) -> Estimate {
@@ -350,22 +439,20 @@ impl<'a> Bench<'a> {
         if self.target.slowdown { &class.slowdown } else { &class.latency_ps }
     }
 
-    /// Where `to` contexts become better than `from`: after the last rate of the curves at which they are not.
-    fn crossing(&self, curves: &[Runs], from: u32, to: u32) -> Result<Crossing, TuneError> {
-        let of = |count: u32| curves.iter().find(|curve| curve.count == count).map(|curve| &curve.runs);
-        let (Some(first), Some(second)) = (of(from), of(to)) else { return Ok(Crossing::Never) };
-        let both = first.iter().zip(second);
+    /// Where `to` contexts become better than `from`.
+    fn crossing(&self, seen: &[Seen], from: u32, to: u32) -> Result<Crossing, TuneError> {
         let mut known: Vec<(f64, Estimate)> =
-            both.filter_map(|((rate, a), (_, b))| Some((*rate, self.ratio(a, b)?))).collect();
-        let Some(last) = known.iter().rposition(|(_, ratio)| ratio.estimate >= 1.0) else {
-            return Ok(Crossing::Always);
+            seen.iter().filter_map(|seen| Some((seen.rate_per_s, seen.ratio(from, to)?))).collect();
+        let (mut low, mut high) = match split(&known) {
+            0 => return Ok(Crossing::Always),
+            all if all == known.len() => return Ok(Crossing::Never),
+            above => (known[above - 1].0, known[above].0),
         };
-        let Some(&(above, _)) = known.get(last + 1) else { return Ok(Crossing::Never) };
-        let (mut low, mut high) = (known[last].0, above);
         for _ in 0..HALVINGS {
             let middle = f64::midpoint(low, high);
-            let both = self.run_all(&[(from, middle), (to, middle)])?;
-            let Some(ratio) = self.ratio(&both[0], &both[1]) else { break };
+            let place = (CROSSINGS, self.looks.fetch_add(1, Ordering::Relaxed));
+            let seen = self.see(place, &[from, to], middle, self.host.threads.max(1))?;
+            let Some(ratio) = seen.ratio(from, to) else { break };
             known.push((middle, ratio));
             if ratio.estimate < 1.0 {
                 high = middle;
@@ -375,6 +462,27 @@ impl<'a> Bench<'a> {
         }
         Ok(Crossing::At(certain(&known, f64::midpoint(low, high))))
     }
+}
+
+/// The number of rates, by increasing rate, up to which the first of two is better, and beyond which the second is: where
+/// the evidence for that is greatest, so that no single rate at which chance had its way decides.
+fn split(known: &[(f64, Estimate)]) -> usize {
+    let (mut best, mut split, mut sum) = (0.0, 0, 0.0);
+    for (at, (_, ratio)) in known.iter().enumerate() {
+        sum += evidence(ratio);
+        if sum >= best {
+            (best, split) = (sum, at + 1);
+        }
+    }
+    split
+}
+
+/// How certainly a ratio is above 1, in half widths of its interval; below 0 if it is below.
+fn evidence(ratio: &Estimate) -> f64 {
+    const MOST: f64 = 10.0;
+    let half = (ratio.high.ln() - ratio.low.ln()) / 2.0;
+    let widths = ratio.estimate.ln() / half.max(1e-9);
+    if widths.is_nan() { 0.0 } else { widths.clamp(-MOST, MOST) }
 }
 
 /// Around `rate`: the highest rate below at which the ratio is certainly above 1, and the lowest above at which it is
@@ -418,6 +526,26 @@ mod tests {
         assert_eq!(best(&[1, 2, 4], first_never), [(2, None), (4, Some(3.0))]);
         assert_eq!(best(&[1, 2, 4], |_, _| Crossing::Never), [(1, None)]);
         assert_eq!(best(&[1, 2, 4], |_, _| Crossing::Always), [(4, None)]);
+    }
+
+    #[test]
+    fn no_rate_decides_alone_by_chance() {
+        let ratio = |(rate, low, high): (f64, f64, f64)| {
+            (rate, Estimate { estimate: f64::sqrt(low * high), low, high })
+        };
+        let of = |ratios: &[(f64, f64, f64)]| split(&ratios.iter().copied().map(ratio).collect::<Vec<_>>());
+        assert_eq!(of(&[(1.0, 1.1, 1.2), (2.0, 1.0, 1.1), (3.0, 0.8, 0.9)]), 2);
+        // At 4, where both are nearly as good, chance says the contrary.
+        assert_eq!(of(&[(1.0, 1.1, 1.2), (2.0, 0.7, 0.8), (3.0, 0.8, 0.9), (4.0, 0.9, 1.12)]), 1);
+        assert_eq!(of(&[(1.0, 0.8, 0.9), (2.0, 0.9, 0.95)]), 0, "the second everywhere");
+        assert_eq!(of(&[(1.0, 1.2, 1.3), (2.0, 1.0, 1.0)]), 2, "the second nowhere");
+    }
+
+    #[test]
+    fn what_can_not_be_carried_is_worse() {
+        assert_eq!(evidence(&Estimate::exact(f64::INFINITY)), 10.0);
+        assert_eq!(evidence(&Estimate::exact(0.0)), -10.0);
+        assert_eq!(evidence(&Estimate::MISSING), 0.0);
     }
 
     #[test]

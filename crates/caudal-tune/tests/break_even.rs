@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use caudal_config::{File, LatencyStatistic};
 use caudal_policy::Picos;
 use caudal_tune::break_even::{Profile, ProfileQuestion, profile};
-use caudal_tune::{Host, TuneError};
+use caudal_tune::{Host, NoJournal, TuneError};
 
 /// Asks for a window of length 0.
 const NO_WINDOW: &str = "# no window";
@@ -28,7 +28,7 @@ fn asked(both: f64, counts: &[u32], system: &str) -> Result<Profile, TuneError> 
         quick: true,
     };
     let stop = AtomicBool::new(false);
-    profile(&question, &Host { threads: 2, stop: &stop, progress: &|_| {} })
+    profile(&question, &Host { threads: 2, stop: &stop, progress: &|_| {} }, &NoJournal)
 }
 
 fn found(both: f64) -> Profile {

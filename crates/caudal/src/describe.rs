@@ -5,10 +5,20 @@ use caudal_policy::Picos;
 use caudal_policy::discipline::{DisciplineConfig, SitaConfig};
 use caudal_policy::dispatch::{DispatchConfig, Ties};
 use caudal_policy::rebalance::RebalanceConfig;
+use caudal_workload::ServiceSpec;
 
 /// `1 core`, `2 cores`.
 pub(crate) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// A service's name, its file, or what it is.
+pub(crate) fn service(spec: &ServiceSpec) -> String {
+    match spec {
+        ServiceSpec::Named(name) => name.clone(),
+        ServiceSpec::Distribution(_) => "a distribution of service times".to_owned(),
+        ServiceSpec::File(file) => file.file.display().to_string(),
+    }
 }
 
 /// Pools, dispatch, discipline, rebalance and allocation in a line.

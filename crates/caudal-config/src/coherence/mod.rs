@@ -9,7 +9,7 @@ use caudal_policy::Picos;
 
 pub(crate) use self::broken::unbuildable;
 use self::rules::RULES;
-use crate::{Costs, System};
+use crate::{ContextsConfig, Costs, System};
 
 /// Who is to run a system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,11 +43,20 @@ pub struct Rule {
 pub struct Incoherence {
     /// The rule.
     pub rule: &'static Rule,
+    /// What would be right here, where the rule has several parts.
+    fault: Option<&'static str>,
+}
+
+impl Incoherence {
+    /// What would be right.
+    pub fn instead(&self) -> &'static str {
+        self.fault.unwrap_or(self.rule.instead)
+    }
 }
 
 impl std::fmt::Display for Incoherence {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: {}; {}", self.rule.refused, self.rule.why, self.rule.instead)
+        write!(f, "{}: {}; {}", self.rule.refused, self.rule.why, self.instead())
     }
 }
 
@@ -60,7 +69,11 @@ pub fn table() -> &'static [Rule] {
 pub fn check(system: &System, costs: &Costs, host: Host) -> Vec<Incoherence> {
     let judged = |rule: &&Rule| host == Host::Runtime || !rule.runtime_only;
     let broken = |rule: &&'static Rule| (rule.broken)(system, costs);
-    RULES.iter().filter(judged).filter(broken).map(|rule| Incoherence { rule }).collect()
+    let incoherence = |rule: &'static Rule| {
+        let contexts = system.contexts.as_ref().filter(|_| rule.name == rules::CONTEXTS);
+        Incoherence { rule, fault: contexts.and_then(ContextsConfig::fault) }
+    };
+    RULES.iter().filter(judged).filter(broken).map(incoherence).collect()
 }
 
 /// The table of [`table`] as Markdown.

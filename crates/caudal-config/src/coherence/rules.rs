@@ -13,6 +13,9 @@ use super::broken::{
 use super::{PROBE_FACTORS, QUANTUM_MIN, Rule, TIME_MAX};
 use crate::{CORES_MAX, Pools, Variant};
 
+/// The rule that [`ContextsConfig::fault`](crate::ContextsConfig::fault) has more to say about.
+pub(super) const CONTEXTS: &str = "contexts";
+
 pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "cores",
@@ -42,11 +45,11 @@ pub(super) const RULES: &[Rule] = &[
         broken: |system, _| system.cores <= CORES_MAX && system.pool_sizes().is_none(),
     },
     Rule {
-        name: "contexts",
+        name: CONTEXTS,
         refused: "hardware contexts that no core has: none or more than 16, more than 4096 of all cores, speeds that fall or are \
                   more than theirs, fewer virtual contexts than contexts, or an adaptation without a table",
         why: "a core with more active contexts does more in all, and each of them less",
-        instead: "write as in contexts = { count = 4, virtual = 32 }",
+        instead: "4096 contexts of all cores at most",
         runtime_only: false,
         keys: &["system.contexts"],
         broken: |system, _| {

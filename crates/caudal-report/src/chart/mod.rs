@@ -17,7 +17,7 @@ pub use scale::Spread;
 pub use units::Unit;
 
 pub(crate) use draw::{Size, draw};
-pub(crate) use style::{STYLE, swatch};
+pub(crate) use style::{STYLE, escape, swatch};
 
 /// A chart with a heading, and what it can be switched to.
 #[derive(Clone, Debug, Serialize, Deserialize)]

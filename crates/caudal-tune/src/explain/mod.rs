@@ -28,6 +28,7 @@ pub(crate) fn explain(
         Some(evidence.dispersion()),
         evidence.contrast.map(|rival| evidence.other_kind(rival)),
         Some(evidence.price()),
+        evidence.paid_by_long(),
         evidence.tie().or_else(|| evidence.runner_up.map(|rival| evidence.runner_up(rival))),
         evidence.open_end(),
         evidence.unknown(),

@@ -131,6 +131,33 @@ impl Evidence<'_> {
         )
     }
 
+    /// What a policy that lets short requests overtake costs the long ones.
+    pub(super) fn paid_by_long(&self) -> Option<String> {
+        let service = &self.question.workload.service;
+        let mean_of = |class: usize| service.class_mean_ps(class);
+        let present = (0..service.classes().len()).filter(|&class| service.class_weight(class) > 0.0);
+        let longest = present.max_by(|&a, &b| mean_of(a).total_cmp(&mean_of(b)))?;
+        if !self.winner.candidate.preempts() || mean_of(longest) <= service.mean_ps() {
+            return None;
+        }
+        let name = &service.classes()[longest];
+        let own = self.probe.row.classes.0[longest].1.latency_ns.mean;
+        let there = [self.contrast, self.runner_up].into_iter().flatten().find_map(|rival| {
+            let row = &rival.there?.row;
+            let usable = !rival.search.candidate.preempts() && row.steady && !row.overloaded;
+            usable.then(|| (rival.search.candidate.name(), row.classes.0[longest].1.latency_ns.mean))
+        });
+        let other = match there {
+            Some((rival, mean)) => format!("; under {rival} {}, at the same load", within(&mean, time)),
+            None => String::new(),
+        };
+        Some(format!(
+            "What long requests pay: a `{name}` of {} is done after {} on average{other}.",
+            time(mean_of(longest) / 1e3),
+            within(&own, time),
+        ))
+    }
+
     /// What the winner's own scheduling costs.
     pub(super) fn price(&self) -> String {
         let parts = parts(&self.probe.row, &self.winner.candidate);

@@ -1,8 +1,9 @@
 //! The answer in words.
 
+use caudal_config::{LatencyStatistic, Statistic};
 use caudal_stats::Estimate;
 
-use super::{Judged, LanesAnswer, LanesQuestion, Layout, Verdict, time};
+use super::{AS_LONG, Judged, LanesAnswer, LanesQuestion, Layout, Verdict, time};
 use crate::show::time as ns;
 use crate::show::{digits, percent, rate, within};
 
@@ -11,13 +12,15 @@ pub(crate) fn explain(question: &LanesQuestion, answer: &mut LanesAnswer) {
     answer.headline = headline(question, answer);
     let mut said = Vec::new();
     said.extend(against_one_queue(question, answer));
+    said.extend(at_gap(question, answer));
     said.extend(limits(answer));
     said.extend(of_classes(answer));
     said.extend(preemptions(answer));
-    said.extend(lanes(answer));
+    said.extend(lanes(question, answer));
     said.extend(rivals(question, answer));
     said.extend(runner_up(question, answer));
     said.extend(answer.drifts.iter().map(|drift| drifted(question, drift)));
+    said.extend(too_short(answer));
     said.push(search(answer));
     answer.explanation = said;
 }
@@ -104,6 +107,8 @@ fn against_one_queue(question: &LanesQuestion, answer: &LanesAnswer) -> Option<S
     };
     let certain = if versus.target.high < 1.0 {
         "the lanes' is certainly shorter"
+    } else if versus.target.low > 1.0 && versus.target.high <= AS_LONG {
+        "the lanes' is longer by less than 1 %, which does not count"
     } else if versus.target.low > 1.0 {
         "the lanes' is certainly longer"
     } else {
@@ -117,6 +122,40 @@ fn against_one_queue(question: &LanesQuestion, answer: &LanesAnswer) -> Option<S
         versus.requests as f64 / 1e6,
         times(&versus.slowdown),
     ))
+}
+
+/// That the target's percentile says little by itself.
+fn at_gap(question: &LanesQuestion, answer: &LanesAnswer) -> Option<String> {
+    let LatencyStatistic { class: None, statistic: Statistic::Percentile(target), slowdown: false } =
+        question.target
+    else {
+        return None;
+    };
+    let beside = |judged: &&Judged| judged.layout.is_some();
+    let gap = answer
+        .judged
+        .iter()
+        .filter(beside)
+        .find_map(|judged| judged.row.at_gap.iter().find(|gap| gap.percentile == target))?;
+    Some(format!(
+        "The {} lies at a gap: hardly any request takes a time between {} and {}, and on which side of it a run finds the \
+         percentile is luck; one a little higher or lower says more.",
+        question.target,
+        ns(gap.low_ns),
+        ns(gap.high_ns),
+    ))
+}
+
+/// Systems whose tails may be longer than it seems.
+fn too_short(answer: &LanesAnswer) -> Option<String> {
+    let short = |judged: &&Judged| !judged.row.steady && !judged.row.overloaded;
+    let names: Vec<&str> = answer.judged.iter().filter(short).map(|judged| judged.system.as_str()).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "Not in its steady state after so many requests, so its tail may be longer: {}.",
+            names.join("; ")
+        )
+    })
 }
 
 /// What the classes of requests gain and pay.
@@ -150,7 +189,7 @@ fn preemptions(answer: &LanesAnswer) -> Option<String> {
 }
 
 /// Lanes that are nearly full.
-fn lanes(answer: &LanesAnswer) -> Option<String> {
+fn lanes(question: &LanesQuestion, answer: &LanesAnswer) -> Option<String> {
     let own = answer.judged.first()?;
     let worst = own.lanes.iter().max_by(|a, b| a.busy.total_cmp(&b.busy))?;
     let which = match worst.lane.checked_sub(1).and_then(|before| answer.layout.cutoffs.get(before as usize))
@@ -163,8 +202,10 @@ fn lanes(answer: &LanesAnswer) -> Option<String> {
     } else {
         format!("the {} servers", worst.servers)
     };
+    // Contexts slow each other down, and cutoffs count time.
+    let least = if question.contexts.is_some() { "at least " } else { "" };
     Some(format!(
-        "{which} bring {} of the work that {servers} can do that they have at most: from 100 % on they would pile up, \
+        "{which} bring {least}{} of the work that {servers} can do that they have at most: from 100 % on they would pile up, \
          whatever the others do.",
         percent(worst.busy)
     ))

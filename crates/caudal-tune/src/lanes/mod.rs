@@ -52,6 +52,8 @@ const JUDGING: usize = 1;
 const DRIFTS: usize = 2;
 /// The part of the budget that may go into telling who came second.
 const SECOND: u64 = 4;
+/// A target that is longer by no more than this is as long.
+const AS_LONG: f64 = 1.01;
 /// Stirs the seed that shares measured values out.
 const HALVES: u64 = 0x4A1F;
 
@@ -369,7 +371,7 @@ fn verdict(answer: &LanesAnswer) -> Verdict {
         _ if one.row.overloaded => Verdict::Better,
         None => Verdict::Unknown,
         Some(versus) if versus.target.high < 1.0 => Verdict::Better,
-        Some(versus) if versus.target.high <= 1.01 && versus.slowdown.high < 1.0 => Verdict::Better,
+        Some(versus) if versus.target.high <= AS_LONG && versus.slowdown.high < 1.0 => Verdict::Better,
         Some(versus) if versus.target.low > 1.0 => Verdict::Worse,
         Some(_) => Verdict::NotBetter,
     }

@@ -218,11 +218,6 @@ impl Machine {
             },
         }
     }
-
-    /// Do servers share a core?
-    pub(crate) fn has_contexts(&self) -> bool {
-        self.contexts.is_some()
-    }
 }
 
 /// Up to where lies `share` of the work.

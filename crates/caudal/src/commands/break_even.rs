@@ -11,12 +11,18 @@ use caudal_tune::break_even::{Curve, Profile, ProfileQuestion, profile};
 use caudal_tune::{Host, TuneError};
 use clap::Args;
 use miette::{IntoDiagnostic, miette};
+use serde_json::{Value, json};
 
+use super::kept;
+use crate::describe::{self, counted};
 use crate::exit::Interrupted;
 use crate::global::Global;
 use crate::progress::Progress;
-use crate::results::{make_dir, writable, write_whole};
+use crate::results::{Meta, digest, digests, writable, write_whole};
 use crate::table::{Table, digits, estimate, time};
+
+/// Where it goes without `--out`.
+const OUT: &str = "caudal-break-even";
 
 #[derive(Args, Debug)]
 pub(crate) struct BreakEvenArgs {
@@ -34,9 +40,10 @@ pub(crate) struct BreakEvenArgs {
     /// How long arrivals are counted before the table is looked at
     #[arg(long, value_name = "TIME", value_parser = Picos::parse, default_value = "5ms", allow_hyphen_values = true)]
     window: Picos,
-    /// Keep the profile, its report and policy.toml in this directory
-    #[arg(long, value_name = "DIR", default_value = "caudal-break-even")]
-    out: PathBuf,
+    /// Keep everything in this directory, and go on there if it has a part of this profile already [default:
+    /// caudal-break-even; caudal-break-even-2, ... if that has another one]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
     /// Write the policy file, with the table, here as well
     #[arg(long, value_name = "FILE")]
     policy_file: Option<PathBuf>,
@@ -56,34 +63,71 @@ pub(crate) fn run(args: &BreakEvenArgs, global: &Global) -> miette::Result<ExitC
         quick: global.quick,
     };
     args.policy_file.as_deref().map_or(Ok(()), writable)?;
+    let meta =
+        Meta { command: "break-even", seed: point.measure.seed, points: None, asked: asked(&question)? };
+    let (dir, kept) = kept::open(args.out.as_ref(), OUT, &meta)?;
     let bar = Progress::new(global, 100, "profiling");
     let all = question.requests_about();
     let progress = |progress: caudal_tune::Progress| {
         bar.requests(progress.requests);
-        bar.set_done((100.0 * bar.requests_done() as f64 / all as f64).min(99.0) as u64);
+        let done = kept.recalled() + bar.requests_done();
+        bar.set_done((100.0 * done as f64 / all as f64).min(99.0) as u64);
     };
     let host = Host { threads: global.threads, stop: &global.stop, progress: &progress };
-    let found = profile(&question, &host);
+    let found = profile(&question, &host, &kept);
     bar.finish();
     let found = found.map_err(|error| match error {
         TuneError::Interrupted => Interrupted(": nothing is known yet".to_owned()).into(),
         error => miette!("{error}"),
     })?;
-    let policy = policy(&point, &found, &args.target);
-    make_dir(&args.out)?;
+    // What there is comes first, whatever goes wrong after it.
     if global.json {
         outln!("{}", serde_json::to_string(&found).into_diagnostic()?);
     } else {
         out!("{}", shown(&args.target, &found));
     }
-    let json = serde_json::to_string_pretty(&found).into_diagnostic()?;
-    write_whole(&args.out.join("break-even.json"), &(json + "\n"))?;
-    write_whole(&args.out.join("policy.toml"), &policy)?;
-    let report = report(args, &point, &found, policy.clone());
-    write_whole(&args.out.join("report.html"), &report.to_html())?;
-    args.policy_file.as_deref().map_or(Ok(()), |path: &Path| write_whole(path, &policy))?;
-    errln!("wrote {}", args.out.join("report.html").display());
+    kept.written()?;
+    if found.interrupted {
+        let so_far = format!(
+            ": {} of the curves {} done; the same command goes on from {}",
+            counted(found.curves[0].points.len(), "rate"),
+            if found.curves[0].points.len() == 1 { "is" } else { "are" },
+            dir.display()
+        );
+        return Err(Interrupted(so_far).into());
+    }
+    args.write(&dir, &point, &found)?;
+    errln!("wrote {}", dir.join("report.html").display());
     Ok(ExitCode::SUCCESS)
+}
+
+impl BreakEvenArgs {
+    fn write(&self, dir: &Path, point: &Point, found: &Profile) -> miette::Result<()> {
+        let policy = policy(point, found, &self.target);
+        let json = serde_json::to_string_pretty(found).into_diagnostic()?;
+        write_whole(&dir.join("break-even.json"), &(json + "\n"))?;
+        write_whole(&dir.join("policy.toml"), &policy)?;
+        write_whole(&dir.join("report.html"), &report(self, point, found, policy.clone()).to_html())?;
+        self.policy_file.as_deref().map_or(Ok(()), |path: &Path| write_whole(path, &policy))
+    }
+}
+
+/// Everything that a profile depends on.
+fn asked(question: &ProfileQuestion<'_>) -> miette::Result<Vec<(String, Value)>> {
+    let ProfileQuestion { workload, system, costs, counts, window, target, measure, quick } = question;
+    let measure = serde_json::to_value(measure).into_diagnostic()?;
+    let specs = json!([workload.service_spec, workload.arrival_spec, measure]);
+    let written = write_policy(system, costs, "");
+    let mut asked: Vec<(String, Value)> = vec![
+        ("the workload".to_owned(), digest(specs.to_string().as_bytes()).into()),
+        ("the system".to_owned(), digest(written.as_bytes()).into()),
+        ("--counts".to_owned(), json!(counts)),
+        ("--window".to_owned(), window.to_string().into()),
+        ("the target".to_owned(), target.to_string().into()),
+        ("--quick".to_owned(), (*quick).into()),
+    ];
+    asked.extend(digests(&workload.files)?);
+    Ok(asked)
 }
 
 /// The only point of `file`, whatever its load.
@@ -159,6 +203,9 @@ fn shown(target: &LatencyStatistic, found: &Profile) -> String {
         row.extend(found.curves.iter().map(cell));
         table.row(row);
     }
+    if found.interrupted {
+        return format!("{table}\n");
+    }
     let adaptation = serde_json::to_value(found.adaptation).unwrap_or_default();
     format!(
         "{table}\n{}\n\nadaptation = {{ window = {}, contexts = {}, break_even_per_s = {} }}\n",
@@ -189,8 +236,11 @@ fn report(args: &BreakEvenArgs, point: &Point, found: &Profile, policy_toml: Str
     Report {
         title: "Caudal break-even: contexts of a core".to_owned(),
         question: format!(
-            "How many contexts of a core of {} keep the {} shortest at which rate?",
-            point.system.name, args.target
+            "How many of the {} of a core ({}) keep the {} of {} shortest at which rate?",
+            counted(point.system.contexts.as_ref().map_or(1, |contexts| contexts.count) as usize, "context"),
+            describe::system(&point.system),
+            args.target,
+            describe::service(&point.workload.service_spec),
         ),
         answer: Some(Answer {
             headline: sentences.join(" "),

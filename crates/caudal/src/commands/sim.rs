@@ -128,7 +128,8 @@ fn full_lane(rows: &[Value]) -> Option<String> {
         lanes.iter().max_by(|a, b| a["busy"].as_f64().partial_cmp(&b["busy"].as_f64()).expect("no NaN"))?;
     let (busy, servers) = (lane["busy"].as_f64()?, lane["servers"].as_f64()?);
     Some(format!(
-        "{} of {} points have a lane that can not keep up, whatever the other cores do: at load {} of `{}`, lane {} asks for          {} cores and has at most {servers}; `caudal lanes` finds cutoffs and reservations (key `lanes` of the rows)",
+        "{} of {} points have a lane that can not keep up, whatever the other cores do: at load {} of `{}`, lane {} asks for \
+         {} cores and has at most {servers}; `caudal lanes` finds cutoffs and reservations (key `lanes` of the rows)",
         rows.iter().filter(full).count(),
         rows.len(),
         plain(&first["load"]),
