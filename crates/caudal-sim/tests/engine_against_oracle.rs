@@ -267,7 +267,6 @@ fn a_run_may_end_in_the_middle_of_what_costs_nothing() {
         low: Picos::from_nanos(500),
         high: Picos::from_micros(1),
         interval: Picos::from_micros(5),
-        ..DelayRangeConfig::default()
     };
     let case = Case {
         allocated: 116,

@@ -136,7 +136,7 @@ fn one(file: &File) -> miette::Result<Point> {
     match <[Point; 1]>::try_from(points) {
         Ok([point]) => Ok(point),
         Err(points) => Err(miette!(
-            help = "leave one number of each list, as in --set workload.load=0.5",
+            help = "leave one system, and one number of each list, as in --set workload.load=0.5",
             "the file asks for {} points, one core of one system is profiled",
             points.len()
         )),
