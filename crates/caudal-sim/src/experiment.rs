@@ -343,7 +343,7 @@ impl Experiment<'_> {
         results.steady = !behind && self.long_enough(results) && self.work_agrees(results);
     }
 
-    /// On contexts, which slow each other down, no arithmetic says what a lane can do. But requests that have not
+    /// On contexts, which slow each other down, arithmetic says only what a lane has to do at least. But requests that have not
     /// completed when as many have come again as were measured are more than a few only where they come faster than they go.
     fn is_stuck(&self, results: &Results) -> bool {
         self.system.contexts.is_some() && results.unfinished > results.requests / STUCK

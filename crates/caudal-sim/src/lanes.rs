@@ -8,8 +8,9 @@
 //!
 //! Hardware contexts slow each other down, and cutoffs count time on a context, not work. Then it is the least that a lane
 //! has to do: each request came to it as fast as it could, alone on its core, and runs there at the speed that the lane's
-//! contexts have when only they are active. Switches and cold misses are a part of it where no request can do without:
-//! under preemptive SITA.
+//! contexts have when only they are active, or waits for memory and leaves the core to the others, whichever makes less
+//! of it. Switches and cold misses are a part of it where no request can do without: under preemptive SITA. A request
+//! that ends within the overrun of a cutoff never gets beyond it.
 
 use caudal_config::{ContextsConfig, Costs, System};
 use caudal_policy::allocation::AllocationConfig;
@@ -82,25 +83,28 @@ pub fn lane_loads(system: &System, costs: &Costs, service: &Service, mean_gap_ps
 
 /// What servers of one pool can do.
 struct Speeds {
-    /// Of a core by active contexts, and the most cores that have contexts of the pool; none where servers are cores.
-    contexts: Option<(Vec<f64>, f64)>,
+    /// Of hardware contexts: what all of them do at most, and what one core does by active ones if the pool lies in one.
+    contexts: Option<(f64, Option<Vec<f64>>)>,
 }
 
 impl Speeds {
     fn of(system: &System, size: u32) -> Speeds {
         let of_contexts = |contexts: &ContextsConfig| {
-            let whole = size / contexts.count.max(1);
-            let cores = if size.is_multiple_of(contexts.count.max(1)) { whole } else { whole + 2 };
-            (contexts.speeds(), f64::from(cores.min(system.cores)))
+            let in_one_core = size <= contexts.count && contexts.count.is_multiple_of(size.max(1));
+            let all = contexts.most() * f64::from(system.cores);
+            (all, in_one_core.then(|| contexts.speeds()))
         };
         Speeds { contexts: system.contexts.as_ref().map(of_contexts) }
     }
 
-    /// Of each of so many servers, if all others rest: 1 for a core.
+    /// Of each of so many servers, if all others rest, at most: 1 for a core.
     fn alone(&self, servers: u32) -> f64 {
-        let Some((speeds, cores)) = &self.contexts else { return 1.0 };
         let servers = f64::from(servers.max(1));
-        cores * throughput(speeds, servers / cores) / servers
+        match &self.contexts {
+            None => 1.0,
+            Some((_, Some(speeds))) => throughput(speeds, servers) / servers,
+            Some((all, None)) => (all / servers).min(1.0),
+        }
     }
 }
 
@@ -120,30 +124,40 @@ impl Times<'_> {
 
     /// Lanes with servers of their own.
     fn fixed(&self, config: &SitaConfig, gap_ps: f64) -> Vec<LaneLoad> {
-        let starts = starts(&config.cutoffs);
+        let starts = self.starts(&config.cutoffs);
         let lane = |(lane, &servers): (usize, &u32)| {
             let from = self.after(starts[lane]);
-            let speed = self.speeds.alone(servers);
+            let width = starts.get(lane + 1).map(|end| end.0 - starts[lane].0);
             let cold_ps = if lane == 0 { 0 } else { self.costs.cold_miss.0 };
-            let mean_ps = match starts.get(lane + 1) {
-                None => from.mean_ps / speed + from.share * cold_ps as f64,
-                Some(&end) => {
-                    let width_ps = end.0 - starts[lane].0;
-                    let work_ps = width_ps.saturating_sub(cold_ps) as f64 * speed;
-                    let beyond = self.after(Picos(starts[lane].0 + work_ps as u64));
-                    (from.mean_ps - beyond.mean_ps) / speed
-                        + from.share * cold_ps.min(width_ps) as f64
-                        + beyond.share * self.costs.preemption.0 as f64
-                }
-            };
-            load(lane, servers, Part { mean_ps, ..from }, gap_ps)
+            // Others of the core go faster while one waits for memory: alone, or without the wait.
+            let waiting_ps = self.occupied_ps((starts[lane], width), 1.0, cold_ps);
+            let sharing_ps = self.occupied_ps((starts[lane], width), self.speeds.alone(servers), 0);
+            load(lane, servers, Part { mean_ps: waiting_ps.max(sharing_ps), ..from }, gap_ps)
         };
         config.reservations.iter().enumerate().map(lane).collect()
     }
 
+    /// How long a request has a server of the lane that begins at `start` and is so wide, at `speed`, if it waits for memory
+    /// first.
+    fn occupied_ps(&self, (start, width): (Picos, Option<u64>), speed: f64, cold_ps: u64) -> f64 {
+        let from = self.after(start);
+        let Some(width_ps) = width else { return from.mean_ps / speed + from.share * cold_ps as f64 };
+        let work_ps = width_ps.saturating_sub(cold_ps) as f64 * speed;
+        let beyond = self.after(Picos(start.0 + work_ps as u64));
+        (from.mean_ps - beyond.mean_ps) / speed
+            + from.share * cold_ps.min(width_ps) as f64
+            + beyond.share * self.costs.preemption.0 as f64
+    }
+
+    /// Where lanes begin: whoever is stopped at a cutoff runs on for the overrun.
+    fn starts(&self, cutoffs: &List<Picos>) -> Vec<Picos> {
+        let ends = cutoffs.iter().map(|cutoff| Picos(cutoff.0.saturating_add(self.costs.overrun.0)));
+        std::iter::once(Picos::ZERO).chain(ends).collect()
+    }
+
     /// Lanes from each one on; all together are the whole system.
     fn decoupled(&self, config: &SitaConfig, gap_ps: f64) -> Vec<LaneLoad> {
-        let starts = starts(&config.cutoffs);
+        let starts = self.starts(&config.cutoffs);
         let from = |lane: usize| {
             let servers = config.reservations[lane..].iter().sum();
             let part = self.after(starts[lane]);
@@ -164,11 +178,6 @@ impl Times<'_> {
         };
         sizes.iter().enumerate().map(pool).collect()
     }
-}
-
-/// Where lanes begin.
-fn starts(cutoffs: &List<Picos>) -> Vec<Picos> {
-    std::iter::once(Picos::ZERO).chain(cutoffs.iter().copied()).collect()
 }
 
 fn load(lane: usize, servers: u32, part: Part, gap_ps: f64) -> LaneLoad {
@@ -235,11 +244,40 @@ mod tests {
         let first_to_third = at("preemptive-sita", free);
         assert_eq!(first_to_third, [0.035, 0.058, 0.311]);
         let cold = at("preemptive-sita", "preemption = \"0ns\", cold_miss = \"10us\"");
+        assert_eq!(cold, [0.035, 0.058, 0.311], "who waits for memory leaves the core to the other one");
+        let alone = at("preemptive-sita", "preemption = \"0ns\", cold_miss = \"200us\"");
         assert_eq!(
-            cold,
-            [0.035, 0.058, 0.317],
-            "the time in the second is no longer, what is done in it less"
+            alone[2], 0.35,
+            "200 us of memory and 400 of work at full speed are more than 533 at three quarters"
         );
+    }
+
+    /// Nobody who can keep up is called overloaded.
+    #[test]
+    fn what_is_overloaded_by_arithmetic_falls_behind() {
+        let at = |service: &str, rate: &str, system: &str| {
+            let text = format!(
+                "[workload]\nservice = {service}\nrate = \"{rate}\"\n[system]\n{system}\n[measure]\nrequests = 20_000\n\
+                 replications = 4\nwarm-up = 2_000"
+            );
+            let point = File::parse(&text, "test.toml").expect("a file").points().expect("points").remove(0);
+            let gap_ps = point.workload.service.mean_ps() / (point.load * point.system.capacity());
+            let loads = lane_loads(&point.plan.system, &point.plan.costs, &point.workload.service, gap_ps);
+            loads.iter().map(|lane| lane.busy).fold(0.0, f64::max)
+        };
+        // All end within the overrun of the first lane's cutoff.
+        let constant = "{ distribution = \"constant\", value = \"3us\" }";
+        let lanes = "{ policy = \"preemptive-sita\", cutoffs = [\"2us\"], reservations = [6, 1] }";
+        let costs = "costs = { overrun = \"2us\", preemption = \"0ns\" }";
+        let overrun = at(constant, "1.5M/s", &format!("cores = 7\ndiscipline = {lanes}\n{costs}"));
+        assert!(overrun < 1.0, "{overrun}");
+        // Who waits for memory leaves the core to the others.
+        let exponential = "{ distribution = \"exponential\", mean = \"20us\" }";
+        let lanes = "{ policy = \"preemptive-sita\", cutoffs = [\"2us\"], reservations = [2, 2] }";
+        let core = "cores = 1\ncontexts = { count = 4, throughput = [1, 1, 2, 2] }";
+        let costs = "costs = { cold_miss = \"30us\", preemption = \"0ns\" }";
+        let cold = at(exponential, "34k/s", &format!("{core}\ndiscipline = {lanes}\n{costs}"));
+        assert!(cold > 0.5 && cold < 1.0, "{cold}");
     }
 
     #[test]

@@ -73,11 +73,11 @@ pub struct Profile {
     pub curves: Vec<Curve>,
     /// Where the table changes its mind: one less than it has numbers of contexts.
     pub break_even: Vec<BreakEven>,
-    /// The table.
-    pub adaptation: LoadAdaptationConfig,
+    /// The table; none if it was interrupted.
+    pub adaptation: Option<LoadAdaptationConfig>,
     /// Requests that were simulated.
     pub simulated: u64,
-    /// Was it stopped before all was known? Then the curves have the rates that are done, and there is no table.
+    /// Was it stopped before all was known? Then the curves have the rates that are done.
     pub interrupted: bool,
 }
 
@@ -131,21 +131,25 @@ pub fn profile(
         true => best_counts(&question.counts, |from, to| bench.crossing(&seen, from, to)),
         false => Err(TuneError::Interrupted),
     };
-    let interrupted = matches!(steps, Err(TuneError::Interrupted));
-    let steps = if interrupted { vec![(question.counts[0], None)] } else { steps? };
+    let steps = match steps {
+        Err(TuneError::Interrupted) => None,
+        steps => Some(steps?),
+    };
     let curve = |(at, &contexts): (usize, &u32)| {
         let point = |seen: &Seen| LoadPoint { rate_per_s: seen.rate_per_s, ..seen.points[at] };
         Curve { contexts, points: seen.iter().map(point).collect() }
     };
     Ok(Profile {
         curves: question.counts.iter().enumerate().map(curve).collect(),
-        adaptation: table(&steps, question.window),
+        adaptation: steps.as_deref().map(|steps| table(steps, question.window)),
         break_even: steps
+            .as_deref()
+            .unwrap_or_default()
             .windows(2)
             .filter_map(|pair| Some(BreakEven { from: pair[0].0, to: pair[1].0, per_s: pair[1].1? }))
             .collect(),
         simulated: bench.simulated.into_inner(),
-        interrupted,
+        interrupted: steps.is_none(),
     })
 }
 

@@ -31,6 +31,11 @@ pub(crate) fn lanes_of(candidate: &Candidate) -> Option<(Family, SitaConfig)> {
     }
 }
 
+/// The lanes of a candidate.
+pub(crate) fn layout_of(candidate: &Candidate) -> Option<Layout> {
+    lanes_of(candidate).map(|(_, config)| layout(&config))
+}
+
 fn layout(config: &SitaConfig) -> Layout {
     Layout { cutoffs: config.cutoffs.to_vec(), reservations: config.reservations.to_vec() }
 }

@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use caudal_config::{File, LatencyStatistic};
 use caudal_policy::Picos;
+use caudal_policy::contexts::LoadAdaptationConfig;
 use caudal_tune::break_even::{Profile, ProfileQuestion, profile};
 use caudal_tune::{Host, NoJournal, TuneError};
 
@@ -31,6 +32,10 @@ fn asked(both: f64, counts: &[u32], system: &str) -> Result<Profile, TuneError> 
     profile(&question, &Host { threads: 2, stop: &stop, progress: &|_| {} }, &NoJournal)
 }
 
+fn table(profile: &Profile) -> LoadAdaptationConfig {
+    profile.adaptation.expect("nobody stopped it")
+}
+
 fn found(both: f64) -> Profile {
     asked(both, &[1, 2], "").expect("a profile")
 }
@@ -39,15 +44,15 @@ fn found(both: f64) -> Profile {
 #[test]
 fn contexts_that_add_nothing_are_switched_off() {
     let profile = found(1.0);
-    assert_eq!(*profile.adaptation.contexts, [1]);
-    assert!(profile.break_even.is_empty() && profile.adaptation.fault().is_none());
+    assert_eq!(*table(&profile).contexts, [1]);
+    assert!(profile.break_even.is_empty() && table(&profile).fault().is_none());
 }
 
 /// Two contexts that do not slow each other down are two cores.
 #[test]
 fn contexts_that_cost_nothing_are_always_on() {
     let profile = found(2.0);
-    assert_eq!(*profile.adaptation.contexts, [2]);
+    assert_eq!(*table(&profile).contexts, [2]);
     let [one, two] = &profile.curves[..] else { panic!("two curves") };
     let last = one.points.len() - 1;
     assert!(one.points[last].overloaded && !two.points[last].overloaded, "at 95 % of two");
@@ -59,11 +64,11 @@ fn contexts_that_cost_nothing_are_always_on() {
 #[test]
 fn between_them_lies_a_break_even_rate() {
     let profile = found(1.3);
-    assert_eq!(*profile.adaptation.contexts, [1, 2]);
+    assert_eq!(*table(&profile).contexts, [1, 2]);
     let [step] = &profile.break_even[..] else { panic!("{:?}", profile.break_even) };
     assert!(step.per_s.estimate > 0.05e6 && step.per_s.estimate < 0.95e6, "{step:?}");
     assert!(step.per_s.low <= step.per_s.estimate && step.per_s.high >= step.per_s.estimate, "{step:?}");
-    assert_eq!(profile.adaptation.break_even_per_s[0], step.per_s.estimate.round() as u32);
+    assert_eq!(table(&profile).break_even_per_s[0], step.per_s.estimate.round() as u32);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use caudal_config::{Costs, File, LatencyStatistic, Measure};
-use caudal_tune::lanes::{Drift, Family, LANES_MAX, LanesAnswer, LanesQuestion, Layout, find};
+use caudal_tune::lanes::{Drift, Family, Judged, LANES_MAX, LanesAnswer, LanesQuestion, Layout, find};
 use caudal_tune::{Budget, Host, Journal, NoJournal, TuneError};
 
 const HEAVY: &str = "{ distribution = \"bimodal\", short = \"1us\", long = \"100us\", p_long = 0.02 }";
@@ -64,6 +64,19 @@ fn short_requests_get_a_lane_and_one_queue_is_worse() {
         read.expect("a file").points().expect("points")[0].system,
         Family::IsqdSita.system(&found.layout)
     );
+}
+
+/// A percentile that rare bursts make: in most replications both are alike.
+#[test]
+fn lanes_are_found_for_far_percentiles() {
+    let target = LatencyStatistic::parse("p99.9 slowdown").expect("a statistic");
+    let asked = question("\"extreme-bimodal\"", Family::IsqdSita, 8);
+    let found = answer(&LanesQuestion { load: 0.25, target, ..asked });
+    assert!(found.layout.lanes() > 1 && found.is_worth_it(), "{}", found.headline);
+    // Nothing that could have been the answer is certainly shorter.
+    let own = &found.judged[0];
+    let better = |judged: &Judged| judged.layout.is_some() && judged.target.high < own.target.low;
+    assert!(!found.judged.iter().any(better), "{}", found.headline);
 }
 
 #[test]

@@ -144,7 +144,7 @@ pub(super) fn empty_band(system: &System) -> bool {
 
 pub(super) fn costs_too_long(_: &System, costs: &Costs) -> bool {
     let Costs { steal_check, steal, shed, enqueue, hand_over, core_allocation, .. } = *costs;
-    let Costs { preemption, overrun, dispatcher, dispatcher_quantum, .. } = *costs;
+    let Costs { preemption, overrun, dispatcher, dispatcher_quantum, cold_miss, .. } = *costs;
     let all = [
         steal_check,
         steal,
@@ -156,6 +156,7 @@ pub(super) fn costs_too_long(_: &System, costs: &Costs) -> bool {
         overrun,
         dispatcher,
         dispatcher_quantum,
+        cold_miss,
     ];
     all.iter().any(|&cost| cost > COST_MAX)
 }

@@ -392,6 +392,7 @@ pub(super) const RULES: &[Rule] = &[
             "costs.overrun",
             "costs.dispatcher",
             "costs.dispatcher_quantum",
+            "costs.cold_miss",
         ],
         broken: costs_too_long,
     },

@@ -1,6 +1,9 @@
 //! What is said of the winner: how far it gets, who ties with it, what it pays, what was tuned.
 
 use super::words::{called, machine, names, parts, results, targets};
+use caudal_sim::row::Row;
+use caudal_stats::Estimate;
+
 use crate::Goal;
 use crate::evidence::Evidence;
 use crate::plan::SystemResult;
@@ -137,24 +140,38 @@ impl Evidence<'_> {
         let mean_of = |class: usize| service.class_mean_ps(class);
         let present = (0..service.classes().len()).filter(|&class| service.class_weight(class) > 0.0);
         let longest = present.max_by(|&a, &b| mean_of(a).total_cmp(&mean_of(b)))?;
-        if !self.winner.candidate.preempts() || mean_of(longest) <= service.mean_ps() {
+        if !self.winner.candidate.preempts() {
             return None;
         }
-        let name = &service.classes()[longest];
-        let own = self.probe.row.classes.0[longest].1.latency_ns.mean;
         let there = [self.contrast, self.runner_up].into_iter().flatten().find_map(|rival| {
             let row = &rival.there?.row;
             let usable = !rival.search.candidate.preempts() && row.steady && !row.overloaded;
-            usable.then(|| (rival.search.candidate.name(), row.classes.0[longest].1.latency_ns.mean))
+            usable.then(|| (rival.search.candidate.name(), row))
         });
-        let other = match there {
-            Some((rival, mean)) => format!("; under {rival} {}, at the same load", within(&mean, time)),
+        let beside = |of: &dyn Fn(&Row) -> Estimate| match there {
+            Some((rival, row)) => format!("; under {rival} {}, at the same load", within(&of(row), time)),
             None => String::new(),
         };
+        if mean_of(longest) > service.mean_ps() {
+            let mean = |row: &Row| row.classes.0[longest].1.latency_ns.mean;
+            return Some(format!(
+                "What long requests pay: a `{}` of {} is done after {} on average{}.",
+                service.classes()[longest],
+                time(mean_of(longest) / 1e3),
+                within(&mean(&self.probe.row), time),
+                beside(&mean),
+            ));
+        }
+        // Of one class, the longest are those that take longest.
+        let (label, _) = self.probe.row.latency_ns.percentiles.last()?;
+        let last = |row: &Row| {
+            let found = row.latency_ns.percentiles.iter().find(|(name, _)| name == label);
+            found.map_or(Estimate::MISSING, |(_, estimate)| *estimate)
+        };
         Some(format!(
-            "What long requests pay: a `{name}` of {} is done after {} on average{other}.",
-            time(mean_of(longest) / 1e3),
-            within(&own, time),
+            "What long requests pay: the {label} of all latencies is {}{}.",
+            within(&last(&self.probe.row), time),
+            beside(&last),
         ))
     }
 

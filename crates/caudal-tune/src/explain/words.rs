@@ -1,5 +1,6 @@
 //! Words that all sentences share: names, places, results.
 
+use crate::lane_tuning::layout_of;
 use caudal_sim::row::Row;
 
 use crate::candidate::Candidate;
@@ -25,21 +26,13 @@ pub(super) fn targets(question: &Question) -> String {
 /// A system with what was tuned about it: `caudal-ps with a quantum of 1us`.
 pub(super) fn called(candidate: &Candidate) -> String {
     let name = candidate.name();
+    // Whether they were found or are the preset's: without them a system of lanes says nothing.
+    if let Some(lanes) = layout_of(candidate) {
+        let one = if lanes.lanes() == 1 { "" } else { "lanes of " };
+        return format!("{name} with {one}{lanes}");
+    }
     match &candidate.tuned[..] {
         [] => name.to_owned(),
-        [(key, cutoffs), (_, counts)] if key == "discipline.cutoffs" => {
-            let list = |value: &serde_json::Value, between: &str| {
-                let parts = value.as_array().into_iter().flatten();
-                let text =
-                    |part: &serde_json::Value| part.as_str().map_or_else(|| part.to_string(), str::to_owned);
-                parts.map(text).collect::<Vec<_>>().join(between)
-            };
-            format!(
-                "{name} with lanes of {} servers that end at {}",
-                list(counts, "/"),
-                list(cutoffs, " and ")
-            )
-        }
         [(key, only)] => {
             let value = only.as_str().map_or_else(|| only.to_string(), str::to_owned);
             format!("{name} with a {} of {value}", key.rsplit('.').next().unwrap_or(key))

@@ -13,6 +13,7 @@ pub(crate) fn explain(question: &LanesQuestion, answer: &mut LanesAnswer) {
     let mut said = Vec::new();
     said.extend(against_one_queue(question, answer));
     said.extend(at_gap(question, answer));
+    said.extend(overtook(answer));
     said.extend(limits(answer));
     said.extend(of_classes(answer));
     said.extend(preemptions(answer));
@@ -105,11 +106,14 @@ fn against_one_queue(question: &LanesQuestion, answer: &LanesAnswer) -> Option<S
         };
         within(&inverse, |value| format!("{}x", digits(value)))
     };
-    let certain = if versus.target.high < 1.0 {
+    let (lanes, queue) = (answer.judged.first()?, find(answer, "one queue")?);
+    let certain = if lanes.is_certainly_shorter(queue) && versus.target.high >= 1.0 {
+        "by the intervals of each alone, the lanes' is certainly shorter"
+    } else if versus.target.high < 1.0 {
         "the lanes' is certainly shorter"
     } else if versus.target.low > 1.0 && versus.target.high <= AS_LONG {
         "the lanes' is longer by less than 1 %, which does not count"
-    } else if versus.target.low > 1.0 {
+    } else if versus.target.low > 1.0 || queue.is_certainly_shorter(lanes) {
         "the lanes' is certainly longer"
     } else {
         "not certainly different"
@@ -121,6 +125,14 @@ fn against_one_queue(question: &LanesQuestion, answer: &LanesAnswer) -> Option<S
         times(&versus.target),
         versus.requests as f64 / 1e6,
         times(&versus.slowdown),
+    ))
+}
+
+/// That fresh requests have turned the search's order.
+fn overtook(answer: &LanesAnswer) -> Option<String> {
+    let before = answer.overtaken.as_ref()?;
+    Some(format!(
+        "The search had these lanes second, behind {before}; on fresh requests their target is certainly shorter."
     ))
 }
 

@@ -50,6 +50,8 @@ use crate::{Host, Journal, Phase, Progress, TuneError};
 const CLIMB: usize = 0;
 const JUDGING: usize = 1;
 const DRIFTS: usize = 2;
+/// Judging what came second, as the answer.
+const AGAIN: usize = 1 << 20;
 /// The part of the budget that may go into telling who came second.
 const SECOND: u64 = 4;
 /// A target that is longer by no more than this is as long.
@@ -68,6 +70,8 @@ pub struct LanesAnswer {
     pub layout: Layout,
     /// What came second, if anything did.
     pub runner_up: Option<RunnerUp>,
+    /// What the search had taken for the best, if what it had second was certainly better on fresh requests.
+    pub overtaken: Option<Layout>,
     /// Is it worth it?
     pub verdict: Verdict,
     /// What became of the further limits, in their order; empty if nothing was judged.
@@ -122,6 +126,15 @@ pub struct Kept {
 }
 
 impl LanesAnswer {
+    /// What came second, if its target is certainly shorter on fresh requests, and no limit is further from being kept.
+    fn better_second(&self) -> Option<Layout> {
+        let second = &self.runner_up.as_ref()?.layout;
+        let of = |layout: &Layout| self.judged.iter().find(|judged| judged.layout.as_ref() == Some(layout));
+        let (own, other) = (of(&self.layout)?, of(second)?);
+        let keeps = own.limits.iter().zip(&other.limits).all(|(own, other)| other.estimate <= own.high);
+        (keeps && other.is_certainly_shorter(own)).then(|| second.clone())
+    }
+
     /// Are these lanes certainly better than one queue, and do they miss no limit?
     pub fn is_worth_it(&self) -> bool {
         self.verdict == Verdict::Better && self.limits.iter().all(|limit| limit.kept != Some(false))
@@ -171,6 +184,7 @@ pub fn find(
         explanation: Vec::new(),
         policy_toml: policy(question, &best.layout),
         runner_up: best.runner_up,
+        overtaken: None,
         layout: best.layout,
         verdict: Verdict::Unknown,
         limits: Vec::new(),
@@ -184,7 +198,7 @@ pub fn find(
         interrupted: best.interrupted,
     };
     if !answer.interrupted {
-        match judge(question, fresh, &mut answer, host, journal) {
+        match judge_all(question, &fresh, &mut answer, host, journal) {
             Err(TuneError::Interrupted) => answer.interrupted = true,
             judged => judged?,
         }
@@ -322,12 +336,32 @@ fn runner_up(
     Ok(second.and_then(of))
 }
 
+/// Judges the answer, and what came second. If that is certainly better on fresh requests, it is the answer.
+fn judge_all(
+    question: &LanesQuestion,
+    fresh: &Service,
+    answer: &mut LanesAnswer,
+    host: &Host<'_>,
+    journal: &dyn Journal,
+) -> Result<(), TuneError> {
+    judge(question, fresh.clone(), answer, host, (journal, JUDGING))?;
+    if let Some(second) = answer.better_second() {
+        answer.overtaken = Some(std::mem::replace(&mut answer.layout, second));
+        answer.policy_toml = policy(question, &answer.layout);
+        answer.runner_up = None;
+        answer.judged.clear();
+        answer.against_one_queue = None;
+        judge(question, fresh.clone(), answer, host, (journal, AGAIN))?;
+    }
+    drifts(question, answer, host, journal)
+}
+
 fn judge(
     question: &LanesQuestion,
     fresh: Service,
     answer: &mut LanesAnswer,
     host: &Host<'_>,
-    journal: &dyn Journal,
+    (journal, chapter): (&dyn Journal, usize),
 ) -> Result<(), TuneError> {
     let progress = |requests: u64| (host.progress)(Progress { phase: Phase::Confirming, requests });
     let hands = Hands { threads: host.threads.max(1), stop: host.stop, progress: &progress };
@@ -345,17 +379,28 @@ fn judge(
     }
     cases.extend(Case::rivals(&machine, question.cores));
     for (entry, case) in cases.iter().enumerate() {
-        answer.judged.push(court.judge(case, journal, (JUDGING, entry))?);
+        answer.judged.push(court.judge(case, journal, (chapter, entry))?);
     }
     if answer.layout.lanes() > 1 {
         let pair = [&own, &one_queue(question)];
-        answer.against_one_queue = versus(question, &court, pair, journal, (JUDGING, cases.len()))?;
+        answer.against_one_queue = versus(question, &court, pair, journal, (chapter, cases.len()))?;
     }
+    answer.simulated += court.simulated.into_inner();
+    Ok(())
+}
+
+fn drifts(
+    question: &LanesQuestion,
+    answer: &mut LanesAnswer,
+    host: &Host<'_>,
+    journal: &dyn Journal,
+) -> Result<(), TuneError> {
+    let progress = |requests: u64| (host.progress)(Progress { phase: Phase::Confirming, requests });
+    let hands = Hands { threads: host.threads.max(1), stop: host.stop, progress: &progress };
     for (number, drift) in question.drifts.iter().enumerate() {
         let chapter = DRIFTS + 2 * number;
         answer.drifts.push(drift::drifted(question, drift, &answer.layout, hands, (journal, chapter))?);
     }
-    answer.simulated += court.simulated.into_inner();
     answer.simulated += answer.drifts.iter().map(|drift| drift.simulated).sum::<u64>();
     Ok(())
 }
@@ -369,6 +414,8 @@ fn verdict(answer: &LanesAnswer) -> Verdict {
     match &answer.against_one_queue {
         _ if own.row.overloaded => Verdict::Overloaded,
         _ if one.row.overloaded => Verdict::Better,
+        _ if own.is_certainly_shorter(one) => Verdict::Better,
+        _ if one.is_certainly_shorter(own) => Verdict::Worse,
         None => Verdict::Unknown,
         Some(versus) if versus.target.high < 1.0 => Verdict::Better,
         Some(versus) if versus.target.high <= AS_LONG && versus.slowdown.high < 1.0 => Verdict::Better,

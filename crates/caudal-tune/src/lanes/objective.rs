@@ -5,7 +5,11 @@
 //! overloaded; all further limits met; then the target; then the p99.9 of the slowdown of all requests; then fewer
 //! preemptions.
 //!
-//! **What is certain.** Two layouts meet the same requests, so the ratio of a statistic has a paired interval. They
+//! **What is certain.** Two layouts meet the same requests, so the ratio of a statistic has a paired interval. There are two:
+//! of all replications pooled, and of a typical one. A percentile that rare bursts make is one and the same in a typical
+//! replication, and five times as long in all of them; tails that differ by orders of magnitude are told apart by a few
+//! short replications, of which the pool knows nothing yet. So the pool decides where it is certain, the typical
+//! replication where the pool does not speak against it, and else the interval reaches over both. They
 //! *differ* in it if the interval excludes 1 and the estimate is more than 1 % away from 1. They are *alike* if the whole
 //! interval is within 1 % of 1. Otherwise it is *open*, and more replications may tell. Who differs is better or worse; of
 //! those that are alike, the next statistic decides.
@@ -21,7 +25,7 @@
 //! beyond a limit.
 
 use caudal_sim::experiment::{Quantity, Results};
-use caudal_stats::paired::{Metric, typical_ratio};
+use caudal_stats::paired::{Metric, compare, typical_ratio};
 use caudal_stats::{Estimate, Replicated};
 
 /// The slowdown that decides between layouts of the same target.
@@ -136,8 +140,42 @@ impl Objective {
 
     /// `first` over `second` in what `quantity` is, with its paired interval.
     pub(crate) fn ratio(&self, quantity: &Quantity, first: &Results, second: &Results) -> Estimate {
-        let sides = [values(quantity, first), values(quantity, second)];
-        typical_ratio(sides[0], sides[1], metric(quantity), self.confidence).unwrap_or(Estimate::MISSING)
+        let (first, second) = (values(quantity, first), values(quantity, second));
+        let pooled = pooled_ratio(first, second, metric(quantity), self.confidence);
+        let typical = typical_ratio(first, second, metric(quantity), self.confidence);
+        joined(pooled, typical.unwrap_or(Estimate::MISSING))
+    }
+}
+
+/// Of all replications together, over whichever of the two is better known.
+fn pooled_ratio(first: &Replicated, second: &Replicated, metric: Metric, confidence: f64) -> Estimate {
+    let ratio = |a, b| compare(a, b, metric, confidence).map_or(Estimate::MISSING, |compared| compared.ratio);
+    let forth = ratio(first, second);
+    if forth.low.is_finite() && forth.high.is_finite() {
+        return forth;
+    }
+    let back = ratio(second, first);
+    if back.low.is_finite() && back.high.is_finite() && back.low > 0.0 {
+        return Estimate { estimate: 1.0 / back.estimate, low: 1.0 / back.high, high: 1.0 / back.low };
+    }
+    forth
+}
+
+/// What the pool and a typical replication say together.
+fn joined(pooled: Estimate, typical: Estimate) -> Estimate {
+    let excludes_1 = |of: &Estimate| of.high < 1.0 || of.low > 1.0;
+    let known = |of: &Estimate| of.low.is_finite() && of.high.is_finite();
+    if known(&pooled) && excludes_1(&pooled) || typical.is_missing() {
+        return pooled;
+    }
+    let same_side = (pooled.estimate < 1.0) == (typical.estimate < 1.0);
+    if pooled.is_missing() || known(&typical) && excludes_1(&typical) && same_side {
+        return typical;
+    }
+    Estimate {
+        estimate: pooled.estimate,
+        low: if known(&pooled) { pooled.low.min(typical.low) } else { pooled.estimate.min(typical.low) },
+        high: if known(&pooled) { pooled.high.max(typical.high) } else { pooled.estimate.max(typical.high) },
     }
 }
 
@@ -240,6 +278,22 @@ mod tests {
         let other = decided(&inverse(target), || inverse(slowdown), || preemptions.reversed());
         assert_eq!(order, other.reversed(), "{target:?} {slowdown:?}");
         order
+    }
+
+    #[test]
+    fn rare_bursts_count_and_few_replications_do() {
+        let alike = ratio(1.0, 0.99, 1.01);
+        // Bursts: the pool is certain, a typical replication knows of nothing.
+        assert_eq!(joined(ratio(0.2, 0.1, 0.4), alike), ratio(0.2, 0.1, 0.4));
+        // The pool is not certain, but far off: open.
+        assert_eq!(told(&joined(ratio(0.5, 0.2, 1.5), alike)), Told::Open);
+        assert_eq!(told(&joined(ratio(0.5, f64::NEG_INFINITY, f64::INFINITY), alike)), Told::Open);
+        // Orders of magnitude in a few replications.
+        let unknown = ratio(0.01, f64::NEG_INFINITY, f64::INFINITY);
+        assert_eq!(joined(unknown, ratio(0.02, 0.01, 0.03)), ratio(0.02, 0.01, 0.03));
+        // Each says something else.
+        assert_eq!(told(&joined(ratio(1.1, 0.9, 1.3), ratio(0.8, 0.7, 0.9))), Told::Open);
+        assert_eq!(told(&joined(alike, ratio(1.001, 0.999, 1.003))), Told::Alike);
     }
 
     #[test]

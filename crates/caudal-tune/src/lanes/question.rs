@@ -200,6 +200,11 @@ impl From<Family> for Machine {
 }
 
 impl Machine {
+    /// The same servers under another policy.
+    pub(crate) fn as_family(&self, family: Family) -> Machine {
+        Machine { family, contexts: self.contexts.clone() }
+    }
+
     /// The system of `layout`.
     pub(crate) fn system(&self, layout: &Layout) -> System {
         self.on(self.family.system(layout))

@@ -118,13 +118,14 @@ fn best_few(trials: &Trials<'_>, runners: &[Contender], round: usize, fit: usize
     kept
 }
 
-/// Before anything is known of them: the less the fullest lane has to do, the better.
+/// Before anything is known of them, see [`Trials::promise`].
 fn guessed(trials: &Trials<'_>, runners: &[Contender]) -> Vec<usize> {
     let runs = |&index: &usize| runners[index].refused.is_none();
-    let busy = |index: usize| trials.fullest(&runners[index].layout).map_or(0.0, |lane| lane.busy);
-    let mut guesses: Vec<(f64, usize)> =
-        (0..runners.len()).filter(runs).map(|index| (busy(index), index)).collect();
-    guesses.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let mut guesses: Vec<([f64; 2], usize)> = (0..runners.len())
+        .filter(runs)
+        .map(|index| (trials.promise(&runners[index].layout), index))
+        .collect();
+    guesses.sort_by(|(a, i), (b, j)| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])).then(i.cmp(j)));
     guesses.into_iter().map(|(_, index)| index).collect()
 }
 

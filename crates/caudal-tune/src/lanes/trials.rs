@@ -3,12 +3,13 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use caudal_config::{Costs, Measure, System, WarmUp};
+use caudal_policy::Picos;
 use caudal_sim::experiment::{Crew, Experiment, ExperimentError, Judged, Results};
 use caudal_sim::lanes::{LaneLoad, lane_loads};
 use caudal_sim::steady::{FULL, Overheads};
 use caudal_workload::{Arrivals, Service};
 
-use super::layout::Layout;
+use super::layout::{Family, Layout};
 use super::objective::Objective;
 use super::question::Machine;
 use crate::TuneError;
@@ -17,6 +18,10 @@ use crate::TuneError;
 pub(crate) const ROUNDS: [u32; 3] = [4, 8, 16];
 /// A lane that is busier than this is one burst away from overload, and no trial is long enough to show what it does.
 const BUSIEST: f64 = 0.95;
+/// How busy the servers should be that only long requests have, for a first guess.
+const WELL_USED: f64 = 0.75;
+/// Steps in which cutoffs tell requests apart better than others, for a first guess.
+const STEPS: f64 = 10.0;
 /// Measured requests of a replication: at least (one whose p99.9 has as many values beyond it as needed; where it has to
 /// be quick), at most.
 const MEASURED: (f64, f64, f64) = (30_000.0, 10_000.0, 400_000.0);
@@ -138,6 +143,25 @@ impl<'a> Trials<'a> {
         loads.into_iter().max_by(|a, b| a.busy.total_cmp(&b.busy))
     }
 
+    /// What `layout` promises by arithmetic, the least first. Of lanes that have their own servers, that the fullest is as
+    /// empty as can be. Of those that share them: that few requests with much of the work go beyond a cutoff, and that
+    /// the servers that these can have at most are well used, so that the others are kept for the rest.
+    pub(crate) fn promise(&self, layout: &Layout) -> [f64; 2] {
+        if matches!(self.machine.family, Family::Sita | Family::PreemptiveSita) {
+            return [0.0, self.fullest(layout).map_or(0.0, |lane| lane.busy)];
+        }
+        let system = self.machine.as_family(Family::SqdSita).system(layout);
+        let loads = lane_loads(&system, &self.costs, &self.service, self.mean_gap_ps);
+        let busiest = loads.iter().map(|lane| lane.busy).fold(0.0, f64::max);
+        let apart = |&cutoff: &Picos| {
+            let left = self.service.excess((cutoff.0 as f64 / self.costs.probe_factor) as u64);
+            (1.0 - left.share) * left.mean_ps / self.service.mean_ps()
+        };
+        let apart = layout.cutoffs.iter().map(apart).fold(0.0, f64::max);
+        // In steps, so that the second counts between cutoffs that are about as good.
+        [-(apart * STEPS).round(), (busiest - WELL_USED).abs()]
+    }
+
     /// Why a simulation of `layout` could not show anything good.
     pub(crate) fn refusal(&self, layout: &Layout) -> Option<String> {
         let worst = self.fullest(layout)?;
@@ -199,7 +223,6 @@ pub(super) mod tests {
     use caudal_config::File;
     use caudal_sim::experiment::Quantity;
 
-    use super::super::layout::Family;
     use super::*;
 
     /// Trials of one queue of two servers, with the p99 as their target.

@@ -152,7 +152,7 @@ fn powers(system: &System) -> Vec<u32> {
 
 fn policy(point: &Point, found: &Profile, target: &LatencyStatistic) -> String {
     let contexts = point.system.contexts.clone().unwrap_or_default();
-    let contexts = ContextsConfig { adaptation: Some(found.adaptation), ..contexts };
+    let contexts = ContextsConfig { adaptation: found.adaptation, ..contexts };
     let system = System { contexts: Some(contexts), ..point.system.clone() };
     write_policy(
         &system,
@@ -172,17 +172,20 @@ fn rate(per_s: f64) -> String {
 
 /// What is best, in a sentence a stretch.
 fn sentences(found: &Profile) -> Vec<String> {
-    let best = &found.adaptation.contexts;
+    let Some(adaptation) = &found.adaptation else { return Vec::new() };
+    let best = &adaptation.contexts;
     let contexts = |count: u32| format!("{count} context{}", if count == 1 { "" } else { "s" });
     if best.len() == 1 {
         return vec![format!("{} at all rates.", contexts(best[0]))];
     }
-    let ends = |per_s: &caudal_stats::Estimate| match per_s.high.is_finite() {
-        true => format!("certainly not before {}, certainly from {} on", rate(per_s.low), rate(per_s.high)),
-        false => format!("certainly not before {}", rate(per_s.low)),
+    let ends = |per_s: &caudal_stats::Estimate| {
+        let low = (per_s.low > 0.0).then(|| format!("certainly not before {}", rate(per_s.low)));
+        let high = per_s.high.is_finite().then(|| format!("certainly from {} on", rate(per_s.high)));
+        let both: Vec<String> = [low, high].into_iter().flatten().collect();
+        if both.is_empty() { String::new() } else { format!(" ({})", both.join(", ")) }
     };
     let step = |it: &caudal_tune::break_even::BreakEven| {
-        format!("{} from {} a core on ({}).", contexts(it.to), rate(it.per_s.estimate), ends(&it.per_s))
+        format!("{} from {} a core on{}.", contexts(it.to), rate(it.per_s.estimate), ends(&it.per_s))
     };
     std::iter::once(format!("{} at low rates.", contexts(best[0])))
         .chain(found.break_even.iter().map(step))

@@ -275,7 +275,12 @@ impl<D: Discipline, M: Machine, O: Sink, const LEVELS: u32> Contexts<D, M, O, LE
 
     fn refresh_side(&mut self) {
         let entry_ps = self.at_dispatcher.front().map_or(NEVER, |first| first.0);
-        let entry = if entry_ps == NEVER { NEVER } else { self.site.keys().before(entry_ps) };
+        let entry = match entry_ps {
+            NEVER => NEVER,
+            // As an arrival.
+            _ if D::TIES => self.site.keys().after(entry_ps),
+            _ => self.site.keys().before(entry_ps),
+        };
         let window = match self.next_window_ps {
             NEVER => NEVER,
             window_ps => self.site.keys().after(window_ps),

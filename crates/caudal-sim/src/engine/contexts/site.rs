@@ -505,8 +505,9 @@ impl<M: Machine, O: Sink, const LEVELS: u32> Pool for View<'_, M, O, LEVELS> {
     fn preempt(&mut self, worker: WorkerId) -> bool {
         let (worker, now_ps) = (worker.index(), self.site.now_ps);
         let entry = &mut self.site.workers[worker];
-        // A task that completes, or stops, at this very time needs no request.
-        if entry.phase != Phase::Running || entry.stopping || entry.due_ps == now_ps {
+        // A task that completes, or stops, at this very time needs no request; one whose caches are warm now does.
+        let only_warm = M::SHARED && entry.loading && entry.ends_ps > now_ps;
+        if entry.phase != Phase::Running || entry.stopping || entry.due_ps == now_ps && !only_warm {
             return false;
         }
         entry.stopping = true;
