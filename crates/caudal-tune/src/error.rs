@@ -73,6 +73,12 @@ pub enum TuneError {
     /// Hardware contexts that are none, or can not be asked this.
     #[error("{0}")]
     Contexts(String),
+    /// A table of thresholds that can not be asked for.
+    #[error("{0}")]
+    Thresholds(String),
+    /// A target that no threshold helps to meet.
+    #[error("unreachable: {0}")]
+    Unreachable(String),
     /// Nothing can be simulated.
     #[error("a budget of 0 holds no simulation; give it some seconds, as in 40s")]
     NoBudget,

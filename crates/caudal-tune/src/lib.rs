@@ -12,6 +12,7 @@
 //! * A [`Journal`] keeps what a plan has computed as it goes; the same plan, started again with it, goes on there.
 //! * [`lanes`] finds lanes for a service: cutoffs and reservations of the SITA family.
 //! * [`break_even`] profiles a core with hardware contexts: how many of them are best at which rate.
+//! * [`thresholds`] makes tail-control's table for requests that run in parallel.
 //! * [`compare`] holds two systems against each other under common random numbers.
 //! * [`bisect`] is the search, over any noisy oracle.
 //!
@@ -36,6 +37,7 @@ mod question;
 mod run;
 mod search;
 mod show;
+pub mod thresholds;
 mod tune;
 
 pub use budget::{Budget, REQUESTS_PER_S};

@@ -6,7 +6,7 @@ use caudal_policy::time::Picos;
 
 use crate::error::WorkloadError;
 use crate::service::Service;
-use crate::spec::{ClassSpec, DistributionSpec, FileSpec, Replay, ServiceSpec};
+use crate::spec::{ClassSpec, DistributionSpec, FileSpec, LogSpread, Replay, ServiceSpec};
 
 /// The files of measured service times that are built in, by their paths; `data/README.md` says how they were made.
 const FILES: [(&str, &[u8]); 6] = [
@@ -93,7 +93,7 @@ pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>)
         .map(|(_, candidate)| candidate)
 }
 
-static NAMED: [NamedWorkload; 17] = [
+static NAMED: [NamedWorkload; 22] = [
     NamedWorkload {
         name: "exp-1us",
         summary: "Exponential with mean 1 us.",
@@ -219,7 +219,64 @@ static NAMED: [NamedWorkload; 17] = [
         definition: r#"{ distribution = "constant", value = "1us" }"#,
         recipe: || constant(1_000),
     },
+    NamedWorkload {
+        name: "log-normal-10ms",
+        summary: "Requests of 10 ms of work on average that run in parallel: log-normal with a standard deviation of 13 ms.",
+        source: "Tail-control (PPoPP 2016), section 5.1 and Figures 8, 9, 11 and 14.",
+        definition: r#"{ distribution = "log-normal", mean = "10ms", sd = "13ms" }"#,
+        recipe: || log_normal(10_000_000, 13_000_000),
+    },
+    NamedWorkload {
+        name: "short-tail",
+        summary: "98 % of the requests have 10 ms of work, 2 % five times as much.",
+        source: "Tail-control (PPoPP 2016), section 3 and Figure 2; the 10 ms are ours, the paper has ratios only.",
+        definition: r#"{ distribution = "bimodal", short = "10ms", long = "50ms", p_long = 0.02 }"#,
+        recipe: || bimodal(10_000_000, 50_000_000, 0.02),
+    },
+    NamedWorkload {
+        name: "long-tail",
+        summary: "98 % of the requests have 10 ms of work, 2 % a hundred times as much.",
+        source: "Tail-control (PPoPP 2016), section 3 and Figure 2; the 10 ms are ours, the paper has ratios only.",
+        definition: r#"{ distribution = "bimodal", short = "10ms", long = "1s", p_long = 0.02 }"#,
+        recipe: || bimodal(10_000_000, 1_000_000_000, 0.02),
+    },
+    NamedWorkload {
+        name: "bing-like",
+        summary: "Web search: 10 ms of work on average, 96.5 % of the requests with 5 to 55 ms, 3.5 % with 55 to 200 ms.",
+        source: "Tail-control (PPoPP 2016), Figure 1a: mean, range and the share beyond 55 ms are the paper's; it publishes no histogram, the two power laws are ours.",
+        definition: r#"{ distribution = "mixture", classes = [
+  { name = "common", weight = 0.965, service = { distribution = "bounded-pareto", alpha = 3.62, min = "5ms", max = "55ms" } },
+  { name = "large", weight = 0.035, service = { distribution = "bounded-pareto", alpha = 1.2, min = "55ms", max = "200ms" } },
+] }"#,
+        recipe: bing_like,
+    },
+    NamedWorkload {
+        name: "finance-like",
+        summary: "Option pricing: the largest request has 13 times the work of the smallest, 8.9 ms on average.",
+        source: "Tail-control (PPoPP 2016), Figure 1b: the ratio is the paper's; it publishes no histogram, the power law is ours.",
+        definition: r#"{ distribution = "bounded-pareto", alpha = 1.5, min = "4ms", max = "52ms" }"#,
+        recipe: || bounded_pareto(1.5, 4_000_000, 52_000_000),
+    },
 ];
+
+fn log_normal(mean_ns: u64, sd_ns: u64) -> ServiceSpec {
+    let (mean, spread) = (Picos::from_nanos(mean_ns), LogSpread::Sd(Picos::from_nanos(sd_ns)));
+    ServiceSpec::Distribution(DistributionSpec::LogNormal { mean, spread })
+}
+
+fn bounded_pareto(alpha: f64, min_ns: u64, max_ns: u64) -> ServiceSpec {
+    let (min, max) = (Picos::from_nanos(min_ns), Picos::from_nanos(max_ns));
+    ServiceSpec::Distribution(DistributionSpec::BoundedPareto { alpha, min, max })
+}
+
+fn bing_like() -> ServiceSpec {
+    let class = |name: &str, weight, service| ClassSpec { name: name.into(), weight, service };
+    let classes = vec![
+        class("common", 0.965, bounded_pareto(3.62, 5_000_000, 55_000_000)),
+        class("large", 0.035, bounded_pareto(1.2, 55_000_000, 200_000_000)),
+    ];
+    ServiceSpec::Distribution(DistributionSpec::Mixture { classes })
+}
 
 fn exponential(mean_ns: u64) -> ServiceSpec {
     let mean = Picos::from_nanos(mean_ns);

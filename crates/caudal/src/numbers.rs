@@ -33,6 +33,14 @@ pub(crate) fn load(text: &str) -> Result<f64, String> {
     load.ok_or_else(|| "write a share of the machine above 0 and below 1, such as 0.7".to_string())
 }
 
+/// A part of something, as `10%` or `0.1`.
+pub(crate) fn share(text: &str) -> Result<f64, String> {
+    let (number, unit) = text.strip_suffix('%').map_or((text, 1.0), |percent| (percent.trim_end(), 100.0));
+    let share =
+        number.parse().ok().map(|number: f64| number / unit).filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "write a share from 0 to 1, such as 0.1 or 10%".to_owned())
+}
+
 /// How much longer something takes than without.
 pub(crate) fn factor(text: &str) -> Result<f64, String> {
     let factor = text.parse().ok().filter(|factor: &f64| *factor >= 1.0 && factor.is_finite());
@@ -55,6 +63,10 @@ mod tests {
         for text in ["-1", "0", "nan", "inf", "abc"] {
             assert!(load(text).is_err_and(|why| why.contains("such as 0.7")), "{text}");
         }
+        for text in ["-1", "1.5", "150%", "nan", "abc"] {
+            assert!(share(text).is_err_and(|why| why.contains("such as 0.1")), "{text}");
+        }
+        assert_eq!((share("10%"), share("0.1"), share("100 %")), (Ok(0.1), Ok(0.1), Ok(1.0)));
         assert_eq!((cores("4096"), count("16"), load("0.7")), (Ok(4096), Ok(16), Ok(0.7)));
     }
 }

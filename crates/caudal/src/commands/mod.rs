@@ -11,6 +11,7 @@ mod report;
 mod reproduce;
 mod sim;
 mod systems;
+mod threshold;
 mod workload;
 
 use std::process::ExitCode;
@@ -42,6 +43,8 @@ pub(crate) enum Command {
     Lanes(lanes::LanesArgs),
     /// Find how many hardware contexts of a core are best at which rate
     BreakEven(break_even::BreakEvenArgs),
+    /// Find from how much work on tail-control gives a parallel request up, by the number of active requests
+    Threshold(threshold::ThresholdArgs),
     /// Hold two systems against each other on the same requests
     Compare(compare::CompareArgs),
     /// Check a file without simulating it
@@ -63,6 +66,7 @@ pub(crate) fn run(command: &Command, global: &Global) -> miette::Result<ExitCode
         Command::Plan(args) => plan::run(args, global),
         Command::Lanes(args) => lanes::run(args, global),
         Command::BreakEven(args) => break_even::run(args, global),
+        Command::Threshold(args) => threshold::run(args, global),
         Command::Compare(args) => compare::run(args, global),
         Command::Check(args) => check::run(args, global),
         Command::Workload(args) => workload::run(args, global),

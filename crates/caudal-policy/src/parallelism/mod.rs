@@ -1,4 +1,8 @@
-//! What a request that forks inside does with its tasks. For now no request forks.
+//! Parallelism: a request forks inside: who may take its tasks, and when is a new request admitted?
+//!
+//! For now no request forks: [`thresholds`] is the part that is worked out before a service runs.
+
+pub mod thresholds;
 
 /// The parallelism policy as a policy file names it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

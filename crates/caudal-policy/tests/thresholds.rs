@@ -1,0 +1,160 @@
+//! The thresholds of tail-control against a literal transcription of section 4.1 of the paper, and small cases by hand.
+
+use caudal_policy::parallelism::thresholds::{Bin, Demand, DemandFault, Knowledge, Pileup, Threshold};
+use caudal_policy::random::Draw;
+
+/// Two estimates within this part of each other are equal.
+const ALIKE: f64 = 1e-9;
+
+fn sum(bins: &[Bin], counts: impl Fn(&Bin) -> bool, of: impl Fn(&Bin) -> f64) -> f64 {
+    bins.iter().filter(|bin| counts(bin)).map(of).sum()
+}
+
+/// Misses under the threshold `l` and the rate at which requests leave more than come, each formula as the paper has it.
+fn literally(bins: &[Bin], demand: &Demand, l: f64, q_t: f64) -> (f64, f64) {
+    let Demand { target_s: target, rps, cores: m, knowledge } = *demand;
+    let w = sum(bins, |_| true, |bin| bin.share * bin.mean_s);
+    let p_l = sum(bins, |bin| bin.most_s > l, |bin| bin.share);
+    let p_s = sum(bins, |bin| bin.most_s <= l, |bin| bin.share);
+    let w_s = sum(bins, |bin| bin.most_s <= l, |bin| bin.share * bin.mean_s) / p_s;
+    let span_s = sum(bins, |bin| bin.most_s <= l, |bin| bin.share * bin.span_s) / p_s;
+    // Of a large request's work, the first part runs in parallel, unless it is known to be large.
+    let first = if knowledge == Knowledge::Clairvoyant { 0.0 } else { l };
+    let w_e = sum(bins, |bin| bin.most_s <= l, |bin| bin.share * bin.mean_s) + p_l * first;
+    let w_f = match p_l > 0.0 {
+        true => sum(bins, |bin| bin.most_s > l, |bin| bin.share * (bin.mean_s - first)) / p_l,
+        false => 0.0,
+    };
+    let u = w * rps;
+    let t = f64::max((w_f + first + (q_t - 1.0) * w) / (m - u), first / m + w_f);
+    let miss_l = p_l * (rps * t + q_t - 1.0) + 1.0;
+    let m_s = if w_f > 0.0 { m - miss_l * w_f / t } else { m };
+    let drain = m_s / w_e - rps;
+    if m_s <= 0.0 || drain <= rps * ALIKE {
+        return (f64::INFINITY, drain);
+    }
+    let run = f64::max(w_s / m_s, span_s);
+    let x = ((target - run) * m_s - first) / w_e;
+    let y_1 = f64::max(q_t - 1.0 - x, 0.0);
+    let y_2 = y_1 / drain * rps;
+    ((y_1 + y_2) * (1.0 - p_l) + miss_l, drain)
+}
+
+/// Figure 3.
+fn literal_table(bins: &[Bin], demand: &Demand, q_max: u32) -> Vec<u32> {
+    let threshold = |q_t: u32| {
+        let all: Vec<(f64, f64)> =
+            bins.iter().map(|bin| literally(bins, demand, bin.most_s, f64::from(q_t))).collect();
+        let least = all.iter().map(|of| of.0).fold(f64::INFINITY, f64::min);
+        let best = match least.is_finite() {
+            true => all.iter().rposition(|of| of.0 <= least + least * ALIKE),
+            false => {
+                let fastest = all.iter().map(|of| of.1).fold(f64::NEG_INFINITY, f64::max);
+                all.iter().rposition(|of| of.1 >= fastest - demand.rps * ALIKE)
+            }
+        };
+        best.expect("a bin") as u32
+    };
+    (1..=q_max).map(threshold).collect()
+}
+
+fn unit(draw: &mut Draw) -> f64 {
+    (draw.bits() >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+/// A distribution of up to 40 bins, heavy or light, and a setting that is not in overload.
+fn random_case(seed: u64) -> (Vec<Bin>, Demand) {
+    let mut draw = Draw::new(seed, 0);
+    let count = 1 + (40.0 * unit(&mut draw)) as usize;
+    let (heavy, spans) = (1.0 + 3.0 * unit(&mut draw), 0.3 * unit(&mut draw));
+    let mut most_s = 1e-3;
+    let mut bins: Vec<Bin> = (0..count)
+        .map(|_| {
+            let less_s = most_s;
+            most_s *= 1.0 + (heavy - 0.9) * unit(&mut draw);
+            let mean_s = less_s + (most_s - less_s) * unit(&mut draw).max(1e-3);
+            Bin { share: unit(&mut draw) + 1e-6, mean_s, most_s, span_s: spans * mean_s * unit(&mut draw) }
+        })
+        .collect();
+    let shares: f64 = bins.iter().map(|bin| bin.share).sum();
+    bins.iter_mut().for_each(|bin| bin.share /= shares);
+    let mean_s: f64 = bins.iter().map(|bin| bin.share * bin.mean_s).sum();
+    let cores = 1.0 + (32.0 * unit(&mut draw)).floor();
+    let knowledge = if draw.bits() % 2 == 0 { Knowledge::Processed } else { Knowledge::Clairvoyant };
+    let rps = cores / mean_s * (0.05 + 0.94 * unit(&mut draw));
+    (bins, Demand { target_s: mean_s * 5.0 * unit(&mut draw) + 1e-6, rps, cores, knowledge })
+}
+
+fn bins_of(table: &[Threshold]) -> Vec<u32> {
+    table.iter().map(|of| of.bin).collect()
+}
+
+#[test]
+fn tables_are_those_of_the_formulas() {
+    let mut differ = Vec::new();
+    for seed in 0..1_000 {
+        let (bins, demand) = random_case(seed);
+        let table = Pileup::new(&bins, demand).expect("no overload").table(60);
+        if bins_of(&table) != literal_table(&bins, &demand, 60) {
+            differ.push(seed);
+        }
+    }
+    assert!(differ.is_empty(), "{differ:?}");
+}
+
+/// Nine requests of 1 s and one of 11 s each 10 s, on 4 cores: w = 2 s, U = 2.
+fn two_sizes(knowledge: Knowledge) -> (Vec<Bin>, Demand) {
+    let bin = |share, work_s| Bin { share, mean_s: work_s, most_s: work_s, span_s: 0.0 };
+    (vec![bin(0.9, 1.0), bin(0.1, 11.0)], Demand { target_s: 3.0, rps: 1.0, cores: 4.0, knowledge })
+}
+
+#[test]
+fn misses_are_those_worked_out_by_hand() {
+    let (bins, demand) = two_sizes(Knowledge::Processed);
+    let mut pileup = Pileup::new(&bins, demand).expect("no overload");
+    // l = 1: p_l = 0.1, w_f = 10, w_s = 1, w_e = 1. q_t = 1: T = max(11 / 2, 10.25) = 10.25, miss_l = 2.025,
+    // m_s = 4 - 20.25 / 10.25 = 2.0244, x = 3 * 2.0244 - 2 = 4.07: no small request is late.
+    // l = 11: nobody is large but the one that began it. T = 5.5, miss_l = 1, m_s = 4, w_e = 2, w_s = 2,
+    // x = (12 - 2 - 11) / 2 < 0: y_1 = 0.5, rate 2 - 1, so 0.5 * 2 = 1 small one is late.
+    let alone = pileup.misses(1).to_vec();
+    assert!((alone[0] - 2.025).abs() < 1e-12 && (alone[1] - 2.0).abs() < 1e-12, "{alone:?}");
+    assert_eq!(pileup.threshold(1).limit_s, 11.0);
+    // q_t = 11: l = 1: T = (11 + 20) / 2 = 15.5, miss_l = 0.1 * 25.5 + 1 = 3.55, m_s = 4 - 35.5 / 15.5 = 1.7097,
+    // x = 5.129 - 2 = 3.129, y_1 = 6.871, 6.871 * 1.7097 / 0.7097 * 0.9 = 14.897 small ones.
+    // l = 11: miss_l = 1, x = -0.5, y_1 = 10.5, twice that small ones.
+    let many = pileup.misses(11).to_vec();
+    assert!((many[0] - 18.447).abs() < 1e-3 && (many[1] - 22.0).abs() < 1e-12, "{many:?}");
+    assert_eq!(pileup.threshold(11).limit_s, 1.0);
+}
+
+#[test]
+fn who_knows_beforehand_does_nothing_of_a_large_request_in_parallel() {
+    let (bins, demand) = two_sizes(Knowledge::Clairvoyant);
+    let mut pileup = Pileup::new(&bins, demand).expect("no overload");
+    // l = 1: w_f = 11, w_e = 0.9. T = max(11 / 2, 11) = 11, miss_l = 2.1, m_s = 4 - 23.1 / 11 = 1.9.
+    let alone = pileup.misses(1).to_vec();
+    assert!((alone[0] - 2.1).abs() < 1e-12, "{alone:?}");
+}
+
+#[test]
+fn a_target_below_the_span_is_missed_by_all_small_ones() {
+    let (mut bins, demand) = two_sizes(Knowledge::Processed);
+    let before = Pileup::new(&bins, demand).expect("no overload").threshold(3).misses;
+    bins.iter_mut().for_each(|bin| bin.span_s = 0.2);
+    let with_span = Pileup::new(&bins, demand).expect("no overload").threshold(3).misses;
+    assert_eq!(before, with_span, "a short span is hidden behind the work");
+    bins.iter_mut().for_each(|bin| bin.span_s = 2.9);
+    assert!(Pileup::new(&bins, demand).expect("no overload").threshold(3).misses > before);
+}
+
+#[test]
+fn what_can_not_be_asked_is_refused() {
+    let (bins, demand) = two_sizes(Knowledge::Processed);
+    let fault = |bins: &[Bin], demand| Pileup::new(bins, demand).expect_err("a fault");
+    assert_eq!(fault(&bins, Demand { rps: 2.0, ..demand }), DemandFault::Overload(4.0));
+    assert_eq!(fault(&bins, Demand { target_s: 0.0, ..demand }), DemandFault::NotPositive);
+    assert_eq!(fault(&[], demand), DemandFault::Bins);
+    assert_eq!(fault(&[bins[1], bins[0]], demand), DemandFault::Bins, "works rise");
+    assert_eq!(fault(&bins[..1], demand), DemandFault::Bins, "shares sum to 1");
+    assert_eq!(fault(&[Bin { mean_s: 1.5, ..bins[0] }, bins[1]], demand), DemandFault::Bins);
+}
