@@ -14,6 +14,7 @@ mod peer;
 mod row;
 mod speed;
 mod threads;
+mod thresholds;
 
 use std::process::ExitCode;
 
@@ -106,6 +107,8 @@ enum Group {
     Lanes,
     /// `caudal lanes` on 8 servers
     Cutoffs,
+    /// The table of large-request thresholds
+    Thresholds,
     /// Two threads on a sweep
     Threads,
     /// Memory of a long run
@@ -156,6 +159,7 @@ impl Table {
                 Group::Sharing => speed::sharing(&effort),
                 Group::Lanes => speed::lanes(&effort),
                 Group::Cutoffs => cutoffs::searches(self.quick),
+                Group::Thresholds => thresholds::tables(self.rounds),
                 Group::Threads => vec![threads::two_threads(self.rounds, self.quick)],
                 Group::Memory => vec![child::memory(self.memory_requests, self.seed)?],
                 Group::Build => vec![child::clean_build()?],
