@@ -71,7 +71,8 @@ fn short_requests_get_a_lane_and_one_queue_is_worse() {
 fn lanes_are_found_for_far_percentiles() {
     let target = LatencyStatistic::parse("p99.9 slowdown").expect("a statistic");
     let asked = question("\"extreme-bimodal\"", Family::IsqdSita, 8);
-    let found = answer(&LanesQuestion { load: 0.25, target, ..asked });
+    let found =
+        answer(&LanesQuestion { load: 0.25, target, quick: false, budget: Budget::seconds(5.0), ..asked });
     assert!(found.layout.lanes() > 1 && found.is_worth_it(), "{}", found.headline);
     // Nothing that could have been the answer is certainly shorter.
     let own = &found.judged[0];
