@@ -80,7 +80,7 @@ fn random_case(seed: u64) -> (Vec<Bin>, Demand) {
     bins.iter_mut().for_each(|bin| bin.share /= shares);
     let mean_s: f64 = bins.iter().map(|bin| bin.share * bin.mean_s).sum();
     let cores = 1.0 + (32.0 * unit(&mut draw)).floor();
-    let knowledge = if draw.bits() % 2 == 0 { Knowledge::Processed } else { Knowledge::Clairvoyant };
+    let knowledge = if draw.bits().is_multiple_of(2) { Knowledge::Processed } else { Knowledge::Clairvoyant };
     let rps = cores / mean_s * (0.05 + 0.94 * unit(&mut draw));
     (bins, Demand { target_s: mean_s * 5.0 * unit(&mut draw) + 1e-6, rps, cores, knowledge })
 }
