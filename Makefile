@@ -13,7 +13,7 @@ DEMO_OUT ?= caudal-results/demo
 TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 CAUDAL = $(TARGET_DIR)/release/caudal
 
-.PHONY: help build demo test lint deny bench bench-peers fuzz measure-services test-services install reproduce docs clean
+.PHONY: help build demo test soak lint deny bench bench-peers fuzz measure-services test-services install reproduce docs clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -34,6 +34,9 @@ test: ## run all tests (installs Chromium for the report's)
 	@scripts/need chromium chromium
 	$(CARGO) test --workspace --locked
 	@scripts/fuzz --seconds 10
+
+soak: ## all tests on other random cases, again and again for half an hour
+	@scripts/soak --minutes 30
 
 lint: ## formatting, clippy and rustdoc; warnings are errors
 	$(CARGO) fmt --all --check

@@ -115,7 +115,6 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
-    /// Times are no multiples of anything: what happens at one time may come in either order.
     #[test]
     fn disciplines_that_order_by_key_are_those_of_cores(
         by_least_service in any::<bool>(), cores in 1_u32..=8, load in 0.3..1.1, seed in 0_u64..1_000,
@@ -130,6 +129,15 @@ proptest! {
         let case = Case { discipline, seed, costs, ..Case::plain(cores, load, 300) };
         prop_assert_eq!(completions(&on_one_core(&case, free(cores))), completions(&case.ready()));
     }
+}
+
+#[test]
+fn arrivals_at_the_time_of_a_completion_come_in_the_same_order() {
+    let discipline = DisciplineConfig::Las(LasConfig { quantum: Picos::from_nanos(300) });
+    // Request 126 arrives when 123 completes, at 32,420,317 ps.
+    let load = 0.9595801493701921;
+    let case = Case { discipline, seed: 375, costs: Costs::FREE, ..Case::plain(4, load, 300) };
+    assert_eq!(completions(&on_one_core(&case, free(4))), completions(&case.ready()));
 }
 
 #[test]

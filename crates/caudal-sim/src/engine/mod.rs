@@ -53,7 +53,7 @@ use caudal_stats::mser::Mser5;
 use caudal_workload::{Arrivals, Service};
 
 use self::central::Central;
-use self::contexts::{Alone, Contexts, Machine, Queued, Shared};
+use self::contexts::{Alone, Contexts, Machine, Queued, Shared, has_ties};
 use self::core::Core;
 use self::fluid::{Fluid, Sharing};
 use self::host::{Host, Parts};
@@ -203,7 +203,12 @@ fn on_contexts<O: Sink>(run: &Run<'_>, config: &ContextsConfig, observer: O) -> 
     let parts = contexts_parts(run, machine, observer);
     let virtual_contexts = parts.sizes.iter().filter_map(|&size| config.virtual_of(size)).collect();
     let parts = contexts::Parts { virtual_contexts, adaptation: config.adaptation, ..parts };
-    Contexts::<_, _, _, 0>::new(parts, || Queued::new(run.system.discipline)).run()
+    let discipline = run.system.discipline;
+    if has_ties(discipline) {
+        Contexts::<_, _, _, 0>::new(parts, || Queued::<true>::new(discipline)).run()
+    } else {
+        Contexts::<_, _, _, 0>::new(parts, || Queued::<false>::new(discipline)).run()
+    }
 }
 
 fn contexts_parts<M: Machine, O: Sink>(run: &Run<'_>, machine: M, observer: O) -> contexts::Parts<M, O> {

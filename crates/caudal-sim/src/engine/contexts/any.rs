@@ -7,8 +7,8 @@ use caudal_policy::discipline::{
 };
 use caudal_policy::{Instant, TaskId, WorkerId};
 
-/// See the [module](self).
-pub(crate) enum Queued {
+/// See the [module](self). `TIES` is what the discipline in it says of [`Discipline::TIES`].
+pub(crate) enum Queued<const TIES: bool> {
     Fcfs(Fcfs),
     ProcessorSharing(ProcessorSharing),
     Las(Las),
@@ -18,9 +18,22 @@ pub(crate) enum Queued {
     IsqdSita(Box<IsqdSita>),
 }
 
-impl Queued {
+/// Does the order of what happens at one time matter to the discipline of `config`?
+pub(crate) fn has_ties(config: DisciplineConfig) -> bool {
+    match config {
+        DisciplineConfig::Fcfs => Fcfs::TIES,
+        DisciplineConfig::ProcessorSharing(_) => ProcessorSharing::TIES,
+        DisciplineConfig::Las(_) => Las::TIES,
+        DisciplineConfig::Srpt => Srpt::TIES,
+        DisciplineConfig::PreemptiveSita(_) => PreemptiveSita::TIES,
+        DisciplineConfig::SqdSita(_) => SqdSita::TIES,
+        DisciplineConfig::IsqdSita(_) => IsqdSita::TIES,
+    }
+}
+
+impl<const TIES: bool> Queued<TIES> {
     /// The discipline of `config`, which a rule has checked.
-    pub(crate) fn new(config: DisciplineConfig) -> Queued {
+    pub(crate) fn new(config: DisciplineConfig) -> Self {
         match config {
             DisciplineConfig::Fcfs => Queued::Fcfs(Fcfs),
             DisciplineConfig::ProcessorSharing(config) => {
@@ -51,8 +64,8 @@ macro_rules! each {
     };
 }
 
-impl Discipline for Queued {
-    const TIES: bool = true;
+impl<const TIES: bool> Discipline for Queued<TIES> {
+    const TIES: bool = TIES;
 
     fn lanes(&self) -> u32 {
         each!(self, it => it.lanes())

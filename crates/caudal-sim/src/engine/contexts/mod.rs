@@ -32,7 +32,7 @@ use caudal_policy::dispatch::{AnyDispatch, Dispatch, Placement, Pools, Shortest}
 use caudal_policy::random::Draw;
 use caudal_policy::{Instant, Picos, PoolId, TaskId, WorkerId};
 
-pub(super) use any::Queued;
+pub(super) use any::{Queued, has_ties};
 pub(super) use machine::{Alone, Machine, Shared};
 
 use self::site::{LaneKind, Phase, Site, View};
