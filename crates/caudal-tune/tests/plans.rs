@@ -500,3 +500,40 @@ fn a_winner_that_the_budget_stopped_is_said_to_be_open() {
     }
     assert!(said.contains(&true), "{said:?}");
 }
+
+#[test]
+fn lanes_are_looked_for_where_the_published_ones_are_those_of_other_services() {
+    let plan = planned(&question("log-normal-10ms", "p99 slowdown < 4", &["isqd-sita", "no-balancing"]), 2);
+    let line = plan.systems.iter().find(|line| line.system == "isqd-sita").expect("its line");
+    let tuning = line.tuning.as_ref().expect("lanes were looked for");
+    // A cutoff of 10 us sends all requests of 10 ms to the second lane.
+    assert_eq!(tuning.published, "5/2 at 10us");
+    assert!(tuning.chosen.ends_with("ms") && tuning.tried.len() > 2, "{tuning:?}");
+    assert!(tuning.tried.iter().any(|tried| tried.value == tuning.chosen.as_str()), "{tuning:?}");
+    let winner = plan.winner.as_ref().expect("a winner");
+    let named = format!("isqd-sita with lanes of {}", tuning.chosen);
+    assert!(winner.system == "isqd-sita" && plan.headline.starts_with(&named), "{}", plan.headline);
+    // What is deployed, and what is said of it, are those lanes.
+    let (_, cutoff) = tuning.chosen.split_once(" at ").expect("a cutoff");
+    assert!(winner.policy_toml.contains(&format!("cutoffs = [\"{cutoff}\"]")), "{}", winner.policy_toml);
+    let why = plan.explanation.join("\n");
+    assert!(why.contains(&format!("lanes of isqd-sita: {} instead of 5/2 at 10us", tuning.chosen)), "{why}");
+    assert!(why.contains("What long requests pay: the p99.9 of all latencies is "), "{why}");
+}
+
+#[test]
+fn what_long_requests_pay_for_lanes_is_said_beside_what_they_pay_without() {
+    let plan =
+        planned(&question("extreme-bimodal", "short p99.9 < 12us", &["isqd-sita", "work-stealing"]), 2);
+    let line = plan.systems.iter().find(|line| line.system == "isqd-sita").expect("its line");
+    let pass = line.reach.pass.expect("a pass");
+    let row = plan.rows.iter().find(|row| row.system == "isqd-sita" && row.load == pass).expect("its row");
+    let mean = row.classes.0[1].1.latency_ns.mean;
+    let said = plan.explanation.iter().find(|sentence| sentence.starts_with("What long requests pay"));
+    let said = said.expect("it is said");
+    let own = format!("a `long` of 500 us is done after {:.0} us (", mean.estimate / 1e3);
+    assert!(said.contains(&own), "{own}: {said}");
+    let (_, rival) = said.split_once("under work-stealing ").expect("what they pay without lanes");
+    let rival_us: f64 = rival.split(' ').next().and_then(|number| number.parse().ok()).expect("a time");
+    assert!(rival_us >= 500.0 && rival_us * 1e3 < mean.low, "{said}");
+}

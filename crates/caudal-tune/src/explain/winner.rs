@@ -169,7 +169,7 @@ impl Evidence<'_> {
             found.map_or(Estimate::MISSING, |(_, estimate)| *estimate)
         };
         Some(format!(
-            "What long requests pay: the {label} of all latencies is {}{}.",
+            "What long requests pay: the p{label} of all latencies is {}{}.",
             within(&last(&self.probe.row), time),
             beside(&last),
         ))
