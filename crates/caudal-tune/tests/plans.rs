@@ -523,8 +523,7 @@ fn lanes_are_looked_for_where_the_published_ones_are_those_of_other_services() {
 
 #[test]
 fn what_long_requests_pay_for_lanes_is_said_beside_what_they_pay_without() {
-    let plan =
-        planned(&question("extreme-bimodal", "short p99.9 < 12us", &["isqd-sita", "work-stealing"]), 2);
+    let plan = planned(&question("extreme-bimodal", "short p99.9 < 2us", &["isqd-sita", "work-stealing"]), 2);
     let line = plan.systems.iter().find(|line| line.system == "isqd-sita").expect("its line");
     let pass = line.reach.pass.expect("a pass");
     let row = plan.rows.iter().find(|row| row.system == "isqd-sita" && row.load == pass).expect("its row");
