@@ -4,9 +4,12 @@ use caudal_config::{Costs, Pools, System};
 use caudal_policy::Picos;
 use caudal_policy::discipline::{DisciplineConfig, ProcessorSharingConfig, SitaConfig};
 use caudal_policy::dispatch::{DispatchConfig, JsqConfig, Ties};
+use caudal_policy::parallelism::{ParallelismConfig, TailControlConfig};
 use caudal_policy::rebalance::RebalanceConfig;
 use caudal_sim::engine::{Length, Outcome, Run, Unwatched, simulate};
-use caudal_workload::{Arrivals, DistributionSpec, LogSpread, Service, ServiceSpec, find_named};
+use caudal_workload::{
+    Arrivals, DagSpec, DistributionSpec, Grain, LogSpread, Service, ServiceSpec, find_named,
+};
 
 /// A system under a load.
 pub(crate) struct Case {
@@ -18,10 +21,22 @@ pub(crate) struct Case {
     load: f64,
     /// Time slice of processor sharing, in ps.
     quantum_ps: Option<u64>,
+    /// Leaves of every request, if requests fork.
+    leaves: Option<u32>,
 }
 
 /// Loads at which stealing is measured.
 pub(crate) const LOADS: [f64; 8] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8];
+
+/// Policies of requests that fork that are measured.
+pub(crate) fn fork_policies() -> [(&'static str, ParallelismConfig); 3] {
+    let config = TailControlConfig { target: Picos::from_micros(25_000), ..TailControlConfig::default() };
+    [
+        ("steal-first", ParallelismConfig::StealFirst),
+        ("tail-control", ParallelismConfig::TailControl(config)),
+        ("admit-first", ParallelismConfig::AdmitFirst),
+    ]
+}
 
 fn service(name: &str) -> Service {
     find_named(name)
@@ -73,6 +88,20 @@ impl Case {
             service: service("exp-1us"),
             load,
             quantum_ps: None,
+            leaves: None,
+        }
+    }
+
+    /// Requests of 10 ms on average, each a parallel loop of 64 leaves, on 16 cores at load 0.75.
+    pub(crate) fn forks(name: &str, parallelism: ParallelismConfig) -> Case {
+        let (cores, grain) = (16, Grain { least: Picos(1), per_core: 4 });
+        let loops = DagSpec { grain, ..DagSpec::default() }.compile().expect("a sound graph");
+        Case {
+            key: format!("forks-{name}"),
+            system: System { parallelism, ..System::single_queue(cores) },
+            service: service("log-normal-10ms").with_dag(loops),
+            leaves: Some(4 * cores),
+            ..Case::single_queue(cores, 0.75)
         }
     }
 
@@ -105,6 +134,7 @@ impl Case {
             service: service("extreme-bimodal"),
             load: 0.7,
             quantum_ps: Some(quantum.0),
+            leaves: None,
         }
     }
 
@@ -122,6 +152,7 @@ impl Case {
             service: work.service(),
             load,
             quantum_ps: None,
+            leaves: None,
         }
     }
 
@@ -135,6 +166,9 @@ impl Case {
         }
         for (servers, load) in [(8, 0.7), (1024, 0.7), (8, 0.95), (1024, 0.95)] {
             cases.extend(Work::ALL.map(|work| Case::lanes(servers, work, load)));
+        }
+        for (name, parallelism) in fork_policies() {
+            cases.push(Case::forks(name, parallelism));
         }
         cases
     }
@@ -181,9 +215,12 @@ impl Case {
         }
     }
 
-    /// Quanta that a request of this outcome takes on average: its service time in quanta, rounded up. `None`
-    /// where nothing is cut into quanta.
+    /// Quanta that a request of this outcome takes on average: its service time in quanta, rounded up, or its leaves. `None`
+    /// where nothing is cut.
     pub(crate) fn quanta_per_request(&self, outcome: &Outcome) -> Option<f64> {
+        if let Some(leaves) = self.leaves {
+            return Some(f64::from(leaves));
+        }
         let quantum_ps = self.quantum_ps?;
         let (mut quanta, mut requests) = (0, 0);
         for (class, stats) in outcome.classes.iter().enumerate() {
@@ -206,7 +243,7 @@ mod tests {
         let count = keys.len();
         keys.sort();
         keys.dedup();
-        assert_eq!((keys.len(), count), (33, 33));
+        assert_eq!((keys.len(), count), (36, 36));
         assert!(keys.iter().any(|key| key == "sharing-1024-100ns"), "{keys:?}");
     }
 

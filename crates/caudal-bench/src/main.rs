@@ -107,6 +107,8 @@ enum Group {
     Lanes,
     /// `caudal lanes` on 8 servers
     Cutoffs,
+    /// Requests that fork
+    Forks,
     /// The table of large-request thresholds
     Thresholds,
     /// Two threads on a sweep
@@ -159,6 +161,7 @@ impl Table {
                 Group::Sharing => speed::sharing(&effort),
                 Group::Lanes => speed::lanes(&effort),
                 Group::Cutoffs => cutoffs::searches(self.quick),
+                Group::Forks => speed::forks(&effort),
                 Group::Thresholds => thresholds::tables(self.rounds),
                 Group::Threads => vec![threads::two_threads(self.rounds, self.quick)],
                 Group::Memory => vec![child::memory(self.memory_requests, self.seed)?],

@@ -2,7 +2,7 @@
 
 use caudal_policy::Picos;
 
-use crate::case::{Case, LOADS, Work};
+use crate::case::{Case, LOADS, Work, fork_policies};
 use crate::limit;
 use crate::measure::{Clock, Contender, Figure, Sample, alternate};
 use crate::row::{Row, Target, short};
@@ -132,6 +132,28 @@ pub(crate) fn lanes(effort: &Effort) -> Vec<Row> {
     }
     rates.extend(ratios);
     rates
+}
+
+/// Requests that fork on 16 cores, by the leaf.
+pub(crate) fn forks(effort: &Effort) -> Vec<Row> {
+    let policies = fork_policies();
+    let contenders: Vec<Contender> = policies
+        .iter()
+        .map(|(name, parallelism)| Contender::engine(Case::forks(name, parallelism.clone())))
+        .collect();
+    let rounds = effort.alternate(&contenders, 200_000);
+    let row = |index: usize, (name, _): &(&str, _)| {
+        let (measured, wall) = figures(&rounds, |round, clock| round[index].quanta_per_s(clock) * 1e-6);
+        Row {
+            work: format!("16 cores, log-normal, 64 leaves, load 0.75, {name}"),
+            unit: "M tasks/s",
+            measured,
+            wall,
+            target: Target::AtLeast(if *name == "steal-first" { 6.0 } else { 4.0 }),
+            detail: format!("{} ns a task", short(1e3 / measured.value)),
+        }
+    };
+    policies.iter().enumerate().map(|(index, policy)| row(index, policy)).collect()
 }
 
 /// Processor sharing with two quanta, on 16 and on 1024 cores.

@@ -103,7 +103,7 @@ fn cost() -> impl Strategy<Value = Picos> {
 }
 
 fn costs() -> impl Strategy<Value = Costs> {
-    (proptest::array::uniform10(cost()), 1.0..100.0).prop_map(|(c, probe_factor)| Costs {
+    (proptest::array::uniform12(cost()), 1.0..100.0).prop_map(|(c, probe_factor)| Costs {
         steal_check: c[0],
         steal: c[1],
         shed: c[2],
@@ -116,6 +116,8 @@ fn costs() -> impl Strategy<Value = Costs> {
         overrun: c[7],
         dispatcher: c[8],
         dispatcher_quantum: c[9],
+        fork: c[10],
+        look: c[11],
         probe_factor,
     })
 }

@@ -11,7 +11,7 @@
 //! | [`discipline`] | which task runs on which worker of the pool, and for how long? | [`discipline::Discipline`] | pool |
 //! | [`rebalance`] | a worker is idle or overloaded: move tasks between pools? | [`rebalance::Rebalance`] | worker |
 //! | [`allocation`] | grow or shrink the application's cores? | [`allocation::Allocation`] | application |
-//! | [`parallelism`] | a request forks inside: who may take its tasks? | (later) | worker |
+//! | [`parallelism`] | a request forks inside: who may take its tasks? | [`parallelism::Parallelism`] | worker |
 //!
 //! Each policy is one file with one shape of documentation: what it does, when it helps, when it hurts,
 //! its parameters, its source, an example. Each has a `…Config` (what a policy file says) and a state

@@ -5,6 +5,7 @@
 //! * [`experiment`]: replications of a run until its statistics are precise enough, on any number of threads.
 //! * [`steady`]: how long runs have to be, and whether they were.
 //! * [`lanes`]: how busy lanes with cores of their own are, by arithmetic.
+//! * [`thresholds`]: tail-control's table for a service and a load.
 //! * [`row`]: what comes out, as JSON.
 //!
 //! Time is in whole picoseconds. The order of events is total: by time, then arrivals, tasks handed over,
@@ -17,6 +18,7 @@ pub mod lanes;
 pub mod row;
 pub mod steady;
 pub mod sweep;
+pub mod thresholds;
 
 /// One run of the policies paper's own simulator's rules.
 fn authors_outcome(run: &engine::Run<'_>) -> Result<engine::Outcome, String> {

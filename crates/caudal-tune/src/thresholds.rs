@@ -1,36 +1,25 @@
 //! Tail-control's table for a service: from how much work on is a request given up, by the number of active requests?
 //!
-//! [`thresholds`] makes bins of the service's work and asks [`Pileup`] for each number of active requests. What the bins
-//! are, the paper leaves to the service provider: here they are as wide as each other on a logarithmic scale, so that a
-//! heavy tail is told apart as well as the bulk; [`Binning::Paper`] has equal ones, all of whose work is their maximum.
+//! [`thresholds`] makes bins of the service's work ([`bins`]) and asks [`Pileup`] for each number of active requests.
 //!
 //! Source: Li et al., PPoPP 2016, section 4.1.
 
 use caudal_policy::Picos;
 use caudal_policy::parallelism::thresholds::{Bin, Demand, DemandFault, Knowledge, Pileup, Threshold};
+pub use caudal_sim::thresholds::Binning;
+use caudal_sim::thresholds::bins;
 use caudal_workload::Service;
 use serde::Serialize;
 
 use crate::TuneError;
 use crate::show::{digits, percent, time};
 
-/// Of a distribution without end, what lies beyond this quantile is left out.
-const TOP: f64 = 1.0 - 1e-7;
 /// How far the mean of the paper's bins may be from the service's.
 const MEAN_OFF: f64 = 0.01;
 /// Most bins, and most active requests.
 pub const BINS_MAX: u32 = 100_000;
 /// See [`BINS_MAX`].
 pub const ACTIVE_MAX: u32 = 100_000;
-
-/// How work is shared out to bins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Binning {
-    /// At most so many bins, equal on a logarithmic scale; each counts with its own mean.
-    Log(u32),
-    /// So many bins of equal width, all of whose requests count with the most work that is possible in it.
-    Paper(u32),
-}
 
 /// A question to [`thresholds`].
 #[derive(Clone, Debug)]
@@ -194,50 +183,8 @@ impl ThresholdQuestion<'_> {
 
     /// The work in bins that hold any request.
     fn bins(&self) -> Result<Vec<Bin>, TuneError> {
-        let (count, paper) = match self.binning {
-            Binning::Log(count) => (count, false),
-            Binning::Paper(count) => (count, true),
-        };
-        let service = self.service;
-        let (low, high) =
-            (service.quantile(1e-7).max(1), service.max_ps().unwrap_or_else(|| service.quantile(TOP)));
-        let edge = |at: u32| match (at == count, paper) {
-            (true, _) => high,
-            (_, true) => (high as f64 * f64::from(at) / f64::from(count)) as u64,
-            // The first bin begins below the shortest request.
-            (_, false) => {
-                (low as f64 * (high as f64 / low as f64).powf(f64::from(at) / f64::from(count))) as u64
-            }
-        };
-        let mut bins = Vec::with_capacity(count as usize);
-        let all = service.excess(0);
-        let mut before = (all.share, all.mean_ps);
-        let mut from_ps = 0;
-        let held = service.cdf(high);
-        for at in 1..=count {
-            let end_ps = edge(at);
-            if end_ps <= from_ps {
-                continue;
-            }
-            let left = service.excess(end_ps);
-            let beyond = (left.share, left.mean_ps + left.share * end_ps as f64);
-            let share = before.0 - beyond.0;
-            if share <= 0.0 {
-                continue;
-            }
-            // The longest that there is, where there are only some.
-            let most_ps = service.quantile(service.cdf(end_ps)).clamp(from_ps + 1, end_ps) as f64;
-            let mean_ps = ((before.1 - beyond.1) / share).clamp(from_ps as f64, most_ps);
-            let mean_ps = if paper { most_ps } else { mean_ps.max(1.0) };
-            bins.push(Bin {
-                share: share / held,
-                mean_s: mean_ps / 1e12,
-                most_s: most_ps / 1e12,
-                span_s: self.serial * mean_ps / 1e12,
-            });
-            (before, from_ps) = (beyond, end_ps);
-        }
-        self.check_mean(&bins, paper)?;
+        let bins = bins(self.service, self.binning, self.serial);
+        self.check_mean(&bins, matches!(self.binning, Binning::Paper(_)))?;
         Ok(bins)
     }
 

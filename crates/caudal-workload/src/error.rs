@@ -52,6 +52,9 @@ pub enum WorkloadError {
         /// What is wrong with it.
         problem: RowProblem,
     },
+    /// A request that can not fork like that.
+    #[error("{0}")]
+    Dag(String),
     /// A file that is wrong as a whole, or does not fit what is said about it.
     #[error("{}: {problem}", path.display())]
     File {
@@ -60,6 +63,12 @@ pub enum WorkloadError {
         /// What is wrong, and what would be right.
         problem: String,
     },
+}
+
+impl WorkloadError {
+    pub(crate) fn dag(problem: String) -> WorkloadError {
+        WorkloadError::Dag(problem)
+    }
 }
 
 /// What is wrong with one row.

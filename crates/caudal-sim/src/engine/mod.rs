@@ -8,6 +8,7 @@
 //! | `core` | clock, workers, tasks and books, shared by all |
 //! | `central` | instead of a host: one first-come-first-served queue, by starts |
 //! | `contexts` | instead of a host: pools that nobody takes from, and cores with hardware contexts |
+//! | `forks` | instead of a host: requests that fork, a deque a worker |
 //! | `stealing`, `thieves` | instead of a host: a queue a core, work stealing, nothing else |
 //! | `keys`, `tree`, `walks`, `bits`, `tasks`, `open`, `long` | the data structures |
 //! | `source`, `record`, `window` | requests in, statistics out |
@@ -19,6 +20,7 @@ mod central;
 mod contexts;
 mod core;
 mod fluid;
+mod forks;
 mod host;
 mod keys;
 mod lines;
@@ -45,6 +47,11 @@ use caudal_policy::discipline::{
     SqdSita, Srpt,
 };
 use caudal_policy::dispatch::{AnyDispatch, Dispatch, DispatchConfig};
+use caudal_policy::parallelism::thresholds::Knowledge;
+use caudal_policy::parallelism::{
+    AdmitFirst, Clairvoyant, DefaultTbb, Parallelism, ParallelismConfig, Serial, StealFirst, TailControl,
+    TailControlConfig, ThresholdTable,
+};
 use caudal_policy::rebalance::{
     AnyRebalance, NoRebalance, Rebalance, RebalanceConfig, WorkStealing, WorkStealingConfig,
 };
@@ -56,6 +63,7 @@ use self::central::Central;
 use self::contexts::{Alone, Contexts, Machine, Queued, Shared, has_ties};
 use self::core::Core;
 use self::fluid::{Fluid, Sharing};
+use self::forks::Forks;
 use self::host::{Host, Parts};
 use self::lines::Lines;
 use self::observe::Sink;
@@ -143,6 +151,9 @@ pub fn simulate<O: Observer>(run: &Run<'_>, mut observer: O) -> Outcome {
 fn unwatched(run: &Run<'_>) -> Outcome {
     if let Some(config) = &run.system.contexts {
         return on_contexts(run, config, Unwatched);
+    }
+    if run.system.parallelism.forks() {
+        return forks(run, Unwatched);
     }
     if is_central(run) {
         return central(run);
@@ -292,7 +303,62 @@ fn watched(run: &Run<'_>, observer: &mut dyn Observer) -> Outcome {
     if let Some(config) = &run.system.contexts {
         return on_contexts(run, config, observer);
     }
+    if run.system.parallelism.forks() {
+        return forks(run, observer);
+    }
     by_discipline(run, AnyRebalance::from(run.system.rebalance), observer)
+}
+
+/// Requests that fork.
+fn forks<O: Sink>(run: &Run<'_>, observer: O) -> Outcome {
+    match &run.system.parallelism {
+        ParallelismConfig::Serial => forks_under(run, Serial, observer),
+        ParallelismConfig::StealFirst => forks_under(run, StealFirst, observer),
+        ParallelismConfig::AdmitFirst => forks_under(run, AdmitFirst, observer),
+        ParallelismConfig::DefaultTbb(config) => forks_under(run, DefaultTbb::new(*config), observer),
+        ParallelismConfig::TailControl(config) => {
+            let table = threshold_table(run, config, Knowledge::Processed);
+            forks_under(run, TailControl::new(table, config.age), observer)
+        }
+        ParallelismConfig::Clairvoyant(config) => {
+            let table = threshold_table(run, config, Knowledge::Clairvoyant);
+            forks_under(run, Clairvoyant::new(table), observer)
+        }
+    }
+}
+
+/// The table of `config`, or the one for its target, the workload and the load.
+fn threshold_table(run: &Run<'_>, config: &TailControlConfig, knowledge: Knowledge) -> ThresholdTable {
+    let work_out = || {
+        let load = (config.target, run.mean_gap_ps);
+        let found = crate::thresholds::table(run.service, load, run.system.cores, knowledge);
+        // With more work than cores, no table helps.
+        found.map_or_else(|_| ThresholdTable::never(), |table| table.scaled(config.scale))
+    };
+    config.table().unwrap_or_else(work_out)
+}
+
+/// Simulates requests that fork under a policy that is not in `caudal-policy`, or not in a [`System`]: any type that
+/// implements [`Parallelism`].
+pub fn simulate_forks<P: Parallelism, O: Observer>(run: &Run<'_>, policy: P, mut observer: O) -> Outcome {
+    let observer: &mut dyn Observer = &mut observer;
+    forks_under(run, policy, observer)
+}
+
+fn forks_under<P: Parallelism, O: Sink>(run: &Run<'_>, policy: P, observer: O) -> Outcome {
+    let parts = forks::Parts {
+        policy,
+        workers: run.system.cores,
+        costs: *run.costs,
+        dag: run.service.dag().clone(),
+        source: Source::new(run.arrivals.sampler(run.seed, run.mean_gap_ps), run.service.sampler(run.seed)),
+        recorder: Recorder::new(run.service.classes().len(), run.pilot),
+        patience_ps: run.patience_ps(),
+        seed: run.seed,
+        length: run.length,
+        observer,
+    };
+    Forks::new(parts).run()
 }
 
 /// Policies that are not in `caudal-policy`, or not in a [`System`]: any types that implement its traits.

@@ -199,6 +199,20 @@ impl Recorder {
 }
 
 impl Recorder {
+    /// A request that was done by several workers at a time, in less time than it has work: what it did not wait for in the
+    /// queue is not told apart.
+    pub(super) fn push_forked(&mut self, done: Completed) {
+        let class = &mut self.classes[usize::from(done.class)];
+        class.latency_ps.record(done.sojourn_ps);
+        class.slowdown.record(caudal_stats::slowdown(done.sojourn_ps, done.service_ps));
+        class.queued_ps += u128::from(done.queued_ps);
+        class.probe_ps += u128::from(done.work_ps - done.service_ps);
+        class.preempted_ps += u128::from((done.sojourn_ps - done.queued_ps).saturating_sub(done.work_ps));
+        if let Some(series) = &mut self.pilot {
+            series.push(done.sojourn_ps as f64);
+        }
+    }
+
     /// As [`Recorder::push`] of every one; none is left then.
     pub(super) fn push_plain(&mut self, plain: &mut Plain) {
         let count = std::mem::take(&mut plain.len);

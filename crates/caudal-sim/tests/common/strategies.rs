@@ -181,6 +181,9 @@ fn costs() -> impl Strategy<Value = Costs> {
                 probe_factor,
                 dispatcher: cost(dispatcher.0),
                 dispatcher_quantum: cost(dispatcher.1),
+                // For requests that fork only.
+                fork: Picos::ZERO,
+                look: Picos::ZERO,
             }
         },
     )

@@ -18,6 +18,7 @@ pub(crate) use shape::{BoundedPareto, Gamma, Leaf, LogNormal, Shape};
 use sizes::Sizes;
 pub(crate) use table::{Bucket, Buckets, Sequence, Values};
 
+use crate::dag::Dag;
 use crate::spec::Replay;
 
 /// How far a sum of probabilities may be off before a quantile moves to the next value.
@@ -27,6 +28,7 @@ const P_TOLERANCE: f64 = 1e-12;
 #[derive(Clone, Debug)]
 pub struct Service {
     inner: Arc<Inner>,
+    dag: Arc<Dag>,
 }
 
 #[derive(Debug)]
@@ -50,7 +52,18 @@ impl Service {
             leaves.iter_mut().for_each(|leaf| leaf.weight /= total);
         }
         let inner = Inner { classes, leaves, replay: None, sizes: None, findings: Vec::new() };
-        Service { inner: Arc::new(inner) }
+        Service { inner: Arc::new(inner), dag: Arc::default() }
+    }
+
+    /// The same service times of requests of which other parts can be done in parallel.
+    #[must_use]
+    pub fn with_dag(self, dag: Dag) -> Service {
+        Service { dag: Arc::new(dag), ..self }
+    }
+
+    /// What of a request can be done in parallel: all of it, unless something else was said.
+    pub fn dag(&self) -> &Arc<Dag> {
+        &self.dag
     }
 
     pub(crate) fn with_findings(self, findings: Vec<Finding>) -> Service {
@@ -64,7 +77,7 @@ impl Service {
     fn change(self, change: impl FnOnce(&mut Inner)) -> Service {
         let mut inner = Arc::into_inner(self.inner).expect("still owned by the function that builds it");
         change(&mut inner);
-        Service { inner: Arc::new(inner) }
+        Service { inner: Arc::new(inner), dag: self.dag }
     }
 
     /// What a mixture takes from the service of one of its classes.

@@ -52,6 +52,7 @@ impl Service {
                 sizes: Some(Sizes { ends_ps: ends_ps.into() }),
                 findings: old.findings.clone(),
             }),
+            dag: self.dag.clone(),
         }
     }
 }

@@ -1,0 +1,32 @@
+//! Admit-first: requests are admitted before others are helped.
+//!
+//! ## What it does
+//! A worker without tasks of its own admits the request that has waited longest, and tries random victims only while none
+//! waits. It looks at the queue again before each attempt.
+//! ## When it helps
+//! Requests of very different work, and short targets: nobody waits for a core while another request has several.
+//! ## When it hurts
+//! Under load, each request gets one core: what could be done in parallel is not.
+//! ## Parameters
+//! None.
+//! ## Source
+//! Li et al., PPoPP 2016, section 3; steal-first with lines 24 and 26 of Figure 5 exchanged.
+//! ## Example
+//! `parallelism = { policy = "admit-first" }`
+
+use super::{Around, Look, Parallelism};
+
+/// See the [module](self).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AdmitFirst;
+
+impl Parallelism for AdmitFirst {
+    #[inline]
+    fn next(&self, around: Around) -> Look {
+        match around {
+            Around { queued: true, .. } => Look::Queue,
+            Around { stealable: true, .. } => Look::Victim,
+            _ => Look::Wait,
+        }
+    }
+}

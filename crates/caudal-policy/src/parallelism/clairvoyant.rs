@@ -1,0 +1,44 @@
+//! Clairvoyant tail-control: as tail-control, but it knows from the start which requests are large.
+//!
+//! ## What it does
+//! As steal-first. A request with more work than the threshold of the number of active requests is marked when it is
+//! admitted: one worker does all of it. The table is another one, because nothing of a large request is done in parallel.
+//! ## When it helps
+//! As a bound of what tail-control can do: nobody knows the work of a request beforehand. It is ahead where targets are
+//! short, because requests of medium work are given up before they have taken all cores.
+//! ## When it hurts
+//! It can not be deployed.
+//! ## Parameters
+//! Those of tail-control but `age`.
+//! ## Source
+//! Li et al., PPoPP 2016, section 5.6: TC-Clairvoyant.
+//! ## Example
+//! `parallelism = { policy = "clairvoyant", target = "25ms" }`
+
+use super::{Around, Look, Parallelism, StealFirst, ThresholdTable};
+use crate::Picos;
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Clairvoyant {
+    table: ThresholdTable,
+}
+
+impl Clairvoyant {
+    /// The policy with `table`, which is one for [`super::thresholds::Knowledge::Clairvoyant`].
+    pub fn new(table: ThresholdTable) -> Clairvoyant {
+        Clairvoyant { table }
+    }
+}
+
+impl Parallelism for Clairvoyant {
+    #[inline]
+    fn next(&self, around: Around) -> Look {
+        StealFirst.next(around)
+    }
+
+    #[inline]
+    fn is_large_when_admitted(&self, active: u32, work: Picos) -> bool {
+        work > self.table.at(active)
+    }
+}

@@ -1,0 +1,34 @@
+//! Serial: a request is one task.
+//!
+//! ## What it does
+//! A worker admits the request that has waited longest and does all of it: nothing is ever stolen.
+//! ## When it helps
+//! Where requests are so short that a fork costs as much as what is forked, and where there are always more requests than
+//! cores.
+//! ## When it hurts
+//! Long requests take as long as they are, even where all other cores idle.
+//! ## Parameters
+//! None.
+//! ## Source
+//! The single queue that all of Li et al., PPoPP 2016 is measured against in spirit; Kiefer and Wolfowitz 1955.
+//! ## Example
+//! `parallelism = { policy = "serial" }`
+
+use super::{Around, Look, Parallelism};
+use crate::Picos;
+
+/// See the [module](self).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Serial;
+
+impl Parallelism for Serial {
+    #[inline]
+    fn next(&self, around: Around) -> Look {
+        if around.queued { Look::Queue } else { Look::Wait }
+    }
+
+    #[inline]
+    fn is_large_when_admitted(&self, _active: u32, _work: Picos) -> bool {
+        true
+    }
+}

@@ -1,0 +1,56 @@
+//! The large-request threshold by the number of active requests.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use super::thresholds::Threshold;
+use crate::Picos;
+
+/// From how much processing time on a request is large, by the number of active requests. It does not change: who works
+/// out another one, because the load or the work has changed, puts that in its place.
+///
+/// Source: Li et al., PPoPP 2016, section 4.1: the table of pairs (q_t, l).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThresholdTable {
+    /// Of 1 active request, 2, …; the last holds for all more.
+    limits: Box<[Picos]>,
+}
+
+impl ThresholdTable {
+    /// No request is ever large.
+    pub fn never() -> ThresholdTable {
+        ThresholdTable { limits: Box::new([Picos(u64::MAX)]) }
+    }
+
+    /// The thresholds of 1, 2, … active requests; of more than there are, the last one. None: no request is ever large.
+    pub fn new(limits: impl IntoIterator<Item = Picos>) -> ThresholdTable {
+        let limits: Vec<Picos> = limits.into_iter().collect();
+        if limits.is_empty() { Self::never() } else { ThresholdTable { limits: limits.into() } }
+    }
+
+    /// All thresholds times `factor`.
+    #[must_use]
+    pub fn scaled(&self, factor: f64) -> ThresholdTable {
+        ThresholdTable {
+            limits: self.limits.iter().map(|limit| Picos((limit.0 as f64 * factor) as u64)).collect(),
+        }
+    }
+
+    /// The threshold while `active` requests have arrived and not completed.
+    #[inline]
+    pub fn at(&self, active: u32) -> Picos {
+        let last = self.limits.len() - 1;
+        self.limits[(active.max(1) as usize - 1).min(last)]
+    }
+
+    /// Rows of the table.
+    pub fn limits(&self) -> &[Picos] {
+        &self.limits
+    }
+}
+
+impl FromIterator<Threshold> for ThresholdTable {
+    fn from_iter<I: IntoIterator<Item = Threshold>>(rows: I) -> ThresholdTable {
+        Self::new(rows.into_iter().map(|row| Picos((row.limit_s * 1e12) as u64)))
+    }
+}

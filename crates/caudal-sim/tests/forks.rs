@@ -1,0 +1,332 @@
+//! Requests that fork: against a model, against closed forms, and where policies have to be the same to the last bit.
+
+mod common;
+mod forks_model;
+
+use caudal_config::{Costs, System};
+use caudal_policy::Picos;
+use caudal_policy::parallelism::{
+    DefaultTbbConfig, DequeEnd, ParallelismConfig, Serial, TailControl, TailControlConfig, ThresholdTable,
+};
+use caudal_sim::engine::{Event, Length, Observer, Outcome, Unwatched, simulate, simulate_forks};
+use caudal_workload::{Dag, DagSpec, Grain, StepSpec};
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use common::{Case, Gaps, Ready, Sizes, recorded};
+use forks_model::{Found, Model, Rules};
+
+fn ns(ns: u64) -> Picos {
+    Picos::from_nanos(ns)
+}
+
+/// What a policy file says of `rules`.
+fn config(rules: &Rules) -> ParallelismConfig {
+    let pairs = |thresholds_ps: &[u64]| {
+        thresholds_ps.iter().enumerate().map(|(at, &ps)| (at as u32 + 1, Picos(ps))).collect()
+    };
+    let table = |thresholds_ps: &[u64]| TailControlConfig {
+        thresholds: pairs(thresholds_ps),
+        ..TailControlConfig::default()
+    };
+    match rules {
+        Rules::Serial => ParallelismConfig::Serial,
+        Rules::StealFirst => ParallelismConfig::StealFirst,
+        Rules::AdmitFirst => ParallelismConfig::AdmitFirst,
+        Rules::DefaultTbb { steal_end } => {
+            let end = if *steal_end { DequeEnd::Steal } else { DequeEnd::Own };
+            ParallelismConfig::DefaultTbb(DefaultTbbConfig { end })
+        }
+        Rules::TailControl { thresholds_ps, age_ps } => {
+            ParallelismConfig::TailControl(TailControlConfig { age: Picos(*age_ps), ..table(thresholds_ps) })
+        }
+        Rules::Clairvoyant { thresholds_ps } => ParallelismConfig::Clairvoyant(table(thresholds_ps)),
+    }
+}
+
+/// `case` with requests like `dag` under `parallelism`.
+fn ready(case: &Case, dag: &Dag, parallelism: ParallelismConfig) -> Ready {
+    let ready = case.ready();
+    let system = System { parallelism, ..System::single_queue(case.cores) };
+    Ready { system, service: ready.service.with_dag(dag.clone()), ..ready }
+}
+
+struct Watch<'a>(&'a mut Vec<(u64, Event)>);
+
+impl Observer for Watch<'_> {
+    fn observe(&mut self, now_ps: u64, event: Event) {
+        self.0.push((now_ps, event));
+    }
+}
+
+/// Runs requests under `rules` in the engine: what happened.
+fn watch(ready: &Ready, rules: &Rules) -> (Outcome, Vec<(u64, Event)>) {
+    if *rules != Rules::Serial {
+        return ready.watch(false);
+    }
+    // What is serial has an engine of its own; this is the one for requests that fork.
+    let mut log = Vec::new();
+    let outcome = simulate_forks(&ready.run(false), Serial, Watch(&mut log));
+    (outcome, log)
+}
+
+/// Arrivals and work of all requests that came.
+fn requests(events: &[(u64, Event)]) -> Vec<(u64, u64)> {
+    let arrived = |&(at_ps, event): &(u64, Event)| match event {
+        Event::Arrived { service_ps, .. } => Some((at_ps, service_ps)),
+        _ => None,
+    };
+    events.iter().filter_map(arrived).collect()
+}
+
+/// When each request completed: its number, and the time.
+fn completions(events: &[(u64, Event)]) -> Vec<(usize, u64)> {
+    let completed = |&(at_ps, event): &(u64, Event)| match event {
+        Event::Completed { number, .. } => Some((number as usize, at_ps)),
+        _ => None,
+    };
+    let mut done: Vec<_> = events.iter().filter_map(completed).collect();
+    done.sort_unstable();
+    done
+}
+
+fn loops(per_core: u32) -> Dag {
+    let grain = Grain { least: ns(100), per_core };
+    DagSpec { grain, ..DagSpec::default() }.compile().expect("a sound graph")
+}
+
+fn serial() -> Dag {
+    DagSpec { serial: 1.0, segments: 1, ..DagSpec::default() }.compile().expect("a sound graph")
+}
+
+fn dags() -> impl Strategy<Value = Dag> {
+    let steps = prop::collection::vec(step(), 1..4);
+    let of = |steps: Vec<StepSpec>, per_core| {
+        let grain = Grain { least: ns(100), per_core };
+        let spec = DagSpec { steps, grain, ..DagSpec::default() };
+        spec.compile().unwrap_or_default()
+    };
+    prop_oneof![
+        (1_u32..=4).prop_map(loops),
+        Just(serial()),
+        (0.01..0.9, 1_u32..=4, 1_u32..=3).prop_map(|(serial, segments, per_core)| {
+            let grain = Grain { least: ns(100), per_core };
+            DagSpec { serial, segments, grain, ..DagSpec::default() }.compile().expect("a sound graph")
+        }),
+        (steps, 1_u32..=3).prop_map(move |(steps, per_core)| of(steps, per_core)),
+    ]
+}
+
+fn step() -> impl Strategy<Value = StepSpec> {
+    let leaf = prop_oneof![(0.0..1.0).prop_map(StepSpec::Serial), (0.0..1.0).prop_map(StepSpec::Loop)];
+    leaf.prop_recursive(2, 8, 3, |inner| {
+        let branch = prop::collection::vec(inner, 1..3);
+        prop::collection::vec(branch, 1..3).prop_map(StepSpec::Fork)
+    })
+}
+
+fn rules() -> impl Strategy<Value = Rules> {
+    let table = || prop::collection::vec(select(vec![0_u64, 300_000, 1_000_000, 2_500_000, u64::MAX]), 1..6);
+    prop_oneof![
+        Just(Rules::Serial),
+        Just(Rules::StealFirst),
+        Just(Rules::AdmitFirst),
+        any::<bool>().prop_map(|steal_end| Rules::DefaultTbb { steal_end }),
+        (table(), select(vec![0_u64, 77_000, 400_000]))
+            .prop_map(|(thresholds_ps, age_ps)| Rules::TailControl { thresholds_ps, age_ps }),
+        table().prop_map(|thresholds_ps| Rules::Clairvoyant { thresholds_ps }),
+    ]
+}
+
+fn cases() -> impl Strategy<Value = Case> {
+    let cost = || select(vec![0_u64, 10_000, 33_000, 100_000]);
+    let gaps = select(vec![Gaps::Poisson, Gaps::Grid(50), Gaps::GridThatEnds(100)]);
+    let sizes =
+        select(vec![Sizes::Exponential(2_000), Sizes::Constant(1_000), Sizes::Grid(vec![200, 1_000, 5_000])]);
+    let costs = (cost(), cost(), cost(), select(vec![0_u64, 5_000, 20_000]));
+    (1_u32..=6, 0.2..1.2, 0_u64..1 << 40, gaps, sizes, costs).prop_map(
+        |(cores, load, seed, gaps, sizes, (check, steal, fork, look))| {
+            let costs = Costs {
+                steal_check: Picos(check),
+                steal: Picos(steal),
+                fork: Picos(fork),
+                look: Picos(look),
+                ..Costs::FREE
+            };
+            Case { seed, gaps, sizes, costs, ..Case::plain(cores, load, 150) }
+        },
+    )
+}
+
+fn modelled(ready: &Ready, rules: &Rules, requests: &[(u64, u64)]) -> Found {
+    let cores = ready.system.cores as usize;
+    Model::run((rules, ready.service.dag(), &ready.costs), cores, ready.seed, requests)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_engine_is_the_model(case in cases(), dag in dags(), rules in rules()) {
+        let ready = ready(&case, &dag, config(&rules));
+        let (_, events) = watch(&ready, &rules);
+        let found = modelled(&ready, &rules, &requests(&events));
+        let done = completions(&events);
+        prop_assert!(!done.is_empty());
+        for &(number, at_ps) in &done {
+            prop_assert_eq!(found.completed_ps[number], Some(at_ps), "request {}", number);
+        }
+        // All that the engine did not see complete did so later.
+        let end_ps = events.last().map_or(0, |event| event.0);
+        let seen = |number: usize| done.binary_search_by_key(&number, |done| done.0).is_ok();
+        for (number, at_ps) in found.completed_ps.iter().enumerate() {
+            prop_assert!(seen(number) || at_ps.is_some_and(|at_ps| at_ps >= end_ps), "request {}", number);
+        }
+    }
+
+    #[test]
+    fn serial_requests_are_the_same_whoever_decides(case in cases()) {
+        let case = Case { costs: Costs { look: Picos::ZERO, ..case.costs }, ..case };
+        let infinite = vec![u64::MAX];
+        let all = [
+            Rules::StealFirst,
+            Rules::AdmitFirst,
+            Rules::TailControl { thresholds_ps: vec![1_000_000, 100_000], age_ps: 0 },
+            Rules::Clairvoyant { thresholds_ps: vec![1_000_000, 100_000] },
+            Rules::TailControl { thresholds_ps: infinite, age_ps: 0 },
+        ];
+        let first = watch(&ready(&case, &serial(), config(&Rules::Serial)), &Rules::Serial).1;
+        for rules in all {
+            prop_assert_eq!(&watch(&ready(&case, &serial(), config(&rules)), &rules).1, &first);
+        }
+    }
+
+    #[test]
+    fn an_infinite_threshold_is_steal_first(case in cases(), dag in dags()) {
+        let case = Case { costs: Costs { look: Picos::ZERO, ..case.costs }, ..case };
+        let steal_first = ready(&case, &dag, ParallelismConfig::StealFirst);
+        let (_, events) = steal_first.watch(false);
+        let mut log = Vec::new();
+        let never = TailControl::new(ThresholdTable::never(), Picos::ZERO);
+        simulate_forks(&steal_first.run(false), never, Watch(&mut log));
+        prop_assert_eq!(events, log);
+    }
+
+    /// What is watched and what is not are compiled apart.
+    #[test]
+    fn watching_changes_nothing(case in cases(), dag in dags(), rules in rules()) {
+        let ready = ready(&case, &dag, config(&rules));
+        let (watched, _) = ready.watch(false);
+        let unwatched = simulate(&ready.run(false), Unwatched);
+        let books = |outcome: &Outcome| format!("{:?} {:?} {}", outcome.classes, outcome.account, outcome.end_ps);
+        prop_assert_eq!(books(&watched), books(&unwatched));
+    }
+}
+
+/// Requests of one class that arrive at `arrivals_ns` and need `work_ns` each; one more comes when they are long gone.
+fn scene(cores: u32, arrivals_ns: &[u64], work_ns: u64, dag: &Dag, (costs, seed): (Costs, u64)) -> Ready {
+    let count = arrivals_ns.len() as u64;
+    let case = Case { sizes: Sizes::Constant(work_ns), costs, seed, ..Case::plain(cores, 0.5, count) };
+    let ready = ready(&case, dag, ParallelismConfig::StealFirst);
+    let end_ns = arrivals_ns.last().map_or(0, |last| last + 1_000_000_000);
+    let arrivals = recorded(&[arrivals_ns, &[end_ns]].concat());
+    Ready { arrivals, length: Length { warm_up: 0, measured: count }, ..ready }
+}
+
+#[test]
+fn one_request_alone_takes_no_less_than_its_work_over_the_cores_and_its_span() {
+    let costs = Costs { steal_check: ns(100), steal: ns(30), fork: ns(25), ..Costs::FREE };
+    let branch = |share| vec![StepSpec::Serial(share / 4.0), StepSpec::Loop(share)];
+    let fork = DagSpec {
+        steps: vec![
+            StepSpec::Fork(vec![branch(1.0), branch(2.0)]),
+            StepSpec::Serial(0.2),
+            StepSpec::Loop(1.0),
+        ],
+        grain: Grain { least: ns(100), per_core: 4 },
+        ..DagSpec::default()
+    };
+    let tenth = DagSpec { serial: 0.1, steps: Vec::new(), ..fork.clone() };
+    for (dag, cores) in [
+        (loops(4), 16),
+        (loops(4), 3),
+        (tenth.compile().expect("a graph"), 16),
+        (fork.compile().expect("a graph"), 8),
+    ] {
+        let work_ns = 1_000_000;
+        let mut sum_ps = 0;
+        for seed in 0..200 {
+            // One after the other, each alone: a run of one has no middle.
+            let ready = scene(cores, &[0, 10_000_000, 20_000_000, 30_000_000], work_ns, &dag, (costs, seed));
+            let (outcome, events) = ready.watch(false);
+            let requests = requests(&events);
+            let found = modelled(&ready, &Rules::StealFirst, &requests[..4]);
+            let work_ps = work_ns * 1_000;
+            let least_ps = (work_ps / u64::from(cores)).max((dag.span() * work_ps as f64) as u64);
+            let done = completions(&events);
+            for &(number, at_ps) in &done[..4] {
+                let took_ps = at_ps - requests[number].0;
+                assert!(took_ps >= least_ps, "{took_ps} {least_ps}");
+                sum_ps += took_ps;
+            }
+            // Of all cores' time, each part is known by itself; tries go on for a while after the last task is taken.
+            let (forks_ps, steals_ps) = (found.forks * costs.fork.0, found.steals * costs.steal.0);
+            let tried_ps = found.attempts * costs.steal_check.0;
+            let all_ps = u64::from(cores) * done[3].1;
+            let tries_ps = all_ps - 4 * work_ps - forks_ps - steals_ps - found.waited_ps;
+            assert!(tries_ps <= tried_ps && tried_ps - tries_ps < u64::from(cores) * costs.steal_check.0);
+            // The engine's books say the same.
+            let account = outcome.account;
+            assert_eq!(account.busy_ps, u128::from(4 * work_ps));
+            assert_eq!(account.switching_ps, u128::from(forks_ps));
+            assert_eq!(account.looking_ps, u128::from(tried_ps));
+            assert_eq!(account.moving_ps, u128::from(steals_ps));
+            assert_eq!((account.steals, account.completed), (found.steals, 4));
+        }
+        // Greedy but for attempts: a constant times the span, of which a leaf and some attempts a level are the least.
+        let leaf_ns = work_ns as f64 / f64::from(4 * cores);
+        let span_ns = dag.span() * work_ns as f64 + leaf_ns + 20.0 * 100.0;
+        let mean_ns = sum_ps as f64 / 800.0 / 1e3;
+        let bound_ns = work_ns as f64 / f64::from(cores) + 2.0 * span_ns;
+        assert!(mean_ns <= bound_ns, "{mean_ns} ns on average, {bound_ns} ns at most");
+    }
+}
+
+#[test]
+fn with_a_threshold_of_nothing_all_that_runs_is_marked_at_a_look() {
+    let case = Case { sizes: Sizes::Grid(vec![500, 5_000]), ..Case::plain(6, 0.8, 300) };
+    let rules = Rules::TailControl { thresholds_ps: vec![0], age_ps: 0 };
+    let ready = ready(&case, &loops(4), config(&rules));
+    let (_, events) = ready.watch(false);
+    // The model refuses to steal what is marked, and has marked whatever ran while somebody looked.
+    let found = modelled(&ready, &rules, &requests(&events));
+    assert!(found.marked > 100 && found.looks > found.marked && found.steals > 100, "{found:?}");
+    for (number, at_ps) in completions(&events) {
+        assert_eq!(found.completed_ps[number], Some(at_ps));
+    }
+}
+
+#[test]
+fn default_tbb_does_the_same_work_for_serial_requests() {
+    let case = Case::plain(4, 0.7, 2_000);
+    let work = |rules: Rules| {
+        let (_, events) = watch(&ready(&case, &serial(), config(&rules)), &rules);
+        let done = completions(&events);
+        let requests = requests(&events);
+        done.iter().filter(|done| done.0 < 2_200).map(|done| requests[done.0].1).sum::<u64>()
+    };
+    assert_eq!(work(Rules::DefaultTbb { steal_end: true }), work(Rules::StealFirst));
+    assert_eq!(work(Rules::DefaultTbb { steal_end: false }), work(Rules::StealFirst));
+}
+
+/// What can be done by all cores at once is one fast core: M/G/1, by Pollaczek and Khinchine.
+#[test]
+fn steal_first_of_fine_loops_is_one_fast_core() {
+    let case = Case { sizes: Sizes::Exponential(1_000_000), ..Case::plain(8, 0.6, 60_000) };
+    let grain = Grain { least: Picos(1), per_core: 64 };
+    let fine = DagSpec { grain, ..DagSpec::default() }.compile().expect("a sound graph");
+    let outcome = simulate(&ready(&case, &fine, ParallelismConfig::StealFirst).run(false), Unwatched);
+    let mean_ns = outcome.classes[0].latency_ps.mean() / 1e3;
+    // Exponential work of 1 ms on 8 cores: 125 us, over 1 - 0.6.
+    assert!((mean_ns / (125_000.0 / 0.4) - 1.0).abs() < 0.06, "{mean_ns} ns");
+}

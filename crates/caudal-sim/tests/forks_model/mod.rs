@@ -1,0 +1,368 @@
+//! A model of requests that fork that shares no code with the engine: one leaf at a time, lists that are searched, every
+//! decision written out where it is made. It is told what the engine draws.
+
+use std::collections::VecDeque;
+
+use caudal_config::Costs;
+use caudal_policy::random::{Draw, hash};
+use caudal_workload::Dag;
+
+/// What a worker does that is out of tasks, by the names of the paper.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Rules {
+    Serial,
+    StealFirst,
+    AdmitFirst,
+    /// The end of a random deque to which requests go.
+    DefaultTbb {
+        steal_end: bool,
+    },
+    /// Thresholds in ps by active requests, and how old times are.
+    TailControl {
+        thresholds_ps: Vec<u64>,
+        age_ps: u64,
+    },
+    Clairvoyant {
+        thresholds_ps: Vec<u64>,
+    },
+}
+
+/// A leaf-to-be: request, node, leaves from and to; no node: a request that was not admitted.
+type Piece = (usize, Option<usize>, u32, u32);
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum State {
+    Waits,
+    Runs(Piece),
+    Looks,
+    Tries,
+    Moves(Piece),
+}
+
+struct Worker {
+    state: State,
+    until_ps: u64,
+    deque: VecDeque<Piece>,
+    request: Option<usize>,
+    since_ps: u64,
+    waited_from_ps: u64,
+}
+
+struct Request {
+    arrival_ps: u64,
+    work_ps: u64,
+    /// Leaves of each node that are not done, and nodes before it that are not.
+    nodes: Vec<(u32, u32)>,
+    processed_ps: u64,
+    marked: bool,
+    admitted: bool,
+}
+
+/// What came out.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Found {
+    /// By request: when it completed, if it did.
+    pub(crate) completed_ps: Vec<Option<u64>>,
+    pub(crate) attempts: u64,
+    pub(crate) steals: u64,
+    pub(crate) forks: u64,
+    pub(crate) looks: u64,
+    pub(crate) marked: u64,
+    /// Time that workers have waited up to the last completion.
+    pub(crate) waited_ps: u64,
+}
+
+pub(crate) struct Model<'a> {
+    rules: &'a Rules,
+    dag: &'a Dag,
+    costs: &'a Costs,
+    seed: u64,
+    now_ps: u64,
+    workers: Vec<Worker>,
+    queue: VecDeque<usize>,
+    requests: Vec<Request>,
+    active: usize,
+    found: Found,
+}
+
+impl<'a> Model<'a> {
+    /// Runs `requests`, (arrival, work) in order of arrival, on `cores`, until all have completed.
+    pub(crate) fn run(
+        (rules, dag, costs): (&'a Rules, &'a Dag, &'a Costs),
+        cores: usize,
+        seed: u64,
+        requests: &[(u64, u64)],
+    ) -> Found {
+        let worker = || Worker {
+            state: State::Waits,
+            until_ps: u64::MAX,
+            deque: VecDeque::new(),
+            request: None,
+            since_ps: 0,
+            waited_from_ps: 0,
+        };
+        let mut model = Model {
+            rules,
+            dag,
+            costs,
+            seed,
+            now_ps: 0,
+            workers: (0..cores).map(|_| worker()).collect(),
+            queue: VecDeque::new(),
+            requests: Vec::new(),
+            active: 0,
+            found: Found { completed_ps: vec![None; requests.len()], ..Found::default() },
+        };
+        let mut next = 0;
+        while next < requests.len() || model.active > 0 {
+            let first =
+                (0..cores).min_by_key(|&worker| (model.workers[worker].until_ps, worker)).expect("a worker");
+            let first_ps = model.workers[first].until_ps;
+            if next < requests.len() && requests[next].0 <= first_ps {
+                let (arrival_ps, work_ps) = requests[next];
+                model.now_ps = arrival_ps;
+                model.arrive(next, arrival_ps, work_ps);
+                next += 1;
+            } else {
+                model.now_ps = first_ps;
+                model.event(first);
+            }
+            model.wake();
+        }
+        for worker in &model.workers {
+            if worker.state == State::Waits {
+                model.found.waited_ps += model.now_ps - worker.waited_from_ps;
+            }
+        }
+        model.found
+    }
+
+    fn leaves(&self, request: usize, node: usize) -> u32 {
+        let work_ps = self.requests[request].work_ps;
+        let own_ps = self.dag.work_ps(node, work_ps);
+        self.dag.leaves(node, own_ps, work_ps, self.workers.len() as u32)
+    }
+
+    fn leaf_ps(&self, request: usize, node: usize, leaf: u32) -> u64 {
+        let own_ps = self.dag.work_ps(node, self.requests[request].work_ps);
+        let leaves = u64::from(self.leaves(request, node));
+        own_ps / leaves + u64::from(u64::from(leaf) < own_ps % leaves)
+    }
+
+    fn arrive(&mut self, request: usize, arrival_ps: u64, work_ps: u64) {
+        self.requests.push(Request {
+            arrival_ps,
+            work_ps,
+            nodes: Vec::new(),
+            processed_ps: 0,
+            marked: false,
+            admitted: false,
+        });
+        let nodes =
+            (0..self.dag.len()).map(|node| (self.leaves(request, node), self.dag.before(node))).collect();
+        self.requests[request].nodes = nodes;
+        self.active += 1;
+        let Rules::DefaultTbb { steal_end } = self.rules else { return self.queue.push_back(request) };
+        let worker = Draw::new(hash(self.seed, 1), request as u64).below(self.workers.len() as u32) as usize;
+        if self.workers[worker].state == State::Waits {
+            self.stop_waiting(worker);
+            return self.admit(worker, request);
+        }
+        let deque = &mut self.workers[worker].deque;
+        if *steal_end {
+            deque.push_front((request, None, 0, 0))
+        } else {
+            deque.push_back((request, None, 0, 0))
+        }
+    }
+
+    fn stop_waiting(&mut self, worker: usize) {
+        self.found.waited_ps += self.now_ps - self.workers[worker].waited_from_ps;
+    }
+
+    fn set(&mut self, worker: usize, state: State, takes_ps: u64) {
+        (self.workers[worker].state, self.workers[worker].until_ps) = (state, self.now_ps + takes_ps);
+    }
+
+    fn event(&mut self, worker: usize) {
+        match self.workers[worker].state {
+            State::Runs((request, Some(node), ..)) => self.leaf_done(worker, request, node),
+            State::Runs(_) => unreachable!("a request is admitted first"),
+            State::Looks => {
+                self.mark();
+                self.search(worker);
+            }
+            State::Tries => self.attempt(worker),
+            State::Moves(piece) => self.take(worker, piece),
+            State::Waits => unreachable!("it waits"),
+        }
+    }
+
+    fn leaf_done(&mut self, worker: usize, request: usize, node: usize) {
+        self.requests[request].nodes[node].0 -= 1;
+        if self.requests[request].nodes[node].0 == 0 {
+            let mut ready = Vec::new();
+            for &after in self.dag.after(node) {
+                self.requests[request].nodes[after as usize].1 -= 1;
+                if self.requests[request].nodes[after as usize].1 == 0 {
+                    ready.push(after as usize);
+                }
+            }
+            for &after in ready.iter().rev() {
+                let all = self.leaves(request, after);
+                self.workers[worker].deque.push_back((request, Some(after), 0, all));
+            }
+        }
+        if self.requests[request].nodes.iter().all(|node| node.0 == 0) {
+            self.found.completed_ps[request] = Some(self.now_ps);
+            self.active -= 1;
+            self.workers[worker].request = None;
+        }
+        if let Some(piece) = self.workers[worker].deque.pop_back() {
+            return self.take(worker, piece);
+        }
+        self.leave(worker);
+        if !matches!(self.rules, Rules::TailControl { .. }) {
+            return self.search(worker);
+        }
+        self.found.looks += 1;
+        let takes_ps = self.costs.look.0 * self.workers.len() as u64;
+        if takes_ps == 0 {
+            self.mark();
+            return self.search(worker);
+        }
+        self.set(worker, State::Looks, takes_ps);
+    }
+
+    fn leave(&mut self, worker: usize) {
+        if let Some(request) = self.workers[worker].request.take() {
+            self.requests[request].processed_ps += self.now_ps - self.workers[worker].since_ps;
+        }
+    }
+
+    fn mark(&mut self) {
+        let Rules::TailControl { thresholds_ps, age_ps } = self.rules else { return };
+        let limit_ps = at(thresholds_ps, self.active);
+        let mut running: Vec<usize> = self.workers.iter().filter_map(|worker| worker.request).collect();
+        running.sort_unstable();
+        running.dedup();
+        for request in running {
+            let on_it = self.workers.iter().filter(|worker| worker.request == Some(request));
+            let added =
+                |worker: &Worker| (self.now_ps as i128 - *age_ps as i128).max(0) - worker.since_ps as i128;
+            let seen: i128 = on_it.map(|worker| added(worker).max(0)).sum();
+            let entry = &mut self.requests[request];
+            if !entry.marked && entry.processed_ps as i128 + seen > i128::from(limit_ps) {
+                entry.marked = true;
+                self.found.marked += 1;
+            }
+        }
+    }
+
+    fn stealable(&self, worker: usize) -> bool {
+        self.workers[worker].deque.front().is_some_and(|piece| !self.requests[piece.0].marked)
+    }
+
+    /// What there is to do for a worker: a victim, the queue, or nothing.
+    fn choice(&self) -> Option<bool> {
+        let stealable = (0..self.workers.len()).any(|worker| self.stealable(worker));
+        let queued = !self.queue.is_empty();
+        match self.rules {
+            Rules::Serial => queued.then_some(false),
+            Rules::AdmitFirst if queued => Some(false),
+            Rules::DefaultTbb { .. } | Rules::AdmitFirst => stealable.then_some(true),
+            _ if stealable => Some(true),
+            _ => queued.then_some(false),
+        }
+    }
+
+    fn search(&mut self, worker: usize) {
+        if let Some(piece) = self.workers[worker].deque.pop_back() {
+            return self.take(worker, piece);
+        }
+        match self.choice() {
+            Some(choice) => self.begin(worker, choice),
+            None => {
+                self.workers[worker].state = State::Waits;
+                self.workers[worker].until_ps = u64::MAX;
+                self.workers[worker].waited_from_ps = self.now_ps;
+            }
+        }
+    }
+
+    fn begin(&mut self, worker: usize, steal: bool) {
+        if steal {
+            self.found.attempts += 1;
+            return self.set(worker, State::Tries, self.costs.steal_check.0);
+        }
+        let request = self.queue.pop_front().expect("one is queued");
+        self.admit(worker, request);
+    }
+
+    fn wake(&mut self) {
+        for worker in 0..self.workers.len() {
+            if self.workers[worker].state == State::Waits
+                && let Some(choice) = self.choice()
+            {
+                self.stop_waiting(worker);
+                self.begin(worker, choice);
+            }
+        }
+    }
+
+    fn attempt(&mut self, worker: usize) {
+        let others = self.workers.len() as u32 - 1;
+        let done = self.found.attempts
+            - self.workers.iter().filter(|other| other.state == State::Tries).count() as u64;
+        let drawn = Draw::new(hash(self.seed, 2), done).below(others) as usize;
+        let victim = if drawn >= worker { drawn + 1 } else { drawn };
+        if !self.stealable(victim) {
+            return self.search(worker);
+        }
+        let piece = self.workers[victim].deque.pop_front().expect("there is one");
+        assert!(!self.requests[piece.0].marked, "a marked task is stolen");
+        self.found.steals += 1;
+        if self.costs.steal.0 == 0 {
+            return self.take(worker, piece);
+        }
+        self.set(worker, State::Moves(piece), self.costs.steal.0);
+    }
+
+    fn admit(&mut self, worker: usize, request: usize) {
+        self.requests[request].admitted = true;
+        let work_ps = self.requests[request].work_ps;
+        self.requests[request].marked = match self.rules {
+            Rules::Serial => true,
+            Rules::Clairvoyant { thresholds_ps } => work_ps > at(thresholds_ps, self.active),
+            _ => false,
+        };
+        for &node in self.dag.roots().iter().rev() {
+            let all = self.leaves(request, node as usize);
+            self.workers[worker].deque.push_back((request, Some(node as usize), 0, all));
+        }
+        let piece = self.workers[worker].deque.pop_back().expect("a root");
+        self.take(worker, piece);
+    }
+
+    fn take(&mut self, worker: usize, (request, node, from, mut to): Piece) {
+        let Some(node) = node else { return self.admit(worker, request) };
+        assert!(self.requests[request].admitted && self.requests[request].arrival_ps <= self.now_ps);
+        if self.workers[worker].request != Some(request) {
+            self.leave(worker);
+            (self.workers[worker].request, self.workers[worker].since_ps) = (Some(request), self.now_ps);
+        }
+        let mut forks = 0;
+        while to - from > 1 {
+            let half = from + (to - from).div_ceil(2);
+            self.workers[worker].deque.push_back((request, Some(node), half, to));
+            (to, forks) = (half, forks + 1);
+        }
+        self.found.forks += forks;
+        let takes_ps = forks * self.costs.fork.0 + self.leaf_ps(request, node, from);
+        self.set(worker, State::Runs((request, Some(node), from, to)), takes_ps);
+    }
+}
+
+fn at(thresholds_ps: &[u64], active: usize) -> u64 {
+    thresholds_ps[active.clamp(1, thresholds_ps.len()) - 1]
+}
