@@ -17,6 +17,9 @@ use crate::tree::Node;
 pub struct Measure {
     /// Percentiles to report, each above 0 and below 100, increasing (50, 99, 99.9).
     pub percentiles: Vec<f64>,
+    /// Target latencies whose miss ratios to report, the shares of requests that take longer (none).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub miss: Vec<Picos>,
     /// When a point is precise enough.
     pub stop: Stop,
     /// Seed of all randomness (1).
@@ -60,6 +63,7 @@ impl Default for Measure {
     fn default() -> Self {
         Measure {
             percentiles: vec![50.0, 99.0, 99.9],
+            miss: Vec::new(),
             stop: Stop::default(),
             seed: 1,
             warm_up: WarmUp::Auto,
@@ -99,6 +103,14 @@ pub(crate) fn measure(table: &Node) -> Result<Measure, Vec<Finding>> {
         in_range && increasing && (1..=32).contains(&measure.percentiles.len()),
         "percentiles lie between 0 and 100, in increasing order".to_owned(),
         "write a list such as [50, 99, 99.9]",
+    );
+    check(
+        "miss",
+        measure.miss.len() <= 32
+            && measure.miss.iter().all(|&late| late > Picos::ZERO)
+            && measure.miss.windows(2).all(|pair| pair[0] < pair[1]),
+        "target latencies are above 0, in increasing order, 32 at most".to_owned(),
+        "write a list such as [\"25ms\"]",
     );
     check(
         "stop.confidence",

@@ -5,7 +5,7 @@ use caudal_policy::discipline::DisciplineConfig;
 use caudal_policy::dispatch::DispatchConfig;
 use caudal_policy::parallelism::ParallelismConfig;
 use caudal_policy::rebalance::RebalanceConfig;
-use caudal_workload::{ArrivalSpec, ServiceSpec};
+use caudal_workload::{ArrivalSpec, DagSpec, ServiceSpec};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
@@ -22,6 +22,7 @@ pub fn schema() -> Value {
         "What arrives",
         json!({
             "service": part::<ServiceSpec>(generator),
+            "dag": part::<DagSpec>(generator),
             "arrivals": { "anyOf": [part::<ArrivalSpec>(generator), { "enum": ["poisson", "constant"] }] },
             "load": time_or_number(
                 "Offered work over the capacity of the machine's cores",

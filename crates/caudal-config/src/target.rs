@@ -1,4 +1,4 @@
-//! Latency targets: `get p99.9 < 50us`, `p99.9 slowdown < 10`, `mean < 5us`.
+//! Latency targets: `get p99.9 < 50us`, `p99.9 slowdown < 10`, `mean < 5us`, `miss 25ms < 1%`.
 
 use std::fmt;
 
@@ -35,6 +35,8 @@ pub enum Statistic {
     Mean,
     /// A percentile, above 0 and below 100.
     Percentile(f64),
+    /// The miss ratio: the share of requests with a longer latency than this.
+    Miss(Picos),
 }
 
 /// What must stay below what.
@@ -45,6 +47,18 @@ pub enum Limit {
     Latency(Picos),
     /// Sojourn time over uninstrumented service time; above 1.
     Slowdown(f64),
+    /// A share of the requests, above 0 and below 1.
+    Share(f64),
+}
+
+impl Limit {
+    /// The limit as a number: ns of latency, a slowdown, or a share.
+    pub fn value(self) -> f64 {
+        match self {
+            Limit::Latency(limit) => limit.as_nanos_f64(),
+            Limit::Slowdown(limit) | Limit::Share(limit) => limit,
+        }
+    }
 }
 
 /// Why a target could not be read.
@@ -59,8 +73,7 @@ pub struct TargetError {
     pub problem: String,
 }
 
-const FORM: &str =
-    "write [class] statistic [slowdown] < limit, as in \"get p99.9 < 50us\" or \"p99 slowdown < 10\"";
+const FORM: &str = "write [class] statistic [slowdown] < limit, as in \"get p99.9 < 50us\", \"p99 slowdown < 10\" or \"miss 25ms < 1%\"";
 
 impl LatencyTarget {
     /// Reads a target. The class is any name that is not `mean`, `p…`, `miss` or `all` (which is no class).
@@ -74,14 +87,15 @@ impl LatencyTarget {
             let span = if part.is_empty() { (0, text.len()) } else { (start, start + part.len()) };
             TargetError { target: text.to_owned(), span, problem }
         };
-        if text.split_whitespace().next() == Some("miss") {
-            let problem = "miss targets need requests that fork, which this version does not simulate; \
-                           ask for a percentile, as in \"p99 < 25ms\"";
-            return Err(error("", problem.to_owned()));
-        }
         let Some((left, right)) = text.split_once('<') else {
             return Err(error("", format!("there is no `<`; {FORM}")));
         };
+        if let Some((class, limit)) = miss(left) {
+            let late = Picos::parse(limit).map_err(|problem| error(limit, problem.to_string()))?;
+            let right = right.trim();
+            let share = share(right).map_err(|problem| error(right, problem))?;
+            return Ok(LatencyTarget { class, statistic: Statistic::Miss(late), limit: Limit::Share(share) });
+        }
         let LatencyStatistic { class, statistic, slowdown: is_slowdown } = LatencyStatistic::read(left)
             .map_err(|(part, problem)| match part {
                 "" if left.trim().is_empty() => {
@@ -92,6 +106,27 @@ impl LatencyTarget {
         let right = right.trim();
         let limit = if is_slowdown { slowdown(right) } else { latency(right) };
         Ok(LatencyTarget { class, statistic, limit: limit.map_err(|problem| error(right, problem))? })
+    }
+}
+
+/// The class and the latency of `[class] miss 25ms`, if `text` is that.
+fn miss(text: &str) -> Option<(Option<String>, &str)> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    match words[..] {
+        ["miss", limit] | ["all", "miss", limit] => Some((None, limit)),
+        [class, "miss", limit] => Some((Some(class.to_owned()), limit)),
+        _ => None,
+    }
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let help = "write a share of the requests above 0 and below 100 %, as in \"1%\"";
+    let Some(number) = text.strip_suffix('%') else { return Err(format!("`{text}` is no share; {help}")) };
+    let digits = number.trim();
+    let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    match digits.parse::<f64>() {
+        Ok(percent) if is_number && percent > 0.0 && percent < 100.0 => Ok(percent / 100.0),
+        _ => Err(format!("`{text}` is no share; {help}")),
     }
 }
 
@@ -141,6 +176,7 @@ impl fmt::Display for LatencyStatistic {
         match self.statistic {
             Statistic::Mean => f.write_str("mean")?,
             Statistic::Percentile(percentile) => write!(f, "p{percentile}")?,
+            Statistic::Miss(late) => write!(f, "miss {late}")?,
         }
         f.write_str(if self.slowdown { " slowdown" } else { "" })
     }
@@ -195,10 +231,13 @@ impl fmt::Display for LatencyTarget {
         match self.statistic {
             Statistic::Mean => f.write_str("mean")?,
             Statistic::Percentile(percentile) => write!(f, "p{percentile}")?,
+            Statistic::Miss(late) => write!(f, "miss {late}")?,
         }
         match self.limit {
             Limit::Latency(limit) => write!(f, " < {limit}"),
             Limit::Slowdown(limit) => write!(f, " slowdown < {limit}"),
+            // Without what a division by 100 and a multiplication leave behind.
+            Limit::Share(limit) => write!(f, " < {}%", (limit * 1e10).round() / 1e8),
         }
     }
 }
@@ -222,6 +261,8 @@ mod tests {
             "short p99 < 20us",
             "mean < 5us",
             "get mean slowdown < 2.5",
+            "miss 25ms < 1%",
+            "get miss 50us < 0.1%",
         ] {
             assert_eq!(LatencyTarget::parse(text).unwrap().to_string(), text);
         }
@@ -233,7 +274,10 @@ mod tests {
     #[test]
     fn says_what_would_be_right() {
         for (text, part, says) in [
-            ("miss 25ms < 1%", "miss 25ms < 1%", "requests that fork"),
+            ("miss 25ms < 1", "1", "as in \"1%\""),
+            ("miss 25 < 1%", "25", "\"25us\""),
+            ("miss 25ms < 0%", "0%", "above 0"),
+            ("miss < 1%", "miss", "no statistic"),
             ("p99 50us", "p99 50us", "there is no `<`"),
             ("p99 < 50", "50", "\"50us\""),
             ("p99 < 0us", "0us", "below 0"),

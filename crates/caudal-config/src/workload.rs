@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use caudal_workload::{ArrivalSpec, Arrivals, Service, ServiceSpec, WorkloadError};
+use caudal_workload::{ArrivalSpec, Arrivals, Dag, DagSpec, Service, ServiceSpec, WorkloadError};
 
 use crate::Rate;
 use crate::de::{key_place, read, unknown_key};
@@ -17,7 +17,9 @@ pub struct Workload {
     pub service_spec: ServiceSpec,
     /// Arrivals, as the file says them.
     pub arrival_spec: ArrivalSpec,
-    /// Service times, compiled.
+    /// What of a request can be done in parallel, as the file says it; nothing if it does not.
+    pub dag_spec: Option<DagSpec>,
+    /// Service times, compiled, of requests that fork so.
     pub service: Service,
     /// Arrivals, compiled.
     pub arrivals: Arrivals,
@@ -35,7 +37,8 @@ impl Workload {
     /// The same arrivals with other service times.
     #[must_use]
     pub fn with_service(&self, service: Service) -> Workload {
-        Workload { service, ..self.clone() }
+        let dag = Dag::clone(self.service.dag());
+        Workload { service: service.with_dag(dag), ..self.clone() }
     }
 }
 
@@ -68,7 +71,7 @@ impl Offered {
 }
 
 /// Keys of `[workload]`.
-pub(crate) const WORKLOAD_KEYS: [&str; 5] = ["service", "arrivals", "load", "rate", "overload"];
+pub(crate) const WORKLOAD_KEYS: [&str; 6] = ["service", "dag", "arrivals", "load", "rate", "overload"];
 /// The highest load that is simulated.
 pub const LOAD_MAX: f64 = 100.0;
 
@@ -83,14 +86,19 @@ pub(crate) fn workload(table: &Node, base_dir: &Path) -> Result<Workload, Vec<Fi
     // Before the others: of two findings with the same words, the first one is told.
     findings.extend(table.get("arrivals").into_iter().flat_map(of_workload));
     let service = note(&mut findings, service(table, base_dir));
+    let dag = note(&mut findings, dag(table));
     let arrivals = note(&mut findings, arrivals(table, base_dir));
     let overload = table.get("overload").map_or(Ok(false), |node| read(node, "workload.overload"));
     let overload = note(&mut findings, overload.map_err(|finding| vec![finding]));
     let offered = note(&mut findings, offered(table, overload.unwrap_or(true)));
-    let (Some((service_spec, service)), Some((arrival_spec, arrivals)), Some(offered)) =
-        (service, arrivals, offered)
+    let (Some((service_spec, service)), Some(dag), Some((arrival_spec, arrivals)), Some(offered)) =
+        (service, dag, arrivals, offered)
     else {
         return Err(findings);
+    };
+    let (dag_spec, service) = match dag {
+        Some((spec, dag)) => (Some(spec), service.with_dag(dag)),
+        None => (None, service),
     };
     let (mut offered_places, mut offered): (Vec<_>, Vec<_>) = offered.into_iter().unzip();
     if let Some(rate) = arrivals.natural_rate().and_then(Rate::per_second) {
@@ -109,7 +117,17 @@ pub(crate) fn workload(table: &Node, base_dir: &Path) -> Result<Workload, Vec<Fi
         service_spec.files().into_iter().chain(arrival_spec.file()).map(|file| base_dir.join(file)).collect();
     files.sort();
     files.dedup();
-    Ok(Workload { service_spec, arrival_spec, service, arrivals, offered, files, overload, offered_places })
+    Ok(Workload {
+        service_spec,
+        arrival_spec,
+        dag_spec,
+        service,
+        arrivals,
+        offered,
+        files,
+        overload,
+        offered_places,
+    })
 }
 
 fn service(table: &Node, base_dir: &Path) -> Result<(ServiceSpec, Service), Vec<Finding>> {
@@ -122,6 +140,13 @@ fn service(table: &Node, base_dir: &Path) -> Result<(ServiceSpec, Service), Vec<
     let spec: ServiceSpec = read(node, "workload.service").map_err(|finding| vec![finding])?;
     let compiled = spec.compile(base_dir);
     compiled.map(|service| (spec, service)).map_err(|error| vec![locate(node, "workload.service", &error)])
+}
+
+fn dag(table: &Node) -> Result<Option<(DagSpec, Dag)>, Vec<Finding>> {
+    let Some(node) = table.get("dag") else { return Ok(None) };
+    let spec: DagSpec = read(node, "workload.dag").map_err(|finding| vec![finding])?;
+    let compiled = spec.compile();
+    compiled.map(|dag| Some((spec, dag))).map_err(|error| vec![locate(node, "workload.dag", &error)])
 }
 
 fn arrivals(table: &Node, base_dir: &Path) -> Result<(ArrivalSpec, Arrivals), Vec<Finding>> {

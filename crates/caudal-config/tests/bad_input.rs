@@ -108,7 +108,7 @@ preset = "tiny-quata""#,
             r#"[system]
 cores = 16
 preset = "zzz""#,
-            r#"3:10: no preset is called "zzz" (known: `ix`, `arachne`, `shenango`, `caladan`, `caladan-delay-range`, `caladan-utilization-range`, `fred`, `go`, `shinjuku`, `tiny-quanta`, `nanopu`, `caudal-ps`, `caudal-fcfs`, `caudal-stealing`, `caudal-stealing-ps`, `sqd-sita`, `isqd-sita`, `smt`, `hsmt`, `esmt`, `corezilla`, `no-balancing`, `enqueue-choice`, `work-shedding`, `work-stealing`, `stealing-and-shedding`, `stealing-and-choice`, `single-queue`, `jbsq-3`, `ideal`, `ps-fluid`, `las` and `srpt`)"#,
+            r#"3:10: no preset is called "zzz" (known: `ix`, `arachne`, `shenango`, `caladan`, `caladan-delay-range`, `caladan-utilization-range`, `fred`, `go`, `shinjuku`, `tiny-quanta`, `nanopu`, `caudal-ps`, `caudal-fcfs`, `caudal-stealing`, `caudal-stealing-ps`, `sqd-sita`, `isqd-sita`, `smt`, `hsmt`, `esmt`, `corezilla`, `steal-first`, `admit-first`, `default-tbb`, `tail-control`, `tc-clairvoyant`, `no-balancing`, `enqueue-choice`, `work-shedding`, `work-stealing`, `stealing-and-shedding`, `stealing-and-choice`, `single-queue`, `jbsq-3`, `ideal`, `ps-fluid`, `las` and `srpt`)"#,
         ),
         (
             r#"[system]

@@ -97,6 +97,8 @@ const BREAKING: &[(&str, &str, &str)] = &[
         "3:13",
     ),
     ("authors-simulator", "cores = 4\nvariant = \"authors-simulator\"\ndispatch = \"round-robin\"", "3:11"),
+    ("forks-alone", "cores = 4\npools = \"per-core\"\nparallelism = \"steal-first\"", "4:15"),
+    ("thresholds", "cores = 4\npools = 1\nparallelism = \"tail-control\"", "4:15"),
     ("cost-range", "cores = 4\ncosts = { steal = \"1ns\", shed = \"2s\" }", "3:33"),
     ("probe-factor", "cores = 4\ncosts = { probe_factor = 0.5 }", "3:26"),
     ("runtime-clairvoyant", "cores = 4\ndiscipline = \"srpt\"", "3:14"),

@@ -394,7 +394,7 @@ fn the_schema_knows_every_table() {
     ] {
         assert!(system.get(key).is_some(), "{key}");
     }
-    for key in ["service", "arrivals", "load", "rate", "overload"] {
+    for key in ["service", "dag", "arrivals", "load", "rate", "overload"] {
         assert!(schema["properties"]["workload"]["properties"].get(key).is_some(), "{key}");
     }
     assert_eq!(schema["$defs"]["Pools"]["anyOf"][0]["const"], "per-core");

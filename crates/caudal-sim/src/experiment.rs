@@ -74,7 +74,7 @@ pub enum Judged {
 }
 
 /// One statistic.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Quantity {
     /// Index of the class; all requests if none.
     pub class: Option<usize>,
@@ -82,6 +82,8 @@ pub struct Quantity {
     pub slowdown: bool,
     /// A percentile, or the mean if none.
     pub percentile: Option<f64>,
+    /// Instead of both: the share of requests with a longer latency than this, in ps.
+    pub above_ps: Option<u64>,
 }
 
 /// Statistics of a class, or of all requests.
@@ -116,6 +118,11 @@ impl ClassResults {
         // What a sample of a mean says that is infinite is no more than a lower bound.
         let no_upper_end = slowdown && percentile.is_none() && self.no_mean_slowdown;
         if no_upper_end { Estimate { high: f64::INFINITY, ..found } } else { found }
+    }
+
+    /// The share of requests with a longer latency than `above_ps`: the miss ratio of a target.
+    pub fn miss_ratio(&self, above_ps: u64, confidence: f64) -> Estimate {
+        self.latency_ps.miss_ratio(above_ps, confidence)
     }
 
     /// Those of `percentiles` of the latency around which there are hardly any values.
@@ -286,7 +293,9 @@ impl Experiment<'_> {
                 let clear = |p: &&f64| results.all.latency_ps.gap(**p).is_none();
                 let percentiles = self.measure.percentiles.iter().filter(clear).map(|&p| Some(p));
                 let statistics = std::iter::once(None).chain(percentiles);
-                statistics.map(|percentile| results.all.estimate(false, percentile, confidence)).collect()
+                let latencies = statistics.map(|p| results.all.estimate(false, p, confidence));
+                let misses = self.measure.miss.iter().map(|late| results.all.miss_ratio(late.0, confidence));
+                latencies.chain(misses).collect()
             }
             Judged::Only(quantity) => vec![results.estimate(quantity, confidence)],
         }
@@ -491,7 +500,10 @@ impl Results {
     /// An estimate of `quantity`, in ns or as a ratio.
     pub fn estimate(&self, quantity: &Quantity, confidence: f64) -> Estimate {
         let results = quantity.class.map_or(&self.all, |class| &self.classes[class]);
-        results.estimate(quantity.slowdown, quantity.percentile, confidence)
+        match quantity.above_ps {
+            Some(above_ps) => results.miss_ratio(above_ps, confidence),
+            None => results.estimate(quantity.slowdown, quantity.percentile, confidence),
+        }
     }
 
     /// An estimate of a ratio of two sums over the books of all replications.

@@ -1,6 +1,7 @@
 //! A simulated point as results are written: one JSON object.
 
 use caudal_config::Point;
+use caudal_policy::Picos;
 use caudal_stats::{Estimate, Scale, Summary};
 use serde::de::{Deserializer, Error as _};
 use serde::ser::{SerializeMap, Serializer};
@@ -53,6 +54,9 @@ pub struct Row {
     /// so they are not judged.
     #[serde(default)]
     pub at_gap: Vec<Gap>,
+    /// The miss ratios that were asked for. Missing where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub misses: Vec<Miss>,
     /// Were replications long enough for the system's relaxation time, and was as much work done as is offered?
     pub steady: bool,
     /// Sojourn time.
@@ -82,6 +86,15 @@ pub struct Row {
     pub seed: u64,
     /// Time that it took.
     pub wall_s: f64,
+}
+
+/// How many requests miss a target latency.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Miss {
+    /// The target latency.
+    pub late_ns: f64,
+    /// The share of requests that take longer; `null` in overload.
+    pub ratio: Estimate,
 }
 
 /// A percentile around which there are hardly any values.
@@ -225,6 +238,7 @@ impl Row {
             lanes: results.lane_loads.clone(),
             precise: results.precise,
             at_gap: if results.overloaded { Vec::new() } else { results.all.gaps(percentiles) },
+            misses: point.measure.miss.iter().map(|&late| Miss::new(late, results, confidence)).collect(),
             steady: results.steady,
             latency_ns,
             slowdown,
@@ -253,6 +267,16 @@ impl Row {
             seed: point.measure.seed,
             wall_s,
         }
+    }
+}
+
+impl Miss {
+    fn new(late: Picos, results: &Results, confidence: f64) -> Miss {
+        let ratio = match results.overloaded {
+            true => Estimate::MISSING,
+            false => results.all.miss_ratio(late.0, confidence),
+        };
+        Miss { late_ns: late.as_nanos_f64(), ratio }
     }
 }
 

@@ -57,6 +57,9 @@ const GAP_RANKS_MAX: f64 = 0.2;
 const GAP_SLOPE: f64 = 10.0;
 const GAP_RATIO_MIN: f64 = 1.5;
 
+/// Values above a limit from which on their share is known a little.
+const FEW: f64 = 10.0;
+
 /// A percentile's bucket and the standard error of the share of values up to it.
 struct Rank {
     index: usize,
@@ -228,6 +231,30 @@ impl Replicated {
         let errors =
             [0.95, 0.68].into_iter().find_map(|confidence| first.percentile_contributions(p, confidence))?;
         Some(Linear::new(estimate, errors).ln())
+    }
+
+    /// The share of values above `value`, which counts as the end of its bucket. The interval is one of a ratio of two sums
+    /// over replications, in logarithms. Where nothing was above, its upper end is that of the tenth greatest value: no more
+    /// than are above a smaller one.
+    ///
+    /// # Panics
+    /// If `confidence` is not between 0 and 1.
+    pub fn miss_ratio(&self, value: u64, confidence: f64) -> Estimate {
+        if self.pooled.is_empty() {
+            return Estimate::MISSING;
+        }
+        let index = index_of(value);
+        let above = |part: &Compact| (part.count - part.count_up_to(index)) as f64;
+        let count = self.pooled.count() as f64;
+        let share = self.parts.iter().map(above).sum::<f64>() / count;
+        if share == 0.0 {
+            let smaller = self.pooled.percentile(100.0 * (1.0 - FEW / count).max(0.0));
+            let high =
+                if index_of(smaller) < index { self.miss_ratio(smaller - 1, confidence).high } else { 1.0 };
+            return Estimate { estimate: 0.0, low: 0.0, high };
+        }
+        let found = Estimate::positive(share, self.factor(confidence) * self.ratio_error(share, above));
+        Estimate { high: found.high.min(1.0), ..found }
     }
 
     /// The share of the values of the first `replications` in buckets above that of `value`. It needs no density, and

@@ -272,10 +272,10 @@ impl<'a> Bench<'a> {
         let without = LatencyStatistic { class: None, ..(*target).clone() };
         let class = class_of(&workload.service, class.as_ref(), target, &without)?;
         let percentile = match statistic {
-            Statistic::Mean => None,
+            Statistic::Mean | Statistic::Miss(_) => None,
             Statistic::Percentile(percentile) => Some(*percentile),
         };
-        let target = Quantity { class, slowdown: *slowdown, percentile };
+        let target = Quantity { class, slowdown: *slowdown, percentile, ..Quantity::default() };
         Ok(Bench {
             question,
             host,

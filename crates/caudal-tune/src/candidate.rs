@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use caudal_config::{
-    Measure, Offered, Point, Pools, Preset, SystemPlan, coherence, find_preset, nearest_preset, presets,
+    Limit, Measure, Offered, Point, Pools, Preset, Statistic, System, SystemPlan, coherence, find_preset,
+    nearest_preset, presets,
 };
 use caudal_policy::allocation::{AllocationConfig, Grow, Shrink, Triggers};
 use caudal_policy::discipline::DisciplineConfig;
 use caudal_policy::dispatch::DispatchConfig;
+use caudal_policy::parallelism::ParallelismConfig;
 use caudal_policy::rebalance::RebalanceConfig;
 use serde::Serialize;
 
@@ -21,6 +23,8 @@ const TURN: f64 = 0.25;
 const IDLE_CORE: f64 = 1.0;
 /// What a request takes in one queue with nothing to it: 70 ns.
 const ONE_QUEUE: f64 = 0.25;
+/// What a leaf of a request that forks takes: 80 to 150 ns.
+const LEAF: f64 = 0.3;
 /// What a look at the demand for cores takes: 50 ns.
 const TICK: f64 = 0.15;
 
@@ -79,7 +83,12 @@ impl Candidate {
             RebalanceConfig::StealAndShed(_) => 2,
         };
         let counts = [self.preempts(), self.dedicated > 0, system.allocation.triggers().is_some(), chooses];
-        moves + counts.map(u32::from).iter().sum::<u32>()
+        let forks = match system.parallelism {
+            ParallelismConfig::Serial => 0,
+            ParallelismConfig::TailControl(_) | ParallelismConfig::Clairvoyant(_) => 2,
+            _ => 1,
+        };
+        moves + forks + counts.map(u32::from).iter().sum::<u32>()
     }
 
     /// How much longer the simulation of a request takes under `spot` than of most systems, about: where thieves look
@@ -108,6 +117,9 @@ impl Candidate {
             !events
         };
         let ticks = triggers.filter(looks).map_or(0.0, |it| gap_ps / it.interval.0.max(1) as f64);
+        if self.plan.system.parallelism.forks() {
+            return LEAF * 4.0 * workers;
+        }
         if self.mechanisms() == 0 && self.plan.system.pools == Pools::Equal(1) {
             return ONE_QUEUE;
         }
@@ -166,8 +178,10 @@ impl Candidate {
 /// All systems that the question allows, and those that are left out.
 pub(crate) fn candidates(question: &Question) -> Result<(Vec<Candidate>, Vec<LeftOut>), TuneError> {
     let asked: Vec<&'static Preset> = if question.systems.is_empty() {
-        // Other hardware is another machine.
-        presets().filter(|preset| preset.system(1).contexts.is_none()).collect()
+        // Other hardware is another machine, and requests that do not fork have nothing to steal inside.
+        let forks = !question.workload.service.dag().is_serial();
+        let usual = |system: System| system.contexts.is_none() && (forks || !system.parallelism.forks());
+        presets().filter(|preset| usual(preset.system(1))).collect()
     } else {
         question.systems.iter().map(|name| by_name(name)).collect::<Result<_, _>>()?
     };
@@ -218,7 +232,8 @@ fn candidate(preset: &'static Preset, question: &Question) -> Result<Candidate, 
     if workers == 0 {
         return Err("its dedicated core would leave none for requests".to_owned());
     }
-    let plan = SystemPlan::of_preset(preset, workers);
+    let mut plan = SystemPlan::of_preset(preset, workers);
+    set_target(&mut plan.system.parallelism, question);
     let host = if runtime { coherence::Host::Runtime } else { coherence::Host::Simulator };
     if let Some(incoherence) = coherence::check(&plan.system, &plan.costs, host).first() {
         return Err(format!("{}: {}", incoherence.rule.refused, incoherence.rule.why));
@@ -231,6 +246,19 @@ fn candidate(preset: &'static Preset, question: &Question) -> Result<Candidate, 
     }
     let capacity_cores = question.machine.capacity_cores();
     Ok(Candidate { plan: Arc::new(plan), capacity_cores, dedicated, tuned: Vec::new() })
+}
+
+/// Thresholds of tail-control are those for the question's first limit of latency.
+fn set_target(parallelism: &mut ParallelismConfig, question: &Question) {
+    let late = question.targets.iter().find_map(|target| match (target.statistic, target.limit) {
+        (Statistic::Miss(late), _) | (Statistic::Percentile(_), Limit::Latency(late)) => Some(late),
+        _ => None,
+    });
+    if let (ParallelismConfig::TailControl(config) | ParallelismConfig::Clairvoyant(config), Some(late)) =
+        (parallelism, late)
+    {
+        config.target = late;
+    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use caudal_config::{LatencyTarget, Limit, Measure, Point, Statistic, WarmUp};
+use caudal_policy::Picos;
 use caudal_policy::random::hash;
 use caudal_sim::experiment::{Crew, Experiment, ExperimentError, Judged, Quantity, Results};
 use caudal_sim::row::Row;
@@ -14,6 +15,7 @@ use caudal_stats::{Estimate, relaxation};
 use caudal_workload::Service;
 
 use crate::candidate::{Candidate, Spot};
+use crate::show::percent;
 use crate::{Host, Phase, Progress, Question, TuneError};
 
 /// Replications of a stage.
@@ -203,6 +205,7 @@ impl<'a> Bench<'a> {
         let asked = &self.question.measure;
         let mut measure = Measure {
             percentiles: self.question.percentiles(),
+            miss: self.question.late(),
             seed: if confirming { hash(asked.seed, FRESH) >> SEED_SHIFT } else { asked.seed },
             replications: Some(REPLICATIONS),
             ..asked.clone()
@@ -363,14 +366,13 @@ pub(crate) fn class_of(
 pub(crate) fn aim(service: &Service, target: &LatencyTarget) -> Result<Aim, TuneError> {
     let without = LatencyTarget { class: None, ..target.clone() };
     let class = class_of(service, target.class.as_ref(), target, &without)?;
+    let limit = target.limit.value();
     let percentile = match target.statistic {
         Statistic::Mean => None,
         Statistic::Percentile(percentile) => Some(percentile),
+        Statistic::Miss(late) => return miss_aim(service, target, (class, late)),
     };
-    let (slowdown, limit) = match target.limit {
-        Limit::Latency(limit) => (false, limit.as_nanos_f64()),
-        Limit::Slowdown(limit) => (true, limit),
-    };
+    let slowdown = matches!(target.limit, Limit::Slowdown(_));
     let mut classes = class.map_or(0..service.classes().len(), |class| class..class + 1);
     if slowdown && percentile.is_none() && !classes.all(|class| service.class_has_inverse_mean(class)) {
         let instead = LatencyTarget { statistic: Statistic::Percentile(99.0), ..target.clone() };
@@ -381,12 +383,44 @@ pub(crate) fn aim(service: &Service, target: &LatencyTarget) -> Result<Aim, Tune
         (None, Some(class)) => service.class_mean_ps(class),
         (Some(p), None) => service.quantile(p / 100.0) as f64,
         (Some(p), Some(class)) => service.class_quantile(class, p / 100.0) as f64,
-    } / 1e3;
+    } / 1e3
+        * alone(service);
     if !slowdown && service_ns >= limit {
         let statistic = percentile.map_or("mean".to_owned(), caudal_stats::percentile_label);
         return Err(TuneError::Impossible { target: target.to_string(), statistic, service_ns });
     }
-    Ok(Aim { target: target.clone(), quantity: Quantity { class, slowdown, percentile }, limit })
+    Ok(Aim {
+        target: target.clone(),
+        quantity: Quantity { class, slowdown, percentile, ..Quantity::default() },
+        limit,
+    })
+}
+
+/// What is left of a request's service time on any number of cores.
+fn alone(service: &Service) -> f64 {
+    if service.dag().is_serial() { 1.0 } else { service.dag().span() }
+}
+
+/// The aim of a miss ratio, which is out of reach if too many requests take longer even on all cores.
+fn miss_aim(
+    service: &Service,
+    target: &LatencyTarget,
+    (class, late): (Option<usize>, Picos),
+) -> Result<Aim, TuneError> {
+    let quantity = Quantity { class, above_ps: Some(late.0), ..Quantity::default() };
+    let slowest = alone(service);
+    let hopeless = match slowest > 0.0 {
+        true => service.excess((late.0 as f64 / slowest) as u64).share,
+        false => 0.0,
+    };
+    // Of classes, that of all says nothing.
+    if class.is_none() && hopeless >= target.limit.value() {
+        return Err(TuneError::Unreachable(format!(
+            "`{target}`: {} of the requests take longer than {late} even alone",
+            percent(hopeless)
+        )));
+    }
+    Ok(Aim { target: target.clone(), quantity, limit: target.limit.value() })
 }
 
 #[cfg(test)]
@@ -396,7 +430,8 @@ mod tests {
     #[test]
     fn a_target_passes_only_when_the_whole_interval_does() {
         let target: LatencyTarget = "p99 < 10ns".parse().unwrap();
-        let quantity = Quantity { class: None, slowdown: false, percentile: Some(99.0) };
+        let quantity =
+            Quantity { class: None, slowdown: false, percentile: Some(99.0), ..Quantity::default() };
         let aims = [Aim { target, quantity, limit: 10.0 }];
         let at = |low, high| [Estimate { estimate: (low + high) / 2.0, low, high }];
         assert_eq!(verdict(&aims, &at(7.0, 9.9), true), Verdict::Pass);

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use caudal_config::{LatencyStatistic, LatencyTarget, Limit, SystemPlan};
+use caudal_config::{LatencyStatistic, LatencyTarget, Limit, Statistic, SystemPlan};
 use caudal_policy::discipline::{DisciplineConfig, SitaConfig};
 use serde_json::Value;
 
@@ -131,6 +131,11 @@ fn question(
     requests: u64,
 ) -> LanesQuestion {
     let LatencyTarget { class, statistic, limit } = bench.question.targets[0].clone();
+    // Few that are late: the percentile with as many above it.
+    let statistic = match (statistic, limit) {
+        (Statistic::Miss(_), Limit::Share(share)) => Statistic::Percentile(100.0 * (1.0 - share)),
+        (statistic, _) => statistic,
+    };
     let slowdown = matches!(limit, Limit::Slowdown(_));
     LanesQuestion {
         workload: bench.question.workload.clone(),

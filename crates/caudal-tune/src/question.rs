@@ -5,6 +5,8 @@ use std::sync::atomic::AtomicBool;
 
 use caudal_config::{LatencyTarget, Measure, Offered, Workload};
 
+use caudal_policy::Picos;
+
 use crate::candidate::candidates;
 use crate::judge::aims;
 use crate::{Budget, TuneError};
@@ -156,10 +158,23 @@ impl Question {
         }
     }
 
+    /// The latencies of `measure` and of the targets whose miss ratios count.
+    pub(crate) fn late(&self) -> Vec<Picos> {
+        let asked = self.targets.iter().filter_map(|target| match target.statistic {
+            caudal_config::Statistic::Miss(late) => Some(late),
+            _ => None,
+        });
+        let mut all: Vec<Picos> = self.measure.miss.iter().copied().chain(asked).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
     /// The percentiles of `measure` and those of the targets, increasing.
     pub(crate) fn percentiles(&self) -> Vec<f64> {
         let asked = self.targets.iter().filter_map(|target| match target.statistic {
             caudal_config::Statistic::Percentile(percentile) => Some(percentile),
+            caudal_config::Statistic::Miss(_) => Some(100.0 * (1.0 - target.limit.value())),
             caudal_config::Statistic::Mean => None,
         });
         let mut all: Vec<f64> = self.measure.percentiles.iter().copied().chain(asked).collect();

@@ -1,13 +1,17 @@
 //! What rules ask of a system.
 
 use caudal_policy::Picos;
-use caudal_policy::allocation::{Grow, Shrink};
+use caudal_policy::allocation::{AllocationConfig, Grow, Shrink};
 use caudal_policy::discipline::{DisciplineConfig, SitaConfig};
 use caudal_policy::dispatch::DispatchConfig;
+use caudal_policy::parallelism::ParallelismConfig;
 use caudal_policy::rebalance::RebalanceConfig;
 
 use super::{COST_MAX, TIME_MAX};
-use crate::{Costs, Pools, System};
+use crate::{Costs, Pools, System, Variant};
+
+/// Most active requests that a table names.
+const ACTIVE_MAX: u32 = 100_000;
 
 pub(super) fn central(system: &System) -> bool {
     system.is_central()
@@ -80,6 +84,35 @@ pub(super) fn sizes_wrong(system: &System) -> bool {
 pub(crate) fn clairvoyant(system: &System) -> bool {
     matches!(system.dispatch, DispatchConfig::LeastWork | DispatchConfig::Sita(_))
         || system.discipline == DisciplineConfig::Srpt
+        || matches!(system.parallelism, ParallelismConfig::Clairvoyant(_))
+}
+
+/// Is there anything beside requests that fork that their host does not know?
+pub(super) fn forks_not_alone(system: &System, costs: &Costs) -> bool {
+    let alone = system.contexts.is_none()
+        && system.pools.count(system.cores) == 1
+        && system.dispatch == DispatchConfig::Random
+        && system.rebalance == RebalanceConfig::None
+        && system.discipline == DisciplineConfig::Fcfs
+        && system.allocation == AllocationConfig::Static
+        && system.cores_allocated == system.cores
+        && system.variant == Variant::Paper
+        && costs.dispatcher == Picos::ZERO;
+    system.parallelism.forks() && !alone
+}
+
+/// A table and a target, neither, or thresholds that are none.
+pub(super) fn thresholds_wrong(system: &System) -> bool {
+    let (ParallelismConfig::TailControl(config) | ParallelismConfig::Clairvoyant(config)) =
+        &system.parallelism
+    else {
+        return false;
+    };
+    let one = (config.target > Picos::ZERO) != !config.thresholds.is_empty();
+    let rising = config.thresholds.windows(2).all(|pair| pair[0].0 < pair[1].0);
+    let numbers = config.thresholds.iter().all(|pair| (1..=ACTIVE_MAX).contains(&pair.0));
+    let times = config.target <= TIME_MAX && config.age <= TIME_MAX;
+    !(one && rising && numbers && times && config.scale > 0.0 && config.scale.is_finite())
 }
 
 /// Why nobody could build the system, if so.
@@ -144,7 +177,7 @@ pub(super) fn empty_band(system: &System) -> bool {
 
 pub(super) fn costs_too_long(_: &System, costs: &Costs) -> bool {
     let Costs { steal_check, steal, shed, enqueue, hand_over, core_allocation, .. } = *costs;
-    let Costs { preemption, overrun, dispatcher, dispatcher_quantum, cold_miss, .. } = *costs;
+    let Costs { preemption, overrun, dispatcher, dispatcher_quantum, cold_miss, fork, look, .. } = *costs;
     let all = [
         steal_check,
         steal,
@@ -157,6 +190,8 @@ pub(super) fn costs_too_long(_: &System, costs: &Costs) -> bool {
         dispatcher,
         dispatcher_quantum,
         cold_miss,
+        fork,
+        look,
     ];
     all.iter().any(|&cost| cost > COST_MAX)
 }

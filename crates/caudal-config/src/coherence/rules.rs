@@ -8,7 +8,8 @@ use caudal_policy::rebalance::RebalanceConfig;
 
 use super::broken::{
     allocation_shares_wrong, allocation_times_wrong, central, clairvoyant, contexts_alone, costs_too_long,
-    empty_band, fluid, is_time, lanes, quantum, reserved_wrong, several_sharing, sizes_wrong, steals,
+    empty_band, fluid, forks_not_alone, is_time, lanes, quantum, reserved_wrong, several_sharing,
+    sizes_wrong, steals, thresholds_wrong,
 };
 use super::{PROBE_FACTORS, QUANTUM_MIN, Rule, TIME_MAX};
 use crate::{CORES_MAX, Pools, Variant};
@@ -106,6 +107,43 @@ pub(super) const RULES: &[Rule] = &[
         runtime_only: true,
         keys: &["system.contexts"],
         broken: |system, _| system.contexts.is_some(),
+    },
+    Rule {
+        name: "forks-alone",
+        refused: "requests that fork, with pools, a dispatcher, another discipline than FCFS, stealing or shedding of requests, \
+                  hardware contexts or an allocation policy",
+        why: "where tasks of requests go, the parallelism policy says: one queue of requests, a deque for each worker, one \
+              task a steal, random victims",
+        instead: "set pools = 1, discipline = \"fcfs\", rebalance = \"none\", dispatch = \"random\" and allocation = \"static\", or \
+                  parallelism = \"serial\"",
+        runtime_only: false,
+        keys: &[
+            "system.parallelism",
+            "system.pools",
+            "system.discipline",
+            "system.rebalance",
+            "system.dispatch",
+            "system.allocation",
+            "system.contexts",
+            "costs.dispatcher",
+        ],
+        broken: forks_not_alone,
+    },
+    Rule {
+        name: "thresholds",
+        refused: "tail-control with neither a `target` nor `thresholds`, with both, or with thresholds whose numbers of active \
+                  requests do not rise from 1 to 100000",
+        why: "a request is large by the threshold of the number of active requests",
+        instead: "write target = \"25ms\", or thresholds = [[1, \"200ms\"], [12, \"60ms\"]], as `caudal threshold` does",
+        runtime_only: false,
+        keys: &[
+            "system.parallelism.target",
+            "system.parallelism.thresholds",
+            "system.parallelism.scale",
+            "system.parallelism.age",
+            "system.parallelism",
+        ],
+        broken: |system, _| thresholds_wrong(system),
     },
     Rule {
         name: "moving-without-pools",
@@ -393,6 +431,8 @@ pub(super) const RULES: &[Rule] = &[
             "costs.dispatcher",
             "costs.dispatcher_quantum",
             "costs.cold_miss",
+            "costs.fork",
+            "costs.look",
         ],
         broken: costs_too_long,
     },
@@ -407,11 +447,11 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         name: "runtime-clairvoyant",
-        refused: "SRPT, or least-work or SITA dispatch, in the runtime",
+        refused: "SRPT, least-work or SITA dispatch, or clairvoyant tail-control, in the runtime",
         why: "they know service times in advance, which no real service does",
-        instead: "take \"isqd-sita\", \"las\" or \"processor-sharing\", and \"jsq\" dispatch",
+        instead: "take \"isqd-sita\", \"las\" or \"processor-sharing\", \"jsq\" dispatch, and \"tail-control\"",
         runtime_only: true,
-        keys: &["system.discipline", "system.dispatch"],
+        keys: &["system.discipline", "system.dispatch", "system.parallelism"],
         broken: |system, _| clairvoyant(system),
     },
     Rule {

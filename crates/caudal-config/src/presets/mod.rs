@@ -2,6 +2,7 @@
 
 mod caudal;
 mod express;
+mod parallel;
 mod published;
 mod reference;
 
@@ -66,7 +67,7 @@ impl Preset {
 /// All of them, in the order in which they are listed to users.
 pub fn presets() -> impl Iterator<Item = &'static Preset> {
     let own = caudal::PRESETS.iter().chain(express::PRESETS);
-    published::PRESETS.iter().chain(own).chain(reference::PRESETS)
+    published::PRESETS.iter().chain(own).chain(parallel::PRESETS).chain(reference::PRESETS)
 }
 
 /// The preset called `name`, or with that alias.

@@ -53,8 +53,12 @@ fn held_against_all(service: &str, family: Family, servers: u32, percentile: f64
     let text = format!("[workload]\nservice = {service}\n[system]\ncores = 1");
     let workload = File::parse(&text, "test.toml").expect("a file").workload.expect("a workload");
     let (service, stop) = (workload.service.clone(), AtomicBool::new(false));
-    let target =
-        caudal_sim::experiment::Quantity { class: None, slowdown: false, percentile: Some(percentile) };
+    let target = caudal_sim::experiment::Quantity {
+        class: None,
+        slowdown: false,
+        percentile: Some(percentile),
+        ..Default::default()
+    };
     let objective = Objective { target, limits: Vec::new(), confidence: 0.95 };
     let hands = Hands { threads: 2, stop: &stop, progress: &|_| {} };
     let mean_gap_ps = service.mean_ps() / (0.7 * f64::from(servers));

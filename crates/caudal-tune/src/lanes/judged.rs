@@ -239,6 +239,7 @@ pub(crate) fn label(statistic: &LatencyStatistic) -> (String, &'static str) {
     let name = match statistic.statistic {
         Statistic::Mean => "mean".to_owned(),
         Statistic::Percentile(percentile) => caudal_stats::percentile_label(percentile),
+        Statistic::Miss(late) => format!("miss {late}"),
     };
     (name, if statistic.slowdown { "slowdown" } else { "latency_ns" })
 }

@@ -26,7 +26,7 @@ mod trials;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use caudal_config::{LatencyTarget, Limit, write_policy};
+use caudal_config::{LatencyTarget, write_policy};
 use caudal_policy::Picos;
 use caudal_policy::random::hash;
 use caudal_stats::Estimate;
@@ -427,10 +427,7 @@ fn verdict(answer: &LanesAnswer) -> Verdict {
 fn kept(question: &LanesQuestion, answer: &LanesAnswer) -> Vec<Kept> {
     let Some(own) = answer.judged.first() else { return Vec::new() };
     let limit = |(target, &estimate): (&LatencyTarget, &Estimate)| {
-        let limit = match target.limit {
-            Limit::Latency(limit) => limit.as_nanos_f64(),
-            Limit::Slowdown(limit) => limit,
-        };
+        let limit = target.limit.value();
         let kept = match () {
             () if estimate.is_missing() => own.row.overloaded.then_some(false),
             () if estimate.high < limit => Some(true),

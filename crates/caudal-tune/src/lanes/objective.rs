@@ -230,7 +230,7 @@ fn outweighed(target: &Estimate, slowdown: &Estimate) -> Order {
 
 /// What decides where the target does not.
 pub(crate) fn slowdown() -> Quantity {
-    Quantity { class: None, slowdown: true, percentile: Some(SLOWDOWN) }
+    Quantity { class: None, slowdown: true, percentile: Some(SLOWDOWN), ..Quantity::default() }
 }
 
 fn metric(quantity: &Quantity) -> Metric {
@@ -343,7 +343,7 @@ mod tests {
     #[test]
     fn a_limit_that_is_missed_by_chance_decides_nothing() {
         let base = mould();
-        let p99 = Quantity { class: None, slowdown: false, percentile: Some(99.0) };
+        let p99 = Quantity { class: None, slowdown: false, percentile: Some(99.0), ..Quantity::default() };
         let objective = Objective { target: p99.clone(), limits: vec![(p99, 1_000.0)], confidence: 0.95 };
         let even = |_: u32| 1_000.0;
         // Every other replication is much longer or shorter, and the one with more long ones seems to miss by more.
@@ -362,7 +362,12 @@ mod tests {
     #[test]
     fn the_target_does_not_decide_for_who_seems_to_miss_a_limit_by_more() {
         let base = mould();
-        let p = |percentile| Quantity { class: None, slowdown: false, percentile: Some(percentile) };
+        let p = |percentile| Quantity {
+            class: None,
+            slowdown: false,
+            percentile: Some(percentile),
+            ..Quantity::default()
+        };
         let objective = Objective { target: p(50.0), limits: vec![(p(99.0), 1_000.0)], confidence: 0.95 };
         // Half of the values are short.
         let of = |half_ns: u64, p99_ns: &dyn Fn(u32) -> u64| {

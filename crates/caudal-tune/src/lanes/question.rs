@@ -137,12 +137,12 @@ impl LanesQuestion {
         let without = LatencyStatistic { class: None, ..self.target.clone() };
         let class = class_of(service, class.as_ref(), &self.target, &without)?;
         let percentile = match statistic {
-            Statistic::Mean => None,
+            Statistic::Mean | Statistic::Miss(_) => None,
             Statistic::Percentile(percentile) => Some(*percentile),
         };
         let limit = |target| aim(service, target).map(|aim| (aim.quantity, aim.limit));
         Ok(Objective {
-            target: Quantity { class, slowdown: *slowdown, percentile },
+            target: Quantity { class, slowdown: *slowdown, percentile, ..Quantity::default() },
             limits: self.also.iter().map(limit).collect::<Result<_, _>>()?,
             confidence: self.measure.stop.confidence,
         })
@@ -154,7 +154,7 @@ impl LanesQuestion {
         let statistics = self.also.iter().map(|target| target.statistic).chain([self.target.statistic]);
         let asked = statistics.filter_map(|statistic| match statistic {
             Statistic::Percentile(percentile) => Some(percentile),
-            Statistic::Mean => None,
+            Statistic::Mean | Statistic::Miss(_) => None,
         });
         let mut all: Vec<f64> = self
             .measure

@@ -229,7 +229,7 @@ pub(super) mod tests {
     pub(crate) fn with_trials<T>(judge: impl FnOnce(&Trials<'_>) -> T) -> T {
         let text = "[workload]\nservice = \"exp-1us\"\n[system]\ncores = 2";
         let workload = File::parse(text, "test.toml").expect("a file").workload.expect("a workload");
-        let target = Quantity { class: None, slowdown: false, percentile: Some(99.0) };
+        let target = Quantity { class: None, slowdown: false, percentile: Some(99.0), ..Quantity::default() };
         let stop = AtomicBool::new(false);
         judge(&Trials::new(
             (Machine::from(Family::SqdSita), Costs::FREE),

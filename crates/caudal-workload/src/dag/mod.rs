@@ -38,9 +38,11 @@ struct Node {
 }
 
 impl Default for Dag {
-    /// All of the work is one parallel loop.
+    /// One worker does all of the work: of a service of which nothing else is known.
     fn default() -> Dag {
-        Builder::new(Grain::default()).step_loop(1.0).build()
+        let mut builder = Builder::new(Grain::default());
+        builder.step(1.0, false);
+        builder.build()
     }
 }
 
@@ -53,6 +55,11 @@ impl Dag {
     /// Never: a request has work.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
+    }
+
+    /// Can no part of a request be done beside another one?
+    pub fn is_serial(&self) -> bool {
+        self.nodes.len() == 1 && !self.nodes[0].is_loop
     }
 
     /// Nodes that wait for none.
@@ -120,11 +127,6 @@ impl Builder {
         let node = self.shares.len() as u32;
         self.shares.push((share, is_loop));
         self.before.push(std::mem::replace(&mut self.ends, vec![node]));
-    }
-
-    fn step_loop(mut self, share: f64) -> Builder {
-        self.step(share, true);
-        self
     }
 
     /// Each of `branches` begins when all so far is done; what comes next waits for all of them.

@@ -61,7 +61,7 @@ impl Service {
         Service { dag: Arc::new(dag), ..self }
     }
 
-    /// What of a request can be done in parallel: all of it, unless something else was said.
+    /// What of a request can be done in parallel: nothing, unless something else was said.
     pub fn dag(&self) -> &Arc<Dag> {
         &self.dag
     }

@@ -61,7 +61,10 @@ pub(crate) fn run(args: &SimArgs, global: &Global) -> miette::Result<ExitCode> {
     // What there is comes first, whatever went wrong after it.
     if !global.json && (!rows.is_empty() || outcome.is_ok()) {
         out!("{}", table(&points, &rows));
-        for note in [full_lane(&rows), too_short(&rows), at_gap(&rows)].into_iter().flatten() {
+        for note in [full_lane(&rows), too_short(&rows), at_gap(&rows), vague_misses(&points, &rows)]
+            .into_iter()
+            .flatten()
+        {
             outln!("\n{note}");
         }
     }
@@ -139,6 +142,26 @@ fn full_lane(rows: &[Value]) -> Option<String> {
     ))
 }
 
+/// What to say of miss ratios that are known worse than was asked, if there are any: how many requests it takes.
+fn vague_misses(points: &[Point], rows: &[Value]) -> Option<String> {
+    let error = points.first()?.measure.stop.relative_error;
+    let needed = |row: &Value| {
+        let found: Vec<caudal_sim::row::Miss> = serde_json::from_value(row["misses"].clone()).ok()?;
+        let worst = found.iter().map(|miss| miss.ratio.relative_half_width()).fold(0.0, f64::max);
+        (worst > error && worst.is_finite())
+            .then(|| row["requests"].as_f64().unwrap_or(0.0) * (worst / error).powi(2))
+    };
+    let most = rows.iter().filter_map(needed).fold(0.0, f64::max);
+    (most > 0.0).then(|| {
+        format!(
+            "to know the rarest of these miss ratios to {} % takes about {} requests of its system: errors shrink with the \
+             square root (`measure.stop.max_requests`, `measure.requests`)",
+            digits(100.0 * error),
+            digits(most.round()),
+        )
+    })
+}
+
 /// What to say of percentiles that lie at a gap, if there are any.
 fn at_gap(rows: &[Value]) -> Option<String> {
     let gaps = |row: &Value| row["at_gap"].as_array().cloned().unwrap_or_default();
@@ -165,6 +188,9 @@ pub(crate) fn table(points: &[Point], rows: &[Value]) -> Table {
     head.extend(&varied);
     head.extend(["load", "mean"]);
     head.extend(labels.iter().map(String::as_str));
+    let late = points.first().map(|point| point.measure.miss.clone()).unwrap_or_default();
+    let misses: Vec<String> = late.iter().map(|late| format!("miss {late}")).collect();
+    head.extend(misses.iter().map(String::as_str));
     head.extend(["efficiency", "cores", "preempt/req"]);
     let loads: Vec<f64> = rows.iter().filter_map(|row| row["load"].as_f64()).collect();
     let decimals = decimals(&loads);
@@ -181,6 +207,10 @@ pub(crate) fn table(points: &[Point], rows: &[Value]) -> Table {
             cells.push(shown(&latency["mean"], time));
             cells.extend(labels.iter().map(|label| shown(&latency[label.as_str()], time)));
         }
+        cells
+            .extend((0..late.len()).map(|at| {
+                shown(&row["misses"][at]["ratio"], |share| format!("{} %", digits(100.0 * share)))
+            }));
         cells.push(shown(&row["efficiency"], |share| format!("{:.1} %", 100.0 * share)));
         cells.push(shown(&row["cores_mean"], digits));
         cells.push(shown(&row["preemptions_per_request"], digits));

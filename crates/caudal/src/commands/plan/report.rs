@@ -53,13 +53,16 @@ fn reach(reach: &caudal_tune::Reach) -> Option<Reach> {
 }
 
 fn line(target: &LatencyTarget) -> TargetLine {
-    let (metric, value) = match target.limit {
-        Limit::Latency(limit) => (Metric::Latency, limit.as_nanos_f64()),
-        Limit::Slowdown(limit) => (Metric::Slowdown, limit),
-    };
-    let percentile = match target.statistic {
-        Statistic::Mean => "mean".to_owned(),
-        Statistic::Percentile(percentile) => caudal_stats::percentile_label(percentile),
+    let metric = if matches!(target.limit, Limit::Slowdown(_)) { Metric::Slowdown } else { Metric::Latency };
+    let (percentile, value) = match (target.statistic, target.limit) {
+        (Statistic::Mean, limit) => ("mean".to_owned(), limit.value()),
+        (Statistic::Percentile(percentile), limit) => {
+            (caudal_stats::percentile_label(percentile), limit.value())
+        }
+        // Few that are late: the percentile with as many above it.
+        (Statistic::Miss(late), limit) => {
+            (caudal_stats::percentile_label(100.0 * (1.0 - limit.value())), late.as_nanos_f64())
+        }
     };
     TargetLine { label: target.to_string(), class: target.class.clone(), metric, percentile, value }
 }

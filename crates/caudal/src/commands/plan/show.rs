@@ -69,6 +69,7 @@ fn cells(question: &Question, line: &SystemResult, unit: f64) -> Vec<String> {
         let show = |value: f64| match target.limit {
             Limit::Latency(_) => time(value),
             Limit::Slowdown(_) => digits(value),
+            Limit::Share(_) => format!("{} %", digits(100.0 * value)),
         };
         cells.push(line.targets.get(index).map_or_else(dash, |result| estimate(&result.estimate, show)));
     }
