@@ -80,6 +80,24 @@ fn lanes_are_found_for_far_percentiles() {
     assert!(!found.judged.iter().any(better), "{}", found.headline);
 }
 
+/// Most requests are short, and have three of four servers: half of them for the few long ones makes the short ones wait.
+#[test]
+fn lanes_are_found_where_the_first_has_most_servers() {
+    let asked = question("\"routing\"", Family::IsqdSita, 4);
+    let target = LatencyStatistic::parse("p99").expect("a statistic");
+    let found =
+        answer(&LanesQuestion { load: 0.7, target, quick: false, budget: Budget::seconds(10.0), ..asked });
+    assert_eq!(found.layout.reservations, [3, 1], "{}", found.headline);
+    assert!(found.is_worth_it(), "{}", found.headline);
+}
+
+#[test]
+fn rivals_of_long_services_take_longer_turns() {
+    let found = answer(&question("\"log-normal-10ms\"", Family::IsqdSita, 4));
+    let names: Vec<&str> = found.judged.iter().map(|judged| judged.system.as_str()).collect();
+    assert!(names.ends_with(&["LAS, 20us", "processor sharing, 20us", "SRPT, sizes known"]), "{names:?}");
+}
+
 #[test]
 fn requests_that_are_all_alike_need_no_lanes() {
     let question = question("{ distribution = \"constant\", value = \"1us\" }", Family::SqdSita, 4);

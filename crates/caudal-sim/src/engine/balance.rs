@@ -377,7 +377,8 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         while self.core.idle.len() > 0 && self.sched.stealable(&mut self.core, pool) > 0 {
             self.flags += 1;
             let mut draw = Draw::new(stream(self.seed, Purpose::Thief), self.flags);
-            let worker = self.core.idle.nth(draw.below(self.core.idle.len()));
+            let drawn = self.core.idle.nth(draw.below(self.core.idle.len()));
+            let Some(worker) = self.thief(drawn, draw) else { return };
             self.core.leave_idle(worker);
             self.core.walkers += 1;
             self.core.workers[worker].walk_began_ps = self.core.now_ps;
@@ -388,6 +389,19 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
             self.core.unschedule(worker);
             self.after_steal(worker);
         }
+    }
+
+    /// `drawn`, which idles, or if it may not steal, a random other one that idles and may.
+    #[inline(always)]
+    fn thief(&self, drawn: usize, mut draw: Draw) -> Option<usize> {
+        let may = |worker: &usize| self.sched.may_steal(&self.core, *worker);
+        if may(&drawn) {
+            return Some(drawn);
+        }
+        let count = self.core.idle.iter().filter(may).count() as u32;
+        (count > 0)
+            .then(|| draw.below(count))
+            .and_then(|nth| self.core.idle.iter().filter(may).nth(nth as usize))
     }
 
     /// Between two tasks of `worker`: if its queue is overloaded, it flags another.

@@ -381,10 +381,14 @@ impl<D: Discipline> Host<D> {
         if self.finds_own(worker) {
             return;
         }
-        let pool = self.machine.workers[worker].pool;
-        let seat = (worker - self.machine.workers_of(pool).start) as u32;
-        let walks = !self.order.is_empty() && self.disciplines[pool].may_steal(seat);
+        let walks = !self.order.is_empty() && self.may_steal(worker);
         if walks { self.start_walk(worker) } else { self.go_idle(worker) }
+    }
+
+    /// Does its discipline let `worker` steal?
+    pub(crate) fn may_steal(&self, worker: usize) -> bool {
+        let pool = self.machine.workers[worker].pool;
+        self.disciplines[pool].may_steal((worker - self.machine.workers_of(pool).start) as u32)
     }
 
     /// Does `worker` find something to run in its own pool?

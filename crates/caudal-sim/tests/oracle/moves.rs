@@ -155,7 +155,14 @@ impl<D: Discipline> Host<D> {
             }
             self.choices += 1;
             let mut draw = self.draw(THIEF, self.choices);
-            let thief = idle[draw.below(idle.len() as u32) as usize];
+            let mut thief = idle[draw.below(idle.len() as u32) as usize];
+            if !self.may_steal(thief) {
+                let may: Vec<usize> = idle.into_iter().filter(|&worker| self.may_steal(worker)).collect();
+                if may.is_empty() {
+                    return;
+                }
+                thief = may[draw.below(may.len() as u32) as usize];
+            }
             self.machine.workers[thief].walk_began_ps = self.machine.now_ps;
             self.start_steal(thief, pool);
             if self.machine.costs.steal.0 > 0 {

@@ -13,6 +13,7 @@ use caudal_sim::lanes::LaneLoad;
 use caudal_sim::row::Row;
 use caudal_sim::sweep::experiment;
 use caudal_stats::Estimate;
+use caudal_workload::Service;
 use serde::{Deserialize, Serialize};
 
 use super::layout::Layout;
@@ -28,6 +29,8 @@ const SEED_SHIFT: u32 = 12;
 /// The most that systems are simulated that are only held beside the answer, in requests.
 const RIVAL_REQUESTS: u64 = 4_000_000;
 const RIVAL_REQUESTS_MIN: u64 = 100_000;
+/// Turns of a rival that a request of mean length takes, at most about.
+const TURNS_MAX: f64 = 500.0;
 /// Requests of a replication where the answer is held against one queue.
 const PAIRED: u64 = 40_000;
 
@@ -91,8 +94,8 @@ impl Case {
     }
 
     /// Others that are made for the same services, on one queue of as many servers.
-    pub(crate) fn rivals(machine: &Machine, cores: u32) -> Vec<Case> {
-        let quantum = Picos::from_nanos(2_000);
+    pub(crate) fn rivals(machine: &Machine, cores: u32, service: &Service) -> Vec<Case> {
+        let quantum = rival_quantum(service);
         let las = DisciplineConfig::Las(LasConfig { quantum });
         let sharing = ProcessorSharingConfig { quantum, ..ProcessorSharingConfig::default() };
         let one = |name: &str, discipline| Case {
@@ -101,11 +104,22 @@ impl Case {
             precisely: false,
         };
         vec![
-            one("LAS, 2us", las),
-            one("processor sharing, 2us", DisciplineConfig::ProcessorSharing(sharing)),
+            one(&format!("LAS, {quantum}"), las),
+            one(&format!("processor sharing, {quantum}"), DisciplineConfig::ProcessorSharing(sharing)),
             one("SRPT, sizes known", DisciplineConfig::Srpt),
         ]
     }
+}
+
+/// 2 us, or what cuts the mean service time into [`TURNS_MAX`]: turns of long services take long to simulate, and shorter
+/// ones hardly change anything.
+fn rival_quantum(service: &Service) -> Picos {
+    let long = service.mean_ps() / TURNS_MAX;
+    // A power of ten, or twice or five times one.
+    let ten = 10_f64.powf(long.max(1.0).log10().floor());
+    let round =
+        [1.0, 2.0, 5.0].map(|step| step * ten).into_iter().rfind(|&step| step <= long).unwrap_or(long);
+    Picos(round as u64).max(Picos::from_nanos(2_000))
 }
 
 impl Court<'_> {
@@ -160,14 +174,15 @@ impl Court<'_> {
     }
 
     /// How many requests a system gets that is only held beside the answer. On contexts, which slow each other down, each
-    /// turn has to be simulated.
+    /// turn has to be simulated; on cores, those that others wait for.
     fn rival_requests(&self, case: &Case) -> u64 {
-        let quantum = match (case.system.discipline, &case.system.contexts) {
-            (DisciplineConfig::ProcessorSharing(sharing), Some(_)) => sharing.quantum,
-            (DisciplineConfig::Las(las), Some(_)) => las.quantum,
+        let quantum = match case.system.discipline {
+            DisciplineConfig::ProcessorSharing(sharing) => sharing.quantum,
+            DisciplineConfig::Las(las) => las.quantum,
             _ => return RIVAL_REQUESTS,
         };
         let turns = 1 + self.workload.service.mean_ps() as u64 / quantum.0.max(1);
+        let turns = if case.system.contexts.is_some() { turns } else { (turns / 16).max(1) };
         (RIVAL_REQUESTS / turns).max(RIVAL_REQUESTS_MIN)
     }
 

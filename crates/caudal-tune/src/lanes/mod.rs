@@ -377,7 +377,7 @@ fn judge(
         let name = format!("{}, second", question.family.name());
         cases.push(Case { precisely: false, ..Case::of(&machine, &second.layout, &name) });
     }
-    cases.extend(Case::rivals(&machine, question.cores));
+    cases.extend(Case::rivals(&machine, question.cores, &question.workload.service));
     for (entry, case) in cases.iter().enumerate() {
         answer.judged.push(court.judge(case, journal, (chapter, entry))?);
     }
