@@ -61,12 +61,13 @@ struct Part {
 }
 
 /// The lanes of `system` in which servers may idle while tasks wait elsewhere, under requests that come `mean_gap_ps`
-/// apart. Empty where all cores serve all requests, and where it is not known which cores serve what: with thieves,
-/// with cores that come and go, and with several pools that differ.
+/// apart; of cores that come and go, if all are there. Empty where all cores serve all requests, and where it is not known
+/// which cores serve what: with thieves, with fewer cores than the machine has, and with several pools that differ.
 pub fn lane_loads(system: &System, costs: &Costs, service: &Service, mean_gap_ps: f64) -> Vec<LaneLoad> {
-    let shared = system.rebalance != RebalanceConfig::None || system.allocation != AllocationConfig::Static;
+    // Cores that come and go are never more than all.
+    let fewer = system.allocation == AllocationConfig::Static && system.cores_allocated != system.cores;
     let sizes = system.pool_sizes().unwrap_or_default();
-    if shared || system.cores_allocated != system.cores {
+    if system.rebalance != RebalanceConfig::None || fewer {
         return Vec::new();
     }
     let size = sizes.iter().copied().max().unwrap_or(0);

@@ -260,3 +260,21 @@ fn one_lane_is_first_come_first_served() {
         Ok(())
     });
 }
+
+/// The fifth task arrives when others reach a cutoff. If it comes first, it stops one of them there, which so enters the
+/// next lane before an older one, and the second task is later than it would be if nobody were interrupted: a trace that
+/// breaks corollary 1, and why timers come first.
+#[test]
+fn arrivals_before_timers_break_the_first_corollary() {
+    let cutoffs = [300, 1_000].map(Picos::from_nanos);
+    let lanes = SitaConfig::new(&cutoffs, &[1, 1, 1]).expect("sound lanes");
+    let us = |tenths: u64| tenths * 100_000;
+    let tasks = [(0, 50), (37, 50), (37, 50), (47, 50), (54, 4)].map(|(at, size)| (us(at), us(size)));
+    let run = |kind, mutant| Model::new(kind, &lanes, &tasks).mutate(mutant).run().completions;
+    let later = |mutant| {
+        let (sqd, isqd) = (run(Kind::Decoupled, mutant), run(Kind::Interruptible, mutant));
+        (0..tasks.len()).filter(|&task| isqd[task] > sqd[task]).collect::<Vec<_>>()
+    };
+    assert!(later(Mutant::None).is_empty());
+    assert_eq!(later(Mutant::ArrivalsFirst), [1]);
+}

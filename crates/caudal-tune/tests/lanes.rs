@@ -200,7 +200,8 @@ fn lanes_are_tried_under_what_may_come() {
 #[test]
 fn lanes_for_what_may_come_are_fitted_on_one_half_and_judged_on_the_other() {
     let base = question("\"rocksdb-0.5\"", Family::IsqdSita, 8);
-    let drift = Drift { name: "more".to_owned(), load: 0.8, workload: base.workload.clone() };
+    let scans = question("\"rocksdb-10\"", Family::IsqdSita, 8).workload;
+    let drift = Drift { name: "more scans".to_owned(), load: 0.6, workload: scans };
     let asked = LanesQuestion { drifts: vec![drift], ..base };
     let found = answer(&asked);
     let drift = &found.drifts[0];

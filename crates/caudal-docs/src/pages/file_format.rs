@@ -46,8 +46,14 @@ seed = 1
 type Row = (&'static str, &'static str, &'static str, &'static str);
 
 /// Keys of `[workload]`: key, what it holds, default, meaning.
-const WORKLOAD: [Row; 5] = [
+const WORKLOAD: [Row; 6] = [
     ("service", "name, distribution or file", "", "Service times, see below; needed"),
+    (
+        "dag",
+        "table",
+        "",
+        "What of a request can be done in parallel, see below; nothing if it is left out, all of it if it is `{}`",
+    ),
     ("arrivals", "process or file", "\"poisson\"", "When requests arrive, see below"),
     (
         "load",
@@ -90,7 +96,12 @@ const SYSTEM: [Row; 12] = [
         "\"static\"",
         "How many cores are held. `cores` under `static`, `start` under any other policy: those held at the start; default all",
     ),
-    ("parallelism", "policy", "\"serial\"", "What a request that forks does; there is only `serial`"),
+    (
+        "parallelism",
+        "policy",
+        "\"serial\"",
+        "Who may take the tasks of a request that forks; but for `serial` it needs `pools = 1`",
+    ),
     (
         "variant",
         "\"paper\" or \"authors-simulator\"",
@@ -112,6 +123,10 @@ pub(super) fn body() -> String {
     );
     text += "\n#### `file = \"…\"`: measured service times\n\nBy its ending: `.hlog` is an HdrHistogram log (classes are its tags), `.hgrm` its percentile listing,\nanything else CSV: a value a line, or columns such as `class,service_ns`.\n\n";
     text += &keys_table(&schema.definition("FileSpec"));
+    text += "\n### `dag`\n\nWhat of a request can be done in parallel: a fork/join graph, in shares of its work. `{}` is one parallel\nloop, `{ serial = 0.1 }` a tenth of the work before and after one, `{ steps = [{ serial = 0.2 }, { fork = [[{ loop =\n0.3 }], [{ serial = 0.1 }, { loop = 0.4 }]] }] }` a part that one core does, and then two branches beside each other.\n\n";
+    text += &keys_table(&schema.definition("DagSpec"));
+    text += "\n#### `grain`\n\n";
+    text += &keys_table(&schema.definition("Grain"));
     text += "\n### `arrivals`\n";
     let (files, processes): (Vec<Variant>, Vec<Variant>) =
         schema.variants("ArrivalSpec", "process").into_iter().partition(|variant| variant.name.is_empty());

@@ -7,11 +7,12 @@ use crate::markdown::without_code_links;
 use crate::source::SourceFile;
 
 /// The decision points: folder and key of the file, and what they decide.
-pub(super) const POINTS: [(&str, &str); 4] = [
+pub(super) const POINTS: [(&str, &str); 5] = [
     ("dispatch", "A request arrives: which pool gets it, or is it held?"),
     ("discipline", "Which task runs on which worker of a pool, and for how long?"),
     ("rebalance", "A worker is idle, or overloaded: do tasks move between pools?"),
     ("allocation", "Does the application get cores, or give some back?"),
+    ("parallelism", "A request forks inside: who may take its tasks, and when is a new one admitted?"),
 ];
 
 /// Sections that every policy's documentation has, in this order.
@@ -26,7 +27,7 @@ share queues: `pools = 1` is a central queue, `\"per-core\"` one queue a core, `
 cores. Every parameter may be a list; all combinations are then simulated. Where a policy is written by its
 name alone, as in `dispatch = \"random\"`, its parameters have their defaults.
 
-There is a fifth decision point, `parallelism`, with one policy so far: `serial`, a request is one task.
+What of a request can be done in parallel, `workload.dag` says; of a request of which it says nothing, nothing can.
 ";
 
 /// A policy's documentation.

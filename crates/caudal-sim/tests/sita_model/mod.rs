@@ -24,6 +24,8 @@ pub(crate) enum Mutant {
     PreemptOldest,
     /// Of servers that stop at the same time, the first by number acts first.
     TiesByServer,
+    /// Tasks that arrive when others stop come first.
+    ArrivalsFirst,
 }
 
 struct Task {
@@ -106,7 +108,7 @@ impl Model {
                     let completions = self.tasks.iter().map(|task| task.completion).collect();
                     return Ran { completions, strayed: self.strayed };
                 }
-                (Some(at), timer) if timer.is_none_or(|(due, _)| at < due) => {
+                (Some(at), timer) if timer.is_none_or(|(due, _)| self.comes_first(at, due)) => {
                     self.pass(at);
                     self.arrive(next);
                     next += 1;
@@ -118,6 +120,10 @@ impl Model {
                 (Some(_), None) => unreachable!("the guard holds without a timer"),
             }
         }
+    }
+
+    fn comes_first(&self, arrival: u64, due: u64) -> bool {
+        arrival < due || arrival == due && self.mutant == Mutant::ArrivalsFirst
     }
 
     /// The server that stops first of those that stop at `due`.
@@ -196,7 +202,14 @@ impl Model {
             Mutant::RequeueAtTail => self.queues[lane].len(),
             _ => self.place_by_entry(victim, lane),
         };
-        self.queues[lane].insert(place, victim);
+        let task = &self.tasks[victim];
+        let end = self.cutoffs.get(lane).map_or(task.size, |&cutoff| cutoff.min(task.size));
+        if self.mutant == Mutant::ArrivalsFirst && task.served == end {
+            // Its timer goes off as it is stopped.
+            self.end_slice(victim);
+        } else {
+            self.queues[lane].insert(place, victim);
+        }
         self.servers[server] = Some(self.queues[0].remove(0));
     }
 

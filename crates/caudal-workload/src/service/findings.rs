@@ -63,6 +63,11 @@ pub enum Finding {
     Note(String),
 }
 
+/// What a request of `class` is called: those of a file without classes are all of one.
+fn one_of(class: &str) -> &str {
+    if class == "all" { "request" } else { class }
+}
+
 impl std::fmt::Display for Finding {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -76,6 +81,7 @@ impl std::fmt::Display for Finding {
                 scv,
                 scv_without,
             } => {
+                let class = one_of(class);
                 write!(
                     f,
                     "line {line}: a {class} of {} stands alone (the median is {}); it is kept. It alone moves \
@@ -88,7 +94,8 @@ impl std::fmt::Display for Finding {
             }
             Finding::ColdStart { class, line, service_ps, median_ps } => write!(
                 f,
-                "line {line}: the first {class} takes {}, the median is {}: a cold start? It is kept",
+                "line {line}: the first {} takes {}, the median is {}: a cold start? It is kept",
+                one_of(class),
                 crate::show::time(*service_ps as f64),
                 crate::show::time(*median_ps as f64),
             ),
