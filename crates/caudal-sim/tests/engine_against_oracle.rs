@@ -7,9 +7,11 @@ mod oracle;
 use caudal_config::{Costs, Pools};
 use caudal_policy::Picos;
 use caudal_policy::allocation::{AllocationConfig, CaladanConfig, DelayRangeConfig};
-use caudal_policy::discipline::{DisciplineConfig, ProcessorSharingConfig};
+use caudal_policy::discipline::{DisciplineConfig, ProcessorSharingConfig, SitaConfig};
 use caudal_policy::dispatch::{DispatchConfig, PowerOfKConfig};
-use caudal_policy::rebalance::{RebalanceConfig, StealAndShedConfig, WorkSheddingConfig, WorkStealingConfig};
+use caudal_policy::rebalance::{
+    Amount, RebalanceConfig, StealAndShedConfig, WorkSheddingConfig, WorkStealingConfig,
+};
 use caudal_sim::engine::{ClassStats, Event, Length, Outcome, Unwatched, simulate};
 use caudal_stats::Histogram;
 use proptest::prelude::*;
@@ -240,6 +242,27 @@ fn lanes_by_time_served() {
 #[test]
 fn lanes_by_time_served_with_moves_and_changing_cores() {
     check(150, Among { moves: true, allocations: true, ..among(lanes()) }, 300);
+}
+
+/// A server of a higher lane of preemptive SITA idles while a task waits in lane 0, and stealing is free: taken by that server,
+/// which may not run it, the task would be there to be taken again.
+#[test]
+fn who_may_not_steal_is_not_woken_for_it() {
+    let cutoffs = [50, 100, 150].map(Picos::from_nanos);
+    let lanes = SitaConfig::new(&cutoffs, &[1, 1, 1, 1]).expect("sound lanes");
+    let stealing = WorkStealingConfig { amount: Amount::One };
+    for dispatch in [DispatchConfig::PowerOfK(PowerOfKConfig { k: 2 }), DispatchConfig::Random] {
+        let case = Case {
+            pools: Pools::Equal(2),
+            dispatch,
+            rebalance: RebalanceConfig::WorkStealing(stealing),
+            discipline: DisciplineConfig::PreemptiveSita(lanes),
+            gaps: Gaps::Grid(50),
+            seed: 139_416,
+            ..Case::plain(8, 0.5, 300)
+        };
+        agrees(&case).unwrap();
+    }
 }
 
 /// Event keys hold times relative to a base that moves on; services of an hour make it move.

@@ -94,6 +94,8 @@ pub struct Threshold {
 
 /// Two estimates within this part of each other are equal: sums in another order differ by less.
 const ALIKE: f64 = 1e-9;
+/// In place of a pile-up's length of 0.
+const SHORTEST_S: f64 = 1e-30;
 
 /// What depends on the threshold alone.
 #[derive(Clone, Copy, Debug, Default)]
@@ -122,8 +124,8 @@ pub struct Pileup {
     demand: Demand,
     /// Mean work of a request, `w`.
     mean_s: f64,
-    /// Cores that are left for what has piled up: `m - U`.
-    spare: f64,
+    /// One over the cores that are left for what has piled up, `m - U`.
+    per_spare: f64,
     limits_s: Box<[f64]>,
     candidates: Box<[Candidate]>,
     misses: Vec<f64>,
@@ -150,7 +152,7 @@ impl Pileup {
         Ok(Pileup {
             demand,
             mean_s,
-            spare: cores - busy,
+            per_spare: 1.0 / (cores - busy),
             limits_s: bins.iter().map(|bin| bin.most_s).collect(),
             candidates: candidates(bins, demand),
             misses: vec![0.0; bins.len()],
@@ -163,7 +165,7 @@ impl Pileup {
         let others = f64::from(active.max(1) - 1);
         let mut least = f64::INFINITY;
         for (misses, candidate) in self.misses.iter_mut().zip(&self.candidates) {
-            *misses = estimate(&self.demand, (self.mean_s, self.spare), candidate, others).misses;
+            *misses = estimate(&self.demand, (self.mean_s, self.per_spare), candidate, others).misses;
             least = least.min(*misses);
         }
         let bin = if least.is_finite() {
@@ -189,7 +191,7 @@ impl Pileup {
     /// Where nothing keeps up: the threshold under which most requests more leave than come, `m_s / w_e - rps`.
     #[cold]
     fn fastest(&self, others: f64) -> usize {
-        let drain = |of: &Candidate| estimate(&self.demand, (self.mean_s, self.spare), of, others).drain;
+        let drain = |of: &Candidate| estimate(&self.demand, (self.mean_s, self.per_spare), of, others).drain;
         let most = self.candidates.iter().map(drain).fold(f64::NEG_INFINITY, f64::max);
         self.candidates.iter().rposition(|of| drain(of) >= most - self.demand.rps * ALIKE).unwrap_or(0)
     }
@@ -204,22 +206,24 @@ struct Estimate {
 
 /// Beside `others` active requests, `q_t - 1`. Without a branch, so that several thresholds are worked on at a time.
 #[inline(always)]
-fn estimate(demand: &Demand, (mean_s, spare): (f64, f64), of: &Candidate, others: f64) -> Estimate {
+fn estimate(demand: &Demand, (mean_s, per_spare): (f64, f64), of: &Candidate, others: f64) -> Estimate {
     // Length of the pile-up, T.
-    let length_s = ((of.first_s + others * mean_s) / spare).max(of.alone_s);
+    let length_s = ((of.first_s + others * mean_s) * per_spare).max(of.alone_s);
     let large = of.large * (demand.rps * length_s + others) + 1.0;
-    // A pile-up of no length has nothing superfluous.
-    let cores = demand.cores - large * of.superfluous_s / length_s.max(f64::MIN_POSITIVE);
+    // Cores, and what follows from them, times the length: one division in all. A pile-up of no length has nothing superfluous.
+    let length_s = length_s.max(SHORTEST_S);
+    let cores = demand.cores * length_s - large * of.superfluous_s;
     let leave = cores * of.per_essential;
-    let drain = leave - demand.rps;
+    let drain = leave - demand.rps * length_s;
     // What these cores can do before a small request has to begin: it runs on all of them, or as long as its span.
-    let patience_s = (demand.target_s * cores - of.small_s).min((demand.target_s - of.span_s) * cores);
-    let before = (patience_s - of.parallel_s) * of.per_essential;
-    let late = (others - before).max(0.0);
-    let small = late * leave / drain * (1.0 - of.large);
+    let patience_s =
+        (demand.target_s * cores - of.small_s * length_s).min((demand.target_s - of.span_s) * cores);
+    let before = (patience_s - of.parallel_s * length_s) * of.per_essential;
+    let late = (others * length_s - before).max(0.0);
+    let small = late * leave / (drain * length_s) * (1.0 - of.large);
     // A rate that is 0 but for rounding is 0.
-    let ends = (cores > 0.0) & (drain > demand.rps * ALIKE);
-    Estimate { misses: if ends { large + small } else { f64::INFINITY }, drain }
+    let ends = (cores > 0.0) & (drain > demand.rps * length_s * ALIKE);
+    Estimate { misses: if ends { large + small } else { f64::INFINITY }, drain: drain / length_s }
 }
 
 fn are_sound(bins: &[Bin]) -> bool {
