@@ -108,7 +108,7 @@ pub(super) fn thresholds_wrong(system: &System) -> bool {
     else {
         return false;
     };
-    let one = (config.target > Picos::ZERO) != !config.thresholds.is_empty();
+    let one = (config.target > Picos::ZERO) == config.thresholds.is_empty();
     let rising = config.thresholds.windows(2).all(|pair| pair[0].0 < pair[1].0);
     let numbers = config.thresholds.iter().all(|pair| (1..=ACTIVE_MAX).contains(&pair.0));
     let times = config.target <= TIME_MAX && config.age <= TIME_MAX;

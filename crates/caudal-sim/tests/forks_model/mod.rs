@@ -170,9 +170,9 @@ impl<'a> Model<'a> {
         }
         let deque = &mut self.workers[worker].deque;
         if *steal_end {
-            deque.push_front((request, None, 0, 0))
+            deque.push_front((request, None, 0, 0));
         } else {
-            deque.push_back((request, None, 0, 0))
+            deque.push_back((request, None, 0, 0));
         }
     }
 
@@ -247,12 +247,11 @@ impl<'a> Model<'a> {
         running.sort_unstable();
         running.dedup();
         for request in running {
+            let as_of_ps = self.now_ps.saturating_sub(*age_ps);
             let on_it = self.workers.iter().filter(|worker| worker.request == Some(request));
-            let added =
-                |worker: &Worker| (self.now_ps as i128 - *age_ps as i128).max(0) - worker.since_ps as i128;
-            let seen: i128 = on_it.map(|worker| added(worker).max(0)).sum();
+            let seen: u64 = on_it.map(|worker| as_of_ps.saturating_sub(worker.since_ps)).sum();
             let entry = &mut self.requests[request];
-            if !entry.marked && entry.processed_ps as i128 + seen > i128::from(limit_ps) {
+            if !entry.marked && entry.processed_ps + seen > limit_ps {
                 entry.marked = true;
                 self.found.marked += 1;
             }
