@@ -4,8 +4,10 @@
 //!
 //! Source: Li et al., PPoPP 2016, section 4.1.
 
+use caudal_config::{System, find_preset, write_policy};
 use caudal_policy::Picos;
 use caudal_policy::parallelism::thresholds::{Bin, Demand, DemandFault, Knowledge, Pileup, Threshold};
+use caudal_policy::parallelism::{ParallelismConfig, TailControlConfig};
 pub use caudal_sim::thresholds::Binning;
 use caudal_sim::thresholds::bins;
 use caudal_workload::Service;
@@ -106,6 +108,26 @@ impl ThresholdAnswer {
     /// Does no number of active requests have a higher threshold than a smaller one?
     pub fn is_monotone(&self) -> bool {
         self.rows.windows(2).all(|pair| pair[1].threshold_ns <= pair[0].threshold_ns)
+    }
+
+    /// A file of the system that follows the table, for `caudal sim` and the runtime.
+    pub fn policy_toml(&self, question: &ThresholdQuestion<'_>) -> String {
+        let threshold = |row: &Row| (row.active, Picos((row.threshold_ns * 1e3).round() as u64));
+        let config =
+            TailControlConfig { thresholds: self.changes().map(threshold).collect(), ..Default::default() };
+        let (preset, parallelism) = match question.knowledge {
+            Knowledge::Processed => ("tail-control", ParallelismConfig::TailControl(config)),
+            Knowledge::Clairvoyant => ("tc-clairvoyant", ParallelismConfig::Clairvoyant(config)),
+        };
+        let preset = find_preset(preset).expect("a preset of this name");
+        let system = System { parallelism, ..preset.system(question.cores) };
+        let header = format!(
+            "Made by `caudal threshold` for {} requests/s of {} on average and a target of {}.",
+            digits(question.rate_per_s),
+            time(question.service.mean_ps() / 1e3),
+            question.target
+        );
+        write_policy(&system, &preset.costs(), &header)
     }
 
     /// The table as CSV: `active,threshold_ns`.

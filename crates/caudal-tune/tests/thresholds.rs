@@ -1,6 +1,7 @@
 //! Tables of tail-control for services.
 
 use caudal_policy::Picos;
+use caudal_policy::parallelism::ParallelismConfig;
 use caudal_policy::parallelism::thresholds::Knowledge;
 use caudal_tune::TuneError;
 use caudal_tune::thresholds::{Binning, ThresholdAnswer, ThresholdQuestion, thresholds};
@@ -37,6 +38,41 @@ fn table(question: &ThresholdQuestion<'_>) -> ThresholdAnswer {
 }
 
 /// Figure 4: with more active requests, the threshold falls; with a longer target, it is nowhere lower.
+/// What is written is read again, and is the table.
+#[test]
+fn the_table_is_a_policy() {
+    let text = "[workload]\nservice = \"log-normal-10ms\"\n[system]\ncores = 1";
+    let workload =
+        caudal_config::File::parse(text, "test.toml").expect("a file").workload.expect("a workload");
+    for knowledge in [Knowledge::Processed, Knowledge::Clairvoyant] {
+        let question = ThresholdQuestion {
+            service: &workload.service,
+            target: Picos::from_micros(25_000),
+            rate_per_s: 1_200.0,
+            cores: 16,
+            binning: Binning::Log(1_000),
+            most_active: 200,
+            serial: 0.0,
+            knowledge,
+        };
+        let found = thresholds(&question).expect("a table");
+        let policy = found.policy_toml(&question);
+        let file = format!("[workload]\nservice = \"log-normal-10ms\"\ndag = {{}}\nload = 0.5\n{policy}");
+        let read = caudal_config::File::parse(&file, "policy.toml").expect("what is written can be read");
+        let points = read.points().expect("a point");
+        let parallelism = points[0].system.parallelism.clone();
+        let (ParallelismConfig::TailControl(config) | ParallelismConfig::Clairvoyant(config)) = parallelism
+        else {
+            panic!("{policy}")
+        };
+        let table = config.table().expect("thresholds");
+        for row in &found.rows {
+            assert_eq!(table.at(row.active).0, (row.threshold_ns * 1e3).round() as u64, "{}", row.active);
+        }
+        assert_eq!(table.at(10_000), table.at(200));
+    }
+}
+
 #[test]
 fn thresholds_fall_with_the_load_and_rise_with_the_target() {
     let service = log_normal();

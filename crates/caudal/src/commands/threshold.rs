@@ -56,12 +56,15 @@ pub(crate) struct ThresholdArgs {
     /// Requests are known to be large when they arrive: a line to compare with
     #[arg(long)]
     clairvoyant: bool,
-    /// Keep the table (thresholds.csv), its numbers (threshold.json) and a report in this directory
+    /// Keep the table (thresholds.csv), its system (policy.toml), its numbers (threshold.json) and a report in this directory
     #[arg(long, default_value = "caudal-threshold", value_name = "DIR")]
     out: PathBuf,
     /// Write the table here as well: active,threshold_ns
     #[arg(long, value_name = "FILE")]
     table: Option<PathBuf>,
+    /// Write a file of the system that follows the table here as well
+    #[arg(long, value_name = "FILE")]
+    policy: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: &ThresholdArgs, global: &Global) -> miette::Result<ExitCode> {
@@ -70,7 +73,9 @@ pub(crate) fn run(args: &ThresholdArgs, global: &Global) -> miette::Result<ExitC
     for finding in workload.service.findings() {
         errln!("note: {finding}");
     }
-    args.table.as_deref().map_or(Ok(()), writable)?;
+    for path in args.table.iter().chain(&args.policy) {
+        writable(path)?;
+    }
     let question = ThresholdQuestion {
         service: &workload.service,
         target: args.target,
@@ -93,7 +98,7 @@ pub(crate) fn run(args: &ThresholdArgs, global: &Global) -> miette::Result<ExitC
     } else {
         print(args, &found);
     }
-    args.write(&found)?;
+    args.write(&question, &found)?;
     errln!("wrote {}", args.out.join("report.html").display());
     Ok(ExitCode::SUCCESS)
 }
@@ -152,14 +157,19 @@ fn sentences(args: &ThresholdArgs, found: &ThresholdAnswer) -> Vec<String> {
 }
 
 impl ThresholdArgs {
-    fn write(&self, found: &ThresholdAnswer) -> miette::Result<()> {
+    fn write(&self, question: &ThresholdQuestion<'_>, found: &ThresholdAnswer) -> miette::Result<()> {
         make_dir(&self.out)?;
         let csv = found.csv();
         write_whole(&self.out.join("thresholds.csv"), &csv)?;
         let json = serde_json::to_string_pretty(found).into_diagnostic()?;
         write_whole(&self.out.join("threshold.json"), &(json + "\n"))?;
         write_whole(&self.out.join("report.html"), &report(self, found).to_html())?;
-        self.table.as_deref().map_or(Ok(()), |path: &Path| write_whole(path, &csv))
+        let policy = found.policy_toml(question);
+        write_whole(&self.out.join("policy.toml"), &policy)?;
+        for (path, text) in [(&self.table, &csv), (&self.policy, &policy)] {
+            path.as_deref().map_or(Ok(()), |path: &Path| write_whole(path, text))?;
+        }
+        Ok(())
     }
 }
 

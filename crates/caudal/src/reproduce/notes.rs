@@ -7,8 +7,8 @@ const MORE_8C: &str = "ISQD-SITA improves the tail over M/G/k by more with 8 ser
 
 /// What was found for several of Q-Zilla's.
 const OF_LIGHT_TAILS: &str = "\
-    where requests are much alike (`stemming`, `routing`), the best lanes are one queue, and the rare request that takes a \
-    hundred times as long is what sharing the processor is best at.";
+    where requests are much alike (`stemming`, `routing`), lanes gain nothing or a few percent, and the rare request that \
+    takes a hundred times as long is what sharing the processor is best at.";
 const OF_KNOWN_SIZES: &str = "\
     SRPT knows the sizes. With 10 % of scans, the p99 is a scan that waits behind another scan, which lanes by time served \
     leave in order, while SRPT takes the one with least left. For `block-cache` it is the other way round than in the paper: \
