@@ -7,8 +7,16 @@ use crate::tree::{Node, Value, join};
 pub const POINTS_MAX: usize = 10_000;
 
 /// Keys whose value is a list by nature, or can not vary.
-const NEVER_SWEPT: [&str; 7] =
-    ["pools", "name", "cutoffs", "reservations", "throughput", "adaptation", "break_even_per_s"];
+const NEVER_SWEPT: [&str; 8] = [
+    "pools",
+    "name",
+    "cutoffs",
+    "reservations",
+    "throughput",
+    "adaptation",
+    "break_even_per_s",
+    "thresholds",
+];
 
 /// A swept key.
 #[derive(Clone, Debug)]
