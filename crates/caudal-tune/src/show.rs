@@ -1,5 +1,6 @@
 //! Numbers as sentences say them.
 
+use caudal_config::Limit;
 use caudal_stats::Estimate;
 
 use crate::judge::Aim;
@@ -46,9 +47,13 @@ pub(crate) fn statistic(aim: &Aim) -> String {
     aim.target.to_string().split(" <").next().unwrap_or_default().to_owned()
 }
 
-/// A statistic of an aim: `43.1 us`, or a slowdown.
+/// A statistic of an aim: `43.1 us`, a slowdown, or a share of the requests.
 pub(crate) fn value(aim: &Aim, value: f64) -> String {
-    if aim.quantity.slowdown { digits(value) } else { time(value) }
+    match aim.target.limit {
+        Limit::Latency(_) => time(value),
+        Limit::Slowdown(_) => digits(value),
+        Limit::Share(_) => percent(value),
+    }
 }
 
 /// `43.1 us (41.0 us to 46.2 us)`.

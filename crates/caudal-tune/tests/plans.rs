@@ -521,6 +521,53 @@ fn lanes_are_looked_for_where_the_published_ones_are_those_of_other_services() {
     assert!(why.contains("What long requests pay: the p99.9 of all latencies is "), "{why}");
 }
 
+/// Of requests that fork, those of 10 ms can be done in 2 ms on 8 cores; one after the other, some take longer than 25 ms alone.
+#[test]
+fn a_miss_ratio_is_a_target() {
+    let systems = ["steal-first", "tail-control", "single-queue"].map(str::to_owned).to_vec();
+    let plan = planned(&Question { systems, ..question_of_forks("miss 25ms < 2%") }, 2);
+    let winner = plan.winner.as_ref().expect("a winner");
+    assert!(["steal-first", "tail-control"].contains(&&*winner.system), "{}", plan.headline);
+    assert!(
+        plan.headline.contains("there miss 25ms is ") && plan.headline.contains(" %"),
+        "{}",
+        plan.headline
+    );
+    let line = |name: &str| plan.systems.iter().find(|line| line.system == name).expect("its line");
+    // 7 % of the requests have more work than 25 ms.
+    assert!(line("single-queue").reach.pass.is_none(), "{:?}", line("single-queue"));
+    let result = &line(&winner.system).targets[0];
+    assert!(result.limit == 0.02 && result.estimate.estimate < 0.02, "{result:?}");
+    let at = line(&winner.system).reach.pass.expect("a pass");
+    let row = plan.rows.iter().find(|row| row.system == winner.system && row.load == at).expect("its row");
+    assert_eq!(row.misses[0].late_ns, 25e6);
+    assert_eq!(row.misses[0].ratio.estimate, result.estimate.estimate);
+    // Thresholds are those for the target.
+    let tail_control = planned(
+        &Question { systems: vec!["tail-control".to_owned()], ..question_of_forks("miss 25ms < 2%") },
+        2,
+    );
+    let policy = tail_control.winner.expect("a winner").policy_toml;
+    assert!(policy.contains("target = \"25ms\""), "{policy}");
+}
+
+fn question_of_forks(target: &str) -> Question {
+    let text = "[workload]\nservice = \"log-normal-10ms\"\ndag = {}\n[system]\ncores = 1";
+    let workload = File::parse(text, "test.toml").expect("a file").workload.expect("there is one");
+    Question { workload, budget: Budget { requests: 16_000_000 }, ..question("exp-1us", target, &[]) }
+}
+
+#[test]
+fn what_can_not_be_met_by_any_core_is_unreachable() {
+    let serial = Question {
+        workload: workload("log-normal-10ms"),
+        ..question("exp-1us", "miss 25ms < 2%", &["steal-first"])
+    };
+    let host = Host { threads: 1, stop: &AtomicBool::new(false), progress: &|_| {} };
+    let error = plan(&serial, &host).expect_err("refused").to_string();
+    assert!(error.contains("of the requests take longer than 25ms even alone"), "{error}");
+}
+
 #[test]
 fn what_long_requests_pay_for_lanes_is_said_beside_what_they_pay_without() {
     let plan = planned(&question("extreme-bimodal", "short p99.9 < 2us", &["isqd-sita", "work-stealing"]), 2);
