@@ -30,11 +30,12 @@ fn literally(bins: &[Bin], demand: &Demand, l: f64, q_t: f64) -> (f64, f64) {
     let miss_l = p_l * (rps * t + q_t - 1.0) + 1.0;
     let m_s = if w_f > 0.0 { m - miss_l * w_f / t } else { m };
     let drain = m_s / w_e - rps;
-    if m_s <= 0.0 || drain <= rps * ALIKE {
+    if m_s <= 0.0 || drain <= m / w_e * ALIKE {
         return (f64::INFINITY, drain);
     }
     let run = f64::max(w_s / m_s, span_s);
-    let x = ((target - run) * m_s - first) / w_e;
+    // The longest that is done in parallel before it has all of l, whether anybody knew or not.
+    let x = ((target - run) * m_s - l) / w_e;
     let y_1 = f64::max(q_t - 1.0 - x, 0.0);
     let y_2 = y_1 / drain * rps;
     ((y_1 + y_2) * (1.0 - p_l) + miss_l, drain)
@@ -134,6 +135,15 @@ fn who_knows_beforehand_does_nothing_of_a_large_request_in_parallel() {
     // l = 1: w_f = 11, w_e = 0.9. T = max(11 / 2, 11) = 11, miss_l = 2.1, m_s = 4 - 23.1 / 11 = 1.9.
     let alone = pileup.misses(1).to_vec();
     assert!((alone[0] - 2.1).abs() < 1e-12, "{alone:?}");
+}
+
+/// Giving up nobody is not free: the largest request takes all cores. So the table falls with the active requests, as that of
+/// who does not know beforehand, and gives up more of them: nothing of them has been done in parallel.
+#[test]
+fn who_knows_beforehand_gives_up_large_requests_too() {
+    let (bins, demand) = two_sizes(Knowledge::Clairvoyant);
+    let table = Pileup::new(&bins, demand).expect("no overload").table(40);
+    assert!(table.iter().any(|of| of.bin == 0), "{table:?}");
 }
 
 #[test]

@@ -24,7 +24,9 @@
 //! | `x` | requests that a small one can have before it and still meet the target |
 //!
 //! Where the paper leaves something open: bins carry their own mean for all sums, and their maximum as a candidate (the
-//! maximum for both, as the paper writes, overstates the work); of thresholds that are equally good the largest is taken;
+//! maximum for both, as the paper writes, overstates the work); where large requests are known beforehand, what a small one
+//! waits for is still `l`, the most that any request that is not given up has: without it, giving up nobody would cost
+//! nothing; of thresholds that are equally good the largest is taken;
 //! where each threshold ends in overload (both footnotes), the one that drains fastest.
 
 use alloc::boxed::Box;
@@ -108,8 +110,9 @@ struct Candidate {
     first_s: f64,
     /// The least time in which the first large request is done: `l / m + w_f`.
     alone_s: f64,
-    /// Work of a large request that is done in parallel: `l`, or none of it.
-    parallel_s: f64,
+    /// The most work that is done in parallel before a small request: `l`, of the first large one before it is found to be, or
+    /// of the largest that is not given up.
+    ahead_s: f64,
     /// One over the essential work of a request, `1 / w_e`.
     per_essential: f64,
     /// The longest chain of a small request's work.
@@ -218,11 +221,11 @@ fn estimate(demand: &Demand, (mean_s, per_spare): (f64, f64), of: &Candidate, ot
     // What these cores can do before a small request has to begin: it runs on all of them, or as long as its span.
     let patience_s =
         (demand.target_s * cores - of.small_s * length_s).min((demand.target_s - of.span_s) * cores);
-    let before = (patience_s - of.parallel_s * length_s) * of.per_essential;
+    let before = (patience_s - of.ahead_s * length_s) * of.per_essential;
     let late = (others * length_s - before).max(0.0);
     let small = late * leave / (drain * length_s) * (1.0 - of.large);
-    // A rate that is 0 but for rounding is 0.
-    let ends = (cores > 0.0) & (drain > demand.rps * length_s * ALIKE);
+    // A rate that is 0 but for rounding is 0: of what all cores can do, which it is a difference of.
+    let ends = (cores > 0.0) & (drain > demand.cores * length_s * of.per_essential * ALIKE);
     Estimate { misses: if ends { large + small } else { f64::INFINITY }, drain: drain / length_s }
 }
 
@@ -265,7 +268,7 @@ fn candidates(bins: &[Bin], demand: Demand) -> Box<[Candidate]> {
         of.per_essential = 1.0 / essential_s;
         of.first_s = of.superfluous_s + parallel_s;
         of.alone_s = parallel_s / demand.cores + of.superfluous_s;
-        of.parallel_s = parallel_s;
+        of.ahead_s = bin.most_s;
     }
     made
 }
