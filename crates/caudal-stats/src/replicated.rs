@@ -248,9 +248,10 @@ impl Replicated {
         let count = self.pooled.count() as f64;
         let share = self.parts.iter().map(above).sum::<f64>() / count;
         if share == 0.0 {
-            let smaller = self.pooled.percentile(100.0 * (1.0 - FEW / count).max(0.0));
-            let high =
-                if index_of(smaller) < index { self.miss_ratio(smaller - 1, confidence).high } else { 1.0 };
+            let tenth = index_of(self.pooled.percentile(100.0 * (1.0 - FEW / count).max(0.0)));
+            // All of its bucket is above what lies before that.
+            let before = bounds_of(tenth).0.checked_sub(1).filter(|_| tenth <= index);
+            let high = before.map_or(1.0, |before| self.miss_ratio(before, confidence).high);
             return Estimate { estimate: 0.0, low: 0.0, high };
         }
         let found = Estimate::positive(share, self.factor(confidence) * self.ratio_error(share, above));
@@ -337,6 +338,35 @@ mod tests {
         let half = 4.302_653 * 30.0 / 3f64.sqrt() / 130.0;
         assert!((mean.low / 130.0 - (-half).exp()).abs() < 1e-5, "{mean:?}");
         assert!((mean.high / 130.0 - half.exp()).abs() < 1e-5, "{mean:?}");
+    }
+
+    #[test]
+    fn miss_ratios_are_shares_with_an_interval() {
+        // 21, 19 and 20 of 100 are above 100: a share of 0.2, whose replications are 0.01 apart.
+        let one = |late: usize| [vec![50; 100 - late], vec![200; late]].concat();
+        let metric = replicated(&[one(21), one(19), one(20)]);
+        let found = metric.miss_ratio(100, 0.95);
+        assert!((found.estimate - 0.2).abs() < 1e-12, "{found:?}");
+        let half = 4.302_653 * 0.01 / 3f64.sqrt() / 0.2;
+        assert!((found.low / 0.2 - (-half).exp()).abs() < 1e-5, "{found:?}");
+        assert!((found.high / 0.2 - half.exp()).abs() < 1e-5, "{found:?}");
+        assert_eq!(metric.miss_ratio(10, 0.95).estimate, 1.0);
+        // Nothing is above 300: no more than are above 50, as the tenth greatest of all lies there.
+        let none = metric.miss_ratio(300, 0.95);
+        assert!(none.estimate == 0.0 && none.low == 0.0 && none.high > 0.0, "{none:?}");
+        assert!(Replicated::new().miss_ratio(1, 0.95).is_missing());
+    }
+
+    #[test]
+    fn what_was_never_seen_is_no_more_than_the_tenth_greatest() {
+        let one: Vec<u64> = (1..=1_000).map(|value| value * 1_000).collect();
+        let metric = replicated(&[one.clone(), one.clone(), one]);
+        let found = metric.miss_ratio(2_000_000, 0.95);
+        // Ten of 3,000, and what shares a bucket with the tenth.
+        assert!((0.003..0.01).contains(&found.high) && found.estimate == 0.0, "{found:?}");
+        // Ten that are all alike count, too.
+        let alike = replicated(&[vec![70_000; 500], vec![70_000; 500]]);
+        assert_eq!(alike.miss_ratio(100_000, 0.95).high, 1.0);
     }
 
     /// Values of 20 replications, by their quantile function, with a share below each that differs a little.

@@ -79,7 +79,8 @@ pub(crate) fn estimate(estimate: &Estimate, show: impl Fn(f64) -> String) -> Str
     }
     let half = 100.0 * estimate.relative_half_width();
     let error = match half {
-        half if !half.is_finite() => "±?".to_owned(),
+        // Ten times as much or nothing at all: nobody knows.
+        half if !half.is_finite() || half >= 1_000.0 => "±?".to_owned(),
         half if half < 0.05 => String::new(),
         half if half < 9.95 => format!("±{half:.1}%"),
         half => format!("±{half:.0}%"),

@@ -246,7 +246,10 @@ pub(super) fn write_report(dir: &Path, report: Report, rows: &str) -> miette::Re
 fn asked(question: &Question) -> miette::Result<Vec<(String, Value)>> {
     let Question { workload, machine, goal, budget, quick, .. } = question;
     let measure = serde_json::to_value(&question.measure).into_diagnostic()?;
-    let specs = json!([workload.service_spec, workload.arrival_spec, question.workload_name, measure]);
+    let mut specs = json!([workload.service_spec, workload.arrival_spec, question.workload_name, measure]);
+    if let (Some(dag), Some(specs)) = (&workload.dag_spec, specs.as_array_mut()) {
+        specs.push(json!(dag));
+    }
     let targets: Vec<String> = question.targets.iter().map(ToString::to_string).collect();
     let mut asked: Vec<(String, Value)> = vec![
         ("the workload".to_owned(), digest(specs.to_string().as_bytes()).into()),
