@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use caudal_workload::{ArrivalSpec, Arrivals, Dag, DagSpec, Service, ServiceSpec, WorkloadError};
+use caudal_workload::{ArrivalSpec, Arrivals, Dag, DagSpec, Graphs, Service, ServiceSpec, WorkloadError};
 
 use crate::Rate;
 use crate::de::{key_place, read, unknown_key};
@@ -37,7 +37,7 @@ impl Workload {
     /// The same arrivals with other service times.
     #[must_use]
     pub fn with_service(&self, service: Service) -> Workload {
-        let dag = Dag::clone(self.service.dag());
+        let dag = Graphs::clone(self.service.dag());
         Workload { service: service.with_dag(dag), ..self.clone() }
     }
 }

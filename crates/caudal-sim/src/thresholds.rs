@@ -34,7 +34,8 @@ impl Default for Binning {
 /// Rows of a table that nobody asked for a size of.
 pub const ROWS: u32 = 400;
 
-/// The work of `service` in bins that hold any request; `serial` is the share of it that one core does alone.
+/// The work of `service` in bins that hold any request; `serial` is the share of it that one core does alone, if its graphs
+/// were not recorded: of those, each bin has the mean span.
 pub fn bins(service: &Service, binning: Binning, serial: f64) -> Vec<Bin> {
     let (count, paper) = match binning {
         Binning::Log(count) => (count, false),
@@ -68,11 +69,12 @@ pub fn bins(service: &Service, binning: Binning, serial: f64) -> Vec<Bin> {
         let most_ps = service.quantile(service.cdf(end_ps)).clamp(from_ps + 1, end_ps) as f64;
         let mean_ps = ((before.1 - beyond.1) / share).clamp(from_ps as f64, most_ps);
         let mean_ps = if paper { most_ps } else { mean_ps.max(1.0) };
+        let recorded = service.dag().recorded().map(|recorded| recorded.mean_span_ps(from_ps, end_ps));
         bins.push(Bin {
             share: share / held,
             mean_s: mean_ps / 1e12,
             most_s: most_ps / 1e12,
-            span_s: serial * mean_ps / 1e12,
+            span_s: recorded.unwrap_or(serial * mean_ps) / 1e12,
         });
         (before, from_ps) = (beyond, end_ps);
     }

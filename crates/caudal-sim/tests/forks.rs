@@ -9,12 +9,12 @@ use caudal_policy::parallelism::{
     DefaultTbbConfig, DequeEnd, ParallelismConfig, Serial, TailControl, TailControlConfig, ThresholdTable,
 };
 use caudal_sim::engine::{Event, Length, Observer, Outcome, Unwatched, simulate, simulate_forks};
-use caudal_workload::{Dag, DagSpec, Grain, StepSpec};
+use caudal_workload::{DagSpec, Grain, StepSpec};
 use proptest::prelude::*;
 use proptest::sample::select;
 
 use common::{Case, Gaps, Ready, Sizes, recorded};
-use forks_model::{Found, Model, Rules};
+use forks_model::{Found, Model, Rules, Sample, Shapes, Task};
 
 fn ns(ns: u64) -> Picos {
     Picos::from_nanos(ns)
@@ -44,11 +44,11 @@ fn config(rules: &Rules) -> ParallelismConfig {
     }
 }
 
-/// `case` with requests like `dag` under `parallelism`.
-fn ready(case: &Case, dag: &Dag, parallelism: ParallelismConfig) -> Ready {
+/// `case` with requests like `shapes` under `parallelism`.
+fn ready(case: &Case, shapes: &Shapes, parallelism: ParallelismConfig) -> Ready {
     let ready = case.ready();
     let system = System { parallelism, ..System::single_queue(case.cores) };
-    Ready { system, service: ready.service.with_dag(dag.clone()), ..ready }
+    Ready { system, service: shapes.service(ready.service), ..ready }
 }
 
 struct Watch<'a>(&'a mut Vec<(u64, Event)>);
@@ -70,10 +70,10 @@ fn watch(ready: &Ready, rules: &Rules) -> (Outcome, Vec<(u64, Event)>) {
     (outcome, log)
 }
 
-/// Arrivals and work of all requests that came.
-fn requests(events: &[(u64, Event)]) -> Vec<(u64, u64)> {
+/// Arrivals, work and classes of all requests that came.
+fn requests(events: &[(u64, Event)]) -> Vec<(u64, u64, u8)> {
     let arrived = |&(at_ps, event): &(u64, Event)| match event {
-        Event::Arrived { service_ps, .. } => Some((at_ps, service_ps)),
+        Event::Arrived { service_ps, class, .. } => Some((at_ps, service_ps, class)),
         _ => None,
     };
     events.iter().filter_map(arrived).collect()
@@ -90,31 +90,62 @@ fn completions(events: &[(u64, Event)]) -> Vec<(usize, u64)> {
     done
 }
 
-fn loops(per_core: u32) -> Dag {
+fn same(spec: &DagSpec) -> Shapes {
+    Shapes::Same(spec.compile().expect("a sound graph"))
+}
+
+fn loops(per_core: u32) -> Shapes {
     let grain = Grain { least: ns(100), per_core };
-    DagSpec { grain, ..DagSpec::default() }.compile().expect("a sound graph")
+    same(&DagSpec { grain, ..DagSpec::default() })
 }
 
-fn serial() -> Dag {
-    DagSpec { serial: 1.0, segments: 1, ..DagSpec::default() }.compile().expect("a sound graph")
+fn serial() -> Shapes {
+    same(&DagSpec { serial: 1.0, segments: 1, ..DagSpec::default() })
 }
 
-fn dags() -> impl Strategy<Value = Dag> {
+fn shapes() -> impl Strategy<Value = Shapes> {
     let steps = prop::collection::vec(step(), 1..4);
     let of = |steps: Vec<StepSpec>, per_core| {
         let grain = Grain { least: ns(100), per_core };
         let spec = DagSpec { steps, grain, ..DagSpec::default() };
-        spec.compile().unwrap_or_default()
+        Shapes::Same(spec.compile().unwrap_or_default())
     };
     prop_oneof![
-        (1_u32..=4).prop_map(loops),
-        Just(serial()),
-        (0.01..0.9, 1_u32..=4, 1_u32..=3).prop_map(|(serial, segments, per_core)| {
+        1 => (1_u32..=4).prop_map(loops),
+        1 => Just(serial()),
+        1 => (0.01..0.9, 1_u32..=4, 1_u32..=3).prop_map(|(serial, segments, per_core)| {
             let grain = Grain { least: ns(100), per_core };
-            DagSpec { serial, segments, grain, ..DagSpec::default() }.compile().expect("a sound graph")
+            same(&DagSpec { serial, segments, grain, ..DagSpec::default() })
         }),
-        (steps, 1_u32..=3).prop_map(move |(steps, per_core)| of(steps, per_core)),
+        1 => (steps, 1_u32..=3).prop_map(move |(steps, per_core)| of(steps, per_core)),
+        3 => prop::collection::vec(sample(), 1..8).prop_map(recorded_shapes),
     ]
+}
+
+/// Requests that often have as much work as others.
+fn sample() -> impl Strategy<Value = Sample> {
+    let task = (select(vec![0_u64, 100, 250, 400, 1_000]), select(vec![1_u32, 1, 2, 5]), any::<u8>());
+    (0_u8..3, prop::collection::vec(task, 1..8)).prop_map(|(class, tasks)| {
+        let task = |(at, (work_ns, leaves, before)): (usize, (u64, u32, u8))| Task {
+            // Some work there is.
+            work_ns: if at == 0 { work_ns.max(300) } else { work_ns },
+            leaves,
+            before: (0..at).filter(|earlier| before >> earlier & 1 == 1).collect(),
+        };
+        Sample { class, tasks: tasks.into_iter().enumerate().map(task).collect() }
+    })
+}
+
+/// Numbers the classes as they come.
+fn recorded_shapes(mut samples: Vec<Sample>) -> Shapes {
+    let mut seen = Vec::new();
+    for sample in &mut samples {
+        if !seen.contains(&sample.class) {
+            seen.push(sample.class);
+        }
+        sample.class = seen.iter().position(|class| *class == sample.class).expect("it was seen") as u8;
+    }
+    Shapes::Recorded(samples)
 }
 
 fn step() -> impl Strategy<Value = StepSpec> {
@@ -158,19 +189,19 @@ fn cases() -> impl Strategy<Value = Case> {
     )
 }
 
-fn modelled(ready: &Ready, rules: &Rules, requests: &[(u64, u64)]) -> Found {
+fn modelled(ready: &Ready, shapes: &Shapes, rules: &Rules, requests: &[(u64, u64, u8)]) -> Found {
     let cores = ready.system.cores as usize;
-    Model::run((rules, ready.service.dag(), &ready.costs), cores, ready.seed, requests)
+    Model::run((rules, shapes, &ready.costs), cores, ready.seed, requests)
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_engine_is_the_model(case in cases(), dag in dags(), rules in rules()) {
-        let ready = ready(&case, &dag, config(&rules));
+    fn the_engine_is_the_model(case in cases(), shapes in shapes(), rules in rules()) {
+        let ready = ready(&case, &shapes, config(&rules));
         let (_, events) = watch(&ready, &rules);
-        let found = modelled(&ready, &rules, &requests(&events));
+        let found = modelled(&ready, &shapes, &rules, &requests(&events));
         let done = completions(&events);
         prop_assert!(!done.is_empty());
         for &(number, at_ps) in &done {
@@ -202,9 +233,9 @@ proptest! {
     }
 
     #[test]
-    fn an_infinite_threshold_is_steal_first(case in cases(), dag in dags()) {
+    fn an_infinite_threshold_is_steal_first(case in cases(), shapes in shapes()) {
         let case = Case { costs: Costs { look: Picos::ZERO, ..case.costs }, ..case };
-        let steal_first = ready(&case, &dag, ParallelismConfig::StealFirst);
+        let steal_first = ready(&case, &shapes, ParallelismConfig::StealFirst);
         let (_, events) = steal_first.watch(false);
         let mut log = Vec::new();
         let never = TailControl::new(ThresholdTable::never(), Picos::ZERO);
@@ -214,8 +245,8 @@ proptest! {
 
     /// What is watched and what is not are compiled apart.
     #[test]
-    fn watching_changes_nothing(case in cases(), dag in dags(), rules in rules()) {
-        let ready = ready(&case, &dag, config(&rules));
+    fn watching_changes_nothing(case in cases(), shapes in shapes(), rules in rules()) {
+        let ready = ready(&case, &shapes, config(&rules));
         let (watched, _) = ready.watch(false);
         let unwatched = simulate(&ready.run(false), Unwatched);
         let books = |outcome: &Outcome| format!("{:?} {:?} {}", outcome.classes, outcome.account, outcome.end_ps);
@@ -224,10 +255,16 @@ proptest! {
 }
 
 /// Requests of one class that arrive at `arrivals_ns` and need `work_ns` each; one more comes when they are long gone.
-fn scene(cores: u32, arrivals_ns: &[u64], work_ns: u64, dag: &Dag, (costs, seed): (Costs, u64)) -> Ready {
+fn scene(
+    cores: u32,
+    arrivals_ns: &[u64],
+    work_ns: u64,
+    shapes: &Shapes,
+    (costs, seed): (Costs, u64),
+) -> Ready {
     let count = arrivals_ns.len() as u64;
     let case = Case { sizes: Sizes::Constant(work_ns), costs, seed, ..Case::plain(cores, 0.5, count) };
-    let ready = ready(&case, dag, ParallelismConfig::StealFirst);
+    let ready = ready(&case, shapes, ParallelismConfig::StealFirst);
     let end_ns = arrivals_ns.last().map_or(0, |last| last + 1_000_000_000);
     let arrivals = recorded(&[arrivals_ns, &[end_ns]].concat());
     Ready { arrivals, length: Length { warm_up: 0, measured: count }, ..ready }
@@ -247,22 +284,34 @@ fn one_request_alone_takes_no_less_than_its_work_over_the_cores_and_its_span() {
         ..DagSpec::default()
     };
     let tenth = DagSpec { serial: 0.1, steps: Vec::new(), ..fork.clone() };
-    for (dag, cores) in [
+    let work_ns = 1_000_000;
+    let task = |work_ns, leaves, before: &[usize]| Task { work_ns, leaves, before: before.to_vec() };
+    let tasks = vec![
+        task(40_000, 1, &[]),
+        task(500_000, 32, &[0]),
+        task(90_001, 1, &[0]),
+        task(300_000, 40, &[2]),
+        task(69_999, 1, &[1, 3]),
+    ];
+    let recorded = Shapes::Recorded(vec![Sample { class: 0, tasks }]);
+    for (shapes, cores) in [
         (loops(4), 16),
         (loops(4), 3),
-        (tenth.compile().expect("a graph"), 16),
-        (fork.compile().expect("a graph"), 8),
+        (same(&tenth), 16),
+        (same(&fork), 8),
+        (recorded.clone(), 4),
+        (recorded, 16),
     ] {
-        let work_ns = 1_000_000;
         let mut sum_ps = 0;
         for seed in 0..200 {
             // One after the other, each alone: a run of one has no middle.
-            let ready = scene(cores, &[0, 10_000_000, 20_000_000, 30_000_000], work_ns, &dag, (costs, seed));
+            let ready =
+                scene(cores, &[0, 10_000_000, 20_000_000, 30_000_000], work_ns, &shapes, (costs, seed));
             let (outcome, events) = ready.watch(false);
             let requests = requests(&events);
-            let found = modelled(&ready, &Rules::StealFirst, &requests[..4]);
+            let found = modelled(&ready, &shapes, &Rules::StealFirst, &requests[..4]);
             let work_ps = work_ns * 1_000;
-            let least_ps = (work_ps / u64::from(cores)).max((dag.span() * work_ps as f64) as u64);
+            let least_ps = (work_ps / u64::from(cores)).max(shapes.span_ps(work_ps));
             let done = completions(&events);
             for &(number, at_ps) in &done[..4] {
                 let took_ps = at_ps - requests[number].0;
@@ -285,7 +334,7 @@ fn one_request_alone_takes_no_less_than_its_work_over_the_cores_and_its_span() {
         }
         // Greedy but for attempts: a constant times the span, of which a leaf and some attempts a level are the least.
         let leaf_ns = work_ns as f64 / f64::from(4 * cores);
-        let span_ns = dag.span() * work_ns as f64 + leaf_ns + 20.0 * 100.0;
+        let span_ns = shapes.span_ps(work_ns * 1_000) as f64 / 1e3 + leaf_ns + 20.0 * 100.0;
         let mean_ns = sum_ps as f64 / 800.0 / 1e3;
         let bound_ns = work_ns as f64 / f64::from(cores) + 2.0 * span_ns;
         assert!(mean_ns <= bound_ns, "{mean_ns} ns on average, {bound_ns} ns at most");
@@ -296,10 +345,11 @@ fn one_request_alone_takes_no_less_than_its_work_over_the_cores_and_its_span() {
 fn with_a_threshold_of_nothing_all_that_runs_is_marked_at_a_look() {
     let case = Case { sizes: Sizes::Grid(vec![500, 5_000]), ..Case::plain(6, 0.8, 300) };
     let rules = Rules::TailControl { thresholds_ps: vec![0], age_ps: 0 };
-    let ready = ready(&case, &loops(4), config(&rules));
+    let shapes = loops(4);
+    let ready = ready(&case, &shapes, config(&rules));
     let (_, events) = ready.watch(false);
     // The model refuses to steal what is marked, and has marked whatever ran while somebody looked.
-    let found = modelled(&ready, &rules, &requests(&events));
+    let found = modelled(&ready, &shapes, &rules, &requests(&events));
     assert!(found.marked > 100 && found.looks > found.marked && found.steals > 100, "{found:?}");
     for (number, at_ps) in completions(&events) {
         assert_eq!(found.completed_ps[number], Some(at_ps));
@@ -324,7 +374,7 @@ fn default_tbb_does_the_same_work_for_serial_requests() {
 fn steal_first_of_fine_loops_is_one_fast_core() {
     let case = Case { sizes: Sizes::Exponential(1_000_000), ..Case::plain(8, 0.6, 60_000) };
     let grain = Grain { least: Picos(1), per_core: 64 };
-    let fine = DagSpec { grain, ..DagSpec::default() }.compile().expect("a sound graph");
+    let fine = same(&DagSpec { grain, ..DagSpec::default() });
     let outcome = simulate(&ready(&case, &fine, ParallelismConfig::StealFirst).run(false), Unwatched);
     let mean_ns = outcome.classes[0].latency_ps.mean() / 1e3;
     // Exponential work of 1 ms on 8 cores: 125 us, over 1 - 0.6.

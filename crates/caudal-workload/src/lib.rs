@@ -34,7 +34,7 @@ mod spec;
 mod summary;
 
 pub use arrivals::{ArrivalSampler, ArrivalSpec, Arrivals, GapSpread, RampPoint, Step, TimestampFile};
-pub use dag::{Dag, DagSpec, Grain, StepSpec};
+pub use dag::{Dag, DagSpec, Grain, Graphs, StepSpec};
 pub use error::{RowProblem, WorkloadError};
 pub use input::Unit;
 pub use named::{NamedWorkload, find_named, named};

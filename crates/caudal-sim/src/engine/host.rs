@@ -26,6 +26,7 @@ pub(super) enum Purpose {
     Flag = 3,
     Order = 4,
     Thief = 5,
+    Graph = 6,
 }
 
 /// Seed of the stream of `purpose` under `seed`.

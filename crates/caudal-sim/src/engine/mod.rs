@@ -350,7 +350,7 @@ fn forks_under<P: Parallelism, O: Sink>(run: &Run<'_>, policy: P, observer: O) -
         policy,
         workers: run.system.cores,
         costs: *run.costs,
-        dag: run.service.dag().clone(),
+        graphs: run.service.dag().clone(),
         source: Source::new(run.arrivals.sampler(run.seed, run.mean_gap_ps), run.service.sampler(run.seed)),
         recorder: Recorder::new(run.service.classes().len(), run.pilot),
         patience_ps: run.patience_ps(),

@@ -1,11 +1,15 @@
 //! A model of requests that fork that shares no code with the engine: one leaf at a time, lists that are searched, every
 //! decision written out where it is made. It is told what the engine draws.
 
+mod shapes;
+
 use std::collections::VecDeque;
 
 use caudal_config::Costs;
 use caudal_policy::random::{Draw, hash};
-use caudal_workload::Dag;
+
+use shapes::Node;
+pub(crate) use shapes::{Sample, Shapes, Task};
 
 /// What a worker does that is out of tasks, by the names of the paper.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,8 +55,7 @@ struct Worker {
 struct Request {
     arrival_ps: u64,
     work_ps: u64,
-    /// Leaves of each node that are not done, and nodes before it that are not.
-    nodes: Vec<(u32, u32)>,
+    nodes: Vec<Node>,
     processed_ps: u64,
     marked: bool,
     admitted: bool,
@@ -74,7 +77,7 @@ pub(crate) struct Found {
 
 pub(crate) struct Model<'a> {
     rules: &'a Rules,
-    dag: &'a Dag,
+    shapes: &'a Shapes,
     costs: &'a Costs,
     seed: u64,
     now_ps: u64,
@@ -86,12 +89,12 @@ pub(crate) struct Model<'a> {
 }
 
 impl<'a> Model<'a> {
-    /// Runs `requests`, (arrival, work) in order of arrival, on `cores`, until all have completed.
+    /// Runs `requests`, (arrival, work, class) in order of arrival, on `cores`, until all have completed.
     pub(crate) fn run(
-        (rules, dag, costs): (&'a Rules, &'a Dag, &'a Costs),
+        (rules, shapes, costs): (&'a Rules, &'a Shapes, &'a Costs),
         cores: usize,
         seed: u64,
-        requests: &[(u64, u64)],
+        requests: &[(u64, u64, u8)],
     ) -> Found {
         let worker = || Worker {
             state: State::Waits,
@@ -103,7 +106,7 @@ impl<'a> Model<'a> {
         };
         let mut model = Model {
             rules,
-            dag,
+            shapes,
             costs,
             seed,
             now_ps: 0,
@@ -119,9 +122,8 @@ impl<'a> Model<'a> {
                 (0..cores).min_by_key(|&worker| (model.workers[worker].until_ps, worker)).expect("a worker");
             let first_ps = model.workers[first].until_ps;
             if next < requests.len() && requests[next].0 <= first_ps {
-                let (arrival_ps, work_ps) = requests[next];
-                model.now_ps = arrival_ps;
-                model.arrive(next, arrival_ps, work_ps);
+                model.now_ps = requests[next].0;
+                model.arrive(next, requests[next]);
                 next += 1;
             } else {
                 model.now_ps = first_ps;
@@ -138,29 +140,25 @@ impl<'a> Model<'a> {
     }
 
     fn leaves(&self, request: usize, node: usize) -> u32 {
-        let work_ps = self.requests[request].work_ps;
-        let own_ps = self.dag.work_ps(node, work_ps);
-        self.dag.leaves(node, own_ps, work_ps, self.workers.len() as u32)
+        self.requests[request].nodes[node].leaves
     }
 
     fn leaf_ps(&self, request: usize, node: usize, leaf: u32) -> u64 {
-        let own_ps = self.dag.work_ps(node, self.requests[request].work_ps);
+        let own_ps = self.requests[request].nodes[node].work_ps;
         let leaves = u64::from(self.leaves(request, node));
         own_ps / leaves + u64::from(u64::from(leaf) < own_ps % leaves)
     }
 
-    fn arrive(&mut self, request: usize, arrival_ps: u64, work_ps: u64) {
+    fn arrive(&mut self, request: usize, (arrival_ps, work_ps, class): (u64, u64, u8)) {
+        let nodes = self.shapes.nodes(request, (work_ps, class), self.workers.len() as u32, self.seed);
         self.requests.push(Request {
             arrival_ps,
             work_ps,
-            nodes: Vec::new(),
+            nodes,
             processed_ps: 0,
             marked: false,
             admitted: false,
         });
-        let nodes =
-            (0..self.dag.len()).map(|node| (self.leaves(request, node), self.dag.before(node))).collect();
-        self.requests[request].nodes = nodes;
         self.active += 1;
         let Rules::DefaultTbb { steal_end } = self.rules else { return self.queue.push_back(request) };
         let worker = Draw::new(hash(self.seed, 1), request as u64).below(self.workers.len() as u32) as usize;
@@ -199,13 +197,13 @@ impl<'a> Model<'a> {
     }
 
     fn leaf_done(&mut self, worker: usize, request: usize, node: usize) {
-        self.requests[request].nodes[node].0 -= 1;
-        if self.requests[request].nodes[node].0 == 0 {
+        self.requests[request].nodes[node].left -= 1;
+        if self.requests[request].nodes[node].left == 0 {
             let mut ready = Vec::new();
-            for &after in self.dag.after(node) {
-                self.requests[request].nodes[after as usize].1 -= 1;
-                if self.requests[request].nodes[after as usize].1 == 0 {
-                    ready.push(after as usize);
+            for after in self.requests[request].nodes[node].after.clone() {
+                self.requests[request].nodes[after].blocked -= 1;
+                if self.requests[request].nodes[after].blocked == 0 {
+                    ready.push(after);
                 }
             }
             for &after in ready.iter().rev() {
@@ -213,7 +211,7 @@ impl<'a> Model<'a> {
                 self.workers[worker].deque.push_back((request, Some(after), 0, all));
             }
         }
-        if self.requests[request].nodes.iter().all(|node| node.0 == 0) {
+        if self.requests[request].nodes.iter().all(|node| node.left == 0) {
             self.found.completed_ps[request] = Some(self.now_ps);
             self.active -= 1;
             self.workers[worker].request = None;
@@ -335,9 +333,10 @@ impl<'a> Model<'a> {
             Rules::Clairvoyant { thresholds_ps } => work_ps > at(thresholds_ps, self.active),
             _ => false,
         };
-        for &node in self.dag.roots().iter().rev() {
-            let all = self.leaves(request, node as usize);
-            self.workers[worker].deque.push_back((request, Some(node as usize), 0, all));
+        for (node, entry) in self.requests[request].nodes.iter().enumerate().rev() {
+            if entry.blocked == 0 {
+                self.workers[worker].deque.push_back((request, Some(node), 0, entry.leaves));
+            }
         }
         let piece = self.workers[worker].deque.pop_back().expect("a root");
         self.take(worker, piece);

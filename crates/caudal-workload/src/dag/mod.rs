@@ -9,9 +9,15 @@
 //!
 //! A *serial* node is done by one worker. A *loop* is a parallel loop: a range of equal leaves, which is split in halves
 //! until one leaf is left. How many leaves that are, its *grain* says. A node can begin when all before it are done.
+//!
+//! All requests have the same graph, or each one that was [recorded](Graphs).
 
+mod graphs;
+mod order;
 mod spec;
 
+pub use graphs::{Graphs, Recorded};
+pub(crate) use order::in_order;
 pub use spec::{DagSpec, Grain, StepSpec};
 
 /// A fork/join graph as hosts need it: nodes in an order in which each comes after those before it.
@@ -21,20 +27,44 @@ pub struct Dag {
     after: Vec<u32>,
     roots: Vec<u32>,
     grain: Grain,
+    /// What all nodes have together: 1, of which each has a share, or the picoseconds that were measured.
+    total: f64,
+    /// The longest chain, as a part of that.
     span: f64,
 }
 
 /// One node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Node {
-    /// Shares of the request's work before the node's own, and up to its end.
+    /// Work of the nodes before it, and with its own, as parts of the graph's total.
     from: f64,
     to: f64,
-    is_loop: bool,
+    leaves: Leaves,
     /// Nodes that wait for it, as places in `after`.
     after: (u32, u32),
     /// Nodes that it waits for.
     before: u32,
+}
+
+/// Into how many leaves a node is split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Leaves {
+    /// None: it is serial.
+    One,
+    /// As many as the grain says.
+    ByGrain,
+    /// As many as were measured.
+    Many(u32),
+}
+
+/// A task as it was measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Task {
+    pub(crate) work_ps: u64,
+    /// Of a parallel loop, 1 to [`LEAVES_MAX`].
+    pub(crate) leaves: Option<u32>,
+    /// Tasks that it waits for, each once, all of which stand before it.
+    pub(crate) before: Vec<u32>,
 }
 
 impl Default for Dag {
@@ -47,6 +77,20 @@ impl Default for Dag {
 }
 
 impl Dag {
+    /// The graph of a request with these tasks, in an order in which each comes after those that it waits for. They have work.
+    pub(crate) fn recorded(tasks: &[Task]) -> Dag {
+        let leaves = |task: &Task| match task.leaves {
+            None | Some(1) => Leaves::One,
+            Some(leaves) => Leaves::Many(leaves),
+        };
+        let parts: Vec<(f64, Leaves)> =
+            tasks.iter().map(|task| (task.work_ps as f64, leaves(task))).collect();
+        let before: Vec<&[u32]> = tasks.iter().map(|task| task.before.as_slice()).collect();
+        // Whole numbers up to an hour: exact.
+        let total = parts.iter().map(|part| part.0).sum();
+        assemble(&parts, &before, total, Grain::default())
+    }
+
     /// Nodes.
     pub fn len(&self) -> usize {
         self.nodes.len()
@@ -59,7 +103,7 @@ impl Dag {
 
     /// Can no part of a request be done beside another one?
     pub fn is_serial(&self) -> bool {
-        self.nodes.len() == 1 && !self.nodes[0].is_loop
+        self.nodes.len() == 1 && self.nodes[0].leaves == Leaves::One
     }
 
     /// Nodes that wait for none.
@@ -83,7 +127,9 @@ impl Dag {
     /// What `node` has of a request's `work_ps`. All nodes have all of it.
     #[inline]
     pub fn work_ps(&self, node: usize, work_ps: u64) -> u64 {
-        let part = |share: f64| if share >= 1.0 { work_ps } else { (share * work_ps as f64) as u64 };
+        // Of a request with the work that was measured, exactly 1.
+        let scale = work_ps as f64 / self.total;
+        let part = |part: f64| if part >= self.total { work_ps } else { (part * scale) as u64 };
         let Node { from, to, .. } = self.nodes[node];
         part(to) - part(from)
     }
@@ -91,16 +137,25 @@ impl Dag {
     /// Leaves of `node`, of a request with `work_ps` of which it has `own_ps`, on `cores`; at least 1.
     #[inline]
     pub fn leaves(&self, node: usize, own_ps: u64, work_ps: u64, cores: u32) -> u32 {
-        if !self.nodes[node].is_loop {
-            return 1;
+        match self.nodes[node].leaves {
+            Leaves::One => 1,
+            Leaves::ByGrain => {
+                let grain_ps = self.grain.of_ps(work_ps, cores);
+                own_ps.div_ceil(grain_ps).clamp(1, u64::from(LEAVES_MAX)) as u32
+            }
+            Leaves::Many(leaves) => leaves,
         }
-        let grain_ps = self.grain.of_ps(work_ps, cores);
-        own_ps.div_ceil(grain_ps).clamp(1, u64::from(LEAVES_MAX)) as u32
     }
 
-    /// The longest chain of serial work, as a share of all work: what is left on any number of cores, but for the grain.
+    /// The longest chain of serial work, as a share of all work: what is left on any number of cores, but for the grain. Of a
+    /// loop whose leaves were measured, a leaf counts.
     pub fn span(&self) -> f64 {
-        self.span
+        self.span / self.total
+    }
+
+    /// What was measured: all work, and the longest chain of it.
+    fn measured_ps(&self) -> (u64, u64) {
+        (self.total as u64, self.span as u64)
     }
 }
 
@@ -146,35 +201,95 @@ impl Builder {
     /// Shares are scaled to sum to 1.
     fn build(self) -> Dag {
         let total: f64 = self.shares.iter().map(|node| node.0).sum();
-        let mut nodes = Vec::with_capacity(self.shares.len());
-        let mut so_far = 0.0;
-        let count = self.shares.len();
-        for (at, &(share, is_loop)) in self.shares.iter().enumerate() {
-            let to = if at + 1 == count { 1.0 } else { so_far + share / total };
-            nodes.push(Node {
-                from: so_far,
-                to,
-                is_loop,
-                after: (0, 0),
-                before: self.before[at].len() as u32,
-            });
-            so_far = to;
+        let leaves = |is_loop| if is_loop { Leaves::ByGrain } else { Leaves::One };
+        let parts: Vec<(f64, Leaves)> =
+            self.shares.iter().map(|&(share, is_loop)| (share / total, leaves(is_loop))).collect();
+        let before: Vec<&[u32]> = self.before.iter().map(Vec::as_slice).collect();
+        assemble(&parts, &before, 1.0, self.grain)
+    }
+}
+
+/// Nodes with these `parts` of `total`, each after those of `before`.
+fn assemble(parts: &[(f64, Leaves)], before: &[&[u32]], total: f64, grain: Grain) -> Dag {
+    let mut nodes = Vec::with_capacity(parts.len());
+    let mut so_far = 0.0;
+    for (at, &(part, leaves)) in parts.iter().enumerate() {
+        let to = if at + 1 == parts.len() { total } else { so_far + part };
+        nodes.push(Node { from: so_far, to, leaves, after: (0, 0), before: before[at].len() as u32 });
+        so_far = to;
+    }
+    let after = turned_around(&mut nodes, before);
+    let mut chains = vec![0.0_f64; parts.len()];
+    for (at, &(part, leaves)) in parts.iter().enumerate() {
+        let longest = before[at].iter().map(|&node| chains[node as usize]).fold(0.0, f64::max);
+        chains[at] = longest
+            + match leaves {
+                Leaves::One => part,
+                Leaves::ByGrain => 0.0,
+                Leaves::Many(leaves) => (part as u64).div_ceil(u64::from(leaves)) as f64,
+            };
+    }
+    let roots = (0..parts.len() as u32).filter(|&node| before[node as usize].is_empty()).collect();
+    let span = chains.into_iter().fold(0.0, f64::max);
+    Dag { nodes, after, roots, grain, total, span }
+}
+
+/// From whom each node waits for to who waits for it, in increasing order.
+fn turned_around(nodes: &mut [Node], before: &[&[u32]]) -> Vec<u32> {
+    let mut counts = vec![0_u32; nodes.len()];
+    before.iter().flat_map(|before| before.iter()).for_each(|&node| counts[node as usize] += 1);
+    let mut end = 0;
+    for (node, count) in nodes.iter_mut().zip(counts) {
+        // Filled up to the second as they come.
+        node.after = (end, end);
+        end += count;
+    }
+    let mut after = vec![0; end as usize];
+    for (at, before) in before.iter().enumerate() {
+        for &node in *before {
+            let place = &mut nodes[node as usize].after.1;
+            after[*place as usize] = at as u32;
+            *place += 1;
         }
-        let mut after = Vec::new();
-        for (at, node) in nodes.iter_mut().enumerate() {
-            let from = after.len() as u32;
-            after.extend(
-                (at..count).filter(|&other| self.before[other].contains(&(at as u32))).map(|o| o as u32),
-            );
-            node.after = (from, after.len() as u32);
+    }
+    after
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn task(work_ps: u64, leaves: Option<u32>, before: &[u32]) -> Task {
+        Task { work_ps, leaves, before: before.to_vec() }
+    }
+
+    #[test]
+    fn a_recorded_graph_has_the_work_that_was_measured() {
+        // A fork of a loop and a chain, and what joins them.
+        let tasks = [
+            task(1_000_003, None, &[]),
+            task(999_999_999_999_937, Some(4), &[0]),
+            task(7, None, &[0]),
+            task(0, None, &[2]),
+            task(30_000_001, Some(1), &[1, 3]),
+        ];
+        let dag = Dag::recorded(&tasks);
+        let total_ps: u64 = tasks.iter().map(|task| task.work_ps).sum();
+        for (at, task) in tasks.iter().enumerate() {
+            assert_eq!(dag.work_ps(at, total_ps), task.work_ps, "task {at}, to the picosecond");
         }
-        let mut chains = vec![0.0_f64; count];
-        for (at, &(share, is_loop)) in self.shares.iter().enumerate() {
-            let longest = self.before[at].iter().map(|&node| chains[node as usize]).fold(0.0, f64::max);
-            chains[at] = longest + if is_loop { 0.0 } else { share / total };
-        }
-        let roots = (0..count as u32).filter(|&node| self.before[node as usize].is_empty()).collect();
-        let span = chains.into_iter().fold(0.0, f64::max);
-        Dag { nodes, after, roots, grain: self.grain, span }
+        assert_eq!(
+            (dag.roots(), dag.after(0), dag.after(1), dag.after(2)),
+            (&[0][..], &[1, 2][..], &[4][..], &[3][..])
+        );
+        assert_eq!((dag.before(4), dag.after(4)), (2, &[][..]));
+        assert_eq!([0, 1, 4].map(|node| dag.leaves(node, 1, total_ps, 16)), [1, 4, 1]);
+        // The longest leaf of the loop, which has 1 ps more than the others.
+        let span_ps = 1_000_003 + 249_999_999_999_985 + 30_000_001;
+        assert_eq!(dag.measured_ps(), (total_ps, span_ps));
+        // Probes make all of it longer.
+        let longer_ps = total_ps / 10 * 11;
+        assert_eq!((0..5).map(|node| dag.work_ps(node, longer_ps)).sum::<u64>(), longer_ps);
+        assert!((dag.work_ps(0, longer_ps) as f64 / 1_100_003.3 - 1.0).abs() < 1e-5);
     }
 }

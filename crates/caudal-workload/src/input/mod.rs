@@ -1,5 +1,6 @@
-//! Files with measured times: CSV, HdrHistogram logs and percentile listings.
+//! Files with measured times: CSV, HdrHistogram logs and percentile listings; and with measured graphs.
 
+mod graphs;
 mod hdr;
 mod text;
 
@@ -10,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{RowProblem, WorkloadError};
 use crate::{LONGEST_PS, service::Bucket};
 
+pub(crate) use graphs::{GraphFile, holds_graphs, read_graphs};
 pub(crate) use hdr::{read_hgrm, read_hlog};
 pub(crate) use text::{Columns, read_service_csv, read_timestamps};
 

@@ -29,19 +29,19 @@ struct Layout {
 }
 
 /// One row of fields with its position.
-struct Fields {
-    line: u64,
-    record: ByteRecord,
+pub(super) struct Fields {
+    pub(super) line: u64,
+    pub(super) record: ByteRecord,
 }
 
 impl Fields {
-    fn get(&self, index: usize) -> String {
+    pub(super) fn get(&self, index: usize) -> String {
         String::from_utf8_lossy(self.record.get(index).unwrap_or_default()).into_owned()
     }
 
     /// Where field `index` starts in its line, from 1 (quotes and blanks around earlier fields are not
     /// in the record, so it is counted in the line itself).
-    fn column_of(&self, index: usize, bytes: &[u8]) -> usize {
+    pub(super) fn column_of(&self, index: usize, bytes: &[u8]) -> usize {
         let line = nth_line(bytes, self.line);
         let mut quoted = false;
         let mut commas = 0;
@@ -61,13 +61,13 @@ impl Fields {
 }
 
 /// Line `line` (from 1), without its end.
-fn nth_line(bytes: &[u8], line: u64) -> &[u8] {
+pub(super) fn nth_line(bytes: &[u8], line: u64) -> &[u8] {
     let index = usize::try_from(line.saturating_sub(1)).unwrap_or(usize::MAX);
     bytes.split(|&b| b == b'\n').nth(index).unwrap_or_default()
 }
 
 /// All rows with fields, or the first blank line as an error (the csv crate would skip it).
-fn rows(bytes: &[u8], place: &Place<'_>) -> Result<Vec<Fields>, WorkloadError> {
+pub(super) fn rows(bytes: &[u8], place: &Place<'_>) -> Result<Vec<Fields>, WorkloadError> {
     let end = bytes.iter().rposition(|b| !b.is_ascii_whitespace()).map_or(0, |last| last + 1);
     let blank = |line: &[u8]| line.iter().all(u8::is_ascii_whitespace);
     if let Some(at) = bytes[..end].split(|&b| b == b'\n').position(blank).filter(|_| end > 0) {
@@ -299,7 +299,7 @@ fn value(fields: &Fields, layout: &Layout, longest: u64, zero: bool) -> Result<u
 }
 
 /// The number of a class that was not seen before.
-fn new_class(name: &str, seen: usize) -> Result<u8, RowProblem> {
+pub(super) fn new_class(name: &str, seen: usize) -> Result<u8, RowProblem> {
     if !crate::spec::is_class_name(name) {
         return Err(RowProblem::ClassName(shorten(name)));
     }

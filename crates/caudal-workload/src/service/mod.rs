@@ -18,7 +18,7 @@ pub(crate) use shape::{BoundedPareto, Gamma, Leaf, LogNormal, Shape};
 use sizes::Sizes;
 pub(crate) use table::{Bucket, Buckets, Sequence, Values};
 
-use crate::dag::Dag;
+use crate::dag::Graphs;
 use crate::spec::Replay;
 
 /// How far a sum of probabilities may be off before a quantile moves to the next value.
@@ -28,7 +28,7 @@ const P_TOLERANCE: f64 = 1e-12;
 #[derive(Clone, Debug)]
 pub struct Service {
     inner: Arc<Inner>,
-    dag: Arc<Dag>,
+    dag: Arc<Graphs>,
 }
 
 #[derive(Debug)]
@@ -57,12 +57,12 @@ impl Service {
 
     /// The same service times of requests of which other parts can be done in parallel.
     #[must_use]
-    pub fn with_dag(self, dag: Dag) -> Service {
-        Service { dag: Arc::new(dag), ..self }
+    pub fn with_dag(self, dag: impl Into<Graphs>) -> Service {
+        Service { dag: Arc::new(dag.into()), ..self }
     }
 
     /// What of a request can be done in parallel: nothing, unless something else was said.
-    pub fn dag(&self) -> &Arc<Dag> {
+    pub fn dag(&self) -> &Arc<Graphs> {
         &self.dag
     }
 

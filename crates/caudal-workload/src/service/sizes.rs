@@ -52,7 +52,7 @@ impl Service {
                 sizes: Some(Sizes { ends_ps: ends_ps.into() }),
                 findings: old.findings.clone(),
             }),
-            dag: self.dag.clone(),
+            dag: Arc::new(self.dag.of_any_class()),
         }
     }
 }

@@ -91,6 +91,12 @@ fn mixture(classes: &[ClassSpec], base_dir: &Path) -> Result<Service, WorkloadEr
             let expected = "a mixture draws its classes independently, which leaves no order to keep";
             return Err(WorkloadError::value(format!("{place}.service.replay"), "true", expected));
         }
+        if service.dag().recorded().is_some() {
+            let expected = "the requests of a mixture are alike but for their service times; give a file of recorded graphs \
+                            by itself, with the classes in its column `class`";
+            let file = class.service.files().first().map_or(String::new(), |file| format!("{file:?}"));
+            return Err(WorkloadError::value(format!("{place}.service.file"), file, expected));
+        }
         leaves.extend(service.leaves().iter().map(|leaf| Leaf {
             class: names.len() as u8,
             weight: weight * leaf.weight,
@@ -245,6 +251,9 @@ impl FileSpec {
             Some("hgrm") => self.compile_histograms(input::read_hgrm(bytes, path, unit)?, path),
             _ => {
                 let columns = Columns { column: self.column.as_deref(), unit: self.unit };
+                if self.column.is_none() && input::holds_graphs(bytes) {
+                    return self.compile_graphs(input::read_graphs(bytes, path, columns)?, path);
+                }
                 self.compile_trace(input::read_service_csv(bytes, path, columns)?, path)
             }
         }
@@ -336,7 +345,12 @@ impl FileSpec {
     }
 
     /// The share of each class: the file's own, or what `weights` says.
-    fn shares(&self, classes: &[String], counts: &[f64], path: &Path) -> Result<Vec<f64>, WorkloadError> {
+    pub(super) fn shares(
+        &self,
+        classes: &[String],
+        counts: &[f64],
+        path: &Path,
+    ) -> Result<Vec<f64>, WorkloadError> {
         let Some(weights) = &self.weights else {
             let total: f64 = counts.iter().sum();
             return Ok(counts.iter().map(|count| count / total).collect());

@@ -1,6 +1,7 @@
 //! What a file says about service times.
 
 mod compile;
+mod graphs;
 pub(crate) mod keys;
 mod read;
 
@@ -189,7 +190,8 @@ pub struct ClassSpec {
 /// Service times that were measured.
 ///
 /// By its ending: `.hlog` is an HdrHistogram log (the classes are its tags), `.hgrm` its percentile
-/// listing; everything else is CSV: a value a line, or columns with a header such as `class,service_ns`.
+/// listing; everything else is CSV: a value a line, or columns with a header such as `class,service_ns`. With the columns
+/// `request,task,work_ns,after` it holds recorded fork/join graphs, a task a line; a request's work is its service time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileSpec {

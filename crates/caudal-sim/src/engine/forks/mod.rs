@@ -18,6 +18,7 @@
 //! workers have been at it: from when they got a task of it until they have come to the end of theirs.
 
 mod deques;
+mod nodes;
 mod requests;
 
 use std::collections::VecDeque;
@@ -27,7 +28,7 @@ use caudal_config::Costs;
 use caudal_policy::Picos;
 use caudal_policy::parallelism::{Around, Landing, Look, Parallelism};
 use caudal_policy::random::Draw;
-use caudal_workload::Dag;
+use caudal_workload::Graphs;
 
 use self::deques::Deques;
 use self::requests::{Done, NONE, Piece, Requests};
@@ -74,7 +75,7 @@ pub(super) struct Parts<P, O> {
     pub(super) policy: P,
     pub(super) workers: u32,
     pub(super) costs: Costs,
-    pub(super) dag: Arc<Dag>,
+    pub(super) graphs: Arc<Graphs>,
     pub(super) source: Source,
     pub(super) recorder: Recorder,
     pub(super) patience_ps: u64,
@@ -191,9 +192,11 @@ impl<O: Sink> Site<O> {
 
     /// A node is done: those that have waited for it alone can begin.
     fn join(&mut self, worker: usize, piece: Piece) {
-        let dag = self.requests.dag().clone();
+        let graphs = self.requests.graphs().clone();
+        let request = self.requests.get(piece.request);
+        let after = request.graph(&graphs).after(request.node_at(piece.node));
         // The first of them is the next that the worker does.
-        for &node in dag.after(piece.node as usize).iter().rev() {
+        for &node in after.iter().rev() {
             if self.requests.unblock(piece.request, node) {
                 let ready = self.requests.piece(piece.request, node);
                 self.deques.push_own(worker, ready, &self.requests);
@@ -250,7 +253,7 @@ impl<O: Sink> Site<O> {
 
 impl<P: Parallelism, O: Sink> Forks<P, O> {
     pub(super) fn new(parts: Parts<P, O>) -> Self {
-        let Parts { policy, workers, costs, dag, source, recorder, seed, length, observer, .. } = parts;
+        let Parts { policy, workers, costs, graphs, source, recorder, seed, length, observer, .. } = parts;
         let count = workers as usize;
         let worker = Worker {
             phase: Phase::Waiting,
@@ -268,7 +271,7 @@ impl<P: Parallelism, O: Sink> Forks<P, O> {
             tree: WinnerTree::new(count),
             workers: vec![worker; count].into(),
             deques: Deques::new(count),
-            requests: Requests::new(dag, workers),
+            requests: Requests::new(graphs, stream(seed, Purpose::Graph), workers),
             queue: VecDeque::new(),
             active: 0,
             waiting,
@@ -466,8 +469,9 @@ impl<P: Parallelism, O: Sink> Forks<P, O> {
         let entry = site.requests.get_mut(request);
         entry.start_ps = now_ps;
         entry.marked = self.policy.is_large_when_admitted(active, Picos(entry.work_ps));
-        let dag = site.requests.dag().clone();
-        let Some((&first, others)) = dag.roots().split_first() else { unreachable!("a request has work") };
+        let graphs = site.requests.graphs().clone();
+        let roots = site.requests.get(request).graph(&graphs).roots();
+        let Some((&first, others)) = roots.split_first() else { unreachable!("a request has work") };
         for &node in others.iter().rev() {
             let piece = site.requests.piece(request, node);
             site.deques.push_own(worker, piece, &site.requests);

@@ -1,8 +1,10 @@
-//! Requests that have arrived and not completed, and how far each of their nodes is.
+//! Requests that have arrived and not completed, each with a graph.
 
 use std::sync::Arc;
 
-use caudal_workload::{Dag, Demand};
+use caudal_workload::{Dag, Demand, Graphs};
+
+use super::nodes::{Node, Nodes};
 
 /// No request.
 pub(super) const NONE: u32 = u32::MAX;
@@ -22,6 +24,10 @@ pub(super) struct Request {
     /// What the worker that looked last has seen of that, and the number of that look.
     pub(super) seen_ps: u64,
     pub(super) look: u64,
+    /// Which of the graphs it has.
+    graph: u32,
+    /// The place of its first node.
+    first: u32,
     /// Nodes that are not done.
     nodes_left: u32,
     pub(super) class: u8,
@@ -29,24 +35,11 @@ pub(super) struct Request {
     pub(super) marked: bool,
 }
 
-/// A node of a request.
-#[derive(Clone, Copy, Debug, Default)]
-struct NodeState {
-    /// Work of each leaf; the first `longer` have 1 ps more.
-    leaf_ps: u64,
-    longer: u32,
-    leaves: u32,
-    /// Leaves that are not done.
-    left: u32,
-    /// Nodes before it that are not done.
-    blocked: u32,
-}
-
 /// Leaves of a node, from `from` to before `to`: what is stolen and done as one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
     pub(super) request: u32,
-    /// [`NONE`] stands for a request that was not admitted yet.
+    /// The place of the node; [`NONE`] stands for a request that was not admitted yet.
     pub(super) node: u32,
     pub(super) from: u32,
     pub(super) to: u32,
@@ -78,21 +71,22 @@ pub(super) enum Done {
 }
 
 pub(super) struct Requests {
-    dag: Arc<Dag>,
+    graphs: Arc<Graphs>,
+    /// Of the draws between graphs that fit a request equally well.
+    seed: u64,
     cores: u32,
     requests: Vec<Request>,
-    /// As many for each request as the graph has.
-    nodes: Vec<NodeState>,
+    nodes: Nodes,
     free: Vec<u32>,
 }
 
 impl Requests {
-    pub(super) fn new(dag: Arc<Dag>, cores: u32) -> Requests {
-        Requests { dag, cores, requests: Vec::new(), nodes: Vec::new(), free: Vec::new() }
+    pub(super) fn new(graphs: Arc<Graphs>, seed: u64, cores: u32) -> Requests {
+        Requests { graphs, seed, cores, requests: Vec::new(), nodes: Nodes::new(), free: Vec::new() }
     }
 
-    pub(super) fn dag(&self) -> &Arc<Dag> {
-        &self.dag
+    pub(super) fn graphs(&self) -> &Arc<Graphs> {
+        &self.graphs
     }
 
     #[inline(always)]
@@ -107,73 +101,50 @@ impl Requests {
 
     /// A request arrives.
     pub(super) fn insert(&mut self, number: u64, arrival_ps: u64, demand: Demand, work_ps: u64) -> u32 {
+        let place = self.graphs.of(demand, self.seed, number);
+        let graph = self.graphs.graph(place);
+        let first = self.nodes.take(graph.len());
+        lay_out(&mut self.nodes, graph, (first, work_ps), self.cores);
         let request = Request {
             number,
             arrival_ps,
             service_ps: demand.service_ps,
             class: demand.class,
             work_ps,
-            nodes_left: self.dag.len() as u32,
+            graph: place,
+            first,
+            nodes_left: graph.len() as u32,
             ..Request::default()
         };
-        let id = match self.free.pop() {
+        match self.free.pop() {
             Some(id) => {
                 self.requests[id as usize] = request;
                 id
             }
             None => {
                 self.requests.push(request);
-                self.nodes.resize(self.requests.len() * self.dag.len(), NodeState::default());
                 self.requests.len() as u32 - 1
             }
-        };
-        self.lay_out(id, work_ps);
-        id
-    }
-
-    fn lay_out(&mut self, request: u32, work_ps: u64) {
-        let count = self.dag.len();
-        let nodes = &mut self.nodes[request as usize * count..][..count];
-        for (at, node) in nodes.iter_mut().enumerate() {
-            let own_ps = self.dag.work_ps(at, work_ps);
-            let leaves = self.dag.leaves(at, own_ps, work_ps, self.cores);
-            let leaf_ps = own_ps / u64::from(leaves);
-            *node = NodeState {
-                leaf_ps,
-                longer: (own_ps - leaf_ps * u64::from(leaves)) as u32,
-                leaves,
-                left: leaves,
-                blocked: self.dag.before(at),
-            };
         }
     }
 
-    #[inline(always)]
-    fn node(&self, request: u32, node: u32) -> usize {
-        request as usize * self.dag.len() + node as usize
-    }
-
-    /// All of a node.
+    /// All of a node of its graph.
     #[inline(always)]
     pub(super) fn piece(&self, request: u32, node: u32) -> Piece {
-        Piece { request, node, from: 0, to: self.nodes[self.node(request, node)].leaves }
+        let node = self.get(request).first + node;
+        Piece { request, node, from: 0, to: self.nodes.get(node).leaves() }
     }
 
     /// Work of a piece.
     #[inline(always)]
     pub(super) fn work_ps(&self, piece: Piece) -> u64 {
-        let node = &self.nodes[self.node(piece.request, piece.node)];
-        let longer = piece.to.min(node.longer).saturating_sub(piece.from);
-        node.leaf_ps * u64::from(piece.leaves()) + u64::from(longer)
+        self.nodes.get(piece.node).work_ps(piece.from, piece.to)
     }
 
     /// A piece is done.
     #[inline(always)]
     pub(super) fn done(&mut self, piece: Piece) -> Done {
-        let at = self.node(piece.request, piece.node);
-        let node = &mut self.nodes[at];
-        node.left -= piece.leaves();
-        if node.left > 0 {
+        if !self.nodes.get_mut(piece.node).done(piece.leaves()) {
             return Done::Piece;
         }
         let request = &mut self.requests[piece.request as usize];
@@ -181,17 +152,41 @@ impl Requests {
         if request.nodes_left == 0 { Done::Request } else { Done::Node }
     }
 
-    /// One of the nodes before `node` is done; are all of them?
+    /// One of the nodes before `node` of its graph is done; are all of them?
     #[inline(always)]
     pub(super) fn unblock(&mut self, request: u32, node: u32) -> bool {
-        let at = self.node(request, node);
-        self.nodes[at].blocked -= 1;
-        self.nodes[at].blocked == 0
+        let place = self.get(request).first + node;
+        self.nodes.get_mut(place).unblock()
     }
 
     /// A request has completed and leaves.
     pub(super) fn remove(&mut self, request: u32) -> Request {
+        let done = self.requests[request as usize];
         self.free.push(request);
-        self.requests[request as usize]
+        self.nodes.give_back(done.first, self.graphs.graph(done.graph).len());
+        done
+    }
+}
+
+impl Request {
+    /// Its graph.
+    #[inline(always)]
+    pub(super) fn graph<'a>(&self, graphs: &'a Graphs) -> &'a Dag {
+        graphs.graph(self.graph)
+    }
+
+    /// The node of its graph that has this place.
+    #[inline(always)]
+    pub(super) fn node_at(&self, place: u32) -> usize {
+        (place - self.first) as usize
+    }
+}
+
+/// The nodes of a request with `work_ps`, from the place `first` on.
+fn lay_out(nodes: &mut Nodes, graph: &Dag, (first, work_ps): (u32, u64), cores: u32) {
+    for at in 0..graph.len() {
+        let own_ps = graph.work_ps(at, work_ps);
+        let leaves = graph.leaves(at, own_ps, work_ps, cores);
+        *nodes.get_mut(first + at as u32) = Node::new(own_ps, leaves, graph.before(at));
     }
 }
