@@ -96,6 +96,15 @@ pub(crate) fn workload(table: &Node, base_dir: &Path) -> Result<Workload, Vec<Fi
     else {
         return Err(findings);
     };
+    if dag.is_some() && service.dag().recorded().is_some() {
+        let message =
+            "`service` reads recorded graphs, which say what of each request can be done in parallel";
+        let finding = Finding::new(key_place(table, "dag"), "workload.dag", message);
+        findings.push(
+            finding.help("keep one: remove `dag`, or say `column = \"…\"` in `service` to read times alone"),
+        );
+        return Err(findings);
+    }
     let (dag_spec, service) = match dag {
         Some((spec, dag)) => (Some(spec), service.with_dag(dag)),
         None => (None, service),
@@ -144,6 +153,12 @@ fn service(table: &Node, base_dir: &Path) -> Result<(ServiceSpec, Service), Vec<
 
 fn dag(table: &Node) -> Result<Option<(DagSpec, Dag)>, Vec<Finding>> {
     let Some(node) = table.get("dag") else { return Ok(None) };
+    if let Value::Text(file) = &node.value {
+        let message =
+            "`dag` is a table about all requests; a file of recorded graphs holds service times as well";
+        let help = format!("write service = {{ file = {file:?} }} instead, without `dag`");
+        return Err(vec![Finding::new(node.place, "workload.dag", message).help(help)]);
+    }
     let spec: DagSpec = read(node, "workload.dag").map_err(|finding| vec![finding])?;
     let compiled = spec.compile();
     compiled.map(|dag| Some((spec, dag))).map_err(|error| vec![locate(node, "workload.dag", &error)])

@@ -13,6 +13,7 @@ use caudal_sim::steady::{FULL, Lengths, Overheads};
 use caudal_sim::sweep::experiment;
 use caudal_stats::{Estimate, relaxation};
 use caudal_workload::Service;
+use caudal_workload::dag::Recorded;
 
 use crate::candidate::{Candidate, Spot};
 use crate::show::percent;
@@ -378,13 +379,7 @@ pub(crate) fn aim(service: &Service, target: &LatencyTarget) -> Result<Aim, Tune
         let instead = LatencyTarget { statistic: Statistic::Percentile(99.0), ..target.clone() };
         return Err(TuneError::NoMean { target: target.to_string(), instead: instead.to_string() });
     }
-    let service_ns = match (percentile, class) {
-        (None, None) => service.mean_ps(),
-        (None, Some(class)) => service.class_mean_ps(class),
-        (Some(p), None) => service.quantile(p / 100.0) as f64,
-        (Some(p), Some(class)) => service.class_quantile(class, p / 100.0) as f64,
-    } / 1e3
-        * alone(service);
+    let service_ns = alone_ns(service, percentile, class);
     if !slowdown && service_ns >= limit {
         let statistic = percentile.map_or("mean".to_owned(), caudal_stats::percentile_label);
         return Err(TuneError::Impossible { target: target.to_string(), statistic, service_ns });
@@ -396,9 +391,52 @@ pub(crate) fn aim(service: &Service, target: &LatencyTarget) -> Result<Aim, Tune
     })
 }
 
+/// The mean, or a percentile, of how long requests of `class` take at least, on any number of cores.
+fn alone_ns(service: &Service, percentile: Option<f64>, class: Option<usize>) -> f64 {
+    if let Some(recorded) = service.dag().recorded() {
+        return recorded_ns(recorded, percentile, class);
+    }
+    let service_ps = match (percentile, class) {
+        (None, None) => service.mean_ps(),
+        (None, Some(class)) => service.class_mean_ps(class),
+        (Some(p), None) => service.quantile(p / 100.0) as f64,
+        (Some(p), Some(class)) => service.class_quantile(class, p / 100.0) as f64,
+    };
+    service_ps / 1e3 * alone(service)
+}
+
+/// The same, of the spans that were recorded.
+fn recorded_ns(recorded: &Recorded, percentile: Option<f64>, class: Option<usize>) -> f64 {
+    let mut spans: Vec<(f64, f64)> = recorded.shortest_ps(class, f64::INFINITY).collect();
+    let all: f64 = spans.iter().map(|span| span.1).sum();
+    let Some(p) = percentile else {
+        return spans.iter().map(|span| span.0 * span.1).sum::<f64>() / all / 1e3;
+    };
+    spans.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut so_far = 0.0;
+    let reaches = |span: &&(f64, f64)| {
+        so_far += span.1;
+        so_far >= (p / 100.0 - 1e-12) * all
+    };
+    spans.iter().find(reaches).or(spans.last()).map_or(0.0, |span| span.0 / 1e3)
+}
+
 /// What is left of a request's service time on any number of cores.
 fn alone(service: &Service) -> f64 {
     if service.dag().is_serial() { 1.0 } else { service.dag().span() }
+}
+
+/// Share of the requests that take longer than `late`, whatever runs beside them.
+fn hopeless(service: &Service, late: Picos) -> f64 {
+    if let Some(recorded) = service.dag().recorded() {
+        let all = recorded.shortest_ps(None, f64::INFINITY);
+        return all.filter(|span| span.0 > late.0 as f64).map(|span| span.1).sum();
+    }
+    let slowest = alone(service);
+    match slowest > 0.0 {
+        true => service.excess((late.0 as f64 / slowest) as u64).share,
+        false => 0.0,
+    }
 }
 
 /// The aim of a miss ratio, which is out of reach if too many requests take longer even on all cores.
@@ -408,11 +446,7 @@ fn miss_aim(
     (class, late): (Option<usize>, Picos),
 ) -> Result<Aim, TuneError> {
     let quantity = Quantity { class, above_ps: Some(late.0), ..Quantity::default() };
-    let slowest = alone(service);
-    let hopeless = match slowest > 0.0 {
-        true => service.excess((late.0 as f64 / slowest) as u64).share,
-        false => 0.0,
-    };
+    let hopeless = hopeless(service, late);
     // Of classes, that of all says nothing.
     if class.is_none() && hopeless >= target.limit.value() {
         return Err(TuneError::Unreachable(format!(

@@ -11,6 +11,7 @@ use caudal_policy::parallelism::{ParallelismConfig, TailControlConfig};
 pub use caudal_sim::thresholds::Binning;
 use caudal_sim::thresholds::bins;
 use caudal_workload::Service;
+use caudal_workload::dag::Recorded;
 use serde::Serialize;
 
 use crate::TuneError;
@@ -153,6 +154,10 @@ impl ThresholdQuestion<'_> {
         if !(0.0..=1.0).contains(&self.serial) {
             return wrong(format!("{} is no share of a request's work; write one from 0 to 1", self.serial));
         }
+        if self.serial > 0.0 && self.service.dag().recorded().is_some() {
+            let told = "the recorded graphs say what of each request is done one after the other; leave out --serial";
+            return wrong(told.to_owned());
+        }
         Ok(())
     }
 
@@ -183,6 +188,9 @@ impl ThresholdQuestion<'_> {
 
     /// Share of requests that miss the target alone on all cores.
     fn hopeless(&self) -> Result<f64, TuneError> {
+        if let Some(recorded) = self.service.dag().recorded() {
+            return self.hopeless_of(recorded);
+        }
         // Neither faster than all cores together, nor than its serial part.
         let slowest = (1.0 / f64::from(self.cores.max(1))).max(self.serial);
         let most_ps = (self.target.0 as f64 / slowest) as u64;
@@ -201,6 +209,21 @@ impl ThresholdQuestion<'_> {
             )));
         }
         Ok(share)
+    }
+
+    /// The same, of recorded graphs.
+    fn hopeless_of(&self, recorded: &Recorded) -> Result<f64, TuneError> {
+        let shortest_ps = || recorded.shortest_ps(None, f64::from(self.cores.max(1)));
+        let least_ps = shortest_ps().map(|(ps, _)| ps).fold(f64::INFINITY, f64::min);
+        if least_ps > self.target.0 as f64 {
+            return Err(TuneError::Unreachable(format!(
+                "the shortest request takes {} alone on {} cores, more than the target of {}",
+                time(least_ps / 1e3),
+                self.cores,
+                time(self.target.0 as f64 / 1e3),
+            )));
+        }
+        Ok(shortest_ps().filter(|(ps, _)| *ps > self.target.0 as f64).map(|(_, weight)| weight).sum())
     }
 
     /// The work in bins that hold any request.

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
+use crate::dag::Dag;
 use crate::error::WorkloadError;
 use crate::service::{Finding, Service};
 use crate::spec::{FileSpec, Replay, ServiceSpec};
@@ -72,6 +73,7 @@ impl Shown {
         }
         out.push('\n');
         table(&mut out, &self.service);
+        graphs(&mut out, &self.service);
         out.push('\n');
         out.push_str(&plot::histogram(&self.service, width));
         findings(&mut out, self.service.findings());
@@ -83,13 +85,49 @@ impl Shown {
         let summary = self.service.summary();
         let classes: Map<String, Value> =
             summary.classes.iter().map(|part| (part.name.clone(), part_json(part))).collect();
-        json!({
+        let mut json = json!({
             "workload": self.title,
             "all": part_json(&summary.all),
             "classes": classes,
             "findings": self.service.findings().iter().map(finding_json).collect::<Vec<_>>(),
-        })
+        });
+        if let (Some(recorded), Some(object)) = (Recorded::of(&self.service), json.as_object_mut()) {
+            let Recorded { requests, tasks, span } = recorded;
+            object.insert("graphs".to_owned(), json!({ "requests": requests, "tasks": tasks, "span": span }));
+        }
+        json
     }
+}
+
+/// Recorded graphs, summed up.
+struct Recorded {
+    requests: usize,
+    /// The fewest and the most of a request.
+    tasks: (usize, usize),
+    /// Share of all work that is in the longest chains.
+    span: f64,
+}
+
+impl Recorded {
+    fn of(service: &Service) -> Option<Recorded> {
+        service.dag().recorded()?;
+        let graphs = service.dag().all();
+        let tasks = || graphs.iter().map(Dag::len);
+        let tasks = (tasks().min().unwrap_or(0), tasks().max().unwrap_or(0));
+        Some(Recorded { requests: graphs.len(), tasks, span: service.dag().span() })
+    }
+}
+
+/// What of the requests can be done in parallel, if it was recorded.
+fn graphs(out: &mut String, service: &Service) {
+    let Some(Recorded { requests, tasks: (fewest, most), span }) = Recorded::of(service) else { return };
+    let _ = writeln!(
+        out,
+        "\nRecorded graphs of {requests} requests with {fewest} to {most} tasks: {} of the work has to be done one after the \
+         other, so {} cores are kept busy on average, at most.",
+        percent(span),
+        significant(1.0 / span)
+    );
 }
 
 /// Numbers in columns: one for all requests, and one a class.

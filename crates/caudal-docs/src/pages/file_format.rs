@@ -121,7 +121,7 @@ pub(super) fn body() -> String {
         &schema,
         &[("ClassSpec", "`classes` of a mixture"), ("Phase", "`phases` of a hyper-exponential")],
     );
-    text += "\n#### `file = \"…\"`: measured service times\n\nBy its ending: `.hlog` is an HdrHistogram log (classes are its tags), `.hgrm` its percentile listing,\nanything else CSV: a value a line, or columns such as `class,service_ns`.\n\n";
+    text += "\n#### `file = \"…\"`: measured service times\n\nBy its ending: `.hlog` is an HdrHistogram log (classes are its tags), `.hgrm` its percentile listing,\nanything else CSV: a value a line, or columns such as `class,service_ns`.\n\nA CSV file with the columns `request,task,work_ns,after` holds *recorded graphs*, a task a line: `after` names the tasks of\nthe same request that must be done first, separated by blanks. A column `class` names the request's class, `leaves` the\nequal parts of a task that is a parallel loop. A request's service time is the work of its tasks, and it can be done in\nparallel as far as they say, so such a file goes without `dag`.\n\n";
     text += &keys_table(&schema.definition("FileSpec"));
     text += "\n### `dag`\n\nWhat of a request can be done in parallel: a fork/join graph, in shares of its work. `{}` is one parallel\nloop, `{ serial = 0.1 }` a tenth of the work before and after one, `{ steps = [{ serial = 0.2 }, { fork = [[{ loop =\n0.3 }], [{ serial = 0.1 }, { loop = 0.4 }]] }] }` a part that one core does, and then two branches beside each other.\n\n";
     text += &keys_table(&schema.definition("DagSpec"));

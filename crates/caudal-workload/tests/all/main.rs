@@ -2,6 +2,7 @@
 
 mod arrivals;
 mod files;
+mod graphs;
 mod moments;
 mod shown;
 mod specs;

@@ -41,9 +41,9 @@ pub(crate) struct ThresholdArgs {
     /// Cores that a request can run on
     #[arg(long, default_value_t = 16, value_name = "N", value_parser = numbers::cores, allow_hyphen_values = true)]
     cores: u32,
-    /// Share of each request's work that only one core can do at a time
-    #[arg(long, default_value_t = 0.0, value_name = "SHARE", value_parser = numbers::share, allow_hyphen_values = true)]
-    serial: f64,
+    /// Share of each request's work that only one core can do at a time [default: what the workload's `dag` says, or none]
+    #[arg(long, value_name = "SHARE", value_parser = numbers::share, allow_hyphen_values = true)]
+    serial: Option<f64>,
     /// Bins of the work, equal on a logarithmic scale
     #[arg(long, default_value_t = 1_000, value_name = "N", value_parser = numbers::count, allow_hyphen_values = true)]
     bins: u32,
@@ -83,7 +83,9 @@ pub(crate) fn run(args: &ThresholdArgs, global: &Global) -> miette::Result<ExitC
         cores: args.cores,
         binning: args.paper_bins.map_or(Binning::Log(args.bins), Binning::Paper),
         most_active: args.most_active,
-        serial: args.serial,
+        serial: args
+            .serial
+            .unwrap_or(workload.dag_spec.as_ref().map_or(0.0, |_| workload.service.dag().span())),
         knowledge: if args.clairvoyant { Knowledge::Clairvoyant } else { Knowledge::Processed },
     };
     let found = match thresholds(&question) {
