@@ -58,10 +58,13 @@ bench-peers: ## the same queue on SSJ, cimba, nexosim and SimPy
 fuzz: ## fuzz the parsers for ten minutes each
 	@scripts/fuzz --seconds 600
 
-measure-services: ## measure the services of data/ anew, on this machine: a quarter of an hour
+measure-services: ## measure the services of data/ anew, on this machine: half an hour
 	$(CARGO) run --release --locked --manifest-path services/measure/Cargo.toml -- all --out data
+	$(CARGO) run --release --locked --manifest-path services/measure/Cargo.toml -- black-scholes --requests 20000 \
+		--warm-up 100 --runs 2 --out data
 
 test-services: ## test the programs that measure-services runs
+	$(CARGO) test --locked -p black-scholes
 	$(CARGO) test --locked --manifest-path services/measure/Cargo.toml
 
 reproduce: build ## every figure of the papers, and docs/reproduction.md
