@@ -606,3 +606,36 @@ fn more_than_the_held_cores_can_carry() {
         assert!(File::parse(&text, "in.toml").is_ok(), "{text}");
     }
 }
+
+#[test]
+fn recorded_graphs_say_themselves_what_forks() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("g.csv"), "request,task,work_us,after\n1,a,5,\n1,b,5,\n").unwrap();
+    std::fs::write(dir.path().join("wrong.csv"), "request,task,work_us,after\n1,a,5,b\n").unwrap();
+    let path = dir.path().join("in.toml");
+    let read = |workload: &str| {
+        std::fs::write(&path, format!("[workload]\n{workload}\nload = 0.5\n[system]\ncores = 4\n")).unwrap();
+        File::read(&path)
+    };
+    let file = read("service = { file = \"g.csv\" }").expect("a workload");
+    let workload = file.workload.expect("a workload");
+    assert_eq!((workload.service.mean_ps(), workload.service.dag().span()), (1e7, 0.5));
+    assert_eq!(workload.files, [dir.path().join("g.csv")]);
+    for (text, says) in [
+        ("service = { file = \"g.csv\" }\ndag = {}", "`service` reads recorded graphs"),
+        ("service = \"exp-1us\"\ndag = \"g.csv\"", "`dag` is a table about all requests"),
+        ("service = { file = \"wrong.csv\" }", "wrong.csv:2:7: `b` is no task of request `1`"),
+    ] {
+        let error = read(text).expect_err(says);
+        let problem = &error.problems()[0];
+        assert!(problem.message.contains(says), "{}", problem.message);
+        if text.contains("dag") {
+            let help = problem.help.as_deref().expect("what would be right");
+            assert!(
+                help.contains("remove `dag`") || help.contains("service = { file = \"g.csv\" }"),
+                "{help}"
+            );
+        }
+    }
+    assert!(read("service = { file = \"g.csv\", column = \"work_us\" }\ndag = {}").is_ok());
+}

@@ -568,6 +568,28 @@ fn what_can_not_be_met_by_any_core_is_unreachable() {
     assert!(error.contains("of the requests take longer than 25ms even alone"), "{error}");
 }
 
+/// Spans of `examples/recorded-graphs.csv` were worked out apart from this.
+#[test]
+fn recorded_spans_are_what_no_core_helps_with() {
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/recorded-graphs.toml");
+    let workload = File::read(example).expect("the example").workload.expect("a workload");
+    let host = Host { threads: 1, stop: &AtomicBool::new(false), progress: &|_| {} };
+    for (target, says) in [
+        ("p90 < 1353us", "p90"),
+        ("report p99 < 1500us", "report p99"),
+        ("mean < 910us", "mean"),
+        ("miss 1300us < 5%", "20 % of the requests take longer than 1.3ms even alone"),
+    ] {
+        let asked = question("exp-1us", target, &["steal-first"]);
+        let error =
+            plan(&Question { workload: workload.clone(), ..asked }, &host).expect_err(target).to_string();
+        assert!(error.contains(says), "{target}: {error}");
+    }
+    let met = question("exp-1us", "report p90 < 8ms", &["steal-first", "single-queue"]);
+    let plan = planned(&Question { workload, ..met }, 2);
+    assert_eq!(plan.winner.expect("a winner").system, "steal-first");
+}
+
 #[test]
 fn what_long_requests_pay_for_lanes_is_said_beside_what_they_pay_without() {
     let plan = planned(&question("extreme-bimodal", "short p99.9 < 2us", &["isqd-sita", "work-stealing"]), 2);

@@ -171,3 +171,24 @@ fn a_span_makes_more_small_requests_miss() {
     let misses = |found: &ThresholdAnswer| found.rows.iter().filter_map(|row| row.misses).sum::<f64>();
     assert!(misses(&serial) > misses(&parallel));
 }
+
+/// Spans of `examples/recorded-graphs.csv` were worked out apart from this.
+#[test]
+fn recorded_graphs_bring_their_spans() {
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/recorded-graphs.toml");
+    let workload = caudal_config::File::read(example).expect("the example").workload.expect("a workload");
+    let service = &workload.service;
+    let found = table(&asked(service, 1_000, 1_200.0));
+    assert!((found.hopeless - 13.0 / 30.0).abs() < 1e-9, "{}", found.hopeless);
+    let bins = caudal_sim::thresholds::bins(service, Binning::Log(200), 0.0);
+    let span_us: f64 = bins.iter().map(|bin| bin.share * bin.span_s * 1e6).sum();
+    assert!((span_us - 5_727.0 * 0.159_273_870_845_701_66).abs() < 1e-6, "{span_us}");
+    // The one request of its bin.
+    let longest = bins.last().expect("bins");
+    assert!((longest.most_s - 18_951e-6).abs() < 1e-12 && longest.span_s < 1_452e-6);
+    let refused = |question: &ThresholdQuestion<'_>| thresholds(question).expect_err("refused").to_string();
+    let short = refused(&asked(service, 300, 1_200.0));
+    assert!(short.contains("the shortest request takes 379 us alone on 16 cores"), "{short}");
+    let twice = refused(&ThresholdQuestion { serial: 0.1, ..asked(service, 1_000, 1_200.0) });
+    assert!(twice.contains("leave out --serial"), "{twice}");
+}

@@ -106,6 +106,23 @@ fn recorded_arrivals_count_as_well() {
 }
 
 #[test]
+fn recorded_graphs_count_as_well() {
+    let place = Place::new();
+    let graphs = "request,task,work_us,after\n1,a,5,\n1,b,5,a\n";
+    let forks = "[workload]\nservice = { file = \"g.csv\" }\nload = 0.3\n[system]\npreset = \"steal-first\"\ncores = 2\n\
+                 [measure]\nrequests = 500\nwarm-up = 1\n";
+    place.write("g.csv", graphs).write("in.toml", forks);
+    place.run("sim in.toml --out r").expect(0, "");
+    // The same service times of other graphs.
+    place.write("g.csv", &graphs.replace(",a\n", ",\n"));
+    place.run("sim in.toml --out r").expect(2, "the contents of g.csv differs");
+    let plan = "plan --workload in.toml --target 'p99 < 1ms' --cores 2 --systems steal-first --quick --out p";
+    place.run(plan).expect(0, "steal-first");
+    place.write("g.csv", graphs);
+    place.run(plan).expect(2, "the contents of g.csv differs");
+}
+
+#[test]
 fn a_directory_says_what_made_it() {
     let place = Place::new();
     place.write("service.csv", "1000\n2000\n").write("in.toml", SERVICE);
