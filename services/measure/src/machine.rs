@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::sys::resource::{UsageWho, getrusage};
+use nix::time::{ClockId, clock_gettime};
 use nix::unistd::Pid;
 
 use crate::figures::percentile;
@@ -30,6 +31,12 @@ pub(crate) fn pin(core: Option<usize>) -> Result<usize> {
 /// How often this thread had to give up its core so far.
 pub(crate) fn times_switched_out() -> Result<i64> {
     Ok(getrusage(UsageWho::RUSAGE_THREAD)?.involuntary_context_switches())
+}
+
+/// What this thread has got of its core so far. Not in it: what the hypervisor takes and says that it does, and what others run
+/// meanwhile. In it: interrupts.
+pub(crate) fn thread_time() -> Result<Duration> {
+    Ok(clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)?.into())
 }
 
 /// The kernel's count of interrupts by the timer of one core.
@@ -143,6 +150,18 @@ impl Ticks {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_threads_time_stands_while_it_sleeps() {
+        let (before, start) = (thread_time().unwrap(), Instant::now());
+        std::thread::sleep(Duration::from_millis(300));
+        spin_ns();
+        let (got, passed) = (thread_time().unwrap() - before, start.elapsed());
+        assert!(
+            got > Duration::from_millis(1) && got + Duration::from_millis(290) < passed,
+            "{got:?} of {passed:?}"
+        );
+    }
 
     #[test]
     fn accounts_are_read_and_compared() {

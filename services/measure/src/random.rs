@@ -19,6 +19,8 @@ pub(crate) enum Purpose {
     Vectors = 0x5e57_0008,
     Queries = 0x5e57_0009,
     Planes = 0x5e57_000a,
+    Contracts = 0x5e57_000b,
+    Portfolios = 0x5e57_000c,
 }
 
 /// A stream of `seed` that no other purpose shares.

@@ -7,6 +7,9 @@ pub(crate) trait Service {
     /// Names of the kinds of requests; empty where they are all of one kind.
     const CLASSES: &'static [&'static str];
 
+    /// What its requests are timed by.
+    const CLOCK: Clock = Clock::Wall;
+
     /// Back to the state before the first request, so that a second pass meets what the first one met.
     fn reset(&mut self) -> Result<()>;
 
@@ -15,6 +18,16 @@ pub(crate) trait Service {
 
     /// What remains to be done when the reply has left; not timed. Also checks the reply, where that is cheap.
     fn settle(&mut self, request: &[u8], reply: &[u8]) -> Result<()>;
+}
+
+/// What a time is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Clock {
+    /// From the beginning to the end, in stretches that nothing disturbed.
+    Wall,
+    /// What the thread got of its core: for requests that take longer than from one interrupt by the timer to the next,
+    /// none of which would ever be undisturbed.
+    Thread,
 }
 
 /// How a request was answered.

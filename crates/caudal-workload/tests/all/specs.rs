@@ -200,7 +200,7 @@ fn a_class_of_a_mixture_may_be_any_workload() {
 #[test]
 fn every_named_workload_compiles_is_defined_as_it_says_and_has_a_source() {
     let names: Vec<&str> = named().iter().map(|workload| workload.name).collect();
-    let wanted = "exp-1us extreme-bimodal high-bimodal policies-bimodal tpcc rocksdb-0.5 rocksdb-50 rocksdb-1 rocksdb-1-short rocksdb-10 rocksdb-10-short stemming routing block-cache nearest-12 nearest-20 facebook-usr log-normal-10ms short-tail long-tail bing-like finance-like";
+    let wanted = "exp-1us extreme-bimodal high-bimodal policies-bimodal tpcc rocksdb-0.5 rocksdb-50 rocksdb-1 rocksdb-1-short rocksdb-10 rocksdb-10-short stemming routing block-cache nearest-12 nearest-20 facebook-usr log-normal-10ms black-scholes short-tail long-tail bing-like finance-like";
     assert_eq!(names.join(" "), wanted);
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     for workload in named() {
