@@ -235,6 +235,7 @@ fn build(text: &str, base_dir: &Path, options: &Options) -> Result<(String, Buil
     let systems = note(&mut findings, systems(&root, options.host, offered));
     if let (Some(Some(workload)), Some(systems)) = (&workload, &systems) {
         findings.extend(wrong_rates(workload, systems));
+        findings.extend(unknown_classes(workload, root.get("system")));
     }
     if let (Some(Some(workload)), Some(measure)) = (&workload, &measure) {
         findings.extend(nothing_to_measure(workload, measure, root.get("workload")));
@@ -265,6 +266,24 @@ fn nothing_to_measure(workload: &Workload, measure: &Measure, table: Option<&Nod
     let (message, help) = too_few(&workload.arrivals, measure.warm_up)?;
     let place = table.map_or(Place::BUILT_IN, |table| key_place(table, "arrivals"));
     Some(Finding::new(place, "workload.arrivals", message).help(help))
+}
+
+/// Classes of which the workload has no requests.
+fn unknown_classes(workload: &Workload, systems: Option<&Node>) -> Vec<Finding> {
+    let tables = match systems.map(|node| &node.value) {
+        Some(Value::List(tables)) => tables.as_slice(),
+        _ => systems.map_or(&[][..], std::slice::from_ref),
+    };
+    let path = ["parallelism".to_owned(), "classes".to_owned()];
+    let named = tables.iter().filter_map(|table| table.at(&path)).filter(|node| node.is_table());
+    let known = workload.service.classes();
+    let unknown = named.flat_map(Node::entries).filter(|entry| !known.contains(&entry.key));
+    let finding = |entry: &Entry| {
+        let message = format!("the workload has no class `{}`", entry.key);
+        let help = format!("it has {}", known.join(", "));
+        Finding::new(entry.key_place, format!("system.parallelism.classes.{}", entry.key), message).help(help)
+    };
+    unknown.map(finding).collect()
 }
 
 /// What overloads a machine, or the cores of it that are held all the time, without saying so.

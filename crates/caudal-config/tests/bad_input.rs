@@ -127,6 +127,17 @@ cores = [16, 16]"#,
 fn policies_and_their_parameters() {
     refused(&[
         (
+            r#"[workload]
+service = { distribution = "mixture", classes = [
+  { name = "get", weight = 0.9, service = "exp-1us" }, { name = "scan", weight = 0.1, service = "exp-1us" } ] }
+load = 0.5
+[[system]]
+preset = "tail-control"
+cores = 16
+parallelism = { policy = "tail-control", target = "5ms", classes = { get = { target = "1ms" }, put = { target = "1ms" } } }"#,
+            r#"8:96: the workload has no class `put` (it has get, scan)"#,
+        ),
+        (
             r#"[system]
 cores = 16
 discipline = { policy = "processor-sharing", quantum = "2 parsecs" }"#,

@@ -99,6 +99,29 @@ const BREAKING: &[(&str, &str, &str)] = &[
     ("authors-simulator", "cores = 4\nvariant = \"authors-simulator\"\ndispatch = \"round-robin\"", "3:11"),
     ("forks-alone", "cores = 4\npools = \"per-core\"\nparallelism = \"steal-first\"", "4:15"),
     ("thresholds", "cores = 4\npools = 1\nparallelism = \"tail-control\"", "4:15"),
+    (
+        "thresholds",
+        "cores = 4\npools = 1\nparallelism = { policy = \"tail-control\", target = \"5ms\", \
+         classes = { get = { thresholds = [[1, \"2ms\"]] } } }",
+        "4:68",
+    ),
+    (
+        "retuning",
+        "cores = 4\npools = 1\nparallelism = { policy = \"tail-control\", target = \"5ms\", \
+         retune = { every = \"3s\", window = \"10s\" } }",
+        "4:67",
+    ),
+    (
+        "small-lane",
+        "cores = 4\npools = 1\nparallelism = { policy = \"tail-control\", target = \"5ms\", \
+         lane = { workers = 4, cutoff = \"1ms\" } }",
+        "4:65",
+    ),
+    (
+        "clairvoyant-thresholds",
+        "cores = 4\npools = 1\nparallelism = { policy = \"clairvoyant\", target = \"5ms\", span = true }",
+        "4:64",
+    ),
     ("cost-range", "cores = 4\ncosts = { steal = \"1ns\", shed = \"2s\" }", "3:33"),
     ("probe-factor", "cores = 4\ncosts = { probe_factor = 0.5 }", "3:26"),
     ("runtime-clairvoyant", "cores = 4\ndiscipline = \"srpt\"", "3:14"),

@@ -1,5 +1,6 @@
 //! The thresholds of tail-control against a literal transcription of section 4.1 of the paper, and small cases by hand.
 
+use caudal_policy::parallelism::thresholds::classes::{Class, ClassPileup};
 use caudal_policy::parallelism::thresholds::{Bin, Demand, DemandFault, Knowledge, Pileup, Threshold};
 use caudal_policy::random::Draw;
 
@@ -167,4 +168,61 @@ fn what_can_not_be_asked_is_refused() {
     assert_eq!(fault(&[bins[1], bins[0]], demand), DemandFault::Bins, "works rise");
     assert_eq!(fault(&bins[..1], demand), DemandFault::Bins, "shares sum to 1");
     assert_eq!(fault(&[Bin { mean_s: 1.5, ..bins[0] }, bins[1]], demand), DemandFault::Bins);
+}
+
+fn one_class(bins: &[Bin], demand: &Demand) -> ClassPileup {
+    let class = Class { bins: bins.to_vec(), target_s: demand.target_s };
+    ClassPileup::new(&[class], *demand).expect("no overload")
+}
+
+#[test]
+fn one_class_has_the_table_of_all_requests() {
+    for seed in 0..300 {
+        let (bins, demand) = random_case(seed);
+        // So short that nobody who is given up makes it.
+        let demand = Demand { target_s: demand.target_s.min(bins[0].most_s / demand.cores / 2.0), ..demand };
+        let table = Pileup::new(&bins, demand).expect("no overload").table(60);
+        for (row, of_class) in table.iter().zip(one_class(&bins, &demand).table(60)) {
+            assert_eq!(row.limit_s, of_class.limits_s[0], "seed {seed}, {} active", row.active);
+            let alike = (row.misses / of_class.misses - 1.0).abs() < 1e-6;
+            assert!(alike || row.misses == of_class.misses, "{row:?} {of_class:?}");
+        }
+    }
+}
+
+/// Requests cut into two classes by chance have the thresholds of the whole, if their targets are the same.
+#[test]
+fn classes_that_are_alike_are_no_worse_off_than_as_one() {
+    for seed in 0..100 {
+        let (bins, demand) = random_case(seed);
+        let part = |share: f64| Class {
+            bins: bins.iter().map(|bin| Bin { share: share * bin.share, ..*bin }).collect(),
+            target_s: demand.target_s,
+        };
+        let mut two = ClassPileup::new(&[part(0.3), part(0.7)], demand).expect("no overload");
+        for (row, of_two) in one_class(&bins, &demand).table(40).into_iter().zip(two.table(40)) {
+            let few = of_two.misses <= row.misses * (1.0 + 1e-6);
+            assert!(few || !row.misses.is_finite(), "seed {seed}: {row:?} {of_two:?}");
+        }
+    }
+}
+
+/// Nine short requests of 1 s with a target of 3 s, and one of 11 s with a target of 100 s.
+#[test]
+fn a_class_that_has_time_is_given_up_without_a_miss() {
+    let (bins, demand) = two_sizes(Knowledge::Processed);
+    let class = |bin: Bin, target_s| Class { bins: vec![bin], target_s };
+    let thresholds = |long_s: f64, active: u32| {
+        let classes = [class(bins[0], 3.0), class(bins[1], long_s)];
+        ClassPileup::new(&classes, demand).expect("no overload").thresholds(active)
+    };
+    // By hand, above: l = 1 s for both lets 3.55 large ones and 14.897 small ones of 11 and those that follow be late.
+    let hurried = thresholds(3.0, 11);
+    assert!((hurried.misses - 18.447).abs() < 1e-3, "{hurried:?}");
+    // 1 s on four cores and 10 s on one are far from 100 s.
+    let patient = thresholds(100.0, 11);
+    assert!((patient.misses - 14.897).abs() < 1e-3, "{patient:?}");
+    assert_eq!((hurried.limits_s[1], patient.limits_s[1]), (1.0, 1.0));
+    // Alone it costs nobody anything to give it up, and so it is.
+    assert_eq!((thresholds(100.0, 1).misses, thresholds(3.0, 1).misses), (0.0, 2.0));
 }

@@ -139,6 +139,9 @@ pub struct ClassRow {
     /// Sojourn over service time.
     #[serde(deserialize_with = "summary")]
     pub slowdown: Summary,
+    /// The miss ratios that were asked for. Missing where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub misses: Vec<Miss>,
     /// Mean time per request that was not service, by cause.
     pub wait_ns: Waits,
 }
@@ -213,12 +216,18 @@ impl Row {
         let (service, confidence) = (&point.workload.service, point.measure.stop.confidence);
         let percentiles = &point.measure.percentiles;
         let ratio = |part: fn(&Account, u64) -> (f64, f64)| results.ratio(confidence, part);
+        let misses = |class: &ClassResults| -> Vec<Miss> {
+            let of = |&late: &Picos| Miss::new(late, class, (confidence, results.overloaded));
+            point.measure.miss.iter().map(of).collect()
+        };
         let summary = |class: &ClassResults| summaries(class, percentiles, confidence, results.overloaded);
         let (latency_ns, slowdown) = summary(&results.all);
         let classes = service.classes().iter().zip(&results.classes).map(|(name, class)| {
             let (latency_ns, slowdown) = summary(class);
             let requests = class.sums.latency_ps.count();
-            (name.clone(), ClassRow { requests, latency_ns, slowdown, wait_ns: Waits::new(&class.sums) })
+            let misses = misses(class);
+            let wait_ns = Waits::new(&class.sums);
+            (name.clone(), ClassRow { requests, latency_ns, slowdown, misses, wait_ns })
         });
         Row {
             system: point.system.name.clone(),
@@ -238,7 +247,7 @@ impl Row {
             lanes: results.lane_loads.clone(),
             precise: results.precise,
             at_gap: if results.overloaded { Vec::new() } else { results.all.gaps(percentiles) },
-            misses: point.measure.miss.iter().map(|&late| Miss::new(late, results, confidence)).collect(),
+            misses: misses(&results.all),
             steady: results.steady,
             latency_ns,
             slowdown,
@@ -271,10 +280,10 @@ impl Row {
 }
 
 impl Miss {
-    fn new(late: Picos, results: &Results, confidence: f64) -> Miss {
-        let ratio = match results.overloaded {
+    fn new(late: Picos, class: &ClassResults, (confidence, overloaded): (f64, bool)) -> Miss {
+        let ratio = match overloaded {
             true => Estimate::MISSING,
-            false => results.all.miss_ratio(late.0, confidence),
+            false => class.miss_ratio(late.0, confidence),
         };
         Miss { late_ns: late.as_nanos_f64(), ratio }
     }

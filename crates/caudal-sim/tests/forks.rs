@@ -6,7 +6,8 @@ mod forks_model;
 use caudal_config::{Costs, System};
 use caudal_policy::Picos;
 use caudal_policy::parallelism::{
-    DefaultTbbConfig, DequeEnd, ParallelismConfig, Serial, TailControl, TailControlConfig, ThresholdTable,
+    ClassConfig, DefaultTbbConfig, DequeEnd, LaneConfig, ParallelismConfig, RetuneConfig, Serial,
+    TailControl, TailControlConfig, ThresholdTable,
 };
 use caudal_sim::engine::{Event, Length, Observer, Outcome, Unwatched, simulate, simulate_forks};
 use caudal_workload::{DagSpec, Grain, StepSpec};
@@ -14,15 +15,15 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use common::{Case, Gaps, Ready, Sizes, recorded};
-use forks_model::{Found, Model, Rules, Sample, Shapes, Task};
+use forks_model::{Found, Model, Rules, Sample, Shapes, TailControl as TailControlRules, Task};
 
 fn ns(ns: u64) -> Picos {
     Picos::from_nanos(ns)
 }
 
-/// What a policy file says of `rules`.
-fn config(rules: &Rules) -> ParallelismConfig {
-    let pairs = |thresholds_ps: &[u64]| {
+/// What a policy file says of `rules`, for requests of the classes of `case`.
+fn config(rules: &Rules, case: &Case) -> ParallelismConfig {
+    let pairs = |thresholds_ps: &[u64]| -> Vec<(u32, Picos)> {
         thresholds_ps.iter().enumerate().map(|(at, &ps)| (at as u32 + 1, Picos(ps))).collect()
     };
     let table = |thresholds_ps: &[u64]| TailControlConfig {
@@ -37,8 +38,19 @@ fn config(rules: &Rules) -> ParallelismConfig {
             let end = if *steal_end { DequeEnd::Steal } else { DequeEnd::Own };
             ParallelismConfig::DefaultTbb(DefaultTbbConfig { end })
         }
-        Rules::TailControl { thresholds_ps, age_ps } => {
-            ParallelismConfig::TailControl(TailControlConfig { age: Picos(*age_ps), ..table(thresholds_ps) })
+        Rules::TailControl(rules) => {
+            let (last, own) = rules.thresholds_ps.split_last().expect("a table");
+            let own =
+                own.iter().map(|table| ClassConfig { thresholds: pairs(table), ..ClassConfig::default() });
+            let service = case.ready().service;
+            let lane = LaneConfig { workers: rules.kept as u32, cutoff: Picos(rules.cutoff_ps) };
+            ParallelismConfig::TailControl(TailControlConfig {
+                classes: service.classes().iter().cloned().zip(own).collect(),
+                age: Picos(rules.age_ps),
+                lane: (rules.kept > 0).then_some(lane),
+                span: rules.span,
+                ..table(last)
+            })
         }
         Rules::Clairvoyant { thresholds_ps } => ParallelismConfig::Clairvoyant(table(thresholds_ps)),
     }
@@ -163,10 +175,19 @@ fn rules() -> impl Strategy<Value = Rules> {
         Just(Rules::StealFirst),
         Just(Rules::AdmitFirst),
         any::<bool>().prop_map(|steal_end| Rules::DefaultTbb { steal_end }),
-        (table(), select(vec![0_u64, 77_000, 400_000]))
-            .prop_map(|(thresholds_ps, age_ps)| Rules::TailControl { thresholds_ps, age_ps }),
+        tail_control(),
         table().prop_map(|thresholds_ps| Rules::Clairvoyant { thresholds_ps }),
     ]
+}
+
+fn tail_control() -> impl Strategy<Value = Rules> {
+    let table = || prop::collection::vec(select(vec![0_u64, 300_000, 1_000_000, 2_500_000, u64::MAX]), 1..6);
+    let lane = (0_usize..=3, select(vec![0_u64, 200_000, 900_000]));
+    (prop::collection::vec(table(), 1..4), select(vec![0_u64, 77_000, 400_000]), lane, any::<bool>())
+        .prop_map(|(thresholds_ps, age_ps, (kept, cutoff_ps), span)| {
+            let cutoff_ps = if kept > 0 { cutoff_ps } else { u64::MAX };
+            Rules::TailControl(TailControlRules { thresholds_ps, age_ps, kept, cutoff_ps, span })
+        })
 }
 
 fn cases() -> impl Strategy<Value = Case> {
@@ -199,7 +220,7 @@ proptest! {
 
     #[test]
     fn the_engine_is_the_model(case in cases(), shapes in shapes(), rules in rules()) {
-        let ready = ready(&case, &shapes, config(&rules));
+        let ready = ready(&case, &shapes, config(&rules, &case));
         let (_, events) = watch(&ready, &rules);
         let found = modelled(&ready, &shapes, &rules, &requests(&events));
         let done = completions(&events);
@@ -222,13 +243,13 @@ proptest! {
         let all = [
             Rules::StealFirst,
             Rules::AdmitFirst,
-            Rules::TailControl { thresholds_ps: vec![1_000_000, 100_000], age_ps: 0 },
+            Rules::TailControl(TailControlRules::plain(vec![1_000_000, 100_000])),
             Rules::Clairvoyant { thresholds_ps: vec![1_000_000, 100_000] },
-            Rules::TailControl { thresholds_ps: infinite, age_ps: 0 },
+            Rules::TailControl(TailControlRules::plain(infinite)),
         ];
-        let first = watch(&ready(&case, &serial(), config(&Rules::Serial)), &Rules::Serial).1;
+        let first = watch(&ready(&case, &serial(), config(&Rules::Serial, &case)), &Rules::Serial).1;
         for rules in all {
-            prop_assert_eq!(&watch(&ready(&case, &serial(), config(&rules)), &rules).1, &first);
+            prop_assert_eq!(&watch(&ready(&case, &serial(), config(&rules, &case)), &rules).1, &first);
         }
     }
 
@@ -238,7 +259,8 @@ proptest! {
         let steal_first = ready(&case, &shapes, ParallelismConfig::StealFirst);
         let (_, events) = steal_first.watch(false);
         let mut log = Vec::new();
-        let never = TailControl::new(ThresholdTable::never(), Picos::ZERO);
+        let never: TailControl<false> =
+            TailControl::new(ThresholdTable::never().into(), &TailControlConfig::default());
         simulate_forks(&steal_first.run(false), never, Watch(&mut log));
         prop_assert_eq!(events, log);
     }
@@ -246,7 +268,7 @@ proptest! {
     /// What is watched and what is not are compiled apart.
     #[test]
     fn watching_changes_nothing(case in cases(), shapes in shapes(), rules in rules()) {
-        let ready = ready(&case, &shapes, config(&rules));
+        let ready = ready(&case, &shapes, config(&rules, &case));
         let (watched, _) = ready.watch(false);
         let unwatched = simulate(&ready.run(false), Unwatched);
         let books = |outcome: &Outcome| format!("{:?} {:?} {}", outcome.classes, outcome.account, outcome.end_ps);
@@ -344,9 +366,9 @@ fn one_request_alone_takes_no_less_than_its_work_over_the_cores_and_its_span() {
 #[test]
 fn with_a_threshold_of_nothing_all_that_runs_is_marked_at_a_look() {
     let case = Case { sizes: Sizes::Grid(vec![500, 5_000]), ..Case::plain(6, 0.8, 300) };
-    let rules = Rules::TailControl { thresholds_ps: vec![0], age_ps: 0 };
+    let rules = Rules::TailControl(TailControlRules::plain(vec![0]));
     let shapes = loops(4);
-    let ready = ready(&case, &shapes, config(&rules));
+    let ready = ready(&case, &shapes, config(&rules, &case));
     let (_, events) = ready.watch(false);
     // The model refuses to steal what is marked, and has marked whatever ran while somebody looked.
     let found = modelled(&ready, &shapes, &rules, &requests(&events));
@@ -360,7 +382,7 @@ fn with_a_threshold_of_nothing_all_that_runs_is_marked_at_a_look() {
 fn default_tbb_does_the_same_work_for_serial_requests() {
     let case = Case::plain(4, 0.7, 2_000);
     let work = |rules: Rules| {
-        let (_, events) = watch(&ready(&case, &serial(), config(&rules)), &rules);
+        let (_, events) = watch(&ready(&case, &serial(), config(&rules, &case)), &rules);
         let done = completions(&events);
         let requests = requests(&events);
         done.iter().filter(|done| done.0 < 2_200).map(|done| requests[done.0].1).sum::<u64>()
@@ -379,4 +401,55 @@ fn steal_first_of_fine_loops_is_one_fast_core() {
     let mean_ns = outcome.classes[0].latency_ps.mean() / 1e3;
     // Exponential work of 1 ms on 8 cores: 125 us, over 1 - 0.6.
     assert!((mean_ns / (125_000.0 / 0.4) - 1.0).abs() < 0.06, "{mean_ns} ns");
+}
+
+/// Log-normal work on 16 cores whose rate and work change every two seconds.
+fn drifting(retune: Option<RetuneConfig>, steps: &str) -> Outcome {
+    let text = format!(
+        "[workload]\nservice = \"log-normal-10ms\"\ndag = {{}}\nrate = \"1200/s\"\n\
+         arrivals = {{ process = \"steps\", steps = {steps} }}\n[system]\ncores = 16"
+    );
+    let file = caudal_config::File::parse(&text, "drifting.toml").expect("a file");
+    let workload = file.workload.clone().expect("a workload");
+    let config =
+        TailControlConfig { target: Picos::from_micros(25_000), retune, ..TailControlConfig::default() };
+    let system = System { parallelism: ParallelismConfig::TailControl(config), ..System::single_queue(16) };
+    let run = caudal_sim::engine::Run {
+        system: &system,
+        costs: &Costs::default(),
+        service: &workload.service,
+        arrivals: &workload.arrivals,
+        mean_gap_ps: 1e12 / 1_200.0,
+        seed: 3,
+        length: Length { warm_up: 0, measured: 20_000 },
+        pilot: false,
+        stepwise: false,
+    };
+    simulate(&run, Unwatched)
+}
+
+fn books(outcome: &Outcome) -> String {
+    format!("{:?} {:?}", outcome.classes, outcome.account)
+}
+
+#[test]
+fn an_oracle_of_what_never_changes_is_the_fixed_table() {
+    let constant = "[{ for = \"2s\", rate = 1 }]";
+    let oracle = RetuneConfig { oracle: true, ..RetuneConfig::default() };
+    assert_eq!(books(&drifting(Some(oracle), constant)), books(&drifting(None, constant)));
+}
+
+#[test]
+fn thresholds_follow_what_drifts() {
+    let steps = "[{ for = \"2s\", rate = 1, work = 1.4 }, { for = \"2s\", rate = 2, work = 0.6 }]";
+    let ms = |ms: u64| Picos::from_micros(1_000 * ms);
+    let measured = RetuneConfig { every: ms(100), window: ms(500), oracle: false };
+    let oracle = RetuneConfig { oracle: true, ..measured };
+    let [fixed, measured, oracle] =
+        [None, Some(measured), Some(oracle)].map(|retune| drifting(retune, steps));
+    assert_ne!(books(&fixed), books(&measured));
+    assert_ne!(books(&fixed), books(&oracle));
+    assert_ne!(books(&measured), books(&oracle));
+    let idle = RetuneConfig { every: ms(60_000), window: ms(60_000), oracle: false };
+    assert_eq!(books(&drifting(Some(idle), steps)), books(&fixed), "no epoch is over");
 }

@@ -24,6 +24,7 @@ fn asked(service: &Service, target_us: u64, rate_per_s: f64) -> ThresholdQuestio
     ThresholdQuestion {
         service,
         target: Picos::from_micros(target_us),
+        class_targets: Vec::new(),
         rate_per_s,
         cores: 16,
         binning: Binning::Log(200),
@@ -48,6 +49,7 @@ fn the_table_is_a_policy() {
         let question = ThresholdQuestion {
             service: &workload.service,
             target: Picos::from_micros(25_000),
+            class_targets: Vec::new(),
             rate_per_s: 1_200.0,
             cores: 16,
             binning: Binning::Log(1_000),
@@ -56,7 +58,7 @@ fn the_table_is_a_policy() {
             knowledge,
         };
         let found = thresholds(&question).expect("a table");
-        let policy = found.policy_toml(&question);
+        let policy = found.policy_toml(&question, 1.0);
         let file = format!("[workload]\nservice = \"log-normal-10ms\"\ndag = {{}}\nload = 0.5\n{policy}");
         let read = caudal_config::File::parse(&file, "policy.toml").expect("what is written can be read");
         let points = read.points().expect("a point");
@@ -65,11 +67,11 @@ fn the_table_is_a_policy() {
         else {
             panic!("{policy}")
         };
-        let table = config.table().expect("thresholds");
+        let table = config.tables(&[]).expect("thresholds");
         for row in &found.rows {
-            assert_eq!(table.at(row.active).0, (row.threshold_ns * 1e3).round() as u64, "{}", row.active);
+            assert_eq!(table.at(0, row.active).0, (row.threshold_ns * 1e3).round() as u64, "{}", row.active);
         }
-        assert_eq!(table.at(10_000), table.at(200));
+        assert_eq!(table.at(0, 10_000), table.at(0, 200));
     }
 }
 
@@ -191,4 +193,132 @@ fn recorded_graphs_bring_their_spans() {
     assert!(short.contains("the shortest request takes 379 us alone on 16 cores"), "{short}");
     let twice = refused(&ThresholdQuestion { serial: 0.1, ..asked(service, 1_000, 1_200.0) });
     assert!(twice.contains("leave out --serial"), "{twice}");
+}
+
+fn two_classes() -> Service {
+    service(
+        "{ distribution = \"mixture\", classes = [\
+         { name = \"get\", weight = 0.95, service = { distribution = \"exponential\", mean = \"5ms\" } }, \
+         { name = \"scan\", weight = 0.05, service = { distribution = \"exponential\", mean = \"100ms\" } }] }",
+    )
+}
+
+#[test]
+fn classes_have_targets_of_their_own() {
+    let service = two_classes();
+    let plain = asked(&service, 10_000, 1_200.0);
+    let both = ThresholdQuestion {
+        class_targets: vec![("scan".to_owned(), Picos::from_micros(400_000))],
+        ..plain.clone()
+    };
+    let found = table(&both);
+    let names: Vec<_> = found.tables().iter().map(|(class, _)| class.map(str::to_owned)).collect();
+    assert_eq!(names, [Some("get".to_owned()), Some("scan".to_owned())]);
+    assert!((found.mean_ns.0 / 9.75e6 - 1.0).abs() < 1e-3, "bins hold all requests: {:?}", found.mean_ns);
+    // Scans have time: of what is given up for the gets, they are most.
+    let at = |class: usize| found.classes[class].rows[39].threshold_ns;
+    assert!(at(1) <= at(0), "{} {}", at(1), at(0));
+    assert!(found.csv(1.0).starts_with("class,active,threshold_ns\n\"get\",1,"));
+    // The same target for both is a table that is no worse than the one for all.
+    let same = ThresholdQuestion {
+        class_targets: vec![("scan".to_owned(), Picos::from_micros(10_000))],
+        ..plain.clone()
+    };
+    for (row, all) in
+        table(&same).rows.iter().zip(&table(&ThresholdQuestion { binning: Binning::Log(300), ..plain }).rows)
+    {
+        assert!(row.misses.unwrap_or(f64::MAX) <= all.misses.unwrap_or(f64::MAX) * 1.02, "{row:?} {all:?}");
+    }
+}
+
+#[test]
+fn classes_that_are_none_and_targets_twice_are_refused() {
+    let service = two_classes();
+    let refused = |class_targets: Vec<(String, Picos)>| {
+        let question = ThresholdQuestion { class_targets, ..asked(&service, 10_000, 1_200.0) };
+        thresholds(&question).expect_err("refused").to_string()
+    };
+    let scan = ("scan".to_owned(), Picos::from_micros(1));
+    assert!(refused(vec![("put".to_owned(), Picos::from_micros(1))]).contains("it has get, scan"));
+    assert!(refused(vec![scan.clone(), scan]).contains("two targets"));
+}
+
+#[test]
+fn a_table_of_classes_is_a_policy() {
+    let service = two_classes();
+    let question = ThresholdQuestion {
+        class_targets: vec![("scan".to_owned(), Picos::from_micros(400_000))],
+        ..asked(&service, 10_000, 1_200.0)
+    };
+    let found = table(&question);
+    let read =
+        caudal_config::File::parse(&found.policy_toml(&question, 0.5), "policy.toml").expect("a policy");
+    let ParallelismConfig::TailControl(config) = &read.systems[0].system.parallelism else {
+        panic!("{read:?}")
+    };
+    let tables = config.tables(service.classes()).expect("thresholds");
+    for (class, rows) in found.classes.iter().enumerate() {
+        for row in &rows.rows {
+            let half = Picos((row.threshold_ns * 1e3 * 0.5) as u64);
+            assert!(tables.at(class as u8, row.active).0.abs_diff(half.0) <= 1, "{row:?}");
+        }
+    }
+}
+
+mod refined {
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+
+    use caudal_config::Measure;
+    use caudal_tune::Host;
+    use caudal_tune::thresholds::{RefineQuestion, Refined, refine};
+    use caudal_workload::{Arrivals, Dag, DagSpec};
+
+    use super::*;
+
+    fn refined(question: &ThresholdQuestion<'_>, threads: usize, dag: Dag) -> Result<Refined, TuneError> {
+        let (measure, arrivals) = (Measure::default(), Arrivals::poisson());
+        let asked = RefineQuestion {
+            question,
+            arrivals: &arrivals,
+            dag: Arc::new(dag.into()),
+            measure: &measure,
+            requests: 1_000,
+        };
+        let host = Host { threads, stop: &AtomicBool::new(false), progress: &|_| {} };
+        refine(&asked, &table(question), &host)
+    }
+
+    /// What the table promises is looked at, all on the same requests.
+    #[test]
+    fn multiples_are_tried_and_the_best_is_judged_on_fresh_requests() {
+        let service = log_normal();
+        let question = asked(&service, 20_000, 1_200.0);
+        let dag = DagSpec::default().compile().expect("a loop");
+        let found = refined(&question, 2, dag.clone()).expect("refined");
+        assert_eq!(format!("{found:?}"), format!("{:?}", refined(&question, 1, dag).expect("refined")));
+        let scales: Vec<f64> = found.tried.iter().map(|trial| trial.scale).collect();
+        assert!(scales.is_sorted() && scales.len() >= 9 && scales.contains(&1.0), "{scales:?}");
+        let late =
+            |scale: f64| found.tried.iter().find(|trial| trial.scale == scale).expect("tried").late.estimate;
+        // A quarter of each threshold gives up requests that would have made it.
+        assert!(late(0.25) > 1.2 * late(1.0), "{} {}", late(0.25), late(1.0));
+        let names: Vec<&str> = found.judged.iter().map(|judged| judged.policy.as_str()).collect();
+        assert!(names.contains(&"the table") && names.contains(&"steal-first"), "{names:?}");
+        assert_eq!(found.judged.iter().filter(|judged| judged.chosen_over.is_none()).count(), 1);
+        if found.scale != 1.0 {
+            let table = found.judged.iter().find(|judged| judged.policy == "the table").expect("judged");
+            assert!(
+                table.chosen_over.expect("compared").high < 1.0,
+                "only what is certainly better is chosen"
+            );
+        }
+    }
+
+    #[test]
+    fn requests_that_do_not_fork_are_refused() {
+        let service = log_normal();
+        let error = refined(&asked(&service, 20_000, 1_200.0), 1, Dag::default()).expect_err("refused");
+        assert!(error.to_string().contains("one core"), "{error}");
+    }
 }

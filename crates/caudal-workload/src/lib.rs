@@ -33,7 +33,9 @@ pub mod show;
 mod spec;
 mod summary;
 
-pub use arrivals::{ArrivalSampler, ArrivalSpec, Arrivals, GapSpread, RampPoint, Step, TimestampFile};
+pub use arrivals::{
+    ArrivalSampler, ArrivalSpec, Arrivals, GapSpread, OfferedAt, RampPoint, Step, TimestampFile,
+};
 pub use dag::{Dag, DagSpec, Grain, Graphs, StepSpec};
 pub use error::{RowProblem, WorkloadError};
 pub use input::Unit;

@@ -4,7 +4,7 @@ use caudal_policy::Picos;
 use caudal_policy::allocation::{AllocationConfig, Grow, Shrink};
 use caudal_policy::discipline::{DisciplineConfig, SitaConfig};
 use caudal_policy::dispatch::DispatchConfig;
-use caudal_policy::parallelism::ParallelismConfig;
+use caudal_policy::parallelism::{ParallelismConfig, RetuneConfig, TailControlConfig};
 use caudal_policy::rebalance::RebalanceConfig;
 
 use super::{COST_MAX, TIME_MAX};
@@ -12,6 +12,10 @@ use crate::{Costs, Pools, System, Variant};
 
 /// Most active requests that a table names.
 const ACTIVE_MAX: u32 = 100_000;
+/// The shortest time after which thresholds are worked out anew: it takes a millisecond itself.
+const EPOCH_MIN: Picos = Picos::from_micros(1_000);
+/// Most epochs that are remembered.
+const EPOCHS_MAX: u64 = 1_000;
 
 pub(super) fn central(system: &System) -> bool {
     system.is_central()
@@ -85,6 +89,7 @@ pub(crate) fn clairvoyant(system: &System) -> bool {
     matches!(system.dispatch, DispatchConfig::LeastWork | DispatchConfig::Sita(_))
         || system.discipline == DisciplineConfig::Srpt
         || matches!(system.parallelism, ParallelismConfig::Clairvoyant(_))
+        || knows_more(system).is_some()
 }
 
 /// Is there anything beside requests that fork that their host does not know?
@@ -103,20 +108,69 @@ pub(super) fn forks_not_alone(system: &System, costs: &Costs) -> bool {
 
 /// A table and a target, neither, or thresholds that are none.
 pub(super) fn thresholds_wrong(system: &System) -> bool {
-    let (ParallelismConfig::TailControl(config) | ParallelismConfig::Clairvoyant(config)) =
-        &system.parallelism
+    let Some(config) = tail_control(system) else { return false };
+    let own = config.classes.values().map(|class| (class.target, &class.thresholds));
+    let mut all = std::iter::once((config.target, &config.thresholds)).chain(own);
+    let times = config.target <= TIME_MAX && config.age <= TIME_MAX;
+    let by_target = config.target > Picos::ZERO;
+    // Either all classes have targets, or all have thresholds.
+    let sound = |(target, thresholds): (Picos, &Vec<(u32, Picos)>)| {
+        let one = (target > Picos::ZERO) == thresholds.is_empty() && (target > Picos::ZERO) == by_target;
+        let rising = thresholds.windows(2).all(|pair| pair[0].0 < pair[1].0);
+        let numbers = thresholds.iter().all(|pair| (1..=ACTIVE_MAX).contains(&pair.0));
+        one && rising && numbers && target <= TIME_MAX
+    };
+    !(all.all(sound) && times && config.scale > 0.0 && config.scale.is_finite())
+}
+
+/// Thresholds that are worked out anew never, of nothing, or for no target.
+pub(super) fn retuning_wrong(system: &System) -> bool {
+    let Some((config, retune)) = tail_control(system).and_then(|config| Some((config, config.retune?)))
     else {
         return false;
     };
-    let one = (config.target > Picos::ZERO) == config.thresholds.is_empty();
-    let rising = config.thresholds.windows(2).all(|pair| pair[0].0 < pair[1].0);
-    let numbers = config.thresholds.iter().all(|pair| (1..=ACTIVE_MAX).contains(&pair.0));
-    let times = config.target <= TIME_MAX && config.age <= TIME_MAX;
-    !(one && rising && numbers && times && config.scale > 0.0 && config.scale.is_finite())
+    let RetuneConfig { every, window, .. } = retune;
+    let whole =
+        every > Picos::ZERO && window.0 % every.0 == 0 && (1..=EPOCHS_MAX).contains(&(window.0 / every.0));
+    !whole || every < EPOCH_MIN || window > TIME_MAX || config.target == Picos::ZERO
+}
+
+/// A lane for small requests without a worker, with all of them, or without a cutoff.
+pub(super) fn small_lane_wrong(system: &System) -> bool {
+    let lane = tail_control(system).and_then(|config| config.lane);
+    lane.is_some_and(|lane| !(1..system.cores).contains(&lane.workers) || !is_time(lane.cutoff))
+}
+
+/// What only tail-control does that finds out what is large.
+pub(super) fn clairvoyant_thresholds_wrong(system: &System) -> bool {
+    let ParallelismConfig::Clairvoyant(config) = &system.parallelism else { return false };
+    config.age > Picos::ZERO || config.retune.is_some() || config.lane.is_some() || config.span
+}
+
+fn tail_control(system: &System) -> Option<&TailControlConfig> {
+    match &system.parallelism {
+        ParallelismConfig::TailControl(config) | ParallelismConfig::Clairvoyant(config) => Some(config),
+        _ => None,
+    }
+}
+
+/// Does it know what is left of a request's serial parts, or what the workload offers?
+fn knows_more(system: &System) -> Option<&'static str> {
+    let config = tail_control(system)?;
+    if config.span {
+        return Some("it knows what is left of a request's serial parts");
+    }
+    config
+        .retune
+        .is_some_and(|retune| retune.oracle)
+        .then_some("it knows what the workload offers at any time")
 }
 
 /// Why nobody could build the system, if so.
 pub(crate) fn unbuildable(system: &System) -> Option<&'static str> {
+    if let Some(more) = knows_more(system) {
+        return Some(more);
+    }
     if clairvoyant(system) {
         return Some("it knows service times in advance");
     }

@@ -7,9 +7,9 @@ use caudal_policy::dispatch::{DispatchConfig, PowerOfKConfig, Ties};
 use caudal_policy::rebalance::RebalanceConfig;
 
 use super::broken::{
-    allocation_shares_wrong, allocation_times_wrong, central, clairvoyant, contexts_alone, costs_too_long,
-    empty_band, fluid, forks_not_alone, is_time, lanes, quantum, reserved_wrong, several_sharing,
-    sizes_wrong, steals, thresholds_wrong,
+    allocation_shares_wrong, allocation_times_wrong, central, clairvoyant, clairvoyant_thresholds_wrong,
+    contexts_alone, costs_too_long, empty_band, fluid, forks_not_alone, is_time, lanes, quantum,
+    reserved_wrong, retuning_wrong, several_sharing, sizes_wrong, small_lane_wrong, steals, thresholds_wrong,
 };
 use super::{PROBE_FACTORS, QUANTUM_MIN, Rule, TIME_MAX};
 use crate::{CORES_MAX, Pools, Variant};
@@ -132,18 +132,52 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "thresholds",
         refused: "tail-control with neither a `target` nor `thresholds`, with both, or with thresholds whose numbers of active \
-                  requests do not rise from 1 to 100000",
+                  requests do not rise from 1 to 100000; or with classes that have the one where it has the other",
         why: "a request is large by the threshold of the number of active requests",
         instead: "write target = \"25ms\", or thresholds = [[1, \"200ms\"], [12, \"60ms\"]], as `caudal threshold` does",
         runtime_only: false,
         keys: &[
             "system.parallelism.target",
             "system.parallelism.thresholds",
+            "system.parallelism.classes",
             "system.parallelism.scale",
             "system.parallelism.age",
             "system.parallelism",
         ],
         broken: |system, _| thresholds_wrong(system),
+    },
+    Rule {
+        name: "retuning",
+        refused: "thresholds that are worked out anew more often than every millisecond, from a window that is no multiple of that, \
+                  up to 1000 times, or without a `target`",
+        why: "epochs are remembered whole, and a table is one for a target",
+        instead: "write target = \"25ms\" and retune = { every = \"1s\", window = \"10s\" }",
+        runtime_only: false,
+        keys: &["system.parallelism.retune", "system.parallelism.target", "system.parallelism"],
+        broken: |system, _| retuning_wrong(system),
+    },
+    Rule {
+        name: "small-lane",
+        refused: "a lane for small requests without workers, with all of them, or without a cutoff",
+        why: "some workers are kept for small requests, the others do the long ones",
+        instead: "write lane = { workers = 2, cutoff = \"5ms\" }, with fewer workers than `cores`",
+        runtime_only: false,
+        keys: &["system.parallelism.lane", "system.parallelism", "system.cores"],
+        broken: |system, _| small_lane_wrong(system),
+    },
+    Rule {
+        name: "clairvoyant-thresholds",
+        refused: "`age`, `retune`, `lane` or `span` where requests are known to be large when they are admitted",
+        why: "it never looks at the requests that run",
+        instead: "remove them, or set policy = \"tail-control\"",
+        runtime_only: false,
+        keys: &[
+            "system.parallelism.age",
+            "system.parallelism.retune",
+            "system.parallelism.lane",
+            "system.parallelism.span",
+        ],
+        broken: |system, _| clairvoyant_thresholds_wrong(system),
     },
     Rule {
         name: "moving-without-pools",

@@ -9,25 +9,25 @@
 //! ## When it hurts
 //! It can not be deployed.
 //! ## Parameters
-//! Those of tail-control but `age`.
+//! `target` or `thresholds`, `classes` and `scale`, as those of tail-control.
 //! ## Source
 //! Li et al., PPoPP 2016, section 5.6: TC-Clairvoyant.
 //! ## Example
 //! `parallelism = { policy = "clairvoyant", target = "25ms" }`
 
-use super::{Around, Look, Parallelism, StealFirst, ThresholdTable};
+use super::{Around, ClassTables, Look, Parallelism, StealFirst};
 use crate::Picos;
 
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub struct Clairvoyant {
-    table: ThresholdTable,
+    tables: ClassTables,
 }
 
 impl Clairvoyant {
-    /// The policy with `table`, which is one for [`super::thresholds::Knowledge::Clairvoyant`].
-    pub fn new(table: ThresholdTable) -> Clairvoyant {
-        Clairvoyant { table }
+    /// The policy with `tables`, which are those for [`super::thresholds::Knowledge::Clairvoyant`].
+    pub fn new(tables: ClassTables) -> Clairvoyant {
+        Clairvoyant { tables }
     }
 }
 
@@ -38,7 +38,11 @@ impl Parallelism for Clairvoyant {
     }
 
     #[inline]
-    fn is_large_when_admitted(&self, active: u32, work: Picos) -> bool {
-        work > self.table.at(active)
+    fn is_large_when_admitted(&self, active: u32, class: u8, work: Picos) -> bool {
+        work > self.tables.at(class, active)
+    }
+
+    fn set_tables(&mut self, tables: ClassTables) {
+        self.tables = tables;
     }
 }

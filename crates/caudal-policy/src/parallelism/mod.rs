@@ -18,7 +18,8 @@
 //!
 //! Deques, queues, clocks and random numbers are the host's; policies are answers to questions, without state of their
 //! own. A request is *marked* once it was found to be large: then none of its tasks is stolen any more, those that run
-//! go on, and what is forked stays with whoever forked it.
+//! go on, and what is forked stays with whoever forked it. A policy may also keep some workers for small requests: those
+//! take no task of a request that was found to be long.
 
 mod admit_first;
 mod clairvoyant;
@@ -28,14 +29,15 @@ mod steal_first;
 mod table;
 mod tail_control;
 pub mod thresholds;
+pub mod tuner;
 
 pub use admit_first::AdmitFirst;
 pub use clairvoyant::Clairvoyant;
 pub use default_tbb::{DefaultTbb, DefaultTbbConfig, DequeEnd};
 pub use serial::Serial;
 pub use steal_first::StealFirst;
-pub use table::ThresholdTable;
-pub use tail_control::{TailControl, TailControlConfig};
+pub use table::{ClassTables, ThresholdTable};
+pub use tail_control::{ClassConfig, LaneConfig, RetuneConfig, TailControl, TailControlConfig};
 
 use crate::Picos;
 
@@ -67,14 +69,43 @@ pub enum Landing {
 /// What a worker may know when it looks for a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Around {
-    /// Is there a task at the steal end of another worker's deque whose request is not marked?
+    /// Is there a task at the steal end of another worker's deque that this one may take?
     pub stealable: bool,
     /// Is a request waiting to be admitted?
     pub queued: bool,
+    /// Is the worker one of those that are kept for small requests ([`Parallelism::kept`])?
+    pub kept: bool,
 }
 
-/// A parallelism policy. Instances have no state that changes, so a host may share one.
+/// What a worker that looks at the requests that run sees of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// Index of its class.
+    pub class: u8,
+    /// How long all workers together have processed it.
+    pub processed: Picos,
+    /// The longest chain of what is left of it that is done one after the other, on any number of cores; 0 unless
+    /// [`Parallelism::SPANS`].
+    pub span_left: Picos,
+}
+
+/// What a request that runs is found to be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Size {
+    /// Any worker may take its tasks.
+    #[default]
+    Small,
+    /// Workers that are kept for small requests take none of its tasks.
+    Long,
+    /// Nobody takes any of its tasks: it is marked.
+    Large,
+}
+
+/// A parallelism policy. What it answers depends on its parameters alone, so a host may share one.
 pub trait Parallelism {
+    /// Does [`Self::size`] ask for [`Seen::span_left`]?
+    const SPANS: bool = false;
+
     /// Where requests go that arrive.
     fn landing(&self) -> Landing {
         Landing::Queue
@@ -89,11 +120,16 @@ pub trait Parallelism {
     /// [`Look::Victim`] unless something is stealable, or [`Look::Queue`] unless something is queued.
     fn next(&self, around: Around) -> Look;
 
-    /// A request that runs has been processed for `processed` by all workers together while `active` requests had arrived
-    /// and not completed. Is it large?
-    fn is_large(&self, active: u32, processed: Picos) -> bool {
-        let _ = (active, processed);
-        false
+    /// A request that runs has come as far as `seen` while `active` requests had arrived and not completed. What is it? A
+    /// request that was found to be of a size never shrinks.
+    fn size(&self, active: u32, seen: Seen) -> Size {
+        let _ = (active, seen);
+        Size::Small
+    }
+
+    /// How many workers, the first ones, take no tasks of long requests.
+    fn kept(&self) -> u32 {
+        0
     }
 
     /// How old what a worker reads of another's processing time is.
@@ -101,11 +137,16 @@ pub trait Parallelism {
         Picos::ZERO
     }
 
-    /// A request of `work` is admitted while `active` requests, it included, have arrived and not completed. Is it large
-    /// from the start? Only clairvoyant policies ask for the work.
-    fn is_large_when_admitted(&self, active: u32, work: Picos) -> bool {
-        let _ = (active, work);
+    /// A request of `work` and of a class is admitted while `active` requests, it included, have arrived and not
+    /// completed. Is it large from the start? Only clairvoyant policies ask for the work.
+    fn is_large_when_admitted(&self, active: u32, class: u8, work: Picos) -> bool {
+        let _ = (active, class, work);
         false
+    }
+
+    /// Other thresholds hold from now on.
+    fn set_tables(&mut self, tables: ClassTables) {
+        let _ = tables;
     }
 }
 

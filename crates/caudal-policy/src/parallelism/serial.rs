@@ -28,7 +28,7 @@ impl Parallelism for Serial {
     }
 
     #[inline]
-    fn is_large_when_admitted(&self, _active: u32, _work: Picos) -> bool {
+    fn is_large_when_admitted(&self, _active: u32, _class: u8, _work: Picos) -> bool {
         true
     }
 }

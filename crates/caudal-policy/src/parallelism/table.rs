@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::thresholds::Threshold;
+use super::thresholds::classes::ClassThresholds;
 use crate::Picos;
 
 /// From how much processing time on a request is large, by the number of active requests. It does not change: who works
@@ -46,6 +47,51 @@ impl ThresholdTable {
     /// Rows of the table.
     pub fn limits(&self) -> &[Picos] {
         &self.limits
+    }
+}
+
+/// Tables by the index of a class; one for all, if all classes have the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClassTables {
+    tables: Box<[ThresholdTable]>,
+}
+
+impl ClassTables {
+    /// A table for each class, in their order. None: no request is ever large.
+    pub fn new(tables: impl IntoIterator<Item = ThresholdTable>) -> ClassTables {
+        let tables: Vec<ThresholdTable> = tables.into_iter().collect();
+        if tables.is_empty() { ThresholdTable::never().into() } else { ClassTables { tables: tables.into() } }
+    }
+
+    /// The tables of so many classes for 1, 2, … active requests.
+    pub fn of_rows(rows: &[ClassThresholds], classes: usize) -> ClassTables {
+        let table = |class: usize| {
+            ThresholdTable::new(rows.iter().map(|row| Picos((row.limits_s[class] * 1e12) as u64)))
+        };
+        ClassTables::new((0..classes).map(table))
+    }
+
+    /// The threshold of a class while `active` requests have arrived and not completed.
+    #[inline]
+    pub fn at(&self, class: u8, active: u32) -> Picos {
+        self.tables[usize::from(class).min(self.tables.len() - 1)].at(active)
+    }
+
+    /// The tables.
+    pub fn tables(&self) -> &[ThresholdTable] {
+        &self.tables
+    }
+
+    /// All thresholds times `factor`.
+    #[must_use]
+    pub fn scaled(&self, factor: f64) -> ClassTables {
+        ClassTables { tables: self.tables.iter().map(|table| table.scaled(factor)).collect() }
+    }
+}
+
+impl From<ThresholdTable> for ClassTables {
+    fn from(table: ThresholdTable) -> ClassTables {
+        ClassTables { tables: Box::new([table]) }
     }
 }
 

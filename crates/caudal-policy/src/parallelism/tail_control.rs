@@ -11,17 +11,27 @@
 //! Requests that are given up take long. A table for another load or another mean of the work can be worse than none.
 //! ## Parameters
 //! `thresholds`: pairs of a number of active requests and the threshold from it on, as `caudal threshold` writes them; or
-//! `target`: the table is worked out for the workload and the load at hand. `age` (default 0): how old what a worker
-//! reads of the others' processing times is. `scale` (default 1): what the thresholds are multiplied by.
+//! `target`: the table is worked out for the workload and the load at hand. `classes`: a `target` or `thresholds` of their own
+//! for classes of requests, by name. `scale` (default 1): what the thresholds are multiplied by. `age` (default 0): how old
+//! what a worker reads of the others' processing times is. `retune`: the table is worked out anew every so often, from the
+//! requests that completed lately. `lane`: so many workers take no tasks of requests that were processed for longer than
+//! a cutoff, and admit before they steal. `span` (default false): what is left of a request's serial parts counts as if it
+//! had been processed, where a host knows it.
 //! ## Source
-//! Li et al., PPoPP 2016, section 4.2 and Figure 5. *Active* are requests that have arrived and not completed.
+//! Li et al., PPoPP 2016, section 4.2 and Figure 5. *Active* are requests that have arrived and not completed. Re-tuning is
+//! what section 5.4 proposes; `lane` and `span` are ours.
 //! ## Example
 //! `parallelism = { policy = "tail-control", target = "25ms" }`
 
+use alloc::collections::BTreeMap;
+use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Around, Look, Parallelism, StealFirst, ThresholdTable};
+use super::{Around, ClassTables, Look, Parallelism, Seen, Size, StealFirst, ThresholdTable};
 use crate::Picos;
+
+/// Pairs of a number of active requests and the threshold from it on.
+pub(super) type Thresholds = Vec<(u32, Picos)>;
 
 /// What a policy file says.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,13 +44,76 @@ pub struct TailControlConfig {
     pub target: Picos,
     /// Pairs of a number of active requests and the threshold from it on; before the first, no request is large.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
-    pub thresholds: Vec<(u32, Picos)>,
+    pub thresholds: Thresholds,
+    /// Classes of requests, by name, that have a target or thresholds of their own.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "BTreeMap::is_empty"))]
+    pub classes: BTreeMap<String, ClassConfig>,
     /// What thresholds are multiplied by.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_one"))]
     pub scale: f64,
     /// How old what a worker reads of the others' processing times is.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_zero"))]
     pub age: Picos,
+    /// The table is worked out anew while the system runs.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub retune: Option<RetuneConfig>,
+    /// Workers that are kept for small requests.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub lane: Option<LaneConfig>,
+    /// Does what is left of a request's serial parts count as if it had been processed?
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "core::ops::Not::not"))]
+    pub span: bool,
+}
+
+/// What a class of requests has of its own: one of the two.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+pub struct ClassConfig {
+    /// Its target latency; 0 if it has thresholds.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_zero"))]
+    pub target: Picos,
+    /// Its thresholds.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
+    pub thresholds: Thresholds,
+}
+
+/// When the table is worked out anew, and of what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+pub struct RetuneConfig {
+    /// How often.
+    pub every: Picos,
+    /// How long requests that have completed count; a multiple of `every`.
+    pub window: Picos,
+    /// Instead of what has completed: what the workload offers at that time, which nobody knows but a simulator.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "core::ops::Not::not"))]
+    pub oracle: bool,
+}
+
+impl Default for RetuneConfig {
+    fn default() -> Self {
+        RetuneConfig {
+            every: Picos::from_micros(1_000_000),
+            window: Picos::from_micros(10_000_000),
+            oracle: false,
+        }
+    }
+}
+
+/// Workers that are kept for small requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct LaneConfig {
+    /// How many.
+    pub workers: u32,
+    /// They take no task of a request that has been processed for longer than this.
+    pub cutoff: Picos,
 }
 
 #[cfg(feature = "serde")]
@@ -56,40 +129,69 @@ fn is_one(factor: &f64) -> bool {
 
 impl Default for TailControlConfig {
     fn default() -> Self {
-        TailControlConfig { target: Picos::ZERO, thresholds: Vec::new(), scale: 1.0, age: Picos::ZERO }
+        TailControlConfig {
+            target: Picos::ZERO,
+            thresholds: Vec::new(),
+            classes: BTreeMap::new(),
+            scale: 1.0,
+            age: Picos::ZERO,
+            retune: None,
+            lane: None,
+            span: false,
+        }
     }
 }
 
 impl TailControlConfig {
-    /// The table that the file has; `None` if it is to be worked out for a target.
-    pub fn table(&self) -> Option<ThresholdTable> {
-        if self.thresholds.is_empty() {
-            return None;
-        }
-        let last = self.thresholds.last().map_or(0, |pair| pair.0);
-        let limit = |active: u32| {
-            let from = self.thresholds.partition_point(|pair| pair.0 <= active);
-            from.checked_sub(1).map_or(Picos(u64::MAX), |at| self.thresholds[at].1)
+    /// The tables that the file has, for these classes; `None` if any of them is to be worked out for a target.
+    pub fn tables(&self, classes: &[String]) -> Option<ClassTables> {
+        let of = |class: &String| {
+            let own = self.classes.get(class).map_or(&self.thresholds, |own| &own.thresholds);
+            table(own)
         };
-        Some(ThresholdTable::new((1..=last.max(1)).map(limit)).scaled(self.scale))
+        let tables: Option<Vec<ThresholdTable>> = match self.classes.is_empty() {
+            true => table(&self.thresholds).map(|one| [one].into()),
+            false => classes.iter().map(of).collect(),
+        };
+        Some(ClassTables::new(tables?).scaled(self.scale))
+    }
+
+    /// The target of a class.
+    pub fn target_of(&self, class: &str) -> Picos {
+        self.classes.get(class).map_or(self.target, |own| own.target)
     }
 }
 
-/// See the [module](self).
+/// The table that pairs stand for, if there are any.
+fn table(thresholds: &[(u32, Picos)]) -> Option<ThresholdTable> {
+    let last = thresholds.last()?.0;
+    let limit = |active: u32| {
+        let from = thresholds.partition_point(|pair| pair.0 <= active);
+        from.checked_sub(1).map_or(Picos(u64::MAX), |at| thresholds[at].1)
+    };
+    Some(ThresholdTable::new((1..=last.max(1)).map(limit)))
+}
+
+/// See the [module](self). `SPAN` is the parameter `span`: what no host asks for costs none of them anything.
 #[derive(Clone, Debug)]
-pub struct TailControl {
-    table: ThresholdTable,
+pub struct TailControl<const SPAN: bool> {
+    tables: ClassTables,
     age: Picos,
+    kept: u32,
+    cutoff: Picos,
 }
 
-impl TailControl {
-    /// The policy with `table`, whose workers read processing times that are `age` old.
-    pub fn new(table: ThresholdTable, age: Picos) -> TailControl {
-        TailControl { table, age }
+impl<const SPAN: bool> TailControl<SPAN> {
+    /// The policy with `tables` and the other parameters of `config`.
+    pub fn new(tables: ClassTables, config: &TailControlConfig) -> TailControl<SPAN> {
+        let (kept, cutoff) = config.lane.map_or((0, Picos::MAX), |lane| (lane.workers, lane.cutoff));
+        TailControl { tables, age: config.age, kept, cutoff }
     }
 }
 
-impl Parallelism for TailControl {
+impl<const SPAN: bool> Parallelism for TailControl<SPAN> {
+    const SPANS: bool = SPAN;
+
     #[inline]
     fn on_exhausted(&self, _around: Around) -> Look {
         Look::Requests
@@ -97,16 +199,34 @@ impl Parallelism for TailControl {
 
     #[inline]
     fn next(&self, around: Around) -> Look {
-        StealFirst.next(around)
+        match around {
+            // Who is kept for small requests begins them, before it helps those that have been begun.
+            Around { kept: true, queued: true, .. } => Look::Queue,
+            around => StealFirst.next(around),
+        }
     }
 
     #[inline]
-    fn is_large(&self, active: u32, processed: Picos) -> bool {
-        processed > self.table.at(active)
+    fn size(&self, active: u32, seen: Seen) -> Size {
+        let processed = Picos(seen.processed.0.saturating_add(seen.span_left.0));
+        match () {
+            () if processed > self.tables.at(seen.class, active) => Size::Large,
+            () if seen.processed > self.cutoff => Size::Long,
+            () => Size::Small,
+        }
+    }
+
+    #[inline]
+    fn kept(&self) -> u32 {
+        self.kept
     }
 
     #[inline]
     fn age(&self) -> Picos {
         self.age
+    }
+
+    fn set_tables(&mut self, tables: ClassTables) {
+        self.tables = tables;
     }
 }

@@ -47,11 +47,7 @@ use caudal_policy::discipline::{
     SqdSita, Srpt,
 };
 use caudal_policy::dispatch::{AnyDispatch, Dispatch, DispatchConfig};
-use caudal_policy::parallelism::thresholds::Knowledge;
-use caudal_policy::parallelism::{
-    AdmitFirst, Clairvoyant, DefaultTbb, Parallelism, ParallelismConfig, Serial, StealFirst, TailControl,
-    TailControlConfig, ThresholdTable,
-};
+use caudal_policy::parallelism::Parallelism;
 use caudal_policy::rebalance::{
     AnyRebalance, NoRebalance, Rebalance, RebalanceConfig, WorkStealing, WorkStealingConfig,
 };
@@ -63,7 +59,7 @@ use self::central::Central;
 use self::contexts::{Alone, Contexts, Machine, Queued, Shared, has_ties};
 use self::core::Core;
 use self::fluid::{Fluid, Sharing};
-use self::forks::Forks;
+use self::forks::built_in::{forks, forks_under};
 use self::host::{Host, Parts};
 use self::lines::Lines;
 use self::observe::Sink;
@@ -309,56 +305,11 @@ fn watched(run: &Run<'_>, observer: &mut dyn Observer) -> Outcome {
     by_discipline(run, AnyRebalance::from(run.system.rebalance), observer)
 }
 
-/// Requests that fork.
-fn forks<O: Sink>(run: &Run<'_>, observer: O) -> Outcome {
-    match &run.system.parallelism {
-        ParallelismConfig::Serial => forks_under(run, Serial, observer),
-        ParallelismConfig::StealFirst => forks_under(run, StealFirst, observer),
-        ParallelismConfig::AdmitFirst => forks_under(run, AdmitFirst, observer),
-        ParallelismConfig::DefaultTbb(config) => forks_under(run, DefaultTbb::new(*config), observer),
-        ParallelismConfig::TailControl(config) => {
-            let table = threshold_table(run, config, Knowledge::Processed);
-            forks_under(run, TailControl::new(table, config.age), observer)
-        }
-        ParallelismConfig::Clairvoyant(config) => {
-            let table = threshold_table(run, config, Knowledge::Clairvoyant);
-            forks_under(run, Clairvoyant::new(table), observer)
-        }
-    }
-}
-
-/// The table of `config`, or the one for its target, the workload and the load.
-fn threshold_table(run: &Run<'_>, config: &TailControlConfig, knowledge: Knowledge) -> ThresholdTable {
-    let work_out = || {
-        let load = (config.target, run.mean_gap_ps);
-        let found = crate::thresholds::table(run.service, load, run.system.cores, knowledge);
-        // With more work than cores, no table helps.
-        found.map_or_else(|_| ThresholdTable::never(), |table| table.scaled(config.scale))
-    };
-    config.table().unwrap_or_else(work_out)
-}
-
 /// Simulates requests that fork under a policy that is not in `caudal-policy`, or not in a [`System`]: any type that
 /// implements [`Parallelism`].
 pub fn simulate_forks<P: Parallelism, O: Observer>(run: &Run<'_>, policy: P, mut observer: O) -> Outcome {
     let observer: &mut dyn Observer = &mut observer;
     forks_under(run, policy, observer)
-}
-
-fn forks_under<P: Parallelism, O: Sink>(run: &Run<'_>, policy: P, observer: O) -> Outcome {
-    let parts = forks::Parts {
-        policy,
-        workers: run.system.cores,
-        costs: *run.costs,
-        graphs: run.service.dag().clone(),
-        source: Source::new(run.arrivals.sampler(run.seed, run.mean_gap_ps), run.service.sampler(run.seed)),
-        recorder: Recorder::new(run.service.classes().len(), run.pilot),
-        patience_ps: run.patience_ps(),
-        seed: run.seed,
-        length: run.length,
-        observer,
-    };
-    Forks::new(parts).run()
 }
 
 /// Policies that are not in `caudal-policy`, or not in a [`System`]: any types that implement its traits.

@@ -65,6 +65,7 @@ impl Source {
     fn refill(&mut self) {
         self.filled = self.arrivals.fill(&mut self.arrival_ps);
         self.services.fill(&mut self.demands[..self.filled]);
+        self.arrivals.stretch(&self.arrival_ps[..self.filled], &mut self.demands[..self.filled]);
         self.at = 0;
     }
 }

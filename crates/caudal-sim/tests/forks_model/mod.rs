@@ -21,14 +21,36 @@ pub(crate) enum Rules {
     DefaultTbb {
         steal_end: bool,
     },
-    /// Thresholds in ps by active requests, and how old times are.
-    TailControl {
-        thresholds_ps: Vec<u64>,
-        age_ps: u64,
-    },
+    TailControl(TailControl),
     Clairvoyant {
         thresholds_ps: Vec<u64>,
     },
+}
+
+/// What tail-control goes by.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TailControl {
+    /// Thresholds in ps by class (the last holds for all others) and active requests.
+    pub(crate) thresholds_ps: Vec<Vec<u64>>,
+    /// How old times are.
+    pub(crate) age_ps: u64,
+    /// So many workers, the first ones, take nothing of requests that were processed for longer than the cutoff.
+    pub(crate) kept: usize,
+    pub(crate) cutoff_ps: u64,
+    /// What is left of serial parts counts as processed.
+    pub(crate) span: bool,
+}
+
+impl TailControl {
+    pub(crate) fn plain(thresholds_ps: Vec<u64>) -> TailControl {
+        TailControl {
+            thresholds_ps: vec![thresholds_ps],
+            age_ps: 0,
+            kept: 0,
+            cutoff_ps: u64::MAX,
+            span: false,
+        }
+    }
 }
 
 /// A leaf-to-be: request, node, leaves from and to; no node: a request that was not admitted.
@@ -55,8 +77,10 @@ struct Worker {
 struct Request {
     arrival_ps: u64,
     work_ps: u64,
+    class: usize,
     nodes: Vec<Node>,
     processed_ps: u64,
+    long: bool,
     marked: bool,
     admitted: bool,
 }
@@ -71,6 +95,8 @@ pub(crate) struct Found {
     pub(crate) forks: u64,
     pub(crate) looks: u64,
     pub(crate) marked: u64,
+    /// Requests that only some workers may help.
+    pub(crate) long: u64,
     /// Time that workers have waited up to the last completion.
     pub(crate) waited_ps: u64,
 }
@@ -154,8 +180,10 @@ impl<'a> Model<'a> {
         self.requests.push(Request {
             arrival_ps,
             work_ps,
+            class: usize::from(class),
             nodes,
             processed_ps: 0,
+            long: false,
             marked: false,
             admitted: false,
         });
@@ -220,7 +248,7 @@ impl<'a> Model<'a> {
             return self.take(worker, piece);
         }
         self.leave(worker);
-        if !matches!(self.rules, Rules::TailControl { .. }) {
+        if !matches!(self.rules, Rules::TailControl(_)) {
             return self.search(worker);
         }
         self.found.looks += 1;
@@ -239,35 +267,55 @@ impl<'a> Model<'a> {
     }
 
     fn mark(&mut self) {
-        let Rules::TailControl { thresholds_ps, age_ps } = self.rules else { return };
-        let limit_ps = at(thresholds_ps, self.active);
+        let Rules::TailControl(rules) = self.rules else { return };
         let mut running: Vec<usize> = self.workers.iter().filter_map(|worker| worker.request).collect();
         running.sort_unstable();
         running.dedup();
         for request in running {
-            let as_of_ps = self.now_ps.saturating_sub(*age_ps);
+            let as_of_ps = self.now_ps.saturating_sub(rules.age_ps);
             let on_it = self.workers.iter().filter(|worker| worker.request == Some(request));
             let seen: u64 = on_it.map(|worker| as_of_ps.saturating_sub(worker.since_ps)).sum();
+            let processed_ps = self.requests[request].processed_ps + seen;
+            let span_ps = if rules.span { self.span_left_ps(request) } else { 0 };
             let entry = &mut self.requests[request];
-            if !entry.marked && entry.processed_ps + seen > limit_ps {
+            let of_class = &rules.thresholds_ps[entry.class.min(rules.thresholds_ps.len() - 1)];
+            if !entry.marked && processed_ps.saturating_add(span_ps) > at(of_class, self.active) {
                 entry.marked = true;
                 self.found.marked += 1;
+            } else if !entry.marked && !entry.long && processed_ps > rules.cutoff_ps {
+                entry.long = true;
+                self.found.long += 1;
             }
         }
     }
 
-    fn stealable(&self, worker: usize) -> bool {
-        self.workers[worker].deque.front().is_some_and(|piece| !self.requests[piece.0].marked)
+    /// Of the nodes that are not done, the one with the longest chain of serial work before it is all done.
+    fn span_left_ps(&self, request: usize) -> u64 {
+        let left = self.requests[request].nodes.iter().filter(|node| node.left > 0);
+        left.map(|node| node.chain_ps).max().unwrap_or(0)
+    }
+
+    fn is_kept(&self, worker: usize) -> bool {
+        matches!(self.rules, Rules::TailControl(rules) if worker < rules.kept)
+    }
+
+    /// May `thief` take the oldest task of `victim`?
+    fn stealable(&self, thief: usize, victim: usize) -> bool {
+        self.workers[victim].deque.front().is_some_and(|piece| {
+            let request = &self.requests[piece.0];
+            !request.marked && !(self.is_kept(thief) && request.long)
+        })
     }
 
     /// What there is to do for a worker: a victim, the queue, or nothing.
-    fn choice(&self) -> Option<bool> {
-        let stealable = (0..self.workers.len()).any(|worker| self.stealable(worker));
+    fn choice(&self, thief: usize) -> Option<bool> {
+        let stealable = (0..self.workers.len()).any(|worker| self.stealable(thief, worker));
         let queued = !self.queue.is_empty();
         match self.rules {
             Rules::Serial => queued.then_some(false),
             Rules::AdmitFirst if queued => Some(false),
             Rules::DefaultTbb { .. } | Rules::AdmitFirst => stealable.then_some(true),
+            _ if queued && self.is_kept(thief) => Some(false),
             _ if stealable => Some(true),
             _ => queued.then_some(false),
         }
@@ -277,7 +325,7 @@ impl<'a> Model<'a> {
         if let Some(piece) = self.workers[worker].deque.pop_back() {
             return self.take(worker, piece);
         }
-        match self.choice() {
+        match self.choice(worker) {
             Some(choice) => self.begin(worker, choice),
             None => {
                 self.workers[worker].state = State::Waits;
@@ -296,14 +344,16 @@ impl<'a> Model<'a> {
         self.admit(worker, request);
     }
 
+    /// Until nobody who waits has anything to do.
     fn wake(&mut self) {
-        for worker in 0..self.workers.len() {
-            if self.workers[worker].state == State::Waits
-                && let Some(choice) = self.choice()
-            {
-                self.stop_waiting(worker);
-                self.begin(worker, choice);
-            }
+        let waits = |model: &Self, worker: &usize| model.workers[*worker].state == State::Waits;
+        let next = |model: &Self| {
+            let mut all = (0..model.workers.len()).filter(|worker| waits(model, worker));
+            all.find_map(|worker| Some((worker, model.choice(worker)?)))
+        };
+        while let Some((worker, choice)) = next(self) {
+            self.stop_waiting(worker);
+            self.begin(worker, choice);
         }
     }
 
@@ -313,7 +363,7 @@ impl<'a> Model<'a> {
             - self.workers.iter().filter(|other| other.state == State::Tries).count() as u64;
         let drawn = Draw::new(hash(self.seed, 2), done).below(others) as usize;
         let victim = if drawn >= worker { drawn + 1 } else { drawn };
-        if !self.stealable(victim) {
+        if !self.stealable(worker, victim) {
             return self.search(worker);
         }
         let piece = self.workers[victim].deque.pop_front().expect("there is one");

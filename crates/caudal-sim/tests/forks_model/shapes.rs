@@ -39,6 +39,8 @@ pub(super) struct Node {
     pub(super) left: u32,
     pub(super) blocked: u32,
     pub(super) after: Vec<usize>,
+    /// The longest chain of serial work that begins with it.
+    pub(super) chain_ps: u64,
 }
 
 impl Sample {
@@ -55,6 +57,12 @@ impl Sample {
         ends.into_iter().max().unwrap_or(0)
     }
 
+    fn chain_ps(&self, at: usize) -> u64 {
+        let after = (0..self.tasks.len()).filter(|&other| self.tasks[other].before.contains(&at));
+        let own_ps = (self.tasks[at].work_ns * 1_000).div_ceil(u64::from(self.tasks[at].leaves));
+        own_ps + after.map(|other| self.chain_ps(other)).max().unwrap_or(0)
+    }
+
     fn nodes(&self) -> Vec<Node> {
         let node = |(at, task): (usize, &Task)| Node {
             work_ps: task.work_ns * 1_000,
@@ -62,6 +70,7 @@ impl Sample {
             left: task.leaves,
             blocked: task.before.len() as u32,
             after: (0..self.tasks.len()).filter(|&other| self.tasks[other].before.contains(&at)).collect(),
+            chain_ps: self.chain_ps(at),
         };
         self.tasks.iter().enumerate().map(node).collect()
     }
@@ -89,7 +98,8 @@ impl Shapes {
             let own_ps = dag.work_ps(at, work_ps);
             let leaves = dag.leaves(at, own_ps, work_ps, cores);
             let after = dag.after(at).iter().map(|&after| after as usize).collect();
-            Node { work_ps: own_ps, leaves, left: leaves, blocked: dag.before(at), after }
+            let chain_ps = dag.chain_ps(at, work_ps);
+            Node { work_ps: own_ps, leaves, left: leaves, blocked: dag.before(at), after, chain_ps }
         };
         (0..dag.len()).map(node).collect()
     }

@@ -83,6 +83,20 @@ pub struct Step {
     /// The rate, in any measure, from 0 on: only the ratios matter, because the steps are scaled so that
     /// their mean over time is the rate that the load asks for.
     pub rate: f64,
+    /// What service times are multiplied by, above 0: only the ratios matter, because they are scaled so that the mean over all
+    /// requests is that of the service.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[cfg_attr(feature = "schema", schemars(default = "one"))]
+    pub work: f64,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_one(factor: &f64) -> bool {
+    *factor == 1.0
 }
 
 /// One corner of a polygon of rates.
@@ -112,6 +126,15 @@ pub struct TimestampFile {
     /// no, they are kept as they are, and the load follows from them.
     #[cfg_attr(feature = "schema", schemars(default))]
     pub scale: bool,
+}
+
+/// The rate and the work of a request at a time, as multiples of their means.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OfferedAt {
+    /// Of the rate.
+    pub rate: f64,
+    /// Of a request's service time.
+    pub work: f64,
 }
 
 /// Compiled arrivals: immutable, shared between threads, cheap to clone.
@@ -205,13 +228,26 @@ impl Arrivals {
         }
     }
 
-    /// The highest momentary rate as a multiple of the mean rate (1 for Poisson, constant and log-normal
+    /// The most work that is offered at any time as a multiple of the mean (1 for Poisson, constant and log-normal
     /// gaps and for timestamps). Load × peak at or above 1 means passing overload.
     pub fn peak_factor(&self) -> f64 {
         match &self.kind {
             Kind::OnOff { on_ps, off_ps, off_rate } => (on_ps + off_ps) / (on_ps + off_ps * off_rate),
             Kind::Profile(profile) => profile.peak_factor(),
             _ => 1.0,
+        }
+    }
+
+    /// Does the service time of a request depend on when it arrives?
+    pub fn stretches(&self) -> bool {
+        matches!(&self.kind, Kind::Profile(profile) if profile.stretches())
+    }
+
+    /// What is offered at a time, in ps since the start, where that follows a cycle; the mean of it else.
+    pub fn offered_at(&self, at_ps: u64) -> OfferedAt {
+        match &self.kind {
+            Kind::Profile(profile) => profile.at(at_ps),
+            _ => OfferedAt { rate: 1.0, work: 1.0 },
         }
     }
 

@@ -1,6 +1,6 @@
 //! Rates that change over time in a cycle: a polygon, of which steps are the case without slopes.
 
-use super::{RampPoint, Step};
+use super::{OfferedAt, RampPoint, Step};
 use crate::error::WorkloadError;
 use crate::spec::positive_time;
 
@@ -21,6 +21,16 @@ struct Segment {
     to: f64,
     /// ∫ rate over it, in ps of the mean rate.
     area: f64,
+    /// What service times are multiplied by.
+    work: f64,
+}
+
+/// A stretch of the cycle as it is written: its length in ps, the rates at its ends, and the work.
+struct Corner {
+    length_ps: u64,
+    from: f64,
+    to: f64,
+    work: f64,
 }
 
 impl Profile {
@@ -30,7 +40,8 @@ impl Profile {
             let place = format!("steps[{index}]");
             let length = positive_time("for", step.duration).map_err(|error| error.under(&place))?;
             let rate = rate(step.rate).map_err(|error| error.under(&place))?;
-            corners.push((length, rate, rate));
+            let work = work(step.work).map_err(|error| error.under(&place))?;
+            corners.push(Corner { length_ps: length, from: rate, to: rate, work });
         }
         Profile::new("steps", "at least one step with a rate above 0", &corners)
     }
@@ -56,15 +67,16 @@ impl Profile {
             };
             if length > 0 {
                 positive_time("at", point.at).map_err(|error| error.under(&place))?;
-                corners.push((length, before.rate, point.rate));
+                corners.push(Corner { length_ps: length, from: before.rate, to: point.rate, work: 1.0 });
             }
         }
         Profile::new("points", "at least two points in time, and a rate above 0 somewhere", &corners)
     }
 
-    fn new(key: &str, expected: &str, corners: &[(u64, f64, f64)]) -> Result<Profile, WorkloadError> {
-        let cycle_ps: u64 = corners.iter().map(|corner| corner.0).fold(0, u64::saturating_add);
-        let total: f64 = corners.iter().map(|&(length, from, to)| length as f64 * (from + to) / 2.0).sum();
+    fn new(key: &str, expected: &str, corners: &[Corner]) -> Result<Profile, WorkloadError> {
+        let cycle_ps: u64 = corners.iter().map(|corner| corner.length_ps).fold(0, u64::saturating_add);
+        let arrivals = |corner: &Corner| corner.length_ps as f64 * (corner.from + corner.to) / 2.0;
+        let total: f64 = corners.iter().map(arrivals).sum();
         if total <= 0.0 || !total.is_finite() {
             return Err(WorkloadError::value(
                 key,
@@ -77,18 +89,35 @@ impl Profile {
             return Err(WorkloadError::value(key, sum, "a cycle lasts at most one hour"));
         }
         let mean = total / cycle_ps as f64;
+        let mean_work = corners.iter().map(|corner| corner.work * arrivals(corner)).sum::<f64>() / total;
         let mut start_ps = 0.0;
         let mut segments = Vec::with_capacity(corners.len());
-        for &(length, from, to) in corners {
-            let (length_ps, from, to) = (length as f64, from / mean, to / mean);
-            segments.push(Segment { start_ps, length_ps, from, to, area: length_ps * (from + to) / 2.0 });
+        for corner in corners {
+            let (length_ps, from, to) = (corner.length_ps as f64, corner.from / mean, corner.to / mean);
+            let (area, work) = (length_ps * (from + to) / 2.0, corner.work / mean_work);
+            segments.push(Segment { start_ps, length_ps, from, to, area, work });
             start_ps += length_ps;
         }
         Ok(Profile { segments, cycle_ps })
     }
 
+    /// Does the work of a request depend on when it arrives?
+    pub(super) fn stretches(&self) -> bool {
+        self.segments.iter().any(|segment| segment.work != 1.0)
+    }
+
+    /// What is offered at a time since the first cycle began.
+    pub(super) fn at(&self, at_ps: u64) -> OfferedAt {
+        let into_ps = (at_ps % self.cycle_ps) as f64;
+        let segment = self.segments.partition_point(|segment| segment.start_ps <= into_ps).max(1) - 1;
+        let Segment { start_ps, length_ps, from, to, work, .. } = self.segments[segment];
+        let passed = ((into_ps - start_ps) / length_ps).min(1.0);
+        OfferedAt { rate: from + (to - from) * passed, work }
+    }
+
     pub(super) fn peak_factor(&self) -> f64 {
-        self.segments.iter().flat_map(|segment| [segment.from, segment.to]).fold(0.0, f64::max)
+        let most = |segment: &Segment| segment.from.max(segment.to) * segment.work;
+        self.segments.iter().map(most).fold(0.0, f64::max)
     }
 
     /// From `place`, walks until the area under the rate has grown by `area`. Returns how often the cycle
@@ -138,6 +167,13 @@ impl Segment {
 pub(super) struct Place {
     segment: usize,
     area: f64,
+}
+
+fn work(work: f64) -> Result<f64, WorkloadError> {
+    if (1e-6..=1e6).contains(&work) {
+        return Ok(work);
+    }
+    Err(WorkloadError::value("work", work, "service times are multiplied by a number above 0, such as 1.5"))
 }
 
 fn rate(rate: f64) -> Result<f64, WorkloadError> {

@@ -11,6 +11,7 @@ use rand_distr::{Distribution, Exp1, StandardNormal};
 
 use super::Kind;
 use super::profile::{Place, Profile};
+use crate::Demand;
 use crate::rng::{Purpose, Stream, stream, unit};
 
 /// After so many gaps the sum moves into the integer part, before it grows so large that an `f64` loses
@@ -76,6 +77,19 @@ impl ArrivalSampler {
             }
         };
         ArrivalSampler { rng, clock: Clock::default(), process }
+    }
+
+    /// Multiplies service times by what they are at these arrivals, where that changes ([`super::Step::work`]).
+    #[inline]
+    pub fn stretch(&self, arrivals_ps: &[u64], demands: &mut [Demand]) {
+        let Process::Profile { profile, .. } = &self.process else { return };
+        if !profile.stretches() {
+            return;
+        }
+        for (&at_ps, demand) in arrivals_ps.iter().zip(demands) {
+            let service_ps = demand.service_ps as f64 * profile.at(at_ps).work;
+            demand.service_ps = (service_ps.round() as u64).clamp(1, crate::LONGEST_DRAW_PS);
+        }
     }
 
     /// Writes the next arrival times, in ps since the start, and returns how many: all of `out`, or fewer

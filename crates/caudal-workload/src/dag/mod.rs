@@ -44,6 +44,8 @@ struct Node {
     after: (u32, u32),
     /// Nodes that it waits for.
     before: u32,
+    /// The longest chain of serial work from its start on, as a part of the graph's total.
+    chain: f64,
 }
 
 /// Into how many leaves a node is split.
@@ -147,6 +149,12 @@ impl Dag {
         }
     }
 
+    /// The longest chain of serial work that begins with `node`, of a request with `work_ps`.
+    #[inline]
+    pub fn chain_ps(&self, node: usize, work_ps: u64) -> u64 {
+        (self.nodes[node].chain * (work_ps as f64 / self.total)) as u64
+    }
+
     /// The longest chain of serial work, as a share of all work: what is left on any number of cores, but for the grain. Of a
     /// loop whose leaves were measured, a leaf counts.
     pub fn span(&self) -> f64 {
@@ -215,22 +223,23 @@ fn assemble(parts: &[(f64, Leaves)], before: &[&[u32]], total: f64, grain: Grain
     let mut so_far = 0.0;
     for (at, &(part, leaves)) in parts.iter().enumerate() {
         let to = if at + 1 == parts.len() { total } else { so_far + part };
-        nodes.push(Node { from: so_far, to, leaves, after: (0, 0), before: before[at].len() as u32 });
+        let before = before[at].len() as u32;
+        nodes.push(Node { from: so_far, to, leaves, after: (0, 0), before, chain: 0.0 });
         so_far = to;
     }
     let after = turned_around(&mut nodes, before);
-    let mut chains = vec![0.0_f64; parts.len()];
-    for (at, &(part, leaves)) in parts.iter().enumerate() {
-        let longest = before[at].iter().map(|&node| chains[node as usize]).fold(0.0, f64::max);
-        chains[at] = longest
-            + match leaves {
-                Leaves::One => part,
-                Leaves::ByGrain => 0.0,
-                Leaves::Many(leaves) => (part as u64).div_ceil(u64::from(leaves)) as f64,
-            };
+    for (at, &(part, leaves)) in parts.iter().enumerate().rev() {
+        let (from, to) = nodes[at].after;
+        let rest = after[from as usize..to as usize].iter().map(|&next| nodes[next as usize].chain);
+        let own = match leaves {
+            Leaves::One => part,
+            Leaves::ByGrain => 0.0,
+            Leaves::Many(leaves) => (part as u64).div_ceil(u64::from(leaves)) as f64,
+        };
+        nodes[at].chain = own + rest.fold(0.0, f64::max);
     }
     let roots = (0..parts.len() as u32).filter(|&node| before[node as usize].is_empty()).collect();
-    let span = chains.into_iter().fold(0.0, f64::max);
+    let span = nodes.iter().map(|node| node.chain).fold(0.0, f64::max);
     Dag { nodes, after, roots, grain, total, span }
 }
 

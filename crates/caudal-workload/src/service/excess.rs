@@ -39,6 +39,16 @@ impl Service {
         let of = |k: usize| moment(self.leaves().iter(), |shape| shape.left_after(ps)[k]);
         Excess { share: of(0), mean_ps: of(1), square_ps2: of(2) }
     }
+
+    /// [`Service::excess`] of one class; NaN if its weight is 0.
+    ///
+    /// # Panics
+    /// If classes were made of sizes.
+    pub fn class_excess(&self, class: usize, ps: u64) -> Excess {
+        assert!(self.inner.sizes.is_none(), "what is left of a size is what is left of all that are longer");
+        let of = |k: usize| moment(self.of_class(class), |shape| shape.left_after(ps)[k]);
+        Excess { share: of(0), mean_ps: of(1), square_ps2: of(2) }
+    }
 }
 
 impl Shape {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use caudal_workload::{ArrivalSpec, Arrivals};
+use caudal_workload::{ArrivalSpec, Arrivals, Demand, OfferedAt};
 
 fn spec(text: &str) -> ArrivalSpec {
     #[derive(serde::Deserialize)]
@@ -200,6 +200,7 @@ fn impossible_arrivals_are_refused_at_their_key() {
         (r#"{ process = "steps", steps = [{ for = "1us", rate = 0 }] }"#, "a rate above 0"),
         (r#"{ process = "steps", steps = [{ for = "1us", rate = inf }] }"#, "`steps[0].rate` = inf"),
         (r#"{ process = "steps", steps = [{ for = "0", rate = 1 }] }"#, "`steps[0].for` = 0"),
+        (r#"{ process = "steps", steps = [{ for = "1us", rate = 1, work = 0 }] }"#, "`steps[0].work` = 0"),
         (r#"{ process = "ramps", points = [{ at = "1us", rate = 1 }] }"#, "`points[0].at`"),
         (
             r#"{ process = "ramps", points = [{ at = "0", rate = 1 }, { at = "2us", rate = 1 }, { at = "1us", rate = 1 }] }"#,
@@ -208,5 +209,27 @@ fn impossible_arrivals_are_refused_at_their_key() {
     ] {
         let error = spec(text).compile(Path::new(".")).unwrap_err().to_string();
         assert!(error.contains(expected), "{text}: {error}");
+    }
+}
+
+#[test]
+fn work_changes_with_the_steps_and_keeps_its_mean() {
+    let plain = arrivals(r#"{ process = "steps", steps = [{ for = "3us", rate = 2, work = 7 }] }"#);
+    assert!(!plain.stretches(), "the same for all is none");
+    let arrivals = arrivals(
+        r#"{ process = "steps", steps = [{ for = "3us", rate = 2, work = 1 }, { for = "1us", rate = 2, work = 5 }] }"#,
+    );
+    // Three of four requests have the work 1, one has 5: 2 on average.
+    assert!(arrivals.stretches());
+    assert_eq!(arrivals.offered_at(2_999_999), OfferedAt { rate: 1.0, work: 0.5 });
+    assert_eq!(arrivals.offered_at(7_000_000), OfferedAt { rate: 1.0, work: 2.5 });
+    assert!((arrivals.peak_factor() - 2.5).abs() < 1e-12);
+    let mut sampler = arrivals.sampler(1, 10_000.0);
+    let mut times = [0; 4_000];
+    sampler.fill(&mut times);
+    let mut demands = [Demand { service_ps: 1_000, ..Demand::default() }; 4_000];
+    sampler.stretch(&times, &mut demands);
+    for (time, demand) in times.iter().zip(&demands) {
+        assert_eq!(demand.service_ps, if time % 4_000_000 < 3_000_000 { 500 } else { 2_500 });
     }
 }

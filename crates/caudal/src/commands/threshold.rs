@@ -1,27 +1,29 @@
 //! `caudal threshold`: from how much work on tail-control gives a parallel request up, by the number of active requests.
 
+mod report;
+mod show;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use caudal_config::Rate;
+use caudal_config::{Measure, Rate, Workload};
 use caudal_policy::Picos;
 use caudal_policy::parallelism::thresholds::Knowledge;
-use caudal_report::chart::{Axis, Chart, Level, Plot, Point as Dot, Series, Spread, Unit};
-use caudal_report::{Answer, Report};
-use caudal_tune::TuneError;
-use caudal_tune::thresholds::{Binning, Row, ThresholdAnswer, ThresholdQuestion, thresholds};
+use caudal_tune::thresholds::{
+    Binning, RefineQuestion, Refined, ThresholdAnswer, ThresholdQuestion, refine, thresholds,
+};
+use caudal_tune::{Host, TuneError};
+use caudal_workload::DagSpec;
 use clap::Args;
 use miette::{IntoDiagnostic, miette};
 
 use super::arrives::Arrives;
-use crate::exit;
+use crate::exit::{self, Interrupted};
 use crate::global::Global;
 use crate::numbers;
+use crate::progress::Progress;
 use crate::results::{make_dir, writable, write_whole};
-use crate::table::{Table, digits, time};
-
-/// Rows of the table that a terminal shows, at most.
-const SHOWN: usize = 24;
 
 #[derive(Args, Debug)]
 pub(crate) struct ThresholdArgs {
@@ -32,9 +34,10 @@ pub(crate) struct ThresholdArgs {
     /// Shares of the classes of a file of service times, instead of the file's own
     #[arg(long, value_delimiter = ',', value_name = "CLASS=SHARE,...")]
     weights: Vec<String>,
-    /// Target latency, as in 25ms
-    #[arg(long, short, value_name = "TIME", value_parser = Picos::parse, allow_hyphen_values = true)]
-    target: Picos,
+    /// Target latency, as in 25ms; again for classes that have another one, as in 'scan 100ms'
+    #[arg(long, short, required = true, value_name = "[CLASS] TIME", value_parser = ClassTarget::parse)]
+    #[arg(allow_hyphen_values = true)]
+    target: Vec<ClassTarget>,
     /// Requests that arrive, as in 1200/s
     #[arg(long, value_name = "RATE", value_parser = Rate::parse, allow_hyphen_values = true)]
     rate: Rate,
@@ -56,6 +59,16 @@ pub(crate) struct ThresholdArgs {
     /// Requests are known to be large when they arrive: a line to compare with
     #[arg(long)]
     clairvoyant: bool,
+    /// Simulate the table, and thresholds that are multiples of its; the better ones are written
+    #[arg(long)]
+    refine: bool,
+    /// Requests of a replication of --refine: there are 8 to 40 of each policy
+    #[arg(long, default_value_t = 20_000, value_name = "N", value_parser = numbers::count, allow_hyphen_values = true)]
+    #[arg(requires = "refine", hide_default_value = true)]
+    requests: u32,
+    /// Seed of --refine [default: that of the workload's TOML file, or 1]
+    #[arg(long, value_name = "N", value_parser = numbers::seed, allow_hyphen_values = true, requires = "refine")]
+    seed: Option<u64>,
     /// Keep the table (thresholds.csv), its system (policy.toml), its numbers (threshold.json) and a report in this directory
     #[arg(long, default_value = "caudal-threshold", value_name = "DIR")]
     out: PathBuf,
@@ -67,27 +80,40 @@ pub(crate) struct ThresholdArgs {
     policy: Option<PathBuf>,
 }
 
+/// A target latency, of a class or of all that have no other.
+#[derive(Clone, Debug)]
+struct ClassTarget {
+    class: Option<String>,
+    target: Picos,
+}
+
+impl ClassTarget {
+    fn parse(text: &str) -> Result<ClassTarget, String> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let (class, time) = match words[..] {
+            [time] | ["all", time] => (None, time),
+            [class, time] => (Some(class.to_owned()), time),
+            _ => {
+                return Err(
+                    "write a time, or a class and a time, as in \"25ms\" or \"scan 100ms\"".to_owned()
+                );
+            }
+        };
+        let target = Picos::parse(time).map_err(|problem| problem.to_string())?;
+        Ok(ClassTarget { class, target })
+    }
+}
+
 pub(crate) fn run(args: &ThresholdArgs, global: &Global) -> miette::Result<ExitCode> {
     let arrives = Arrives { workload: args.work_distribution.clone(), weights: args.weights.clone() };
-    let (workload, _) = arrives.read()?;
+    let (workload, measure) = arrives.read()?;
     for finding in workload.service.findings() {
         errln!("note: {finding}");
     }
     for path in args.table.iter().chain(&args.policy) {
         writable(path)?;
     }
-    let question = ThresholdQuestion {
-        service: &workload.service,
-        target: args.target,
-        rate_per_s: args.rate.per_s(),
-        cores: args.cores,
-        binning: args.paper_bins.map_or(Binning::Log(args.bins), Binning::Paper),
-        most_active: args.most_active,
-        serial: args
-            .serial
-            .unwrap_or(workload.dag_spec.as_ref().map_or(0.0, |_| workload.service.dag().span())),
-        knowledge: if args.clairvoyant { Knowledge::Clairvoyant } else { Knowledge::Processed },
-    };
+    let question = args.question(&workload)?;
     let found = match thresholds(&question) {
         Err(unreachable @ TuneError::Unreachable(_)) => {
             outln!("{unreachable}");
@@ -95,147 +121,122 @@ pub(crate) fn run(args: &ThresholdArgs, global: &Global) -> miette::Result<ExitC
         }
         found => found.map_err(|error| miette!("{error}"))?,
     };
+    let refined =
+        if args.refine { Some(args.refined(&question, &found, (&workload, measure), global)?) } else { None };
+    let answer = Answered { found: &found, refined: refined.as_ref() };
     if global.json {
-        outln!("{}", serde_json::to_string(&found).into_diagnostic()?);
+        outln!("{}", serde_json::to_string(&answer).into_diagnostic()?);
     } else {
-        print(args, &found);
+        show::print(args, &answer);
     }
-    args.write(&question, &found)?;
+    args.write(&question, &answer)?;
     errln!("wrote {}", args.out.join("report.html").display());
     Ok(ExitCode::SUCCESS)
 }
 
-fn print(args: &ThresholdArgs, found: &ThresholdAnswer) {
-    let changes: Vec<&Row> = found.changes().collect();
-    let every = changes.len().div_ceil(SHOWN).max(1);
-    let mut table = Table::new(&["active", "threshold", "larger requests", "expected misses"]);
-    let last = changes.len() - 1;
-    for (_, row) in changes.iter().enumerate().filter(|(at, _)| at % every == 0 || *at == last) {
-        table.row(vec![
-            row.active.to_string(),
-            time(row.threshold_ns),
-            format!("{:.3} %", 100.0 * row.large),
-            row.misses.map_or_else(|| "no end".to_owned(), |misses| format!("{misses:.2}")),
-        ]);
-    }
-    out!("{table}");
-    outln!();
-    for sentence in sentences(args, found) {
-        outln!("{sentence}");
-    }
+/// A table, and what simulation says of it.
+#[derive(serde::Serialize)]
+struct Answered<'a> {
+    #[serde(flatten)]
+    found: &'a ThresholdAnswer,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refined: Option<&'a Refined>,
 }
 
-fn sentences(args: &ThresholdArgs, found: &ThresholdAnswer) -> Vec<String> {
-    let mut said = vec![format!(
-        "{} requests/s of {} on average keep {} of {} cores busy.",
-        digits(args.rate.per_s()),
-        time(found.mean_ns.1),
-        digits(found.busy),
-        args.cores
-    )];
-    if let (Some(first), Some(last)) = (found.rows.first(), found.rows.last()) {
-        said.push(format!(
-            "A request is given up after {} of work when it is alone, after {} when {} are active or more.",
-            time(first.threshold_ns),
-            time(last.threshold_ns),
-            found.changes().last().map_or(1, |row| row.active),
-        ));
+impl Answered<'_> {
+    fn scale(&self) -> f64 {
+        self.refined.map_or(1.0, |refined| refined.scale)
     }
-    if found.hopeless > 0.0 {
-        said.push(format!(
-            "{:.3} % of the requests miss {} even alone on all cores.",
-            100.0 * found.hopeless,
-            args.target
-        ));
-    }
-    if !found.is_monotone() {
-        said.push(
-            "The threshold does not fall throughout: where next to all active requests miss the target anyway, one more may \
-             raise it."
-                .to_owned(),
-        );
-    }
-    said
 }
 
 impl ThresholdArgs {
-    fn write(&self, question: &ThresholdQuestion<'_>, found: &ThresholdAnswer) -> miette::Result<()> {
+    fn question<'a>(&self, workload: &'a Workload) -> miette::Result<ThresholdQuestion<'a>> {
+        let plain: Vec<Picos> =
+            self.target.iter().filter(|own| own.class.is_none()).map(|own| own.target).collect();
+        let [target] = plain[..] else {
+            return Err(miette!(
+                help = "one target is for all requests that have no other, as in --target 25ms --target 'scan 100ms'",
+                "{} targets are for no class",
+                plain.len()
+            ));
+        };
+        let of_class = |own: &ClassTarget| Some((own.class.clone()?, own.target));
+        Ok(ThresholdQuestion {
+            service: &workload.service,
+            target,
+            class_targets: self.target.iter().filter_map(of_class).collect(),
+            rate_per_s: self.rate.per_s(),
+            cores: self.cores,
+            binning: self.paper_bins.map_or(Binning::Log(self.bins), Binning::Paper),
+            most_active: self.most_active,
+            serial: self.serial.unwrap_or_else(|| match workload.dag_spec {
+                Some(_) => workload.service.dag().span(),
+                None => 0.0,
+            }),
+            knowledge: if self.clairvoyant { Knowledge::Clairvoyant } else { Knowledge::Processed },
+        })
+    }
+
+    /// `25ms, scan 100ms`.
+    fn targets(&self) -> String {
+        let one = |own: &ClassTarget| match &own.class {
+            Some(class) => format!("{class} {}", own.target),
+            None => own.target.to_string(),
+        };
+        self.target.iter().map(one).collect::<Vec<_>>().join(", ")
+    }
+
+    /// What simulation says of the table.
+    fn refined(
+        &self,
+        question: &ThresholdQuestion<'_>,
+        found: &ThresholdAnswer,
+        (workload, measure): (&Workload, Measure),
+        global: &Global,
+    ) -> miette::Result<Refined> {
+        let said = workload.dag_spec.is_some() || workload.service.dag().recorded().is_some();
+        let dag = match self.serial {
+            None if said => workload.service.dag().clone(),
+            _ => {
+                let spec = DagSpec { serial: question.serial, ..DagSpec::default() };
+                Arc::new(spec.compile().map_err(|error| miette!("{error}"))?.into())
+            }
+        };
+        let measure = Measure { seed: self.seed.unwrap_or(measure.seed), ..measure };
+        let requests = u64::from(self.requests);
+        let asked =
+            RefineQuestion { question, arrivals: &workload.arrivals, dag, measure: &measure, requests };
+        let bar = Progress::new(global, 100, "trying multiples");
+        let progress = |progress: caudal_tune::Progress| {
+            bar.phase(if progress.phase == caudal_tune::Phase::Confirming {
+                "judging"
+            } else {
+                "trying multiples"
+            });
+            bar.requests(progress.requests);
+            bar.set_done((100.0 * bar.requests_done() as f64 / asked.expected() as f64).min(99.0) as u64);
+        };
+        let host = Host { threads: global.threads, stop: &global.stop, progress: &progress };
+        let refined = refine(&asked, found, &host);
+        bar.finish();
+        match refined {
+            Err(TuneError::Interrupted) => Err(Interrupted(": nothing is known yet".to_owned()).into()),
+            refined => refined.map_err(|error| miette!("{error}")),
+        }
+    }
+
+    fn write(&self, question: &ThresholdQuestion<'_>, answer: &Answered<'_>) -> miette::Result<()> {
         make_dir(&self.out)?;
-        let csv = found.csv();
+        let csv = answer.found.csv(answer.scale());
         write_whole(&self.out.join("thresholds.csv"), &csv)?;
-        let json = serde_json::to_string_pretty(found).into_diagnostic()?;
+        let json = serde_json::to_string_pretty(answer).into_diagnostic()?;
         write_whole(&self.out.join("threshold.json"), &(json + "\n"))?;
-        write_whole(&self.out.join("report.html"), &report(self, found).to_html())?;
-        let policy = found.policy_toml(question);
+        write_whole(&self.out.join("report.html"), &report::report(self, answer).to_html())?;
+        let policy = answer.found.policy_toml(question, answer.scale());
         write_whole(&self.out.join("policy.toml"), &policy)?;
         for (path, text) in [(&self.table, &csv), (&self.policy, &policy)] {
             path.as_deref().map_or(Ok(()), |path: &Path| write_whole(path, text))?;
         }
         Ok(())
-    }
-}
-
-/// Each threshold holds from its number of active requests to the next one's.
-fn steps(rows: &[Row]) -> Vec<Dot> {
-    let mut dots: Vec<Dot> = Vec::new();
-    for row in rows {
-        if let Some(before) = dots.last().map(|dot| dot.y).filter(|&before| before != row.threshold_ns) {
-            dots.push(Dot::new(f64::from(row.active), before));
-        }
-        dots.push(Dot::new(f64::from(row.active), row.threshold_ns));
-    }
-    dots
-}
-
-fn report(args: &ThresholdArgs, found: &ThresholdAnswer) -> Report {
-    // Beyond the last change there is a straight line.
-    let end = found.changes().last().map_or(1, |row| row.active) as usize;
-    let shown = &found.rows[..(end + end / 4 + 2).min(found.rows.len())];
-    let across = Axis::new("Active requests", Unit::Count, Spread::Linear);
-    let mut plot =
-        Plot::new("", across.clone(), Axis::new("Large-request threshold", Unit::Nanoseconds, Spread::Log));
-    plot.series.push(Series::line("threshold", steps(shown)));
-    plot.levels.push(Level { at: args.target.as_nanos_f64(), label: format!("target {}", args.target) });
-    let mut misses = Plot::new("", across, Axis::new("Expected misses", Unit::Plain, Spread::Log));
-    let expected = shown.iter().filter_map(|row| Some(Dot::new(f64::from(row.active), row.misses?)));
-    misses.series.push(Series::line("in a pile-up", expected.collect()));
-    let said = sentences(args, found);
-    Report {
-        title: "Caudal threshold: when a parallel request is large".to_owned(),
-        question: format!(
-            "From how much work on is a request of {} run on one core, so that the fewest of {}/s miss {} on {} cores?",
-            args.work_distribution,
-            digits(args.rate.per_s()),
-            args.target,
-            args.cores
-        ),
-        answer: Some(Answer {
-            headline: said.get(1).cloned().unwrap_or_default(),
-            sentences: said
-                .into_iter()
-                .enumerate()
-                .filter(|(at, _)| *at != 1)
-                .map(|(_, text)| text)
-                .collect(),
-            policy_toml: String::new(),
-            system: None,
-        }),
-        charts: Some(vec![
-            Chart::single(
-                "Threshold by active requests",
-                "A request that has been processed for longer is not stolen from any more, and ends on the cores that it has.",
-                vec![plot],
-            ),
-            Chart::single(
-                "Expected misses",
-                "Requests that are expected to miss the target until the pile-up is over that a large request began.",
-                vec![misses],
-            ),
-        ]),
-        provenance: vec![
-            ("version".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
-            ("source".to_owned(), "Li et al., PPoPP 2016, section 4.1".to_owned()),
-        ],
-        ..Report::default()
     }
 }

@@ -353,6 +353,7 @@ impl Central {
         let drawn = self.arrivals.fill(&mut machine.ring.arrival_ps[at..end]);
         let demands = &mut machine.ring.demand[at..at + drawn];
         self.services.fill(demands);
+        self.arrivals.stretch(&machine.ring.arrival_ps[at..at + drawn], demands);
         let works_ps = machine.ring.work_ps[at..at + drawn].iter_mut().zip(demands);
         if self.stretch == 1.0 {
             works_ps.for_each(|(work_ps, demand)| *work_ps = demand.service_ps);

@@ -7,6 +7,8 @@
 
 use std::collections::VecDeque;
 
+use caudal_policy::parallelism::Size;
+
 use super::requests::{Piece, Requests};
 use crate::engine::bits::BitSet;
 
@@ -14,22 +16,27 @@ pub(super) struct Deques {
     deques: Box<[VecDeque<Piece>]>,
     /// Workers at the steal end of whose deque a task is that is not marked.
     stealable: BitSet,
+    /// Those of them whose task is of a small request, where any worker takes only such.
+    small: Option<BitSet>,
 }
 
 impl Deques {
-    pub(super) fn new(workers: usize) -> Deques {
-        Deques { deques: vec![VecDeque::new(); workers].into(), stealable: BitSet::new(workers) }
+    /// `keeps`: some workers take only tasks of small requests.
+    pub(super) fn new(workers: usize, keeps: bool) -> Deques {
+        Deques {
+            deques: vec![VecDeque::new(); workers].into(),
+            stealable: BitSet::new(workers),
+            small: keeps.then(|| BitSet::new(workers)),
+        }
     }
 
-    /// Is there anything to steal?
+    /// Where there is something to steal, for a worker that is `kept` for small requests or one that is not.
     #[inline(always)]
-    pub(super) fn any_stealable(&self) -> bool {
-        self.stealable.len() > 0
-    }
-
-    #[inline(always)]
-    pub(super) fn is_stealable(&self, worker: usize) -> bool {
-        self.stealable.contains(worker)
+    pub(super) fn stealable(&self, kept: bool) -> &BitSet {
+        match &self.small {
+            Some(small) if kept => small,
+            _ => &self.stealable,
+        }
     }
 
     #[inline(always)]
@@ -47,7 +54,7 @@ impl Deques {
         let deque = &mut self.deques[worker];
         let piece = deque.pop_back()?;
         if deque.is_empty() {
-            self.set(worker, false);
+            self.set(worker, Size::Large);
         }
         Some(piece)
     }
@@ -65,7 +72,7 @@ impl Deques {
         Some(piece)
     }
 
-    /// Requests have been marked.
+    /// Requests were found to be of another size.
     #[cold]
     pub(super) fn refresh_all(&mut self, requests: &Requests) {
         (0..self.deques.len()).for_each(|worker| self.refresh(worker, requests));
@@ -74,15 +81,24 @@ impl Deques {
     #[inline(always)]
     fn refresh(&mut self, worker: usize, requests: &Requests) {
         let first = self.deques[worker].front();
-        self.set(worker, first.is_some_and(|piece| !requests.get(piece.request).marked));
+        self.set(worker, first.map_or(Size::Large, |piece| requests.get(piece.request).size));
     }
 
+    /// At the steal end of `worker` is a task of a request of this size, or nothing, which nobody takes either.
     #[inline(always)]
-    fn set(&mut self, worker: usize, stealable: bool) {
-        match (self.stealable.contains(worker), stealable) {
-            (false, true) => self.stealable.insert(worker),
-            (true, false) => self.stealable.remove(worker),
-            _ => {}
+    fn set(&mut self, worker: usize, size: Size) {
+        put(&mut self.stealable, worker, size < Size::Large);
+        if let Some(small) = &mut self.small {
+            put(small, worker, size == Size::Small);
         }
+    }
+}
+
+#[inline(always)]
+fn put(set: &mut BitSet, worker: usize, is_in: bool) {
+    match (set.contains(worker), is_in) {
+        (false, true) => set.insert(worker),
+        (true, false) => set.remove(worker),
+        _ => {}
     }
 }

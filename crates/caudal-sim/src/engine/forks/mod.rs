@@ -13,25 +13,29 @@
 //!   steal `costs.steal` more; a request from the queue nothing.
 //! * Who waits notices at once when there is something: the first by name takes the first request, all who may try to
 //!   steal do.
+//! * Thresholds that are worked out anew hold from the first arrival after the end of an epoch on ([`retuning`]).
 //!
 //! Events are ordered by (time, kind, worker); arrivals come first. A request counts as *processed* for the time that
 //! workers have been at it: from when they got a task of it until they have come to the end of theirs.
 
+pub(super) mod built_in;
 mod deques;
 mod nodes;
 mod requests;
+mod retuning;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use caudal_config::Costs;
 use caudal_policy::Picos;
-use caudal_policy::parallelism::{Around, Landing, Look, Parallelism};
+use caudal_policy::parallelism::{Around, Landing, Look, Parallelism, Seen, Size};
 use caudal_policy::random::Draw;
 use caudal_workload::Graphs;
 
 use self::deques::Deques;
 use self::requests::{Done, NONE, Piece, Requests};
+use self::retuning::Retuning;
 use super::bits::BitSet;
 use super::core::{Account, work_ps};
 use super::host::{Length, Purpose, stream};
@@ -71,17 +75,18 @@ struct Worker {
 }
 
 /// What a host is made of.
-pub(super) struct Parts<P, O> {
-    pub(super) policy: P,
-    pub(super) workers: u32,
-    pub(super) costs: Costs,
-    pub(super) graphs: Arc<Graphs>,
-    pub(super) source: Source,
-    pub(super) recorder: Recorder,
-    pub(super) patience_ps: u64,
-    pub(super) seed: u64,
-    pub(super) length: Length,
-    pub(super) observer: O,
+struct Parts<P, O> {
+    policy: P,
+    retuning: Option<Retuning>,
+    workers: u32,
+    costs: Costs,
+    graphs: Arc<Graphs>,
+    source: Source,
+    recorder: Recorder,
+    patience_ps: u64,
+    seed: u64,
+    length: Length,
+    observer: O,
 }
 
 /// The clock, the workers, their deques, the requests, the books.
@@ -97,6 +102,9 @@ struct Site<O> {
     /// Requests that have arrived and not completed.
     active: u32,
     waiting: BitSet,
+    /// So many workers, the first ones, take only tasks of small requests.
+    kept: usize,
+    retuning: Option<Retuning>,
     costs: Costs,
     /// Of a look at the requests that run.
     look_ps: u64,
@@ -109,7 +117,7 @@ struct Site<O> {
 }
 
 /// See the [module](self).
-pub(super) struct Forks<P, O> {
+struct Forks<P, O> {
     site: Site<O>,
     policy: P,
     source: Source,
@@ -141,7 +149,7 @@ impl<O: Sink> Site<O> {
             (entry.request, entry.since_ps) = (piece.request, self.now_ps);
         }
         let mut forks = 0;
-        if self.requests.get(piece.request).marked {
+        if self.requests.get(piece.request).size == Size::Large {
             forks = piece.leaves() - 1;
         } else {
             while piece.leaves() > 1 {
@@ -209,8 +217,12 @@ impl<O: Sink> Site<O> {
     }
 
     fn complete(&mut self, worker: usize, request: u32) {
+        // The time of others at it is over: they have nothing of it.
+        self.leave(worker);
         let done = self.requests.remove(request);
-        self.workers[worker].request = NONE;
+        if let Some(retuning) = &mut self.retuning {
+            retuning.on_completed(done.class, Picos(done.processed_ps));
+        }
         self.active -= 1;
         self.account.completed += 1;
         if self.measured.contains(&done.number) {
@@ -232,8 +244,9 @@ impl<O: Sink> Site<O> {
     }
 
     #[inline(always)]
-    fn around(&self) -> Around {
-        Around { stealable: self.deques.any_stealable(), queued: !self.queue.is_empty() }
+    fn around(&self, worker: usize) -> Around {
+        let kept = worker < self.kept;
+        Around { stealable: self.deques.stealable(kept).len() > 0, queued: !self.queue.is_empty(), kept }
     }
 
     fn rebase(&mut self, base_ps: u64) {
@@ -252,8 +265,11 @@ impl<O: Sink> Site<O> {
 }
 
 impl<P: Parallelism, O: Sink> Forks<P, O> {
-    pub(super) fn new(parts: Parts<P, O>) -> Self {
-        let Parts { policy, workers, costs, graphs, source, recorder, seed, length, observer, .. } = parts;
+    fn new(parts: Parts<P, O>) -> Self {
+        let Parts {
+            policy, retuning, workers, costs, graphs, source, recorder, seed, length, observer, ..
+        } = parts;
+        let kept = policy.kept().min(workers) as usize;
         let count = workers as usize;
         let worker = Worker {
             phase: Phase::Waiting,
@@ -270,11 +286,13 @@ impl<P: Parallelism, O: Sink> Forks<P, O> {
             keys: Keys::new(workers),
             tree: WinnerTree::new(count),
             workers: vec![worker; count].into(),
-            deques: Deques::new(count),
+            deques: Deques::new(count, kept > 0),
             requests: Requests::new(graphs, stream(seed, Purpose::Graph), workers),
             queue: VecDeque::new(),
             active: 0,
             waiting,
+            kept,
+            retuning,
             look_ps: costs.look.0 * u64::from(workers),
             costs,
             account: Account::default(),
@@ -299,7 +317,7 @@ impl<P: Parallelism, O: Sink> Forks<P, O> {
     }
 
     /// Runs to the end: all measured requests have completed, or the system is overloaded.
-    pub(super) fn run(mut self) -> Outcome {
+    fn run(mut self) -> Outcome {
         self.refresh_arrival();
         while self.arrival_key != NEVER || self.has_to_drain() {
             let due = self.site.tree.min();
@@ -359,6 +377,11 @@ impl<P: Parallelism, O: Sink> Forks<P, O> {
         }
         self.refresh_arrival();
         let site = &mut self.site;
+        if let Some(retuning) = &mut site.retuning {
+            if let Some(tables) = retuning.at_arrival(arrival_ps) {
+                self.policy.set_tables(tables);
+            }
+        }
         if self.window.at_request(number, site) {
             return true;
         }
@@ -415,7 +438,7 @@ impl<P: Parallelism, O: Sink> Forks<P, O> {
             Some(piece) => self.turn_to(worker, piece),
             None => {
                 self.site.leave(worker);
-                let look = self.policy.on_exhausted(self.site.around());
+                let look = self.policy.on_exhausted(self.site.around(worker));
                 self.look(worker, look);
             }
         }
@@ -431,7 +454,7 @@ impl<P: Parallelism, O: Sink> Forks<P, O> {
         if let Some(piece) = self.site.deques.pop_own(worker) {
             return self.turn_to(worker, piece);
         }
-        let look = self.policy.next(self.site.around());
+        let look = self.policy.next(self.site.around(worker));
         self.look(worker, look);
     }
 
@@ -468,7 +491,9 @@ impl<P: Parallelism, O: Sink> Forks<P, O> {
         let (now_ps, active) = (site.now_ps, site.active);
         let entry = site.requests.get_mut(request);
         entry.start_ps = now_ps;
-        entry.marked = self.policy.is_large_when_admitted(active, Picos(entry.work_ps));
+        if self.policy.is_large_when_admitted(active, entry.class, Picos(entry.work_ps)) {
+            entry.size = Size::Large;
+        }
         let graphs = site.requests.graphs().clone();
         let roots = site.requests.get(request).graph(&graphs).roots();
         let Some((&first, others)) = roots.split_first() else { unreachable!("a request has work") };
@@ -487,7 +512,7 @@ impl<P: Parallelism, O: Sink> Forks<P, O> {
         self.attempts += 1;
         let victim = victim + usize::from(victim >= worker);
         let site = &mut self.site;
-        if !site.deques.is_stealable(victim) {
+        if !site.deques.stealable(worker < site.kept).contains(victim) {
             return self.search(worker);
         }
         let Some(piece) = site.deques.steal(victim, &site.requests) else { return self.search(worker) };
@@ -504,7 +529,7 @@ impl<P: Parallelism, O: Sink> Forks<P, O> {
         site.schedule(worker, Phase::Moving, site.costs.steal.0);
     }
 
-    /// Marks the requests that run and are large, as far as can be seen.
+    /// Finds out which of the requests that run are long or large, as far as can be seen.
     fn mark_large(&mut self) {
         let site = &mut self.site;
         self.looks += 1;
@@ -519,10 +544,18 @@ impl<P: Parallelism, O: Sink> Forks<P, O> {
         }
         let mut any = false;
         for worker in site.workers.iter().filter(running) {
-            let request = site.requests.get_mut(worker.request);
-            let large = !request.marked && self.policy.is_large(site.active, Picos(request.seen_ps));
-            request.marked |= large;
-            any |= large;
+            let request = site.requests.get(worker.request);
+            if request.size == Size::Large {
+                continue;
+            }
+            let span_left_ps = if P::SPANS { site.requests.span_left_ps(worker.request) } else { 0 };
+            let processed = Picos(request.seen_ps);
+            let seen = Seen { class: request.class, processed, span_left: Picos(span_left_ps) };
+            let size = self.policy.size(site.active, seen);
+            if size > request.size {
+                site.requests.get_mut(worker.request).size = size;
+                any = true;
+            }
         }
         if any {
             site.deques.refresh_all(&site.requests);
@@ -532,13 +565,19 @@ impl<P: Parallelism, O: Sink> Forks<P, O> {
     /// Whoever waits and has something to do now begins with it.
     #[inline(always)]
     fn wake(&mut self) {
-        while let Some(worker) = self.site.waiting.first_from(0) {
-            let look = self.policy.next(self.site.around());
-            if look == Look::Wait {
-                break;
+        let mut from = 0;
+        while let Some(worker) = self.site.waiting.first_from(from) {
+            match self.policy.next(self.site.around(worker)) {
+                // Those that are not kept all see the same.
+                Look::Wait if worker >= self.site.kept => break,
+                Look::Wait => from = worker + 1,
+                look => {
+                    self.site.waiting.remove(worker);
+                    self.look(worker, look);
+                    // What it began with may be for one that was passed over.
+                    from = 0;
+                }
             }
-            self.site.waiting.remove(worker);
-            self.look(worker, look);
         }
     }
 }

@@ -41,6 +41,12 @@ impl Node {
         self.leaf_ps * u64::from(to - from) + u64::from(longer)
     }
 
+    /// Is any leaf of it not done?
+    #[inline(always)]
+    pub(super) fn is_left(&self) -> bool {
+        self.left > 0
+    }
+
     /// So many leaves are done; are all of them?
     #[inline(always)]
     pub(super) fn done(&mut self, leaves: u32) -> bool {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use caudal_policy::parallelism::Size;
 use caudal_workload::{Dag, Demand, Graphs};
 
 use super::nodes::{Node, Nodes};
@@ -31,8 +32,8 @@ pub(super) struct Request {
     /// Nodes that are not done.
     nodes_left: u32,
     pub(super) class: u8,
-    /// Its tasks are not stolen any more.
-    pub(super) marked: bool,
+    /// What it was found to be.
+    pub(super) size: Size,
 }
 
 /// Leaves of a node, from `from` to before `to`: what is stolen and done as one.
@@ -157,6 +158,14 @@ impl Requests {
     pub(super) fn unblock(&mut self, request: u32, node: u32) -> bool {
         let place = self.get(request).first + node;
         self.nodes.get_mut(place).unblock()
+    }
+
+    /// The longest chain of serial work that is left of a request: a node counts until it is done.
+    pub(super) fn span_left_ps(&self, request: u32) -> u64 {
+        let request = self.get(request);
+        let graph = request.graph(&self.graphs);
+        let left = |node: &usize| self.nodes.get(request.first + *node as u32).is_left();
+        (0..graph.len()).filter(left).map(|node| graph.chain_ps(node, request.work_ps)).max().unwrap_or(0)
     }
 
     /// A request has completed and leaves.

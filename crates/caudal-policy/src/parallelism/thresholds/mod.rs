@@ -29,6 +29,8 @@
 //! nothing; of thresholds that are equally good the largest is taken;
 //! where each threshold ends in overload (both footnotes), the one that drains fastest.
 
+pub mod classes;
+
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -231,11 +233,15 @@ fn estimate(demand: &Demand, (mean_s, per_spare): (f64, f64), of: &Candidate, ot
 
 fn are_sound(bins: &[Bin]) -> bool {
     let shares: f64 = bins.iter().map(|bin| bin.share).sum();
+    are_rising(bins) && (shares - 1.0).abs() < 1e-6
+}
+
+fn are_rising(bins: &[Bin]) -> bool {
     let each = |bin: &Bin| {
         bin.share >= 0.0 && bin.mean_s > 0.0 && bin.mean_s <= bin.most_s * (1.0 + ALIKE) && bin.span_s >= 0.0
     };
     let rising = bins.windows(2).all(|pair| pair[0].most_s < pair[1].most_s);
-    !bins.is_empty() && rising && bins.iter().all(each) && (shares - 1.0).abs() < 1e-6
+    !bins.is_empty() && rising && bins.iter().all(each)
 }
 
 /// Sums over the bins up to each threshold, and beyond it.

@@ -2,18 +2,27 @@
 //!
 //! [`thresholds`] makes bins of the service's work ([`bins`]) and asks [`Pileup`] for each number of active requests.
 //!
+//! Classes may have targets of their own; then all thresholds are chosen together ([`ClassPileup`]). [`refine`] simulates what the
+//! formulas promise, and looks for a factor that makes their thresholds better.
+//!
 //! Source: Li et al., PPoPP 2016, section 4.1.
+
+mod refine;
+
+use std::collections::BTreeMap;
 
 use caudal_config::{System, find_preset, write_policy};
 use caudal_policy::Picos;
-use caudal_policy::parallelism::thresholds::{Bin, Demand, DemandFault, Knowledge, Pileup, Threshold};
-use caudal_policy::parallelism::{ParallelismConfig, TailControlConfig};
+use caudal_policy::parallelism::thresholds::classes::{Class, ClassPileup};
+use caudal_policy::parallelism::thresholds::{Bin, Demand, DemandFault, Knowledge, Pileup};
+use caudal_policy::parallelism::{ClassConfig, ParallelismConfig, TailControlConfig};
 pub use caudal_sim::thresholds::Binning;
-use caudal_sim::thresholds::bins;
+use caudal_sim::thresholds::{CLASS_BINS, bins, class_bins};
 use caudal_workload::Service;
 use caudal_workload::dag::Recorded;
 use serde::Serialize;
 
+pub use self::refine::{Judged, RefineQuestion, Refined, Scaled, refine};
 use crate::TuneError;
 use crate::show::{digits, percent, time};
 
@@ -31,6 +40,8 @@ pub struct ThresholdQuestion<'a> {
     pub service: &'a Service,
     /// Target latency.
     pub target: Picos,
+    /// Classes that have another one, by name.
+    pub class_targets: Vec<(String, Picos)>,
     /// Requests per second.
     pub rate_per_s: f64,
     /// Cores.
@@ -48,8 +59,11 @@ pub struct ThresholdQuestion<'a> {
 /// The table.
 #[derive(Clone, Debug, Serialize)]
 pub struct ThresholdAnswer {
-    /// A row for each number of active requests, from 1 on.
+    /// A row for each number of active requests, from 1 on; where classes have targets of their own, those of the first class.
     pub rows: Vec<Row>,
+    /// Where classes have targets of their own: the rows of each class.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<ClassRows>,
     /// Cores that the work takes, of those that there are.
     pub busy: f64,
     /// Mean work of a request by the bins, and of the service, in ns.
@@ -58,6 +72,17 @@ pub struct ThresholdAnswer {
     pub bins: usize,
     /// Share of requests that miss the target even alone on all cores.
     pub hopeless: f64,
+}
+
+/// Thresholds of a class.
+#[derive(Clone, Debug, Serialize)]
+pub struct ClassRows {
+    /// Its name.
+    pub class: String,
+    /// Its target latency, in ns.
+    pub target_ns: f64,
+    /// A row for each number of active requests, from 1 on. Misses are those of all classes.
+    pub rows: Vec<Row>,
 }
 
 /// Thresholds for a number of active requests.
@@ -80,18 +105,17 @@ pub struct Row {
 pub fn thresholds(question: &ThresholdQuestion<'_>) -> Result<ThresholdAnswer, TuneError> {
     question.check()?;
     let hopeless = question.hopeless()?;
-    let bins = question.bins()?;
-    let mut pileup = Pileup::new(&bins, question.demand()).map_err(|fault| question.refused(fault))?;
-    let row = |threshold: Threshold| Row {
-        active: threshold.active,
-        threshold_ns: (threshold.limit_s * 1e12).round() / 1e3,
-        large: question.service.excess((threshold.limit_s * 1e12) as u64).share,
-        misses: Some(threshold.misses).filter(|misses| misses.is_finite()),
+    let (classes, bins) = match question.class_targets.is_empty() {
+        true => {
+            let bins = question.bins()?;
+            (vec![question.all_rows(&bins)?], bins)
+        }
+        false => question.class_rows()?,
     };
-    let rows = pileup.table(question.most_active).into_iter().map(row).collect();
     let mean_s: f64 = bins.iter().map(|bin| bin.share * bin.mean_s).sum();
     Ok(ThresholdAnswer {
-        rows,
+        rows: classes[0].rows.clone(),
+        classes: if question.class_targets.is_empty() { Vec::new() } else { classes },
         busy: mean_s * question.rate_per_s,
         mean_ns: (mean_s * 1e9, question.service.mean_ps() / 1e3),
         bins: bins.len(),
@@ -102,20 +126,37 @@ pub fn thresholds(question: &ThresholdQuestion<'_>) -> Result<ThresholdAnswer, T
 impl ThresholdAnswer {
     /// The rows at which the threshold changes, and the last.
     pub fn changes(&self) -> impl Iterator<Item = &Row> {
-        let differs = |at: usize| at == 0 || self.rows[at].threshold_ns != self.rows[at - 1].threshold_ns;
-        self.rows.iter().enumerate().filter(move |(at, _)| differs(*at)).map(|(_, row)| row)
+        changes(&self.rows)
+    }
+
+    /// The rows of each class, by its name; of all requests where classes have no targets of their own.
+    pub fn tables(&self) -> Vec<(Option<&str>, &[Row])> {
+        match self.classes.is_empty() {
+            true => vec![(None, &self.rows)],
+            false => self.classes.iter().map(|class| (Some(class.class.as_str()), &class.rows[..])).collect(),
+        }
     }
 
     /// Does no number of active requests have a higher threshold than a smaller one?
     pub fn is_monotone(&self) -> bool {
-        self.rows.windows(2).all(|pair| pair[1].threshold_ns <= pair[0].threshold_ns)
+        let falls = |rows: &[Row]| rows.windows(2).all(|pair| pair[1].threshold_ns <= pair[0].threshold_ns);
+        self.tables().into_iter().all(|(_, rows)| falls(rows))
     }
 
-    /// A file of the system that follows the table, for `caudal sim` and the runtime.
-    pub fn policy_toml(&self, question: &ThresholdQuestion<'_>) -> String {
+    /// What a policy file says of thresholds, times `scale`.
+    fn config(&self, scale: f64) -> TailControlConfig {
         let threshold = |row: &Row| (row.active, Picos((row.threshold_ns * 1e3).round() as u64));
-        let config =
-            TailControlConfig { thresholds: self.changes().map(threshold).collect(), ..Default::default() };
+        let of_rows = |rows: &[Row]| changes(rows).map(threshold).collect();
+        let class = |class: &ClassRows| {
+            (class.class.clone(), ClassConfig { thresholds: of_rows(&class.rows), ..ClassConfig::default() })
+        };
+        let classes: BTreeMap<String, ClassConfig> = self.classes.iter().map(class).collect();
+        TailControlConfig { thresholds: of_rows(&self.rows), classes, scale, ..TailControlConfig::default() }
+    }
+
+    /// A file of the system that follows the table times `scale`, for `caudal sim` and the runtime.
+    pub fn policy_toml(&self, question: &ThresholdQuestion<'_>, scale: f64) -> String {
+        let config = self.config(scale);
         let (preset, parallelism) = match question.knowledge {
             Knowledge::Processed => ("tail-control", ParallelismConfig::TailControl(config)),
             Knowledge::Clairvoyant => ("tc-clairvoyant", ParallelismConfig::Clairvoyant(config)),
@@ -131,11 +172,26 @@ impl ThresholdAnswer {
         write_policy(&system, &preset.costs(), &header)
     }
 
-    /// The table as CSV: `active,threshold_ns`.
-    pub fn csv(&self) -> String {
-        let line = |row: &Row| format!("{},{}\n", row.active, row.threshold_ns.round() as u64);
-        "active,threshold_ns\n".to_owned() + &self.rows.iter().map(line).collect::<String>()
+    /// The table times `scale` as CSV: `active,threshold_ns`, with a column `class` in front where they have tables of their
+    /// own.
+    pub fn csv(&self, scale: f64) -> String {
+        let by_class = !self.classes.is_empty();
+        let mut text =
+            if by_class { "class,active,threshold_ns\n" } else { "active,threshold_ns\n" }.to_owned();
+        for (class, rows) in self.tables() {
+            let quoted = class.map_or_else(String::new, |name| format!("\"{}\",", name.replace('"', "\"\"")));
+            for row in rows {
+                text += &format!("{quoted}{},{}\n", row.active, (row.threshold_ns * scale).round() as u64);
+            }
+        }
+        text
     }
+}
+
+/// The rows at which the threshold changes.
+pub fn changes(rows: &[Row]) -> impl Iterator<Item = &Row> {
+    let differs = |at: usize| at == 0 || rows[at].threshold_ns != rows[at - 1].threshold_ns;
+    rows.iter().enumerate().filter(move |(at, _)| differs(*at)).map(|(_, row)| row)
 }
 
 impl ThresholdQuestion<'_> {
@@ -158,7 +214,69 @@ impl ThresholdQuestion<'_> {
             let told = "the recorded graphs say what of each request is done one after the other; leave out --serial";
             return wrong(told.to_owned());
         }
+        let known = self.service.classes();
+        for (at, (class, _)) in self.class_targets.iter().enumerate() {
+            if !known.contains(class) {
+                let known = known.join(", ");
+                return wrong(format!("the workload has no class `{class}`; it has {known}"));
+            }
+            if self.class_targets[..at].iter().any(|(other, _)| other == class) {
+                return wrong(format!("`{class}` has two targets; keep one"));
+            }
+        }
+        if !self.class_targets.is_empty() && matches!(self.binning, Binning::Paper(_)) {
+            return wrong(
+                "the paper has one target for all requests; leave out the bins of the paper".to_owned(),
+            );
+        }
         Ok(())
+    }
+
+    /// A row of a table.
+    fn row(&self, active: u32, limit_s: f64, misses: f64) -> Row {
+        Row {
+            active,
+            threshold_ns: (limit_s * 1e12).round() / 1e3,
+            large: self.service.excess((limit_s * 1e12) as u64).share,
+            misses: Some(misses).filter(|misses| misses.is_finite()),
+        }
+    }
+
+    /// The table of all requests.
+    fn all_rows(&self, bins: &[Bin]) -> Result<ClassRows, TuneError> {
+        let mut pileup = Pileup::new(bins, self.demand()).map_err(|fault| self.refused(fault))?;
+        let rows = pileup.table(self.most_active);
+        let rows = rows.iter().map(|row| self.row(row.active, row.limit_s, row.misses)).collect();
+        Ok(ClassRows { class: String::new(), target_ns: self.target.as_nanos_f64(), rows })
+    }
+
+    fn target_of(&self, class: &str) -> Picos {
+        let own = self.class_targets.iter().find(|(name, _)| name == class);
+        own.map_or(self.target, |(_, target)| *target)
+    }
+
+    /// The tables of all classes, and all bins.
+    fn class_rows(&self) -> Result<(Vec<ClassRows>, Vec<Bin>), TuneError> {
+        let Binning::Log(count) = self.binning else { return Err(self.refused(DemandFault::Bins)) };
+        let all = class_bins(self.service, Binning::Log(count.min(CLASS_BINS)), self.serial);
+        let names = self.service.classes();
+        let targets: Vec<Picos> = names.iter().map(|class| self.target_of(class)).collect();
+        let class = |(bins, target): (&Vec<Bin>, &Picos)| Class {
+            bins: bins.clone(),
+            target_s: target.0 as f64 / 1e12,
+        };
+        let classes: Vec<Class> = all.iter().zip(&targets).map(class).collect();
+        let found = ClassPileup::new(&classes, self.demand())
+            .map_err(|fault| self.refused(fault))?
+            .table(self.most_active);
+        let rows =
+            |class: usize| found.iter().map(move |row| self.row(row.active, row.limits_s[class], row.misses));
+        let of_class = |(at, class): (usize, &String)| ClassRows {
+            class: class.clone(),
+            target_ns: targets[at].as_nanos_f64(),
+            rows: rows(at).collect(),
+        };
+        Ok((names.iter().enumerate().map(of_class).collect(), all.into_iter().flatten().collect()))
     }
 
     fn demand(&self) -> Demand {
@@ -193,7 +311,17 @@ impl ThresholdQuestion<'_> {
         }
         // Neither faster than all cores together, nor than its serial part.
         let slowest = (1.0 / f64::from(self.cores.max(1))).max(self.serial);
-        let most_ps = (self.target.0 as f64 / slowest) as u64;
+        let most_ps = |target: Picos| (target.0 as f64 / slowest) as u64;
+        if !self.class_targets.is_empty() {
+            let of = |(class, name): (usize, &String)| match self.service.class_weight(class) {
+                weight if weight > 0.0 => {
+                    weight * self.service.class_excess(class, most_ps(self.target_of(name))).share
+                }
+                _ => 0.0,
+            };
+            return Ok(self.service.classes().iter().enumerate().map(of).sum());
+        }
+        let most_ps = most_ps(self.target);
         let share = self.service.excess(most_ps).share;
         if share >= 1.0 - 1e-12 && most_ps < self.service.min_ps() {
             return Err(TuneError::Unreachable(format!(
