@@ -21,8 +21,19 @@ fn ns(ns: u64) -> Picos {
     Picos::from_nanos(ns)
 }
 
-/// What a policy file says of `rules`, for requests of the classes of `case`.
-fn config(rules: &Rules, case: &Case) -> ParallelismConfig {
+/// The names of the classes of `case` with requests of `shapes`.
+fn classes(case: &Case, shapes: &Shapes) -> Vec<String> {
+    match shapes {
+        Shapes::Same(_) => case.ready().service.classes().to_vec(),
+        Shapes::Recorded(samples) => {
+            let last = samples.iter().map(|sample| sample.class).max().unwrap_or(0);
+            (0..=last).map(|class| format!("c{class}")).collect()
+        }
+    }
+}
+
+/// What a policy file says of `rules`, for requests of these classes.
+fn config(rules: &Rules, classes: &[String]) -> ParallelismConfig {
     let pairs = |thresholds_ps: &[u64]| -> Vec<(u32, Picos)> {
         thresholds_ps.iter().enumerate().map(|(at, &ps)| (at as u32 + 1, Picos(ps))).collect()
     };
@@ -42,10 +53,9 @@ fn config(rules: &Rules, case: &Case) -> ParallelismConfig {
             let (last, own) = rules.thresholds_ps.split_last().expect("a table");
             let own =
                 own.iter().map(|table| ClassConfig { thresholds: pairs(table), ..ClassConfig::default() });
-            let service = case.ready().service;
             let lane = LaneConfig { workers: rules.kept as u32, cutoff: Picos(rules.cutoff_ps) };
             ParallelismConfig::TailControl(TailControlConfig {
-                classes: service.classes().iter().cloned().zip(own).collect(),
+                classes: classes.iter().cloned().zip(own).collect(),
                 age: Picos(rules.age_ps),
                 lane: (rules.kept > 0).then_some(lane),
                 span: rules.span,
@@ -220,7 +230,7 @@ proptest! {
 
     #[test]
     fn the_engine_is_the_model(case in cases(), shapes in shapes(), rules in rules()) {
-        let ready = ready(&case, &shapes, config(&rules, &case));
+        let ready = ready(&case, &shapes, config(&rules, &classes(&case, &shapes)));
         let (_, events) = watch(&ready, &rules);
         let found = modelled(&ready, &shapes, &rules, &requests(&events));
         let done = completions(&events);
@@ -247,9 +257,9 @@ proptest! {
             Rules::Clairvoyant { thresholds_ps: vec![1_000_000, 100_000] },
             Rules::TailControl(TailControlRules::plain(infinite)),
         ];
-        let first = watch(&ready(&case, &serial(), config(&Rules::Serial, &case)), &Rules::Serial).1;
+        let first = watch(&ready(&case, &serial(), config(&Rules::Serial, &classes(&case, &serial()))), &Rules::Serial).1;
         for rules in all {
-            prop_assert_eq!(&watch(&ready(&case, &serial(), config(&rules, &case)), &rules).1, &first);
+            prop_assert_eq!(&watch(&ready(&case, &serial(), config(&rules, &classes(&case, &serial()))), &rules).1, &first);
         }
     }
 
@@ -268,7 +278,7 @@ proptest! {
     /// What is watched and what is not are compiled apart.
     #[test]
     fn watching_changes_nothing(case in cases(), shapes in shapes(), rules in rules()) {
-        let ready = ready(&case, &shapes, config(&rules, &case));
+        let ready = ready(&case, &shapes, config(&rules, &classes(&case, &shapes)));
         let (watched, _) = ready.watch(false);
         let unwatched = simulate(&ready.run(false), Unwatched);
         let books = |outcome: &Outcome| format!("{:?} {:?} {}", outcome.classes, outcome.account, outcome.end_ps);
@@ -368,7 +378,7 @@ fn with_a_threshold_of_nothing_all_that_runs_is_marked_at_a_look() {
     let case = Case { sizes: Sizes::Grid(vec![500, 5_000]), ..Case::plain(6, 0.8, 300) };
     let rules = Rules::TailControl(TailControlRules::plain(vec![0]));
     let shapes = loops(4);
-    let ready = ready(&case, &shapes, config(&rules, &case));
+    let ready = ready(&case, &shapes, config(&rules, &classes(&case, &shapes)));
     let (_, events) = ready.watch(false);
     // The model refuses to steal what is marked, and has marked whatever ran while somebody looked.
     let found = modelled(&ready, &shapes, &rules, &requests(&events));
@@ -382,7 +392,7 @@ fn with_a_threshold_of_nothing_all_that_runs_is_marked_at_a_look() {
 fn default_tbb_does_the_same_work_for_serial_requests() {
     let case = Case::plain(4, 0.7, 2_000);
     let work = |rules: Rules| {
-        let (_, events) = watch(&ready(&case, &serial(), config(&rules, &case)), &rules);
+        let (_, events) = watch(&ready(&case, &serial(), config(&rules, &classes(&case, &serial()))), &rules);
         let done = completions(&events);
         let requests = requests(&events);
         done.iter().filter(|done| done.0 < 2_200).map(|done| requests[done.0].1).sum::<u64>()
