@@ -1,7 +1,8 @@
 //! A simulated point as results are written: one JSON object.
 
-use caudal_config::Point;
+use caudal_config::{Point, System};
 use caudal_policy::Picos;
+use caudal_policy::parallelism::ParallelismConfig;
 use caudal_stats::{Estimate, Scale, Summary};
 use serde::de::{Deserializer, Error as _};
 use serde::ser::{SerializeMap, Serializer};
@@ -82,10 +83,22 @@ pub struct Row {
     pub steals_per_request: Estimate,
     /// Share of arrivals that found no spare core (per-task allocation).
     pub grants_refused_share: Estimate,
+    /// Requests that fork and were given up: nobody helped them any more. Missing where none can be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given_up: Option<GivenUp>,
     /// Seed of the experiment.
     pub seed: u64,
     /// Time that it took.
     pub wall_s: f64,
+}
+
+/// Requests that tail-control gave up.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GivenUp {
+    /// Share of all requests.
+    pub share: Estimate,
+    /// Their mean latency; `null` if there were none.
+    pub mean_ns: Estimate,
 }
 
 /// How many requests miss a target latency.
@@ -273,10 +286,19 @@ impl Row {
                 (account.grants_refused as f64, (account.grants + account.grants_refused) as f64)
             })
             .at_most(1.0),
+            given_up: gives_up(&point.system).then(|| GivenUp {
+                share: ratio(|account, _| (account.given_up as f64, account.completed as f64)),
+                mean_ns: ratio(|account, _| (account.given_up_ps as f64 / 1e3, account.given_up as f64)),
+            }),
             seed: point.measure.seed,
             wall_s,
         }
     }
+}
+
+/// Does the system find requests large?
+fn gives_up(system: &System) -> bool {
+    matches!(system.parallelism, ParallelismConfig::TailControl(_) | ParallelismConfig::Clairvoyant(_))
 }
 
 impl Miss {

@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use caudal_config::{
-    Limit, Measure, Offered, Point, Pools, Preset, Statistic, System, SystemPlan, coherence, find_preset,
-    nearest_preset, presets,
+    LatencyTarget, Limit, Measure, Offered, Point, Pools, Preset, Statistic, System, SystemPlan, coherence,
+    find_preset, nearest_preset, presets,
 };
+use caudal_policy::Picos;
 use caudal_policy::allocation::{AllocationConfig, Grow, Shrink, Triggers};
 use caudal_policy::discipline::DisciplineConfig;
 use caudal_policy::dispatch::DispatchConfig;
-use caudal_policy::parallelism::ParallelismConfig;
+use caudal_policy::parallelism::{ClassConfig, ParallelismConfig};
 use caudal_policy::rebalance::RebalanceConfig;
+use caudal_workload::Dag;
 use serde::Serialize;
 
 use crate::{Goal, Machine, Question, TuneError};
@@ -67,6 +69,11 @@ impl Candidate {
         self.plan.reference_only().is_none()
     }
 
+    /// Does it let requests fork?
+    pub(crate) fn forks(&self) -> bool {
+        self.plan.system.parallelism.forks()
+    }
+
     /// Does it stop requests in the middle?
     pub(crate) fn preempts(&self) -> bool {
         self.plan.system.discipline != DisciplineConfig::Fcfs
@@ -118,7 +125,7 @@ impl Candidate {
         };
         let ticks = triggers.filter(looks).map_or(0.0, |it| gap_ps / it.interval.0.max(1) as f64);
         if self.plan.system.parallelism.forks() {
-            return LEAF * 4.0 * workers;
+            return LEAF * leaves(question, workers as u32);
         }
         if self.mechanisms() == 0 && self.plan.system.pools == Pools::Equal(1) {
             return ONE_QUEUE;
@@ -248,16 +255,37 @@ fn candidate(preset: &'static Preset, question: &Question) -> Result<Candidate, 
     Ok(Candidate { plan: Arc::new(plan), capacity_cores, dedicated, tuned: Vec::new() })
 }
 
-/// Thresholds of tail-control are those for the question's first limit of latency.
+/// Leaves of a request with the mean work, or of recorded ones on average.
+fn leaves(question: &Question, workers: u32) -> f64 {
+    let service = &question.workload.service;
+    let graphs = service.dag().all();
+    let work_ps = service.mean_ps() as u64;
+    let of = |graph: &Dag| {
+        let leaves = |node| graph.leaves(node, graph.work_ps(node, work_ps), work_ps, workers);
+        (0..graph.len()).map(leaves).map(f64::from).sum::<f64>()
+    };
+    graphs.iter().map(of).sum::<f64>() / graphs.len() as f64
+}
+
+/// Thresholds of tail-control are those for the question's limits of latency: of each class, and of all requests, the first.
 fn set_target(parallelism: &mut ParallelismConfig, question: &Question) {
-    let late = question.targets.iter().find_map(|target| match (target.statistic, target.limit) {
+    let (ParallelismConfig::TailControl(config) | ParallelismConfig::Clairvoyant(config)) = parallelism
+    else {
+        return;
+    };
+    let late = |target: &LatencyTarget| match (target.statistic, target.limit) {
         (Statistic::Miss(late), _) | (Statistic::Percentile(_), Limit::Latency(late)) => Some(late),
         _ => None,
-    });
-    if let (ParallelismConfig::TailControl(config) | ParallelismConfig::Clairvoyant(config), Some(late)) =
-        (parallelism, late)
-    {
-        config.target = late;
+    };
+    let limits: Vec<(Option<&String>, Picos)> =
+        question.targets.iter().filter_map(|target| Some((target.class.as_ref(), late(target)?))).collect();
+    // Where all targets are of classes, the others have that of the first.
+    let of_all = limits.iter().find(|(class, _)| class.is_none()).or(limits.first());
+    config.target = of_all.map_or(config.target, |limit| limit.1);
+    for (class, target) in limits.into_iter().rev() {
+        if let Some(class) = class {
+            config.classes.insert(class.clone(), ClassConfig { target, ..ClassConfig::default() });
+        }
     }
 }
 

@@ -32,6 +32,8 @@ pub(crate) struct Evidence<'a> {
     pub(crate) contrast_unknown: Vec<&'a Search>,
     /// Deployable systems that may get further than the winner, for all that is known.
     pub(crate) unknown: Vec<&'a Search>,
+    /// Where requests fork: all deployable systems that let them, and the best of those that do not.
+    pub(crate) parallel: Vec<Rival<'a>>,
     /// The best reference line.
     pub(crate) reference: Option<&'a Search>,
 }
@@ -49,6 +51,8 @@ pub(crate) struct Podium {
     pub(crate) runner_up: Option<usize>,
     pub(crate) contrast: Option<usize>,
     pub(crate) reference: Option<usize>,
+    /// See [`Evidence::parallel`].
+    pub(crate) parallel: Vec<usize>,
     ties: Vec<usize>,
     contrast_ties: Vec<usize>,
 }
@@ -98,9 +102,17 @@ impl Podium {
         let reference = (0..searches.len())
             .filter(|&index| !searches[index].candidate.deployable())
             .min_by(|&a, &b| searches[a].before(&searches[b]));
+        let deployable = |index: &usize| searches[*index].candidate.deployable();
+        let mut parallel: Vec<usize> = (0..searches.len()).filter(deployable).collect();
+        parallel.retain(|&index| searches[index].candidate.forks());
+        if !parallel.is_empty() {
+            let serial = |candidate: &Candidate| candidate.deployable() && !candidate.forks();
+            parallel.extend(Best::of(searches, serial).map(|best| best.furthest));
+        }
         Some(Podium {
             winner,
             furthest,
+            parallel,
             runner_up: Best::of(searches, other).map(|best| best.furthest),
             contrast: contrast.as_ref().map(|best| best.simplest),
             reference,
@@ -151,6 +163,7 @@ impl Podium {
             contrast_ties: all(&self.contrast_ties),
             contrast_unknown: all(&contrast_unknown),
             unknown: all(&unknown.collect::<Vec<_>>()),
+            parallel: self.parallel.iter().map(|&index| rival(index)).collect(),
             reference,
         })
     }

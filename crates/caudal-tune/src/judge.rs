@@ -134,7 +134,10 @@ impl<'a> Bench<'a> {
         let service = &self.question.workload.service;
         let needed = self.aims.iter().map(|aim| {
             let weight = aim.quantity.class.map_or(1.0, |class| service.class_weight(class));
-            let beyond = aim.quantity.percentile.map_or(0.1, |percentile| 1.0 - percentile / 100.0);
+            let beyond = match (aim.quantity.above_ps, aim.quantity.percentile) {
+                (Some(_), _) => aim.limit,
+                (None, percentile) => percentile.map_or(0.1, |percentile| 1.0 - percentile / 100.0),
+            };
             30.0 / (weight * beyond) / f64::from(REPLICATIONS)
         });
         let needed = needed.fold(0.0, f64::max) as u64;

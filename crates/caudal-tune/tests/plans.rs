@@ -542,6 +542,14 @@ fn a_miss_ratio_is_a_target() {
     let row = plan.rows.iter().find(|row| row.system == winner.system && row.load == at).expect("its row");
     assert_eq!(row.misses[0].late_ns, 25e6);
     assert_eq!(row.misses[0].ratio.estimate, result.estimate.estimate);
+    // Whom to help, with the misses of all, and what those pay that are given up.
+    let why = plan.explanation.join("\n");
+    let advice = ["Steal first: ", "Serialise large requests: "].into_iter().find(|advice| why.contains(advice));
+    assert_eq!(advice == Some("Steal first: "), winner.system == "steal-first", "{why}");
+    for name in ["steal-first: ", "tail-control: ", "single-queue, one core a request: "] {
+        assert!(why.contains(name), "{why}");
+    }
+    assert!(why.contains("What those pay that are given up: "), "{why}");
     // Thresholds are those for the target.
     let tail_control = planned(
         &Question { systems: vec!["tail-control".to_owned()], ..question_of_forks("miss 25ms < 2%") },

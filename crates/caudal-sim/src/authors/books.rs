@@ -153,6 +153,8 @@ impl Ledger {
             grants: self.grants,
             grants_refused: self.grants_refused,
             completed: self.completed,
+            given_up: 0,
+            given_up_ps: 0,
             ..Account::default()
         }
     }

@@ -106,6 +106,10 @@ pub struct Account {
     pub grants_refused: u64,
     /// Requests completed.
     pub completed: u64,
+    /// Of those, how many were given up: nobody helped them any more.
+    pub given_up: u64,
+    /// How long those took from arrival to completion.
+    pub given_up_ps: u128,
 }
 
 impl Account {
@@ -126,6 +130,8 @@ impl Account {
             grants: self.grants - start.grants,
             grants_refused: self.grants_refused - start.grants_refused,
             completed: self.completed - start.completed,
+            given_up: self.given_up - start.given_up,
+            given_up_ps: self.given_up_ps - start.given_up_ps,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Why the winner wins, in sentences made of numbers of the run.
 
 mod nobody;
+mod parallel;
 mod rivals;
 mod winner;
 mod words;
@@ -28,6 +29,8 @@ pub(crate) fn explain(
         Some(evidence.dispersion()),
         evidence.contrast.map(|rival| evidence.other_kind(rival)),
         Some(evidence.price()),
+        evidence.parallel(),
+        evidence.given_up(),
         evidence.paid_by_long(),
         evidence.tie().or_else(|| evidence.runner_up.map(|rival| evidence.runner_up(rival))),
         evidence.open_end(),

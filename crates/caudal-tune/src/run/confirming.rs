@@ -52,6 +52,8 @@ impl Run<'_> {
         let (Some(probe), Some(pass)) = (winner.best(), winner.bracket.pass) else { return };
         let (spot, cores) = (probe.spot, winner.total_cores(pass));
         let mut chosen: Vec<usize> = podium.runner_up.into_iter().chain(podium.contrast).collect();
+        chosen.extend(podium.parallel.iter().filter(|&&index| index != podium.winner));
+        chosen.sort_unstable();
         chosen.dedup();
         let (quota, fine, coarse) = (self.quota(40, chosen.len()), self.precision(2, 8), self.coarsely(4));
         self.on(&chosen, Phase::Confirming, |bench, entry, threads| {

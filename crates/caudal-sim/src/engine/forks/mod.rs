@@ -225,6 +225,10 @@ impl<O: Sink> Site<O> {
         }
         self.active -= 1;
         self.account.completed += 1;
+        if done.size == Size::Large {
+            self.account.given_up += 1;
+            self.account.given_up_ps += u128::from(self.now_ps - done.arrival_ps);
+        }
         if self.measured.contains(&done.number) {
             self.measured_left -= 1;
             self.recorder.push_forked(Completed {

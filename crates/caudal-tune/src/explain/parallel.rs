@@ -1,0 +1,86 @@
+//! What is said of requests that fork: whom a worker helps, and who is given up.
+
+use caudal_policy::parallelism::ParallelismConfig;
+
+use crate::evidence::{Evidence, Rival};
+use crate::judge::Probe;
+use crate::show::{percent, time, within};
+
+use super::words::results;
+
+impl Evidence<'_> {
+    /// Steal first, admit first, give large requests up, or fork none: what each comes to at the winner's place.
+    pub(super) fn parallel(&self) -> Option<String> {
+        if self.parallel.is_empty() {
+            return None;
+        }
+        let advice = match self.winner.candidate.plan.system.parallelism {
+            ParallelismConfig::Serial => "Each request does best on one core",
+            ParallelismConfig::StealFirst => {
+                "Steal first: requests that run are helped before others are admitted, and none is given up"
+            }
+            ParallelismConfig::AdmitFirst => {
+                "Admit first: requests are begun before those that run are helped, and none is given up"
+            }
+            ParallelismConfig::DefaultTbb(_) => "Requests go to random cores, and none is given up",
+            ParallelismConfig::TailControl(_) | ParallelismConfig::Clairvoyant(_) => {
+                "Serialise large requests: steal first, and give up those that turn out to be large"
+            }
+        };
+        let there: Vec<String> = self.parallel.iter().map(|rival| self.there(rival)).collect();
+        Some(format!("{advice}. At {}: {}.", self.place(), there.join("; ")))
+    }
+
+    /// `admit-first: miss 25ms is 1.2 %`.
+    fn there(&self, rival: &Rival<'_>) -> String {
+        let candidate = &rival.search.candidate;
+        let kind = if candidate.forks() { "" } else { ", one core a request" };
+        let found = match self.probe_of(rival) {
+            None => "not known".to_owned(),
+            Some(probe) if probe.row.overloaded => "falls behind".to_owned(),
+            Some(probe) if probe.row.steady => results(self.aims, probe).join(", "),
+            Some(probe) => format!("in a short run {}", results(self.aims, probe).join(", ")),
+        };
+        format!("{}{kind}: {found}", candidate.name())
+    }
+
+    fn probe_of<'a>(&'a self, rival: &Rival<'a>) -> Option<&'a Probe> {
+        match rival.search.candidate.name() == self.winner.candidate.name() {
+            true => Some(self.probe),
+            false => rival.there,
+        }
+    }
+
+    /// What it is like to be given up.
+    pub(super) fn given_up(&self) -> Option<String> {
+        let known = |probe: &&Probe| !probe.row.overloaded && probe.row.steady;
+        let of = |rival: &Rival<'_>| {
+            self.probe_of(rival).filter(known).is_some_and(|it| it.row.given_up.is_some())
+        };
+        let rival = self.parallel.iter().find(|rival| of(rival))?;
+        let row = &self.probe_of(rival)?.row;
+        let given_up = row.given_up?;
+        let name = rival.search.candidate.name();
+        if given_up.share.estimate == 0.0 {
+            return Some(format!("At {} {name} gives nobody up.", self.place()));
+        }
+        let others = self.parallel.iter().find(|other| {
+            let candidate = &other.search.candidate;
+            candidate.plan.system.parallelism == ParallelismConfig::StealFirst
+        });
+        let (percentile, slowest) = row.latency_ns.percentiles.last()?;
+        let label = caudal_stats::percentile_label(*percentile);
+        let theirs = others.and_then(|other| self.probe_of(other)).filter(known);
+        let theirs = theirs.and_then(|probe| probe.row.latency_ns.percentiles.last());
+        let beside =
+            theirs.map_or(String::new(), |(_, other)| format!(", under steal-first {}", within(other, time)));
+        Some(format!(
+            "What those pay that are given up: at {} {name} gives up {} of the requests, which take {} on average; the {label} of \
+             all latencies is {}{beside}.",
+            self.place(),
+            within(&given_up.share, percent),
+            within(&given_up.mean_ns, time),
+            within(slowest, time),
+        ))
+    }
+}
