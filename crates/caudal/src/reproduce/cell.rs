@@ -1,8 +1,10 @@
 //! A simulated point with all that a statement can be judged by: replications, not only their summary.
 
 use caudal_config::{Point, Variant};
+use caudal_policy::Picos;
 use caudal_policy::allocation::AllocationConfig;
 use caudal_policy::discipline::DisciplineConfig;
+use caudal_policy::parallelism::ParallelismConfig;
 use caudal_sim::engine::Account;
 use caudal_sim::experiment::Results;
 use caudal_sim::row::Row;
@@ -41,6 +43,10 @@ pub(crate) struct Cell {
     pub(crate) rate_per_s: f64,
     /// Quantum under processor sharing.
     pub(crate) quantum_ns: Option<f64>,
+    /// Target latencies that misses are counted of.
+    pub(crate) late: Vec<Picos>,
+    /// The one that the system works towards, if it has any.
+    pub(crate) target: Option<Picos>,
     /// Is the offered work `load` in the long run? The authors' simulator cuts times down to whole nanoseconds.
     pub(crate) load_is_exact: bool,
     /// Did it fall behind its load? Then it has no latency.
@@ -238,6 +244,8 @@ impl Cell {
                 DisciplineConfig::ProcessorSharing(sharing) => Some(sharing.quantum.0 as f64 / 1e3),
                 _ => None,
             },
+            late: point.measure.miss.clone(),
+            target: target(&point.system.parallelism),
             load_is_exact: point.system.variant == Variant::Paper,
             overloaded: results.overloaded,
             latency_ps: results.all.latency_ps.clone(),
@@ -319,6 +327,16 @@ fn allocation_name(allocation: &AllocationConfig) -> &'static str {
         AllocationConfig::UtilizationRange(_) => "utilization-range",
         AllocationConfig::IdleBuffer(_) => "idle-buffer",
         AllocationConfig::Triggers(_) => "triggers",
+    }
+}
+
+/// The target for which the thresholds are worked out.
+fn target(parallelism: &ParallelismConfig) -> Option<Picos> {
+    match parallelism {
+        ParallelismConfig::TailControl(config) | ParallelismConfig::Clairvoyant(config) => {
+            (config.target > Picos::ZERO).then_some(config.target)
+        }
+        _ => None,
     }
 }
 

@@ -145,8 +145,14 @@ fn cost(plans: &[Plan], measured: &[(&'static str, Measured)], cell: CellId) -> 
     Cost { replication: requests * events(plan.point(cell)), done: results.accounts.len() }
 }
 
-/// Slices that a request takes under processor sharing; 1 if it runs to completion.
+/// Tasks of a request for each core, if it forks.
+const LEAVES: f64 = 4.0;
+
+/// Tasks that a request forks, or slices that it takes under processor sharing; 1 if it runs to completion.
 fn events(point: &Point) -> f64 {
+    if point.system.parallelism.forks() {
+        return LEAVES * f64::from(point.system.cores);
+    }
     match point.system.discipline {
         DisciplineConfig::ProcessorSharing(sharing) if sharing.quantum.0 > 0 => {
             1.0 + point.workload.service.mean_ps() / sharing.quantum.0 as f64

@@ -32,6 +32,8 @@ pub(super) fn point(system: &str, held: u32, median_ns: f64, noise: f64) -> Cell
         load: 0.5,
         rate_per_s: 16e6,
         quantum_ns: None,
+        late: Vec::new(),
+        target: None,
         load_is_exact: true,
         overloaded: false,
         slowdown: latency_ps.clone(),

@@ -99,6 +99,18 @@ impl Claim {
         self
     }
 
+    /// Open until the number, which is `value` at 95 %, is known to `share` of itself: how far it lies beyond the limit is
+    /// what readers take away.
+    pub(crate) fn known_to(mut self, value: Estimate, share: f64) -> Claim {
+        let wide = value.relative_half_width() / share;
+        if wide > 1.0 {
+            self.truth = Truth::Open;
+            // A number that is missing stays so.
+            self.short = if self.short.is_nan() { self.short } else { self.short.max(wide) };
+        }
+        self
+    }
+
     /// How many times as many replications it would take; at best, if the estimate is off by its standard error to
     /// the wrong side.
     fn at_best(&self) -> f64 {
@@ -147,6 +159,18 @@ pub(crate) fn interval(value: Estimate) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_not_known_well_enough_is_open_on_either_side_and_wants_more() {
+        let claim = |estimate, half| {
+            let value = Estimate::symmetric(estimate, half);
+            Claim { replications: 20, ..Claim::new("x", value, Limit::Below(1.0)).known_to(value, 0.1) }
+        };
+        assert_eq!([claim(0.5, 0.04).truth, claim(1.5, 0.14).truth], [Truth::Yes, Truth::No]);
+        assert_eq!([claim(0.5, 0.06).truth, claim(1.5, 0.16).truth], [Truth::Open, Truth::Open]);
+        assert!((claim(0.5, 0.06).short - 1.2).abs() < 1e-12);
+        assert!(claim(f64::NAN, f64::NAN).short.is_nan());
+    }
 
     #[test]
     fn what_is_missing_is_open_and_what_is_overloaded_is_worse_than_anything() {
