@@ -33,13 +33,14 @@ mod search;
 #[cfg(test)]
 mod synthetic;
 mod tables;
+mod tail_control;
 mod tiny_quanta;
 mod words;
 
 use figure::Figure;
 
 /// All figures, in the order in which they are run and reported: none needs a later one.
-pub(crate) static FIGURES: [Figure; 23] = [
+pub(crate) static FIGURES: [Figure; 32] = [
     policies_figure_3::FIGURE,
     policies_figure_4::FIGURE,
     policies_figure_5::FIGURE_A,
@@ -63,6 +64,15 @@ pub(crate) static FIGURES: [Figure; 23] = [
     q_zilla::FIGURE_9B,
     q_zilla::FIGURE_9C,
     q_zilla::FIGURE_10,
+    tail_control::FIGURE_2,
+    tail_control::FIGURE_6,
+    tail_control::FIGURE_7,
+    tail_control::FIGURE_8,
+    tail_control::FIGURE_9,
+    tail_control::FIGURE_10,
+    tail_control::FIGURE_11,
+    tail_control::FIGURE_13,
+    tail_control::FIGURE_14,
 ];
 
 /// The figures that `name` stands for: all, one, the parts of one, or those of a paper.
@@ -97,7 +107,7 @@ mod tests {
     #[test]
     fn names_stand_for_figures_parts_and_papers() {
         let count = |name: &str| find(name).len();
-        assert_eq!([count("all"), count("policies-figure-5"), count("policies-figure-5b")], [23, 3, 1]);
+        assert_eq!([count("all"), count("policies-figure-5"), count("policies-figure-5b")], [32, 3, 1]);
         assert_eq!([count("q-zilla"), count("q-zilla-figure-8"), count("q-zilla-figure-1")], [9, 3, 1]);
         assert_eq!(
             [count("tiny-quanta"), count("policies-figure-1"), count("figure"), count("")],
