@@ -23,8 +23,8 @@ use crate::results::{cannot_write, make_dir, write_whole};
 
 #[derive(Args, Debug)]
 pub(crate) struct ReproduceArgs {
-    /// A figure such as policies-figure-3; policies-figure-5 stands for 5a to 5c, policies, tiny-quanta or
-    /// q-zilla for all of a paper
+    /// A figure such as policies-figure-3; policies-figure-5 stands for 5a to 5c, policies, tiny-quanta,
+    /// q-zilla or tail-control for all of a paper
     #[arg(default_value = "all", value_name = "NAME|all")]
     name: String,
     /// Keep rows, figures, verdicts and reports in this directory

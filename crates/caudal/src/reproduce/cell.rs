@@ -331,7 +331,7 @@ fn allocation_name(allocation: &AllocationConfig) -> &'static str {
 }
 
 /// The target for which the thresholds are worked out.
-fn target(parallelism: &ParallelismConfig) -> Option<Picos> {
+pub(crate) fn target(parallelism: &ParallelismConfig) -> Option<Picos> {
     match parallelism {
         ParallelismConfig::TailControl(config) | ParallelismConfig::Clairvoyant(config) => {
             (config.target > Picos::ZERO).then_some(config.target)

@@ -7,6 +7,8 @@ use super::cell::{Cell, STATIC};
 use super::claim::Finding;
 use super::search::Highest;
 use super::tables::Sheet;
+use super::thresholds::Thresholds;
+use super::trace::Trace;
 
 /// A figure, or a part of one.
 pub(crate) struct Figure {
@@ -66,6 +68,10 @@ pub(crate) enum Kind {
     Points,
     /// For every system of the file, the highest load within a limit is looked for.
     HighestLoad,
+    /// Nothing is simulated: of every point, tail-control's thresholds are worked out.
+    Thresholds,
+    /// Every point is simulated once, and all arrivals and completions are kept.
+    Traces,
 }
 
 /// A statement of a paper.
@@ -91,12 +97,18 @@ pub(crate) struct Measured {
     pub(crate) results: Vec<Results>,
     /// What was found where the highest load was looked for.
     pub(crate) highest: Vec<Highest>,
+    /// Thresholds, where those are shown.
+    pub(crate) thresholds: Vec<Thresholds>,
+    /// Runs, where those are shown.
+    pub(crate) traces: Vec<Trace>,
 }
 
 impl Measured {
     /// Its rows as results are written.
     pub(crate) fn rows(&self) -> impl Iterator<Item = serde_json::Value> + '_ {
-        self.cells.iter().map(|cell| cell.row.clone()).chain(self.highest.iter().map(Highest::row))
+        let cells = self.cells.iter().map(|cell| cell.row.clone());
+        let found = cells.chain(self.highest.iter().map(Highest::row));
+        found.chain(self.thresholds.iter().map(Thresholds::row)).chain(self.traces.iter().map(Trace::row))
     }
 
     /// The curve of a system on the same cores all the time, along the number of cores.

@@ -1,9 +1,9 @@
 //! Reproduction: the figures of the papers, simulated anew, and their statements judged one by one.
 //!
 //! * [`figure`]: what a figure is: a file of `experiments/`, charts, tables, and [`figure::Statement`]s.
-//! * `policies_*`, `tiny_quanta`, `q_zilla`: the figures themselves, a file each.
+//! * `policies_*`, `tiny_quanta`, `q_zilla`, `tail_control`: the figures themselves, a file each.
 //! * [`run`] simulates a figure's points and keeps every replication as a [`cell`]; [`search`] looks for the
-//!   highest load where a figure shows that; [`refine`] adds replications where statements are open.
+//!   highest load where a figure shows that, [`thresholds`] and [`trace`] are what others show; [`refine`] adds replications where statements are open.
 //! * [`claim`] judges: claims about numbers with intervals, true, false or open; [`compare`] makes them of
 //!   pairs of systems that saw the same requests, and of points and curves, of which [`ideal`] is one.
 //! * [`tables`], [`charts`] and [`page`] show what came out.
@@ -34,13 +34,15 @@ mod search;
 mod synthetic;
 mod tables;
 mod tail_control;
+mod thresholds;
 mod tiny_quanta;
+mod trace;
 mod words;
 
 use figure::Figure;
 
 /// All figures, in the order in which they are run and reported: none needs a later one.
-pub(crate) static FIGURES: [Figure; 32] = [
+pub(crate) static FIGURES: [Figure; 35] = [
     policies_figure_3::FIGURE,
     policies_figure_4::FIGURE,
     policies_figure_5::FIGURE_A,
@@ -65,14 +67,17 @@ pub(crate) static FIGURES: [Figure; 32] = [
     q_zilla::FIGURE_9C,
     q_zilla::FIGURE_10,
     tail_control::FIGURE_2,
+    tail_control::FIGURE_4,
     tail_control::FIGURE_6,
     tail_control::FIGURE_7,
     tail_control::FIGURE_8,
     tail_control::FIGURE_9,
     tail_control::FIGURE_10,
     tail_control::FIGURE_11,
+    tail_control::FIGURE_12,
     tail_control::FIGURE_13,
     tail_control::FIGURE_14,
+    tail_control::FIGURE_15,
 ];
 
 /// The figures that `name` stands for: all, one, the parts of one, or those of a paper.
@@ -107,8 +112,12 @@ mod tests {
     #[test]
     fn names_stand_for_figures_parts_and_papers() {
         let count = |name: &str| find(name).len();
-        assert_eq!([count("all"), count("policies-figure-5"), count("policies-figure-5b")], [32, 3, 1]);
+        assert_eq!([count("all"), count("policies-figure-5"), count("policies-figure-5b")], [35, 3, 1]);
         assert_eq!([count("q-zilla"), count("q-zilla-figure-8"), count("q-zilla-figure-1")], [9, 3, 1]);
+        assert_eq!(
+            [count("tail-control"), count("tail-control-figure-1"), count("tail-control-figure-15")],
+            [12, 0, 1]
+        );
         assert_eq!(
             [count("tiny-quanta"), count("policies-figure-1"), count("figure"), count("")],
             [3, 0, 0, 0]

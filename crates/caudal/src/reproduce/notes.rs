@@ -307,8 +307,12 @@ pub(crate) const UNJUDGED: &str = "\
   its Figures 8 and 10 are break-even points of its own core; ours lie at 0 to 5 % of the load for 2 contexts, at 1 to
   17 % for 4 and at 15 to 60 % for 8 (Figure 7). In the first two, nobody waits, so that all are at 70 %, the load of its
   Figure 1.
-- Its stopping rule, 5 % at 95 % confidence, is not met where a p99 lies between the short and the long requests (`rocksdb-1`,
+- Q-Zilla's stopping rule, 5 % at 95 % confidence, is not met where a p99 lies between the short and the long requests (`rocksdb-1`,
   `rocksdb-1-short`), nor close to overload; tables say how wide intervals are.
+- Tail-control's Figure 1 is the work of two services, after which `bing-like` and `finance-like` are made; its Figures 3 and 5
+  are algorithms (`caudal-policy/src/parallelism`).
+- *The results for log-normal work with serial parts, and for Bing's work with log-normal arrivals, are similar* (tail-control,
+  sections 5.2 and 5.3): no numbers are given.
 ";
 
 #[cfg(test)]

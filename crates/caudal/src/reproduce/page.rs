@@ -77,7 +77,11 @@ Quanta* is Luo et al., \"Efficient Microsecond-scale Blind Scheduling with Tiny 
 Mirhosseini et al., \"Q-Zilla: A Scheduling Framework and Core Microarchitecture for Tail-tolerant Microservices\", HPCA
 2020. Q-Zilla publishes neither its service times nor its cutoffs nor its loads: services are our own (`data/README.md`),
 cutoffs are what `caudal lanes` finds for them, and loads are stated; so sizes of its effects are shown beside ours, and
-signs and orders are judged.
+signs and orders are judged. *Tail-control* is Li et al., \"Work Stealing for Interactive Services to Meet Target
+Latency\", PPoPP 2016. The work of its two services is published as pictures, and its light and medium loads and its targets
+can not be read in its text: work is like theirs, the loads are ours, targets are the percentiles of steal-first that it
+names, and again signs and orders are judged. They are of ratios of miss ratios, of which a 95 % interval wider than ± 10 %
+leaves the comparison open unless it reaches less than half of the way to the limit.
 ";
 
 /// The whole page.

@@ -13,6 +13,8 @@ use super::claim::Want;
 use super::figure::{Figure, Kind, Measured};
 use super::refine::Refined;
 use super::search::{Highest, Search};
+use super::thresholds::Thresholds;
+use super::trace::Trace;
 use crate::global::Global;
 use crate::progress::Progress;
 
@@ -30,11 +32,14 @@ pub(crate) struct RunError {
 }
 
 /// What is to be simulated for a figure.
+#[derive(Default)]
 pub(crate) struct Plan {
     figure: &'static str,
     /// With the workload that the point's file is about, where there are several.
     points: Vec<(&'static str, Point)>,
     searches: Vec<Search>,
+    thresholds: Vec<Thresholds>,
+    traces: Vec<Point>,
 }
 
 impl Plan {
@@ -43,7 +48,7 @@ impl Plan {
     /// # Errors
     /// If it is wrong; the tests read all of them.
     pub(crate) fn new(figure: &Figure, quick: bool) -> miette::Result<Plan> {
-        let mut plan = Plan { figure: figure.name, points: Vec::new(), searches: Vec::new() };
+        let mut plan = Plan { figure: figure.name, ..Plan::default() };
         for source in figure.files {
             let file = File::parse(source.text, source.path(figure.name))?;
             match figure.kind {
@@ -51,10 +56,17 @@ impl Plan {
                     plan.points.extend(file.points()?.into_iter().map(|point| (source.workload, point)));
                 }
                 Kind::HighestLoad => plan.searches.extend(Search::all(&file, quick)),
+                // They take no longer than reading the file, which is wrong where there are none.
+                Kind::Thresholds => {
+                    for point in file.points()? {
+                        plan.thresholds.push(Thresholds::of(&point)?);
+                    }
+                }
+                Kind::Traces => plan.traces.extend(file.points()?),
             }
         }
         if quick {
-            for (_, point) in &mut plan.points {
+            for point in plan.points.iter_mut().map(|(_, point)| point).chain(&mut plan.traces) {
                 point.measure = std::sync::Arc::new(hurried(&point.measure));
             }
         }
@@ -63,7 +75,8 @@ impl Plan {
 
     /// How many steps it takes.
     pub(crate) fn steps(&self) -> usize {
-        self.points.len() + self.searches.len() * Search::STEPS
+        let worked_out = self.thresholds.len() + self.traces.len();
+        self.points.len() + self.searches.len() * Search::STEPS + worked_out
     }
 
     /// Simulates all of it; `on_row` gets the row of each point or search as soon as it is there.
@@ -92,7 +105,18 @@ impl Plan {
             done(&found.row());
             Ok(found)
         })?;
-        Ok(Measured { cells, results, highest })
+        let thresholds = self.thresholds.clone();
+        thresholds.iter().for_each(|thresholds| {
+            progress.step();
+            done(&thresholds.row());
+        });
+        let traces = in_parallel(global.threads, &self.traces, |point| {
+            let trace = Trace::of(point);
+            progress.step();
+            done(&trace.row());
+            Ok(trace)
+        })?;
+        Ok(Measured { cells, results, highest, thresholds, traces })
     }
 
     /// A point of the file.

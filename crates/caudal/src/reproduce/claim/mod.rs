@@ -33,6 +33,7 @@ pub(crate) struct Claim {
     pub(crate) value: Estimate,
     /// Whether it is where it should be.
     pub(crate) truth: Truth,
+    limit: Limit,
     /// How far the estimate is on the right side of the limit; negative on the wrong one.
     margin: f64,
     /// How many times as far from the limit the estimate would have to be.
@@ -54,6 +55,9 @@ const REPLICATIONS_MAX: f64 = 512.0;
 /// A point gets at least and at most so many times as many replications in a round: how many it takes is not known
 /// well before they are there.
 const GROWTH: (f64, f64) = (1.5, 4.0);
+
+/// An interval that reaches half of the way to the limit leaves no doubt on which side the number is.
+const CLEAR: f64 = 2.0;
 
 /// Where a number is claimed to be.
 #[derive(Clone, Copy, Debug)]
@@ -82,13 +86,9 @@ impl Claim {
             (_, true) => Truth::No,
             _ => Truth::Open,
         };
-        let short = match limit {
-            Limit::Below(limit) | Limit::Above(limit) => short(value, limit),
-            Limit::Within(least, most) if margin > 0.0 => short(value, least).max(short(value, most)),
-            Limit::Within(least, most) => short(value, if estimate < least { least } else { most }),
-        };
+        let short = limit.short(value);
         let margin = if margin.is_nan() { f64::NEG_INFINITY } else { margin };
-        Claim { place: place.into(), value, truth, margin, short, cells: Vec::new(), replications: 0 }
+        Claim { place: place.into(), value, truth, limit, margin, short, cells: Vec::new(), replications: 0 }
     }
 
     /// Says what the number was computed from, so that it can be known better.
@@ -99,11 +99,12 @@ impl Claim {
         self
     }
 
-    /// Open until the number, which is `value` at 95 %, is known to `share` of itself: how far it lies beyond the limit is
-    /// what readers take away.
+    /// Open until the number, which is `value` at 95 %, is known to `share` of itself, or lies twice as far from the limit as
+    /// its interval reaches: where few replications tell of rare events, a narrow escape is none.
     pub(crate) fn known_to(mut self, value: Estimate, share: f64) -> Claim {
-        let wide = value.relative_half_width() / share;
-        if wide > 1.0 {
+        let wide = (value.relative_half_width() / share).min(CLEAR * self.limit.short(value));
+        // Overload has no width.
+        if wide > 1.0 && value.low != value.high {
             self.truth = Truth::Open;
             // A number that is missing stays so.
             self.short = if self.short.is_nan() { self.short } else { self.short.max(wide) };
@@ -137,6 +138,19 @@ impl Claim {
     }
 }
 
+impl Limit {
+    /// How many times as far from the limit the estimate would have to be for its interval to end there.
+    fn short(self, value: Estimate) -> f64 {
+        match self {
+            Limit::Below(limit) | Limit::Above(limit) => short(value, limit),
+            Limit::Within(least, most) if value.estimate > least && value.estimate < most => {
+                short(value, least).max(short(value, most))
+            }
+            Limit::Within(least, most) => short(value, if value.estimate < least { least } else { most }),
+        }
+    }
+}
+
 /// The arm of the interval towards the limit over the way there.
 fn short(value: Estimate, limit: f64) -> f64 {
     let Estimate { estimate, low, high } = value;
@@ -166,10 +180,13 @@ mod tests {
             let value = Estimate::symmetric(estimate, half);
             Claim { replications: 20, ..Claim::new("x", value, Limit::Below(1.0)).known_to(value, 0.1) }
         };
-        assert_eq!([claim(0.5, 0.04).truth, claim(1.5, 0.14).truth], [Truth::Yes, Truth::No]);
-        assert_eq!([claim(0.5, 0.06).truth, claim(1.5, 0.16).truth], [Truth::Open, Truth::Open]);
-        assert!((claim(0.5, 0.06).short - 1.2).abs() < 1e-12);
+        assert_eq!([claim(0.8, 0.07).truth, claim(1.5, 0.14).truth], [Truth::Yes, Truth::No]);
+        assert_eq!([claim(0.8, 0.12).truth, claim(1.5, 0.4).truth], [Truth::Open, Truth::Open]);
+        assert!((claim(0.8, 0.12).short - 1.2).abs() < 1e-12, "the interval reaches 0.6 of the way");
+        assert_eq!([claim(0.4, 0.2).truth, claim(3.0, 0.9).truth], [Truth::Yes, Truth::No], "far away");
         assert!(claim(f64::NAN, f64::NAN).short.is_nan());
+        let overloaded = Estimate::exact(f64::INFINITY);
+        assert_eq!(Claim::new("x", overloaded, Limit::Below(1.0)).known_to(overloaded, 0.1).truth, Truth::No);
     }
 
     #[test]

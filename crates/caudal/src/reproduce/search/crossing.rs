@@ -92,8 +92,9 @@ pub(super) fn log_share(slowdowns: &Replicated, replications: usize) -> Linear {
     above.mapped(above.value() / (1.0 - PERCENTILE / 100.0), 1.0 / (1.0 - PERCENTILE / 100.0)).ln()
 }
 
-/// Where the line between two rates crosses the limit; they come with [`log_share`].
-fn crossing(below: (f64, Option<Linear>), above: (f64, Option<Linear>)) -> Crossing {
+/// Where the line between two rates crosses the limit; they come with the logarithm of the share that breaks it over the
+/// one that may, which is none in overload.
+pub(crate) fn crossing(below: (f64, Option<Linear>), above: (f64, Option<Linear>)) -> Crossing {
     let width = (above.0 / below.0).ln();
     match (&below.1, &above.1) {
         (Some(low), Some(high)) => {

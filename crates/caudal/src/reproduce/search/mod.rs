@@ -27,7 +27,7 @@ use caudal_stats::{Estimate, SLOWDOWN_ONE};
 
 use self::bracket::{Seen, bracket};
 use self::crossing::log_share;
-pub(crate) use self::crossing::{Crossing, Highest};
+pub(crate) use self::crossing::{Crossing, Highest, crossing};
 use super::run::RunError;
 use crate::global::Global;
 use crate::progress::Progress;

@@ -1,0 +1,48 @@
+//! Tail-control's thresholds at a point, worked out and not simulated.
+
+use caudal_config::Point;
+use caudal_policy::Picos;
+use caudal_policy::parallelism::ThresholdTable;
+use caudal_policy::parallelism::thresholds::Knowledge;
+use caudal_sim::thresholds::table;
+use miette::miette;
+use serde_json::{Value, json};
+
+use super::cell::target;
+
+/// Rows that are written.
+const ROWS: u32 = 100;
+
+/// The table of a target at a rate.
+#[derive(Clone, Debug)]
+pub(crate) struct Thresholds {
+    pub(crate) rate_per_s: f64,
+    pub(crate) target: Picos,
+    pub(crate) table: ThresholdTable,
+}
+
+impl Thresholds {
+    /// Those of the point's system for its workload.
+    ///
+    /// # Errors
+    /// If it has no target, or the load takes all cores.
+    pub(crate) fn of(point: &Point) -> miette::Result<Thresholds> {
+        let service = &point.workload.service;
+        let mean_gap_ps = service.mean_ps() / (point.load * point.system.capacity());
+        let target =
+            target(&point.system.parallelism).ok_or_else(|| miette!("{} has no target", point.key))?;
+        let table = table(service, (target, mean_gap_ps), point.system.cores, Knowledge::Processed)
+            .map_err(|fault| miette!("{}: there is no table: {fault:?}", point.key))?;
+        Ok(Thresholds { rate_per_s: 1e12 / mean_gap_ps, target, table })
+    }
+
+    /// As results are written.
+    pub(crate) fn row(&self) -> Value {
+        let limits = (1..=ROWS).map(|active| self.table.at(active).as_nanos_f64());
+        json!({
+            "rate_per_s": self.rate_per_s,
+            "target_ns": self.target.as_nanos_f64(),
+            "threshold_ns": limits.collect::<Vec<_>>(),
+        })
+    }
+}
