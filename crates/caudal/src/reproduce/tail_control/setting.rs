@@ -31,7 +31,7 @@ impl<'a> Setting<'a> {
     }
 
     /// The one of two systems that misses fewer here, by the estimates.
-    pub(super) fn better<'n>(self, [first, second]: [&'n str; 2]) -> Option<&'n str> {
+    pub(super) fn better(self, [first, second]: [&str; 2]) -> Option<&str> {
         let [own, theirs] = [self.aim(first)?, self.aim(second)?].map(|aim| aim.share(CONFIDENCE).estimate);
         Some(if own <= theirs { first } else { second })
     }
