@@ -544,7 +544,8 @@ fn a_miss_ratio_is_a_target() {
     assert_eq!(row.misses[0].ratio.estimate, result.estimate.estimate);
     // Whom to help, with the misses of all, and what those pay that are given up.
     let why = plan.explanation.join("\n");
-    let advice = ["Steal first: ", "Serialise large requests: "].into_iter().find(|advice| why.contains(advice));
+    let advice =
+        ["Steal first: ", "Serialise large requests: "].into_iter().find(|advice| why.contains(advice));
     assert_eq!(advice == Some("Steal first: "), winner.system == "steal-first", "{why}");
     for name in ["steal-first: ", "tail-control: ", "single-queue, one core a request: "] {
         assert!(why.contains(name), "{why}");

@@ -226,6 +226,8 @@ fn backlog_ns(books: &Account) -> u64 {
 
 fn difference(end: &Account, start: &Account) -> Account {
     Account {
+        given_up: 0,
+        given_up_ps: 0,
         busy_ps: end.busy_ps - start.busy_ps,
         offered_ps: end.offered_ps - start.offered_ps,
         held_ps: end.held_ps - start.held_ps,

@@ -260,6 +260,7 @@ mod tests {
             contrast_ties: Vec::new(),
             contrast_unknown: Vec::new(),
             unknown: Vec::new(),
+            parallel: Vec::new(),
             reference: None,
         };
         let said = |rival: &Search| evidence.runner_up(Rival { search: rival, there: rival.at(400) });

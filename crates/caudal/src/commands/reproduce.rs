@@ -15,11 +15,16 @@ use crate::exit::{self, Interrupted};
 use crate::global::Global;
 use crate::progress::Progress;
 use crate::reproduce::figure::{Figure, Measured, Source};
-use crate::reproduce::page::{Judged, page, word};
+use crate::reproduce::page::{Judged, Part, page, word};
 use crate::reproduce::refine::refine;
 use crate::reproduce::run::{Plan, RunError};
 use crate::reproduce::{FIGURES, find};
 use crate::results::{cannot_write, make_dir, write_whole};
+
+/// What is kept of a figure for the page: its verdicts, and its part of the text.
+const VERDICTS: &str = "verdicts.json";
+/// See [`VERDICTS`].
+const SECTION: &str = "section.md";
 
 #[derive(Args, Debug)]
 pub(crate) struct ReproduceArgs {
@@ -30,7 +35,8 @@ pub(crate) struct ReproduceArgs {
     /// Keep rows, figures, verdicts and reports in this directory
     #[arg(long, value_name = "DIR", default_value = "caudal-results-reproduce")]
     out: PathBuf,
-    /// Write reproduction.md and figures/ into this directory; takes all figures, without --quick
+    /// Write reproduction.md and figures/ into this directory; of figures that are not run now, what the directory of --out has
+    /// from before
     #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = "docs", conflicts_with = "quick")]
     docs: Option<PathBuf>,
     /// Exit with 1 if a statement does not hold
@@ -62,7 +68,7 @@ pub(crate) fn run(args: &ReproduceArgs, global: &Global) -> miette::Result<ExitC
         show(judged, &measured, global);
     }
     if let Some(docs) = &args.docs {
-        write_docs(&all, docs)?;
+        write_docs(&all, &args.out, docs)?;
     }
     let failed =
         all.iter().flat_map(|judged| &judged.verdicts).any(|verdict| verdict.verdict == Outcome::DoesNotHold);
@@ -87,12 +93,6 @@ fn chosen(args: &ReproduceArgs) -> miette::Result<Vec<&'static Figure>> {
         let names: Vec<&str> = FIGURES.iter().map(|figure| figure.name).collect();
         let help = format!("write all, or one of {}", names.join(", "));
         return Err(miette!(help = help, "no figure is called `{}`", args.name));
-    }
-    if args.docs.is_some() && figures.len() < FIGURES.len() {
-        return Err(miette!(
-            help = "write caudal reproduce all --docs",
-            "the page in the docs has all figures"
-        ));
     }
     Ok(figures)
 }
@@ -150,7 +150,8 @@ fn keep(judged: &Judged, measured: &[(&'static str, Measured)], out: &Path) -> m
         write_whole(&dir.join(name), &chart.to_svg())?;
     }
     let verdicts = serde_json::to_string_pretty(&judged.verdicts).into_diagnostic()?;
-    write_whole(&dir.join("verdicts.json"), &(verdicts + "\n"))?;
+    write_whole(&dir.join(VERDICTS), &(verdicts + "\n"))?;
+    write_whole(&dir.join(SECTION), &Part::of(judged).section)?;
     let report = Report {
         title: judged.figure.title.to_owned(),
         question: judged.figure.shows.to_owned(),
@@ -189,7 +190,13 @@ fn show(judged: &Judged, measured: &[(&'static str, Measured)], global: &Global)
     outln!("{text}");
 }
 
-fn write_docs(all: &[Judged], docs: &Path) -> miette::Result<()> {
+/// The page of all figures; those that were not judged now are as they were kept in `out`.
+fn write_docs(all: &[Judged], out: &Path, docs: &Path) -> miette::Result<()> {
+    let part = |figure: &'static Figure| match all.iter().find(|judged| judged.figure.name == figure.name) {
+        Some(judged) => Ok(Part::of(judged)),
+        None => kept(figure, out),
+    };
+    let parts = FIGURES.iter().map(part).collect::<miette::Result<Vec<_>>>()?;
     let figures = docs.join("figures");
     make_dir(&figures)?;
     for judged in all {
@@ -198,7 +205,24 @@ fn write_docs(all: &[Judged], docs: &Path) -> miette::Result<()> {
         }
     }
     let path = docs.join("reproduction.md");
-    write_whole(&path, &page(all))?;
+    write_whole(&path, &page(&parts))?;
     errln!("wrote {}", path.display());
     Ok(())
+}
+
+/// What an earlier run has kept of a figure.
+fn kept(figure: &'static Figure, out: &Path) -> miette::Result<Part> {
+    let dir = out.join(figure.name);
+    let read = |name: &str| std::fs::read_to_string(dir.join(name)).ok();
+    let verdicts = read(VERDICTS).and_then(|text| serde_json::from_str(&text).ok());
+    let part =
+        verdicts.zip(read(SECTION)).and_then(|(verdicts, section)| Part::kept(figure, verdicts, section));
+    part.ok_or_else(|| {
+        miette!(
+            help = format!("run caudal reproduce {} --out {} first, or all", figure.name, out.display()),
+            "{} has nothing of {} that this version made: the page has all figures",
+            out.display(),
+            figure.name
+        )
+    })
 }

@@ -30,10 +30,13 @@ pub(crate) struct Figure {
     pub(crate) sheets: fn(&Measured) -> Vec<Sheet>,
 }
 
+/// What the names of a paper's figures begin with.
+const PAPERS: [&str; 4] = ["policies", "tiny-quanta", "q-zilla", "tail-control"];
+
 impl Figure {
-    /// Its paper, as figures' names begin: `policies`, `tiny-quanta`.
+    /// Its paper, as figures' names begin.
     pub(crate) fn paper(&self) -> &'static str {
-        self.name.split("-figure").next().unwrap_or(self.name)
+        PAPERS.into_iter().find(|paper| self.name.starts_with(paper)).unwrap_or(self.name)
     }
 }
 

@@ -84,17 +84,35 @@ names, and again signs and orders are judged. They are of ratios of miss ratios,
 leaves the comparison open unless it reaches less than half of the way to the limit.
 ";
 
+/// A figure's part of the page.
+pub(crate) struct Part {
+    pub(crate) figure: &'static Figure,
+    pub(crate) verdicts: Vec<Verdict>,
+    pub(crate) section: String,
+}
+
+impl Part {
+    pub(crate) fn of(judged: &Judged) -> Part {
+        Part { figure: judged.figure, verdicts: judged.verdicts.clone(), section: section(judged) }
+    }
+
+    /// One that was made before, unless the figure has changed since.
+    pub(crate) fn kept(figure: &'static Figure, verdicts: Vec<Verdict>, section: String) -> Option<Part> {
+        section.contains(&fingerprint(figure)).then_some(Part { figure, verdicts, section })
+    }
+}
+
 /// The whole page.
-pub(crate) fn page(all: &[Judged]) -> String {
+pub(crate) fn page(all: &[Part]) -> String {
     let mut text =
         format!("<!-- Made by `{COMMAND}`; do not edit. -->\n{HEAD}\n{}\n{}", words::EXPLAINED, summary(all));
-    for judged in all {
-        text += &section(judged);
+    for part in all {
+        text += &part.section;
     }
     text + notes::UNJUDGED
 }
 
-fn summary(all: &[Judged]) -> String {
+fn summary(all: &[Part]) -> String {
     let verdicts = || all.iter().flat_map(|judged| &judged.verdicts);
     let count = |outcome: Outcome| verdicts().filter(|verdict| verdict.verdict == outcome).count();
     let mut text = format!(

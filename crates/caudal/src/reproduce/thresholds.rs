@@ -4,7 +4,7 @@ use caudal_config::Point;
 use caudal_policy::Picos;
 use caudal_policy::parallelism::ThresholdTable;
 use caudal_policy::parallelism::thresholds::Knowledge;
-use caudal_sim::thresholds::table;
+use caudal_sim::thresholds::{TableDemand, tables};
 use miette::miette;
 use serde_json::{Value, json};
 
@@ -31,9 +31,12 @@ impl Thresholds {
         let mean_gap_ps = service.mean_ps() / (point.load * point.system.capacity());
         let target =
             target(&point.system.parallelism).ok_or_else(|| miette!("{} has no target", point.key))?;
-        let table = table(service, (target, mean_gap_ps), point.system.cores, Knowledge::Processed)
+        let cores = point.system.cores;
+        let knowledge = Knowledge::Processed;
+        let wanted = TableDemand { targets: vec![target], mean_gap_ps, work: 1.0, cores, knowledge };
+        let tables = tables(service, &wanted)
             .map_err(|fault| miette!("{}: there is no table: {fault:?}", point.key))?;
-        Ok(Thresholds { rate_per_s: 1e12 / mean_gap_ps, target, table })
+        Ok(Thresholds { rate_per_s: 1e12 / mean_gap_ps, target, table: tables.tables()[0].clone() })
     }
 
     /// As results are written.

@@ -23,6 +23,8 @@ macro_rules! sources {
     };
 }
 
+mod beyond;
+mod drift;
 mod figure_10;
 mod figure_11;
 mod figure_12;
@@ -37,7 +39,10 @@ mod figures_13_14;
 mod miss;
 mod setting;
 mod show;
+mod small;
 
+pub(crate) use self::beyond::FIGURE_BEYOND;
+pub(crate) use self::drift::FIGURE_DRIFT;
 pub(crate) use self::figure_2::FIGURE_2;
 pub(crate) use self::figure_4::FIGURE_4;
 pub(crate) use self::figure_6::FIGURE_6;
@@ -50,6 +55,7 @@ pub(crate) use self::figure_12::FIGURE_12;
 pub(crate) use self::figure_15::FIGURE_15;
 pub(crate) use self::figures_13_14::{FIGURE_13, FIGURE_14};
 use self::setting::{against, settings};
+pub(crate) use self::small::FIGURE_SMALL;
 use super::claim::{Ask, Finding, Limit, Needs, all, judge};
 use super::figure::Measured;
 
