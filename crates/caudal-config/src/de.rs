@@ -55,16 +55,14 @@ fn surplus(given: &Node, known: &Node, path: &str) -> Option<Finding> {
         known.entries().iter().map(|entry| entry.key.as_str()).filter(|key| !TAGS.contains(key)).collect();
     given.entries().iter().find_map(|entry| match known.get(&entry.key) {
         Some(inner) => surplus(&entry.node, inner, &join(path, &entry.key)),
+        // Variants with parameters refuse others themselves; what is not written is one that has its default.
+        None if !keys.is_empty() => None,
         None => {
             let tag =
                 TAGS.iter().find_map(|tag| known.get(tag)).and_then(Node::as_text).unwrap_or("this table");
             let message = format!("`{}` is no key of \"{tag}\"", entry.key);
             let finding = Finding::new(entry.key_place, join(path, &entry.key), message);
-            Some(finding.help(if keys.is_empty() {
-                format!("\"{tag}\" takes no parameters; remove `{}`", entry.key)
-            } else {
-                suggest(&entry.key, &keys)
-            }))
+            Some(finding.help(format!("\"{tag}\" takes no parameters; remove `{}`", entry.key)))
         }
     })
 }

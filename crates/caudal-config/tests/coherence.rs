@@ -184,3 +184,19 @@ fn a_wrong_number_of_cores_is_refused_in_a_system_of_ones_own() {
         assert!(broken.iter().any(|broken| broken.rule.name == "cores"), "{cores}");
     }
 }
+
+/// Parameters may be written out even where they have their defaults, which are not written.
+#[test]
+fn defaults_may_be_written_out() {
+    let text = "[system]\ncores = 4\npools = 1\nparallelism = { policy = \"tail-control\", target = \"5ms\", scale = 1.0, \
+                age = \"0\", thresholds = [], span = false }";
+    let file = File::parse(text, "in.toml").unwrap_or_else(|error| panic!("{error}"));
+    let short =
+        "[system]\ncores = 4\npools = 1\nparallelism = { policy = \"tail-control\", target = \"5ms\" }";
+    let short = File::parse(short, "in.toml").expect("a file");
+    assert_eq!(file.systems[0].system, short.systems[0].system);
+    // And from a preset with a target to a table.
+    let table = "[system]\npreset = \"tail-control\"\ncores = 4\n\
+                 parallelism = { target = \"0\", thresholds = [[1, \"9ms\"]] }";
+    File::parse(table, "in.toml").unwrap_or_else(|error| panic!("{error}"));
+}
