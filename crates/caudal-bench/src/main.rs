@@ -161,7 +161,7 @@ impl Table {
                 Group::Sharing => speed::sharing(&effort),
                 Group::Lanes => speed::lanes(&effort),
                 Group::Cutoffs => cutoffs::searches(self.quick),
-                Group::Forks => speed::forks(&effort),
+                Group::Forks => [speed::forks(&effort), vec![threads::three_policies(self.rounds)]].concat(),
                 Group::Thresholds => thresholds::tables(self.rounds),
                 Group::Threads => vec![threads::two_threads(self.rounds, self.quick)],
                 Group::Memory => vec![child::memory(self.memory_requests, self.seed)?],

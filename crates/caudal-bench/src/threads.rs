@@ -1,4 +1,4 @@
-//! The row about two threads: a sweep such as a user would run.
+//! The rows about two threads: a sweep such as a user would run, and policies of requests that fork side by side.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -99,6 +99,41 @@ pub(crate) fn two_threads(rounds: u32, quick: bool) -> Row {
             short(cpu.value),
             short(cpu.max),
         ),
+    }
+}
+
+/// 100,000 requests under three policies of requests that fork.
+const FORKS: &str = r#"
+[workload]
+service = "log-normal-10ms"
+dag = {}
+rate = "1200/s"
+
+[[system]]
+preset = ["steal-first", "admit-first", "tail-control"]
+cores = 16
+
+[measure]
+warm-up = 0
+requests = 50_000
+replications = 2
+"#;
+
+/// How long that takes by the clock on the wall, table and statistics included, best of `rounds`.
+pub(crate) fn three_policies(rounds: u32) -> Row {
+    let points = File::parse(FORKS, "forks.toml").and_then(|file| file.points());
+    let points = points.expect("the file of the bench is right");
+    let mut runs = Vec::new();
+    on_all_cores(|| runs.extend((0..rounds).map(|_| run(&points, 2))));
+    let wall = Figure::of(runs.iter().map(|run| run.wall_s));
+    let cpu = Figure::of(runs.iter().map(|run| run.busier_cpu_s()));
+    Row {
+        work: "100,000 requests that fork x 3 policies, two threads".to_owned(),
+        unit: "s",
+        measured: Figure { value: wall.min, low: wall.min, high: wall.max, ..wall },
+        wall: None,
+        target: Target::AtMost(5.0),
+        detail: format!("best of {rounds}; on two cores of its own (by CPU times) {}", short(cpu.value)),
     }
 }
 
