@@ -92,7 +92,7 @@ pub struct Row {
     pub active: u32,
     /// From how much processing time on a request is large, in ns.
     pub threshold_ns: f64,
-    /// Share of requests that have more work.
+    /// Share of requests, or of those of the class, that have more work.
     pub large: f64,
     /// Requests that are expected to miss the target until the pile-up is over; `null` where it has no end.
     pub misses: Option<f64>,
@@ -232,12 +232,20 @@ impl ThresholdQuestion<'_> {
         Ok(())
     }
 
-    /// A row of a table.
-    fn row(&self, active: u32, limit_s: f64, misses: f64) -> Row {
+    /// A row of a table, of all requests or of a class.
+    fn row(&self, class: Option<usize>, active: u32, (limit_s, misses): (f64, f64)) -> Row {
+        let limit_ps = (limit_s * 1e12) as u64;
+        let large = match class {
+            None => self.service.excess(limit_ps).share,
+            Some(class) if self.service.class_weight(class) > 0.0 => {
+                self.service.class_excess(class, limit_ps).share
+            }
+            Some(_) => 0.0,
+        };
         Row {
             active,
             threshold_ns: (limit_s * 1e12).round() / 1e3,
-            large: self.service.excess((limit_s * 1e12) as u64).share,
+            large,
             misses: Some(misses).filter(|misses| misses.is_finite()),
         }
     }
@@ -246,7 +254,7 @@ impl ThresholdQuestion<'_> {
     fn all_rows(&self, bins: &[Bin]) -> Result<ClassRows, TuneError> {
         let mut pileup = Pileup::new(bins, self.demand()).map_err(|fault| self.refused(fault))?;
         let rows = pileup.table(self.most_active);
-        let rows = rows.iter().map(|row| self.row(row.active, row.limit_s, row.misses)).collect();
+        let rows = rows.iter().map(|row| self.row(None, row.active, (row.limit_s, row.misses))).collect();
         Ok(ClassRows { class: String::new(), target_ns: self.target.as_nanos_f64(), rows })
     }
 
@@ -269,8 +277,9 @@ impl ThresholdQuestion<'_> {
         let found = ClassPileup::new(&classes, self.demand())
             .map_err(|fault| self.refused(fault))?
             .table(self.most_active);
-        let rows =
-            |class: usize| found.iter().map(move |row| self.row(row.active, row.limits_s[class], row.misses));
+        let rows = |class: usize| {
+            found.iter().map(move |row| self.row(Some(class), row.active, (row.limits_s[class], row.misses)))
+        };
         let of_class = |(at, class): (usize, &String)| ClassRows {
             class: class.clone(),
             target_ns: targets[at].as_nanos_f64(),
