@@ -105,6 +105,13 @@ pub(crate) fn workload(table: &Node, base_dir: &Path) -> Result<Workload, Vec<Fi
         );
         return Err(findings);
     }
+    if arrivals.stretches() && service.dag().recorded().is_some() {
+        let message = "`work` in the steps of arrivals changes service times, and recorded graphs have the work that was measured";
+        let finding = Finding::new(key_place(table, "arrivals"), "workload.arrivals", message);
+        findings
+            .push(finding.help("remove `work`, or say `column = \"…\"` in `service` to read times alone"));
+        return Err(findings);
+    }
     let (dag_spec, service) = match dag {
         Some((spec, dag)) => (Some(spec), service.with_dag(dag)),
         None => (None, service),

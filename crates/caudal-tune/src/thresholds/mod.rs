@@ -104,7 +104,16 @@ pub struct Row {
 /// What can not be asked, and targets and rates that no table helps with ([`TuneError::Unreachable`]).
 pub fn thresholds(question: &ThresholdQuestion<'_>) -> Result<ThresholdAnswer, TuneError> {
     question.check()?;
+    let busy = question.service.mean_ps() / 1e12 * question.rate_per_s;
+    if busy >= f64::from(question.cores) {
+        return Err(question.refused(DemandFault::Overload(busy)));
+    }
     let hopeless = question.hopeless()?;
+    if hopeless >= 1.0 - 1e-12 {
+        return Err(TuneError::Unreachable(
+            "every request takes longer than its target, even alone on all cores".to_owned(),
+        ));
+    }
     let (classes, bins) = match question.class_targets.is_empty() {
         true => {
             let bins = question.bins()?;
@@ -350,9 +359,9 @@ impl ThresholdQuestion<'_> {
 
     /// The same, of recorded graphs.
     fn hopeless_of(&self, recorded: &Recorded) -> Result<f64, TuneError> {
-        let shortest_ps = || recorded.shortest_ps(None, f64::from(self.cores.max(1)));
-        let least_ps = shortest_ps().map(|(ps, _)| ps).fold(f64::INFINITY, f64::min);
-        if least_ps > self.target.0 as f64 {
+        let shortest_ps = recorded.shortest_ps(None, f64::from(self.cores.max(1)));
+        let least_ps = shortest_ps.map(|(ps, _)| ps).fold(f64::INFINITY, f64::min);
+        if self.class_targets.is_empty() && least_ps > self.target.0 as f64 {
             return Err(TuneError::Unreachable(format!(
                 "the shortest request takes {} alone on {} cores, more than the target of {}",
                 time(least_ps / 1e3),
@@ -360,7 +369,15 @@ impl ThresholdQuestion<'_> {
                 time(self.target.0 as f64 / 1e3),
             )));
         }
-        Ok(shortest_ps().filter(|(ps, _)| *ps > self.target.0 as f64).map(|(_, weight)| weight).sum())
+        let late = |class: Option<usize>, target: Picos| -> f64 {
+            let shortest_ps = recorded.shortest_ps(class, f64::from(self.cores.max(1)));
+            shortest_ps.filter(|(ps, _)| *ps > target.0 as f64).map(|(_, weight)| weight).sum()
+        };
+        if self.class_targets.is_empty() {
+            return Ok(late(None, self.target));
+        }
+        let of = |(class, name): (usize, &String)| late(Some(class), self.target_of(name));
+        Ok(self.service.classes().iter().enumerate().map(of).sum())
     }
 
     /// The work in bins that hold any request.

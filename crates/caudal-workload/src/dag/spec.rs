@@ -175,6 +175,9 @@ mod tests {
         assert_eq!(three.compile().expect("a sound graph").len(), 5);
         let all = DagSpec { serial: 1.0, segments: 1, ..DagSpec::default() };
         assert_eq!(all.compile().expect("a sound graph").len(), 1);
+        let parts =
+            DagSpec { serial: 1.0, segments: 3, ..DagSpec::default() }.compile().expect("a sound graph");
+        assert!(parts.is_serial() && parts.len() == 3, "parts after each other are serial, too");
     }
 
     #[test]

@@ -148,16 +148,20 @@ fn vague_misses(points: &[Point], rows: &[Value]) -> Option<String> {
     let needed = |row: &Value| {
         let found: Vec<caudal_sim::row::Miss> = serde_json::from_value(row["misses"].clone()).ok()?;
         let worst = found.iter().map(|miss| miss.ratio.relative_half_width()).fold(0.0, f64::max);
-        (worst > error && worst.is_finite())
-            .then(|| row["requests"].as_f64().unwrap_or(0.0) * (worst / error).powi(2))
+        // An error as large as the ratio says nothing of how many it takes.
+        let factor = if worst < 1.0 { (worst / error).powi(2) } else { f64::INFINITY };
+        (worst > error).then(|| row["requests"].as_f64().unwrap_or(0.0) * factor)
     };
     let most = rows.iter().filter_map(needed).fold(0.0, f64::max);
     (most > 0.0).then(|| {
+        let requests = match most.is_finite() {
+            true => format!("about {} M", digits(most / 1e6)),
+            false => "more than can be told from so few misses of".to_owned(),
+        };
         format!(
-            "to know the rarest of these miss ratios to {} % takes about {} requests of its system: errors shrink with the \
+            "to know the rarest of these miss ratios to {} % takes {requests} requests of its system: errors shrink with the \
              square root (`measure.stop.max_requests`, `measure.requests`)",
             digits(100.0 * error),
-            digits(most.round()),
         )
     })
 }

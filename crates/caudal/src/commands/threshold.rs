@@ -63,8 +63,8 @@ pub(crate) struct ThresholdArgs {
     #[arg(long)]
     refine: bool,
     /// Requests of a replication of --refine: there are 8 to 40 of each policy
-    #[arg(long, default_value_t = 20_000, value_name = "N", value_parser = numbers::count, allow_hyphen_values = true)]
-    #[arg(requires = "refine", hide_default_value = true)]
+    #[arg(long, default_value_t = 20_000, value_name = "N", allow_hyphen_values = true, requires = "refine")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1_000..=10_000_000), hide_default_value = true)]
     requests: u32,
     /// Seed of --refine [default: that of the workload's TOML file, or 1]
     #[arg(long, value_name = "N", value_parser = numbers::seed, allow_hyphen_values = true, requires = "refine")]
@@ -100,6 +100,9 @@ impl ClassTarget {
             }
         };
         let target = Picos::parse(time).map_err(|problem| problem.to_string())?;
+        if target == Picos::ZERO {
+            return Err(format!("no request is done in {time}; write a time above 0, as in \"25ms\""));
+        }
         Ok(ClassTarget { class, target })
     }
 }
@@ -121,9 +124,12 @@ pub(crate) fn run(args: &ThresholdArgs, global: &Global) -> miette::Result<ExitC
         }
         found => found.map_err(|error| miette!("{error}"))?,
     };
-    let refined =
-        if args.refine { Some(args.refined(&question, &found, (&workload, measure), global)?) } else { None };
-    let answer = Answered { found: &found, refined: refined.as_ref() };
+    let mut answer = Answered { found: &found, refined: None };
+    if args.refine {
+        // What is known is there, whatever becomes of the simulation.
+        args.write(&question, &answer)?;
+        answer.refined = Some(args.refined(&question, &found, (&workload, measure), global)?);
+    }
     if global.json {
         outln!("{}", serde_json::to_string(&answer).into_diagnostic()?);
     } else {
@@ -140,12 +146,12 @@ struct Answered<'a> {
     #[serde(flatten)]
     found: &'a ThresholdAnswer,
     #[serde(skip_serializing_if = "Option::is_none")]
-    refined: Option<&'a Refined>,
+    refined: Option<Refined>,
 }
 
 impl Answered<'_> {
     fn scale(&self) -> f64 {
-        self.refined.map_or(1.0, |refined| refined.scale)
+        self.refined.as_ref().map_or(1.0, |refined| refined.scale)
     }
 }
 
@@ -153,12 +159,14 @@ impl ThresholdArgs {
     fn question<'a>(&self, workload: &'a Workload) -> miette::Result<ThresholdQuestion<'a>> {
         let plain: Vec<Picos> =
             self.target.iter().filter(|own| own.class.is_none()).map(|own| own.target).collect();
-        let [target] = plain[..] else {
-            return Err(miette!(
-                help = "one target is for all requests that have no other, as in --target 25ms --target 'scan 100ms'",
-                "{} targets are for no class",
-                plain.len()
-            ));
+        let own = |class: &String| self.target.iter().any(|own| own.class.as_ref() == Some(class));
+        let help =
+            "one target is for all requests that have no other, as in --target 25ms --target 'scan 100ms'";
+        let target = match plain[..] {
+            [target] => target,
+            [] if workload.service.classes().iter().all(own) => self.target[0].target,
+            [] => return Err(miette!(help = help, "some classes of requests have no target")),
+            _ => return Err(miette!(help = help, "{} targets are for all requests", plain.len())),
         };
         let of_class = |own: &ClassTarget| Some((own.class.clone()?, own.target));
         Ok(ThresholdQuestion {
@@ -220,7 +228,10 @@ impl ThresholdArgs {
         let refined = refine(&asked, found, &host);
         bar.finish();
         match refined {
-            Err(TuneError::Interrupted) => Err(Interrupted(": nothing is known yet".to_owned()).into()),
+            Err(TuneError::Interrupted) => {
+                let so_far = format!(": the table as the formulas have it is in {}", self.out.display());
+                Err(Interrupted(so_far).into())
+            }
             refined => refined.map_err(|error| miette!("{error}")),
         }
     }

@@ -219,7 +219,11 @@ impl ClassPileup {
             .max(parallel_s / cores + superfluous_s)
             .max(SHORTEST_S);
         let large = total.large * (rps * length_s + others) + 1.0;
-        let lost = if total.large > 0.0 { large * total.lost / total.large } else { large };
+        // Where nobody is given up, the one that began it has run on all cores.
+        let lost = match total.large > 0.0 {
+            true => large * total.lost / total.large,
+            false => f64::from(self.classes.iter().any(|class| class.most_s / cores > class.target_s)),
+        };
         let left = cores - large * superfluous_s / length_s;
         let leave = left / total.essential_s;
         let drain = leave - rps;

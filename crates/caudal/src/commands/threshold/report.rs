@@ -58,10 +58,10 @@ pub(super) fn report(args: &ThresholdArgs, answer: &Answered<'_>) -> Report {
             vec![misses],
         ),
     ];
-    charts.extend(answer.refined.map(refined_chart));
+    charts.extend(answer.refined.as_ref().map(refined_chart));
     let mut said = sentences(args, found);
     let headline = said.remove(1.min(said.len() - 1));
-    said.extend(answer.refined.map(refined_sentence));
+    said.extend(answer.refined.as_ref().map(refined_sentence));
     Report {
         title: "Caudal threshold: when a parallel request is large".to_owned(),
         question: format!(

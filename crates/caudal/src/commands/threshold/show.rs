@@ -1,7 +1,7 @@
 //! The table in a terminal.
 
 use caudal_stats::Estimate;
-use caudal_tune::thresholds::{Refined, Row, ThresholdAnswer, changes};
+use caudal_tune::thresholds::{Judged, Refined, Row, ThresholdAnswer, changes};
 
 use super::{Answered, ThresholdArgs};
 use crate::table::{Table, digits, estimate, time};
@@ -19,7 +19,7 @@ pub(super) fn print(args: &ThresholdArgs, answer: &Answered<'_>) {
     for sentence in sentences(args, answer.found) {
         outln!("{sentence}");
     }
-    if let Some(refined) = answer.refined {
+    if let Some(refined) = &answer.refined {
         print_refined(refined);
     }
 }
@@ -45,10 +45,10 @@ fn print_refined(refined: &Refined) {
     outln!();
     let share = |of: &Estimate| estimate(of, |share| format!("{} %", digits(100.0 * share)));
     let ratio = |of: &Estimate| estimate(of, digits);
-    let mut tried = Table::new(&["thresholds times", "late", "over the table's"]);
+    let mut tried = Table::new(&["thresholds times", "replications", "late", "over the table's"]);
     for row in &refined.tried {
         let over = if row.scale == 1.0 { String::new() } else { ratio(&row.over_table) };
-        tried.row(vec![row.scale.to_string(), share(&row.late), over]);
+        tried.row(vec![row.scale.to_string(), row.replications.to_string(), share(&row.late), over]);
     }
     out!("{tried}");
     outln!();
@@ -65,13 +65,36 @@ fn print_refined(refined: &Refined) {
 /// What simulation says of the table, in words.
 pub(super) fn refined_sentence(refined: &Refined) -> String {
     let simulated = format!("{} M requests simulated", digits(refined.requests as f64 / 1e6));
-    match refined.scale {
-        1.0 => format!(
-            "No multiple of the table's thresholds is certainly better than the table: it stays ({simulated})."
-        ),
+    let known = |judged: &Judged| judged.chosen_over.is_some_and(|over| !over.is_missing());
+    if !refined.judged.iter().any(known) {
+        return format!(
+            "Too few requests are late to tell anything apart: the table stays ({simulated}; --requests takes more)."
+        );
+    }
+    let table = match refined.scale {
+        1.0 => {
+            "No multiple of the table's thresholds is certainly better than the table: it stays".to_owned()
+        }
         scale => format!(
-            "The table's thresholds times {scale} let certainly fewer requests be late: they are written ({simulated})."
+            "The table's thresholds times {scale} let certainly fewer requests be late than the table: they are written"
         ),
+    };
+    let rivals: Vec<String> = refined.judged.iter().filter_map(against).collect();
+    format!("{table} ({simulated}).{}", rivals.concat())
+}
+
+/// What is said of a rival that is certainly better, or not certainly worse.
+fn against(rival: &Judged) -> Option<String> {
+    let over = rival.chosen_over.filter(|_| !rival.policy.starts_with("the table"))?;
+    let policy = &rival.policy;
+    match () {
+        () if over.is_missing() => None,
+        () if over.low > 1.0 => Some(format!(
+            " But {policy} lets fewer be late than any of them: theirs are {} times its.",
+            estimate(&over, digits)
+        )),
+        () if over.high >= 1.0 => Some(format!(" They are not certainly better than {policy}.")),
+        () => None,
     }
 }
 
