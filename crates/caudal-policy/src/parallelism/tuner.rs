@@ -154,7 +154,7 @@ impl Tuner {
     /// The table of all epochs that are remembered.
     fn tables(&self) -> Option<ClassTables> {
         let mut tallies = vec![Tally::default(); self.purpose.targets.len() * BUCKETS];
-        for (sum, tally) in self.epochs.iter().flat_map(|epoch| tallies_at(epoch)) {
+        for (sum, tally) in self.epochs.iter().flat_map(tallies_at) {
             tallies[sum].count += tally.count;
             tallies[sum].sum_ps = tallies[sum].sum_ps.saturating_add(tally.sum_ps);
         }

@@ -303,7 +303,7 @@ impl<'a> Model<'a> {
     fn stealable(&self, thief: usize, victim: usize) -> bool {
         self.workers[victim].deque.front().is_some_and(|piece| {
             let request = &self.requests[piece.0];
-            !request.marked && !(self.is_kept(thief) && request.long)
+            !(request.marked || self.is_kept(thief) && request.long)
         })
     }
 

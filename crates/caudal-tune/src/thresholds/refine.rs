@@ -233,6 +233,8 @@ impl Bench<'_> {
         })
     }
 
+    // The method by itself would be one of a single lifetime.
+    #[allow(clippy::redundant_closure_for_method_calls)]
     fn simulate(&self, policy: Policy, seed: u64, replications: u32) -> Result<Trial, TuneError> {
         let results = self.with(policy, seed, replications, |experiment, crew| experiment.run(crew))?;
         Ok(Trial { policy, results })

@@ -168,7 +168,7 @@ impl ClassPileup {
     /// The best threshold that all classes share.
     fn common(&self, others: f64) -> Box<[usize]> {
         let mut chosen = self.chosen.clone();
-        self.best(&mut chosen, others, |chosen, at| chosen.fill(at));
+        self.best(&mut chosen, others, <[usize]>::fill);
         chosen
     }
 

@@ -381,10 +381,8 @@ impl<P: Parallelism, O: Sink> Forks<P, O> {
         }
         self.refresh_arrival();
         let site = &mut self.site;
-        if let Some(retuning) = &mut site.retuning {
-            if let Some(tables) = retuning.at_arrival(arrival_ps) {
-                self.policy.set_tables(tables);
-            }
+        if let Some(tables) = site.retuning.as_mut().and_then(|retuning| retuning.at_arrival(arrival_ps)) {
+            self.policy.set_tables(tables);
         }
         if self.window.at_request(number, site) {
             return true;
