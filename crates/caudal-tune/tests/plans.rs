@@ -524,7 +524,7 @@ fn lanes_are_looked_for_where_the_published_ones_are_those_of_other_services() {
 /// Of requests that fork, those of 10 ms can be done in 2 ms on 8 cores; one after the other, some take longer than 25 ms alone.
 #[test]
 fn a_miss_ratio_is_a_target() {
-    let systems = ["steal-first", "tail-control", "single-queue"].map(str::to_owned).to_vec();
+    let systems = ["steal-first", "tail-control", "work-stealing"].map(str::to_owned).to_vec();
     let plan = planned(&Question { systems, ..question_of_forks("miss 25ms < 2%") }, 2);
     let winner = plan.winner.as_ref().expect("a winner");
     assert!(["steal-first", "tail-control"].contains(&&*winner.system), "{}", plan.headline);
@@ -535,7 +535,7 @@ fn a_miss_ratio_is_a_target() {
     );
     let line = |name: &str| plan.systems.iter().find(|line| line.system == name).expect("its line");
     // 7 % of the requests have more work than 25 ms.
-    assert!(line("single-queue").reach.pass.is_none(), "{:?}", line("single-queue"));
+    assert!(line("work-stealing").reach.pass.is_none(), "{:?}", line("work-stealing"));
     let result = &line(&winner.system).targets[0];
     assert!(result.limit == 0.02 && result.estimate.estimate < 0.02, "{result:?}");
     let at = line(&winner.system).reach.pass.expect("a pass");
@@ -547,7 +547,7 @@ fn a_miss_ratio_is_a_target() {
     let advice =
         ["Steal first: ", "Serialise large requests: "].into_iter().find(|advice| why.contains(advice));
     assert_eq!(advice == Some("Steal first: "), winner.system == "steal-first", "{why}");
-    for name in ["steal-first: ", "tail-control: ", "single-queue, one core a request: "] {
+    for name in ["steal-first: ", "tail-control: ", "work-stealing, one core a request: "] {
         assert!(why.contains(name), "{why}");
     }
     assert!(why.contains("What those pay that are given up: "), "{why}");
