@@ -44,7 +44,7 @@ use crate::Picos;
 /// What a worker does that has no task of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look {
-    /// It goes through the requests that run, and asks [`Parallelism::is_large`] of each.
+    /// It goes through the requests that run, and asks [`Parallelism::size`] of each.
     Requests,
     /// It tries to take the oldest task of a random other worker.
     Victim,

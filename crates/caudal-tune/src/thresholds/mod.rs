@@ -2,7 +2,7 @@
 //!
 //! [`thresholds`] makes bins of the service's work ([`bins`]) and asks [`Pileup`] for each number of active requests.
 //!
-//! Classes may have targets of their own; then all thresholds are chosen together ([`ClassPileup`]). [`refine`] simulates what the
+//! Classes may have targets of their own; then all thresholds are chosen together ([`ClassPileup`]). [`refine()`] simulates what the
 //! formulas promise, and looks for a factor that makes their thresholds better.
 //!
 //! Source: Li et al., PPoPP 2016, section 4.1.

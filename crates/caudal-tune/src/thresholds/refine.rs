@@ -29,7 +29,7 @@ const LOOKS: [u32; 2] = [8, 24];
 /// Replications on requests that the search has not seen.
 const JUDGED: u32 = 40;
 
-/// A question to [`refine`].
+/// A question to [`refine()`].
 #[derive(Clone, Debug)]
 pub struct RefineQuestion<'a> {
     /// What the table is for.
