@@ -91,7 +91,7 @@ fn against(rival: &Judged) -> Option<String> {
         () if over.is_missing() => None,
         () if over.low > 1.0 => Some(format!(
             " But {policy} lets fewer be late than any of them: theirs are {} times its.",
-            estimate(&over, digits)
+            estimate(&over, digits).trim_end()
         )),
         () if over.high >= 1.0 => Some(format!(" They are not certainly better than {policy}.")),
         () => None,
