@@ -1,5 +1,5 @@
 //! Prices of European options by the Black–Scholes partial differential equation: the work that tail-control's authors gave
-//! their requests (Li et al., PPoPP 2016, section 5.1: a parallel loop, which they do not print).
+//! their requests (Li et al., PPoPP 2016, section 5: parallel-for loops, which they do not print).
 //!
 //! A request is a [`Portfolio`]. Each of its contracts is priced by itself, so the loop over them is a parallel loop:
 //! [`Portfolio::price_range`] is what a task does, and any cut of `0..len()` into ranges does all of it.

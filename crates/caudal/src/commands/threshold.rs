@@ -62,7 +62,7 @@ pub(crate) struct ThresholdArgs {
     /// Simulate the table, and thresholds that are multiples of its; the better ones are written
     #[arg(long)]
     refine: bool,
-    /// Requests of a replication of --refine: there are 8 to 40 of each policy
+    /// Requests of a replication of --refine, 8 to 40 of which are simulated of each policy [default: 20000]
     #[arg(long, default_value_t = 20_000, value_name = "N", allow_hyphen_values = true, requires = "refine")]
     #[arg(value_parser = clap::value_parser!(u32).range(1_000..=10_000_000), hide_default_value = true)]
     requests: u32,
