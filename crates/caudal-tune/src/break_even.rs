@@ -21,7 +21,7 @@ use caudal_stats::paired::{Metric, typical_ratio};
 use caudal_stats::{Estimate, Replicated};
 use serde::{Deserialize, Serialize};
 
-use crate::judge::class_of;
+use crate::aims::class_of;
 use crate::{Host, Journal, Phase, Progress, TuneError, crew};
 
 /// Rates that all numbers of contexts are simulated at, over what the core carries with all of them.

@@ -15,6 +15,7 @@ use caudal_policy::rebalance::RebalanceConfig;
 use caudal_workload::Dag;
 use serde::Serialize;
 
+use crate::aims::too_long_for_one_core;
 use crate::{Goal, Machine, Question, TuneError};
 
 /// What it takes to simulate that thieves with nothing to do look once at each other's queues, in requests of 0.33 us:
@@ -197,11 +198,17 @@ pub(crate) fn candidates(question: &Question) -> Result<(Vec<Candidate>, Vec<Lef
     if let Some((_, preset)) = twice {
         return Err(TuneError::SystemTwice(preset.name.to_owned()));
     }
-    let (mut taken, mut left_out) = (Vec::new(), Vec::new());
+    let too_long = too_long_for_one_core(question);
+    let (mut taken, mut left_out, mut too_slow) = (Vec::new(), Vec::new(), Vec::new());
     for preset in asked {
-        match candidate(preset, question) {
-            Ok(candidate) => taken.push(candidate),
-            Err(reason) => left_out.push(LeftOut { system: preset.name.to_owned(), reason }),
+        let mut leave_out = |reason| left_out.push(LeftOut { system: preset.name.to_owned(), reason });
+        match (candidate(preset, question), &too_long) {
+            (Ok(candidate), Some(reason)) if !candidate.forks() => {
+                leave_out(reason.clone());
+                too_slow.push(candidate);
+            }
+            (Ok(candidate), _) => taken.push(candidate),
+            (Err(reason), _) => leave_out(reason),
         }
     }
     if !taken.iter().any(Candidate::deployable) {
@@ -211,7 +218,12 @@ pub(crate) fn candidates(question: &Question) -> Result<(Vec<Candidate>, Vec<Lef
             Some(format!("{}: {}", candidate.name(), candidate.plan.reference_only()?))
         };
         reasons.extend(taken.iter().filter_map(why));
-        return Err(TuneError::NoCandidate { reasons: reasons.join("; ") });
+        let reasons = reasons.join("; ");
+        // Those could be asked: the answer is no.
+        return Err(match too_slow.iter().any(Candidate::deployable) {
+            true => TuneError::Unreachable(format!("none of the systems can win: {reasons}")),
+            false => TuneError::NoCandidate { reasons },
+        });
     }
     Ok((taken, left_out))
 }

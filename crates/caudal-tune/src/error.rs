@@ -1,7 +1,5 @@
 //! What can not be planned or compared, and what would be right.
 
-use crate::show::time;
-
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum TuneError {
@@ -17,19 +15,6 @@ pub enum TuneError {
         class: String,
         /// What would be right.
         instead: String,
-    },
-    /// A target that not even a request alone meets.
-    #[error(
-        "target `{target}` can not be met on any system: {statistic} of the service time alone is {}; ask for more than that",
-        time(*service_ns)
-    )]
-    Impossible {
-        /// The target.
-        target: String,
-        /// What it bounds.
-        statistic: String,
-        /// The same statistic of the service time.
-        service_ns: f64,
     },
     /// A target on a mean that is infinite.
     #[error(
@@ -76,7 +61,7 @@ pub enum TuneError {
     /// A table of thresholds that can not be asked for.
     #[error("{0}")]
     Thresholds(String),
-    /// A target that no threshold helps to meet.
+    /// A target that arithmetic alone rules out, whatever is scheduled how.
     #[error("unreachable: {0}")]
     Unreachable(String),
     /// Nothing can be simulated.
@@ -84,7 +69,7 @@ pub enum TuneError {
     NoBudget,
     /// A load that not even a machine without overheads holds.
     #[error(
-        "the load is {load:.3} of the machine: no system carries that; ask for less, or give it more cores"
+        "unreachable: the load is {load:.3} of the machine: no system carries that; ask for less, or give it more cores"
     )]
     Overload {
         /// The load.
@@ -107,4 +92,11 @@ pub enum TuneError {
     /// Stopped before anything was known.
     #[error("interrupted before anything was known")]
     Interrupted,
+}
+
+impl TuneError {
+    /// Is nothing wrong with the question, and the answer no, without a simulation?
+    pub fn is_no(&self) -> bool {
+        matches!(self, TuneError::Unreachable(_) | TuneError::Overload { .. })
+    }
 }

@@ -1,8 +1,9 @@
 //! What the explanation rests on: the winner, and the others at its load.
 
 use crate::Question;
+use crate::aims::Aim;
 use crate::candidate::Candidate;
-use crate::judge::{Aim, Probe};
+use crate::judge::Probe;
 use crate::search::Search;
 
 /// A system next to the winner.

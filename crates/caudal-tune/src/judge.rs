@@ -4,19 +4,16 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use caudal_config::{LatencyTarget, Limit, Measure, Point, Statistic, WarmUp};
-use caudal_policy::Picos;
+use caudal_config::{Measure, Point, WarmUp};
 use caudal_policy::random::hash;
-use caudal_sim::experiment::{Crew, Experiment, ExperimentError, Judged, Quantity, Results};
+use caudal_sim::experiment::{Crew, Experiment, ExperimentError, Judged, Results};
 use caudal_sim::row::Row;
 use caudal_sim::steady::{FULL, Lengths, Overheads};
 use caudal_sim::sweep::experiment;
 use caudal_stats::{Estimate, relaxation};
-use caudal_workload::Service;
-use caudal_workload::dag::Recorded;
 
+use crate::aims::{Aim, aims};
 use crate::candidate::{Candidate, Spot};
-use crate::show::percent;
 use crate::{Host, Phase, Progress, Question, TuneError};
 
 /// Replications of a stage.
@@ -29,15 +26,6 @@ const PATIENCE: u64 = 2;
 /// how good it is. Seeds are numbers that JSON readers keep exactly.
 const FRESH: u64 = 0xC0F1;
 const SEED_SHIFT: u32 = 12;
-
-/// A target, resolved for a workload.
-#[derive(Clone, Debug)]
-pub(crate) struct Aim {
-    pub(crate) target: LatencyTarget,
-    pub(crate) quantity: Quantity,
-    /// In ns, or as a ratio.
-    pub(crate) limit: f64,
-}
 
 /// What a load came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -342,126 +330,11 @@ fn verdict(aims: &[Aim], estimates: &[Estimate], finished: bool) -> Verdict {
     }
 }
 
-/// What the targets ask for, in the terms of the workload.
-pub(crate) fn aims(question: &Question) -> Result<Vec<Aim>, TuneError> {
-    question.targets.iter().map(|target| aim(&question.workload.service, target)).collect()
-}
-
-/// The index of the class that `target` is about.
-pub(crate) fn class_of(
-    service: &Service,
-    class: Option<&String>,
-    target: &impl std::fmt::Display,
-    without: &impl std::fmt::Display,
-) -> Result<Option<usize>, TuneError> {
-    let Some(name) = class else { return Ok(None) };
-    let found = service.classes().iter().position(|class| class == name);
-    found.map(Some).ok_or_else(|| TuneError::UnknownClass {
-        target: target.to_string(),
-        class: name.clone(),
-        instead: match service.classes() {
-            [_] => format!("its requests are of one class: write `{without}`"),
-            several => format!("its classes are {}", several.join(", ")),
-        },
-    })
-}
-
-/// `target` for requests of `service`.
-pub(crate) fn aim(service: &Service, target: &LatencyTarget) -> Result<Aim, TuneError> {
-    let without = LatencyTarget { class: None, ..target.clone() };
-    let class = class_of(service, target.class.as_ref(), target, &without)?;
-    let limit = target.limit.value();
-    let percentile = match target.statistic {
-        Statistic::Mean => None,
-        Statistic::Percentile(percentile) => Some(percentile),
-        Statistic::Miss(late) => return miss_aim(service, target, (class, late)),
-    };
-    let slowdown = matches!(target.limit, Limit::Slowdown(_));
-    let mut classes = class.map_or(0..service.classes().len(), |class| class..class + 1);
-    if slowdown && percentile.is_none() && !classes.all(|class| service.class_has_inverse_mean(class)) {
-        let instead = LatencyTarget { statistic: Statistic::Percentile(99.0), ..target.clone() };
-        return Err(TuneError::NoMean { target: target.to_string(), instead: instead.to_string() });
-    }
-    let service_ns = alone_ns(service, percentile, class);
-    if !slowdown && service_ns >= limit {
-        let statistic = percentile.map_or("mean".to_owned(), caudal_stats::percentile_label);
-        return Err(TuneError::Impossible { target: target.to_string(), statistic, service_ns });
-    }
-    Ok(Aim {
-        target: target.clone(),
-        quantity: Quantity { class, slowdown, percentile, ..Quantity::default() },
-        limit,
-    })
-}
-
-/// The mean, or a percentile, of how long requests of `class` take at least, on any number of cores.
-fn alone_ns(service: &Service, percentile: Option<f64>, class: Option<usize>) -> f64 {
-    if let Some(recorded) = service.dag().recorded() {
-        return recorded_ns(recorded, percentile, class);
-    }
-    let service_ps = match (percentile, class) {
-        (None, None) => service.mean_ps(),
-        (None, Some(class)) => service.class_mean_ps(class),
-        (Some(p), None) => service.quantile(p / 100.0) as f64,
-        (Some(p), Some(class)) => service.class_quantile(class, p / 100.0) as f64,
-    };
-    service_ps / 1e3 * alone(service)
-}
-
-/// The same, of the spans that were recorded.
-fn recorded_ns(recorded: &Recorded, percentile: Option<f64>, class: Option<usize>) -> f64 {
-    let mut spans: Vec<(f64, f64)> = recorded.shortest_ps(class, f64::INFINITY).collect();
-    let all: f64 = spans.iter().map(|span| span.1).sum();
-    let Some(p) = percentile else {
-        return spans.iter().map(|span| span.0 * span.1).sum::<f64>() / all / 1e3;
-    };
-    spans.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let mut so_far = 0.0;
-    let reaches = |span: &&(f64, f64)| {
-        so_far += span.1;
-        so_far >= (p / 100.0 - 1e-12) * all
-    };
-    spans.iter().find(reaches).or(spans.last()).map_or(0.0, |span| span.0 / 1e3)
-}
-
-/// What is left of a request's service time on any number of cores.
-fn alone(service: &Service) -> f64 {
-    if service.dag().is_serial() { 1.0 } else { service.dag().span() }
-}
-
-/// Share of the requests that take longer than `late`, whatever runs beside them.
-fn hopeless(service: &Service, late: Picos) -> f64 {
-    if let Some(recorded) = service.dag().recorded() {
-        let all = recorded.shortest_ps(None, f64::INFINITY);
-        return all.filter(|span| span.0 > late.0 as f64).map(|span| span.1).sum();
-    }
-    let slowest = alone(service);
-    match slowest > 0.0 {
-        true => service.excess((late.0 as f64 / slowest) as u64).share,
-        false => 0.0,
-    }
-}
-
-/// The aim of a miss ratio, which is out of reach if too many requests take longer even on all cores.
-fn miss_aim(
-    service: &Service,
-    target: &LatencyTarget,
-    (class, late): (Option<usize>, Picos),
-) -> Result<Aim, TuneError> {
-    let quantity = Quantity { class, above_ps: Some(late.0), ..Quantity::default() };
-    let hopeless = hopeless(service, late);
-    // Of classes, that of all says nothing.
-    if class.is_none() && hopeless >= target.limit.value() {
-        return Err(TuneError::Unreachable(format!(
-            "`{target}`: {} of the requests take longer than {late} even alone",
-            percent(hopeless)
-        )));
-    }
-    Ok(Aim { target: target.clone(), quantity, limit: target.limit.value() })
-}
-
 #[cfg(test)]
 mod tests {
+    use caudal_config::LatencyTarget;
+    use caudal_sim::experiment::Quantity;
+
     use super::*;
 
     #[test]

@@ -19,6 +19,7 @@
 //! All systems see the same requests (common random numbers). Effort is counted in simulated requests
 //! ([`Budget`]), never in seconds: same question, same seed, same bits, on any number of threads.
 
+mod aims;
 pub mod bisect;
 pub mod break_even;
 mod budget;

@@ -7,8 +7,8 @@ use caudal_config::{LatencyTarget, Measure, Offered, Workload};
 
 use caudal_policy::Picos;
 
+use crate::aims::aims;
 use crate::candidate::candidates;
-use crate::judge::aims;
 use crate::{Budget, TuneError};
 
 /// What is searched for.

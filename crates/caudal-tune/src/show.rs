@@ -3,7 +3,7 @@
 use caudal_config::Limit;
 use caudal_stats::Estimate;
 
-use crate::judge::Aim;
+use crate::aims::Aim;
 
 /// `43.1 us`, from ns.
 pub(crate) fn time(ns: f64) -> String {

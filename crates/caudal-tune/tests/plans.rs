@@ -525,7 +525,8 @@ fn lanes_are_looked_for_where_the_published_ones_are_those_of_other_services() {
 #[test]
 fn a_miss_ratio_is_a_target() {
     let systems = ["steal-first", "tail-control", "work-stealing"].map(str::to_owned).to_vec();
-    let plan = planned(&Question { systems, ..question_of_forks("miss 25ms < 2%") }, 2);
+    let budget = Budget { requests: 32_000_000 };
+    let plan = planned(&Question { systems, budget, ..question_of_forks("miss 25ms < 2%") }, 2);
     let winner = plan.winner.as_ref().expect("a winner");
     assert!(["steal-first", "tail-control"].contains(&&*winner.system), "{}", plan.headline);
     assert!(
@@ -534,8 +535,9 @@ fn a_miss_ratio_is_a_target() {
         plan.headline
     );
     let line = |name: &str| plan.systems.iter().find(|line| line.system == name).expect("its line");
-    // 7 % of the requests have more work than 25 ms.
-    assert!(line("work-stealing").reach.pass.is_none(), "{:?}", line("work-stealing"));
+    // 8 % of the requests have more work than 25 ms: one core a request is not even tried.
+    let out = plan.left_out.iter().find(|out| out.system == "work-stealing").expect("left out");
+    assert!(out.reason.contains("7.8 % of the requests take longer than 25ms"), "{out:?}");
     let result = &line(&winner.system).targets[0];
     assert!(result.limit == 0.02 && result.estimate.estimate < 0.02, "{result:?}");
     let at = line(&winner.system).reach.pass.expect("a pass");
@@ -547,7 +549,7 @@ fn a_miss_ratio_is_a_target() {
     let advice =
         ["Steal first: ", "Serialise large requests: "].into_iter().find(|advice| why.contains(advice));
     assert_eq!(advice == Some("Steal first: "), winner.system == "steal-first", "{why}");
-    for name in ["steal-first: ", "tail-control: ", "work-stealing, one core a request: "] {
+    for name in ["steal-first: ", "tail-control: "] {
         assert!(why.contains(name), "{why}");
     }
     assert!(why.contains("What those pay that are given up: "), "{why}");
@@ -561,25 +563,59 @@ fn a_miss_ratio_is_a_target() {
 }
 
 fn question_of_forks(target: &str) -> Question {
-    let text = "[workload]\nservice = \"log-normal-10ms\"\ndag = {}\n[system]\ncores = 1";
-    let workload = File::parse(text, "test.toml").expect("a file").workload.expect("there is one");
-    Question { workload, budget: Budget { requests: 16_000_000 }, ..question("exp-1us", target, &[]) }
+    Question {
+        workload: forking("log-normal-10ms"),
+        budget: Budget { requests: 16_000_000 },
+        ..question("exp-1us", target, &[])
+    }
+}
+
+fn forking(service: &str) -> Arc<Workload> {
+    let text = format!("[workload]\nservice = \"{service}\"\ndag = {{}}\n[system]\ncores = 1");
+    File::parse(&text, "test.toml").expect("a file").workload.expect("there is one")
 }
 
 #[test]
 fn what_can_not_be_met_by_any_core_is_unreachable() {
-    let serial = Question {
-        workload: workload("log-normal-10ms"),
-        ..question("exp-1us", "miss 25ms < 2%", &["steal-first"])
+    let refused = |question: Question| {
+        let error = question.check().expect_err("refused");
+        assert!(error.is_no(), "{error}");
+        error.to_string()
     };
-    let host = Host { threads: 1, stop: &AtomicBool::new(false), progress: &|_| {} };
-    let error = plan(&serial, &host).expect_err("refused").to_string();
-    assert!(error.contains("of the requests take longer than 25ms even alone"), "{error}");
+    let serial = workload("log-normal-10ms");
+    let error = refused(Question { workload: serial, ..question("exp-1us", "miss 25ms < 2%", &[]) });
+    assert!(error.ends_with("7.8 % of the requests take longer than 25ms even alone"), "{error}");
+    // 8 cores need 1.25 ms for 10 ms: no number of them is without end.
+    for (target, says) in [
+        ("miss 1250us < 30%", "31 % of the requests take longer than 1.25ms even alone on 8 cores"),
+        ("mean < 1200us", "the mean of what requests take alone on 8 cores is 1.25 ms"),
+        ("p50 < 700us", "p50 of what requests take alone on 8 cores is 762 us"),
+    ] {
+        let error = refused(question_of_forks(target));
+        assert!(error.contains(says), "{target}: {error}");
+    }
+    assert!(question_of_forks("miss 1250us < 40%").check().is_ok());
+    // A class is held against its own requests: all that are 500 us take 62.5 us, half a percent of all.
+    let of_class =
+        |target: &str| Question { workload: forking("extreme-bimodal"), ..question_of_forks(target) };
+    let error = refused(of_class("long miss 62us < 99%"));
+    assert!(error.contains("100 % of the `long` requests take longer than 62us"), "{error}");
+    for target in ["long miss 63us < 1%", "miss 62us < 1%", "short miss 62us < 1%"] {
+        assert!(of_class(target).check().is_ok(), "{target}");
+    }
+    // Where one core a request is too slow, whoever has nothing else can not win.
+    let one_core = Question { systems: vec!["go".into()], ..question_of_forks("miss 25ms < 2%") };
+    let error = refused(one_core);
+    assert!(error.contains("a request has one core, which can not meet `miss 25ms < 2%`"), "{error}");
+    let load =
+        Question { goal: Goal::FewestCores(Offered::Load(1.5)), ..question_of_forks("miss 25ms < 2%") };
+    assert!(refused(load).starts_with("unreachable: the load is 1.500 of the machine"));
 }
 
-/// Spans of `examples/recorded-graphs.csv` were worked out apart from this.
+/// Work and spans of `examples/recorded-graphs.csv` were worked out apart from this: of 30 requests, 10 take longer than 1.3 ms
+/// on 8 cores.
 #[test]
-fn recorded_spans_are_what_no_core_helps_with() {
+fn recorded_work_and_spans_are_what_no_core_helps_with() {
     let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/recorded-graphs.toml");
     let workload = File::read(example).expect("the example").workload.expect("a workload");
     let host = Host { threads: 1, stop: &AtomicBool::new(false), progress: &|_| {} };
@@ -587,7 +623,7 @@ fn recorded_spans_are_what_no_core_helps_with() {
         ("p90 < 1353us", "p90"),
         ("report p99 < 1500us", "report p99"),
         ("mean < 910us", "mean"),
-        ("miss 1300us < 5%", "20 % of the requests take longer than 1.3ms even alone"),
+        ("miss 1300us < 5%", "33 % of the requests take longer than 1.3ms even alone on 8 cores"),
     ] {
         let asked = question("exp-1us", target, &["steal-first"]);
         let error =

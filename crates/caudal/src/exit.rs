@@ -3,7 +3,7 @@
 //! | code | meaning |
 //! | --- | --- |
 //! | 0 | done |
-//! | 1 | it ran, and the answer is no: no system meets the target, a statement does not hold under `--strict` |
+//! | 1 | the answer is no: no system meets the target, or can, a statement does not hold under `--strict` |
 //! | 2 | bad input: arguments, a file, a workload; nothing was simulated |
 //! | 3 | something went wrong that is no fault of the input: a full disk, a closed pipe |
 //! | 130 | interrupted; what was done is printed, and kept in the results directory if there is one: the same command goes on from there |
@@ -12,6 +12,7 @@ use std::fmt;
 use std::process::ExitCode;
 
 use caudal_config::{ConfigError, Problem};
+use caudal_tune::TuneError;
 use miette::{Diagnostic, LabeledSpan, Report, Severity, SourceCode};
 
 /// The answer is no.
@@ -27,7 +28,7 @@ pub(crate) const INTERRUPTED: u8 = 130;
 pub(crate) const HELP: &str = "\
 Exit codes:
   0    done
-  1    it ran, and the answer is no (no system meets the target, ...)
+  1    the answer is no (no system meets the target, ...)
   2    bad input: nothing was simulated
   3    something else went wrong (a full disk, ...)
   130  interrupted: what was done is printed; with a results directory, the same command goes on";
@@ -68,6 +69,24 @@ impl Diagnostic for Drawn {
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
         self.0.labels()
     }
+}
+
+/// Prints the answer where arithmetic alone says no; it is data, not an error.
+///
+/// # Errors
+/// What is something else.
+pub(crate) fn no(error: TuneError, json: bool) -> Result<ExitCode, TuneError> {
+    if !error.is_no() {
+        return Err(error);
+    }
+    let text = error.to_string();
+    if json {
+        let why = text.strip_prefix("unreachable: ").unwrap_or(&text);
+        outln!("{}", serde_json::json!({ "unreachable": why }));
+    } else {
+        outln!("{text}");
+    }
+    Ok(ExitCode::from(NO))
 }
 
 /// Prints an error and says which code it means.

@@ -12,8 +12,9 @@ use self::nobody::nobody;
 use self::winner::tuning;
 use self::words::{cores, place};
 use crate::Goal;
+use crate::aims::Aim;
 use crate::evidence::Evidence;
-use crate::judge::{Aim, Bench};
+use crate::judge::Bench;
 use crate::plan::SystemResult;
 use crate::search::Search;
 

@@ -3,8 +3,9 @@
 use caudal_stats::Estimate;
 
 use super::words::{called, cores, names, parts, place};
+use crate::aims::Aim;
 use crate::evidence::{Evidence, Rival};
-use crate::judge::{Aim, Probe, Verdict};
+use crate::judge::{Probe, Verdict};
 use crate::search::Search;
 use crate::show::{digits, estimate, percent, statistic, time, value};
 use crate::{Goal, Machine};

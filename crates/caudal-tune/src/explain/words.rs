@@ -3,8 +3,9 @@
 use crate::lane_tuning::layout_of;
 use caudal_sim::row::Row;
 
+use crate::aims::Aim;
 use crate::candidate::Candidate;
-use crate::judge::{Aim, Probe};
+use crate::judge::Probe;
 use crate::search::Search;
 use crate::show::{digits, estimate, percent, statistic, within};
 use crate::{Goal, Machine, Question};

@@ -10,7 +10,7 @@ use caudal_workload::Service;
 
 use super::layout::{Family, LANES_MAX, Layout};
 use super::objective::Objective;
-use crate::judge::{aim, class_of};
+use crate::aims::{aim, class_of};
 use crate::{Budget, TuneError};
 
 /// A question to [`super::find`].
@@ -140,7 +140,7 @@ impl LanesQuestion {
             Statistic::Mean | Statistic::Miss(_) => None,
             Statistic::Percentile(percentile) => Some(*percentile),
         };
-        let limit = |target| aim(service, target).map(|aim| (aim.quantity, aim.limit));
+        let limit = |target| aim(service, target, self.cores).map(|aim| (aim.quantity, aim.limit));
         Ok(Objective {
             target: Quantity { class, slowdown: *slowdown, percentile, ..Quantity::default() },
             limits: self.also.iter().map(limit).collect::<Result<_, _>>()?,

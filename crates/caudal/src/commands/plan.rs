@@ -76,7 +76,9 @@ pub(crate) fn run(args: &PlanArgs, global: &Global) -> miette::Result<ExitCode> 
         errln!("note: {finding}");
     }
     let question = args.question(workload, measure, global)?;
-    question.check().map_err(|error| miette!("{error}"))?;
+    if let Err(error) = question.check() {
+        return exit::no(error, global.json).map_err(|error| miette!("{error}"));
+    }
     args.policy.as_deref().map_or(Ok(()), writable)?;
     let (dir, kept) = args.open(&question)?;
     let plan = match searched(&question, &kept, global) {
@@ -139,12 +141,6 @@ impl PlanArgs {
     ) -> miette::Result<Question> {
         let natural = workload.arrivals.natural_rate().and_then(Rate::per_second);
         let goal = match (self.load, self.rate, natural) {
-            (Some(load), ..) if !(load > 0.0 && load < 1.0) => {
-                return Err(miette!(
-                    help = "write a part of the machine, such as 0.5",
-                    "a load of {load} can not be carried"
-                ));
-            }
             (Some(load), ..) => Goal::FewestCores(Offered::Load(load)),
             (_, Some(rate), _) => Goal::FewestCores(Offered::Rate(rate)),
             (_, _, Some(rate)) => Goal::FewestCores(Offered::AsRecorded(rate)),

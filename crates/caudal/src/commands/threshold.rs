@@ -118,11 +118,8 @@ pub(crate) fn run(args: &ThresholdArgs, global: &Global) -> miette::Result<ExitC
     }
     let question = args.question(&workload)?;
     let found = match thresholds(&question) {
-        Err(unreachable @ TuneError::Unreachable(_)) => {
-            outln!("{unreachable}");
-            return Ok(ExitCode::from(exit::NO));
-        }
-        found => found.map_err(|error| miette!("{error}"))?,
+        Ok(found) => found,
+        Err(error) => return exit::no(error, global.json).map_err(|error| miette!("{error}")),
     };
     let mut answer = Answered { found: &found, refined: None };
     if args.refine {
