@@ -101,24 +101,101 @@ const BREAKING: &[(&str, &str, &str)] = &[
     ("thresholds", "cores = 4\npools = 1\nparallelism = \"tail-control\"", "4:15"),
     (
         "thresholds",
-        "cores = 4\npools = 1\nparallelism = { policy = \"tail-control\", target = \"5ms\", \
-         classes = { get = { thresholds = [[1, \"2ms\"]] } } }",
+        "cores = 4\npools = 1\nparallelism = { policy = \"tail-control\", target = \"5ms\", thresholds = [[1, \"2ms\"]] }",
+        "4:51",
+    ),
+    (
+        "thresholds-of-classes",
+        "cores = 4\npools = 1\nparallelism = { policy = \"tail-control\", target = \"5ms\", classes = { get = { thresholds = [[1, \"2ms\"]] } } }",
         "4:68",
     ),
     (
-        "retuning",
-        "cores = 4\npools = 1\nparallelism = { policy = \"tail-control\", target = \"5ms\", \
-         retune = { every = \"3s\", window = \"10s\" } }",
-        "4:67",
+        "thresholds-of-classes",
+        "cores = 4\npools = 1\nparallelism = { policy = \"tail-control\", thresholds = [[1, \"2ms\"]], classes = { get = {} } }",
+        "4:79",
+    ),
+    (
+        "thresholds-rise",
+        "cores = 4\npools = 1\nparallelism = { policy = \"tail-control\", thresholds = [[2, \"2ms\"], [2, \"1ms\"]] }",
+        "4:55",
+    ),
+    (
+        "thresholds-rise",
+        "cores = 4\npools = 1\nparallelism = { policy = \"tail-control\", thresholds = [[0, \"2ms\"]] }",
+        "4:55",
+    ),
+    (
+        "thresholds-rise",
+        "cores = 4\npools = 1\nparallelism = { policy = \"tail-control\", thresholds = [[1, \"2ms\"]], classes = { get = { thresholds = [[3, \"2ms\"], [1, \"1ms\"]] } } }",
+        "4:79",
+    ),
+    (
+        "target-range",
+        "cores = 4\npools = 1\nparallelism = { policy = \"tail-control\", target = \"3601s\" }",
+        "4:51",
+    ),
+    (
+        "target-range",
+        "cores = 4\npools = 1\nparallelism = { policy = \"tail-control\", target = \"5ms\", classes = { get = { target = \"3601s\" } } }",
+        "4:68",
+    ),
+    (
+        "threshold-scale",
+        "cores = 4\npools = 1\nparallelism = { policy = \"tail-control\", target = \"5ms\", scale = 0.0 }",
+        "4:66",
+    ),
+    (
+        "threshold-age",
+        "cores = 4\npools = 1\nparallelism = { policy = \"tail-control\", target = \"5ms\", age = \"3601s\" }",
+        "4:64",
+    ),
+    (
+        "retune-target",
+        "cores = 4\npools = 1\nparallelism = { policy = \"tail-control\", thresholds = [[1, \"2ms\"]], retune = {} }",
+        "4:78",
+    ),
+    (
+        "retune-every",
+        "cores = 4\npools = 1\nparallelism = { policy = \"tail-control\", target = \"5ms\", retune = { every = \"100us\", window = \"10ms\" } }",
+        "4:77",
+    ),
+    (
+        "retune-window",
+        "cores = 4\npools = 1\nparallelism = { policy = \"tail-control\", target = \"5ms\", retune = { every = \"3s\", window = \"10s\" } }",
+        "4:77",
+    ),
+    (
+        "retune-window",
+        "cores = 4\npools = 1\nparallelism = { policy = \"tail-control\", target = \"5ms\", retune = { window = \"1001s\" } }",
+        "4:78",
     ),
     (
         "small-lane",
-        "cores = 4\npools = 1\nparallelism = { policy = \"tail-control\", target = \"5ms\", \
-         lane = { workers = 4, cutoff = \"1ms\" } }",
-        "4:65",
+        "cores = 4\npools = 1\nparallelism = { policy = \"tail-control\", target = \"5ms\", lane = { workers = 4, cutoff = \"1ms\" } }",
+        "4:77",
     ),
     (
-        "clairvoyant-thresholds",
+        "small-lane-cutoff",
+        "cores = 4\npools = 1\nparallelism = { policy = \"tail-control\", target = \"5ms\", lane = { workers = 2, cutoff = \"0\" } }",
+        "4:89",
+    ),
+    (
+        "clairvoyant-age",
+        "cores = 4\npools = 1\nparallelism = { policy = \"clairvoyant\", target = \"5ms\", age = \"1us\" }",
+        "4:63",
+    ),
+    (
+        "clairvoyant-retune",
+        "cores = 4\npools = 1\nparallelism = { policy = \"clairvoyant\", target = \"5ms\", retune = {} }",
+        "4:66",
+    ),
+    (
+        "clairvoyant-lane",
+        "cores = 4\npools = 1\nparallelism = { policy = \"clairvoyant\", target = \"5ms\", lane = { workers = 2, cutoff = \"1ms\" } }",
+        "4:64",
+    ),
+    (
+        "clairvoyant-span",
         "cores = 4\npools = 1\nparallelism = { policy = \"clairvoyant\", target = \"5ms\", span = true }",
         "4:64",
     ),

@@ -4,7 +4,9 @@ use caudal_policy::Picos;
 use caudal_policy::allocation::{AllocationConfig, Grow, Shrink};
 use caudal_policy::discipline::{DisciplineConfig, SitaConfig};
 use caudal_policy::dispatch::DispatchConfig;
-use caudal_policy::parallelism::{ParallelismConfig, RetuneConfig, TailControlConfig};
+use caudal_policy::parallelism::{
+    ClassConfig, LaneConfig, ParallelismConfig, RetuneConfig, TailControlConfig,
+};
 use caudal_policy::rebalance::RebalanceConfig;
 
 use super::{COST_MAX, TIME_MAX};
@@ -13,7 +15,7 @@ use crate::{Costs, Pools, System, Variant};
 /// Most active requests that a table names.
 const ACTIVE_MAX: u32 = 100_000;
 /// The shortest time after which thresholds are worked out anew: it takes a millisecond itself.
-const EPOCH_MIN: Picos = Picos::from_micros(1_000);
+pub(super) const EPOCH_MIN: Picos = Picos::from_micros(1_000);
 /// Most epochs that are remembered.
 const EPOCHS_MAX: u64 = 1_000;
 
@@ -106,48 +108,64 @@ pub(super) fn forks_not_alone(system: &System, costs: &Costs) -> bool {
     system.parallelism.forks() && !alone
 }
 
-/// A table and a target, neither, or thresholds that are none.
-pub(super) fn thresholds_wrong(system: &System) -> bool {
-    let Some(config) = tail_control(system) else { return false };
-    let own = config.classes.values().map(|class| (class.target, &class.thresholds));
-    let mut all = std::iter::once((config.target, &config.thresholds)).chain(own);
-    let times = config.target <= TIME_MAX && config.age <= TIME_MAX;
+/// Has tail-control either a target or a table?
+pub(super) fn is_one_of_both(config: &TailControlConfig) -> bool {
+    (config.target > Picos::ZERO) == config.thresholds.is_empty()
+}
+
+/// Has a class not what all others have: either all have targets, or all have thresholds.
+pub(super) fn classes_differ(config: &TailControlConfig) -> bool {
     let by_target = config.target > Picos::ZERO;
-    // Either all classes have targets, or all have thresholds.
-    let sound = |(target, thresholds): (Picos, &Vec<(u32, Picos)>)| {
-        let one = (target > Picos::ZERO) == thresholds.is_empty() && (target > Picos::ZERO) == by_target;
+    let alike = |own: &ClassConfig| {
+        let has_target = own.target > Picos::ZERO;
+        has_target == own.thresholds.is_empty() && has_target == by_target
+    };
+    // Else it is open what the others have.
+    is_one_of_both(config) && !config.classes.values().all(alike)
+}
+
+/// Are there thresholds whose numbers of active requests do not rise, or are none?
+pub(super) fn numbers_wrong(config: &TailControlConfig) -> bool {
+    let of_classes = config.classes.values().map(|own| &own.thresholds);
+    let sound = |thresholds: &Vec<(u32, Picos)>| {
         let rising = thresholds.windows(2).all(|pair| pair[0].0 < pair[1].0);
-        let numbers = thresholds.iter().all(|pair| (1..=ACTIVE_MAX).contains(&pair.0));
-        one && rising && numbers && target <= TIME_MAX
+        rising && thresholds.iter().all(|pair| (1..=ACTIVE_MAX).contains(&pair.0))
     };
-    !(all.all(sound) && times && config.scale > 0.0 && config.scale.is_finite())
+    !std::iter::once(&config.thresholds).chain(of_classes).all(sound)
 }
 
-/// Thresholds that are worked out anew never, of nothing, or for no target.
-pub(super) fn retuning_wrong(system: &System) -> bool {
-    let Some((config, retune)) = tail_control(system).and_then(|config| Some((config, config.retune?)))
-    else {
-        return false;
-    };
-    let RetuneConfig { every, window, .. } = retune;
+pub(super) fn targets_too_long(config: &TailControlConfig) -> bool {
+    config.target > TIME_MAX || config.classes.values().any(|own| own.target > TIME_MAX)
+}
+
+/// When thresholds are worked out anew, and the target that they are for.
+pub(super) fn retune(system: &System) -> Option<(Picos, RetuneConfig)> {
+    let config = tail_control(system)?;
+    Some((config.target, config.retune?))
+}
+
+/// Is the window no whole number of epochs?
+pub(super) fn window_wrong(RetuneConfig { every, window, .. }: RetuneConfig) -> bool {
+    let epochs = window.0.checked_div(every.0);
     let whole =
-        every > Picos::ZERO && window.0 % every.0 == 0 && (1..=EPOCHS_MAX).contains(&(window.0 / every.0));
-    !whole || every < EPOCH_MIN || window > TIME_MAX || config.target == Picos::ZERO
+        epochs.is_none_or(|epochs| (1..=EPOCHS_MAX).contains(&epochs) && window.0.is_multiple_of(every.0));
+    !whole || window > TIME_MAX
 }
 
-/// A lane for small requests without a worker, with all of them, or without a cutoff.
-pub(super) fn small_lane_wrong(system: &System) -> bool {
-    let lane = tail_control(system).and_then(|config| config.lane);
-    lane.is_some_and(|lane| !(1..system.cores).contains(&lane.workers) || !is_time(lane.cutoff))
+/// Workers that are kept for small requests.
+pub(super) fn lane(system: &System) -> Option<LaneConfig> {
+    tail_control(system)?.lane
 }
 
-/// What only tail-control does that finds out what is large.
-pub(super) fn clairvoyant_thresholds_wrong(system: &System) -> bool {
-    let ParallelismConfig::Clairvoyant(config) = &system.parallelism else { return false };
-    config.age > Picos::ZERO || config.retune.is_some() || config.lane.is_some() || config.span
+/// Tail-control that knows what is large when it admits a request.
+pub(super) fn clairvoyant_thresholds(system: &System) -> Option<&TailControlConfig> {
+    match &system.parallelism {
+        ParallelismConfig::Clairvoyant(config) => Some(config),
+        _ => None,
+    }
 }
 
-fn tail_control(system: &System) -> Option<&TailControlConfig> {
+pub(super) fn tail_control(system: &System) -> Option<&TailControlConfig> {
     match &system.parallelism {
         ParallelismConfig::TailControl(config) | ParallelismConfig::Clairvoyant(config) => Some(config),
         _ => None,
