@@ -3,7 +3,7 @@
 //! | code | meaning |
 //! | --- | --- |
 //! | 0 | done |
-//! | 1 | the answer is no: no system meets the target, or can, a statement does not hold under `--strict` |
+//! | 1 | the answer is no: no system meets the target, or could, or a statement does not hold under `--strict` |
 //! | 2 | bad input: arguments, a file, a workload; nothing was simulated |
 //! | 3 | something went wrong that is no fault of the input: a full disk, a closed pipe |
 //! | 130 | interrupted; what was done is printed, and kept in the results directory if there is one: the same command goes on from there |
