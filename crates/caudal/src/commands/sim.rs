@@ -183,9 +183,7 @@ fn at_gap(rows: &[Value]) -> Option<String> {
 
 /// The rows as a table.
 pub(crate) fn table(points: &[Point], rows: &[Value]) -> Table {
-    let varied: Vec<&str> = points.first().map_or(Vec::new(), |point| {
-        point.varied.iter().map(|(key, _)| key.as_str()).filter(|key| *key != "load").collect()
-    });
+    let varied = varied(points);
     let percentiles = points.first().map(|point| point.measure.percentiles.clone()).unwrap_or_default();
     let labels: Vec<String> = percentiles.iter().map(|&p| caudal_stats::percentile_label(p)).collect();
     let mut head = vec!["system"];
@@ -201,7 +199,10 @@ pub(crate) fn table(points: &[Point], rows: &[Value]) -> Table {
     let mut table = Table::new(&head);
     for row in rows {
         let mut cells = vec![row["system"].as_str().unwrap_or("?").to_owned()];
-        cells.extend(varied.iter().map(|key| plain(&row["varied"][*key])));
+        cells.extend(varied.iter().map(|key| match &row["varied"][*key] {
+            Value::Null => "–".to_owned(),
+            value => plain(value),
+        }));
         cells.push(row["load"].as_f64().map_or("?".into(), |value| load(value, decimals)));
         let latency = &row["latency_ns"];
         if row["overloaded"] == true {
@@ -221,6 +222,17 @@ pub(crate) fn table(points: &[Point], rows: &[Value]) -> Table {
         table.row(cells);
     }
     table
+}
+
+/// The keys that vary from point to point, but for the load: a file may have several systems, each with its own.
+fn varied(points: &[Point]) -> Vec<&str> {
+    let mut keys: Vec<&str> = Vec::new();
+    for (key, _) in points.iter().flat_map(|point| &point.varied) {
+        if key != "load" && !keys.contains(&key.as_str()) {
+            keys.push(key);
+        }
+    }
+    keys
 }
 
 /// Digits behind the point that tell these loads apart; at least two.
