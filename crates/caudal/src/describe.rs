@@ -1,5 +1,7 @@
 //! A system in words, and how many there are of something.
 
+mod parallelism;
+
 use caudal_config::{ContextsConfig, Pools, System};
 use caudal_policy::Picos;
 use caudal_policy::discipline::{DisciplineConfig, SitaConfig};
@@ -21,7 +23,7 @@ pub(crate) fn service(spec: &ServiceSpec) -> String {
     }
 }
 
-/// Pools, dispatch, discipline, rebalance and allocation in a line.
+/// Pools, dispatch, discipline, rebalance, allocation and parallelism in a line.
 pub(crate) fn system(system: &System) -> String {
     let mut parts: Vec<String> = system.contexts.iter().map(contexts).collect();
     parts.push(pools(system));
@@ -42,6 +44,7 @@ pub(crate) fn system(system: &System) -> String {
         None => {}
         Some(triggers) => parts.push(format!("cores come and go (grow {:?})", triggers.grow)),
     }
+    parts.extend(parallelism::words(&system.parallelism));
     parts.join(", ")
 }
 
