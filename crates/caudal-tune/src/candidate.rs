@@ -147,12 +147,16 @@ impl Candidate {
         matches!(system.rebalance, RebalanceConfig::WorkStealing(_)) && self.mechanisms() == 1
     }
 
+    /// The system on so many workers. Requests that fork have all cores of their machine, so that is a smaller one.
+    pub(crate) fn holding(&self, workers: u32) -> System {
+        let system = self.plan.system.clone();
+        let cores = if self.forks() { workers } else { system.cores };
+        System { cores, cores_allocated: workers, ..system }
+    }
+
     /// The simulation of this system under `spot`.
     pub(crate) fn point(&self, question: &Question, measure: &Arc<Measure>, spot: Spot) -> Point {
-        let mut system = self.plan.system.clone();
-        if let Some(workers) = spot.workers {
-            system.cores_allocated = workers;
-        }
+        let system = self.holding(spot.workers.unwrap_or(self.plan.system.cores_allocated));
         let load = spot.load * f64::from(self.capacity_cores) / f64::from(system.cores);
         let mut varied = self.tuned.clone();
         let mut key = system.name.clone();

@@ -562,6 +562,25 @@ fn a_miss_ratio_is_a_target() {
     assert!(policy.contains("target = \"25ms\""), "{policy}");
 }
 
+#[test]
+fn the_fewest_cores_of_requests_that_fork_are_a_machine_of_their_own() {
+    let question = Question {
+        goal: Goal::FewestCores(Offered::Load(0.4)),
+        systems: vec!["admit-first".to_owned(), "tail-control".to_owned()],
+        ..question_of_forks("miss 60ms < 5%")
+    };
+    let plan = planned(&question, 2);
+    let winner = plan.winner.as_ref().expect("a winner");
+    let line = plan.systems.iter().find(|line| line.system == winner.system).expect("its line");
+    let cores = line.reach.pass.expect("it passes");
+    // 3.2 cores of work, and what is held beside them is not.
+    assert!((4.0..8.0).contains(&cores), "{cores}");
+    let efficiency = line.efficiency.expect("it is known").estimate;
+    assert!((efficiency * cores / 3.2 - 1.0).abs() < 0.1, "{efficiency} of {cores}");
+    let file = File::parse(&winner.policy_toml, "policy.toml").unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(f64::from(file.systems[0].system.cores), cores);
+}
+
 fn question_of_forks(target: &str) -> Question {
     Question {
         workload: forking("log-normal-10ms"),

@@ -30,8 +30,8 @@ impl Run<'_> {
         }
         let winner = evidence.map(|evidence| {
             let candidate = &evidence.winner.candidate;
-            let mut system = candidate.plan.system.clone();
-            system.cores_allocated = evidence.probe.row.cores_allocated;
+            let row = &evidence.probe.row;
+            let system = candidate.holding(row.cores_allocated);
             let header = explain::header(&bench, &headline);
             let policy_toml = write_policy(&system, &candidate.plan.costs, &header);
             Winner { system: candidate.name().to_owned(), policy_toml, confirmed }
