@@ -560,6 +560,11 @@ fn a_miss_ratio_is_a_target() {
     );
     let policy = tail_control.winner.expect("a winner").policy_toml;
     assert!(policy.contains("target = \"25ms\""), "{policy}");
+    let command = "# caudal threshold --work-distribution 'exp-1us' --target 25ms --rate ";
+    assert!(
+        policy.contains(command) && policy.contains("/s --cores 8 --most-active 400 --table "),
+        "{policy}"
+    );
 }
 
 #[test]

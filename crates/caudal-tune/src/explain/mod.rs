@@ -6,6 +6,7 @@ mod rivals;
 mod winner;
 mod words;
 
+use caudal_config::System;
 use caudal_sim::row::{Row, Waits};
 
 use self::nobody::nobody;
@@ -42,17 +43,19 @@ pub(crate) fn explain(
     (evidence.headline(), reasons.into_iter().flatten().collect())
 }
 
-/// The comment at the top of a policy file.
-pub(crate) fn header(bench: &Bench<'_>, headline: &str) -> String {
+/// The comment at the top of the policy file of `system`, which was simulated at so many requests a second.
+pub(crate) fn header(bench: &Bench<'_>, headline: &str, (system, rate_per_s): (&System, f64)) -> String {
     let question = bench.question;
     let targets: Vec<String> = question.targets.iter().map(ToString::to_string).collect();
-    format!(
+    let made = format!(
         "Made by `caudal plan` {} for {} within {}, seed {}.\n{headline}",
         env!("CARGO_PKG_VERSION"),
         question.workload_name,
         targets.join(" and "),
         question.measure.seed,
-    )
+    );
+    parallel::table_command(question, system, rate_per_s)
+        .map_or(made.clone(), |table| format!("{made}\n{table}"))
 }
 
 impl Evidence<'_> {

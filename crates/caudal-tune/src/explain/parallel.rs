@@ -1,12 +1,39 @@
 //! What is said of requests that fork: whom a worker helps, and who is given up.
 
+use caudal_config::System;
 use caudal_policy::parallelism::ParallelismConfig;
+use caudal_sim::thresholds::ROWS;
+use caudal_workload::ServiceSpec;
 
+use crate::Question;
 use crate::evidence::{Evidence, Rival};
 use crate::judge::Probe;
 use crate::show::{percent, time, within};
 
 use super::words::results;
+
+/// Thresholds of a target are worked out where the system runs: how to have them as a table, which a runtime follows.
+pub(super) fn table_command(question: &Question, system: &System, rate_per_s: f64) -> Option<String> {
+    let ParallelismConfig::TailControl(config) = &system.parallelism else { return None };
+    let name = &question.workload_name;
+    let shares = match &question.workload.service_spec {
+        // Those of a file of settings are in it.
+        ServiceSpec::File(file) if !name.ends_with(".toml") => file.weights.as_ref(),
+        _ => None,
+    };
+    let shares = shares.map_or(String::new(), |shares| {
+        let each: Vec<String> = shares.iter().map(|(class, share)| format!("{class}={share}")).collect();
+        format!(" --weights '{}'", each.join(","))
+    });
+    let own: String =
+        config.classes.iter().map(|(class, own)| format!(" --target '{class} {}'", own.target)).collect();
+    Some(format!(
+        "Its thresholds are worked out for the work and the rate that it meets. As a table:\n\
+         caudal threshold --work-distribution '{name}'{shares} --target {}{own} --rate {rate_per_s}/s --cores {} \
+         --most-active {ROWS} --table thresholds.csv",
+        config.target, system.cores,
+    ))
+}
 
 impl Evidence<'_> {
     /// Steal first, admit first, give large requests up, or fork none: what each comes to at the winner's place.

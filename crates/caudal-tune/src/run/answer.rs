@@ -32,7 +32,7 @@ impl Run<'_> {
             let candidate = &evidence.winner.candidate;
             let row = &evidence.probe.row;
             let system = candidate.holding(row.cores_allocated);
-            let header = explain::header(&bench, &headline);
+            let header = explain::header(&bench, &headline, (&system, row.rate_per_s));
             let policy_toml = write_policy(&system, &candidate.plan.costs, &header);
             Winner { system: candidate.name().to_owned(), policy_toml, confirmed }
         });
