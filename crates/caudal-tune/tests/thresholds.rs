@@ -222,6 +222,7 @@ fn classes_have_targets_of_their_own() {
     // The same target for both is a table that is no worse than the one for all.
     let same = ThresholdQuestion {
         class_targets: vec![("scan".to_owned(), Picos::from_micros(10_000))],
+        binning: Binning::Log(300),
         ..plain.clone()
     };
     for (row, all) in
@@ -241,6 +242,21 @@ fn classes_that_are_none_and_targets_twice_are_refused() {
     let scan = ("scan".to_owned(), Picos::from_micros(1));
     assert!(refused(vec![("put".to_owned(), Picos::from_micros(1))]).contains("it has get, scan"));
     assert!(refused(vec![scan.clone(), scan]).contains("two targets"));
+}
+
+#[test]
+fn classes_have_the_bins_that_are_asked_for() {
+    let service = two_classes();
+    let asked = |bins| ThresholdQuestion {
+        class_targets: vec![("scan".to_owned(), Picos::from_micros(400_000))],
+        binning: Binning::Log(bins),
+        most_active: 20,
+        ..asked(&service, 10_000, 1_200.0)
+    };
+    let bins = |count| table(&asked(count)).bins;
+    assert!(bins(800) > 600 && bins(100) <= 200, "{} {}", bins(800), bins(100));
+    let refused = thresholds(&asked(5_001)).expect_err("refused").to_string();
+    assert!(refused.contains("5001 bins are not made where classes have targets"), "{refused}");
 }
 
 #[test]

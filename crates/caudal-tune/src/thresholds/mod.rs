@@ -16,8 +16,8 @@ use caudal_policy::Picos;
 use caudal_policy::parallelism::thresholds::classes::{Class, ClassPileup};
 use caudal_policy::parallelism::thresholds::{Bin, Demand, DemandFault, Knowledge, Pileup};
 use caudal_policy::parallelism::{ClassConfig, ParallelismConfig, TailControlConfig};
-pub use caudal_sim::thresholds::Binning;
-use caudal_sim::thresholds::{CLASS_BINS, bins, class_bins};
+pub use caudal_sim::thresholds::{Binning, CLASS_BINS};
+use caudal_sim::thresholds::{bins, class_bins};
 use caudal_workload::Service;
 use caudal_workload::dag::Recorded;
 use serde::Serialize;
@@ -30,6 +30,8 @@ use crate::show::{digits, percent, time};
 const MEAN_OFF: f64 = 0.01;
 /// Most bins, and most active requests.
 pub const BINS_MAX: u32 = 100_000;
+/// Most bins where classes have targets of their own: their thresholds are looked for again and again.
+pub const CLASS_BINS_MAX: u32 = 5_000;
 /// See [`BINS_MAX`].
 pub const ACTIVE_MAX: u32 = 100_000;
 
@@ -209,8 +211,12 @@ impl ThresholdQuestion<'_> {
         let bins = match self.binning {
             Binning::Log(bins) | Binning::Paper(bins) => bins,
         };
-        if !(1..=BINS_MAX).contains(&bins) {
-            return wrong(format!("{bins} bins are not made; write a number from 1 to {BINS_MAX}"));
+        let (most, of) = match self.class_targets.is_empty() {
+            true => (BINS_MAX, ""),
+            false => (CLASS_BINS_MAX, " where classes have targets of their own"),
+        };
+        if !(1..=most).contains(&bins) {
+            return wrong(format!("{bins} bins are not made{of}; write a number from 1 to {most}"));
         }
         if !(1..=ACTIVE_MAX).contains(&self.most_active) {
             let most = self.most_active;
@@ -274,8 +280,7 @@ impl ThresholdQuestion<'_> {
 
     /// The tables of all classes, and all bins.
     fn class_rows(&self) -> Result<(Vec<ClassRows>, Vec<Bin>), TuneError> {
-        let Binning::Log(count) = self.binning else { return Err(self.refused(DemandFault::Bins)) };
-        let all = class_bins(self.service, Binning::Log(count.min(CLASS_BINS)), self.serial);
+        let all = class_bins(self.service, self.binning, self.serial);
         let names = self.service.classes();
         let targets: Vec<Picos> = names.iter().map(|class| self.target_of(class)).collect();
         let class = |(bins, target): (&Vec<Bin>, &Picos)| Class {

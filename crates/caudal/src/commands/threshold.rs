@@ -11,7 +11,7 @@ use caudal_config::{Measure, Rate, Workload};
 use caudal_policy::Picos;
 use caudal_policy::parallelism::thresholds::Knowledge;
 use caudal_tune::thresholds::{
-    Binning, RefineQuestion, Refined, ThresholdAnswer, ThresholdQuestion, refine, thresholds,
+    Binning, CLASS_BINS, RefineQuestion, Refined, ThresholdAnswer, ThresholdQuestion, refine, thresholds,
 };
 use caudal_tune::{Host, TuneError};
 use caudal_workload::DagSpec;
@@ -47,9 +47,9 @@ pub(crate) struct ThresholdArgs {
     /// Share of each request's work that only one core can do at a time [default: what the workload's `dag` says, or none]
     #[arg(long, value_name = "SHARE", value_parser = numbers::share, allow_hyphen_values = true)]
     serial: Option<f64>,
-    /// Bins of the work, equal on a logarithmic scale
-    #[arg(long, default_value_t = 1_000, value_name = "N", value_parser = numbers::count, allow_hyphen_values = true)]
-    bins: u32,
+    /// Bins of the work, equal on a logarithmic scale [default: 1000, or 300 where classes have targets of their own]
+    #[arg(long, value_name = "N", value_parser = numbers::count, allow_hyphen_values = true)]
+    bins: Option<u32>,
     /// Bins as the paper has them: equal ones, of which all requests count with the most work
     #[arg(long, value_name = "N", value_parser = numbers::count, allow_hyphen_values = true, conflicts_with = "bins")]
     paper_bins: Option<u32>,
@@ -172,7 +172,7 @@ impl ThresholdArgs {
             class_targets: self.target.iter().filter_map(of_class).collect(),
             rate_per_s: self.rate.per_s(),
             cores: self.cores,
-            binning: self.paper_bins.map_or(Binning::Log(self.bins), Binning::Paper),
+            binning: self.paper_bins.map_or_else(|| self.log_bins(), Binning::Paper),
             most_active: self.most_active,
             serial: self.serial.unwrap_or_else(|| match workload.dag_spec {
                 Some(_) => workload.service.dag().span(),
@@ -180,6 +180,16 @@ impl ThresholdArgs {
             }),
             knowledge: if self.clairvoyant { Knowledge::Clairvoyant } else { Knowledge::Processed },
         })
+    }
+
+    /// As many as a simulation takes that works out the table itself, if nothing else is asked for.
+    fn log_bins(&self) -> Binning {
+        let by_class = self.target.iter().any(|own| own.class.is_some());
+        match self.bins {
+            Some(bins) => Binning::Log(bins),
+            None if by_class => Binning::Log(CLASS_BINS),
+            None => Binning::default(),
+        }
     }
 
     /// `25ms, scan 100ms`.
