@@ -2,6 +2,7 @@
 
 mod report;
 mod show;
+mod words;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -4,7 +4,7 @@ use caudal_report::chart::{Axis, Chart, Level, Plot, Point as Dot, Series, Sprea
 use caudal_report::{Answer, Report};
 use caudal_tune::thresholds::{Refined, Row, changes};
 
-use super::show::{refined_sentence, sentences};
+use super::words::{refined_sentence, sentences};
 use super::{Answered, ThresholdArgs};
 use crate::table::digits;
 

@@ -1,0 +1,150 @@
+//! What a table says, and what simulation says of it, in sentences.
+
+use caudal_tune::thresholds::{Judged, Refined, Row, ThresholdAnswer, changes};
+
+use super::ThresholdArgs;
+use crate::table::{digits, estimate, time};
+
+/// What the table says; who is given up when is the second sentence.
+pub(super) fn sentences(args: &ThresholdArgs, found: &ThresholdAnswer) -> Vec<String> {
+    let mut said = vec![format!(
+        "{} requests/s of {} on average keep {} of {} cores busy.",
+        digits(args.rate.per_s()),
+        time(found.mean_ns.1),
+        digits(found.busy),
+        args.cores
+    )];
+    let tables = found.tables();
+    let each: Vec<String> = tables.iter().map(|(class, rows)| given_up(*class, rows)).collect();
+    said.push(format!("{}.", each.join(". ")));
+    if found.hopeless > 0.0 {
+        let missed = match args.target.len() {
+            1 => args.targets(),
+            _ => format!("their targets ({})", args.targets()),
+        };
+        let share = match 100.0 * found.hopeless {
+            percent if percent < 0.0005 => "Less than 0.001 %".to_owned(),
+            percent => format!("{percent:.3} %"),
+        };
+        said.push(format!("{share} of the requests miss {missed} even alone on all cores."));
+    }
+    said.extend(tables.iter().filter_map(|(class, rows)| rises(*class, rows)));
+    said
+}
+
+/// `A request is given up after 367 ms of work when it is alone, after 31.9 ms when 110 are active or more`.
+fn given_up(class: Option<&str>, rows: &[Row]) -> String {
+    let request = class.map_or("request".to_owned(), |class| format!("`{class}` request"));
+    if rows.iter().all(|row| row.large == 0.0) {
+        return format!("No {request} is given up, however many are active");
+    }
+    let changes: Vec<&Row> = changes(rows).collect();
+    match changes[..] {
+        [] => format!("Nothing is known of when a {request} is given up"),
+        [only] => format!(
+            "A {request} is given up after {} of work, however many are active",
+            time(only.threshold_ns)
+        ),
+        [first, .., last] => format!(
+            "A {request} is given up after {} of work when it is alone, after {} when {} are active or more",
+            time(first.threshold_ns),
+            time(last.threshold_ns),
+            last.active
+        ),
+    }
+}
+
+/// Where a threshold is higher with one more active request, if it is anywhere.
+fn rises(class: Option<&str>, rows: &[Row]) -> Option<String> {
+    let rising: Vec<&[Row]> =
+        rows.windows(2).filter(|pair| pair[1].threshold_ns > pair[0].threshold_ns).collect();
+    let [before, there] = rising.first()? else { return None };
+    let of = class.map_or(String::new(), |class| format!(" of `{class}`"));
+    let misses = match there.misses {
+        Some(misses) => format!("{} are expected to miss until the pile-up is over", digits(misses)),
+        None => "the pile-up has no end".to_owned(),
+    };
+    let times = match rising.len() {
+        1 => "once,".to_owned(),
+        several => format!("{several} times, first"),
+    };
+    Some(format!(
+        "The threshold{of} does not fall throughout: it rises {times} from {} to {} at {} active requests, where {misses}.",
+        time(before.threshold_ns),
+        time(there.threshold_ns),
+        there.active,
+    ))
+}
+
+/// What simulation says of the table, in words.
+pub(super) fn refined_sentence(refined: &Refined) -> String {
+    let simulated = format!("{} M requests simulated", digits(refined.requests as f64 / 1e6));
+    let known = |judged: &Judged| judged.chosen_over.is_some_and(|over| !over.is_missing());
+    if !refined.judged.iter().any(known) {
+        return format!(
+            "Too few requests are late to tell anything apart: the table stays ({simulated}; --requests takes more)."
+        );
+    }
+    let table = match refined.scale {
+        1.0 => {
+            "No multiple of the table's thresholds is certainly better than the table: it stays".to_owned()
+        }
+        scale => format!(
+            "The table's thresholds times {scale} let certainly fewer requests be late than the table: they are written"
+        ),
+    };
+    let rivals: Vec<String> = refined.judged.iter().filter_map(against).collect();
+    format!("{table} ({simulated}).{}", rivals.concat())
+}
+
+/// What is said of a rival that is certainly better, or not certainly worse.
+fn against(rival: &Judged) -> Option<String> {
+    let over = rival.chosen_over.filter(|_| !rival.policy.starts_with("the table"))?;
+    let policy = &rival.policy;
+    match () {
+        () if over.is_missing() => None,
+        () if over.low > 1.0 => Some(format!(
+            " But {policy} lets fewer be late than any of them: theirs are {} times its.",
+            estimate(&over, digits).trim_end()
+        )),
+        () if over.high >= 1.0 => Some(format!(" They are not certainly better than {policy}.")),
+        () => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(thresholds_us: &[f64]) -> Vec<Row> {
+        let row = |(at, us): (usize, &f64)| Row {
+            active: at as u32 + 1,
+            threshold_ns: us * 1e3,
+            large: if *us < 900.0 { 0.1 } else { 0.0 },
+            misses: Some(at as f64 + 1.5),
+        };
+        thresholds_us.iter().enumerate().map(row).collect()
+    }
+
+    #[test]
+    fn what_is_said_of_thresholds_is_what_they_do() {
+        let said = |thresholds_us: &[f64]| given_up(None, &rows(thresholds_us));
+        assert_eq!(
+            said(&[9e2, 8e2, 7e2, 7e2]),
+            "A request is given up after 900 µs of work when it is alone, after 700 µs when 3 are active or more"
+        );
+        assert_eq!(said(&[5e2, 5e2]), "A request is given up after 500 µs of work, however many are active");
+        assert_eq!(
+            given_up(Some("get"), &rows(&[9e2, 9e2])),
+            "No `get` request is given up, however many are active"
+        );
+        assert_eq!(rises(None, &rows(&[9e2, 8e2, 8e2])), None);
+        assert_eq!(
+            rises(Some("get"), &rows(&[9e2, 1e2, 2e2, 2e2, 3e2])).as_deref(),
+            Some(
+                "The threshold of `get` does not fall throughout: it rises 2 times, first from 100 µs to 200 µs at 3 active \
+                 requests, where 3.50 are expected to miss until the pile-up is over."
+            )
+        );
+    }
+}
