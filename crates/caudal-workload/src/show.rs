@@ -20,8 +20,10 @@ const FINDINGS_SHOWN: usize = 12;
 pub struct Shown {
     /// Its name, or the file's path.
     pub title: String,
-    /// What it is and where its numbers come from; empty for a user's own file.
-    pub about: String,
+    /// What it is and where its numbers come from, a sentence a line; empty for a user's own file.
+    pub about: Vec<String>,
+    /// The description that a file could have in its place; empty for a user's own file.
+    pub definition: String,
     /// The workload.
     pub service: Service,
 }
@@ -35,7 +37,8 @@ impl Shown {
         match find_named(text) {
             Ok(named) => Ok(Shown {
                 title: named.name.to_owned(),
-                about: format!("{}\nSource: {}\nservice = {}", named.summary, named.source, named.definition),
+                about: vec![named.summary.to_owned(), format!("Source: {}", named.source)],
+                definition: format!("service = {}\n", named.definition),
                 service: named.compile()?,
             }),
             Err(unknown) => {
@@ -59,21 +62,20 @@ impl Shown {
                     scale: None,
                 };
                 let service = ServiceSpec::File(spec).compile(Path::new(""))?;
-                Ok(Shown { title: text.to_owned(), about: String::new(), service })
+                Ok(Shown { title: text.to_owned(), about: Vec::new(), definition: String::new(), service })
             }
         }
     }
 
-    /// Moments, percentiles, findings and a plot, in lines of at most `width` columns where possible (the
-    /// table of numbers does not shrink below 60).
+    /// Moments, percentiles, findings and a plot, in lines of at most `width` columns where possible (text and the
+    /// table of numbers do not shrink below 60; a description and findings are lines of their own).
     pub fn text(&self, width: usize) -> String {
         let mut out = format!("{}\n", self.title);
-        if !self.about.is_empty() {
-            let _ = writeln!(out, "{}", self.about);
-        }
+        self.about.iter().for_each(|line| wrap(&mut out, line, width));
+        out.push_str(&self.definition);
         out.push('\n');
         table(&mut out, &self.service);
-        graphs(&mut out, &self.service);
+        graphs(&mut out, &self.service, width);
         out.push('\n');
         out.push_str(&plot::histogram(&self.service, width));
         findings(&mut out, self.service.findings());
@@ -119,15 +121,32 @@ impl Recorded {
 }
 
 /// What of the requests can be done in parallel, if it was recorded.
-fn graphs(out: &mut String, service: &Service) {
+fn graphs(out: &mut String, service: &Service, width: usize) {
     let Some(Recorded { requests, tasks: (fewest, most), span }) = Recorded::of(service) else { return };
-    let _ = writeln!(
-        out,
-        "\nRecorded graphs of {requests} requests with {fewest} to {most} tasks: {} of the work has to be done one after the \
+    let text = format!(
+        "Recorded graphs of {requests} requests with {fewest} to {most} tasks: {} of the work has to be done one after the \
          other, so {} cores are kept busy on average, at most.",
         percent(span),
         significant(1.0 / span)
     );
+    out.push('\n');
+    wrap(out, &text, width);
+}
+
+/// A paragraph in lines of at most `width` columns, but at least 60.
+fn wrap(out: &mut String, text: &str, width: usize) {
+    let mut column = 0;
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        if column > 0 {
+            let fits = column + 1 + length <= width.max(60);
+            out.push(if fits { ' ' } else { '\n' });
+            column = if fits { column + 1 } else { 0 };
+        }
+        out.push_str(word);
+        column += length;
+    }
+    out.push('\n');
 }
 
 /// Numbers in columns: one for all requests, and one a class.

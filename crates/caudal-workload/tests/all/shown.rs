@@ -25,6 +25,13 @@ fn text_holds_moments_percentiles_findings_and_a_plot() {
 }
 
 #[test]
+fn text_is_as_wide_as_was_asked() {
+    let text = Shown::open("finance-like").unwrap().text(72);
+    let (prose, _) = text.split_once("service = ").expect("its description");
+    assert!(prose.lines().count() > 3 && prose.lines().all(|line| line.chars().count() <= 72), "{prose}");
+}
+
+#[test]
 fn json_has_the_same_numbers() {
     let json = Shown::open("rocksdb-0.5").unwrap().json();
     assert_eq!(json["workload"], "rocksdb-0.5");
