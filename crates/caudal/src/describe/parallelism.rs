@@ -4,6 +4,7 @@ use caudal_policy::Picos;
 use caudal_policy::parallelism::{DequeEnd, ParallelismConfig, TailControlConfig};
 
 use super::counted;
+use crate::table::time;
 
 /// `tail-control for a target of 25ms, worked out anew every 1s from the last 10s`; none where requests do not fork.
 pub(super) fn words(parallelism: &ParallelismConfig) -> Option<String> {
@@ -13,10 +14,10 @@ pub(super) fn words(parallelism: &ParallelismConfig) -> Option<String> {
         ParallelismConfig::AdmitFirst => "requests fork, admit-first".to_owned(),
         ParallelismConfig::DefaultTbb(config) => {
             let end = match config.end {
-                DequeEnd::Steal => "end where others steal",
-                DequeEnd::Own => "worker's own end",
+                DequeEnd::Steal => "where others steal",
+                DequeEnd::Own => "where their workers take",
             };
-            format!("requests fork, default-TBB (they go to the {end} of a random deque)")
+            format!("requests fork, default-TBB (to random deques, {end})")
         }
         ParallelismConfig::TailControl(config) => tail_control("tail-control", config),
         ParallelismConfig::Clairvoyant(config) => tail_control("clairvoyant tail-control", config),
@@ -55,16 +56,20 @@ fn tail_control(name: &str, config: &TailControlConfig) -> String {
     parts.join(", ")
 }
 
-/// `for a target of 25ms`, or `with a threshold of 367ms for 1 active request to 31.9ms for 110`.
+/// `for a target of 25ms`, or `with thresholds of 367 ms from 1 active request on to 31.9 ms from 110 on`.
 fn limits(target: Picos, thresholds: &[(u32, Picos)]) -> String {
+    let shown = |threshold: &Picos| time(threshold.as_nanos_f64());
+    let active = |from: &u32| counted(*from as usize, "active request");
     match thresholds {
         [] => format!("for a target of {target}"),
-        [(active, only)] => {
-            format!("with a threshold of {only} from {} on", counted(*active as usize, "active request"))
-        }
+        [(from, only)] => format!("with a threshold of {} from {} on", shown(only), active(from)),
         [(from, first), .., (to, last)] => {
-            let active = counted(*from as usize, "active request");
-            format!("with thresholds of {first} from {active} on to {last} from {to} on")
+            format!(
+                "with thresholds of {} from {} on to {} from {to} on",
+                shown(first),
+                active(from),
+                shown(last)
+            )
         }
     }
 }
