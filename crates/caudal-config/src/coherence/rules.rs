@@ -134,7 +134,8 @@ pub(super) const RULES: &[Rule] = &[
         name: "thresholds",
         refused: "tail-control with neither a `target` nor `thresholds`, or with both",
         why: "a request is large by the threshold of the number of active requests, and that is either given or worked out for a target",
-        instead: "write target = \"25ms\", or thresholds = [[1, \"200ms\"], [12, \"60ms\"]], as `caudal threshold` does",
+        instead: "write target = \"25ms\", or thresholds = [[1, \"200ms\"], [12, \"60ms\"]], as `caudal threshold` does, with target = \"0\" \
+                  beside them where a preset has a target",
         runtime_only: false,
         keys: &["system.parallelism.target", "system.parallelism.thresholds", "system.parallelism"],
         broken: |system, _| tail_control(system).is_some_and(|config| !is_one_of_both(config)),
