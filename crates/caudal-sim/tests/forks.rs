@@ -135,9 +135,9 @@ fn shapes() -> impl Strategy<Value = Shapes> {
     prop_oneof![
         1 => (1_u32..=4).prop_map(loops),
         1 => Just(serial()),
-        1 => (0.01..0.9, 1_u32..=4, 1_u32..=3).prop_map(|(serial, segments, per_core)| {
+        1 => (0.01..0.9, 1_u32..=4, 1_u32..=3, 1_u32..=3).prop_map(|(serial, segments, loops, per_core)| {
             let grain = Grain { least: ns(100), per_core };
-            same(&DagSpec { serial, segments, grain, ..DagSpec::default() })
+            same(&DagSpec { serial, segments, loops, grain, ..DagSpec::default() })
         }),
         1 => (steps, 1_u32..=3).prop_map(move |(steps, per_core)| of(steps, per_core)),
         3 => prop::collection::vec(sample(), 1..8).prop_map(recorded_shapes),
@@ -286,20 +286,12 @@ proptest! {
     }
 }
 
-/// Requests of one class that arrive at `arrivals_ns` and need `work_ns` each; one more comes when they are long gone.
-fn scene(
-    cores: u32,
-    arrivals_ns: &[u64],
-    work_ns: u64,
-    shapes: &Shapes,
-    (costs, seed): (Costs, u64),
-) -> Ready {
-    let count = arrivals_ns.len() as u64;
-    let case = Case { sizes: Sizes::Constant(work_ns), costs, seed, ..Case::plain(cores, 0.5, count) };
-    let ready = ready(&case, shapes, ParallelismConfig::StealFirst);
+/// Requests of `case` that arrive at `arrivals_ns`; one more comes when they are long gone.
+fn alone(case: Case, arrivals_ns: &[u64], shapes: &Shapes, parallelism: ParallelismConfig) -> Ready {
+    let length = Length { warm_up: 0, measured: arrivals_ns.len() as u64 };
     let end_ns = arrivals_ns.last().map_or(0, |last| last + 1_000_000_000);
     let arrivals = recorded(&[arrivals_ns, &[end_ns]].concat());
-    Ready { arrivals, length: Length { warm_up: 0, measured: count }, ..ready }
+    Ready { arrivals, length, ..ready(&case, shapes, parallelism) }
 }
 
 #[test]
@@ -337,8 +329,9 @@ fn one_request_alone_takes_no_less_than_its_work_over_the_cores_and_its_span() {
         let mut sum_ps = 0;
         for seed in 0..200 {
             // One after the other, each alone: a run of one has no middle.
-            let ready =
-                scene(cores, &[0, 10_000_000, 20_000_000, 30_000_000], work_ns, &shapes, (costs, seed));
+            let case = Case { sizes: Sizes::Constant(work_ns), costs, seed, ..Case::plain(cores, 0.5, 4) };
+            let arrivals_ns = [0, 10_000_000, 20_000_000, 30_000_000];
+            let ready = alone(case, &arrivals_ns, &shapes, ParallelismConfig::StealFirst);
             let (outcome, events) = ready.watch(false);
             let requests = requests(&events);
             let found = modelled(&ready, &shapes, &Rules::StealFirst, &requests[..4]);
@@ -350,12 +343,11 @@ fn one_request_alone_takes_no_less_than_its_work_over_the_cores_and_its_span() {
                 assert!(took_ps >= least_ps, "{took_ps} {least_ps}");
                 sum_ps += took_ps;
             }
-            // Of all cores' time, each part is known by itself; tries go on for a while after the last task is taken.
+            // All time of all cores up to the last completion, to the picosecond: work, forks, attempts, steals, and waiting.
             let (forks_ps, steals_ps) = (found.forks * costs.fork.0, found.steals * costs.steal.0);
             let tried_ps = found.attempts * costs.steal_check.0;
-            let all_ps = u64::from(cores) * done[3].1;
-            let tries_ps = all_ps - 4 * work_ps - forks_ps - steals_ps - found.waited_ps;
-            assert!(tries_ps <= tried_ps && tried_ps - tries_ps < u64::from(cores) * costs.steal_check.0);
+            let spent_ps = 4 * work_ps + forks_ps + tried_ps + steals_ps - found.begun_ps;
+            assert_eq!(u64::from(cores) * done[3].1, spent_ps + found.waited_ps);
             // The engine's books say the same.
             let account = outcome.account;
             assert_eq!(account.busy_ps, u128::from(4 * work_ps));
@@ -390,15 +382,21 @@ fn with_a_threshold_of_nothing_all_that_runs_is_marked_at_a_look() {
 
 #[test]
 fn default_tbb_does_the_same_work_for_serial_requests() {
-    let case = Case::plain(4, 0.7, 2_000);
-    let work = |rules: Rules| {
-        let (_, events) = watch(&ready(&case, &serial(), config(&rules, &classes(&case, &serial()))), &rules);
-        let done = completions(&events);
-        let requests = requests(&events);
-        done.iter().filter(|done| done.0 < 2_200).map(|done| requests[done.0].1).sum::<u64>()
+    // 0.7 of four cores, and then nothing until all is done.
+    let arrivals_ns: Vec<u64> = (0..2_000).map(|at| 714 * at).collect();
+    let done = |parallelism: ParallelismConfig| {
+        let case = Case { sizes: Sizes::Exponential(2_000), ..Case::plain(4, 0.7, 2_000) };
+        let (outcome, events) = alone(case, &arrivals_ns, &serial(), parallelism).watch(false);
+        let ends: Vec<u64> = completions(&events).iter().map(|done| done.1).collect();
+        (outcome.account.busy_ps, outcome.account.completed, ends)
     };
-    assert_eq!(work(Rules::DefaultTbb { steal_end: true }), work(Rules::StealFirst));
-    assert_eq!(work(Rules::DefaultTbb { steal_end: false }), work(Rules::StealFirst));
+    let (work_ps, completed, ends) = done(ParallelismConfig::StealFirst);
+    for end in [DequeEnd::Steal, DequeEnd::Own] {
+        let theirs = done(ParallelismConfig::DefaultTbb(DefaultTbbConfig { end }));
+        assert_eq!((theirs.0, theirs.1), (work_ps, completed));
+        assert_ne!(theirs.2, ends, "random deques are not one queue");
+    }
+    assert!(completed >= 2_000);
 }
 
 /// What can be done by all cores at once is one fast core: M/G/1, by Pollaczek and Khinchine.

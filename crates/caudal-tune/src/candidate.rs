@@ -277,7 +277,7 @@ fn leaves(question: &Question, workers: u32) -> f64 {
     let graphs = service.dag().all();
     let work_ps = service.mean_ps() as u64;
     let of = |graph: &Dag| {
-        let leaves = |node| graph.leaves(node, graph.work_ps(node, work_ps), work_ps, workers);
+        let leaves = |node| graph.leaves(node, graph.work_ps(node, work_ps), workers);
         (0..graph.len()).map(leaves).map(f64::from).sum::<f64>()
     };
     graphs.iter().map(of).sum::<f64>() / graphs.len() as f64

@@ -99,6 +99,8 @@ pub(crate) struct Found {
     pub(crate) long: u64,
     /// Time that workers have waited up to the last completion.
     pub(crate) waited_ps: u64,
+    /// What attempts and moves that had begun by then were still to take.
+    pub(crate) begun_ps: u64,
 }
 
 pub(crate) struct Model<'a> {
@@ -158,8 +160,9 @@ impl<'a> Model<'a> {
             model.wake();
         }
         for worker in &model.workers {
-            if worker.state == State::Waits {
-                model.found.waited_ps += model.now_ps - worker.waited_from_ps;
+            match worker.state {
+                State::Waits => model.found.waited_ps += model.now_ps - worker.waited_from_ps,
+                _ => model.found.begun_ps += worker.until_ps - model.now_ps,
             }
         }
         model.found

@@ -96,7 +96,7 @@ impl Shapes {
         };
         let node = |at: usize| {
             let own_ps = dag.work_ps(at, work_ps);
-            let leaves = dag.leaves(at, own_ps, work_ps, cores);
+            let leaves = dag.leaves(at, own_ps, cores);
             let after = dag.after(at).iter().map(|&after| after as usize).collect();
             let chain_ps = dag.chain_ps(at, work_ps);
             Node { work_ps: own_ps, leaves, left: leaves, blocked: dag.before(at), after, chain_ps }

@@ -137,13 +137,13 @@ impl Dag {
         part(to) - part(from)
     }
 
-    /// Leaves of `node`, of a request with `work_ps` of which it has `own_ps`, on `cores`; at least 1.
+    /// Leaves of `node`, which has `own_ps` of its request's work, on `cores`; at least 1.
     #[inline]
-    pub fn leaves(&self, node: usize, own_ps: u64, work_ps: u64, cores: u32) -> u32 {
+    pub fn leaves(&self, node: usize, own_ps: u64, cores: u32) -> u32 {
         match self.nodes[node].leaves {
             Leaves::One => 1,
             Leaves::ByGrain => {
-                let grain_ps = self.grain.of_ps(work_ps, cores);
+                let grain_ps = self.grain.of_ps(own_ps, cores);
                 own_ps.div_ceil(grain_ps).clamp(1, u64::from(LEAVES_MAX)) as u32
             }
             Leaves::Many(leaves) => leaves,
@@ -293,7 +293,7 @@ mod tests {
             (&[0][..], &[1, 2][..], &[4][..], &[3][..])
         );
         assert_eq!((dag.before(4), dag.after(4)), (2, &[][..]));
-        assert_eq!([0, 1, 4].map(|node| dag.leaves(node, 1, total_ps, 16)), [1, 4, 1]);
+        assert_eq!([0, 1, 4].map(|node| dag.leaves(node, 1, 16)), [1, 4, 1]);
         // The longest leaf of the loop, which has 1 ps more than the others.
         let span_ps = 1_000_003 + 249_999_999_999_985 + 30_000_001;
         assert_eq!(dag.measured_ps(), (total_ps, span_ps));

@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 use super::{Builder, Dag, NODES_MAX};
 use crate::WorkloadError;
 
-/// How long a leaf of a parallel loop is: the work of its request over `per_core` times the cores, but at least `least`.
+/// How long a leaf of a parallel loop is: the work of the loop over `per_core` times the cores, but at least `least`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Grain {
     /// The shortest leaf.
     pub least: Picos,
-    /// Leaves of a request that is one loop, for each core.
+    /// Leaves of a loop, for each core.
     pub per_core: u32,
 }
 
@@ -25,9 +25,9 @@ impl Default for Grain {
 
 impl Grain {
     #[inline]
-    pub(super) fn of_ps(self, work_ps: u64, cores: u32) -> u64 {
+    pub(super) fn of_ps(self, loop_ps: u64, cores: u32) -> u64 {
         let leaves = u64::from(self.per_core) * u64::from(cores);
-        work_ps.div_ceil(leaves.max(1)).max(self.least.0).max(1)
+        loop_ps.div_ceil(leaves.max(1)).max(self.least.0).max(1)
     }
 }
 
@@ -38,9 +38,12 @@ impl Grain {
 pub struct DagSpec {
     /// Share of the work that one core has to do alone, 0 to 1: `segments` parts of it, with parallel loops between them.
     pub serial: f64,
-    /// Parts into which the serial share is cut: one before the loop, and each further one after another loop.
+    /// Parts into which the serial share is cut: one before the loops, and each further one after as many again.
     pub segments: u32,
-    /// Instead of `serial`: steps that follow each other.
+    /// Equal parallel loops that follow each other wherever there is one: the next begins when the last leaf of the one before it is
+    /// done.
+    pub loops: u32,
+    /// Instead of `serial` and `loops`: steps that follow each other.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<StepSpec>,
     /// How long a leaf of a loop is.
@@ -49,7 +52,7 @@ pub struct DagSpec {
 
 impl Default for DagSpec {
     fn default() -> Self {
-        DagSpec { serial: 0.0, segments: 2, steps: Vec::new(), grain: Grain::default() }
+        DagSpec { serial: 0.0, segments: 2, loops: 1, steps: Vec::new(), grain: Grain::default() }
     }
 }
 
@@ -76,31 +79,49 @@ impl DagSpec {
         if self.grain.per_core == 0 {
             return wrong("a request has at least one leaf a core: `per_core = 0` is none".to_owned());
         }
-        let mut builder = Builder::new(self.grain);
-        if !self.steps.is_empty() {
-            if self.serial != 0.0 {
-                return wrong("`serial` and `steps` are two ways to say the same: keep one".to_owned());
-            }
-            add(&mut builder, &self.steps)?;
-            if builder.shares.iter().all(|node| node.0 == 0.0) {
-                return wrong("no step has a share of the work".to_owned());
-            }
-            return Ok(builder.build());
+        if self.steps.is_empty() {
+            return self.loops_and_segments();
         }
+        if self.serial != 0.0 {
+            return wrong("`serial` and `steps` are two ways to say the same: keep one".to_owned());
+        }
+        if self.loops != 1 {
+            return wrong("`loops` and `steps` are two ways to say the same: keep one".to_owned());
+        }
+        let mut builder = Builder::new(self.grain);
+        add(&mut builder, &self.steps)?;
+        if builder.shares.iter().all(|node| node.0 == 0.0) {
+            return wrong("no step has a share of the work".to_owned());
+        }
+        Ok(builder.build())
+    }
+
+    fn loops_and_segments(&self) -> Result<Dag, WorkloadError> {
+        let wrong = |message: String| Err(WorkloadError::dag(message));
         if !(0.0..=1.0).contains(&self.serial) {
             return wrong(format!("{} is no share of a request's work; write one from 0 to 1", self.serial));
         }
         if self.serial > 0.0 && !(1..=1000).contains(&self.segments) {
             return wrong(format!("{} segments are not 1 to 1000", self.segments));
         }
+        if !(1..=1000).contains(&self.loops) {
+            return wrong(format!("{} loops after each other are not 1 to 1000", self.loops));
+        }
         let segments = if self.serial > 0.0 { self.segments } else { 0 };
-        let loops = segments.saturating_sub(1).max(1);
+        let parallel = segments.saturating_sub(1).max(1);
+        let loops = parallel * self.loops;
+        if (segments + loops) as usize > NODES_MAX {
+            return wrong(format!(
+                "{loops} loops between {segments} segments are more than {NODES_MAX} nodes"
+            ));
+        }
+        let mut builder = Builder::new(self.grain);
         for at in 0..segments.max(1) {
             if segments > 0 {
                 builder.step(self.serial / f64::from(segments), false);
             }
-            if at < loops && self.serial < 1.0 {
-                builder.step((1.0 - self.serial) / f64::from(loops), true);
+            if at < parallel && self.serial < 1.0 {
+                (0..self.loops).for_each(|_| builder.step((1.0 - self.serial) / f64::from(loops), true));
             }
         }
         Ok(builder.build())
@@ -156,10 +177,10 @@ mod tests {
         assert_eq!((dag.len(), dag.roots(), dag.span()), (1, &[0][..], 0.0));
         assert!(!dag.is_serial() && Dag::default().is_serial());
         let ms = 1_000_000_000;
-        assert_eq!(dag.leaves(0, 10 * ms, 10 * ms, 16), 64);
+        assert_eq!(dag.leaves(0, 10 * ms, 16), 64);
         // 100 us in leaves of at least 10 us.
-        assert_eq!(dag.leaves(0, ms / 10, ms / 10, 16), 10);
-        assert_eq!(dag.leaves(0, 0, 0, 16), 1);
+        assert_eq!(dag.leaves(0, ms / 10, 16), 10);
+        assert_eq!(dag.leaves(0, 0, 16), 1);
     }
 
     #[test]
@@ -181,6 +202,21 @@ mod tests {
     }
 
     #[test]
+    fn loops_follow_each_other_and_are_split_alike() {
+        let four = dag(DagSpec { loops: 4, ..DagSpec::default() });
+        let chain: Vec<&[u32]> = (0..4).map(|node| four.after(node)).collect();
+        assert_eq!(chain, [&[1][..], &[2], &[3], &[]]);
+        let work_ps = 8_000_000_002;
+        let parts: Vec<u64> = (0..4).map(|node| four.work_ps(node, work_ps)).collect();
+        assert!(parts.iter().sum::<u64>() == work_ps && parts.iter().all(|part| part / 2 == 1_000_000_000));
+        assert_eq!(four.leaves(0, parts[0], 16), 64, "each has as many leaves as one that is alone");
+        let spec = DagSpec { serial: 0.3, segments: 3, loops: 2, ..DagSpec::default() };
+        let between = dag(spec);
+        let serial: Vec<usize> = (0..7).filter(|&node| between.leaves(node, work_ps, 16) == 1).collect();
+        assert_eq!((between.len(), serial), (7, vec![0, 3, 6]));
+    }
+
+    #[test]
     fn branches_join() {
         let branch = |steps: &[StepSpec]| steps.to_vec();
         let fork = StepSpec::Fork(vec![
@@ -199,6 +235,11 @@ mod tests {
     fn what_is_no_graph_is_refused() {
         let wrong = |spec: DagSpec| spec.compile().expect_err("refused").to_string();
         assert!(wrong(DagSpec { serial: 1.5, ..DagSpec::default() }).contains("1.5 is no share"));
+        assert!(wrong(DagSpec { loops: 0, ..DagSpec::default() }).contains("0 loops after each other"));
+        let steps = vec![StepSpec::Loop(1.0)];
+        assert!(wrong(DagSpec { steps, loops: 2, ..DagSpec::default() }).contains("`loops` and `steps`"));
+        let many = DagSpec { serial: 0.5, segments: 1000, loops: 1000, ..DagSpec::default() };
+        assert!(wrong(many).contains("999000 loops between 1000 segments are more than 65536 nodes"));
         let steps = vec![StepSpec::Fork(vec![])];
         assert!(wrong(DagSpec { steps, ..DagSpec::default() }).contains("without steps"));
         let steps = vec![StepSpec::Loop(0.0)];

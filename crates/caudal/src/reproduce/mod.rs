@@ -42,7 +42,7 @@ mod words;
 use figure::Figure;
 
 /// All figures, in the order in which they are run and reported: none needs a later one.
-pub(crate) static FIGURES: [Figure; 38] = [
+pub(crate) static FIGURES: [Figure; 39] = [
     policies_figure_3::FIGURE,
     policies_figure_4::FIGURE,
     policies_figure_5::FIGURE_A,
@@ -78,6 +78,7 @@ pub(crate) static FIGURES: [Figure; 38] = [
     tail_control::FIGURE_13,
     tail_control::FIGURE_14,
     tail_control::FIGURE_15,
+    tail_control::FIGURE_LOOPS,
     tail_control::FIGURE_BEYOND,
     tail_control::FIGURE_DRIFT,
     tail_control::FIGURE_SMALL,

@@ -23,56 +23,31 @@ mod deques;
 mod nodes;
 mod requests;
 mod retuning;
+mod site;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use caudal_config::Costs;
 use caudal_policy::Picos;
-use caudal_policy::parallelism::{Around, Landing, Look, Parallelism, Seen, Size};
+use caudal_policy::parallelism::{Landing, Look, Parallelism, Seen, Size};
 use caudal_policy::random::Draw;
 use caudal_workload::Graphs;
 
 use self::deques::Deques;
-use self::requests::{Done, NONE, Piece, Requests};
+use self::requests::{NONE, Piece, Requests};
 use self::retuning::Retuning;
+use self::site::{Phase, Site, Worker};
 use super::bits::BitSet;
 use super::core::{Account, work_ps};
 use super::host::{Length, Purpose, stream};
 use super::keys::{FAR, Keys};
 use super::observe::{Event, Sink};
-use super::record::{Completed, Recorder};
+use super::record::Recorder;
 use super::source::Source;
 use super::tree::{NEVER, WinnerTree};
-use super::window::{Audit, Window};
+use super::window::Window;
 use super::{Outcome, outcome};
-
-/// What a worker does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    /// There was nothing to do.
-    Waiting,
-    /// It runs its piece; an event says until when.
-    Running,
-    /// It goes through the requests that run.
-    Looking,
-    /// It tries to steal.
-    Trying,
-    /// It moves a piece that it has stolen.
-    Moving,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Worker {
-    phase: Phase,
-    /// The request whose tasks it does, and since when.
-    request: u32,
-    since_ps: u64,
-    piece: Piece,
-    /// From when on the work of its piece is done: forks come first.
-    works_from_ps: u64,
-    due_ps: u64,
-}
 
 /// What a host is made of.
 struct Parts<P, O> {
@@ -89,33 +64,6 @@ struct Parts<P, O> {
     observer: O,
 }
 
-/// The clock, the workers, their deques, the requests, the books.
-struct Site<O> {
-    now_ps: u64,
-    keys: Keys,
-    tree: WinnerTree,
-    workers: Box<[Worker]>,
-    deques: Deques,
-    requests: Requests,
-    /// Requests that have arrived and were not admitted.
-    queue: VecDeque<u32>,
-    /// Requests that have arrived and not completed.
-    active: u32,
-    waiting: BitSet,
-    /// So many workers, the first ones, take only tasks of small requests.
-    kept: usize,
-    retuning: Option<Retuning>,
-    costs: Costs,
-    /// Of a look at the requests that run.
-    look_ps: u64,
-    account: Account,
-    settled_ps: u64,
-    recorder: Recorder,
-    measured: std::ops::Range<u64>,
-    measured_left: u64,
-    observer: O,
-}
-
 /// See the [module](self).
 struct Forks<P, O> {
     site: Site<O>,
@@ -129,143 +77,6 @@ struct Forks<P, O> {
     /// Looks at the requests that run.
     looks: u64,
     drains: bool,
-}
-
-impl<O: Sink> Site<O> {
-    #[inline(always)]
-    fn schedule(&mut self, worker: usize, phase: Phase, takes_ps: u64) {
-        let due_ps = self.now_ps + takes_ps;
-        let entry = &mut self.workers[worker];
-        (entry.phase, entry.due_ps) = (phase, due_ps);
-        self.tree.set(worker, self.keys.of(worker, due_ps));
-    }
-
-    /// `worker` turns to `piece`, which is in no deque.
-    #[inline(always)]
-    fn run(&mut self, worker: usize, mut piece: Piece) {
-        if self.workers[worker].request != piece.request {
-            self.leave(worker);
-            let entry = &mut self.workers[worker];
-            (entry.request, entry.since_ps) = (piece.request, self.now_ps);
-        }
-        let mut forks = 0;
-        if self.requests.get(piece.request).size == Size::Large {
-            forks = piece.leaves() - 1;
-        } else {
-            while piece.leaves() > 1 {
-                let half = piece.from + piece.leaves().div_ceil(2);
-                self.deques.push_own(worker, Piece { from: half, ..piece }, &self.requests);
-                piece.to = half;
-                forks += 1;
-            }
-        }
-        let forks_ps = u64::from(forks) * self.costs.fork.0;
-        self.account.switching_ps += u128::from(forks_ps);
-        let takes_ps = forks_ps + self.requests.work_ps(piece);
-        let entry = &mut self.workers[worker];
-        (entry.piece, entry.works_from_ps) = (piece, self.now_ps + forks_ps);
-        if O::ON {
-            let request = self.requests.get(piece.request);
-            let (number, class) = (request.number, request.class);
-            self.observer.observe(self.now_ps, Event::Started { worker: worker as u32, number, class });
-        }
-        self.schedule(worker, Phase::Running, takes_ps);
-    }
-
-    /// The time of `worker` at its request is over.
-    #[inline(always)]
-    fn leave(&mut self, worker: usize) {
-        let Worker { request, since_ps, .. } = self.workers[worker];
-        if request != NONE {
-            self.requests.get_mut(request).processed_ps += self.now_ps - since_ps;
-            self.workers[worker].request = NONE;
-        }
-    }
-
-    /// The piece of `worker` is done.
-    #[inline(always)]
-    fn finish(&mut self, worker: usize) {
-        let piece = self.workers[worker].piece;
-        self.account.busy_ps += u128::from(self.requests.work_ps(piece));
-        match self.requests.done(piece) {
-            Done::Piece if O::ON => {
-                let number = self.requests.get(piece.request).number;
-                self.observer.observe(self.now_ps, Event::Stopped { worker: worker as u32, number });
-            }
-            Done::Piece => {}
-            Done::Node => self.join(worker, piece),
-            Done::Request => self.complete(worker, piece.request),
-        }
-    }
-
-    /// A node is done: those that have waited for it alone can begin.
-    fn join(&mut self, worker: usize, piece: Piece) {
-        let graphs = self.requests.graphs().clone();
-        let request = self.requests.get(piece.request);
-        let after = request.graph(&graphs).after(request.node_at(piece.node));
-        // The first of them is the next that the worker does.
-        for &node in after.iter().rev() {
-            if self.requests.unblock(piece.request, node) {
-                let ready = self.requests.piece(piece.request, node);
-                self.deques.push_own(worker, ready, &self.requests);
-            }
-        }
-        if O::ON {
-            let number = self.requests.get(piece.request).number;
-            self.observer.observe(self.now_ps, Event::Stopped { worker: worker as u32, number });
-        }
-    }
-
-    fn complete(&mut self, worker: usize, request: u32) {
-        // The time of others at it is over: they have nothing of it.
-        self.leave(worker);
-        let done = self.requests.remove(request);
-        if let Some(retuning) = &mut self.retuning {
-            retuning.on_completed(done.class, Picos(done.processed_ps));
-        }
-        self.active -= 1;
-        self.account.completed += 1;
-        if done.size == Size::Large {
-            self.account.given_up += 1;
-            self.account.given_up_ps += u128::from(self.now_ps - done.arrival_ps);
-        }
-        if self.measured.contains(&done.number) {
-            self.measured_left -= 1;
-            self.recorder.push_forked(Completed {
-                sojourn_ps: self.now_ps - done.arrival_ps,
-                service_ps: done.service_ps,
-                queued_ps: done.start_ps - done.arrival_ps,
-                overhead_ps: 0,
-                work_ps: done.work_ps,
-                preemptions: 0,
-                class: done.class,
-            });
-        }
-        if O::ON {
-            let event = Event::Completed { worker: worker as u32, number: done.number };
-            self.observer.observe(self.now_ps, event);
-        }
-    }
-
-    #[inline(always)]
-    fn around(&self, worker: usize) -> Around {
-        let kept = worker < self.kept;
-        Around { stealable: self.deques.stealable(kept).len() > 0, queued: !self.queue.is_empty(), kept }
-    }
-
-    fn rebase(&mut self, base_ps: u64) {
-        self.keys.rebase(base_ps);
-        for worker in 0..self.workers.len() {
-            if self.tree.get(worker) != NEVER {
-                self.tree.set(worker, self.keys.of(worker, self.workers[worker].due_ps));
-            }
-        }
-    }
-
-    fn first_due_ps(&self) -> Option<u64> {
-        let due = |worker: &usize| self.tree.get(*worker) != NEVER;
-        (0..self.workers.len()).filter(due).map(|worker| self.workers[worker].due_ps).min()
-    }
 }
 
 impl<P: Parallelism, O: Sink> Forks<P, O> {
@@ -581,32 +392,5 @@ impl<P: Parallelism, O: Sink> Forks<P, O> {
                 }
             }
         }
-    }
-}
-
-impl<O: Sink> Audit for Site<O> {
-    #[inline]
-    fn now_ps(&self) -> u64 {
-        self.now_ps
-    }
-
-    #[inline]
-    fn measured_is_done(&self) -> bool {
-        self.measured_left == 0
-    }
-
-    fn books(&mut self) -> Account {
-        let span_ps = self.now_ps - self.settled_ps;
-        self.settled_ps = self.now_ps;
-        self.account.held_ps += u128::from(span_ps) * self.workers.len() as u128;
-        let mut account = self.account;
-        for worker in self.workers.iter().filter(|worker| worker.phase == Phase::Running) {
-            account.busy_ps += u128::from(self.now_ps.saturating_sub(worker.works_from_ps));
-        }
-        account
-    }
-
-    fn behind_long_ps(&mut self) -> Vec<f64> {
-        Vec::new()
     }
 }

@@ -195,7 +195,7 @@ impl Request {
 fn lay_out(nodes: &mut Nodes, graph: &Dag, (first, work_ps): (u32, u64), cores: u32) {
     for at in 0..graph.len() {
         let own_ps = graph.work_ps(at, work_ps);
-        let leaves = graph.leaves(at, own_ps, work_ps, cores);
+        let leaves = graph.leaves(at, own_ps, cores);
         *nodes.get_mut(first + at as u32) = Node::new(own_ps, leaves, graph.before(at));
     }
 }

@@ -10,7 +10,7 @@ pub(crate) const FIGURE_10: Figure = Figure {
     name: "tail-control-figure-10",
     title: "Tail-control, Figure 10: requests with serial parts",
     shows: "Share of requests that miss a target on 16 cores, for Figure 6's work at 1200 requests/s when a tenth of each \
-            request is done by one core alone, half of that before the parallel loop and half after it.",
+            request is done by one core alone, half of that before the parallel loops and half after them.",
     files: &[Source::alone(include_str!("../../../../../experiments/tail-control-figure-10.toml"))],
     kind: Kind::Points,
     statements: &STATEMENTS,

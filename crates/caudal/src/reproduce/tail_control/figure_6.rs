@@ -10,7 +10,7 @@ pub(crate) const FIGURE_6: Figure = Figure {
     name: "tail-control-figure-6",
     title: "Tail-control, Figure 6: work like Bing's",
     shows: "Share of requests that miss a target on 16 cores, for requests of 10 ms of work on average, 3.5 % of them beyond \
-            55 ms, that are one parallel loop: 800, 1000 and 1200 requests/s, five targets each.",
+            55 ms, that are four parallel loops, one after another: 800, 1000 and 1200 requests/s, five targets each.",
     files: sources!("6"),
     kind: Kind::Points,
     statements: &STATEMENTS,

@@ -11,7 +11,7 @@ pub(crate) const FIGURE_7: Figure = Figure {
     name: "tail-control-figure-7",
     title: "Tail-control, Figure 7: work like a finance server's",
     shows: "Share of requests that miss a target on 16 cores, for requests whose largest has 13 times the work of the \
-            smallest, that are one parallel loop: at the loads of Figures 6 and 8 (0.5, 0.625 and 0.75), five targets each.",
+            smallest, that are four parallel loops, one after another: at the loads of Figures 6 and 8 (0.5, 0.625 and 0.75), five targets each.",
     files: sources!("7"),
     kind: Kind::Points,
     statements: &STATEMENTS,

@@ -9,8 +9,8 @@ use super::{ADMIT, FEWER, MORE, STEAL, THAN_BETTER, ahead_of_both};
 pub(crate) const FIGURE_8: Figure = Figure {
     name: "tail-control-figure-8",
     title: "Tail-control, Figure 8: log-normal work",
-    shows: "Share of requests that miss a target on 16 cores, for requests of 10 ms of work on average that are one parallel \
-            loop: 800, 1000 and 1200 requests/s, five targets each.",
+    shows: "Share of requests that miss a target on 16 cores, for requests of 10 ms of work on average that are four \
+            parallel loops, one after another: 800, 1000 and 1200 requests/s, five targets each.",
     files: sources!("8"),
     kind: Kind::Points,
     statements: &STATEMENTS,

@@ -36,10 +36,13 @@ mod figure_7;
 mod figure_8;
 mod figure_9;
 mod figures_13_14;
+mod loops;
 mod miss;
 mod setting;
 mod show;
 mod small;
+#[cfg(test)]
+mod written_tables;
 
 pub(crate) use self::beyond::FIGURE_BEYOND;
 pub(crate) use self::drift::FIGURE_DRIFT;
@@ -54,6 +57,7 @@ pub(crate) use self::figure_11::FIGURE_11;
 pub(crate) use self::figure_12::FIGURE_12;
 pub(crate) use self::figure_15::FIGURE_15;
 pub(crate) use self::figures_13_14::{FIGURE_13, FIGURE_14};
+pub(crate) use self::loops::FIGURE_LOOPS;
 use self::setting::{against, settings};
 pub(crate) use self::small::FIGURE_SMALL;
 use super::claim::{Ask, Finding, Limit, Needs, all, judge};

@@ -129,9 +129,48 @@ fn sheet(measured: &Measured) -> Sheet {
         row
     };
     let head = ["mean work", "steal-first, load 0.5", "load 0.8", "admit-first, load 0.5", "load 0.8"];
+    let pays = |at: usize, system: &'static str| {
+        let known = loads(measured).into_iter().filter_map(|work| {
+            let (own, serial) = *pairs(measured, work, system).get(at)?;
+            Some((work, P99.ratio(own, serial, CONFIDENCE)))
+        });
+        pays(&known.collect::<Vec<_>>())
+    };
+    let mut rows: Vec<Vec<String>> = loads(measured).into_iter().map(row).collect();
+    let sizes = [(STEAL, 0), (STEAL, 1), (ADMIT, 0), (ADMIT, 1)].map(|(system, at)| pays(at, system));
+    rows.push([vec!["it pays".to_owned()], sizes.to_vec()].concat());
     Sheet {
         title: "p99 over that of serial requests (with 95 % intervals)".to_owned(),
         head: head.map(str::to_owned).to_vec(),
-        rows: loads(measured).into_iter().map(row).collect(),
+        rows,
+    }
+}
+
+/// From which size on it surely pays to fork, and up to which it surely does not: ratios by increasing size.
+fn pays(ratios: &[(&'static str, Estimate)]) -> String {
+    let not = ratios.iter().rposition(|(_, ratio)| ratio.low > 1.0);
+    let from = ratios.len() - ratios.iter().rev().take_while(|(_, ratio)| ratio.high < 1.0).count();
+    let upwards = match ratios.get(from) {
+        Some((work, _)) => format!("from {work} on"),
+        None => "nowhere for sure".to_owned(),
+    };
+    match not {
+        Some(not) => format!("{upwards}, not up to {}", ratios[not].0),
+        None => upwards,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_pays_from_where_all_larger_ones_are_surely_faster() {
+        let ratio = |low: f64, high: f64| Estimate { estimate: (low * high).sqrt(), low, high };
+        let missing = ("1us", Estimate::exact(f64::INFINITY));
+        let rows = [missing, ("2us", ratio(1.1, 1.3)), ("5us", ratio(0.9, 1.2)), ("9us", ratio(0.5, 0.6))];
+        assert_eq!(pays(&rows), "from 9us on, not up to 2us");
+        assert_eq!(pays(&rows[3..]), "from 9us on");
+        assert_eq!(pays(&rows[..3]), "nowhere for sure, not up to 2us");
     }
 }
