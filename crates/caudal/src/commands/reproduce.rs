@@ -1,4 +1,4 @@
-//! `caudal reproduce [NAME|all]`: the figures of the papers, and what became of their statements.
+//! `caudal reproduce [NAME|all]...`: the figures of the papers, and what became of their statements.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -18,7 +18,7 @@ use crate::reproduce::figure::{Figure, Measured, Source};
 use crate::reproduce::page::{Judged, Part, page, word};
 use crate::reproduce::refine::refine;
 use crate::reproduce::run::{Plan, RunError};
-use crate::reproduce::{FIGURES, find};
+use crate::reproduce::{FIGURES, stands_for};
 use crate::results::{cannot_write, make_dir, write_whole};
 
 /// What is kept of a figure for the page: its verdicts, and its part of the text.
@@ -31,7 +31,7 @@ pub(crate) struct ReproduceArgs {
     /// A figure such as policies-figure-3; policies-figure-5 stands for 5a to 5c, policies, tiny-quanta,
     /// q-zilla or tail-control for all of a paper
     #[arg(default_value = "all", value_name = "NAME|all")]
-    name: String,
+    names: Vec<String>,
     /// Keep rows, figures, verdicts and reports in this directory
     #[arg(long, value_name = "DIR", default_value = "caudal-results-reproduce")]
     out: PathBuf,
@@ -87,14 +87,17 @@ fn broken(RunError { point, source }: RunError, place: &str) -> miette::Report {
     }
 }
 
+/// The figures that are named, in the order of the page: what a statement needs comes before it.
 fn chosen(args: &ReproduceArgs) -> miette::Result<Vec<&'static Figure>> {
-    let figures = find(&args.name);
-    if figures.is_empty() {
+    if let Some(unknown) =
+        args.names.iter().find(|name| !FIGURES.iter().any(|figure| stands_for(name, figure)))
+    {
         let names: Vec<&str> = FIGURES.iter().map(|figure| figure.name).collect();
         let help = format!("write all, or one of {}", names.join(", "));
-        return Err(miette!(help = help, "no figure is called `{}`", args.name));
+        return Err(miette!(help = help, "no figure is called `{unknown}`"));
     }
-    Ok(figures)
+    let named = |figure: &&Figure| args.names.iter().any(|name| stands_for(name, figure));
+    Ok(FIGURES.iter().filter(named).collect())
 }
 
 /// Its files, one after the other.
