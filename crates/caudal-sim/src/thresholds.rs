@@ -34,8 +34,6 @@ impl Default for Binning {
 
 /// Rows of a table that nobody asked for a size of.
 pub const ROWS: u32 = 400;
-/// Bins where classes have targets of their own: a threshold each is looked for again and again.
-pub const CLASS_BINS: u32 = 300;
 
 /// What tables are for.
 #[derive(Clone, Debug)]
@@ -167,7 +165,7 @@ pub fn tables(service: &Service, wanted: &TableDemand) -> Result<ClassTables, De
         let table: ThresholdTable = Pileup::new(&bins, demand)?.table(ROWS).into_iter().collect();
         return Ok(table.into());
     }
-    let bins = class_bins(service, Binning::Log(CLASS_BINS), serial);
+    let bins = class_bins(service, Binning::default(), serial);
     let class = |(bins, &target): (Vec<Bin>, &Picos)| Class {
         bins: bins.into_iter().map(stretched).collect(),
         target_s: seconds(target),

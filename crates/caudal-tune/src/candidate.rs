@@ -12,7 +12,6 @@ use caudal_policy::discipline::DisciplineConfig;
 use caudal_policy::dispatch::DispatchConfig;
 use caudal_policy::parallelism::{ClassConfig, ParallelismConfig};
 use caudal_policy::rebalance::RebalanceConfig;
-use caudal_workload::Dag;
 use serde::Serialize;
 
 use crate::aims::too_long_for_one_core;
@@ -126,7 +125,8 @@ impl Candidate {
         };
         let ticks = triggers.filter(looks).map_or(0.0, |it| gap_ps / it.interval.0.max(1) as f64);
         if self.plan.system.parallelism.forks() {
-            return LEAF * leaves(question, workers as u32);
+            let service = &question.workload.service;
+            return LEAF * service.dag().mean_leaves(service.mean_ps() as u64, workers as u32);
         }
         if self.mechanisms() == 0 && self.plan.system.pools == Pools::Equal(1) {
             return ONE_QUEUE;
@@ -269,18 +269,6 @@ fn candidate(preset: &'static Preset, question: &Question) -> Result<Candidate, 
     }
     let capacity_cores = question.machine.capacity_cores();
     Ok(Candidate { plan: Arc::new(plan), capacity_cores, dedicated, tuned: Vec::new() })
-}
-
-/// Leaves of a request with the mean work, or of recorded ones on average.
-fn leaves(question: &Question, workers: u32) -> f64 {
-    let service = &question.workload.service;
-    let graphs = service.dag().all();
-    let work_ps = service.mean_ps() as u64;
-    let of = |graph: &Dag| {
-        let leaves = |node| graph.leaves(node, graph.work_ps(node, work_ps), workers);
-        (0..graph.len()).map(leaves).map(f64::from).sum::<f64>()
-    };
-    graphs.iter().map(of).sum::<f64>() / graphs.len() as f64
 }
 
 /// Thresholds of tail-control are those for the question's limits of latency: of each class, and of all requests, the first.

@@ -16,7 +16,7 @@ use caudal_policy::Picos;
 use caudal_policy::parallelism::thresholds::classes::{Class, ClassPileup};
 use caudal_policy::parallelism::thresholds::{Bin, Demand, DemandFault, Knowledge, Pileup};
 use caudal_policy::parallelism::{ClassConfig, ParallelismConfig, TailControlConfig};
-pub use caudal_sim::thresholds::{Binning, CLASS_BINS};
+pub use caudal_sim::thresholds::Binning;
 use caudal_sim::thresholds::{bins, class_bins};
 use caudal_workload::Service;
 use caudal_workload::dag::Recorded;

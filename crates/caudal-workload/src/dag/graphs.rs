@@ -102,6 +102,13 @@ impl Graphs {
             None => self.graphs[0].span(),
         }
     }
+
+    /// Leaves of a request with `work_ps` on `cores`; of recorded graphs, on average over all.
+    pub fn mean_leaves(&self, work_ps: u64, cores: u32) -> f64 {
+        let of = |graph: &Dag, node| f64::from(graph.leaves(node, graph.work_ps(node, work_ps), cores));
+        let all = self.graphs.iter().flat_map(|graph| (0..graph.len()).map(move |node| of(graph, node)));
+        all.sum::<f64>() / self.graphs.len() as f64
+    }
 }
 
 impl Recorded {

@@ -12,10 +12,10 @@ use caudal_config::{Measure, Rate, Workload};
 use caudal_policy::Picos;
 use caudal_policy::parallelism::thresholds::Knowledge;
 use caudal_tune::thresholds::{
-    Binning, CLASS_BINS, RefineQuestion, Refined, ThresholdAnswer, ThresholdQuestion, refine, thresholds,
+    Binning, RefineQuestion, Refined, ThresholdAnswer, ThresholdQuestion, refine, thresholds,
 };
 use caudal_tune::{Host, TuneError};
-use caudal_workload::DagSpec;
+use caudal_workload::{DagSpec, Graphs};
 use clap::Args;
 use miette::{IntoDiagnostic, miette};
 
@@ -25,6 +25,10 @@ use crate::global::Global;
 use crate::numbers;
 use crate::progress::Progress;
 use crate::results::{make_dir, writable, write_whole};
+use crate::table::digits;
+
+/// Loops of a request of which nothing is known: with one, it matters little what is given up.
+const LOOPS: u32 = 4;
 
 #[derive(Args, Debug)]
 pub(crate) struct ThresholdArgs {
@@ -48,7 +52,7 @@ pub(crate) struct ThresholdArgs {
     /// Share of each request's work that only one core can do at a time [default: what the workload's `dag` says, or none]
     #[arg(long, value_name = "SHARE", value_parser = numbers::share, allow_hyphen_values = true)]
     serial: Option<f64>,
-    /// Bins of the work, equal on a logarithmic scale [default: 1000, or 300 where classes have targets of their own]
+    /// Bins of the work, equal on a logarithmic scale [default: 1000]
     #[arg(long, value_name = "N", value_parser = numbers::count, allow_hyphen_values = true)]
     bins: Option<u32>,
     /// Bins as the paper has them: equal ones, of which all requests count with the most work
@@ -63,6 +67,9 @@ pub(crate) struct ThresholdArgs {
     /// Simulate the table, and thresholds that are multiples of its; the better ones are written
     #[arg(long)]
     refine: bool,
+    /// Parallel loops, one after another, that a request of --refine is [default: what the workload's `dag` says, or 4]
+    #[arg(long, value_name = "N", value_parser = numbers::count, allow_hyphen_values = true, requires = "refine")]
+    loops: Option<u32>,
     /// Requests of a replication of --refine, 8 to 40 of which are simulated of each policy [default: 20000]
     #[arg(long, default_value_t = 20_000, value_name = "N", allow_hyphen_values = true, requires = "refine")]
     #[arg(value_parser = clap::value_parser!(u32).range(1_000..=10_000_000), hide_default_value = true)]
@@ -122,10 +129,11 @@ pub(crate) fn run(args: &ThresholdArgs, global: &Global) -> miette::Result<ExitC
         Ok(found) => found,
         Err(error) => return exit::no(error, global.json).map_err(|error| miette!("{error}")),
     };
-    let mut answer = Answered { found: &found, refined: None };
+    let mut answer = Answered { found: &found, requests_are: None, refined: None };
     if args.refine {
         // What is known is there, whatever becomes of the simulation.
         args.write(&question, &answer)?;
+        answer.requests_are = Some(args.simulated(&workload)?.1);
         answer.refined = Some(args.refined(&question, &found, (&workload, measure), global)?);
     }
     if global.json {
@@ -143,6 +151,9 @@ pub(crate) fn run(args: &ThresholdArgs, global: &Global) -> miette::Result<ExitC
 struct Answered<'a> {
     #[serde(flatten)]
     found: &'a ThresholdAnswer,
+    /// Which graphs were simulated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requests_are: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     refined: Option<Refined>,
 }
@@ -173,7 +184,10 @@ impl ThresholdArgs {
             class_targets: self.target.iter().filter_map(of_class).collect(),
             rate_per_s: self.rate.per_s(),
             cores: self.cores,
-            binning: self.paper_bins.map_or_else(|| self.log_bins(), Binning::Paper),
+            binning: match (self.paper_bins, self.bins) {
+                (Some(bins), _) => Binning::Paper(bins),
+                (None, bins) => bins.map_or_else(Binning::default, Binning::Log),
+            },
             most_active: self.most_active,
             serial: self.serial.unwrap_or_else(|| match workload.dag_spec {
                 Some(_) => workload.service.dag().span(),
@@ -181,16 +195,6 @@ impl ThresholdArgs {
             }),
             knowledge: if self.clairvoyant { Knowledge::Clairvoyant } else { Knowledge::Processed },
         })
-    }
-
-    /// As many as a simulation takes that works out the table itself, if nothing else is asked for.
-    fn log_bins(&self) -> Binning {
-        let by_class = self.target.iter().any(|own| own.class.is_some());
-        match self.bins {
-            Some(bins) => Binning::Log(bins),
-            None if by_class => Binning::Log(CLASS_BINS),
-            None => Binning::default(),
-        }
     }
 
     /// `25ms, scan 100ms`.
@@ -202,6 +206,25 @@ impl ThresholdArgs {
         self.target.iter().map(one).collect::<Vec<_>>().join(", ")
     }
 
+    /// What of a request is done in parallel when the table is simulated, and how to call that.
+    fn simulated(&self, workload: &Workload) -> miette::Result<(Arc<Graphs>, String)> {
+        let known = workload.dag_spec.is_some() || workload.service.dag().recorded().is_some();
+        if known && self.serial.is_none() && self.loops.is_none() {
+            return Ok((workload.service.dag().clone(), "as the workload says".to_owned()));
+        }
+        let (serial, loops) = (self.serial.unwrap_or(0.0), self.loops.unwrap_or(LOOPS));
+        let spec = DagSpec { serial, loops, ..DagSpec::default() };
+        let graph = spec.compile().map_err(|error| miette!("{error}"))?;
+        let mut called = match loops {
+            1 => "one parallel loop".to_owned(),
+            _ => format!("{loops} parallel loops, one after another"),
+        };
+        if serial > 0.0 {
+            called += &format!(", {} % of the work serial around them", digits(100.0 * serial));
+        }
+        Ok((Arc::new(graph.into()), called))
+    }
+
     /// What simulation says of the table.
     fn refined(
         &self,
@@ -210,14 +233,7 @@ impl ThresholdArgs {
         (workload, measure): (&Workload, Measure),
         global: &Global,
     ) -> miette::Result<Refined> {
-        let said = workload.dag_spec.is_some() || workload.service.dag().recorded().is_some();
-        let dag = match self.serial {
-            None if said => workload.service.dag().clone(),
-            _ => {
-                let spec = DagSpec { serial: question.serial, ..DagSpec::default() };
-                Arc::new(spec.compile().map_err(|error| miette!("{error}"))?.into())
-            }
-        };
+        let (dag, _) = self.simulated(workload)?;
         let measure = Measure { seed: self.seed.unwrap_or(measure.seed), ..measure };
         let requests = u64::from(self.requests);
         let asked =

@@ -10,7 +10,6 @@ use std::collections::BTreeMap;
 use caudal_config::Point;
 use caudal_policy::discipline::DisciplineConfig;
 use caudal_sim::experiment::Results;
-use caudal_workload::Dag;
 
 use super::cell::{Cell, CellId};
 use super::claim::{LOOKS, Want};
@@ -149,7 +148,8 @@ fn cost(plans: &[Plan], measured: &[(&'static str, Measured)], cell: CellId) -> 
 /// Tasks that a request forks, or slices that it takes under processor sharing; 1 if it runs to completion.
 fn events(point: &Point) -> f64 {
     if point.system.parallelism.forks() {
-        return leaves(point);
+        let service = &point.workload.service;
+        return service.dag().mean_leaves(service.mean_ps() as u64, point.system.cores);
     }
     match point.system.discipline {
         DisciplineConfig::ProcessorSharing(sharing) if sharing.quantum.0 > 0 => {
@@ -157,15 +157,6 @@ fn events(point: &Point) -> f64 {
         }
         _ => 1.0,
     }
-}
-
-/// Leaves of a request with the mean work, or of recorded ones on average.
-fn leaves(point: &Point) -> f64 {
-    let service = &point.workload.service;
-    let (graphs, work_ps) = (service.dag().all(), service.mean_ps() as u64);
-    let of = |graph: &Dag, node| graph.leaves(node, graph.work_ps(node, work_ps), point.system.cores);
-    let all = graphs.iter().flat_map(|graph| (0..graph.len()).map(move |node| of(graph, node)));
-    all.map(f64::from).sum::<f64>() / graphs.len() as f64
 }
 
 /// A cell with the results that it was made of.

@@ -61,6 +61,7 @@ pub(super) fn report(args: &ThresholdArgs, answer: &Answered<'_>) -> Report {
     charts.extend(answer.refined.as_ref().map(refined_chart));
     let mut said = sentences(args, found);
     let headline = said.remove(1.min(said.len() - 1));
+    said.extend(answer.requests_are.as_ref().map(|graph| format!("Simulated requests: {graph}.")));
     said.extend(answer.refined.as_ref().map(refined_sentence));
     Report {
         title: "Caudal threshold: when a parallel request is large".to_owned(),

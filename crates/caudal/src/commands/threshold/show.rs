@@ -21,6 +21,8 @@ pub(super) fn print(args: &ThresholdArgs, answer: &Answered<'_>) {
         outln!("{sentence}");
     }
     if let Some(refined) = &answer.refined {
+        outln!();
+        outln!("Simulated requests: {}.", answer.requests_are.as_deref().unwrap_or_default());
         print_refined(refined);
     }
 }
