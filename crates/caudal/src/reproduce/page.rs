@@ -66,7 +66,8 @@ const HEAD: &str = "\
 Every figure below was simulated anew from its file in `experiments/`, and what its paper says about it was judged
 statement by statement. A statement **holds** or **does not hold** when the numbers say so with confidence; else it
 is **undecided**. Systems that are compared saw the same requests (common random numbers). A statement that was open
-got more replications where they may decide it, and was looked at again, up to four times in all. Judged at 95 % is
+got more replications where they may decide it, and was looked at again, up to four times in all. (Tail-control's Figures
+6 to 10 had the first look alone so far.) Judged at 95 % is
 all of a statement, with all of its questions and looks (Bonferroni). Where too few values lie beyond a percentile for
 an interval of it, the median over the replications of the ratio is judged (sign test). *Reading* says how a
 statement's words were taken where they leave it open: that is ours. No parameter was chosen so that a statement comes
