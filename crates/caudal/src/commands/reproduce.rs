@@ -207,9 +207,27 @@ fn write_docs(all: &[Judged], out: &Path, docs: &Path) -> miette::Result<()> {
             write_whole(&figures.join(name), &chart.to_svg())?;
         }
     }
+    let is_kept = |figure: &&Figure| all.iter().all(|judged| judged.figure.name != figure.name);
+    for figure in FIGURES.iter().filter(is_kept) {
+        copy_charts(&out.join(figure.name), &figures)?;
+    }
     let path = docs.join("reproduction.md");
     write_whole(&path, &page(&parts))?;
     errln!("wrote {}", path.display());
+    Ok(())
+}
+
+/// Copies the charts that an earlier run has kept.
+fn copy_charts(from: &Path, to: &Path) -> miette::Result<()> {
+    let unreadable = |error| miette!("{} can not be read: {error}", from.display());
+    for entry in std::fs::read_dir(from).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        let (true, Some(name)) = (path.extension() == Some("svg".as_ref()), path.file_name()) else {
+            continue;
+        };
+        let copy = to.join(name);
+        std::fs::copy(&path, &copy).map_err(|error| cannot_write(&copy, &error))?;
+    }
     Ok(())
 }
 
