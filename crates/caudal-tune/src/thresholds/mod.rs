@@ -338,11 +338,12 @@ impl ThresholdQuestion<'_> {
         if !self.class_targets.is_empty() {
             let of = |(class, name): (usize, &String)| match self.service.class_weight(class) {
                 weight if weight > 0.0 => {
-                    weight * self.service.class_excess(class, most_ps(self.target_of(name))).share
+                    let late = self.service.class_excess(class, most_ps(self.target_of(name))).share;
+                    self.reachable(name, late).map(|()| weight * late)
                 }
-                _ => 0.0,
+                _ => Ok(0.0),
             };
-            return Ok(self.service.classes().iter().enumerate().map(of).sum());
+            return self.service.classes().iter().enumerate().map(of).sum();
         }
         let most_ps = most_ps(self.target);
         let share = self.service.excess(most_ps).share;
@@ -381,8 +382,23 @@ impl ThresholdQuestion<'_> {
         if self.class_targets.is_empty() {
             return Ok(late(None, self.target));
         }
-        let of = |(class, name): (usize, &String)| late(Some(class), self.target_of(name));
-        Ok(self.service.classes().iter().enumerate().map(of).sum())
+        let of = |(class, name): (usize, &String)| {
+            let late = late(Some(class), self.target_of(name));
+            self.reachable(name, late / self.service.class_weight(class)).map(|()| late)
+        };
+        self.service.classes().iter().enumerate().map(of).sum()
+    }
+
+    /// Is there a request of `class` that can meet its target, where `late` of them can not?
+    fn reachable(&self, class: &str, late: f64) -> Result<(), TuneError> {
+        if late < 1.0 - 1e-9 {
+            return Ok(());
+        }
+        let target = self.target_of(class);
+        Err(TuneError::Unreachable(format!(
+            "every `{class}` request takes longer than {target}, even alone on {} cores",
+            self.cores
+        )))
     }
 
     /// The work in bins that hold any request.

@@ -25,6 +25,8 @@ use crate::results::{Meta, digest, digests, writable, write_whole};
 
 /// What `--quick` takes without `--budget`, in seconds; and what a plan takes otherwise.
 const BUDGET_S: (f64, f64) = (8.0, 40.0);
+/// The same where requests fork: they are hundreds of tasks each, and misses are rare.
+const FORKED_BUDGET_S: (f64, f64) = (40.0, 180.0);
 /// Where a plan goes without `--out`.
 const OUT: &str = "caudal-plan";
 
@@ -55,7 +57,7 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "N", requires = "runnable", conflicts_with = "cores")]
     #[arg(value_parser = numbers::count, allow_hyphen_values = true)]
     workers: Option<u32>,
-    /// How long it may take on two cores, about; it is counted in simulated requests [default: 40s, --quick: 8s]
+    /// How long it may take on two cores, about; it is counted in simulated requests [default: 40s, --quick: 8s; 180s and 40s for requests that fork]
     #[arg(long, value_name = "TIME", value_parser = Picos::parse, allow_hyphen_values = true)]
     budget: Option<Picos>,
     /// Seed of all randomness [default: that of the workload's TOML file, or 1]
@@ -146,9 +148,9 @@ impl PlanArgs {
             (_, _, Some(rate)) => Goal::FewestCores(Offered::AsRecorded(rate)),
             _ => Goal::HighestLoad,
         };
-        let seconds = self
-            .budget
-            .map_or(if global.quick { BUDGET_S.0 } else { BUDGET_S.1 }, |budget| budget.0 as f64 / 1e12);
+        let usual = if workload.service.dag().is_serial() { BUDGET_S } else { FORKED_BUDGET_S };
+        let usual = if global.quick { usual.0 } else { usual.1 };
+        let seconds = self.budget.map_or(usual, |budget| budget.0 as f64 / 1e12);
         Ok(Question {
             workload_name: self.arrives.workload.clone(),
             workload,

@@ -124,6 +124,8 @@ pub(crate) fn run(args: &ThresholdArgs, global: &Global) -> miette::Result<ExitC
     for path in args.table.iter().chain(&args.policy) {
         writable(path)?;
     }
+    // What can not be simulated is said before anything is worked out.
+    let requests_are = if args.refine { Some(args.simulated(&workload)?.1) } else { None };
     let question = args.question(&workload)?;
     let found = match thresholds(&question) {
         Ok(found) => found,
@@ -133,7 +135,7 @@ pub(crate) fn run(args: &ThresholdArgs, global: &Global) -> miette::Result<ExitC
     if args.refine {
         // What is known is there, whatever becomes of the simulation.
         args.write(&question, &answer)?;
-        answer.requests_are = Some(args.simulated(&workload)?.1);
+        answer.requests_are = requests_are;
         answer.refined = Some(args.refined(&question, &found, (&workload, measure), global)?);
     }
     if global.json {
@@ -146,7 +148,7 @@ pub(crate) fn run(args: &ThresholdArgs, global: &Global) -> miette::Result<ExitC
     Ok(ExitCode::SUCCESS)
 }
 
-/// A table, and what simulation says of it.
+/// A table by the formulas, and what simulation says of it: its thresholds times `refined.scale` are those that are written.
 #[derive(serde::Serialize)]
 struct Answered<'a> {
     #[serde(flatten)]
@@ -208,12 +210,19 @@ impl ThresholdArgs {
 
     /// What of a request is done in parallel when the table is simulated, and how to call that.
     fn simulated(&self, workload: &Workload) -> miette::Result<(Arc<Graphs>, String)> {
-        let known = workload.dag_spec.is_some() || workload.service.dag().recorded().is_some();
-        if known && self.serial.is_none() && self.loops.is_none() {
+        let recorded = workload.service.dag().recorded().is_some();
+        if recorded && self.loops.is_some() {
+            return Err(miette!(
+                help = "leave out --loops",
+                "the requests have the graphs that were recorded"
+            ));
+        }
+        if (recorded || workload.dag_spec.is_some()) && self.serial.is_none() && self.loops.is_none() {
             return Ok((workload.service.dag().clone(), "as the workload says".to_owned()));
         }
-        let (serial, loops) = (self.serial.unwrap_or(0.0), self.loops.unwrap_or(LOOPS));
-        let spec = DagSpec { serial, loops, ..DagSpec::default() };
+        let said = workload.dag_spec.clone().unwrap_or(DagSpec { loops: LOOPS, ..DagSpec::default() });
+        let (serial, loops) = (self.serial.unwrap_or(said.serial), self.loops.unwrap_or(said.loops));
+        let spec = DagSpec { serial, loops, ..said };
         let graph = spec.compile().map_err(|error| miette!("{error}"))?;
         let mut called = match loops {
             1 => "one parallel loop".to_owned(),

@@ -4,18 +4,19 @@ use caudal_report::chart::{Axis, Chart, Level, Plot, Point as Dot, Series, Sprea
 use caudal_report::{Answer, Report};
 use caudal_tune::thresholds::{Refined, Row, changes};
 
-use super::words::{refined_sentence, sentences};
+use super::words::{all_given_up, refined_sentence, sentences};
 use super::{Answered, ThresholdArgs};
 use crate::table::digits;
 
 /// Each threshold holds from its number of active requests to the next one's.
-fn steps(rows: &[Row]) -> Vec<Dot> {
+fn steps(rows: &[Row], scale: f64) -> Vec<Dot> {
     let mut dots: Vec<Dot> = Vec::new();
     for row in rows {
-        if let Some(before) = dots.last().map(|dot| dot.y).filter(|&before| before != row.threshold_ns) {
+        let threshold_ns = row.threshold_ns * scale;
+        if let Some(before) = dots.last().map(|dot| dot.y).filter(|&before| before != threshold_ns) {
             dots.push(Dot::new(f64::from(row.active), before));
         }
-        dots.push(Dot::new(f64::from(row.active), row.threshold_ns));
+        dots.push(Dot::new(f64::from(row.active), threshold_ns));
     }
     dots
 }
@@ -31,7 +32,11 @@ pub(super) fn report(args: &ThresholdArgs, answer: &Answered<'_>) -> Report {
         // Beyond the last change there is a straight line.
         let end = changes(rows).last().map_or(1, |row| row.active) as usize;
         let shown = &rows[..(end + end / 4 + 2).min(rows.len())];
-        plot.series.push(Series::line(class.unwrap_or("threshold"), steps(shown)));
+        plot.series.push(Series::line(class.unwrap_or("threshold"), steps(shown, 1.0)));
+        if answer.scale() != 1.0 {
+            let name = format!("{} times {}, written", class.unwrap_or("threshold"), answer.scale());
+            plot.series.push(Series::line(name, steps(shown, answer.scale())));
+        }
         // Those of all classes together.
         if misses.series.is_empty() {
             let expected = shown.iter().filter_map(|row| Some(Dot::new(f64::from(row.active), row.misses?)));
@@ -60,9 +65,16 @@ pub(super) fn report(args: &ThresholdArgs, answer: &Answered<'_>) -> Report {
     ];
     charts.extend(answer.refined.as_ref().map(refined_chart));
     let mut said = sentences(args, found);
-    let headline = said.remove(1.min(said.len() - 1));
+    let by_formula = said.remove(1.min(said.len() - 1));
+    let headline = match answer.scale() {
+        1.0 => by_formula,
+        scale => {
+            said.push(format!("By the formulas alone: {}", by_formula.replacen('A', "a", 1)));
+            all_given_up(found, scale)
+        }
+    };
     said.extend(answer.requests_are.as_ref().map(|graph| format!("Simulated requests: {graph}.")));
-    said.extend(answer.refined.as_ref().map(refined_sentence));
+    said.extend(answer.refined.as_ref().map(|refined| refined_sentence(found, refined)));
     Report {
         title: "Caudal threshold: when a parallel request is large".to_owned(),
         question: format!(

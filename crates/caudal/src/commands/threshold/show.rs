@@ -1,14 +1,14 @@
 //! The table in a terminal.
 
 use caudal_stats::Estimate;
-use caudal_tune::thresholds::{Refined, Row, changes};
+use caudal_tune::thresholds::{Refined, Row, ThresholdAnswer, changes};
 
 use super::words::{refined_sentence, sentences};
 use super::{Answered, ThresholdArgs};
 use crate::table::{Table, digits, estimate, time};
 
 /// Rows of the table that a terminal shows, at most.
-const SHOWN: usize = 24;
+const SHOWN: usize = 100;
 
 pub(super) fn print(args: &ThresholdArgs, answer: &Answered<'_>) {
     for (class, rows) in answer.found.tables() {
@@ -23,7 +23,7 @@ pub(super) fn print(args: &ThresholdArgs, answer: &Answered<'_>) {
     if let Some(refined) = &answer.refined {
         outln!();
         outln!("Simulated requests: {}.", answer.requests_are.as_deref().unwrap_or_default());
-        print_refined(refined);
+        print_refined(answer.found, refined);
     }
 }
 
@@ -41,10 +41,16 @@ fn print_rows(rows: &[Row]) {
         ]);
     }
     out!("{table}");
+    if every > 1 {
+        outln!(
+            "(one in {every} of the {} numbers at which the threshold changes; thresholds.csv has all)",
+            changes.len()
+        );
+    }
     outln!();
 }
 
-fn print_refined(refined: &Refined) {
+fn print_refined(found: &ThresholdAnswer, refined: &Refined) {
     outln!();
     let share = |of: &Estimate| estimate(of, |share| format!("{} %", digits(100.0 * share)));
     let ratio = |of: &Estimate| estimate(of, digits);
@@ -62,5 +68,5 @@ fn print_refined(refined: &Refined) {
     }
     out!("{judged}");
     outln!();
-    outln!("{}", refined_sentence(refined));
+    outln!("{}", refined_sentence(found, refined));
 }

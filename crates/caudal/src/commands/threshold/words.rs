@@ -15,8 +15,7 @@ pub(super) fn sentences(args: &ThresholdArgs, found: &ThresholdAnswer) -> Vec<St
         args.cores
     )];
     let tables = found.tables();
-    let each: Vec<String> = tables.iter().map(|(class, rows)| given_up(*class, rows)).collect();
-    said.push(format!("{}.", each.join(". ")));
+    said.push(all_given_up(found, 1.0));
     if found.hopeless > 0.0 {
         let missed = match args.target.len() {
             1 => args.targets(),
@@ -32,10 +31,17 @@ pub(super) fn sentences(args: &ThresholdArgs, found: &ThresholdAnswer) -> Vec<St
     said
 }
 
+/// Who is given up when, with the table times `scale`.
+pub(super) fn all_given_up(found: &ThresholdAnswer, scale: f64) -> String {
+    let each: Vec<String> =
+        found.tables().iter().map(|(class, rows)| given_up(*class, rows, scale)).collect();
+    format!("{}.", each.join(". "))
+}
+
 /// `A request is given up after 367 ms of work when it is alone, after 31.9 ms when 110 are active or more`.
-fn given_up(class: Option<&str>, rows: &[Row]) -> String {
+fn given_up(class: Option<&str>, rows: &[Row], scale: f64) -> String {
     let request = class.map_or("request".to_owned(), |class| format!("`{class}` request"));
-    if rows.iter().all(|row| row.large == 0.0) {
+    if scale == 1.0 && rows.iter().all(|row| row.large == 0.0) {
         return format!("No {request} is given up, however many are active");
     }
     let changes: Vec<&Row> = changes(rows).collect();
@@ -43,14 +49,21 @@ fn given_up(class: Option<&str>, rows: &[Row]) -> String {
         [] => format!("Nothing is known of when a {request} is given up"),
         [only] => format!(
             "A {request} is given up after {} of work, however many are active",
-            time(only.threshold_ns)
+            time(only.threshold_ns * scale)
         ),
-        [first, .., last] => format!(
-            "A {request} is given up after {} of work when it is alone, after {} when {} are active or more",
-            time(first.threshold_ns),
-            time(last.threshold_ns),
-            last.active
-        ),
+        [first, .., last] => {
+            let lowest = changes.iter().min_by(|a, b| a.threshold_ns.total_cmp(&b.threshold_ns));
+            let lowest = lowest.filter(|row| row.threshold_ns < last.threshold_ns.min(first.threshold_ns));
+            let between = lowest.map_or(String::new(), |row| {
+                format!(" after {} when {} are active,", time(row.threshold_ns * scale), row.active)
+            });
+            format!(
+                "A {request} is given up after {} of work when it is alone,{between} after {} when {} are active or more",
+                time(first.threshold_ns * scale),
+                time(last.threshold_ns * scale),
+                last.active
+            )
+        }
     }
 }
 
@@ -77,7 +90,7 @@ fn rises(class: Option<&str>, rows: &[Row]) -> Option<String> {
 }
 
 /// What simulation says of the table, in words.
-pub(super) fn refined_sentence(refined: &Refined) -> String {
+pub(super) fn refined_sentence(found: &ThresholdAnswer, refined: &Refined) -> String {
     let simulated = format!("{} M requests simulated", digits(refined.requests as f64 / 1e6));
     let known = |judged: &Judged| judged.chosen_over.is_some_and(|over| !over.is_missing());
     if !refined.judged.iter().any(known) {
@@ -90,7 +103,8 @@ pub(super) fn refined_sentence(refined: &Refined) -> String {
             "No multiple of the table's thresholds is certainly better than the table: it stays".to_owned()
         }
         scale => format!(
-            "The table's thresholds times {scale} let certainly fewer requests be late than the table: they are written"
+            "The table's thresholds times {scale} let certainly fewer requests be late than the table. They are written: {}",
+            all_given_up(found, scale).trim_end_matches('.').replacen('A', "a", 1)
         ),
     };
     let rivals: Vec<String> = refined.judged.iter().filter_map(against).collect();
@@ -128,15 +142,20 @@ mod tests {
 
     #[test]
     fn what_is_said_of_thresholds_is_what_they_do() {
-        let said = |thresholds_us: &[f64]| given_up(None, &rows(thresholds_us));
+        let said = |thresholds_us: &[f64]| given_up(None, &rows(thresholds_us), 1.0);
         assert_eq!(
             said(&[9e2, 8e2, 7e2, 7e2]),
             "A request is given up after 900 µs of work when it is alone, after 700 µs when 3 are active or more"
         );
         assert_eq!(said(&[5e2, 5e2]), "A request is given up after 500 µs of work, however many are active");
         assert_eq!(
-            given_up(Some("get"), &rows(&[9e2, 9e2])),
+            given_up(Some("get"), &rows(&[9e2, 9e2]), 1.0),
             "No `get` request is given up, however many are active"
+        );
+        assert_eq!(
+            given_up(None, &rows(&[8e2, 1e2, 7e2]), 0.5),
+            "A request is given up after 400 µs of work when it is alone, after 50.0 µs when 2 are active, after 350 µs when 3 \
+             are active or more"
         );
         assert_eq!(rises(None, &rows(&[9e2, 8e2, 8e2])), None);
         assert_eq!(
