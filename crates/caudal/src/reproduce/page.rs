@@ -64,13 +64,13 @@ const HEAD: &str = "\
 # What the papers say, and what came out
 
 Every figure below was simulated anew from its file in `experiments/`, and what its paper says about it was judged
-statement by statement. A statement **holds** or **does not hold** when the numbers say so with confidence; else it
-is **undecided**. Systems that are compared saw the same requests (common random numbers). A statement that was open
-got more replications where they may decide it, and was looked at again, up to four times in all, as far as
-what a paper's figures may cost allowed. Judged at 95 % is all of a statement, with all of its questions and looks (Bonferroni). Where too few values lie beyond a percentile for
-an interval of it, the median over the replications of the ratio is judged (sign test). *Reading* says how a
-statement's words were taken where they leave it open: that is ours. One parameter was
-changed after the results had been seen; it is named below (*Loops*).
+statement by statement. A statement **holds** or **does not hold** when the numbers say so with confidence; else it is
+**undecided**. Systems that are compared saw the same requests (common random numbers). A statement that was open got
+more replications where they may decide it, and was looked at again, up to four times in all, as far as what a paper's
+figures may cost allowed. Judged at 95 % is all of a statement, with all of its questions and looks (Bonferroni). Where
+too few values lie beyond a percentile for an interval of it, the median over the replications of the ratio is judged
+(sign test). *Reading* says how a statement's words were taken where they leave it open: that is ours. One parameter
+was changed after the results had been seen; it is named below (*Loops*).
 
 *Policies paper* is McClure et al., \"Efficient Scheduling Policies for Microsecond-Scale Tasks\", NSDI 2022; *Tiny
 Quanta* is Luo et al., \"Efficient Microsecond-scale Blind Scheduling with Tiny Quanta\", ASPLOS 2024; *Q-Zilla* is
@@ -83,11 +83,12 @@ can not be read in its text: work is like theirs, the loads are ours, targets ar
 names, and again signs and orders are judged. They are of ratios of miss ratios, of which a 95 % interval wider than ± 10 %
 leaves the comparison open unless it reaches less than half of the way to the limit.
 
-**Loops.** Tail-control's requests have \"parallel-for loops\", how many the paper does not say. Here they are four, one after
-another, each split into four leaves a core. At first it was one, and a third of what the paper says of tail-control did not come out;
-then the plural was taken at its word, after a look at what several loops give. Once one loop has been split, every core has its part of a large request, and to
-give it up changes little; of several, the next one is in one core's hands at first. How
-much the number matters is a [figure of its own](#tail-control-loops), whose statements were written after that look, too.
+**Loops.** Tail-control's requests have \"parallel-for loops\", how many the paper does not say. Here they are four, one
+after another, each split into four leaves a core. At first it was one, and a third of what the paper says of
+tail-control did not come out; then the plural was taken at its word, after a look at what several loops give. Once one
+loop has been split, every core has its part of a large request, and to give it up changes little; of several, the next
+one is in one core's hands at first. How much the number matters is a [figure of its own](#tail-control-loops), whose
+statements were written after that look, too.
 ";
 
 /// A figure's part of the page.
