@@ -116,7 +116,7 @@ fn recorded_graphs_count_as_well() {
     // The same service times of other graphs.
     place.write("g.csv", &graphs.replace(",a\n", ",\n"));
     place.run("sim in.toml --out r").expect(2, "the contents of g.csv differs");
-    let plan = "plan --workload in.toml --target 'p99 < 1ms' --cores 2 --systems steal-first --quick --out p";
+    let plan = "plan --workload in.toml --target 'p99 < 1ms' --cores 2 --systems steal-first --quick --budget 8s --out p";
     place.run(plan).expect(0, "");
     place.write("g.csv", graphs);
     place.run(plan).expect(2, "the contents of g.csv differs");

@@ -34,7 +34,11 @@ pub(super) fn report(args: &ThresholdArgs, answer: &Answered<'_>) -> Report {
         let shown = &rows[..(end + end / 4 + 2).min(rows.len())];
         plot.series.push(Series::line(class.unwrap_or("threshold"), steps(shown, 1.0)));
         if answer.scale() != 1.0 {
-            let name = format!("{} times {}, written", class.unwrap_or("threshold"), answer.scale());
+            let name = format!(
+                "{}written: x {}",
+                class.map_or(String::new(), |class| format!("{class}, ")),
+                answer.scale()
+            );
             plot.series.push(Series::line(name, steps(shown, answer.scale())));
         }
         // Those of all classes together.
