@@ -77,6 +77,8 @@ pub(crate) struct Trace {
     pub(crate) classes: Vec<String>,
     /// With the index of the class.
     pub(crate) rows: Vec<(u8, Row)>,
+    /// How often the value of each row occurs, if it is a histogram; else empty.
+    pub(crate) weights: Vec<f64>,
 }
 
 /// A histogram a class.

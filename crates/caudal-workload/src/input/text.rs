@@ -19,10 +19,15 @@ pub(crate) struct Columns<'a> {
     pub(crate) unit: Option<Unit>,
 }
 
+/// Columns that say how often a row's value occurs: of a histogram.
+const WEIGHTS: [&str; 5] = ["count", "share", "weight", "frequency", "probability"];
+
 /// Where in a row the fields stand.
 struct Layout {
     value: usize,
     class: Option<usize>,
+    /// How often the value of a row occurs.
+    weight: Option<usize>,
     unit: Unit,
     columns: usize,
     has_header: bool,
@@ -152,7 +157,7 @@ fn layout(
         }
         let class = (columns == 2).then_some(0);
         let unit = wanted.unit.unwrap_or_default();
-        return Ok(Layout { value: columns - 1, class, unit, columns, has_header });
+        return Ok(Layout { value: columns - 1, class, weight: None, unit, columns, has_header });
     }
     let names: Vec<String> = (0..columns).map(|index| first.get(index)).collect();
     if let Some(at) = names.iter().position(|name| role == "service" && name.starts_with("timestamp"))
@@ -168,6 +173,8 @@ fn layout(
         place.row(first.line, 1, RowProblem::Format(no_column(&names, wanted.column, role)))
     })?;
     let class = names.iter().position(|name| name == "class").filter(|&class| class != value);
+    let is_weight = |name: &String| role == "service" && WEIGHTS.contains(&name.as_str());
+    let weight = names.iter().position(is_weight).filter(|&weight| weight != value);
     let named = Unit::of_column(&names[value]);
     if let (Some(named), Some(said)) = (named, wanted.unit)
         && named != said
@@ -183,7 +190,7 @@ fn layout(
         return Err(place.row(first.line, first.column_of(value, bytes), RowProblem::Format(problem)));
     }
     let unit = named.or(wanted.unit).unwrap_or_default();
-    Ok(Layout { value, class, unit, columns, has_header })
+    Ok(Layout { value, class, weight, unit, columns, has_header })
 }
 
 /// Does the last word of a column's name look like a unit of time? Not to be taken for nanoseconds then.
@@ -210,7 +217,8 @@ fn value_column(names: &[String], wanted: Option<&str>, role: &str) -> Option<us
     }
     let is_role = |name: &String| name == role || (name.starts_with(role) && Unit::of_column(name).is_some());
     let with_unit = |name: &String| Unit::of_column(name).is_some();
-    let mut others = (0..names.len()).filter(|&index| names[index] != "class");
+    let no_time = |name: &String| name == "class" || role == "service" && WEIGHTS.contains(&name.as_str());
+    let mut others = (0..names.len()).filter(|&index| !no_time(&names[index]));
     let (only, more) = (others.next(), others.next());
     names.iter().position(is_role).or(only.filter(|_| more.is_none())).or_else(|| {
         names.iter().position(with_unit).filter(|_| names.iter().filter(|n| with_unit(n)).count() == 1)
@@ -228,7 +236,7 @@ fn no_column(names: &[String], wanted: Option<&str>, role: &str) -> String {
     }
 }
 
-/// Reads service times: a value a line, or columns with classes.
+/// Reads service times: a value a line, or columns with classes, or of a histogram.
 pub(crate) fn read_service_csv(
     bytes: &[u8],
     path: &Path,
@@ -255,6 +263,9 @@ pub(crate) fn read_service_csv(
             }
         };
         trace.rows.push((class, Row { line: fields.line, ps }));
+        if let Some(weight) = layout.weight {
+            trace.weights.push(share(&fields.get(weight)).map_err(|problem| at(weight, problem))?);
+        }
     }
     if trace.rows.is_empty() {
         return Err(place.whole("has a header but no values; write one row a request"));
@@ -296,6 +307,17 @@ fn value(fields: &Fields, layout: &Layout, longest: u64, zero: bool) -> Result<u
     }
     let text = fields.get(layout.value);
     parse_time(&text, layout.unit, longest, zero).map_err(|problem| (layout.value, problem))
+}
+
+/// How often a value occurs, as a number from 0 on.
+fn share(text: &str) -> Result<f64, RowProblem> {
+    let found = text.trim().parse::<f64>().ok().filter(|share| (0.0..=1e15).contains(share));
+    found.ok_or_else(|| {
+        let shown = shorten(text);
+        RowProblem::Format(format!(
+            "`{shown}` is not how often a value occurs: write a count or a share, from 0 on"
+        ))
+    })
 }
 
 /// The number of a class that was not seen before.

@@ -13,12 +13,14 @@ use crate::LONGEST_PS;
 use crate::error::WorkloadError;
 use crate::input::{self, Columns, Histograms, Place, Row, Trace};
 use crate::service::{
-    BoundedPareto, Buckets, Demand, Finding, Gamma, Leaf, LogNormal, Sequence, Service, Shape, Values,
-    examine,
+    BoundedPareto, Bucket, Buckets, Demand, Finding, Gamma, Leaf, LogNormal, Sequence, Service, Shape,
+    Values, examine,
 };
 
 /// How far probabilities may sum from 1.
 const SUM_TOLERANCE: f64 = 1e-9;
+/// Parts into which a histogram's shares are rounded.
+const COUNTS: f64 = 1e12;
 /// The most that times are multiplied by.
 const MAX_SCALE: f64 = 1e3;
 /// The widest spread that is taken: an SCV of 10^6.
@@ -260,6 +262,9 @@ impl FileSpec {
     }
 
     fn compile_trace(&self, trace: Trace, path: &Path) -> Result<Service, WorkloadError> {
+        if !trace.weights.is_empty() {
+            return self.compile_weighted(&trace, path);
+        }
         let mut by_class: Vec<Vec<Row>> = vec![Vec::new(); trace.classes.len()];
         for (class, row) in &trace.rows {
             by_class[usize::from(*class)].push(*row);
@@ -284,6 +289,43 @@ impl FileSpec {
         };
         let sequence = Sequence(trace.rows.into_iter().map(demand).collect());
         Ok(service.with_replay(self.replay, sequence))
+    }
+
+    /// A histogram in columns: values, and how often each occurs.
+    fn compile_weighted(&self, trace: &Trace, path: &Path) -> Result<Service, WorkloadError> {
+        let place = Place(path);
+        if self.replay != Replay::Off {
+            return Err(
+                place.whole("a histogram has no order to keep; drop `replay`, or give the values one by one")
+            );
+        }
+        let factors = self.factors(&trace.classes, path)?;
+        let mut by_class: Vec<BTreeMap<u64, f64>> = vec![BTreeMap::new(); trace.classes.len()];
+        for ((class, row), weight) in trace.rows.iter().zip(&trace.weights) {
+            let class = usize::from(*class);
+            *by_class[class].entry(scaled(row.ps, factors[class])).or_default() += weight;
+        }
+        let sums: Vec<f64> = by_class.iter().map(|values| values.values().sum()).collect();
+        if let Some(at) = sums.iter().position(|&sum| sum <= 0.0) {
+            return Err(
+                place.whole(format!("no value of `{}` occurs: all its counts are 0", trace.classes[at]))
+            );
+        }
+        let shares = self.shares(&trace.classes, &sums, path)?;
+        let leaf = |(class, (values, sum)): (usize, (&BTreeMap<u64, f64>, &f64))| {
+            let bucket = |(&ps, &weight): (&u64, &f64)| {
+                let count = (weight / sum * COUNTS).round() as u64;
+                Bucket { low_ps: ps, high_ps: ps, count: if weight > 0.0 { count.max(1) } else { 0 } }
+            };
+            let buckets = Buckets::new(values.iter().map(bucket).collect());
+            Leaf { class: class as u8, weight: shares[class], shape: Shape::Buckets(Arc::new(buckets)) }
+        };
+        let leaves = by_class.iter().zip(&sums).enumerate().map(leaf).collect();
+        let note = format!(
+            "a histogram of {} values: each occurs as often as its column of counts says, none in between",
+            trace.rows.len()
+        );
+        Ok(Service::new(trace.classes.clone(), leaves).with_findings(vec![Finding::Note(note)]))
     }
 
     fn compile_histograms(&self, read: Histograms, path: &Path) -> Result<Service, WorkloadError> {

@@ -45,6 +45,36 @@ fn reads_a_value_a_line_and_columns_in_any_unit() {
 }
 
 #[test]
+fn reads_a_histogram_in_columns() {
+    let service = csv("work_ms,share\n5,0.5\n10,0.4\n55,0.1\n", "").expect("a histogram");
+    assert!((service.mean_ps() / 12e9 - 1.0).abs() < 1e-9, "{}", service.mean_ps());
+    assert_eq!(service.quantile(0.5), 5_000_000_000);
+    assert_eq!(service.quantile(0.95), 55_000_000_000);
+    let drawn: Vec<u64> = draws(&service, 1, 1_000).iter().map(|demand| demand.service_ps).collect();
+    assert!(drawn.iter().all(|ps| [5, 10, 55].contains(&(ps / 1_000_000_000)) && ps % 1_000_000_000 == 0));
+    assert!(drawn.iter().any(|&ps| ps == 55_000_000_000));
+
+    let service = csv("class,count,service_us\nget,98,1\nget,1,3\nscan,1,50\nscan,0,70\n", "").expect("two");
+    assert_eq!(service.classes(), ["get", "scan"]);
+    assert!((service.class_weight(0) - 0.99).abs() < 1e-12);
+    assert!((service.mean_ps() / 1.51e6 - 1.0).abs() < 1e-9);
+    let doubled =
+        csv("service_us,count\n1,1\n1,1\n", ", scale = { all = 2.0 }").expect("the same value twice");
+    assert_eq!((doubled.mean_ps(), doubled.quantile(1.0)), (2e6, 2_000_000));
+
+    for (text, says) in [
+        ("work_ms,share\n5,lots\n", "x.csv:2:3: `lots` is not how often a value occurs"),
+        ("work_ms,share\n5,-1\n", "`-1` is not how often"),
+        ("class,work_ms,share\na,5,1\nb,5,0\n", "no value of `b` occurs"),
+    ] {
+        let error = csv(text, "").expect_err("refused").to_string();
+        assert!(error.contains(says), "{error}");
+    }
+    let replayed = csv("work_ms,share\n5,1\n", ", replay = true");
+    assert!(replayed.is_err(), "no order to keep");
+}
+
+#[test]
 fn errors_point_at_line_and_column() {
     for (text, place, says) in [
         ("1000\n\n1000\n", "x.csv:2:1:", "empty"),
