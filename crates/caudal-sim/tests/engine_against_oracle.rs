@@ -5,13 +5,13 @@ mod common;
 mod oracle;
 
 use caudal_config::{Costs, Pools};
-use caudal_policy::Picos;
 use caudal_policy::allocation::{AllocationConfig, CaladanConfig, DelayRangeConfig};
 use caudal_policy::discipline::{DisciplineConfig, ProcessorSharingConfig, SitaConfig};
 use caudal_policy::dispatch::{DispatchConfig, PowerOfKConfig};
 use caudal_policy::rebalance::{
     Amount, RebalanceConfig, StealAndShedConfig, WorkSheddingConfig, WorkStealingConfig,
 };
+use caudal_policy::{List, Picos};
 use caudal_sim::engine::{ClassStats, Event, Length, Outcome, Unwatched, simulate};
 use caudal_stats::Histogram;
 use proptest::prelude::*;
@@ -303,4 +303,32 @@ fn a_run_may_end_in_the_middle_of_what_costs_nothing() {
         ..Case::plain(200, 0.869794596000526, 204)
     };
     agrees(&case).unwrap();
+}
+
+/// Many workers are due when the last measured request completes: those that come later in the order of ties are not run.
+#[test]
+fn a_run_ends_with_the_last_measured_request_among_ties() {
+    let cutoff = |times: u64| Picos(50_000 * times);
+    let sita = SitaConfig {
+        cutoffs: List::new(&[1, 2, 3, 8, 16].map(cutoff)).expect("six lanes"),
+        reservations: List::new(&[34, 66, 1, 33, 65, 1]).expect("six lanes"),
+    };
+    let case = Case {
+        discipline: DisciplineConfig::IsqdSita(sita),
+        sizes: Sizes::Constant(1000),
+        gaps: Gaps::Grid(100),
+        seed: 198_258,
+        length: Length { warm_up: 0, measured: 249 },
+        costs: Costs {
+            steal_check: Picos(100_000),
+            steal: Picos(100_000),
+            shed: Picos(100_000),
+            enqueue: Picos(100_000),
+            hand_over: Picos(100_000),
+            preemption: Picos(200_000),
+            ..Costs::FREE
+        },
+        ..Case::plain(200, 0.95, 249)
+    };
+    agrees(&case).unwrap_or_else(|why| panic!("{why}"));
 }

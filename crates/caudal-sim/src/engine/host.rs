@@ -255,7 +255,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
             } else if next >= self.side_key {
                 self.at_side();
             } else {
-                self.run_workers(self.side_key.min(next + 1));
+                self.at_due(next);
             }
         }
     }
@@ -278,19 +278,25 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
             if due >= outside {
                 return true;
             }
-            self.core.now_ps = self.core.keys.time_ps(due);
-            let mut worker = self.core.keys.worker(due);
-            if S::TIES && !self.core.walks {
-                worker = self.first_of_ties(worker);
-            }
-            self.core.acting = worker as u32;
-            self.at_worker(worker);
-            self.check_promises();
+            self.at_due(due);
             // What a worker does can call for something before the next arrival.
             if self.side_key < outside {
                 return false;
             }
         }
+    }
+
+    /// The event of the first worker, whose key is `due`; of several that are due at its time, of the one whose it is to act.
+    #[inline(always)]
+    fn at_due(&mut self, due: u64) {
+        self.core.now_ps = self.core.keys.time_ps(due);
+        let mut worker = self.core.keys.worker(due);
+        if S::TIES && !self.core.walks {
+            worker = self.first_of_ties(worker);
+        }
+        self.core.acting = worker as u32;
+        self.at_worker(worker);
+        self.check_promises();
     }
 
     #[inline(always)]
