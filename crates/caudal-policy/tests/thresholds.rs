@@ -11,42 +11,62 @@ fn sum(bins: &[Bin], counts: impl Fn(&Bin) -> bool, of: impl Fn(&Bin) -> f64) ->
     bins.iter().filter(|bin| counts(bin)).map(of).sum()
 }
 
-/// Misses under the threshold `l` and the rate at which requests leave more than come, each formula as the paper has it.
-fn literally(bins: &[Bin], demand: &Demand, l: f64, q_t: f64) -> (f64, f64) {
-    let Demand { target_s: target, rps, cores: m, knowledge } = *demand;
-    let w = sum(bins, |_| true, |bin| bin.share * bin.mean_s);
-    let p_l = sum(bins, |bin| bin.most_s > l, |bin| bin.share);
-    let p_s = sum(bins, |bin| bin.most_s <= l, |bin| bin.share);
-    let w_s = sum(bins, |bin| bin.most_s <= l, |bin| bin.share * bin.mean_s) / p_s;
-    let span_s = sum(bins, |bin| bin.most_s <= l, |bin| bin.share * bin.span_s) / p_s;
-    // Of a large request's work, the first part runs in parallel, unless it is known to be large.
-    let first = if knowledge == Knowledge::Clairvoyant { 0.0 } else { l };
-    let w_e = sum(bins, |bin| bin.most_s <= l, |bin| bin.share * bin.mean_s) + p_l * first;
-    let w_f = match p_l > 0.0 {
-        true => sum(bins, |bin| bin.most_s > l, |bin| bin.share * (bin.mean_s - first)) / p_l,
-        false => 0.0,
-    };
-    let u = w * rps;
-    let t = f64::max((w_f + first + (q_t - 1.0) * w) / (m - u), first / m + w_f);
-    let miss_l = p_l * (rps * t + q_t - 1.0) + 1.0;
-    let m_s = if w_f > 0.0 { m - miss_l * w_f / t } else { m };
-    let drain = m_s / w_e - rps;
-    if m_s <= 0.0 || drain <= m / w_e * ALIKE {
-        return (f64::INFINITY, drain);
+/// What the formulas have of a threshold `l`, whatever the number of active requests.
+struct Split {
+    l: f64,
+    first: f64,
+    w: f64,
+    p_l: f64,
+    w_s: f64,
+    span_s: f64,
+    w_e: f64,
+    w_f: f64,
+}
+
+impl Split {
+    fn literally(bins: &[Bin], demand: &Demand, l: f64) -> Split {
+        let w = sum(bins, |_| true, |bin| bin.share * bin.mean_s);
+        let p_l = sum(bins, |bin| bin.most_s > l, |bin| bin.share);
+        let p_s = sum(bins, |bin| bin.most_s <= l, |bin| bin.share);
+        let w_s = sum(bins, |bin| bin.most_s <= l, |bin| bin.share * bin.mean_s) / p_s;
+        let span_s = sum(bins, |bin| bin.most_s <= l, |bin| bin.share * bin.span_s) / p_s;
+        // Of a large request's work, the first part runs in parallel, unless it is known to be large.
+        let first = if demand.knowledge == Knowledge::Clairvoyant { 0.0 } else { l };
+        let w_e = sum(bins, |bin| bin.most_s <= l, |bin| bin.share * bin.mean_s) + p_l * first;
+        let w_f = match p_l > 0.0 {
+            true => sum(bins, |bin| bin.most_s > l, |bin| bin.share * (bin.mean_s - first)) / p_l,
+            false => 0.0,
+        };
+        Split { l, first, w, p_l, w_s, span_s, w_e, w_f }
     }
-    let run = f64::max(w_s / m_s, span_s);
-    // The longest that is done in parallel before it has all of l, whether anybody knew or not.
-    let x = ((target - run) * m_s - l) / w_e;
-    let y_1 = f64::max(q_t - 1.0 - x, 0.0);
-    let y_2 = y_1 / drain * rps;
-    ((y_1 + y_2) * (1.0 - p_l) + miss_l, drain)
+
+    /// Misses and the rate at which requests leave more than come, each formula as the paper has it.
+    fn estimate(&self, demand: &Demand, q_t: f64) -> (f64, f64) {
+        let Demand { target_s: target, rps, cores: m, .. } = *demand;
+        let Split { l, first, w, p_l, w_s, span_s, w_e, w_f } = *self;
+        let u = w * rps;
+        let t = f64::max((w_f + first + (q_t - 1.0) * w) / (m - u), first / m + w_f);
+        let miss_l = p_l * (rps * t + q_t - 1.0) + 1.0;
+        let m_s = if w_f > 0.0 { m - miss_l * w_f / t } else { m };
+        let drain = m_s / w_e - rps;
+        if m_s <= 0.0 || drain <= m / w_e * ALIKE {
+            return (f64::INFINITY, drain);
+        }
+        let run = f64::max(w_s / m_s, span_s);
+        // The longest that is done in parallel before it has all of l, whether anybody knew or not.
+        let x = ((target - run) * m_s - l) / w_e;
+        let y_1 = f64::max(q_t - 1.0 - x, 0.0);
+        let y_2 = y_1 / drain * rps;
+        ((y_1 + y_2) * (1.0 - p_l) + miss_l, drain)
+    }
 }
 
 /// Figure 3.
 fn literal_table(bins: &[Bin], demand: &Demand, q_max: u32) -> Vec<u32> {
+    let splits: Vec<Split> = bins.iter().map(|bin| Split::literally(bins, demand, bin.most_s)).collect();
     let threshold = |q_t: u32| {
         let all: Vec<(f64, f64)> =
-            bins.iter().map(|bin| literally(bins, demand, bin.most_s, f64::from(q_t))).collect();
+            splits.iter().map(|split| split.estimate(demand, f64::from(q_t))).collect();
         let least = all.iter().map(|of| of.0).fold(f64::INFINITY, f64::min);
         let best = match least.is_finite() {
             true => all.iter().rposition(|of| of.0 <= least + least * ALIKE),
@@ -68,7 +88,13 @@ fn unit(draw: &mut Draw) -> f64 {
 fn random_case(seed: u64) -> (Vec<Bin>, Demand) {
     let mut draw = Draw::new(seed, 0);
     let count = 1 + (40.0 * unit(&mut draw)) as usize;
-    let (heavy, spans) = (1.0 + 3.0 * unit(&mut draw), 0.3 * unit(&mut draw));
+    let heavy = 1.0 + 3.0 * unit(&mut draw);
+    random_bins(draw, count, heavy)
+}
+
+/// So many bins, each up to `heavy - 0.9` times longer than the one before.
+fn random_bins(mut draw: Draw, count: usize, heavy: f64) -> (Vec<Bin>, Demand) {
+    let spans = 0.3 * unit(&mut draw);
     let mut most_s = 1e-3;
     let mut bins: Vec<Bin> = (0..count)
         .map(|_| {
@@ -102,6 +128,26 @@ fn tables_are_those_of_the_formulas() {
         }
     }
     assert!(differ.is_empty(), "{differ:?}");
+}
+
+/// Thousands of bins to a factor of some 1,000 in work, as tables are made of in earnest.
+#[test]
+fn tables_of_many_bins_are_those_of_the_formulas() {
+    for (seed, count, active) in
+        [(1, 1_000, 200), (2, 1_000, 200), (3, 1_000, 200), (4, 1_000, 200), (5, 20_000, 400)]
+    {
+        let heavy = 0.9 + 14.0 / count as f64;
+        let (bins, demand) = random_bins(Draw::new(seed, 1), count, heavy);
+        let table = bins_of(&Pileup::new(&bins, demand).expect("no overload").table(active));
+        let literal = literal_table(&bins, &demand, active);
+        assert!(table == literal, "{count} bins of seed {seed}: {:?}", differences(&table, &literal));
+    }
+}
+
+/// Where they differ: active requests, and both bins.
+fn differences(table: &[u32], literal: &[u32]) -> Vec<(usize, u32, u32)> {
+    let rows = table.iter().zip(literal).enumerate();
+    rows.filter(|(_, (own, other))| own != other).map(|(at, (own, other))| (at + 1, *own, *other)).collect()
 }
 
 /// Nine requests of 1 s and one of 11 s each 10 s, on 4 cores: w = 2 s, U = 2.
