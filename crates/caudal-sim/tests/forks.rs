@@ -3,6 +3,8 @@
 mod common;
 mod forks_model;
 
+use std::collections::{HashMap, HashSet};
+
 use caudal_config::{Costs, System};
 use caudal_policy::Picos;
 use caudal_policy::parallelism::{
@@ -366,18 +368,33 @@ fn one_request_alone_takes_no_less_than_its_work_over_the_cores_and_its_span() {
 }
 
 #[test]
-fn with_a_threshold_of_nothing_all_that_runs_is_marked_at_a_look() {
-    let case = Case { sizes: Sizes::Grid(vec![500, 5_000]), ..Case::plain(6, 0.8, 300) };
+fn with_a_threshold_of_nothing_all_that_runs_is_marked_at_a_look_and_stolen_no_more() {
+    let [check, look] = [10_000, 5_000].map(Picos);
+    let costs = Costs { steal_check: check, look, ..Costs::FREE };
+    let case = Case { sizes: Sizes::Grid(vec![500, 5_000]), costs, ..Case::plain(6, 0.7, 300) };
     let rules = Rules::TailControl(TailControlRules::plain(vec![0]));
     let shapes = loops(4);
     let ready = ready(&case, &shapes, config(&rules, &classes(&case, &shapes)));
     let (_, events) = ready.watch(false);
-    // The model refuses to steal what is marked, and has marked whatever ran while somebody looked.
     let found = modelled(&ready, &shapes, &rules, &requests(&events));
     assert!(found.marked > 100 && found.looks > found.marked && found.steals > 100, "{found:?}");
+    for &(request, at_ps) in &found.ran_at_looks {
+        assert!(found.marked_ps[request].is_some_and(|marked_ps| marked_ps <= at_ps), "{request} at {at_ps}");
+    }
+    // The engine does what the model does,
     for (number, at_ps) in completions(&events) {
         assert_eq!(found.completed_ps[number], Some(at_ps));
     }
+    // and nobody begins with a request after it was marked who was not at it before: that takes a steal.
+    let mut helpers: HashMap<u64, HashSet<u32>> = HashMap::new();
+    for (at_ps, event) in events {
+        let Event::Started { worker, number, .. } = event else { continue };
+        let helpers = helpers.entry(number).or_default();
+        let marked = found.marked_ps[number as usize].is_some_and(|marked_ps| marked_ps < at_ps);
+        assert!(!marked || helpers.contains(&worker), "{worker} helps {number} at {at_ps} ps");
+        helpers.insert(worker);
+    }
+    assert!(helpers.values().any(|helpers| helpers.len() > 1), "nobody helped");
 }
 
 #[test]

@@ -95,6 +95,10 @@ pub(crate) struct Found {
     pub(crate) forks: u64,
     pub(crate) looks: u64,
     pub(crate) marked: u64,
+    /// By request: when it was marked by a look, if it was.
+    pub(crate) marked_ps: Vec<Option<u64>>,
+    /// Each request that ran at a look and not just from then on, with the time of the look.
+    pub(crate) ran_at_looks: Vec<(usize, u64)>,
     /// Requests that only some workers may help.
     pub(crate) long: u64,
     /// Time that workers have waited up to the last completion.
@@ -142,7 +146,11 @@ impl<'a> Model<'a> {
             queue: VecDeque::new(),
             requests: Vec::new(),
             active: 0,
-            found: Found { completed_ps: vec![None; requests.len()], ..Found::default() },
+            found: Found {
+                completed_ps: vec![None; requests.len()],
+                marked_ps: vec![None; requests.len()],
+                ..Found::default()
+            },
         };
         let mut next = 0;
         while next < requests.len() || model.active > 0 {
@@ -279,12 +287,16 @@ impl<'a> Model<'a> {
             let on_it = self.workers.iter().filter(|worker| worker.request == Some(request));
             let seen: u64 = on_it.map(|worker| as_of_ps.saturating_sub(worker.since_ps)).sum();
             let processed_ps = self.requests[request].processed_ps + seen;
+            if processed_ps > 0 {
+                self.found.ran_at_looks.push((request, self.now_ps));
+            }
             let span_ps = if rules.span { self.span_left_ps(request) } else { 0 };
             let entry = &mut self.requests[request];
             let of_class = &rules.thresholds_ps[entry.class.min(rules.thresholds_ps.len() - 1)];
             if !entry.marked && processed_ps.saturating_add(span_ps) > at(of_class, self.active) {
                 entry.marked = true;
                 self.found.marked += 1;
+                self.found.marked_ps[request] = Some(self.now_ps);
             } else if !entry.marked && !entry.long && processed_ps > rules.cutoff_ps {
                 entry.long = true;
                 self.found.long += 1;
