@@ -133,7 +133,11 @@ pub struct Waits {
     pub preempted: f64,
     /// On a core that did something for the scheduler.
     pub overhead: f64,
-    /// Extra work of probes.
+    /// Of requests that fork, between admission and completion: longer than they would have taken alone on all cores, which
+    /// is their work over the cores, or their span. Left out where requests are done by one core each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fewer_cores: Option<f64>,
+    /// Extra work of probes; of requests that fork, what they take longer for it alone on all cores.
     pub probes: f64,
 }
 
@@ -338,6 +342,7 @@ impl Waits {
             behind_long: sums.behind_long_ps.map(|sum_ps| (sum_ps / requests / 1e3).min(queued)),
             preempted: mean_ns(sums.preempted_ps),
             overhead: mean_ns(sums.overhead_ps),
+            fewer_cores: sums.fewer_cores_ps.map(mean_ns),
             probes: mean_ns(sums.probe_ps),
         }
     }

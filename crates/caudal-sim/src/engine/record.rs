@@ -90,7 +90,10 @@ pub struct ClassStats {
     pub preempted_ps: u128,
     /// Time on a core that went to the scheduler and not to the request, summed, in ps.
     pub overhead_ps: u128,
-    /// Extra work of probes, summed, in ps.
+    /// Of requests that fork: time between admission and completion, longer than they would have taken alone on all cores,
+    /// summed, in ps. `None` where requests are done by one core each.
+    pub fewer_cores_ps: Option<u128>,
+    /// Extra work of probes, summed, in ps; of requests that fork, what they take longer for it alone on all cores.
     pub probe_ps: u128,
     /// Preemptions, summed.
     pub preemptions: u64,
@@ -143,6 +146,10 @@ impl ClassStats {
         };
         self.preempted_ps += other.preempted_ps;
         self.overhead_ps += other.overhead_ps;
+        self.fewer_cores_ps = match (self.fewer_cores_ps, other.fewer_cores_ps) {
+            (Some(mine), Some(theirs)) => Some(mine + theirs),
+            (mine, theirs) => mine.or(theirs),
+        };
         self.probe_ps += other.probe_ps;
         self.preemptions += other.preemptions;
     }
@@ -199,15 +206,16 @@ impl Recorder {
 }
 
 impl Recorder {
-    /// A request that was done by several workers at a time, in less time than it has work: what it did not wait for in the
-    /// queue is not told apart.
-    pub(super) fn push_forked(&mut self, done: Completed) {
+    /// A request that was done by several workers at a time, in less time than it has work, which alone on all cores it would
+    /// have taken this long, without probes and with them.
+    pub(super) fn push_forked(&mut self, done: Completed, [service_alone_ps, work_alone_ps]: [u64; 2]) {
         let class = &mut self.classes[usize::from(done.class)];
         class.latency_ps.record(done.sojourn_ps);
         class.slowdown.record(caudal_stats::slowdown(done.sojourn_ps, done.service_ps));
         class.queued_ps += u128::from(done.queued_ps);
-        class.probe_ps += u128::from(done.work_ps - done.service_ps);
-        class.preempted_ps += u128::from((done.sojourn_ps - done.queued_ps).saturating_sub(done.work_ps));
+        class.probe_ps += u128::from(work_alone_ps - service_alone_ps);
+        let fewer_cores_ps = (done.sojourn_ps - done.queued_ps).saturating_sub(work_alone_ps);
+        *class.fewer_cores_ps.get_or_insert(0) += u128::from(fewer_cores_ps);
         if let Some(series) = &mut self.pilot {
             series.push(done.sojourn_ps as f64);
         }

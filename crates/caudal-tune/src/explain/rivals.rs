@@ -135,6 +135,11 @@ impl Evidence<'_> {
             ("waiting for its first turn", theirs.queued, ours.queued),
             ("waiting between turns", theirs.preempted, ours.preempted),
             ("on a core that does something for the scheduler", theirs.overhead, ours.overhead),
+            (
+                "running on fewer cores than there are",
+                theirs.fewer_cores.unwrap_or(0.0),
+                ours.fewer_cores.unwrap_or(0.0),
+            ),
             ("on probes", theirs.probes, ours.probes),
         ];
         let widest = causes.iter().max_by(|a, b| (a.1 - a.2).total_cmp(&(b.1 - b.2)));

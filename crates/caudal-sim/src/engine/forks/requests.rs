@@ -168,6 +168,12 @@ impl Requests {
         (0..graph.len()).filter(left).map(|node| graph.chain_ps(node, request.work_ps)).max().unwrap_or(0)
     }
 
+    /// What `work_ps` of a request takes alone on all cores, forks for nothing: its share of them, or its span.
+    pub(super) fn alone_ps(&self, request: &Request, work_ps: u64) -> u64 {
+        let span_ps = request.graph(&self.graphs).span() * work_ps as f64;
+        (work_ps / u64::from(self.cores)).max(span_ps as u64)
+    }
+
     /// A request has completed and leaves.
     pub(super) fn remove(&mut self, request: u32) -> Request {
         let done = self.requests[request as usize];

@@ -139,7 +139,7 @@ impl<O: Sink> Site<O> {
     }
 
     /// A node is done: those that have waited for it alone can begin.
-    pub(super) fn join(&mut self, worker: usize, piece: Piece) {
+    fn join(&mut self, worker: usize, piece: Piece) {
         let graphs = self.requests.graphs().clone();
         let request = self.requests.get(piece.request);
         let after = request.graph(&graphs).after(request.node_at(piece.node));
@@ -156,7 +156,7 @@ impl<O: Sink> Site<O> {
         }
     }
 
-    pub(super) fn complete(&mut self, worker: usize, request: u32) {
+    fn complete(&mut self, worker: usize, request: u32) {
         // The time of others at it is over: they have nothing of it.
         self.leave(worker);
         let done = self.requests.remove(request);
@@ -171,15 +171,16 @@ impl<O: Sink> Site<O> {
         }
         if self.measured.contains(&done.number) {
             self.measured_left -= 1;
-            self.recorder.push_forked(Completed {
+            let completed = Completed {
                 sojourn_ps: self.now_ps - done.arrival_ps,
                 service_ps: done.service_ps,
                 queued_ps: done.start_ps - done.arrival_ps,
-                overhead_ps: 0,
                 work_ps: done.work_ps,
-                preemptions: 0,
                 class: done.class,
-            });
+                ..Completed::default()
+            };
+            let alone = [done.service_ps, done.work_ps].map(|ps| self.requests.alone_ps(&done, ps));
+            self.recorder.push_forked(completed, alone);
         }
         if O::ON {
             let event = Event::Completed { worker: worker as u32, number: done.number };
