@@ -10,6 +10,7 @@
 pub mod chart;
 mod error;
 pub mod hdr;
+mod misses;
 mod report;
 mod row;
 mod table;
@@ -18,6 +19,7 @@ mod views;
 mod waits;
 
 pub use error::{ExportError, RowError, TimelineError};
+pub use misses::{Misses, miss_name};
 pub use report::{Answer, Outcome, PlainTable, Report, TargetLine, Verdict};
 pub use row::{ClassRow, Counted, Metric, Row, Stat, Stats};
 pub use table::{Reach, SystemLine};

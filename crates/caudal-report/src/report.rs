@@ -81,11 +81,11 @@ pub struct TargetLine {
     pub label: String,
     /// The class that it is for; all requests if none.
     pub class: Option<String>,
-    /// Latency or slowdown.
+    /// Latency, slowdown or miss ratio.
     pub metric: Metric,
-    /// Name of the statistic, such as `p99.9`.
+    /// Name of the statistic, such as `p99.9`; of a miss ratio, the latency as [`crate::miss_name`] calls it.
     pub percentile: String,
-    /// The bound: nanoseconds, or a ratio.
+    /// The bound: nanoseconds, a ratio, or a share.
     pub value: f64,
 }
 
@@ -127,6 +127,7 @@ impl TargetLine {
         match self.metric {
             Metric::Latency => Unit::Nanoseconds,
             Metric::Slowdown => Unit::Times,
+            Metric::Miss => Unit::Percent,
         }
     }
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::error::RowError;
+use crate::misses::Misses;
 
 /// An estimate and the confidence interval around it, both in the unit of the key that holds it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,13 +25,13 @@ pub type Stats = IndexMap<String, Stat>;
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum RawStat {
+pub(crate) enum RawStat {
     Number(f64),
     Interval { estimate: Option<f64>, low: Option<f64>, high: Option<f64> },
 }
 
 impl RawStat {
-    fn into_stat(self) -> Option<Stat> {
+    pub(crate) fn into_stat(self) -> Option<Stat> {
         let (estimate, interval) = match self {
             Self::Number(estimate) => (estimate, None),
             // An end that is missing is one that nobody knows, not one that is near.
@@ -82,6 +83,9 @@ pub struct ClassRow {
     /// Sojourn time divided by service time.
     #[serde(default, deserialize_with = "stats")]
     pub slowdown: Stats,
+    /// Shares of requests that exceed a latency.
+    #[serde(default, skip_serializing_if = "Misses::is_empty")]
+    pub misses: Misses,
     /// Mean waiting per request by cause, in nanoseconds.
     #[serde(default, deserialize_with = "stats")]
     pub wait_ns: Stats,
@@ -119,6 +123,9 @@ pub struct Row {
     /// Slowdown of all requests; empty when overloaded.
     #[serde(default, deserialize_with = "stats")]
     pub slowdown: Stats,
+    /// Shares of requests that exceed a latency.
+    #[serde(default, skip_serializing_if = "Misses::is_empty")]
+    pub misses: Misses,
     /// The same by class of requests.
     #[serde(default)]
     pub classes: IndexMap<String, ClassRow>,
@@ -156,6 +163,8 @@ pub enum Metric {
     Latency,
     /// Arrival to completion divided by the service time of the request.
     Slowdown,
+    /// The share of requests with a longer latency, 0 to 1.
+    Miss,
 }
 
 /// What is counted where cores are.
@@ -209,13 +218,14 @@ impl Row {
     /// All statistics of a metric, for all requests (`class` = `None`) or one class.
     #[must_use]
     pub fn stats(&self, class: Option<&str>, metric: Metric) -> Option<&Stats> {
-        let (latency, slowdown) = match class {
-            None => (&self.latency_ns, &self.slowdown),
-            Some(name) => self.classes.get(name).map(|class| (&class.latency_ns, &class.slowdown))?,
+        let own = match class {
+            None => None,
+            Some(name) => Some(self.classes.get(name)?),
         };
         Some(match metric {
-            Metric::Latency => latency,
-            Metric::Slowdown => slowdown,
+            Metric::Latency => own.map_or(&self.latency_ns, |class| &class.latency_ns),
+            Metric::Slowdown => own.map_or(&self.slowdown, |class| &class.slowdown),
+            Metric::Miss => own.map_or(&self.misses.by_late, |class| &class.misses.by_late),
         })
     }
 

@@ -194,6 +194,23 @@ mod tests {
     }
 
     #[test]
+    fn a_miss_target_is_held_against_the_miss_ratio() {
+        let late = |load: f64, share: f64| {
+            let ratio = format!(r#"{{"estimate":{share},"low":{share},"high":{share}}}"#);
+            format!(
+                r#"{{"system":"a","load":{load},"latency_ns":{{"p99":9.0}},"misses":[{{"late_ns":4020.0,"ratio":{ratio}}}]}}"#
+            )
+        };
+        let rows =
+            Row::from_lines(&[late(0.5, 0.001), late(0.7, 0.009), late(0.8, 0.02)].join("\n")).unwrap();
+        let percentile = crate::miss_name(4_020.0);
+        let target = TargetLine { metric: Metric::Miss, percentile, ..target(0.01) };
+        let line = &super::lines(&rows, &[target], &IndexMap::new(), Counted::Cores)[0];
+        assert_eq!(line.reach.map(|reach| (reach.certain, reach.missed)), Some((Some(0.7), Some(0.8))));
+        assert_eq!(line.tails[0].map(|tail| tail.estimate), Some(0.009));
+    }
+
+    #[test]
     fn who_searched_for_the_limit_knows_more_than_the_rows() {
         let short = point(0.7, (1.0, 2.0, 3.0)).replacen('{', r#"{"steady":false,"#, 1);
         let rows = Row::from_lines(&format!("{}\n{short}", point(0.5, (1.0, 2.0, 3.0)))).unwrap();

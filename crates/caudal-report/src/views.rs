@@ -120,6 +120,7 @@ impl Subject<'_> {
         charts.extend(self.efficiency());
         let along = if over_cores && !over_load { along_cores } else { Along::Load };
         if over_load || over_cores {
+            charts.extend(self.tails("Miss ratio", along, Metric::Miss));
             charts.extend(self.tails("Slowdown of each class", along, Metric::Slowdown));
         }
         charts
@@ -298,6 +299,7 @@ fn metric_axis(metric: Metric, name: &str) -> Axis {
     match metric {
         Metric::Latency => Axis::new(format!("{name} latency"), Unit::Nanoseconds, Spread::Log),
         Metric::Slowdown => Axis::new(format!("{name} slowdown"), Unit::Times, Spread::Log),
+        Metric::Miss => Axis::new(format!("requests over {name}"), Unit::Percent, Spread::Log),
     }
 }
 

@@ -234,8 +234,8 @@ impl Replicated {
     }
 
     /// The share of values above `value`, which counts as the end of its bucket. The interval is one of a ratio of two sums
-    /// over replications, in logarithms. Where nothing was above, its upper end is that of the tenth greatest value: no more
-    /// than are above a smaller one.
+    /// over replications, in logarithms. Where that has no upper end, as so few were above or they came in one burst, it is
+    /// that of a smaller value, above which are twice as many, and at least ten: no more than that can be above this one.
     ///
     /// # Panics
     /// If `confidence` is not between 0 and 1.
@@ -247,15 +247,19 @@ impl Replicated {
         let above = |part: &Compact| (part.count - part.count_up_to(index)) as f64;
         let count = self.pooled.count() as f64;
         let share = self.parts.iter().map(above).sum::<f64>() / count;
-        if share == 0.0 {
-            let tenth = index_of(self.pooled.percentile(100.0 * (1.0 - FEW / count).max(0.0)));
-            // All of its bucket is above what lies before that.
-            let before = bounds_of(tenth).0.checked_sub(1).filter(|_| tenth <= index);
-            let high = before.map_or(1.0, |before| self.miss_ratio(before, confidence).high);
-            return Estimate { estimate: 0.0, low: 0.0, high };
+        let found = match share {
+            0.0 => Estimate { high: f64::INFINITY, ..Estimate::exact(0.0) },
+            share => Estimate::positive(share, self.factor(confidence) * self.ratio_error(share, above)),
+        };
+        if found.high.is_finite() {
+            return found.at_most(1.0);
         }
-        let found = Estimate::positive(share, self.factor(confidence) * self.ratio_error(share, above));
-        Estimate { high: found.high.min(1.0), ..found }
+        let more = FEW.max(2.0 * share * count);
+        let smaller = index_of(self.pooled.percentile(100.0 * (1.0 - more / count).max(0.0)));
+        // All of its bucket is above what lies before that.
+        let before = bounds_of(smaller).0.checked_sub(1).filter(|_| smaller <= index);
+        let high = before.map_or(1.0, |before| self.miss_ratio(before, confidence).high);
+        Estimate { high, ..found }
     }
 
     /// The share of the values of the first `replications` in buckets above that of `value`. It needs no density, and
@@ -367,6 +371,18 @@ mod tests {
         // Ten that are all alike count, too.
         let alike = replicated(&[vec![70_000; 500], vec![70_000; 500]]);
         assert_eq!(alike.miss_ratio(100_000, 0.95).high, 1.0);
+    }
+
+    #[test]
+    fn a_burst_is_bounded_by_what_is_more_common() {
+        // All eight misses of one replication of four; 40 of each are above half of that.
+        let one = |late: usize| [vec![1_000; 960 - late], vec![60_000; 40], vec![200_000; late]].concat();
+        let metric = replicated(&[one(8), one(0), one(0), one(0)]);
+        let found = metric.miss_ratio(100_000, 0.95);
+        assert_eq!(found.estimate, 8.0 / 4_000.0);
+        assert!(found.high == metric.miss_ratio(50_000, 0.95).high && found.high < 0.1, "{found:?}");
+        // One replication tells nothing of the spread.
+        assert_eq!(replicated(&[one(8)]).miss_ratio(100_000, 0.95).high, 1.0);
     }
 
     /// Values of 20 replications, by their quantile function, with a share below each that differs a little.

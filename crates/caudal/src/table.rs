@@ -72,15 +72,16 @@ pub(crate) fn digits(value: f64) -> String {
     }
 }
 
-/// An estimate with the half-width of its interval in percent: `12.3 µs ±2%`.
+/// An estimate with the half-width of its interval in percent, `12.3 µs ±2%`; where that is more than the estimate itself,
+/// with the upper end, `0.02 % ≤0.12 %`.
 pub(crate) fn estimate(estimate: &Estimate, show: impl Fn(f64) -> String) -> String {
     if estimate.is_missing() {
         return "–".to_owned();
     }
     let half = 100.0 * estimate.relative_half_width();
     let error = match half {
-        // Ten times as much or nothing at all: nobody knows.
-        half if !half.is_finite() || half >= 1_000.0 => "±?".to_owned(),
+        _ if !estimate.high.is_finite() => "±?".to_owned(),
+        half if half >= 99.5 => format!("≤{}", show(estimate.high)),
         half if half < 0.05 => String::new(),
         half if half < 9.95 => format!("±{half:.1}%"),
         half => format!("±{half:.0}%"),

@@ -50,6 +50,9 @@ pub(crate) fn run(args: &SimArgs, global: &Global) -> miette::Result<ExitCode> {
             errln!("note: {finding}");
         }
     }
+    if let Some(note) = crate::describe::nothing_forks(&file) {
+        errln!("note: {note}");
+    }
     let timeline = args.timeline.as_ref().map(|path| Window::open(path, &args.window)).transpose()?;
     let results = args.out.as_ref().map(|dir| args.open(dir, &file, points.len(), global)).transpose()?;
     if let (Some(window), Some(point)) = (timeline, points.first()) {
@@ -154,15 +157,19 @@ fn vague_misses(points: &[Point], rows: &[Value]) -> Option<String> {
     };
     let most = rows.iter().filter_map(needed).fold(0.0, f64::max);
     (most > 0.0).then(|| {
-        let requests = match most.is_finite() {
-            true => format!("about {} M", digits(most / 1e6)),
-            false => "more than can be told from so few misses of".to_owned(),
-        };
-        format!(
-            "to know the rarest of these miss ratios to {} % takes {requests} requests of its system: errors shrink with the \
-             square root (`measure.stop.max_requests`, `measure.requests`)",
-            digits(100.0 * error),
-        )
+        let how = "(`measure.stop.max_requests`, `measure.requests`)";
+        let percent = digits(100.0 * error);
+        match most.is_finite() {
+            true => format!(
+                "to know the rarest of these miss ratios to {percent} % takes about {} M requests of its system: errors \
+                 shrink with the square root {how}",
+                digits(most / 1e6)
+            ),
+            false => format!(
+                "the rarest of these miss ratios stems from so few misses, or from one burst of them, that it can not be told \
+                 how many requests would show it to {percent} %: begin with ten times as many {how}"
+            ),
+        }
     })
 }
 

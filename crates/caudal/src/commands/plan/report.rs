@@ -53,16 +53,16 @@ fn reach(reach: &caudal_tune::Reach) -> Option<Reach> {
 }
 
 fn line(target: &LatencyTarget) -> TargetLine {
-    let metric = if matches!(target.limit, Limit::Slowdown(_)) { Metric::Slowdown } else { Metric::Latency };
-    let (percentile, value) = match (target.statistic, target.limit) {
-        (Statistic::Mean, limit) => ("mean".to_owned(), limit.value()),
-        (Statistic::Percentile(percentile), limit) => {
-            (caudal_stats::percentile_label(percentile), limit.value())
-        }
-        // Few that are late: the percentile with as many above it.
-        (Statistic::Miss(late), limit) => {
-            (caudal_stats::percentile_label(100.0 * (1.0 - limit.value())), late.as_nanos_f64())
-        }
+    let metric = match target.limit {
+        Limit::Latency(_) => Metric::Latency,
+        Limit::Slowdown(_) => Metric::Slowdown,
+        Limit::Share(_) => Metric::Miss,
     };
+    let percentile = match target.statistic {
+        Statistic::Mean => "mean".to_owned(),
+        Statistic::Percentile(percentile) => caudal_stats::percentile_label(percentile),
+        Statistic::Miss(late) => caudal_report::miss_name(late.as_nanos_f64()),
+    };
+    let value = target.limit.value();
     TargetLine { label: target.to_string(), class: target.class.clone(), metric, percentile, value }
 }
