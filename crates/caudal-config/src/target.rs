@@ -90,6 +90,13 @@ impl LatencyTarget {
         let Some((left, right)) = text.split_once('<') else {
             return Err(error("", format!("there is no `<`; {FORM}")));
         };
+        if let Some(word) =
+            left.split_whitespace().find(|word| miss(left).is_none() && word.starts_with("miss"))
+        {
+            let problem =
+                "a miss ratio is asked for with the latency that counts as a miss, as in \"miss 25ms < 1%\"";
+            return Err(error(word, problem.to_owned()));
+        }
         if let Some((class, limit)) = miss(left) {
             let late = Picos::parse(limit).map_err(|problem| error(limit, problem.to_string()))?;
             let right = right.trim();
@@ -277,7 +284,9 @@ mod tests {
             ("miss 25ms < 1", "1", "as in \"1%\""),
             ("miss 25 < 1%", "25", "\"25us\""),
             ("miss 25ms < 0%", "0%", "above 0"),
-            ("miss < 1%", "miss", "no statistic"),
+            ("miss < 1%", "miss", "as in \"miss 25ms"),
+            ("missed 25ms < 1%", "missed", "as in \"miss 25ms"),
+            ("get misses < 1%", "misses", "as in \"miss 25ms"),
             ("p99 50us", "p99 50us", "there is no `<`"),
             ("p99 < 50", "50", "\"50us\""),
             ("p99 < 0us", "0us", "below 0"),

@@ -252,12 +252,14 @@ fn offered(table: &Node, overload: bool) -> Result<Vec<(Place, Offered)>, Vec<Fi
 
 /// What is wrong with a load, if anything.
 pub(crate) fn wrong_load(load: f64, place: Place, overload: bool, path: &str) -> Option<Finding> {
+    // Without what products of a rate and a mean leave behind.
+    let shown = (load * 1e9).round() / 1e9;
     if !(load > 0.0 && load <= LOAD_MAX) {
         let finding = Finding::new(place, path, format!("a load of {load} is not simulated"));
         return Some(finding.help(format!("write a number above 0, such as 0.7; at most {LOAD_MAX}")));
     }
     (load >= 1.0 && !overload).then(|| {
-        let message = format!("at a load of {load} the backlog grows without end");
+        let message = format!("at a load of {shown} the backlog grows without end");
         let help = "stay below 1, or say overload = true in [workload] if that is meant";
         Finding::new(place, path, message).help(help)
     })

@@ -2,10 +2,11 @@
 
 mod parallelism;
 
-use caudal_config::{ContextsConfig, Pools, System};
+use caudal_config::{ContextsConfig, File, Pools, System};
 use caudal_policy::Picos;
 use caudal_policy::discipline::{DisciplineConfig, SitaConfig};
 use caudal_policy::dispatch::{DispatchConfig, Ties};
+use caudal_policy::parallelism::ParallelismConfig;
 use caudal_policy::rebalance::RebalanceConfig;
 use caudal_workload::ServiceSpec;
 
@@ -21,6 +22,19 @@ pub(crate) fn service(spec: &ServiceSpec) -> String {
         ServiceSpec::Distribution(_) => "a distribution of service times".to_owned(),
         ServiceSpec::File(file) => file.file.display().to_string(),
     }
+}
+
+/// What to say of a file with systems for requests that fork, whose workload does not; nothing of others.
+pub(crate) fn nothing_forks(file: &File) -> Option<String> {
+    let workload = file.workload.as_ref()?;
+    let forks = file.systems.iter().find(|plan| plan.system.parallelism != ParallelismConfig::Serial)?;
+    workload.service.dag().is_serial().then(|| {
+        format!(
+            "`{}` is for requests that fork, and these do not: `dag = {{ loops = 4 }}` in [workload] makes four parallel \
+             loops of each",
+            forks.system.name
+        )
+    })
 }
 
 /// Pools, dispatch, discipline, rebalance, allocation and parallelism in a line.

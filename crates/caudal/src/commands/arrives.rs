@@ -7,6 +7,8 @@ use caudal_config::{File, Measure, Options, Workload};
 use clap::Args;
 use miette::miette;
 
+use super::forks::Forks;
+
 /// What arrives.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Arrives {
@@ -53,11 +55,16 @@ impl Arrives {
 
     /// The workload, and what its file says of how to measure.
     pub(crate) fn read(&self) -> miette::Result<(Arc<Workload>, Measure)> {
+        self.read_forking(Forks::default())
+    }
+
+    /// The same of requests that can run in parallel like this.
+    pub(crate) fn read_forking(&self, forks: Forks) -> miette::Result<(Arc<Workload>, Measure)> {
         let file = match self.kind() {
-            Kind::Toml => self.read_toml()?,
+            Kind::Toml => self.read_toml(forks)?,
             Kind::Times => {
                 let path = serde_json::Value::from(self.workload.as_str());
-                self.parse(&format!("{{ file = {path}{} }}", self.shares()?))?
+                self.parse(&format!("{{ file = {path}{} }}", self.shares()?), forks)?
             }
             Kind::Named if !self.weights.is_empty() => {
                 return Err(miette!(
@@ -66,7 +73,7 @@ impl Arrives {
                     self.workload
                 ));
             }
-            Kind::Named => self.parse(&serde_json::Value::from(self.workload.as_str()).to_string())?,
+            Kind::Named => self.parse(&serde_json::Value::from(self.workload.as_str()).to_string(), forks)?,
             Kind::Neither => return Err(self.neither()),
         };
         let workload = file.workload.clone().ok_or_else(|| {
@@ -80,17 +87,19 @@ impl Arrives {
     }
 
     /// A file may describe a workload alone; its systems do not matter here.
-    fn read_toml(&self) -> miette::Result<File> {
+    fn read_toml(&self, forks: Forks) -> miette::Result<File> {
         if !self.weights.is_empty() {
             return Err(miette!(
                 help = "write them into the file's `service`",
                 "--weights goes with a file of service times"
             ));
         }
-        match File::read(&self.workload) {
+        let options = Options { overrides: forks.overrides(), ..Options::default() };
+        match File::read_with(&self.workload, &options) {
             Err(error) if error.problems().iter().any(|problem| problem.key == "system") => {
                 // As many as there can be: recorded arrivals overload none of them.
-                let overrides = vec![format!("system.cores={}", caudal_config::CORES_MAX)];
+                let cores = format!("system.cores={}", caudal_config::CORES_MAX);
+                let overrides = options.overrides.into_iter().chain([cores]).collect();
                 let alone = File::read_with(&self.workload, &Options { overrides, ..Options::default() });
                 // The first error is about what the user wrote.
                 alone.map_err(|_| error.into())
@@ -100,8 +109,8 @@ impl Arrives {
     }
 
     /// The file around `service` is ours: an error shows none of it.
-    fn parse(&self, service: &str) -> miette::Result<File> {
-        let text = format!("[workload]\nservice = {service}\n[system]\ncores = 1\n");
+    fn parse(&self, service: &str, forks: Forks) -> miette::Result<File> {
+        let text = format!("[workload]\nservice = {service}\n{}[system]\ncores = 1\n", forks.key());
         File::parse(&text, "--workload").map_err(|error| match error.problems() {
             [] => error.into(),
             [problem, ..] => match &problem.help {

@@ -54,5 +54,8 @@ pub(crate) fn run(args: &CheckArgs, global: &Global) -> miette::Result<ExitCode>
             errln!("note: {finding}");
         }
     }
+    if let Some(note) = crate::describe::nothing_forks(&file) {
+        errln!("note: {note}");
+    }
     Ok(ExitCode::SUCCESS)
 }

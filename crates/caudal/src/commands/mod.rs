@@ -4,6 +4,7 @@ mod arrives;
 mod break_even;
 mod check;
 mod compare;
+mod forks;
 mod kept;
 mod lanes;
 mod plan;

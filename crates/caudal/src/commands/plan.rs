@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use caudal_config::{LatencyTarget, Measure, Offered, Rate, Workload};
+use caudal_config::{LatencyTarget, Measure, Offered, Rate, Statistic, Workload};
 use caudal_policy::Picos;
 use caudal_report::{Report, Row};
 use caudal_tune::{Budget, Goal, Host, Machine, Plan, Question, TuneError, plan_with};
@@ -16,6 +16,7 @@ use miette::{IntoDiagnostic, WrapErr, miette};
 use serde_json::{Value, json};
 
 use super::arrives::Arrives;
+use super::forks::Forks;
 use super::kept::{self, Kept};
 use crate::exit::{self, Interrupted};
 use crate::global::Global;
@@ -34,7 +35,9 @@ const OUT: &str = "caudal-plan";
 pub(crate) struct PlanArgs {
     #[command(flatten)]
     arrives: Arrives,
-    /// What must hold, as in 'get p99.9 < 50us', 'p99 slowdown < 10' or 'mean < 5us'; several must all hold
+    #[command(flatten)]
+    forks: Forks,
+    /// What must hold, as in 'get p99.9 < 50us', 'p99 slowdown < 10' or 'miss 25ms < 1%'; several must all hold
     #[arg(long = "target", short, required = true, value_name = "TARGET", value_parser = LatencyTarget::parse)]
     targets: Vec<LatencyTarget>,
     /// Cores of the machine; a system's dispatcher takes one of them
@@ -73,11 +76,14 @@ pub(crate) struct PlanArgs {
 }
 
 pub(crate) fn run(args: &PlanArgs, global: &Global) -> miette::Result<ExitCode> {
-    let (workload, measure) = args.arrives.read()?;
+    let (workload, measure) = args.arrives.read_forking(args.forks)?;
     for finding in workload.service.findings() {
         errln!("note: {finding}");
     }
     let question = args.question(workload, measure, global)?;
+    if let Some(note) = one_core_each(&question) {
+        errln!("note: {note}");
+    }
     if let Err(error) = question.check() {
         return exit::no(error, global.json).map_err(|error| miette!("{error}"));
     }
@@ -102,6 +108,15 @@ pub(crate) fn run(args: &PlanArgs, global: &Global) -> miette::Result<ExitCode> 
         return Err(Interrupted(so_far(&plan, &dir)).into());
     }
     Ok(if plan.winner.is_some() { ExitCode::SUCCESS } else { ExitCode::from(exit::NO) })
+}
+
+/// What to say of a miss target for requests that are done by one core each: it is what is asked of those that fork.
+fn one_core_each(question: &Question) -> Option<&'static str> {
+    let misses = question.targets.iter().any(|target| matches!(target.statistic, Statistic::Miss(_)));
+    (misses && question.workload.service.dag().is_serial()).then_some(
+        "each request is done by one core, as the workload does not say that it forks: --loops 4 says that it is four \
+         parallel loops",
+    )
 }
 
 fn searched(question: &Question, kept: &Kept, global: &Global) -> Result<Plan, TuneError> {
@@ -201,6 +216,7 @@ impl PlanArgs {
         if !self.arrives.weights.is_empty() {
             text += &format!(" --weights {}", self.arrives.weights.join(","));
         }
+        text += &self.forks.options();
         for target in &question.targets {
             text += &format!(" --target '{target}'");
         }

@@ -36,7 +36,8 @@ const fn statement(text: &'static str, reading: &'static str, judge: fn(&Study<'
 static STATEMENTS: [Statement; 2] = [
     statement(
         "As the number of active requests increases, the large-request threshold decreases",
-        "from 1 to 60 active requests it never rises with one more, for every target at every rate",
+        "from 1 to 60 active requests it never rises with one more, and it is smaller with 60 than with 1, for every target \
+         at every rate",
         |study| falls(study.here()),
     ),
     statement(
@@ -58,20 +59,23 @@ fn rate(table: &Thresholds) -> String {
     format!("{}/s", digits(table.rate_per_s))
 }
 
-/// Are these ratios, which have no error, at most 1?
-fn never_above(ratios: impl Iterator<Item = (String, f64)>) -> Finding {
-    let ask = |(place, ratio): (String, f64)| -> Ask<'static> {
-        Box::new(move |_| Claim::new(place.clone(), Estimate::exact(ratio), Limit::Within(0.0, 1.0)))
-    };
-    all(&ratios.map(ask).collect::<Vec<_>>())
+/// Is this ratio, which has no error, within the limit?
+fn ratio(place: String, ratio: f64, limit: Limit) -> Ask<'static> {
+    Box::new(move |_| Claim::new(place.clone(), Estimate::exact(ratio), limit))
 }
 
-/// In each table: does no threshold rise with one more active request?
+/// In each table: does no threshold rise with one more active request, and do they fall at all?
 fn falls(measured: &Measured) -> Finding {
-    never_above(measured.thresholds.iter().map(|table| {
+    let of = |table: &Thresholds| {
         let rise = (1..ACTIVE_MAX).map(|active| over(limit(table, active + 1), limit(table, active)));
-        (format!("{}, {}:", rate(table), table.target), rise.fold(0.0, f64::max))
-    }))
+        let place = format!("{}, {}", rate(table), table.target);
+        let whole = over(limit(table, ACTIVE_MAX), limit(table, 1));
+        [
+            ratio(format!("{place}, one more:"), rise.fold(0.0, f64::max), Limit::Within(0.0, 1.0)),
+            ratio(format!("{place}, {ACTIVE_MAX} over 1:"), whole, Limit::Below(1.0)),
+        ]
+    };
+    all(&measured.thresholds.iter().flat_map(of).collect::<Vec<_>>())
 }
 
 /// At each rate: is no threshold above that of the next longer target?
@@ -79,11 +83,12 @@ fn shorter(measured: &Measured) -> Finding {
     let mut sorted: Vec<&Thresholds> = measured.thresholds.iter().collect();
     sorted.sort_by(|a, b| a.rate_per_s.total_cmp(&b.rate_per_s).then(b.target.cmp(&a.target)));
     let pairs = sorted.windows(2).filter(|pair| pair[0].rate_per_s == pair[1].rate_per_s);
-    never_above(pairs.map(|pair| {
+    let asks = pairs.map(|pair| {
         let most = (1..=ACTIVE_MAX).map(|active| over(limit(pair[1], active), limit(pair[0], active)));
         let place = format!("{}, {} over {}:", rate(pair[0]), pair[1].target, pair[0].target);
-        (place, most.fold(0.0, f64::max))
-    }))
+        ratio(place, most.fold(0.0, f64::max), Limit::Within(0.0, 1.0))
+    });
+    all(&asks.collect::<Vec<_>>())
 }
 
 fn chart(measured: &Measured) -> Chart {
@@ -142,9 +147,11 @@ mod tests {
     #[test]
     fn a_threshold_that_rises_is_found() {
         let judged = |limits| {
-            let measured = measured([limits, [1, 1]]);
+            let measured = measured([limits, [2, 1]]);
             falls(&measured).outcome
         };
         assert_eq!([judged([9, 5]), judged([5, 9])], [Outcome::Holds, Outcome::DoesNotHold]);
+        // Nor is one that stays where it is a falling one.
+        assert_eq!(judged([9, 9]), Outcome::DoesNotHold);
     }
 }

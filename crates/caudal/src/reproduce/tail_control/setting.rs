@@ -30,9 +30,11 @@ impl<'a> Setting<'a> {
         Some(Product::ratio(self.aim(first)?, self.aim(second)?))
     }
 
-    /// The one of two systems that misses fewer here, by the estimates.
+    /// The one of two systems that misses fewer here, by the estimates. One that can not keep up has none, and is the worse.
     pub(super) fn better(self, [first, second]: [&str; 2]) -> Option<&str> {
-        let [own, theirs] = [self.aim(first)?, self.aim(second)?].map(|aim| aim.share(CONFIDENCE).estimate);
+        let misses = |aim: Aim<'_>| Some(aim.share(CONFIDENCE).estimate).filter(|share| !share.is_nan());
+        let [own, theirs] =
+            [self.aim(first)?, self.aim(second)?].map(|aim| misses(aim).unwrap_or(f64::INFINITY));
         Some(if own <= theirs { first } else { second })
     }
 
@@ -90,7 +92,7 @@ pub(super) fn against<'a>(measured: &'a Measured, systems: (&str, &str), limit: 
 #[cfg(test)]
 mod tests {
     use super::super::super::cell::Cell;
-    use super::super::super::synthetic::{figure, point};
+    use super::super::super::synthetic::{figure, overloaded, point};
     use super::*;
 
     #[test]
@@ -103,6 +105,16 @@ mod tests {
             [here.better(["a", "b"]), here.better(["b", "a"]), here.better(["a", "c"])],
             [Some("b"), Some("b"), None]
         );
+    }
+
+    #[test]
+    fn one_that_can_not_keep_up_is_never_the_better() {
+        let late = vec![Picos::from_micros(10)];
+        let [keeps, falls_behind] = ["a", "b"].map(|system| point(system, 16, 9e3, 0.0));
+        let cells = [keeps, overloaded(falls_behind)].map(|cell| Cell { late: late.clone(), ..cell });
+        let measured = figure(cells.into());
+        let here = settings(&measured)[0];
+        assert_eq!([here.better(["a", "b"]), here.better(["b", "a"])], [Some("a"), Some("a")]);
     }
 
     #[test]
