@@ -156,7 +156,7 @@ impl ThresholdAnswer {
 
     /// What a policy file says of thresholds, times `scale`.
     fn config(&self, scale: f64) -> TailControlConfig {
-        let threshold = |row: &Row| (row.active, Picos((row.threshold_ns * 1e3).round() as u64));
+        let threshold = |row: &Row| (row.active, readable(row.threshold_ns));
         let of_rows = |rows: &[Row]| changes(rows).map(threshold).collect();
         let class = |class: &ClassRows| {
             (class.class.clone(), ClassConfig { thresholds: of_rows(&class.rows), ..ClassConfig::default() })
@@ -197,6 +197,14 @@ impl ThresholdAnswer {
         }
         text
     }
+}
+
+/// A threshold in six significant digits: bins are a percent apart, and people read it. Not below what it was, so that the
+/// longest request of its bin is still a small one.
+fn readable(threshold_ns: f64) -> Picos {
+    let ps = (threshold_ns * 1e3).round() as u64;
+    let step = 10u64.pow(ps.checked_ilog10().unwrap_or(0).saturating_sub(5));
+    Picos(ps.div_ceil(step) * step)
 }
 
 /// The rows at which the threshold changes.
@@ -415,8 +423,8 @@ impl ThresholdQuestion<'_> {
             return Ok(());
         }
         Err(TuneError::Thresholds(format!(
-            "by the maximum of {} equal bins, a request has {} of work on average instead of {}: a table for that is one for \
-             another load; take more bins, or leave out --paper-bins",
+            "by the longest of each of equal bins that hold any, {} here, a request has {} of work on average instead of {}: a table \
+             for that is one for another load; leave out --paper-bins, or take more",
             bins.len(),
             time(mean_ps / 1e3),
             time(real_ps / 1e3),
