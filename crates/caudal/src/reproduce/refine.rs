@@ -20,6 +20,9 @@ use crate::progress::Progress;
 
 /// What a round may cost for the figures of one paper, in requests that run to completion.
 const ROUND_COST: f64 = 0.3e9;
+/// The same where requests fork, in tasks: a replication of 100,000 requests has 25 million, and a statement asks for some
+/// twenty more of two to four points.
+const FORKED_ROUND_COST: f64 = 5e9;
 
 /// Adds replications until nothing is open that they may decide, or no round is left.
 ///
@@ -35,7 +38,8 @@ pub(crate) fn refine(
     for _ in 1..LOOKS {
         let mut more: Vec<Want> = Vec::new();
         for paper in papers(figures) {
-            more.extend(chosen(&wanted(&paper, measured), |cell| cost(plans, measured, cell)));
+            let most = round_cost(&paper, plans);
+            more.extend(chosen(&wanted(&paper, measured), most, |cell| cost(plans, measured, cell)));
         }
         if more.is_empty() {
             return Ok(());
@@ -69,6 +73,12 @@ fn papers(figures: &[&'static Figure]) -> Vec<Vec<&'static Figure>> {
     papers.into_iter().map(|(_, figures)| figures).collect()
 }
 
+/// What a round of these figures may cost.
+fn round_cost(paper: &[&'static Figure], plans: &[Plan]) -> f64 {
+    let forks = paper.iter().any(|figure| plans.iter().any(|plan| plan.forks(figure.name)));
+    if forks { FORKED_ROUND_COST } else { ROUND_COST }
+}
+
 /// What every statement that is open wants.
 fn wanted(figures: &[&'static Figure], measured: &[(&'static str, Measured)]) -> Vec<Vec<Want>> {
     let mut wanted = Vec::new();
@@ -87,9 +97,9 @@ struct Cost {
     done: usize,
 }
 
-/// The points that are simulated on, and to how many replications: all that the cheapest statements want, as far as
-/// the budget goes; the dearest first, so that no thread is left with one at the end.
-fn chosen(wanted: &[Vec<Want>], cost: impl Fn(CellId) -> Cost) -> Vec<Want> {
+/// The points that are simulated on, and to how many replications: all that the cheapest statements want, as long as it costs
+/// no more than `most`; the dearest first, so that no thread is left with one at the end.
+fn chosen(wanted: &[Vec<Want>], most: f64, cost: impl Fn(CellId) -> Cost) -> Vec<Want> {
     // What a statement adds to what is taken already, as (cost, replications by point).
     let added = |wants: &[Want], taken: &BTreeMap<CellId, usize>| {
         let mut more: BTreeMap<CellId, usize> = BTreeMap::new();
@@ -110,7 +120,7 @@ fn chosen(wanted: &[Vec<Want>], cost: impl Fn(CellId) -> Cost) -> Vec<Want> {
     let (mut spent, mut taken) = (0.0, BTreeMap::new());
     for (_, wants) in by_cost {
         let (price, more) = added(wants, &taken);
-        if spent + price > ROUND_COST {
+        if spent + price > most {
             break;
         }
         spent += price;
@@ -177,14 +187,14 @@ mod tests {
     #[test]
     fn the_cheapest_statements_come_first_and_points_are_paid_once() {
         let wanted = [vec![want(0, 64), want(1, 64)], vec![want(0, 32)], vec![want(2, 512)]];
-        let few = chosen(&wanted, costs(ROUND_COST / 100.0));
+        let few = chosen(&wanted, 1_000.0, costs(10.0));
         assert_eq!(few, [want(0, 64), want(1, 64)], "16 for the cheapest, 32 and 48 more for the next");
-        let all = chosen(&wanted, costs(1.0));
+        let all = chosen(&wanted, 1_000.0, costs(1.0));
         assert_eq!(all, [want(2, 512), want(0, 64), want(1, 64)], "the dearest point first");
     }
 
     #[test]
     fn what_is_there_is_not_simulated_again() {
-        assert!(chosen(&[vec![want(0, 16)]], costs(1.0)).is_empty());
+        assert!(chosen(&[vec![want(0, 16)]], 1_000.0, costs(1.0)).is_empty());
     }
 }

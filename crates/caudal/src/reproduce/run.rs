@@ -124,6 +124,11 @@ impl Plan {
         &self.points[cell.at].1
     }
 
+    /// Is it of `figure`, and do any of its requests fork?
+    pub(crate) fn forks(&self, figure: &str) -> bool {
+        self.figure == figure && self.points.iter().any(|(_, point)| point.system.parallelism.forks())
+    }
+
     /// What errors call a point.
     fn called(&self, at: usize) -> String {
         match &self.points[at] {

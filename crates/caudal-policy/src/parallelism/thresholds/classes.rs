@@ -2,10 +2,11 @@
 //!
 //! The estimate is that of [`super::Pileup`]; each class has a threshold, its large requests are those with more work
 //! than that, and a small request is late by the target of its class. Where the paper has the one threshold `l`, the mean
-//! over the large requests of all classes stands, and the greatest of them for what a small request waits for. The thresholds of a number of active requests are chosen together:
-//! first the best one that all classes share, then each in turn, the others held, until none changes; the same from the
-//! thresholds of one active request less. So they are no worse than a common one, and no change of one of them makes them
-//! better.
+//! over the large requests of all classes stands, and the greatest of them for what a small request waits for.
+//!
+//! The thresholds of a number of active requests are chosen together: first the best one that all classes share, then each
+//! in turn, the others held, until none changes; the same from the thresholds of one active request less. So they are no
+//! worse than a common one, and no change of one of them makes them better.
 //!
 //! One thing is counted otherwise: the paper takes every large request for one that misses. One of a class that has time makes
 //! it all the same, so here a large request is lost if what is left of it takes too long on one core, `l / m + (w − l) >
