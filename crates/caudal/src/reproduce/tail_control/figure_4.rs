@@ -72,7 +72,7 @@ fn falls(measured: &Measured) -> Finding {
         let whole = over(limit(table, ACTIVE_MAX), limit(table, 1));
         [
             ratio(format!("{place}, one more:"), rise.fold(0.0, f64::max), Limit::Within(0.0, 1.0)),
-            ratio(format!("{place}, {ACTIVE_MAX} over 1:"), whole, Limit::Below(1.0)),
+            ratio(format!("{place}, {ACTIVE_MAX} over 1:"), whole, Limit::Within(0.0, 1.0_f64.next_down())),
         ]
     };
     all(&measured.thresholds.iter().flat_map(of).collect::<Vec<_>>())
