@@ -232,19 +232,14 @@ fn slowdown(text: &str) -> Result<Limit, String> {
 
 impl fmt::Display for LatencyTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(class) = &self.class {
-            write!(f, "{class} ")?;
-        }
-        match self.statistic {
-            Statistic::Mean => f.write_str("mean")?,
-            Statistic::Percentile(percentile) => write!(f, "p{percentile}")?,
-            Statistic::Miss(late) => write!(f, "miss {late}")?,
-        }
+        let (class, statistic) = (self.class.clone(), self.statistic);
+        let slowdown = matches!(self.limit, Limit::Slowdown(_));
+        write!(f, "{} < ", LatencyStatistic { class, statistic, slowdown })?;
         match self.limit {
-            Limit::Latency(limit) => write!(f, " < {limit}"),
-            Limit::Slowdown(limit) => write!(f, " slowdown < {limit}"),
+            Limit::Latency(limit) => write!(f, "{limit}"),
+            Limit::Slowdown(limit) => write!(f, "{limit}"),
             // Without what a division by 100 and a multiplication leave behind.
-            Limit::Share(limit) => write!(f, " < {}%", (limit * 1e10).round() / 1e8),
+            Limit::Share(limit) => write!(f, "{}%", (limit * 1e10).round() / 1e8),
         }
     }
 }
