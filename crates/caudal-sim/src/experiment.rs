@@ -43,6 +43,11 @@ const PILOT_REQUESTS: (u64, u64) = (4_000, 64_000);
 /// Requests of a replication in the first stage.
 const FIRST_REQUESTS: u64 = 20_000;
 
+/// Requests that a quick look at a system takes, at most: a second or a few. One that forks is some hundred tasks.
+pub fn quick_requests(system: &System) -> u64 {
+    if system.parallelism.forks() { 200_000 } else { 2_000_000 }
+}
+
 /// What is to be known.
 #[derive(Clone, Debug)]
 pub struct Experiment<'a> {
@@ -58,7 +63,7 @@ pub struct Experiment<'a> {
     pub mean_gap_ps: f64,
     /// How, and how precisely.
     pub measure: &'a Measure,
-    /// Settle for 10 % precision and two million requests.
+    /// Settle for 10 % precision and [`quick_requests`].
     pub quick: bool,
     /// Which statistics must be precise.
     pub judged: Judged,
@@ -208,7 +213,8 @@ impl Experiment<'_> {
     pub fn run(&self, crew: &Crew<'_>) -> Result<Results, ExperimentError> {
         let mut simulated = 0;
         let rule = self.rule();
-        let max_requests = if self.quick { 2_000_000 } else { u64::MAX }.min(self.measure.stop.max_requests);
+        let max_requests = if self.quick { quick_requests(self.system) } else { u64::MAX }
+            .min(self.measure.stop.max_requests);
         let most = (max_requests / u64::from(rule.min_replications)).max(1);
         let auto = self.measure.warm_up == WarmUp::Auto;
         let mut warm_up = match self.measure.warm_up {

@@ -5,7 +5,9 @@
 //! requests' latency) is known as precisely as was asked, or the limit of requests is reached.
 
 use caudal_config::{Measure, SystemPlan, WarmUp, Workload};
-use caudal_sim::experiment::{ClassResults, Crew, Experiment, ExperimentError, Judged, Results};
+use caudal_sim::experiment::{
+    ClassResults, Crew, Experiment, ExperimentError, Judged, Results, quick_requests,
+};
 use caudal_stats::Estimate;
 use caudal_stats::paired::{Comparison, Metric, Verdict, compare as paired};
 use caudal_stats::{Replicated, Scale, percentile_label};
@@ -30,7 +32,7 @@ pub struct Contest<'a> {
     pub rate_per_s: f64,
     /// Seed, percentiles, precision and confidence.
     pub measure: &'a Measure,
-    /// Settle for 10 % precision and two million requests each.
+    /// Settle for 10 % precision and [`quick_requests`].
     pub quick: bool,
 }
 
@@ -87,7 +89,9 @@ pub fn compare(contest: &Contest<'_>, crew: &Crew<'_>) -> Result<Compared, TuneE
         }
         given => given,
     };
-    let most = if contest.quick { 2_000_000 } else { u64::MAX }.min(contest.measure.stop.max_requests);
+    let quick = contest.systems.map(|plan| quick_requests(&plan.system));
+    let most = if contest.quick { quick[0].min(quick[1]) } else { u64::MAX };
+    let most = most.min(contest.measure.stop.max_requests);
     let most = (most / u64::from(PAIRS)).max(1);
     // As long as relaxation asks for, which is twice the warm-up that it asks for.
     let first = match (contest.measure.warm_up, warm_up) {
