@@ -195,6 +195,7 @@ impl Case {
             length: Length { warm_up, measured: requests - warm_up },
             pilot: false,
             stepwise: false,
+            stop: None,
         };
         simulate(&run, Unwatched)
     }

@@ -194,7 +194,8 @@ impl Statistic {
         if word == "mean" {
             return Ok(Statistic::Mean);
         }
-        let help = "write mean or a percentile such as p50, p99 or p99.9";
+        let help =
+            "write mean, a percentile such as p50, p99 or p99.9, or a miss ratio such as \"miss 25ms < 1%\"";
         let Some(digits) = word.strip_prefix('p') else {
             return Err(format!("`{word}` is no statistic; {help}"));
         };

@@ -374,7 +374,9 @@ impl Experiment<'_> {
     ) -> Result<Vec<Outcome>, ExperimentError> {
         let one = |&number: &u64| -> Result<Outcome, ExperimentError> {
             crew.check()?;
-            let outcome = self.replication(number, length, pilot)?;
+            let outcome = self.replication(number, length, pilot, crew.stop)?;
+            // One that was told to stop has ended before its time.
+            crew.check()?;
             (crew.progress)(length.warm_up + length.measured);
             Ok(outcome)
         };
@@ -398,7 +400,13 @@ impl Experiment<'_> {
         })
     }
 
-    fn replication(&self, number: u64, length: Length, pilot: bool) -> Result<Outcome, ExperimentError> {
+    fn replication(
+        &self,
+        number: u64,
+        length: Length,
+        pilot: bool,
+        stop: &AtomicBool,
+    ) -> Result<Outcome, ExperimentError> {
         let run = Run {
             system: self.system,
             costs: self.costs,
@@ -409,6 +417,7 @@ impl Experiment<'_> {
             length,
             pilot,
             stepwise: false,
+            stop: Some(stop),
         };
         match self.system.variant {
             Variant::Paper => Ok(simulate(&run, Unwatched)),

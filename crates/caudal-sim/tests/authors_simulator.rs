@@ -68,6 +68,7 @@ fn run<T>(system: &System, costs: &Costs, service: &Service, seed: u64, go: impl
         length: Length { warm_up: 2_000, measured: 18_000 },
         pilot: false,
         stepwise: false,
+        stop: None,
     };
     go(&run)
 }

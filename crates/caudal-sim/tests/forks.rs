@@ -449,6 +449,7 @@ fn drifting(retune: Option<RetuneConfig>, steps: &str) -> Outcome {
         length: Length { warm_up: 0, measured: 20_000 },
         pilot: false,
         stepwise: false,
+        stop: None,
     };
     simulate(&run, Unwatched)
 }

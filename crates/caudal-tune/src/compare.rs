@@ -5,6 +5,7 @@
 //! requests' latency) is known as precisely as was asked, or the limit of requests is reached.
 
 use caudal_config::{Measure, SystemPlan, WarmUp, Workload};
+use caudal_policy::Picos;
 use caudal_sim::experiment::{
     ClassResults, Crew, Experiment, ExperimentError, Judged, Results, quick_requests,
 };
@@ -41,13 +42,13 @@ pub struct Contest<'a> {
 pub struct Line {
     /// The class of requests; all if none.
     pub class: Option<String>,
-    /// `latency_ns` or `slowdown`.
+    /// `latency_ns`, `slowdown` or `miss`.
     pub metric: &'static str,
-    /// `mean`, `p99`.
+    /// `mean`, `p99`, `miss 25ms`.
     pub statistic: String,
     /// The first and the second system's.
     pub values: [Estimate; 2],
-    /// First minus second, in ns or as a difference of slowdowns.
+    /// First minus second, in ns or as a difference of slowdowns or shares.
     pub difference: Estimate,
     /// First over second.
     pub ratio: Estimate,
@@ -188,7 +189,33 @@ impl Contest<'_> {
                 lines.push(self.line(class, metric, scale, statistic, sides)?);
             }
         }
+        let misses = |&late: &Picos| self.misses(class, late, both.map(|results| &results.latency_ps));
+        lines.extend(self.measure.miss.iter().map(misses));
         Ok(lines)
+    }
+
+    /// The shares of requests that take longer than `late`, on common replications.
+    fn misses(&self, class: Option<&String>, late: Picos, sides: [&Replicated; 2]) -> Line {
+        let confidence = self.measure.stop.confidence;
+        let [own, other] = sides.map(|side| side.share_above(late.0, usize::MAX));
+        let known = own.value() > 0.0 && other.value() > 0.0;
+        let ratio = match known {
+            true => own.ln().plus(-1.0, &other.ln()).exp_interval(confidence),
+            false => Estimate::MISSING,
+        };
+        Line {
+            class: class.cloned(),
+            metric: "miss",
+            statistic: format!("miss {late}"),
+            values: sides.map(|side| side.miss_ratio(late.0, confidence)),
+            difference: own.plus(-1.0, &other).interval(confidence),
+            ratio,
+            verdict: match ratio {
+                ratio if ratio.high < 1.0 => Verdict::Better,
+                ratio if ratio.low > 1.0 => Verdict::Worse,
+                _ => Verdict::Undecided,
+            },
+        }
     }
 
     fn line(

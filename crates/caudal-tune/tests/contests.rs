@@ -3,6 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use caudal_config::{File, Measure, SystemPlan, find_preset};
+use caudal_policy::Picos;
 use caudal_sim::experiment::Crew;
 use caudal_stats::paired::Verdict;
 use caudal_tune::compare::{Compared, Contest, compare};
@@ -37,6 +38,25 @@ fn one_queue_beats_eight() {
     let mean = &compared.lines[0];
     // M/M/8 at 0.625 against eight M/M/1: 1.05 us against 2.67 us.
     assert!((mean.values[1].estimate - 2667.0).abs() < 150.0, "{mean:?}");
+}
+
+#[test]
+fn miss_ratios_are_compared_beside_latencies() {
+    let measure =
+        Measure { miss: vec![Picos::from_micros(4), Picos::from_micros(1_000)], ..Measure::default() };
+    let compared = measured(["ideal", "no-balancing"], 5e6, &measure);
+    let misses: Vec<_> = compared.lines.iter().filter(|line| line.metric == "miss").collect();
+    assert_eq!(
+        misses.iter().map(|line| line.statistic.as_str()).collect::<Vec<_>>(),
+        ["miss 4us", "miss 1ms"]
+    );
+    assert_eq!(misses[0].verdict, Verdict::Better);
+    // Eight M/M/1 at 0.625: the sojourn time is exponential with a mean of 2.67 us.
+    let expected = (-4.0_f64 / (1.0 / 0.375)).exp();
+    assert!((misses[0].values[1].estimate / expected - 1.0).abs() < 0.1, "{:?}", misses[0]);
+    assert!(misses[0].ratio.high < 1.0 && misses[0].difference.high < 0.0);
+    // Nobody takes a millisecond.
+    assert!(misses[1].ratio.is_missing() && misses[1].verdict == Verdict::Undecided);
 }
 
 #[test]

@@ -38,7 +38,6 @@ fn table(question: &ThresholdQuestion<'_>) -> ThresholdAnswer {
     thresholds(question).expect("a table")
 }
 
-/// Figure 4: with more active requests, the threshold falls; with a longer target, it is nowhere lower.
 /// What is written is read again, and is the table.
 #[test]
 fn the_table_is_a_policy() {
@@ -81,6 +80,7 @@ fn is_in_six_digits(written: Picos, ps: f64) {
     assert!((-1.0..=ps * 1e-5).contains(&longer), "{written} for {ps} ps");
 }
 
+/// Figure 4: with more active requests, the threshold falls; with a longer target, it is nowhere lower.
 #[test]
 fn thresholds_fall_with_the_load_and_rise_with_the_target() {
     let service = log_normal();
@@ -266,6 +266,16 @@ fn classes_have_the_bins_that_are_asked_for() {
 }
 
 #[test]
+fn a_target_that_next_to_all_requests_miss_is_unreachable() {
+    let service = log_normal();
+    // On 16 cores, 1 us is 16 us of work: less than any request in ten billion has.
+    let error = thresholds(&asked(&service, 1, 1_200.0)).expect_err("unreachable");
+    assert!(error.is_no() && error.to_string().contains("100.00 %"), "{error}");
+    let hard = table(&asked(&service, 300, 1_200.0));
+    assert!((0.5..0.999).contains(&hard.hopeless), "{}", hard.hopeless);
+}
+
+#[test]
 fn a_table_of_classes_is_a_policy() {
     let service = two_classes();
     let question = ThresholdQuestion {
@@ -333,6 +343,21 @@ mod refined {
                 table.chosen_over.expect("compared").high < 1.0,
                 "only what is certainly better is chosen"
             );
+        }
+    }
+
+    /// Scans take longer than what all others have time for, and have time themselves.
+    #[test]
+    fn who_is_late_is_told_by_the_target_of_its_class() {
+        let service = two_classes();
+        let question = ThresholdQuestion {
+            class_targets: vec![("scan".to_owned(), Picos::from_micros(400_000_000))],
+            ..asked(&service, 1_000_000, 400.0)
+        };
+        let dag = DagSpec::default().compile().expect("a loop");
+        let found = refined(&question, 2, dag).expect("refined");
+        for judged in &found.judged {
+            assert!(judged.late.estimate == 0.0 && judged.late.high < 0.01, "{judged:?}");
         }
     }
 

@@ -75,6 +75,7 @@ fn run(point: &Point) -> Run<'_> {
         length: Length { warm_up: 0, measured: REQUESTS },
         pilot: false,
         stepwise: false,
+        stop: None,
     }
 }
 

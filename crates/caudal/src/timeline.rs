@@ -64,6 +64,7 @@ impl Window {
             pilot: false,
             // Leaps hide the slices that a timeline is to show.
             stepwise: true,
+            stop: None,
         };
         let progress = Progress::new(global, 100, "timeline");
         let mut drawer = Drawer::new(point.workload.service.classes(), self, global, &progress);

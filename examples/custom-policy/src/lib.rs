@@ -38,6 +38,7 @@ pub fn run_of<'a>(point: &'a Point, length: Length, seed: u64) -> Run<'a> {
         length,
         pilot: false,
         stepwise: false,
+        stop: None,
     }
 }
 

@@ -218,6 +218,7 @@ fn a_system_is_put_in_whole_ns_and_in_the_original_s_terms() {
         length: Length { warm_up: 100, measured: 900 },
         pilot: false,
         stepwise: false,
+        stop: None,
     };
     let setup = Setup::new(&run, &Rules::default()).expect("it is supported");
     // Two wait beside the one in service. Cores that are not allocated do not exist.

@@ -39,6 +39,8 @@ pub(crate) mod tree;
 mod walks;
 mod window;
 
+use std::sync::atomic::AtomicBool;
+
 use caudal_config::{ContextsConfig, Costs, Pools, System};
 use caudal_policy::allocation::{Allocation, Triggered};
 use caudal_policy::discipline::round_robin::Turns;
@@ -98,6 +100,9 @@ pub struct Run<'a> {
     pub pilot: bool,
     /// Use only the pools that take an event for each slice.
     pub stepwise: bool,
+    /// Ends a run of requests that fork at its next arrival, when it is set: what comes out is worth nothing. Other runs are
+    /// over in no time.
+    pub stop: Option<&'a AtomicBool>,
 }
 
 /// How many times the longest service time a run waits for the last measured requests, if they are that few.

@@ -225,6 +225,7 @@ impl Ready {
             length: self.length,
             pilot: false,
             stepwise,
+            stop: None,
         }
     }
 

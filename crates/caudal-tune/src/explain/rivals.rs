@@ -110,6 +110,11 @@ impl Evidence<'_> {
             (true, true) => {
                 format!("The runner-up, {name}, reaches {reach}, {} less", percent(1.0 - theirs / ours))
             }
+            (false, true) if !rival.search.is_closed() => {
+                format!(
+                    "The runner-up, {name}, is confirmed to reach {reach}, and whether it gets further is not known"
+                )
+            }
             (false, true) => {
                 format!("The runner-up, {name}, reaches {reach}: closer than this search tells apart")
             }
@@ -170,7 +175,7 @@ impl Evidence<'_> {
         let why = reference.candidate.plan.reference_only().unwrap_or("nobody could build it");
         let opening = format!("The best reference line, {name} ({why}),");
         let sure = reference.sure_merit();
-        if reference.confirmed() {
+        if reference.confirmed() && reference.is_closed() {
             return format!(
                 "{opening} reaches {}; the winner gets {} of that.",
                 self.reach(reference),

@@ -55,10 +55,13 @@ impl Run<'_> {
         chosen.extend(podium.parallel.iter().filter(|&&index| index != podium.winner));
         chosen.sort_unstable();
         chosen.dedup();
-        let (quota, fine, coarse) = (self.quota(40, chosen.len()), self.precision(2, 8), self.coarsely(4));
+        // Where requests fork, how many miss under each policy is a part of the answer; curves are not.
+        let share = if podium.parallel.is_empty() { 40 } else { 90 };
+        let quota = self.quota(share, chosen.len());
+        let (fine, coarse, coarser) = (self.precision(2, 8), self.coarsely(4), self.coarsely(1));
         self.on(&chosen, Phase::Confirming, |bench, entry, threads| {
             let hardness = entry.search.hardness_of(spot, cores);
-            for precision in [fine, coarse] {
+            for precision in [fine, coarse, coarser] {
                 let known = entry.search.at(hardness).is_some_and(|probe| {
                     probe.length >= precision.first && (probe.row.steady || probe.row.overloaded)
                 });

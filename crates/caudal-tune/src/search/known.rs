@@ -51,6 +51,16 @@ impl Search {
         self.bracket.pass.is_some() && self.certain() == self.bracket.pass
     }
 
+    /// Is the next place at which it did not pass near the one at which it did?
+    pub(crate) fn is_closed(&self) -> bool {
+        let Some(pass) = self.bracket.pass else { return false };
+        let fail = self.failed().unwrap_or_else(|| self.scale.span(None, Level::Full).hardest + 1);
+        match self.scale {
+            Scale::Load { .. } => fail - pass <= pass / 10,
+            Scale::Workers { .. } => fail - pass <= 1,
+        }
+    }
+
     /// Is nothing known of how far it gets?
     pub(crate) fn is_open(&self) -> bool {
         self.bracket.pass.is_none() && self.missed().is_none() && self.failed.is_none()

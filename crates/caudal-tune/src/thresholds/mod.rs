@@ -28,6 +28,9 @@ use crate::show::{digits, percent, time};
 
 /// How far the mean of the paper's bins may be from the service's.
 const MEAN_OFF: f64 = 0.01;
+/// A target that so many requests miss even alone is one that can not be reached: distributions without end have some
+/// requests of next to no work.
+const HOPELESS: f64 = 0.999;
 /// Most bins, and most active requests.
 pub const BINS_MAX: u32 = 100_000;
 /// Most bins where classes have targets of their own: their thresholds are looked for again and again.
@@ -135,11 +138,6 @@ pub fn thresholds(question: &ThresholdQuestion<'_>) -> Result<ThresholdAnswer, T
 }
 
 impl ThresholdAnswer {
-    /// The rows at which the threshold changes, and the last.
-    pub fn changes(&self) -> impl Iterator<Item = &Row> {
-        changes(&self.rows)
-    }
-
     /// The rows of each class, by its name; of all requests where classes have no targets of their own.
     pub fn tables(&self) -> Vec<(Option<&str>, &[Row])> {
         match self.classes.is_empty() {
@@ -368,7 +366,7 @@ impl ThresholdQuestion<'_> {
                 time(self.target.0 as f64 / 1e3),
             )));
         }
-        Ok(share)
+        self.all_reachable(share)
     }
 
     /// The same, of recorded graphs.
@@ -388,7 +386,7 @@ impl ThresholdQuestion<'_> {
             shortest_ps.filter(|(ps, _)| *ps > target.0 as f64).map(|(_, weight)| weight).sum()
         };
         if self.class_targets.is_empty() {
-            return Ok(late(None, self.target));
+            return self.all_reachable(late(None, self.target));
         }
         let of = |(class, name): (usize, &String)| {
             let late = late(Some(class), self.target_of(name));
@@ -397,14 +395,26 @@ impl ThresholdQuestion<'_> {
         self.service.classes().iter().enumerate().map(of).sum()
     }
 
-    /// Is there a request of `class` that can meet its target, where `late` of them can not?
+    /// Are there requests of `class` that can meet its target, where `late` of them can not?
     fn reachable(&self, class: &str, late: f64) -> Result<(), TuneError> {
-        if late < 1.0 - 1e-9 {
-            return Ok(());
-        }
+        let who = match late {
+            late if late < HOPELESS => return Ok(()),
+            late if late < 1.0 - 1e-9 => format!("{:.2} % of the `{class}` requests take", 100.0 * late),
+            _ => format!("every `{class}` request takes"),
+        };
         let target = self.target_of(class);
+        Err(TuneError::Unreachable(format!("{who} longer than {target}, even alone on {} cores", self.cores)))
+    }
+
+    /// The same of all requests.
+    fn all_reachable(&self, late: f64) -> Result<f64, TuneError> {
+        if late < HOPELESS {
+            return Ok(late);
+        }
         Err(TuneError::Unreachable(format!(
-            "every `{class}` request takes longer than {target}, even alone on {} cores",
+            "{:.2} % of the requests take longer than {}, even alone on {} cores",
+            100.0 * late,
+            self.target,
             self.cores
         )))
     }

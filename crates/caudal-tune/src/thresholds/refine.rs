@@ -311,10 +311,14 @@ impl Bench<'_> {
 
     /// Share of the requests that are late, each by the target of its class.
     fn late(&self, trial: &Trial) -> Estimate {
-        let confidence = self.asked.measure.stop.confidence;
-        match late(trial, self.asked.question, trial.replications()) {
+        let (question, confidence) = (self.asked.question, self.asked.measure.stop.confidence);
+        match late(trial, question, trial.replications()) {
+            None => Estimate::MISSING,
             Some(share) if share.value() > 0.0 => share.ln().exp_interval(confidence),
-            _ => trial.results.all.miss_ratio(self.asked.question.target.0, confidence),
+            Some(_) if question.class_targets.is_empty() => {
+                trial.results.all.miss_ratio(question.target.0, confidence)
+            }
+            Some(_) => none_late(&trial.results, question, confidence),
         }
     }
 
@@ -349,6 +353,17 @@ fn late(trial: &Trial, question: &ThresholdQuestion<'_>, replications: usize) ->
     let (weight, first) = shares.next()?;
     let scaled = |weight: f64, share: &Linear| share.mapped(weight * share.value(), weight);
     Some(shares.fold(scaled(weight, &first), |sum, (weight, share)| sum.plus(weight, &share)))
+}
+
+/// The share of late requests where not one of any class was: each class may have as many as its own interval allows.
+fn none_late(results: &Results, question: &ThresholdQuestion<'_>, confidence: f64) -> Estimate {
+    let most = |(at, name): (usize, &String)| {
+        let weight = question.service.class_weight(at);
+        let own = results.classes[at].miss_ratio(question.target_of(name).0, confidence);
+        if weight > 0.0 && !own.is_missing() { weight * own.high } else { weight }
+    };
+    let high: f64 = question.service.classes().iter().enumerate().map(most).sum();
+    Estimate { estimate: 0.0, low: 0.0, high: high.min(1.0) }
 }
 
 /// The trial with the fewest late requests, by as many replications as it has.

@@ -20,7 +20,7 @@ pub(crate) struct Columns<'a> {
 }
 
 /// Columns that say how often a row's value occurs: of a histogram.
-const WEIGHTS: [&str; 5] = ["count", "share", "weight", "frequency", "probability"];
+const WEIGHTS: [&str; 6] = ["count", "share", "weight", "frequency", "probability", "p"];
 
 /// Where in a row the fields stand.
 struct Layout {

@@ -170,10 +170,11 @@ fn print(compared: &Compared, confidence: f64, global: &Global) -> miette::Resul
 
 fn cells(line: &Line, compared: &Compared) -> Vec<String> {
     let slowdown = line.metric == "slowdown";
-    let show = |value: f64| match (slowdown, value < 0.0) {
-        (true, _) => digits(value),
-        (false, true) => format!("-{}", time(-value)),
-        (false, false) => time(value),
+    let show = |value: f64| match (line.metric, value < 0.0) {
+        ("slowdown", _) => digits(value),
+        ("miss", _) => format!("{} %", digits(100.0 * value)),
+        (_, true) => format!("-{}", time(-value)),
+        (_, false) => time(value),
     };
     let between = |of: &caudal_stats::Estimate, show: &dyn Fn(f64) -> String| match of.is_missing()
         || !of.half_width().is_finite()

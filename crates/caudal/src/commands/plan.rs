@@ -113,7 +113,8 @@ pub(crate) fn run(args: &PlanArgs, global: &Global) -> miette::Result<ExitCode> 
 /// What to say of a miss target for requests that are done by one core each: it is what is asked of those that fork.
 fn one_core_each(question: &Question) -> Option<&'static str> {
     let misses = question.targets.iter().any(|target| matches!(target.statistic, Statistic::Miss(_)));
-    (misses && question.workload.service.dag().is_serial()).then_some(
+    let says = question.workload.dag_spec.is_some();
+    (misses && !says && question.workload.service.dag().is_serial()).then_some(
         "each request is done by one core, as the workload does not say that it forks: --loops 4 says that it is four \
          parallel loops",
     )

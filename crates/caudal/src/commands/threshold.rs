@@ -29,6 +29,8 @@ use crate::table::digits;
 
 /// Loops of a request of which nothing is known: with one, it matters little what is given up.
 const LOOPS: u32 = 4;
+/// Requests of a replication of --refine, with --quick and without.
+const REQUESTS: (u32, u32) = (2_000, 20_000);
 
 #[derive(Args, Debug)]
 pub(crate) struct ThresholdArgs {
@@ -70,10 +72,10 @@ pub(crate) struct ThresholdArgs {
     /// Parallel loops, one after another, that a request of --refine is [default: what the workload's `dag` says, or 4]
     #[arg(long, value_name = "N", value_parser = numbers::count, allow_hyphen_values = true, requires = "refine")]
     loops: Option<u32>,
-    /// Requests of a replication of --refine, 8 to 40 of which are simulated of each policy [default: 20000]
-    #[arg(long, default_value_t = 20_000, value_name = "N", allow_hyphen_values = true, requires = "refine")]
-    #[arg(value_parser = clap::value_parser!(u32).range(1_000..=10_000_000), hide_default_value = true)]
-    requests: u32,
+    /// Requests of a replication of --refine, 8 to 40 of which are simulated of each policy [default: 20000, --quick: 2000]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, requires = "refine")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1_000..=10_000_000))]
+    requests: Option<u32>,
     /// Seed of --refine [default: that of the workload's TOML file, or 1]
     #[arg(long, value_name = "N", value_parser = numbers::seed, allow_hyphen_values = true, requires = "refine")]
     seed: Option<u64>,
@@ -244,7 +246,8 @@ impl ThresholdArgs {
     ) -> miette::Result<Refined> {
         let (dag, _) = self.simulated(workload)?;
         let measure = Measure { seed: self.seed.unwrap_or(measure.seed), ..measure };
-        let requests = u64::from(self.requests);
+        let usual = if global.quick { REQUESTS.0 } else { REQUESTS.1 };
+        let requests = u64::from(self.requests.unwrap_or(usual));
         let asked =
             RefineQuestion { question, arrivals: &workload.arrivals, dag, measure: &measure, requests };
         let bar = Progress::new(global, 100, "trying multiples");

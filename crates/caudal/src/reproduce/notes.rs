@@ -45,8 +45,8 @@ const OF_FINANCE: &str = "\
     load would end at 5 active requests, from where on all would count as 5, and nobody would be given up. The finance server's \
     histogram is not published; `finance-like` has its range.";
 const OF_KNOWN_WORK: &str = "\
-    the one that knows the work has about half of the misses for Bing's work and a third for log-normal work, at the longest target, \
-    too. A request that never gets more than one core holds nobody up; tail-control does the threshold's work of it on all cores \
+    the one that knows the work has 0.55 of the misses for Bing's work and 0.43 for log-normal work, at the longest target, too. A \
+    request that never gets more than one core holds nobody up; tail-control does the threshold's work of it on all cores \
     before it finds out.";
 
 /// Figure, the statement's text, and what was found when it was looked into.

@@ -32,6 +32,7 @@ impl Trace {
             length: Length { warm_up: 0, measured: point.measure.requests.unwrap_or(REQUESTS) },
             pilot: false,
             stepwise: true,
+            stop: None,
         };
         simulate(&run, &mut observer);
         // Arrivals go on until the last measured request is done; what is open then is not known.

@@ -79,6 +79,7 @@ fn forks_with<P: Parallelism, O: Sink>(
         patience_ps: run.patience_ps(),
         seed: run.seed,
         length: run.length,
+        stop: run.stop,
         observer,
     };
     Forks::new(parts).run()

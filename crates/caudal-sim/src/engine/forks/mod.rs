@@ -27,6 +27,7 @@ mod site;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use caudal_config::Costs;
 use caudal_policy::Picos;
@@ -50,7 +51,7 @@ use super::window::Window;
 use super::{Outcome, outcome};
 
 /// What a host is made of.
-struct Parts<P, O> {
+struct Parts<'a, P, O> {
     policy: P,
     retuning: Option<Retuning>,
     workers: u32,
@@ -61,11 +62,12 @@ struct Parts<P, O> {
     patience_ps: u64,
     seed: u64,
     length: Length,
+    stop: Option<&'a AtomicBool>,
     observer: O,
 }
 
 /// See the [module](self).
-struct Forks<P, O> {
+struct Forks<'a, P, O> {
     site: Site<O>,
     policy: P,
     source: Source,
@@ -77,10 +79,12 @@ struct Forks<P, O> {
     /// Looks at the requests that run.
     looks: u64,
     drains: bool,
+    /// See [`super::Run::stop`].
+    stop: Option<&'a AtomicBool>,
 }
 
-impl<P: Parallelism, O: Sink> Forks<P, O> {
-    fn new(parts: Parts<P, O>) -> Self {
+impl<'a, P: Parallelism, O: Sink> Forks<'a, P, O> {
+    fn new(parts: Parts<'a, P, O>) -> Self {
         let Parts {
             policy, retuning, workers, costs, graphs, source, recorder, seed, length, observer, ..
         } = parts;
@@ -128,6 +132,7 @@ impl<P: Parallelism, O: Sink> Forks<P, O> {
             landing_seed: stream(seed, Purpose::Dispatch),
             looks: 0,
             drains: false,
+            stop: parts.stop,
         }
     }
 
@@ -195,7 +200,8 @@ impl<P: Parallelism, O: Sink> Forks<P, O> {
         if let Some(tables) = site.retuning.as_mut().and_then(|retuning| retuning.at_arrival(arrival_ps)) {
             self.policy.set_tables(tables);
         }
-        if self.window.at_request(number, site) {
+        let stopped = self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
+        if self.window.at_request(number, site) || stopped {
             return true;
         }
         let work_ps = work_ps(demand.service_ps, site.costs.probe_factor);

@@ -475,6 +475,7 @@ mod tests {
             length: Length { warm_up: 100, measured: 20_000 },
             pilot: false,
             stepwise: false,
+            stop: None,
         };
         let order = balance::walk_order(run.seed, cores as usize);
         let check = Picos::from_nanos(100).0;

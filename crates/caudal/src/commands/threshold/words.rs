@@ -5,6 +5,11 @@ use caudal_tune::thresholds::{Judged, Refined, Row, ThresholdAnswer, changes};
 use super::ThresholdArgs;
 use crate::table::{digits, estimate, time};
 
+/// What has to be known to read tables of classes beside that of all requests.
+const TOGETHER: &str = "The tables of classes are chosen together, and the expected misses are those of all classes. Here a large \
+                        request is only late if what is left of it takes too long on one core; the table of all requests \
+                        counts each as late.";
+
 /// What the table says; who is given up when is the second sentence.
 pub(super) fn sentences(args: &ThresholdArgs, found: &ThresholdAnswer) -> Vec<String> {
     let mut said = vec![format!(
@@ -25,7 +30,11 @@ pub(super) fn sentences(args: &ThresholdArgs, found: &ThresholdAnswer) -> Vec<St
             percent if percent < 0.0005 => "Less than 0.001 %".to_owned(),
             percent => format!("{percent:.3} %"),
         };
-        said.push(format!("{share} of the requests miss {missed} even alone on all cores."));
+        let vain = if found.hopeless > 0.5 { ": no threshold helps those" } else { "" };
+        said.push(format!("{share} of the requests miss {missed} even alone on all cores{vain}."));
+    }
+    if tables.len() > 1 {
+        said.push(TOGETHER.to_owned());
     }
     said.extend(tables.iter().filter_map(|(class, rows)| rises(*class, rows)));
     said

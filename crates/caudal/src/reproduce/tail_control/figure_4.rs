@@ -69,10 +69,11 @@ fn falls(measured: &Measured) -> Finding {
     let of = |table: &Thresholds| {
         let rise = (1..ACTIVE_MAX).map(|active| over(limit(table, active + 1), limit(table, active)));
         let place = format!("{}, {}", rate(table), table.target);
-        let whole = over(limit(table, ACTIVE_MAX), limit(table, 1));
+        // A threshold that stays where it is has not fallen: what is exactly 1 is to count as above it.
+        let whole = over(limit(table, ACTIVE_MAX), limit(table, 1)).next_up();
         [
             ratio(format!("{place}, one more:"), rise.fold(0.0, f64::max), Limit::Within(0.0, 1.0)),
-            ratio(format!("{place}, {ACTIVE_MAX} over 1:"), whole, Limit::Within(0.0, 1.0_f64.next_down())),
+            ratio(format!("{place}, {ACTIVE_MAX} over 1:"), whole, Limit::Below(1.0)),
         ]
     };
     all(&measured.thresholds.iter().flat_map(of).collect::<Vec<_>>())

@@ -8,7 +8,7 @@ use super::super::claim::{Ask, Claim, Finding, Limit, all, interval};
 use super::super::figure::{Figure, Kind, Measured, Source, Statement, Study};
 use super::super::tables::{CONFIDENCE, Sheet};
 use super::setting::loads;
-use super::{ADMIT, STEAL};
+use super::{ADMIT, CONTROL, STEAL};
 
 /// A file of the figure.
 macro_rules! file {
@@ -23,9 +23,10 @@ macro_rules! file {
 pub(crate) const FIGURE_SMALL: Figure = Figure {
     name: "tail-control-small",
     title: "Tail-control, beyond the paper: from which size on it pays to fork",
-    shows: "p99 of steal-first and admit-first over that of requests that are done on one core each, by the mean work of a \
-            request, on 16 cores at loads of 0.5 and 0.8; an attempt to steal takes 100 ns, a fork 25 ns, and leaves have at \
-            least 250 ns.",
+    shows: "p99 of steal-first, admit-first and tail-control over that of requests that are done on one core each, by the mean \
+            work of a request, which is one parallel loop, on 16 cores at loads of 0.5 and 0.8; an attempt to steal takes 100 \
+            ns, a fork 25 ns, a look at the requests that run 20 ns a worker, and leaves have at least 250 ns. Tail-control's \
+            target is 2.5 times the mean work.",
     files: &[
         file!("2us"),
         file!("5us"),
@@ -48,19 +49,29 @@ const fn statement(text: &'static str, reading: &'static str, judge: fn(&Study<'
     Statement { text, source: "ours", reading, needs: &[], judge }
 }
 
-static STATEMENTS: [Statement; 3] = [
+static STATEMENTS: [Statement; 5] = [
     statement(
-        "Requests of 2 us are better done on one core each",
+        "Requests of 2 us are better done on one core each than under steal-first",
         "steal-first's p99 is higher than that of serial requests, at both loads",
         |study| all(&over(study.here(), "2us", STEAL, Limit::Above(1.0))),
     ),
     statement(
-        "Requests of 100 us are better forked",
+        "Requests of 2 us are better done on one core each than under tail-control",
+        "tail-control's p99 is higher than that of serial requests, at both loads",
+        |study| all(&over(study.here(), "2us", CONTROL, Limit::Above(1.0))),
+    ),
+    statement(
+        "Even requests of 2 us are better forked under admit-first",
+        "admit-first's p99 is lower than that of serial requests, at both loads",
+        |study| all(&over(study.here(), "2us", ADMIT, Limit::Below(1.0))),
+    ),
+    statement(
+        "Requests of 100 us are better forked under steal-first",
         "steal-first's p99 is lower than that of serial requests, at both loads",
         |study| all(&over(study.here(), "100us", STEAL, Limit::Below(1.0))),
     ),
     statement(
-        "Under high load, the size from which on it pays to fork is larger",
+        "Under high load, the size from which on steal-first pays is larger",
         "at 20 us of work, steal-first's p99 over that of serial requests is higher at load 0.8 than at 0.5",
         |study| all(&higher(study.here(), "20us", STEAL)),
     ),
@@ -106,7 +117,7 @@ fn chart(measured: &Measured) -> Chart {
     let upwards = Axis::new("p99 over serial requests'", Unit::Times, Spread::Log);
     let mut plot = Plot::new("", Axis::of_names("mean work", names), upwards);
     for (at, load) in [0.5, 0.8].into_iter().enumerate() {
-        for system in [STEAL, ADMIT] {
+        for system in [STEAL, ADMIT, CONTROL] {
             let point = |(place, work): (usize, &'static str)| {
                 let (own, serial) = *pairs(measured, work, system).get(at)?;
                 let Estimate { estimate, low, high } = P99.ratio(own, serial, CONFIDENCE);
@@ -122,13 +133,21 @@ fn chart(measured: &Measured) -> Chart {
 fn sheet(measured: &Measured) -> Sheet {
     let row = |work: &'static str| {
         let mut row = vec![work.to_owned()];
-        for system in [STEAL, ADMIT] {
+        for system in [STEAL, ADMIT, CONTROL] {
             let ratios = pairs(measured, work, system).into_iter();
             row.extend(ratios.map(|(own, serial)| interval(P99.ratio(own, serial, CONFIDENCE))));
         }
         row
     };
-    let head = ["mean work", "steal-first, load 0.5", "load 0.8", "admit-first, load 0.5", "load 0.8"];
+    let head = [
+        "mean work",
+        "steal-first, load 0.5",
+        "load 0.8",
+        "admit-first, load 0.5",
+        "load 0.8",
+        "tail-control, load 0.5",
+        "load 0.8",
+    ];
     let pays = |at: usize, system: &'static str| {
         let known = loads(measured).into_iter().filter_map(|work| {
             let (own, serial) = *pairs(measured, work, system).get(at)?;
@@ -137,7 +156,8 @@ fn sheet(measured: &Measured) -> Sheet {
         pays(&known.collect::<Vec<_>>())
     };
     let mut rows: Vec<Vec<String>> = loads(measured).into_iter().map(row).collect();
-    let sizes = [(STEAL, 0), (STEAL, 1), (ADMIT, 0), (ADMIT, 1)].map(|(system, at)| pays(at, system));
+    let sizes = [(STEAL, 0), (STEAL, 1), (ADMIT, 0), (ADMIT, 1), (CONTROL, 0), (CONTROL, 1)]
+        .map(|(system, at)| pays(at, system));
     rows.push([vec!["it pays".to_owned()], sizes.to_vec()].concat());
     Sheet {
         title: "p99 over that of serial requests (with 95 % intervals)".to_owned(),
