@@ -100,8 +100,8 @@ pub struct Run<'a> {
     pub pilot: bool,
     /// Use only the pools that take an event for each slice.
     pub stepwise: bool,
-    /// Ends a run of requests that fork at its next arrival, when it is set: what comes out is worth nothing. Other runs are
-    /// over in no time.
+    /// Ends a run of requests that fork at its next arrival, when it is set: what comes out is worth nothing. Other runs do
+    /// not look at it: their requests take some tens of nanoseconds each, not tens of microseconds.
     pub stop: Option<&'a AtomicBool>,
 }
 
