@@ -85,6 +85,10 @@ impl Discipline for Las {
         }
     }
 
+    fn on_ready(&mut self, now: Instant, task: TaskId, pool: &mut impl Pool) {
+        self.on_arrival(now, task, pool);
+    }
+
     fn on_moved(&mut self, _now: Instant, task: TaskId, _more: u32, pool: &mut impl Pool) {
         pool.enqueue_by(task, 0, pool.attained(task).0);
     }

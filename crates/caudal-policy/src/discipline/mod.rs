@@ -15,6 +15,9 @@
 //! A preemption has two phases: [`Pool::preempt`] asks, the host answers by `on_stopped` when the worker
 //! has stopped. A completion that comes first wins, and the request is forgotten.
 //!
+//! Tasks of a real service block: a host says so by [`on_blocked`](Discipline::on_blocked) and
+//! [`on_ready`](Discipline::on_ready). In between the task is in no lane and on no worker.
+//!
 //! A host may switch a worker off where `on_free` would come for it. While tasks wait, or if the worker has been
 //! preempted, it says so by [`on_gone`](Discipline::on_gone): what the worker was called for, or was on its way to, has to
 //! be done by another.
@@ -133,6 +136,17 @@ pub enum Stopped {
     Preempted,
 }
 
+/// How many unstarted tasks a pool wants of those that wait at its door, where a host leaves them for others to take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Intake {
+    /// None: no more may start for now.
+    None,
+    /// One, unless an unstarted one waits in the pool already: it would not start any later for having waited outside.
+    Next,
+    /// All: where they queue depends on when they came.
+    All,
+}
+
 /// A discipline. One instance per pool.
 pub trait Discipline {
     /// Does it matter in which order workers stop that stop at the same time? Then [`Discipline::tie`] says it, and
@@ -179,6 +193,20 @@ pub trait Discipline {
     /// `on_free` does.
     fn on_moved(&mut self, _now: Instant, task: TaskId, _more: u32, pool: &mut impl Pool) {
         pool.enqueue(task, 0, End::Head);
+    }
+    /// How many unstarted tasks should come in now? Asked by hosts that keep them where other workers may take them; others
+    /// hand in each task as it arrives.
+    fn intake(&self, _pool: &impl Pool) -> Intake {
+        Intake::Next
+    }
+    /// `task` waits on `worker` for something else than a worker: a lock, a message, a time. `on_free` follows.
+    fn on_blocked(&mut self, _now: Instant, _worker: WorkerId, _task: TaskId, _pool: &mut impl Pool) {}
+    /// `task`, which was blocked, can run again.
+    fn on_ready(&mut self, now: Instant, task: TaskId, pool: &mut impl Pool) {
+        pool.enqueue(task, 0, End::Head);
+        if let Some(worker) = pool.idle() {
+            self.on_free(now, worker, pool);
+        }
     }
     /// So many workers of the pool have a core from now on.
     fn on_workers(&mut self, _count: u32) {}

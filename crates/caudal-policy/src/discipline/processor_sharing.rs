@@ -19,7 +19,7 @@
 //! ## Example
 //! `discipline = { policy = "processor-sharing", quantum = "2us" }`
 
-use super::{Discipline, End, Lane, Pool, Stopped};
+use super::{Discipline, End, Intake, Lane, Pool, Stopped};
 use crate::{Instant, Picos, TaskId, WorkerId};
 
 /// Where a task that has not run yet joins.
@@ -100,12 +100,16 @@ impl ProcessorSharing {
         ProcessorSharing { config, resident: 0 }
     }
 
+    /// May no other task start?
+    #[inline]
+    fn is_full(&self, pool: &impl Pool) -> bool {
+        self.config.resident_max.is_some_and(|max| self.resident >= max.saturating_mul(pool.workers()))
+    }
+
     /// The lane to take from next, if any task may run.
     #[inline]
     fn next_lane(&self, pool: &impl Pool) -> Option<Lane> {
-        let full =
-            self.config.resident_max.is_some_and(|max| self.resident >= max.saturating_mul(pool.workers()));
-        if pool.len(FRESH) > 0 && !full { Some(FRESH) } else { (pool.len(TURNS) > 0).then_some(TURNS) }
+        if pool.len(FRESH) > 0 && !self.is_full(pool) { Some(FRESH) } else { (pool.len(TURNS) > 0).then_some(TURNS) }
     }
 }
 
@@ -155,5 +159,20 @@ impl Discipline for ProcessorSharing {
 
     fn on_completed(&mut self, _now: Instant, _worker: WorkerId, _task: TaskId, _pool: &mut impl Pool) {
         self.resident -= 1;
+    }
+
+    fn intake(&self, pool: &impl Pool) -> Intake {
+        match self.config.fresh {
+            Fresh::Tail => Intake::All,
+            Fresh::First if self.is_full(pool) => Intake::None,
+            Fresh::First => Intake::Next,
+        }
+    }
+
+    fn on_ready(&mut self, now: Instant, task: TaskId, pool: &mut impl Pool) {
+        pool.enqueue(task, TURNS, End::Tail);
+        if let Some(worker) = pool.idle() {
+            self.on_free(now, worker, pool);
+        }
     }
 }

@@ -1,0 +1,99 @@
+//! What a cell holds: a closure of any type, then its result.
+
+use std::any::Any;
+use std::mem::{ManuallyDrop, align_of, size_of};
+use std::ptr::NonNull;
+
+use super::{Header, VTable};
+
+/// Closures and results of up to so many bytes, with an alignment of up to 16, are kept in the cell.
+pub(crate) const INLINE_BYTES: usize = 144;
+
+/// Is a `T` kept in the cell? Else its box is.
+const fn is_inline<T>() -> bool {
+    size_of::<T>() <= INLINE_BYTES && align_of::<T>() <= 16
+}
+
+/// # Safety
+/// The storage is empty, and the caller's alone.
+unsafe fn put<T>(cell: NonNull<Header>, value: T) {
+    // SAFETY: the storage is the caller's, and large enough: see `is_inline`.
+    unsafe {
+        let at = cell.as_ref().storage();
+        if is_inline::<T>() { at.cast::<T>().write(value) } else { at.cast::<Box<T>>().write(Box::new(value)) }
+    }
+}
+
+/// # Safety
+/// The storage holds a `T` that `put` left there, and is the caller's alone; it is empty afterwards.
+unsafe fn take<T>(cell: NonNull<Header>) -> T {
+    // SAFETY: as the caller says.
+    unsafe {
+        let at = cell.as_ref().storage();
+        if is_inline::<T>() { at.cast::<T>().read() } else { *at.cast::<Box<T>>().read() }
+    }
+}
+
+struct Job<F, R>(std::marker::PhantomData<(F, R)>);
+
+impl<F: FnOnce() -> R, R> Job<F, R> {
+    const VTABLE: VTable =
+        VTable { run: Self::run, drop_job: Self::drop_job, drop_result: Self::drop_result };
+
+    unsafe fn run(cell: NonNull<Header>) {
+        // SAFETY: the worker that started the request calls this once, and `fill` has left an `F`.
+        unsafe {
+            let job: F = take(cell);
+            put::<R>(cell, job());
+        }
+    }
+
+    unsafe fn drop_job(cell: NonNull<Header>) {
+        // SAFETY: who ended the waiting request calls this once, instead of `run`.
+        drop(unsafe { take::<F>(cell) });
+    }
+
+    unsafe fn drop_result(cell: NonNull<Header>) {
+        // SAFETY: the request has returned, and nobody else takes its result.
+        drop(unsafe { take::<R>(cell) });
+    }
+}
+
+/// Puts `job` into a cell that nobody else knows of.
+///
+/// # Safety
+/// The cell is fresh from [`super::allocate`]. What `job` and its result borrow must outlive the request.
+pub(crate) unsafe fn fill<F: FnOnce() -> R, R>(cell: NonNull<Header>, job: F) {
+    // SAFETY: nobody else knows of the cell, and its storage is empty.
+    unsafe {
+        put(cell, job);
+        cell.as_ref().vtable.set(&Job::<F, R>::VTABLE);
+    }
+}
+
+/// Takes the result out.
+///
+/// # Safety
+/// The request has returned, its closure's result was an `R`, and nobody else takes it.
+pub(crate) unsafe fn result_of<R>(cell: NonNull<Header>) -> R {
+    // SAFETY: as the caller says.
+    unsafe { take(cell) }
+}
+
+/// Leaves the payload of a panic in place of a result.
+///
+/// # Safety
+/// The request has panicked, and its storage is empty.
+pub(crate) unsafe fn put_payload(cell: NonNull<Header>, payload: Box<dyn Any + Send>) {
+    // SAFETY: as the caller says.
+    unsafe { put(cell, ManuallyDrop::new(payload)) }
+}
+
+/// Takes the payload of a panic out.
+///
+/// # Safety
+/// The request has panicked, and nobody else takes its payload.
+pub(crate) unsafe fn payload_of(cell: NonNull<Header>) -> Box<dyn Any + Send> {
+    // SAFETY: as the caller says.
+    ManuallyDrop::into_inner(unsafe { take::<ManuallyDrop<Box<dyn Any + Send>>>(cell) })
+}

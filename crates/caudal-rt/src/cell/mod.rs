@@ -1,0 +1,316 @@
+//! A request as it travels: one cell of 256 bytes that holds its closure, then its result.
+//!
+//! ```text
+//!   0  state      phase, flags, references, and the worker where it is      (the word below)
+//!   8  vtable     what kind of closure and result the cell holds
+//!  16  arrival    cycles
+//!  24  deadline   cycles; u64::MAX: none
+//!  32  next       one intrusive list at a time: woken, to be told, or free
+//!  40  home       where the cell goes when it is free
+//!  48  waiter     coroutine that waits for the end, if one does
+//!  56  quantum    of its own (4 bytes, cycles; 0: the policy's); 60 class (2 bytes)
+//!  64  waker      of a future that waits for the end
+//!  88  number     of the request, for draws and logs
+//!  96  task       its name on the worker where it runs
+//! 100  told       futex of a thread that waits for the end: 1 when it has been told
+//! 112  storage    closure, later result; larger ones are boxed
+//! ```
+//!
+//! # The state word
+//!
+//! ```text
+//!  63      32 31        16 15 14 13     11 10       8 7            3 2     0
+//! +----------+------------+-----+---------+----------+--------------+-------+
+//! |  unused  |   worker   |  -  | outcome |  refs    |    flags     | phase |
+//! +----------+------------+-----+---------+----------+--------------+-------+
+//! ```
+//!
+//! | phase | who may move it on |
+//! | --- | --- |
+//! | `WAITING` | whoever wins the compare-and-swap: the worker that starts it, or who cancels it |
+//! | `STARTED` | the worker that runs it |
+//! | `DONE` | nobody; the outcome came with it, and the result belongs to the handle, or if that is gone to who ended it |
+//!
+//! The worker's number is in the same word, so that who cancels a waiting request knows, from the one compare-and-swap that
+//! wins, whose count of unfinished requests is one too high.
+//!
+//! *Why a result is never read before it is written, nor freed while it is read.* The worker writes the result, then
+//! sets `DONE` with release ordering; a handle reads them only after it has seen `DONE` with acquire ordering. The cell is
+//! free when all bits of `refs` are gone: [`HANDLE`] is the handle's, [`RUNTIME`] the worker's (or the queue's), [`TELLER`] the
+//! helper's while it has somebody to tell. Each is cleared by its owner with release ordering, and who clears the last one
+//! has acquired all that the others did.
+//!
+//! *Waking.* [`PARKED`] and [`NOTIFIED`] are a token: a coroutine that parks sets the first and goes on at once if it finds the
+//! second; who wakes it sets the second, and only who set it while `PARKED` was there puts the cell on the worker's list of woken
+//! ones. So it is on that list at most once. Cells are never unmapped: a notice that comes late, to the next request of the
+//! cell, is a wake-up without a reason, which every waiting loop takes.
+
+mod job;
+mod pool;
+
+pub(crate) use job::{INLINE_BYTES, fill, payload_of, put_payload, result_of};
+pub(crate) use pool::{allocate, release};
+
+use std::cell::{Cell, UnsafeCell};
+use std::mem::MaybeUninit;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+
+use atomic_waker::AtomicWaker;
+
+use crate::ring::stack::{Link, Node};
+
+/// Mask of the phase.
+pub(crate) const PHASE: u64 = 0b111;
+/// Nobody has started it.
+pub(crate) const WAITING: u64 = 1;
+/// It has a coroutine.
+pub(crate) const STARTED: u64 = 2;
+/// It has an outcome.
+pub(crate) const DONE: u64 = 3;
+/// Somebody wants it to end.
+pub(crate) const CANCEL: u64 = 1 << 3;
+/// Its coroutine waits to be woken.
+pub(crate) const PARKED: u64 = 1 << 4;
+/// It has been woken.
+pub(crate) const NOTIFIED: u64 = 1 << 5;
+/// Somebody waits for its end and has to be told by the helper: a sleeping thread, or a future.
+pub(crate) const TELL: u64 = 1 << 6;
+/// A coroutine waits for its end: `waiter`.
+pub(crate) const JOINED: u64 = 1 << 7;
+/// The handle's reference.
+pub(crate) const HANDLE: u64 = 1 << 8;
+/// The reference of who has to run it.
+pub(crate) const RUNTIME: u64 = 1 << 9;
+/// The helper's reference.
+pub(crate) const TELLER: u64 = 1 << 10;
+const OUTCOME_SHIFT: u32 = 11;
+const OUTCOME: u64 = 0b111 << OUTCOME_SHIFT;
+const REFS: u64 = HANDLE | RUNTIME | TELLER;
+const WORKER_SHIFT: u32 = 16;
+const WORKER: u64 = 0xFFFF << WORKER_SHIFT;
+/// Stands for no worker: the request is at the dispatcher.
+pub(crate) const NOWHERE: u16 = u16::MAX;
+
+/// How a request ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Outcome {
+    /// It returned.
+    Returned,
+    /// It panicked; the payload is in the storage.
+    Panicked,
+    /// It was cancelled.
+    Cancelled,
+    /// It had not started by its deadline.
+    Expired,
+    /// Its stack overflowed, or it did not end within the bound of a shutdown: its coroutine was given up.
+    Abandoned,
+    /// The runtime stopped before it started.
+    Stopped,
+}
+
+/// What a cell holds.
+pub(crate) struct VTable {
+    /// Takes the closure out, calls it and leaves its result. May unwind: then there is neither.
+    pub(crate) run: unsafe fn(NonNull<Header>),
+    /// Drops the closure of a request that is not going to run.
+    pub(crate) drop_job: unsafe fn(NonNull<Header>),
+    /// Drops the result.
+    pub(crate) drop_result: unsafe fn(NonNull<Header>),
+}
+
+/// The cell. See the [module](self).
+#[repr(C, align(64))]
+pub(crate) struct Header {
+    pub(crate) state: AtomicU64,
+    pub(crate) vtable: Cell<&'static VTable>,
+    pub(crate) arrival: AtomicU64,
+    pub(crate) deadline: Cell<u64>,
+    next: Link<Header>,
+    home: Cell<NonNull<pool::Home>>,
+    pub(crate) waiter: AtomicPtr<Header>,
+    pub(crate) class: Cell<u16>,
+    pub(crate) quantum: Cell<u32>,
+    pub(crate) waker: AtomicWaker,
+    pub(crate) number: Cell<u64>,
+    pub(crate) task: Cell<u32>,
+    pub(crate) told: AtomicU32,
+    storage: UnsafeCell<MaybeUninit<Storage>>,
+}
+
+#[repr(C, align(16))]
+struct Storage([u8; INLINE_BYTES]);
+
+const _: () = assert!(size_of::<Header>() == 256 && std::mem::offset_of!(Header, storage) == 112);
+
+// SAFETY: every field that is not atomic is written by one owner at a time, which follows from the phase: the submitter before
+// the cell is queued, the worker that started it, the handle when it is done; each hands over by the state word.
+unsafe impl Sync for Header {}
+
+/// What a cell holds that holds nothing.
+const EMPTY: VTable = VTable { run: |_| (), drop_job: |_| (), drop_result: |_| () };
+
+/// What is left to do for a request that has ended.
+#[derive(Debug)]
+pub(crate) enum Finished {
+    /// Its handle is gone: the caller drops the result, then [`RUNTIME`].
+    Forgotten,
+    /// Nothing: the cell is the handle's.
+    Done,
+    /// The helper has to tell somebody; the cell goes to it with [`TELLER`].
+    Tell,
+    /// The coroutine in `waiter` waits for it: the caller wakes it, then drops [`RUNTIME`].
+    Joined {
+        /// The helper has to tell somebody as well.
+        tell: bool,
+    },
+}
+
+// SAFETY: every field that is not atomic is written by one owner at a time: see `Sync`.
+unsafe impl Send for Header {}
+
+// SAFETY: the link is a field of the cell.
+unsafe impl Node for Header {
+    fn link(&self) -> &Link<Header> {
+        &self.next
+    }
+}
+
+impl Header {
+    fn free(home: NonNull<pool::Home>) -> Header {
+        Header {
+            state: AtomicU64::new(0),
+            vtable: Cell::new(&EMPTY),
+            arrival: AtomicU64::new(0),
+            deadline: Cell::new(u64::MAX),
+            next: Link::new(),
+            home: Cell::new(home),
+            waiter: AtomicPtr::new(std::ptr::null_mut()),
+            quantum: Cell::new(0),
+            class: Cell::new(0),
+            waker: AtomicWaker::new(),
+            number: Cell::new(0),
+            task: Cell::new(0),
+            told: AtomicU32::new(0),
+            storage: UnsafeCell::new(MaybeUninit::uninit()),
+        }
+    }
+
+    /// Where the closure or the result is.
+    pub(crate) fn storage(&self) -> *mut u8 {
+        self.storage.get().cast()
+    }
+
+    /// The state word, with acquire ordering.
+    #[inline]
+    pub(crate) fn load(&self) -> u64 {
+        self.state.load(Ordering::Acquire)
+    }
+
+    /// The worker at which it waits or runs.
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)]
+    pub(crate) fn worker_of(state: u64) -> u16 {
+        ((state & WORKER) >> WORKER_SHIFT) as u16
+    }
+
+    /// Waiting, at no worker yet, with these references.
+    pub(crate) fn reset(&self, refs: u64) {
+        // Not a plain store: a late notice to the cell's last request may set a flag at any time. It may get lost, or stay.
+        self.state.store(WAITING | refs | (u64::from(NOWHERE) << WORKER_SHIFT), Ordering::Relaxed);
+    }
+
+    /// Notes that the waiting request is at `worker` now; `false` if it does not wait any more.
+    #[inline]
+    pub(crate) fn move_to(&self, worker: u16) -> bool {
+        let place = u64::from(worker) << WORKER_SHIFT;
+        self.change(|state| (state & PHASE == WAITING).then_some((state & !WORKER) | place)).is_ok()
+    }
+
+    /// As [`Header::move_to`], by who has just made the request and shares it with nobody.
+    #[inline]
+    pub(crate) fn place_unshared(&self, worker: u16) {
+        let place = u64::from(worker) << WORKER_SHIFT;
+        let state = self.state.load(Ordering::Relaxed);
+        self.state.store((state & !WORKER) | place, Ordering::Relaxed);
+    }
+
+    /// Moves the phase from waiting to started, at `worker`. `false`: it was cancelled, or has ended otherwise.
+    #[inline]
+    pub(crate) fn start(&self, worker: u16) -> bool {
+        let place = u64::from(worker) << WORKER_SHIFT;
+        self.change(|state| {
+            (state & PHASE == WAITING).then_some((state & !(PHASE | WORKER | PARKED | NOTIFIED)) | STARTED | place)
+        })
+        .is_ok()
+    }
+
+    /// Moves the phase from waiting to done with `outcome`; the word before, if this call did it.
+    ///
+    /// The closure is still there: who gets the word drops it. `RUNTIME` stays with the queue that holds the cell.
+    pub(crate) fn end_waiting(&self, outcome: Outcome) -> Option<u64> {
+        let ended = DONE | (outcome as u64) << OUTCOME_SHIFT;
+        self.change(|state| (state & PHASE == WAITING).then_some((state & !PHASE) | ended)).ok()
+    }
+
+    /// How it ended; meaningful when the phase is [`DONE`].
+    pub(crate) fn outcome_of(state: u64) -> Outcome {
+        const ALL: [Outcome; 6] = [
+            Outcome::Returned,
+            Outcome::Panicked,
+            Outcome::Cancelled,
+            Outcome::Expired,
+            Outcome::Abandoned,
+            Outcome::Stopped,
+        ];
+        ALL[((state & OUTCOME) >> OUTCOME_SHIFT) as usize % ALL.len()]
+    }
+
+    /// The started request has ended with `outcome`, and its result is in the storage. What is left to do is in the answer.
+    #[inline]
+    pub(crate) fn finish(&self, outcome: Outcome) -> Finished {
+        let ended = (DONE - STARTED) + ((outcome as u64) << OUTCOME_SHIFT);
+        let changed = self.change(|state| {
+            let done = state + ended;
+            let told = if state & TELL == 0 { done } else { done + TELLER };
+            Some(match (state & HANDLE, state & JOINED) {
+                (0, _) => done,
+                (_, 0) => told - RUNTIME,
+                // The cell is needed until it is known who waits.
+                _ => told,
+            })
+        });
+        let (Ok(before) | Err(before)) = changed;
+        match (before & HANDLE != 0, before & TELL != 0, before & JOINED != 0) {
+            (false, ..) => Finished::Forgotten,
+            (true, tell, true) => Finished::Joined { tell },
+            (true, true, false) => Finished::Tell,
+            (true, false, false) => Finished::Done,
+        }
+    }
+
+    /// Changes the state word by `with` until it says no; the word before.
+    #[inline]
+    pub(crate) fn change(&self, mut with: impl FnMut(u64) -> Option<u64>) -> Result<u64, u64> {
+        let mut state = self.state.load(Ordering::Relaxed);
+        loop {
+            let Some(wanted) = with(state) else { return Err(state) };
+            match self.state.compare_exchange_weak(state, wanted, Ordering::AcqRel, Ordering::Relaxed) {
+                Ok(before) => return Ok(before),
+                Err(other) => state = other,
+            }
+        }
+    }
+
+    /// Clears `reference`; who clears the last one frees the cell.
+    #[inline]
+    pub(crate) fn drop_ref(this: NonNull<Header>, reference: u64) {
+        // SAFETY: the caller owns `reference`, so the cell is not free.
+        let before = unsafe { this.as_ref() }.state.fetch_and(!reference, Ordering::AcqRel);
+        debug_assert!(before & reference != 0, "a reference was dropped twice");
+        if before & REFS == reference {
+            release(this);
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! What a runtime is told when it starts: the policy's file, and what no policy says.
+
+use std::time::Duration;
+
+use caudal_config::System;
+
+/// What [`Runtime::submit`](crate::Runtime::submit) does when the queue to which a request would go is full.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnFull {
+    /// It waits until there is room: back-pressure.
+    #[default]
+    Wait,
+    /// It refuses the request, and counts that.
+    Refuse,
+}
+
+/// On which processors threads run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Pinning {
+    /// Each thread has one of those that the process may use: workers the last ones, the dispatcher the one before them.
+    #[default]
+    Cores,
+    /// These, in this order: one for each worker, then one for the dispatcher, if there is one.
+    These(Vec<usize>),
+    /// Threads go where the operating system puts them. More workers than cores are allowed then: for tests, and where latency
+    /// does not matter.
+    None,
+}
+
+/// What happens when a request's stack overflows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnOverflow {
+    /// The process aborts, with the request's class, the size of its stack and a backtrace.
+    #[default]
+    Abort,
+    /// The request ends as abandoned, its stack and all that lives on it are leaked, and that is counted. Locks that it holds
+    /// stay locked.
+    Abandon,
+}
+
+/// Everything that the threads of a runtime have to know before they start.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) system: System,
+    pub(crate) workers: usize,
+    /// There is a dispatcher.
+    pub(crate) two_level: bool,
+    pub(crate) pinning: Pinning,
+    /// Requests that a worker's inbox holds; a power of two.
+    pub(crate) inbox: usize,
+    /// Requests that wait for the dispatcher; a power of two.
+    pub(crate) entry: usize,
+    /// How long everybody has to have been idle before anybody sleeps.
+    pub(crate) spin: Duration,
+    pub(crate) stack_bytes: usize,
+    pub(crate) stacks_max: Option<usize>,
+    pub(crate) on_full: OnFull,
+    pub(crate) on_overflow: OnOverflow,
+    /// A slice that takes longer is a worker that is stuck.
+    pub(crate) stuck_after: Duration,
+    /// How long a shutdown waits for requests that have started.
+    pub(crate) shutdown_bound: Duration,
+    pub(crate) seed: u64,
+    /// Decisions are logged.
+    pub(crate) log: bool,
+}

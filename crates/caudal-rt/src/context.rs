@@ -1,0 +1,211 @@
+//! What a handler's thread knows of the coroutine that runs on it: the way from a handler into the runtime.
+//!
+//! The worker's thread keeps one [`Context`]; the probe's thread-local block points to it (`runtime`), which is reached anew on
+//! each use: a migratable coroutine goes on with another thread's.
+//!
+//! *Where a yield is forbidden.* In critical sections (the probe's depth; the runtime's own code is in one wherever it runs on
+//! a coroutine), and while the thread unwinds or a panic hook runs: Rust counts panics per thread, so another request would
+//! find itself panicking. A probe that comes due there is quiet for another quantum.
+
+use std::cell::{Cell, RefCell};
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+use std::sync::atomic::Ordering;
+
+use caudal_probe as probe;
+
+use crate::cell::{CANCEL, Header, NOTIFIED, PARKED};
+use crate::clock::now;
+use crate::fiber::{Cancelled, Reason, Seat};
+use crate::shared::{Request, Shared};
+use crate::timer::{Timer, Timers};
+
+/// What is known on a worker's thread. Only that thread touches it.
+pub(crate) struct Context {
+    pub(crate) worker: u16,
+    pub(crate) shared: NonNull<Shared>,
+    /// The coroutine that runs; none while the worker schedules.
+    pub(crate) seat: Cell<Option<NonNull<Seat>>>,
+    pub(crate) cell: Cell<Option<Request>>,
+    pub(crate) task: Cell<u32>,
+    pub(crate) parks: Cell<u32>,
+    pub(crate) timers: RefCell<Timers>,
+    /// When the probe that made the coroutine yield was due, and when it noticed; in cycles.
+    pub(crate) due: Cell<u64>,
+    pub(crate) noticed: Cell<u64>,
+}
+
+/// The running coroutine, to which the caller belongs.
+#[derive(Clone, Copy)]
+pub(crate) struct Current<'a> {
+    context: &'a Context,
+    seat: NonNull<Seat>,
+    pub(crate) cell: Request,
+    /// It belongs to a thread; a migratable coroutine asks for it anew after each suspension.
+    here: PhantomData<*const ()>,
+}
+
+impl Context {
+    pub(crate) fn new(worker: u16, shared: NonNull<Shared>) -> Context {
+        Context {
+            worker,
+            shared,
+            seat: Cell::new(None),
+            cell: Cell::new(None),
+            task: Cell::new(0),
+            parks: Cell::new(0),
+            timers: RefCell::default(),
+            due: Cell::new(0),
+            noticed: Cell::new(0),
+        }
+    }
+
+    /// The coroutine at `seat` is about to run `cell`.
+    #[inline(always)]
+    pub(crate) fn enter(&self, seat: NonNull<Seat>, cell: Request, task: u32, parks: u32) {
+        self.seat.set(Some(seat));
+        self.cell.set(Some(cell));
+        self.task.set(task);
+        self.parks.set(parks);
+    }
+
+    /// The worker schedules.
+    #[inline(always)]
+    pub(crate) fn leave(&self) {
+        self.seat.set(None);
+    }
+
+    /// Makes this context the thread's.
+    pub(crate) fn install(&self) {
+        // SAFETY: the block is this thread's.
+        unsafe { (*probe::block()).runtime = std::ptr::from_ref(self) as u64 };
+    }
+
+    /// The thread has no context any more.
+    pub(crate) fn uninstall() {
+        // SAFETY: as above.
+        unsafe { (*probe::block()).runtime = 0 };
+    }
+}
+
+/// The coroutine that runs here; none on threads that are no workers.
+#[inline]
+pub(crate) fn current<'a>() -> Option<Current<'a>> {
+    // SAFETY: the block is this thread's; what it points to is the context of this thread's worker, which lives for as long as
+    // any coroutine runs here.
+    let context = unsafe { ((*probe::block()).runtime as *const Context).as_ref() }?;
+    let (seat, cell) = (context.seat.get()?, context.cell.get()?);
+    Some(Current { context, seat, cell, here: PhantomData })
+}
+
+/// No probe yields while this lives; one that came due meanwhile does so where the last of them ends.
+pub(crate) struct NoYield(PhantomData<*const ()>);
+
+impl NoYield {
+    #[inline]
+    pub(crate) fn enter() -> NoYield {
+        probe::critical_enter();
+        NoYield(PhantomData)
+    }
+}
+
+impl Drop for NoYield {
+    #[inline]
+    fn drop(&mut self) {
+        probe::critical_exit();
+    }
+}
+
+/// The probe's hook: the running coroutine's time is over.
+pub(crate) extern "C" fn on_due(noticed: u64) {
+    let Some(current) = current() else { return probe::disarm() };
+    if std::thread::panicking() {
+        // SAFETY: the block is this thread's.
+        return probe::arm(noticed, unsafe { (*probe::block()).quantum });
+    }
+    current.context.due.set(probe::due());
+    current.context.noticed.set(noticed);
+    // SAFETY: a hook is called on the coroutine that runs, outside of critical sections.
+    unsafe { current.seat.as_ref().suspend(Reason::Quantum) };
+}
+
+impl Current<'_> {
+    /// The runtime's shared part.
+    pub(crate) fn shared(&self) -> &Shared {
+        // SAFETY: it outlives its coroutines.
+        unsafe { self.context.shared.as_ref() }
+    }
+
+    /// Panics where a coroutine must not give its worker back.
+    fn must_be_free(what: &str) {
+        // SAFETY: the block is this thread's.
+        let depth = unsafe { (*probe::block()).depth };
+        assert!(depth == 0, "{what} inside of a critical section: end the section (no_preempt) first");
+        assert!(
+            !std::thread::panicking(),
+            "{what} while a panic unwinds: the worker can run nothing else meanwhile; do it before, or outside of Drop"
+        );
+    }
+
+    /// Waits to be woken; may return for no reason. `what` is what the caller does, for the error.
+    ///
+    /// # Panics
+    /// In a critical section, and while a panic unwinds.
+    pub(crate) fn park(&self, what: &str) {
+        Self::must_be_free(what);
+        let _quiet = NoYield::enter();
+        self.park_in_section();
+    }
+
+    /// As [`Current::park`], until the counter shows `due` at the latest.
+    pub(crate) fn park_until(&self, due: u64, what: &str) {
+        Self::must_be_free(what);
+        let _quiet = NoYield::enter();
+        let timer = Timer { due, task: self.context.task.get(), parks: self.context.parks.get() };
+        self.context.timers.borrow_mut().add(timer);
+        self.park_in_section();
+    }
+
+    /// In a section of the runtime's own, which the coroutine takes along: a yield between the flag and the switch would put
+    /// it among those that can run, where whoever wakes it would put it again.
+    fn park_in_section(&self) {
+        let state = &header(self.cell).state;
+        if state.fetch_or(PARKED, Ordering::AcqRel) & NOTIFIED != 0 {
+            state.fetch_and(!(PARKED | NOTIFIED), Ordering::AcqRel);
+            return;
+        }
+        // SAFETY: this is the coroutine that runs.
+        unsafe { self.seat.as_ref().suspend(Reason::Park) };
+    }
+
+    /// Lets others run.
+    pub(crate) fn yield_now(&self) {
+        Self::must_be_free("yield_now");
+        let _quiet = NoYield::enter();
+        // SAFETY: this is the coroutine that runs.
+        unsafe { self.seat.as_ref().suspend(Reason::Yield) };
+    }
+
+    /// Has somebody asked for the request's end?
+    pub(crate) fn is_cancelled(&self) -> bool {
+        header(self.cell).load() & CANCEL != 0
+    }
+
+    /// Unwinds if somebody has asked for the request's end. Not where that would be a panic in a panic.
+    pub(crate) fn end_if_cancelled(&self) {
+        if self.is_cancelled() && !std::thread::panicking() {
+            std::panic::resume_unwind(Box::new(Cancelled));
+        }
+    }
+}
+
+/// Cycles from now on, where `span` ends.
+pub(crate) fn until(shared: &Shared, span: std::time::Duration) -> u64 {
+    now().saturating_add(shared.clock.cycles_of(span))
+}
+
+/// The header of a request. What may be read of it, and when, is said in [`crate::cell`].
+pub(crate) fn header<'a>(cell: Request) -> &'a Header {
+    // SAFETY: cells are never unmapped.
+    unsafe { cell.as_ref() }
+}

@@ -1,0 +1,264 @@
+//! The dispatcher: one thread that takes requests from submitters and sources and places each at a worker.
+//!
+//! It sees workers by their [`Board`](crate::shared::Board)s, one cache line each, which it reads before every batch and whenever
+//! nothing arrives; in between it counts what it places itself. Unfinished requests of a worker are
+//! placed + received − finished − left: all four only grow, and wrap.
+//!
+//! A request whose worker's inbox is full is kept, and nothing else is taken in until it is placed: back-pressure.
+
+mod view;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
+
+use caudal_policy::dispatch::{AnyDispatch, Dispatch, Placement};
+use caudal_policy::random::{Draw, hash};
+
+pub(crate) use self::view::View;
+use crate::cell::{HANDLE, Header, Outcome, PHASE, RUNTIME, WAITING};
+use crate::clock::now;
+use crate::context::header;
+use crate::handle::end_unstarted;
+use crate::ring::SingleProducer;
+use crate::shared::{Request, Shared, Stage};
+use crate::source::{BATCH, Intake, Source};
+
+/// Requests that a policy may hold before nothing more is taken in.
+const HELD_MAX: usize = 4 * BATCH;
+
+/// See the [module](self).
+pub(crate) struct Dispatcher<'a> {
+    shared: &'a Arc<Shared>,
+    policy: AnyDispatch,
+    view: View,
+    seed: u64,
+    inboxes: Vec<Inbox<'a>>,
+    sources: Vec<Box<dyn Source>>,
+    /// Taken in and not yet placed: what a batch has brought, what a policy holds, and what found a full inbox.
+    held: VecDeque<Request>,
+    batch: Vec<Request>,
+    next_number: u64,
+    idle_since: u64,
+}
+
+/// How the dispatcher fills an inbox.
+enum Inbox<'a> {
+    /// Nobody else does.
+    Alone(SingleProducer<'a, Request>),
+    /// Thieves do as well.
+    Shared(&'a crate::ring::Ring<Request>),
+}
+
+impl Inbox<'_> {
+    #[inline(always)]
+    fn push(&mut self, cell: Request, stamp: u64) -> bool {
+        match self {
+            Inbox::Alone(producer) => producer.push(cell, stamp).is_ok(),
+            Inbox::Shared(ring) => ring.push(cell, stamp).is_ok(),
+        }
+    }
+}
+
+impl<'a> Dispatcher<'a> {
+    pub(crate) fn new(
+        shared: &'a Arc<Shared>,
+        policy: AnyDispatch,
+        sources: Vec<Box<dyn Source>>,
+    ) -> Dispatcher<'a> {
+        let inbox = |worker: &'a crate::shared::Worker| match worker.inbox.producer() {
+            Some(alone) => Inbox::Alone(alone),
+            None => Inbox::Shared(&worker.inbox),
+        };
+        Dispatcher {
+            policy,
+            view: View::new(shared.workers.len()),
+            seed: hash(shared.settings.seed, 1),
+            inboxes: shared.workers.iter().map(inbox).collect(),
+            sources,
+            held: VecDeque::with_capacity(2 * BATCH),
+            batch: Vec::with_capacity(BATCH),
+            next_number: 0,
+            idle_since: 0,
+            shared,
+        }
+    }
+
+    /// The thread's life: until the runtime drains and everything that was handed in has been placed.
+    pub(crate) fn run(mut self) {
+        loop {
+            self.refresh();
+            let taken = self.take_in();
+            let placed = self.place_held();
+            if taken || placed {
+                self.be_busy();
+            } else if !self.rest() {
+                break;
+            }
+        }
+        self.shared.dispatcher_idle_since.store(now(), Relaxed);
+        self.shared.dispatcher_done.store(true, std::sync::atomic::Ordering::Release);
+        self.shared.lot.wake_all();
+    }
+
+    /// Reads every worker's board.
+    #[inline]
+    fn refresh(&mut self) {
+        for (worker, other) in self.shared.workers.iter().enumerate() {
+            let board = &other.board;
+            let gone = board.finished.load(Acquire).wrapping_add(board.left.load(Relaxed));
+            let gone = gone.wrapping_sub(board.received.load(Relaxed));
+            self.view.update(worker, gone, board.quanta.load(Relaxed));
+        }
+    }
+
+    /// Takes a batch from submitters and sources, unless requests are held that found no room; was there anything?
+    #[inline]
+    fn take_in(&mut self) -> bool {
+        let room = if self.policy.holds() { HELD_MAX } else { 0 };
+        if self.held.len() > room {
+            return false;
+        }
+        let before = self.held.len();
+        if let Some(entry) = &self.shared.entry {
+            while self.held.len() < before + BATCH {
+                let Some((cell, _)) = entry.pop() else { break };
+                header(cell).number.set(self.next_number);
+                self.next_number += 1;
+                self.held.push_back(cell);
+            }
+        }
+        if !self.sources.is_empty() {
+            self.poll_sources();
+        }
+        self.held.len() > before
+    }
+
+    fn poll_sources(&mut self) {
+        let (batch, number) = (&mut self.batch, &mut self.next_number);
+        let running = self.shared.stage() == Stage::Running;
+        self.sources.retain_mut(|source| {
+            let more = running && source.poll(&mut Intake::new(batch, number));
+            self.held.extend(batch.drain(..));
+            more
+        });
+    }
+
+    /// Places what is held, in order, for as long as there is room; was anything placed?
+    #[inline]
+    fn place_held(&mut self) -> bool {
+        let mut placed = false;
+        while let Some(&cell) = self.held.front() {
+            if header(cell).load() & PHASE != WAITING || self.has_to_end(cell) {
+                self.held.pop_front();
+                Header::drop_ref(cell, RUNTIME);
+                continue;
+            }
+            let draw = Draw::new(self.seed, header(cell).number.get());
+            let pool = match self.policy.on_arrival(draw, &mut self.view) {
+                Placement::Pool(pool) | Placement::Moved { pool, .. } => pool,
+                Placement::Hold => break,
+            };
+            let worker = pool.index();
+            if !self.put(worker, cell) {
+                break;
+            }
+            self.held.pop_front();
+            self.view.placed(worker);
+            placed = true;
+        }
+        if placed {
+            self.shared.wake_sleepers();
+        }
+        placed
+    }
+
+    /// `false`: the inbox is full.
+    #[inline]
+    fn put(&mut self, worker: usize, cell: Request) -> bool {
+        if header(cell).load() & HANDLE == 0 {
+            // Nobody can cancel it, and nobody else has it.
+            header(cell).place_unshared(worker as u16);
+        } else if !header(cell).move_to(worker as u16) {
+            // Cancelled this moment: it goes its way, and is thrown away there.
+            self.shared.workers[worker].board.left.fetch_add(1, Relaxed);
+        }
+        self.inboxes[worker].push(cell, header(cell).arrival.load(Relaxed))
+    }
+
+    /// Ends the request if its deadline is over or the runtime cancels.
+    #[inline]
+    fn has_to_end(&self, cell: Request) -> bool {
+        let deadline = header(cell).deadline.get();
+        let outcome = if deadline != u64::MAX && deadline < now() {
+            Outcome::Expired
+        } else if self.shared.stage() >= Stage::Cancelling {
+            Outcome::Stopped
+        } else {
+            return false;
+        };
+        if let Some(before) = header(cell).end_waiting(outcome) {
+            end_unstarted(cell, before, self.shared);
+            self.shared.count_outcome(outcome);
+        }
+        true
+    }
+
+    #[inline]
+    fn be_busy(&mut self) {
+        if self.idle_since != 0 {
+            self.idle_since = 0;
+            self.shared.dispatcher_idle_since.store(0, Relaxed);
+        }
+    }
+
+    /// Nothing came and nothing could be placed. `false` ends the thread.
+    fn rest(&mut self) -> bool {
+        let time = now();
+        if !self.held.is_empty() {
+            self.rescue();
+            std::hint::spin_loop();
+            return true;
+        }
+        if self.shared.stage() != Stage::Running && self.shared.entry_is_closed() {
+            return false;
+        }
+        if self.shared.any_stuck() {
+            self.rescue();
+        }
+        if self.idle_since == 0 {
+            self.idle_since = time;
+            self.shared.dispatcher_idle_since.store(time, Relaxed);
+        }
+        let spin = self.shared.settings_spin();
+        let quiet = self.sources.is_empty() && time - self.idle_since > spin;
+        if quiet && self.shared.all_idle_for(spin, time) {
+            self.shared.lot.sleep_unless(None, || {
+                self.shared.entry.as_ref().is_none_or(|entry| !entry.is_empty())
+                    || self.shared.stage() != Stage::Running
+            });
+        } else {
+            std::hint::spin_loop();
+        }
+        true
+    }
+
+    /// Takes the requests of workers that are stuck in a handler back, to place them anew.
+    #[cold]
+    fn rescue(&mut self) {
+        for worker in 0..self.shared.workers.len() {
+            let other = &self.shared.workers[worker];
+            if other.board.stuck.load(Relaxed) == 0 || self.shared.workers.len() == 1 {
+                continue;
+            }
+            while let Some((cell, _)) = other.inbox.pop() {
+                if header(cell).move_to(crate::cell::NOWHERE) {
+                    other.board.left.fetch_add(1, Relaxed);
+                    self.held.push_back(cell);
+                } else {
+                    Header::drop_ref(cell, RUNTIME);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Coroutines: one stack each, on which one request after the other runs.
+//!
+//! A [`Fiber`] is a corosensei coroutine whose body never ends: it runs the request that it was given, says [`Reason::Done`], and
+//! waits for the next one. So a request costs a switch to and fro, and no set-up of a stack.
+//!
+//! *What belongs to the thread and has to go with the coroutine.* The rounding mode (MXCSR and the x87 control word) is put back
+//! after every switch; the stack of C++ exceptions in flight ([`crate::foreign`]) too. `errno` and vector registers are the
+//! probe's cold path's. Rust's count of panics can not be moved: whoever unwinds does not yield (see [`crate::context`]).
+
+use std::any::Any;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::{self, NonNull};
+
+use corosensei::stack::Stack;
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+
+use crate::cell::{Header, Outcome, put_payload};
+use crate::foreign::Exceptions;
+
+/// Why a coroutine gave its worker back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reason {
+    /// Its request has ended.
+    Done(Outcome),
+    /// Its time is over.
+    Quantum,
+    /// It asked to be put behind others.
+    Yield,
+    /// It waits to be woken.
+    Park,
+}
+
+/// The payload with which a cancelled request unwinds.
+pub(crate) struct Cancelled;
+
+type Inner<S> = Coroutine<(), Reason, (), S>;
+
+/// What a running coroutine has to know of itself; its address does not change.
+pub(crate) struct Seat {
+    yielder: Cell<*const Yielder<(), Reason>>,
+    cell: Cell<Option<NonNull<Header>>>,
+    /// Lowest and highest address of the stack.
+    pub(crate) low: u64,
+    pub(crate) high: u64,
+}
+
+/// A coroutine with its stack, between two requests or in one.
+pub(crate) struct Fiber<S: Stack + 'static> {
+    inner: Inner<S>,
+    seat: Box<Seat>,
+}
+
+impl<S: Stack + 'static> Fiber<S> {
+    /// A coroutine on `stack`, which waits for its first request.
+    pub(crate) fn new(stack: S) -> Fiber<S> {
+        let seat = Box::new(Seat {
+            yielder: Cell::new(ptr::null()),
+            cell: Cell::new(None),
+            low: stack.limit().get() as u64,
+            high: stack.base().get() as u64,
+        });
+        let of_body = NonNull::from(&*seat);
+        // SAFETY: the seat lives in its box until the fiber is dropped, which ends the body first.
+        let inner = Coroutine::with_stack(stack, move |yielder, ()| body(unsafe { of_body.as_ref() }, yielder));
+        Fiber { inner, seat }
+    }
+
+    /// The seat, for [`Seat::suspend`].
+    pub(crate) fn seat(&self) -> NonNull<Seat> {
+        NonNull::from(&*self.seat)
+    }
+
+    /// Gives the idle coroutine the started request `cell` to run from the next [`Fiber::resume`] on.
+    pub(crate) fn give(&self, cell: NonNull<Header>) {
+        self.seat.cell.set(Some(cell));
+    }
+
+    /// Runs the coroutine until it gives the worker back.
+    #[inline(always)]
+    pub(crate) fn resume(&mut self) -> Reason {
+        match self.inner.resume(()) {
+            CoroutineResult::Yield(reason) => reason,
+            CoroutineResult::Return(()) => unreachable!("the body has no end"),
+        }
+    }
+
+    /// Access for the handler of stack overflows.
+    pub(crate) fn trap(&self) -> corosensei::trap::CoroutineTrapHandler<()> {
+        self.inner.trap_handler()
+    }
+}
+
+impl<S: Stack + 'static> Drop for Fiber<S> {
+    fn drop(&mut self) {
+        // SAFETY: between two requests there is nothing on the stack that wants to be dropped; who drops a fiber in the middle
+        // of a request leaks it instead (`mem::forget`).
+        unsafe { self.inner.force_reset() }
+    }
+}
+
+fn body(seat: &Seat, yielder: &Yielder<(), Reason>) {
+    seat.yielder.set(yielder);
+    loop {
+        FloatMode::DEFAULT.set();
+        let outcome = match seat.cell.take() {
+            Some(cell) => run(cell),
+            None => Outcome::Returned,
+        };
+        yielder.suspend(Reason::Done(outcome));
+    }
+}
+
+/// Runs the closure of `cell` and leaves its result, or the payload of its panic, there.
+fn run(cell: NonNull<Header>) -> Outcome {
+    // SAFETY: the worker has started the request, so its closure is there, and nobody else takes it.
+    let job = || unsafe { (cell.as_ref().vtable.get().run)(cell) };
+    match catch_unwind(AssertUnwindSafe(job)) {
+        Ok(()) => Outcome::Returned,
+        Err(payload) => ended_by(payload, cell),
+    }
+}
+
+#[cold]
+fn ended_by(payload: Box<dyn Any + Send>, cell: NonNull<Header>) -> Outcome {
+    if payload.is::<Cancelled>() {
+        return Outcome::Cancelled;
+    }
+    // SAFETY: the request has panicked, so its closure is gone and there is no result.
+    unsafe { put_payload(cell, payload) };
+    Outcome::Panicked
+}
+
+impl Seat {
+    /// Gives the worker back; returns when the coroutine is resumed.
+    ///
+    /// # Safety
+    /// Called on this very coroutine, outside of critical sections.
+    #[inline]
+    pub(crate) unsafe fn suspend(&self, reason: Reason) {
+        let (float, exceptions) = (FloatMode::get(), Exceptions::take());
+        // SAFETY: the body has set the yielder before the request began, and it stays where it is.
+        unsafe { &*self.yielder.get() }.suspend(reason);
+        float.set();
+        exceptions.put_back();
+    }
+}
+
+/// Rounding, exception masks and denormals: MXCSR and the x87 control word.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct FloatMode {
+    mxcsr: u32,
+    x87: u16,
+}
+
+impl FloatMode {
+    /// What a thread starts with.
+    const DEFAULT: FloatMode = FloatMode { mxcsr: 0x1F80, x87: 0x037F };
+    /// MXCSR without its sticky flags of past exceptions.
+    const CONTROL: u32 = !0x3F;
+
+    #[inline]
+    fn get() -> FloatMode {
+        let (mut mxcsr, mut x87) = (0_u32, 0_u16);
+        // SAFETY: both store to the variables given, and nothing else.
+        unsafe {
+            std::arch::asm!("stmxcsr [{}]", "fnstcw [{}]", in(reg) &raw mut mxcsr, in(reg) &raw mut x87,
+                options(nostack, preserves_flags));
+        }
+        FloatMode { mxcsr, x87 }
+    }
+
+    /// Loads it, if another one is in force: a load costs more than a look.
+    #[inline]
+    fn set(self) {
+        let now = FloatMode::get();
+        if now.mxcsr & Self::CONTROL != self.mxcsr & Self::CONTROL {
+            // SAFETY: the value came from `stmxcsr` or is the default one.
+            unsafe { std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const self.mxcsr, options(nostack, readonly)) }
+        }
+        if now.x87 != self.x87 {
+            // SAFETY: the value came from `fnstcw` or is the default one.
+            unsafe { std::arch::asm!("fldcw [{}]", in(reg) &raw const self.x87, options(nostack, readonly)) }
+        }
+    }
+}

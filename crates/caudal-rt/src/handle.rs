@@ -1,0 +1,230 @@
+//! What a submission answers with: the way to a request's result.
+
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context as TaskContext, Poll};
+
+use crate::cell::{
+    self, CANCEL, DONE, HANDLE, Header, JOINED, Outcome, PHASE, TELL, WAITING, payload_of, result_of,
+};
+use crate::context::{NoYield, current, header};
+use crate::error::Failure;
+use crate::helper::Helper;
+use crate::shared::{Request, Shared};
+use crate::sleep::futex;
+
+/// How often a thread looks for the end before it goes to sleep: some 20 µs.
+const LOOKS: u32 = 2_000;
+
+/// A request that was submitted. Dropping the handle lets the request run, and its result go.
+#[must_use = "without the handle nobody hears how the request ended; drop it on purpose to let it run"]
+pub struct Handle<T> {
+    cell: Request,
+    shared: Arc<Shared>,
+    result: PhantomData<T>,
+}
+
+// SAFETY: the handle is a reference to a cell that any thread may read, and gives out its `T` once.
+unsafe impl<T: Send> Send for Handle<T> {}
+// SAFETY: a shared handle gives out nothing of its `T`.
+unsafe impl<T: Send> Sync for Handle<T> {}
+
+impl<T> Handle<T> {
+    pub(crate) fn new(cell: Request, shared: Arc<Shared>) -> Handle<T> {
+        Handle { cell, shared, result: PhantomData }
+    }
+
+    /// Waits for the end. On a coroutine it parks that, and the worker runs others; on any other thread it spins for some
+    /// 20 µs, then sleeps.
+    ///
+    /// # Errors
+    /// [`Failure`] says why there is no result.
+    pub fn wait(self) -> Result<T, Failure> {
+        match current() {
+            Some(_) => self.join(),
+            None => self.sleep(),
+        }
+        self.into_result()
+    }
+
+    /// Has the request ended?
+    pub fn is_done(&self) -> bool {
+        header(self.cell).load() & PHASE == DONE
+    }
+
+    /// Asks for the request's end. One that waits ends at once, and `true` is the answer. One that has started ends when it
+    /// next calls something of this crate that waits ([`check_cancelled`](crate::check_cancelled), a lock, a channel, a sleep).
+    pub fn cancel(&self) -> bool {
+        cancel(self.cell, &self.shared)
+    }
+
+    fn join(&self) {
+        while !self.is_done() {
+            let Some(me) = current() else { return };
+            let cell = header(self.cell);
+            cell.waiter.store(me.cell.as_ptr(), Ordering::Release);
+            let joined = cell.change(|state| (state & PHASE != DONE).then_some(state | JOINED));
+            if joined.is_ok() && !self.is_done() {
+                me.park("waiting for a request");
+                me.end_if_cancelled();
+            }
+        }
+    }
+
+    fn sleep(&self) {
+        for _ in 0..LOOKS {
+            if self.is_done() {
+                return;
+            }
+            std::hint::spin_loop();
+        }
+        self.ask_to_be_told();
+        let cell = header(self.cell);
+        while !self.is_done() {
+            futex::wait(&cell.told, 0, None);
+        }
+    }
+
+    /// From now on the helper tells when the request ends, unless it has ended.
+    fn ask_to_be_told(&self) {
+        let (cell, helper) = (header(self.cell), &self.shared.helper);
+        if cell.load() & TELL != 0 {
+            return;
+        }
+        helper.expect();
+        if cell.change(|state| (state & (PHASE | TELL) != DONE && state & TELL == 0).then_some(state | TELL)).is_err() {
+            helper.forget_one();
+        }
+    }
+
+    fn into_result(self) -> Result<T, Failure> {
+        let this = std::mem::ManuallyDrop::new(self);
+        // SAFETY: `this` is never dropped, so the runtime's part is taken out of it once.
+        let shared = unsafe { std::ptr::read(&raw const this.shared) };
+        let state = header(this.cell).load();
+        debug_assert!(state & PHASE == DONE);
+        // SAFETY: the request has ended, and this handle is the only one to take what it left.
+        let result = match Header::outcome_of(state) {
+            Outcome::Returned => Ok(unsafe { result_of::<T>(this.cell) }),
+            Outcome::Panicked => Err(Failure::Panicked(unsafe { payload_of(this.cell) })),
+            Outcome::Cancelled => Err(Failure::Cancelled),
+            Outcome::Expired => Err(Failure::Expired),
+            Outcome::Abandoned => Err(Failure::Abandoned),
+            Outcome::Stopped => Err(Failure::Stopped),
+        };
+        Header::drop_ref(this.cell, HANDLE);
+        drop(shared);
+        result
+    }
+}
+
+/// Ends a waiting request, or asks a started one to end. `true`: it waited.
+pub(crate) fn cancel(cell: Request, shared: &Shared) -> bool {
+    let header = header(cell);
+    let before = header.change(|state| (state & PHASE != DONE).then_some(state | CANCEL));
+    if before.is_err() {
+        return false;
+    }
+    if let Some(before) = header.end_waiting(Outcome::Cancelled) {
+        end_unstarted(cell, before, shared);
+        return true;
+    }
+    shared.wake(cell);
+    false
+}
+
+/// After [`Header::end_waiting`], which answered `before`: drops the closure, corrects the counts, tells who waits. The queue that
+/// holds the cell keeps its reference.
+pub(crate) fn end_unstarted(cell: Request, before: u64, shared: &Shared) {
+    let header = header(cell);
+    debug_assert!(before & PHASE == WAITING);
+    let worker = usize::from(Header::worker_of(before));
+    if let Some(worker) = shared.workers.get(worker) {
+        worker.board.left.fetch_add(1, Ordering::Relaxed);
+    }
+    // SAFETY: the request has not started, and who ended it drops its closure.
+    unsafe { (header.vtable.get().drop_job)(cell) };
+    if before & JOINED != 0
+        && let Some(waiter) = NonNull::new(header.waiter.load(Ordering::Acquire))
+    {
+        shared.wake(waiter);
+    }
+    if before & TELL != 0 {
+        header.state.fetch_or(cell::TELLER, Ordering::AcqRel);
+        shared.helper.tell(cell);
+    }
+}
+
+impl<T> Drop for Handle<T> {
+    fn drop(&mut self) {
+        let before = header(self.cell).state.fetch_and(!TELL, Ordering::AcqRel);
+        let told = before & TELL != 0;
+        if before & PHASE != DONE {
+            if told {
+                self.shared.helper.forget_one();
+            }
+            return self.leave();
+        }
+        drop_left(self.cell, before);
+        Header::drop_ref(self.cell, HANDLE);
+    }
+}
+
+impl<T> Handle<T> {
+    /// Lets go of a request that had not ended a moment ago: whoever comes second of this and its end drops what it left.
+    fn leave(&mut self) {
+        let before = header(self.cell).change(|state| (state & PHASE != DONE).then_some(state & !HANDLE));
+        let Err(state) = before else { return };
+        drop_left(self.cell, state);
+        Header::drop_ref(self.cell, HANDLE);
+    }
+}
+
+/// Drops the result of a request that has ended with `state`.
+pub(crate) fn drop_left(cell: Request, state: u64) {
+    // SAFETY: the request has ended, and the caller is who takes what it left.
+    unsafe {
+        match Header::outcome_of(state) {
+            Outcome::Returned => (header(cell).vtable.get().drop_result)(cell),
+            Outcome::Panicked => drop(payload_of(cell)),
+            _ => {}
+        }
+    }
+}
+
+/// For tokio and others: a handle is a future of the result. Waking goes through the runtime's helper, so that no worker makes
+/// a system call; it takes some 50 µs.
+impl<T: Send> Future for Handle<T> {
+    type Output = Result<T, Failure>;
+
+    fn poll(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Self::Output> {
+        let cell = header(self.cell);
+        if !self.is_done() {
+            let _quiet = NoYield::enter();
+            cell.waker.register(task.waker());
+            self.ask_to_be_told();
+        }
+        if !self.is_done() {
+            return Poll::Pending;
+        }
+        let this = self.get_mut();
+        let taken = Handle::<T> { cell: this.cell, shared: Arc::clone(&this.shared), result: PhantomData };
+        this.cell = spent();
+        Poll::Ready(taken.into_result())
+    }
+}
+
+impl<T> Unpin for Handle<T> {}
+
+/// A request that has ended and whose result was taken: what a handle holds after it was polled to the end.
+fn spent() -> Request {
+    let cell = cell::allocate();
+    header(cell).reset(HANDLE | cell::RUNTIME);
+    let _ = header(cell).end_waiting(Outcome::Stopped);
+    Header::drop_ref(cell, cell::RUNTIME);
+    cell
+}

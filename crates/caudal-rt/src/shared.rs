@@ -1,0 +1,235 @@
+//! What the threads of one runtime share.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
+
+use caudal_policy::rebalance::RebalanceConfig;
+use crossbeam_utils::CachePadded;
+
+use crate::cell::{Header, Outcome};
+use crate::classes::Classes;
+use crate::clock::Clock;
+use crate::config::Settings;
+use crate::helper::Helper;
+use crate::ring::Ring;
+use crate::ring::stack::TakeAllStack;
+use crate::sleep::Lot;
+
+/// What a worker says of itself: one cache line that it alone writes, but for `left`. Whoever reads it, dispatcher, thieves,
+/// watchdog, reads what was true a moment ago.
+#[derive(Debug, Default)]
+#[repr(C, align(64))]
+pub(crate) struct Board {
+    /// Requests that have ended here. Wraps.
+    pub(crate) finished: AtomicU64,
+    /// Quanta that its unfinished requests have received.
+    pub(crate) quanta: AtomicU64,
+    /// Requests that it has taken from others. Wraps.
+    pub(crate) received: AtomicU64,
+    /// Requests that were taken away from its inbox, or cancelled there: added to by who did it. Wraps.
+    pub(crate) left: AtomicU64,
+    /// When the present slice began, in cycles; 0 between slices.
+    pub(crate) slice_start: AtomicU64,
+    /// Since when it has had nothing to do, in cycles; 0 if it has.
+    pub(crate) idle_since: AtomicU64,
+    /// Tasks that it has taken in and that have not ended.
+    pub(crate) inside: AtomicU32,
+    /// The class of the request in the present slice.
+    pub(crate) class: AtomicU32,
+    /// Its slice has been too long; whoever looks may take its unstarted requests.
+    pub(crate) stuck: AtomicU64,
+}
+
+const _: () = assert!(size_of::<Board>() == 64);
+
+/// What others tell a worker.
+#[derive(Debug)]
+pub(crate) struct Mail {
+    /// Coroutines of it that can go on.
+    pub(crate) woken: TakeAllStack<Header>,
+    /// Who asks it to take tasks (work shedding): worker + 1; 0: nobody.
+    pub(crate) flagged_by: AtomicU32,
+    /// Its thread's probe flag; null until the thread runs.
+    pub(crate) probe_flag: AtomicPtr<AtomicU8>,
+}
+
+/// One worker as others see it.
+#[derive(Debug)]
+pub(crate) struct Worker {
+    pub(crate) board: CachePadded<Board>,
+    pub(crate) mail: CachePadded<Mail>,
+    pub(crate) inbox: Ring<Request>,
+}
+
+/// A request in a queue.
+pub(crate) type Request = std::ptr::NonNull<Header>;
+
+/// What the runtime is up to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub(crate) enum Stage {
+    /// It takes requests.
+    Running,
+    /// It takes none any more, and ends those that it has.
+    Draining,
+    /// It cancels those that it has.
+    Cancelling,
+    /// Its threads end.
+    Stopping,
+}
+
+/// All of it.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) workers: Box<[Worker]>,
+    /// Requests on their way to the dispatcher; none where there is no dispatcher.
+    pub(crate) entry: Option<Ring<Request>>,
+    pub(crate) lot: Lot,
+    pub(crate) helper: Arc<Helper>,
+    pub(crate) clock: Clock,
+    pub(crate) classes: Classes,
+    pub(crate) settings: Settings,
+    /// A quantum that replaces the policy's, in cycles; 0: the policy's own.
+    pub(crate) quantum: AtomicU64,
+    stage: AtomicU8,
+    /// Since when the dispatcher has had nothing to do, in cycles; 0 if it has. Without a dispatcher it is always idle.
+    pub(crate) dispatcher_idle_since: CachePadded<AtomicU64>,
+    /// The dispatcher has placed everything that there will ever be.
+    pub(crate) dispatcher_done: AtomicBool,
+    /// Submissions that have passed the look at the stage and have not pushed yet.
+    pub(crate) submitting: CachePadded<AtomicU64>,
+    /// Workers that are stuck.
+    pub(crate) stuck: AtomicU32,
+    /// What went otherwise than it should, for the statistics.
+    pub(crate) counts: Counts,
+    spin: u64,
+}
+
+/// Requests that ended otherwise than by returning, and other events that are counted.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) panicked: AtomicU64,
+    pub(crate) cancelled: AtomicU64,
+    pub(crate) expired: AtomicU64,
+    pub(crate) abandoned: AtomicU64,
+    pub(crate) stopped: AtomicU64,
+    pub(crate) refused: AtomicU64,
+    /// Requests that ended inside of critical sections.
+    pub(crate) unbalanced: AtomicU64,
+    /// Times that a worker was found stuck.
+    pub(crate) stuck: AtomicU64,
+}
+
+impl Shared {
+    pub(crate) fn new(settings: Settings, clock: Clock, helper: Arc<Helper>) -> Shared {
+        let inbox = |capacity| match settings.two_level && settings.system.rebalance == RebalanceConfig::None {
+            true => Ring::with_one_producer(capacity),
+            false => Ring::new(capacity),
+        };
+        let worker = |_| Worker {
+            board: CachePadded::default(),
+            mail: CachePadded::new(Mail {
+                woken: TakeAllStack::new(),
+                flagged_by: AtomicU32::new(0),
+                probe_flag: AtomicPtr::default(),
+            }),
+            inbox: inbox(settings.inbox),
+        };
+        let two_level = settings.two_level;
+        Shared {
+            dispatcher_idle_since: CachePadded::new(AtomicU64::new(u64::from(!two_level))),
+            dispatcher_done: AtomicBool::new(!two_level),
+            submitting: CachePadded::default(),
+            stuck: AtomicU32::new(0),
+            counts: Counts::default(),
+            spin: clock.cycles_of(settings.spin),
+            workers: (0..settings.workers).map(worker).collect(),
+            entry: settings.two_level.then(|| Ring::new(settings.entry)),
+            lot: Lot::default(),
+            helper,
+            clock,
+            classes: Classes::new(settings.workers),
+            settings,
+            quantum: AtomicU64::new(0),
+            stage: AtomicU8::new(Stage::Running as u8),
+        }
+    }
+
+    pub(crate) fn stage(&self) -> Stage {
+        const ALL: [Stage; 4] = [Stage::Running, Stage::Draining, Stage::Cancelling, Stage::Stopping];
+        ALL[usize::from(self.stage.load(Ordering::Acquire)) % ALL.len()]
+    }
+
+    /// Moves on to `stage`; there is no way back.
+    pub(crate) fn enter(&self, stage: Stage) {
+        self.stage.fetch_max(stage as u8, Ordering::AcqRel);
+        self.lot.wake_all();
+    }
+
+    /// Wakes the coroutine of `cell`, which is parked or about to park.
+    #[inline]
+    pub(crate) fn wake(&self, cell: Request) {
+        use crate::cell::{NOTIFIED, PARKED};
+        // SAFETY: cells are never unmapped.
+        let before = unsafe { cell.as_ref() }.state.fetch_or(NOTIFIED, Ordering::AcqRel);
+        if before & (PARKED | NOTIFIED) == PARKED {
+            let worker = &self.workers[usize::from(Header::worker_of(before))];
+            // SAFETY: cells stay where they are, and who sets `NOTIFIED` first pushes alone.
+            unsafe { worker.mail.woken.push(cell) };
+            self.wake_sleepers();
+        }
+    }
+
+    /// Something is there to be done. Call it after that something has become visible.
+    #[inline]
+    pub(crate) fn wake_sleepers(&self) {
+        if self.lot.wake_if_asleep() {
+            self.helper.wake_up();
+        }
+    }
+
+    /// How long everybody has to be idle before anybody sleeps, in cycles.
+    pub(crate) fn settings_spin(&self) -> u64 {
+        self.spin
+    }
+
+    /// Has everybody had nothing to do for `span` cycles at `time`?
+    pub(crate) fn all_idle_for(&self, span: u64, time: u64) -> bool {
+        let idle = |since: &AtomicU64| {
+            let since = since.load(Ordering::Relaxed);
+            since != 0 && time.saturating_sub(since) >= span
+        };
+        idle(&self.dispatcher_idle_since) && self.workers.iter().all(|worker| idle(&worker.board.idle_since))
+    }
+
+    /// Is any worker stuck in a handler?
+    #[inline]
+    pub(crate) fn any_stuck(&self) -> bool {
+        self.stuck.load(Ordering::Relaxed) != 0
+    }
+
+    /// Can nothing come in any more, and is nothing there that has?
+    pub(crate) fn entry_is_closed(&self) -> bool {
+        self.submitting.load(Ordering::SeqCst) == 0 && self.entry.as_ref().is_none_or(Ring::is_empty)
+    }
+
+    /// A request ended inside of a critical section.
+    #[cold]
+    pub(crate) fn count_unbalanced(&self) {
+        self.counts.unbalanced.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A request ended otherwise than by returning.
+    #[cold]
+    pub(crate) fn count_outcome(&self, outcome: Outcome) {
+        let count = match outcome {
+            Outcome::Returned => return,
+            Outcome::Panicked => &self.counts.panicked,
+            Outcome::Cancelled => &self.counts.cancelled,
+            Outcome::Expired => &self.counts.expired,
+            Outcome::Abandoned => &self.counts.abandoned,
+            Outcome::Stopped => &self.counts.stopped,
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+    }
+}

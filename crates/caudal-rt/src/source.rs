@@ -1,0 +1,75 @@
+//! Where requests come from besides submissions: a network, a load generator, a file of arrivals.
+
+use crate::cell::{self, Header, RUNTIME};
+use crate::classes::ClassId;
+use crate::context::header;
+use crate::shared::Request;
+
+/// A source of requests. The dispatcher looks at it in turn with submissions, at most [`BATCH`] requests a time; without a
+/// dispatcher each worker has one of its own, at which it looks between slices.
+///
+/// A runtime with a source does not sleep: a source is looked at, it does not call.
+pub trait Source: Send {
+    /// Hands in what has arrived, through [`Intake::submit`], for as long as [`Intake::has_room`]. Answers `false` when nothing
+    /// is ever going to come again: then it is not asked any more.
+    fn poll(&mut self, intake: &mut Intake<'_>) -> bool;
+}
+
+/// Most requests that a source hands in at a time.
+pub const BATCH: usize = 32;
+
+/// What a source hands its requests to.
+pub struct Intake<'a> {
+    taken: &'a mut Vec<Request>,
+    next_number: &'a mut u64,
+}
+
+impl<'a> Intake<'a> {
+    pub(crate) fn new(taken: &'a mut Vec<Request>, next_number: &'a mut u64) -> Intake<'a> {
+        Intake { taken, next_number }
+    }
+
+    /// May it hand in more now?
+    #[inline]
+    pub fn has_room(&self) -> bool {
+        self.taken.len() < BATCH
+    }
+
+    /// A request of `class` that arrived when the time-stamp counter showed `arrival`; what `job` returns is dropped. Closures of
+    /// up to 144 bytes are kept in place, larger ones are boxed.
+    ///
+    /// # Panics
+    /// Without room.
+    #[inline]
+    pub fn submit<F: FnOnce() + Send + 'static>(&mut self, class: ClassId, arrival: u64, job: F) {
+        assert!(self.has_room(), "a source hands in {BATCH} requests at a time at most");
+        let cell = new_request(class, arrival, job, RUNTIME);
+        header(cell).number.set(*self.next_number);
+        *self.next_number += 1;
+        self.taken.push(cell);
+    }
+}
+
+/// A cell with a request that nobody else knows of yet.
+#[inline]
+pub(crate) fn new_request<F, T>(class: ClassId, arrival: u64, job: F, refs: u64) -> Request
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let cell = cell::allocate();
+    // SAFETY: the cell is fresh, and what the closure and its result borrow lives for ever.
+    unsafe { cell::fill(cell, job) };
+    prepare(header(cell), class, arrival, refs);
+    cell
+}
+
+#[inline]
+pub(crate) fn prepare(header: &Header, class: ClassId, arrival: u64, refs: u64) {
+    header.class.set(class.0);
+    header.arrival.store(arrival, std::sync::atomic::Ordering::Relaxed);
+    header.deadline.set(u64::MAX);
+    header.quantum.set(0);
+    header.told.store(0, std::sync::atomic::Ordering::Relaxed);
+    header.reset(refs);
+}

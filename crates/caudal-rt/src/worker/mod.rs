@@ -1,0 +1,353 @@
+//! A worker: one thread on one core, which runs requests as coroutines in the order that its discipline says.
+//!
+//! ```text
+//!  inbox (ring) ──▶ take_in ──▶ discipline ──▶ slice: resume a coroutine until its quantum is over
+//!  woken (stack) ─▶    ▲                         │ done ──▶ complete: tell who waits, measure
+//!  timers ────────▶    │                         │ park ──▶ on_blocked: it is woken through the mail
+//!                      └───────────────────────── quantum: on_stopped, which lets it go on or puts it into a lane
+//! ```
+//!
+//! Everything in a [`Worker`] belongs to its thread. What others see of it is its [`Board`](crate::shared::Board), what they may
+//! change its [`Mail`](crate::shared::Mail) and its inbox.
+
+mod pool;
+mod rest;
+mod take_in;
+
+use std::collections::VecDeque;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+use caudal_policy::discipline::{Discipline, Stopped};
+use caudal_policy::rebalance::{AnyRebalance, Rebalance};
+use caudal_policy::{TaskId, WorkerId};
+use caudal_probe as probe;
+
+use self::pool::{LocalPool, Next};
+use crate::cell::{Finished, Header, Outcome, RUNTIME};
+use crate::clock::now;
+use crate::context::{Context, header};
+use crate::fiber::{Fiber, Reason};
+use crate::handle::drop_left;
+use crate::shared::{Board, Request, Shared};
+use crate::source::Source;
+use crate::stack::{PooledStack, StackPool};
+
+type Coroutine = Box<Fiber<PooledStack>>;
+
+/// The worker's own books, of which the board is a copy.
+#[derive(Default)]
+struct Books {
+    finished: u64,
+    quanta: u64,
+    received: u64,
+    inside: u32,
+}
+
+/// Where the thread's time went, in cycles.
+#[derive(Clone, Copy, Default)]
+struct Spent {
+    busy: u64,
+    scheduling: u64,
+    idle: u64,
+}
+
+/// See the [module](self).
+pub(crate) struct Worker<D> {
+    number: usize,
+    shared: Arc<Shared>,
+    discipline: D,
+    rebalance: AnyRebalance,
+    pool: LocalPool<Coroutine>,
+    context: Box<Context>,
+    stacks: StackPool,
+    /// Coroutines between two requests, the hottest last.
+    idle: Vec<Coroutine>,
+    /// Tasks that could start but for the limit of stacks.
+    stackless: VecDeque<u32>,
+    source: Option<Box<dyn Source>>,
+    walk: rest::Walk,
+    books: Books,
+    spent: Spent,
+    /// When the last slice, or the last look while idle, ended; in cycles.
+    accounted: u64,
+    /// Since when there has been nothing to do; 0: there has.
+    idle_since: u64,
+}
+
+/// What a worker is made of that its runtime has made.
+pub(crate) struct Parts<D> {
+    pub(crate) number: usize,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) discipline: D,
+    pub(crate) rebalance: AnyRebalance,
+    pub(crate) stacks: StackPool,
+    pub(crate) source: Option<Box<dyn Source>>,
+}
+
+impl<D: Discipline> Worker<D> {
+    /// On the thread that is going to run it.
+    pub(crate) fn new(parts: Parts<D>) -> Worker<D> {
+        let Parts { number, shared, discipline, rebalance, stacks, source } = parts;
+        let context = Box::new(Context::new(number as u16, NonNull::from(&*shared)));
+        context.install();
+        shared.workers[number].mail.probe_flag.store(probe::flag(), Release);
+        Worker {
+            number,
+            pool: LocalPool::new(number as u32, shared.clock, &discipline),
+            walk: rest::Walk::new(number, shared.workers.len(), shared.settings.seed),
+            discipline,
+            rebalance,
+            context,
+            stacks,
+            idle: Vec::new(),
+            stackless: VecDeque::new(),
+            source,
+            books: Books::default(),
+            spent: Spent::default(),
+            accounted: now(),
+            idle_since: 0,
+            shared,
+        }
+    }
+
+    /// The thread's life: until the runtime stops and all that was here has ended.
+    pub(crate) fn run(mut self) {
+        // Nothing yields on the scheduler's own stack.
+        probe::critical_enter();
+        let mut time = now();
+        loop {
+            self.take_in(time);
+            if self.pool.next.is_none() {
+                let (instant, me) = (self.shared.clock.instant(time), WorkerId(self.number as u32));
+                self.discipline.on_free(instant, me, &mut self.pool);
+            }
+            match self.pool.next.take() {
+                Some(next) => time = self.execute(next, time),
+                None if self.rest(time) => time = now(),
+                None => break,
+            }
+        }
+        Context::uninstall();
+        probe::critical_exit();
+    }
+
+    #[inline(always)]
+    fn board(&self) -> &Board {
+        &self.shared.workers[self.number].board
+    }
+
+    /// Runs `next` for as long as its discipline lets it; the time afterwards.
+    #[inline(always)]
+    fn execute(&mut self, next: Next, time: u64) -> u64 {
+        let Next { task, mut quantum } = next;
+        self.be_busy(time);
+        if !self.pool.task(task).started && !self.start(task, time) {
+            return time;
+        }
+        let me = WorkerId(self.number as u32);
+        loop {
+            let cycles = self.quantum_cycles(task, quantum);
+            let (reason, end) = self.slice(task, cycles);
+            match reason {
+                Reason::Done(outcome) => {
+                    self.complete(task, outcome, end);
+                    return end;
+                }
+                Reason::Park => {
+                    self.pool.task(task).parks += 1;
+                    let instant = self.shared.clock.instant(end);
+                    self.discipline.on_blocked(instant, me, TaskId(task), &mut self.pool);
+                    return end;
+                }
+                Reason::Quantum | Reason::Yield => {}
+            }
+            self.count_quantum(task, reason);
+            self.pool.running = Some(task);
+            self.take_in(end);
+            let instant = self.shared.clock.instant(end);
+            self.discipline.on_stopped(instant, me, TaskId(task), Stopped::Quantum, &mut self.pool);
+            self.pool.running = None;
+            match self.pool.resumed.take() {
+                Some(more) => quantum = more,
+                None => {
+                    self.pool.task(task).preemptions += 1;
+                    return end;
+                }
+            }
+        }
+    }
+
+    /// The length of a quantum of `task`, in cycles: its own, else the runtime's, else the policy's.
+    #[inline(always)]
+    fn quantum_cycles(&mut self, task: u32, quantum: caudal_policy::Picos) -> u64 {
+        if quantum == caudal_policy::Picos::MAX {
+            return u64::MAX;
+        }
+        let own = header(self.pool.task(task).cell).quantum.get();
+        if own != 0 {
+            return u64::from(own);
+        }
+        match self.shared.quantum.load(Relaxed) {
+            0 => self.shared.clock.cycles(quantum),
+            override_cycles => override_cycles,
+        }
+    }
+
+    /// Gives `task` a coroutine; `false` if it is not going to run now: it has been cancelled, or there is no stack.
+    #[inline(always)]
+    fn start(&mut self, task: u32, time: u64) -> bool {
+        let Some(coroutine) = self.idle.pop().or_else(|| self.new_coroutine()) else {
+            let instant = self.shared.clock.instant(time);
+            self.stackless.push_back(task);
+            self.discipline.on_blocked(instant, WorkerId(self.number as u32), TaskId(task), &mut self.pool);
+            return false;
+        };
+        let cell = self.pool.task(task).cell;
+        let header = header(cell);
+        if header.deadline.get() < time {
+            self.expire(cell);
+        }
+        if !header.start(self.number as u16) {
+            self.idle.push(coroutine);
+            self.bury(task, time);
+            return false;
+        }
+        coroutine.give(cell);
+        let measured = self.shared.classes.measured(self.number, header.class.get());
+        measured.queueing.record(time.saturating_sub(header.arrival.load(Relaxed)));
+        let entry = self.pool.task(task);
+        entry.fiber = Some(coroutine);
+        entry.started = true;
+        true
+    }
+
+    #[cold]
+    fn new_coroutine(&mut self) -> Option<Coroutine> {
+        Some(Box::new(Fiber::new(self.stacks.take()?)))
+    }
+
+    /// `task` ended before it started; its discipline has taken it for one that runs.
+    #[cold]
+    fn bury(&mut self, task: u32, time: u64) {
+        let (instant, me) = (self.shared.clock.instant(time), WorkerId(self.number as u32));
+        self.discipline.on_completed(instant, me, TaskId(task), &mut self.pool);
+        Header::drop_ref(self.pool.task(task).cell, RUNTIME);
+        self.pool.forget(task);
+        self.books.inside -= 1;
+        self.board().inside.store(self.books.inside, Relaxed);
+    }
+
+    /// Runs the coroutine of `task` until it gives the worker back; why it did, and when.
+    #[inline(always)]
+    fn slice(&mut self, task: u32, quantum: u64) -> (Reason, u64) {
+        let board = &self.shared.workers[self.number].board;
+        let entry = self.pool.task(task);
+        let Some(coroutine) = entry.fiber.as_mut() else { unreachable!("a started task has a coroutine") };
+        let context = &*self.context;
+        context.enter(coroutine.seat(), entry.cell, task, entry.parks);
+        // SAFETY: the block is this thread's, and the seat the coroutine's.
+        unsafe {
+            let (block, seat) = (&mut *probe::block(), coroutine.seat().as_ref());
+            (block.stack_low, block.stack_high) = (seat.low, seat.high);
+            block.depth = entry.depth;
+        }
+        board.class.store(u32::from(header(entry.cell).class.get()), Relaxed);
+        let begin = now();
+        board.slice_start.store(begin, Relaxed);
+        probe::arm(begin, quantum);
+        let reason = coroutine.resume();
+        let end = now();
+        board.slice_start.store(0, Relaxed);
+        context.leave();
+        // SAFETY: the block is this thread's.
+        unsafe {
+            let block = &mut *probe::block();
+            entry.depth = std::mem::replace(&mut block.depth, 1);
+            (block.stack_low, block.stack_high) = (0, 0);
+        }
+        entry.attained += end - begin;
+        self.spent.busy += end - begin;
+        self.spent.scheduling += begin - self.accounted;
+        self.accounted = end;
+        (reason, end)
+    }
+
+    /// `task` has used up a quantum.
+    #[inline(always)]
+    fn count_quantum(&mut self, task: u32, reason: Reason) {
+        let entry = self.pool.task(task);
+        entry.quanta += 1;
+        self.books.quanta += 1;
+        let class = header(entry.cell).class.get();
+        self.board().quanta.store(self.books.quanta, Relaxed);
+        if reason == Reason::Quantum {
+            let late = self.context.noticed.get().saturating_sub(self.context.due.get());
+            self.shared.classes.measured(self.number, class).lateness.record(late);
+        }
+    }
+
+    /// `task` has ended: who waits is told first, then it is measured.
+    #[inline(always)]
+    fn complete(&mut self, task: u32, outcome: Outcome, end: u64) {
+        let entry = self.pool.task(task);
+        let (cell, attained, quanta, preemptions) =
+            (entry.cell, entry.attained, entry.quanta, entry.preemptions);
+        if entry.depth != 0 {
+            self.shared.count_unbalanced();
+        }
+        let coroutine = entry.fiber.take();
+        let (class, arrival) = (header(cell).class.get(), header(cell).arrival.load(Relaxed));
+        self.hand_over(cell, outcome);
+        self.idle.extend(coroutine);
+        self.pool.forget(task);
+
+        self.books.finished += 1;
+        self.books.quanta -= u64::from(quanta);
+        self.books.inside -= 1;
+        let board = self.board();
+        board.quanta.store(self.books.quanta, Relaxed);
+        board.inside.store(self.books.inside, Relaxed);
+        board.finished.store(self.books.finished, Release);
+
+        let (instant, me) = (self.shared.clock.instant(end), WorkerId(self.number as u32));
+        self.discipline.on_completed(instant, me, TaskId(task), &mut self.pool);
+        let measured = self.shared.classes.measured(self.number, class);
+        measured.service.record(attained);
+        measured.sojourn.record(end.saturating_sub(arrival));
+        measured.quanta.record(u64::from(quanta));
+        measured.preemptions.record(u64::from(preemptions));
+        if outcome != Outcome::Returned {
+            self.shared.count_outcome(outcome);
+        }
+        if let Some(waiting) = self.stackless.pop_front() {
+            self.discipline.on_ready(instant, TaskId(waiting), &mut self.pool);
+        }
+        if self.rebalance.may_shed() {
+            self.maybe_flag(end);
+        }
+    }
+
+    /// The request has ended: its result goes to who waits for it, or away.
+    #[inline(always)]
+    fn hand_over(&self, cell: Request, outcome: Outcome) {
+        match header(cell).finish(outcome) {
+            Finished::Done => {}
+            Finished::Forgotten => {
+                drop_left(cell, header(cell).load());
+                Header::drop_ref(cell, RUNTIME);
+            }
+            Finished::Tell => self.shared.helper.tell(cell),
+            Finished::Joined { tell } => {
+                if let Some(waiter) = NonNull::new(header(cell).waiter.load(Acquire)) {
+                    self.shared.wake(waiter);
+                }
+                if tell {
+                    self.shared.helper.tell(cell);
+                }
+                Header::drop_ref(cell, RUNTIME);
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! What has come in since a worker looked last: coroutines that can go on, times that are due, requests.
+
+use std::sync::atomic::Ordering::{AcqRel, Relaxed};
+
+use caudal_policy::TaskId;
+use caudal_policy::discipline::{Discipline, Intake};
+
+use super::Worker;
+use crate::cell::{Header, NOTIFIED, Outcome, PARKED, PHASE, RUNTIME, WAITING};
+use crate::context::header;
+use crate::handle::end_unstarted;
+use crate::shared::{Request, Stage};
+
+impl<D: Discipline> Worker<D> {
+    /// Takes in what has come; a few loads when nothing has.
+    #[inline(always)]
+    pub(super) fn take_in(&mut self, time: u64) {
+        if !self.shared.workers[self.number].mail.woken.is_empty() {
+            self.take_in_woken(time);
+        }
+        if self.context.timers.borrow().first_due() <= time {
+            self.ring_timers(time);
+        }
+        if self.source.is_some() {
+            self.poll_source();
+        }
+        self.take_in_requests(time);
+    }
+
+    fn take_in_woken(&mut self, time: u64) {
+        let instant = self.shared.clock.instant(time);
+        for cell in self.shared.workers[self.number].mail.woken.take_all().reversed() {
+            let header = header(cell);
+            header.state.fetch_and(!(PARKED | NOTIFIED), AcqRel);
+            let task = header.task.get();
+            if self.pool.task(task).cell == cell {
+                self.discipline.on_ready(instant, TaskId(task), &mut self.pool);
+            }
+        }
+    }
+
+    #[cold]
+    fn ring_timers(&mut self, time: u64) {
+        loop {
+            let due = self.context.timers.borrow_mut().pop_due(time);
+            let Some(timer) = due else { break };
+            let entry = self.pool.task(timer.task);
+            // A task of the same name that parks for the same time in its life is woken without a reason.
+            if entry.parks == timer.parks + 1 && entry.fiber.is_some() {
+                self.shared.wake(entry.cell);
+            }
+        }
+        self.take_in_woken(time);
+    }
+
+    /// Requests from the inbox, as many as the discipline wants now. Those that it leaves there, others may take.
+    #[inline(always)]
+    fn take_in_requests(&mut self, time: u64) {
+        loop {
+            match self.discipline.intake(&self.pool) {
+                Intake::None => return,
+                Intake::Next if self.pool.fresh > 0 || self.pool.next.is_some() => return,
+                Intake::Next | Intake::All if !self.stackless.is_empty() => return,
+                Intake::Next | Intake::All => {}
+            }
+            let Some((cell, _)) = self.shared.workers[self.number].inbox.pop() else { return };
+            self.admit(cell, time);
+        }
+    }
+
+    /// The request is this worker's from now on, unless it has ended, or has to.
+    #[inline(always)]
+    fn admit(&mut self, cell: Request, time: u64) {
+        let header = header(cell);
+        if header.deadline.get() < time {
+            self.expire(cell);
+        }
+        if self.shared.stage() >= Stage::Cancelling {
+            self.end(cell, Outcome::Stopped);
+        }
+        if header.load() & PHASE != WAITING {
+            return Header::drop_ref(cell, RUNTIME);
+        }
+        let task = self.pool.admit(cell);
+        header.task.set(task);
+        self.books.inside += 1;
+        self.board().inside.store(self.books.inside, Relaxed);
+        let instant = self.shared.clock.instant(time);
+        self.discipline.on_arrival(instant, TaskId(task), &mut self.pool);
+    }
+
+    #[cold]
+    pub(super) fn expire(&self, cell: Request) {
+        self.end(cell, Outcome::Expired);
+    }
+
+    /// Ends a request that has not started, unless it has ended.
+    #[cold]
+    fn end(&self, cell: Request, outcome: Outcome) {
+        if let Some(before) = header(cell).end_waiting(outcome) {
+            end_unstarted(cell, before, &self.shared);
+            self.shared.count_outcome(outcome);
+        }
+    }
+}
