@@ -1,0 +1,170 @@
+/*
+ * The decisions of the cold path.
+ *
+ * Budget mode: a quantum is armed with the units that its first half takes. The visit there measures how many units a
+ * cycle of this program has, and arms the rest with that; the next visit is about at the deadline. So a quantum has two
+ * visits when its halves are alike, and a program up to twice as slow as before is still seen in time. The ratio
+ * follows downwards at once (too low means early, cheap visits; too high a late yield) and upwards by half of the way
+ * and at most by half its value (one burst of units is no rate). A stall of the processor looks like a slow program: it
+ * costs a few early visits afterwards.
+ */
+#include "state.h"
+
+/* A yield that would come due within quantum / EARLY happens at once: another visit costs more than it mends. */
+#define EARLY 16
+/* Fewer cycles than this measure the probe, not the program. */
+#define MEASURABLE_CYCLES 32
+
+__thread struct caudal_probe caudal_probe_v1 __attribute__((tls_model("initial-exec"))) = {
+    UINT64_MAX, INT64_MAX, 0, 0, 0, 0, UINT64_MAX, 1u << 16, 0, 0,
+};
+__thread struct caudal_flag caudal_flag_v1 __attribute__((tls_model("initial-exec")));
+__thread struct caudal_state caudal_probe_state_v1;
+
+void (*caudal_probe_hook_v1)(uint64_t now) = caudal_probe_record;
+void (*caudal_probe_critical_hook_v1)(uint64_t cycles);
+uint8_t caudal_probe_every_v1;
+
+static void set_flag(uint8_t value)
+{
+    __atomic_store_n(&caudal_flag_v1.asked, value, __ATOMIC_RELAXED);
+}
+
+static void set_budget(uint64_t now, uint64_t cycles)
+{
+    struct caudal_probe *block = &caudal_probe_v1;
+    __extension__ unsigned __int128 units = (unsigned __int128)cycles * block->ratio >> 16;
+    int64_t budget = units > INT64_MAX ? INT64_MAX : (int64_t)units;
+    block->budget = budget;
+    caudal_probe_state_v1.armed_units = budget;
+    caudal_probe_state_v1.armed_at_tsc = now;
+}
+
+/* Never due, by the clock or by the budget. The flag is another thread's to set. */
+static void quiet(void)
+{
+    caudal_probe_v1.deadline = UINT64_MAX;
+    caudal_probe_v1.budget = INT64_MAX;
+    caudal_probe_state_v1.armed_units = INT64_MAX;
+}
+
+void caudal_probe_arm_v1(uint64_t now, uint64_t quantum)
+{
+    struct caudal_probe *block = &caudal_probe_v1;
+    block->quantum = quantum;
+    block->pending = 0;
+    if (__atomic_load_n(&caudal_probe_every_v1, __ATOMIC_RELAXED)) {
+        block->deadline = 0;
+        block->budget = -1;
+        caudal_probe_state_v1.armed_units = INT64_MAX;
+        set_flag(1);
+        return;
+    }
+    if (quantum >= UINT64_MAX - now) {
+        quiet();
+        return;
+    }
+    block->deadline = now + quantum;
+    set_budget(now, quantum / 2);
+}
+
+void caudal_probe_disarm_v1(void)
+{
+    quiet();
+    caudal_probe_v1.quantum = UINT64_MAX;
+    caudal_probe_v1.pending = 0;
+    set_flag(0);
+}
+
+uint64_t caudal_probe_due_v1(void)
+{
+    return caudal_probe_state_v1.due_tsc;
+}
+
+uint64_t caudal_probe_cold_visits_v1(void)
+{
+    return caudal_probe_state_v1.cold_visits;
+}
+
+/* A yield is due: defers it in a critical section, drops it on a stack that is no coroutine's, or decides on it. */
+static uint64_t due(uint64_t now, uint64_t stack)
+{
+    struct caudal_probe *block = &caudal_probe_v1;
+    struct caudal_state *state = &caudal_probe_state_v1;
+    set_flag(0);
+    if (block->depth > 0) {
+        if (!block->pending) {
+            state->deferred_tsc = block->deadline;
+        }
+        block->pending = 1;
+        quiet();
+        return 0;
+    }
+    if (stack < block->stack_low || stack >= block->stack_high) {
+        caudal_probe_arm_v1(now, block->quantum);
+        return 0;
+    }
+    state->due_tsc = block->deadline;
+    quiet();
+    return now;
+}
+
+/* Makes the ratio follow the units and cycles that passed since the budget was armed. */
+static void follow(struct caudal_probe *block, uint64_t now)
+{
+    const struct caudal_state *state = &caudal_probe_state_v1;
+    uint64_t cycles = now - state->armed_at_tsc;
+    uint64_t units = (uint64_t)state->armed_units - (uint64_t)block->budget;
+    if (state->armed_units == INT64_MAX || cycles < MEASURABLE_CYCLES || units >> 47 != 0) {
+        return;
+    }
+    uint64_t measured = (units << 16) / cycles;
+    uint64_t ratio = block->ratio;
+    if (measured > ratio) {
+        uint64_t halfway = (ratio + measured) / 2;
+        uint64_t most = ratio + ratio / 2 + 1;
+        measured = halfway < most ? halfway : most;
+    }
+    block->ratio = measured < 1 ? 1 : measured > UINT32_MAX ? UINT32_MAX : (uint32_t)measured;
+}
+
+uint64_t caudal_probe_decide_clock(uint64_t stack)
+{
+    caudal_probe_state_v1.cold_visits++;
+    return due(caudal_probe_rdtsc(), stack);
+}
+
+uint64_t caudal_probe_decide_flag(uint64_t stack)
+{
+    caudal_probe_state_v1.cold_visits++;
+    return due(caudal_probe_rdtsc(), stack);
+}
+
+uint64_t caudal_probe_decide_budget(uint64_t stack)
+{
+    struct caudal_probe *block = &caudal_probe_v1;
+    uint64_t now = caudal_probe_rdtsc();
+    caudal_probe_state_v1.cold_visits++;
+    follow(block, now);
+    if (now < block->deadline && !__atomic_load_n(&caudal_flag_v1.asked, __ATOMIC_RELAXED)) {
+        uint64_t left = block->deadline - now;
+        if (block->deadline == UINT64_MAX) {
+            quiet();
+            return 0;
+        }
+        if (left > block->quantum / EARLY) {
+            set_budget(now, left);
+            return 0;
+        }
+    }
+    return due(now, stack);
+}
+
+uint64_t caudal_probe_decide_exit(uint64_t stack)
+{
+    struct caudal_probe *block = &caudal_probe_v1;
+    caudal_probe_state_v1.cold_visits++;
+    block->pending = 0;
+    block->deadline = caudal_probe_state_v1.deferred_tsc;
+    return due(caudal_probe_rdtsc(), stack);
+}

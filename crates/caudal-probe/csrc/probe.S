@@ -1,0 +1,215 @@
+/*
+ * The cold entries of instrumented code: they keep all registers but the flags and r11 (System V, x86-64).
+ *
+ * First the decision, in C that touches general registers only. Vector and x87 registers are kept only when a yield is
+ * to happen, in a second frame. From high addresses to low:
+ *
+ *      | return address into the probe                |    of any alignment
+ *      | rbp                                          | <- rbp of cold_entry
+ *      | rax rcx rdx rsi rdi r8 r9 r10                |    -8(rbp) ... -64(rbp)
+ *      | up to 15 bytes                               | <- rsp of cold_entry, aligned to 16
+ *      | return address into cold_entry               |
+ *      | rbp                                          | <- rbp of keep_and_yield
+ *      | up to 63 bytes                               |
+ *      | VECTORS: zmm0 ... zmm31, or ymm0 ..., xmm0 … |
+ *      | LEGACY: fxsave's area, where x87 is in use   |
+ *      | MASKS: k0 ... k7                             |
+ *      | ENVIRONMENT: fnstenv's area                  |
+ *      | IN_USE, STATUS, NOW                          | <- rsp of keep_and_yield, aligned to 64
+ *
+ * x87 registers are in use when st(0) is not empty, for compilers keep what lives in them at the top. MMX code that has
+ * not come to its emms looks like that too.
+ */
+#include "vector.h"
+
+#define NOW 0
+#define STATUS 8
+#define IN_USE 12
+#define ENVIRONMENT 16
+#define MASKS 64
+#define LEGACY 128
+#define VECTORS 640
+#define FRAME (640 + 32 * 64)
+
+/* Of x87's status word: fxam's answer, the answer for an empty register, what a program can see (top, exceptions). */
+#define FXAM_ANSWER 0x4500
+#define FXAM_EMPTY 0x4100
+#define STATUS_VISIBLE 0x38ff
+/* Where fnstenv puts the status word. */
+#define ENVIRONMENT_STATUS 4
+
+        .intel_syntax noprefix
+        .text
+
+        .macro cold_entry name, decide
+        .globl  \name
+        .type   \name, @function
+        .p2align 4
+\name:
+        .cfi_startproc
+        push    rbp
+        .cfi_def_cfa_offset 16
+        .cfi_offset rbp, -16
+        mov     rbp, rsp
+        .cfi_def_cfa_register rbp
+        push    rax
+        push    rcx
+        push    rdx
+        push    rsi
+        push    rdi
+        push    r8
+        push    r9
+        push    r10
+        .cfi_offset rax, -24
+        .cfi_offset rcx, -32
+        .cfi_offset rdx, -40
+        .cfi_offset rsi, -48
+        .cfi_offset rdi, -56
+        .cfi_offset r8, -64
+        .cfi_offset r9, -72
+        .cfi_offset r10, -80
+        mov     rdi, rsp
+        and     rsp, -16
+        call    \decide
+        test    rax, rax
+        jz      1f
+        mov     rdi, rax
+        call    keep_and_yield
+1:      mov     rax, [rbp - 8]
+        mov     rcx, [rbp - 16]
+        mov     rdx, [rbp - 24]
+        mov     rsi, [rbp - 32]
+        mov     rdi, [rbp - 40]
+        mov     r8, [rbp - 48]
+        mov     r9, [rbp - 56]
+        mov     r10, [rbp - 64]
+        leave
+        .cfi_def_cfa rsp, 8
+        .cfi_restore rbp
+        ret
+        .cfi_endproc
+        .size   \name, . - \name
+        .endm
+
+        cold_entry caudal_probe_cold_clock_v1, caudal_probe_decide_clock
+        cold_entry caudal_probe_cold_budget_v1, caudal_probe_decide_budget
+        cold_entry caudal_probe_cold_flag_v1, caudal_probe_decide_flag
+        cold_entry caudal_probe_cold_exit_v1, caudal_probe_decide_exit
+
+/* Calls the hook with rdi (the TSC value of the decision); keeps vector, mask, x87 and MMX registers. */
+        .type   keep_and_yield, @function
+        .p2align 4
+keep_and_yield:
+        .cfi_startproc
+        push    rbp
+        .cfi_def_cfa_offset 16
+        .cfi_offset rbp, -16
+        mov     rbp, rsp
+        .cfi_def_cfa_register rbp
+        and     rsp, -64
+        sub     rsp, FRAME
+        mov     [rsp + NOW], rdi
+
+        fxam
+        fnstsw  ax
+        mov     [rsp + STATUS], eax
+        and     eax, FXAM_ANSWER
+        xor     eax, FXAM_EMPTY
+        mov     [rsp + IN_USE], eax
+        jnz     .Lkeep_x87
+.Lx87_kept:
+        mov     eax, [rip + caudal_probe_vector]
+        cmp     eax, CAUDAL_VECTOR_AVX
+        ja      .Lkeep_avx512
+        je      .Lkeep_avx
+        cmp     eax, CAUDAL_VECTOR_UNKNOWN
+        je      .Lfind
+        .irp    n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+        movaps  [rsp + VECTORS + 16 * \n], xmm\n
+        .endr
+        jmp     .Lkept
+.Lkeep_avx:
+        .irp    n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+        vmovaps [rsp + VECTORS + 32 * \n], ymm\n
+        .endr
+        vzeroupper
+        jmp     .Lkept
+.Lkeep_avx512:
+        .irp    n, 0, 1, 2, 3, 4, 5, 6, 7
+        kmovq   [rsp + MASKS + 8 * \n], k\n
+        .endr
+        .irp    n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+        vmovaps [rsp + VECTORS + 64 * \n], zmm\n
+        .endr
+        .irp    n, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+        vmovaps [rsp + VECTORS + 64 * \n], zmm\n
+        .endr
+        vzeroupper
+.Lkept:
+        mov     rdi, [rsp + NOW]
+        call    caudal_probe_yield
+
+        /* x87 before the vectors: fxrstor loads xmm registers too. */
+        cmp     dword ptr [rsp + IN_USE], 0
+        jne     .Lrestore_x87
+        fnstsw  ax
+        xor     eax, [rsp + STATUS]
+        test    eax, STATUS_VISIBLE
+        jnz     .Lrestore_status
+.Lx87_restored:
+        mov     eax, [rip + caudal_probe_vector]
+        cmp     eax, CAUDAL_VECTOR_AVX
+        ja      .Lrestore_avx512
+        je      .Lrestore_avx
+        .irp    n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+        movaps  xmm\n, [rsp + VECTORS + 16 * \n]
+        .endr
+        jmp     .Lrestored
+.Lrestore_avx:
+        .irp    n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+        vmovaps ymm\n, [rsp + VECTORS + 32 * \n]
+        .endr
+        jmp     .Lrestored
+.Lrestore_avx512:
+        .irp    n, 0, 1, 2, 3, 4, 5, 6, 7
+        kmovq   k\n, [rsp + MASKS + 8 * \n]
+        .endr
+        .irp    n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+        vmovaps zmm\n, [rsp + VECTORS + 64 * \n]
+        .endr
+        .irp    n, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+        vmovaps zmm\n, [rsp + VECTORS + 64 * \n]
+        .endr
+.Lrestored:
+        .cfi_remember_state
+        leave
+        .cfi_def_cfa rsp, 8
+        .cfi_restore rbp
+        ret
+        .cfi_restore_state
+
+.Lkeep_x87:
+        fxsave64 [rsp + LEGACY]
+        fninit
+        jmp     .Lx87_kept
+.Lfind:
+        call    caudal_probe_find_vectors
+        jmp     .Lx87_kept
+.Lrestore_x87:
+        fxrstor64 [rsp + LEGACY]
+        jmp     .Lx87_restored
+.Lrestore_status:
+        mov     ax, [rsp + STATUS]
+        fnstenv [rsp + ENVIRONMENT]
+        mov     [rsp + ENVIRONMENT + ENVIRONMENT_STATUS], ax
+        fldenv  [rsp + ENVIRONMENT]
+        jmp     .Lx87_restored
+        .cfi_endproc
+        .size   keep_and_yield, . - keep_and_yield
+
+        .section .note.GNU-stack, "", @progbits
+#if defined(__CET__) && defined(__has_include)
+#if __has_include(<cet.h>)
+#include <cet.h>
+#endif
+#endif

@@ -1,0 +1,38 @@
+/*
+ * What the library's files share and nobody else may use. Built with -mgeneral-regs-only: no function of the library
+ * touches a vector or x87 register, so the thunks save those only around the hook.
+ */
+#ifndef CAUDAL_PROBE_STATE_H
+#define CAUDAL_PROBE_STATE_H
+
+#include "caudal/probe.h"
+
+/* This thread's state that probes do not look at. */
+struct caudal_state {
+    uint64_t armed_at_tsc;     /* when the budget was armed, and with how much: budget mode's ratio is measured from it */
+    int64_t armed_units;
+    uint64_t deferred_tsc;     /* the deadline that a critical section put aside; valid while pending is not 0 */
+    uint64_t due_tsc;          /* the deadline of the last yield */
+    uint64_t entered_tsc;      /* when the outermost critical section was entered; 0: not measured */
+    uint64_t cold_visits;
+    uint64_t *record_buffer;   /* the recorder's; null: this thread does not record */
+    size_t record_capacity;
+    size_t record_count;
+};
+
+extern __thread struct caudal_state caudal_probe_state_v1 __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* Decisions, one for each cold entry: 0, or the TSC value at which a yield was decided on. `stack`: the caller's stack
+ * pointer. Called from assembly too. */
+__attribute__((visibility("hidden"))) uint64_t caudal_probe_decide_clock(uint64_t stack);
+__attribute__((visibility("hidden"))) uint64_t caudal_probe_decide_budget(uint64_t stack);
+__attribute__((visibility("hidden"))) uint64_t caudal_probe_decide_flag(uint64_t stack);
+__attribute__((visibility("hidden"))) uint64_t caudal_probe_decide_exit(uint64_t stack);
+
+/* Calls the hook; keeps errno and the rounding modes. */
+__attribute__((visibility("hidden"))) void caudal_probe_yield(uint64_t now_tsc);
+
+/* The initial hook. */
+__attribute__((visibility("hidden"))) void caudal_probe_record(uint64_t now_tsc);
+
+#endif

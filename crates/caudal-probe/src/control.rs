@@ -1,0 +1,59 @@
+//! Arming, the hooks and the clock: what a runtime calls.
+
+use core::{arch::x86_64::_rdtsc, sync::atomic::Ordering};
+
+use crate::sys;
+
+/// The time-stamp counter, in TSC cycles. Not ordered with the instructions around it.
+#[inline(always)]
+pub fn rdtsc() -> u64 {
+    // SAFETY: every x86-64 processor has the instruction, and Linux leaves it to programs.
+    unsafe { _rdtsc() }
+}
+
+/// Starts a quantum on this thread: modes clock and budget are due `quantum` TSC cycles after the TSC value `now`, and a
+/// pending yield is forgotten. `u64::MAX`: never due. The flag stays as it is.
+#[inline]
+pub fn arm(now: u64, quantum: u64) {
+    sys::caudal_probe_arm_v1(now, quantum);
+}
+
+/// No probe of this thread is due, in any mode, until it is armed. Clears the flag and forgets a pending yield.
+#[inline]
+pub fn disarm() {
+    sys::caudal_probe_disarm_v1();
+}
+
+/// The deadline that this thread's last yield was due at, for its hook (the block's own is `u64::MAX` by then). Later
+/// than the hook's `now` where the flag asked for the yield.
+#[inline]
+pub fn due_deadline() -> u64 {
+    sys::caudal_probe_due_v1()
+}
+
+/// How often this thread came into the cold path.
+#[inline]
+pub fn cold_visits() -> u64 {
+    sys::caudal_probe_cold_visits_v1()
+}
+
+/// What is called where a yield is to happen, with the TSC value of the decision, on the request's stack. Set it before
+/// any thread is armed.
+///
+/// When it is called, all modes of this thread are quiet and the flag is cleared. Before it returns, it has armed the
+/// next quantum. It may switch stacks, and return on another thread. It does not unwind: a panic that leaves it aborts.
+pub fn set_hook(hook: extern "C" fn(u64)) {
+    sys::caudal_probe_hook_v1.store(hook as *mut (), Ordering::Relaxed);
+}
+
+/// What is given the TSC cycles of each outermost critical section that was entered by the measuring functions (`C`'s
+/// `caudal_critical_enter`, Rust's [`measured`](crate::measured)). Called inside of the section. `None`: nothing.
+pub fn set_critical_hook(hook: Option<extern "C" fn(u64)>) {
+    let hook = hook.map_or(core::ptr::null_mut(), |hook| hook as *mut ());
+    sys::caudal_probe_critical_hook_v1.store(hook, Ordering::Relaxed);
+}
+
+/// Whether whatever arms a quantum, on any thread, makes all modes due at once, so that every probe yields. For tests.
+pub fn set_every(every: bool) {
+    sys::caudal_probe_every_v1.store(u8::from(every), Ordering::Relaxed);
+}

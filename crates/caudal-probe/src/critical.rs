@@ -1,0 +1,69 @@
+//! Critical sections: between enter and exit no probe yields; a yield that comes due happens at the outermost exit.
+
+use core::{arch::asm, mem::offset_of};
+
+use crate::{Block, sys};
+
+/// Enters a critical section: an addition. Sections nest.
+#[inline(always)]
+pub fn critical_enter() {
+    // SAFETY: adds 1 to this thread's own depth. Memory counts as changed, so that nothing moves out of the section.
+    unsafe {
+        asm!(
+            "mov {0}, qword ptr [rip + caudal_probe_v1@GOTTPOFF]",
+            "add dword ptr fs:[{0} + {depth}], 1",
+            out(reg) _,
+            depth = const offset_of!(Block, depth),
+            options(nostack),
+        );
+    }
+}
+
+/// Leaves the section that the last [`critical_enter`] entered. At the outermost one a yield that came due happens.
+#[inline(always)]
+pub fn critical_exit() {
+    // SAFETY: takes 1 from this thread's own depth, which the enter before it had made at least 1.
+    unsafe {
+        asm!(
+            "mov {0}, qword ptr [rip + caudal_probe_v1@GOTTPOFF]",
+            "sub dword ptr fs:[{0} + {depth}], 1",
+            "jnz 2f",
+            "cmp dword ptr fs:[{0} + {pending}], 0",
+            "jne {due}",
+            "2:",
+            out(reg) _,
+            depth = const offset_of!(Block, depth),
+            pending = const offset_of!(Block, pending),
+            due = label { sys::caudal_probe_call_exit_v1() },
+            options(nostack),
+        );
+    }
+}
+
+/// How many critical sections the running coroutine is in.
+#[inline]
+pub fn critical_depth() -> u32 {
+    sys::caudal_critical_depth_v1()
+}
+
+/// Leaves all sections but the outer `depth`, for code that did not come to their exits. Outwards only: a depth that is
+/// not below the present one changes nothing.
+#[inline]
+pub fn critical_restore(depth: u32) {
+    sys::caudal_critical_restore_v1(depth);
+}
+
+/// Runs `section` as a critical section that is measured: two readings of the clock, for the outermost. A panic leaves
+/// the section.
+#[inline]
+pub fn measured<R>(section: impl FnOnce() -> R) -> R {
+    struct Leave;
+    impl Drop for Leave {
+        fn drop(&mut self) {
+            sys::caudal_critical_exit_v1();
+        }
+    }
+    sys::caudal_critical_enter_v1();
+    let _leave = Leave;
+    section()
+}

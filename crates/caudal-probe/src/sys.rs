@@ -1,0 +1,24 @@
+//! What the library without Rust exports; see `include/caudal/probe.h`.
+
+use core::sync::atomic::{AtomicPtr, AtomicU8};
+
+// SAFETY: the declarations are the header's. The functions touch the calling thread's own lines only, and call nothing
+// but the hooks, which are safe functions; the variables are read atomically by the library.
+unsafe extern "C" {
+    pub(crate) safe fn caudal_probe_call_clock_v1();
+    pub(crate) safe fn caudal_probe_call_budget_v1();
+    pub(crate) safe fn caudal_probe_call_flag_v1();
+    pub(crate) safe fn caudal_probe_call_exit_v1();
+    pub(crate) safe fn caudal_probe_arm_v1(now: u64, quantum: u64);
+    pub(crate) safe fn caudal_probe_disarm_v1();
+    pub(crate) safe fn caudal_probe_due_v1() -> u64;
+    pub(crate) safe fn caudal_probe_cold_visits_v1() -> u64;
+    pub(crate) safe fn caudal_critical_enter_v1();
+    pub(crate) safe fn caudal_critical_exit_v1();
+    pub(crate) safe fn caudal_critical_depth_v1() -> u32;
+    pub(crate) safe fn caudal_critical_restore_v1(depth: u32);
+
+    pub(crate) safe static caudal_probe_hook_v1: AtomicPtr<()>;
+    pub(crate) safe static caudal_probe_critical_hook_v1: AtomicPtr<()>;
+    pub(crate) safe static caudal_probe_every_v1: AtomicU8;
+}
