@@ -18,6 +18,8 @@ const ROUNDS: usize = 2001;
 const HOPS: usize = 200_000;
 
 fn main() {
+    // Before pinning: afterwards there is one.
+    let cores = thread::available_parallelism().map_or(1, usize::from);
     pin(0);
     let many = Ring::<u64>::new(CAPACITY);
     fill_and_drain("many producers", &many, |values| {
@@ -35,7 +37,11 @@ fn main() {
         "poll of an empty ring: {:.2} ns",
         median_of(|| time_per(CAPACITY, || _ = black_box(single.pop())))
     );
-    hop();
+    if cores < 2 {
+        println!("hop: needs two cores");
+    } else {
+        hop();
+    }
 }
 
 fn fill_and_drain(name: &str, ring: &Ring<u64>, mut fill: impl FnMut(&[(u64, u64)])) {
@@ -69,11 +75,6 @@ fn median(values: &mut [f64]) -> f64 {
 
 /// Half of the round trip through two rings, between two pinned threads.
 fn hop() {
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    if cores < 2 {
-        println!("hop: needs two cores");
-        return;
-    }
     let (there, back) = (Ring::<u64>::with_one_producer(64), Ring::<u64>::with_one_producer(64));
     let done = AtomicBool::new(false);
     let mut trips = thread::scope(|scope| {
