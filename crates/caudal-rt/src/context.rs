@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering;
 
 use caudal_probe as probe;
 
-use crate::cell::{CANCEL, Header, NOTIFIED, PARKED};
+use crate::cell::{CANCEL, NOTIFIED, PARKED};
 use crate::clock::now;
 use crate::fiber::{Cancelled, Reason, Seat};
 use crate::shared::{Request, Shared};
@@ -123,7 +123,7 @@ pub(crate) extern "C" fn on_due(noticed: u64) {
         // SAFETY: the block is this thread's.
         return probe::arm(noticed, unsafe { (*probe::block()).quantum });
     }
-    current.context.due.set(probe::due());
+    current.context.due.set(probe::due_deadline());
     current.context.noticed.set(noticed);
     // SAFETY: a hook is called on the coroutine that runs, outside of critical sections.
     unsafe { current.seat.as_ref().suspend(Reason::Quantum) };
@@ -169,7 +169,7 @@ impl Current<'_> {
     /// In a section of the runtime's own, which the coroutine takes along: a yield between the flag and the switch would put
     /// it among those that can run, where whoever wakes it would put it again.
     fn park_in_section(&self) {
-        let state = &header(self.cell).state;
+        let state = &self.cell.state;
         if state.fetch_or(PARKED, Ordering::AcqRel) & NOTIFIED != 0 {
             state.fetch_and(!(PARKED | NOTIFIED), Ordering::AcqRel);
             return;
@@ -188,7 +188,7 @@ impl Current<'_> {
 
     /// Has somebody asked for the request's end?
     pub(crate) fn is_cancelled(&self) -> bool {
-        header(self.cell).load() & CANCEL != 0
+        self.cell.load() & CANCEL != 0
     }
 
     /// Unwinds if somebody has asked for the request's end. Not where that would be a panic in a panic.
@@ -202,10 +202,4 @@ impl Current<'_> {
 /// Cycles from now on, where `span` ends.
 pub(crate) fn until(shared: &Shared, span: std::time::Duration) -> u64 {
     now().saturating_add(shared.clock.cycles_of(span))
-}
-
-/// The header of a request. What may be read of it, and when, is said in [`crate::cell`].
-pub(crate) fn header<'a>(cell: Request) -> &'a Header {
-    // SAFETY: cells are never unmapped.
-    unsafe { cell.as_ref() }
 }

@@ -12,7 +12,9 @@ pub enum StartError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// The file has more systems than one, or none.
-    #[error("{path}: a runtime runs one system, and the file has {systems}; leave one `[system]` table, without swept keys")]
+    #[error(
+        "{path}: a runtime runs one system, and the file has {systems}; leave one `[system]` table, without swept keys"
+    )]
     Systems {
         /// The file.
         path: String,
@@ -50,7 +52,9 @@ pub enum StartError {
     )]
     PanicAbort,
     /// The processor's time-stamp counter does not run evenly.
-    #[error("the time-stamp counter of this processor stops or changes its rate ({missing} is missing in /proc/cpuinfo)")]
+    #[error(
+        "the time-stamp counter of this processor stops or changes its rate ({missing} is missing in /proc/cpuinfo)"
+    )]
     Clock {
         /// The flags that are missing.
         missing: &'static str,
@@ -64,7 +68,9 @@ pub enum StartError {
         source: std::io::Error,
     },
     /// There is a runtime whose threads are gone: this process was forked from the one that had them.
-    #[error("this process was forked from one with a running runtime, whose threads do not exist here; start runtimes after the fork")]
+    #[error(
+        "this process was forked from one with a running runtime, whose threads do not exist here; start runtimes after the fork"
+    )]
     Forked,
 }
 

@@ -15,7 +15,7 @@ use std::ptr::{self, NonNull};
 use corosensei::stack::Stack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
-use crate::cell::{Header, Outcome, put_payload};
+use crate::cell::{Outcome, Request, put_payload};
 use crate::foreign::Exceptions;
 
 /// Why a coroutine gave its worker back.
@@ -39,7 +39,7 @@ type Inner<S> = Coroutine<(), Reason, (), S>;
 /// What a running coroutine has to know of itself; its address does not change.
 pub(crate) struct Seat {
     yielder: Cell<*const Yielder<(), Reason>>,
-    cell: Cell<Option<NonNull<Header>>>,
+    cell: Cell<Option<Request>>,
     /// Lowest and highest address of the stack.
     pub(crate) low: u64,
     pub(crate) high: u64,
@@ -62,7 +62,8 @@ impl<S: Stack + 'static> Fiber<S> {
         });
         let of_body = NonNull::from(&*seat);
         // SAFETY: the seat lives in its box until the fiber is dropped, which ends the body first.
-        let inner = Coroutine::with_stack(stack, move |yielder, ()| body(unsafe { of_body.as_ref() }, yielder));
+        let inner =
+            Coroutine::with_stack(stack, move |yielder, ()| body(unsafe { of_body.as_ref() }, yielder));
         Fiber { inner, seat }
     }
 
@@ -72,7 +73,7 @@ impl<S: Stack + 'static> Fiber<S> {
     }
 
     /// Gives the idle coroutine the started request `cell` to run from the next [`Fiber::resume`] on.
-    pub(crate) fn give(&self, cell: NonNull<Header>) {
+    pub(crate) fn give(&self, cell: Request) {
         self.seat.cell.set(Some(cell));
     }
 
@@ -112,9 +113,9 @@ fn body(seat: &Seat, yielder: &Yielder<(), Reason>) {
 }
 
 /// Runs the closure of `cell` and leaves its result, or the payload of its panic, there.
-fn run(cell: NonNull<Header>) -> Outcome {
+fn run(cell: Request) -> Outcome {
     // SAFETY: the worker has started the request, so its closure is there, and nobody else takes it.
-    let job = || unsafe { (cell.as_ref().vtable.get().run)(cell) };
+    let job = || unsafe { (cell.vtable.get().run)(cell) };
     match catch_unwind(AssertUnwindSafe(job)) {
         Ok(()) => Outcome::Returned,
         Err(payload) => ended_by(payload, cell),
@@ -122,7 +123,7 @@ fn run(cell: NonNull<Header>) -> Outcome {
 }
 
 #[cold]
-fn ended_by(payload: Box<dyn Any + Send>, cell: NonNull<Header>) -> Outcome {
+fn ended_by(payload: Box<dyn Any + Send>, cell: Request) -> Outcome {
     if payload.is::<Cancelled>() {
         return Outcome::Cancelled;
     }
@@ -176,7 +177,9 @@ impl FloatMode {
         let now = FloatMode::get();
         if now.mxcsr & Self::CONTROL != self.mxcsr & Self::CONTROL {
             // SAFETY: the value came from `stmxcsr` or is the default one.
-            unsafe { std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const self.mxcsr, options(nostack, readonly)) }
+            unsafe {
+                std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const self.mxcsr, options(nostack, readonly))
+            }
         }
         if now.x87 != self.x87 {
             // SAFETY: the value came from `fnstcw` or is the default one.

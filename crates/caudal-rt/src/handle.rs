@@ -11,9 +11,8 @@ use std::task::{Context as TaskContext, Poll};
 use crate::cell::{
     self, CANCEL, DONE, HANDLE, Header, JOINED, Outcome, PHASE, TELL, WAITING, payload_of, result_of,
 };
-use crate::context::{NoYield, current, header};
+use crate::context::{NoYield, current};
 use crate::error::Failure;
-use crate::helper::Helper;
 use crate::shared::{Request, Shared};
 use crate::sleep::futex;
 
@@ -53,7 +52,7 @@ impl<T> Handle<T> {
 
     /// Has the request ended?
     pub fn is_done(&self) -> bool {
-        header(self.cell).load() & PHASE == DONE
+        self.cell.load() & PHASE == DONE
     }
 
     /// Asks for the request's end. One that waits ends at once, and `true` is the answer. One that has started ends when it
@@ -65,8 +64,8 @@ impl<T> Handle<T> {
     fn join(&self) {
         while !self.is_done() {
             let Some(me) = current() else { return };
-            let cell = header(self.cell);
-            cell.waiter.store(me.cell.as_ptr(), Ordering::Release);
+            let cell = self.cell;
+            cell.waiter.store(me.cell.address().as_ptr(), Ordering::Release);
             let joined = cell.change(|state| (state & PHASE != DONE).then_some(state | JOINED));
             if joined.is_ok() && !self.is_done() {
                 me.park("waiting for a request");
@@ -83,7 +82,7 @@ impl<T> Handle<T> {
             std::hint::spin_loop();
         }
         self.ask_to_be_told();
-        let cell = header(self.cell);
+        let cell = self.cell;
         while !self.is_done() {
             futex::wait(&cell.told, 0, None);
         }
@@ -91,12 +90,15 @@ impl<T> Handle<T> {
 
     /// From now on the helper tells when the request ends, unless it has ended.
     fn ask_to_be_told(&self) {
-        let (cell, helper) = (header(self.cell), &self.shared.helper);
+        let (cell, helper) = (self.cell, &self.shared.helper);
         if cell.load() & TELL != 0 {
             return;
         }
         helper.expect();
-        if cell.change(|state| (state & (PHASE | TELL) != DONE && state & TELL == 0).then_some(state | TELL)).is_err() {
+        if cell
+            .change(|state| (state & (PHASE | TELL) != DONE && state & TELL == 0).then_some(state | TELL))
+            .is_err()
+        {
             helper.forget_one();
         }
     }
@@ -105,7 +107,7 @@ impl<T> Handle<T> {
         let this = std::mem::ManuallyDrop::new(self);
         // SAFETY: `this` is never dropped, so the runtime's part is taken out of it once.
         let shared = unsafe { std::ptr::read(&raw const this.shared) };
-        let state = header(this.cell).load();
+        let state = this.cell.load();
         debug_assert!(state & PHASE == DONE);
         // SAFETY: the request has ended, and this handle is the only one to take what it left.
         let result = match Header::outcome_of(state) {
@@ -124,7 +126,7 @@ impl<T> Handle<T> {
 
 /// Ends a waiting request, or asks a started one to end. `true`: it waited.
 pub(crate) fn cancel(cell: Request, shared: &Shared) -> bool {
-    let header = header(cell);
+    let header = cell;
     let before = header.change(|state| (state & PHASE != DONE).then_some(state | CANCEL));
     if before.is_err() {
         return false;
@@ -140,7 +142,7 @@ pub(crate) fn cancel(cell: Request, shared: &Shared) -> bool {
 /// After [`Header::end_waiting`], which answered `before`: drops the closure, corrects the counts, tells who waits. The queue that
 /// holds the cell keeps its reference.
 pub(crate) fn end_unstarted(cell: Request, before: u64, shared: &Shared) {
-    let header = header(cell);
+    let header = cell;
     debug_assert!(before & PHASE == WAITING);
     let worker = usize::from(Header::worker_of(before));
     if let Some(worker) = shared.workers.get(worker) {
@@ -149,7 +151,7 @@ pub(crate) fn end_unstarted(cell: Request, before: u64, shared: &Shared) {
     // SAFETY: the request has not started, and who ended it drops its closure.
     unsafe { (header.vtable.get().drop_job)(cell) };
     if before & JOINED != 0
-        && let Some(waiter) = NonNull::new(header.waiter.load(Ordering::Acquire))
+        && let Some(waiter) = Request::at(header.waiter.load(Ordering::Acquire))
     {
         shared.wake(waiter);
     }
@@ -161,7 +163,7 @@ pub(crate) fn end_unstarted(cell: Request, before: u64, shared: &Shared) {
 
 impl<T> Drop for Handle<T> {
     fn drop(&mut self) {
-        let before = header(self.cell).state.fetch_and(!TELL, Ordering::AcqRel);
+        let before = self.cell.state.fetch_and(!TELL, Ordering::AcqRel);
         let told = before & TELL != 0;
         if before & PHASE != DONE {
             if told {
@@ -177,7 +179,7 @@ impl<T> Drop for Handle<T> {
 impl<T> Handle<T> {
     /// Lets go of a request that had not ended a moment ago: whoever comes second of this and its end drops what it left.
     fn leave(&mut self) {
-        let before = header(self.cell).change(|state| (state & PHASE != DONE).then_some(state & !HANDLE));
+        let before = self.cell.change(|state| (state & PHASE != DONE).then_some(state & !HANDLE));
         let Err(state) = before else { return };
         drop_left(self.cell, state);
         Header::drop_ref(self.cell, HANDLE);
@@ -189,7 +191,7 @@ pub(crate) fn drop_left(cell: Request, state: u64) {
     // SAFETY: the request has ended, and the caller is who takes what it left.
     unsafe {
         match Header::outcome_of(state) {
-            Outcome::Returned => (header(cell).vtable.get().drop_result)(cell),
+            Outcome::Returned => (cell.vtable.get().drop_result)(cell),
             Outcome::Panicked => drop(payload_of(cell)),
             _ => {}
         }
@@ -202,7 +204,7 @@ impl<T: Send> Future for Handle<T> {
     type Output = Result<T, Failure>;
 
     fn poll(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Self::Output> {
-        let cell = header(self.cell);
+        let cell = self.cell;
         if !self.is_done() {
             let _quiet = NoYield::enter();
             cell.waker.register(task.waker());
@@ -223,8 +225,8 @@ impl<T> Unpin for Handle<T> {}
 /// A request that has ended and whose result was taken: what a handle holds after it was polled to the end.
 fn spent() -> Request {
     let cell = cell::allocate();
-    header(cell).reset(HANDLE | cell::RUNTIME);
-    let _ = header(cell).end_waiting(Outcome::Stopped);
+    cell.reset(HANDLE | cell::RUNTIME);
+    let _ = cell.end_waiting(Outcome::Stopped);
     Header::drop_ref(cell, cell::RUNTIME);
     cell
 }

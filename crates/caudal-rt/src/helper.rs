@@ -11,7 +11,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::cell::{Header, TELLER};
+use crate::cell::{Header, Request, TELLER};
 use crate::ring::stack::TakeAllStack;
 use crate::sleep::futex;
 
@@ -47,9 +47,9 @@ impl Helper {
 
     /// Hands over a request that has ended, with its reference `TELLER`.
     #[inline]
-    pub(crate) fn tell(&self, cell: std::ptr::NonNull<Header>) {
+    pub(crate) fn tell(&self, cell: Request) {
         // SAFETY: cells stay where they are, and who ends a request pushes it once.
-        unsafe { self.to_tell.push(cell) };
+        unsafe { self.to_tell.push(cell.address()) };
     }
 
     fn ring(&self) {
@@ -93,9 +93,9 @@ impl Helper {
     }
 
     fn tell_all(&self) {
-        for cell in self.to_tell.take_all() {
+        for cell in self.to_tell.take_all().map(Request::new) {
             // SAFETY: this thread has the reference `TELLER`.
-            let header = unsafe { cell.as_ref() };
+            let header = cell;
             header.waker.wake();
             header.told.store(1, Ordering::Release);
             futex::wake(&header.told, i32::MAX);

@@ -9,7 +9,43 @@ compile_error!(
      (`caudal-probe`) and its cycle counter"
 );
 
+mod cell;
+mod classes;
+pub mod clock;
+mod config;
+mod context;
+mod dispatcher;
+mod error;
+mod fiber;
+mod foreign;
+mod fork;
+mod handle;
+mod helper;
 pub mod histogram;
+mod panic_hook;
+mod place;
 mod primitives;
 pub mod ring;
+mod runtime;
+mod shared;
+mod sleep;
+mod source;
 pub mod stack;
+mod start;
+mod timer;
+mod watchdog;
+mod worker;
+
+pub use classes::{CLASSES_MAX, ClassId, TooManyClasses};
+pub use config::{OnFull, OnOverflow, Pinning};
+pub use error::{Failure, Refused, StartError, SubmitError};
+pub use handle::Handle;
+pub use runtime::{Builder, LeftBehind, QUANTUM_MIN, RequestBuilder, Runtime, Shutdown};
+pub use source::{BATCH, Intake, Source};
+
+/// A place where a long handler may be pre-empted: reads the clock, and yields if the request's quantum is over. Call it every
+/// few hundred nanoseconds in loops; code that a compiler has instrumented does so by itself.
+#[inline(always)]
+pub fn probe() {
+    caudal_probe::probe();
+}

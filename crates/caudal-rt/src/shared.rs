@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, O
 use caudal_policy::rebalance::RebalanceConfig;
 use crossbeam_utils::CachePadded;
 
-use crate::cell::{Header, Outcome};
+use crate::cell::{Header, Outcome, RUNTIME};
 use crate::classes::Classes;
 use crate::clock::Clock;
 use crate::config::Settings;
@@ -59,10 +59,21 @@ pub(crate) struct Worker {
     pub(crate) board: CachePadded<Board>,
     pub(crate) mail: CachePadded<Mail>,
     pub(crate) inbox: Ring<Request>,
+    pub(crate) spent: CachePadded<Spent>,
 }
 
-/// A request in a queue.
-pub(crate) type Request = std::ptr::NonNull<Header>;
+/// Where a worker's time went, in cycles; written by it alone, when it goes idle and now and then.
+#[derive(Debug, Default)]
+pub(crate) struct Spent {
+    /// On requests.
+    pub(crate) busy: AtomicU64,
+    /// On finding out what to run.
+    pub(crate) scheduling: AtomicU64,
+    /// On nothing.
+    pub(crate) idle: AtomicU64,
+}
+
+pub(crate) use crate::cell::Request;
 
 /// What the runtime is up to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -96,8 +107,6 @@ pub(crate) struct Shared {
     pub(crate) dispatcher_idle_since: CachePadded<AtomicU64>,
     /// The dispatcher has placed everything that there will ever be.
     pub(crate) dispatcher_done: AtomicBool,
-    /// Submissions that have passed the look at the stage and have not pushed yet.
-    pub(crate) submitting: CachePadded<AtomicU64>,
     /// Workers that are stuck.
     pub(crate) stuck: AtomicU32,
     /// What went otherwise than it should, for the statistics.
@@ -122,7 +131,8 @@ pub(crate) struct Counts {
 
 impl Shared {
     pub(crate) fn new(settings: Settings, clock: Clock, helper: Arc<Helper>) -> Shared {
-        let inbox = |capacity| match settings.two_level && settings.system.rebalance == RebalanceConfig::None {
+        let inbox = |capacity| match settings.two_level && settings.system.rebalance == RebalanceConfig::None
+        {
             true => Ring::with_one_producer(capacity),
             false => Ring::new(capacity),
         };
@@ -134,12 +144,12 @@ impl Shared {
                 probe_flag: AtomicPtr::default(),
             }),
             inbox: inbox(settings.inbox),
+            spent: CachePadded::default(),
         };
         let two_level = settings.two_level;
         Shared {
             dispatcher_idle_since: CachePadded::new(AtomicU64::new(u64::from(!two_level))),
             dispatcher_done: AtomicBool::new(!two_level),
-            submitting: CachePadded::default(),
             stuck: AtomicU32::new(0),
             counts: Counts::default(),
             spin: clock.cycles_of(settings.spin),
@@ -171,11 +181,11 @@ impl Shared {
     pub(crate) fn wake(&self, cell: Request) {
         use crate::cell::{NOTIFIED, PARKED};
         // SAFETY: cells are never unmapped.
-        let before = unsafe { cell.as_ref() }.state.fetch_or(NOTIFIED, Ordering::AcqRel);
+        let before = cell.state.fetch_or(NOTIFIED, Ordering::AcqRel);
         if before & (PARKED | NOTIFIED) == PARKED {
             let worker = &self.workers[usize::from(Header::worker_of(before))];
             // SAFETY: cells stay where they are, and who sets `NOTIFIED` first pushes alone.
-            unsafe { worker.mail.woken.push(cell) };
+            unsafe { worker.mail.woken.push(cell.address()) };
             self.wake_sleepers();
         }
     }
@@ -208,9 +218,27 @@ impl Shared {
         self.stuck.load(Ordering::Relaxed) != 0
     }
 
-    /// Can nothing come in any more, and is nothing there that has?
-    pub(crate) fn entry_is_closed(&self) -> bool {
-        self.submitting.load(Ordering::SeqCst) == 0 && self.entry.as_ref().is_none_or(Ring::is_empty)
+    /// Is nothing there that was handed in and not taken?
+    pub(crate) fn entry_is_empty(&self) -> bool {
+        self.entry.as_ref().is_none_or(Ring::is_empty)
+    }
+
+    /// Ends every request that is still in a queue, once no thread is there to run it.
+    ///
+    /// A submission looks at the stage after it has pushed, the shutdown looks into the queues after it has set the stage: one of
+    /// them sees the other, so no request stays behind.
+    pub(crate) fn end_queued(&self) {
+        let inboxes = self.workers.iter().map(|worker| &worker.inbox);
+        for ring in inboxes.chain(&self.entry) {
+            while let Some((cell, _)) = ring.pop() {
+                // SAFETY: the queue's reference is this thread's now.
+                if let Some(before) = cell.end_waiting(Outcome::Stopped) {
+                    self.count_outcome(Outcome::Stopped);
+                    crate::handle::end_unstarted(cell, before, self);
+                }
+                Header::drop_ref(cell, RUNTIME);
+            }
+        }
     }
 
     /// A request ended inside of a critical section.

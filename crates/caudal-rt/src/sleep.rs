@@ -83,7 +83,13 @@ pub(crate) mod futex {
         let span = span.as_ref().map_or(ptr::null(), ptr::from_ref);
         // SAFETY: the word and the span live during the call.
         unsafe {
-            libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG, value, span);
+            libc::syscall(
+                libc::SYS_futex,
+                word.as_ptr(),
+                libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
+                value,
+                span,
+            );
         }
     }
 

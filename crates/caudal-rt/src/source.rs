@@ -2,7 +2,6 @@
 
 use crate::cell::{self, Header, RUNTIME};
 use crate::classes::ClassId;
-use crate::context::header;
 use crate::shared::Request;
 
 /// A source of requests. The dispatcher looks at it in turn with submissions, at most [`BATCH`] requests a time; without a
@@ -44,7 +43,7 @@ impl<'a> Intake<'a> {
     pub fn submit<F: FnOnce() + Send + 'static>(&mut self, class: ClassId, arrival: u64, job: F) {
         assert!(self.has_room(), "a source hands in {BATCH} requests at a time at most");
         let cell = new_request(class, arrival, job, RUNTIME);
-        header(cell).number.set(*self.next_number);
+        cell.number.set(*self.next_number);
         *self.next_number += 1;
         self.taken.push(cell);
     }
@@ -60,7 +59,7 @@ where
     let cell = cell::allocate();
     // SAFETY: the cell is fresh, and what the closure and its result borrow lives for ever.
     unsafe { cell::fill(cell, job) };
-    prepare(header(cell), class, arrival, refs);
+    prepare(&cell, class, arrival, refs);
     cell
 }
 

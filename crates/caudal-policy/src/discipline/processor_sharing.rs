@@ -109,7 +109,11 @@ impl ProcessorSharing {
     /// The lane to take from next, if any task may run.
     #[inline]
     fn next_lane(&self, pool: &impl Pool) -> Option<Lane> {
-        if pool.len(FRESH) > 0 && !self.is_full(pool) { Some(FRESH) } else { (pool.len(TURNS) > 0).then_some(TURNS) }
+        if pool.len(FRESH) > 0 && !self.is_full(pool) {
+            Some(FRESH)
+        } else {
+            (pool.len(TURNS) > 0).then_some(TURNS)
+        }
     }
 }
 

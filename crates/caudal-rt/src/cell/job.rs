@@ -2,9 +2,8 @@
 
 use std::any::Any;
 use std::mem::{ManuallyDrop, align_of, size_of};
-use std::ptr::NonNull;
 
-use super::{Header, VTable};
+use super::{Request, VTable};
 
 /// Closures and results of up to so many bytes, with an alignment of up to 16, are kept in the cell.
 pub(crate) const INLINE_BYTES: usize = 144;
@@ -16,20 +15,24 @@ const fn is_inline<T>() -> bool {
 
 /// # Safety
 /// The storage is empty, and the caller's alone.
-unsafe fn put<T>(cell: NonNull<Header>, value: T) {
+unsafe fn put<T>(cell: Request, value: T) {
     // SAFETY: the storage is the caller's, and large enough: see `is_inline`.
     unsafe {
-        let at = cell.as_ref().storage();
-        if is_inline::<T>() { at.cast::<T>().write(value) } else { at.cast::<Box<T>>().write(Box::new(value)) }
+        let at = cell.storage();
+        if is_inline::<T>() {
+            at.cast::<T>().write(value)
+        } else {
+            at.cast::<Box<T>>().write(Box::new(value))
+        }
     }
 }
 
 /// # Safety
 /// The storage holds a `T` that `put` left there, and is the caller's alone; it is empty afterwards.
-unsafe fn take<T>(cell: NonNull<Header>) -> T {
+unsafe fn take<T>(cell: Request) -> T {
     // SAFETY: as the caller says.
     unsafe {
-        let at = cell.as_ref().storage();
+        let at = cell.storage();
         if is_inline::<T>() { at.cast::<T>().read() } else { *at.cast::<Box<T>>().read() }
     }
 }
@@ -40,7 +43,7 @@ impl<F: FnOnce() -> R, R> Job<F, R> {
     const VTABLE: VTable =
         VTable { run: Self::run, drop_job: Self::drop_job, drop_result: Self::drop_result };
 
-    unsafe fn run(cell: NonNull<Header>) {
+    unsafe fn run(cell: Request) {
         // SAFETY: the worker that started the request calls this once, and `fill` has left an `F`.
         unsafe {
             let job: F = take(cell);
@@ -48,12 +51,12 @@ impl<F: FnOnce() -> R, R> Job<F, R> {
         }
     }
 
-    unsafe fn drop_job(cell: NonNull<Header>) {
+    unsafe fn drop_job(cell: Request) {
         // SAFETY: who ended the waiting request calls this once, instead of `run`.
         drop(unsafe { take::<F>(cell) });
     }
 
-    unsafe fn drop_result(cell: NonNull<Header>) {
+    unsafe fn drop_result(cell: Request) {
         // SAFETY: the request has returned, and nobody else takes its result.
         drop(unsafe { take::<R>(cell) });
     }
@@ -63,11 +66,11 @@ impl<F: FnOnce() -> R, R> Job<F, R> {
 ///
 /// # Safety
 /// The cell is fresh from [`super::allocate`]. What `job` and its result borrow must outlive the request.
-pub(crate) unsafe fn fill<F: FnOnce() -> R, R>(cell: NonNull<Header>, job: F) {
+pub(crate) unsafe fn fill<F: FnOnce() -> R, R>(cell: Request, job: F) {
     // SAFETY: nobody else knows of the cell, and its storage is empty.
     unsafe {
         put(cell, job);
-        cell.as_ref().vtable.set(&Job::<F, R>::VTABLE);
+        cell.vtable.set(&Job::<F, R>::VTABLE);
     }
 }
 
@@ -75,7 +78,7 @@ pub(crate) unsafe fn fill<F: FnOnce() -> R, R>(cell: NonNull<Header>, job: F) {
 ///
 /// # Safety
 /// The request has returned, its closure's result was an `R`, and nobody else takes it.
-pub(crate) unsafe fn result_of<R>(cell: NonNull<Header>) -> R {
+pub(crate) unsafe fn result_of<R>(cell: Request) -> R {
     // SAFETY: as the caller says.
     unsafe { take(cell) }
 }
@@ -84,7 +87,7 @@ pub(crate) unsafe fn result_of<R>(cell: NonNull<Header>) -> R {
 ///
 /// # Safety
 /// The request has panicked, and its storage is empty.
-pub(crate) unsafe fn put_payload(cell: NonNull<Header>, payload: Box<dyn Any + Send>) {
+pub(crate) unsafe fn put_payload(cell: Request, payload: Box<dyn Any + Send>) {
     // SAFETY: as the caller says.
     unsafe { put(cell, ManuallyDrop::new(payload)) }
 }
@@ -93,7 +96,16 @@ pub(crate) unsafe fn put_payload(cell: NonNull<Header>, payload: Box<dyn Any + S
 ///
 /// # Safety
 /// The request has panicked, and nobody else takes its payload.
-pub(crate) unsafe fn payload_of(cell: NonNull<Header>) -> Box<dyn Any + Send> {
+pub(crate) unsafe fn payload_of(cell: Request) -> Box<dyn Any + Send> {
     // SAFETY: as the caller says.
     ManuallyDrop::into_inner(unsafe { take::<ManuallyDrop<Box<dyn Any + Send>>>(cell) })
+}
+
+/// Takes the closure back out.
+///
+/// # Safety
+/// The request has not been seen by anybody else, and its closure is an `F`.
+pub(crate) unsafe fn take_job<F>(cell: Request) -> F {
+    // SAFETY: as the caller says.
+    unsafe { take(cell) }
 }

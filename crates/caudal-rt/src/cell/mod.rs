@@ -48,7 +48,7 @@
 mod job;
 mod pool;
 
-pub(crate) use job::{INLINE_BYTES, fill, payload_of, put_payload, result_of};
+pub(crate) use job::{INLINE_BYTES, fill, payload_of, put_payload, result_of, take_job};
 pub(crate) use pool::{allocate, release};
 
 use std::cell::{Cell, UnsafeCell};
@@ -110,14 +110,50 @@ pub(crate) enum Outcome {
     Stopped,
 }
 
+/// A request, by the address of its cell. Cells are never unmapped: what may be read of one, and when, is said in the
+/// [module](self).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
+pub(crate) struct Request(NonNull<Header>);
+
+// SAFETY: the address of something that is `Sync`, and lives for ever.
+unsafe impl Send for Request {}
+// SAFETY: as above.
+unsafe impl Sync for Request {}
+
+impl Request {
+    pub(crate) fn new(header: NonNull<Header>) -> Request {
+        Request(header)
+    }
+
+    /// The request at an address that was stored somewhere; none if that is null.
+    pub(crate) fn at(address: *mut Header) -> Option<Request> {
+        NonNull::new(address).map(Request)
+    }
+
+    pub(crate) fn address(self) -> NonNull<Header> {
+        self.0
+    }
+}
+
+impl std::ops::Deref for Request {
+    type Target = Header;
+
+    #[inline(always)]
+    fn deref(&self) -> &Header {
+        // SAFETY: cells are never unmapped, and all that is not atomic in them has one user at a time (`Sync` of `Header`).
+        unsafe { self.0.as_ref() }
+    }
+}
+
 /// What a cell holds.
 pub(crate) struct VTable {
     /// Takes the closure out, calls it and leaves its result. May unwind: then there is neither.
-    pub(crate) run: unsafe fn(NonNull<Header>),
+    pub(crate) run: unsafe fn(Request),
     /// Drops the closure of a request that is not going to run.
-    pub(crate) drop_job: unsafe fn(NonNull<Header>),
+    pub(crate) drop_job: unsafe fn(Request),
     /// Drops the result.
-    pub(crate) drop_result: unsafe fn(NonNull<Header>),
+    pub(crate) drop_result: unsafe fn(Request),
 }
 
 /// The cell. See the [module](self).
@@ -169,6 +205,12 @@ pub(crate) enum Finished {
 
 // SAFETY: every field that is not atomic is written by one owner at a time: see `Sync`.
 unsafe impl Send for Header {}
+
+impl std::fmt::Debug for Header {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Header").field("state", &self.state).finish_non_exhaustive()
+    }
+}
 
 // SAFETY: the link is a field of the cell.
 unsafe impl Node for Header {
@@ -241,7 +283,8 @@ impl Header {
     pub(crate) fn start(&self, worker: u16) -> bool {
         let place = u64::from(worker) << WORKER_SHIFT;
         self.change(|state| {
-            (state & PHASE == WAITING).then_some((state & !(PHASE | WORKER | PARKED | NOTIFIED)) | STARTED | place)
+            (state & PHASE == WAITING)
+                .then_some((state & !(PHASE | WORKER | PARKED | NOTIFIED)) | STARTED | place)
         })
         .is_ok()
     }
@@ -305,9 +348,8 @@ impl Header {
 
     /// Clears `reference`; who clears the last one frees the cell.
     #[inline]
-    pub(crate) fn drop_ref(this: NonNull<Header>, reference: u64) {
-        // SAFETY: the caller owns `reference`, so the cell is not free.
-        let before = unsafe { this.as_ref() }.state.fetch_and(!reference, Ordering::AcqRel);
+    pub(crate) fn drop_ref(this: Request, reference: u64) {
+        let before = this.state.fetch_and(!reference, Ordering::AcqRel);
         debug_assert!(before & reference != 0, "a reference was dropped twice");
         if before & REFS == reference {
             release(this);

@@ -11,7 +11,7 @@ use std::cell::{RefCell, UnsafeCell};
 use std::ptr::NonNull;
 use std::sync::Mutex;
 
-use super::Header;
+use super::{Header, Request};
 use crate::ring::stack::{TakeAll, TakeAllStack};
 
 /// Cells that are made at a time: 64 KiB.
@@ -64,13 +64,13 @@ fn with_home<R>(then: impl FnOnce(&'static Home) -> R) -> R {
 ///
 /// On a worker, call it where no probe can yield.
 #[inline]
-pub(crate) fn allocate() -> NonNull<Header> {
+pub(crate) fn allocate() -> Request {
     with_home(|home| {
         // SAFETY: the home is this thread's, and nothing below comes back here.
         let free = unsafe { &mut *home.free.get() };
         loop {
             if let Some(cell) = free.next() {
-                return cell;
+                return Request::new(cell);
             }
             if home.returned.is_empty() {
                 make_slab(home);
@@ -83,12 +83,12 @@ pub(crate) fn allocate() -> NonNull<Header> {
 #[cold]
 fn make_slab(home: &'static Home) {
     let slab: Vec<Header> = (0..SLAB).map(|_| Header::free(NonNull::from(home))).collect();
-    Vec::leak(slab).iter().for_each(|cell| release(NonNull::from(cell)));
+    Vec::leak(slab).iter().for_each(|cell| release(Request::new(NonNull::from(cell))));
 }
 
 /// Gives a cell that nobody refers to any more back to its home.
 #[inline]
-pub(crate) fn release(cell: NonNull<Header>) {
+pub(crate) fn release(cell: Request) {
     // SAFETY: cells are never unmapped, homes live for ever, and the cell is the caller's alone until it is pushed.
-    unsafe { cell.as_ref().home.get().as_ref().returned.push(cell) };
+    unsafe { cell.home.get().as_ref().returned.push(cell.address()) };
 }

@@ -18,7 +18,6 @@ use caudal_policy::random::{Draw, hash};
 pub(crate) use self::view::View;
 use crate::cell::{HANDLE, Header, Outcome, PHASE, RUNTIME, WAITING};
 use crate::clock::now;
-use crate::context::header;
 use crate::handle::end_unstarted;
 use crate::ring::SingleProducer;
 use crate::shared::{Request, Shared, Stage};
@@ -123,7 +122,7 @@ impl<'a> Dispatcher<'a> {
         if let Some(entry) = &self.shared.entry {
             while self.held.len() < before + BATCH {
                 let Some((cell, _)) = entry.pop() else { break };
-                header(cell).number.set(self.next_number);
+                cell.number.set(self.next_number);
                 self.next_number += 1;
                 self.held.push_back(cell);
             }
@@ -149,12 +148,12 @@ impl<'a> Dispatcher<'a> {
     fn place_held(&mut self) -> bool {
         let mut placed = false;
         while let Some(&cell) = self.held.front() {
-            if header(cell).load() & PHASE != WAITING || self.has_to_end(cell) {
+            if cell.load() & PHASE != WAITING || self.has_to_end(cell) {
                 self.held.pop_front();
                 Header::drop_ref(cell, RUNTIME);
                 continue;
             }
-            let draw = Draw::new(self.seed, header(cell).number.get());
+            let draw = Draw::new(self.seed, cell.number.get());
             let pool = match self.policy.on_arrival(draw, &mut self.view) {
                 Placement::Pool(pool) | Placement::Moved { pool, .. } => pool,
                 Placement::Hold => break,
@@ -176,20 +175,20 @@ impl<'a> Dispatcher<'a> {
     /// `false`: the inbox is full.
     #[inline]
     fn put(&mut self, worker: usize, cell: Request) -> bool {
-        if header(cell).load() & HANDLE == 0 {
+        if cell.load() & HANDLE == 0 {
             // Nobody can cancel it, and nobody else has it.
-            header(cell).place_unshared(worker as u16);
-        } else if !header(cell).move_to(worker as u16) {
+            cell.place_unshared(worker as u16);
+        } else if !cell.move_to(worker as u16) {
             // Cancelled this moment: it goes its way, and is thrown away there.
             self.shared.workers[worker].board.left.fetch_add(1, Relaxed);
         }
-        self.inboxes[worker].push(cell, header(cell).arrival.load(Relaxed))
+        self.inboxes[worker].push(cell, cell.arrival.load(Relaxed))
     }
 
     /// Ends the request if its deadline is over or the runtime cancels.
     #[inline]
     fn has_to_end(&self, cell: Request) -> bool {
-        let deadline = header(cell).deadline.get();
+        let deadline = cell.deadline.get();
         let outcome = if deadline != u64::MAX && deadline < now() {
             Outcome::Expired
         } else if self.shared.stage() >= Stage::Cancelling {
@@ -197,7 +196,7 @@ impl<'a> Dispatcher<'a> {
         } else {
             return false;
         };
-        if let Some(before) = header(cell).end_waiting(outcome) {
+        if let Some(before) = cell.end_waiting(outcome) {
             end_unstarted(cell, before, self.shared);
             self.shared.count_outcome(outcome);
         }
@@ -220,7 +219,7 @@ impl<'a> Dispatcher<'a> {
             std::hint::spin_loop();
             return true;
         }
-        if self.shared.stage() != Stage::Running && self.shared.entry_is_closed() {
+        if self.shared.stage() != Stage::Running && self.shared.entry_is_empty() {
             return false;
         }
         if self.shared.any_stuck() {
@@ -252,7 +251,7 @@ impl<'a> Dispatcher<'a> {
                 continue;
             }
             while let Some((cell, _)) = other.inbox.pop() {
-                if header(cell).move_to(crate::cell::NOWHERE) {
+                if cell.move_to(crate::cell::NOWHERE) {
                     other.board.left.fetch_add(1, Relaxed);
                     self.held.push_back(cell);
                 } else {

@@ -10,6 +10,7 @@
 //! Everything in a [`Worker`] belongs to its thread. What others see of it is its [`Board`](crate::shared::Board), what they may
 //! change its [`Mail`](crate::shared::Mail) and its inbox.
 
+mod end;
 mod pool;
 mod rest;
 mod take_in;
@@ -27,10 +28,10 @@ use caudal_probe as probe;
 use self::pool::{LocalPool, Next};
 use crate::cell::{Finished, Header, Outcome, RUNTIME};
 use crate::clock::now;
-use crate::context::{Context, header};
+use crate::context::Context;
 use crate::fiber::{Fiber, Reason};
 use crate::handle::drop_left;
-use crate::shared::{Board, Request, Shared};
+use crate::shared::{Board, Request, Shared, Stage};
 use crate::source::Source;
 use crate::stack::{PooledStack, StackPool};
 
@@ -67,6 +68,9 @@ pub(crate) struct Worker<D> {
     /// Tasks that could start but for the limit of stacks.
     stackless: VecDeque<u32>,
     source: Option<Box<dyn Source>>,
+    /// What the source has brought, for a moment.
+    batch: Vec<Request>,
+    next_number: u64,
     walk: rest::Walk,
     books: Books,
     spent: Spent,
@@ -74,6 +78,8 @@ pub(crate) struct Worker<D> {
     accounted: u64,
     /// Since when there has been nothing to do; 0: there has.
     idle_since: u64,
+    /// The stage that it knows of.
+    stage: Stage,
 }
 
 /// What a worker is made of that its runtime has made.
@@ -104,10 +110,13 @@ impl<D: Discipline> Worker<D> {
             idle: Vec::new(),
             stackless: VecDeque::new(),
             source,
+            batch: Vec::new(),
+            next_number: 0,
             books: Books::default(),
             spent: Spent::default(),
             accounted: now(),
             idle_since: 0,
+            stage: Stage::Running,
             shared,
         }
     }
@@ -128,9 +137,21 @@ impl<D: Discipline> Worker<D> {
                 None if self.rest(time) => time = now(),
                 None => break,
             }
+            if self.stage == Stage::Stopping {
+                break;
+            }
         }
+        self.abandon_all();
         Context::uninstall();
         probe::critical_exit();
+    }
+
+    /// Where the time went, for others to read.
+    fn publish_spent(&self) {
+        let published = &self.shared.workers[self.number].spent;
+        published.busy.store(self.spent.busy, Relaxed);
+        published.scheduling.store(self.spent.scheduling, Relaxed);
+        published.idle.store(self.spent.idle, Relaxed);
     }
 
     #[inline(always)]
@@ -185,7 +206,7 @@ impl<D: Discipline> Worker<D> {
         if quantum == caudal_policy::Picos::MAX {
             return u64::MAX;
         }
-        let own = header(self.pool.task(task).cell).quantum.get();
+        let own = self.pool.task(task).cell.quantum.get();
         if own != 0 {
             return u64::from(own);
         }
@@ -205,7 +226,7 @@ impl<D: Discipline> Worker<D> {
             return false;
         };
         let cell = self.pool.task(task).cell;
-        let header = header(cell);
+        let header = cell;
         if header.deadline.get() < time {
             self.expire(cell);
         }
@@ -253,7 +274,7 @@ impl<D: Discipline> Worker<D> {
             (block.stack_low, block.stack_high) = (seat.low, seat.high);
             block.depth = entry.depth;
         }
-        board.class.store(u32::from(header(entry.cell).class.get()), Relaxed);
+        board.class.store(u32::from(entry.cell.class.get()), Relaxed);
         let begin = now();
         board.slice_start.store(begin, Relaxed);
         probe::arm(begin, quantum);
@@ -280,7 +301,7 @@ impl<D: Discipline> Worker<D> {
         let entry = self.pool.task(task);
         entry.quanta += 1;
         self.books.quanta += 1;
-        let class = header(entry.cell).class.get();
+        let class = entry.cell.class.get();
         self.board().quanta.store(self.books.quanta, Relaxed);
         if reason == Reason::Quantum {
             let late = self.context.noticed.get().saturating_sub(self.context.due.get());
@@ -298,7 +319,7 @@ impl<D: Discipline> Worker<D> {
             self.shared.count_unbalanced();
         }
         let coroutine = entry.fiber.take();
-        let (class, arrival) = (header(cell).class.get(), header(cell).arrival.load(Relaxed));
+        let (class, arrival) = (cell.class.get(), cell.arrival.load(Relaxed));
         self.hand_over(cell, outcome);
         self.idle.extend(coroutine);
         self.pool.forget(task);
@@ -332,15 +353,15 @@ impl<D: Discipline> Worker<D> {
     /// The request has ended: its result goes to who waits for it, or away.
     #[inline(always)]
     fn hand_over(&self, cell: Request, outcome: Outcome) {
-        match header(cell).finish(outcome) {
+        match cell.finish(outcome) {
             Finished::Done => {}
             Finished::Forgotten => {
-                drop_left(cell, header(cell).load());
+                drop_left(cell, cell.load());
                 Header::drop_ref(cell, RUNTIME);
             }
             Finished::Tell => self.shared.helper.tell(cell),
             Finished::Joined { tell } => {
-                if let Some(waiter) = NonNull::new(header(cell).waiter.load(Acquire)) {
+                if let Some(waiter) = Request::at(cell.waiter.load(Acquire)) {
                     self.shared.wake(waiter);
                 }
                 if tell {

@@ -6,12 +6,11 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
-use std::ptr::NonNull;
 
 use caudal_policy::discipline::{Discipline, End, Lane, Order, Pool};
 use caudal_policy::{Picos, TaskId, WorkerId};
 
-use crate::cell::Header;
+use crate::cell::Request;
 use crate::clock::Clock;
 
 /// No task.
@@ -19,7 +18,7 @@ pub(crate) const NONE: u32 = u32::MAX;
 
 /// A request that the worker has taken in.
 pub(crate) struct Task<F> {
-    pub(crate) cell: NonNull<Header>,
+    pub(crate) cell: Request,
     /// Its coroutine, once it has started.
     pub(crate) fiber: Option<F>,
     /// Time on the worker, in cycles.
@@ -100,7 +99,7 @@ impl<F> LocalPool<F> {
 
     /// Names the request `cell`, which the worker has taken in.
     #[inline]
-    pub(crate) fn admit(&mut self, cell: NonNull<Header>) -> u32 {
+    pub(crate) fn admit(&mut self, cell: Request) -> u32 {
         let task = Task {
             cell,
             fiber: None,
@@ -132,6 +131,17 @@ impl<F> LocalPool<F> {
     #[inline(always)]
     pub(crate) fn task(&mut self, task: u32) -> &mut Task<F> {
         &mut self.tasks[task as usize]
+    }
+
+    /// Every task that has not ended; for shutdown.
+    pub(crate) fn all(&self) -> Vec<u32> {
+        let mut free = vec![false; self.tasks.len()];
+        let mut name = self.free;
+        while name != NONE {
+            free[name as usize] = true;
+            name = self.tasks[name as usize].next;
+        }
+        (0..self.tasks.len() as u32).filter(|&task| !free[task as usize]).collect()
     }
 
     /// Every task that has started and has not ended; for shutdown.

@@ -1,6 +1,6 @@
 //! What a worker does that has nothing to run: it looks at others' inboxes, spins, and at last sleeps.
 
-use std::sync::atomic::Ordering::{AcqRel, Relaxed};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::time::Duration;
 
 use caudal_policy::discipline::Discipline;
@@ -10,7 +10,6 @@ use caudal_policy::rebalance::Rebalance;
 use super::Worker;
 use crate::cell::{Header, RUNTIME};
 use crate::clock::now;
-use crate::context::header;
 use crate::shared::{Request, Stage};
 
 /// Walks of thieves: the order of all workers, drawn once, and how many walks there have been.
@@ -53,7 +52,7 @@ impl<D: Discipline> Worker<D> {
             self.board().idle_since.store(time, Relaxed);
             self.publish_spent();
         }
-        if self.shared.stage() != Stage::Running && self.may_end() {
+        if self.may_end() {
             return false;
         }
         if self.find_elsewhere(time) {
@@ -115,7 +114,7 @@ impl<D: Discipline> Worker<D> {
         let mut moved = 0;
         for _ in 0..amount {
             let Some((cell, stamp)) = self.shared.workers[victim].inbox.pop() else { break };
-            if !header(cell).move_to(self.number as u16) {
+            if !cell.move_to(self.number as u16) {
                 Header::drop_ref(cell, RUNTIME);
                 continue;
             }
@@ -131,7 +130,7 @@ impl<D: Discipline> Worker<D> {
     }
 
     /// A full inbox is emptied into the pool: nothing is lost, and what is in the pool only this worker can run.
-    fn put_into_own(&mut self, cell: Request, stamp: u64) {
+    pub(super) fn put_into_own(&mut self, cell: Request, stamp: u64) {
         while self.shared.workers[self.number].inbox.push(cell, stamp).is_err() {
             let Some((older, _)) = self.shared.workers[self.number].inbox.pop() else { continue };
             self.admit(older, now());
@@ -176,7 +175,10 @@ impl<D: Discipline> Worker<D> {
             return std::thread::sleep(Duration::from_micros(50));
         }
         self.shared.lot.sleep_unless(longest, || {
-            !own.inbox.is_empty() || !own.mail.woken.is_empty() || self.shared.stage() != Stage::Running
+            !own.inbox.is_empty()
+                || !own.mail.woken.is_empty()
+                || self.shared.stage() != self.stage
+                || (self.stage != Stage::Running && self.shared.dispatcher_done.load(Acquire))
         });
     }
 }

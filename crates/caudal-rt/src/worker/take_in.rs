@@ -3,18 +3,21 @@
 use std::sync::atomic::Ordering::{AcqRel, Relaxed};
 
 use caudal_policy::TaskId;
-use caudal_policy::discipline::{Discipline, Intake};
+use caudal_policy::discipline::{Discipline, Intake as Wanted};
 
 use super::Worker;
 use crate::cell::{Header, NOTIFIED, Outcome, PARKED, PHASE, RUNTIME, WAITING};
-use crate::context::header;
 use crate::handle::end_unstarted;
 use crate::shared::{Request, Stage};
+use crate::source::Intake;
 
 impl<D: Discipline> Worker<D> {
     /// Takes in what has come; a few loads when nothing has.
     #[inline(always)]
     pub(super) fn take_in(&mut self, time: u64) {
+        if self.shared.stage() != self.stage {
+            self.change_stage();
+        }
         if !self.shared.workers[self.number].mail.woken.is_empty() {
             self.take_in_woken(time);
         }
@@ -29,8 +32,8 @@ impl<D: Discipline> Worker<D> {
 
     fn take_in_woken(&mut self, time: u64) {
         let instant = self.shared.clock.instant(time);
-        for cell in self.shared.workers[self.number].mail.woken.take_all().reversed() {
-            let header = header(cell);
+        for cell in self.shared.workers[self.number].mail.woken.take_all().reversed().map(Request::new) {
+            let header = cell;
             header.state.fetch_and(!(PARKED | NOTIFIED), AcqRel);
             let task = header.task.get();
             if self.pool.task(task).cell == cell {
@@ -53,15 +56,28 @@ impl<D: Discipline> Worker<D> {
         self.take_in_woken(time);
     }
 
+    /// What the worker's own source has.
+    fn poll_source(&mut self) {
+        let Some(source) = &mut self.source else { return };
+        let running = self.stage == Stage::Running;
+        if !(running && source.poll(&mut Intake::new(&mut self.batch, &mut self.next_number))) {
+            self.source = None;
+        }
+        for cell in std::mem::take(&mut self.batch).drain(..) {
+            cell.place_unshared(self.number as u16);
+            self.put_into_own(cell, cell.arrival.load(Relaxed));
+        }
+    }
+
     /// Requests from the inbox, as many as the discipline wants now. Those that it leaves there, others may take.
     #[inline(always)]
     fn take_in_requests(&mut self, time: u64) {
         loop {
             match self.discipline.intake(&self.pool) {
-                Intake::None => return,
-                Intake::Next if self.pool.fresh > 0 || self.pool.next.is_some() => return,
-                Intake::Next | Intake::All if !self.stackless.is_empty() => return,
-                Intake::Next | Intake::All => {}
+                Wanted::None => return,
+                Wanted::Next if self.pool.fresh > 0 || self.pool.next.is_some() => return,
+                Wanted::Next | Wanted::All if !self.stackless.is_empty() => return,
+                Wanted::Next | Wanted::All => {}
             }
             let Some((cell, _)) = self.shared.workers[self.number].inbox.pop() else { return };
             self.admit(cell, time);
@@ -70,12 +86,12 @@ impl<D: Discipline> Worker<D> {
 
     /// The request is this worker's from now on, unless it has ended, or has to.
     #[inline(always)]
-    fn admit(&mut self, cell: Request, time: u64) {
-        let header = header(cell);
+    pub(super) fn admit(&mut self, cell: Request, time: u64) {
+        let header = cell;
         if header.deadline.get() < time {
             self.expire(cell);
         }
-        if self.shared.stage() >= Stage::Cancelling {
+        if self.stage >= Stage::Cancelling {
             self.end(cell, Outcome::Stopped);
         }
         if header.load() & PHASE != WAITING {
@@ -97,7 +113,7 @@ impl<D: Discipline> Worker<D> {
     /// Ends a request that has not started, unless it has ended.
     #[cold]
     fn end(&self, cell: Request, outcome: Outcome) {
-        if let Some(before) = header(cell).end_waiting(outcome) {
+        if let Some(before) = cell.end_waiting(outcome) {
             end_unstarted(cell, before, &self.shared);
             self.shared.count_outcome(outcome);
         }

@@ -1,0 +1,442 @@
+//! A runtime: its threads from start to shutdown, and submissions.
+
+use std::path::Path;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use caudal_config::{File, Host, Options, SystemPlan};
+
+use crate::cell::{self, HANDLE, Header, RUNTIME};
+use crate::classes::{ClassId, TooManyClasses};
+use crate::clock::now;
+use crate::config::{OnFull, OnOverflow, Pinning, Settings};
+use crate::context::{NoYield, current};
+use crate::error::{Refused, StartError, SubmitError};
+use crate::fork;
+use crate::handle::Handle;
+use crate::shared::{Request, Shared, Stage};
+use crate::source::{Source, new_request};
+use crate::start;
+
+/// What a runtime is told when it starts. Made by [`Runtime::builder`].
+pub struct Builder {
+    plan: SystemPlan,
+    pub(crate) settings: Settings,
+    pub(crate) sources: Vec<Box<dyn Source>>,
+}
+
+impl Builder {
+    /// The builder of a runtime for the one system of the file at `path`.
+    fn read(path: &Path) -> Result<Builder, StartError> {
+        let options = Options { host: Host::Runtime, ..Options::default() };
+        let file = File::read_with(path, &options)?;
+        let systems = file.systems.len();
+        let one = file.systems.into_iter().next().filter(|_| systems == 1);
+        let plan = one.ok_or_else(|| StartError::Systems { path: path.display().to_string(), systems })?;
+        Ok(Builder::of(plan))
+    }
+
+    /// The builder of a runtime for a system that is no file's.
+    pub fn of(plan: SystemPlan) -> Builder {
+        let settings = Settings {
+            workers: plan.system.cores_allocated as usize,
+            two_level: start::is_two_level(&plan.system),
+            system: plan.system.clone(),
+            pinning: Pinning::default(),
+            inbox: 1 << 10,
+            entry: 1 << 14,
+            spin: Duration::from_millis(1),
+            stack_bytes: 256 << 10,
+            stacks_max: None,
+            on_full: OnFull::default(),
+            on_overflow: OnOverflow::default(),
+            stuck_after: Duration::from_millis(10),
+            shutdown_bound: Duration::from_secs(10),
+            seed: 1,
+            log: false,
+        };
+        Builder { plan, settings, sources: Vec::new() }
+    }
+
+    /// So many workers, instead of the file's `cores`.
+    #[must_use]
+    pub fn workers(mut self, workers: usize) -> Builder {
+        self.settings.workers = workers;
+        self
+    }
+
+    /// Where the threads run.
+    #[must_use]
+    pub fn pinning(mut self, pinning: Pinning) -> Builder {
+        self.settings.pinning = pinning;
+        self
+    }
+
+    /// How long everybody has to have been idle before the threads sleep; 1 ms unless this says otherwise. The first request
+    /// after that pays for waking them: 16 to 36 µs. [`Duration::MAX`]: they never sleep.
+    #[must_use]
+    pub fn spin(mut self, spin: Duration) -> Builder {
+        self.settings.spin = spin;
+        self
+    }
+
+    /// Size of each coroutine's stack, in bytes, of address space that takes memory where it is touched; 256 KiB unless this
+    /// says otherwise.
+    #[must_use]
+    pub fn stack_bytes(mut self, bytes: usize) -> Builder {
+        self.settings.stack_bytes = bytes;
+        self
+    }
+
+    /// At most so many stacks on all workers; without it as many as memory allows. Further requests wait.
+    #[must_use]
+    pub fn stacks_max(mut self, stacks: usize) -> Builder {
+        self.settings.stacks_max = Some(stacks);
+        self
+    }
+
+    /// Requests that wait at a worker, and at the dispatcher, at most; powers of two. 1,024 and 16,384 unless this says otherwise.
+    #[must_use]
+    pub fn queues(mut self, worker: usize, dispatcher: usize) -> Builder {
+        (self.settings.inbox, self.settings.entry) = (worker, dispatcher);
+        self
+    }
+
+    /// What a submission does when its queue is full.
+    #[must_use]
+    pub fn on_full(mut self, on_full: OnFull) -> Builder {
+        self.settings.on_full = on_full;
+        self
+    }
+
+    /// What happens when a stack overflows.
+    #[must_use]
+    pub fn on_overflow(mut self, on_overflow: OnOverflow) -> Builder {
+        self.settings.on_overflow = on_overflow;
+        self
+    }
+
+    /// A slice that takes longer means that its worker is stuck in a handler; 10 ms unless this says otherwise.
+    #[must_use]
+    pub fn stuck_after(mut self, span: Duration) -> Builder {
+        self.settings.stuck_after = span;
+        self
+    }
+
+    /// How long a shutdown waits for requests that have started, before it cancels them, and then before it gives them up.
+    #[must_use]
+    pub fn shutdown_bound(mut self, bound: Duration) -> Builder {
+        self.settings.shutdown_bound = bound;
+        self
+    }
+
+    /// Seed of all random draws of policies; 1 unless this says otherwise.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Builder {
+        self.settings.seed = seed;
+        self
+    }
+
+    /// Adds a source of requests. With a dispatcher, that looks at all of them; without one, the first source is the first
+    /// worker's and so on.
+    #[must_use]
+    pub fn source(mut self, source: impl Source + 'static) -> Builder {
+        self.sources.push(Box::new(source));
+        self
+    }
+
+    /// Starts the threads; returns when all of them run.
+    ///
+    /// # Errors
+    /// [`StartError`].
+    pub fn start(self) -> Result<Runtime, StartError> {
+        let Builder { plan: _, settings, sources } = self;
+        let (shared, threads) = start::start(settings, sources)?;
+        Ok(Runtime { shared, threads: Mutex::new(threads), forks: fork::count() })
+    }
+}
+
+/// What a shutdown does with requests that have not ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shutdown {
+    /// It lets all that were accepted end.
+    Drain,
+    /// It ends those that have not started, and asks the others to end.
+    Cancel,
+}
+
+/// What a shutdown could not end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftBehind {
+    /// Requests that had started and were given up: their coroutines are leaked.
+    pub abandoned: u64,
+    /// Threads that were still in a handler and go on until it returns.
+    pub threads: usize,
+}
+
+/// A running system of workers. Dropping it drains it, within its bound.
+pub struct Runtime {
+    shared: Arc<Shared>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+    forks: u64,
+}
+
+impl Runtime {
+    /// Starts the system that the policy file at `path` describes, with one thread a core.
+    ///
+    /// # Errors
+    /// [`StartError`].
+    pub fn from_policy(path: impl AsRef<Path>) -> Result<Runtime, StartError> {
+        Runtime::builder(path)?.start()
+    }
+
+    /// A builder for the system that the policy file at `path` describes.
+    ///
+    /// # Errors
+    /// [`StartError`], if the file can not be read or is refused.
+    pub fn builder(path: impl AsRef<Path>) -> Result<Builder, StartError> {
+        Builder::read(path.as_ref())
+    }
+
+    /// The class of requests with this name; the first call for a name makes it.
+    ///
+    /// # Errors
+    /// [`TooManyClasses`].
+    pub fn class(&self, name: &str) -> Result<ClassId, TooManyClasses> {
+        self.shared.classes.class(name)
+    }
+
+    /// Hands in a request. Closures of up to 144 bytes are kept in place, larger ones are boxed.
+    ///
+    /// # Errors
+    /// [`SubmitError`]; the closure is dropped. [`Runtime::try_submit`] gives it back.
+    pub fn submit<F, T>(&self, class: ClassId, job: F) -> Result<Handle<T>, SubmitError>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        self.request(class).submit(job)
+    }
+
+    /// As [`Runtime::submit`], but never waits for room: gives the closure back instead.
+    ///
+    /// # Errors
+    /// [`Refused`], with the closure.
+    pub fn try_submit<F, T>(&self, class: ClassId, job: F) -> Result<Handle<T>, Refused<F>>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        self.request(class).try_submit(job)
+    }
+
+    /// A request with a deadline or a quantum of its own, to be submitted.
+    pub fn request(&self, class: ClassId) -> RequestBuilder<'_> {
+        RequestBuilder { runtime: self, class, deadline: None, quantum: None }
+    }
+
+    /// From now on quanta are so long, whatever the policy's file says; for disciplines that have quanta. At least 0.5 µs.
+    ///
+    /// # Panics
+    /// If `quantum` is shorter.
+    pub fn set_quantum(&self, quantum: Duration) {
+        assert!(quantum >= QUANTUM_MIN, "a quantum of {quantum:?}: write 0.5 us or more");
+        self.shared.quantum.store(self.shared.clock.cycles_of(quantum), Relaxed);
+    }
+
+    /// How many workers there are.
+    pub fn workers(&self) -> usize {
+        self.shared.workers.len()
+    }
+
+    /// Stops: takes no more requests, lets those that there are end or ends them, and waits for the threads.
+    pub fn shutdown(&self, how: Shutdown) -> LeftBehind {
+        if self.is_forked() {
+            return LeftBehind::default();
+        }
+        let bound = self.shared.settings.shutdown_bound;
+        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        let stages = match how {
+            Shutdown::Drain => &[Stage::Draining, Stage::Cancelling, Stage::Stopping][..],
+            Shutdown::Cancel => &[Stage::Cancelling, Stage::Stopping],
+        };
+        for &stage in stages {
+            self.shared.enter(stage);
+            if wait_for(&mut threads, bound.min(LAST_BOUND.max(bound))) {
+                break;
+            }
+        }
+        self.shared.enter(Stage::Stopping);
+        self.shared.end_queued();
+        let stuck = threads.len();
+        start::stop_helper(&self.shared);
+        threads.clear();
+        LeftBehind { abandoned: self.shared.counts.abandoned.load(Relaxed), threads: stuck }
+    }
+
+    fn is_forked(&self) -> bool {
+        fork::count() != self.forks
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+}
+
+/// The shortest quantum of a runtime.
+pub const QUANTUM_MIN: Duration = Duration::from_nanos(500);
+
+/// Waits until all of `threads` have ended, at most for `bound`; takes those out that have.
+fn wait_for(threads: &mut Vec<JoinHandle<()>>, bound: Duration) -> bool {
+    let begun = Instant::now();
+    loop {
+        for ended in threads.extract_if(.., |thread| thread.is_finished()) {
+            let _ = ended.join();
+        }
+        if threads.is_empty() {
+            return true;
+        }
+        if begun.elapsed() >= bound {
+            return false;
+        }
+        std::thread::sleep(Duration::from_micros(200));
+    }
+}
+
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        let left = self.shutdown(Shutdown::Drain);
+        if left != LeftBehind::default() {
+            eprintln!(
+                "caudal: a runtime ended with {} requests given up and {} threads left",
+                left.abandoned, left.threads
+            );
+        }
+    }
+}
+
+/// A request that is being made. See [`Runtime::request`].
+#[must_use = "a request that is not submitted does not run"]
+pub struct RequestBuilder<'a> {
+    runtime: &'a Runtime,
+    class: ClassId,
+    deadline: Option<Duration>,
+    quantum: Option<Duration>,
+}
+
+impl RequestBuilder<'_> {
+    /// It ends as expired if it has not started so long after its submission.
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = Some(deadline);
+        self
+    }
+
+    /// Its quanta are so long, whatever the policy says; at least 0.5 µs, at most a second.
+    ///
+    /// # Panics
+    /// If `quantum` is out of that range.
+    pub fn quantum(mut self, quantum: Duration) -> Self {
+        let range = QUANTUM_MIN..=Duration::from_secs(1);
+        assert!(range.contains(&quantum), "a quantum of {quantum:?}: write from 0.5 us to 1 s");
+        self.quantum = Some(quantum);
+        self
+    }
+
+    /// Hands it in; where a queue is full, waits or refuses, as the runtime was told.
+    ///
+    /// # Errors
+    /// [`SubmitError`].
+    pub fn submit<F, T>(self, job: F) -> Result<Handle<T>, SubmitError>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        let wait = self.runtime.shared.settings.on_full == OnFull::Wait;
+        self.hand_in(job, wait).map_err(|refused| refused.why)
+    }
+
+    /// Hands it in, or gives the closure back.
+    ///
+    /// # Errors
+    /// [`Refused`], with the closure.
+    pub fn try_submit<F, T>(self, job: F) -> Result<Handle<T>, Refused<F>>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        self.hand_in(job, false)
+    }
+
+    fn hand_in<F, T>(self, job: F, wait: bool) -> Result<Handle<T>, Refused<F>>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        let shared = &self.runtime.shared;
+        let why = match () {
+            () if self.runtime.is_forked() => Some(SubmitError::Forked),
+            () if shared.stage() != Stage::Running => Some(SubmitError::Stopped),
+            () => None,
+        };
+        if let Some(why) = why {
+            return Err(Refused { job, why });
+        }
+        let arrival = now();
+        let cell = {
+            let _quiet = NoYield::enter();
+            new_request(self.class, arrival, job, RUNTIME | HANDLE)
+        };
+        self.prepare(cell, arrival);
+        loop {
+            let pushed = {
+                let _quiet = NoYield::enter();
+                shared.push_new(cell, arrival)
+            };
+            if pushed {
+                break;
+            }
+            let refused = if shared.stage() != Stage::Running {
+                Some(SubmitError::Stopped)
+            } else {
+                (!wait).then_some(SubmitError::Full)
+            };
+            if let Some(why) = refused {
+                shared.counts.refused.fetch_add(1, Relaxed);
+                // SAFETY: nobody else has seen the cell, whose closure is an `F`.
+                let job = unsafe { cell::take_job::<F>(cell) };
+                Header::drop_ref(cell, RUNTIME);
+                Header::drop_ref(cell, HANDLE);
+                return Err(Refused { job, why });
+            }
+            wait_a_little();
+        }
+        shared.wake_sleepers();
+        if shared.stage() == Stage::Stopping {
+            shared.end_queued();
+        }
+        Ok(Handle::new(cell, Arc::clone(shared)))
+    }
+
+    fn prepare(&self, cell: Request, arrival: u64) {
+        let (clock, header) = (self.runtime.shared.clock, cell);
+        if let Some(deadline) = self.deadline {
+            header.deadline.set(arrival.saturating_add(clock.cycles_of(deadline)));
+        }
+        if let Some(quantum) = self.quantum {
+            header.quantum.set(u32::try_from(clock.cycles_of(quantum)).unwrap_or(u32::MAX));
+        }
+    }
+}
+
+/// A full queue: lets others go on for a moment.
+fn wait_a_little() {
+    match current() {
+        Some(me) => me.yield_now(),
+        None => std::thread::sleep(Duration::from_micros(20)),
+    }
+}
+
+/// A shutdown that has cancelled waits at least so long before it gives up.
+const LAST_BOUND: Duration = Duration::from_millis(10);

@@ -1,0 +1,246 @@
+//! From settings to threads: what is checked, who is pinned where, in which order they come up.
+
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+
+use caudal_config::{Pools, System};
+use caudal_policy::discipline::{Discipline, DisciplineConfig, Fcfs, Las, ProcessorSharing};
+use caudal_policy::dispatch::{AnyDispatch, DispatchConfig};
+use caudal_policy::rebalance::AnyRebalance;
+use caudal_probe as probe;
+
+use crate::clock::Clock;
+use crate::config::{Pinning, Settings};
+use crate::context::on_due;
+use crate::dispatcher::Dispatcher;
+use crate::error::StartError;
+use crate::helper::Helper;
+use crate::shared::Shared;
+use crate::source::Source;
+use crate::stack::{StackConfig, StackPool};
+use crate::worker::{Parts, Worker};
+use crate::{foreign, fork, panic_hook, watchdog};
+
+/// Has a system a dispatcher? One whose dispatch looks at workers needs a thread that does.
+pub(crate) fn is_two_level(system: &System) -> bool {
+    !matches!(system.dispatch, DispatchConfig::Random | DispatchConfig::RoundRobin)
+}
+
+/// Starts everything; the threads of workers, dispatcher and helper.
+pub(crate) fn start(
+    settings: Settings,
+    sources: Vec<Box<dyn Source>>,
+) -> Result<(Arc<Shared>, Vec<JoinHandle<()>>), StartError> {
+    check(&settings)?;
+    let cores = cores(&settings)?;
+    fork::watch();
+    panic_hook::install();
+    foreign::look_for_cxx();
+    probe::set_hook(on_due);
+    let shared = Arc::new(Shared::new(settings, Clock::measure(), Arc::new(Helper::default())));
+    let mut threads = Threads { shared: Arc::clone(&shared), running: Vec::new() };
+    let mut sources = sources.into_iter();
+    let stacks = StackPool::of_runtime(StackConfig {
+        size: shared.settings.stack_bytes,
+        limit: shared.settings.stacks_max,
+        ..StackConfig::default()
+    });
+    for number in 0..shared.workers.len() {
+        let source = if shared.settings.two_level { None } else { sources.next() };
+        threads.worker(number, cores.get(number).copied(), source, stacks.clone())?;
+    }
+    if shared.settings.two_level {
+        threads.dispatcher(cores.get(shared.workers.len()).copied(), sources.collect())?;
+    }
+    threads.helper()?;
+    Ok((shared, std::mem::take(&mut threads.running)))
+}
+
+/// Ends the helper, after it has told everybody who waits.
+pub(crate) fn stop_helper(shared: &Shared) {
+    shared.helper.stop();
+}
+
+fn check(settings: &Settings) -> Result<(), StartError> {
+    let wrong = |name, value: &dyn std::fmt::Display, instead| {
+        Err(StartError::Setting { name, value: value.to_string(), instead })
+    };
+    if cfg!(panic = "abort") {
+        return Err(StartError::PanicAbort);
+    }
+    if settings.workers == 0 || settings.workers > WORKERS_MAX {
+        return wrong("workers", &settings.workers, "write a number from 1 to 4096");
+    }
+    for (name, value) in [("queues (worker)", settings.inbox), ("queues (dispatcher)", settings.entry)] {
+        if !value.is_power_of_two() || !(2..=1 << 24).contains(&value) {
+            return wrong(name, &value, "write a power of two from 2 to 16,777,216");
+        }
+    }
+    if !(16 << 10..=1 << 30).contains(&settings.stack_bytes) {
+        return wrong("stack_bytes", &settings.stack_bytes, "write from 16 KiB to 1 GiB");
+    }
+    if settings.stacks_max == Some(0) {
+        return wrong("stacks_max", &0, "write at least 1: no request could start");
+    }
+    debug_assert!(settings.system.pools == Pools::PerCore || settings.system.cores == 1);
+    steady_counter()
+}
+
+/// Most workers of a runtime.
+const WORKERS_MAX: usize = 4096;
+
+/// The counter has to run at one rate whatever the processor does.
+fn steady_counter() -> Result<(), StartError> {
+    let about = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let Some(flags) = about.lines().find(|line| line.starts_with("flags")) else { return Ok(()) };
+    match ["constant_tsc", "nonstop_tsc"].into_iter().find(|flag| !flags.contains(flag)) {
+        Some(missing) => Err(StartError::Clock { missing }),
+        None => Ok(()),
+    }
+}
+
+/// A processor for each worker, then one for the dispatcher; empty: threads are not pinned.
+fn cores(settings: &Settings) -> Result<Vec<usize>, StartError> {
+    let threads = settings.workers + usize::from(settings.two_level);
+    let (allowed, chosen) = match &settings.pinning {
+        Pinning::None => return Ok(Vec::new()),
+        Pinning::These(cores) => (cores.clone(), cores.clone()),
+        Pinning::Cores => {
+            let allowed = allowed_cores();
+            let chosen = last_of(&allowed, settings.workers, settings.two_level);
+            (allowed, chosen)
+        }
+    };
+    if allowed.len() < threads {
+        return Err(StartError::Cores {
+            workers: settings.workers,
+            and_dispatcher: if settings.two_level { " and a dispatcher" } else { "" },
+            available: allowed.len(),
+            fits: allowed.len().saturating_sub(usize::from(settings.two_level)).max(1),
+        });
+    }
+    Ok(chosen)
+}
+
+/// The last processors for the workers and the one before them for the dispatcher: the first ones take most interrupts.
+fn last_of(allowed: &[usize], workers: usize, dispatcher: bool) -> Vec<usize> {
+    let Some(first) = allowed.len().checked_sub(workers) else { return Vec::new() };
+    let mut chosen = allowed[first..].to_vec();
+    if dispatcher {
+        chosen.extend(first.checked_sub(1).map(|before| allowed[before]));
+    }
+    chosen
+}
+
+/// The processors that this process may use.
+fn allowed_cores() -> Vec<usize> {
+    // SAFETY: an all-zero set is an empty one, and the call fills it.
+    let set = unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set);
+        set
+    };
+    // SAFETY: the numbers are below the size of the set.
+    (0..libc::CPU_SETSIZE as usize).filter(|&core| unsafe { libc::CPU_ISSET(core, &set) }).collect()
+}
+
+fn pin(core: Option<usize>) -> std::io::Result<()> {
+    let Some(core) = core else { return Ok(()) };
+    // SAFETY: the set is filled here, and lives during the call.
+    let failed = unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::CPU_SET(core, &mut set);
+        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set)
+    };
+    if failed == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+}
+
+struct Threads {
+    shared: Arc<Shared>,
+    running: Vec<JoinHandle<()>>,
+}
+
+impl Threads {
+    fn worker(
+        &mut self,
+        number: usize,
+        core: Option<usize>,
+        source: Option<Box<dyn Source>>,
+        stacks: StackPool,
+    ) -> Result<(), StartError> {
+        let shared = Arc::clone(&self.shared);
+        let discipline = shared.settings.system.discipline;
+        let rebalance = AnyRebalance::from(shared.settings.system.rebalance);
+        let body = move || {
+            macro_rules! run {
+                ($discipline:expr) => {
+                    run_worker(Parts { number, shared, discipline: $discipline, rebalance, stacks, source })
+                };
+            }
+            match discipline {
+                DisciplineConfig::Fcfs => run!(Fcfs),
+                DisciplineConfig::ProcessorSharing(config) => run!(ProcessorSharing::new(config)),
+                DisciplineConfig::Las(config) => run!(Las::new(config)),
+                other => unreachable!("{other:?} is refused when the file is read"),
+            }
+        };
+        self.spawn(format!("caudal-{number}"), core, body)
+    }
+
+    fn dispatcher(&mut self, core: Option<usize>, sources: Vec<Box<dyn Source>>) -> Result<(), StartError> {
+        let shared = Arc::clone(&self.shared);
+        let policy = AnyDispatch::from(shared.settings.system.dispatch);
+        self.spawn("caudal-dispatch".to_owned(), core, move || {
+            Dispatcher::new(&shared, policy, sources).run()
+        })
+    }
+
+    fn helper(&mut self) -> Result<(), StartError> {
+        let shared = Arc::clone(&self.shared);
+        let body = move || {
+            let mut watchdog = watchdog::Watchdog::new(&shared);
+            shared.helper.run(|| watchdog.look());
+        };
+        let thread = std::thread::Builder::new().name("caudal-helper".to_owned()).spawn(body);
+        // It is not waited for: it ends after everybody has been told.
+        thread.map(drop).map_err(|source| StartError::System { what: "a thread for the helper", source })
+    }
+
+    /// A thread on `core`; returns when it is there.
+    fn spawn(
+        &mut self,
+        name: String,
+        core: Option<usize>,
+        body: impl FnOnce() + Send + 'static,
+    ) -> Result<(), StartError> {
+        let (told, tell) = mpsc::channel();
+        let body = move || {
+            let pinned = pin(core);
+            let stay = pinned.is_ok();
+            let _ = told.send(pinned);
+            drop(told);
+            if stay {
+                body();
+            }
+        };
+        let refused = |what| move |source| StartError::System { what, source };
+        let thread = std::thread::Builder::new().name(name).spawn(body).map_err(refused("a thread"))?;
+        self.running.push(thread);
+        tell.recv().unwrap_or(Ok(())).map_err(refused("pinning a thread to its core"))
+    }
+}
+
+impl Drop for Threads {
+    /// Where not all came up, those that did end again.
+    fn drop(&mut self) {
+        if !self.running.is_empty() {
+            self.shared.enter(crate::shared::Stage::Stopping);
+            self.shared.helper.stop();
+        }
+    }
+}
+
+fn run_worker<D: Discipline>(parts: Parts<D>) {
+    Worker::new(parts).run();
+}

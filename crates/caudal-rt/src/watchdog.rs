@@ -1,0 +1,75 @@
+//! The watchdog: a look at every worker now and then, from the helper's thread.
+//!
+//! A handler that blocks its thread (a system call, a lock of the standard library that a coroutine of the same worker holds)
+//! keeps the worker from everything else. The watchdog sees a slice that does not end, counts it, names the class, and marks
+//! the worker as stuck: others then take the requests that have not started there.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{AcqRel, Relaxed};
+
+use crate::clock::now;
+use crate::helper::WATCH_EVERY;
+use crate::shared::{Shared, Stage};
+
+/// See the [module](self).
+pub(crate) struct Watchdog<'a> {
+    shared: &'a Arc<Shared>,
+    stuck_after: u64,
+    /// By worker: the slice that was found too long last.
+    reported: Box<[u64]>,
+    /// Not more than one line a second.
+    quiet_until: u64,
+}
+
+impl<'a> Watchdog<'a> {
+    pub(crate) fn new(shared: &'a Arc<Shared>) -> Watchdog<'a> {
+        let stuck_after = shared.clock.cycles_of(shared.settings.stuck_after);
+        Watchdog { shared, stuck_after, reported: vec![0; shared.workers.len()].into(), quiet_until: 0 }
+    }
+
+    /// Looks at every worker; is there any reason to look again?
+    pub(crate) fn look(&mut self) -> bool {
+        let time = now();
+        let mut busy = false;
+        for (number, worker) in self.shared.workers.iter().enumerate() {
+            let begun = worker.board.slice_start.load(Relaxed);
+            busy |= begun != 0 || worker.board.idle_since.load(Relaxed) == 0;
+            let too_long = begun != 0 && time.saturating_sub(begun) > self.stuck_after;
+            self.mark(number, too_long);
+            if too_long && self.reported[number] != begun {
+                self.reported[number] = begun;
+                self.shared.counts.stuck.fetch_add(1, Relaxed);
+                self.report(number, time - begun, time);
+            }
+        }
+        busy || self.shared.lot.sleepers() == 0 && self.shared.stage() != Stage::Stopping
+    }
+
+    fn mark(&self, number: usize, stuck: bool) {
+        let board = &self.shared.workers[number].board;
+        if board.stuck.swap(u64::from(stuck), AcqRel) == u64::from(stuck) {
+            return;
+        }
+        if stuck {
+            self.shared.stuck.fetch_add(1, Relaxed);
+            self.shared.wake_sleepers();
+        } else {
+            self.shared.stuck.fetch_sub(1, Relaxed);
+        }
+    }
+
+    fn report(&mut self, number: usize, span: u64, time: u64) {
+        if time < self.quiet_until {
+            return;
+        }
+        self.quiet_until = time + self.shared.clock.cycles_of(WATCH_EVERY) * 200;
+        let class = self.shared.workers[number].board.class.load(Relaxed) as usize;
+        let names = self.shared.classes.names();
+        let class = names.get(class).map_or("?", String::as_str);
+        eprintln!(
+            "caudal: worker {number} has been in one request of class `{class}` for {:?} without a probe: does its handler block the \
+             thread (a system call, std::sync::Mutex)? Others take what waits there",
+            self.shared.clock.duration(span)
+        );
+    }
+}
