@@ -4,7 +4,7 @@
 void caudal_critical_enter(void)
 {
     if (caudal_probe_v1.depth == 0) {
-        caudal_probe_state_v1.entered_tsc = caudal_probe_rdtsc();
+        caudal_probe_state.entered_tsc = caudal_probe_rdtsc();
     }
     caudal_critical_enter_inline();
 }
@@ -13,8 +13,8 @@ void caudal_critical_enter(void)
 static void measure(void)
 {
     void (*hook)(uint64_t) = __atomic_load_n(&caudal_probe_critical_hook_v1, __ATOMIC_RELAXED);
-    uint64_t entered = caudal_probe_state_v1.entered_tsc;
-    caudal_probe_state_v1.entered_tsc = 0;
+    uint64_t entered = caudal_probe_state.entered_tsc;
+    caudal_probe_state.entered_tsc = 0;
     if (hook && entered != 0) {
         hook(caudal_probe_rdtsc() - entered);
     }

@@ -19,7 +19,7 @@ __thread struct caudal_probe caudal_probe_v1 __attribute__((tls_model("initial-e
     UINT64_MAX, INT64_MAX, 0, 0, 0, 0, UINT64_MAX, 1u << 16, 0, 0,
 };
 __thread struct caudal_flag caudal_flag_v1 __attribute__((tls_model("initial-exec")));
-__thread struct caudal_state caudal_probe_state_v1;
+__thread struct caudal_state caudal_probe_state;
 
 void (*caudal_probe_hook_v1)(uint64_t now) = caudal_probe_record;
 void (*caudal_probe_critical_hook_v1)(uint64_t cycles);
@@ -36,8 +36,8 @@ static void set_budget(uint64_t now, uint64_t cycles)
     __extension__ unsigned __int128 units = (unsigned __int128)cycles * block->ratio >> 16;
     int64_t budget = units > INT64_MAX ? INT64_MAX : (int64_t)units;
     block->budget = budget;
-    caudal_probe_state_v1.armed_units = budget;
-    caudal_probe_state_v1.armed_at_tsc = now;
+    caudal_probe_state.armed_units = budget;
+    caudal_probe_state.armed_at_tsc = now;
 }
 
 /* Never due, by the clock or by the budget. The flag is another thread's to set. */
@@ -45,7 +45,7 @@ static void quiet(void)
 {
     caudal_probe_v1.deadline = UINT64_MAX;
     caudal_probe_v1.budget = INT64_MAX;
-    caudal_probe_state_v1.armed_units = INT64_MAX;
+    caudal_probe_state.armed_units = INT64_MAX;
 }
 
 void caudal_probe_arm_v1(uint64_t now, uint64_t quantum)
@@ -56,7 +56,7 @@ void caudal_probe_arm_v1(uint64_t now, uint64_t quantum)
     if (__atomic_load_n(&caudal_probe_every_v1, __ATOMIC_RELAXED)) {
         block->deadline = 0;
         block->budget = -1;
-        caudal_probe_state_v1.armed_units = INT64_MAX;
+        caudal_probe_state.armed_units = INT64_MAX;
         set_flag(1);
         return;
     }
@@ -78,19 +78,19 @@ void caudal_probe_disarm_v1(void)
 
 uint64_t caudal_probe_due_v1(void)
 {
-    return caudal_probe_state_v1.due_tsc;
+    return caudal_probe_state.due_tsc;
 }
 
 uint64_t caudal_probe_cold_visits_v1(void)
 {
-    return caudal_probe_state_v1.cold_visits;
+    return caudal_probe_state.cold_visits;
 }
 
 /* A yield is due: defers it in a critical section, drops it on a stack that is no coroutine's, or decides on it. */
 static uint64_t due(uint64_t now, uint64_t stack)
 {
     struct caudal_probe *block = &caudal_probe_v1;
-    struct caudal_state *state = &caudal_probe_state_v1;
+    struct caudal_state *state = &caudal_probe_state;
     set_flag(0);
     if (block->depth > 0) {
         if (!block->pending) {
@@ -112,7 +112,7 @@ static uint64_t due(uint64_t now, uint64_t stack)
 /* Makes the ratio follow the units and cycles that passed since the budget was armed. */
 static void follow(struct caudal_probe *block, uint64_t now)
 {
-    const struct caudal_state *state = &caudal_probe_state_v1;
+    const struct caudal_state *state = &caudal_probe_state;
     uint64_t cycles = now - state->armed_at_tsc;
     uint64_t units = (uint64_t)state->armed_units - (uint64_t)block->budget;
     if (state->armed_units == INT64_MAX || cycles < MEASURABLE_CYCLES || units >> 47 != 0) {
@@ -130,13 +130,13 @@ static void follow(struct caudal_probe *block, uint64_t now)
 
 uint64_t caudal_probe_decide_clock(uint64_t stack)
 {
-    caudal_probe_state_v1.cold_visits++;
+    caudal_probe_state.cold_visits++;
     return due(caudal_probe_rdtsc(), stack);
 }
 
 uint64_t caudal_probe_decide_flag(uint64_t stack)
 {
-    caudal_probe_state_v1.cold_visits++;
+    caudal_probe_state.cold_visits++;
     return due(caudal_probe_rdtsc(), stack);
 }
 
@@ -144,7 +144,7 @@ uint64_t caudal_probe_decide_budget(uint64_t stack)
 {
     struct caudal_probe *block = &caudal_probe_v1;
     uint64_t now = caudal_probe_rdtsc();
-    caudal_probe_state_v1.cold_visits++;
+    caudal_probe_state.cold_visits++;
     follow(block, now);
     if (now < block->deadline && !__atomic_load_n(&caudal_flag_v1.asked, __ATOMIC_RELAXED)) {
         uint64_t left = block->deadline - now;
@@ -163,8 +163,8 @@ uint64_t caudal_probe_decide_budget(uint64_t stack)
 uint64_t caudal_probe_decide_exit(uint64_t stack)
 {
     struct caudal_probe *block = &caudal_probe_v1;
-    caudal_probe_state_v1.cold_visits++;
+    caudal_probe_state.cold_visits++;
     block->pending = 0;
-    block->deadline = caudal_probe_state_v1.deferred_tsc;
+    block->deadline = caudal_probe_state.deferred_tsc;
     return due(caudal_probe_rdtsc(), stack);
 }

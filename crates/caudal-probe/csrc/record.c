@@ -3,7 +3,7 @@
 
 int caudal_probe_record_start(uint64_t *buffer, size_t capacity, uint64_t quantum_cycles)
 {
-    struct caudal_state *state = &caudal_probe_state_v1;
+    struct caudal_state *state = &caudal_probe_state;
     if (__atomic_load_n(&caudal_probe_hook_v1, __ATOMIC_RELAXED) != caudal_probe_record) {
         return -1;
     }
@@ -18,7 +18,7 @@ int caudal_probe_record_start(uint64_t *buffer, size_t capacity, uint64_t quantu
 
 size_t caudal_probe_record_stop(void)
 {
-    struct caudal_state *state = &caudal_probe_state_v1;
+    struct caudal_state *state = &caudal_probe_state;
     caudal_probe_disarm_v1();
     caudal_probe_v1.stack_high = 0;
     state->record_buffer = NULL;
@@ -28,7 +28,7 @@ size_t caudal_probe_record_stop(void)
 
 void caudal_probe_record(uint64_t now_tsc)
 {
-    struct caudal_state *state = &caudal_probe_state_v1;
+    struct caudal_state *state = &caudal_probe_state;
     if (state->record_count < state->record_capacity) {
         state->record_buffer[state->record_count] = now_tsc;
     }

@@ -20,7 +20,7 @@ struct caudal_state {
     size_t record_count;
 };
 
-extern __thread struct caudal_state caudal_probe_state_v1 __attribute__((tls_model("initial-exec"), visibility("hidden")));
+extern __thread struct caudal_state caudal_probe_state __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* Decisions, one for each cold entry: 0, or the TSC value at which a yield was decided on. `stack`: the caller's stack
  * pointer. Called from assembly too. */

@@ -1,0 +1,204 @@
+/*
+ * All registers survive a yield at the cold entries, whatever the hook does to them, on a stack of any alignment; so
+ * do errno and the red zone. Each way of keeping vector registers that this processor can run is tried: which one the
+ * library takes is its private variable.
+ */
+#include "across.h"
+#include "caudal/probe.h"
+#include "check.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define NEVER UINT64_MAX
+
+/* private: csrc/vector.h */
+extern uint32_t caudal_probe_vector;
+
+static int kind;
+static uint64_t yields, hook_mxcsr, hook_x87;
+
+static void hook(uint64_t now)
+{
+    uint32_t mxcsr;
+    uint16_t x87;
+    __asm__ __volatile__("stmxcsr %0" : "=m"(mxcsr));
+    __asm__ __volatile__("fnstcw %0" : "=m"(x87));
+    hook_mxcsr = mxcsr & ~0x3fu;
+    hook_x87 = x87;
+    CHECK(now > 0);
+    yields++;
+    errno = 99;
+    caudal_probe_arm_v1(now, NEVER);
+    trash(kind);
+}
+
+/* Offsets in fxsave's area. */
+#define CONTROL 0
+#define STATUS 2
+#define TAGS 4
+#define MXCSR 24
+#define REGISTERS 32
+
+static void put16(struct image *image, int offset, unsigned value)
+{
+    image->legacy[offset] = value & 0xff;
+    image->legacy[offset + 1] = value >> 8 & 0xff;
+}
+
+struct x87 {
+    unsigned control, status, tags, mxcsr;
+};
+
+/* The status word's top is its bits 11 to 13. */
+static const struct x87 states[] = {
+    {0x037f, 0x0000, 0x00, 0x1f80}, /* as a thread starts */
+    {0x0f7f, 0x0000, 0x00, 0x7fa0}, /* rounding to zero in both, an SSE exception seen */
+    {0x037f, 0x0021, 0x00, 0x9fc0}, /* x87 exceptions seen, nothing in its registers; flush to zero */
+    {0x037f, 0x2821, 0xe0, 0x1f80}, /* three values, top 5 */
+    {0x027f, 0x0000, 0xff, 0x1f80}, /* all eight */
+    {0x037f, 0x0000, 0xff, 0x1f80}, /* MMX looks so as well */
+    {0x037f, 0x2800, 0x00, 0x1f80}, /* empty, but the top is not at 0 */
+};
+
+static void fill(struct image *image, const struct x87 *state)
+{
+    uint64_t random = 88172645463325252u;
+    for (size_t i = 0; i < sizeof *image; i++) {
+        random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+        ((uint8_t *)image)[i] = (uint8_t)(random >> 32);
+    }
+    memset(image->legacy, 0, REGISTERS);
+    put16(image, CONTROL, state->control);
+    put16(image, STATUS, state->status);
+    image->legacy[TAGS] = (uint8_t)state->tags;
+    put16(image, MXCSR, state->mxcsr);
+    for (int i = 0; i < 8; i++) {
+        uint8_t *value = image->legacy + REGISTERS + 16 * i;
+        memset(value + 10, 0, 6);
+        value[7] |= 0x80; /* a normal number */
+        value[9] = 0x3f;
+    }
+    image->general[7] = 0;
+    image->general[11] = 0;
+}
+
+/* Status without the condition codes, which fxam changes as it does the flags. */
+static unsigned visible_status(const struct image *image)
+{
+    return (image->legacy[STATUS] | image->legacy[STATUS + 1] << 8) & 0x38ff;
+}
+
+static void compare(const struct image *in, const struct image *out)
+{
+    static const size_t widths[] = {0, 16, 32, 64};
+    for (int i = 0; i < 16; i++) {
+        if (i != 11) {
+            CHECK_EQUAL(out->general[i], in->general[i]);
+        }
+    }
+    for (int i = 0; i < (kind == 3 ? 32 : 16); i++) {
+        CHECK(memcmp(out->vectors[i], in->vectors[i], widths[kind]) == 0);
+    }
+    if (kind == 3) {
+        CHECK(memcmp(out->masks, in->masks, sizeof in->masks) == 0);
+    }
+    CHECK(memcmp(out->legacy + CONTROL, in->legacy + CONTROL, 2) == 0);
+    CHECK_EQUAL(visible_status(out), visible_status(in));
+    CHECK_EQUAL(out->legacy[TAGS], in->legacy[TAGS]);
+    CHECK(memcmp(out->legacy + MXCSR, in->legacy + MXCSR, 4) == 0);
+    unsigned top = visible_status(in) >> 11;
+    for (unsigned i = 0; i < 8; i++) {
+        if (in->legacy[TAGS] >> ((top + i) & 7) & 1) {
+            CHECK(memcmp(out->legacy + REGISTERS + 16 * i, in->legacy + REGISTERS + 16 * i, 10) == 0);
+        }
+    }
+    CHECK(memcmp(out->red_zone, in->red_zone, sizeof in->red_zone) == 0);
+}
+
+static void make_due(void)
+{
+    caudal_probe_v1.deadline = 1;
+    caudal_probe_v1.budget = -1;
+    __asm__ __volatile__("" ::: "memory");
+}
+
+static void survive(void (*entry)(void), const struct x87 *state, uint64_t misaligned)
+{
+    static struct image in, out;
+    CHECK_EQUAL(sizeof(struct image), IMAGE_SIZE);
+    fill(&in, state);
+    make_due();
+    if (entry == caudal_probe_cold_exit_v1) {
+        caudal_critical_enter_inline();
+        caudal_probe_cold_clock_v1();
+        CHECK_EQUAL(caudal_probe_v1.pending, 1);
+        caudal_probe_v1.depth = 0;
+    }
+    uint64_t before = yields;
+    errno = 4711;
+    call_across(entry, &in, &out, misaligned, kind);
+    CHECK_EQUAL(errno, 4711);
+    CHECK_EQUAL(yields, before + 1);
+    CHECK_EQUAL(hook_mxcsr, 0x1f80);
+    CHECK_EQUAL(hook_x87, 0x37f);
+    compare(&in, &out);
+    /* Declined, nothing changes either. */
+    make_due();
+    caudal_probe_v1.depth = 1;
+    call_across(caudal_probe_cold_budget_v1, &in, &out, misaligned, kind);
+    caudal_probe_v1.depth = 0;
+    CHECK_EQUAL(yields, before + 1);
+    compare(&in, &out);
+    caudal_probe_disarm_v1();
+}
+
+/* The entries for source code keep errno and the rounding modes. */
+static void source_level_entries_keep_modes(void)
+{
+    static void (*const entries[])(void) = {caudal_probe_call_clock_v1, caudal_probe_call_budget_v1,
+                                            caudal_probe_call_flag_v1};
+    for (int i = 0; i < 3; i++) {
+        uint32_t mxcsr = 0x5f80, mxcsr_after, start = 0x1f80;
+        uint16_t x87 = 0x0b7f, x87_after;
+        make_due();
+        errno = 4711;
+        __asm__ __volatile__("ldmxcsr %0\n\tfldcw %1" : : "m"(mxcsr), "m"(x87));
+        entries[i]();
+        __asm__ __volatile__("stmxcsr %0\n\tfnstcw %1\n\tldmxcsr %2\n\tfninit" : "=m"(mxcsr_after), "=m"(x87_after) : "m"(start));
+        CHECK_EQUAL(mxcsr_after, mxcsr);
+        CHECK_EQUAL(x87_after, x87);
+        CHECK_EQUAL(hook_mxcsr, 0x1f80);
+        CHECK_EQUAL(hook_x87, 0x37f);
+        CHECK_EQUAL(errno, 4711);
+    }
+}
+
+static int best_kind(void)
+{
+    return __builtin_cpu_supports("avx512bw") ? 3 : __builtin_cpu_supports("avx") ? 2 : 1;
+}
+
+int main(void)
+{
+    static void (*const entries[])(void) = {caudal_probe_cold_clock_v1, caudal_probe_cold_budget_v1,
+                                            caudal_probe_cold_flag_v1, caudal_probe_cold_exit_v1};
+    caudal_probe_hook_v1 = hook;
+    caudal_probe_v1.stack_high = NEVER;
+    CHECK_EQUAL(caudal_probe_vector, 0);
+    kind = best_kind();
+    survive(caudal_probe_cold_clock_v1, &states[0], 0);
+    CHECK_EQUAL(caudal_probe_vector, kind);
+    for (; kind > 0; kind--) {
+        caudal_probe_vector = (uint32_t)kind;
+        for (size_t e = 0; e < 4; e++) {
+            for (size_t s = 0; s < sizeof states / sizeof states[0]; s++) {
+                for (uint64_t misaligned = 0; misaligned < 64; misaligned++) {
+                    survive(entries[e], &states[s], misaligned);
+                }
+            }
+        }
+    }
+    source_level_entries_keep_modes();
+    return 0;
+}
