@@ -1,0 +1,184 @@
+//! The tables: medians over the rounds, in µs; as JSON lines with the spread.
+
+use caudal_measure::compare::{Spread, ratio};
+use caudal_measure::filter::{ClassReport, Latency, Report};
+use serde_json::{Value, json};
+
+use super::{AtLoad, Series};
+
+/// A column: its title, and its value in a round. The first class is the short one, the last the long one.
+type Column = (&'static str, fn(&Report) -> f64);
+
+fn short(report: &Report) -> &ClassReport {
+    report.classes.first().expect("a mix has a class")
+}
+
+fn long(report: &Report) -> &ClassReport {
+    report.classes.last().expect("a mix has a class")
+}
+
+const fn us(ns: u64) -> f64 {
+    ns as f64 * 1e-3
+}
+
+/// In the order in which they are printed.
+const COLUMNS: [Column; 12] = [
+    ("p50", |report| us(short(report).raw.p50_ns)),
+    ("p99", |report| us(short(report).raw.p99_ns)),
+    ("p99.9", |report| us(short(report).raw.p999_ns)),
+    ("mean", |report| short(report).raw.mean_ns * 1e-3),
+    ("p50 f", |report| us(short(report).filtered.p50_ns)),
+    ("p99 f", |report| us(short(report).filtered.p99_ns)),
+    ("p99.9 f", |report| us(short(report).filtered.p999_ns)),
+    ("mean f", |report| short(report).filtered.mean_ns * 1e-3),
+    ("long p50", |report| us(long(report).raw.p50_ns)),
+    ("kept %", |report| report.kept_share * 100.0),
+    ("stalls/s", |report| report.stalls.per_second),
+    ("stalled %", |report| report.stalls.share * 100.0),
+];
+
+/// Prints the table of a load; with a reference, how many times as high the others' p99 are as that of the first contestant.
+pub(crate) fn print(at: &AtLoad, with_reference: bool) {
+    println!(
+        "\nload {}: sojourn of the short requests in us, raw and filtered (f); medians over the rounds",
+        at.load
+    );
+    print!("{:<18}", "contestant");
+    COLUMNS.iter().for_each(|(title, _)| print!("{title:>10}"));
+    println!("{}", if with_reference { "   p99 raw × p99 f ×" } else { "" });
+    for series in &at.series {
+        print!("{:<18}", series.contestant.name);
+        if let Some(reason) = &series.failed {
+            println!("  failed: {reason}");
+            continue;
+        }
+        for (_, value) in COLUMNS {
+            print!("{:>10}", number(Spread::of(&values(series, value)).map(|spread| spread.median)));
+        }
+        if with_reference {
+            for column in [1, 5] {
+                print!("{:>10}", number(against_first(at, series, column).map(|spread| spread.median)));
+            }
+        }
+        println!("{}", remarks(series));
+    }
+    let machine = |value: fn(&caudal_measure::stalls::StallStats) -> f64| {
+        number(Spread::of(&at.machine.iter().map(value).collect::<Vec<f64>>()).map(|spread| spread.median))
+    };
+    if !at.machine.is_empty() {
+        println!(
+            "bare core: {} stalls/s, {} % of the time, p50 {} us, p99 {} us",
+            machine(|stalls| stalls.per_second),
+            machine(|stalls| stalls.share * 100.0),
+            machine(|stalls| us(stalls.p50_ns)),
+            machine(|stalls| us(stalls.p99_ns))
+        );
+    }
+}
+
+/// Prints an object a contestant and one for the machine.
+pub(crate) fn json(at: &AtLoad, with_reference: bool) {
+    for series in &at.series {
+        let mut row = json!({ "load": at.load, "contestant": series.contestant.name });
+        if let Some(reason) = &series.failed {
+            row["failed"] = json!(reason);
+        } else {
+            row["rounds"] = json!(series.reports.len());
+            row["repeated_turns"] = json!(series.repeated);
+            row["short"] = class(series, short);
+            row["long"] = class(series, long);
+            row["kept_share"] = spread(&values(series, |report| report.kept_share));
+            row["stalls_per_s"] = spread(&values(series, |report| report.stalls.per_second));
+            row["stalled_share"] = spread(&values(series, |report| report.stalls.share));
+            row["stall_p50_ns"] = spread(&values(series, |report| report.stalls.p50_ns as f64));
+            row["stall_p99_ns"] = spread(&values(series, |report| report.stalls.p99_ns as f64));
+            if with_reference {
+                row["p99_raw_over_first"] = as_json(against_first(at, series, 1));
+                row["p99_filtered_over_first"] = as_json(against_first(at, series, 5));
+            }
+        }
+        println!("{row}");
+    }
+    let machine: Vec<Value> = at
+        .machine
+        .iter()
+        .map(|one| json!({ "per_s": one.per_second, "share": one.share, "p50_ns": one.p50_ns, "p99_ns": one.p99_ns }))
+        .collect();
+    println!("{}", json!({ "load": at.load, "bare_core": machine }));
+}
+
+fn class(series: &Series, of: fn(&Report) -> &ClassReport) -> Value {
+    let latency = |which: fn(&ClassReport) -> Latency| {
+        let value = |pick: fn(Latency) -> f64| {
+            let all: Vec<f64> = series.reports.iter().map(|report| pick(which(of(report)))).collect();
+            spread(&all)
+        };
+        json!({
+            "p50_ns": value(|latency| latency.p50_ns as f64),
+            "p99_ns": value(|latency| latency.p99_ns as f64),
+            "p99.9_ns": value(|latency| latency.p999_ns as f64),
+            "mean_ns": value(|latency| latency.mean_ns),
+            "count": value(|latency| latency.count as f64),
+        })
+    };
+    let unfinished: Vec<u64> = series.reports.iter().map(|report| of(report).unfinished).collect();
+    json!({ "raw": latency(|class| class.raw), "filtered": latency(|class| class.filtered), "unfinished": unfinished })
+}
+
+fn values(series: &Series, of: fn(&Report) -> f64) -> Vec<f64> {
+    series.reports.iter().map(of).collect()
+}
+
+/// A column's ratio to the first contestant's, round by round.
+fn against_first(at: &AtLoad, series: &Series, column: usize) -> Option<Spread> {
+    let value = COLUMNS[column].1;
+    ratio(&values(series, value), &values(at.series.first()?, value))
+}
+
+fn spread(trials: &[f64]) -> Value {
+    as_json(Spread::of(trials))
+}
+
+fn as_json(spread: Option<Spread>) -> Value {
+    spread.map_or(
+        Value::Null,
+        |spread| json!({ "median": spread.median, "low": spread.low, "high": spread.high }),
+    )
+}
+
+/// What a reader of the row must know.
+fn remarks(series: &Series) -> String {
+    let mut remarks = String::new();
+    let unfinished: u64 =
+        series.reports.iter().flat_map(|report| &report.classes).map(|class| class.unfinished).sum();
+    if unfinished > 0 {
+        remarks += &format!("  {unfinished} requests never completed");
+    }
+    let bad = series.reports.iter().filter(|report| report.must_be_repeated()).count();
+    if bad > 0 {
+        remarks += &format!("  too little kept in {bad} of {} rounds", series.reports.len());
+    }
+    remarks
+}
+
+fn number(value: Option<f64>) -> String {
+    match value {
+        None => "-".to_owned(),
+        Some(value) if value >= 100.0 => format!("{value:.0}"),
+        Some(value) if value >= 10.0 => format!("{value:.1}"),
+        Some(value) => format!("{value:.2}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_three_digits() {
+        assert_eq!(number(Some(1234.6)), "1235");
+        assert_eq!(number(Some(12.34)), "12.3");
+        assert_eq!(number(Some(0.567)), "0.57");
+        assert_eq!(number(None), "-");
+    }
+}
