@@ -33,10 +33,15 @@ pub(crate) struct Measured {
     pub(crate) lateness: LiveHistogram,
 }
 
-/// All classes of a runtime.
+/// The names of a runtime's classes, in the order of their numbers.
+#[derive(Debug, Default)]
+pub(crate) struct ClassNames {
+    names: Mutex<Vec<String>>,
+}
+
+/// What is measured of all classes.
 #[derive(Debug)]
 pub(crate) struct Classes {
-    names: Mutex<Vec<String>>,
     /// By worker and class.
     measured: Box<[Box<[std::sync::OnceLock<Box<Measured>>]>]>,
 }
@@ -44,9 +49,22 @@ pub(crate) struct Classes {
 impl Classes {
     pub(crate) fn new(workers: usize) -> Classes {
         let of_worker = |_| (0..CLASSES_MAX).map(|_| std::sync::OnceLock::new()).collect();
-        Classes { names: Mutex::default(), measured: (0..workers).map(of_worker).collect() }
+        Classes { measured: (0..workers).map(of_worker).collect() }
     }
 
+    /// Where `worker` notes what it measures of `class`; made when it is needed first.
+    #[inline]
+    pub(crate) fn measured(&self, worker: usize, class: u16) -> &Measured {
+        self.measured[worker][usize::from(class) % CLASSES_MAX].get_or_init(Box::default)
+    }
+
+    /// The same for a reader, who makes nothing.
+    pub(crate) fn measured_so_far(&self, worker: usize, class: u16) -> Option<&Measured> {
+        self.measured[worker].get(usize::from(class))?.get().map(|measured| &**measured)
+    }
+}
+
+impl ClassNames {
     /// The class with this name, which is new if there is none.
     pub(crate) fn class(&self, name: &str) -> Result<ClassId, TooManyClasses> {
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
@@ -61,18 +79,7 @@ impl Classes {
     }
 
     /// The names, in the order of their numbers.
-    pub(crate) fn names(&self) -> Vec<String> {
+    pub(crate) fn all(&self) -> Vec<String> {
         self.names.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Where `worker` notes what it measures of `class`; made when it is needed first.
-    #[inline]
-    pub(crate) fn measured(&self, worker: usize, class: u16) -> &Measured {
-        self.measured[worker][usize::from(class) % CLASSES_MAX].get_or_init(Box::default)
-    }
-
-    /// The same for a reader, who makes nothing.
-    pub(crate) fn measured_so_far(&self, worker: usize, class: u16) -> Option<&Measured> {
-        self.measured[worker].get(usize::from(class))?.get().map(|measured| &**measured)
     }
 }

@@ -1,8 +1,11 @@
 //! What a runtime is told when it starts: the policy's file, and what no policy says.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use caudal_config::System;
+
+use crate::classes::ClassNames;
 
 /// What [`Runtime::submit`](crate::Runtime::submit) does when the queue to which a request would go is full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,4 +66,5 @@ pub(crate) struct Settings {
     pub(crate) seed: u64,
     /// Decisions are logged.
     pub(crate) log: bool,
+    pub(crate) classes: Arc<ClassNames>,
 }

@@ -56,8 +56,17 @@ impl Builder {
             shutdown_bound: Duration::from_secs(10),
             seed: 1,
             log: false,
+            classes: Arc::default(),
         };
         Builder { plan, settings, sources: Vec::new() }
+    }
+
+    /// The class of requests with this name, for sources, which are made before the runtime.
+    ///
+    /// # Errors
+    /// [`TooManyClasses`].
+    pub fn class(&self, name: &str) -> Result<ClassId, TooManyClasses> {
+        self.settings.classes.class(name)
     }
 
     /// So many workers, instead of the file's `cores`.
@@ -205,7 +214,7 @@ impl Runtime {
     /// # Errors
     /// [`TooManyClasses`].
     pub fn class(&self, name: &str) -> Result<ClassId, TooManyClasses> {
-        self.shared.classes.class(name)
+        self.shared.settings.classes.class(name)
     }
 
     /// Hands in a request. Closures of up to 144 bytes are kept in place, larger ones are boxed.

@@ -21,11 +21,23 @@ pub const BATCH: usize = 32;
 pub struct Intake<'a> {
     taken: &'a mut Vec<Request>,
     next_number: &'a mut u64,
+    between_slices: bool,
 }
 
 impl<'a> Intake<'a> {
-    pub(crate) fn new(taken: &'a mut Vec<Request>, next_number: &'a mut u64) -> Intake<'a> {
-        Intake { taken, next_number }
+    pub(crate) fn new(
+        taken: &'a mut Vec<Request>,
+        next_number: &'a mut u64,
+        between_slices: bool,
+    ) -> Intake<'a> {
+        Intake { taken, next_number, between_slices }
+    }
+
+    /// Does a worker ask, which may have run a request since it asked last? Else it is the dispatcher, or a worker that had
+    /// nothing to do.
+    #[inline]
+    pub fn is_between_slices(&self) -> bool {
+        self.between_slices
     }
 
     /// May it hand in more now?

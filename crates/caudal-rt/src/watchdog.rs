@@ -64,7 +64,7 @@ impl<'a> Watchdog<'a> {
         }
         self.quiet_until = time + self.shared.clock.cycles_of(WATCH_EVERY) * 200;
         let class = self.shared.workers[number].board.class.load(Relaxed) as usize;
-        let names = self.shared.classes.names();
+        let names = self.shared.settings.classes.all();
         let class = names.get(class).map_or("?", String::as_str);
         eprintln!(
             "caudal: worker {number} has been in one request of class `{class}` for {:?} without a probe: does its handler block the \

@@ -137,7 +137,7 @@ impl<'a> Dispatcher<'a> {
         let (batch, number) = (&mut self.batch, &mut self.next_number);
         let running = self.shared.stage() == Stage::Running;
         self.sources.retain_mut(|source| {
-            let more = running && source.poll(&mut Intake::new(batch, number));
+            let more = running && source.poll(&mut Intake::new(batch, number, false));
             self.held.extend(batch.drain(..));
             more
         });

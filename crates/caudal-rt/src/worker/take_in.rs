@@ -60,7 +60,9 @@ impl<D: Discipline> Worker<D> {
     fn poll_source(&mut self) {
         let Some(source) = &mut self.source else { return };
         let running = self.stage == Stage::Running;
-        if !(running && source.poll(&mut Intake::new(&mut self.batch, &mut self.next_number))) {
+        let busy = self.idle_since == 0;
+        let mut intake = Intake::new(&mut self.batch, &mut self.next_number, busy);
+        if !(running && source.poll(&mut intake)) {
             self.source = None;
         }
         for cell in std::mem::take(&mut self.batch).drain(..) {

@@ -1,0 +1,180 @@
+//! The runtime as a contestant: the dispatcher generates the load, one worker runs it.
+
+use std::cell::UnsafeCell;
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use caudal_measure::clock;
+use caudal_measure::contestant::{Options, Setup};
+use caudal_measure::gaps::GapLog;
+use caudal_measure::generator::Arrivals;
+use caudal_rt::{Builder, ClassId, Intake, Pinning, Runtime, Shutdown, Source};
+use clap::{Args, ValueEnum};
+
+use crate::system::{processor_sharing, system};
+
+/// Who generates the load.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Dispatch {
+    /// The dispatcher's thread, on the generator's core
+    TwoLevel,
+    /// The worker itself reads the schedule
+    Direct,
+}
+
+/// Which discipline the worker has.
+#[derive(Clone, Copy, ValueEnum)]
+enum Discipline {
+    /// A quantum each, fresh ones first
+    ProcessorSharing,
+    /// The least attained service first
+    Las,
+    /// Run to completion
+    Fcfs,
+}
+
+#[derive(Args)]
+pub(crate) struct Contest {
+    #[command(flatten)]
+    common: Options,
+    /// Who generates the load
+    #[arg(long, value_enum, default_value = "two-level")]
+    dispatch: Dispatch,
+    /// Which request runs
+    #[arg(long, value_enum, default_value = "processor-sharing")]
+    discipline: Discipline,
+}
+
+/// The gaps that the work has seen: one worker, which one coroutine after the other writes.
+struct WorkerGaps(UnsafeCell<GapLog>);
+
+// SAFETY: only coroutines of the one worker write, each between two probes; it is read when they are over.
+unsafe impl Sync for WorkerGaps {}
+
+/// Everything that requests refer to; they outlive every borrow, so it lives for ever.
+struct Stage {
+    setup: Setup,
+    gaps: WorkerGaps,
+}
+
+fn serve(stage: &'static Stage, request: usize) {
+    stage.setup.recorder.start(request);
+    // SAFETY: see `WorkerGaps`; no probe is called while this reference is used by `chunk`.
+    let gaps = unsafe { &mut *stage.gaps.0.get() };
+    stage.setup.job_of(request).run(gaps, caudal_rt::probe);
+    stage.setup.recorder.complete(request);
+}
+
+/// Hands in every request when its time has come.
+struct Generator {
+    stage: &'static Stage,
+    arrivals: Arrivals,
+    ticks: Vec<u64>,
+    classes: Vec<ClassId>,
+    gaps: GapLog,
+    before: u64,
+    over: Option<Sender<GapLog>>,
+}
+
+impl Generator {
+    fn new(
+        stage: &'static Stage,
+        classes: Vec<ClassId>,
+        arrivals: Arrivals,
+    ) -> (Generator, Receiver<GapLog>) {
+        let (over, gaps) = channel();
+        let (setup, epoch) = (&stage.setup, arrivals.epoch());
+        let ticks = setup.schedule.arrivals.iter().map(|a| epoch + setup.tsc.to_ticks(a.at_ns)).collect();
+        let generator = Generator {
+            stage,
+            arrivals,
+            ticks,
+            classes,
+            gaps: setup.gap_log(),
+            before: clock::now(),
+            over: Some(over),
+        };
+        (generator, gaps)
+    }
+}
+
+impl Source for Generator {
+    fn poll(&mut self, intake: &mut Intake<'_>) -> bool {
+        let now = clock::now();
+        if !intake.is_between_slices() {
+            self.gaps.check(self.before, now);
+        }
+        while intake.has_room()
+            && let Some(request) = self.arrivals.due(now)
+        {
+            let class = self.classes[self.stage.setup.schedule.arrivals[request].class as usize];
+            let stage = self.stage;
+            intake.submit(class, self.ticks[request], move || serve(stage, request));
+        }
+        self.before = clock::now();
+        if !self.arrivals.is_done() {
+            return true;
+        }
+        if let Some(over) = self.over.take() {
+            let _ = over.send(std::mem::replace(&mut self.gaps, GapLog::new(u64::MAX, 0)));
+        }
+        false
+    }
+}
+
+impl Contest {
+    pub(crate) fn run(&self) -> Result<(), Box<dyn Error>> {
+        let options = &self.common;
+        caudal_measure::pin::pin_to(options.worker_core)?;
+        let setup = options.prepare()?;
+        let gaps = WorkerGaps(UnsafeCell::new(setup.gap_log()));
+        let stage: &'static Stage = Box::leak(Box::new(Stage { setup, gaps }));
+        caudal_measure::pin::pin_to(options.generator_core)?;
+
+        let (names, mix) = (["short", "long", "c", "d", "e", "f"], stage.setup.schedule.mix.classes());
+        let discipline = match self.discipline {
+            Discipline::ProcessorSharing => processor_sharing(options.quantum),
+            Discipline::Las => format!("{{ policy = \"las\", quantum = \"{}ns\" }}", options.quantum),
+            Discipline::Fcfs => "\"fcfs\"".to_owned(),
+        };
+        let dispatch = match self.dispatch {
+            Dispatch::TwoLevel => "{ policy = \"jsq\", ties = \"msq\" }",
+            Dispatch::Direct => "\"random\"",
+        };
+        let cores = vec![options.worker_core, options.generator_core];
+        let builder = Builder::of(system(1, dispatch, &discipline)?).pinning(Pinning::These(cores));
+        let classes = names[..mix.len()].iter().map(|name| builder.class(name)).collect::<Result<_, _>>()?;
+        let arrivals = Arrivals::soon(&stage.setup.schedule, stage.setup.tsc);
+        let epoch = arrivals.epoch();
+        let (generator, generator_gaps) = Generator::new(stage, classes, arrivals);
+        let runtime = Arc::new(builder.source(generator).start()?);
+        wait(stage, epoch, &runtime, self.dispatch);
+        let generator_gaps = generator_gaps.recv()?;
+        // SAFETY: the runtime has ended, and with it every request.
+        let gaps = unsafe { &*stage.gaps.0.get() };
+        let generator_gaps = (self.dispatch == Dispatch::TwoLevel).then_some(&generator_gaps);
+        Ok(stage.setup.write(options, "caudal", epoch, &[gaps], generator_gaps)?)
+    }
+}
+
+/// Sleeps until the last request should have come, then stops the runtime, which lets all of them end. This thread must not
+/// take a core from the others meanwhile.
+fn wait(stage: &Stage, epoch: u64, runtime: &Runtime, _dispatch: Dispatch) {
+    let setup = &stage.setup;
+    let end = epoch + setup.tsc.to_ticks(setup.schedule.duration_ns());
+    loop {
+        let now = clock::now();
+        if now >= end {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_nanos(setup.tsc.to_ns(end - now)));
+    }
+    while !setup.recorder.wait_for_all(0) {
+        if clock::now() > setup.deadline(epoch) {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    runtime.shutdown(Shutdown::Drain);
+}

@@ -1,0 +1,34 @@
+//! What the runtime costs and what it brings, measured as `benches/README.md` says.
+
+mod contest;
+mod system;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(about, version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Runs a schedule of requests and writes their trace: a contestant of benches/rivals
+    Contest(contest::Contest),
+}
+
+fn main() -> ExitCode {
+    let done = match Arguments::parse().command {
+        Command::Contest(contest) => contest.run(),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
