@@ -58,38 +58,57 @@ const _: () = assert!(
         && size_of::<Block>() == 64
 );
 
-/// This thread's block. Valid as long as the thread lives.
-///
-/// Two or three instructions. Code that may go on on another thread after a probe asks for it anew.
+/// Offset of the block from the thread pointer: a link-time or load-time constant, the same in all threads, so that the
+/// compiler may keep it in a register across loops and yields.
 #[inline(always)]
-pub fn block() -> *mut Block {
-    let address: *mut Block;
-    // SAFETY: reads the thread pointer at fs:0 and the block's offset in the global offset table. Neither memory nor
-    // stack nor flags are relied upon. Not `pure`: the answer differs between threads.
+pub(crate) fn block_offset() -> u64 {
+    let offset: u64;
+    // SAFETY: reads a constant of the global offset table.
     unsafe {
         asm!(
-            "mov {0}, qword ptr fs:[0]",
-            "add {0}, qword ptr [rip + caudal_probe_v1@GOTTPOFF]",
-            out(reg) address,
-            options(nostack, readonly),
+            "mov {0}, qword ptr [rip + caudal_probe_v1@GOTTPOFF]",
+            out(reg) offset,
+            options(pure, nomem, nostack, preserves_flags),
         );
     }
-    address
+    offset
+}
+
+/// As [`block_offset`], for the flag.
+#[inline(always)]
+pub(crate) fn flag_offset() -> u64 {
+    let offset: u64;
+    // SAFETY: reads a constant of the global offset table.
+    unsafe {
+        asm!(
+            "mov {0}, qword ptr [rip + caudal_flag_v1@GOTTPOFF]",
+            out(reg) offset,
+            options(pure, nomem, nostack, preserves_flags),
+        );
+    }
+    offset
+}
+
+/// The thread pointer. Not `pure`: it differs between threads, and a coroutine may change its thread at a yield.
+#[inline(always)]
+fn thread_pointer() -> u64 {
+    let pointer: u64;
+    // SAFETY: the first word that fs points at is its own address, on Linux.
+    unsafe { asm!("mov {0}, qword ptr fs:[0]", out(reg) pointer, options(nostack, nomem, preserves_flags)) };
+    pointer
+}
+
+/// This thread's block. Valid as long as the thread lives.
+///
+/// Three instructions. Code that may go on on another thread after a probe asks for it anew.
+#[inline(always)]
+pub fn block() -> *mut Block {
+    (thread_pointer().wrapping_add(block_offset())) as *mut Block
 }
 
 /// This thread's flag: a store of anything but 0 by another thread asks this thread to yield, at its next probe in flag
 /// mode. Valid as long as the thread lives; alone on its cache line.
 #[inline(always)]
 pub fn flag() -> *mut AtomicU8 {
-    let address: *mut u8;
-    // SAFETY: as in `block`.
-    unsafe {
-        asm!(
-            "mov {0}, qword ptr fs:[0]",
-            "add {0}, qword ptr [rip + caudal_flag_v1@GOTTPOFF]",
-            out(reg) address,
-            options(nostack, readonly),
-        );
-    }
-    address.wrapping_add(ASKED).cast()
+    (thread_pointer().wrapping_add(flag_offset()).wrapping_add(ASKED as u64)) as *mut AtomicU8
 }

@@ -2,7 +2,7 @@
 
 use core::{arch::asm, mem::offset_of};
 
-use crate::{Block, sys};
+use crate::{Block, block::block_offset, sys};
 
 /// Enters a critical section: an addition. Sections nest.
 #[inline(always)]
@@ -10,9 +10,8 @@ pub fn critical_enter() {
     // SAFETY: adds 1 to this thread's own depth. Memory counts as changed, so that nothing moves out of the section.
     unsafe {
         asm!(
-            "mov {0}, qword ptr [rip + caudal_probe_v1@GOTTPOFF]",
-            "add dword ptr fs:[{0} + {depth}], 1",
-            out(reg) _,
+            "add dword ptr fs:[{offset} + {depth}], 1",
+            offset = in(reg) block_offset(),
             depth = const offset_of!(Block, depth),
             options(nostack),
         );
@@ -25,13 +24,12 @@ pub fn critical_exit() {
     // SAFETY: takes 1 from this thread's own depth, which the enter before it had made at least 1.
     unsafe {
         asm!(
-            "mov {0}, qword ptr [rip + caudal_probe_v1@GOTTPOFF]",
-            "sub dword ptr fs:[{0} + {depth}], 1",
+            "sub dword ptr fs:[{offset} + {depth}], 1",
             "jnz 2f",
-            "cmp dword ptr fs:[{0} + {pending}], 0",
+            "cmp dword ptr fs:[{offset} + {pending}], 0",
             "jne {due}",
             "2:",
-            out(reg) _,
+            offset = in(reg) block_offset(),
             depth = const offset_of!(Block, depth),
             pending = const offset_of!(Block, pending),
             due = label { sys::caudal_probe_call_exit_v1() },

@@ -5,7 +5,11 @@
 
 use core::{arch::asm, mem::offset_of};
 
-use crate::{Block, block::ASKED, rdtsc, sys};
+use crate::{
+    Block,
+    block::{ASKED, block_offset, flag_offset},
+    rdtsc, sys,
+};
 
 /// A probe in clock mode; see [`probe_clock`].
 #[inline(always)]
@@ -19,10 +23,9 @@ pub fn probe_clock() {
     // SAFETY: reads this thread's block through fs. The cold path keeps to the C convention.
     unsafe {
         asm!(
-            "mov {offset}, qword ptr [rip + caudal_probe_v1@GOTTPOFF]",
             "cmp qword ptr fs:[{offset} + {deadline}], {now}",
             "jbe {due}",
-            offset = out(reg) _,
+            offset = in(reg) block_offset(),
             now = in(reg) rdtsc(),
             deadline = const offset_of!(Block, deadline),
             due = label { sys::caudal_probe_call_clock_v1() },
@@ -39,10 +42,9 @@ pub fn probe_budget<const COST: i32>() {
     // SAFETY: changes this thread's block through fs. The cold path keeps to the C convention.
     unsafe {
         asm!(
-            "mov {offset}, qword ptr [rip + caudal_probe_v1@GOTTPOFF]",
             "sub qword ptr fs:[{offset} + {budget}], {cost}",
             "js {due}",
-            offset = out(reg) _,
+            offset = in(reg) block_offset(),
             cost = const COST,
             budget = const offset_of!(Block, budget),
             due = label { sys::caudal_probe_call_budget_v1() },
@@ -57,10 +59,9 @@ pub fn probe_flag() {
     // SAFETY: reads this thread's flag through fs. The cold path keeps to the C convention.
     unsafe {
         asm!(
-            "mov {offset}, qword ptr [rip + caudal_flag_v1@GOTTPOFF]",
             "cmp byte ptr fs:[{offset} + {asked}], 0",
             "jne {due}",
-            offset = out(reg) _,
+            offset = in(reg) flag_offset(),
             asked = const ASKED,
             due = label { sys::caudal_probe_call_flag_v1() },
             options(nostack, readonly),

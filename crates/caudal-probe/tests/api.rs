@@ -47,12 +47,18 @@ fn force_due() {
 
 const PROBES: [fn(); 4] = [probe::probe, probe::probe_clock, probe::probe_budget::<1>, probe::probe_flag];
 
+fn probe_all() {
+    for probe in PROBES {
+        probe();
+    }
+}
+
 #[test]
 fn a_fresh_thread_is_never_due() {
     let _alone = alone();
     std::thread::spawn(|| {
         for _ in 0..10_000 {
-            PROBES.map(|probe| probe());
+            probe_all();
         }
         assert_eq!(probe::cold_visits(), 0);
         // SAFETY: this thread's block.
@@ -89,12 +95,12 @@ fn every_probe_yields_when_asked_for() {
     probe::set_every(true);
     probe::arm(probe::rdtsc(), 1 << 40);
     for _ in 0..100 {
-        PROBES.map(|probe| probe());
+        probe_all();
     }
     assert_eq!(YIELDS.get(), 400);
     probe::set_every(false);
     probe::disarm();
-    PROBES.map(|probe| probe());
+    probe_all();
     assert_eq!(YIELDS.get(), 400);
 }
 
@@ -122,7 +128,7 @@ fn critical_sections_defer_to_the_outermost_exit() {
         probe::critical_enter();
         assert_eq!(probe::critical_depth(), 2);
         force_due();
-        PROBES.map(|probe| probe());
+        probe_all();
         probe();
         probe::critical_exit();
         assert_eq!(YIELDS.get(), done as u64);

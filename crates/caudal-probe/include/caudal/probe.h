@@ -194,36 +194,49 @@ static inline uint64_t caudal_probe_rdtsc(void)
 
 /*
  * Probes for source code. Thread-local memory is reached anew by each, never through an address that a compiler may
- * have kept: the hook may return on another thread. A compiler does not see that these look at the block: code that
- * stores to it by hand puts a compiler barrier between the store and a probe of the same function.
+ * have kept: the hook may return on another thread.
  */
-static inline int caudal_probe_is_due_clock(void)
+static inline uint64_t caudal_probe_offset(void)
+{
+    uint64_t offset; /* from the thread pointer; the same in all threads, so a compiler may keep it */
+    __asm__("movq caudal_probe_v1@GOTTPOFF(%%rip), %0" : "=r"(offset));
+    return offset;
+}
+
+static inline uint64_t caudal_flag_offset(void)
 {
     uint64_t offset;
+    __asm__("movq caudal_flag_v1@GOTTPOFF(%%rip), %0" : "=r"(offset));
+    return offset;
+}
+
+static inline int caudal_probe_is_due_clock(void)
+{
     int due;
-    __asm__ __volatile__("movq caudal_probe_v1@GOTTPOFF(%%rip), %0\n\tcmpq %%fs:%c3(%0), %2"
-                         : "=&r"(offset), "=@ccae"(due)
-                         : "r"(caudal_probe_rdtsc()), "i"(CAUDAL_PROBE_DEADLINE));
+    __asm__ __volatile__("cmpq %%fs:%c2(%1), %3"
+                         : "=@ccae"(due)
+                         : "r"(caudal_probe_offset()), "i"(CAUDAL_PROBE_DEADLINE), "r"(caudal_probe_rdtsc())
+                         : "memory");
     return due;
 }
 
 static inline int caudal_probe_is_due_budget(int64_t cost)
 {
-    uint64_t offset;
     int due;
-    __asm__ __volatile__("movq caudal_probe_v1@GOTTPOFF(%%rip), %0\n\tsubq %2, %%fs:%c3(%0)"
-                         : "=&r"(offset), "=@ccs"(due)
-                         : "er"(cost), "i"(CAUDAL_PROBE_BUDGET_LEFT));
+    __asm__ __volatile__("subq %3, %%fs:%c2(%1)"
+                         : "=@ccs"(due)
+                         : "r"(caudal_probe_offset()), "i"(CAUDAL_PROBE_BUDGET_LEFT), "er"(cost)
+                         : "memory");
     return due;
 }
 
 static inline int caudal_probe_is_due_flag(void)
 {
-    uint64_t offset;
     int due;
-    __asm__ __volatile__("movq caudal_flag_v1@GOTTPOFF(%%rip), %0\n\tcmpb $0, %%fs:%c2(%0)"
-                         : "=&r"(offset), "=@ccne"(due)
-                         : "i"(CAUDAL_FLAG_ASKED));
+    __asm__ __volatile__("cmpb $0, %%fs:%c2(%1)"
+                         : "=@ccne"(due)
+                         : "r"(caudal_flag_offset()), "i"(CAUDAL_FLAG_ASKED)
+                         : "memory");
     return due;
 }
 
@@ -244,25 +257,20 @@ static inline int caudal_probe_is_due_flag(void)
 /* caudal_critical_enter() and _exit() without a call and without measuring. */
 static inline void caudal_critical_enter_inline(void)
 {
-    uint64_t offset;
-    __asm__ __volatile__("movq caudal_probe_v1@GOTTPOFF(%%rip), %0\n\taddl $1, %%fs:%c1(%0)"
-                         : "=&r"(offset)
-                         : "i"(CAUDAL_PROBE_DEPTH)
-                         : "memory", "cc");
+    __asm__ __volatile__("addl $1, %%fs:%c1(%0)" : : "r"(caudal_probe_offset()), "i"(CAUDAL_PROBE_DEPTH) : "memory", "cc");
 }
 
 static inline void caudal_critical_exit_inline(void)
 {
-    uint64_t offset;
     int outermost, pending;
-    __asm__ __volatile__("movq caudal_probe_v1@GOTTPOFF(%%rip), %0\n\tsubl $1, %%fs:%c2(%0)"
-                         : "=&r"(offset), "=@ccz"(outermost)
-                         : "i"(CAUDAL_PROBE_DEPTH)
+    __asm__ __volatile__("subl $1, %%fs:%c2(%1)"
+                         : "=@ccz"(outermost)
+                         : "r"(caudal_probe_offset()), "i"(CAUDAL_PROBE_DEPTH)
                          : "memory");
     if (outermost) {
-        __asm__ __volatile__("movq caudal_probe_v1@GOTTPOFF(%%rip), %0\n\tcmpl $0, %%fs:%c2(%0)"
-                             : "=&r"(offset), "=@ccne"(pending)
-                             : "i"(CAUDAL_PROBE_PENDING));
+        __asm__ __volatile__("cmpl $0, %%fs:%c2(%1)"
+                             : "=@ccne"(pending)
+                             : "r"(caudal_probe_offset()), "i"(CAUDAL_PROBE_PENDING));
         if (__builtin_expect(pending, 0)) {
             caudal_probe_call_exit_v1();
         }
