@@ -30,6 +30,8 @@ fn main() {
         // The library runs before vector registers are saved.
         .flag("-mgeneral-regs-only")
         .flag("-fno-sanitize=all")
+        // A lazy binder would run on a coroutine's stack.
+        .flag("-fno-plt")
         // Backtraces from the hook go through.
         .flag("-fasynchronous-unwind-tables")
         .compile("caudal_probe");

@@ -42,7 +42,7 @@ void caudal_critical_restore(uint32_t depth)
         caudal_probe_v1.depth = depth;
         return;
     }
-    measure();
     caudal_probe_v1.depth = 1;
+    measure();
     caudal_critical_exit_inline();
 }

@@ -22,6 +22,13 @@
  */
 #include "vector.h"
 
+/* For programs built with -fcf-protection: that this object may be one of them, and where it is called indirectly. */
+#if defined(__CET__)
+#include <cet.h>
+#else
+#define _CET_ENDBR
+#endif
+
 #define NOW 0
 #define STATUS 8
 #define IN_USE 12
@@ -47,6 +54,7 @@
         .p2align 4
 \name:
         .cfi_startproc
+        _CET_ENDBR
         push    rbp
         .cfi_def_cfa_offset 16
         .cfi_offset rbp, -16
@@ -208,8 +216,3 @@ keep_and_yield:
         .size   keep_and_yield, . - keep_and_yield
 
         .section .note.GNU-stack, "", @progbits
-#if defined(__CET__) && defined(__has_include)
-#if __has_include(<cet.h>)
-#include <cet.h>
-#endif
-#endif

@@ -41,7 +41,7 @@ mod sys;
 pub use block::{Block, block, flag};
 pub use control::{arm, cold_visits, disarm, due_deadline, rdtsc, set_critical_hook, set_every, set_hook};
 pub use critical::{critical_depth, critical_enter, critical_exit, critical_restore, measured};
-pub use probes::{probe, probe_budget, probe_clock, probe_flag};
+pub use probes::{probe, probe_budget, probe_clock, probe_flag, probe_spend};
 
 /// The version that the symbols' names end in; objects of different versions do not link.
 pub const ABI: u32 = 1;

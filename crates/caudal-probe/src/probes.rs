@@ -53,6 +53,24 @@ pub fn probe_budget<const COST: i32>() {
     }
 }
 
+/// As [`probe_budget`], with a number of units that is known only when it runs; at least 0.
+#[inline(always)]
+pub fn probe_spend(units: i64) {
+    debug_assert!(units >= 0, "a probe's cost is not negative");
+    // SAFETY: as in `probe_budget`.
+    unsafe {
+        asm!(
+            "sub qword ptr fs:[{offset} + {budget}], {units}",
+            "js {due}",
+            offset = in(reg) block_offset(),
+            units = in(reg) units,
+            budget = const offset_of!(Block, budget),
+            due = label { sys::caudal_probe_call_budget_v1() },
+            options(nostack),
+        );
+    }
+}
+
 /// Yields when another thread has set this one's flag: a compare with memory and a jump.
 #[inline(always)]
 pub fn probe_flag() {

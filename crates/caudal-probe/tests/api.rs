@@ -45,7 +45,8 @@ fn force_due() {
     }
 }
 
-const PROBES: [fn(); 4] = [probe::probe, probe::probe_clock, probe::probe_budget::<1>, probe::probe_flag];
+const PROBES: [fn(); 5] =
+    [probe::probe, probe::probe_clock, probe::probe_budget::<1>, || probe::probe_spend(1), probe::probe_flag];
 
 fn probe_all() {
     for probe in PROBES {
@@ -65,7 +66,7 @@ fn a_fresh_thread_is_never_due() {
         let block = unsafe { &*probe::block() };
         assert_eq!((block.deadline, block.quantum, block.ratio), (u64::MAX, u64::MAX, 1 << 16));
         assert_eq!((block.stack_low, block.stack_high, block.depth, block.pending), (0, 0, 0, 0));
-        assert_eq!(block.budget, i64::MAX - 10_000);
+        assert_eq!(block.budget, i64::MAX - 20_000);
     })
     .join()
     .expect("nothing yields");
@@ -97,11 +98,11 @@ fn every_probe_yields_when_asked_for() {
     for _ in 0..100 {
         probe_all();
     }
-    assert_eq!(YIELDS.get(), 400);
+    assert_eq!(YIELDS.get(), 500);
     probe::set_every(false);
     probe::disarm();
     probe_all();
-    assert_eq!(YIELDS.get(), 400);
+    assert_eq!(YIELDS.get(), 500);
 }
 
 #[test]
@@ -223,5 +224,5 @@ fn a_loop_computes_the_same_with_yields() {
     }
     probe::set_every(false);
     probe::disarm();
-    assert_eq!(YIELDS.get(), 4_000);
+    assert_eq!(YIELDS.get(), 5_000);
 }

@@ -175,9 +175,8 @@ void caudal_critical_restore(uint32_t depth) __asm__("caudal_critical_restore_v1
 
 /*
  * The recorder: stands in for a runtime where there is none. Arms this thread with `quantum_cycles`; every yield stores
- * its TSC value in `buffer`, up to `capacity` of them, and is armed again. Critical sections and the caller's stack
- * are as with a runtime; every stack counts as the coroutine's. 0, or -1 where a runtime has set its own hook (nothing
- * is then done).
+ * its TSC value in `buffer`, up to `capacity` of them, and the next quantum starts at that value. Whatever stack the
+ * thread is on counts as the coroutine's. Returns 0, or -1 where a runtime has set its own hook (nothing is then done).
  */
 int caudal_probe_record_start(uint64_t *buffer, size_t capacity, uint64_t quantum_cycles)
     __asm__("caudal_probe_record_start_v1");

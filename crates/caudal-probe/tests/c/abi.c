@@ -225,7 +225,6 @@ static void another_thread_asks(void)
     CHECK_EQUAL(caudal_probe_due_v1(), NEVER);
     /* The budget's slow check looks at the flag too. */
     caudal_probe_arm_v1(caudal_probe_rdtsc(), (uint64_t)1 << 60);
-    caudal_probe_v1.quantum = NEVER;
     caudal_flag_v1.asked = 1;
     caudal_probe_v1.budget = 10;
     c_budget(ROUNDS);
@@ -260,6 +259,10 @@ static void critical_sections_defer(void)
             modes[i].sum(ROUNDS);
             CHECK_EQUAL(caudal_probe_cold_visits_v1(), visits + 1);
             CHECK_EQUAL(caudal_probe_v1.deadline, NEVER);
+            /* Due again, by the flag: the first deadline stays the one. */
+            caudal_flag_v1.asked = 1;
+            sum_flag(1);
+            CHECK_EQUAL(caudal_flag_v1.asked, 0);
             leave();
             CHECK_EQUAL(times[0], 0);
             modes[i].sum(ROUNDS);
@@ -304,6 +307,8 @@ static void __attribute__((noinline)) leave_by_longjmp(void)
 static void longjmp_leaves_sections(void)
 {
     volatile uint32_t depth;
+    uint64_t calls = critical_calls;
+    caudal_probe_critical_hook_v1 = count_critical;
     CHECK_EQUAL(caudal_probe_record_start(times, 4, NEVER), 0);
     times[0] = 0;
     caudal_critical_enter();
@@ -317,7 +322,10 @@ static void longjmp_leaves_sections(void)
     caudal_critical_restore(2);
     CHECK_EQUAL(caudal_critical_depth(), 1);
     CHECK_EQUAL(times[0], 0);
+    CHECK_EQUAL(critical_calls, calls);
     caudal_critical_restore(0);
+    CHECK_EQUAL(critical_calls, calls + 1);
+    caudal_probe_critical_hook_v1 = NULL;
     CHECK_EQUAL(caudal_critical_depth(), 0);
     CHECK(times[0] != 0);
     CHECK_EQUAL(caudal_probe_record_stop(), 1);
@@ -335,7 +343,12 @@ static void other_stacks_decline(void)
         visits = caudal_probe_cold_visits_v1();
         modes[i].sum(ROUNDS);
         CHECK_EQUAL(caudal_probe_cold_visits_v1(), visits + 1);
-        /* No stack at all. */
+        /* Below the stack; no stack at all. */
+        caudal_probe_v1.stack_low = NEVER - 1;
+        caudal_probe_v1.stack_high = NEVER;
+        force_due(1);
+        modes[i].sum(ROUNDS);
+        CHECK_EQUAL(caudal_probe_cold_visits_v1(), visits + 2);
         caudal_probe_v1.stack_low = caudal_probe_v1.stack_high = 0;
         caudal_critical_enter();
         force_due(1);
@@ -362,6 +375,8 @@ static void disarmed_is_never_due(void)
     CHECK_EQUAL(caudal_probe_v1.pending, 0);
     probe_all();
     CHECK_EQUAL(caudal_probe_record_stop(), 0);
+    CHECK_EQUAL(caudal_probe_v1.stack_high, 0);
+    CHECK_EQUAL(caudal_probe_v1.quantum, NEVER);
 }
 
 static int unwound_to_main;
@@ -379,6 +394,7 @@ static void walk(uint64_t now)
     CHECK_EQUAL(caudal_probe_v1.deadline, NEVER);
     CHECK_EQUAL(caudal_probe_v1.budget, INT64_MAX);
     CHECK_EQUAL(caudal_flag_v1.asked, 0);
+    CHECK_EQUAL(caudal_probe_v1.pending, 0);
     _Unwind_Backtrace(look, NULL);
 }
 
@@ -393,6 +409,13 @@ static void the_hook_can_walk_the_stack(void)
         modes[i].sum(ROUNDS);
         CHECK(unwound_to_main);
     }
+    unwound_to_main = 0;
+    caudal_critical_enter();
+    force_due(1);
+    sum_clock(1);
+    CHECK(!unwound_to_main);
+    caudal_critical_exit();
+    CHECK(unwound_to_main);
     CHECK(caudal_probe_record_start(times, 4, 1) == -1);
     caudal_probe_hook_v1 = recorder;
     caudal_probe_v1.stack_high = 0;

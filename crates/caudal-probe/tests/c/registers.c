@@ -15,13 +15,23 @@
 /* private: csrc/vector.h */
 extern uint32_t caudal_probe_vector;
 
+/* Offsets in fxsave's area. */
+#define CONTROL 0
+#define STATUS 2
+#define TAGS 4
+#define MXCSR 24
+#define REGISTERS 32
+
 static int kind;
-static uint64_t yields, hook_mxcsr, hook_x87;
+static uint64_t yields, hook_mxcsr, hook_x87, hook_tags;
 
 static void hook(uint64_t now)
 {
     uint32_t mxcsr;
     uint16_t x87;
+    uint8_t legacy[512] __attribute__((aligned(16)));
+    __asm__ __volatile__("fxsave64 %0" : "=m"(legacy));
+    hook_tags = legacy[TAGS];
     __asm__ __volatile__("stmxcsr %0" : "=m"(mxcsr));
     __asm__ __volatile__("fnstcw %0" : "=m"(x87));
     hook_mxcsr = mxcsr & ~0x3fu;
@@ -32,13 +42,6 @@ static void hook(uint64_t now)
     caudal_probe_arm_v1(now, NEVER);
     trash(kind);
 }
-
-/* Offsets in fxsave's area. */
-#define CONTROL 0
-#define STATUS 2
-#define TAGS 4
-#define MXCSR 24
-#define REGISTERS 32
 
 static void put16(struct image *image, int offset, unsigned value)
 {
@@ -142,6 +145,7 @@ static void survive(void (*entry)(void), const struct x87 *state, uint64_t misal
     CHECK_EQUAL(yields, before + 1);
     CHECK_EQUAL(hook_mxcsr, 0x1f80);
     CHECK_EQUAL(hook_x87, 0x37f);
+    CHECK_EQUAL(hook_tags, 0);
     compare(&in, &out);
     /* Declined, nothing changes either. */
     make_due();
