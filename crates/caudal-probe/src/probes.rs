@@ -1,7 +1,7 @@
 //! The probes. Not due: a compare and a jump that is not taken.
 //!
 //! The assembly counts as reading all memory (and, in budget mode, changing it), because the block can also be reached
-//! through [`block`](crate::block). Locals whose address nobody has stay in registers.
+//! through [`block()`](crate::block()). Locals whose address nobody has stay in registers.
 
 use core::{arch::asm, mem::offset_of};
 
