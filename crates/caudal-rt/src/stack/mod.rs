@@ -1,22 +1,188 @@
-//! To come.
-#[derive(Clone, Copy, Debug)]
+//! Stacks for coroutines: mapped with guards, coloured, pooled, and as many as memory allows.
+//!
+//! A worker's [`StackPool`] maps stacks in slabs and hands out the one used last (its lines are still in the cache).
+//!
+//! ```text
+//!   a slab: one mapping of several slots             low addresses to the left
+//!   ├───────── slot 0 ────────┼───────── slot 1 ────────┼── … ──┤
+//!   │ guard │ stack           │ guard │ stack           │
+//!
+//!   a slot
+//!   limit                                              base (top)      end
+//!   ├───────────────┬──────────────────────────────────────┬───────────┤
+//!   │ guard, 64 KiB │ touched lazily          ◀── grows    │  colour   │
+//!   └───────────────┴──────────────────────────────────────┴───────────┘
+//!     faults          up to `size` less the colour           0 … 4032 B
+//! ```
+//!
+//! * **Guard.** A frame of C can step over a page without touching it, so a guard is 64 KiB unless configured
+//!   otherwise. `MADV_GUARD_INSTALL` (Linux 6.13) makes it without a mapping of its own; elsewhere it is made by
+//!   `mprotect`, two mappings a stack, of which a process may have `vm.max_map_count`: see [`StackLimit`].
+//! * **Colour.** Slots are a multiple of the page size apart: their tops, the busiest lines of each stack, would all
+//!   share the same sets of the first-level cache. The top of stack n is therefore lowered by another multiple of
+//!   64 bytes, below a page: larger caches are indexed by physical addresses, which are coloured by chance.
+//! * **Memory.** Address space is free, pages are touched lazily and given back by [`StackPool::trim`]. Huge pages
+//!   are refused for slabs: the first touch of a stack would take 2 MiB.
+//!
+//! ## Who may touch what
+//!
+//! A pool belongs to one thread at a time and has no lock. Pools share a [`StackBudget`], one atomic count of mapped
+//! stacks, touched when a slab is mapped or unmapped. A taken [`CoroutineStack`] belongs to whoever holds it. Where
+//! slabs lie is published in a table that signal handlers may read at any time ([`contains_guard`]).
+//!
+//! The atomics here come from `std` and not through the crate's `primitives`: they are process-wide statics, which
+//! loom's cannot be, and a signal handler reads them.
+
+mod alt;
+mod limit;
+pub mod overflow;
+mod pool;
+mod registry;
+mod report;
+mod slab;
+#[cfg(all(test, not(loom)))]
+mod tests;
+
+use std::num::NonZeroUsize;
+use std::ops::Range;
+
+pub use alt::AltStack;
+pub use limit::{LimitedBy, StackBudget, StackLimit};
+pub use pool::{Refusal, StackPool};
+pub use registry::contains_guard;
+pub use slab::GuardKind;
+
+/// Size of a page of x86-64.
+const PAGE: usize = 4096;
+/// Distance of two colours: a cache line.
+const LINE: usize = 64;
+/// Colours, so that all stay below a page.
+const COLOURS: usize = PAGE / LINE;
+/// Consecutive stacks are this many colours apart: odd, so that all colours come, and near the golden section of
+/// their number, so that the lines of stacks used one after the other overlap late.
+const COLOUR_STEP: usize = 25;
+
+/// How much the top of a stack is lowered, in bytes.
+const fn colour_of(number: usize) -> usize {
+    number.wrapping_mul(COLOUR_STEP) % COLOURS * LINE
+}
+
+/// Sizes of stacks, and how many there may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StackConfig {
+    /// Bytes of a stack, guard apart; rounded up to pages. From 16 KiB to 1 GiB, default 256 KiB. The colour takes up
+    /// to 4032 of them.
     pub size: usize,
+    /// Bytes of the guard below; rounded up to pages. From 4 KiB to 1 GiB, default 64 KiB.
+    pub guard: usize,
+    /// Most stacks of all pools that share a budget; `None`: as many as this machine allows.
     pub limit: Option<usize>,
 }
+
 impl Default for StackConfig {
     fn default() -> Self {
-        StackConfig { size: 256 << 10, limit: None }
+        Self { size: 256 << 10, guard: 64 << 10, limit: None }
     }
 }
-#[derive(Clone, Debug)]
-pub struct StackPool(StackConfig);
-pub type PooledStack = corosensei::stack::DefaultStack;
-impl StackPool {
-    pub fn of_runtime(config: StackConfig) -> StackPool {
-        StackPool(config)
+
+/// What is wrong with a [`StackConfig`], or with this system.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StackError {
+    /// `size` is out of range.
+    #[error("a stack of {0} bytes: from 16 KiB to 1 GiB will do")]
+    Size(usize),
+    /// `guard` is out of range.
+    #[error("a stack's guard of {0} bytes: from 4 KiB to 1 GiB will do")]
+    Guard(usize),
+    /// Not one stack is within the limit.
+    #[error("no stack can be had: {0}")]
+    None(StackLimit),
+    /// The kernel refused.
+    #[error("{what} failed")]
+    System {
+        /// The call.
+        what: &'static str,
+        /// Its reason.
+        source: std::io::Error,
+    },
+}
+
+impl StackError {
+    fn system(what: &'static str) -> Self {
+        Self::System { what, source: std::io::Error::last_os_error() }
     }
-    pub fn take(&mut self) -> Option<PooledStack> {
-        corosensei::stack::DefaultStack::new(self.0.size).ok()
+}
+
+impl StackConfig {
+    /// The same in whole pages.
+    fn checked(self) -> Result<Self, StackError> {
+        if !(16 << 10..=1 << 30).contains(&self.size) {
+            return Err(StackError::Size(self.size));
+        }
+        if !(PAGE..=1 << 30).contains(&self.guard) {
+            return Err(StackError::Guard(self.guard));
+        }
+        let whole = |bytes: usize| bytes.next_multiple_of(PAGE);
+        Ok(Self { size: whole(self.size), guard: whole(self.guard), limit: self.limit })
     }
+
+    /// Bytes from slot to slot; of a checked configuration.
+    const fn stride(&self) -> usize {
+        self.size + self.guard
+    }
+}
+
+/// A stack taken from a pool, to be given back to the same pool ([`StackPool::give`]); one that is dropped stays
+/// mapped and taken, as that of a coroutine that was abandoned must.
+#[derive(Debug)]
+#[must_use = "a stack that is not given back stays taken"]
+pub struct CoroutineStack {
+    base: NonZeroUsize,
+    limit: NonZeroUsize,
+    guard: u32,
+    /// The slab in its pool.
+    slab: u32,
+    pool: usize,
+}
+
+impl CoroutineStack {
+    /// The top: one past the highest usable byte, a multiple of 64.
+    pub fn top(&self) -> usize {
+        self.base.get()
+    }
+
+    /// The addresses of the guard.
+    pub fn guard(&self) -> Range<usize> {
+        self.limit.get()..self.limit.get() + self.guard as usize
+    }
+
+    /// The usable addresses: from the end of the guard to the top.
+    pub fn usable(&self) -> Range<usize> {
+        self.guard().end..self.base.get()
+    }
+}
+
+// SAFETY: the slot is mapped from `limit` to `base` for as long as this value exists, and for ever when it is
+// dropped (a pool unmaps only slabs of which it has every stack back); the lowest `guard` bytes fault; a checked
+// configuration leaves at least 16 KiB − 4032 bytes above them; both ends are multiples of 64.
+unsafe impl corosensei::stack::Stack for CoroutineStack {
+    #[inline]
+    fn base(&self) -> NonZeroUsize {
+        self.base
+    }
+
+    #[inline]
+    fn limit(&self) -> NonZeroUsize {
+        self.limit
+    }
+}
+
+/// Where a stack lies, told from an address in its guard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StackInfo {
+    /// The guard.
+    pub guard: Range<usize>,
+    /// What can be used: from the end of the guard to the top.
+    pub usable: Range<usize>,
 }

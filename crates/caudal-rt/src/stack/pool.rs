@@ -1,0 +1,215 @@
+//! The stacks of one worker: last given back, first taken.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::slab::{Slab, give_back};
+use super::{CoroutineStack, PAGE, StackBudget, StackConfig, StackError, StackLimit, colour_of};
+
+/// Why the last stack could not be had.
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    /// The budget is used up.
+    #[error("{0}")]
+    Limit(StackLimit),
+    /// The kernel refused to map more.
+    #[error(transparent)]
+    Kernel(StackError),
+}
+
+/// Stacks of one worker; no lock, one owner.
+///
+/// ```text
+///   free:  [ coldest … | … … hottest ]      take and give at this end
+///            ◀─ have no memory ─▶            up to `trimmed`
+/// ```
+#[derive(Debug)]
+pub struct StackPool {
+    budget: Arc<StackBudget>,
+    /// Which pool stacks belong to.
+    id: usize,
+    /// `None` where a slab was unmapped; the place is used again.
+    slabs: Vec<Option<Slab>>,
+    free: Vec<CoroutineStack>,
+    /// The lowest so many of `free` have no memory but their top page, if that.
+    trimmed: usize,
+    /// Number of the next stack that is mapped: its colour.
+    next_number: usize,
+    refusals: u64,
+    refusal: Option<Refusal>,
+}
+
+impl StackPool {
+    /// A pool with a budget of its own; maps nothing yet.
+    ///
+    /// # Errors
+    /// [`StackError`] for sizes out of range, and when there cannot be a single stack.
+    pub fn new(config: StackConfig) -> Result<Self, StackError> {
+        Ok(Self::sharing(&StackBudget::new(config)?))
+    }
+
+    /// A pool that shares a budget with others; maps nothing yet.
+    pub fn sharing(budget: &Arc<StackBudget>) -> Self {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        Self {
+            budget: budget.clone(),
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            slabs: Vec::new(),
+            free: Vec::new(),
+            trimmed: 0,
+            next_number: 0,
+            refusals: 0,
+            refusal: None,
+        }
+    }
+
+    /// The budget.
+    pub fn budget(&self) -> &Arc<StackBudget> {
+        &self.budget
+    }
+
+    /// Takes the stack that was given back last, or maps new ones; `None` beyond the limit, and when the kernel
+    /// refuses: [`Self::refusal`] says which.
+    #[inline]
+    pub fn take(&mut self) -> Option<CoroutineStack> {
+        if self.free.is_empty() && !self.grow() {
+            return None;
+        }
+        let stack = self.free.pop()?;
+        self.trimmed = self.trimmed.min(self.free.len());
+        Some(stack)
+    }
+
+    /// Gives a stack back. What was on it is lost.
+    ///
+    /// # Panics
+    /// If the stack is another pool's.
+    #[inline]
+    pub fn give(&mut self, stack: CoroutineStack) {
+        assert!(self.owns(&stack), "a stack goes back to the pool that it was taken from");
+        self.free.push(stack);
+    }
+
+    /// True for stacks of this pool.
+    #[inline]
+    pub fn owns(&self, stack: &CoroutineStack) -> bool {
+        stack.pool == self.id
+    }
+
+    /// Stacks that can be taken without mapping more.
+    pub fn idle(&self) -> usize {
+        self.free.len()
+    }
+
+    /// Stacks mapped, taken or not.
+    pub fn mapped(&self) -> usize {
+        self.slabs.iter().flatten().map(Slab::stacks).sum()
+    }
+
+    /// How often [`Self::take`] found none.
+    pub fn refusals(&self) -> u64 {
+        self.refusals
+    }
+
+    /// Why it found none the last time.
+    pub fn refusal(&self) -> Option<&Refusal> {
+        self.refusal.as_ref()
+    }
+
+    /// Maps a slab; false when none can be had.
+    #[cold]
+    fn grow(&mut self) -> bool {
+        let mapped = self.map_slab();
+        let ok = mapped.is_ok();
+        if let Err(refusal) = mapped {
+            self.refusals += 1;
+            self.refusal = Some(refusal);
+        }
+        ok
+    }
+
+    fn map_slab(&mut self) -> Result<(), Refusal> {
+        let budget = &self.budget;
+        let stacks = budget.reserve().ok_or_else(|| Refusal::Limit(budget.limit()))?;
+        let slab = Slab::map(&budget.config, budget.guards, stacks, self.next_number).map_err(|error| {
+            budget.release(stacks);
+            Refusal::Kernel(error)
+        })?;
+        let place = self.slabs.iter().position(Option::is_none).unwrap_or(self.slabs.len());
+        // Backwards, so that the lowest is taken first.
+        for slot in (0..stacks).rev() {
+            self.free.push(self.stack_of(&slab, slot, place));
+        }
+        self.next_number += stacks;
+        if place == self.slabs.len() {
+            self.slabs.push(None);
+        }
+        self.slabs[place] = Some(slab);
+        // None of them was touched yet.
+        self.trimmed = self.free.len();
+        Ok(())
+    }
+
+    fn stack_of(&self, slab: &Slab, slot: usize, place: usize) -> CoroutineStack {
+        let config = &self.budget.config;
+        let limit = slab.slot(slot);
+        let base = limit + config.stride() - colour_of(self.next_number + slot);
+        CoroutineStack {
+            base: NonZeroUsize::new(base).expect("the kernel maps nothing at 0"),
+            limit: NonZeroUsize::new(limit).expect("the kernel maps nothing at 0"),
+            // At most 1 GiB.
+            guard: config.guard as u32,
+            slab: place as u32,
+            pool: self.id,
+        }
+    }
+
+    /// Gives back the memory of all idle stacks but the `keep` used last; returns for how many it did.
+    ///
+    /// Of each stack the page of its top stays, so that the next use of it does not fault at once. Slabs of which
+    /// every stack is among them are unmapped, and others may map as many. A call to the kernel per stack: for idle
+    /// moments.
+    pub fn trim(&mut self, keep: usize) -> usize {
+        let cold = self.free.len().saturating_sub(keep);
+        let fresh = self.trimmed.min(cold)..cold;
+        let given = fresh.len();
+        for stack in &self.free[fresh] {
+            let usable = stack.usable();
+            // The top's page is the slot's last one, whatever the colour.
+            // SAFETY: whole pages of a mapped slot of this pool, which is idle: nobody needs its contents.
+            unsafe { give_back(usable.start, usable.end.next_multiple_of(PAGE) - PAGE) };
+        }
+        self.trimmed = self.trimmed.max(cold);
+        self.unmap_idle(cold);
+        given
+    }
+
+    /// Unmaps the slabs that lie in the coldest `cold` of the idle stacks.
+    fn unmap_idle(&mut self, cold: usize) {
+        let mut idle = vec![0; self.slabs.len()];
+        self.free[..cold].iter().for_each(|stack| idle[stack.slab as usize] += 1);
+        let whole =
+            |place: usize| self.slabs[place].as_ref().is_some_and(|slab| slab.stacks() == idle[place]);
+        let gone: Vec<bool> = (0..idle.len()).map(whole).collect();
+        let before = self.free.len();
+        self.free.retain(|stack| !gone[stack.slab as usize]);
+        // All of them were among the coldest.
+        self.trimmed -= before - self.free.len();
+        for (slab, _) in self.slabs.iter_mut().zip(gone).filter(|(_, gone)| *gone) {
+            let slab = slab.take().expect("counted above");
+            self.budget.release(slab.stacks());
+            // SAFETY: every stack of it was idle, and none is in `free` any more.
+            unsafe { slab.unmap() };
+        }
+    }
+}
+
+impl Drop for StackPool {
+    /// Unmaps the slabs of which every stack is back; the others stay mapped for ever, since somebody may still run
+    /// on them.
+    fn drop(&mut self) {
+        self.trimmed = self.free.len();
+        self.unmap_idle(self.free.len());
+    }
+}

@@ -1,0 +1,122 @@
+//! A slab: one mapping of several stacks with their guards.
+
+use std::ptr;
+
+use super::registry::Registered;
+use super::{PAGE, StackConfig, StackError};
+
+/// `MADV_GUARD_INSTALL` of Linux 6.13; libc does not have it yet.
+const MADV_GUARD_INSTALL: libc::c_int = 102;
+
+/// How guards are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GuardKind {
+    /// By `MADV_GUARD_INSTALL`: no mapping of its own.
+    Install,
+    /// By `mprotect(PROT_NONE)`: two mappings a stack.
+    Protect,
+}
+
+impl GuardKind {
+    /// What this kernel has, found by trying it on a page.
+    pub fn detect() -> Result<Self, StackError> {
+        let page = map(PAGE)?;
+        // SAFETY: the page is this function's own mapping.
+        let installed = unsafe { libc::madvise(page, PAGE, MADV_GUARD_INSTALL) } == 0;
+        // SAFETY: as above; nothing points into it.
+        unsafe { libc::munmap(page, PAGE) };
+        Ok(if installed { Self::Install } else { Self::Protect })
+    }
+
+    /// Makes these bytes fault.
+    ///
+    /// # Safety
+    /// They are whole pages of a mapping of the caller's that nothing uses.
+    unsafe fn guard(self, start: *mut libc::c_void, bytes: usize) -> Result<(), StackError> {
+        // SAFETY: nothing uses the pages, by contract.
+        let (what, status) = unsafe {
+            match self {
+                Self::Install => {
+                    ("madvise(MADV_GUARD_INSTALL)", libc::madvise(start, bytes, MADV_GUARD_INSTALL))
+                }
+                Self::Protect => ("mprotect(PROT_NONE)", libc::mprotect(start, bytes, libc::PROT_NONE)),
+            }
+        };
+        if status == 0 { Ok(()) } else { Err(StackError::system(what)) }
+    }
+}
+
+/// Maps bytes that take no memory until they are touched.
+fn map(bytes: usize) -> Result<*mut libc::c_void, StackError> {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK;
+    // SAFETY: a fresh mapping, at an address of the kernel's choice, touches nothing that exists.
+    let start =
+        unsafe { libc::mmap(ptr::null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
+    if start == libc::MAP_FAILED { Err(StackError::system("mmap")) } else { Ok(start) }
+}
+
+/// A mapping of stacks; dropped without [`Self::unmap`], it stays for ever.
+#[derive(Debug)]
+pub(super) struct Slab {
+    start: usize,
+    stride: usize,
+    stacks: usize,
+    registered: Registered,
+}
+
+impl Slab {
+    /// Maps `stacks` slots with their guards; `first` is the number of the first one, from which colours follow.
+    pub(super) fn map(
+        config: &StackConfig,
+        guards: GuardKind,
+        stacks: usize,
+        first: usize,
+    ) -> Result<Self, StackError> {
+        let (stride, bytes) = (config.stride(), config.stride() * stacks);
+        let start = map(bytes)?;
+        // Kernels without huge pages refuse, which is as well.
+        // SAFETY: advice on this function's own mapping, as are the guards.
+        unsafe { libc::madvise(start, bytes, libc::MADV_NOHUGEPAGE) };
+        for slot in 0..stacks {
+            // SAFETY: slot `slot` lies in the mapping, in whole pages, and nothing uses it yet.
+            if let Err(error) = unsafe { guards.guard(start.byte_add(slot * stride), config.guard) } {
+                // SAFETY: as above.
+                unsafe { libc::munmap(start, bytes) };
+                return Err(error);
+            }
+        }
+        let start = start as usize;
+        let registered = Registered::new(start, stacks, config, first);
+        Ok(Self { start, stride, stacks, registered })
+    }
+
+    pub(super) fn stacks(&self) -> usize {
+        self.stacks
+    }
+
+    /// Lowest address of a slot.
+    pub(super) fn slot(&self, slot: usize) -> usize {
+        self.start + slot * self.stride
+    }
+
+    /// Unmaps it.
+    ///
+    /// # Safety
+    /// No stack of the slab is in use, nor will be.
+    pub(super) unsafe fn unmap(self) {
+        self.registered.remove();
+        // SAFETY: the mapping is this slab's own, and nothing uses it, by contract.
+        unsafe { libc::munmap(self.start as *mut libc::c_void, self.stride * self.stacks) };
+    }
+}
+
+/// Gives the memory of these pages back; they read as zero when they are touched again.
+///
+/// # Safety
+/// They are whole pages of a private anonymous mapping whose contents nobody needs.
+pub(super) unsafe fn give_back(start: usize, end: usize) {
+    if start < end {
+        // SAFETY: by contract. An error would leave the memory as it is, which is harmless.
+        unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_DONTNEED) };
+    }
+}
