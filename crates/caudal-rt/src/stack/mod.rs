@@ -45,6 +45,7 @@ mod tests;
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
+use std::ptr::NonNull;
 
 pub use alt::AltStack;
 pub use limit::{LimitedBy, StackBudget, StackLimit};
@@ -133,33 +134,52 @@ impl StackConfig {
     }
 }
 
-/// A stack taken from a pool, to be given back to the same pool ([`StackPool::give`]); one that is dropped stays
-/// mapped and taken, as that of a coroutine that was abandoned must.
+/// Where a stack lies and whose it is; its slab owns the record.
 #[derive(Debug)]
-#[must_use = "a stack that is not given back stays taken"]
-pub struct CoroutineStack {
+struct Place {
     base: NonZeroUsize,
     limit: NonZeroUsize,
-    guard: u32,
+    guard: usize,
     /// The slab in its pool.
-    slab: u32,
+    slab: usize,
     pool: usize,
 }
 
+/// A stack taken from a pool, to be given back to the same pool ([`StackPool::give`]); one that is dropped stays
+/// mapped and taken, as that of a coroutine that was abandoned must.
+///
+/// One word: it is moved in and out of pools and coroutines once a request.
+#[derive(Debug)]
+#[must_use = "a stack that is not given back stays taken"]
+pub struct CoroutineStack(NonNull<Place>);
+
+// SAFETY: a unique handle of a record that nobody changes, and of memory that belongs to whoever holds the handle.
+unsafe impl Send for CoroutineStack {}
+// SAFETY: shared, it gives addresses only.
+unsafe impl Sync for CoroutineStack {}
+
 impl CoroutineStack {
+    #[inline]
+    fn place(&self) -> &Place {
+        // SAFETY: slabs free their records when every stack of theirs is back in the pool, and never otherwise.
+        unsafe { self.0.as_ref() }
+    }
+
     /// The top: one past the highest usable byte, a multiple of 64.
+    #[inline]
     pub fn top(&self) -> usize {
-        self.base.get()
+        self.place().base.get()
     }
 
     /// The addresses of the guard.
     pub fn guard(&self) -> Range<usize> {
-        self.limit.get()..self.limit.get() + self.guard as usize
+        let limit = self.place().limit.get();
+        limit..limit + self.place().guard
     }
 
     /// The usable addresses: from the end of the guard to the top.
     pub fn usable(&self) -> Range<usize> {
-        self.guard().end..self.base.get()
+        self.guard().end..self.top()
     }
 }
 
@@ -169,12 +189,12 @@ impl CoroutineStack {
 unsafe impl corosensei::stack::Stack for CoroutineStack {
     #[inline]
     fn base(&self) -> NonZeroUsize {
-        self.base
+        self.place().base
     }
 
     #[inline]
     fn limit(&self) -> NonZeroUsize {
-        self.limit
+        self.place().limit
     }
 }
 

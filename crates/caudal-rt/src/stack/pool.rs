@@ -1,11 +1,10 @@
 //! The stacks of one worker: last given back, first taken.
 
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::slab::{Slab, give_back};
-use super::{CoroutineStack, PAGE, StackBudget, StackConfig, StackError, StackLimit, colour_of};
+use super::slab::{Identity, Slab, give_back};
+use super::{CoroutineStack, PAGE, StackBudget, StackConfig, StackError, StackLimit};
 
 /// Why the last stack could not be had.
 #[derive(Debug, thiserror::Error)]
@@ -94,7 +93,7 @@ impl StackPool {
     /// True for stacks of this pool.
     #[inline]
     pub fn owns(&self, stack: &CoroutineStack) -> bool {
-        stack.pool == self.id
+        stack.place().pool == self.id
     }
 
     /// Stacks that can be taken without mapping more.
@@ -132,37 +131,22 @@ impl StackPool {
     fn map_slab(&mut self) -> Result<(), Refusal> {
         let budget = &self.budget;
         let stacks = budget.reserve().ok_or_else(|| Refusal::Limit(budget.limit()))?;
-        let slab = Slab::map(&budget.config, budget.guards, stacks, self.next_number).map_err(|error| {
+        let place = self.slabs.iter().position(Option::is_none).unwrap_or(self.slabs.len());
+        let identity = Identity { pool: self.id, slab: place, first: self.next_number };
+        let slab = Slab::map(&budget.config, budget.guards, stacks, identity).map_err(|error| {
             budget.release(stacks);
             Refusal::Kernel(error)
         })?;
-        let place = self.slabs.iter().position(Option::is_none).unwrap_or(self.slabs.len());
-        // Backwards, so that the lowest is taken first.
-        for slot in (0..stacks).rev() {
-            self.free.push(self.stack_of(&slab, slot, place));
-        }
+        // The lowest is taken first.
+        self.free.extend(slab.handles());
+        // None of them was touched yet.
+        self.trimmed = self.free.len();
         self.next_number += stacks;
         if place == self.slabs.len() {
             self.slabs.push(None);
         }
         self.slabs[place] = Some(slab);
-        // None of them was touched yet.
-        self.trimmed = self.free.len();
         Ok(())
-    }
-
-    fn stack_of(&self, slab: &Slab, slot: usize, place: usize) -> CoroutineStack {
-        let config = &self.budget.config;
-        let limit = slab.slot(slot);
-        let base = limit + config.stride() - colour_of(self.next_number + slot);
-        CoroutineStack {
-            base: NonZeroUsize::new(base).expect("the kernel maps nothing at 0"),
-            limit: NonZeroUsize::new(limit).expect("the kernel maps nothing at 0"),
-            // At most 1 GiB.
-            guard: config.guard as u32,
-            slab: place as u32,
-            pool: self.id,
-        }
     }
 
     /// Gives back the memory of all idle stacks but the `keep` used last; returns for how many it did.
@@ -188,18 +172,18 @@ impl StackPool {
     /// Unmaps the slabs that lie in the coldest `cold` of the idle stacks.
     fn unmap_idle(&mut self, cold: usize) {
         let mut idle = vec![0; self.slabs.len()];
-        self.free[..cold].iter().for_each(|stack| idle[stack.slab as usize] += 1);
+        self.free[..cold].iter().for_each(|stack| idle[stack.place().slab] += 1);
         let whole =
             |place: usize| self.slabs[place].as_ref().is_some_and(|slab| slab.stacks() == idle[place]);
         let gone: Vec<bool> = (0..idle.len()).map(whole).collect();
         let before = self.free.len();
-        self.free.retain(|stack| !gone[stack.slab as usize]);
+        self.free.retain(|stack| !gone[stack.place().slab]);
         // All of them were among the coldest.
         self.trimmed -= before - self.free.len();
         for (slab, _) in self.slabs.iter_mut().zip(gone).filter(|(_, gone)| *gone) {
             let slab = slab.take().expect("counted above");
             self.budget.release(slab.stacks());
-            // SAFETY: every stack of it was idle, and none is in `free` any more.
+            // SAFETY: every stack of it was idle, and none is in `free` any more, where the only handles were.
             unsafe { slab.unmap() };
         }
     }

@@ -1,9 +1,10 @@
 //! A slab: one mapping of several stacks with their guards.
 
-use std::ptr;
+use std::num::NonZeroUsize;
+use std::ptr::{self, NonNull};
 
 use super::registry::Registered;
-use super::{PAGE, StackConfig, StackError};
+use super::{CoroutineStack, PAGE, Place, StackConfig, StackError, colour_of};
 
 /// `MADV_GUARD_INSTALL` of Linux 6.13; libc does not have it yet.
 const MADV_GUARD_INSTALL: libc::c_int = 102;
@@ -55,22 +56,36 @@ fn map(bytes: usize) -> Result<*mut libc::c_void, StackError> {
     if start == libc::MAP_FAILED { Err(StackError::system("mmap")) } else { Ok(start) }
 }
 
-/// A mapping of stacks; dropped without [`Self::unmap`], it stays for ever.
+/// A mapping of stacks, and what handles of them point to; dropped without [`Self::unmap`], both stay for ever.
 #[derive(Debug)]
 pub(super) struct Slab {
+    /// Leaked, since handles point into it.
+    places: NonNull<[Place]>,
     start: usize,
-    stride: usize,
-    stacks: usize,
+    bytes: usize,
     registered: Registered,
 }
 
+// SAFETY: the records are never changed, and freed by `unmap` alone, which takes the slab.
+unsafe impl Send for Slab {}
+// SAFETY: as above.
+unsafe impl Sync for Slab {}
+
+/// Which slab of which pool, and the number of its first stack, from which colours follow.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Identity {
+    pub(super) pool: usize,
+    pub(super) slab: usize,
+    pub(super) first: usize,
+}
+
 impl Slab {
-    /// Maps `stacks` slots with their guards; `first` is the number of the first one, from which colours follow.
+    /// Maps `stacks` slots with their guards.
     pub(super) fn map(
         config: &StackConfig,
         guards: GuardKind,
         stacks: usize,
-        first: usize,
+        identity: Identity,
     ) -> Result<Self, StackError> {
         let (stride, bytes) = (config.stride(), config.stride() * stacks);
         let start = map(bytes)?;
@@ -86,27 +101,45 @@ impl Slab {
             }
         }
         let start = start as usize;
-        let registered = Registered::new(start, stacks, config, first);
-        Ok(Self { start, stride, stacks, registered })
+        let registered = Registered::new(start, stacks, config, identity.first);
+        let places: Box<[Place]> =
+            (0..stacks).map(|slot| place(start + slot * stride, slot, config, identity)).collect();
+        Ok(Self { places: NonNull::from(Box::leak(places)), start, bytes, registered })
     }
 
     pub(super) fn stacks(&self) -> usize {
-        self.stacks
+        self.places.len()
     }
 
-    /// Lowest address of a slot.
-    pub(super) fn slot(&self, slot: usize) -> usize {
-        self.start + slot * self.stride
+    /// A handle of each stack, the lowest last. To be called once: a stack has one handle.
+    pub(super) fn handles(&self) -> impl Iterator<Item = CoroutineStack> + '_ {
+        // SAFETY: the index is within the leaked slice.
+        (0..self.stacks()).rev().map(|slot| CoroutineStack(unsafe { self.places.cast::<Place>().add(slot) }))
     }
 
     /// Unmaps it.
     ///
     /// # Safety
-    /// No stack of the slab is in use, nor will be.
+    /// No stack of the slab is in use, and no handle of one is left.
     pub(super) unsafe fn unmap(self) {
         self.registered.remove();
-        // SAFETY: the mapping is this slab's own, and nothing uses it, by contract.
-        unsafe { libc::munmap(self.start as *mut libc::c_void, self.stride * self.stacks) };
+        // SAFETY: mapping and records are this slab's own, and nothing uses them, by contract.
+        unsafe {
+            libc::munmap(self.start as *mut libc::c_void, self.bytes);
+            drop(Box::from_raw(self.places.as_ptr()));
+        }
+    }
+}
+
+/// The stack of the slot that starts at `limit`.
+fn place(limit: usize, slot: usize, config: &StackConfig, identity: Identity) -> Place {
+    let base = limit + config.stride() - colour_of(identity.first + slot);
+    Place {
+        base: NonZeroUsize::new(base).expect("the kernel maps nothing at 0"),
+        limit: NonZeroUsize::new(limit).expect("the kernel maps nothing at 0"),
+        guard: config.guard,
+        slab: identity.slab,
+        pool: identity.pool,
     }
 }
 

@@ -199,6 +199,14 @@ fn a_stack_of_another_pool_is_refused() {
 }
 
 #[test]
+fn pools_and_stacks_go_from_thread_to_thread() {
+    let mut pool = StackPool::new(small(None)).unwrap();
+    let stack = pool.take().unwrap();
+    let (pool, stack) = thread::spawn(move || (pool, stack)).join().unwrap();
+    assert!(pool.owns(&stack));
+}
+
+#[test]
 fn a_stack_outlives_its_pool() {
     let mut pool = StackPool::new(small(None)).unwrap();
     let stack = pool.take().unwrap();
