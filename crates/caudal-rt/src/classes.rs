@@ -1,6 +1,7 @@
 //! Classes of requests: a name each, and what is measured of each on every worker.
 
-use std::sync::{Mutex, PoisonError};
+use std::collections::BTreeSet;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::histogram::LiveHistogram;
 
@@ -33,22 +34,40 @@ pub(crate) struct Measured {
     pub(crate) lateness: LiveHistogram,
 }
 
-/// The names of a runtime's classes, in the order of their numbers.
-#[derive(Debug, Default)]
+/// The names of a runtime's classes, in the order of their numbers. Reading one takes no lock: handlers of signals do.
+#[derive(Debug)]
 pub(crate) struct ClassNames {
-    names: Mutex<Vec<String>>,
+    names: [OnceLock<&'static str>; CLASSES_MAX],
+}
+
+impl Default for ClassNames {
+    fn default() -> ClassNames {
+        ClassNames { names: [const { OnceLock::new() }; CLASSES_MAX] }
+    }
+}
+
+/// The same text, for ever: each is kept once in a process.
+fn interned(name: &str) -> &'static str {
+    static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = names.get(name) {
+        return known;
+    }
+    let name = &*Box::leak(name.to_owned().into_boxed_str());
+    names.insert(name);
+    name
 }
 
 /// What is measured of all classes.
 #[derive(Debug)]
 pub(crate) struct Classes {
     /// By worker and class.
-    measured: Box<[Box<[std::sync::OnceLock<Box<Measured>>]>]>,
+    measured: Box<[Box<[OnceLock<Box<Measured>>]>]>,
 }
 
 impl Classes {
     pub(crate) fn new(workers: usize) -> Classes {
-        let of_worker = |_| (0..CLASSES_MAX).map(|_| std::sync::OnceLock::new()).collect();
+        let of_worker = |_| (0..CLASSES_MAX).map(|_| OnceLock::new()).collect();
         Classes { measured: (0..workers).map(of_worker).collect() }
     }
 
@@ -67,19 +86,18 @@ impl Classes {
 impl ClassNames {
     /// The class with this name, which is new if there is none.
     pub(crate) fn class(&self, name: &str) -> Result<ClassId, TooManyClasses> {
-        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = names.iter().position(|known| known == name) {
-            return Ok(ClassId(known as u16));
-        }
-        if names.len() == CLASSES_MAX {
-            return Err(TooManyClasses);
-        }
-        names.push(name.to_owned());
-        Ok(ClassId(names.len() as u16 - 1))
+        let name = interned(name);
+        let number = self.names.iter().position(|known| *known.get_or_init(|| name) == name);
+        number.map(|number| ClassId(number as u16)).ok_or(TooManyClasses)
+    }
+
+    /// The name of a class.
+    pub(crate) fn name(&self, class: u16) -> &'static str {
+        self.names.get(usize::from(class)).and_then(OnceLock::get).copied().unwrap_or("?")
     }
 
     /// The names, in the order of their numbers.
-    pub(crate) fn all(&self) -> Vec<String> {
-        self.names.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub(crate) fn all(&self) -> Vec<&'static str> {
+        self.names.iter().map_while(OnceLock::get).copied().collect()
     }
 }

@@ -16,8 +16,10 @@ use caudal_probe as probe;
 
 use crate::cell::{CANCEL, NOTIFIED, PARKED};
 use crate::clock::now;
+use crate::config::OnOverflow;
 use crate::fiber::{Cancelled, Reason, Seat};
 use crate::shared::{Request, Shared};
+use crate::stack::overflow;
 use crate::timer::{Timer, Timers};
 
 /// What is known on a worker's thread. Only that thread touches it.
@@ -127,6 +129,36 @@ pub(crate) extern "C" fn on_due(noticed: u64) {
     current.context.noticed.set(noticed);
     // SAFETY: a hook is called on the coroutine that runs, outside of critical sections.
     unsafe { current.seat.as_ref().suspend(Reason::Quantum) };
+}
+
+/// For the handler of stack overflows: what this thread runs. Safe in a signal handler: it reads memory of this thread.
+pub(crate) fn running() -> Option<overflow::Running> {
+    let current = current()?;
+    // SAFETY: the seat of the coroutine that runs.
+    let top = unsafe { current.seat.as_ref() }.high as usize;
+    let class = current.shared().settings.classes.name(current.cell.class.get());
+    Some(overflow::Running { top, class })
+}
+
+/// A stack has overflowed: ends the process, or leaves the coroutine as it is and goes back to the worker.
+pub(crate) fn on_overflow(fault: &overflow::Overflow) {
+    let abandoned = current().filter(|current| current.shared().settings.on_overflow == OnOverflow::Abandon);
+    // SAFETY: the seat of the coroutine that runs.
+    let Some(registers) = abandoned.and_then(|current| unsafe { current.seat.as_ref() }.escape()) else {
+        overflow::report_and_abort(fault)
+    };
+    // SAFETY: the context of the signal handler that called; the registers take effect when that returns.
+    let general = unsafe { &mut (*fault.context).uc_mcontext.gregs };
+    let corosensei::trap::TrapHandlerRegs { rip, rsp, rbp, rdi, rsi } = registers;
+    for (register, value) in [
+        (libc::REG_RIP, rip),
+        (libc::REG_RSP, rsp),
+        (libc::REG_RBP, rbp),
+        (libc::REG_RDI, rdi),
+        (libc::REG_RSI, rsi),
+    ] {
+        general[register as usize] = value as i64;
+    }
 }
 
 impl Current<'_> {

@@ -59,6 +59,9 @@ pub enum StartError {
         /// The flags that are missing.
         missing: &'static str,
     },
+    /// Stacks of that size, or so many, can not be had.
+    #[error(transparent)]
+    Stacks(#[from] crate::stack::StackError),
     /// The operating system refused something.
     #[error("{what}: {source}")]
     System {

@@ -13,6 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{self, NonNull};
 
 use corosensei::stack::Stack;
+use corosensei::trap::{CoroutineTrapHandler, TrapHandlerRegs};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
 use crate::cell::{Outcome, Request, put_payload};
@@ -29,6 +30,8 @@ pub(crate) enum Reason {
     Yield,
     /// It waits to be woken.
     Park,
+    /// Its stack overflowed, and it was left as it was: it can not be resumed, nor its stack be used again.
+    Overflow,
 }
 
 /// The payload with which a cancelled request unwinds.
@@ -40,6 +43,8 @@ type Inner<S> = Coroutine<(), Reason, (), S>;
 pub(crate) struct Seat {
     yielder: Cell<*const Yielder<(), Reason>>,
     cell: Cell<Option<Request>>,
+    /// How a handler of signals makes the coroutine return from where it is.
+    trap: Cell<Option<CoroutineTrapHandler<()>>>,
     /// Lowest and highest address of the stack.
     pub(crate) low: u64,
     pub(crate) high: u64,
@@ -57,6 +62,7 @@ impl<S: Stack + 'static> Fiber<S> {
         let seat = Box::new(Seat {
             yielder: Cell::new(ptr::null()),
             cell: Cell::new(None),
+            trap: Cell::new(None),
             low: stack.limit().get() as u64,
             high: stack.base().get() as u64,
         });
@@ -64,6 +70,7 @@ impl<S: Stack + 'static> Fiber<S> {
         // SAFETY: the seat lives in its box until the fiber is dropped, which ends the body first.
         let inner =
             Coroutine::with_stack(stack, move |yielder, ()| body(unsafe { of_body.as_ref() }, yielder));
+        seat.trap.set(Some(inner.trap_handler()));
         Fiber { inner, seat }
     }
 
@@ -82,13 +89,9 @@ impl<S: Stack + 'static> Fiber<S> {
     pub(crate) fn resume(&mut self) -> Reason {
         match self.inner.resume(()) {
             CoroutineResult::Yield(reason) => reason,
-            CoroutineResult::Return(()) => unreachable!("the body has no end"),
+            // The body has no end but this one.
+            CoroutineResult::Return(()) => Reason::Overflow,
         }
-    }
-
-    /// Access for the handler of stack overflows.
-    pub(crate) fn trap(&self) -> corosensei::trap::CoroutineTrapHandler<()> {
-        self.inner.trap_handler()
     }
 }
 
@@ -133,6 +136,14 @@ fn ended_by(payload: Box<dyn Any + Send>, cell: Request) -> Outcome {
 }
 
 impl Seat {
+    /// Registers with which the interrupted coroutine returns to its worker, as [`Reason::Overflow`]; none if it is not the one
+    /// that runs at `sp`.
+    pub(crate) fn escape(&self) -> Option<TrapHandlerRegs> {
+        let trap = self.trap.take()?;
+        // SAFETY: the coroutine has faulted and is not going on: its worker leaks it with all that is on its stack.
+        Some(unsafe { trap.setup_trap_handler(|| ()) })
+    }
+
     /// Gives the worker back; returns when the coroutine is resumed.
     ///
     /// # Safety

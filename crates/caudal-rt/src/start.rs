@@ -12,13 +12,13 @@ use caudal_probe as probe;
 
 use crate::clock::Clock;
 use crate::config::{Pinning, Settings};
-use crate::context::on_due;
+use crate::context::{self, on_due};
 use crate::dispatcher::Dispatcher;
 use crate::error::StartError;
 use crate::helper::Helper;
 use crate::shared::Shared;
 use crate::source::Source;
-use crate::stack::{StackConfig, StackPool};
+use crate::stack::{AltStack, StackBudget, StackConfig, StackPool, overflow};
 use crate::worker::{Parts, Worker};
 use crate::{foreign, fork, panic_hook, watchdog};
 
@@ -34,6 +34,10 @@ pub(crate) fn start(
 ) -> Result<(Arc<Shared>, Vec<JoinHandle<()>>), StartError> {
     check(&settings)?;
     let cores = cores(&settings)?;
+    let stacks =
+        StackConfig { size: settings.stack_bytes, limit: settings.stacks_max, ..StackConfig::default() };
+    let stacks = StackBudget::new(stacks)?;
+    overflow::install(overflow::Hooks { running: context::running, on_overflow: context::on_overflow })?;
     fork::watch();
     panic_hook::install();
     foreign::look_for_cxx();
@@ -41,14 +45,9 @@ pub(crate) fn start(
     let shared = Arc::new(Shared::new(settings, Clock::measure(), Arc::new(Helper::default())));
     let mut threads = Threads { shared: Arc::clone(&shared), running: Vec::new() };
     let mut sources = sources.into_iter();
-    let stacks = StackPool::of_runtime(StackConfig {
-        size: shared.settings.stack_bytes,
-        limit: shared.settings.stacks_max,
-        ..StackConfig::default()
-    });
     for number in 0..shared.workers.len() {
         let source = if shared.settings.two_level { None } else { sources.next() };
-        threads.worker(number, cores.get(number).copied(), source, stacks.clone())?;
+        threads.worker(number, cores.get(number).copied(), source, Arc::clone(&stacks))?;
     }
     if shared.settings.two_level {
         threads.dispatcher(cores.get(shared.workers.len()).copied(), sources.collect())?;
@@ -76,9 +75,6 @@ fn check(settings: &Settings) -> Result<(), StartError> {
         if !value.is_power_of_two() || !(2..=1 << 24).contains(&value) {
             return wrong(name, &value, "write a power of two from 2 to 16,777,216");
         }
-    }
-    if !(16 << 10..=1 << 30).contains(&settings.stack_bytes) {
-        return wrong("stack_bytes", &settings.stack_bytes, "write from 16 KiB to 1 GiB");
     }
     if settings.stacks_max == Some(0) {
         return wrong("stacks_max", &0, "write at least 1: no request could start");
@@ -167,12 +163,15 @@ impl Threads {
         number: usize,
         core: Option<usize>,
         source: Option<Box<dyn Source>>,
-        stacks: StackPool,
+        stacks: Arc<StackBudget>,
     ) -> Result<(), StartError> {
         let shared = Arc::clone(&self.shared);
         let discipline = shared.settings.system.discipline;
         let rebalance = AnyRebalance::from(shared.settings.system.rebalance);
         let body = move || {
+            // Without it the kernel could not even say that a stack has overflowed: then a plain fault ends the process.
+            let _alternative = AltStack::install();
+            let stacks = StackPool::sharing(&stacks);
             macro_rules! run {
                 ($discipline:expr) => {
                     run_worker(Parts { number, shared, discipline: $discipline, rebalance, stacks, source })

@@ -63,9 +63,8 @@ impl<'a> Watchdog<'a> {
             return;
         }
         self.quiet_until = time + self.shared.clock.cycles_of(WATCH_EVERY) * 200;
-        let class = self.shared.workers[number].board.class.load(Relaxed) as usize;
-        let names = self.shared.settings.classes.all();
-        let class = names.get(class).map_or("?", String::as_str);
+        let class = self.shared.workers[number].board.class.load(Relaxed) as u16;
+        let class = self.shared.settings.classes.name(class);
         eprintln!(
             "caudal: worker {number} has been in one request of class `{class}` for {:?} without a probe: does its handler block the \
              thread (a system call, std::sync::Mutex)? Others take what waits there",

@@ -33,9 +33,9 @@ use crate::fiber::{Fiber, Reason};
 use crate::handle::drop_left;
 use crate::shared::{Board, Request, Shared, Stage};
 use crate::source::Source;
-use crate::stack::{PooledStack, StackPool};
+use crate::stack::{CoroutineStack, StackPool};
 
-type Coroutine = Box<Fiber<PooledStack>>;
+type Coroutine = Box<Fiber<CoroutineStack>>;
 
 /// The worker's own books, of which the board is a copy.
 #[derive(Default)]
@@ -180,6 +180,11 @@ impl<D: Discipline> Worker<D> {
                     self.pool.task(task).parks += 1;
                     let instant = self.shared.clock.instant(end);
                     self.discipline.on_blocked(instant, me, TaskId(task), &mut self.pool);
+                    return end;
+                }
+                Reason::Overflow => {
+                    std::mem::forget(self.pool.task(task).fiber.take());
+                    self.complete(task, Outcome::Abandoned, end);
                     return end;
                 }
                 Reason::Quantum | Reason::Yield => {}
