@@ -88,6 +88,8 @@ pub fn table_markdown() -> String {
 
 /// The shortest quantum: below it a turn is shorter than the switch that ends it.
 pub const QUANTUM_MIN: Picos = Picos::from_nanos(100);
+/// The shortest quantum of the runtime.
+pub const RUNTIME_QUANTUM_MIN: Picos = Picos::from_nanos(500);
 /// The longest time that a policy may be given.
 pub const TIME_MAX: Picos = Picos(3_600 * 1_000_000_000_000);
 /// The dearest single action.

@@ -4,6 +4,7 @@ use caudal_policy::Picos;
 use caudal_policy::allocation::{AllocationConfig, Grow};
 use caudal_policy::discipline::{DisciplineConfig, Fresh, Lone};
 use caudal_policy::dispatch::{DispatchConfig, PowerOfKConfig, Ties};
+use caudal_policy::parallelism::ParallelismConfig;
 use caudal_policy::rebalance::RebalanceConfig;
 
 use super::broken::{
@@ -12,7 +13,7 @@ use super::broken::{
     is_time, lane, lanes, numbers_wrong, quantum, reserved_wrong, retune, several_sharing, sizes_wrong,
     steals, tail_control, targets_too_long, window_wrong,
 };
-use super::{PROBE_FACTORS, QUANTUM_MIN, Rule, TIME_MAX};
+use super::{PROBE_FACTORS, QUANTUM_MIN, RUNTIME_QUANTUM_MIN, Rule, TIME_MAX};
 use crate::{CORES_MAX, Pools, Variant};
 
 /// The rule that [`ContextsConfig::fault`](crate::ContextsConfig::fault) has more to say about.
@@ -578,7 +579,7 @@ pub(super) const RULES: &[Rule] = &[
         name: "runtime-clairvoyant",
         refused: "SRPT, least-work or SITA dispatch, or clairvoyant tail-control, in the runtime",
         why: "they know service times in advance, which no real service does",
-        instead: "take \"isqd-sita\", \"las\" or \"processor-sharing\", \"jsq\" dispatch, and \"tail-control\"",
+        instead: "take \"las\" or \"processor-sharing\", and \"jsq\" dispatch",
         runtime_only: true,
         keys: &["system.discipline", "system.dispatch", "system.parallelism"],
         broken: |system, _| clairvoyant(system),
@@ -591,6 +592,45 @@ pub(super) const RULES: &[Rule] = &[
         runtime_only: true,
         keys: &["system.discipline.quantum", "system.discipline"],
         broken: |system, _| fluid(system),
+    },
+    Rule {
+        name: "runtime-quantum",
+        refused: "a quantum below 0.5 us in the runtime",
+        why: "a turn would be little longer than what ends it",
+        instead: "write a quantum from \"0.5us\" on",
+        runtime_only: true,
+        keys: &["system.discipline.quantum", "system.discipline"],
+        broken: |system, _| !fluid(system) && quantum(system).is_some_and(|quantum| quantum < RUNTIME_QUANTUM_MIN),
+    },
+    Rule {
+        name: "runtime-pools",
+        refused: "pools of several cores in the runtime",
+        why: "workers share no queue, so that none waits for another's lock",
+        instead: "set pools = \"per-core\", with dispatch = { policy = \"jbsq\", bound = 1 } where one queue for all is meant",
+        runtime_only: true,
+        keys: &["system.pools", "system.cores"],
+        broken: |system, _| system.pool_count() != system.cores,
+    },
+    Rule {
+        name: "runtime-lanes",
+        refused: "lanes by time served in the runtime",
+        why: "it does not move started requests between cores yet",
+        instead: "take \"processor-sharing\" or \"las\"",
+        runtime_only: true,
+        keys: &["system.discipline"],
+        broken: |system, _| {
+            use DisciplineConfig::{IsqdSita, PreemptiveSita, SqdSita};
+            matches!(system.discipline, PreemptiveSita(_) | SqdSita(_) | IsqdSita(_))
+        },
+    },
+    Rule {
+        name: "runtime-forks",
+        refused: "requests that fork in the runtime",
+        why: "it does not share out the tasks of a request yet",
+        instead: "set parallelism = \"serial\"",
+        runtime_only: true,
+        keys: &["system.parallelism"],
+        broken: |system, _| system.parallelism != ParallelismConfig::Serial,
     },
     Rule {
         name: "runtime-allocation",
