@@ -148,7 +148,7 @@ fn one_handle_at_a_time() {
         let claim = |value: u64| {
             let ring = ring.clone();
             thread::spawn(move || match ring.producer() {
-                Some(mut producer) => producer.push(value, stamp_of(value)).is_ok() as usize,
+                Some(mut producer) => usize::from(producer.push(value, stamp_of(value)).is_ok()),
                 None => 0,
             })
         };
