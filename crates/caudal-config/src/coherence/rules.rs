@@ -600,7 +600,9 @@ pub(super) const RULES: &[Rule] = &[
         instead: "write a quantum from \"0.5us\" on",
         runtime_only: true,
         keys: &["system.discipline.quantum", "system.discipline"],
-        broken: |system, _| !fluid(system) && quantum(system).is_some_and(|quantum| quantum < RUNTIME_QUANTUM_MIN),
+        broken: |system, _| {
+            !fluid(system) && quantum(system).is_some_and(|quantum| quantum < RUNTIME_QUANTUM_MIN)
+        },
     },
     Rule {
         name: "runtime-pools",
