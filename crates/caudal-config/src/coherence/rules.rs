@@ -610,7 +610,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "workers share no queue, so that none waits for another's lock",
         instead: "set pools = \"per-core\", with dispatch = { policy = \"jbsq\", bound = 1 } where one queue for all is meant",
         runtime_only: true,
-        keys: &["system.pools", "system.cores"],
+        keys: &["system.pools"],
         broken: |system, _| system.pool_count() != system.cores,
     },
     Rule {
