@@ -120,6 +120,18 @@ fn run(cell: Request) -> Outcome {
     // SAFETY: the worker has started the request, so its closure is there, and nobody else takes it.
     let job = || unsafe { (cell.vtable.get().run)(cell) };
     match catch_unwind(AssertUnwindSafe(job)) {
+        Ok(()) if cell.is_awaited() => Outcome::Returned,
+        Ok(()) => forget_result(cell),
+        Err(payload) => ended_by(payload, cell),
+    }
+}
+
+/// Nobody wants the result: it is dropped here, where its destructor may wait, and may panic.
+fn forget_result(cell: Request) -> Outcome {
+    // SAFETY: the handle is gone, so this is the only one that takes the result; `Emptied` says that it is not there any more.
+    let dropped = catch_unwind(AssertUnwindSafe(|| unsafe { (cell.vtable.get().drop_result)(cell) }));
+    cell.set_empty();
+    match dropped {
         Ok(()) => Outcome::Returned,
         Err(payload) => ended_by(payload, cell),
     }

@@ -6,15 +6,18 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context as TaskContext, Poll};
+use std::time::Duration;
 
 use crate::cell::{
     self, CANCEL, DONE, HANDLE, Header, JOINED, Outcome, PHASE, TELL, WAITING, payload_of, result_of,
 };
-use crate::context::{NoYield, current};
+use crate::context::{NoYield, current, until};
 use crate::error::Failure;
 use crate::shared::{Request, Shared};
 use crate::sleep::futex;
 
+/// How long a coroutine of another runtime waits between two looks.
+const LOOK_AGAIN: Duration = Duration::from_micros(20);
 /// How often a thread looks for the end before it goes to sleep: some 20 µs.
 const LOOKS: u32 = 2_000;
 
@@ -63,6 +66,12 @@ impl<T> Handle<T> {
     fn join(&self) {
         while !self.is_done() {
             let Some(me) = current() else { return };
+            if !std::ptr::eq(me.shared(), &raw const *self.shared) {
+                // Another runtime's coroutine: that one's workers can not be told from here.
+                me.park_until(until(me.shared(), LOOK_AGAIN), "waiting for a request");
+                me.end_if_cancelled();
+                continue;
+            }
             let cell = self.cell;
             cell.waiter.store(me.cell.address().as_ptr(), Ordering::Release);
             let joined = cell.change(|state| (state & PHASE != DONE).then_some(state | JOINED));

@@ -12,7 +12,7 @@ use crate::cell::{self, HANDLE, Header, RUNTIME};
 use crate::classes::{ClassId, TooManyClasses};
 use crate::clock::now;
 use crate::config::{OnFull, OnOverflow, Pinning, Settings};
-use crate::context::{NoYield, current};
+use crate::context::{NoYield, current, until};
 use crate::error::{Refused, StartError, SubmitError};
 use crate::fork;
 use crate::handle::Handle;
@@ -285,6 +285,21 @@ impl Runtime {
         LeftBehind { abandoned: self.shared.counts.abandoned.load(Relaxed), threads: stuck }
     }
 
+    /// A handler has dropped the runtime that runs it: another thread waits for the end of all.
+    fn shutdown_from_inside(&self) {
+        let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
+        let (shared, forks) = (Arc::clone(&self.shared), self.forks);
+        shared.enter(Stage::Draining);
+        let rest = Runtime { shared, threads: Mutex::new(threads), forks };
+        if let Err(error) =
+            std::thread::Builder::new().name("caudal-end".to_owned()).spawn(move || drop(rest))
+        {
+            eprintln!(
+                "caudal: no thread to end a runtime with, which was dropped by one of its own requests: {error}"
+            );
+        }
+    }
+
     fn is_forked(&self) -> bool {
         fork::count() != self.forks
     }
@@ -316,6 +331,10 @@ fn wait_for(threads: &mut Vec<JoinHandle<()>>, bound: Duration) -> bool {
 
 impl Drop for Runtime {
     fn drop(&mut self) {
+        let own = current().is_some_and(|me| std::ptr::eq(me.shared(), &raw const *self.shared));
+        if own {
+            return self.shutdown_from_inside();
+        }
         let left = self.shutdown(Shutdown::Drain);
         if left != LeftBehind::default() {
             eprintln!(
@@ -439,11 +458,15 @@ impl RequestBuilder<'_> {
     }
 }
 
-/// A full queue: lets others go on for a moment.
+/// A full queue: waits for a moment. A coroutine leaves its worker meanwhile, which may be the one that has to empty the queue.
 fn wait_a_little() {
+    const MOMENT: Duration = Duration::from_micros(20);
     match current() {
-        Some(me) => me.yield_now(),
-        None => std::thread::sleep(Duration::from_micros(20)),
+        Some(me) => {
+            me.park_until(until(me.shared(), MOMENT), "a submission to a full queue");
+            me.end_if_cancelled();
+        }
+        None => std::thread::sleep(MOMENT),
     }
 }
 

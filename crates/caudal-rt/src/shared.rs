@@ -51,6 +51,8 @@ pub(crate) struct Mail {
     pub(crate) flagged_by: AtomicU32,
     /// Its thread's probe flag; null until the thread runs.
     pub(crate) probe_flag: AtomicPtr<AtomicU8>,
+    /// The thread's number in the kernel; 0 until it runs.
+    pub(crate) thread: AtomicU32,
 }
 
 /// One worker as others see it.
@@ -142,6 +144,7 @@ impl Shared {
                 woken: TakeAllStack::new(),
                 flagged_by: AtomicU32::new(0),
                 probe_flag: AtomicPtr::default(),
+                thread: AtomicU32::new(0),
             }),
             inbox: inbox(settings.inbox),
             spent: CachePadded::default(),

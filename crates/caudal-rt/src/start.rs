@@ -1,5 +1,6 @@
 //! From settings to threads: what is checked, who is pinned where, in which order they come up.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::mpsc;
 use std::thread::JoinHandle;
@@ -219,8 +220,10 @@ impl Threads {
             let stay = pinned.is_ok();
             let _ = told.send(pinned);
             drop(told);
-            if stay {
-                body();
+            if stay && std::panic::catch_unwind(AssertUnwindSafe(body)).is_err() {
+                // Handlers' panics never come here. Requests that this thread has taken would never end.
+                eprintln!("caudal: a thread of the runtime itself has panicked, which is a fault of the runtime's");
+                std::process::abort();
             }
         };
         let refused = |what| move |source| StartError::System { what, source };

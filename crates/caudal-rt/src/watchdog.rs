@@ -17,6 +17,8 @@ pub(crate) struct Watchdog<'a> {
     stuck_after: u64,
     /// By worker: the slice that was found too long last.
     reported: Box<[u64]>,
+    /// By worker: a slice that has been too long, and the thread's time on a core then.
+    suspected: Box<[(u64, u64)]>,
     /// Not more than one line a second.
     quiet_until: u64,
 }
@@ -24,7 +26,13 @@ pub(crate) struct Watchdog<'a> {
 impl<'a> Watchdog<'a> {
     pub(crate) fn new(shared: &'a Arc<Shared>) -> Watchdog<'a> {
         let stuck_after = shared.clock.cycles_of(shared.settings.stuck_after);
-        Watchdog { shared, stuck_after, reported: vec![0; shared.workers.len()].into(), quiet_until: 0 }
+        Watchdog {
+            shared,
+            stuck_after,
+            reported: vec![0; shared.workers.len()].into(),
+            suspected: vec![(0, 0); shared.workers.len()].into(),
+            quiet_until: 0,
+        }
     }
 
     /// Looks at every worker; is there any reason to look again?
@@ -34,7 +42,8 @@ impl<'a> Watchdog<'a> {
         for (number, worker) in self.shared.workers.iter().enumerate() {
             let begun = worker.board.slice_start.load(Relaxed);
             busy |= begun != 0 || worker.board.idle_since.load(Relaxed) == 0;
-            let too_long = begun != 0 && time.saturating_sub(begun) > self.stuck_after;
+            let too_long =
+                begun != 0 && time.saturating_sub(begun) > self.stuck_after && self.is_stuck(number, begun);
             self.mark(number, too_long);
             if too_long && self.reported[number] != begun {
                 self.reported[number] = begun;
@@ -43,6 +52,22 @@ impl<'a> Watchdog<'a> {
             }
         }
         busy || self.shared.lot.sleepers() == 0 && self.shared.stage() != Stage::Stopping
+    }
+
+    /// Is the thread in its handler's hands? Not if it is ready to run and has had no core since the last look: then the
+    /// operating system has stopped it, and no handler of ours.
+    fn is_stuck(&mut self, number: usize, slice: u64) -> bool {
+        let thread = self.shared.workers[number].mail.thread.load(Relaxed);
+        let read =
+            |name| std::fs::read_to_string(format!("/proc/self/task/{thread}/{name}")).unwrap_or_default();
+        let runnable = read("stat").rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('R'));
+        if !runnable {
+            return true;
+        }
+        // Time on a core, in ns.
+        let ran = read("schedstat").split(' ').next().and_then(|ran| ran.parse().ok()).unwrap_or(0);
+        let before = std::mem::replace(&mut self.suspected[number], (slice, ran));
+        before.0 == slice && before.1 != ran
     }
 
     fn mark(&self, number: usize, stuck: bool) {

@@ -97,3 +97,137 @@ fn a_stopped_runtime_says_so() {
     runtime.shutdown(Shutdown::Drain);
     assert!(runtime.submit(class, || ()).is_err());
 }
+
+#[test]
+fn a_worker_stuck_in_a_handler_loses_what_waits_there() {
+    for two_level in [true, false] {
+        let runtime = runtime(2, two_level, |b| b.stuck_after(Duration::from_millis(2)));
+        let class = runtime.class("blocking").unwrap();
+        let (tell, told) = std::sync::mpsc::channel::<()>();
+        let stuck = runtime.submit(class, move || told.recv().is_ok()).unwrap();
+        // Some of these wait behind the one that blocks its thread.
+        let others: Vec<_> = (0..50).map(|i| runtime.submit(class, move || i).unwrap()).collect();
+        for (i, other) in others.into_iter().enumerate() {
+            assert_eq!(other.wait().unwrap(), i);
+        }
+        assert!(!stuck.is_done());
+        tell.send(()).unwrap();
+        assert!(stuck.wait().unwrap());
+    }
+}
+
+#[test]
+fn a_runtime_may_be_dropped_by_its_own_request() {
+    let runtime = Arc::new(runtime(1, false, |b| b));
+    let class = runtime.class("last").unwrap();
+    let own = Arc::clone(&runtime);
+    let (go, told) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+    let (seen, done) = (Arc::clone(&go), Arc::clone(&told));
+    let handle = runtime
+        .submit(class, move || {
+            while seen.load(Ordering::Acquire) == 0 {
+                caudal_rt::probe();
+            }
+            drop(own);
+            done.store(1, Ordering::Release);
+        })
+        .unwrap();
+    drop(runtime);
+    go.store(1, Ordering::Release);
+    handle.wait().unwrap();
+    assert_eq!(told.load(Ordering::Acquire), 1);
+}
+
+#[test]
+fn a_result_that_nobody_wants_is_dropped_and_may_panic() {
+    struct Loud(Arc<AtomicU64>);
+    impl Drop for Loud {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            panic!("in a destructor");
+        }
+    }
+    let runtime = runtime(1, true, |b| b);
+    let class = runtime.class("loud").unwrap();
+    let drops = Arc::new(AtomicU64::new(0));
+    for _ in 0..100 {
+        let counted = Arc::clone(&drops);
+        drop(runtime.submit(class, move || Loud(counted)).unwrap());
+    }
+    assert_eq!(runtime.submit(class, || 1).unwrap().wait().unwrap(), 1);
+    runtime.shutdown(Shutdown::Drain);
+    assert_eq!(drops.load(Ordering::Relaxed), 100);
+}
+
+#[test]
+fn cancelled_requests_do_not_run_and_their_closures_go() {
+    let runtime = runtime(1, true, |b| b);
+    let class = runtime.class("x").unwrap();
+    let stop = Arc::new(AtomicU64::new(0));
+    let seen = Arc::clone(&stop);
+    // Nothing starts while this one runs to its end without a probe.
+    let first = runtime
+        .submit(class, move || {
+            while seen.load(Ordering::Relaxed) == 0 {
+                std::hint::spin_loop();
+            }
+        })
+        .unwrap();
+    let held = Arc::new(());
+    let waiting: Vec<_> = (0..100)
+        .map(|i| {
+            let held = Arc::clone(&held);
+            runtime.submit(class, move || (drop(held), i)).unwrap()
+        })
+        .collect();
+    for handle in waiting.iter().step_by(2) {
+        assert!(handle.cancel());
+    }
+    assert_eq!(Arc::strong_count(&held), 51, "the closures of the cancelled are gone");
+    stop.store(1, Ordering::Relaxed);
+    for (i, handle) in waiting.into_iter().enumerate() {
+        match handle.wait() {
+            Ok(((), result)) => assert_eq!((i % 2, result), (1, i)),
+            Err(failure) => assert!(i % 2 == 0 && matches!(failure, Failure::Cancelled)),
+        }
+    }
+    first.wait().unwrap();
+}
+
+#[test]
+fn a_handle_is_a_future() {
+    let runtime = runtime(1, false, |b| b);
+    let class = runtime.class("async").unwrap();
+    let sum = futures_executor::block_on(async {
+        let mut sum = 0;
+        for i in 0..100 {
+            sum += runtime.submit(class, move || i).unwrap().await.unwrap();
+        }
+        sum
+    });
+    assert_eq!(sum, 4950);
+}
+
+#[test]
+fn what_waits_too_long_expires() {
+    let runtime = runtime(1, true, |b| b);
+    let class = runtime.class("late").unwrap();
+    let blocker = runtime.submit(class, || std::thread::sleep(Duration::from_millis(20))).unwrap();
+    let late = runtime.request(class).deadline(Duration::from_millis(1)).submit(|| 1).unwrap();
+    let patient = runtime.request(class).deadline(Duration::from_secs(100)).submit(|| 2).unwrap();
+    assert!(matches!(late.wait(), Err(Failure::Expired)));
+    assert_eq!(patient.wait().unwrap(), 2);
+    blocker.wait().unwrap();
+}
+
+#[test]
+fn an_idle_runtime_sleeps_and_wakes() {
+    for two_level in [true, false] {
+        let runtime = runtime(2, two_level, |b| b.spin(Duration::from_micros(100)));
+        let class = runtime.class("rare").unwrap();
+        for i in 0..20 {
+            std::thread::sleep(Duration::from_millis(3));
+            assert_eq!(runtime.submit(class, move || i).unwrap().wait().unwrap(), i);
+        }
+    }
+}

@@ -185,7 +185,7 @@ const _: () = assert!(size_of::<Header>() == 256 && std::mem::offset_of!(Header,
 unsafe impl Sync for Header {}
 
 /// What a cell holds that holds nothing.
-const EMPTY: VTable = VTable { run: |_| (), drop_job: |_| (), drop_result: |_| () };
+static EMPTY: VTable = VTable { run: |_| (), drop_job: |_| (), drop_result: |_| () };
 
 /// What is left to do for a request that has ended.
 #[derive(Debug)]
@@ -242,6 +242,17 @@ impl Header {
     /// Where the closure or the result is.
     pub(crate) fn storage(&self) -> *mut u8 {
         self.storage.get().cast()
+    }
+
+    /// Does anybody hold the handle?
+    #[inline]
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.load() & HANDLE != 0
+    }
+
+    /// The result has been dropped: there is nothing to take or to drop any more. Called by the worker that runs the request.
+    pub(crate) fn set_empty(&self) {
+        self.vtable.set(&EMPTY);
     }
 
     /// The state word, with acquire ordering.

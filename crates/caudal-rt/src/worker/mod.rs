@@ -98,7 +98,10 @@ impl<D: Discipline> Worker<D> {
         let Parts { number, shared, discipline, rebalance, stacks, source } = parts;
         let context = Box::new(Context::new(number as u16, NonNull::from(&*shared)));
         context.install();
-        shared.workers[number].mail.probe_flag.store(probe::flag(), Release);
+        let mail = &shared.workers[number].mail;
+        mail.probe_flag.store(probe::flag(), Release);
+        // SAFETY: the call has no precondition.
+        mail.thread.store(unsafe { libc::gettid() } as u32, Relaxed);
         Worker {
             number,
             pool: LocalPool::new(number as u32, shared.clock, &discipline),
@@ -361,7 +364,9 @@ impl<D: Discipline> Worker<D> {
         match cell.finish(outcome) {
             Finished::Done => {}
             Finished::Forgotten => {
-                drop_left(cell, cell.load());
+                // The handle went in the last moment: a destructor that panics must not take the worker along.
+                let left = || drop_left(cell, cell.load());
+                let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(left));
                 Header::drop_ref(cell, RUNTIME);
             }
             Finished::Tell => self.shared.helper.tell(cell),

@@ -71,7 +71,7 @@ impl<D: Discipline> Worker<D> {
         if self.rebalance.may_shed() && self.answer_flag() {
             return true;
         }
-        (self.rebalance.steals() && self.steal_walk()) || (self.shared.any_stuck() && self.rescue(time))
+        (self.rebalance.steals() && self.steal_walk()) || (self.shared.any_stuck() && self.rescue())
     }
 
     /// Looks at every other inbox once; takes from the first that has requests.
@@ -97,9 +97,13 @@ impl<D: Discipline> Worker<D> {
         false
     }
 
-    /// Requests of workers that are stuck in a handler may be taken by anybody, whatever the policy.
+    /// Requests of workers that are stuck in a handler may be taken by anybody, whatever the policy. Where there is a dispatcher
+    /// it takes them, and places them anew.
     #[cold]
-    fn rescue(&mut self, _time: u64) -> bool {
+    fn rescue(&mut self) -> bool {
+        if self.shared.settings.two_level {
+            return false;
+        }
         let others = (0..self.shared.workers.len()).filter(|&other| other != self.number);
         let stuck: Vec<usize> =
             others.filter(|&other| self.shared.workers[other].board.stuck.load(Relaxed) != 0).collect();
