@@ -19,7 +19,7 @@ import (
 
 const (
 	leadNs     = 5_000_000
-	patienceNs = 10_000_000_000
+	patienceNs = 2_000_000_000
 	gapRoom    = 1 << 18
 )
 

@@ -19,6 +19,8 @@ thread_local! {
 /// Prepares a run on the worker's core and leaves the calling thread on the generator's. What is prepared lives as long as the
 /// process, so that tasks may refer to it.
 ///
+/// A worker that is started now begins on the generator's core, and moves: wait for it before you spin.
+///
 /// # Errors
 /// If there is no such core, or no clock.
 pub fn prepare(options: &Options) -> Result<&'static Setup, Box<dyn Error>> {
@@ -37,12 +39,12 @@ pub fn begin_worker(setup: &Setup, core: usize) {
     GAPS.set(Some(setup.gap_log()));
 }
 
-/// The log of the worker that calls this.
+/// A copy of the log of the worker that calls this, which may go on.
 ///
 /// # Panics
 /// If this thread is no worker.
 pub fn end_worker() -> GapLog {
-    GAPS.take().expect("a worker's thread has a log")
+    with_gaps(|gaps| gaps.clone())
 }
 
 /// Runs chunks of a request with this worker's log.
@@ -62,7 +64,8 @@ pub fn serve(setup: &Setup, request: usize) {
     setup.recorder.complete(request);
 }
 
-/// Releases all requests to `submit` and waits for them; then takes the worker's log by `end` and writes the trace.
+/// Releases all requests to `submit` and waits for them; then takes the worker's log by `end`
+/// and writes the trace. The worker has to be on its core already.
 ///
 /// # Errors
 /// If the trace cannot be written.
@@ -78,7 +81,7 @@ pub fn run(
     let epoch = arrivals.epoch();
     arrivals.release(&mut generator_gaps, submit);
     if !setup.recorder.wait_for_all(setup.deadline(epoch)) {
-        eprintln!("{contestant}: not all requests were done 10 s after the last arrival");
+        eprintln!("{contestant}: not all requests were done 2 s after the last arrival");
     }
     // A worker that cannot be reached any more (it still has a backlog) keeps its log.
     let gaps = end().unwrap_or_else(|| setup.gap_log());

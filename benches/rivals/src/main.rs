@@ -31,9 +31,6 @@ enum Command {
     Show {
         /// A trace that a contestant wrote
         trace: PathBuf,
-        /// Drop also what was to arrive while the generator stood still
-        #[arg(long)]
-        generator_gaps: bool,
     },
 }
 
@@ -46,8 +43,8 @@ struct RunOptions {
     /// Rounds, in each of which every contestant has a turn; fewer than 5 are to try it out, not to judge
     #[arg(long, default_value_t = 5)]
     rounds: u32,
-    /// Length of a turn
-    #[arg(long, default_value = "1500ms", value_parser = contestant::duration_ns, value_name = "DURATION")]
+    /// Length of a turn; at most 850ms, unless --ordinary
+    #[arg(long, default_value = "800ms", value_parser = contestant::duration_ns, value_name = "DURATION")]
     length: u64,
     /// Classes as SHARE:SERVICE; extreme bimodal if not given
     #[arg(long, value_parser = contestant::mix, value_name = "CLASSES")]
@@ -61,15 +58,15 @@ struct RunOptions {
     /// CPU of the generator
     #[arg(long, default_value_t = 0)]
     generator_core: usize,
+    /// Ordinary priority, for longer turns; otherwise contestants run under SCHED_FIFO if that is permitted
+    #[arg(long)]
+    ordinary: bool,
     /// Only these contestants (extra ones always run)
     #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
     only: Vec<String>,
     /// A contestant more: a command line that takes the options of all contestants; the first one is what others are compared with
     #[arg(long, value_name = "NAME=COMMAND")]
     extra: Vec<String>,
-    /// Drop also what was to arrive while the generator stood still
-    #[arg(long)]
-    generator_gaps: bool,
     /// Print JSON lines instead of tables
     #[arg(long)]
     json: bool,
@@ -98,7 +95,7 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Run(options) => driver::run(&options),
         Command::Schedule(options) => write_schedule(&options),
-        Command::Show { trace, generator_gaps } => driver::show(&trace, generator_gaps),
+        Command::Show { trace } => driver::show(&trace),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -16,7 +16,7 @@ use crate::work::{Job, Work};
 /// Gaps for which a run has room: at 1,400 a second, two minutes.
 const GAPS: usize = 1 << 18;
 /// How long after the last arrival a contestant waits for what is unfinished, in ns.
-pub const PATIENCE_NS: u64 = 10_000_000_000;
+pub const PATIENCE_NS: u64 = 2_000_000_000;
 
 /// The command line of a contestant; flatten it into a program's own.
 #[derive(Clone, Debug, clap::Args)]

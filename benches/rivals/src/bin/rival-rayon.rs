@@ -20,6 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .num_threads(1)
         .start_handler(move |_| rivals::begin_worker(setup, core))
         .build()?;
+    pool.install(|| {});
     let submit = |request| pool.spawn(move || rivals::serve(setup, request));
     rivals::run(&options, setup, "rayon", submit, || Some(pool.install(rivals::end_worker)))
 }

@@ -5,7 +5,9 @@
 //! the better of the two for them: nobody has to be woken.
 
 use std::error::Error;
+use std::future::poll_fn;
 use std::sync::mpsc;
+use std::task::Poll;
 
 use caudal_measure::contestant::{Options, Setup};
 use clap::Parser;
@@ -23,6 +25,37 @@ struct Arguments {
     /// Yield in the middle of requests, every quantum; polls as well
     #[arg(long)]
     edited: bool,
+    /// With `--edited`: yield by waking oneself, not by tokio's `yield_now`
+    #[arg(long)]
+    waking: bool,
+}
+
+/// How tasks yield.
+#[derive(Clone, Copy)]
+enum Yield {
+    /// By `tokio::task::yield_now`: into a list that the worker wakes, from its end, once nothing else can run.
+    Tokio,
+    /// By waking oneself: straight to the end of the run queue.
+    Waking,
+}
+
+impl Yield {
+    async fn now(self) {
+        match self {
+            Yield::Tokio => yield_now().await,
+            Yield::Waking => {
+                let mut pending = true;
+                poll_fn(|context| {
+                    if !std::mem::take(&mut pending) {
+                        return Poll::Ready(());
+                    }
+                    context.waker().wake_by_ref();
+                    Poll::Pending
+                })
+                .await;
+            }
+        }
+    }
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -35,18 +68,21 @@ fn main() -> Result<(), Box<dyn Error>> {
         .worker_threads(1)
         .on_thread_start(move || rivals::begin_worker(setup, core))
         .build()?;
+    take_log(&runtime).ok_or("the worker does not begin")?;
     let chunks: &'static [u32] = setup.quantum_chunks(options.quantum).leak();
+    let how = if arguments.waking { Yield::Waking } else { Yield::Tokio };
     match (arguments.edited, arguments.polled) {
         (true, _) => {
-            let submit = poll(&runtime, options.requests, move |request| {
-                drop(tokio::spawn(serve_in_turns(setup, chunks, request)))
+            let submit = poll(&runtime, options.requests, how, move |request| {
+                drop(tokio::spawn(serve_in_turns(setup, chunks, how, request)));
             });
-            let name = format!("tokio, edited, {} ns", options.quantum);
+            let way = if arguments.waking { "waking" } else { "edited" };
+            let name = format!("tokio, {way}, {} ns", options.quantum);
             rivals::run(options, setup, &name, submit, || take_log(&runtime))
         }
         (false, true) => {
-            let submit = poll(&runtime, options.requests, move |request| {
-                drop(tokio::spawn(async move { rivals::serve(setup, request) }))
+            let submit = poll(&runtime, options.requests, how, move |request| {
+                drop(tokio::spawn(async move { rivals::serve(setup, request) }));
             });
             rivals::run(options, setup, "tokio, polled", submit, || take_log(&runtime))
         }
@@ -58,7 +94,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// A request as somebody would write it who knows that others wait.
-async fn serve_in_turns(setup: &'static Setup, chunks: &'static [u32], request: usize) {
+async fn serve_in_turns(setup: &'static Setup, chunks: &'static [u32], how: Yield, request: usize) {
     let class = setup.schedule.arrivals[request].class as usize;
     let (job, quantum) = (setup.jobs[class], chunks[class]);
     setup.recorder.start(request);
@@ -70,7 +106,7 @@ async fn serve_in_turns(setup: &'static Setup, chunks: &'static [u32], request: 
         if left == 0 {
             break;
         }
-        yield_now().await;
+        how.now().await;
     }
     setup.recorder.complete(request);
 }
@@ -79,6 +115,7 @@ async fn serve_in_turns(setup: &'static Setup, chunks: &'static [u32], request: 
 fn poll(
     runtime: &Runtime,
     requests: usize,
+    how: Yield,
     mut spawn: impl FnMut(usize) + Send + 'static,
 ) -> impl FnMut(usize) {
     let (mut to_worker, mut from_generator) = rtrb::RingBuffer::<usize>::new(rivals::RING);
@@ -89,7 +126,7 @@ fn poll(
                 spawn(request);
                 left -= 1;
             }
-            yield_now().await;
+            how.now().await;
         }
     });
     move |request| while to_worker.push(request).is_err() {}

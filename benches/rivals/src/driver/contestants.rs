@@ -17,7 +17,7 @@ pub(crate) struct Contestant {
 }
 
 /// Everybody: name, program, whether from a file, options, quantum.
-const ALL: [(&str, &str, bool, &[&str], &str); 10] = [
+const ALL: [(&str, &str, bool, &[&str], &str); 12] = [
     ("fcfs", "rival-fcfs", false, &[], "1us"),
     ("tokio", "rival-tokio", false, &[], "1us"),
     ("tokio-polled", "rival-tokio", false, &["--polled"], "1us"),
@@ -26,6 +26,8 @@ const ALL: [(&str, &str, bool, &[&str], &str); 10] = [
     ("onetbb", "rival-onetbb", true, &[], "1us"),
     ("tokio-edited-1us", "rival-tokio", false, &["--edited"], "1us"),
     ("tokio-edited-2us", "rival-tokio", false, &["--edited"], "2us"),
+    ("tokio-waking-1us", "rival-tokio", false, &["--edited", "--waking"], "1us"),
+    ("tokio-waking-2us", "rival-tokio", false, &["--edited", "--waking"], "2us"),
     ("go-edited-1us", "rival-go", true, &["-edited"], "1us"),
     ("go-edited-2us", "rival-go", true, &["-edited"], "2us"),
 ];

@@ -8,23 +8,25 @@ use std::error::Error;
 use std::path::Path;
 
 use caudal_measure::clock::Tsc;
-use caudal_measure::filter::{self, GapsOf, Report};
+use caudal_measure::pin::RealTime;
 use caudal_measure::schedule::{Mix, Schedule};
 use caudal_measure::stalls::{StallStats, stalls};
 use caudal_measure::trace::Trace;
 use caudal_measure::work::Work;
 
 use self::contestants::Contestant;
-use self::turn::Conditions;
+use self::turn::{Conditions, Reports};
 use crate::RunOptions;
 
 /// How long the bare machine is watched before each load of each round, in seconds.
 const WATCHED_S: f64 = 0.2;
+/// The longest turn with real-time priority, in ns.
+const REAL_TIME_LENGTH_NS: u64 = 850_000_000;
 
 /// All turns of one contestant at one load; a turn that failed ends its part.
 pub(crate) struct Series {
     pub(crate) contestant: Contestant,
-    pub(crate) reports: Vec<Report>,
+    pub(crate) reports: Vec<Reports>,
     pub(crate) repeated: u32,
     pub(crate) failed: Option<String>,
 }
@@ -40,8 +42,10 @@ pub(crate) struct AtLoad {
 /// Runs everything and prints it; what is done when a contestant fails is printed all the same.
 pub(crate) fn run(options: &RunOptions) -> Result<(), Box<dyn Error>> {
     let everybody = contestants::assemble(&options.only, &options.extra)?;
+    let real_time = real_time(options)?;
     let (tsc, work) = crate::calibrate(options.worker_core)?;
     let mix = options.mix.clone().unwrap_or_else(Mix::extreme_bimodal);
+    let common = Common { options, mix: &mix, tsc, work, real_time };
     say_calibration(tsc, work, &mix);
     // From here on this process only waits: on the generator's core.
     caudal_measure::pin::pin_to(options.generator_core)?;
@@ -58,15 +62,14 @@ pub(crate) fn run(options: &RunOptions) -> Result<(), Box<dyn Error>> {
         .collect();
     for round in 0..options.rounds {
         for at in &mut loads {
-            round_at(at, round, &mix, options, tsc, work)?;
+            round_at(at, round, &common)?;
         }
-        eprintln!("round {} of {} is done", round + 1, options.rounds);
     }
     for at in &loads {
         if options.json {
-            table::json(at, !options.extra.is_empty())
+            table::json(at, !options.extra.is_empty());
         } else {
-            table::print(at, !options.extra.is_empty())
+            table::print(at, !options.extra.is_empty());
         }
     }
     if loads.iter().any(|at| at.series.iter().any(|one| one.failed.is_some())) {
@@ -75,15 +78,23 @@ pub(crate) fn run(options: &RunOptions) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn round_at(
-    at: &mut AtLoad,
-    round: u32,
-    mix: &Mix,
-    options: &RunOptions,
+/// What holds in all rounds.
+struct Common<'a> {
+    options: &'a RunOptions,
+    mix: &'a Mix,
     tsc: Tsc,
     work: Work,
-) -> Result<(), Box<dyn Error>> {
+    real_time: bool,
+}
+
+fn round_at(at: &mut AtLoad, round: u32, common: &Common<'_>) -> Result<(), Box<dyn Error>> {
+    let Common { options, mix, tsc, work, real_time } = *common;
+    let priority = if real_time { Some(RealTime::enter(turn::PRIORITY)?) } else { None };
     at.machine.push(stalls(tsc, options.worker_core, WATCHED_S)?);
+    if priority.is_some() {
+        drop(priority);
+        std::thread::sleep(turn::PAUSE);
+    }
     let requests = (options.length as f64 * mix.rate_per_ns(at.load, 1)).round().max(1.0) as usize;
     let schedule = Schedule::poisson(mix.clone(), at.load, 1, requests, options.seed + u64::from(round));
     let directory = tempfile::tempdir()?;
@@ -97,14 +108,15 @@ fn round_at(
         work,
         worker_core: options.worker_core,
         generator_core: options.generator_core,
-        gaps_of: gaps_of(options.generator_gaps),
+        real_time,
         directory: directory.path(),
     };
     for series in at.series.iter_mut().filter(|series| series.failed.is_none()) {
         match turn::take(&series.contestant, &conditions) {
             Ok(turn) => {
+                say_turn(&series.contestant.name, at.load, round, &turn);
                 series.repeated += turn.tries - 1;
-                series.reports.push(turn.report);
+                series.reports.push(turn.reports);
             }
             Err(error) => {
                 eprintln!("{} fails at load {}: {error}", series.contestant.name, at.load);
@@ -115,25 +127,53 @@ fn round_at(
     Ok(())
 }
 
-/// Prints the figures of one trace.
-pub(crate) fn show(path: &Path, generator_gaps: bool) -> Result<(), Box<dyn Error>> {
-    let trace = Trace::read(path)?;
-    let report = filter::report(&trace, gaps_of(generator_gaps));
-    let contestant =
-        Contestant { name: trace.contestant, command: Vec::new(), quantum: "", reads_schedule: false };
-    let series = Series { contestant, reports: vec![report], repeated: 0, failed: None };
-    table::print(&AtLoad { load: trace.load, series: vec![series], machine: Vec::new() }, false);
-    Ok(())
+/// Whether contestants get real-time priority: without it whatever else wants a core takes it for milliseconds.
+fn real_time(options: &RunOptions) -> Result<bool, Box<dyn Error>> {
+    if options.ordinary {
+        return Ok(false);
+    }
+    if options.length > REAL_TIME_LENGTH_NS {
+        return Err("turns with real-time priority are at most 850ms long: the kernel takes 50 ms of every second from \
+                    those who spin; give a shorter --length, or --ordinary"
+            .into());
+    }
+    match RealTime::enter(turn::PRIORITY) {
+        Ok(_) => Ok(true),
+        Err(error) => {
+            eprintln!("ordinary priority: {error}");
+            Ok(false)
+        }
+    }
 }
 
-fn gaps_of(generator_gaps: bool) -> GapsOf {
-    if generator_gaps { GapsOf::WorkAndGenerator } else { GapsOf::Work }
+/// Prints the figures of one trace.
+pub(crate) fn show(path: &Path) -> Result<(), Box<dyn Error>> {
+    let trace = Trace::read(path)?;
+    let reports = Reports::of(&trace);
+    let contestant =
+        Contestant { name: trace.contestant, command: Vec::new(), quantum: "", reads_schedule: false };
+    let series = Series { contestant, reports: vec![reports], repeated: 0, failed: None };
+    table::print(&AtLoad { load: trace.load, series: vec![series], machine: Vec::new() }, false);
+    Ok(())
 }
 
 /// A mix as `--mix` takes it.
 fn as_option(mix: &Mix) -> String {
     let classes = mix.classes().iter().map(|class| format!("{}:{}ns", class.share, class.service_ns));
     classes.collect::<Vec<String>>().join(",")
+}
+
+/// What was found so far is there to read also if the rest never comes.
+fn say_turn(name: &str, load: f64, round: u32, turn: &turn::Turn) {
+    let (work, short) = (&turn.reports.work, &turn.reports.work.classes[0]);
+    eprintln!(
+        "round {} load {load} {name}: p99 {:.1} us, filtered {:.1} us, kept {:.1} %{}",
+        round + 1,
+        short.raw.p99_ns as f64 * 1e-3,
+        short.filtered.p99_ns as f64 * 1e-3,
+        work.kept_share * 100.0,
+        if turn.tries > 1 { format!(", the best of {} turns", turn.tries) } else { String::new() }
+    );
 }
 
 fn say_calibration(tsc: Tsc, work: Work, mix: &Mix) {

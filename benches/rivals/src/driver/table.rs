@@ -4,11 +4,13 @@ use caudal_measure::compare::{Spread, ratio};
 use caudal_measure::filter::{ClassReport, Latency, Report};
 use serde_json::{Value, json};
 
+use super::turn::Reports;
 use super::{AtLoad, Series};
 
-/// A column: its title, and its value in a round. The first class is the short one, the last the long one.
-type Column = (&'static str, fn(&Report) -> f64);
+/// A column: its title, and its value in a round.
+type Column = (&'static str, fn(&Reports) -> f64);
 
+/// A mix begins with its short class and ends with its long one.
 fn short(report: &Report) -> &ClassReport {
     report.classes.first().expect("a mix has a class")
 }
@@ -21,21 +23,25 @@ const fn us(ns: u64) -> f64 {
     ns as f64 * 1e-3
 }
 
-/// In the order in which they are printed.
-const COLUMNS: [Column; 12] = [
-    ("p50", |report| us(short(report).raw.p50_ns)),
-    ("p99", |report| us(short(report).raw.p99_ns)),
-    ("p99.9", |report| us(short(report).raw.p999_ns)),
-    ("mean", |report| short(report).raw.mean_ns * 1e-3),
-    ("p50 f", |report| us(short(report).filtered.p50_ns)),
-    ("p99 f", |report| us(short(report).filtered.p99_ns)),
-    ("p99.9 f", |report| us(short(report).filtered.p999_ns)),
-    ("mean f", |report| short(report).filtered.mean_ns * 1e-3),
-    ("long p50", |report| us(long(report).raw.p50_ns)),
-    ("kept %", |report| report.kept_share * 100.0),
-    ("stalls/s", |report| report.stalls.per_second),
-    ("stalled %", |report| report.stalls.share * 100.0),
+/// In the order in which they are printed: raw, f without stalls in the work, g also without those of the generator.
+const COLUMNS: [Column; 14] = [
+    ("p50", |turn| us(short(&turn.work).raw.p50_ns)),
+    ("p99", |turn| us(short(&turn.work).raw.p99_ns)),
+    ("p99.9", |turn| us(short(&turn.work).raw.p999_ns)),
+    ("mean", |turn| short(&turn.work).raw.mean_ns * 1e-3),
+    ("p50 f", |turn| us(short(&turn.work).filtered.p50_ns)),
+    ("p99 f", |turn| us(short(&turn.work).filtered.p99_ns)),
+    ("p99.9 f", |turn| us(short(&turn.work).filtered.p999_ns)),
+    ("mean f", |turn| short(&turn.work).filtered.mean_ns * 1e-3),
+    ("p99 g", |turn| us(short(&turn.generator).filtered.p99_ns)),
+    ("p99.9 g", |turn| us(short(&turn.generator).filtered.p999_ns)),
+    ("mean g", |turn| short(&turn.generator).filtered.mean_ns * 1e-3),
+    ("long p50", |turn| us(long(&turn.work).raw.p50_ns)),
+    ("kept %", |turn| turn.work.kept_share * 100.0),
+    ("stalls/s", |turn| turn.work.stalls.per_second),
 ];
+/// Of them those in which contestants are compared with the first one.
+const COMPARED: [usize; 3] = [1, 5, 8];
 
 /// Prints the table of a load; with a reference, how many times as high the others' p99 are as that of the first contestant.
 pub(crate) fn print(at: &AtLoad, with_reference: bool) {
@@ -44,8 +50,8 @@ pub(crate) fn print(at: &AtLoad, with_reference: bool) {
         at.load
     );
     print!("{:<18}", "contestant");
-    COLUMNS.iter().for_each(|(title, _)| print!("{title:>10}"));
-    println!("{}", if with_reference { "   p99 raw × p99 f ×" } else { "" });
+    COLUMNS.iter().for_each(|(title, _)| print!("{title:>9}"));
+    println!("{}", if with_reference { "    p99 ×  p99 f ×  p99 g ×" } else { "" });
     for series in &at.series {
         print!("{:<18}", series.contestant.name);
         if let Some(reason) = &series.failed {
@@ -53,11 +59,11 @@ pub(crate) fn print(at: &AtLoad, with_reference: bool) {
             continue;
         }
         for (_, value) in COLUMNS {
-            print!("{:>10}", number(Spread::of(&values(series, value)).map(|spread| spread.median)));
+            print!("{:>9}", number(Spread::of(&values(series, value)).map(|spread| spread.median)));
         }
         if with_reference {
-            for column in [1, 5] {
-                print!("{:>10}", number(against_first(at, series, column).map(|spread| spread.median)));
+            for column in COMPARED {
+                print!("{:>9}", number(against_first(at, series, column).map(|spread| spread.median)));
             }
         }
         println!("{}", remarks(series));
@@ -87,14 +93,17 @@ pub(crate) fn json(at: &AtLoad, with_reference: bool) {
             row["repeated_turns"] = json!(series.repeated);
             row["short"] = class(series, short);
             row["long"] = class(series, long);
-            row["kept_share"] = spread(&values(series, |report| report.kept_share));
-            row["stalls_per_s"] = spread(&values(series, |report| report.stalls.per_second));
-            row["stalled_share"] = spread(&values(series, |report| report.stalls.share));
-            row["stall_p50_ns"] = spread(&values(series, |report| report.stalls.p50_ns as f64));
-            row["stall_p99_ns"] = spread(&values(series, |report| report.stalls.p99_ns as f64));
+            row["kept_share"] = spread(&values(series, |turn| turn.work.kept_share));
+            row["kept_share_generator"] = spread(&values(series, |turn| turn.generator.kept_share));
+            row["stalls_per_s"] = spread(&values(series, |turn| turn.work.stalls.per_second));
+            row["stalled_share"] = spread(&values(series, |turn| turn.work.stalls.share));
+            row["stall_p50_ns"] = spread(&values(series, |turn| turn.work.stalls.p50_ns as f64));
+            row["stall_p99_ns"] = spread(&values(series, |turn| turn.work.stalls.p99_ns as f64));
             if with_reference {
-                row["p99_raw_over_first"] = as_json(against_first(at, series, 1));
-                row["p99_filtered_over_first"] = as_json(against_first(at, series, 5));
+                let [raw, filtered, generator] =
+                    COMPARED.map(|column| as_json(against_first(at, series, column)));
+                row["p99_over_first"] =
+                    json!({ "raw": raw, "filtered": filtered, "filtered_generator": generator });
             }
         }
         println!("{row}");
@@ -107,10 +116,13 @@ pub(crate) fn json(at: &AtLoad, with_reference: bool) {
     println!("{}", json!({ "load": at.load, "bare_core": machine }));
 }
 
-fn class(series: &Series, of: fn(&Report) -> &ClassReport) -> Value {
-    let latency = |which: fn(&ClassReport) -> Latency| {
+/// Which class of a report.
+type Of = fn(&Report) -> &ClassReport;
+
+fn class(series: &Series, of: Of) -> Value {
+    let latency = |which: fn(&Reports, Of) -> Latency| {
         let value = |pick: fn(Latency) -> f64| {
-            let all: Vec<f64> = series.reports.iter().map(|report| pick(which(of(report)))).collect();
+            let all: Vec<f64> = series.reports.iter().map(|turn| pick(which(turn, of))).collect();
             spread(&all)
         };
         json!({
@@ -121,11 +133,16 @@ fn class(series: &Series, of: fn(&Report) -> &ClassReport) -> Value {
             "count": value(|latency| latency.count as f64),
         })
     };
-    let unfinished: Vec<u64> = series.reports.iter().map(|report| of(report).unfinished).collect();
-    json!({ "raw": latency(|class| class.raw), "filtered": latency(|class| class.filtered), "unfinished": unfinished })
+    let unfinished: Vec<u64> = series.reports.iter().map(|turn| of(&turn.work).unfinished).collect();
+    json!({
+        "raw": latency(|turn, of| of(&turn.work).raw),
+        "filtered": latency(|turn, of| of(&turn.work).filtered),
+        "filtered_generator": latency(|turn, of| of(&turn.generator).filtered),
+        "unfinished": unfinished,
+    })
 }
 
-fn values(series: &Series, of: fn(&Report) -> f64) -> Vec<f64> {
+fn values(series: &Series, of: fn(&Reports) -> f64) -> Vec<f64> {
     series.reports.iter().map(of).collect()
 }
 
@@ -150,11 +167,11 @@ fn as_json(spread: Option<Spread>) -> Value {
 fn remarks(series: &Series) -> String {
     let mut remarks = String::new();
     let unfinished: u64 =
-        series.reports.iter().flat_map(|report| &report.classes).map(|class| class.unfinished).sum();
+        series.reports.iter().flat_map(|turn| &turn.work.classes).map(|class| class.unfinished).sum();
     if unfinished > 0 {
         remarks += &format!("  {unfinished} requests never completed");
     }
-    let bad = series.reports.iter().filter(|report| report.must_be_repeated()).count();
+    let bad = series.reports.iter().filter(|turn| turn.work.must_be_repeated()).count();
     if bad > 0 {
         remarks += &format!("  too little kept in {bad} of {} rounds", series.reports.len());
     }

@@ -6,6 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use caudal_measure::filter::{self, GapsOf, Report};
+use caudal_measure::pin::RealTime;
 use caudal_measure::schedule::Schedule;
 use caudal_measure::trace::Trace;
 use caudal_measure::work::Work;
@@ -14,8 +15,25 @@ use super::contestants::Contestant;
 
 /// How often a turn is taken at most.
 const TRIES: u32 = 3;
-/// What a program may need beyond its schedule: preparation, 10 s of patience, writing.
-const BEYOND: Duration = Duration::from_secs(25);
+/// What a program may need beyond its schedule: preparation, 2 s of patience, writing.
+const BEYOND: Duration = Duration::from_secs(15);
+
+/// A run, looked at twice.
+pub(crate) struct Reports {
+    /// Without what stalls in the work touched.
+    pub(crate) work: Report,
+    /// Also without what was to arrive while the generator stood still.
+    pub(crate) generator: Report,
+}
+
+impl Reports {
+    pub(crate) fn of(trace: &Trace) -> Reports {
+        Reports {
+            work: filter::report(trace, GapsOf::Work),
+            generator: filter::report(trace, GapsOf::WorkAndGenerator),
+        }
+    }
+}
 
 /// What is the same for all contestants in a turn.
 pub(crate) struct Conditions<'a> {
@@ -26,29 +44,35 @@ pub(crate) struct Conditions<'a> {
     pub(crate) work: Work,
     pub(crate) worker_core: usize,
     pub(crate) generator_core: usize,
-    pub(crate) gaps_of: GapsOf,
+    /// Whether contestants have real-time priority.
+    pub(crate) real_time: bool,
     /// Where traces go.
     pub(crate) directory: &'a Path,
 }
 
+/// Real-time priority of contestants; any does, they are alone in having one.
+pub(crate) const PRIORITY: u32 = 10;
+/// What the rest of the machine gets after anything with real-time priority: else the kernel gives it 50 ms in the next turn.
+pub(crate) const PAUSE: Duration = Duration::from_millis(250);
+
 /// What is kept of a turn.
 pub(crate) struct Turn {
-    pub(crate) report: Report,
+    pub(crate) reports: Reports,
     /// How often it was taken.
     pub(crate) tries: u32,
 }
 
 /// Takes a turn, again if less than four fifths are kept; of three bad ones the best counts.
 pub(crate) fn take(contestant: &Contestant, conditions: &Conditions<'_>) -> Result<Turn, Box<dyn Error>> {
-    let mut best: Option<Report> = None;
+    let mut best: Option<Reports> = None;
     for tries in 1..=TRIES {
-        let report = filter::report(&once(contestant, conditions)?, conditions.gaps_of);
-        let good = !report.must_be_repeated();
-        if best.as_ref().is_none_or(|best| report.kept_share > best.kept_share) {
-            best = Some(report);
+        let reports = Reports::of(&once(contestant, conditions)?);
+        let good = !reports.work.must_be_repeated();
+        if best.as_ref().is_none_or(|best| reports.work.kept_share > best.work.kept_share) {
+            best = Some(reports);
         }
         if good || tries == TRIES {
-            return Ok(Turn { report: best.expect("a report was just made"), tries });
+            return Ok(Turn { reports: best.expect("a report was just made"), tries });
         }
     }
     unreachable!("the last try returns")
@@ -58,13 +82,24 @@ fn once(contestant: &Contestant, conditions: &Conditions<'_>) -> Result<Trace, B
     let out = conditions.directory.join("trace");
     let _ = std::fs::remove_file(&out);
     let mut command = command(contestant, conditions, &out);
-    let child = command.spawn().map_err(|error| format!("{}: {error}", contestant.command[0]))?;
+    let child = start(&mut command, conditions.real_time)?;
     wait(child, BEYOND + Duration::from_nanos(conditions.schedule.duration_ns()))?;
+    if conditions.real_time {
+        std::thread::sleep(PAUSE);
+    }
     let trace = Trace::read(&out)?;
     if (trace.seed, trace.requests.len()) != (conditions.schedule.seed, conditions.schedule.arrivals.len()) {
         return Err("its trace is of another schedule".into());
     }
     Ok(trace)
+}
+
+/// Starts a program; all its threads inherit the priority that this thread has at that moment.
+fn start(command: &mut Command, real_time: bool) -> Result<Child, Box<dyn Error>> {
+    let priority = if real_time { Some(RealTime::enter(PRIORITY)?) } else { None };
+    let child = command.spawn().map_err(|error| format!("{}: {error}", command.get_program().display()))?;
+    drop(priority);
+    Ok(child)
 }
 
 fn command(contestant: &Contestant, conditions: &Conditions<'_>, out: &Path) -> Command {
