@@ -1,6 +1,7 @@
 //! What the runtime costs and what it brings, measured as `benches/README.md` says.
 
 mod contest;
+mod dispatcher;
 mod system;
 
 use std::process::ExitCode;
@@ -18,11 +19,14 @@ struct Arguments {
 enum Command {
     /// Runs a schedule of requests and writes their trace: a contestant of benches/rivals
     Contest(contest::Contest),
+    /// How many requests a second the dispatcher places
+    Dispatcher(dispatcher::DispatcherBench),
 }
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Contest(contest) => contest.run(),
+        Command::Dispatcher(bench) => bench.run(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

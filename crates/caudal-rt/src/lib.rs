@@ -9,6 +9,8 @@ compile_error!(
      (`caudal-probe`) and its cycle counter"
 );
 
+#[doc(hidden)]
+pub mod bench;
 mod cell;
 mod classes;
 pub mod clock;

@@ -54,7 +54,11 @@ impl<'a> Intake<'a> {
     #[inline]
     pub fn submit<F: FnOnce() + Send + 'static>(&mut self, class: ClassId, arrival: u64, job: F) {
         assert!(self.has_room(), "a source hands in {BATCH} requests at a time at most");
-        let cell = new_request(class, arrival, job, RUNTIME);
+        self.put(new_request(class, arrival, job, RUNTIME));
+    }
+
+    #[inline]
+    pub(crate) fn put(&mut self, cell: Request) {
         cell.number.set(*self.next_number);
         *self.next_number += 1;
         self.taken.push(cell);

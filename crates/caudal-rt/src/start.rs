@@ -142,7 +142,7 @@ fn allowed_cores() -> Vec<usize> {
     (0..libc::CPU_SETSIZE as usize).filter(|&core| unsafe { libc::CPU_ISSET(core, &set) }).collect()
 }
 
-fn pin(core: Option<usize>) -> std::io::Result<()> {
+pub(crate) fn pin(core: Option<usize>) -> std::io::Result<()> {
     let Some(core) = core else { return Ok(()) };
     // SAFETY: the set is filled here, and lives during the call.
     let failed = unsafe {
@@ -222,7 +222,9 @@ impl Threads {
             drop(told);
             if stay && std::panic::catch_unwind(AssertUnwindSafe(body)).is_err() {
                 // Handlers' panics never come here. Requests that this thread has taken would never end.
-                eprintln!("caudal: a thread of the runtime itself has panicked, which is a fault of the runtime's");
+                eprintln!(
+                    "caudal: a thread of the runtime itself has panicked, which is a fault of the runtime's"
+                );
                 std::process::abort();
             }
         };

@@ -50,6 +50,14 @@ enum Inbox<'a> {
 }
 
 impl Inbox<'_> {
+    /// Asks for the slot that is next to be filled, whose worker has written to it last.
+    #[inline(always)]
+    fn fetch(&self) {
+        if let Inbox::Alone(producer) = self {
+            producer.fetch();
+        }
+    }
+
     #[inline(always)]
     fn push(&mut self, cell: Request, stamp: u64) -> bool {
         match self {
@@ -109,6 +117,7 @@ impl<'a> Dispatcher<'a> {
             let gone = gone.wrapping_sub(board.received.load(Relaxed));
             self.view.update(worker, gone, board.quanta.load(Relaxed));
         }
+        self.inboxes.iter().for_each(Inbox::fetch);
     }
 
     /// Takes a batch from submitters and sources, unless requests are held that found no room; was there anything?
@@ -154,6 +163,7 @@ impl<'a> Dispatcher<'a> {
                 continue;
             }
             let draw = Draw::new(self.seed, cell.number.get());
+            self.view.settle();
             let pool = match self.policy.on_arrival(draw, &mut self.view) {
                 Placement::Pool(pool) | Placement::Moved { pool, .. } => pool,
                 Placement::Hold => break,

@@ -58,6 +58,12 @@ impl<T: Copy> SingleProducer<'_, T> {
         Ok(())
     }
 
+    /// Asks for the slot that is next, which its consumer wrote last, so that it is here at the next push.
+    #[inline]
+    pub fn fetch(&self) {
+        self.ring.slot(self.tail).fetch_to_write();
+    }
+
     /// The ring that it fills.
     pub fn ring(&self) -> &Ring<T> {
         self.ring

@@ -51,6 +51,7 @@ impl<D: Discipline> Worker<D> {
             self.idle_since = time;
             self.board().idle_since.store(time, Relaxed);
             self.publish_spent();
+            crate::cell::send_home();
         }
         if self.may_end() {
             return false;

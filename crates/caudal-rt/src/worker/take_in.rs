@@ -89,6 +89,7 @@ impl<D: Discipline> Worker<D> {
     /// The request is this worker's from now on, unless it has ended, or has to.
     #[inline(always)]
     pub(super) fn admit(&mut self, cell: Request, time: u64) {
+        cell.fetch_to_start();
         let header = cell;
         if header.deadline.get() < time {
             self.expire(cell);
