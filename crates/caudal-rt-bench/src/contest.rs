@@ -2,21 +2,21 @@
 
 use std::cell::UnsafeCell;
 use std::error::Error;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use caudal_measure::clock;
 use caudal_measure::contestant::{Options, Setup};
 use caudal_measure::gaps::GapLog;
 use caudal_measure::generator::Arrivals;
+use caudal_measure::trace::{Run, Trace};
 use caudal_rt::{Builder, ClassId, Intake, Pinning, Runtime, Shutdown, Source};
 use clap::{Args, ValueEnum};
 
 use crate::system::{processor_sharing, system};
 
 /// Who generates the load.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Dispatch {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Dispatch {
     /// The dispatcher's thread, on the generator's core
     TwoLevel,
     /// The worker itself reads the schedule
@@ -24,8 +24,8 @@ enum Dispatch {
 }
 
 /// Which discipline the worker has.
-#[derive(Clone, Copy, ValueEnum)]
-enum Discipline {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Discipline {
     /// A quantum each, fresh ones first
     ProcessorSharing,
     /// The least attained service first
@@ -34,8 +34,9 @@ enum Discipline {
     Fcfs,
 }
 
+/// The command.
 #[derive(Args)]
-pub(crate) struct Contest {
+pub struct Contest {
     #[command(flatten)]
     common: Options,
     /// Who generates the load
@@ -124,43 +125,79 @@ impl Source for Generator {
 }
 
 impl Contest {
-    pub(crate) fn run(&self) -> Result<(), Box<dyn Error>> {
-        let options = &self.common;
-        caudal_measure::pin::pin_to(options.worker_core)?;
-        let setup = options.prepare()?;
-        let gaps = WorkerGaps(UnsafeCell::new(setup.gap_log()));
-        let stage: &'static Stage = Box::leak(Box::new(Stage { setup, gaps }));
-        caudal_measure::pin::pin_to(options.generator_core)?;
+    /// Runs the contest and writes its trace.
+    ///
+    /// # Errors
+    /// If a thread can not be pinned, the runtime can not start, or the file can not be written.
+    pub fn run(&self) -> Result<(), Box<dyn Error>> {
+        let trace = measure(&self.common, self.dispatch, self.discipline)?;
+        Ok(trace.write(&self.common.out)?)
+    }
+}
 
-        let (names, mix) = (["short", "long", "c", "d", "e", "f"], stage.setup.schedule.mix.classes());
-        let discipline = match self.discipline {
-            Discipline::ProcessorSharing => processor_sharing(options.quantum),
-            Discipline::Las => format!("{{ policy = \"las\", quantum = \"{}ns\" }}", options.quantum),
+/// Runs the requests of `options` on a runtime of one worker, and says when each of them started and was complete.
+///
+/// # Errors
+/// If a thread can not be pinned, or the runtime can not start.
+pub fn measure(
+    options: &Options,
+    dispatch: Dispatch,
+    discipline: Discipline,
+) -> Result<Trace, Box<dyn Error>> {
+    caudal_measure::pin::pin_to(options.worker_core)?;
+    let setup = options.prepare()?;
+    let gaps = WorkerGaps(UnsafeCell::new(setup.gap_log()));
+    let stage: &'static Stage = Box::leak(Box::new(Stage { setup, gaps }));
+    caudal_measure::pin::pin_to(options.generator_core)?;
+
+    let policy = match dispatch {
+        // Maximum serviced quanta says something where there are quanta.
+        Dispatch::TwoLevel if discipline == Discipline::ProcessorSharing => {
+            "{ policy = \"jsq\", ties = \"msq\" }"
+        }
+        Dispatch::TwoLevel => "{ policy = \"jsq\", ties = \"random\" }",
+        Dispatch::Direct => "\"random\"",
+    };
+    let cores = vec![options.worker_core, options.generator_core];
+    let system = system(1, policy, &discipline.written(options.quantum))?;
+    let builder = Builder::of(system).pinning(Pinning::These(cores));
+    let mix = stage.setup.schedule.mix.classes();
+    let classes =
+        (0..mix.len()).map(|class| builder.class(&format!("class {class}"))).collect::<Result<_, _>>()?;
+    let arrivals = Arrivals::soon(&stage.setup.schedule, stage.setup.tsc);
+    let epoch = arrivals.epoch();
+    let (generator, generator_gaps) = Generator::new(stage, classes, arrivals);
+    let runtime = builder.source(generator).start()?;
+    wait(stage, epoch, &runtime);
+    let generator_gaps = generator_gaps.recv()?;
+    // SAFETY: the runtime has ended, and with it every request.
+    let gaps = unsafe { &*stage.gaps.0.get() };
+    let generator_gaps = (dispatch == Dispatch::TwoLevel).then_some(&generator_gaps);
+    let (tsc, schedule) = (stage.setup.tsc, &stage.setup.schedule);
+    Ok(stage.setup.recorder.trace(&Run {
+        contestant: "caudal",
+        tsc,
+        epoch,
+        schedule,
+        gaps: &[gaps],
+        generator_gaps,
+    }))
+}
+
+impl Discipline {
+    /// As a policy's file has it.
+    fn written(self, quantum_ns: u64) -> String {
+        match self {
+            Discipline::ProcessorSharing => processor_sharing(quantum_ns),
+            Discipline::Las => format!("{{ policy = \"las\", quantum = \"{quantum_ns}ns\" }}"),
             Discipline::Fcfs => "\"fcfs\"".to_owned(),
-        };
-        let dispatch = match self.dispatch {
-            Dispatch::TwoLevel => "{ policy = \"jsq\", ties = \"msq\" }",
-            Dispatch::Direct => "\"random\"",
-        };
-        let cores = vec![options.worker_core, options.generator_core];
-        let builder = Builder::of(system(1, dispatch, &discipline)?).pinning(Pinning::These(cores));
-        let classes = names[..mix.len()].iter().map(|name| builder.class(name)).collect::<Result<_, _>>()?;
-        let arrivals = Arrivals::soon(&stage.setup.schedule, stage.setup.tsc);
-        let epoch = arrivals.epoch();
-        let (generator, generator_gaps) = Generator::new(stage, classes, arrivals);
-        let runtime = Arc::new(builder.source(generator).start()?);
-        wait(stage, epoch, &runtime, self.dispatch);
-        let generator_gaps = generator_gaps.recv()?;
-        // SAFETY: the runtime has ended, and with it every request.
-        let gaps = unsafe { &*stage.gaps.0.get() };
-        let generator_gaps = (self.dispatch == Dispatch::TwoLevel).then_some(&generator_gaps);
-        Ok(stage.setup.write(options, "caudal", epoch, &[gaps], generator_gaps)?)
+        }
     }
 }
 
 /// Sleeps until the last request should have come, then stops the runtime, which lets all of them end. This thread must not
 /// take a core from the others meanwhile.
-fn wait(stage: &Stage, epoch: u64, runtime: &Runtime, _dispatch: Dispatch) {
+fn wait(stage: &Stage, epoch: u64, runtime: &Runtime) {
     let setup = &stage.setup;
     let end = epoch + setup.tsc.to_ticks(setup.schedule.duration_ns());
     loop {

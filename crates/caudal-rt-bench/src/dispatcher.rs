@@ -8,8 +8,9 @@ use clap::Args;
 
 use crate::system::{processor_sharing, system};
 
+/// The command.
 #[derive(Args)]
-pub(crate) struct DispatcherBench {
+pub struct DispatcherBench {
     /// Workers, for whom one thread stands
     #[arg(long, default_value_t = 16)]
     workers: usize,
@@ -28,7 +29,11 @@ pub(crate) struct DispatcherBench {
 }
 
 impl DispatcherBench {
-    pub(crate) fn run(&self) -> Result<(), Box<dyn Error>> {
+    /// Measures and prints.
+    ///
+    /// # Errors
+    /// If there is no such system.
+    pub fn run(&self) -> Result<(), Box<dyn Error>> {
         self.measure("place", Drain::Count)?;
         self.measure("make and place", Drain::Release)
     }

@@ -1,11 +1,8 @@
 //! What the runtime costs and what it brings, measured as `benches/README.md` says.
 
-mod contest;
-mod dispatcher;
-mod system;
-
 use std::process::ExitCode;
 
+use caudal_rt_bench::{contest, dispatcher};
 use clap::{Parser, Subcommand};
 
 #[derive(Parser)]

@@ -1,8 +1,8 @@
 //! From settings to threads: what is checked, who is pinned where, in which order they come up.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
 use std::sync::mpsc;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use caudal_config::{Pools, System};
@@ -44,7 +44,8 @@ pub(crate) fn start(
     foreign::look_for_cxx();
     probe::set_hook(on_due);
     let shared = Arc::new(Shared::new(settings, Clock::measure(), Arc::new(Helper::default())));
-    let mut threads = Threads { shared: Arc::clone(&shared), running: Vec::new() };
+    let mut threads =
+        Threads { shared: Arc::clone(&shared), gate: Arc::default(), running: Vec::new(), complete: false };
     let mut sources = sources.into_iter();
     for number in 0..shared.workers.len() {
         let source = if shared.settings.two_level { None } else { sources.next() };
@@ -54,6 +55,7 @@ pub(crate) fn start(
         threads.dispatcher(cores.get(shared.workers.len()).copied(), sources.collect())?;
     }
     threads.helper()?;
+    threads.complete = true;
     Ok((shared, std::mem::take(&mut threads.running)))
 }
 
@@ -155,7 +157,31 @@ pub(crate) fn pin(core: Option<usize>) -> std::io::Result<()> {
 
 struct Threads {
     shared: Arc<Shared>,
+    gate: Arc<Gate>,
     running: Vec<JoinHandle<()>>,
+    complete: bool,
+}
+
+/// Where threads wait until all are there: one that spins already could keep the one that starts the others from its core.
+#[derive(Default)]
+struct Gate {
+    open: Mutex<Option<bool>>,
+    opened: Condvar,
+}
+
+impl Gate {
+    /// Sleeps until it is open; should the thread go on?
+    fn pass(&self) -> bool {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let open =
+            self.opened.wait_while(open, |open| open.is_none()).unwrap_or_else(PoisonError::into_inner);
+        *open == Some(true)
+    }
+
+    fn open(&self, go_on: bool) {
+        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = Some(go_on);
+        self.opened.notify_all();
+    }
 }
 
 impl Threads {
@@ -215,12 +241,11 @@ impl Threads {
         body: impl FnOnce() + Send + 'static,
     ) -> Result<(), StartError> {
         let (told, tell) = mpsc::channel();
+        let gate = Arc::clone(&self.gate);
         let body = move || {
-            let pinned = pin(core);
-            let stay = pinned.is_ok();
-            let _ = told.send(pinned);
+            let _ = told.send(pin(core));
             drop(told);
-            if stay && std::panic::catch_unwind(AssertUnwindSafe(body)).is_err() {
+            if gate.pass() && std::panic::catch_unwind(AssertUnwindSafe(body)).is_err() {
                 // Handlers' panics never come here. Requests that this thread has taken would never end.
                 eprintln!(
                     "caudal: a thread of the runtime itself has panicked, which is a fault of the runtime's"
@@ -236,12 +261,12 @@ impl Threads {
 }
 
 impl Drop for Threads {
-    /// Where not all came up, those that did end again.
+    /// Lets the threads go: to work if all are there, else to their end.
     fn drop(&mut self) {
-        if !self.running.is_empty() {
-            self.shared.enter(crate::shared::Stage::Stopping);
+        if !self.complete {
             self.shared.helper.stop();
         }
+        self.gate.open(self.complete);
     }
 }
 

@@ -1,0 +1,5 @@
+//! What the runtime costs and what it brings, measured as `benches/README.md` says.
+
+pub mod contest;
+pub mod dispatcher;
+mod system;
