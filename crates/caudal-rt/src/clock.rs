@@ -44,6 +44,11 @@ impl Clock {
         Clock::new(rates[rates.len() / 2])
     }
 
+    /// Picoseconds a cycle, 32.32 fixed point.
+    pub(crate) fn ps_per_cycle(self) -> u64 {
+        self.ps_per_cycle
+    }
+
     /// Cycles a second.
     pub fn hz(self) -> f64 {
         self.hz

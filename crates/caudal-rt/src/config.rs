@@ -64,7 +64,9 @@ pub(crate) struct Settings {
     /// How long a shutdown waits for requests that have started.
     pub(crate) shutdown_bound: Duration,
     pub(crate) seed: u64,
-    /// Decisions are logged.
-    pub(crate) log: bool,
+    /// So many entries of each thread's decisions are logged, if any.
+    pub(crate) log: Option<usize>,
+    /// The system as a file, for the head of the log.
+    pub(crate) policy: String,
     pub(crate) classes: Arc<ClassNames>,
 }

@@ -24,6 +24,7 @@ mod fork;
 mod handle;
 mod helper;
 pub mod histogram;
+mod log;
 mod panic_hook;
 mod place;
 mod primitives;
@@ -38,6 +39,7 @@ mod timer;
 mod watchdog;
 mod worker;
 
+pub use caudal_log::{DecisionLog, Entry, ThreadLog};
 pub use classes::{CLASSES_MAX, ClassId, TooManyClasses};
 pub use config::{OnFull, OnOverflow, Pinning};
 pub use error::{Failure, Refused, StartError, SubmitError};

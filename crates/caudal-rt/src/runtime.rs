@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use caudal_config::{File, Host, Options, SystemPlan};
+use caudal_config::{File, Host, Options, SystemPlan, write_policy};
+use caudal_log::DecisionLog;
 
 use crate::cell::{self, HANDLE, Header, RUNTIME};
 use crate::classes::{ClassId, TooManyClasses};
@@ -55,7 +56,8 @@ impl Builder {
             stuck_after: Duration::from_millis(10),
             shutdown_bound: Duration::from_secs(10),
             seed: 1,
-            log: false,
+            log: None,
+            policy: String::new(),
             classes: Arc::default(),
         };
         Builder { plan, settings, sources: Vec::new() }
@@ -148,6 +150,14 @@ impl Builder {
         self
     }
 
+    /// Logs what policies see and decide: up to so many entries on each worker, on the dispatcher, and of what submitters place.
+    /// A request takes some five to ten entries of 32 bytes, which are set aside at the start. [`Runtime::take_log`] gives them.
+    #[must_use]
+    pub fn log(mut self, entries: usize) -> Builder {
+        self.settings.log = Some(entries);
+        self
+    }
+
     /// Adds a source of requests. With a dispatcher, that looks at all of them; without one, the first source is the first
     /// worker's and so on.
     #[must_use]
@@ -161,7 +171,10 @@ impl Builder {
     /// # Errors
     /// [`StartError`].
     pub fn start(self) -> Result<Runtime, StartError> {
-        let Builder { plan: _, settings, sources } = self;
+        let Builder { plan, mut settings, sources } = self;
+        if settings.log.is_some() {
+            settings.policy = write_policy(&plan.system, &plan.costs, "");
+        }
         let (shared, threads) = start::start(settings, sources)?;
         Ok(Runtime { shared, threads: Mutex::new(threads), forks: fork::count() })
     }
@@ -253,6 +266,12 @@ impl Runtime {
     pub fn set_quantum(&self, quantum: Duration) {
         assert!(quantum >= QUANTUM_MIN, "a quantum of {quantum:?}: write 0.5 us or more");
         self.shared.quantum.store(self.shared.clock.cycles_of(quantum), Relaxed);
+    }
+
+    /// What policies have seen and decided so far, complete from the start up to where a thread's room was used up; `None`
+    /// without [`Builder::log`]. After [`Runtime::shutdown`] it is all of it.
+    pub fn take_log(&self) -> Option<DecisionLog> {
+        self.shared.logs.as_ref().map(|logs| logs.copy(&self.shared))
     }
 
     /// How many workers there are.

@@ -11,6 +11,7 @@ use crate::classes::Classes;
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::helper::Helper;
+use crate::log::Logs;
 use crate::ring::Ring;
 use crate::ring::stack::TakeAllStack;
 use crate::sleep::Lot;
@@ -94,6 +95,8 @@ pub(crate) enum Stage {
 /// All of it.
 #[derive(Debug)]
 pub(crate) struct Shared {
+    /// No other runtime of the process has it.
+    pub(crate) id: u64,
     pub(crate) workers: Box<[Worker]>,
     /// Requests on their way to the dispatcher; none where there is no dispatcher.
     pub(crate) entry: Option<Ring<Request>>,
@@ -102,6 +105,8 @@ pub(crate) struct Shared {
     pub(crate) clock: Clock,
     pub(crate) classes: Classes,
     pub(crate) settings: Settings,
+    /// Decisions, if they are logged.
+    pub(crate) logs: Option<Logs>,
     /// A quantum that replaces the policy's, in cycles; 0: the policy's own.
     pub(crate) quantum: AtomicU64,
     stage: AtomicU8,
@@ -150,7 +155,9 @@ impl Shared {
             spent: CachePadded::default(),
         };
         let two_level = settings.two_level;
+        static RUNTIMES: AtomicU64 = AtomicU64::new(0);
         Shared {
+            id: RUNTIMES.fetch_add(1, Ordering::Relaxed),
             dispatcher_idle_since: CachePadded::new(AtomicU64::new(u64::from(!two_level))),
             dispatcher_done: AtomicBool::new(!two_level),
             stuck: AtomicU32::new(0),
@@ -162,6 +169,9 @@ impl Shared {
             helper,
             clock,
             classes: Classes::new(settings.workers),
+            logs: settings
+                .log
+                .map(|capacity| Logs::new(capacity, settings.workers, two_level, settings.policy.clone())),
             settings,
             quantum: AtomicU64::new(0),
             stage: AtomicU8::new(Stage::Running as u8),

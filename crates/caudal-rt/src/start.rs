@@ -6,6 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use caudal_config::{Pools, System};
+use caudal_log::Watched;
 use caudal_policy::discipline::{Discipline, DisciplineConfig, Fcfs, Las, ProcessorSharing};
 use caudal_policy::dispatch::{AnyDispatch, DispatchConfig};
 use caudal_policy::rebalance::AnyRebalance;
@@ -17,6 +18,7 @@ use crate::context::{self, on_due};
 use crate::dispatcher::Dispatcher;
 use crate::error::StartError;
 use crate::helper::Helper;
+use crate::log::Writer;
 use crate::shared::Shared;
 use crate::source::Source;
 use crate::stack::{AltStack, StackBudget, StackConfig, StackPool, overflow};
@@ -199,9 +201,29 @@ impl Threads {
             // Without it the kernel could not even say that a stack has overflowed: then a plain fault ends the process.
             let _alternative = AltStack::install();
             let stacks = StackPool::sharing(&stacks);
+            let log = shared.logs.as_ref().map(|logs| Writer::new(Arc::clone(&logs.workers[number])));
             macro_rules! run {
                 ($discipline:expr) => {
-                    run_worker(Parts { number, shared, discipline: $discipline, rebalance, stacks, source })
+                    match log {
+                        None => run_worker(Parts {
+                            number,
+                            shared,
+                            discipline: $discipline,
+                            rebalance,
+                            stacks,
+                            source,
+                            log: None,
+                        }),
+                        Some(log) => run_worker(Parts {
+                            number,
+                            shared,
+                            discipline: Watched::new($discipline, log.clone()),
+                            rebalance,
+                            stacks,
+                            source,
+                            log: Some(log),
+                        }),
+                    }
                 };
             }
             match discipline {

@@ -19,6 +19,7 @@ pub(crate) use self::view::View;
 use crate::cell::{HANDLE, Header, Outcome, PHASE, RUNTIME, WAITING};
 use crate::clock::now;
 use crate::handle::end_unstarted;
+use crate::log::{DispatchLog, Writer};
 use crate::ring::SingleProducer;
 use crate::shared::{Request, Shared, Stage};
 use crate::source::{BATCH, Intake, Source};
@@ -39,6 +40,7 @@ pub(crate) struct Dispatcher<'a> {
     batch: Vec<Request>,
     next_number: u64,
     idle_since: u64,
+    log: Option<DispatchLog>,
 }
 
 /// How the dispatcher fills an inbox.
@@ -67,6 +69,11 @@ impl Inbox<'_> {
     }
 }
 
+fn log(shared: &Shared) -> Option<DispatchLog> {
+    let buffer = shared.logs.as_ref()?.dispatcher.as_ref()?;
+    Some(DispatchLog::new(Writer::new(Arc::clone(buffer)), shared.workers.len()))
+}
+
 impl<'a> Dispatcher<'a> {
     pub(crate) fn new(
         shared: &'a Arc<Shared>,
@@ -87,6 +94,7 @@ impl<'a> Dispatcher<'a> {
             batch: Vec::with_capacity(BATCH),
             next_number: 0,
             idle_since: 0,
+            log: log(shared),
             shared,
         }
     }
@@ -165,9 +173,13 @@ impl<'a> Dispatcher<'a> {
             let draw = Draw::new(self.seed, cell.number.get());
             self.view.settle();
             let pool = match self.policy.on_arrival(draw, &mut self.view) {
-                Placement::Pool(pool) | Placement::Moved { pool, .. } => pool,
-                Placement::Hold => break,
+                Placement::Pool(pool) | Placement::Moved { pool, .. } => Some(pool),
+                Placement::Hold => None,
             };
+            if let Some(log) = &mut self.log {
+                log.decided(&self.view, cell.number.get(), pool.map(|pool| pool.0));
+            }
+            let Some(pool) = pool else { break };
             let worker = pool.index();
             if !self.put(worker, cell) {
                 break;

@@ -31,6 +31,7 @@ use crate::clock::now;
 use crate::context::Context;
 use crate::fiber::{Fiber, Reason};
 use crate::handle::drop_left;
+use crate::log::Writer;
 use crate::shared::{Board, Request, Shared, Stage};
 use crate::source::Source;
 use crate::stack::{CoroutineStack, StackPool};
@@ -80,6 +81,8 @@ pub(crate) struct Worker<D> {
     idle_since: u64,
     /// The stage that it knows of.
     stage: Stage,
+    /// What it does by its rebalance policy goes there.
+    log: Option<Writer>,
 }
 
 /// What a worker is made of that its runtime has made.
@@ -90,12 +93,13 @@ pub(crate) struct Parts<D> {
     pub(crate) rebalance: AnyRebalance,
     pub(crate) stacks: StackPool,
     pub(crate) source: Option<Box<dyn Source>>,
+    pub(crate) log: Option<Writer>,
 }
 
 impl<D: Discipline> Worker<D> {
     /// On the thread that is going to run it.
     pub(crate) fn new(parts: Parts<D>) -> Worker<D> {
-        let Parts { number, shared, discipline, rebalance, stacks, source } = parts;
+        let Parts { number, shared, discipline, rebalance, stacks, source, log } = parts;
         let context = Box::new(Context::new(number as u16, NonNull::from(&*shared)));
         context.install();
         let mail = &shared.workers[number].mail;
@@ -120,6 +124,7 @@ impl<D: Discipline> Worker<D> {
             accounted: now(),
             idle_since: 0,
             stage: Stage::Running,
+            log,
             shared,
         }
     }
@@ -130,10 +135,14 @@ impl<D: Discipline> Worker<D> {
         probe::critical_enter();
         let mut time = now();
         loop {
+            if self.rebalance.may_shed() {
+                self.answer_flag();
+            }
             self.take_in(time);
             if self.pool.next.is_none() {
                 let (instant, me) = (self.shared.clock.instant(time), WorkerId(self.number as u32));
                 self.discipline.on_free(instant, me, &mut self.pool);
+                self.pool.resting = self.pool.next.is_none();
             }
             match self.pool.next.take() {
                 Some(next) => time = self.execute(next, time),

@@ -67,6 +67,9 @@ pub(crate) struct LocalPool<F> {
     pub(crate) waiting: u32,
     /// Tasks in the stealable lane that have not started.
     pub(crate) fresh: u32,
+    /// The discipline was asked what to run, and found nothing: only then may it give the worker a task as soon as one comes.
+    /// Before that, older tasks could be waiting.
+    pub(crate) resting: bool,
     /// A task is on the worker, or about to be asked what becomes of it.
     pub(crate) running: Option<u32>,
     /// What to run next.
@@ -91,6 +94,7 @@ impl<F> LocalPool<F> {
             waiting_lanes: 0,
             waiting: 0,
             fresh: 0,
+            resting: false,
             running: None,
             next: None,
             resumed: None,
@@ -159,7 +163,7 @@ impl<F> LocalPool<F> {
 impl<F> Pool for LocalPool<F> {
     #[inline(always)]
     fn idle(&self) -> Option<WorkerId> {
-        (self.running.is_none() && self.next.is_none()).then_some(WorkerId(self.worker))
+        self.resting.then_some(WorkerId(self.worker))
     }
 
     #[inline(always)]
@@ -249,6 +253,7 @@ impl<F> Pool for LocalPool<F> {
     #[inline(always)]
     fn run(&mut self, _worker: WorkerId, task: TaskId, quantum: Picos) {
         debug_assert!(self.next.is_none(), "one worker, one task");
+        self.resting = false;
         self.next = Some(Next { task: task.0, quantum });
     }
 

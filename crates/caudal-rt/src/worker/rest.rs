@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::time::Duration;
 
+use caudal_log::Entry;
 use caudal_policy::discipline::Discipline;
 use caudal_policy::random::{Draw, hash};
 use caudal_policy::rebalance::Rebalance;
@@ -15,8 +16,16 @@ use crate::shared::{Request, Stage};
 /// Walks of thieves: the order of all workers, drawn once, and how many walks there have been.
 pub(super) struct Walk {
     order: Box<[u16]>,
-    seed: u64,
+    /// Seeds of the draws of walks and of flags; the number of a draw has the worker above bit 48.
+    walk_seed: u64,
+    flag_seed: u64,
+    worker: u64,
     walks: u64,
+    flags: u64,
+    /// The own requests, while others are put before them.
+    aside: Vec<(Request, u64)>,
+    /// Others without a flag, a bit each.
+    unflagged: Box<[u64]>,
 }
 
 impl Walk {
@@ -27,8 +36,29 @@ impl Walk {
         for last in (1..workers).rev() {
             order.swap(last, draw.below(last as u32 + 1) as usize);
         }
-        Walk { order, seed: hash(seed, 2 + ((worker as u64) << 8)), walks: 0 }
+        let (walk_seed, flag_seed) = (hash(seed, 2), hash(seed, 3));
+        let unflagged = vec![0; workers.div_ceil(64)].into();
+        let worker = worker as u64;
+        Walk { order, walk_seed, flag_seed, worker, walks: 0, flags: 0, aside: Vec::new(), unflagged }
     }
+
+    /// The number of the next walk, and its draw.
+    fn next_walk(&mut self) -> (u64, Draw) {
+        self.walks += 1;
+        (self.walks, Draw::new(self.walk_seed, self.worker << 48 | self.walks))
+    }
+
+    /// The number of the next flag, and its draw.
+    fn next_flag(&mut self) -> (u64, Draw) {
+        self.flags += 1;
+        (self.flags, Draw::new(self.flag_seed, self.worker << 48 | self.flags))
+    }
+}
+
+/// The place of the `nth` of the bits that are set, if there are so many.
+fn nth_one(mut bits: u64, nth: u32) -> Option<u32> {
+    (0..nth).for_each(|_| bits &= bits.wrapping_sub(1));
+    (bits != 0).then(|| bits.trailing_zeros())
 }
 
 impl<D: Discipline> Worker<D> {
@@ -69,17 +99,25 @@ impl<D: Discipline> Worker<D> {
     }
 
     fn find_elsewhere(&mut self, time: u64) -> bool {
-        if self.rebalance.may_shed() && self.answer_flag() {
-            return true;
-        }
         (self.rebalance.steals() && self.steal_walk()) || (self.shared.any_stuck() && self.rescue())
     }
 
     /// Looks at every other inbox once; takes from the first that has requests.
     fn steal_walk(&mut self) -> bool {
         let workers = self.shared.workers.len() as u32;
-        let start = self.rebalance.walk_start(Draw::new(self.walk.seed, self.walk.walks), workers);
-        self.walk.walks += 1;
+        let (number, draw) = self.walk.next_walk();
+        let start = self.rebalance.walk_start(draw, workers);
+        self.note(Entry::Walk { number, start });
+        let (found, worth_a_line) = self.walk_from(start, workers);
+        if let Some(log) = &self.log {
+            if worth_a_line { log.publish() } else { log.withdraw() }
+        }
+        found
+    }
+
+    /// Walks the order of all workers from `start` on. Is there something to run now? And was there anything to see?
+    fn walk_from(&mut self, start: u32, workers: u32) -> (bool, bool) {
+        let mut seen = false;
         for step in 0..workers {
             let victim = usize::from(self.walk.order[((start + step) % workers) as usize]);
             if victim == self.number {
@@ -87,15 +125,30 @@ impl<D: Discipline> Worker<D> {
             }
             // What has come to its own inbox meanwhile goes first.
             if !self.shared.workers[self.number].inbox.is_empty() {
-                return true;
+                self.note(Entry::OwnFirst {});
+                return (true, seen);
             }
             let len = self.shared.workers[victim].inbox.len() as u32;
             let amount = self.rebalance.steal_amount(len);
-            if amount > 0 && self.take_from(victim, amount) > 0 {
-                return true;
+            self.note(Entry::Looked { victim: victim as u32, len, amount });
+            if amount == 0 {
+                continue;
+            }
+            seen = true;
+            let got = self.take_from(victim, amount);
+            self.note(Entry::Stole { victim: victim as u32, got });
+            if got > 0 {
+                return (true, true);
             }
         }
-        false
+        (false, seen)
+    }
+
+    #[inline]
+    fn note(&self, entry: Entry) {
+        if let Some(log) = &self.log {
+            log.push(entry);
+        }
     }
 
     /// Requests of workers that are stuck in a handler may be taken by anybody, whatever the policy. Where there is a dispatcher
@@ -142,32 +195,85 @@ impl<D: Discipline> Worker<D> {
         }
     }
 
-    /// Somebody with too long a queue has asked this worker to take of it.
-    fn answer_flag(&mut self) -> bool {
-        let flag = &self.shared.workers[self.number].mail.flagged_by;
-        if flag.load(Relaxed) == 0 {
-            return false;
+    /// Somebody with too long a queue may have asked this worker to take of it.
+    #[inline]
+    pub(super) fn answer_flag(&mut self) {
+        if self.shared.workers[self.number].mail.flagged_by.load(Relaxed) != 0 {
+            self.shed();
         }
-        let asker = flag.swap(0, AcqRel) as usize - 1;
-        let own = self.shared.workers[self.number].inbox.len() as u32;
+    }
+
+    /// Takes of the queue of who has asked until both are equally long. What it takes has waited longest and goes first.
+    #[cold]
+    fn shed(&mut self) {
+        let me = &self.shared.workers[self.number];
+        let asker = me.mail.flagged_by.swap(0, AcqRel) as usize - 1;
+        let own = me.inbox.len() as u32;
         let len = self.shared.workers[asker].inbox.len() as u32;
         let amount = self.rebalance.shed_amount(own, len);
-        amount > 0 && self.take_from(asker, amount) > 0
+        if let Some(log) = &self.log {
+            log.push(Entry::Shed { asker: asker as u32, own, len, amount });
+            log.publish();
+        }
+        if amount == 0 {
+            return;
+        }
+        let mut aside = std::mem::take(&mut self.walk.aside);
+        aside.extend((0..own).map_while(|_| self.shared.workers[self.number].inbox.pop()));
+        self.take_from(asker, amount);
+        aside.drain(..).for_each(|(cell, stamp)| self.put_into_own(cell, stamp));
+        self.walk.aside = aside;
     }
 
     /// Between two requests: is the own queue overloaded, so that somebody else should take of it?
     pub(super) fn maybe_flag(&mut self, time: u64) {
-        let own = &self.shared.workers[self.number];
-        let Some(oldest) = own.inbox.oldest() else { return };
+        let Some(oldest) = self.shared.workers[self.number].inbox.oldest() else { return };
         let waited = self.shared.clock.picos(time.saturating_sub(oldest));
-        let workers = self.shared.workers.len() as u32;
-        if workers < 2 || !self.rebalance.sheds(waited) {
+        let sheds = self.rebalance.sheds(waited);
+        self.note(Entry::Overload { waited_ps: waited.0, sheds });
+        if sheds {
+            self.flag_another();
+        }
+        if let Some(log) = &self.log {
+            log.publish();
+        }
+    }
+
+    /// Flags a random other worker that has no flag.
+    #[cold]
+    fn flag_another(&mut self) {
+        for (word, first) in (0..self.shared.workers.len()).step_by(64).enumerate() {
+            let bits = self.unflagged(first);
+            self.walk.unflagged[word] = bits;
+            self.note(Entry::Unflagged { first: first as u32, bits });
+        }
+        let others: u32 = self.walk.unflagged.iter().map(|bits| bits.count_ones()).sum();
+        if others == 0 {
             return;
         }
-        let mut draw = Draw::new(hash(self.walk.seed, 3), self.books.finished);
-        let other = (self.number as u32 + 1 + draw.below(workers - 1)) % workers;
-        let flag = &self.shared.workers[other as usize].mail.flagged_by;
+        let (number, mut draw) = self.walk.next_flag();
+        let mut nth = draw.below(others);
+        for (word, &bits) in self.walk.unflagged.iter().enumerate() {
+            if let Some(bit) = nth_one(bits, nth) {
+                return self.flag(number, word as u32 * 64 + bit);
+            }
+            nth -= bits.count_ones();
+        }
+    }
+
+    fn flag(&self, number: u64, target: u32) {
+        self.note(Entry::Flag { number, target });
+        let flag = &self.shared.workers[target as usize].mail.flagged_by;
+        // Somebody else may have been faster; then it has a flag, which is what counts.
         let _ = flag.compare_exchange(0, self.number as u32 + 1, AcqRel, Relaxed);
+    }
+
+    /// Which other workers from `first` on, 64 at most, have no flag; a bit each.
+    fn unflagged(&self, first: usize) -> u64 {
+        let workers = self.shared.workers.iter().enumerate().skip(first).take(64);
+        let unflagged = workers
+            .filter(|(worker, other)| *worker != self.number && other.mail.flagged_by.load(Relaxed) == 0);
+        unflagged.fold(0, |bits, (worker, _)| bits | 1 << (worker - first))
     }
 
     /// Everybody has been idle for long enough.
