@@ -106,7 +106,7 @@ impl Shared {
         let thread = thread_number();
         SUBMITTERS.with_borrow_mut(|submitters| {
             if submitters.first().is_none_or(|submitter| submitter.runtime != self.id) {
-                self.remember(thread, submitters);
+                self.remember(submitters);
             }
             let submitter = &mut submitters[0];
             let number = thread << 48 | submitter.placed;
@@ -124,9 +124,9 @@ impl Shared {
         })
     }
 
-    /// Puts what `thread` knows of this runtime first.
+    /// Puts what this thread knows of this runtime first.
     #[cold]
-    fn remember(&self, thread: u64, submitters: &mut Vec<Submitter>) {
+    fn remember(&self, submitters: &mut Vec<Submitter>) {
         let known = submitters.iter().position(|submitter| submitter.runtime == self.id);
         let submitter = known.map_or_else(
             || Submitter {

@@ -6,6 +6,7 @@
 //! * [`steady`]: how long runs have to be, and whether they were.
 //! * [`lanes`]: how busy lanes with cores of their own are, by arithmetic.
 //! * [`thresholds`]: tail-control's table for a service and a load.
+//! * [`replay`]: whether a runtime decided as the simulator does.
 //! * [`row`]: what comes out, as JSON.
 //!
 //! Time is in whole picoseconds. The order of events is total: by time, then arrivals, tasks handed over,
@@ -15,6 +16,7 @@ pub mod authors;
 pub mod engine;
 pub mod experiment;
 pub mod lanes;
+pub mod replay;
 pub mod row;
 pub mod steady;
 pub mod sweep;

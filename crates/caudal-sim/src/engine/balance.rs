@@ -5,6 +5,7 @@ use caudal_policy::dispatch::Dispatch;
 use caudal_policy::random::Draw;
 use caudal_policy::rebalance::Rebalance;
 
+use super::bits::BitSet;
 use super::core::{Core, FLAGGED, Phase};
 use super::host::{Host, Purpose, stream};
 use super::observe::{Event, Sink};
@@ -26,6 +27,27 @@ pub(super) fn walk_order(seed: u64, pools: usize) -> (Box<[u16]>, Box<[u16]>) {
         place[pool as usize] = at as u16;
     }
     (order, place)
+}
+
+/// The draw of the walk `walk` of `worker`. No worker walks 2^48 times: at 100 ns a walk that is most of a year.
+#[inline(always)]
+pub(super) fn walk_draw(walk_seed: u64, worker: usize, walk: u64) -> Draw {
+    Draw::new(walk_seed, (worker as u64) << 48 | walk)
+}
+
+/// Whom `worker` flags of those that are `unflagged`, itself not; `own`: it is one of them.
+#[inline(always)]
+pub(super) fn flag_target(unflagged: &BitSet, worker: usize, own: bool, draw: &mut Draw) -> Option<usize> {
+    let others = unflagged.len() - u32::from(own);
+    if others == 0 {
+        return None;
+    }
+    let target = unflagged.nth(draw.below(others));
+    if own && target >= worker {
+        // The drawn one, counted without `worker` itself.
+        return unflagged.first_from(target + 1).or(Some(target));
+    }
+    Some(target)
 }
 
 impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R, D, A, O> {
@@ -127,8 +149,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         }
         let entry = &mut self.core.workers[worker];
         entry.walk += 1;
-        // No worker walks 2^48 times: at 100 ns a walk that is most of a year.
-        let draw = Draw::new(self.walk_seed, (worker as u64) << 48 | entry.walk);
+        let draw = walk_draw(self.walk_seed, worker, entry.walk);
         let start = self.rebalance.walk_start(draw, pools as u32) as u16;
         entry.walk_end = start + pools as u16;
         entry.walk_began_ps = self.core.now_ps;
@@ -411,19 +432,12 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         if !self.rebalance.sheds(Picos(self.core.now_ps - oldest_ps)) {
             return;
         }
-        let own = u32::from(self.core.workers[worker].flag == NONE);
-        let others = self.unflagged.len() - own;
-        if others == 0 {
-            return;
+        let own = self.core.workers[worker].flag == NONE;
+        let mut draw = Draw::new(stream(self.seed, Purpose::Flag), self.flags + 1);
+        if let Some(target) = flag_target(&self.unflagged, worker, own, &mut draw) {
+            self.flags += 1;
+            self.flag(target, pool);
         }
-        self.flags += 1;
-        let mut draw = Draw::new(stream(self.seed, Purpose::Flag), self.flags);
-        let mut target = self.unflagged.nth(draw.below(others));
-        if own == 1 && target >= worker {
-            // The drawn one, counted without `worker` itself.
-            target = self.unflagged.first_from(target + 1).unwrap_or(target);
-        }
-        self.flag(target, pool);
     }
 
     fn flag(&mut self, target: usize, pool: u32) {

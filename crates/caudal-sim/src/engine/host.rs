@@ -91,11 +91,11 @@ pub(super) struct Host<S, R, D, A, O> {
 }
 
 /// What dispatch sees.
-struct Seen<'a, S, O> {
-    core: &'a mut Core<O>,
-    sched: &'a mut S,
+pub(super) struct Seen<'a, S, O> {
+    pub(super) core: &'a mut Core<O>,
+    pub(super) sched: &'a mut S,
     /// The request that is to be placed.
-    task: u32,
+    pub(super) task: u32,
 }
 
 impl<S: Scheduling, O: Sink> Pools for Seen<'_, S, O> {

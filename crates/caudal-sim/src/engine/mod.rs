@@ -11,6 +11,7 @@
 //! | `forks` | instead of a host: requests that fork, a deque a worker |
 //! | `stealing`, `thieves` | instead of a host: a queue a core, work stealing, nothing else |
 //! | `keys`, `tree`, `walks`, `bits`, `tasks`, `open`, `long` | the data structures |
+//! | `replay` | the same pools and views, driven by the log of a runtime |
 //! | `source`, `record`, `window` | requests in, statistics out |
 
 mod allocate;
@@ -28,6 +29,7 @@ mod long;
 mod observe;
 mod open;
 mod record;
+pub(crate) mod replay;
 mod rings;
 mod scheduling;
 mod source;

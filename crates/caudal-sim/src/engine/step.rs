@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use caudal_policy::discipline::{Discipline, End, Lane, Order, Pool, Stopped};
+use caudal_policy::discipline::{Discipline, End, Intake, Lane, Order, Pool, Stopped};
 use caudal_policy::{Instant, Picos, TaskId, WorkerId};
 
 use super::core::{Core, Phase, work_ps};
@@ -81,6 +81,37 @@ impl<D: Discipline> Step<D> {
             (discipline, lanes)
         };
         Step { pools: sizes.iter().enumerate().map(pool).collect(), keys: Vec::new(), stretch }
+    }
+}
+
+/// What a real service's tasks do and simulated ones do not: block, and wait at the door.
+impl<D: Discipline> Step<D> {
+    pub(super) fn discipline(&self, pool: usize) -> &D {
+        &self.pools[pool].0
+    }
+
+    /// How many unstarted tasks does `pool` want?
+    pub(super) fn intake<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) -> Intake {
+        let (discipline, lanes) = &mut self.pools[pool];
+        discipline.intake(&View { core, lanes, keys: &mut self.keys })
+    }
+
+    /// The task of `worker` waits for something else than a worker.
+    pub(super) fn block<O: Sink>(&mut self, core: &mut Core<O>, worker: usize) {
+        let entry = &mut core.workers[worker];
+        entry.phase = Phase::Between;
+        let (task, pool) = (entry.task, entry.pool as usize);
+        let (discipline, lanes) = &mut self.pools[pool];
+        let now = Instant(core.now_ps);
+        let mut view = View { core, lanes, keys: &mut self.keys };
+        discipline.on_blocked(now, WorkerId(worker as u32), TaskId(task), &mut view);
+    }
+
+    /// `task`, which was blocked, can run again.
+    pub(super) fn wake<O: Sink>(&mut self, core: &mut Core<O>, pool: usize, task: u32) {
+        let (discipline, lanes) = &mut self.pools[pool];
+        let now = Instant(core.now_ps);
+        discipline.on_ready(now, TaskId(task), &mut View { core, lanes, keys: &mut self.keys });
     }
 }
 
