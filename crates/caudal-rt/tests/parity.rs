@@ -45,7 +45,7 @@ const CASES: &[Case] = &[
     Case { dispatch: JBSQ, discipline: FCFS, rebalance: STAY, blocks: false },
     Case { dispatch: POWER, discipline: TAIL, rebalance: STAY, blocks: true },
     Case { dispatch: JSQ, discipline: RESIDENT, rebalance: STAY, blocks: false },
-    Case { dispatch: MSQ, discipline: LAS, rebalance: STAY, blocks: true },
+    Case { dispatch: JSQ, discipline: LAS, rebalance: STAY, blocks: true },
     Case { dispatch: RANDOM, discipline: FCFS, rebalance: STEAL, blocks: true },
     Case { dispatch: TURNS, discipline: SHARING, rebalance: STAY, blocks: true },
     Case { dispatch: RANDOM, discipline: LAS, rebalance: SHED, blocks: true },

@@ -16,7 +16,10 @@
 //! has stopped. A completion that comes first wins, and the request is forgotten.
 //!
 //! Tasks of a real service block: a host says so by [`on_blocked`](Discipline::on_blocked) and
-//! [`on_ready`](Discipline::on_ready). In between the task is in no lane and on no worker.
+//! [`on_ready`](Discipline::on_ready). In between the task is in no lane and on no worker. A task that turns out to have ended
+//! when it is about to start, because it was cancelled, is told as one that has completed at once.
+//!
+//! A host where others may take tasks leaves them outside until [`intake`](Discipline::intake) wants them.
 //!
 //! A host may switch a worker off where `on_free` would come for it. While tasks wait, or if the worker has been
 //! preempted, it says so by [`on_gone`](Discipline::on_gone): what the worker was called for, or was on its way to, has to
@@ -74,7 +77,8 @@ pub enum Order {
 
 /// The host's side of a pool: what a discipline may observe and ask for.
 pub trait Pool {
-    /// A worker of the pool that has nothing to run and may be given a task; the lowest id of them.
+    /// A worker of the pool that has nothing to run and may be given a task; the lowest id of them. Such are those only that
+    /// [`Discipline::on_free`] left without a task: before it has come for a worker, older tasks could be waiting for that one.
     fn idle(&self) -> Option<WorkerId>;
     /// Tasks in `lane`.
     fn len(&self, lane: Lane) -> u32;
@@ -201,7 +205,7 @@ pub trait Discipline {
     }
     /// `task` waits on `worker` for something else than a worker: a lock, a message, a time. `on_free` follows.
     fn on_blocked(&mut self, _now: Instant, _worker: WorkerId, _task: TaskId, _pool: &mut impl Pool) {}
-    /// `task`, which was blocked, can run again.
+    /// `task`, which was blocked, can run again. What is here by itself is for lanes that are queues.
     fn on_ready(&mut self, now: Instant, task: TaskId, pool: &mut impl Pool) {
         pool.enqueue(task, 0, End::Head);
         if let Some(worker) = pool.idle() {
