@@ -10,6 +10,7 @@
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 use std::ptr::NonNull;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use caudal_probe as probe;
@@ -25,6 +26,7 @@ use crate::timer::{Timer, Timers};
 /// What is known on a worker's thread. Only that thread touches it.
 pub(crate) struct Context {
     pub(crate) worker: u16,
+    /// From `Arc::as_ptr`.
     pub(crate) shared: NonNull<Shared>,
     /// The coroutine that runs; none while the worker schedules.
     pub(crate) seat: Cell<Option<NonNull<Seat>>>,
@@ -48,7 +50,9 @@ pub(crate) struct Current<'a> {
 }
 
 impl Context {
-    pub(crate) fn new(worker: u16, shared: NonNull<Shared>) -> Context {
+    pub(crate) fn new(worker: u16, shared: &Arc<Shared>) -> Context {
+        // SAFETY: the pointer of an `Arc` is not null. Not by a reference: it is made an `Arc` again.
+        let shared = unsafe { NonNull::new_unchecked(Arc::as_ptr(shared).cast_mut()) };
         Context {
             worker,
             shared,
@@ -98,6 +102,16 @@ pub(crate) fn current<'a>() -> Option<Current<'a>> {
     let context = unsafe { ((*probe::block()).runtime as *const Context).as_ref() }?;
     let (seat, cell) = (context.seat.get()?, context.cell.get()?);
     Some(Current { context, seat, cell, here: PhantomData })
+}
+
+/// What the runtime of this thread's worker shares; none on threads that are no workers. Other than [`current`] it answers also
+/// where a worker schedules.
+pub(crate) fn of_worker<'a>() -> Option<(&'a Shared, u16)> {
+    // SAFETY: as in `current`; a context's shared part outlives it.
+    unsafe {
+        let context = ((*probe::block()).runtime as *const Context).as_ref()?;
+        Some((context.shared.as_ref(), context.worker))
+    }
 }
 
 /// No probe yields while this lives; one that came due meanwhile does so where the last of them ends.
@@ -161,6 +175,14 @@ pub(crate) fn on_overflow(fault: &overflow::Overflow) {
     }
 }
 
+/// What is told how long each measured critical section took, in cycles, while it is still in force.
+pub(crate) extern "C" fn on_section(cycles: u64) {
+    if let Some((shared, worker)) = of_worker() {
+        // The worker's thread alone records, and does not yield in between: the section is still in force.
+        shared.workers[usize::from(worker)].sections.record(cycles);
+    }
+}
+
 impl Current<'_> {
     /// The runtime's shared part.
     pub(crate) fn shared(&self) -> &Shared {
@@ -168,8 +190,20 @@ impl Current<'_> {
         unsafe { self.context.shared.as_ref() }
     }
 
-    /// Panics where a coroutine must not give its worker back.
-    fn must_be_free(what: &str) {
+    /// A reference of its own to the shared part, for what may outlive the coroutine's worker.
+    pub(crate) fn share(&self) -> Arc<Shared> {
+        let shared = self.context.shared.as_ptr();
+        // SAFETY: the pointer came from `Arc::as_ptr`, and the worker holds a reference while the coroutine runs.
+        unsafe {
+            Arc::increment_strong_count(shared);
+            Arc::from_raw(shared)
+        }
+    }
+
+    /// Panics where a coroutine must not give its worker back: in a critical section, and while a panic unwinds.
+    ///
+    /// Who leaves something behind for others before it parks asks first, so that it is not unwound out of the park.
+    pub(crate) fn must_be_free(what: &str) {
         // SAFETY: the block is this thread's.
         let depth = unsafe { (*probe::block()).depth };
         assert!(depth == 0, "{what} inside of a critical section: end the section (no_preempt) first");
@@ -226,9 +260,15 @@ impl Current<'_> {
     /// Unwinds if somebody has asked for the request's end. Not where that would be a panic in a panic.
     pub(crate) fn end_if_cancelled(&self) {
         if self.is_cancelled() && !std::thread::panicking() {
-            std::panic::resume_unwind(Box::new(Cancelled));
+            end_cancelled();
         }
     }
+}
+
+/// Unwinds the running request, which was cancelled.
+#[cold]
+pub(crate) fn end_cancelled() -> ! {
+    std::panic::resume_unwind(Box::new(Cancelled))
 }
 
 /// Cycles from now on, where `span` ends.

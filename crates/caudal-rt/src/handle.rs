@@ -11,15 +11,15 @@ use std::time::Duration;
 use crate::cell::{
     self, CANCEL, DONE, HANDLE, Header, JOINED, Outcome, PHASE, TELL, WAITING, payload_of, result_of,
 };
-use crate::context::{NoYield, current, until};
+use crate::context::{Current, NoYield, current, until};
 use crate::error::Failure;
 use crate::shared::{Request, Shared};
 use crate::sleep::futex;
 
-/// How long a coroutine of another runtime waits between two looks.
-const LOOK_AGAIN: Duration = Duration::from_micros(20);
 /// How often a thread looks for the end before it goes to sleep: some 20 µs.
 const LOOKS: u32 = 2_000;
+/// How often a coroutine looks for the end of another runtime's request.
+const LOOK_ELSEWHERE: Duration = Duration::from_micros(20);
 
 /// A request that was submitted. Dropping the handle lets the request run, and its result go.
 #[must_use = "without the handle nobody hears how the request ended; drop it on purpose to let it run"]
@@ -57,6 +57,12 @@ impl<T> Handle<T> {
         self.cell.load() & PHASE == DONE
     }
 
+    /// How it has ended, if it has.
+    pub(crate) fn outcome(&self) -> Option<Outcome> {
+        let state = self.cell.load();
+        (state & PHASE == DONE).then(|| Header::outcome_of(state))
+    }
+
     /// Asks for the request's end. One that waits ends at once, and `true` is the answer. One that has started ends when it
     /// next calls something of this crate that waits ([`check_cancelled`](crate::check_cancelled), a lock, a channel, a sleep).
     pub fn cancel(&self) -> bool {
@@ -66,10 +72,9 @@ impl<T> Handle<T> {
     fn join(&self) {
         while !self.is_done() {
             let Some(me) = current() else { return };
-            if !std::ptr::eq(me.shared(), &raw const *self.shared) {
-                // Another runtime's coroutine: that one's workers can not be told from here.
-                me.park_until(until(me.shared(), LOOK_AGAIN), "waiting for a request");
-                me.end_if_cancelled();
+            me.end_if_cancelled();
+            if !std::ptr::eq(me.shared(), &*self.shared) {
+                self.look_now_and_then(&me);
                 continue;
             }
             let cell = self.cell;
@@ -77,9 +82,14 @@ impl<T> Handle<T> {
             let joined = cell.change(|state| (state & PHASE != DONE).then_some(state | JOINED));
             if joined.is_ok() && !self.is_done() {
                 me.park("waiting for a request");
-                me.end_if_cancelled();
             }
         }
+    }
+
+    /// Another runtime's request: its worker can wake none of this one's coroutines.
+    #[cold]
+    fn look_now_and_then(&self, me: &Current<'_>) {
+        me.park_until(until(me.shared(), LOOK_ELSEWHERE), "waiting for a request");
     }
 
     fn sleep(&self) {

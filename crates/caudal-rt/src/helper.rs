@@ -7,13 +7,25 @@
 //! Why nobody waits in vain: `expected` counts who has said so and has not been told. It is added to before the flag
 //! [`TELL`](crate::cell::TELL) is set, so before the request can be pushed here; the helper sleeps without a limit only
 //! while it is 0.
+//!
+//! *Threads that wait in [`crate::sync`]* do not know which runtime's worker is going to wake them, and may wait before there is any
+//! runtime. So [`Asleep`] counts them for the whole process, and rings every helper there is when the first one goes to
+//! sleep. A helper counts as there before it looks at that number first, and a thread adds itself before it looks which
+//! helpers there are; so one of them sees the other. A worker gives the thread's parker to its own runtime's helper.
+//!
+//! *After the helper's end* (`ended`) workers may still have somebody to tell: those that a shutdown had to leave in a handler. Who
+//! pushes looks at `ended` after the push, the helper looks at the stacks after it has set that; a full fence is between
+//! on both sides, so one of them sees what is there. Then who pushed makes the call itself: no request waits for it any more.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use crate::cell::{Header, Request, TELLER};
 use crate::ring::stack::TakeAllStack;
 use crate::sleep::futex;
+use crate::sync::Parker;
 
 /// How often the helper looks for who is to be told while anybody waits.
 const LOOK_EVERY: Duration = Duration::from_micros(50);
@@ -30,6 +42,40 @@ pub(crate) struct Helper {
     /// Futex: counts reasons to look.
     bell: AtomicU32,
     stop: AtomicBool,
+    /// Threads that workers have to wake; each node is told by the helper.
+    to_wake: TakeAllStack<Parker>,
+    ended: AtomicBool,
+}
+
+/// Threads of the process that sleep in [`crate::sync`].
+static ASLEEP: AtomicU64 = AtomicU64::new(0);
+/// The helpers of this process's runtimes. Workers never come here.
+static HELPERS: Mutex<Vec<Weak<Helper>>> = Mutex::new(Vec::new());
+
+/// The calling thread, which is no worker's, goes to sleep, and counts as asleep while this lives.
+pub(crate) struct Asleep(());
+
+impl Asleep {
+    pub(crate) fn begin() -> Asleep {
+        if ASLEEP.fetch_add(1, Ordering::SeqCst) == 0 {
+            let helpers = HELPERS.lock().unwrap_or_else(PoisonError::into_inner);
+            helpers.iter().filter_map(Weak::upgrade).for_each(|helper| helper.ring());
+        }
+        Asleep(())
+    }
+}
+
+impl Drop for Asleep {
+    fn drop(&mut self) {
+        ASLEEP.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Makes `helper`, whose thread is about to begin, known to threads that go to sleep.
+pub(crate) fn register(helper: &Arc<Helper>) {
+    let mut helpers = HELPERS.lock().unwrap_or_else(PoisonError::into_inner);
+    helpers.retain(|other| other.strong_count() > 0);
+    helpers.push(Arc::downgrade(helper));
 }
 
 impl Helper {
@@ -50,6 +96,25 @@ impl Helper {
     pub(crate) fn tell(&self, cell: Request) {
         // SAFETY: cells stay where they are, and who ends a request pushes it once.
         unsafe { self.to_tell.push(cell.address()) };
+        self.tell_if_ended();
+    }
+
+    /// Hands over a thread that a worker wakes.
+    ///
+    /// # Safety
+    /// As [`Parker::wake_thread`].
+    pub(crate) unsafe fn wake_thread(&self, parker: NonNull<Parker>) {
+        // SAFETY: it stays until it is told, which the helper does last.
+        unsafe { self.to_wake.push(parker) };
+        self.tell_if_ended();
+    }
+
+    #[inline]
+    fn tell_if_ended(&self) {
+        fence(Ordering::SeqCst);
+        if self.ended.load(Ordering::Relaxed) {
+            self.tell_all();
+        }
     }
 
     fn ring(&self) {
@@ -71,9 +136,12 @@ impl Helper {
             self.tell_all();
             let stop = self.stop.load(Ordering::SeqCst);
             if stop {
+                self.ended.store(true, Ordering::Relaxed);
+                fence(Ordering::SeqCst);
                 return self.tell_all();
             }
-            let waited_for = self.expected.load(Ordering::SeqCst) != 0;
+            let waited_for =
+                self.expected.load(Ordering::SeqCst) != 0 || ASLEEP.load(Ordering::SeqCst) != 0;
             if since_watch >= WATCH_EVERY {
                 since_watch = Duration::ZERO;
                 if !watch() && !waited_for {
@@ -93,6 +161,10 @@ impl Helper {
     }
 
     fn tell_all(&self) {
+        for parker in self.to_wake.take_all() {
+            // SAFETY: a worker has claimed it and handed it over.
+            unsafe { Parker::wake_thread(parker) };
+        }
         for cell in self.to_tell.take_all().map(Request::new) {
             // SAFETY: this thread has the reference `TELLER`.
             let header = cell;

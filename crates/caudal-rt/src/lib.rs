@@ -35,6 +35,9 @@ mod sleep;
 mod source;
 pub mod stack;
 mod start;
+pub mod sync;
+pub mod task;
+pub mod time;
 mod timer;
 mod watchdog;
 mod worker;
@@ -46,6 +49,8 @@ pub use error::{Failure, Refused, StartError, SubmitError};
 pub use handle::Handle;
 pub use runtime::{Builder, LeftBehind, QUANTUM_MIN, RequestBuilder, Runtime, Shutdown};
 pub use source::{BATCH, Intake, Source};
+pub use task::{check_cancelled, no_preempt, scope, spawn, yield_now};
+pub use time::{sleep, sleep_until};
 
 /// A place where a long handler may be pre-empted: reads the clock, and yields if the request's quantum is over. Call it every
 /// few hundred nanoseconds in loops; code that a compiler has instrumented does so by itself.

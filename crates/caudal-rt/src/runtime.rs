@@ -15,7 +15,6 @@ use crate::clock::now;
 use crate::config::{OnFull, OnOverflow, Pinning, Settings};
 use crate::context::{NoYield, current, until};
 use crate::error::{Refused, StartError, SubmitError};
-use crate::fork;
 use crate::handle::Handle;
 use crate::shared::{Request, Shared, Stage};
 use crate::source::{Source, new_request};
@@ -176,7 +175,7 @@ impl Builder {
             settings.policy = write_policy(&plan.system, &plan.costs, "");
         }
         let (shared, threads) = start::start(settings, sources)?;
-        Ok(Runtime { shared, threads: Mutex::new(threads), forks: fork::count() })
+        Ok(Runtime { shared, threads: Mutex::new(threads) })
     }
 }
 
@@ -202,7 +201,6 @@ pub struct LeftBehind {
 pub struct Runtime {
     shared: Arc<Shared>,
     threads: Mutex<Vec<JoinHandle<()>>>,
-    forks: u64,
 }
 
 impl Runtime {
@@ -256,7 +254,7 @@ impl Runtime {
 
     /// A request with a deadline or a quantum of its own, to be submitted.
     pub fn request(&self, class: ClassId) -> RequestBuilder<'_> {
-        RequestBuilder { runtime: self, class, deadline: None, quantum: None }
+        RequestBuilder::of(&self.shared, class)
     }
 
     /// From now on quanta are so long, whatever the policy's file says; for disciplines that have quanta. At least 0.5 µs.
@@ -281,7 +279,7 @@ impl Runtime {
 
     /// Stops: takes no more requests, lets those that there are end or ends them, and waits for the threads.
     pub fn shutdown(&self, how: Shutdown) -> LeftBehind {
-        if self.is_forked() {
+        if self.shared.is_forked() {
             return LeftBehind::default();
         }
         let bound = self.shared.settings.shutdown_bound;
@@ -307,9 +305,9 @@ impl Runtime {
     /// A handler has dropped the runtime that runs it: another thread waits for the end of all.
     fn shutdown_from_inside(&self) {
         let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
-        let (shared, forks) = (Arc::clone(&self.shared), self.forks);
+        let shared = Arc::clone(&self.shared);
         shared.enter(Stage::Draining);
-        let rest = Runtime { shared, threads: Mutex::new(threads), forks };
+        let rest = Runtime { shared, threads: Mutex::new(threads) };
         if let Err(error) =
             std::thread::Builder::new().name("caudal-end".to_owned()).spawn(move || drop(rest))
         {
@@ -317,10 +315,6 @@ impl Runtime {
                 "caudal: no thread to end a runtime with, which was dropped by one of its own requests: {error}"
             );
         }
-    }
-
-    fn is_forked(&self) -> bool {
-        fork::count() != self.forks
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {
@@ -367,13 +361,17 @@ impl Drop for Runtime {
 /// A request that is being made. See [`Runtime::request`].
 #[must_use = "a request that is not submitted does not run"]
 pub struct RequestBuilder<'a> {
-    runtime: &'a Runtime,
+    shared: &'a Arc<Shared>,
     class: ClassId,
     deadline: Option<Duration>,
     quantum: Option<Duration>,
 }
 
-impl RequestBuilder<'_> {
+impl<'a> RequestBuilder<'a> {
+    pub(crate) fn of(shared: &'a Arc<Shared>, class: ClassId) -> RequestBuilder<'a> {
+        RequestBuilder { shared, class, deadline: None, quantum: None }
+    }
+
     /// It ends as expired if it has not started so long after its submission.
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = Some(deadline);
@@ -400,7 +398,7 @@ impl RequestBuilder<'_> {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        let wait = self.runtime.shared.settings.on_full == OnFull::Wait;
+        let wait = self.shared.settings.on_full == OnFull::Wait;
         self.hand_in(job, wait).map_err(|refused| refused.why)
     }
 
@@ -421,9 +419,9 @@ impl RequestBuilder<'_> {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        let shared = &self.runtime.shared;
+        let shared = self.shared;
         let why = match () {
-            () if self.runtime.is_forked() => Some(SubmitError::Forked),
+            () if shared.is_forked() => Some(SubmitError::Forked),
             () if shared.stage() != Stage::Running => Some(SubmitError::Stopped),
             () => None,
         };
@@ -436,6 +434,7 @@ impl RequestBuilder<'_> {
             new_request(self.class, arrival, job, RUNTIME | HANDLE)
         };
         self.prepare(cell, arrival);
+        let unsubmitted = Unsubmitted(cell);
         loop {
             let pushed = {
                 let _quiet = NoYield::enter();
@@ -451,6 +450,7 @@ impl RequestBuilder<'_> {
             };
             if let Some(why) = refused {
                 shared.counts.refused.fetch_add(1, Relaxed);
+                std::mem::forget(unsubmitted);
                 // SAFETY: nobody else has seen the cell, whose closure is an `F`.
                 let job = unsafe { cell::take_job::<F>(cell) };
                 Header::drop_ref(cell, RUNTIME);
@@ -459,6 +459,7 @@ impl RequestBuilder<'_> {
             }
             wait_a_little();
         }
+        std::mem::forget(unsubmitted);
         shared.wake_sleepers();
         if shared.stage() == Stage::Stopping {
             shared.end_queued();
@@ -467,7 +468,7 @@ impl RequestBuilder<'_> {
     }
 
     fn prepare(&self, cell: Request, arrival: u64) {
-        let (clock, header) = (self.runtime.shared.clock, cell);
+        let (clock, header) = (self.shared.clock, cell);
         if let Some(deadline) = self.deadline {
             header.deadline.set(arrival.saturating_add(clock.cycles_of(deadline)));
         }
@@ -477,15 +478,30 @@ impl RequestBuilder<'_> {
     }
 }
 
-/// A full queue: waits for a moment. A coroutine leaves its worker meanwhile, which may be the one that has to empty the queue.
+/// A request that nobody knows of yet; dropped where its submission unwinds.
+struct Unsubmitted(Request);
+
+impl Drop for Unsubmitted {
+    fn drop(&mut self) {
+        // SAFETY: nobody else has seen the cell, and its closure is still there.
+        unsafe { (self.0.vtable.get().drop_job)(self.0) };
+        Header::drop_ref(self.0, RUNTIME);
+        Header::drop_ref(self.0, HANDLE);
+    }
+}
+
+/// How long a submission to a full queue waits before it looks again.
+const FULL_FOR: Duration = Duration::from_micros(20);
+
+/// A full queue: lets others go on for a moment. A coroutine parks: were it put among those that can run, a discipline that runs
+/// to completion would run it again, and never what fills the queue.
 fn wait_a_little() {
-    const MOMENT: Duration = Duration::from_micros(20);
     match current() {
         Some(me) => {
-            me.park_until(until(me.shared(), MOMENT), "a submission to a full queue");
             me.end_if_cancelled();
+            me.park_until(until(me.shared(), FULL_FOR), "a submission to a full queue");
         }
-        None => std::thread::sleep(MOMENT),
+        None => std::thread::sleep(FULL_FOR),
     }
 }
 

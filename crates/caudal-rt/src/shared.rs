@@ -11,6 +11,7 @@ use crate::classes::Classes;
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::helper::Helper;
+use crate::histogram::LiveHistogram;
 use crate::log::Logs;
 use crate::ring::Ring;
 use crate::ring::stack::TakeAllStack;
@@ -63,6 +64,8 @@ pub(crate) struct Worker {
     pub(crate) mail: CachePadded<Mail>,
     pub(crate) inbox: Ring<Request>,
     pub(crate) spent: CachePadded<Spent>,
+    /// How long critical sections took that were entered by the measuring functions, in cycles; written by it alone.
+    pub(crate) sections: LiveHistogram,
 }
 
 /// Where a worker's time went, in cycles; written by it alone, when it goes idle and now and then.
@@ -119,6 +122,8 @@ pub(crate) struct Shared {
     /// What went otherwise than it should, for the statistics.
     pub(crate) counts: Counts,
     spin: u64,
+    /// Forks before the start: there were more since in a process that has none of the threads.
+    forks: u64,
 }
 
 /// Requests that ended otherwise than by returning, and other events that are counted.
@@ -153,6 +158,7 @@ impl Shared {
             }),
             inbox: inbox(settings.inbox),
             spent: CachePadded::default(),
+            sections: LiveHistogram::new(),
         };
         let two_level = settings.two_level;
         static RUNTIMES: AtomicU64 = AtomicU64::new(0);
@@ -175,7 +181,13 @@ impl Shared {
             settings,
             quantum: AtomicU64::new(0),
             stage: AtomicU8::new(Stage::Running as u8),
+            forks: crate::fork::count(),
         }
+    }
+
+    /// Is this a child of the process that has the threads?
+    pub(crate) fn is_forked(&self) -> bool {
+        crate::fork::count() != self.forks
     }
 
     pub(crate) fn stage(&self) -> Stage {

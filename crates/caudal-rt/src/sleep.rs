@@ -95,9 +95,14 @@ pub(crate) mod futex {
 
     /// Wakes up to `count` who sleep on `word`.
     pub(crate) fn wake(word: &AtomicU32, count: i32) {
+        wake_at(word, count);
+    }
+
+    /// As [`wake`], for a word that may be gone.
+    pub(crate) fn wake_at(word: *const AtomicU32, count: i32) {
         // SAFETY: the kernel does not touch the word, it only compares its address.
         unsafe {
-            libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG, count);
+            libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG, count);
         }
     }
 }

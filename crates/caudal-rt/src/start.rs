@@ -14,10 +14,10 @@ use caudal_probe as probe;
 
 use crate::clock::Clock;
 use crate::config::{Pinning, Settings};
-use crate::context::{self, on_due};
+use crate::context::{self, on_due, on_section};
 use crate::dispatcher::Dispatcher;
 use crate::error::StartError;
-use crate::helper::Helper;
+use crate::helper::{self, Helper};
 use crate::log::Writer;
 use crate::shared::Shared;
 use crate::source::Source;
@@ -45,6 +45,7 @@ pub(crate) fn start(
     panic_hook::install();
     foreign::look_for_cxx();
     probe::set_hook(on_due);
+    probe::set_critical_hook(Some(on_section));
     let shared = Arc::new(Shared::new(settings, Clock::measure(), Arc::new(Helper::default())));
     let mut threads =
         Threads { shared: Arc::clone(&shared), gate: Arc::default(), running: Vec::new(), complete: false };
@@ -246,6 +247,7 @@ impl Threads {
 
     fn helper(&mut self) -> Result<(), StartError> {
         let shared = Arc::clone(&self.shared);
+        helper::register(&shared.helper);
         let body = move || {
             let mut watchdog = watchdog::Watchdog::new(&shared);
             shared.helper.run(|| watchdog.look());

@@ -21,7 +21,7 @@
 //! ```text
 //!  63      32 31        16 15 14 13     11 10       8 7            3 2     0
 //! +----------+------------+-----+---------+----------+--------------+-------+
-//! |  unused  |   worker   |  -  | outcome |  refs    |    flags     | phase |
+//! |  unused  |   worker   |  l  | outcome |  refs    |    flags     | phase |    l: bit 14 is `LEAKED`, a reference that stays
 //! +----------+------------+-----+---------+----------+--------------+-------+
 //! ```
 //!
@@ -84,9 +84,11 @@ pub(crate) const HANDLE: u64 = 1 << 8;
 pub(crate) const RUNTIME: u64 = 1 << 9;
 /// The helper's reference.
 pub(crate) const TELLER: u64 = 1 << 10;
+/// Nobody's reference: the cell of a request that was given up is never free. A late notice may find it parked, and put it on a list.
+const LEAKED: u64 = 1 << 14;
 const OUTCOME_SHIFT: u32 = 11;
 const OUTCOME: u64 = 0b111 << OUTCOME_SHIFT;
-const REFS: u64 = HANDLE | RUNTIME | TELLER;
+const REFS: u64 = HANDLE | RUNTIME | TELLER | LEAKED;
 const WORKER_SHIFT: u32 = 16;
 const WORKER: u64 = 0xFFFF << WORKER_SHIFT;
 /// Stands for no worker: the request is at the dispatcher.
@@ -377,6 +379,12 @@ impl Header {
                 Err(other) => state = other,
             }
         }
+    }
+
+    /// The request is about to be given up, with its coroutine: the cell is never used again.
+    #[cold]
+    pub(crate) fn leak(&self) {
+        self.state.fetch_or(LEAKED, Ordering::Relaxed);
     }
 
     /// Clears `reference`; who clears the last one frees the cell.

@@ -68,7 +68,7 @@ impl View {
 
     /// What a policy sees of `worker`: unfinished requests, and quanta that they have received.
     pub(crate) fn counts(&self, worker: usize) -> (u32, u64) {
-        (self.unfinished[worker], self.quanta[worker])
+        (self.counts[worker], self.quanta[worker])
     }
 
     /// A request was placed at `worker`.

@@ -42,6 +42,7 @@ impl<D: Discipline> Worker<D> {
             match coroutine {
                 Some(coroutine) => {
                     std::mem::forget(coroutine);
+                    cell.leak();
                     self.shared.count_outcome(Outcome::Abandoned);
                     self.hand_over(cell, Outcome::Abandoned);
                 }

@@ -16,7 +16,6 @@ mod rest;
 mod take_in;
 
 use std::collections::VecDeque;
-use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -100,7 +99,7 @@ impl<D: Discipline> Worker<D> {
     /// On the thread that is going to run it.
     pub(crate) fn new(parts: Parts<D>) -> Worker<D> {
         let Parts { number, shared, discipline, rebalance, stacks, source, log } = parts;
-        let context = Box::new(Context::new(number as u16, NonNull::from(&*shared)));
+        let context = Box::new(Context::new(number as u16, &shared));
         context.install();
         let mail = &shared.workers[number].mail;
         mail.probe_flag.store(probe::flag(), Release);

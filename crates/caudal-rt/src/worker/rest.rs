@@ -86,7 +86,7 @@ impl<D: Discipline> Worker<D> {
         if self.may_end() {
             return false;
         }
-        if self.find_elsewhere(time) {
+        if self.find_elsewhere() {
             return true;
         }
         let spin = self.shared.settings_spin();
@@ -98,8 +98,11 @@ impl<D: Discipline> Worker<D> {
         true
     }
 
-    fn find_elsewhere(&mut self, time: u64) -> bool {
-        (self.rebalance.steals() && self.steal_walk()) || (self.shared.any_stuck() && self.rescue())
+    fn find_elsewhere(&mut self) -> bool {
+        if self.rebalance.steals() && self.steal_walk() {
+            return true;
+        }
+        self.shared.any_stuck() && self.rescue()
     }
 
     /// Looks at every other inbox once; takes from the first that has requests.

@@ -1,0 +1,222 @@
+//! The word and the waiters of a mutex.
+//!
+//! # States
+//!
+//! | bit | meaning | set by | cleared by |
+//! | --- | --- | --- | --- |
+//! | `LOCKED` | somebody has it | who takes it, by compare-and-swap; who hands it on leaves it | who has it |
+//! | `QUEUED` | the list is not empty | who queues, under the list's lock | who empties the list, under its lock |
+//! | `WOKEN` | one waiter was woken to try, and has not tried yet | who unlocks, under the list's lock | that waiter |
+//!
+//! # Protocol
+//!
+//! *Lock*: one compare-and-swap if it is free, waiters or not (barging). Else, under the list's lock: set `QUEUED` if it is still
+//! taken, and queue. *Unlock*: one compare-and-swap if nobody waits, or one is on its way (`WOKEN`). Else, under the list's lock:
+//! claim the first waiter, free the mutex with `WOKEN` set, and tell that waiter, which tries. If it comes too late it queues as
+//! the first, asking for a hand-off: the next unlock leaves `LOCKED` set and gives the mutex to it.
+//!
+//! *Why barging*: under a strict hand-off every request that comes while one waits has to park, and each section then costs a
+//! turn of the worker's queue: the convoy never dissolves. A section takes less than a quantum, so most requests that run
+//! take the lock, leave it, and never wait. *Why nobody starves*: who was woken and came too late once is given the mutex by
+//! whoever has it then. At most one waiter is on its way at a time, so those who came too late do not overtake one another.
+//!
+//! *Why no wake-up is lost*: `QUEUED` is set by a compare-and-swap that finds `LOCKED`, with the list's lock held until the node is
+//! there. Who has the mutex then cannot leave by the fast path, and waits for that lock before it looks. With `WOKEN` set
+//! it need not look: the woken waiter takes the mutex or, in the same way, sets `QUEUED` anew as it clears `WOKEN`; if it gives
+//! up instead and the mutex is free, it wakes the next one itself.
+//!
+//! Under the list's lock, whoever has the mutex knows the word: barging needs `LOCKED` clear, and everything else needs the lock.
+//!
+//! **Orderings.** Taking is Acquire and freeing Release, so sections are ordered; a hand-off is ordered by telling.
+
+use super::list::{Claimed, GaveUp, List, Node, Spin, Waiter};
+use crate::primitives::{AtomicU32, Ordering};
+
+const LOCKED: u32 = 1;
+const QUEUED: u32 = 2;
+const WOKEN: u32 = 4;
+
+/// Notes of nodes. Before: what the waiter wants.
+const TRIES: u32 = 0;
+const WANTS_IT: u32 = 1;
+/// After: what it got.
+const MAY_TRY: u32 = 2;
+const HAS_IT: u32 = 3;
+
+/// A mutex around nothing. See the [module](self).
+pub(crate) struct RawLock<W> {
+    word: AtomicU32,
+    list: Spin<List<W>>,
+}
+
+impl<W: Waiter> RawLock<W> {
+    super::const_fn! {
+        pub(crate) fn new() -> Self {
+            RawLock { word: AtomicU32::new(0), list: Spin::new(List::new()) }
+        }
+    }
+
+    /// Takes it if it is free.
+    #[inline]
+    pub(crate) fn try_lock(&self) -> bool {
+        self.take(0)
+    }
+
+    /// Is it taken?
+    pub(crate) fn is_locked(&self) -> bool {
+        self.word.load(Ordering::Relaxed) & LOCKED != 0
+    }
+
+    /// Takes it, after a wait by `waiter` if it must be.
+    #[inline]
+    pub(crate) fn lock(&self, waiter: impl FnOnce() -> W) -> Result<(), GaveUp> {
+        match self.word.compare_exchange(0, LOCKED, Ordering::Acquire, Ordering::Relaxed) {
+            Ok(_) => Ok(()),
+            Err(_) if self.try_lock() => Ok(()),
+            Err(_) => self.lock_slowly(&Node::new(waiter(), TRIES)),
+        }
+    }
+
+    /// Frees it, or hands it on.
+    #[inline]
+    pub(crate) fn unlock(&self) {
+        if self.word.compare_exchange(LOCKED, 0, Ordering::Release, Ordering::Relaxed).is_err() {
+            self.unlock_slowly();
+        }
+    }
+
+    /// Sets `LOCKED` and clears `clear`, if it is free.
+    #[inline]
+    fn take(&self, clear: u32) -> bool {
+        let mut word = self.word.load(Ordering::Relaxed);
+        while word & LOCKED == 0 {
+            let wanted = (word & !clear) | LOCKED;
+            match self.word.compare_exchange_weak(word, wanted, Ordering::Acquire, Ordering::Relaxed) {
+                Ok(_) => return true,
+                Err(other) => word = other,
+            }
+        }
+        false
+    }
+
+    #[cold]
+    fn lock_slowly(&self, node: &Node<W>) -> Result<(), GaveUp> {
+        while !self.take_or_queue(node) {
+            let waited = node.waiter.wait();
+            if waited.is_err() && self.unqueue(node) {
+                return waited;
+            }
+            node.waiter.wait_to_be_told();
+            if node.note() == HAS_IT || self.take(WOKEN) {
+                return match waited {
+                    // It is cancelled, and has it: the next one gets it.
+                    Err(GaveUp::Cancelled) => {
+                        self.unlock();
+                        waited
+                    }
+                    Err(GaveUp::TimedOut) | Ok(()) => Ok(()),
+                };
+            }
+            if waited.is_err() {
+                self.pass_on();
+                return waited;
+            }
+            node.waiter.reset();
+            node.set_note(WANTS_IT);
+        }
+        Ok(())
+    }
+
+    /// Takes the lock if it has become free, else queues; `true`: it has it.
+    fn take_or_queue(&self, node: &Node<W>) -> bool {
+        let late = node.note() == WANTS_IT;
+        let clear = if late { WOKEN } else { 0 };
+        self.list.with(|list| {
+            let mut word = self.word.load(Ordering::Relaxed);
+            loop {
+                let wanted = (word & !clear) | if word & LOCKED == 0 { LOCKED } else { QUEUED };
+                match self.word.compare_exchange_weak(word, wanted, Ordering::Acquire, Ordering::Relaxed) {
+                    Ok(before) if before & LOCKED == 0 => return true,
+                    Ok(_) => break,
+                    Err(other) => word = other,
+                }
+            }
+            // SAFETY: the node stays in place until `lock_slowly` has taken it off or has been told.
+            unsafe { if late { list.push_front(node) } else { list.push_back(node) } };
+            false
+        })
+    }
+
+    /// Takes the node of a waiter that gives up off the list; `false`: it has been claimed.
+    fn unqueue(&self, node: &Node<W>) -> bool {
+        self.list.with(|list| {
+            let removed = list.remove(node);
+            self.note_if_empty(list);
+            removed
+        })
+    }
+
+    fn note_if_empty(&self, list: &List<W>) {
+        if list.is_empty() {
+            self.word.fetch_and(!QUEUED, Ordering::Relaxed);
+        }
+    }
+
+    #[cold]
+    fn unlock_slowly(&self) {
+        let mut word = self.word.load(Ordering::Relaxed);
+        while word & QUEUED == 0 || word & WOKEN != 0 {
+            let wanted = word & !LOCKED;
+            match self.word.compare_exchange_weak(word, wanted, Ordering::Release, Ordering::Relaxed) {
+                Ok(_) => return,
+                Err(other) => word = other,
+            }
+        }
+        let mut claimed = Claimed::none();
+        self.list.with(|list| self.wake_first(list, &mut claimed));
+        claimed.tell();
+    }
+
+    /// By who has it, under the list's lock: frees it and wakes the first waiter, or gives it to that.
+    fn wake_first(&self, list: &mut List<W>, claimed: &mut Claimed<W>) {
+        debug_assert_eq!(self.word.load(Ordering::Relaxed) & (LOCKED | WOKEN), LOCKED);
+        let left = match list.first().map(|node| node.note() == WANTS_IT) {
+            // All have given up.
+            None => 0,
+            Some(true) => {
+                list.claim_first(Some(HAS_IT), claimed);
+                LOCKED
+            }
+            Some(false) => {
+                list.claim_first(Some(MAY_TRY), claimed);
+                WOKEN
+            }
+        };
+        let queued = if list.is_empty() { 0 } else { QUEUED };
+        self.word.store(left | queued, Ordering::Release);
+    }
+
+    /// The woken waiter gives up, and the mutex was taken when it looked: if that is free by now, nobody else would wake the next.
+    #[cold]
+    fn pass_on(&self) {
+        let mut claimed = Claimed::none();
+        self.list.with(|list| {
+            let mut word = self.word.load(Ordering::Relaxed);
+            loop {
+                // Somebody has it, and is going to see that nobody is on the way; or there is nobody to wake.
+                if word & LOCKED != 0 || list.is_empty() {
+                    let wanted = word & !WOKEN;
+                    match self.word.compare_exchange(word, wanted, Ordering::Relaxed, Ordering::Relaxed) {
+                        Ok(_) => return,
+                        Err(other) => word = other,
+                    }
+                } else if self.take(WOKEN) {
+                    return self.wake_first(list, &mut claimed);
+                } else {
+                    word = self.word.load(Ordering::Relaxed);
+                }
+            }
+        });
+        claimed.tell();
+    }
+}

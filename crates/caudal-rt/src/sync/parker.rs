@@ -1,0 +1,210 @@
+//! Who waits in this crate: a coroutine, which is parked, or any other thread, which sleeps on a futex.
+//!
+//! # The word of a parker
+//!
+//! ```text
+//!            who waits                       who wakes
+//!  LOOKS ───────────────▶ ASLEEP       LOOKS ──────────▶ TOLD     nobody sleeps: that is all
+//!    │  a thread, after 20 µs            ASLEEP ─────────▶ TOLD     then the call that wakes the thread
+//! ```
+//!
+//! * A *coroutine* stays at `LOOKS`. It is told by `TOLD`, then [`Shared::wake`], whose token makes its park return. The parker holds
+//!   a reference to its runtime, which who wakes takes over before it stores `TOLD`: so it wakes through the right runtime,
+//!   also from another one or none, and after that one has gone.
+//! * A *thread* looks for some 20 µs, then sleeps. Who finds it still looking has nothing more to do. Who finds it asleep would
+//!   pay 10 to 22 µs for the call that wakes it: another thread does that itself; a worker gives the parker to its runtime's
+//!   helper, which tells it within some 50 µs ([`Helper::wake_thread`](crate::helper::Helper::wake_thread)).
+//!
+//! *Why it may vanish after `TOLD`*: the waiter leaves when it reads `TOLD`, and whoever stores that stores it last. The call to wake
+//! a thread comes after it and uses the word's address as a number alone; if another futex lives there by then, that
+//! returns once for no reason, as futexes may.
+
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use super::list::{GaveUp, Waiter};
+use crate::clock::now;
+use crate::context::{Current, current, of_worker, until};
+use crate::helper::Asleep;
+use crate::ring::stack::{Link, Node};
+use crate::shared::{Request, Shared};
+use crate::sleep::futex;
+
+const LOOKS: u32 = 0;
+const ASLEEP: u32 = 1;
+const TOLD: u32 = 2;
+
+/// How often a thread looks before it goes to sleep: some 20 µs.
+const LOOKS_MAX: u32 = 2_000;
+
+/// See the [module](self).
+pub(crate) struct Parker {
+    word: AtomicU32,
+    /// For the helper's stack.
+    link: Link<Parker>,
+    who: Who,
+    what: &'static str,
+    patience: Patience,
+    here: PhantomData<*const ()>,
+}
+
+enum Who {
+    Coroutine { cell: Request, shared: Arc<Shared> },
+    Thread,
+}
+
+/// How long it waits.
+#[derive(Clone, Copy)]
+pub(crate) enum Patience {
+    /// Until it is told, or its request cancelled.
+    Cancellable,
+    /// Until it is told, or its request cancelled, or so much time has passed.
+    For(Duration),
+    /// Until it is told: it can not leave before.
+    Endless,
+}
+
+// SAFETY: what others touch of a parker is its word and its link, which are atomic, and `who`, which never changes.
+unsafe impl Send for Parker {}
+// SAFETY: as above.
+unsafe impl Sync for Parker {}
+
+impl std::fmt::Debug for Parker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Parker").field("word", &self.word).finish_non_exhaustive()
+    }
+}
+
+// SAFETY: the link is a field.
+unsafe impl Node for Parker {
+    fn link(&self) -> &Link<Parker> {
+        &self.link
+    }
+}
+
+impl Parker {
+    /// The caller, who is about to wait in `what`.
+    ///
+    /// # Panics
+    /// Where a coroutine may not park: in a critical section, and while a panic unwinds.
+    #[cold]
+    pub(crate) fn here(what: &'static str, patience: Patience) -> Parker {
+        let who = match current() {
+            Some(me) => {
+                Current::must_be_free(what);
+                Who::Coroutine { cell: me.cell, shared: me.share() }
+            }
+            None => Who::Thread,
+        };
+        Parker { word: AtomicU32::new(LOOKS), link: Link::new(), who, what, patience, here: PhantomData }
+    }
+
+    fn is_told(&self) -> bool {
+        self.word.load(Ordering::Acquire) == TOLD
+    }
+
+    fn wait_with(&self, patience: Patience) -> Result<(), GaveUp> {
+        match &self.who {
+            Who::Coroutine { cell, shared } => self.park(*cell, shared, patience),
+            Who::Thread => self.sleep(patience),
+        }
+    }
+
+    fn park(&self, cell: Request, shared: &Shared, patience: Patience) -> Result<(), GaveUp> {
+        let due = match patience {
+            Patience::For(span) => until(shared, span),
+            Patience::Cancellable | Patience::Endless => u64::MAX,
+        };
+        loop {
+            if self.is_told() {
+                return Ok(());
+            }
+            // Asked anew each time: a migratable coroutine may go on elsewhere.
+            let Some(me) = current() else { unreachable!("a coroutine waits on its worker") };
+            debug_assert_eq!(me.cell, cell);
+            if !matches!(patience, Patience::Endless) && me.is_cancelled() {
+                return Err(GaveUp::Cancelled);
+            }
+            match due {
+                u64::MAX => me.park(self.what),
+                _ if now() >= due => return Err(GaveUp::TimedOut),
+                _ => me.park_until(due, self.what),
+            }
+        }
+    }
+
+    fn sleep(&self, patience: Patience) -> Result<(), GaveUp> {
+        let until = match patience {
+            Patience::For(span) => Instant::now().checked_add(span),
+            Patience::Cancellable | Patience::Endless => None,
+        };
+        for _ in 0..LOOKS_MAX {
+            if self.is_told() {
+                return Ok(());
+            }
+            std::hint::spin_loop();
+        }
+        if self.word.compare_exchange(LOOKS, ASLEEP, Ordering::Acquire, Ordering::Acquire) == Err(TOLD) {
+            return Ok(());
+        }
+        let _asleep = Asleep::begin();
+        while !self.is_told() {
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            if left == Some(Duration::ZERO) {
+                return Err(GaveUp::TimedOut);
+            }
+            futex::wait(&self.word, ASLEEP, left);
+        }
+        Ok(())
+    }
+
+    /// Tells the thread that sleeps on this parker, with a system call.
+    ///
+    /// # Safety
+    /// The parker is a thread's, and this is the caller's last access to it.
+    pub(crate) unsafe fn wake_thread(this: NonNull<Parker>) {
+        // SAFETY: it is valid until the store.
+        let word = unsafe { &raw const (*this.as_ptr()).word };
+        // SAFETY: as above.
+        unsafe { (*word).store(TOLD, Ordering::Release) };
+        futex::wake_at(word, 1);
+    }
+}
+
+impl Waiter for Parker {
+    fn wait(&self) -> Result<(), GaveUp> {
+        self.wait_with(self.patience)
+    }
+
+    fn wait_to_be_told(&self) {
+        if !self.is_told() {
+            let _ = self.wait_with(Patience::Endless);
+        }
+    }
+
+    fn reset(&self) {
+        self.word.store(LOOKS, Ordering::Relaxed);
+    }
+
+    unsafe fn tell(this: NonNull<Parker>) {
+        // SAFETY: the caller has claimed it: it is valid until it is told, which comes last on each way.
+        let parker = unsafe { this.as_ref() };
+        if let Who::Coroutine { cell, shared } = &parker.who {
+            let (cell, shared) = (*cell, Arc::clone(shared));
+            parker.word.store(TOLD, Ordering::Release);
+            return shared.wake(cell);
+        }
+        if parker.word.compare_exchange(LOOKS, TOLD, Ordering::Release, Ordering::Relaxed).is_ok() {
+            return;
+        }
+        match of_worker() {
+            // SAFETY: as the caller says.
+            Some((shared, _)) => unsafe { shared.helper.wake_thread(this) },
+            // SAFETY: as the caller says.
+            None => unsafe { Parker::wake_thread(this) },
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What a request can do about itself and others: yield, end when it was cancelled, not be pre-empted for a while, and submit
+//! further requests.
+
+mod scope;
+
+pub use scope::{Scope, ScopedHandle, scope};
+
+use caudal_probe as probe;
+
+use crate::classes::ClassId;
+use crate::context::current;
+use crate::error::SubmitError;
+use crate::handle::Handle;
+use crate::runtime::RequestBuilder;
+
+/// Lets others run, as if the request's quantum were over; on a thread that is no worker's, lets the system run another one.
+///
+/// What comes next is the discipline's to say: with one that runs requests to completion, such as FCFS, the same request does. So
+/// do not wait for others in a loop of this; wait at something in [`sync`](crate::sync).
+///
+/// # Panics
+/// Where a request must not wait: in a critical section, and while a panic unwinds.
+pub fn yield_now() {
+    let Some(me) = current() else { return std::thread::yield_now() };
+    me.end_if_cancelled();
+    me.yield_now();
+    check_cancelled();
+}
+
+/// Ends the request if it was cancelled: unwinds to its end, and its handle answers
+/// [`Failure::Cancelled`](crate::Failure::Cancelled). For long handlers that never wait. Does nothing while a panic unwinds, and on
+/// threads that are no workers.
+#[inline]
+pub fn check_cancelled() {
+    if let Some(me) = current() {
+        me.end_if_cancelled();
+    }
+}
+
+/// Runs `section` without being pre-empted: a yield that comes due meanwhile happens at its end. For what must not be shared with
+/// the worker's other requests half done, such as a thread-local `RefCell` or a lock of another library. Sections nest; how
+/// long the outermost one takes is recorded.
+///
+/// Nothing else runs on the worker meanwhile: a section of more than a quantum makes all others late. Waiting inside is an
+/// error, which panics; a panic leaves the section.
+pub fn no_preempt<R>(section: impl FnOnce() -> R) -> R {
+    /// Code that unwinds may not come to the exits of sections that it has entered by hand.
+    struct Outwards(u32);
+    impl Drop for Outwards {
+        fn drop(&mut self) {
+            if std::thread::panicking() {
+                probe::critical_restore(self.0);
+            }
+        }
+    }
+    let _outwards = Outwards(probe::critical_depth());
+    probe::measured(section)
+}
+
+/// Submits a further request to the runtime of the calling one. See [`Runtime::submit`](crate::Runtime::submit), which works from
+/// anywhere.
+///
+/// # Errors
+/// [`SubmitError`].
+///
+/// # Panics
+/// If the caller is no request.
+pub fn spawn<F, T>(class: ClassId, job: F) -> Result<Handle<T>, SubmitError>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let me = current().expect("spawn outside of a request: there is no runtime to take; use Runtime::submit");
+    let shared = me.share();
+    RequestBuilder::of(&shared, class).submit(job)
+}
