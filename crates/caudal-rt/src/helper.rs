@@ -140,8 +140,7 @@ impl Helper {
                 fence(Ordering::SeqCst);
                 return self.tell_all();
             }
-            let waited_for =
-                self.expected.load(Ordering::SeqCst) != 0 || ASLEEP.load(Ordering::SeqCst) != 0;
+            let waited_for = self.expected.load(Ordering::SeqCst) != 0 || ASLEEP.load(Ordering::SeqCst) != 0;
             if since_watch >= WATCH_EVERY {
                 since_watch = Duration::ZERO;
                 if !watch() && !waited_for {

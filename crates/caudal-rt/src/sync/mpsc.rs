@@ -214,8 +214,7 @@ impl<T> Receiver<T> {
     /// # Errors
     /// [`NotReceived::Empty`], [`NotReceived::Closed`].
     pub fn try_recv(&mut self) -> Result<T, NotReceived> {
-        let (value, closed) =
-            self.channel.queue.with(|queue| (queue.values.pop_front(), queue.senders_gone));
+        let (value, closed) = self.channel.queue.with(|queue| (queue.values.pop_front(), queue.senders_gone));
         match value {
             Some(value) => Ok(self.taken(value)),
             None if closed => Err(NotReceived::Closed),

@@ -178,8 +178,7 @@ impl<'scope> Scope<'scope, '_> {
             done: Gate::new(),
             result: UnsafeCell::new(Result_::Pending),
         });
-        let job =
-            Job { job: Some(job), packet: Opener(Arc::clone(&packet)), _tick: Tick::of(&self.books) };
+        let job = Job { job: Some(job), packet: Opener(Arc::clone(&packet)), _tick: Tick::of(&self.books) };
         let job: Box<dyn FnOnce() + Send + 'scope> = Box::new(move || job.run());
         // SAFETY: only the lifetime changes. The scope does not end before the box and what is in it are gone (module's head).
         let job: Box<dyn FnOnce() + Send + 'static> = unsafe { std::mem::transmute(job) };
@@ -270,7 +269,9 @@ impl Books {
                 Ok(()) => return false,
                 Err(GaveUp::Cancelled) => break,
                 Err(GaveUp::TimedOut) if self.any_given_up() => {
-                    eprintln!("caudal: a request that borrows from this thread's frame was given up, so the frame can never be left");
+                    eprintln!(
+                        "caudal: a request that borrows from this thread's frame was given up, so the frame can never be left"
+                    );
                     std::process::abort();
                 }
                 Err(GaveUp::TimedOut) => {}

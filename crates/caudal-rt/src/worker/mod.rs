@@ -207,8 +207,9 @@ impl<D: Discipline> Worker<D> {
             self.discipline.on_stopped(instant, me, TaskId(task), Stopped::Quantum, &mut self.pool);
             self.pool.running = None;
             match self.pool.resumed.take() {
-                Some(more) => quantum = more,
-                None => {
+                // At the runtime's end a request that nobody else competes with is given up like any other.
+                Some(more) if self.stage < Stage::Stopping => quantum = more,
+                _ => {
                     self.pool.task(task).preemptions += 1;
                     return end;
                 }

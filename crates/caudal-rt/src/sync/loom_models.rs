@@ -1,0 +1,254 @@
+//! Every interleaving of a few threads at a lock, permits and a gate, up to a number of switches that nobody asked for. What
+//! waits is a thread of the model; some give up after one look.
+//!
+//! ```text
+//! RUSTFLAGS="--cfg loom" cargo test -p caudal-rt --release --target-dir target/loom --lib loom
+//! ```
+
+use std::ptr::NonNull;
+
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicBool, Ordering};
+use loom::thread::{self, JoinHandle, Thread};
+
+use super::gate::Gate;
+use super::list::{GaveUp, Waiter};
+use super::lock::RawLock;
+use super::permits::{NoPermits, Permits};
+
+/// A thread of the model.
+struct Modelled {
+    told: AtomicBool,
+    thread: Thread,
+    /// Why it gives up when it was not told at once; `None`: it does not.
+    gives_up: Option<GaveUp>,
+}
+
+fn patient() -> Modelled {
+    Modelled { told: AtomicBool::new(false), thread: thread::current(), gives_up: None }
+}
+
+fn impatient(why: GaveUp) -> Modelled {
+    Modelled { gives_up: Some(why), ..patient() }
+}
+
+impl Waiter for Modelled {
+    fn wait(&self) -> Result<(), GaveUp> {
+        match self.gives_up {
+            Some(why) if !self.told.load(Ordering::Acquire) => Err(why),
+            _ => {
+                self.wait_to_be_told();
+                Ok(())
+            }
+        }
+    }
+
+    fn wait_to_be_told(&self) {
+        while !self.told.load(Ordering::Acquire) {
+            thread::park();
+        }
+    }
+
+    fn reset(&self) {
+        self.told.store(false, Ordering::Relaxed);
+    }
+
+    unsafe fn tell(this: NonNull<Modelled>) {
+        // SAFETY: it is valid until it is told.
+        let modelled = unsafe { this.as_ref() };
+        let thread = modelled.thread.clone();
+        modelled.told.store(true, Ordering::Release);
+        thread.unpark();
+    }
+}
+
+/// All orders with up to `switches` switches between threads that could go on.
+fn model(switches: usize, run: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(switches);
+    builder.check(run);
+}
+
+struct Counted {
+    lock: RawLock<Modelled>,
+    /// loom fails the model if two threads are in here unordered.
+    count: UnsafeCell<u64>,
+}
+
+// SAFETY: the lock that is tested orders the accesses, and loom checks that it does.
+unsafe impl Sync for Counted {}
+// SAFETY: as above.
+unsafe impl Send for Counted {}
+
+impl Counted {
+    fn new() -> Arc<Counted> {
+        Arc::new(Counted { lock: RawLock::new(), count: UnsafeCell::new(0) })
+    }
+
+    fn add(&self) {
+        // SAFETY: under the lock.
+        self.count.with_mut(|count| unsafe { *count += 1 });
+    }
+
+    /// Adds under the lock, if `waiter` gets it.
+    fn add_locked(&self, waiter: fn() -> Modelled) -> u64 {
+        if self.lock.lock(waiter).is_err() {
+            return 0;
+        }
+        self.add();
+        self.lock.unlock();
+        1
+    }
+
+    fn spawn(self: &Arc<Self>, waiter: fn() -> Modelled) -> JoinHandle<u64> {
+        let counted = self.clone();
+        thread::spawn(move || counted.add_locked(waiter))
+    }
+
+    /// Nobody has it and nobody waits: `added` were added.
+    fn check(&self, added: u64) {
+        assert!(self.lock.try_lock(), "who gave up has left nothing behind");
+        // SAFETY: under the lock.
+        assert_eq!(self.count.with(|count| unsafe { *count }), added);
+        self.lock.unlock();
+    }
+}
+
+fn times_out() -> Modelled {
+    impatient(GaveUp::TimedOut)
+}
+
+fn is_cancelled() -> Modelled {
+    impatient(GaveUp::Cancelled)
+}
+
+#[test]
+fn two_at_a_lock() {
+    model(4, || {
+        let counted = Counted::new();
+        let other = counted.spawn(patient);
+        let mut added = counted.add_locked(patient);
+        added += counted.add_locked(patient);
+        added += other.join().unwrap();
+        assert_eq!(added, 3);
+        counted.check(3);
+    });
+}
+
+/// Two queue behind one that comes back: hand-off and barging meet.
+#[test]
+fn three_at_a_lock() {
+    model(2, || {
+        let counted = Counted::new();
+        let others = [counted.spawn(patient), counted.spawn(patient)];
+        let mut added = counted.add_locked(patient);
+        added += counted.add_locked(patient);
+        added += others.map(|other| other.join().unwrap()).iter().sum::<u64>();
+        assert_eq!(added, 4);
+        counted.check(4);
+    });
+}
+
+/// Whoever is woken or handed the lock while it gives up passes that on.
+fn one_gives_up_at_a_lock(waiter: fn() -> Modelled) {
+    model(2, move || {
+        let counted = Counted::new();
+        let others = [counted.spawn(waiter), counted.spawn(patient)];
+        let mut added = counted.add_locked(patient);
+        added += others.map(|other| other.join().unwrap()).iter().sum::<u64>();
+        assert!(added >= 2, "those that do not give up get it");
+        counted.check(added);
+    });
+}
+
+#[test]
+fn one_times_out_at_a_lock() {
+    one_gives_up_at_a_lock(times_out);
+}
+
+#[test]
+fn one_is_cancelled_at_a_lock() {
+    one_gives_up_at_a_lock(is_cancelled);
+}
+
+fn taker(permits: &Arc<Permits<Modelled>>, count: u32, waiter: fn() -> Modelled) -> JoinHandle<bool> {
+    let permits = permits.clone();
+    thread::spawn(move || {
+        let taken = permits.take(count, waiter).is_ok();
+        if taken {
+            permits.give(count);
+        }
+        taken
+    })
+}
+
+#[test]
+fn permits_that_come_back_wake_who_waits() {
+    model(2, || {
+        let permits = Arc::new(Permits::new(2));
+        let takers = [taker(&permits, 2, patient), taker(&permits, 1, patient)];
+        permits.take(1, patient).unwrap();
+        permits.give(1);
+        assert!(takers.map(|taker| taker.join().unwrap()).iter().all(|&taken| taken));
+        assert_eq!((permits.available(), permits.try_take(2)), (2, Ok(())));
+    });
+}
+
+/// The first in the queue wants all, and gives up; the one behind it must not be left.
+fn one_gives_up_at_permits(waiter: fn() -> Modelled) {
+    model(2, move || {
+        let permits = Arc::new(Permits::new(2));
+        let takers = [taker(&permits, 2, waiter), taker(&permits, 1, patient)];
+        permits.take(1, patient).unwrap();
+        permits.give(1);
+        assert!(takers.map(|taker| taker.join().unwrap())[1]);
+        assert_eq!((permits.available(), permits.try_take(2)), (2, Ok(())));
+    });
+}
+
+#[test]
+fn one_times_out_at_permits() {
+    one_gives_up_at_permits(times_out);
+}
+
+#[test]
+fn one_is_cancelled_at_permits() {
+    one_gives_up_at_permits(is_cancelled);
+}
+
+#[test]
+fn permits_are_closed_while_some_wait() {
+    model(3, || {
+        let permits = Arc::new(Permits::new(0));
+        let waits = {
+            let permits = permits.clone();
+            thread::spawn(move || permits.take(1, patient))
+        };
+        let gives = {
+            let permits = permits.clone();
+            thread::spawn(move || permits.give(1))
+        };
+        permits.close();
+        gives.join().unwrap();
+        let taken = waits.join().unwrap();
+        assert_eq!(permits.available(), u64::from(taken.is_err()), "it has the permit, or is refused");
+        assert_eq!(permits.try_take(1), Err(NoPermits::Closed));
+    });
+}
+
+#[test]
+fn nobody_stays_at_an_open_gate() {
+    model(3, || {
+        let gate = Arc::new(Gate::new());
+        let pass = |waiter: fn() -> Modelled| {
+            let gate = gate.clone();
+            thread::spawn(move || gate.pass(waiter))
+        };
+        let (patient, impatient) = (pass(patient), pass(times_out));
+        gate.open();
+        assert_eq!(patient.join().unwrap(), Ok(()));
+        let _ = impatient.join().unwrap();
+        assert!(gate.is_open());
+    });
+}
