@@ -230,6 +230,10 @@ impl Current<'_> {
         let timer = Timer { due, task: self.context.task.get(), parks: self.context.parks.get() };
         self.context.timers.borrow_mut().add(timer);
         self.park_in_section();
+        // Woken by somebody else it leaves nothing behind. Asked anew: a migratable coroutine may go on elsewhere.
+        if let Some(me) = current() {
+            me.context.timers.borrow_mut().remove(&timer);
+        }
     }
 
     /// In a section of the runtime's own, which the coroutine takes along: a yield between the flag and the switch would put

@@ -130,7 +130,7 @@ impl Helper {
 
     /// The thread: until [`Helper::stop`]. `watch` looks at the workers; it answers whether it wants to go on looking.
     pub(crate) fn run(&self, mut watch: impl FnMut() -> bool) {
-        let mut since_watch = WATCH_EVERY;
+        let (mut since_watch, mut awake, mut rung) = (WATCH_EVERY, true, true);
         loop {
             let bell = self.bell.load(Ordering::SeqCst);
             self.tell_all();
@@ -143,14 +143,19 @@ impl Helper {
             let waited_for = self.expected.load(Ordering::SeqCst) != 0 || ASLEEP.load(Ordering::SeqCst) != 0;
             if since_watch >= WATCH_EVERY {
                 since_watch = Duration::ZERO;
-                if !watch() && !waited_for {
-                    futex::wait(&self.bell, bell, None);
-                    continue;
-                }
+                awake = watch() | std::mem::take(&mut rung);
             }
-            let nap = if waited_for { LOOK_EVERY } else { WATCH_EVERY };
-            futex::wait(&self.bell, bell, Some(nap));
-            since_watch += nap;
+            // Where everybody sleeps nobody is going to have to be told, until somebody rings, or a timer is due.
+            let nap = match (awake, waited_for) {
+                (true, true) => Some(LOOK_EVERY),
+                (true, false) | (false, true) => Some(WATCH_EVERY),
+                (false, false) => None,
+            };
+            futex::wait(&self.bell, bell, nap);
+            since_watch += nap.unwrap_or(WATCH_EVERY);
+            if self.bell.load(Ordering::SeqCst) != bell {
+                (awake, rung) = (true, true);
+            }
         }
     }
 

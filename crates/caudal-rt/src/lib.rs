@@ -58,3 +58,8 @@ pub use time::{sleep, sleep_until};
 pub fn probe() {
     caudal_probe::probe();
 }
+
+/// The examples of the guide are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guides/locks-and-preemption.md")]
+struct Guide;

@@ -74,3 +74,32 @@ where
     let shared = me.share();
     RequestBuilder::of(&shared, class).submit(job)
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::{Builder, Pinning, probe as yields};
+    use caudal_config::{File, Host, Options};
+
+    #[test]
+    fn how_long_critical_sections_take_is_recorded_by_worker() {
+        let text = "[system]\ncores = 1\npools = \"per-core\"\ndispatch = { policy = \"random\" }\n\
+            discipline = { policy = \"processor-sharing\", quantum = \"2us\" }\n";
+        let options = Options { host: Host::Runtime, ..Options::default() };
+        let plan = File::parse_with(text, "test.toml", &options).unwrap().systems.remove(0);
+        let runtime = Builder::of(plan).pinning(Pinning::None).start().unwrap();
+        let class = runtime.class("x").unwrap();
+        let long = || {
+            let until = crate::clock::now() + 100_000;
+            while crate::clock::now() < until {
+                yields();
+            }
+        };
+        no_preempt(long);
+        let work = move || no_preempt(|| no_preempt(long));
+        (0..5).for_each(|_| runtime.submit(class, work).unwrap().wait().unwrap());
+        let sections = runtime.shared().workers[0].sections.snapshot();
+        assert_eq!(sections.count(), 5, "the outermost ones, of requests");
+        assert!(sections.percentile(0.0) >= 100_000.0 * (1.0 - crate::histogram::RELATIVE_ERROR));
+    }
+}

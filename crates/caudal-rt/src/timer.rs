@@ -1,12 +1,16 @@
-//! When coroutines of a worker want to be woken: a heap that only the worker touches.
+//! When coroutines of a worker want to be woken: an ordered set that only the worker touches.
+//!
+//! Not a heap: who is woken earlier takes its time out again, and most times of locks and channels never come. In a heap they
+//! would stay until they are due.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::BTreeSet;
 
 /// Times of one worker, in cycles.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Timers {
-    heap: BinaryHeap<Reverse<Timer>>,
+    times: BTreeSet<Timer>,
+    /// The first time; [`u64::MAX`] if there is none.
+    first_due: u64,
 }
 
 /// A time at which a task wants to be woken, unless it has been since.
@@ -19,22 +23,62 @@ pub(crate) struct Timer {
     pub(crate) parks: u32,
 }
 
+impl Default for Timers {
+    fn default() -> Timers {
+        Timers { times: BTreeSet::new(), first_due: u64::MAX }
+    }
+}
+
 impl Timers {
     pub(crate) fn add(&mut self, timer: Timer) {
-        self.heap.push(Reverse(timer));
+        self.times.insert(timer);
+        self.first_due = self.first_due.min(timer.due);
+    }
+
+    /// Takes `timer` out, if it is still there.
+    pub(crate) fn remove(&mut self, timer: &Timer) {
+        if self.times.remove(timer) {
+            self.look();
+        }
     }
 
     /// The first time; [`u64::MAX`] if there is none.
     #[inline(always)]
     pub(crate) fn first_due(&self) -> u64 {
-        self.heap.peek().map_or(u64::MAX, |Reverse(timer)| timer.due)
+        self.first_due
     }
 
     /// Takes the first one that is due at `now`.
     pub(crate) fn pop_due(&mut self, now: u64) -> Option<Timer> {
-        if self.first_due() > now {
+        if self.first_due > now {
             return None;
         }
-        self.heap.pop().map(|Reverse(timer)| timer)
+        let timer = self.times.pop_first();
+        self.look();
+        timer
+    }
+
+    fn look(&mut self) {
+        self.first_due = self.times.first().map_or(u64::MAX, |timer| timer.due);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_come_in_their_order_and_go_when_nobody_wants_them() {
+        let mut timers = Timers::default();
+        assert_eq!((timers.first_due(), timers.pop_due(u64::MAX - 1)), (u64::MAX, None));
+        let timer = |due, task| Timer { due, task, parks: 0 };
+        [timer(30, 1), timer(10, 2), timer(20, 3)].map(|timer| timers.add(timer));
+        assert_eq!(timers.first_due(), 10);
+        timers.remove(&timer(10, 2));
+        timers.remove(&timer(10, 2));
+        assert_eq!(timers.pop_due(19), None);
+        assert_eq!(timers.pop_due(20), Some(timer(20, 3)));
+        assert_eq!(timers.pop_due(40), Some(timer(30, 1)));
+        assert_eq!(timers.first_due(), u64::MAX);
     }
 }

@@ -317,3 +317,34 @@ fn a_scope_is_given_up_with_its_requests() {
     assert!(matches!(parent.wait(), Err(Failure::Abandoned)));
     assert!(!LEFT.load(Ordering::Relaxed), "nobody has left the frame");
 }
+
+/// A handler that neither waits nor has probes outlives the runtime's threads; who waits for it hears of its end all the same.
+#[test]
+fn what_outlives_the_shutdown_is_told_too() {
+    let runtime = runtime(1, true, |b| b.shutdown_bound(Duration::from_millis(20)));
+    let class = runtime.class("x").unwrap();
+    let (started, go) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let (says, waits) = (Arc::clone(&started), Arc::clone(&go));
+    let (sender, receiver) = oneshot::channel();
+    let work = move || {
+        says.store(true, Ordering::Relaxed);
+        while !waits.load(Ordering::Relaxed) {
+            std::hint::spin_loop();
+        }
+        sender.send(1).unwrap();
+        2
+    };
+    let handle = runtime.submit(class, work).unwrap();
+    while !started.load(Ordering::Relaxed) {
+        std::thread::yield_now();
+    }
+    let threads = [
+        std::thread::spawn(move || handle.wait().unwrap()),
+        std::thread::spawn(move || receiver.recv().unwrap()),
+    ];
+    // Both sleep by then.
+    std::thread::sleep(Duration::from_millis(20));
+    assert_eq!(runtime.shutdown(Shutdown::Cancel), LeftBehind { abandoned: 0, threads: 1 });
+    go.store(true, Ordering::Relaxed);
+    assert_eq!(threads.map(|thread| thread.join().unwrap()), [2, 1]);
+}
