@@ -72,7 +72,7 @@ mod tests {
         let mut timers = Timers::default();
         assert_eq!((timers.first_due(), timers.pop_due(u64::MAX - 1)), (u64::MAX, None));
         let timer = |due, task| Timer { due, task, parks: 0 };
-        [timer(30, 1), timer(10, 2), timer(20, 3)].map(|timer| timers.add(timer));
+        [timer(30, 1), timer(10, 2), timer(20, 3)].into_iter().for_each(|timer| timers.add(timer));
         assert_eq!(timers.first_due(), 10);
         timers.remove(&timer(10, 2));
         timers.remove(&timer(10, 2));

@@ -16,6 +16,8 @@ pub(crate) struct Watchdog<'a> {
     shared: &'a Arc<Shared>,
     stuck_after: u64,
     /// By worker: the slice that was found too long last.
+    counted: Box<[u64]>,
+    /// By worker: the slice that was reported last.
     reported: Box<[u64]>,
     /// By worker: a slice that has been too long, and the thread's time on a core then.
     suspected: Box<[(u64, u64)]>,
@@ -26,10 +28,12 @@ pub(crate) struct Watchdog<'a> {
 impl<'a> Watchdog<'a> {
     pub(crate) fn new(shared: &'a Arc<Shared>) -> Watchdog<'a> {
         let stuck_after = shared.clock.cycles_of(shared.settings.stuck_after);
+        let none: Box<[u64]> = vec![0; shared.workers.len()].into();
         Watchdog {
             shared,
             stuck_after,
-            reported: vec![0; shared.workers.len()].into(),
+            counted: none.clone(),
+            reported: none,
             suspected: vec![(0, 0); shared.workers.len()].into(),
             quiet_until: 0,
         }
@@ -45,9 +49,13 @@ impl<'a> Watchdog<'a> {
             let too_long =
                 begun != 0 && time.saturating_sub(begun) > self.stuck_after && self.is_stuck(number, begun);
             self.mark(number, too_long);
-            if too_long && self.reported[number] != begun {
-                self.reported[number] = begun;
+            if too_long && self.counted[number] != begun {
+                self.counted[number] = begun;
                 self.shared.counts.stuck.fetch_add(1, Relaxed);
+            }
+            // One that lasts is reported also if another line has just been written: when it may be again.
+            if too_long && self.reported[number] != begun && time >= self.quiet_until {
+                self.reported[number] = begun;
                 self.report(number, time - begun, time);
             }
         }
@@ -84,9 +92,6 @@ impl<'a> Watchdog<'a> {
     }
 
     fn report(&mut self, number: usize, span: u64, time: u64) {
-        if time < self.quiet_until {
-            return;
-        }
         self.quiet_until = time + self.shared.clock.cycles_of(WATCH_EVERY) * 200;
         let class = self.shared.workers[number].board.class.load(Relaxed) as u16;
         let class = self.shared.settings.classes.name(class);

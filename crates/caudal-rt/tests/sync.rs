@@ -114,7 +114,7 @@ fn a_mutex_is_shared_by_two_runtimes() {
                 (0..200).for_each(|_| {
                     let _guard = mutex.lock();
                     count.add();
-                })
+                });
             };
             runtime.submit(class, work).unwrap()
         })

@@ -119,6 +119,8 @@ fn a_critical_section_is_not_preempted_and_its_yield_comes_at_the_end() {
     stop();
 }
 
+type Wait = Box<dyn Fn() + Send>;
+
 #[test]
 fn waiting_in_a_critical_section_is_an_error() {
     let runtime = one_worker();
@@ -126,7 +128,7 @@ fn waiting_in_a_critical_section_is_an_error() {
     let mutex = Arc::new(Mutex::new(0));
     let guard = mutex.lock();
     let wanted = Arc::clone(&mutex);
-    let waits: [(&str, Box<dyn Fn() + Send + Sync>); 5] = [
+    let waits: [(&str, Wait); 5] = [
         ("Mutex::lock", Box::new(move || *wanted.lock() += 1)),
         ("sleep", Box::new(|| sleep(Duration::from_millis(1)))),
         ("yield_now", Box::new(yield_now)),

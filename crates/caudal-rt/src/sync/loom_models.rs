@@ -101,11 +101,6 @@ impl Counted {
         1
     }
 
-    fn spawn(self: &Arc<Self>, waiter: fn() -> Modelled) -> JoinHandle<u64> {
-        let counted = self.clone();
-        thread::spawn(move || counted.add_locked(waiter))
-    }
-
     /// Nobody has it and nobody waits: `added` were added.
     fn check(&self, added: u64) {
         assert!(self.lock.try_lock(), "who gave up has left nothing behind");
@@ -113,6 +108,11 @@ impl Counted {
         assert_eq!(self.count.with(|count| unsafe { *count }), added);
         self.lock.unlock();
     }
+}
+
+fn adder(counted: &Arc<Counted>, waiter: fn() -> Modelled) -> JoinHandle<u64> {
+    let counted = counted.clone();
+    thread::spawn(move || counted.add_locked(waiter))
 }
 
 fn times_out() -> Modelled {
@@ -127,7 +127,7 @@ fn is_cancelled() -> Modelled {
 fn two_at_a_lock() {
     model(4, || {
         let counted = Counted::new();
-        let other = counted.spawn(patient);
+        let other = adder(&counted, patient);
         let mut added = counted.add_locked(patient);
         added += counted.add_locked(patient);
         added += other.join().unwrap();
@@ -141,7 +141,7 @@ fn two_at_a_lock() {
 fn three_at_a_lock() {
     model(2, || {
         let counted = Counted::new();
-        let others = [counted.spawn(patient), counted.spawn(patient)];
+        let others = [adder(&counted, patient), adder(&counted, patient)];
         let mut added = counted.add_locked(patient);
         added += counted.add_locked(patient);
         added += others.map(|other| other.join().unwrap()).iter().sum::<u64>();
@@ -154,7 +154,7 @@ fn three_at_a_lock() {
 fn one_gives_up_at_a_lock(waiter: fn() -> Modelled) {
     model(2, move || {
         let counted = Counted::new();
-        let others = [counted.spawn(waiter), counted.spawn(patient)];
+        let others = [adder(&counted, waiter), adder(&counted, patient)];
         let mut added = counted.add_locked(patient);
         added += others.map(|other| other.join().unwrap()).iter().sum::<u64>();
         assert!(added >= 2, "those that do not give up get it");
