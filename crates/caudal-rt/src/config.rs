@@ -69,4 +69,5 @@ pub(crate) struct Settings {
     /// The system as a file, for the head of the log.
     pub(crate) policy: String,
     pub(crate) classes: Arc<ClassNames>,
+    pub(crate) observe: crate::observe::Options,
 }

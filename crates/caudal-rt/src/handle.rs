@@ -150,6 +150,7 @@ pub(crate) fn cancel(cell: Request, shared: &Shared) -> bool {
         return false;
     }
     if let Some(before) = header.end_waiting(Outcome::Cancelled) {
+        shared.count_outcome(Outcome::Cancelled);
         end_unstarted(cell, before, shared);
         return true;
     }

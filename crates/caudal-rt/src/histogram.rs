@@ -25,6 +25,7 @@
 //! Each bucket only grows, so of two snapshots by one thread the later one counts at least as much, bucket by bucket.
 
 mod export;
+mod json;
 mod plain;
 #[cfg(all(test, not(loom)))]
 mod tests;
@@ -76,8 +77,7 @@ fn midpoint_of(index: usize) -> u64 {
 /// ```
 #[derive(Debug)]
 pub struct LiveHistogram {
-    buckets: Box<[AtomicU64]>,
-    count: AtomicU64,
+    buckets: Box<[AtomicU64; BUCKETS]>,
     /// Modulo 2^64: of cycles at 3 GHz, two centuries of latency.
     sum: AtomicU64,
     max: AtomicU64,
@@ -92,9 +92,9 @@ impl Default for LiveHistogram {
 impl LiveHistogram {
     /// An empty histogram: 15 KiB of address space, touched where values fall.
     pub fn new() -> Self {
+        let buckets: Box<[AtomicU64]> = (0..BUCKETS).map(|_| AtomicU64::new(0)).collect();
         Self {
-            buckets: (0..BUCKETS).map(|_| AtomicU64::new(0)).collect(),
-            count: AtomicU64::new(0),
+            buckets: buckets.try_into().expect("as many as were made"),
             sum: AtomicU64::new(0),
             max: AtomicU64::new(0),
         }
@@ -107,14 +107,13 @@ impl LiveHistogram {
             self.max.store(value, Ordering::Relaxed);
         }
         self.sum.store(self.sum.load(Ordering::Relaxed).wrapping_add(value), Ordering::Relaxed);
-        self.count.store(self.count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         let bucket = &self.buckets[index_of(value)];
         bucket.store(bucket.load(Ordering::Relaxed) + 1, Ordering::Release);
     }
 
-    /// Number of values so far, without a look at the buckets.
+    /// Number of values so far: a look at every bucket, so that [`Self::record`] has nothing to count.
     pub fn count(&self) -> u64 {
-        self.count.load(Ordering::Relaxed)
+        self.buckets.iter().map(|bucket| bucket.load(Ordering::Relaxed)).sum()
     }
 
     /// What was recorded so far, as a plain histogram; any thread, any time.

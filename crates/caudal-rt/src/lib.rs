@@ -25,6 +25,7 @@ mod handle;
 mod helper;
 pub mod histogram;
 mod log;
+pub mod observe;
 mod panic_hook;
 mod place;
 mod primitives;

@@ -23,6 +23,8 @@ struct Submitter {
 const REMEMBERED: usize = 8;
 
 thread_local! {
+    /// Requests that this thread has handed in to inboxes, of all runtimes.
+    static PLACED: Cell<u64> = const { Cell::new(0) };
     /// A number that no other thread has.
     static THREAD: Cell<u64> = const { Cell::new(0) };
     /// The runtimes to which this thread has submitted, the last one first.
@@ -97,6 +99,8 @@ impl Shared {
             return entry.push(cell, arrival).is_ok();
         }
         let worker = self.choose();
+        // For timelines: a number that no other request of this process has.
+        cell.number.set(thread_number() << 40 | PLACED.replace(PLACED.get() + 1) & ((1 << 40) - 1));
         // SAFETY: nobody else has seen the cell.
         cell.place_unshared(worker as u16);
         self.workers[worker].inbox.push(cell, arrival).is_ok()

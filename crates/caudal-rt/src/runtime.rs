@@ -58,6 +58,7 @@ impl Builder {
             log: None,
             policy: String::new(),
             classes: Arc::default(),
+            observe: crate::observe::Options::default(),
         };
         Builder { plan, settings, sources: Vec::new() }
     }
@@ -225,7 +226,9 @@ impl Runtime {
     /// # Errors
     /// [`TooManyClasses`].
     pub fn class(&self, name: &str) -> Result<ClassId, TooManyClasses> {
-        self.shared.settings.classes.class(name)
+        let class = self.shared.settings.classes.class(name)?;
+        self.shared.classes.prepare(class.0);
+        Ok(class)
     }
 
     /// Hands in a request. Closures of up to 144 bytes are kept in place, larger ones are boxed.
@@ -298,6 +301,7 @@ impl Runtime {
         self.shared.end_queued();
         let stuck = threads.len();
         start::stop_helper(&self.shared);
+        self.shared.observer.close();
         threads.clear();
         LeftBehind { abandoned: self.shared.counts.abandoned.load(Relaxed), threads: stuck }
     }

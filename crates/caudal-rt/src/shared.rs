@@ -7,12 +7,13 @@ use caudal_policy::rebalance::RebalanceConfig;
 use crossbeam_utils::CachePadded;
 
 use crate::cell::{Header, Outcome, RUNTIME};
-use crate::classes::Classes;
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::helper::Helper;
 use crate::histogram::LiveHistogram;
 use crate::log::Logs;
+use crate::observe::Observer;
+use crate::observe::measured::Classes;
 use crate::ring::Ring;
 use crate::ring::stack::TakeAllStack;
 use crate::sleep::Lot;
@@ -68,13 +69,16 @@ pub(crate) struct Worker {
     pub(crate) sections: LiveHistogram,
 }
 
-/// Where a worker's time went, in cycles; written by it alone, when it goes idle and now and then.
+/// Where a worker's time went, in cycles: one line that it alone writes, after every slice. What of the time up to
+/// `accounted` was neither busy nor idle, went on finding out what to run.
 #[derive(Debug, Default)]
 pub(crate) struct Spent {
+    /// When the worker began; 0 before.
+    pub(crate) started: AtomicU64,
+    /// Up to when its time is accounted for.
+    pub(crate) accounted: AtomicU64,
     /// On requests.
     pub(crate) busy: AtomicU64,
-    /// On finding out what to run.
-    pub(crate) scheduling: AtomicU64,
     /// On nothing.
     pub(crate) idle: AtomicU64,
 }
@@ -121,6 +125,7 @@ pub(crate) struct Shared {
     pub(crate) stuck: AtomicU32,
     /// What went otherwise than it should, for the statistics.
     pub(crate) counts: Counts,
+    pub(crate) observer: Observer,
     spin: u64,
     /// Forks before the start: there were more since in a process that has none of the threads.
     forks: u64,
@@ -168,6 +173,7 @@ impl Shared {
             dispatcher_done: AtomicBool::new(!two_level),
             stuck: AtomicU32::new(0),
             counts: Counts::default(),
+            observer: Observer::new(&settings),
             spin: clock.cycles_of(settings.spin),
             workers: (0..settings.workers).map(worker).collect(),
             entry: settings.two_level.then(|| Ring::new(settings.entry)),

@@ -47,6 +47,9 @@ pub(crate) fn start(
     probe::set_hook(on_due);
     probe::set_critical_hook(Some(on_section));
     let shared = Arc::new(Shared::new(settings, Clock::measure(), Arc::new(Helper::default())));
+    // Those that sources know already.
+    (0..shared.settings.classes.all().len()).for_each(|class| shared.classes.prepare(class as u16));
+    let _ = shared.observer.stacks.set(Arc::clone(&stacks));
     let mut threads =
         Threads { shared: Arc::clone(&shared), gate: Arc::default(), running: Vec::new(), complete: false };
     let mut sources = sources.into_iter();
@@ -58,6 +61,7 @@ pub(crate) fn start(
         threads.dispatcher(cores.get(shared.workers.len()).copied(), sources.collect())?;
     }
     threads.helper()?;
+    crate::observe::socket::open(&shared, &cores)?;
     threads.complete = true;
     Ok((shared, std::mem::take(&mut threads.running)))
 }
@@ -156,6 +160,20 @@ pub(crate) fn pin(core: Option<usize>) -> std::io::Result<()> {
         libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set)
     };
     if failed == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+}
+
+/// Keeps this thread off `busy` processors, if it may use any others: its work would delay theirs.
+pub(crate) fn keep_off(busy: &[usize]) {
+    let free: Vec<usize> = allowed_cores().into_iter().filter(|core| !busy.contains(core)).collect();
+    if busy.is_empty() || free.is_empty() {
+        return;
+    }
+    // SAFETY: an all-zero set is an empty one, the numbers are below its size, and it lives during the call.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        free.iter().for_each(|&core| libc::CPU_SET(core, &mut set));
+        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set);
+    }
 }
 
 struct Threads {

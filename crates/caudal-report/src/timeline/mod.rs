@@ -36,6 +36,8 @@ pub struct Timeline<W: Write> {
     counters: IndexMap<String, Track>,
     flows: u64,
     buffer: Vec<u8>,
+    /// What a core is called.
+    core_name: &'static str,
 }
 
 impl<W: Write> Timeline<W> {
@@ -44,11 +46,25 @@ impl<W: Write> Timeline<W> {
     /// # Errors
     /// [`TimelineError::Io`] when the writer fails, as for all methods.
     pub fn new(out: W) -> Result<Self, TimelineError> {
-        let mut timeline =
-            Self { out, cores: IndexMap::new(), counters: IndexMap::new(), flows: 0, buffer: Vec::new() };
+        Self::with_names(out, "machine", "core")
+    }
+
+    /// As [`Self::new`], with other words for the machine and a core.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn with_names(out: W, machine: &str, core: &'static str) -> Result<Self, TimelineError> {
+        let mut timeline = Self {
+            out,
+            cores: IndexMap::new(),
+            counters: IndexMap::new(),
+            flows: 0,
+            buffer: Vec::new(),
+            core_name: core,
+        };
         timeline.describe(TrackDescriptor {
             uuid: Some(MACHINE),
-            process: Some(ProcessDescriptor { pid: Some(1), process_name: Some("machine".into()) }),
+            process: Some(ProcessDescriptor { pid: Some(1), process_name: Some(machine.to_owned()) }),
             child_ordering: Some(BY_RANK),
             ..TrackDescriptor::default()
         })?;
@@ -160,7 +176,7 @@ impl<W: Write> Timeline<W> {
         if !self.cores.contains_key(&core) {
             self.describe(TrackDescriptor {
                 uuid: Some(uuid),
-                name: Some(format!("core {core}")),
+                name: Some(format!("{} {core}", self.core_name)),
                 parent_uuid: Some(MACHINE),
                 sibling_order_rank: i32::try_from(core).ok(),
                 ..TrackDescriptor::default()

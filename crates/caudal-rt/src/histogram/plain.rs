@@ -33,6 +33,16 @@ impl Histogram {
         Self { count: counts.iter().sum(), counts, sum: u128::from(sum), max, scale: 1.0 }
     }
 
+    pub(super) fn read(counts: Box<[u64]>, sum: u128, max: u64, scale: f64) -> Self {
+        Self { count: counts.iter().sum(), counts, sum, max, scale }
+    }
+
+    /// Adds `count` values of 0, of which nobody made records of their own.
+    pub(crate) fn add_zeros(&mut self, count: u64) {
+        self.counts[0] += count;
+        self.count += count;
+    }
+
     /// Number of values.
     pub const fn count(&self) -> u64 {
         self.count

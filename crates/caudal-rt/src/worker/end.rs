@@ -56,6 +56,5 @@ impl<D: Discipline> Worker<D> {
             }
         }
         self.board().inside.store(0, Relaxed);
-        self.publish_spent();
     }
 }

@@ -14,6 +14,7 @@ mod end;
 mod pool;
 mod rest;
 mod take_in;
+mod trace;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -31,6 +32,8 @@ use crate::context::Context;
 use crate::fiber::{Fiber, Reason};
 use crate::handle::drop_left;
 use crate::log::Writer;
+use crate::observe::measured::Measured;
+use crate::observe::timeline::OFF;
 use crate::shared::{Board, Request, Shared, Stage};
 use crate::source::Source;
 use crate::stack::{CoroutineStack, StackPool};
@@ -44,14 +47,6 @@ struct Books {
     quanta: u64,
     received: u64,
     inside: u32,
-}
-
-/// Where the thread's time went, in cycles.
-#[derive(Clone, Copy, Default)]
-struct Spent {
-    busy: u64,
-    scheduling: u64,
-    idle: u64,
 }
 
 /// See the [module](self).
@@ -73,7 +68,9 @@ pub(crate) struct Worker<D> {
     next_number: u64,
     walk: rest::Walk,
     books: Books,
-    spent: Spent,
+    /// Times in cycles, of which [`Spent`] is a copy.
+    busy: u64,
+    idle_for: u64,
     /// When the last slice, or the last look while idle, ended; in cycles.
     accounted: u64,
     /// Since when there has been nothing to do; 0: there has.
@@ -105,6 +102,10 @@ impl<D: Discipline> Worker<D> {
         mail.probe_flag.store(probe::flag(), Release);
         // SAFETY: the call has no precondition.
         mail.thread.store(unsafe { libc::gettid() } as u32, Relaxed);
+        let begun = now();
+        let spent = &shared.workers[number].spent;
+        spent.accounted.store(begun, Relaxed);
+        spent.started.store(begun, Release);
         Worker {
             number,
             pool: LocalPool::new(number as u32, shared.clock, &discipline),
@@ -119,8 +120,9 @@ impl<D: Discipline> Worker<D> {
             batch: Vec::new(),
             next_number: 0,
             books: Books::default(),
-            spent: Spent::default(),
-            accounted: now(),
+            busy: 0,
+            idle_for: 0,
+            accounted: begun,
             idle_since: 0,
             stage: Stage::Running,
             log,
@@ -157,12 +159,20 @@ impl<D: Discipline> Worker<D> {
         probe::critical_exit();
     }
 
-    /// Where the time went, for others to read.
-    fn publish_spent(&self) {
-        let published = &self.shared.workers[self.number].spent;
-        published.busy.store(self.spent.busy, Relaxed);
-        published.scheduling.store(self.spent.scheduling, Relaxed);
-        published.idle.store(self.spent.idle, Relaxed);
+    /// The time up to `time` is accounted for; of it, what is neither busy nor idle was for scheduling. Two stores to a line that
+    /// nobody else writes, so that others see where a worker's time goes that never rests.
+    #[inline(always)]
+    fn account(&mut self, time: u64) {
+        self.accounted = time;
+        let spent = &self.shared.workers[self.number].spent;
+        spent.busy.store(self.busy, Relaxed);
+        spent.accounted.store(time, Release);
+    }
+
+    /// Where what is measured of `class` goes; nowhere, if nothing is to be measured.
+    #[inline(always)]
+    fn measured(&self, class: u16) -> Option<&Measured> {
+        self.shared.settings.observe.measuring.then(|| self.shared.classes.measured(self.number, class))
     }
 
     #[inline(always)]
@@ -253,8 +263,9 @@ impl<D: Discipline> Worker<D> {
             return false;
         }
         coroutine.give(cell);
-        let measured = self.shared.classes.measured(self.number, header.class.get());
-        measured.queueing.record(time.saturating_sub(header.arrival.load(Relaxed)));
+        if let Some(measured) = self.measured(header.class.get()) {
+            measured.started(time.saturating_sub(header.arrival.load(Relaxed)));
+        }
         let entry = self.pool.task(task);
         entry.fiber = Some(coroutine);
         entry.started = true;
@@ -297,7 +308,6 @@ impl<D: Discipline> Worker<D> {
         probe::arm(begin, quantum);
         let reason = coroutine.resume();
         let end = now();
-        board.slice_start.store(0, Relaxed);
         context.leave();
         // SAFETY: the block is this thread's.
         unsafe {
@@ -306,9 +316,14 @@ impl<D: Discipline> Worker<D> {
             (block.stack_low, block.stack_high) = (0, 0);
         }
         entry.attained += end - begin;
-        self.spent.busy += end - begin;
-        self.spent.scheduling += begin - self.accounted;
-        self.accounted = end;
+        let session = self.shared.observer.timeline.session();
+        if session != OFF {
+            self.trace_slice(task, reason, begin, end, session);
+        }
+        self.busy += end - begin;
+        self.account(end);
+        // After the account: who sees no slice sees its time there.
+        self.board().slice_start.store(0, Release);
         (reason, end)
     }
 
@@ -322,7 +337,9 @@ impl<D: Discipline> Worker<D> {
         self.board().quanta.store(self.books.quanta, Relaxed);
         if reason == Reason::Quantum {
             let late = self.context.noticed.get().saturating_sub(self.context.due.get());
-            self.shared.classes.measured(self.number, class).lateness.record(late);
+            if let Some(measured) = self.measured(class) {
+                measured.preempted(late);
+            }
         }
     }
 
@@ -351,11 +368,9 @@ impl<D: Discipline> Worker<D> {
 
         let (instant, me) = (self.shared.clock.instant(end), WorkerId(self.number as u32));
         self.discipline.on_completed(instant, me, TaskId(task), &mut self.pool);
-        let measured = self.shared.classes.measured(self.number, class);
-        measured.service.record(attained);
-        measured.sojourn.record(end.saturating_sub(arrival));
-        measured.quanta.record(u64::from(quanta));
-        measured.preemptions.record(u64::from(preemptions));
+        if let Some(measured) = self.measured(class) {
+            measured.ended(attained, end.saturating_sub(arrival), quanta, preemptions);
+        }
         if outcome != Outcome::Returned {
             self.shared.count_outcome(outcome);
         }

@@ -66,8 +66,11 @@ impl<D: Discipline> Worker<D> {
     #[inline(always)]
     pub(super) fn be_busy(&mut self, time: u64) {
         if self.idle_since != 0 {
-            self.spent.idle += time.saturating_sub(self.accounted);
-            self.accounted = self.accounted.max(time);
+            let time = self.accounted.max(time);
+            self.idle_for += time - self.accounted;
+            self.shared.workers[self.number].spent.idle.store(self.idle_for, Relaxed);
+            self.account(time);
+            self.trace_idle(time);
             self.idle_since = 0;
             self.board().idle_since.store(0, Relaxed);
         }
@@ -76,11 +79,9 @@ impl<D: Discipline> Worker<D> {
     /// Nothing to run: looks elsewhere, waits a little or sleeps. `false` ends the thread.
     pub(super) fn rest(&mut self, time: u64) -> bool {
         if self.idle_since == 0 {
-            self.spent.scheduling += time.saturating_sub(self.accounted);
-            self.accounted = time;
+            self.account(self.accounted.max(time));
             self.idle_since = time;
             self.board().idle_since.store(time, Relaxed);
-            self.publish_spent();
             crate::cell::send_home();
         }
         if self.may_end() {
@@ -184,6 +185,7 @@ impl<D: Discipline> Worker<D> {
             self.put_into_own(cell, stamp);
         }
         if moved > 0 {
+            self.trace_moved(victim, moved);
             self.books.received += u64::from(moved);
             self.board().received.store(self.books.received, Relaxed);
         }
@@ -294,5 +296,6 @@ impl<D: Discipline> Worker<D> {
                 || self.shared.stage() != self.stage
                 || (self.stage != Stage::Running && self.shared.dispatcher_done.load(Acquire))
         });
+        self.trace_sleep(time);
     }
 }

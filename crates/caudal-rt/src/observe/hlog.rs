@@ -1,0 +1,81 @@
+//! A snapshot as an HdrHistogram interval log (`.hlog`): one interval, a tag a class, values in nanoseconds.
+//!
+//! `caudal plan --workload FILE.hlog` reads what [`Metric::Service`] writes.
+
+use std::io::Write;
+use std::time::{Duration, UNIX_EPOCH};
+
+use hdrhistogram::serialization::V2Serializer;
+use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
+use serde::{Deserialize, Serialize};
+
+use super::snapshot::{ClassStats, Snapshot};
+use crate::histogram::Histogram;
+
+/// Which times a log is of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Metric {
+    /// Time on a worker: what a plan wants.
+    #[default]
+    Service,
+    /// From arrival to completion.
+    Sojourn,
+    /// From arrival to start.
+    Queueing,
+}
+
+impl Metric {
+    fn of(self, class: &ClassStats) -> &Histogram {
+        match self {
+            Metric::Service => &class.service,
+            Metric::Sojourn => &class.sojourn,
+            Metric::Queueing => &class.queueing,
+        }
+    }
+
+    fn says(self) -> &'static str {
+        match self {
+            Metric::Service => "service times: the time of a request on a worker",
+            Metric::Sojourn => "sojourn times: from arrival to completion",
+            Metric::Queueing => "queueing times: from arrival to start",
+        }
+    }
+}
+
+/// A log that could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("the histograms could not be written: {0}")]
+pub struct HlogError(String);
+
+impl Snapshot {
+    /// Writes one interval for each class that has values: from the beginning of the snapshot's interval to its end, in seconds since
+    /// the start of the runtime. Commas and white space in names of classes become `_`, as tags can not hold them.
+    ///
+    /// # Errors
+    /// [`HlogError`], when the writer fails.
+    pub fn write_hlog(&self, metric: Metric, mut out: impl Write) -> Result<(), HlogError> {
+        let fails = |error: &dyn std::fmt::Debug| HlogError(format!("{error:?}"));
+        let mut serializer = V2Serializer::new();
+        let base = UNIX_EPOCH + Duration::from_millis(self.started_unix_ms);
+        let mut log = IntervalLogWriterBuilder::new()
+            .add_comment(&format!("caudal {}; {} in ns; stalls: raw", self.runtime.version, metric.says()))
+            .with_start_time(base)
+            .with_base_time(base)
+            .begin_log_with(&mut out, &mut serializer)
+            .map_err(|error| fails(&error))?;
+        let interval = Duration::from_nanos(self.interval_ns);
+        let from = Duration::from_nanos(self.uptime_ns.saturating_sub(self.interval_ns));
+        for class in &self.classes {
+            let histogram = metric.of(class);
+            if histogram.is_empty() {
+                continue;
+            }
+            let tag: String =
+                class.name.chars().map(|c| if c == ',' || c.is_whitespace() { '_' } else { c }).collect();
+            log.write_histogram(&histogram.to_hdr(), from, interval, Tag::new(&tag))
+                .map_err(|error| fails(&error))?;
+        }
+        Ok(())
+    }
+}

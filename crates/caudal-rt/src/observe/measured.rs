@@ -1,0 +1,145 @@
+//! What workers measure of every class, on the request path.
+//!
+//! ```text
+//! line 0   queueing     service     plain     ┐ sum, largest value and buckets' address of each histogram;
+//! line 1   sojourn      lateness              │ a request that ends in its first quantum touches lines 0 and 1
+//! line 2   quanta       preemptions           ┘ and a bucket of each of three histograms
+//! ```
+//!
+//! ## Who may touch what
+//!
+//! One [`Measured`] is for one worker and one class: only that worker writes, with plain loads and stores; anybody reads.
+//!
+//! *Why a snapshot adds up.* A worker records queueing before the request runs, then service, sojourn, and last `plain`, or quanta
+//! and preemptions. Each record ends with a store that releases; a reader takes them in the reverse order, each with a load that
+//! acquires. So whatever a reader has counted in one histogram, it counts in those that were written before it:
+//! preemptions ≤ quanta ≤ sojourn ≤ service ≤ queueing, and equal when nothing runs.
+
+use std::sync::OnceLock;
+
+use crate::classes::CLASSES_MAX;
+use crate::histogram::{Histogram, LiveHistogram};
+use crate::primitives::{AtomicU64, Ordering};
+
+/// What one worker has measured of one class; times in cycles. See the [module](self).
+#[derive(Debug, Default)]
+#[repr(C, align(64))]
+pub(crate) struct Measured {
+    /// Arrival to start.
+    queueing: LiveHistogram,
+    /// Time on the worker.
+    service: LiveHistogram,
+    /// Requests that ended within their first quantum: no quantum used up, no preemption.
+    plain: AtomicU64,
+    _line: [u64; 1],
+    /// Arrival to completion.
+    sojourn: LiveHistogram,
+    /// From the end of a quantum to the yield.
+    lateness: LiveHistogram,
+    _line_too: [u64; 2],
+    /// Quanta that were used up, by requests that used up any.
+    quanta: LiveHistogram,
+    /// Switches away before the end, of the same requests.
+    preemptions: LiveHistogram,
+}
+
+const _: () = assert!(cfg!(loom) || size_of::<Measured>() == 192);
+
+impl Measured {
+    /// A request has got a coroutine, `queueing` after its arrival.
+    #[inline(always)]
+    pub(crate) fn started(&self, queueing: u64) {
+        self.queueing.record(queueing);
+    }
+
+    /// It was made to yield, `late` after the end of its quantum.
+    #[inline(always)]
+    pub(crate) fn preempted(&self, late: u64) {
+        self.lateness.record(late);
+    }
+
+    /// It has ended.
+    #[inline(always)]
+    pub(crate) fn ended(&self, service: u64, sojourn: u64, quanta: u32, preemptions: u32) {
+        self.service.record(service);
+        self.sojourn.record(sojourn);
+        if quanta == 0 && preemptions == 0 {
+            self.plain.store(self.plain.load(Ordering::Relaxed) + 1, Ordering::Release);
+        } else {
+            self.quanta.record(u64::from(quanta));
+            self.preemptions.record(u64::from(preemptions));
+        }
+    }
+
+    /// What there is so far.
+    fn taken(&self) -> Taken {
+        // In the reverse order of writing: see the module's head.
+        let (mut preemptions, mut quanta) = (self.preemptions.snapshot(), self.quanta.snapshot());
+        let plain = self.plain.load(Ordering::Acquire);
+        quanta.add_zeros(plain);
+        preemptions.add_zeros(plain);
+        let lateness = self.lateness.snapshot();
+        let sojourn = self.sojourn.snapshot();
+        let service = self.service.snapshot();
+        Taken { preemptions, quanta, lateness, sojourn, service, queueing: self.queueing.snapshot() }
+    }
+}
+
+/// Histograms of one class, in cycles.
+#[derive(Default)]
+pub(crate) struct Taken {
+    pub(crate) preemptions: Histogram,
+    pub(crate) quanta: Histogram,
+    pub(crate) lateness: Histogram,
+    pub(crate) sojourn: Histogram,
+    pub(crate) service: Histogram,
+    pub(crate) queueing: Histogram,
+}
+
+impl Taken {
+    fn merge(&mut self, other: &Taken) {
+        self.preemptions.merge(&other.preemptions);
+        self.quanta.merge(&other.quanta);
+        self.lateness.merge(&other.lateness);
+        self.sojourn.merge(&other.sojourn);
+        self.service.merge(&other.service);
+        self.queueing.merge(&other.queueing);
+    }
+}
+
+/// What is measured of all classes.
+#[derive(Debug)]
+pub(crate) struct Classes {
+    /// By worker, then class.
+    measured: Box<[OnceLock<Box<Measured>>]>,
+}
+
+impl Classes {
+    pub(crate) fn new(workers: usize) -> Classes {
+        Classes { measured: (0..workers * CLASSES_MAX).map(|_| OnceLock::new()).collect() }
+    }
+
+    /// Where `worker` notes what it measures of `class`; made now if it has not been prepared.
+    #[inline(always)]
+    pub(crate) fn measured(&self, worker: usize, class: u16) -> &Measured {
+        self.measured[worker * CLASSES_MAX + usize::from(class) % CLASSES_MAX].get_or_init(Box::default)
+    }
+
+    /// Makes the histograms of `class` for all workers, so that none of them has to while a request waits: 90 KiB each.
+    pub(crate) fn prepare(&self, class: u16) {
+        for worker in 0..self.measured.len() / CLASSES_MAX {
+            self.measured(worker, class);
+        }
+    }
+
+    /// What all workers have measured of `class`.
+    pub(crate) fn taken(&self, class: u16) -> Taken {
+        let mut all = Taken::default();
+        for of_worker in self.measured.chunks(CLASSES_MAX) {
+            if let Some(measured) = of_worker[usize::from(class) % CLASSES_MAX].get() {
+                all.merge(&measured.taken());
+            }
+        }
+        all
+    }
+}

@@ -1,0 +1,158 @@
+//! A unix socket that shows a runtime to its owner: where it is, who may open it, and what can be asked there.
+//!
+//! ```text
+//! $XDG_RUNTIME_DIR/caudal/          or /tmp/caudal-UID/        0700, owned by the user, no symbolic link: else refused
+//!     1234.sock                     of process 1234            0600; and each peer's user is asked of the kernel
+//!     1234-2.sock                   of its second runtime
+//! ```
+//!
+//! A request is a line of JSON, the answer is one:
+//!
+//! | request | answer |
+//! | --- | --- |
+//! | `{"get":"about"}` | `{"about":{"name":…,"pid":…,"version":…}}` |
+//! | `{"get":"snapshot"}` | `{"snapshot":{…}}`: [`Snapshot`](super::Snapshot) |
+//! | `{"get":"prometheus"}` | `{"prometheus":"…"}`: the text |
+//! | `{"get":"hlog","of":"service"}` | `{"hlog":"…"}`: the text; of `service`, `sojourn` or `queueing` |
+//! | `{"get":"timeline","window_ms":100}` | `{"timeline":"…","events":…,"lost":…}`: a Perfetto trace in base64, after the window |
+//! | anything else | `{"error":"…"}` |
+//!
+//! A thread of its own answers, so that workers have nothing to do with it ([`server`]). Sockets of processes that are gone are
+//! removed by the next one that opens one.
+
+mod client;
+mod place;
+mod request;
+mod server;
+
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError};
+use std::thread::JoinHandle;
+
+pub use client::{AskError, Client, Entry, runtimes};
+
+use crate::error::StartError;
+use crate::shared::Shared;
+
+/// Shall there be a socket?
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// If it can be had.
+    #[default]
+    IfPossible,
+    Required,
+    No,
+}
+
+/// Why there is no socket.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SocketError {
+    /// It was not wanted, or the runtime has stopped.
+    #[error("this runtime has no socket: it was started with `Builder::socket(false)`, or has stopped")]
+    Closed,
+    /// The directory is not for this user alone.
+    #[error(
+        "`{}` {problem}: sockets are in a directory that belongs to their user and that nobody else can enter (0700); \
+         remove it, or set XDG_RUNTIME_DIR to another place",
+        path.display()
+    )]
+    Directory {
+        /// The directory.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// The operating system refused it.
+    #[error("`{}` can not be opened: {reason}", path.display())]
+    System {
+        /// The socket, or its directory.
+        path: PathBuf,
+        /// What the system said.
+        reason: String,
+    },
+}
+
+/// The socket of a runtime, if it has one.
+#[derive(Debug, Default)]
+pub(crate) enum State {
+    #[default]
+    Closed,
+    Failed(SocketError),
+    Open(Server),
+}
+
+impl State {
+    pub(crate) fn path(&self) -> Result<PathBuf, SocketError> {
+        match self {
+            State::Closed => Err(SocketError::Closed),
+            State::Failed(error) => Err(error.clone()),
+            State::Open(server) => Ok(server.path.clone()),
+        }
+    }
+}
+
+/// A socket and the thread that answers there. Dropping it ends the thread and removes the socket.
+#[derive(Debug)]
+pub(crate) struct Server {
+    path: PathBuf,
+    /// Tells the thread to end.
+    bell: Arc<OwnedFd>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Opens the socket of a runtime, if one is wanted. Its thread keeps off `busy` processors, where others are left.
+///
+/// # Errors
+/// [`StartError::System`], where a socket is required and can not be had.
+pub(crate) fn open(shared: &Arc<Shared>, busy: &[usize]) -> Result<(), StartError> {
+    let wanted = shared.settings.observe.socket;
+    if wanted == Wanted::No {
+        return Ok(());
+    }
+    let state = match place::bind().and_then(|(listener, path)| Server::start(shared, listener, &path, busy)) {
+        Ok(server) => State::Open(server),
+        Err(error) if wanted == Wanted::Required => {
+            let source = std::io::Error::other(error);
+            return Err(StartError::System { what: "the socket for `caudal top`", source });
+        }
+        Err(error) => State::Failed(error),
+    };
+    *shared.observer.socket.lock().unwrap_or_else(PoisonError::into_inner) = state;
+    Ok(())
+}
+
+impl Server {
+    fn start(
+        shared: &Arc<Shared>,
+        listener: UnixListener,
+        path: &Path,
+        busy: &[usize],
+    ) -> Result<Server, SocketError> {
+        let fails = |error: std::io::Error| {
+            let _ = std::fs::remove_file(path);
+            SocketError::System { path: path.to_owned(), reason: error.to_string() }
+        };
+        let bell = Arc::new(server::bell().map_err(fails)?);
+        let (shared, heard, busy) = (Arc::clone(shared), Arc::clone(&bell), busy.to_vec());
+        let body = move || {
+            crate::start::keep_off(&busy);
+            server::serve(&shared, &listener, &heard);
+        };
+        let thread = std::thread::Builder::new().name("caudal-observe".to_owned()).spawn(body).map_err(fails)?;
+        Ok(Server { path: path.to_owned(), bell, thread: Some(thread) })
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let one = 1_u64;
+        // SAFETY: eight bytes that live during the call, which is what the descriptor takes.
+        unsafe { libc::write(self.bell.as_raw_fd(), (&raw const one).cast(), 8) };
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
