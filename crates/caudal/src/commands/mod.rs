@@ -13,6 +13,8 @@ mod reproduce;
 mod sim;
 mod systems;
 mod threshold;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod top;
 mod workload;
 
 use std::process::ExitCode;
@@ -54,6 +56,9 @@ pub(crate) enum Command {
     Workload(workload::WorkloadArgs),
     /// List the systems that have a name, and where their numbers come from
     Systems(systems::SystemsArgs),
+    /// Watch a running runtime
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    Top(top::TopArgs),
     /// Make the HTML report of a results directory
     Report(report::ReportArgs),
     /// Simulate the figures of the papers, and judge what the papers say about them
@@ -72,6 +77,8 @@ pub(crate) fn run(command: &Command, global: &Global) -> miette::Result<ExitCode
         Command::Check(args) => check::run(args, global),
         Command::Workload(args) => workload::run(args, global),
         Command::Systems(args) => systems::run(args, global),
+        #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+        Command::Top(args) => top::run(args, global),
         Command::Report(args) => report::run(args, global),
         Command::Reproduce(args) => reproduce::run(args, global),
     }

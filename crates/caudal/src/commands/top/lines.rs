@@ -1,0 +1,129 @@
+//! What a look shows: a line a class, a line a worker.
+
+use caudal_rt::observe::{ClassStats, Snapshot, WorkerStats};
+use serde_json::{Value, json};
+
+use crate::table::{Table, digits, time};
+
+/// Heads of the columns of classes.
+pub(super) const CLASS_HEADS: [&str; 8] =
+    ["class", "rate", "p50", "p99", "p99.9", "queueing p99", "service p50", "preempt/req"];
+/// Heads of the columns of workers, without that of the bar.
+pub(super) const WORKER_HEADS: [&str; 8] =
+    ["worker", "busy", "scheduling", "idle", "rate", "inside", "inbox", "runs"];
+
+/// A rate a second: `1.2 M/s`.
+pub(super) fn rate(per_s: f64) -> String {
+    match per_s {
+        rate if rate >= 999.5e3 => format!("{} M/s", digits(rate / 1e6)),
+        rate if rate >= 999.5 => format!("{} k/s", digits(rate / 1e3)),
+        rate => format!("{} /s", digits(rate)),
+    }
+}
+
+fn per_s(count: u64, look: &Snapshot) -> f64 {
+    count as f64 / (look.interval_ns as f64 / 1e9).max(1e-9)
+}
+
+/// Requests of a class that ended, a second.
+pub(super) fn class_rate(class: &ClassStats, look: &Snapshot) -> f64 {
+    per_s(class.sojourn.count(), look)
+}
+
+/// A percentile of a histogram of times; none where nothing was recorded.
+fn percentile(histogram: &caudal_rt::histogram::Histogram, percentile: f64) -> String {
+    if histogram.is_empty() { "–".to_owned() } else { time(histogram.percentile(percentile)) }
+}
+
+/// The cells of a class.
+pub(super) fn class(class: &ClassStats, look: &Snapshot) -> Vec<String> {
+    let preemptions = class.preemptions.mean();
+    vec![
+        class.name.clone(),
+        rate(class_rate(class, look)),
+        percentile(&class.sojourn, 50.0),
+        percentile(&class.sojourn, 99.0),
+        percentile(&class.sojourn, 99.9),
+        percentile(&class.queueing, 99.0),
+        percentile(&class.service, 50.0),
+        if preemptions.is_nan() { "–".to_owned() } else { digits(preemptions) },
+    ]
+}
+
+/// The cells of a worker.
+pub(super) fn worker(number: usize, worker: &WorkerStats, look: &Snapshot) -> Vec<String> {
+    let shares = worker.shares().map(|share| format!("{:.1} %", 100.0 * share));
+    let [busy, scheduling, idle] = shares;
+    let stuck = if worker.stuck { " (stuck)" } else { "" };
+    vec![
+        number.to_string(),
+        busy,
+        scheduling,
+        idle,
+        rate(per_s(worker.finished, look)),
+        worker.inside.to_string(),
+        worker.inbox.to_string(),
+        worker.running.as_ref().map_or_else(|| "–".to_owned(), |class| format!("{class}{stuck}")),
+    ]
+}
+
+/// `5 s of kv (1234), up 60 s; stalls: raw`
+pub(super) fn head(look: &Snapshot) -> String {
+    let (name, pid) = (&look.runtime.name, look.runtime.pid);
+    let (interval, uptime) = (time(look.interval_ns as f64), time(look.uptime_ns as f64));
+    format!("{interval} of {name} ({pid}), up {uptime}; times are raw: stalls of the machine are in them")
+}
+
+/// Events that happened in the look, and the stacks.
+pub(super) fn counters(look: &Snapshot) -> String {
+    let events = look.counters.all();
+    let events: Vec<String> =
+        events.iter().filter(|(_, count)| *count > 0).map(|(name, count)| format!("{name} {count}")).collect();
+    let events = if events.is_empty() { "no failures".to_owned() } else { events.join(", ") };
+    format!("{events}; {} of at most {} stacks", look.stacks.mapped, look.stacks.limit)
+}
+
+/// The whole look as plain tables.
+pub(super) fn tables(look: &Snapshot) -> String {
+    let mut classes = Table::new(&CLASS_HEADS);
+    look.classes.iter().for_each(|of| classes.row(class(of, look)));
+    let mut workers = Table::new(&WORKER_HEADS);
+    look.workers.iter().enumerate().for_each(|(number, of)| workers.row(worker(number, of, look)));
+    format!("{}\n\n{classes}\n{workers}\n{}\n", head(look), counters(look))
+}
+
+/// The look as one object.
+pub(super) fn json(id: &str, look: &Snapshot) -> Value {
+    let of_class = |class: &ClassStats| {
+        let times = |histogram: &caudal_rt::histogram::Histogram| match histogram.is_empty() {
+            true => Value::Null,
+            false => json!({
+                "p50": histogram.percentile(50.0), "p99": histogram.percentile(99.0),
+                "p999": histogram.percentile(99.9), "max": histogram.max(), "mean": histogram.mean(),
+            }),
+        };
+        let mean = |histogram: &caudal_rt::histogram::Histogram| {
+            if histogram.is_empty() { Value::Null } else { json!(histogram.mean()) }
+        };
+        json!({
+            "class": class.name, "requests": class.sojourn.count(), "rate_per_s": class_rate(class, look),
+            "sojourn_ns": times(&class.sojourn), "queueing_ns": times(&class.queueing),
+            "service_ns": times(&class.service), "lateness_ns": times(&class.lateness),
+            "quanta_per_request": mean(&class.quanta), "preemptions_per_request": mean(&class.preemptions),
+        })
+    };
+    let of_worker = |(number, worker): (usize, &WorkerStats)| {
+        let [busy, scheduling, idle] = worker.shares();
+        json!({
+            "worker": number, "busy": busy, "scheduling": scheduling, "idle": idle, "finished": worker.finished,
+            "received": worker.received, "inside": worker.inside, "inbox": worker.inbox,
+            "running": worker.running, "stuck": worker.stuck,
+        })
+    };
+    json!({
+        "runtime": id, "name": look.runtime.name, "uptime_ns": look.uptime_ns, "interval_ns": look.interval_ns,
+        "stalls": look.stalls, "classes": look.classes.iter().map(of_class).collect::<Vec<_>>(),
+        "workers": look.workers.iter().enumerate().map(of_worker).collect::<Vec<_>>(),
+        "counters": look.counters, "stacks": look.stacks,
+    })
+}
