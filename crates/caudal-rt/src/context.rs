@@ -256,6 +256,12 @@ impl Current<'_> {
         unsafe { self.seat.as_ref().suspend(Reason::Yield) };
     }
 
+    /// The word of the coroutine that is not the runtime's.
+    pub(crate) fn slot(&self) -> &Cell<*mut ()> {
+        // SAFETY: the seat of the coroutine that runs, which the caller belongs to.
+        unsafe { &self.seat.as_ref().slot }
+    }
+
     /// Has somebody asked for the request's end?
     pub(crate) fn is_cancelled(&self) -> bool {
         self.cell.load() & CANCEL != 0

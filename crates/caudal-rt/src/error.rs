@@ -5,6 +5,8 @@ use std::fmt;
 
 use caudal_config::ConfigError;
 
+use crate::cell::Outcome;
+
 /// A runtime that can not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
@@ -131,6 +133,36 @@ pub enum Failure {
     /// The runtime stopped before the request started.
     #[error("the runtime stopped before the request started")]
     Stopped,
+}
+
+/// How a request ended, without its result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Its handler returned.
+    Returned,
+    /// Its handler panicked.
+    Panicked,
+    /// It was cancelled.
+    Cancelled,
+    /// It had not started by its deadline.
+    Expired,
+    /// It was given up: see [`Failure::Abandoned`].
+    Abandoned,
+    /// The runtime stopped before it started.
+    Stopped,
+}
+
+impl From<Outcome> for Ending {
+    fn from(outcome: Outcome) -> Ending {
+        match outcome {
+            Outcome::Returned => Ending::Returned,
+            Outcome::Panicked => Ending::Panicked,
+            Outcome::Cancelled => Ending::Cancelled,
+            Outcome::Expired => Ending::Expired,
+            Outcome::Abandoned => Ending::Abandoned,
+            Outcome::Stopped => Ending::Stopped,
+        }
+    }
 }
 
 impl fmt::Debug for Failure {

@@ -48,6 +48,8 @@ pub(crate) struct Seat {
     /// Lowest and highest address of the stack.
     pub(crate) low: u64,
     pub(crate) high: u64,
+    /// A word for the layer of another language: see [`crate::raw::slot`].
+    pub(crate) slot: Cell<*mut ()>,
 }
 
 /// A coroutine with its stack, between two requests or in one.
@@ -65,6 +67,7 @@ impl<S: Stack + 'static> Fiber<S> {
             trap: Cell::new(None),
             low: stack.limit().get() as u64,
             high: stack.base().get() as u64,
+            slot: Cell::new(ptr::null_mut()),
         });
         let of_body = NonNull::from(&*seat);
         // SAFETY: the seat lives in its box until the fiber is dropped, which ends the body first.

@@ -6,15 +6,38 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context as TaskContext, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::cell::{
-    self, CANCEL, DONE, HANDLE, Header, JOINED, Outcome, PHASE, TELL, WAITING, payload_of, result_of,
+    self, CANCEL, DONE, HANDLE, Header, JOINED, Outcome, PHASE, TELL, WAITING, payload_at, payload_of,
+    result_of,
 };
+use crate::clock::now;
 use crate::context::{Current, NoYield, current, until};
-use crate::error::Failure;
+use crate::error::{Ending, Failure, message};
+use crate::raw;
 use crate::shared::{Request, Shared};
 use crate::sleep::futex;
+
+/// Does who waits in a request that has been cancelled go on waiting?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heed {
+    /// It stops waiting.
+    Cancellation,
+    /// It goes on: what it waits for uses memory of the caller's, say.
+    Nothing,
+}
+
+/// Why a wait is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waited {
+    /// The request has ended.
+    Ended,
+    /// The time is over.
+    TimedOut,
+    /// The request in which the caller waits has been cancelled.
+    Cancelled,
+}
 
 /// How often a thread looks for the end before it goes to sleep: some 20 µs.
 const LOOKS: u32 = 2_000;
@@ -45,11 +68,25 @@ impl<T> Handle<T> {
     /// # Errors
     /// [`Failure`] says why there is no result.
     pub fn wait(self) -> Result<T, Failure> {
-        match current() {
-            Some(_) => self.join(),
-            None => self.sleep(),
+        while self.wait_for(None, Heed::Cancellation) != Waited::Ended {
+            if let Some(me) = current() {
+                me.end_if_cancelled();
+            }
         }
         self.into_result()
+    }
+
+    /// How the request ended, without its result, which stays; none while it has not.
+    pub fn ending(&self) -> Option<Ending> {
+        let state = self.cell.load();
+        (state & PHASE == DONE).then(|| Header::outcome_of(state).into())
+    }
+
+    /// What the handler panicked with, if it was text.
+    pub fn panic_message(&self) -> Option<&str> {
+        let panicked = self.ending() == Some(Ending::Panicked);
+        // SAFETY: the request has panicked, and only this handle's owner, of whom it is borrowed here, takes the payload.
+        panicked.then(|| message(unsafe { payload_at(self.cell) }))
     }
 
     /// Has the request ended?
@@ -69,41 +106,71 @@ impl<T> Handle<T> {
         cancel(self.cell, &self.shared)
     }
 
-    fn join(&self) {
+    /// Waits for the end, for `longest` at most, without unwinding: for callers whose frames can not be unwound.
+    pub(crate) fn wait_for(&self, longest: Option<Duration>, heed: Heed) -> Waited {
+        if self.is_done() {
+            return Waited::Ended;
+        }
+        match current() {
+            Some(_) => self.join(longest.map(|span| until(&self.shared, span)), heed),
+            None => self.sleep(longest.and_then(|span| Instant::now().checked_add(span))),
+        }
+    }
+
+    /// On a coroutine, until the counter shows `due`.
+    fn join(&self, due: Option<u64>, heed: Heed) -> Waited {
+        const WHAT: &str = "waiting for a request";
         while !self.is_done() {
-            let Some(me) = current() else { return };
-            me.end_if_cancelled();
-            if !std::ptr::eq(me.shared(), &*self.shared) {
-                self.look_now_and_then(&me);
+            let Some(me) = current() else { return Waited::Ended };
+            if heed == Heed::Cancellation && me.is_cancelled() && !std::thread::panicking() {
+                return Waited::Cancelled;
+            }
+            if due.is_some_and(|due| now() >= due) {
+                return Waited::TimedOut;
+            }
+            if !std::ptr::eq(me.shared(), &raw const *self.shared) {
+                // Another runtime's coroutine: that one's workers can not be told from here.
+                self.look_now_and_then(&me, due);
                 continue;
             }
             let cell = self.cell;
             cell.waiter.store(me.cell.address().as_ptr(), Ordering::Release);
             let joined = cell.change(|state| (state & PHASE != DONE).then_some(state | JOINED));
             if joined.is_ok() && !self.is_done() {
-                me.park("waiting for a request");
+                match due {
+                    Some(due) => me.park_until(due, WHAT),
+                    None => me.park(WHAT),
+                }
             }
         }
+        Waited::Ended
     }
 
     /// Another runtime's request: its worker can wake none of this one's coroutines.
     #[cold]
-    fn look_now_and_then(&self, me: &Current<'_>) {
-        me.park_until(until(me.shared(), LOOK_ELSEWHERE), "waiting for a request");
+    fn look_now_and_then(&self, me: &Current<'_>, due: Option<u64>) {
+        let look = until(me.shared(), LOOK_ELSEWHERE);
+        me.park_until(due.map_or(look, |due| due.min(look)), "waiting for a request");
     }
 
-    fn sleep(&self) {
+    /// On another thread, until `due`.
+    fn sleep(&self, due: Option<Instant>) -> Waited {
         for _ in 0..LOOKS {
             if self.is_done() {
-                return;
+                return Waited::Ended;
             }
             std::hint::spin_loop();
         }
         self.ask_to_be_told();
         let cell = self.cell;
         while !self.is_done() {
-            futex::wait(&cell.told, 0, None);
+            let left = due.map(|due| due.saturating_duration_since(Instant::now()));
+            if left == Some(Duration::ZERO) {
+                return Waited::TimedOut;
+            }
+            futex::wait(&cell.told, 0, left);
         }
+        Waited::Ended
     }
 
     /// From now on the helper tells when the request ends, unless it has ended.
@@ -167,8 +234,10 @@ pub(crate) fn end_unstarted(cell: Request, before: u64, shared: &Shared) {
     if let Some(worker) = shared.workers.get(worker) {
         worker.board.left.fetch_add(1, Ordering::Relaxed);
     }
-    // SAFETY: the request has not started, and who ended it drops its closure.
-    unsafe { (header.vtable.get().drop_job)(cell) };
+    raw::while_dropping(Header::outcome_of(header.load()), || {
+        // SAFETY: the request has not started, and who ended it drops its closure.
+        unsafe { (header.vtable.get().drop_job)(cell) };
+    });
     if before & JOINED != 0
         && let Some(waiter) = Request::at(header.waiter.load(Ordering::Acquire))
     {

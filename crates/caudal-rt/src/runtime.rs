@@ -321,6 +321,11 @@ impl Runtime {
         }
     }
 
+    /// Was this process forked from the one that has the runtime's threads?
+    pub fn is_forked(&self) -> bool {
+        self.shared.is_forked()
+    }
+
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.shared
     }

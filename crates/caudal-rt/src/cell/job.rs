@@ -92,6 +92,17 @@ pub(crate) unsafe fn put_payload(cell: Request, payload: Box<dyn Any + Send>) {
     unsafe { put(cell, ManuallyDrop::new(payload)) }
 }
 
+/// The payload of a panic, which stays.
+///
+/// # Safety
+/// The request has panicked, and nobody takes its payload for as long as the reference is used.
+pub(crate) unsafe fn payload_at<'a>(cell: Request) -> &'a (dyn Any + Send) {
+    const { assert!(is_inline::<ManuallyDrop<Box<dyn Any + Send>>>()) };
+    let at = cell.storage().cast::<ManuallyDrop<Box<dyn Any + Send>>>();
+    // SAFETY: as the caller says; a box is small enough to be in the cell itself.
+    unsafe { (**at).as_ref() }
+}
+
 /// Takes the payload of a panic out.
 ///
 /// # Safety

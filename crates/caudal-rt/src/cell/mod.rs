@@ -48,7 +48,7 @@
 mod job;
 mod pool;
 
-pub(crate) use job::{INLINE_BYTES, fill, payload_of, put_payload, result_of, take_job};
+pub(crate) use job::{INLINE_BYTES, fill, payload_at, payload_of, put_payload, result_of, take_job};
 pub(crate) use pool::{allocate, release, send_home};
 
 use std::cell::{Cell, UnsafeCell};

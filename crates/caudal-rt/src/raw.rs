@@ -1,0 +1,165 @@
+//! For layers that put another language on top: handlers whose frames can not be unwound.
+//!
+//! A Rust handler that waits and has been cancelled is unwound. A C handler must not be: what waits here answers that it was
+//! cancelled instead. All functions may be called on any thread; what they say of other threads than a request's is said there.
+
+use std::cell::Cell;
+use std::time::Duration;
+
+use crate::cell::Outcome;
+use crate::clock::now;
+use crate::context::{current, until};
+use crate::error::Ending;
+use crate::fiber;
+use crate::handle::Handle;
+use crate::histogram::Histogram;
+use crate::runtime::Runtime;
+use crate::shared::Shared;
+use crate::{ClassId, fork};
+
+pub use crate::handle::{Heed, Waited};
+
+/// The request in which the caller runs has been cancelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cancelled;
+
+/// Does the caller run in a request?
+pub fn is_in_request() -> bool {
+    current().is_some()
+}
+
+/// Has the request in which the caller runs been cancelled? `false` outside of requests.
+pub fn is_cancelled() -> bool {
+    current().is_some_and(|me| me.is_cancelled())
+}
+
+/// Lets other requests of this worker run; on another thread, other threads.
+///
+/// # Errors
+/// [`Cancelled`], before or after the others have run.
+///
+/// # Panics
+/// In a critical section, and while a panic unwinds.
+pub fn yield_now() -> Result<(), Cancelled> {
+    let Some(me) = current() else {
+        std::thread::yield_now();
+        return Ok(());
+    };
+    if !me.is_cancelled() {
+        me.yield_now();
+    }
+    unless_cancelled()
+}
+
+/// Waits for `span`; a request parks, its worker runs others.
+///
+/// # Errors
+/// [`Cancelled`], as soon as that happens.
+///
+/// # Panics
+/// In a critical section, and while a panic unwinds.
+pub fn sleep(span: Duration) -> Result<(), Cancelled> {
+    let Some(me) = current() else {
+        std::thread::sleep(span);
+        return Ok(());
+    };
+    let due = until(me.shared(), span);
+    loop {
+        unless_cancelled()?;
+        match current() {
+            Some(me) if now() < due => me.park_until(due, "sleeping"),
+            _ => return Ok(()),
+        }
+    }
+}
+
+fn unless_cancelled() -> Result<(), Cancelled> {
+    if is_cancelled() { Err(Cancelled) } else { Ok(()) }
+}
+
+/// Ends the request in which the caller runs as a cancelled one, by unwinding: where no other language's frame is left.
+///
+/// # Panics
+/// Always, with what the runtime takes for a cancellation; the panic hook is not called.
+pub fn end_as_cancelled() -> ! {
+    std::panic::resume_unwind(Box::new(fiber::Cancelled))
+}
+
+/// The word that the running request's coroutine keeps for the layer above; null outside of requests, and where nobody has set
+/// it since the coroutine was made.
+pub fn slot() -> *mut () {
+    current().map_or(std::ptr::null_mut(), |me| me.slot().get())
+}
+
+/// Sets that word, and gives back what it was; does nothing outside of requests. Who sets it for a request puts the old one back
+/// at that request's end: the coroutine runs others afterwards.
+pub fn set_slot(word: *mut ()) -> *mut () {
+    current().map_or(std::ptr::null_mut(), |me| me.slot().replace(word))
+}
+
+/// How many forks lie between this process and the one in which the first runtime started.
+pub fn forks() -> u64 {
+    fork::count()
+}
+
+thread_local! {
+    static DROPPING: Cell<Option<Ending>> = const { Cell::new(None) };
+}
+
+/// For the `Drop` of what a closure owns: why the closure, which the runtime is dropping on this thread, is never going to run.
+/// Says so once per closure; none where the runtime drops none, as when a submission is refused.
+pub fn why_dropped() -> Option<Ending> {
+    DROPPING.take()
+}
+
+/// Runs `drop_closure` of a request that has ended as `outcome` without having started.
+pub(crate) fn while_dropping(outcome: Outcome, drop_closure: impl FnOnce()) {
+    DROPPING.set(Some(outcome.into()));
+    drop_closure();
+    DROPPING.set(None);
+}
+
+impl<T> Handle<T> {
+    /// Waits for the end, for `longest` at most, and never unwinds. The handle stays.
+    ///
+    /// # Panics
+    /// In a request: in a critical section, and while a panic unwinds.
+    pub fn wait_at_most(&self, longest: Option<Duration>, heed: Heed) -> Waited {
+        self.wait_for(longest, heed)
+    }
+}
+
+/// What was measured of one class, on all workers together; in nanoseconds.
+#[derive(Clone, Debug)]
+pub struct ClassTimes {
+    /// Arrival to start.
+    pub queueing: Histogram,
+    /// Time on the worker.
+    pub service: Histogram,
+    /// Arrival to completion.
+    pub sojourn: Histogram,
+}
+
+impl Runtime {
+    /// What was measured of `class` so far.
+    pub fn class_times(&self, class: ClassId) -> ClassTimes {
+        times(self.shared(), class)
+    }
+}
+
+fn times(shared: &Shared, class: ClassId) -> ClassTimes {
+    let (mut queueing, mut service, mut sojourn) = (Histogram::new(), Histogram::new(), Histogram::new());
+    for worker in 0..shared.workers.len() {
+        if let Some(measured) = shared.classes.measured_so_far(worker, class.0) {
+            queueing.merge(&measured.queueing.snapshot());
+            service.merge(&measured.service.snapshot());
+            sojourn.merge(&measured.sojourn.snapshot());
+        }
+    }
+    let ns_per_cycle = 1e9 / shared.clock.hz();
+    ClassTimes {
+        queueing: queueing.scaled(ns_per_cycle),
+        service: service.scaled(ns_per_cycle),
+        sojourn: sojourn.scaled(ns_per_cycle),
+    }
+}
