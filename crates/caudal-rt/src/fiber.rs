@@ -96,6 +96,17 @@ impl<S: Stack + 'static> Fiber<S> {
             CoroutineResult::Return(()) => Reason::Overflow,
         }
     }
+
+    /// Ends the coroutine, which is between two requests, and gives its stack back.
+    pub(crate) fn into_stack(self) -> S {
+        let mut this = std::mem::ManuallyDrop::new(self);
+        // SAFETY: as in `drop`, which does not come after this.
+        unsafe { this.inner.force_reset() };
+        // SAFETY: `this` is never dropped, so each part is taken out of it once.
+        let (inner, seat) = unsafe { (ptr::read(&raw const this.inner), ptr::read(&raw const this.seat)) };
+        drop(seat);
+        inner.into_stack()
+    }
 }
 
 impl<S: Stack + 'static> Drop for Fiber<S> {

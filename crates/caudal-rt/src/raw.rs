@@ -15,6 +15,7 @@ use crate::handle::Handle;
 use crate::histogram::Histogram;
 use crate::runtime::Runtime;
 use crate::shared::Shared;
+use crate::sync::{Mutex, MutexGuard};
 use crate::{ClassId, fork};
 
 pub use crate::handle::{Heed, Waited};
@@ -127,6 +128,28 @@ impl<T> Handle<T> {
     pub fn wait_at_most(&self, longest: Option<Duration>, heed: Heed) -> Waited {
         self.wait_for(longest, heed)
     }
+}
+
+/// Takes the mutex; `heed` says whether a request that is cancelled meanwhile goes on waiting. Never unwinds.
+///
+/// # Errors
+/// [`Cancelled`]: the caller does not have it.
+///
+/// # Panics
+/// If it has to wait: in a critical section, and while a panic unwinds.
+pub fn lock<T: ?Sized>(mutex: &Mutex<T>, heed: Heed) -> Result<MutexGuard<'_, T>, Cancelled> {
+    match heed {
+        Heed::Cancellation => mutex.lock_or_cancelled("locking a mutex").map_err(|_| Cancelled),
+        Heed::Nothing => Ok(mutex.lock_anyway("locking a mutex")),
+    }
+}
+
+/// A guard for a mutex that the caller has taken and whose guard it has forgotten.
+///
+/// # Safety
+/// The caller has it, on this request or thread.
+pub unsafe fn adopt<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.adopt()
 }
 
 /// What was measured of one class, on all workers together; in nanoseconds.

@@ -40,7 +40,7 @@ pub(crate) fn start(
     let stacks =
         StackConfig { size: settings.stack_bytes, limit: settings.stacks_max, ..StackConfig::default() };
     let stacks = StackBudget::new(stacks)?;
-    overflow::install(overflow::Hooks { running: context::running, on_overflow: context::on_overflow })?;
+    watch_overflows()?;
     fork::watch();
     panic_hook::install();
     foreign::look_for_cxx();
@@ -64,6 +64,17 @@ pub(crate) fn start(
     crate::observe::socket::open(&shared, &cores)?;
     threads.complete = true;
     Ok((shared, std::mem::take(&mut threads.running)))
+}
+
+/// Installs the handler of stack overflows, once: each installation keeps what it was told for ever.
+fn watch_overflows() -> Result<(), StartError> {
+    static DONE: Mutex<bool> = Mutex::new(false);
+    let mut done = DONE.lock().unwrap_or_else(PoisonError::into_inner);
+    if !*done {
+        overflow::install(overflow::Hooks { running: context::running, on_overflow: context::on_overflow })?;
+        *done = true;
+    }
+    Ok(())
 }
 
 /// Ends the helper, after it has told everybody who waits.

@@ -119,6 +119,12 @@ impl<T: ?Sized> Mutex<T> {
         self.lock.unlock();
     }
 
+    /// A guard again, for who has the mutex and has forgotten its guard.
+    pub(crate) fn adopt(&self) -> MutexGuard<'_, T> {
+        debug_assert!(self.is_locked());
+        self.guard()
+    }
+
     fn guard(&self) -> MutexGuard<'_, T> {
         MutexGuard { mutex: self, here: PhantomData }
     }

@@ -57,4 +57,11 @@ impl<D: Discipline> Worker<D> {
         }
         self.board().inside.store(0, Relaxed);
     }
+
+    /// The pool unmaps what has come back to it when it is dropped; stacks of leaked coroutines stay.
+    pub(super) fn give_stacks_back(&mut self) {
+        for coroutine in self.idle.drain(..) {
+            self.stacks.give(coroutine.into_stack());
+        }
+    }
 }

@@ -155,6 +155,7 @@ impl<D: Discipline> Worker<D> {
             }
         }
         self.abandon_all();
+        self.give_stacks_back();
         Context::uninstall();
         probe::critical_exit();
     }
