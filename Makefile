@@ -13,7 +13,7 @@ DEMO_OUT ?= caudal-results/demo
 TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 CAUDAL = $(TARGET_DIR)/release/caudal
 
-.PHONY: help build demo test soak lint deny bench bench-peers fuzz measure-services test-services install reproduce docs clean
+.PHONY: help build demo test soak lint deny bench bench-peers fuzz measure-services test-services install install-c header reproduce docs clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -30,8 +30,11 @@ demo: build ## plan for measured RocksDB service times: which system carries how
 	@echo
 	@echo "The policy is in policy.toml, the report in $(DEMO_OUT)/report.html"
 
-test: ## run all tests (installs Chromium for the report's)
+test: ## run all tests (installs what they need: Chromium, CMake, pkg-config, a C++ compiler)
 	@scripts/need chromium chromium
+	@scripts/need g++ g++
+	@scripts/need cmake cmake
+	@scripts/need pkg-config pkg-config
 	$(CARGO) test --workspace --locked
 	@scripts/fuzz --seconds 10
 
@@ -73,9 +76,16 @@ reproduce: build ## every figure of the papers, and docs/reproduction.md
 docs: build ## the generated reference pages
 	@$(CARGO) run --release --locked -q -p caudal-docs
 
-install: build ## install `caudal` under PREFIX
+header: ## caudal/caudal.h, from the sources of caudal-capi
+	@CAUDAL_WRITE_HEADER=1 $(CARGO) test --locked -q -p caudal-capi --test header
+
+install: build install-c ## install `caudal`, and libcaudal for C and C++, under PREFIX
 	install -D -m 755 $(CAUDAL) $(PREFIX)/bin/caudal
 	@echo "installed $(PREFIX)/bin/caudal"
+
+install-c: ## install libcaudal alone: headers, libraries, pkg-config and CMake files
+	@$(CARGO) build --release --locked -p caudal-capi
+	$(TARGET_DIR)/release/caudal-capi-install $(PREFIX)
 
 clean: ## remove what was built
 	$(CARGO) clean

@@ -1,0 +1,12 @@
+set(PACKAGE_VERSION "@VERSION@")
+# Versions before 1.0 promise nothing to one another.
+if(PACKAGE_FIND_VERSION VERSION_EQUAL PACKAGE_VERSION)
+  set(PACKAGE_VERSION_EXACT TRUE)
+  set(PACKAGE_VERSION_COMPATIBLE TRUE)
+elseif(PACKAGE_FIND_VERSION VERSION_LESS PACKAGE_VERSION)
+  string(REGEX MATCH "^[0-9]+\\.[0-9]+" _caudal_series "${PACKAGE_VERSION}")
+  string(REGEX MATCH "^[0-9]+\\.[0-9]+" _caudal_wanted "${PACKAGE_FIND_VERSION}")
+  if(_caudal_series STREQUAL _caudal_wanted)
+    set(PACKAGE_VERSION_COMPATIBLE TRUE)
+  endif()
+endif()

@@ -1,0 +1,265 @@
+//! Types that C sees, by the names that C sees.
+
+use std::ffi::{c_char, c_void};
+
+/// The version of what this header declares. Programs compare it with caudal_abi_version(): a library of another version has
+/// another meaning, or other structures. The shared library's name ends in it.
+pub const CAUDAL_ABI_VERSION: u32 = 1;
+
+/// Bytes of a message, its terminating zero included.
+pub const CAUDAL_MESSAGE_BYTES: usize = 1016;
+
+/// Stands for a time without end.
+pub const CAUDAL_FOREVER: u64 = u64::MAX;
+
+/// What a call answers. The text of each: caudal_status_text().
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum caudal_status {
+    /// It was done.
+    CAUDAL_OK = 0,
+    /// The request in which the caller runs has been cancelled: release what the handler holds, and return.
+    CAUDAL_CANCELLED = 1,
+    /// The time was over first.
+    CAUDAL_TIMED_OUT = 2,
+    /// A null pointer, or a value out of its range.
+    CAUDAL_ERROR_ARGUMENT = 3,
+    /// The queue is full.
+    CAUDAL_ERROR_FULL = 4,
+    /// The runtime has stopped, or is about to.
+    CAUDAL_ERROR_STOPPED = 5,
+    /// The runtime was destroyed.
+    CAUDAL_ERROR_DESTROYED = 6,
+    /// This process was forked from the one that has the runtime's threads.
+    CAUDAL_ERROR_FORKED = 7,
+    /// A request must not wait inside of a critical section: end the section first.
+    CAUDAL_ERROR_IN_SECTION = 8,
+    /// A request must not make this call: it would wait for the end of itself.
+    CAUDAL_ERROR_IN_REQUEST = 9,
+    /// Only a request may make this call.
+    CAUDAL_ERROR_NOT_IN_REQUEST = 10,
+    /// Another thread or request is using the object.
+    CAUDAL_ERROR_BUSY = 11,
+    /// The runtime has as many classes as it can have: let several kinds of requests share one.
+    CAUDAL_ERROR_CLASSES = 12,
+    /// The policy's file cannot be read, or is refused; the message says where and why.
+    CAUDAL_ERROR_POLICY = 13,
+    /// The operating system or the machine refused something; the message says what.
+    CAUDAL_ERROR_SYSTEM = 14,
+    /// The caller does not have the mutex, or has it already.
+    CAUDAL_ERROR_OWNER = 15,
+    /// The library failed. Its message is on stderr.
+    CAUDAL_ERROR_INTERNAL = 16,
+}
+
+/// How a request ended.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum caudal_outcome {
+    /// It has not ended.
+    CAUDAL_OUTCOME_NONE = 0,
+    /// Its handler returned.
+    CAUDAL_OUTCOME_RETURNED = 1,
+    /// Its handler called caudal_fail().
+    CAUDAL_OUTCOME_FAILED = 2,
+    /// It was cancelled: before it started, or a call told its handler so.
+    CAUDAL_OUTCOME_CANCELLED = 3,
+    /// It had not started by its deadline.
+    CAUDAL_OUTCOME_EXPIRED = 4,
+    /// Its stack overflowed, or it outlived the bound of a shutdown; its stack and what was on it are lost.
+    CAUDAL_OUTCOME_ABANDONED = 5,
+    /// The runtime stopped before the request started.
+    CAUDAL_OUTCOME_STOPPED = 6,
+}
+
+/// What a shutdown does with requests that have not ended.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum caudal_shutdown {
+    /// It lets all that were accepted end.
+    CAUDAL_SHUTDOWN_DRAIN = 0,
+    /// It ends those that have not started, and cancels the others.
+    CAUDAL_SHUTDOWN_CANCEL = 1,
+}
+
+/// Where a runtime's threads run.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum caudal_pinning {
+    /// Each has a core of its own, of those that the process may use.
+    CAUDAL_PINNING_CORES = 0,
+    /// Where the operating system puts them; more workers than cores are allowed then. For tests.
+    CAUDAL_PINNING_NONE = 1,
+}
+
+/// What a submission does when its queue is full.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum caudal_on_full {
+    /// It waits for room.
+    CAUDAL_ON_FULL_WAIT = 0,
+    /// It answers CAUDAL_ERROR_FULL.
+    CAUDAL_ON_FULL_REFUSE = 1,
+}
+
+/// What happens when a request's stack overflows.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum caudal_on_overflow {
+    /// The process aborts, with the request's class and a backtrace.
+    CAUDAL_ON_OVERFLOW_ABORT = 0,
+    /// The request ends as abandoned. Its stack is leaked, and locks that it holds stay locked.
+    CAUDAL_ON_OVERFLOW_ABANDON = 1,
+}
+
+/// A class of requests of one runtime. See caudal_runtime_class().
+pub type caudal_class = u32;
+
+/// Runs a request, with the argument of its submission, on the stack of a coroutine (256 KiB unless the options say otherwise).
+/// It must not be left by an exception or by longjmp: the first aborts the process, the second breaks it.
+pub type caudal_handler = Option<unsafe extern "C-unwind" fn(argument: *mut c_void)>;
+
+/// Hears how a request ended, once.
+///
+/// For a request that ran, it is called on the request's coroutine, after its handler has returned and before anybody who waits is
+/// told, and may do what a handler may. For one that ended before it started, on the thread that ended it (in caudal_cancel(), in a
+/// shutdown, or a worker), perhaps after who waits has been told: it must neither wait nor take long. For an abandoned one it is not
+/// called: its stack is lost.
+pub type caudal_completion =
+    Option<unsafe extern "C-unwind" fn(argument: *mut c_void, outcome: caudal_outcome)>;
+
+/// What went wrong, in words. The caller owns it: the library keeps no error per thread, as many requests share one.
+#[repr(C)]
+pub struct caudal_error {
+    /// What the call answered.
+    pub status: caudal_status,
+    /// The text, UTF-8, cut where it does not fit; empty if there is nothing to add.
+    pub message: [c_char; CAUDAL_MESSAGE_BYTES],
+}
+
+/// What a runtime is told besides its policy's file. Fill it with caudal_options_init(), then change what should be otherwise;
+/// every 0 means the default.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct caudal_options {
+    /// Bytes of this structure as the program knows it.
+    pub size: usize,
+    /// Workers; default: the file's `cores`.
+    pub workers: u32,
+    /// A caudal_pinning.
+    pub pinning: u32,
+    /// A caudal_on_full.
+    pub on_full: u32,
+    /// A caudal_on_overflow.
+    pub on_overflow: u32,
+    /// Bytes of each coroutine's stack, of address space that takes memory where it is touched; default 256 KiB.
+    pub stack_bytes: u64,
+    /// Most stacks on all workers; further requests wait. Default: as many as memory allows.
+    pub stacks_max: u64,
+    /// Requests that wait at a worker at most, a power of two; default 1,024.
+    pub queue_of_worker: u64,
+    /// Requests that wait for the dispatcher at most, a power of two; default 16,384.
+    pub queue_of_dispatcher: u64,
+    /// Nanoseconds for which everybody has to have been idle before the threads sleep; default 1 ms; CAUDAL_FOREVER: they never
+    /// do.
+    pub spin_ns: u64,
+    /// A handler that keeps its worker for so many nanoseconds is reported as stuck; default 10 ms.
+    pub stuck_after_ns: u64,
+    /// How long a shutdown waits for requests before it cancels them, and then before it gives them up; default 10 s.
+    pub shutdown_bound_ns: u64,
+    /// Seed of the policies' random draws; default 1.
+    pub seed: u64,
+}
+
+/// A request to be submitted. Fill it with caudal_submission_init(), then set at least `handler`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct caudal_submission {
+    /// Bytes of this structure as the program knows it.
+    pub size: usize,
+    /// Runs the request.
+    pub handler: caudal_handler,
+    /// What the handler is called with; has to live until the request has ended.
+    pub argument: *mut c_void,
+    /// Hears how the request ended; may be null.
+    pub completion: caudal_completion,
+    /// What the completion is called with.
+    pub completion_argument: *mut c_void,
+    /// The request ends as expired if it has not started so many nanoseconds after its submission; 0: it has no deadline.
+    pub deadline_ns: u64,
+    /// Length of its quanta in nanoseconds, 500 to 1,000,000,000; 0: as the policy says.
+    pub quantum_ns: u64,
+    /// 1: never wait for room in the queue, whatever the runtime's options say.
+    pub refuse_if_full: u32,
+    /// 0.
+    pub reserved: u32,
+}
+
+/// Times of a class's requests on all workers, in nanoseconds; percentiles are off by at most 1/64.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub struct caudal_times {
+    /// Mean.
+    pub mean_ns: f64,
+    /// Median.
+    pub p50_ns: f64,
+    /// 90th percentile.
+    pub p90_ns: f64,
+    /// 99th percentile.
+    pub p99_ns: f64,
+    /// 99.9th percentile.
+    pub p999_ns: f64,
+    /// The longest.
+    pub max_ns: f64,
+}
+
+/// What was measured of a class since the runtime started. As the machine gave it: stalls are not filtered out.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct caudal_class_stats {
+    /// Bytes of this structure as the program knows it.
+    pub size: usize,
+    /// Requests that have ended after they had started.
+    pub finished: u64,
+    /// From arrival to start.
+    pub queueing: caudal_times,
+    /// On the worker.
+    pub service: caudal_times,
+    /// From arrival to end.
+    pub sojourn: caudal_times,
+}
+
+/// What a shutdown could not end.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub struct caudal_left_behind {
+    /// Requests that had started and were given up.
+    pub abandoned: u64,
+    /// Threads that were still in a handler, and go on until it returns.
+    pub threads: u64,
+}
+
+/// A sentence for each status.
+pub(crate) fn text_of(status: u32) -> &'static std::ffi::CStr {
+    const TEXTS: [&std::ffi::CStr; 17] = [
+        c"done",
+        c"the request in which the caller runs has been cancelled",
+        c"the time was over first",
+        c"a null pointer, or a value out of its range",
+        c"the queue is full",
+        c"the runtime has stopped, or is about to",
+        c"the runtime was destroyed",
+        c"this process was forked from the one that has the runtime's threads",
+        c"a request must not wait inside of a critical section",
+        c"a request must not make this call",
+        c"only a request may make this call",
+        c"another thread or request is using the object",
+        c"the runtime has as many classes as it can have",
+        c"the policy's file cannot be read, or is refused",
+        c"the operating system or the machine refused something",
+        c"the caller does not have the mutex, or has it already",
+        c"the library failed",
+    ];
+    const { assert!(TEXTS.len() == caudal_status::CAUDAL_ERROR_INTERNAL as usize + 1) };
+    TEXTS.get(status as usize).copied().unwrap_or(c"an unknown status")
+}

@@ -1,0 +1,17 @@
+/* Probes without a runtime: the recorder hears of them. */
+#include <caudal/probe.h>
+
+int main(void)
+{
+    uint64_t times[16];
+    size_t yields;
+    long turns = 0;
+    if (caudal_probe_record_start(times, 16, 1000) != 0) {
+        return 1;
+    }
+    for (turns = 0; turns < 1000000; turns++) {
+        CAUDAL_PROBE_CLOCK();
+    }
+    yields = caudal_probe_record_stop();
+    return yields == 0;
+}

@@ -1,0 +1,300 @@
+//! C and C++ programs over an installed library: the examples, and what users run into.
+//!
+//! The library is installed into a directory of the tests', then everything is compiled against that as a user would. gcc and g++
+//! are needed; clang, CMake and pkg-config are tried where they are installed, and missed with a word where not.
+
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+use tempfile::TempDir;
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+const WARNINGS: [&str; 4] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
+
+/// One worker without a dispatcher: it needs one core.
+const POLICY: &str = "[system]\ncores = 1\npools = \"per-core\"\ndispatch = { policy = \"random\" }\n\
+                      discipline = { policy = \"processor-sharing\", quantum = \"2us\" }\n";
+/// The same with a dispatcher.
+const TWO_LEVEL: &str = "[system]\ncores = 1\npools = \"per-core\"\ndispatch = { policy = \"jsq\", ties = \"msq\" }\n\
+                         discipline = { policy = \"processor-sharing\", quantum = \"2us\" }\n";
+/// One with a key that there is not.
+const BAD: &str = "[system]\ncores = 1\nquantity = 3\n";
+
+/// An installed library, with policies.
+struct Installed {
+    prefix: PathBuf,
+}
+
+/// The one of all tests here.
+fn installed() -> &'static Installed {
+    static ONCE: OnceLock<Installed> = OnceLock::new();
+    ONCE.get_or_init(|| {
+        let prefix = Path::new(env!("CARGO_TARGET_TMPDIR")).join("caudal-capi-prefix");
+        let _ = std::fs::remove_dir_all(&prefix);
+        succeed(Command::new(env!("CARGO_BIN_EXE_caudal-capi-install")).arg(&prefix));
+        for (name, text) in [("direct.toml", POLICY), ("two-level.toml", TWO_LEVEL), ("bad.toml", BAD)] {
+            std::fs::write(prefix.join(name), text).expect("the policy can be written");
+        }
+        Installed { prefix }
+    })
+}
+
+impl Installed {
+    fn path(&self, name: &str) -> PathBuf {
+        self.prefix.join(name)
+    }
+
+    /// Arguments that link the static library.
+    fn statically(&self) -> Vec<String> {
+        let archive = self.path("lib/libcaudal.a").display().to_string();
+        [&archive, "-lpthread", "-lm", "-ldl"].map(str::to_owned).to_vec()
+    }
+
+    /// Arguments that link the shared one, and find it when the program runs.
+    fn shared(&self) -> Vec<String> {
+        let lib = self.path("lib").display().to_string();
+        vec![format!("-L{lib}"), "-lcaudal".to_owned(), format!("-Wl,-rpath,{lib}")]
+    }
+}
+
+fn has(program: &str) -> bool {
+    let found = Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success());
+    if !found {
+        eprintln!("{program} is not installed: what needs it is not tested here");
+    }
+    found
+}
+
+/// The one that has to be there, and the first of the others that is.
+fn compilers(required: &'static str, others: &[&'static str]) -> Vec<&'static str> {
+    std::iter::once(required).chain(others.iter().copied().find(|name| has(name))).collect()
+}
+
+fn c_compilers() -> Vec<&'static str> {
+    compilers("gcc", &["clang-22", "clang", "clang-21", "clang-20", "clang-19"])
+}
+
+fn cxx_compilers() -> Vec<&'static str> {
+    compilers("g++", &["clang++-22", "clang++", "clang++-21", "clang++-20", "clang++-19"])
+}
+
+fn run(command: &mut Command) -> Output {
+    command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"))
+}
+
+/// Runs `command`, which has to succeed; its stdout.
+fn succeed(command: &mut Command) -> String {
+    let output = run(command);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{command:?}: {}\n{stdout}\n{stderr}", output.status);
+    stdout.into_owned()
+}
+
+/// A program in a directory that goes with it.
+struct Program {
+    _directory: TempDir,
+    path: PathBuf,
+}
+
+fn compile(compiler: &str, source: &str, arguments: &[&str], link: &[String]) -> Program {
+    let directory = TempDir::new().expect("a temporary directory");
+    let path = directory.path().join("program");
+    succeed(
+        Command::new(compiler)
+            .args(WARNINGS)
+            .args(arguments)
+            .arg("-I")
+            .arg(installed().path("include"))
+            .arg("-I")
+            .arg(Path::new(ROOT).join("tests/c"))
+            .arg("-o")
+            .arg(&path)
+            .arg(Path::new(ROOT).join(source))
+            .args(link),
+    );
+    Program { _directory: directory, path }
+}
+
+impl Program {
+    fn command(&self, policy: &str) -> Command {
+        let mut command = Command::new(&self.path);
+        command.env("SERVICE_UNPINNED", "1").arg(installed().path(policy));
+        command
+    }
+
+    /// Runs the service; its report has both classes.
+    fn serves(&self, policy: &str) {
+        let report = succeed(self.command(policy).arg("2000"));
+        let counts: Vec<_> = report.lines().filter_map(|line| line.split_whitespace().nth(1)).collect();
+        assert_eq!(counts, ["1995", "5"], "{report}");
+    }
+
+    /// Runs the hazards; all cases are there.
+    fn survives(&self, policy: &str) {
+        let cases = succeed(self.command(policy).arg(installed().path("bad.toml")));
+        assert_eq!(cases.lines().count(), 22, "{cases}");
+    }
+}
+
+#[test]
+fn the_example_serves() {
+    for compiler in c_compilers() {
+        let program =
+            compile(compiler, "examples/service.c", &["-std=c99", "-O2"], &installed().statically());
+        program.serves("direct.toml");
+        program.serves("two-level.toml");
+        compile(compiler, "examples/service.c", &["-std=c99", "-O0"], &installed().shared())
+            .serves("direct.toml");
+    }
+}
+
+#[test]
+fn hazards_are_answers() {
+    for compiler in c_compilers() {
+        let program = compile(compiler, "tests/c/hazards.c", &["-std=c99", "-O2"], &installed().statically());
+        program.survives("direct.toml");
+        program.survives("two-level.toml");
+    }
+    compile("gcc", "tests/c/hazards.c", &["-std=c99"], &installed().shared()).survives("direct.toml");
+}
+
+#[test]
+fn exceptions_stay_with_their_requests() {
+    for compiler in cxx_compilers() {
+        let program =
+            compile(compiler, "tests/c/exceptions.cc", &["-std=c++11", "-O2"], &installed().statically());
+        assert_eq!(succeed(&mut program.command("direct.toml")), "exceptions stay with their requests\n");
+        let program = compile(compiler, "examples/service.cc", &["-std=c++17"], &installed().shared());
+        assert_eq!(succeed(&mut program.command("direct.toml")), "1 2\nthree: out of range\n");
+    }
+}
+
+#[test]
+fn an_exception_that_leaves_a_handler_ends_the_process_with_its_reason() {
+    for compiler in cxx_compilers() {
+        for link in [installed().statically(), installed().shared()] {
+            let program = compile(compiler, "tests/c/exceptions.cc", &["-std=c++11"], &link);
+            let output = run(program.command("direct.toml").arg("escape"));
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.signal(), Some(6), "{stderr}");
+            assert!(stderr.contains("left a handler of class 'work'"), "{stderr}");
+        }
+    }
+}
+
+/// clang may come without its sanitizers.
+fn has_address_sanitizer(compiler: &str) -> bool {
+    let directory = TempDir::new().expect("a temporary directory");
+    let (source, program) = (directory.path().join("empty.c"), directory.path().join("program"));
+    std::fs::write(&source, "int main(void) { return 0; }\n").expect("a file");
+    let compiled = run(Command::new(compiler).arg("-fsanitize=address").arg("-o").arg(program).arg(source));
+    if !compiled.status.success() {
+        eprintln!("{compiler} has no AddressSanitizer here: nothing is tested with it");
+    }
+    compiled.status.success()
+}
+
+/// The C side is instrumented. Its frames of coroutines have to be on the real stack: the copies that the sanitizer would make
+/// elsewhere belong to a thread.
+#[test]
+fn address_sanitizer_has_nothing_to_say() {
+    const FLAGS: [&str; 5] = ["-std=c99", "-g", "-O1", "-fsanitize=address", "-fno-omit-frame-pointer"];
+    for compiler in c_compilers().into_iter().filter(|compiler| has_address_sanitizer(compiler)) {
+        for (source, hazards) in [("examples/service.c", false), ("tests/c/hazards.c", true)] {
+            let program = compile(compiler, source, &FLAGS, &installed().statically());
+            let mut command = program.command("direct.toml");
+            command.env("ASAN_OPTIONS", "detect_stack_use_after_return=0:abort_on_error=0");
+            command.arg(if hazards { installed().path("bad.toml") } else { "2000".into() });
+            let output = run(&mut command);
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success() && !stderr.contains("ERROR: "), "{compiler} {source}: {stderr}");
+        }
+    }
+}
+
+/// The sanitizer would say something: it sees what a handler does on its coroutine's stack.
+#[test]
+fn address_sanitizer_sees_handlers() {
+    let program = compile(
+        "gcc",
+        "tests/c/overrun.c",
+        &["-std=c99", "-g", "-fsanitize=address"],
+        &installed().statically(),
+    );
+    let mut command = program.command("direct.toml");
+    let output = run(command.env("ASAN_OPTIONS", "detect_stack_use_after_return=0"));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && stderr.contains("stack-buffer-overflow"), "{stderr}");
+    assert!(stderr.contains("overruns"), "the report names the handler: {stderr}");
+}
+
+#[test]
+fn pkg_config_knows_it() {
+    if !has("pkg-config") {
+        return;
+    }
+    for name in ["caudal", "caudal-static"] {
+        let output = succeed(
+            Command::new("pkg-config")
+                .env("PKG_CONFIG_PATH", installed().path("lib/pkgconfig"))
+                .args(["--cflags", "--libs", name]),
+        );
+        let mut link: Vec<String> = output.split_whitespace().map(str::to_owned).collect();
+        link.push(format!("-Wl,-rpath,{}", installed().path("lib").display()));
+        let program = compile("gcc", "examples/service.c", &["-std=c99", "-O2"], &link);
+        program.serves("direct.toml");
+        let needed = succeed(Command::new("readelf").arg("-d").arg(&program.path));
+        assert_eq!(needed.contains("[libcaudal.so.1]"), name == "caudal", "{name}: {needed}");
+    }
+}
+
+#[test]
+fn cmake_finds_it() {
+    if !has("cmake") {
+        return;
+    }
+    let build = TempDir::new().expect("a temporary directory");
+    let prefix = format!("-DCMAKE_PREFIX_PATH={}", installed().prefix.display());
+    succeed(
+        Command::new("cmake")
+            .arg("-S")
+            .arg(Path::new(ROOT).join("tests/cmake"))
+            .arg("-B")
+            .arg(build.path())
+            .arg(prefix),
+    );
+    succeed(Command::new("cmake").arg("--build").arg(build.path()));
+    for name in ["service_shared", "service_static"] {
+        let program =
+            Program { _directory: TempDir::new().expect("a directory"), path: build.path().join(name) };
+        program.serves("direct.toml");
+    }
+    let cxx =
+        Program { _directory: TempDir::new().expect("a directory"), path: build.path().join("service_cxx") };
+    assert_eq!(succeed(&mut cxx.command("direct.toml")), "1 2\nthree: out of range\n");
+    succeed(&mut Command::new(build.path().join("probes")));
+}
+
+/// Rust's own symbols would clash with those of another library that is written in it.
+#[test]
+fn the_shared_library_shows_its_own_and_the_probes_names_only() {
+    let shared = installed().path("lib/libcaudal.so.1");
+    let names = succeed(Command::new("nm").args(["-D", "--defined-only", "--format=posix"]).arg(&shared));
+    let names: Vec<_> = names.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    let strange: Vec<_> = names.iter().filter(|name| !name.starts_with("caudal_")).collect();
+    assert!(strange.is_empty(), "{strange:?}");
+    for wanted in [
+        "caudal_submit",
+        "caudal_probe_v1",
+        "caudal_flag_v1",
+        "caudal_probe_cold_clock_v1",
+        "caudal_probe_hook_v1",
+    ] {
+        assert!(names.contains(&wanted), "{wanted} is missing in {names:?}");
+    }
+    let about = succeed(Command::new("readelf").arg("-d").arg(&shared));
+    assert!(about.contains("Library soname: [libcaudal.so.1]"), "{about}");
+}
