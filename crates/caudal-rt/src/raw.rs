@@ -12,11 +12,8 @@ use crate::context::{current, until};
 use crate::error::Ending;
 use crate::fiber;
 use crate::handle::Handle;
-use crate::histogram::Histogram;
-use crate::runtime::Runtime;
-use crate::shared::Shared;
 use crate::sync::{Mutex, MutexGuard};
-use crate::{ClassId, fork};
+use crate::fork;
 
 pub use crate::handle::{Heed, Waited};
 
@@ -150,39 +147,4 @@ pub fn lock<T: ?Sized>(mutex: &Mutex<T>, heed: Heed) -> Result<MutexGuard<'_, T>
 /// The caller has it, on this request or thread.
 pub unsafe fn adopt<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.adopt()
-}
-
-/// What was measured of one class, on all workers together; in nanoseconds.
-#[derive(Clone, Debug)]
-pub struct ClassTimes {
-    /// Arrival to start.
-    pub queueing: Histogram,
-    /// Time on the worker.
-    pub service: Histogram,
-    /// Arrival to completion.
-    pub sojourn: Histogram,
-}
-
-impl Runtime {
-    /// What was measured of `class` so far.
-    pub fn class_times(&self, class: ClassId) -> ClassTimes {
-        times(self.shared(), class)
-    }
-}
-
-fn times(shared: &Shared, class: ClassId) -> ClassTimes {
-    let (mut queueing, mut service, mut sojourn) = (Histogram::new(), Histogram::new(), Histogram::new());
-    for worker in 0..shared.workers.len() {
-        if let Some(measured) = shared.classes.measured_so_far(worker, class.0) {
-            queueing.merge(&measured.queueing.snapshot());
-            service.merge(&measured.service.snapshot());
-            sojourn.merge(&measured.sojourn.snapshot());
-        }
-    }
-    let ns_per_cycle = 1e9 / shared.clock.hz();
-    ClassTimes {
-        queueing: queueing.scaled(ns_per_cycle),
-        service: service.scaled(ns_per_cycle),
-        sojourn: sojourn.scaled(ns_per_cycle),
-    }
 }

@@ -610,6 +610,19 @@ static void statistics_count(void)
     CHECK(class_of(runtime, "statistics") == other && other != work);
 }
 
+static void statistics_can_be_read_as_text(void)
+{
+    char *text = NULL;
+    OK(caudal_runtime_stats_json(runtime, &text));
+    CHECK(text[0] == '{' && strstr(text, "\"work\"") != NULL);
+    OK(caudal_text_free(text));
+    OK(caudal_runtime_stats_prometheus(runtime, &text));
+    CHECK(strstr(text, "class=\"work\"") != NULL);
+    OK(caudal_text_free(text));
+    CHECK_STATUS(CAUDAL_ERROR_ARGUMENT, caudal_runtime_stats_json(runtime, NULL));
+    CHECK_STATUS(CAUDAL_ERROR_ARGUMENT, caudal_text_free(NULL));
+}
+
 static void classes_have_a_limit(void)
 {
     caudal_runtime *other = start(policy, NULL);
@@ -713,6 +726,7 @@ static const struct {
     CASE(mutexes_park_requests),
     CASE(conditions_wake_requests),
     CASE(statistics_count),
+    CASE(statistics_can_be_read_as_text),
     CASE(classes_have_a_limit),
     CASE(a_destroyed_runtime_says_so),
     CASE(destroying_lets_running_requests_end),
