@@ -1,10 +1,14 @@
-//! What scheduling costs on a machine: every overhead that the papers name.
+//! What scheduling costs on a machine: every overhead that the papers name, and those that the runtime's measured
+//! runs need beside them.
 
 use caudal_policy::Picos;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The `[costs]` table. Defaults are the papers' values; `caudal calibrate` is to measure a machine's own.
+use crate::Stalls;
+
+/// The `[costs]` table. Defaults are the papers' values, and 0 for what the papers do not have; `caudal calibrate` measures a
+/// machine's own.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Costs {
@@ -39,6 +43,24 @@ pub struct Costs {
     pub fork: Picos,
     /// A worker that looks at what others run reads one of their entries: tail-control (20 ns; ours).
     pub look: Picos,
+    /// A worker takes a request from its inbox, gives it a coroutine and turns to it, before its first quantum (0: part of the
+    /// service time).
+    pub start: Picos,
+    /// A worker does the books of a completed request, and tells whoever waits for it, before it turns to the next (0: part
+    /// of the service time).
+    pub finish: Picos,
+    /// From the dispatcher, or whoever submits a request, to the worker's inbox: it delays the request and takes nobody's time
+    /// (0: at once).
+    pub hop: Picos,
+    /// A worker that sleeps begins with a request that much after it has come (0: no worker sleeps).
+    pub wake_up: Picos,
+    /// A worker that has had nothing to do for so long sleeps, if `wake_up` is not 0 (0: at once). Who looks for work at other
+    /// workers has something to do.
+    pub sleep_after: Picos,
+    /// Times at which the machine takes a core away: `stalls = { rate = "1200/s", lengths = [[0, "1.5us"], [0.5, "4us"],
+    /// [1, "85us"]] }` (none).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stalls: Option<Stalls>,
 }
 
 impl Default for Costs {
@@ -59,6 +81,12 @@ impl Default for Costs {
             dispatcher_quantum: Picos::ZERO,
             fork: Picos::from_nanos(25),
             look: Picos::from_nanos(20),
+            start: Picos::ZERO,
+            finish: Picos::ZERO,
+            hop: Picos::ZERO,
+            wake_up: Picos::ZERO,
+            sleep_after: Picos::ZERO,
+            stalls: None,
         }
     }
 }
@@ -80,5 +108,18 @@ impl Costs {
         dispatcher_quantum: Picos::ZERO,
         fork: Picos::ZERO,
         look: Picos::ZERO,
+        start: Picos::ZERO,
+        finish: Picos::ZERO,
+        hop: Picos::ZERO,
+        wake_up: Picos::ZERO,
+        sleep_after: Picos::ZERO,
+        stalls: None,
     };
+
+    /// Does it say nothing that only measured runs need: costs of a request's start and end, of the way to a worker, of sleep,
+    /// and stalls?
+    pub fn is_plain(&self) -> bool {
+        let Costs { start, finish, hop, wake_up, stalls, .. } = self;
+        [start, finish, hop, wake_up].iter().all(|&&cost| cost == Picos::ZERO) && stalls.is_none()
+    }
 }

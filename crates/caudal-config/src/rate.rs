@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Deserializer};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Requests per second; above 0 and finite.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
@@ -56,6 +57,27 @@ impl fmt::Display for Rate {
             rate if rate >= 1e3 => write!(f, "{}k/s", rate / 1e3),
             rate => write!(f, "{rate}/s"),
         }
+    }
+}
+
+/// Without a prefix: reading it gives the same number back, to the bit.
+impl Serialize for Rate {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("{}/s", self.0))
+    }
+}
+
+impl JsonSchema for Rate {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Rate".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "A rate with its unit, as in \"4.5M/s\"",
+            "type": "string",
+            "pattern": r"^[0-9._]+ ?[kMG]?/s$",
+        })
     }
 }
 

@@ -39,7 +39,8 @@ pub fn schema() -> Value {
     let costs = part::<Costs>(generator);
     let measure = part::<Measure>(generator);
     let mut definitions = Value::Object(generator.take_definitions(true));
-    let policies = ["DispatchConfig", "RebalanceConfig", "DisciplineConfig", "AllocationConfig", "Costs"];
+    let policies =
+        ["DispatchConfig", "RebalanceConfig", "DisciplineConfig", "AllocationConfig", "Costs", "Stalls"];
     for name in policies {
         if let Some(definition) = definitions.get_mut(name) {
             sweep_properties(definition);

@@ -7,7 +7,7 @@ use crate::tree::{Node, Value, join};
 pub const POINTS_MAX: usize = 10_000;
 
 /// Keys whose value is a list by nature, or can not vary.
-const NEVER_SWEPT: [&str; 8] = [
+const NEVER_SWEPT: [&str; 9] = [
     "pools",
     "name",
     "cutoffs",
@@ -16,6 +16,7 @@ const NEVER_SWEPT: [&str; 8] = [
     "adaptation",
     "break_even_per_s",
     "thresholds",
+    "lengths",
 ];
 
 /// A swept key.

@@ -208,8 +208,11 @@ pub struct Overheads {
     pub moving: f64,
     /// Placing requests at other cores.
     pub placing: f64,
-    /// Turning from one task to the next.
+    /// Turning from one task to the next, beginning and finishing requests included.
     pub switching: f64,
+    /// Taken away by the machine; only where `costs.stalls` says that it takes cores away.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub stalled: f64,
     /// Waiting for granted cores to come.
     pub allocating: f64,
     /// Nothing to do.
@@ -363,10 +366,16 @@ impl Overheads {
         let allocating = share(|account| account.allocating_ps);
         let busy = share(|account| account.busy_ps);
         let dedicated = dedicated_ps / held;
-        let idle = (1.0 - busy - looking - moving - placing - switching - allocating - dedicated).max(0.0);
+        let stalled = share(|account| account.stalled_ps);
+        let turning = placing + switching + stalled;
+        let idle = (1.0 - busy - looking - moving - turning - allocating - dedicated).max(0.0);
         let probes = busy * (1.0 - 1.0 / probe_factor);
-        Overheads { probes, looking, moving, placing, switching, allocating, idle, dedicated }
+        Overheads { probes, looking, moving, placing, switching, stalled, allocating, idle, dedicated }
     }
+}
+
+fn is_zero(share: &f64) -> bool {
+    *share == 0.0
 }
 
 #[cfg(test)]
@@ -425,9 +434,9 @@ mod tests {
         );
         let row = Row::new(&point, &results, 0.0);
         assert!((row.efficiency.estimate - 0.5).abs() < 0.01, "{:?}", row.efficiency);
-        let Overheads { probes, looking, moving, placing, switching, allocating, idle, dedicated } =
+        let Overheads { probes, looking, moving, placing, switching, stalled, allocating, idle, dedicated } =
             row.overheads;
-        assert_eq!(dedicated, 0.0);
+        assert_eq!((dedicated, stalled), (0.0, 0.0));
         assert!((probes - 0.25).abs() < 0.01 && (idle - 0.25).abs() < 0.02, "{:?}", row.overheads);
         let all = probes + looking + moving + placing + switching + allocating + idle;
         assert!((row.efficiency.estimate + all - 1.0).abs() < 1e-9, "the shares make 1: {all}");

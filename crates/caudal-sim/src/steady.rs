@@ -56,7 +56,7 @@ impl Overheads {
         let (mut spent, mut busy, mut preemptions, mut completed) = (0.0, 0.0, 0.0, 0.0);
         for account in accounts {
             let moving_ps = if sheds { account.moving_ps } else { 0 };
-            spent += (account.switching_ps + account.placing_ps + moving_ps) as f64;
+            spent += (account.switching_ps + account.placing_ps + account.stalled_ps + moving_ps) as f64;
             busy += account.busy_ps as f64;
             preemptions += account.preemptions as f64;
             completed += account.completed as f64;

@@ -10,7 +10,8 @@ use caudal_policy::parallelism::{
 use caudal_policy::rebalance::RebalanceConfig;
 
 use super::{COST_MAX, TIME_MAX};
-use crate::{Costs, Pools, System, Variant};
+use crate::stalls::SHARE_MAX as STALLS_SHARE_MAX;
+use crate::{Costs, Pools, Stalls, System, Variant};
 
 /// Most active requests that a table names.
 const ACTIVE_MAX: u32 = 100_000;
@@ -250,6 +251,7 @@ pub(super) fn empty_band(system: &System) -> bool {
 pub(super) fn costs_too_long(_: &System, costs: &Costs) -> bool {
     let Costs { steal_check, steal, shed, enqueue, hand_over, core_allocation, .. } = *costs;
     let Costs { preemption, overrun, dispatcher, dispatcher_quantum, cold_miss, fork, look, .. } = *costs;
+    let Costs { start, finish, hop, wake_up, sleep_after, .. } = *costs;
     let all = [
         steal_check,
         steal,
@@ -264,6 +266,30 @@ pub(super) fn costs_too_long(_: &System, costs: &Costs) -> bool {
         cold_miss,
         fork,
         look,
+        start,
+        finish,
+        hop,
+        wake_up,
+        sleep_after,
     ];
     all.iter().any(|&cost| cost > COST_MAX)
+}
+
+/// Is there a host that does not know the costs of measured runs?
+pub(super) fn costs_unknown(system: &System, costs: &Costs) -> bool {
+    let hosts_of_their_own = system.contexts.is_some()
+        || system.parallelism.forks()
+        || system.variant == Variant::AuthorsSimulator;
+    !costs.is_plain() && (hosts_of_their_own || fluid(system))
+}
+
+/// Are there stalls that are no distribution, or longer than any cost?
+pub(super) fn stalls_wrong(costs: &Costs) -> bool {
+    let too_long = |stalls: &Stalls| stalls.lengths.iter().any(|pair| pair.1 > COST_MAX);
+    costs.stalls.is_some_and(|stalls| !stalls.in_order() || too_long(&stalls))
+}
+
+/// Is so much of the cores' time taken away that the word is no longer right?
+pub(super) fn stalls_too_much(costs: &Costs) -> bool {
+    costs.stalls.is_some_and(|stalls| stalls.in_order() && stalls.share() > STALLS_SHARE_MAX)
 }

@@ -9,9 +9,9 @@ use caudal_policy::rebalance::RebalanceConfig;
 
 use super::broken::{
     EPOCH_MIN, allocation_shares_wrong, allocation_times_wrong, central, clairvoyant, clairvoyant_thresholds,
-    classes_differ, contexts_alone, costs_too_long, empty_band, fluid, forks_not_alone, is_one_of_both,
-    is_time, lane, lanes, numbers_wrong, quantum, reserved_wrong, retune, several_sharing, sizes_wrong,
-    steals, tail_control, targets_too_long, window_wrong,
+    classes_differ, contexts_alone, costs_too_long, costs_unknown, empty_band, fluid, forks_not_alone,
+    is_one_of_both, is_time, lane, lanes, numbers_wrong, quantum, reserved_wrong, retune, several_sharing,
+    sizes_wrong, stalls_too_much, stalls_wrong, steals, tail_control, targets_too_long, window_wrong,
 };
 use super::{PROBE_FACTORS, QUANTUM_MIN, RUNTIME_QUANTUM_MIN, Rule, TIME_MAX};
 use crate::{CORES_MAX, Pools, Variant};
@@ -563,8 +563,53 @@ pub(super) const RULES: &[Rule] = &[
             "costs.cold_miss",
             "costs.fork",
             "costs.look",
+            "costs.start",
+            "costs.finish",
+            "costs.hop",
+            "costs.wake_up",
+            "costs.sleep_after",
         ],
         broken: costs_too_long,
+    },
+    Rule {
+        name: "stall-lengths",
+        refused: "`stalls.lengths` whose shares do not rise from 0 to 1, whose lengths fall, are all 0, or exceed a second",
+        why: "each pair is a share of all stalls and the length that so many do not exceed",
+        instead: "write as in stalls = { rate = \"1200/s\", lengths = [[0, \"1.5us\"], [0.5, \"4us\"], [1, \"85us\"]] }, as `caudal \
+                  calibrate` does",
+        runtime_only: false,
+        keys: &["costs.stalls.lengths", "costs.stalls"],
+        broken: |_, costs| stalls_wrong(costs),
+    },
+    Rule {
+        name: "stall-share",
+        refused: "stalls that take more than half of a core's time",
+        why: "a core that is away so often is no core to measure on",
+        instead: "write a lower `rate`; is the unit of the lengths right?",
+        runtime_only: false,
+        keys: &["costs.stalls.rate", "costs.stalls.lengths", "costs.stalls"],
+        broken: |_, costs| stalls_too_much(costs),
+    },
+    Rule {
+        name: "measured-costs",
+        refused: "`start`, `finish`, `hop`, `wake_up` or `stalls` with hardware contexts, requests that fork, the fluid limit of \
+                  a discipline, or the authors' variant",
+        why: "their hosts do not account for them",
+        instead: "set these costs to 0 for this system, and remove `stalls`",
+        runtime_only: false,
+        keys: &[
+            "costs.start",
+            "costs.finish",
+            "costs.hop",
+            "costs.wake_up",
+            "costs.stalls",
+            "system.contexts",
+            "system.parallelism",
+            "system.discipline.quantum",
+            "system.discipline",
+            "system.variant",
+        ],
+        broken: costs_unknown,
     },
     Rule {
         name: "probe-factor",

@@ -71,6 +71,8 @@ pub(super) struct Worker {
     pub(super) victim: u32,
     /// Tasks on their way to it.
     pub(super) inbound: u32,
+    /// Since when it has been in `Idle`, or was there last.
+    pub(super) idle_since_ps: u64,
 }
 
 /// Core time by what it went to, in ps, and counts of what happened.
@@ -90,8 +92,11 @@ pub struct Account {
     pub moving_ps: u128,
     /// Placing requests at other workers.
     pub placing_ps: u128,
-    /// Turning from one task to the next.
+    /// Turning from one task to the next, beginning and finishing requests included.
     pub switching_ps: u128,
+    /// Cores that the machine took away, while they were held; what a worker did meanwhile is counted as well, if it is
+    /// counted from begin to end: walks of thieves.
+    pub stalled_ps: u128,
     /// Preemptions.
     pub preemptions: u64,
     /// Steals, those that found nothing any more included.
@@ -123,6 +128,7 @@ impl Account {
             moving_ps: self.moving_ps - start.moving_ps,
             placing_ps: self.placing_ps - start.placing_ps,
             switching_ps: self.switching_ps - start.switching_ps,
+            stalled_ps: self.stalled_ps - start.stalled_ps,
             preemptions: self.preemptions - start.preemptions,
             steals: self.steals - start.steals,
             steals_empty: self.steals_empty - start.steals_empty,
@@ -155,6 +161,8 @@ pub(super) struct Core<O> {
     pub(super) waiting: u32,
     pub(super) walkers: u32,
     pub(super) costs: Costs,
+    /// Does it take time until a worker begins with a request that nobody has begun?
+    beginning_costs: bool,
     /// When the dispatcher has finished what it has been given.
     pub(super) dispatcher_free_ps: u64,
     pub(super) account: Account,
@@ -207,6 +215,7 @@ impl<O: Sink> Core<O> {
             open: OpenPools::new(sizes.len(), asks != Asks::Nothing, asks == Asks::Shortest),
             waiting: 0,
             walkers: 0,
+            beginning_costs: costs.start.0 > 0 || costs.wake_up.0 > 0,
             costs,
             dispatcher_free_ps: 0,
             account: Account::default(),
@@ -282,11 +291,14 @@ impl<O: Sink> Core<O> {
     /// `worker` turns to `task` for a slice of `slice_ps`; returns when the slice ends.
     #[inline(always)]
     pub(super) fn begin(&mut self, worker: usize, task: u32, slice_ps: u64) {
-        self.leave_idle(worker);
         let mut start_ps = self.now_ps;
+        if self.beginning_costs {
+            start_ps = self.pay_to_begin(worker, task);
+        }
+        self.leave_idle(worker);
         if self.costs.dispatcher_quantum.0 > 0 && self.tasks[task].started {
             // Every quantum but the first goes through the dispatcher's hands.
-            start_ps = self.now_ps.max(self.dispatcher_free_ps) + self.costs.dispatcher_quantum.0;
+            start_ps = start_ps.max(self.dispatcher_free_ps) + self.costs.dispatcher_quantum.0;
             self.dispatcher_free_ps = start_ps;
         }
         let place = &mut self.tasks[task];
@@ -305,6 +317,27 @@ impl<O: Sink> Core<O> {
             let Task { number, class, .. } = self.tasks[task];
             self.observer.observe(start_ps, Event::Started { worker: worker as u32, number, class });
         }
+    }
+
+    /// `worker` wakes up if it sleeps, and takes `task` up if nobody has yet; returns when it has.
+    #[inline(never)]
+    fn pay_to_begin(&mut self, worker: usize, task: u32) -> u64 {
+        let Costs { start, wake_up, sleep_after, .. } = self.costs;
+        let entry = &mut self.workers[worker];
+        let mut cost_ps = 0;
+        if entry.phase == Phase::Idle && self.now_ps - entry.idle_since_ps >= sleep_after.0 {
+            cost_ps += wake_up.0;
+        }
+        let place = &mut self.tasks[task];
+        if !place.started {
+            cost_ps += start.0;
+            self.account.switching_ps += u128::from(start.0);
+        }
+        place.overhead_ps += cost_ps;
+        let start_ps = self.now_ps + cost_ps;
+        // Who stops the task before that stops it then.
+        entry.paying_until_ps = entry.paying_until_ps.max(start_ps);
+        start_ps
     }
 
     /// Who runs `task`, if anybody does.
@@ -450,6 +483,7 @@ impl Worker {
             at: 0,
             victim: NONE,
             inbound: 0,
+            idle_since_ps: 0,
         }
     }
 }

@@ -14,6 +14,7 @@ use super::keys::Keys;
 use super::observe::{Event, Sink};
 use super::scheduling::{Expired, Scheduling};
 use super::source::Source;
+use super::stalls::{StallTimes, Stalled};
 use super::tasks::{NONE, Task};
 use super::tree::NEVER;
 use super::window::Audited;
@@ -27,6 +28,7 @@ pub(super) enum Purpose {
     Order = 4,
     Thief = 5,
     Graph = 6,
+    Stalls = 7,
 }
 
 /// Seed of the stream of `purpose` under `seed`.
@@ -43,8 +45,8 @@ pub struct Length {
     pub measured: u64,
 }
 
-/// A task on its way to a pool: (when it is there, order of departure, task, pool).
-type Delivery = Reverse<(u64, u64, u32, u32)>;
+/// A task on its way to a pool: (when it is there, order of departure, task, pool, has dispatch counted it there already?).
+type Delivery = Reverse<(u64, u64, u32, u32, bool)>;
 
 /// A simulated machine under scheduling `S` and rebalancing `R`, watched by `O`.
 pub(super) struct Host<S, R, D, A, O> {
@@ -72,7 +74,9 @@ pub(super) struct Host<S, R, D, A, O> {
     departures: u64,
     /// Requests at the dispatcher, with the times at which it will have placed them.
     at_dispatcher: VecDeque<(u64, u32)>,
-    /// Key of the first delivery, dispatcher event or tick.
+    /// When the machine takes cores away, if it does.
+    stalls: Option<StallTimes>,
+    /// Key of the first delivery, dispatcher event, stall or tick.
     side_key: u64,
     /// Until then, thieves that find nothing are all that has events.
     pub(super) quiet_ps: u64,
@@ -171,6 +175,8 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
             length,
         } = parts;
         let workers = core.workers.len();
+        let stall_times = |process| StallTimes::new(process, seed, workers, core.costs.dispatcher.0 > 0);
+        let stalls = core.costs.stalls.map(stall_times);
         let watches = |f: fn(&A) -> bool| allocation.as_ref().is_some_and(f);
         let mut host = Host {
             order: Box::default(),
@@ -185,6 +191,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
             deliveries: BinaryHeap::new(),
             departures: 0,
             at_dispatcher: VecDeque::new(),
+            stalls,
             side_key: NEVER,
             quiet_ps: 0,
             next_tick_ps: allocation.as_ref().and_then(Allocation::interval).map_or(NEVER, |every| every.0),
@@ -349,6 +356,12 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         if cost_ps == 0 {
             return self.become_free(worker);
         }
+        self.turn(worker, cost_ps);
+    }
+
+    /// `worker` turns from what it has done to what is next, which takes `cost_ps`.
+    #[inline]
+    fn turn(&mut self, worker: usize, cost_ps: u64) {
         self.core.account.switching_ps += u128::from(cost_ps);
         self.core.workers[worker].phase = Phase::Switching;
         let due_ps = self.core.now_ps + cost_ps;
@@ -365,6 +378,10 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         }
         if self.watches_completions && self.maybe_yield(worker) {
             return;
+        }
+        let cost_ps = self.core.costs.finish.0;
+        if cost_ps > 0 {
+            return self.turn(worker, cost_ps);
         }
         self.become_free(worker);
     }
@@ -395,6 +412,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
     #[inline(always)]
     pub(super) fn go_idle(&mut self, worker: usize) {
         self.core.workers[worker].phase = Phase::Idle;
+        self.core.workers[worker].idle_since_ps = self.core.now_ps;
         if S::ASKS_IDLE || self.core.asks_idle {
             self.core.idle.insert(worker);
         }
@@ -502,10 +520,20 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         self.place(task);
     }
 
-    /// `task` is at `pool` now.
+    /// `task` goes to `pool`, where dispatch counts it from now on.
     #[inline(always)]
     pub(super) fn deliver(&mut self, task: u32, pool: usize) {
         self.core.open.add(pool);
+        let hop_ps = self.core.costs.hop.0;
+        if hop_ps > 0 {
+            return self.depart(task, pool, self.core.now_ps + hop_ps, true);
+        }
+        self.arrive(task, pool);
+    }
+
+    /// `task` is at `pool` now.
+    #[inline(always)]
+    fn arrive(&mut self, task: u32, pool: usize) {
         self.sched.arrive(&mut self.core, pool, task);
         if self.rebalance.steals() && self.core.walks && self.core.costs.steal_check.0 == 0 {
             self.wake_thieves(pool);
@@ -525,11 +553,34 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         if there_ps == self.core.now_ps {
             return self.deliver(task, pool);
         }
+        self.depart(task, pool, there_ps + self.core.costs.hop.0, false);
+    }
+
+    /// `task` is under way to `pool` until `there_ps`.
+    fn depart(&mut self, task: u32, pool: usize, there_ps: u64, counted: bool) {
         let first = self.core.workers_of(pool).start;
         self.core.workers[first].inbound += 1;
         self.departures += 1;
-        self.deliveries.push(Reverse((there_ps, self.departures, task, pool as u32)));
+        self.deliveries.push(Reverse((there_ps, self.departures, task, pool as u32, counted)));
         self.refresh_side();
+    }
+
+    /// A core stands still for `length_ps` from now on: what was to happen there happens that much later.
+    fn stall(&mut self, who: Stalled, length_ps: u64) {
+        match who {
+            Stalled::Dispatcher => {
+                let core = &mut self.core;
+                core.dispatcher_free_ps = core.now_ps.max(core.dispatcher_free_ps) + length_ps;
+                self.at_dispatcher.iter_mut().for_each(|(done_ps, _)| *done_ps += length_ps);
+            }
+            Stalled::Worker(worker) => {
+                // A core that is with another application is no loss to this one.
+                if self.core.workers[worker].phase != Phase::Parked {
+                    self.core.account.stalled_ps += u128::from(length_ps);
+                    self.pay(worker, length_ps);
+                }
+            }
+        }
     }
 
     /// `worker` works for the scheduler for `cost_ps`, behind what it pays for already; returns until when.
@@ -581,12 +632,13 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         }
     }
 
-    /// A delivery, the dispatcher, or a tick.
+    /// A delivery, the dispatcher, a stall, or a tick.
     #[cold]
     fn at_side(&mut self) {
         let delivery_ps = self.deliveries.peek().map_or(NEVER, |Reverse(first)| first.0);
         let dispatch_ps = self.at_dispatcher.front().map_or(NEVER, |first| first.0);
-        let first_ps = delivery_ps.min(dispatch_ps).min(self.next_tick_ps);
+        let stall_ps = self.stall_ps();
+        let first_ps = delivery_ps.min(dispatch_ps).min(stall_ps).min(self.next_tick_ps);
         self.core.now_ps = first_ps;
         self.core.acting = 0;
         if dispatch_ps == first_ps {
@@ -594,10 +646,17 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
                 self.place_later(task);
             }
         } else if delivery_ps == first_ps {
-            if let Some(Reverse((_, _, task, pool))) = self.deliveries.pop() {
+            if let Some(Reverse((_, _, task, pool, counted))) = self.deliveries.pop() {
                 let first = self.core.workers_of(pool as usize).start;
                 self.core.workers[first].inbound -= 1;
-                self.deliver(task, pool as usize);
+                if !counted {
+                    self.core.open.add(pool as usize);
+                }
+                self.arrive(task, pool as usize);
+            }
+        } else if stall_ps == first_ps {
+            if let Some((who, length_ps)) = self.stalls.as_mut().and_then(StallTimes::take) {
+                self.stall(who, length_ps);
             }
         } else {
             self.core.acting = u32::MAX;
@@ -606,18 +665,23 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         self.refresh_side();
     }
 
-    /// The next delivery or end of the dispatcher's work; [`NEVER`] if there is none.
-    fn before_ps(&self) -> u64 {
-        let delivery_ps = self.deliveries.peek().map_or(NEVER, |Reverse(first)| first.0);
-        delivery_ps.min(self.at_dispatcher.front().map_or(NEVER, |first| first.0))
+    /// The next stall; [`NEVER`] if there is none.
+    fn stall_ps(&self) -> u64 {
+        self.stalls.as_ref().and_then(StallTimes::peek_ps).unwrap_or(NEVER)
     }
 
-    /// The next delivery, end of the dispatcher's work, or tick.
+    /// The next delivery, end of the dispatcher's work, or stall; [`NEVER`] if there is none.
+    fn before_ps(&self) -> u64 {
+        let delivery_ps = self.deliveries.peek().map_or(NEVER, |Reverse(first)| first.0);
+        delivery_ps.min(self.stall_ps()).min(self.at_dispatcher.front().map_or(NEVER, |first| first.0))
+    }
+
+    /// The next delivery, end of the dispatcher's work, stall, or tick.
     pub(super) fn side_ps(&self) -> Option<u64> {
         Some(self.before_ps().min(self.next_tick_ps)).filter(|&side_ps| side_ps != NEVER)
     }
 
-    /// Deliveries and the dispatcher come before the workers of the same time, ticks after them.
+    /// Deliveries, the dispatcher and stalls come before the workers of the same time, ticks after them.
     pub(super) fn refresh_side(&mut self) {
         let before_ps = self.before_ps();
         let before = if before_ps == NEVER { NEVER } else { self.core.keys.before(before_ps) };

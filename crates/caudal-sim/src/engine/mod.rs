@@ -12,7 +12,7 @@
 //! | `stealing`, `thieves` | instead of a host: a queue a core, work stealing, nothing else |
 //! | `keys`, `tree`, `walks`, `bits`, `tasks`, `open`, `long` | the data structures |
 //! | `replay` | the same pools and views, driven by the log of a runtime |
-//! | `source`, `record`, `window` | requests in, statistics out |
+//! | `source`, `stalls`, `record`, `window` | requests in, cores away, statistics out |
 
 mod allocate;
 mod balance;
@@ -33,6 +33,7 @@ pub(crate) mod replay;
 mod rings;
 mod scheduling;
 mod source;
+mod stalls;
 mod stealing;
 mod step;
 mod tasks;
@@ -187,12 +188,12 @@ fn is_central(run: &Run<'_>) -> bool {
     one_queue && plain && is_unchanging(run) && !run.pilot
 }
 
-/// Are there the same cores all the time, and no dispatcher that takes time?
+/// Are there the same cores all the time, no dispatcher that takes time, and none of the costs that only hosts account for?
 fn is_unchanging(run: &Run<'_>) -> bool {
     let Run { system, costs, .. } = run;
     let same_cores = system.allocation.triggers().is_none() && system.cores_allocated == system.cores;
     let no_dispatcher = costs.dispatcher.0 == 0 && costs.dispatcher_quantum.0 == 0;
-    same_cores && no_dispatcher && !run.stepwise
+    same_cores && no_dispatcher && costs.is_plain() && !run.stepwise
 }
 
 /// Do its pools have to do with nobody but their requests, which come to them without a look at them?
@@ -373,8 +374,9 @@ fn by_discipline<R: Rebalance, O: Sink>(run: &Run<'_>, rebalance: R, observer: O
         DisciplineConfig::SqdSita(config) => lanes(run, step(run, || SqdSita::new(config)), observer),
         DisciplineConfig::IsqdSita(config) => lanes(run, step(run, || IsqdSita::new(config)), observer),
         DisciplineConfig::ProcessorSharing(config) => {
-            // A flag is answered between turns, which leaps do not stop at.
+            // A flag is answered between turns, which leaps do not stop at; and where a leap ends, nobody begins.
             let leaps = costs.dispatcher_quantum.0 == 0 && !rebalance.may_shed();
+            let leaps = leaps && costs.start.0 == 0 && costs.finish.0 == 0 && costs.wake_up.0 == 0;
             if system.pools == Pools::PerCore && !run.stepwise && leaps {
                 let rings = Rings::new(system.cores as usize, turns(&config, costs), costs.probe_factor);
                 return built_in(run, rings, rebalance, observer);
@@ -483,7 +485,8 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
 
 /// All but a twentieth of the core time.
 fn no_time_to_spare(account: &Account) -> bool {
-    let spent_ps = account.busy_ps + account.moving_ps + account.placing_ps + account.switching_ps;
+    let Account { moving_ps, placing_ps, switching_ps, stalled_ps, .. } = account;
+    let spent_ps = account.busy_ps + moving_ps + placing_ps + switching_ps + stalled_ps;
     spent_ps * 20 >= (account.held_ps - account.allocating_ps) * 19
 }
 

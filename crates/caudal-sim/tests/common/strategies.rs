@@ -1,7 +1,6 @@
 //! Random [`Case`]s: every policy, every cost, and times on a common grid, so that events coincide.
 
-use caudal_config::{Costs, Pools};
-use caudal_policy::Picos;
+use caudal_config::{Costs, Pools, Rate, Stalls};
 use caudal_policy::allocation::{
     AllocationConfig, CaladanConfig, DelayRangeConfig, Grow, IdleBufferConfig, PerTaskConfig, ShenangoConfig,
     Shrink, Triggers, UtilizationRangeConfig,
@@ -13,6 +12,7 @@ use caudal_policy::dispatch::{DispatchConfig, JbsqConfig, JsqConfig, PowerOfKCon
 use caudal_policy::rebalance::{
     Amount, RebalanceConfig, StealAndShedConfig, WorkSheddingConfig, WorkStealingConfig,
 };
+use caudal_policy::{List, Picos};
 use caudal_sim::engine::Length;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -157,6 +157,34 @@ fn allocations(any: bool) -> impl Strategy<Value = AllocationConfig> {
     select(all)
 }
 
+/// Stalls of tens of nanoseconds to microseconds, on the grid of times or not, as often as a machine could hardly stand.
+fn stalls() -> impl Strategy<Value = Option<Stalls>> {
+    let lengths = select(vec![
+        vec![(0.0, 100), (1.0, 100)],
+        vec![(0.0, 50), (0.5, 300), (1.0, 300)],
+        vec![(0.0, 0), (0.9, 1_000), (1.0, 20_000)],
+    ]);
+    let share = prop_oneof![Just(0.01), Just(0.1), Just(0.4)];
+    let stalls = (lengths, share).prop_map(|(lengths, share): (Vec<(f64, u64)>, f64)| {
+        let lengths: Vec<(f64, Picos)> = lengths.into_iter().map(|(at, ns)| (at, nanos(ns))).collect();
+        let lengths = List::new(&lengths).expect("few enough");
+        let one = Stalls { rate: Rate::per_second(1.0).expect("a rate"), lengths };
+        Stalls { rate: Rate::per_second(share / one.share()).expect("a rate"), lengths }
+    });
+    prop_oneof![2 => Just(None), 1 => stalls.prop_map(Some)]
+}
+
+/// `costs` with those that only measured runs need, in one case of two.
+fn with_measured(costs: impl Strategy<Value = Costs>) -> impl Strategy<Value = Costs> {
+    let time = |cost| prop_oneof![Just(0_u64), Just(50), Just(100), Just(cost)].prop_map(nanos);
+    let sleeps = prop_oneof![Just(0_u64), Just(500), Just(2_000)].prop_map(nanos);
+    let more = (time(37), time(200), time(300), time(1_500), sleeps, stalls());
+    (costs, any::<bool>(), more).prop_map(|(costs, measured, more)| {
+        let (start, finish, hop, wake_up, sleep_after, stalls) = more;
+        if measured { Costs { start, finish, hop, wake_up, sleep_after, stalls, ..costs } } else { costs }
+    })
+}
+
 /// Costs that are multiples of each other, or that never meet, or nothing.
 fn costs() -> impl Strategy<Value = Costs> {
     let unit_ps = prop_oneof![3 => Just(50_000_u64), 2 => Just(100_000), 1 => Just(37_003), 1 => Just(0)];
@@ -184,6 +212,7 @@ fn costs() -> impl Strategy<Value = Costs> {
                 // For requests that fork only.
                 fork: Picos::ZERO,
                 look: Picos::ZERO,
+                ..Costs::FREE
             }
         },
     )
@@ -219,7 +248,7 @@ pub(crate) fn cases(among: Among, requests: u64) -> impl Strategy<Value = Case> 
     );
     let load = prop_oneof![3 => 0.05..0.95_f64, 1 => 0.95..1.2_f64, 1 => Just(0.5)];
     let length = (0..requests / 4, 10..10 + requests);
-    let work = (costs(), sizes(), gaps(), load, 0..1_000_000_u64, length);
+    let work = (with_measured(costs()), sizes(), gaps(), load, 0..1_000_000_u64, length);
     (system, work).prop_map(|(system, work)| {
         let ((cores, pools), dispatch, rebalance, discipline, allocation, share) = system;
         let (costs, sizes, gaps, load, seed, (warm_up, measured)) = work;
@@ -246,6 +275,15 @@ pub(crate) fn cases(among: Among, requests: u64) -> impl Strategy<Value = Case> 
 
 /// Changes what the reader of files would refuse.
 fn coherent(mut case: Case) -> Case {
+    let quantum = match case.discipline {
+        DisciplineConfig::ProcessorSharing(config) => Some(config.quantum),
+        DisciplineConfig::Las(config) => Some(config.quantum),
+        _ => None,
+    };
+    if quantum == Some(Picos::ZERO) {
+        let Costs { start, finish, hop, wake_up, stalls, .. } = Costs::FREE;
+        case.costs = Costs { start, finish, hop, wake_up, stalls, ..case.costs };
+    }
     if let DisciplineConfig::PreemptiveSita(config)
     | DisciplineConfig::SqdSita(config)
     | DisciplineConfig::IsqdSita(config) = &mut case.discipline

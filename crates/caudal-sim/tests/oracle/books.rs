@@ -236,6 +236,7 @@ fn difference(end: &Account, start: &Account) -> Account {
         moving_ps: end.moving_ps - start.moving_ps,
         placing_ps: end.placing_ps - start.placing_ps,
         switching_ps: end.switching_ps - start.switching_ps,
+        stalled_ps: end.stalled_ps - start.stalled_ps,
         preemptions: end.preemptions - start.preemptions,
         steals: end.steals - start.steals,
         steals_empty: end.steals_empty - start.steals_empty,

@@ -154,6 +154,7 @@ impl<D: Discipline> Host<D> {
 
     pub(crate) fn go_idle(&mut self, worker: usize) {
         self.machine.workers[worker].doing = Doing::Idle;
+        self.machine.workers[worker].idle_since_ps = self.machine.now_ps;
         self.machine.workers[worker].due_ps = None;
         if self.watches_walks() {
             // At least a nanosecond, so that time passes.

@@ -1,6 +1,6 @@
 //! The event loop, arrivals and dispatch.
 //!
-//! Events at one time come in this order: the arrival, the dispatcher, deliveries as they departed, workers
+//! Events at one time come in this order: the arrival, the dispatcher, deliveries as they departed, stalls by core, workers
 //! by id, the tick.
 
 use std::collections::VecDeque;
@@ -23,6 +23,7 @@ pub(crate) const WALK: u64 = 2;
 pub(crate) const FLAG: u64 = 3;
 pub(crate) const ORDER: u64 = 4;
 pub(crate) const THIEF: u64 = 5;
+const STALLS: u64 = 7;
 
 /// A task on its way to a pool.
 struct Delivery {
@@ -30,6 +31,16 @@ struct Delivery {
     departure: u64,
     task: usize,
     pool: usize,
+    /// Does dispatch count it at the pool already?
+    counted: bool,
+}
+
+/// When a core stands still next, and for how long; the last core is the dispatcher's.
+struct Stall {
+    at_ps: u64,
+    length_ps: u64,
+    /// How many this core has had.
+    number: u64,
 }
 
 pub(crate) struct Host<D> {
@@ -49,6 +60,8 @@ pub(crate) struct Host<D> {
     at_dispatcher: VecDeque<(u64, usize)>,
     deliveries: Vec<Delivery>,
     departures: u64,
+    /// By core.
+    stalls: Vec<Stall>,
     pub(crate) books: Books,
     seed: u64,
     probe_factor: f64,
@@ -63,6 +76,7 @@ enum Next {
     Arrival,
     Dispatcher,
     Delivery(u64),
+    Stall(usize),
     Worker(usize),
     Tick,
 }
@@ -94,6 +108,7 @@ impl<D: Discipline> Host<D> {
             at_dispatcher: VecDeque::new(),
             deliveries: Vec::new(),
             departures: 0,
+            stalls: Vec::new(),
             books: Books::new((run.length, run.patience_ps()), classes, long_ps, counts_behind),
             seed: run.seed,
             probe_factor: run.costs.probe_factor,
@@ -103,6 +118,12 @@ impl<D: Discipline> Host<D> {
         };
         host.draw_order();
         host.draw_arrival();
+        let dispatchers = usize::from(run.costs.dispatcher.0 > 0);
+        let stalled = if run.costs.stalls.is_some() { host.machine.workers.len() + dispatchers } else { 0 };
+        for core in 0..stalled {
+            let first = host.draw_stall(core, 0, 0);
+            host.stalls.push(first);
+        }
         let started = 0..system.cores_allocated as usize;
         started.clone().for_each(|worker| host.hold_core(worker));
         started.for_each(|worker| host.open_worker(worker));
@@ -117,6 +138,30 @@ impl<D: Discipline> Host<D> {
     fn draw_arrival(&mut self) {
         let mut at_ps = [0];
         self.next_arrival_ps = (self.arrivals.fill(&mut at_ps) == 1).then_some(at_ps[0]);
+    }
+
+    /// Stall `number` of `core`, after one that ended at `from_ps`.
+    fn draw_stall(&self, core: usize, number: u64, from_ps: u64) -> Stall {
+        let stalls = self.machine.costs.stalls.expect("somebody asked for them");
+        let mut draw = Draw::new(hash(hash(self.seed, STALLS), core as u64), number);
+        let mut uniform = || (draw.bits() >> 11) as f64 / (1_u64 << 53) as f64;
+        let gap_ps = -stalls.mean_gap_ps() * (1.0 - uniform()).ln();
+        let length_ps = stalls.length(uniform()).0;
+        Stall { at_ps: from_ps + gap_ps.round() as u64, length_ps, number }
+    }
+
+    fn at_stall(&mut self, core: usize) {
+        let Stall { at_ps, length_ps, number } = self.stalls[core];
+        self.stalls[core] = self.draw_stall(core, number + 1, at_ps + length_ps);
+        if core == self.machine.workers.len() {
+            for (done_ps, _) in &mut self.at_dispatcher {
+                *done_ps += length_ps;
+            }
+            self.machine.dispatcher_free_ps = at_ps.max(self.machine.dispatcher_free_ps) + length_ps;
+        } else if self.machine.workers[core].doing != Doing::Parked {
+            self.machine.account.stalled_ps += u128::from(length_ps);
+            self.machine.pay(core, length_ps);
+        }
     }
 
     pub(crate) fn run(mut self) -> Record {
@@ -135,6 +180,7 @@ impl<D: Discipline> Host<D> {
                     self.place(task);
                 }
                 Next::Delivery(departure) => self.at_delivery(departure),
+                Next::Stall(core) => self.at_stall(core),
                 Next::Worker(worker) => self.at_worker(worker),
                 Next::Tick => self.at_tick(),
             }
@@ -155,7 +201,8 @@ impl<D: Discipline> Host<D> {
         let arrival = self.next_arrival_ps.map(|at_ps| (at_ps, Next::Arrival));
         let dispatcher = self.at_dispatcher.front().map(|first| (first.0, Next::Dispatcher));
         let tick = self.next_tick_ps.map(|at_ps| (at_ps, Next::Tick));
-        let all = workers.chain(deliveries).chain(arrival).chain(dispatcher).chain(tick);
+        let stalls = self.stalls.iter().enumerate().map(|(core, stall)| (stall.at_ps, Next::Stall(core)));
+        let all = workers.chain(deliveries).chain(stalls).chain(arrival).chain(dispatcher).chain(tick);
         if !D::TIES || !self.order.is_empty() {
             return all.min();
         }
@@ -222,9 +269,10 @@ impl<D: Discipline> Host<D> {
 
     fn at_delivery(&mut self, departure: u64) {
         let place = self.deliveries.iter().position(|delivery| delivery.departure == departure);
-        let Delivery { task, pool, .. } = self.deliveries.remove(place.expect("it is due"));
+        let Delivery { task, pool, counted, .. } = self.deliveries.remove(place.expect("it is due"));
         self.machine.pools[pool].inbound -= 1;
-        self.deliver(task, pool);
+        self.machine.pools[pool].unfinished += u32::from(!counted);
+        self.is_there(task, pool);
     }
 
     /// A request goes to a pool, or waits for one.
@@ -280,6 +328,20 @@ impl<D: Discipline> Host<D> {
 
     fn deliver(&mut self, task: usize, pool: usize) {
         self.machine.pools[pool].unfinished += 1;
+        let hop_ps = self.machine.costs.hop.0;
+        if hop_ps > 0 {
+            return self.depart(task, pool, self.machine.now_ps + hop_ps, true);
+        }
+        self.is_there(task, pool);
+    }
+
+    fn depart(&mut self, task: usize, pool: usize, at_ps: u64, counted: bool) {
+        self.departures += 1;
+        self.machine.pools[pool].inbound += 1;
+        self.deliveries.push(Delivery { at_ps, departure: self.departures, task, pool, counted });
+    }
+
+    fn is_there(&mut self, task: usize, pool: usize) {
         let now = Instant(self.machine.now_ps);
         let mut view = View { machine: &mut self.machine, pool };
         self.disciplines[pool].on_arrival(now, TaskId(task as u32), &mut view);
@@ -297,9 +359,7 @@ impl<D: Discipline> Host<D> {
         }
         self.machine.account.placing_ps += u128::from(cost_ps);
         let at_ps = self.machine.pay(payer, cost_ps);
-        self.departures += 1;
-        self.machine.pools[pool].inbound += 1;
-        self.deliveries.push(Delivery { at_ps, departure: self.departures, task, pool });
+        self.depart(task, pool, at_ps + self.machine.costs.hop.0, false);
     }
 
     pub(crate) fn open_pools(&self) -> Vec<usize> {
@@ -361,9 +421,15 @@ impl<D: Discipline> Host<D> {
             self.maybe_flag(worker);
         }
         self.place_held();
-        if !self.maybe_yield(worker) {
-            self.become_free(worker);
+        if self.maybe_yield(worker) {
+            return;
         }
+        let cost_ps = self.machine.costs.finish.0;
+        if cost_ps == 0 {
+            return self.become_free(worker);
+        }
+        self.machine.account.switching_ps += u128::from(cost_ps);
+        self.machine.busy_for(worker, Doing::Switching, cost_ps);
     }
 
     /// `worker` has nothing to do: it answers a flag, runs its pool's next task, looks elsewhere, or idles.

@@ -53,6 +53,7 @@ pub(crate) struct Worker {
     pub(crate) resumes_ps: u64,
     pub(crate) stopping: bool,
     pub(crate) paying_until_ps: u64,
+    pub(crate) idle_since_ps: u64,
     pub(crate) flag: Option<usize>,
     pub(crate) held: bool,
     pub(crate) open: bool,
@@ -213,6 +214,7 @@ impl Worker {
             resumes_ps: 0,
             stopping: false,
             paying_until_ps: 0,
+            idle_since_ps: 0,
             flag: None,
             held: false,
             open: false,
@@ -302,11 +304,25 @@ impl Pool for View<'_> {
     fn run(&mut self, worker: WorkerId, task: TaskId, quantum: Picos) {
         let (worker, task) = (worker.index(), task.index());
         let machine = &mut *self.machine;
-        let mut start_ps = machine.now_ps;
-        if machine.tasks[task].first_ps.is_none() {
-            machine.tasks[task].first_ps = Some(machine.now_ps);
-        } else if machine.costs.dispatcher_quantum.0 > 0 {
-            start_ps = machine.now_ps.max(machine.dispatcher_free_ps) + machine.costs.dispatcher_quantum.0;
+        let (now_ps, costs) = (machine.now_ps, machine.costs);
+        let mut start_ps = now_ps;
+        let entry = &machine.workers[worker];
+        let sleeps = entry.doing == Doing::Idle && now_ps >= entry.idle_since_ps + costs.sleep_after.0;
+        if sleeps {
+            start_ps += costs.wake_up.0;
+        }
+        let fresh = machine.tasks[task].first_ps.is_none();
+        if fresh {
+            machine.tasks[task].first_ps = Some(now_ps);
+            machine.account.switching_ps += u128::from(costs.start.0);
+            start_ps += costs.start.0;
+        }
+        machine.tasks[task].overhead_ps += start_ps - now_ps;
+        if start_ps > now_ps {
+            machine.workers[worker].paying_until_ps = start_ps;
+        }
+        if !fresh && costs.dispatcher_quantum.0 > 0 {
+            start_ps = start_ps.max(machine.dispatcher_free_ps) + costs.dispatcher_quantum.0;
             machine.dispatcher_free_ps = start_ps;
         }
         let class = machine.tasks[task].class;
