@@ -34,6 +34,7 @@
 pub mod coherence;
 mod contexts;
 mod costs;
+mod costs_file;
 mod de;
 mod error;
 mod file;
@@ -53,6 +54,7 @@ mod write;
 pub use coherence::Host;
 pub use contexts::{CONTEXTS_MAX, ContextsConfig};
 pub use costs::Costs;
+pub use costs_file::{costs_as_overrides, costs_as_overrides_of_text};
 pub use error::{ConfigError, Problem};
 pub use file::{File, Options, Point};
 pub use measure::{ARRIVALS_MIN, Measure, Stop, WarmUp};

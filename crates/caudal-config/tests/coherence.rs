@@ -20,6 +20,23 @@ const BREAKING: &[(&str, &str, &str)] = &[
         "4:38",
     ),
     ("cold-misses", "cores = 4\ncosts = { cold_miss = \"1us\" }", "3:23"),
+    ("stall-lengths", "cores = 4\ncosts = { stalls = { rate = \"1/s\", lengths = [[0, \"1us\"]] } }", "3:46"),
+    (
+        "stall-lengths",
+        "cores = 4\ncosts = { stalls = { rate = \"1/s\", lengths = [[0, \"3us\"], [1, \"2us\"]] } }",
+        "3:46",
+    ),
+    (
+        "stall-share",
+        "cores = 4\ncosts = { stalls = { rate = \"1M/s\", lengths = [[0, \"1us\"], [1, \"1us\"]] } }",
+        "3:29",
+    ),
+    (
+        "measured-costs",
+        "cores = 4\ncosts = { start = \"1us\" }\ndiscipline = { policy = \"las\", quantum = \"0ns\" }",
+        "3:19",
+    ),
+    ("measured-costs", "cores = 4\ncosts = { hop = \"1us\" }\ncontexts = { count = 2 }", "3:17"),
     ("runtime-contexts", "cores = 4\ncontexts = { count = 2 }", "3:12"),
     ("moving-without-pools", "cores = 16\npools = 1\nrebalance = \"work-stealing\"", "4:13"),
     ("choice-without-pools", "cores = 16\ndispatch = \"jsq\"\npools = 1", "3:12"),

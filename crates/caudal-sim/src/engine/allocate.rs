@@ -229,7 +229,8 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
     /// May the core of `worker` go, as far as tasks in its own queue or on their way to it are concerned?
     fn is_spare(&self, worker: usize) -> bool {
         let pool = self.core.workers[worker].pool as usize;
-        !self.sched.has_waiting(pool) && self.core.workers[worker].inbound == 0
+        let first = self.core.workers_of(pool).start;
+        !self.sched.has_waiting(pool) && self.core.workers[first].inbound == 0
     }
 
     pub(super) fn at_tick(&mut self) {

@@ -69,7 +69,7 @@ pub(super) struct Worker {
     pub(super) at: u16,
     /// The pool that it steals from or sheds for.
     pub(super) victim: u32,
-    /// Tasks on their way to it.
+    /// Of the first worker of a pool: tasks on their way there.
     pub(super) inbound: u32,
     /// Since when it has been in `Idle`, or was there last.
     pub(super) idle_since_ps: u64,
