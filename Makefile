@@ -13,7 +13,7 @@ DEMO_OUT ?= caudal-results/demo
 TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 CAUDAL = $(TARGET_DIR)/release/caudal
 
-.PHONY: help build demo test soak lint deny bench bench-peers fuzz measure-services test-services install install-c header reproduce docs clean
+.PHONY: help build demo test soak lint deny bench bench-peers bench-rt fuzz measure-services test-services install install-c header reproduce docs clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -36,6 +36,7 @@ test: ## run all tests (installs what they need: Chromium, CMake, pkg-config, a 
 	@scripts/need cmake cmake
 	@scripts/need pkg-config pkg-config
 	$(CARGO) test --workspace --locked
+	@scripts/loom
 	@scripts/fuzz --seconds 10
 
 soak: ## all tests on other random cases, again and again for half an hour
@@ -57,6 +58,9 @@ bench: ## speed and memory of the simulator, beside the limits; pinned to one co
 bench-peers: ## the same queue on SSJ, cimba, nexosim and SimPy
 	@$(CARGO) build --release --locked -p caudal-bench
 	@CAUDAL_BENCH="$(TARGET_DIR)/release/caudal-bench peer" benches/peers/run
+
+bench-rt: ## the runtime: its parts, its dispatcher, and what one would pick instead; some minutes on an idle machine
+	@scripts/bench-rt
 
 fuzz: ## fuzz the parsers for ten minutes each
 	@scripts/fuzz --seconds 600
