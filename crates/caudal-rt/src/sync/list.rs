@@ -247,7 +247,8 @@ impl<T> Spin<T> {
     pub(crate) fn with<R>(&self, then: impl FnOnce(&mut T) -> R) -> R {
         let _quiet = NoYield::enter();
         let mut looks = 0;
-        while self.locked.swap(true, Ordering::Acquire) {
+        // Not a swap: one that fails writes, which takes the line from who is about to free it.
+        while self.locked.compare_exchange_weak(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
             while self.locked.load(Ordering::Relaxed) {
                 looks += 1;
                 wait_a_moment(looks);

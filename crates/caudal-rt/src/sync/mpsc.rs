@@ -1,6 +1,6 @@
 //! A bounded channel: many send, one receives.
 //!
-//! Room is a number of [permits](super::permits): a sender takes one, which it may have to wait for, then puts its value into the
+//! Room is a number of permits (`permits.rs`): a sender takes one, which it may have to wait for, then puts its value into the
 //! queue; the receiver takes a value out and gives the permit back. So there are never more values than permits, and the queue's
 //! memory, which is made at the start, suffices. Senders get room in the order in which they came.
 //!

@@ -7,7 +7,7 @@
 //! | `TAKEN` | the receiver: it has the value, or is gone | who was there before: see below |
 //!
 //! Both change the state by a swap, so who comes second sees the other: a sender that finds `TAKEN` takes its value back, a
-//! receiver that goes and finds `FULL` drops the value. A [gate](super::gate) is opened when the value is there, or the sender is
+//! receiver that goes and finds `FULL` drops the value. A gate (`gate.rs`) is opened when the value is there, or the sender is
 //! gone without one.
 
 use std::cell::UnsafeCell;
