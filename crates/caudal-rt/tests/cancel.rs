@@ -255,3 +255,35 @@ fn a_notification_is_passed_on() {
         other.wait().unwrap();
     }
 }
+
+/// The first waiter is notified, and cancelled before it has the mutex again: the second one gets the notification.
+#[test]
+fn a_notification_is_passed_on_by_who_waits_for_the_mutex() {
+    for runtime in runtimes() {
+        let class = runtime.class("x").unwrap();
+        let shared = Arc::new((Mutex::new((0_u32, 0_u32)), Condvar::new()));
+        let mut waiters = Vec::new();
+        for number in 1..=2 {
+            let own = Arc::clone(&shared);
+            let wait = move || {
+                let mut guard = own.0.lock();
+                guard.0 += 1;
+                own.1.wait_while(guard, |(_, tokens)| *tokens == 0).1 -= 1;
+            };
+            waiters.push(runtime.submit(class, wait).unwrap());
+            // Who has counted, and has left the mutex, is in the queue.
+            while shared.0.lock().0 < number {
+                std::thread::yield_now();
+            }
+        }
+        let mut guard = shared.0.lock();
+        guard.1 = 1;
+        shared.1.notify_one();
+        waiters[0].cancel();
+        let first = waiters.remove(0);
+        assert!(matches!(first.wait(), Err(Failure::Cancelled)));
+        drop(guard);
+        waiters.remove(0).wait().unwrap();
+        assert_eq!(*shared.0.lock(), (2, 0));
+    }
+}
