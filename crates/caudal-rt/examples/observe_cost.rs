@@ -89,8 +89,15 @@ fn main() {
         (rounds[0], rounds[rounds.len() / 4], rounds[rounds.len() / 2])
     };
     let (without, with) = (of(&mut rounds[0]), of(&mut rounds[1]));
-    println!("ns a request          least  quartile  median   ({REQUESTS} requests a round, {ROUNDS} rounds in turns)");
+    println!(
+        "ns a request          least  quartile  median   ({REQUESTS} requests a round, {ROUNDS} rounds in turns)"
+    );
     println!("without measuring   {:7.1}   {:7.1} {:7.1}", without.0, without.1, without.2);
     println!("with                {:7.1}   {:7.1} {:7.1}", with.0, with.1, with.2);
-    println!("measuring takes     {:7.1}   {:7.1} {:7.1}", with.0 - without.0, with.1 - without.1, with.2 - without.2);
+    println!(
+        "measuring takes     {:7.1}   {:7.1} {:7.1}",
+        with.0 - without.0,
+        with.1 - without.1,
+        with.2 - without.2
+    );
 }

@@ -43,7 +43,9 @@ fn what_has_ended_is_counted_once_everywhere() {
         let snapshot = settled(&runtime, 500);
         let (short, long) = (snapshot.class("short").unwrap(), snapshot.class("long").unwrap());
         for (class, count) in [(short, 450), (long, 50)] {
-            for histogram in [&class.queueing, &class.service, &class.sojourn, &class.quanta, &class.preemptions] {
+            for histogram in
+                [&class.queueing, &class.service, &class.sojourn, &class.quanta, &class.preemptions]
+            {
                 assert_eq!(histogram.count(), count, "{}", class.name);
             }
             assert!(class.sojourn.sum() >= class.service.sum());
@@ -75,7 +77,8 @@ fn numbers_add_up_while_requests_run() {
         for _ in 0..200 {
             let now = runtime.stats();
             for class in &now.classes {
-                let counts = [&class.preemptions, &class.quanta, &class.sojourn, &class.service, &class.queueing];
+                let counts =
+                    [&class.preemptions, &class.quanta, &class.sojourn, &class.service, &class.queueing];
                 let counts = counts.map(|histogram| histogram.count());
                 assert!(counts.is_sorted(), "{}: {counts:?}", class.name);
             }
@@ -211,7 +214,8 @@ fn prometheus_text_is_as_that_reads_it() {
             continue;
         }
         let (name, labels, value) = sample(line);
-        let family = ["_bucket", "_sum", "_count"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
+        let family =
+            ["_bucket", "_sum", "_count"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
         let kind = kinds.get(family).unwrap_or_else(|| panic!("{family} has no type"));
         assert_eq!(*kind == "counter", name.ends_with("_total"), "{name}");
         if let Some(le) = labels.get("le") {
@@ -232,7 +236,8 @@ fn prometheus_text_is_as_that_reads_it() {
     }
     let sojourns = &buckets[&("caudal_request_sojourn_seconds_bucket".to_owned(), "short".to_owned())];
     assert_eq!((sojourns[0].0, sojourns[1].0, sojourns.last().unwrap().1), (1e-7, 2.5e-7, 270.0));
-    let finished: f64 = samples.iter().filter(|((name, _), _)| name == "caudal_requests_finished_total").map(|s| s.1).sum();
+    let finished: f64 =
+        samples.iter().filter(|((name, _), _)| name == "caudal_requests_finished_total").map(|s| s.1).sum();
     assert_eq!(finished, 300.0);
     let states = samples.keys().filter(|(name, _)| name == "caudal_worker_time_seconds_total").count();
     assert_eq!(states, 6, "three states of two workers");

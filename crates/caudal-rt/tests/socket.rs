@@ -36,7 +36,8 @@ fn raw(path: &Path, bytes: &[u8]) -> Value {
 #[test]
 fn only_its_owner_can_open_it_and_it_goes_with_the_runtime() {
     let (runtime, path) = with_socket();
-    let (socket, dir) = (std::fs::metadata(&path).unwrap(), std::fs::metadata(path.parent().unwrap()).unwrap());
+    let (socket, dir) =
+        (std::fs::metadata(&path).unwrap(), std::fs::metadata(path.parent().unwrap()).unwrap());
     assert_eq!((socket.mode() & 0o777, dir.mode() & 0o777), (0o600, 0o700));
     assert!(runtimes().unwrap().iter().any(|entry| entry.path == path));
     runtime.shutdown(Shutdown::Drain);
@@ -61,7 +62,9 @@ fn each_request_has_its_answer() {
     let (trace, lost) = client.timeline(Duration::from_millis(20)).unwrap();
     assert!(!decode(&trace).unwrap().packet.is_empty());
     assert_eq!(lost, 0);
-    assert!(matches!(client.timeline(Duration::from_secs(60)), Err(AskError::Refused(why)) if why.contains("60s")));
+    assert!(
+        matches!(client.timeline(Duration::from_secs(60)), Err(AskError::Refused(why)) if why.contains("60s"))
+    );
 }
 
 #[test]
@@ -119,6 +122,21 @@ fn clients_that_do_not_read_hold_up_nobody() {
     drop(client);
     drop(runtime);
     assert!(!path.exists());
+}
+
+#[test]
+fn who_leaves_ends_its_recording() {
+    let (_runtime, path) = with_socket();
+    let mut leaves = UnixStream::connect(&path).unwrap();
+    leaves.write_all(b"{\"get\":\"timeline\",\"window_ms\":1000}\n").unwrap();
+    let mut stays = Client::connect(&path).unwrap();
+    // The first one's request was there before this one, so it has been begun.
+    stays.about().unwrap();
+    drop(leaves);
+    let begun = std::time::Instant::now();
+    while stays.timeline(Duration::from_millis(1)).is_err() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "the recording of one who is gone goes on");
+    }
 }
 
 #[test]

@@ -72,7 +72,9 @@ fn a_runtime_is_listed_found_and_shown() {
     let trace = dir.path().join("run.pftrace");
     printed(&["top", &id, "--timeline", trace.to_str().unwrap(), "--window", "20ms"]);
     assert!(!caudal_report::timeline::decode(&std::fs::read(&trace).unwrap()).unwrap().packet.is_empty());
-    assert!(printed(&["top", &id, "--prometheus"]).contains("# TYPE caudal_request_service_seconds histogram"));
+    assert!(
+        printed(&["top", &id, "--prometheus"]).contains("# TYPE caudal_request_service_seconds histogram")
+    );
 }
 
 #[test]

@@ -10,8 +10,8 @@ const INTRO: &str = "\
 # What the command prints and writes
 
 Data goes to stdout, progress and errors to stderr. `--json` prints one object a line instead of a table:
-`caudal sim` a row a point, `caudal plan` one plan, `caudal compare` one comparison, `caudal systems` and
-`caudal workload list` an entry a line.
+`caudal sim` a row a point, `caudal plan` one plan, `caudal compare` one comparison, `caudal top` a look an interval,
+`caudal systems` and `caudal workload list` an entry a line.
 
 ## Exit codes
 ";

@@ -10,12 +10,11 @@ use crate::histogram::Histogram;
 
 /// Bounds of buckets of times, in ns: 100 ns to 10 s.
 const TIMES_NS: [f64; 25] = [
-    1e2, 2.5e2, 5e2, 1e3, 2.5e3, 5e3, 1e4, 2.5e4, 5e4, 1e5, 2.5e5, 5e5, 1e6, 2.5e6, 5e6, 1e7, 2.5e7, 5e7, 1e8, 2.5e8, 5e8,
-    1e9, 2.5e9, 5e9, 1e10,
+    1e2, 2.5e2, 5e2, 1e3, 2.5e3, 5e3, 1e4, 2.5e4, 5e4, 1e5, 2.5e5, 5e5, 1e6, 2.5e6, 5e6, 1e7, 2.5e7, 5e7,
+    1e8, 2.5e8, 5e8, 1e9, 2.5e9, 5e9, 1e10,
 ];
 /// Bounds of buckets of numbers of quanta and preemptions.
-const COUNTS: [f64; 14] =
-    [0.0, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1e3, 1e4, 1e5, 1e6];
+const COUNTS: [f64; 14] = [0.0, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1e3, 1e4, 1e5, 1e6];
 
 /// A histogram of each class.
 struct OfClass {
@@ -110,7 +109,11 @@ impl Snapshot {
     pub fn to_prometheus(&self) -> String {
         let mut text = Text(String::new());
         for histogram in &HISTOGRAMS {
-            text.head(histogram.name, "histogram", &format!("{} Raw: stalls of the machine are in it.", histogram.help));
+            text.head(
+                histogram.name,
+                "histogram",
+                &format!("{} Raw: stalls of the machine are in it.", histogram.help),
+            );
             for class in &self.classes {
                 text.histogram(histogram, class);
             }
@@ -148,7 +151,11 @@ impl Snapshot {
         text.sample("caudal_uptime_seconds", "", self.uptime_ns as f64 / 1e9);
         text.head("caudal_runtime_info", "gauge", "Which runtime it is.");
         let (name, version) = (escaped(&self.runtime.name), escaped(&self.runtime.version));
-        text.sample("caudal_runtime_info", &format!("name=\"{name}\",version=\"{version}\",stalls=\"raw\""), 1.0);
+        text.sample(
+            "caudal_runtime_info",
+            &format!("name=\"{name}\",version=\"{version}\",stalls=\"raw\""),
+            1.0,
+        );
     }
 }
 

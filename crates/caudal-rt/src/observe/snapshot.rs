@@ -141,7 +141,8 @@ pub(crate) fn take(shared: &Arc<Shared>) -> Snapshot {
     let names = shared.settings.classes.all();
     let classes = names.iter().enumerate();
     // Before the boards: what is counted here has been counted there.
-    let classes = classes.map(|(class, name)| of_class(name, shared.classes.taken(class as u16), ns_per_cycle));
+    let classes =
+        classes.map(|(class, name)| of_class(name, shared.classes.taken(class as u16), ns_per_cycle));
     let classes = classes.collect();
     let workers = shared.workers.iter().map(|worker| of_worker(worker, shared)).collect();
     let stacks = observer.stacks.get().map_or_else(StackStats::default, |budget| StackStats {

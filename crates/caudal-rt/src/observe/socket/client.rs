@@ -155,7 +155,8 @@ impl Client {
         if !line.ends_with(b"\n") {
             return Err(AskError::Gone);
         }
-        let answer: Value = serde_json::from_slice(&line).map_err(|error| AskError::Foreign(error.to_string()))?;
+        let answer: Value =
+            serde_json::from_slice(&line).map_err(|error| AskError::Foreign(error.to_string()))?;
         match answer.get("error") {
             Some(error) => Err(AskError::Refused(error.as_str().unwrap_or_default().to_owned())),
             None => Ok(answer),

@@ -111,7 +111,8 @@ pub(crate) fn open(shared: &Arc<Shared>, busy: &[usize]) -> Result<(), StartErro
     if wanted == Wanted::No {
         return Ok(());
     }
-    let state = match place::bind().and_then(|(listener, path)| Server::start(shared, listener, &path, busy)) {
+    let state = match place::bind().and_then(|(listener, path)| Server::start(shared, listener, &path, busy))
+    {
         Ok(server) => State::Open(server),
         Err(error) if wanted == Wanted::Required => {
             let source = std::io::Error::other(error);
@@ -140,7 +141,8 @@ impl Server {
             crate::start::keep_off(&busy);
             server::serve(&shared, &listener, &heard);
         };
-        let thread = std::thread::Builder::new().name("caudal-observe".to_owned()).spawn(body).map_err(fails)?;
+        let thread =
+            std::thread::Builder::new().name("caudal-observe".to_owned()).spawn(body).map_err(fails)?;
         Ok(Server { path: path.to_owned(), bell, thread: Some(thread) })
     }
 }

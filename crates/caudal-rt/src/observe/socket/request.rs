@@ -57,7 +57,8 @@ pub(super) fn answer(shared: &Arc<Shared>, line: &[u8]) -> Reply {
         Request::About => json!({ "about": shared.observer.identity }).to_string(),
         Request::Snapshot => {
             let snapshot = serde_json::to_string(&snapshot::take(shared));
-            snapshot.map_or_else(|problem| error(&problem.to_string()), |json| format!("{{\"snapshot\":{json}}}"))
+            snapshot
+                .map_or_else(|problem| error(&problem.to_string()), |json| format!("{{\"snapshot\":{json}}}"))
         }
         Request::Prometheus => json!({ "prometheus": snapshot::take(shared).to_prometheus() }).to_string(),
         Request::Hlog { of } => {

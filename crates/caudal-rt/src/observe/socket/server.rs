@@ -64,6 +64,10 @@ pub(super) fn serve(shared: &Arc<Shared>, listener: &UnixListener, bell: &OwnedF
             return;
         }
         for (client, &ready) in clients.iter_mut().zip(&ready[2..]) {
+            if ready & (libc::POLLHUP | libc::POLLERR) != 0 {
+                // Nobody is there to hear of it.
+                client.recording = None;
+            }
             if ready != 0 {
                 client.read();
             }

@@ -14,7 +14,10 @@ enum Item {
     Begin(String, Option<u64>),
     End,
     Instant(String),
-    Arrow { from: u32, requests: u32 },
+    Arrow {
+        from: u32,
+        requests: u32,
+    },
 }
 
 /// Numbers from here on are of requests that no dispatcher has numbered: a thread's number, and its count.
@@ -100,7 +103,8 @@ impl Recording {
                 let of_class = self.classes.get(usize::from(class)).copied().unwrap_or("?");
                 let unknown = stop == Stop::Running;
                 let name = if unknown { of_class.to_owned() } else { name(of_class, number) };
-                let joined = (!unknown && turns.get(&(class, number)).is_some_and(|&turns| turns > 1)).then_some(number);
+                let joined = (!unknown && turns.get(&(class, number)).is_some_and(|&turns| turns > 1))
+                    .then_some(number);
                 span(begin, end, 0, name, joined);
                 let mark = match stop {
                     Stop::Parked => "parked",

@@ -85,8 +85,7 @@ impl Event {
     }
 
     fn unpack([begin, end, what, number]: [u64; WORDS]) -> Event {
-        const STOPS: [Stop; 5] =
-            [Stop::Ended, Stop::Preempted, Stop::Yielded, Stop::Parked, Stop::Running];
+        const STOPS: [Stop; 5] = [Stop::Ended, Stop::Preempted, Stop::Yielded, Stop::Parked, Stop::Running];
         let of_16 = (what >> 16) as u16;
         match what & 0xFF {
             0 => {
@@ -143,7 +142,8 @@ impl Ring {
             return (Vec::new(), 0);
         }
         let written = self.written.load(O::Acquire) as usize;
-        let event = |words: &[AtomicU64; WORDS]| Event::unpack(words.each_ref().map(|word| word.load(O::Relaxed)));
+        let event =
+            |words: &[AtomicU64; WORDS]| Event::unpack(words.each_ref().map(|word| word.load(O::Relaxed)));
         let events = self.words.as_chunks::<WORDS>().0[..written].iter().map(event).collect();
         (events, self.lost.load(O::Relaxed))
     }

@@ -77,8 +77,11 @@ pub(super) fn head(look: &Snapshot) -> String {
 /// Events that happened in the look, and the stacks.
 pub(super) fn counters(look: &Snapshot) -> String {
     let events = look.counters.all();
-    let events: Vec<String> =
-        events.iter().filter(|(_, count)| *count > 0).map(|(name, count)| format!("{name} {count}")).collect();
+    let events: Vec<String> = events
+        .iter()
+        .filter(|(_, count)| *count > 0)
+        .map(|(name, count)| format!("{name} {count}"))
+        .collect();
     let events = if events.is_empty() { "no failures".to_owned() } else { events.join(", ") };
     format!("{events}; {} of at most {} stacks", look.stacks.mapped, look.stacks.limit)
 }

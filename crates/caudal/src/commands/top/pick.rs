@@ -23,7 +23,8 @@ pub(super) fn pick(wanted: &str) -> miette::Result<Picked> {
     if let Some(entry) = entries.iter().find(|entry| entry.id == wanted) {
         return connect(entry);
     }
-    let named: Vec<&Entry> = entries.iter().filter(|entry| name_of(entry).as_deref() == Some(wanted)).collect();
+    let named: Vec<&Entry> =
+        entries.iter().filter(|entry| name_of(entry).as_deref() == Some(wanted)).collect();
     match named[..] {
         [one] => connect(one),
         [] => Err(none(wanted)),
@@ -72,7 +73,9 @@ pub(super) fn list(global: &Global) -> miette::Result<()> {
     let mut table = Table::new(&["runtime", "name", "up", "workers", "classes", "requests"]);
     let mut rows = 0;
     for entry in all()? {
-        let Ok(snapshot) = Client::connect(&entry.path).and_then(|mut client| client.snapshot()) else { continue };
+        let Ok(snapshot) = Client::connect(&entry.path).and_then(|mut client| client.snapshot()) else {
+            continue;
+        };
         rows += 1;
         let (name, workers, requests) = (&snapshot.runtime.name, snapshot.workers.len(), snapshot.finished());
         let classes: Vec<&str> = snapshot.classes.iter().map(|class| class.name.as_str()).collect();

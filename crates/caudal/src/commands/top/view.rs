@@ -130,7 +130,9 @@ fn aligned(column: usize, text: String) -> Cell<'static> {
 
 fn of_each_class(look: &Snapshot, sort: Sort) -> Table<'static> {
     let rows = sorted(look, sort).into_iter().map(|class| {
-        Row::new(lines::class(class, look).into_iter().enumerate().map(|(column, text)| aligned(column, text)))
+        Row::new(
+            lines::class(class, look).into_iter().enumerate().map(|(column, text)| aligned(column, text)),
+        )
     });
     let widths = [16, 10, 9, 9, 9, 12, 11, 11].map(Constraint::Length);
     Table::new(rows, widths).header(heads(&lines::CLASS_HEADS)).column_spacing(1)
@@ -214,7 +216,9 @@ mod tests {
     fn a_look_has_classes_workers_and_counters() {
         let state = State { look: Some(look(2)), ..State::default() };
         let text = drawn(&state, 120, 20);
-        for part in ["kv (7)", "300 /s", "1.00 µs", "900 µs", "50.0 %", "panicked 3", "4 of at most 100", "q quit"] {
+        for part in
+            ["kv (7)", "300 /s", "1.00 µs", "900 µs", "50.0 %", "panicked 3", "4 of at most 100", "q quit"]
+        {
             assert!(text.contains(part), "{part}:\n{text}");
         }
         assert!(text.contains(&format!("{}{}{}", "█".repeat(15), "▒".repeat(6), "·".repeat(9))), "{text}");
