@@ -74,7 +74,9 @@ pub unsafe extern "C" fn caudal_runtime_stats_json(
     out: *mut *mut c_char,
 ) -> caudal_status {
     // SAFETY: as the caller says.
-    unsafe { give_text(runtime, out, |stats| serde_json::to_string(stats).map_err(|_| CAUDAL_ERROR_INTERNAL)) }
+    unsafe {
+        give_text(runtime, out, |stats| serde_json::to_string(stats).map_err(|_| CAUDAL_ERROR_INTERNAL))
+    }
 }
 
 /// The same as text for Prometheus to scrape.

@@ -278,6 +278,28 @@ fn cmake_finds_it() {
     succeed(&mut Command::new(build.path().join("probes")));
 }
 
+/// The first block of the guide in `language` that has `word` in it.
+fn of_the_guide(language: &str, word: &str) -> String {
+    let path = Path::new(ROOT).join("../../docs/guides/first-service-in-c.md");
+    let guide = std::fs::read_to_string(path).expect("the guide is there");
+    let fence = format!("```{language}\n");
+    let blocks = guide.split(&fence).skip(1).filter_map(|rest| rest.split("```").next());
+    blocks.into_iter().find(|block| block.contains(word)).expect("the guide has the block").to_owned()
+}
+
+/// What the guide says, with its own policy: the program looks for it where it runs.
+#[test]
+fn the_guides_program_runs() {
+    let directory = TempDir::new().expect("a temporary directory");
+    let source = directory.path().join("first.c");
+    std::fs::write(&source, of_the_guide("c", "int main")).expect("a file");
+    std::fs::write(directory.path().join("policy.toml"), of_the_guide("toml", "[system]")).expect("a file");
+    let source = source.to_str().expect("a path in UTF-8");
+    let program = compile("gcc", source, &["-std=c99", "-O2"], &installed().statically());
+    let printed = succeed(Command::new(&program.path).current_dir(directory.path()));
+    assert!(printed.starts_with("got 42, the sum ") && printed.ends_with("\nsummed 42\n"), "{printed}");
+}
+
 /// Rust's own symbols would clash with those of another library that is written in it.
 #[test]
 fn the_shared_library_shows_its_own_and_the_probes_names_only() {

@@ -513,11 +513,34 @@ caudal_status caudal_condition_notify_one(caudal_condition *condition);
 caudal_status caudal_condition_notify_all(caudal_condition *condition);
 
 /*
- * Fills `*out`, which caudal_class_stats_init() has prepared, with what was measured of `class` so far. Takes some microseconds.
+ * Fills `*out`, which caudal_class_stats_init() has prepared, with what was measured of `class` so far. Takes some ten
+ * microseconds.
  *
  * Errors: CAUDAL_ERROR_ARGUMENT, CAUDAL_ERROR_DESTROYED. Threads: any.
  */
 caudal_status caudal_runtime_class_stats(caudal_runtime *runtime, caudal_class class_, caudal_class_stats *out);
+
+/*
+ * Stores everything that was measured so far, of classes and workers, in `*out`, as JSON: what `caudal top` reads.
+ *
+ * Errors: CAUDAL_ERROR_ARGUMENT, CAUDAL_ERROR_DESTROYED. Ownership: the text is the caller's, who gives it back with
+ * caudal_text_free(). Threads: any.
+ */
+caudal_status caudal_runtime_stats_json(caudal_runtime *runtime, char **out);
+
+/*
+ * The same as text for Prometheus to scrape.
+ *
+ * Errors, ownership and threads as for caudal_runtime_stats_json().
+ */
+caudal_status caudal_runtime_stats_prometheus(caudal_runtime *runtime, char **out);
+
+/*
+ * Gives a text of the library back.
+ *
+ * Errors: CAUDAL_ERROR_ARGUMENT. Threads: any.
+ */
+caudal_status caudal_text_free(char *text);
 
 #ifdef __cplusplus
 }  // extern "C"

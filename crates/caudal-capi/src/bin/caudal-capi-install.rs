@@ -51,6 +51,7 @@ fn install(prefix: &Path) -> io::Result<()> {
     }
     copy(&Path::new(env!("CAUDAL_PROBE_INCLUDE")).join("caudal/probe.h"), &include.join("probe.h"))?;
     copy(&archive()?, &lib.join("libcaudal.a"))?;
+    strip(&lib.join("libcaudal.a"));
     copy(&Path::new(env!("CAUDAL_PROBE_LIB")).join("libcaudal_probe.a"), &lib.join("libcaudal_probe.a"))?;
     link_shared(&lib)?;
     for name in PC_FILES {
@@ -93,6 +94,11 @@ fn archive() -> io::Result<PathBuf> {
             format!("no libcaudal_capi.a in {}: `cargo build -p caudal-capi` first", directory.display());
         io::Error::new(io::ErrorKind::NotFound, what)
     })
+}
+
+/// Takes the debug information out, which is nine tenths of the archive; where there is no `strip`, it stays.
+fn strip(archive: &Path) {
+    let _ = Command::new("strip").arg("--strip-debug").arg(archive).status();
 }
 
 fn link_shared(lib: &Path) -> io::Result<()> {

@@ -335,7 +335,11 @@ static void waits_end_in_time(void)
 
 static void waits_for_it(void *argument)
 {
-    OK(caudal_wait(argument, NULL));
+    caudal_status answered;
+    do { /* main may be waiting just now */
+        answered = caudal_wait(argument, NULL);
+    } while (answered == CAUDAL_ERROR_BUSY);
+    OK(answered);
 }
 
 static void one_waits_at_a_time(void)
@@ -360,6 +364,7 @@ static void full_queues_are_answered(void)
     caudal_request *request;
     caudal_runtime *shared = runtime;
     caudal_class before = work;
+    caudal_status answered;
     int stop[2] = {0, 0}, accepted = 0;
     caudal_options_init(&options);
     options.queue_of_worker = 2;
@@ -367,10 +372,11 @@ static void full_queues_are_answered(void)
     runtime = start(policy, &options);
     work = class_of(runtime, "work");
     request = held(stop);
-    while (caudal_try_submit(runtime, work, nothing, NULL, NULL) == CAUDAL_OK) {
+    do {
+        answered = caudal_try_submit(runtime, work, nothing, NULL, NULL);
         CHECK(++accepted < 100);
-    }
-    CHECK_STATUS(CAUDAL_ERROR_FULL, caudal_try_submit(runtime, work, nothing, NULL, NULL));
+    } while (answered == CAUDAL_OK);
+    CHECK(answered == CAUDAL_ERROR_FULL);
     STORE(stop[0], 1);
     CHECK(ended(request) == CAUDAL_OUTCOME_RETURNED);
     OK(caudal_submit(runtime, work, nothing, NULL, NULL)); /* waits for room, if there is none yet */
@@ -383,7 +389,7 @@ static void full_queues_are_answered(void)
 
 struct keeper {
     int value, rounds, others;
-    int *turns;
+    int *turns, *started;
 };
 
 /* Its errno is its own, although the others have set theirs in between. */
@@ -391,6 +397,10 @@ static void keeps_errno(void *argument)
 {
     struct keeper *keeper = argument;
     int round;
+    __atomic_fetch_add(keeper->started, 1, __ATOMIC_RELAXED);
+    while (LOAD(*keeper->started) < 3) {
+        CAUDAL_PROBE_CLOCK();
+    }
     for (round = 0; round < keeper->rounds; round++) {
         int before = LOAD(*keeper->turns), spun;
         errno = keeper->value;
@@ -405,12 +415,13 @@ static void keeps_errno(void *argument)
 
 static void errno_survives_preemption(void)
 {
-    int turns = 0, number;
+    int turns = 0, started = 0, number;
     struct keeper keepers[3];
     caudal_request *requests[3];
     for (number = 0; number < 3; number++) {
-        struct keeper keeper = {1000 + number, 2000, 0, NULL};
+        struct keeper keeper = {1000 + number, 2000, 0, NULL, NULL};
         keeper.turns = &turns;
+        keeper.started = &started;
         keepers[number] = keeper;
     }
     for (number = 0; number < 3; number++) {
@@ -506,6 +517,7 @@ static void misuses_it(void *argument)
     CHECK_STATUS(CAUDAL_ERROR_BUSY, caudal_mutex_destroy(counted->mutex));
     STORE(counted->waiting, 1);
     CHECK_STATUS(CAUDAL_CANCELLED, caudal_mutex_lock(counted->mutex));
+    STORE(counted->waiting, 2);
     OK(caudal_mutex_lock_regardless(counted->mutex));
     CHECK_STATUS(CAUDAL_ERROR_OWNER, caudal_mutex_lock(counted->mutex)); /* not recursive */
     OK(caudal_mutex_unlock(counted->mutex));
@@ -532,7 +544,9 @@ static void mutexes_park_requests(void)
         OK(caudal_sleep(MS / 10));
     }
     OK(caudal_cancel(requests[0]));
-    OK(caudal_sleep(MS));
+    while (LOAD(counted.waiting) != 2) {
+        OK(caudal_sleep(MS / 10));
+    }
     OK(caudal_mutex_unlock(counted.mutex));
     CHECK(ended(requests[0]) == CAUDAL_OUTCOME_CANCELLED);
     OK(caudal_mutex_destroy(counted.mutex));
