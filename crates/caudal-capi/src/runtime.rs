@@ -221,7 +221,8 @@ fn apply(mut builder: Builder, options: &caudal_options) -> Result<Builder, &'st
         builder =
             builder.queues(or(options.queue_of_worker, 1 << 10), or(options.queue_of_dispatcher, 1 << 14));
     }
-    let times: [(u64, fn(Builder, Duration) -> Builder); 3] = [
+    type Set = fn(Builder, Duration) -> Builder;
+    let times: [(u64, Set); 3] = [
         (options.spin_ns, Builder::spin),
         (options.stuck_after_ns, Builder::stuck_after),
         (options.shutdown_bound_ns, Builder::shutdown_bound),
