@@ -11,9 +11,9 @@ use crate::clock::now;
 use crate::context::{current, until};
 use crate::error::Ending;
 use crate::fiber;
+use crate::fork;
 use crate::handle::Handle;
 use crate::sync::{Mutex, MutexGuard};
-use crate::fork;
 
 pub use crate::handle::{Heed, Waited};
 
