@@ -239,7 +239,7 @@ pub(crate) struct Dispatcher {
 }
 
 /// No pool has more requests, so that a damaged log takes no memory.
-const UNFINISHED_MAX: u32 = 1 << 24;
+const UNFINISHED_MAX: u32 = 1 << 22;
 
 impl Dispatcher {
     pub(crate) fn new(system: &System, workers: u32, seed: u64) -> Dispatcher {
