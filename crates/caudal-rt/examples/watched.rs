@@ -1,0 +1,51 @@
+//! A runtime that has something to show, for the guide to `caudal top`: short and long requests until so many seconds are over.
+//!
+//! ```text
+//! cargo run --release -p caudal-rt --example watched -- 60
+//! ```
+
+use std::time::{Duration, Instant};
+
+use caudal_config::{File, Host, Options};
+use caudal_rt::{Builder, Pinning, Shutdown, SubmitError, clock};
+
+/// Turns a core for so long, and probes.
+fn work(us: u64, cycles_per_us: u64) {
+    let begun = clock::now();
+    while clock::now() - begun < us * cycles_per_us {
+        caudal_rt::probe();
+    }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let seconds = std::env::args().nth(1).map_or(Ok(60), |text| text.parse())?;
+    let text = "[system]\ncores = 1\npools = \"per-core\"\ndispatch = { policy = \"jsq\", ties = \"msq\" }\n\
+                discipline = { policy = \"processor-sharing\", quantum = \"2us\" }\n";
+    let options = Options { host: Host::Runtime, ..Options::default() };
+    let file = File::parse_with(text, "watched.toml", &options)?;
+    let plan = file.systems.into_iter().next().ok_or("there is one system")?;
+    let runtime = Builder::of(plan).pinning(Pinning::None).name("watched").start()?;
+    match runtime.socket_path() {
+        Ok(path) => println!("caudal top {}      (at {})", std::process::id(), path.display()),
+        Err(why) => println!("{why}"),
+    }
+    let (get, scan) = (runtime.class("get")?, runtime.class("scan")?);
+    let cycles_per_us = (clock::Clock::measure().hz() / 1e6) as u64;
+    let end = Instant::now() + Duration::from_secs(seconds);
+    let mut requests = 0_u64;
+    while Instant::now() < end {
+        requests += 1;
+        let (class, us) = if requests.is_multiple_of(100) { (scan, 200) } else { (get, 2) };
+        match runtime.submit(class, move || work(us, cycles_per_us)) {
+            Ok(handle) => drop(handle),
+            Err(SubmitError::Full) => {}
+            Err(error) => return Err(error.into()),
+        }
+        if requests.is_multiple_of(20) {
+            std::thread::sleep(Duration::from_micros(100));
+        }
+    }
+    runtime.shutdown(Shutdown::Drain);
+    println!("{requests} requests");
+    Ok(())
+}
