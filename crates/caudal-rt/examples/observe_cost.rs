@@ -2,7 +2,7 @@
 //! in turns.
 //!
 //! ```text
-//! cargo run --release -p caudal-rt --example observe_cost
+//! cargo run --release -p caudal-rt --example observe_cost [-- ROUNDS]
 //! ```
 //!
 //! The requests do nothing. Clock reads are in both loops: scheduling needs them.
@@ -14,6 +14,7 @@ use caudal_config::{File, Host, Options};
 use caudal_rt::{Builder, ClassId, Intake, Pinning, Runtime, Source, clock};
 
 const REQUESTS: u64 = 200_000;
+/// Of each, unless the argument says otherwise.
 const ROUNDS: usize = 31;
 
 /// Hands in `left` requests that do nothing, and keeps the worker full.
@@ -75,8 +76,9 @@ impl Contestant {
 }
 
 fn main() {
+    let count = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(ROUNDS).max(1);
     let mut rounds = [Vec::new(), Vec::new()];
-    for _ in 0..ROUNDS {
+    for _ in 0..count {
         for (measuring, rounds) in [false, true].into_iter().zip(&mut rounds) {
             // One at a time, so that both have the same core.
             let contestant = Contestant::new(measuring);
@@ -90,7 +92,7 @@ fn main() {
     };
     let (without, with) = (of(&mut rounds[0]), of(&mut rounds[1]));
     println!(
-        "ns a request          least  quartile  median   ({REQUESTS} requests a round, {ROUNDS} rounds in turns)"
+        "ns a request          least  quartile  median   ({REQUESTS} requests a round, {count} rounds in turns)"
     );
     println!("without measuring   {:7.1}   {:7.1} {:7.1}", without.0, without.1, without.2);
     println!("with                {:7.1}   {:7.1} {:7.1}", with.0, with.1, with.2);

@@ -7,14 +7,21 @@
 use std::time::{Duration, Instant};
 
 use caudal_config::{File, Host, Options};
-use caudal_rt::{Builder, Pinning, Shutdown, SubmitError, clock};
+use caudal_rt::{Builder, Pinning, Shutdown, SubmitError};
 
-/// Turns a core for so long, and probes.
-fn work(us: u64, cycles_per_us: u64) {
-    let begun = clock::now();
-    while clock::now() - begun < us * cycles_per_us {
+/// Work of so many turns: a number, and no time, so that who is taken off its core has as much left as before.
+fn work(turns: u64) {
+    for turn in 0..turns {
+        std::hint::black_box(turn);
         caudal_rt::probe();
     }
+}
+
+/// Turns a microsecond.
+fn turns_per_us() -> u64 {
+    let begun = Instant::now();
+    work(1_000_000);
+    (1e9 / begun.elapsed().as_nanos() as f64) as u64 + 1
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -30,13 +37,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Err(why) => println!("{why}"),
     }
     let (get, scan) = (runtime.class("get")?, runtime.class("scan")?);
-    let cycles_per_us = (clock::Clock::measure().hz() / 1e6) as u64;
+    let turns_per_us = turns_per_us();
     let end = Instant::now() + Duration::from_secs(seconds);
     let mut requests = 0_u64;
     while Instant::now() < end {
         requests += 1;
         let (class, us) = if requests.is_multiple_of(100) { (scan, 200) } else { (get, 2) };
-        match runtime.submit(class, move || work(us, cycles_per_us)) {
+        match runtime.submit(class, move || work(us * turns_per_us)) {
             Ok(handle) => drop(handle),
             Err(SubmitError::Full) => {}
             Err(error) => return Err(error.into()),

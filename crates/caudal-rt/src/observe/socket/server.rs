@@ -36,9 +36,10 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// A descriptor by which the thread is told to end.
 pub(super) fn bell() -> std::io::Result<OwnedFd> {
-    // SAFETY: the call has no precondition; the descriptor is nobody else's.
+    // SAFETY: the call has no precondition.
     match unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) } {
         -1 => Err(std::io::Error::last_os_error()),
+        // SAFETY: the kernel has just made the descriptor, for nobody else.
         descriptor => Ok(unsafe { OwnedFd::from_raw_fd(descriptor) }),
     }
 }
