@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use caudal_report::timeline::{decode, proto};
+use caudal_rt::histogram::Histogram;
 use caudal_rt::observe::{Metric, RecordError, Snapshot};
 use caudal_rt::{Pinning, Runtime, Shutdown};
 
@@ -79,7 +80,7 @@ fn numbers_add_up_while_requests_run() {
             for class in &now.classes {
                 let counts =
                     [&class.preemptions, &class.quanta, &class.sojourn, &class.service, &class.queueing];
-                let counts = counts.map(|histogram| histogram.count());
+                let counts = counts.map(Histogram::count);
                 assert!(counts.is_sorted(), "{}: {counts:?}", class.name);
             }
             let measured: u64 = now.classes.iter().map(|class| class.sojourn.count()).sum();
