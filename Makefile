@@ -13,7 +13,7 @@ DEMO_OUT ?= caudal-results/demo
 TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 CAUDAL = $(TARGET_DIR)/release/caudal
 
-.PHONY: help build demo test soak lint deny bench bench-peers bench-rt fuzz measure-services test-services install install-c header reproduce docs clean
+.PHONY: help build demo test soak lint deny bench bench-peers bench-rt fidelity fuzz measure-services test-services install install-c header reproduce docs clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -61,6 +61,10 @@ bench-peers: ## the same queue on SSJ, cimba, nexosim and SimPy
 
 bench-rt: ## the runtime: its parts, its dispatcher, and what one would pick instead; some minutes on an idle machine
 	@scripts/bench-rt
+
+fidelity: ## the simulator with this machine's costs and stalls against measured runs of the runtime
+	@$(CARGO) build --release --locked -p caudal-rt-bench
+	@$(TARGET_DIR)/release/caudal-rt-bench fidelity $(FIDELITY)
 
 fuzz: ## fuzz the parsers for ten minutes each
 	@scripts/fuzz --seconds 600

@@ -29,12 +29,18 @@ pub struct StallStats {
 impl StallStats {
     /// Of gaps in ns, seen in `observed_ns`.
     pub fn of(gaps: &[Gap], observed_ns: u64) -> StallStats {
+        let lengths_ns: Vec<u64> = gaps.iter().map(|gap| gap.end - gap.start).collect();
+        StallStats::of_lengths(&lengths_ns, observed_ns)
+    }
+
+    /// Of the lengths of gaps, seen in `observed_ns`.
+    pub fn of_lengths(lengths_ns: &[u64], observed_ns: u64) -> StallStats {
         let mut lengths = caudal_stats::Histogram::new();
-        gaps.iter().for_each(|gap| lengths.record(gap.end - gap.start));
+        lengths_ns.iter().for_each(|&length_ns| lengths.record(length_ns));
         if lengths.count() == 0 || observed_ns == 0 {
             return StallStats { observed_ns, ..StallStats::default() };
         }
-        let stalled_ns: u64 = gaps.iter().map(|gap| gap.end - gap.start).sum();
+        let stalled_ns: u64 = lengths_ns.iter().sum();
         StallStats {
             observed_ns,
             count: lengths.count(),
@@ -55,6 +61,18 @@ impl StallStats {
 /// # Panics
 /// If the thread that reads cannot be started.
 pub fn stalls(tsc: Tsc, cpu: usize, seconds: f64) -> Result<StallStats, PinError> {
+    let (gaps, observed_ns) = gaps(tsc, cpu, seconds)?;
+    Ok(StallStats::of(&gaps, observed_ns))
+}
+
+/// As [`stalls`]; the gaps themselves, in ns after the start, and how long was looked, in ns.
+///
+/// # Errors
+/// As [`stalls`].
+///
+/// # Panics
+/// As [`stalls`].
+pub fn gaps(tsc: Tsc, cpu: usize, seconds: f64) -> Result<(Vec<Gap>, u64), PinError> {
     // In a thread of its own: the caller stays where it is.
     let watch = move || {
         pin_to(cpu)?;
@@ -67,8 +85,7 @@ pub fn stalls(tsc: Tsc, cpu: usize, seconds: f64) -> Result<StallStats, PinError
             before = now;
         }
         let in_ns = |gap: &Gap| Gap { start: tsc.to_ns(gap.start - start), end: tsc.to_ns(gap.end - start) };
-        let gaps: Vec<Gap> = log.gaps().iter().map(in_ns).collect();
-        Ok(StallStats::of(&gaps, tsc.to_ns(before - start)))
+        Ok((log.gaps().iter().map(in_ns).collect(), tsc.to_ns(before - start)))
     };
     std::thread::spawn(watch).join().expect("reading the clock does not panic")
 }

@@ -2,4 +2,5 @@
 
 pub mod contest;
 pub mod dispatcher;
+pub mod fidelity;
 mod system;

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use caudal_rt_bench::{contest, dispatcher};
+use caudal_rt_bench::{contest, dispatcher, fidelity};
 use clap::{Parser, Subcommand};
 
 #[derive(Parser)]
@@ -18,12 +18,15 @@ enum Command {
     Contest(contest::Contest),
     /// How many requests a second the dispatcher places
     Dispatcher(dispatcher::DispatcherBench),
+    /// Holds the simulator, with the costs of this machine, against measured runs of the runtime
+    Fidelity(fidelity::Fidelity),
 }
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Contest(contest) => contest.run(),
         Command::Dispatcher(bench) => bench.run(),
+        Command::Fidelity(fidelity) => fidelity.run(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

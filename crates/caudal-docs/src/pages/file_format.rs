@@ -150,8 +150,15 @@ pub(super) fn body() -> String {
         text += &variants(&schema.variants(definition, "when"), "when");
     }
     text += &format!(
-        "\n## `[costs]`\n\nWhat scheduling costs. Every key is a time but `probe_factor`.\n\n{}",
+        "\n## `[costs]`\n\nWhat scheduling costs. Every key is a time but `probe_factor` and `stalls`. \
+         `caudal calibrate` measures those of a machine; `--costs` lays them over a file.\n\n{}",
         keys_table(&schema.definition("Costs"))
+    );
+    text += &format!(
+        "\n### `stalls`\n\nOn each core stalls come at random times, with lengths drawn from a measured distribution; while one \
+         lasts, what the core does stands still. A\ndispatcher has a core of its own: requests that it has are placed that much \
+         later, quanta that it has already promised are not.\n\n{}",
+        keys_table(&schema.definition("Stalls"))
     );
     text += &format!("\n## `[measure]`\n\n{}", keys_table(&schema.definition("Measure")));
     text += &format!("\n### `stop`\n\n{}", keys_table(&schema.definition("Stop")));

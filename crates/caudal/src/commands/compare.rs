@@ -1,9 +1,12 @@
 //! `caudal compare A B`: two systems on the same requests.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use caudal_config::{File, Measure, Offered, Rate, System, SystemPlan, find_preset, nearest_preset};
+use caudal_config::{
+    File, Measure, Offered, Options, Rate, System, SystemPlan, costs_as_overrides, find_preset,
+    nearest_preset,
+};
 use caudal_sim::experiment::Crew;
 use caudal_stats::paired::Verdict;
 use caudal_tune::TuneError;
@@ -36,6 +39,9 @@ pub(crate) struct CompareArgs {
     /// Cores of the machine; a named system's dispatcher takes one of them, a file says its own
     #[arg(long, default_value_t = 16, value_name = "N", value_parser = numbers::count, allow_hyphen_values = true)]
     cores: u32,
+    /// Take the [costs] of this file, as `caudal calibrate` writes it, for both systems
+    #[arg(long, value_name = "COSTS")]
+    costs: Option<PathBuf>,
     /// Seed of all randomness [default: that of the workload's TOML file, or 1]
     #[arg(long, value_name = "N", value_parser = numbers::seed, allow_hyphen_values = true)]
     seed: Option<u64>,
@@ -49,7 +55,9 @@ pub(crate) fn run(args: &CompareArgs, global: &Global) -> miette::Result<ExitCod
             args.cores
         ));
     }
-    let systems = [system(&args.first, args.cores)?, system(&args.second, args.cores)?];
+    let overrides = args.costs.as_ref().map(costs_as_overrides).transpose()?.unwrap_or_default();
+    let systems =
+        [system(&args.first, args.cores, &overrides)?, system(&args.second, args.cores, &overrides)?];
     if is_same(&systems[0], &systems[1]) {
         return Err(miette!(
             help = "name two systems that differ in more than their names",
@@ -98,8 +106,9 @@ fn is_same(a: &SystemPlan, b: &SystemPlan) -> bool {
     unnamed(a) == unnamed(b) && a.costs == b.costs
 }
 
-/// A preset on the machine, or the one system of a file.
-fn system(name: &str, cores: u32) -> miette::Result<SystemPlan> {
+/// A preset on the machine, or the one system of a file, with the costs that `overrides` say.
+fn system(name: &str, cores: u32, overrides: &[String]) -> miette::Result<SystemPlan> {
+    let options = Options { overrides: overrides.to_vec(), ..Options::default() };
     if let Some(preset) = find_preset(name) {
         let workers = cores.saturating_sub(preset.dedicated_cores);
         if workers == 0 {
@@ -108,7 +117,13 @@ fn system(name: &str, cores: u32) -> miette::Result<SystemPlan> {
                 "`{name}` dedicates the only core to its dispatcher"
             ));
         }
-        let plan = SystemPlan::of_preset(preset, workers);
+        let mut plan = SystemPlan::of_preset(preset, workers);
+        // What costs nothing is a line of reference whatever the machine is.
+        if !overrides.is_empty() && plan.reference_only().is_none() {
+            let text = format!("[system]\npreset = \"{}\"\ncores = {workers}", preset.name);
+            let with_costs = File::parse_with(&text, "costs", &options)?.systems.pop();
+            plan.costs = with_costs.map_or(plan.costs, |with| with.costs);
+        }
         let broken =
             caudal_config::coherence::check(&plan.system, &plan.costs, caudal_config::Host::Simulator);
         return match broken.first() {
@@ -125,7 +140,7 @@ fn system(name: &str, cores: u32) -> miette::Result<SystemPlan> {
         };
         return Err(miette!(help = help, "there is neither a system nor a file called `{name}`"));
     }
-    let mut systems = File::read(name)?.systems;
+    let mut systems = File::read_with(name, &options)?.systems;
     match (systems.pop(), systems.len()) {
         (Some(only), 0) => Ok(only),
         (_, more) => {
@@ -204,7 +219,7 @@ mod tests {
 
     #[test]
     fn what_differs_only_in_its_name_is_the_same() {
-        let system = |name: &str| system(name, 8).unwrap();
+        let system = |name: &str| system(name, 8, &[]).unwrap();
         assert!(is_same(&system("ideal"), &system("ideal")));
         assert!(!is_same(&system("caudal-stealing"), &system("work-stealing")), "other costs");
         assert!(!is_same(&system("caudal-stealing"), &system("caudal-stealing-ps")));

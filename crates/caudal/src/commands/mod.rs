@@ -2,8 +2,10 @@
 
 mod arrives;
 mod break_even;
+mod calibrate;
 mod check;
 mod compare;
+mod doctor;
 mod forks;
 mod kept;
 mod lanes;
@@ -61,6 +63,10 @@ pub(crate) enum Command {
     Top(top::TopArgs),
     /// Make the HTML report of a results directory
     Report(report::ReportArgs),
+    /// Measure what this machine costs a scheduler, stalls included, for the simulator
+    Calibrate(calibrate::CalibrateArgs),
+    /// Say what on this machine spoils latency, and what to do
+    Doctor(doctor::DoctorArgs),
     /// Simulate the figures of the papers, and judge what the papers say about them
     Reproduce(reproduce::ReproduceArgs),
 }
@@ -80,6 +86,8 @@ pub(crate) fn run(command: &Command, global: &Global) -> miette::Result<ExitCode
         #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
         Command::Top(args) => top::run(args, global),
         Command::Report(args) => report::run(args, global),
+        Command::Calibrate(args) => calibrate::run(args, global),
+        Command::Doctor(args) => doctor::run(args, global),
         Command::Reproduce(args) => reproduce::run(args, global),
     }
 }

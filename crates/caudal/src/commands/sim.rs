@@ -23,6 +23,10 @@ pub(crate) struct SimArgs {
     /// Change a key of the file, as in --set system.discipline.quantum=1us
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// Take the [costs] of this file, as `caudal calibrate` writes it, instead of those of FILE; --set and costs of a system
+    /// win
+    #[arg(long, value_name = "COSTS")]
+    costs: Option<PathBuf>,
     /// Keep results in this directory, and go on there if it has some already
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -42,7 +46,7 @@ pub(crate) struct SimArgs {
 }
 
 pub(crate) fn run(args: &SimArgs, global: &Global) -> miette::Result<ExitCode> {
-    let options = Options { overrides: args.set.clone(), ..Options::default() };
+    let options = Options { overrides: args.overrides()?, ..Options::default() };
     let file = File::read_with(&args.file, &options)?;
     let points = file.points()?;
     if let Some(workload) = &file.workload {
@@ -85,17 +89,25 @@ pub(crate) fn run(args: &SimArgs, global: &Global) -> miette::Result<ExitCode> {
 }
 
 impl SimArgs {
+    /// What wins over the file: the costs of another one, and then what --set says.
+    fn overrides(&self) -> miette::Result<Vec<String>> {
+        let mut overrides =
+            self.costs.as_ref().map(caudal_config::costs_as_overrides).transpose()?.unwrap_or_default();
+        overrides.extend(self.set.iter().cloned());
+        Ok(overrides)
+    }
+
     fn open(&self, dir: &Path, file: &File, points: usize, global: &Global) -> miette::Result<Results> {
         // Without overrides as it was written, comments and all.
-        let text = match self.set.is_empty() {
+        let text = match self.set.is_empty() && self.costs.is_none() {
             true => std::fs::read_to_string(&self.file)
                 .map_err(|error| Failure(format!("can not read `{}` again: {error}", self.file.display())))?,
-            false => format!(
-                "# {} with --set {}\n\n{}",
-                self.file.display(),
-                self.set.join(" --set "),
-                file.effective
-            ),
+            false => {
+                let costs = self.costs.iter().map(|path| format!(" --costs {}", path.display()));
+                let set = self.set.iter().map(|set| format!(" --set {set}"));
+                let with: String = costs.chain(set).collect();
+                format!("# {} with{with}\n\n{}", self.file.display(), file.effective)
+            }
         };
         let mut asked = vec![
             ("what the file says".to_owned(), digest(file.effective.as_bytes()).into()),

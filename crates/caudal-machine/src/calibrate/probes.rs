@@ -1,0 +1,94 @@
+//! What a probe costs that is not taken, the way through the cold path, and a pair of switches.
+
+use std::hint::black_box;
+
+use caudal_measure::clock::{self, Tsc};
+use caudal_measure::pin::pin_to;
+use caudal_measure::work::iterate;
+use caudal_probe as probe;
+use corosensei::{Coroutine, CoroutineResult};
+
+use super::{Bench, CalibrateError, Trials, median};
+
+const TRIALS: usize = 101;
+const ROUNDS: u64 = 2_000;
+/// Iterations between two probes: enough that probes do not wait for each other.
+const BETWEEN: u32 = 20;
+
+unsafe extern "C" {
+    safe fn caudal_probe_cold_clock_v1();
+}
+
+/// Nanoseconds between two readings of the clock with nothing between them.
+pub(super) fn clock_ns(tsc: Tsc) -> f64 {
+    let trials = (0..TRIALS).map(|_| {
+        per_round(tsc, |_| {
+            black_box(clock::now());
+        })
+    });
+    median(trials.collect())
+}
+
+/// Nanoseconds of a round of `body`.
+fn per_round(tsc: Tsc, mut body: impl FnMut(u64)) -> f64 {
+    let start = clock::now();
+    (0..ROUNDS).for_each(&mut body);
+    (clock::now() - start) as f64 / ROUNDS as f64 * 1e9 / tsc.hz()
+}
+
+/// What `probe` adds to a loop; the loops with it and without it take turns.
+fn added(tsc: Tsc, probe: impl Fn() + Copy) -> f64 {
+    let mut differences = Vec::with_capacity(TRIALS);
+    for _ in 0..TRIALS {
+        let without = per_round(tsc, |_| {
+            black_box(iterate(BETWEEN));
+        });
+        let with = per_round(tsc, |_| {
+            black_box(iterate(BETWEEN));
+            probe();
+        });
+        differences.push(with - without);
+    }
+    median(differences).max(0.0)
+}
+
+extern "C" fn nothing(_now: u64) {}
+
+pub(super) fn measure(bench: &Bench, trials: &mut Trials) -> Result<(), CalibrateError> {
+    let tsc = bench.tsc;
+    pin_to(bench.worker_cpu)?;
+    // No runtime runs now; the next one sets its own hook when it starts.
+    probe::set_hook(nothing);
+    trials.push("probe, clock", added(tsc, probe::probe_clock));
+    trials.push("probe, budget", added(tsc, probe::probe_budget::<1>));
+    trials.push("probe, flag", added(tsc, probe::probe_flag));
+    let cold = (0..TRIALS).map(|_| {
+        per_round(tsc, |_| {
+            // SAFETY: this thread's own block.
+            unsafe { (*probe::block()).deadline = 0 };
+            caudal_probe_cold_clock_v1();
+        })
+    });
+    trials.push("cold path", median(cold.collect()));
+    probe::disarm();
+    trials.push("switch pair", switch_pair_ns(tsc));
+    Ok(())
+}
+
+/// To a coroutine and back.
+fn switch_pair_ns(tsc: Tsc) -> f64 {
+    let mut coroutine = Coroutine::<(), (), ()>::new(|yielder, ()| {
+        for _ in 0..TRIALS as u64 * ROUNDS {
+            yielder.suspend(());
+        }
+    });
+    let pairs = (0..TRIALS).map(|_| {
+        per_round(tsc, |_| {
+            let result = coroutine.resume(());
+            debug_assert!(matches!(result, CoroutineResult::Yield(())));
+        })
+    });
+    let pair = median(pairs.collect());
+    while matches!(coroutine.resume(()), CoroutineResult::Yield(())) {}
+    pair
+}

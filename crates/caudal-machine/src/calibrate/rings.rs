@@ -1,0 +1,146 @@
+//! From core to core, through the runtime's own rings: a hop, a look at another's queue, a steal.
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use caudal_measure::clock;
+use caudal_measure::pin::pin_to;
+use caudal_measure::work::iterate;
+use caudal_rt::ring::Ring;
+
+use super::{Bench, CalibrateError, Trials, median};
+
+const CAPACITY: usize = 1024;
+const HOPS: usize = 20_000;
+const LOOKS: usize = 200;
+const LOOKS_EACH: u64 = 200;
+const STEALS: usize = 5_000;
+/// Iterations between two looks, and between two changes of the other's ring: some 100 ns.
+const PAUSE: u32 = 100;
+
+pub(super) fn measure(bench: &Bench, trials: &mut Trials) -> Result<(), CalibrateError> {
+    let Some(other_cpu) = bench.other_cpu else { return Ok(()) };
+    // This thread is on the other processor; what it plays with, on the worker's.
+    pin_to(other_cpu)?;
+    trials.push("hop", hop_ns(bench)?);
+    trials.push("steal check", look_ns(bench)?);
+    trials.push("steal", steal_ns(bench)?);
+    Ok(())
+}
+
+/// Ends the loop of the thread on the other processor when it is dropped, also by a panic.
+struct Ending(Arc<AtomicBool>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Runs `other` again and again on the worker's processor while `here` runs.
+fn beside<T>(
+    bench: &Bench,
+    mut other: impl FnMut() + Send,
+    here: impl FnOnce() -> T,
+) -> Result<T, CalibrateError> {
+    let (over, cpu) = (Arc::new(AtomicBool::new(false)), bench.worker_cpu);
+    std::thread::scope(|scope| {
+        let (ready, ended) = (Arc::new(AtomicU64::new(0)), Arc::clone(&over));
+        let told = Arc::clone(&ready);
+        let thread = scope.spawn(move || {
+            let pinned = pin_to(cpu);
+            told.store(1, Ordering::Release);
+            pinned?;
+            while !ended.load(Ordering::Relaxed) {
+                other();
+            }
+            Ok(())
+        });
+        let ending = Ending(over);
+        while ready.load(Ordering::Acquire) == 0 {
+            std::hint::spin_loop();
+        }
+        let found = if thread.is_finished() { None } else { Some(here()) };
+        drop(ending);
+        let pinned: Result<(), CalibrateError> =
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        pinned?;
+        Ok(found.unwrap_or_else(|| unreachable!("the thread ends when it is told, or with an error")))
+    })
+}
+
+/// Half of the way there and back.
+fn hop_ns(bench: &Bench) -> Result<f64, CalibrateError> {
+    let (there, back) = (Ring::<u64>::with_one_producer(CAPACITY), Ring::<u64>::with_one_producer(CAPACITY));
+    let answer = || {
+        if let Some((value, stamp)) = there.pop() {
+            let _ = back.push(value, stamp);
+        }
+    };
+    beside(bench, answer, || {
+        let mut spans = Vec::with_capacity(HOPS);
+        for hop in 0..HOPS as u64 {
+            let start = clock::now();
+            let _ = there.push(hop, start);
+            while back.pop().is_none() {
+                std::hint::spin_loop();
+            }
+            spans.push((clock::now() - start) as f64);
+        }
+        median(spans) / 2.0 * 1e9 / bench.tsc.hz()
+    })
+}
+
+/// A look at the length of a ring that its owner keeps changing.
+fn look_ns(bench: &Bench) -> Result<f64, CalibrateError> {
+    let ring = Ring::<u64>::new(CAPACITY);
+    let change = || {
+        let _ = ring.push(1, 1);
+        black_box(iterate(PAUSE));
+        ring.pop();
+        black_box(iterate(PAUSE));
+    };
+    let looks = |look: &dyn Fn()| {
+        let start = clock::now();
+        for _ in 0..LOOKS_EACH {
+            black_box(iterate(PAUSE));
+            look();
+        }
+        (clock::now() - start) as f64 / LOOKS_EACH as f64
+    };
+    beside(bench, change, || {
+        let with = || {
+            looks(&|| {
+                black_box(ring.len());
+            })
+        };
+        let differences = (0..LOOKS).map(|_| with() - looks(&|| ())).collect();
+        median(differences).max(0.0) * 1e9 / bench.tsc.hz()
+    })
+}
+
+/// A request that another core has put into its ring is taken out.
+fn steal_ns(bench: &Bench) -> Result<f64, CalibrateError> {
+    let (ring, put, taken) = (Ring::<u64>::new(CAPACITY), AtomicU64::new(0), AtomicU64::new(0));
+    let fill = || {
+        let so_far = taken.load(Ordering::Acquire);
+        if put.load(Ordering::Relaxed) == so_far {
+            let _ = ring.push(so_far, so_far);
+            put.store(so_far + 1, Ordering::Release);
+        }
+    };
+    beside(bench, fill, || {
+        let mut spans = Vec::with_capacity(STEALS);
+        for steal in 0..STEALS as u64 {
+            while put.load(Ordering::Acquire) == steal {
+                std::hint::spin_loop();
+            }
+            let start = clock::now_after_all();
+            black_box(ring.pop());
+            spans.push((clock::now_after_all() - start) as f64);
+            taken.store(steal + 1, Ordering::Release);
+        }
+        (median(spans) * 1e9 / bench.tsc.hz() - bench.clock_ns).max(0.0)
+    })
+}

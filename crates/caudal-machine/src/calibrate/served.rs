@@ -1,0 +1,142 @@
+//! A request's way: from its arrival to its run, from one request to the next, and what it takes of the dispatcher.
+//!
+//! A source hands requests to the dispatcher; each of them notes when it runs, and nothing else. How long the dispatcher is
+//! busy with what the source has handed in shows in the time until it asks the source again.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use caudal_measure::clock;
+use caudal_rt::{BATCH, Builder, ClassId, Intake, Pinning, Shutdown, Source};
+
+use super::{Bench, CalibrateError, Trials, median, one_worker};
+
+/// Batches of a step.
+const BATCHES: usize = 4_000;
+/// From one batch to the next, in ns: everything of the batch before it is over by then.
+const EVERY_NS: u64 = 20_000;
+
+/// When each request came and ran, in ticks.
+struct Stamps {
+    arrived: Box<[AtomicU64]>,
+    ran: Box<[AtomicU64]>,
+    /// By batch: from handing in to the next question, and from a question without anything to the next one.
+    after: Box<[AtomicU64]>,
+    after_nothing: Box<[AtomicU64]>,
+    over: AtomicBool,
+}
+
+impl Stamps {
+    fn new(batch: usize) -> Stamps {
+        let cells = |count| (0..count).map(|_| AtomicU64::new(0)).collect();
+        Stamps {
+            arrived: cells(BATCHES * batch),
+            ran: cells(BATCHES * batch),
+            after: cells(BATCHES),
+            after_nothing: cells(BATCHES),
+            over: AtomicBool::new(false),
+        }
+    }
+}
+
+/// Hands in `batch` requests every [`EVERY_NS`].
+struct Feeder {
+    /// Alive as long as any request is: leaked, so that a request holds no count.
+    stamps: &'static Stamps,
+    class: ClassId,
+    batch: usize,
+    every: u64,
+    next: u64,
+    batches: usize,
+    /// When it was asked last, and how many it handed in then.
+    asked: u64,
+    handed: usize,
+    asked_in_vain: usize,
+}
+
+impl Source for Feeder {
+    fn poll(&mut self, intake: &mut Intake<'_>) -> bool {
+        let now = clock::now_after_all();
+        let span = now - self.asked;
+        if self.handed > 0 {
+            self.stamps.after[self.batches - 1].store(span, Ordering::Relaxed);
+        } else if self.asked != 0 {
+            self.stamps.after_nothing[self.asked_in_vain % BATCHES].store(span, Ordering::Relaxed);
+            self.asked_in_vain += 1;
+        }
+        (self.asked, self.handed) = (now, 0);
+        if self.batches == BATCHES {
+            self.stamps.over.store(true, Ordering::Release);
+            return false;
+        }
+        if now < self.next {
+            return true;
+        }
+        self.next = now + self.every;
+        for number in self.batches * self.batch..(self.batches + 1) * self.batch {
+            let stamps = self.stamps;
+            stamps.arrived[number].store(now, Ordering::Relaxed);
+            intake.submit(self.class, now, move || stamps.ran[number].store(clock::now(), Ordering::Relaxed));
+        }
+        self.batches += 1;
+        self.handed = self.batch;
+        true
+    }
+}
+
+/// Runs `BATCHES` batches through a dispatcher and one worker.
+fn run(bench: &Bench, other_cpu: usize, batch: usize) -> Result<&'static Stamps, CalibrateError> {
+    // It is some hundred kilobytes, a few times in a process.
+    let stamps: &'static Stamps = Box::leak(Box::new(Stamps::new(batch)));
+    let plan = one_worker("{ policy = \"jsq\", ties = \"msq\" }")?;
+    let builder = Builder::of(plan).pinning(Pinning::These(vec![bench.worker_cpu, other_cpu]));
+    let class = builder.class("empty").unwrap_or_else(|_| unreachable!("the first class"));
+    let every = bench.tsc.to_ticks(EVERY_NS);
+    let feeder =
+        Feeder { stamps, class, batch, every, next: 0, batches: 0, asked: 0, handed: 0, asked_in_vain: 0 };
+    let runtime = builder.source(feeder).start()?;
+    while !stamps.over.load(Ordering::Acquire) {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    runtime.shutdown(Shutdown::Drain);
+    Ok(stamps)
+}
+
+fn values(cells: &[AtomicU64]) -> Vec<u64> {
+    cells.iter().map(|cell| cell.load(Ordering::Relaxed)).collect()
+}
+
+/// From arrival to run on an idle worker, and from one run to the next on a busy one.
+pub(super) fn measure(bench: &Bench, trials: &mut Trials) -> Result<(), CalibrateError> {
+    let Some(other_cpu) = bench.other_cpu else { return Ok(()) };
+    let ns = 1e9 / bench.tsc.hz();
+    let alone = run(bench, other_cpu, 1)?;
+    let spans = values(&alone.ran).into_iter().zip(values(&alone.arrived));
+    let to_run = spans.map(|(ran, arrived)| ran.saturating_sub(arrived) as f64 * ns).collect();
+    trials.push("arrival to run", median(to_run));
+    let (after, nothing) = (values(&alone.after), values(&alone.after_nothing));
+    trials.push("dispatcher, one alone", between_questions(&after, &nothing) * ns);
+    Ok(())
+}
+
+/// From one run to the next, and what each request of a full batch takes of the dispatcher.
+pub(super) fn measure_dispatcher(bench: &Bench, trials: &mut Trials) -> Result<(), CalibrateError> {
+    let Some(other_cpu) = bench.other_cpu else { return Ok(()) };
+    let ns = 1e9 / bench.tsc.hz();
+    let full = run(bench, other_cpu, BATCH)?;
+    let ran = values(&full.ran);
+    // The first ones of a batch may find the worker faster than the dispatcher; the later half waits in the inbox.
+    let later = ran.chunks(BATCH).flat_map(|batch| batch[BATCH / 2..].windows(2));
+    let spans = later.map(|pair| pair[1].saturating_sub(pair[0]) as f64 * ns - bench.clock_ns).collect();
+    trials.push("request to request", median(spans));
+    let (after, nothing) = (values(&full.after), values(&full.after_nothing));
+    trials.push("dispatcher", between_questions(&after, &nothing) * ns / BATCH as f64);
+    Ok(())
+}
+
+/// How much longer the dispatcher takes to ask again when it has been handed something, in ticks.
+fn between_questions(after: &[u64], after_nothing: &[u64]) -> f64 {
+    let middle = |values: &[u64]| {
+        median(values.iter().filter(|&&value| value > 0).map(|&value| value as f64).collect())
+    };
+    (middle(after) - middle(after_nothing)).max(0.0)
+}

@@ -1,0 +1,100 @@
+//! From the end of one quantum to the begin of the next, and how late a quantum ends.
+//!
+//! Two requests take turns on one worker. Each writes down the time before every probe; who comes back from a probe and finds
+//! that the other has written last has before it what one turn costs:
+//!
+//! ```text
+//! A   … stamp  probe ─┐                               ┌─ read
+//!                     └ cold path, scheduler, switch ─┘
+//! B                                 … stamp  probe ─┐ │
+//! ```
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use caudal_measure::clock;
+use caudal_measure::work::iterate;
+use caudal_rt::{Builder, Pinning, Shutdown};
+
+use super::{Bench, CalibrateError, Trials, median, one_worker};
+
+/// Turns that are measured.
+const TURNS: usize = 20_000;
+/// The quantum of [`one_worker`], in ns.
+const QUANTUM_NS: f64 = 1_000.0;
+
+/// What both requests write, by turns, on one thread.
+#[derive(Default)]
+struct Turns {
+    owner: AtomicU64,
+    stamp: AtomicU64,
+    count: AtomicU64,
+    spans: Box<[AtomicU64]>,
+    /// Lengths of slices.
+    slices: Box<[AtomicU64]>,
+}
+
+impl Turns {
+    fn new() -> &'static Turns {
+        let cells = || (0..TURNS).map(|_| AtomicU64::new(0)).collect();
+        Box::leak(Box::new(Turns { spans: cells(), slices: cells(), ..Turns::default() }))
+    }
+
+    /// Request `me` runs, `between` between two probes, until there have been turns enough.
+    fn take(&self, me: u64, between: impl Fn()) {
+        let mut slice_start = clock::now();
+        self.owner.store(me, Relaxed);
+        while (self.count.load(Relaxed) as usize) < TURNS {
+            between();
+            let before = clock::now();
+            self.stamp.store(before, Relaxed);
+            caudal_rt::probe();
+            let after = clock::now();
+            if self.owner.load(Relaxed) == me {
+                continue;
+            }
+            let turn = self.count.load(Relaxed) as usize;
+            if turn < TURNS {
+                self.spans[turn].store(after.saturating_sub(self.stamp.load(Relaxed)), Relaxed);
+                self.slices[turn].store(before - slice_start, Relaxed);
+                self.count.store(turn as u64 + 1, Relaxed);
+            }
+            self.owner.store(me, Relaxed);
+            slice_start = after;
+        }
+    }
+
+    /// Of the later half, in ticks: caches and predictors are warm.
+    fn later(cells: &[AtomicU64]) -> Vec<f64> {
+        cells[TURNS / 2..].iter().map(|cell| cell.load(Relaxed) as f64).collect()
+    }
+}
+
+pub(super) fn measure(bench: &Bench, trials: &mut Trials) -> Result<(), CalibrateError> {
+    let (ns, chunk) = (1e9 / bench.tsc.hz(), bench.work.job(200).iterations);
+    let dense = run(bench, || ())?;
+    trials.push("turn", (median(Turns::later(&dense.spans)) * ns - bench.clock_ns).max(0.0));
+    let apart = run(bench, move || {
+        std::hint::black_box(iterate(chunk));
+    })?;
+    // A stall in a slice makes it longer; the middle half of the slices has none.
+    let mut slices = Turns::later(&apart.slices);
+    slices.sort_unstable_by(f64::total_cmp);
+    let middle = &slices[slices.len() / 4..slices.len() * 3 / 4];
+    let mean = middle.iter().sum::<f64>() / middle.len() as f64;
+    trials.push("overrun", (mean * ns - QUANTUM_NS).max(0.0));
+    Ok(())
+}
+
+fn run(bench: &Bench, between: impl Fn() + Copy + Send + 'static) -> Result<&'static Turns, CalibrateError> {
+    let turns = Turns::new();
+    let builder = Builder::of(one_worker("\"random\"")?).pinning(Pinning::These(vec![bench.worker_cpu]));
+    let runtime = builder.start()?;
+    let class = runtime.class("turn").unwrap_or_else(|_| unreachable!("the first class"));
+    let handles = [1, 2].map(|me| runtime.submit(class, move || turns.take(me, between)));
+    for handle in handles {
+        // It neither panics nor is it cancelled.
+        let _ = handle?.wait();
+    }
+    runtime.shutdown(Shutdown::Drain);
+    Ok(turns)
+}

@@ -1,0 +1,44 @@
+//! A request finds everybody asleep: from submission to its run.
+
+use std::time::Duration;
+
+use caudal_measure::clock;
+use caudal_measure::pin::pin_to;
+use caudal_rt::{Builder, Pinning, Runtime, Shutdown};
+
+use super::{Bench, CalibrateError, Trials, median, one_worker};
+
+/// How long workers look for work before they sleep here.
+const SPIN: Duration = Duration::from_micros(5);
+/// How long they have slept, how often that is tried, and what it is called.
+const SLEEPS: [(Duration, usize, &str); 3] = [
+    (Duration::from_micros(20), 300, "wake-up after 20 us"),
+    (Duration::from_micros(200), 300, "wake-up after 200 us"),
+    (Duration::from_millis(2), 60, "wake-up after 2 ms"),
+];
+
+pub(super) fn measure(bench: &Bench, trials: &mut Trials) -> Result<(), CalibrateError> {
+    let Some(other_cpu) = bench.other_cpu else { return Ok(()) };
+    let builder = Builder::of(one_worker("\"random\"")?).spin(SPIN);
+    let runtime = builder.pinning(Pinning::These(vec![bench.worker_cpu])).start()?;
+    pin_to(other_cpu)?;
+    for (asleep, times, name) in SLEEPS {
+        let spans: Result<Vec<f64>, _> = (0..times).map(|_| once(bench, &runtime, asleep)).collect();
+        trials.push(name, median(spans?));
+    }
+    runtime.shutdown(Shutdown::Drain);
+    Ok(())
+}
+
+/// One request after `asleep`, in ns from submission to its run.
+fn once(bench: &Bench, runtime: &Runtime, asleep: Duration) -> Result<f64, CalibrateError> {
+    let idle = bench.tsc.to_ticks((SPIN + asleep).as_nanos() as u64);
+    let start = clock::now();
+    while clock::now() - start < idle {
+        std::hint::spin_loop();
+    }
+    let class = runtime.class("waking").unwrap_or_else(|_| unreachable!("the first class"));
+    let submitted = clock::now();
+    let ran = runtime.submit(class, clock::now)?.wait().unwrap_or(submitted);
+    Ok(bench.tsc.to_ns(ran.saturating_sub(submitted)) as f64)
+}

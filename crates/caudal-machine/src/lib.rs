@@ -1,0 +1,12 @@
+//! The machine under a runtime: what its actions cost, and what spoils latency on it.
+//!
+//! * [`calibrate`] measures the `[costs]` that the simulator reads, with the runtime's own code.
+//! * [`doctor`] looks at what the system says of itself, and gives advice.
+//! * [`busy`] says how far measured times can be trusted now.
+
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+compile_error!("caudal-machine runs the runtime, which is for Linux on x86-64");
+
+pub mod busy;
+pub mod calibrate;
+pub mod doctor;

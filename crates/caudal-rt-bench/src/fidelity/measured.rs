@@ -1,0 +1,102 @@
+//! Runs of the runtime: this program as a contestant, in a process of its own each.
+
+use std::error::Error;
+use std::process::Command;
+
+use caudal_measure::filter::{GapsOf, report};
+use caudal_measure::trace::Trace;
+use caudal_measure::work::Work;
+
+use super::Fidelity;
+use super::workloads::Workload;
+
+/// Runs of which the filter left too little are repeated as often.
+const REPEATS: u32 = 3;
+/// Under real-time priority the kernel gives a spinning thread's core to others after 0.95 s.
+const REAL_TIME_SPAN_NS: u64 = 800_000_000;
+
+/// One class over the rounds.
+#[derive(Clone, Debug, Default)]
+pub(super) struct OfClass {
+    /// p50 and p99 of each round, in ns.
+    pub(super) raw: Vec<[f64; 2]>,
+    pub(super) filtered: Vec<[f64; 2]>,
+    /// Requests in all rounds that the filter kept.
+    pub(super) count: u64,
+}
+
+/// One workload at one load.
+pub(super) struct Measured {
+    pub(super) classes: Vec<OfClass>,
+    pub(super) stalls_per_second: Vec<f64>,
+    pub(super) kept_least: f64,
+}
+
+impl Measured {
+    pub(super) fn run(
+        fidelity: &Fidelity,
+        workload: &Workload,
+        load: f64,
+        work: Work,
+    ) -> Result<Measured, Box<dyn Error>> {
+        let classes = vec![OfClass::default(); workload.classes.len()];
+        let mut measured = Measured { classes, stalls_per_second: Vec::new(), kept_least: 1.0 };
+        for round in 0..fidelity.rounds {
+            for attempt in 0..REPEATS {
+                let seed = u64::from(round * REPEATS + attempt) + 1;
+                let seen = report(&once(fidelity, workload, load, work, seed)?, GapsOf::WorkAndGenerator);
+                if seen.must_be_repeated() && attempt + 1 < REPEATS {
+                    continue;
+                }
+                measured.kept_least = measured.kept_least.min(seen.kept_share);
+                measured.stalls_per_second.push(seen.stalls.per_second);
+                for (class, seen) in measured.classes.iter_mut().zip(&seen.classes) {
+                    let both = |latency: &caudal_measure::filter::Latency| {
+                        [latency.p50_ns as f64, latency.p99_ns as f64]
+                    };
+                    class.raw.push(both(&seen.raw));
+                    class.filtered.push(both(&seen.filtered));
+                    class.count += seen.filtered.count;
+                }
+                break;
+            }
+        }
+        Ok(measured)
+    }
+}
+
+fn once(
+    fidelity: &Fidelity,
+    workload: &Workload,
+    load: f64,
+    work: Work,
+    seed: u64,
+) -> Result<Trace, Box<dyn Error>> {
+    let out = std::env::temp_dir().join(format!("caudal-fidelity-{}.trace", std::process::id()));
+    let span_ns = if fidelity.real_time { fidelity.span.min(REAL_TIME_SPAN_NS) } else { fidelity.span };
+    let program = std::env::current_exe()?;
+    let mut command = match fidelity.real_time {
+        true => {
+            let mut command = Command::new("chrt");
+            command.args(["-f", "1"]).arg(program);
+            command
+        }
+        false => Command::new(program),
+    };
+    command
+        .arg("contest")
+        .args(["--load", &load.to_string(), "--seed", &seed.to_string()])
+        .args(["--requests", &workload.requests_in(span_ns, load).to_string()])
+        .args(["--worker-core", &fidelity.worker_core.to_string()])
+        .args(["--generator-core", &fidelity.dispatcher_core.to_string()])
+        .args(["--iterations-per-us", &work.to_string(), "--mix", &workload.mix()])
+        .arg("--out")
+        .arg(&out);
+    let status = command.status()?;
+    if !status.success() {
+        return Err(format!("a run of {} at {load} failed: {status}", workload.name).into());
+    }
+    let trace = Trace::read(&out)?;
+    std::fs::remove_file(&out)?;
+    Ok(trace)
+}
