@@ -58,8 +58,9 @@ fn beside<T>(
             Ok(())
         });
         let ending = Ending(over);
+        // It begins on this thread's processor, and under real-time priority it does so only if that is given up.
         while ready.load(Ordering::Acquire) == 0 {
-            std::hint::spin_loop();
+            std::thread::yield_now();
         }
         let found = if thread.is_finished() { None } else { Some(here()) };
         drop(ending);
