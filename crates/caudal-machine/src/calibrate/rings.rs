@@ -29,6 +29,10 @@ pub(super) fn measure(bench: &Bench, trials: &mut Trials) -> Result<(), Calibrat
     Ok(())
 }
 
+/// What the thread on the other processor says of itself.
+const RUNS: u64 = 1;
+const FAILED: u64 = 2;
+
 /// Ends the loop of the thread on the other processor when it is dropped, also by a panic.
 struct Ending(Arc<AtomicBool>);
 
@@ -50,7 +54,7 @@ fn beside<T>(
         let told = Arc::clone(&ready);
         let thread = scope.spawn(move || {
             let pinned = pin_to(cpu);
-            told.store(1, Ordering::Release);
+            told.store(if pinned.is_ok() { RUNS } else { FAILED }, Ordering::Release);
             pinned?;
             while !ended.load(Ordering::Relaxed) {
                 other();
@@ -62,7 +66,7 @@ fn beside<T>(
         while ready.load(Ordering::Acquire) == 0 {
             std::thread::yield_now();
         }
-        let found = if thread.is_finished() { None } else { Some(here()) };
+        let found = (ready.load(Ordering::Acquire) == RUNS).then(here);
         drop(ending);
         let pinned: Result<(), CalibrateError> =
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -73,7 +77,9 @@ fn beside<T>(
 
 /// Half of the way there and back.
 fn hop_ns(bench: &Bench) -> Result<f64, CalibrateError> {
-    let (there, back) = (Ring::<u64>::with_one_producer(CAPACITY), Ring::<u64>::with_one_producer(CAPACITY));
+    // There as from the dispatcher to a worker, back by any ring.
+    let (there, back) = (Ring::<u64>::with_one_producer(CAPACITY), Ring::<u64>::new(CAPACITY));
+    let mut dispatcher = there.producer().unwrap_or_else(|| unreachable!("it is the first handle"));
     let answer = || {
         if let Some((value, stamp)) = there.pop() {
             let _ = back.push(value, stamp);
@@ -83,7 +89,7 @@ fn hop_ns(bench: &Bench) -> Result<f64, CalibrateError> {
         let mut spans = Vec::with_capacity(HOPS);
         for hop in 0..HOPS as u64 {
             let start = clock::now();
-            let _ = there.push(hop, start);
+            let _ = dispatcher.push(hop, start);
             while back.pop().is_none() {
                 std::hint::spin_loop();
             }
