@@ -215,7 +215,7 @@ impl FloatMode {
         if now.mxcsr & Self::CONTROL != self.mxcsr & Self::CONTROL {
             // SAFETY: the value came from `stmxcsr` or is the default one.
             unsafe {
-                std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const self.mxcsr, options(nostack, readonly))
+                std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const self.mxcsr, options(nostack, readonly));
             }
         }
         if now.x87 != self.x87 {

@@ -194,9 +194,10 @@ impl<T> Handle<T> {
         let shared = unsafe { std::ptr::read(&raw const this.shared) };
         let state = this.cell.load();
         debug_assert!(state & PHASE == DONE);
-        // SAFETY: the request has ended, and this handle is the only one to take what it left.
         let result = match Header::outcome_of(state) {
+            // SAFETY: the request has ended, and this handle is the only one to take what it left.
             Outcome::Returned => Ok(unsafe { result_of::<T>(this.cell) }),
+            // SAFETY: as above.
             Outcome::Panicked => Err(Failure::Panicked(unsafe { payload_of(this.cell) })),
             Outcome::Cancelled => Err(Failure::Cancelled),
             Outcome::Expired => Err(Failure::Expired),

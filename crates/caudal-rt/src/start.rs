@@ -270,7 +270,7 @@ impl Threads {
         let shared = Arc::clone(&self.shared);
         let policy = AnyDispatch::from(shared.settings.system.dispatch);
         self.spawn("caudal-dispatch".to_owned(), core, move || {
-            Dispatcher::new(&shared, policy, sources).run()
+            Dispatcher::new(&shared, policy, sources).run();
         })
     }
 

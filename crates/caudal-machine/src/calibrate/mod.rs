@@ -231,9 +231,9 @@ mod tests {
             let item = found.items.iter().find(|item| item.name == name);
             assert!(item.is_some_and(|item| item.median > 0.0), "{name}: {:?}", found.items);
         };
-        ["switch pair", "probe, clock", "turn"].map(wanted);
+        ["switch pair", "probe, clock", "turn"].into_iter().for_each(wanted);
         if allowed_cpus().unwrap().0.len() > 1 {
-            ["arrival to run", "request to request", "dispatcher", "hop", "steal"].map(wanted);
+            ["arrival to run", "request to request", "dispatcher", "hop", "steal"].into_iter().for_each(wanted);
         }
         let costs = caudal_config::costs_as_overrides_of_text(&found.to_toml()).unwrap();
         assert!(costs.iter().any(|line| line.starts_with("costs.preemption=")), "{costs:?}");

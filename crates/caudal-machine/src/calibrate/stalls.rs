@@ -104,7 +104,7 @@ mod tests {
         let mut seen = StallProcess::default();
         // 2 µs and up, every millisecond.
         for cpu in [0, 1] {
-            seen.add(cpu, (0..5_000_u64).map(|n| 2_000 + n * n % 9_973), 5_000_000_000);
+            seen.add(cpu, (0..5_000_u32).map(|n| 2_000 + u64::from(n * n % 9_973)), 5_000_000_000);
         }
         let stats = seen.stats();
         assert_eq!((stats.count, stats.per_second), (10_000, 1000.0));

@@ -41,7 +41,9 @@ fn nothing_is_found_where_nothing_is_wrong() {
 
 #[test]
 fn every_fault_is_found_alone_with_what_stands_there() {
-    let cases: &[(&str, Severity, &[(&str, &str)], &str)] = &[
+    /// Name, severity, files with their texts, and what is to be said.
+    type Case = (&'static str, Severity, &'static [(&'static str, &'static str)], &'static str);
+    let cases: &[Case] = &[
         (
             "time-stamp-counter",
             Severity::Serious,

@@ -31,6 +31,7 @@ const P99_WITHIN: f64 = 0.25;
 /// A class of fewer requests in all rounds has no 99th percentile to speak of.
 const COUNT_MIN: u64 = 5_000;
 
+/// The command.
 #[derive(Args)]
 pub struct Fidelity {
     /// The [costs] of this machine, as `caudal calibrate` writes it; measured anew if not given
@@ -93,6 +94,10 @@ impl Row {
 }
 
 impl Fidelity {
+    /// Measures, simulates and prints.
+    ///
+    /// # Errors
+    /// If a runtime can not start, or a simulation is refused.
     pub fn run(&self) -> Result<(), Box<dyn Error>> {
         let before = Moment::now();
         let costs = self.costs()?;

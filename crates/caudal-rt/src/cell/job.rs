@@ -20,9 +20,9 @@ unsafe fn put<T>(cell: Request, value: T) {
     unsafe {
         let at = cell.storage();
         if is_inline::<T>() {
-            at.cast::<T>().write(value)
+            at.cast::<T>().write(value);
         } else {
-            at.cast::<Box<T>>().write(Box::new(value))
+            at.cast::<Box<T>>().write(Box::new(value));
         }
     }
 }
