@@ -33,6 +33,9 @@ pub use self::stalls::StallProcess;
 pub use self::statement::{Calibration, Item};
 use crate::busy::{Busy, Moment};
 
+/// Between the steps of a round and the watch for stalls, under real-time priority.
+const REST: std::time::Duration = std::time::Duration::from_millis(500);
+
 /// What is to be measured where, and how long.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -50,7 +53,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { worker_cpu: None, other_cpu: None, rounds: 5, stall_s: 0.8, real_time: false }
+        Options { worker_cpu: None, other_cpu: None, rounds: 5, stall_s: 0.6, real_time: false }
     }
 }
 
@@ -162,6 +165,10 @@ pub fn calibrate(
             break;
         }
         progress(done, steps, "stalls");
+        if options.real_time {
+            // Else the kernel would give the core to others for what the steps before have used up.
+            std::thread::sleep(REST);
+        }
         stalls.watch(bench.tsc, &cpus, options.stall_s, options.real_time)?;
         done += 1;
     }
