@@ -240,7 +240,9 @@ mod tests {
         };
         ["switch pair", "probe, clock", "turn"].into_iter().for_each(wanted);
         if allowed_cpus().unwrap().0.len() > 1 {
-            ["arrival to run", "request to request", "dispatcher", "hop", "steal"].into_iter().for_each(wanted);
+            ["arrival to run", "request to request", "dispatcher", "hop", "steal"]
+                .into_iter()
+                .for_each(wanted);
         }
         let costs = caudal_config::costs_as_overrides_of_text(&found.to_toml()).unwrap();
         assert!(costs.iter().any(|line| line.starts_with("costs.preemption=")), "{costs:?}");

@@ -31,11 +31,16 @@ pub(super) struct StallTimes {
     next: BinaryHeap<Reverse<(u64, u32, u64)>>,
 }
 
+/// Stands for the dispatcher's core in the choice of a stream.
+const DISPATCHER: u64 = u64::MAX;
+
 impl StallTimes {
     /// Those of `workers` cores and, if there is one, a dispatcher's.
     pub(super) fn new(process: Stalls, seed: u64, workers: usize, dispatcher: bool) -> StallTimes {
         let purpose = stream(seed, Purpose::Stalls);
-        let seeds: Box<[u64]> = (0..=workers as u64).map(|core| hash(purpose, core)).collect();
+        // The dispatcher's does not depend on how many cores the machine has.
+        let streams = (0..workers as u64).chain([DISPATCHER]);
+        let seeds: Box<[u64]> = streams.map(|core| hash(purpose, core)).collect();
         let drawn = vec![0; seeds.len()].into_boxed_slice();
         let mut times = StallTimes { process, seeds, drawn, next: BinaryHeap::new() };
         let cores = workers + usize::from(dispatcher);

@@ -143,7 +143,9 @@ impl<D: Discipline> Host<D> {
     /// Stall `number` of `core`, after one that ended at `from_ps`.
     fn draw_stall(&self, core: usize, number: u64, from_ps: u64) -> Stall {
         let stalls = self.machine.costs.stalls.expect("somebody asked for them");
-        let mut draw = Draw::new(hash(hash(self.seed, STALLS), core as u64), number);
+        // The dispatcher's core comes after those of the workers.
+        let stream = if core == self.machine.workers.len() { u64::MAX } else { core as u64 };
+        let mut draw = Draw::new(hash(hash(self.seed, STALLS), stream), number);
         let mut uniform = || (draw.bits() >> 11) as f64 / (1_u64 << 53) as f64;
         let gap_ps = -stalls.mean_gap_ps() * (1.0 - uniform()).ln();
         let length_ps = stalls.length(uniform()).0;
