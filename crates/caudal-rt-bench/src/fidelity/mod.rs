@@ -34,7 +34,7 @@ const COUNT_MIN: u64 = 5_000;
 /// The command.
 #[derive(Args)]
 pub struct Fidelity {
-    /// The [costs] of this machine, as `caudal calibrate` writes it; measured anew if not given
+    /// The costs of this machine, as `caudal calibrate` writes it; measured anew if not given
     #[arg(long, value_name = "COSTS")]
     costs: Option<PathBuf>,
     /// Loads

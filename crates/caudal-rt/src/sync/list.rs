@@ -28,7 +28,7 @@
 //! waits to be told, which comes without delay, and keeps it or passes it on. So nothing that is handed over gets lost.
 //!
 //! *The lock* is held for some ten instructions, and never while a coroutine could be pre-empted
-//! ([`NoYield`](crate::context::NoYield)): a second coroutine of the same worker would spin for ever. A thread that the operating
+//! ([`NoYield`]): a second coroutine of the same worker would spin for ever. A thread that the operating
 //! system takes away while it holds it delays others for that long; after a while they let the system run something else.
 
 use std::marker::PhantomPinned;

@@ -6,7 +6,7 @@
 //! | `std::sync::RwLock` | [`RwLock`] | the same |
 //! | `std::sync::Condvar` | [`Condvar`] | it would put the worker to sleep |
 //! | `std::sync::mpsc` | [`mpsc`], [`oneshot`] | the same |
-//! | `std::thread::sleep` | [`sleep`](crate::sleep) | the same |
+//! | `std::thread::sleep` | [`sleep`](crate::sleep()) | the same |
 //! | — | [`Semaphore`] | |
 //!
 //! All of them work from any thread: requests of one runtime or of several, and threads that belong to none, with or without a

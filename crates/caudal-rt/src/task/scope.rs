@@ -310,11 +310,11 @@ pub fn scope<'env, R>(body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>)
 }
 
 impl Runtime {
-    /// As [`scope`](crate::scope), for this runtime's requests; from any thread. Aborts the process if the bound of a shutdown gives up
+    /// As [`scope`], for this runtime's requests; from any thread. Aborts the process if the bound of a shutdown gives up
     /// a request that borrows from a thread that is no worker's.
     ///
     /// # Panics
-    /// As [`scope`](crate::scope).
+    /// As [`scope`].
     pub fn scope<'env, R>(&self, body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R) -> R {
         scope_in(Arc::clone(self.shared()), body)
     }

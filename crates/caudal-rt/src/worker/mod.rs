@@ -7,7 +7,7 @@
 //!                      └───────────────────────── quantum: on_stopped, which lets it go on or puts it into a lane
 //! ```
 //!
-//! Everything in a [`Worker`] belongs to its thread. What others see of it is its [`Board`](crate::shared::Board), what they may
+//! Everything in a [`Worker`] belongs to its thread. What others see of it is its [`Board`], what they may
 //! change its [`Mail`](crate::shared::Mail) and its inbox.
 
 mod end;
@@ -68,7 +68,7 @@ pub(crate) struct Worker<D> {
     next_number: u64,
     walk: rest::Walk,
     books: Books,
-    /// Times in cycles, of which [`Spent`] is a copy.
+    /// Times in cycles, of which [`Spent`](crate::shared::Spent) is a copy.
     busy: u64,
     idle_for: u64,
     /// When the last slice, or the last look while idle, ended; in cycles.

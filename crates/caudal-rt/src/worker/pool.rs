@@ -1,7 +1,7 @@
 //! The pool of one worker as its discipline sees it: lanes of tasks, and what the discipline has decided.
 //!
 //! A task is a request that this worker has taken in. Requests that wait in the worker's inbox are none yet: others may
-//! still take them away (see [`Discipline::intake`](caudal_policy::discipline::Discipline::intake)).
+//! still take them away (see [`Discipline::intake`]).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -39,7 +39,7 @@ pub(crate) struct CompareArgs {
     /// Cores of the machine; a named system's dispatcher takes one of them, a file says its own
     #[arg(long, default_value_t = 16, value_name = "N", value_parser = numbers::count, allow_hyphen_values = true)]
     cores: u32,
-    /// Take the [costs] of this file, as `caudal calibrate` writes it, for both systems
+    /// Take the costs of this file, as `caudal calibrate` writes it, for both systems
     #[arg(long, value_name = "COSTS")]
     costs: Option<PathBuf>,
     /// Seed of all randomness [default: that of the workload's TOML file, or 1]

@@ -23,7 +23,7 @@ pub(crate) struct SimArgs {
     /// Change a key of the file, as in --set system.discipline.quantum=1us
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Take the [costs] of this file, as `caudal calibrate` writes it, instead of those of FILE; --set and costs of a system
+    /// Take the costs of this file, as `caudal calibrate` writes it, instead of those of FILE; --set and costs of a system
     /// win
     #[arg(long, value_name = "COSTS")]
     costs: Option<PathBuf>,
