@@ -168,8 +168,10 @@ fn a_log_can_be_copied_while_it_is_written() {
     let class = runtime.class("any").unwrap();
     let mut longest = 0;
     for i in 0..4_000 {
-        drop(runtime.submit(class, || work(Duration::from_nanos(500))).unwrap());
+        let handle = runtime.submit(class, || work(Duration::from_nanos(500))).unwrap();
         if i % 400 == 399 {
+            // Else no worker may have begun yet.
+            handle.wait().unwrap();
             let log = runtime.take_log().unwrap();
             assert!(checked(&log).is_same());
             assert!(log.len() >= longest);
