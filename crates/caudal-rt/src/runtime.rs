@@ -293,7 +293,8 @@ impl Runtime {
         };
         for &stage in stages {
             self.shared.enter(stage);
-            if wait_for(&mut threads, bound.min(LAST_BOUND.max(bound))) {
+            let patience = if stage == Stage::Draining { bound } else { bound.max(LAST_BOUND) };
+            if wait_for(&mut threads, patience) {
                 break;
             }
         }
