@@ -9,6 +9,7 @@ use caudal_measure::contestant::{Options, Setup};
 use caudal_measure::gaps::GapLog;
 use caudal_measure::generator::Arrivals;
 use caudal_measure::trace::{Run, Trace};
+use caudal_rt::clock::Clock;
 use caudal_rt::{Builder, ClassId, Intake, Pinning, Runtime, Shutdown, Source};
 use clap::{Args, ValueEnum};
 
@@ -146,6 +147,8 @@ pub fn measure(
 ) -> Result<Trace, Box<dyn Error>> {
     caudal_measure::pin::pin_to(options.worker_core)?;
     let setup = options.prepare()?;
+    // Before the first arrival is set: the runtime's start would measure the counter for 20 ms, and requests would wait.
+    Clock::of_this_machine();
     let gaps = WorkerGaps(UnsafeCell::new(setup.gap_log()));
     let stage: &'static Stage = Box::leak(Box::new(Stage { setup, gaps }));
     caudal_measure::pin::pin_to(options.generator_core)?;

@@ -1,7 +1,9 @@
 //! Rounds of turns: every contestant at every load once a round, in an order that stays the same.
 
+mod beside;
 mod contestants;
 mod table;
+mod theory;
 mod turn;
 
 use std::error::Error;
@@ -34,6 +36,9 @@ pub(crate) struct Series {
 /// Everything at one load.
 pub(crate) struct AtLoad {
     pub(crate) load: f64,
+    pub(crate) mix: Mix,
+    /// So many of the first contestants were given as commands: what others are compared with.
+    pub(crate) given: usize,
     pub(crate) series: Vec<Series>,
     /// The bare worker core, once a round.
     pub(crate) machine: Vec<StallStats>,
@@ -58,7 +63,13 @@ pub(crate) fn run(options: &RunOptions) -> Result<(), Box<dyn Error>> {
     let mut loads: Vec<AtLoad> = options
         .loads
         .iter()
-        .map(|&load| AtLoad { load, series: everybody.iter().map(series).collect(), machine: Vec::new() })
+        .map(|&load| AtLoad {
+            load,
+            mix: mix.clone(),
+            given: options.extra.len(),
+            series: everybody.iter().map(series).collect(),
+            machine: Vec::new(),
+        })
         .collect();
     for round in 0..options.rounds {
         for at in &mut loads {
@@ -67,9 +78,9 @@ pub(crate) fn run(options: &RunOptions) -> Result<(), Box<dyn Error>> {
     }
     for at in &loads {
         if options.json {
-            table::json(at, !options.extra.is_empty());
+            table::json(at);
         } else {
-            table::print(at, !options.extra.is_empty());
+            table::print(at);
         }
     }
     if loads.iter().any(|at| at.series.iter().any(|one| one.failed.is_some())) {
@@ -153,7 +164,8 @@ pub(crate) fn show(path: &Path) -> Result<(), Box<dyn Error>> {
     let contestant =
         Contestant { name: trace.contestant, command: Vec::new(), quantum: "", reads_schedule: false };
     let series = Series { contestant, reports: vec![reports], repeated: 0, failed: None };
-    table::print(&AtLoad { load: trace.load, series: vec![series], machine: Vec::new() }, false);
+    let (load, mix) = (trace.load, trace.mix);
+    table::print(&AtLoad { load, mix, given: 0, series: vec![series], machine: Vec::new() });
     Ok(())
 }
 

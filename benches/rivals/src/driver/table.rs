@@ -4,22 +4,23 @@ use caudal_measure::compare::{Spread, ratio};
 use caudal_measure::filter::{ClassReport, Latency, Report};
 use serde_json::{Value, json};
 
+use super::theory::{QUANTUM_NS, Theory};
 use super::turn::Reports;
-use super::{AtLoad, Series};
+use super::{AtLoad, Series, beside};
 
 /// A column: its title, and its value in a round.
 type Column = (&'static str, fn(&Reports) -> f64);
 
 /// A mix begins with its short class and ends with its long one.
-fn short(report: &Report) -> &ClassReport {
+pub(super) fn short(report: &Report) -> &ClassReport {
     report.classes.first().expect("a mix has a class")
 }
 
-fn long(report: &Report) -> &ClassReport {
+pub(super) fn long(report: &Report) -> &ClassReport {
     report.classes.last().expect("a mix has a class")
 }
 
-const fn us(ns: u64) -> f64 {
+pub(super) const fn us(ns: u64) -> f64 {
     ns as f64 * 1e-3
 }
 
@@ -41,10 +42,11 @@ const COLUMNS: [Column; 14] = [
     ("stalls/s", |turn| turn.work.stalls.per_second),
 ];
 /// Of them those in which contestants are compared with the first one.
-const COMPARED: [usize; 3] = [1, 5, 8];
+pub(super) const COMPARED: [usize; 3] = [1, 5, 8];
 
 /// Prints the table of a load; with a reference, how many times as high the others' p99 are as that of the first contestant.
-pub(crate) fn print(at: &AtLoad, with_reference: bool) {
+pub(crate) fn print(at: &AtLoad) {
+    let with_reference = at.given > 0;
     println!(
         "\nload {}: sojourn of the short requests in us, raw and filtered (f); medians over the rounds",
         at.load
@@ -80,10 +82,12 @@ pub(crate) fn print(at: &AtLoad, with_reference: bool) {
             machine(|stalls| us(stalls.p99_ns))
         );
     }
+    beside::print(at);
 }
 
 /// Prints an object a contestant and one for the machine.
-pub(crate) fn json(at: &AtLoad, with_reference: bool) {
+pub(crate) fn json(at: &AtLoad) {
+    let with_reference = at.given > 0;
     for series in &at.series {
         let mut row = json!({ "load": at.load, "contestant": series.contestant.name });
         if let Some(reason) = &series.failed {
@@ -114,6 +118,14 @@ pub(crate) fn json(at: &AtLoad, with_reference: bool) {
         .map(|one| json!({ "per_s": one.per_second, "share": one.share, "p50_ns": one.p50_ns, "p99_ns": one.p99_ns }))
         .collect();
     println!("{}", json!({ "load": at.load, "bare_core": machine }));
+    let theory = Theory::of(&at.mix, at.load, QUANTUM_NS);
+    println!(
+        "{}",
+        json!({ "load": at.load, "theory": {
+            "sharing_mean_ns": theory.sharing_us * 1e3, "fresh_first_mean_ns": theory.fresh_first_us * 1e3,
+            "quantum_ns": QUANTUM_NS, "long_ns": theory.long_us * 1e3,
+        } })
+    );
 }
 
 /// Which class of a report.
@@ -142,12 +154,12 @@ fn class(series: &Series, of: Of) -> Value {
     })
 }
 
-fn values(series: &Series, of: fn(&Reports) -> f64) -> Vec<f64> {
+pub(super) fn values(series: &Series, of: fn(&Reports) -> f64) -> Vec<f64> {
     series.reports.iter().map(of).collect()
 }
 
 /// A column's ratio to the first contestant's, round by round.
-fn against_first(at: &AtLoad, series: &Series, column: usize) -> Option<Spread> {
+pub(super) fn against_first(at: &AtLoad, series: &Series, column: usize) -> Option<Spread> {
     let value = COLUMNS[column].1;
     ratio(&values(series, value), &values(at.series.first()?, value))
 }
@@ -178,7 +190,7 @@ fn remarks(series: &Series) -> String {
     remarks
 }
 
-fn number(value: Option<f64>) -> String {
+pub(super) fn number(value: Option<f64>) -> String {
     match value {
         None => "-".to_owned(),
         Some(value) if value >= 100.0 => format!("{value:.0}"),
