@@ -1,9 +1,10 @@
 //! Runs of the runtime: this program as a contestant, in a process of its own each.
 
 use std::error::Error;
-use std::process::Command;
+use std::process::{Child, Command, ExitStatus};
+use std::time::{Duration, Instant};
 
-use caudal_measure::filter::{GapsOf, report};
+use caudal_measure::filter::{GapsOf, Latency, report};
 use caudal_measure::trace::Trace;
 use caudal_measure::work::Work;
 
@@ -14,6 +15,10 @@ use super::workloads::Workload;
 const REPEATS: u32 = 3;
 /// Under real-time priority the kernel gives a spinning thread's core to others after 0.95 s.
 const REAL_TIME_SPAN_NS: u64 = 800_000_000;
+/// The kernel's account of real-time threads is full again after so long.
+const PAUSE: Duration = Duration::from_millis(300);
+/// What a run may take beyond its span.
+const LONGEST: Duration = Duration::from_secs(20);
 
 /// One class over the rounds.
 #[derive(Clone, Debug, Default)]
@@ -33,35 +38,53 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    pub(super) fn run(
+    pub(super) fn new(classes: usize) -> Measured {
+        let classes = vec![OfClass::default(); classes];
+        Measured { classes, stalls_per_second: Vec::new(), kept_least: 1.0 }
+    }
+
+    /// Runs it once more; again if too little is kept.
+    pub(super) fn round(
+        &mut self,
         fidelity: &Fidelity,
         workload: &Workload,
         load: f64,
         work: Work,
-    ) -> Result<Measured, Box<dyn Error>> {
-        let classes = vec![OfClass::default(); workload.classes.len()];
-        let mut measured = Measured { classes, stalls_per_second: Vec::new(), kept_least: 1.0 };
-        for round in 0..fidelity.rounds {
-            for attempt in 0..REPEATS {
-                let seed = u64::from(round * REPEATS + attempt) + 1;
-                let seen = report(&once(fidelity, workload, load, work, seed)?, GapsOf::WorkAndGenerator);
-                if seen.must_be_repeated() && attempt + 1 < REPEATS {
-                    continue;
-                }
-                measured.kept_least = measured.kept_least.min(seen.kept_share);
-                measured.stalls_per_second.push(seen.stalls.per_second);
-                for (class, seen) in measured.classes.iter_mut().zip(&seen.classes) {
-                    let both = |latency: &caudal_measure::filter::Latency| {
-                        [latency.p50_ns as f64, latency.p99_ns as f64]
-                    };
-                    class.raw.push(both(&seen.raw));
-                    class.filtered.push(both(&seen.filtered));
-                    class.count += seen.filtered.count;
-                }
-                break;
+        round: u32,
+    ) -> Result<(), Box<dyn Error>> {
+        for attempt in 0..REPEATS {
+            let seed = u64::from(round * REPEATS + attempt) + 1;
+            let seen = report(&once(fidelity, workload, load, work, seed)?, GapsOf::WorkAndGenerator);
+            if seen.must_be_repeated() && attempt + 1 < REPEATS {
+                continue;
             }
+            self.kept_least = self.kept_least.min(seen.kept_share);
+            self.stalls_per_second.push(seen.stalls.per_second);
+            for (class, seen) in self.classes.iter_mut().zip(&seen.classes) {
+                let both = |latency: &Latency| [latency.p50_ns as f64, latency.p99_ns as f64];
+                class.raw.push(both(&seen.raw));
+                class.filtered.push(both(&seen.filtered));
+                class.count += seen.filtered.count;
+            }
+            break;
         }
-        Ok(measured)
+        Ok(())
+    }
+}
+
+/// Waits without taking a core from the run; ends it when it takes too long.
+fn wait(mut child: Child, longest: Duration) -> Result<ExitStatus, Box<dyn Error>> {
+    let begun = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        if begun.elapsed() > longest {
+            child.kill()?;
+            child.wait()?;
+            return Err(format!("a run was not done after {longest:?}").into());
+        }
+        std::thread::sleep(Duration::from_millis(50));
     }
 }
 
@@ -92,9 +115,12 @@ fn once(
         .args(["--iterations-per-us", &work.to_string(), "--mix", &workload.mix()])
         .arg("--out")
         .arg(&out);
-    let status = command.status()?;
+    let status = wait(command.spawn()?, LONGEST + Duration::from_nanos(span_ns))?;
     if !status.success() {
         return Err(format!("a run of {} at {load} failed: {status}", workload.name).into());
+    }
+    if fidelity.real_time {
+        std::thread::sleep(PAUSE);
     }
     let trace = Trace::read(&out)?;
     std::fs::remove_file(&out)?;

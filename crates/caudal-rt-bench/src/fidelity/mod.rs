@@ -3,6 +3,9 @@
 //! The same mixes of requests at the same loads: run by the runtime for a second or two, several rounds, and simulated under
 //! the same policy with the measured `[costs]`. *Filtered* sojourn times, without the requests that a stall touched, stand
 //! beside a simulation without stalls; *raw* ones beside one with the stalls that were measured.
+//!
+//! A virtual machine has other costs when its host has moved it. So each round begins with a calibration of its own, and what
+//! is judged is the median of the rounds' ratios.
 
 mod measured;
 mod predicted;
@@ -15,7 +18,7 @@ use std::sync::atomic::AtomicBool;
 use caudal_machine::busy::{Busy, Moment};
 use caudal_machine::calibrate::{Options, calibrate};
 use caudal_measure::clock::Tsc;
-use caudal_measure::compare::Spread;
+use caudal_measure::compare::{Spread, ratio};
 use caudal_measure::contestant::duration_ns;
 use caudal_measure::work::Work;
 use clap::Args;
@@ -72,25 +75,45 @@ struct Row {
     load: f64,
     class: String,
     statistic: &'static str,
-    /// In ns: measured over the rounds, and simulated.
-    raw: (Spread, f64),
-    filtered: (Spread, f64),
+    raw: Pair,
+    filtered: Pair,
     /// How far apart they may be; none where there were too few requests.
     within: Option<f64>,
 }
 
-impl Row {
-    fn ratio(&self) -> f64 {
-        self.filtered.1 / self.filtered.0.median
-    }
+/// A statistic over the rounds, in ns, and how many times as much is simulated as measured, round by round.
+struct Pair {
+    measured: Spread,
+    simulated: Spread,
+    ratio: Spread,
+}
 
+impl Pair {
+    fn of(measured: &[f64], simulated: &[f64]) -> Option<Pair> {
+        Some(Pair {
+            measured: Spread::of(measured)?,
+            simulated: Spread::of(simulated)?,
+            ratio: ratio(simulated, measured)?,
+        })
+    }
+}
+
+impl Row {
     fn verdict(&self) -> &'static str {
         match self.within {
             None => "–",
-            Some(within) if (self.ratio() - 1.0).abs() <= within => "met",
+            Some(within) if (self.filtered.ratio.median - 1.0).abs() <= within => "met",
             Some(_) => "missed",
         }
     }
+}
+
+/// What has been found of a workload at a load.
+struct Point {
+    workload: Workload,
+    load: f64,
+    measured: Measured,
+    predicted: Predicted,
 }
 
 impl Fidelity {
@@ -100,30 +123,53 @@ impl Fidelity {
     /// If a runtime can not start, or a simulation is refused.
     pub fn run(&self) -> Result<(), Box<dyn Error>> {
         let before = Moment::now();
-        let costs = self.costs()?;
         let work = self.work()?;
-        let (mut rows, mut stalls, mut kept_least) = (Vec::new(), Vec::new(), 1.0_f64);
-        for workload in workloads(&self.trace)? {
-            if self.only.as_ref().is_some_and(|only| !workload.name.contains(only.as_str())) {
-                continue;
-            }
-            for &load in &self.loads {
-                eprintln!("{} at {load}", workload.name);
-                let measured = Measured::run(self, &workload, load, work)?;
-                stalls.extend(measured.stalls_per_second.iter().copied());
-                kept_least = kept_least.min(measured.kept_least);
-                let predicted = Predicted::simulate(&workload, load, &costs)?;
-                rows.extend(table(&workload, load, &measured, &predicted));
+        let mut points = self.points()?;
+        let mut costs = Vec::new();
+        for round in 0..self.rounds {
+            costs = self.costs(round)?;
+            for point in &mut points {
+                eprintln!(
+                    "round {} of {}: {} at {}",
+                    round + 1,
+                    self.rounds,
+                    point.workload.name,
+                    point.load
+                );
+                point.measured.round(self, &point.workload, point.load, work, round)?;
+                point.predicted.round(&point.workload, point.load, &costs, u64::from(round))?;
             }
         }
-        self.print(&rows);
+        if !self.json {
+            print_head();
+        }
+        points.iter().for_each(|point| self.print(&table(point)));
+        let stalls: Vec<f64> =
+            points.iter().flat_map(|point| point.measured.stalls_per_second.iter().copied()).collect();
+        let kept_least = points.iter().map(|point| point.measured.kept_least).fold(1.0, f64::min);
         let busy = Busy::between(before, Moment::now(), 2);
         self.print_machine(&stalls, kept_least, busy, &costs);
         Ok(())
     }
 
-    /// The overrides that put this machine's costs into a file.
-    fn costs(&self) -> Result<Vec<String>, Box<dyn Error>> {
+    /// Every workload that is wanted at every load.
+    fn points(&self) -> Result<Vec<Point>, Box<dyn Error>> {
+        let wanted =
+            |workload: &Workload| self.only.as_ref().is_none_or(|only| workload.name.contains(only.as_str()));
+        let workloads = workloads(&self.trace)?.into_iter().filter(wanted);
+        let at = |workload: Workload| {
+            self.loads.iter().map(move |&load| Point {
+                measured: Measured::new(workload.classes.len()),
+                predicted: Predicted::new(workload.classes.len()),
+                workload: workload.clone(),
+                load,
+            })
+        };
+        Ok(workloads.flat_map(at).collect())
+    }
+
+    /// The overrides that put this machine's costs into a file, as they are in this round.
+    fn costs(&self, round: u32) -> Result<Vec<String>, Box<dyn Error>> {
         if let Some(path) = &self.costs {
             return Ok(caudal_config::costs_as_overrides(path)?);
         }
@@ -131,9 +177,11 @@ impl Fidelity {
             worker_cpu: Some(self.worker_core),
             other_cpu: Some(self.dispatcher_core),
             real_time: self.real_time,
+            rounds: 1,
             ..Options::default()
         };
-        let mut said = |done: u32, all: u32, what: &str| eprintln!("calibrating {done}/{all} {what}");
+        eprintln!("round {} of {}: calibrating", round + 1, self.rounds);
+        let mut said = |_: u32, _: u32, _: &str| ();
         let found = calibrate(&options, &AtomicBool::new(false), &mut said)?;
         Ok(caudal_config::costs_as_overrides_of_text(&found.to_toml())?)
     }
@@ -152,37 +200,23 @@ impl Fidelity {
         if self.json {
             return rows.iter().for_each(print_json);
         }
-        println!(
-            "{:<18} {:>4} {:<8} {:<4} | {:>21} {:>9} {:>6} {:<6} | {:>21} {:>9} {:>6}",
-            "workload",
-            "load",
-            "class",
-            "",
-            "filtered, us (rounds)",
-            "simulated",
-            "ratio",
-            "",
-            "raw, us (rounds)",
-            "simulated",
-            "ratio"
-        );
         for row in rows {
-            let measured = |spread: Spread| {
-                format!("{:.2} ({:.2}–{:.2})", spread.median / 1e3, spread.low / 1e3, spread.high / 1e3)
+            let spread = |of: Spread, unit: f64| {
+                format!("{:.2} ({:.2}–{:.2})", of.median / unit, of.low / unit, of.high / unit)
             };
             println!(
-                "{:<18} {:>4} {:<8} {:<4} | {:>21} {:>9.2} {:>6.2} {:<6} | {:>21} {:>9.2} {:>6.2}",
+                "{:<16} {:>4} {:<8} {:<3} | {:>22} {:>9.2} {:>17} {:<6} | {:>24} {:>9.2} {:>6.2}",
                 row.workload,
                 row.load,
                 row.class,
                 row.statistic,
-                measured(row.filtered.0),
-                row.filtered.1 / 1e3,
-                row.ratio(),
+                spread(row.filtered.measured, 1e3),
+                row.filtered.simulated.median / 1e3,
+                spread(row.filtered.ratio, 1.0),
                 row.verdict(),
-                measured(row.raw.0),
-                row.raw.1 / 1e3,
-                row.raw.1 / row.raw.0.median
+                spread(row.raw.measured, 1e3),
+                row.raw.simulated.median / 1e3,
+                row.raw.ratio.median
             );
         }
     }
@@ -205,23 +239,46 @@ impl Fidelity {
     }
 }
 
-fn table(workload: &Workload, load: f64, measured: &Measured, predicted: &Predicted) -> Vec<Row> {
+fn print_head() {
+    println!(
+        "{:<16} {:>4} {:<8} {:<3} | {:>22} {:>9} {:>17} {:<6} | {:>24} {:>9} {:>6}",
+        "workload",
+        "load",
+        "class",
+        "",
+        "filtered, us (rounds)",
+        "simulated",
+        "ratio (rounds)",
+        "",
+        "raw, us (rounds)",
+        "simulated",
+        "ratio"
+    );
+}
+
+fn table(point: &Point) -> Vec<Row> {
     let mut rows = Vec::new();
-    for (class, name) in workload.classes.iter().map(|class| class.name.clone()).enumerate() {
-        let of = &measured.classes[class];
+    for (class, name) in point.workload.classes.iter().map(|class| class.name.clone()).enumerate() {
+        let (measured, predicted) = (&point.measured.classes[class], &point.predicted.classes[class]);
         for (statistic, percentile, within) in [("p50", 0, P50_WITHIN), ("p99", 1, P99_WITHIN)] {
-            let spread = |rounds: &[[f64; 2]]| {
-                Spread::of(&rounds.iter().map(|round| round[percentile]).collect::<Vec<_>>())
+            let pair = |measured: &[[f64; 2]], simulated: &[[f64; 2]]| {
+                let of =
+                    |rounds: &[[f64; 2]]| rounds.iter().map(|round| round[percentile]).collect::<Vec<_>>();
+                Pair::of(&of(measured), &of(simulated))
             };
-            let (Some(raw), Some(filtered)) = (spread(&of.raw), spread(&of.filtered)) else { continue };
+            let (Some(raw), Some(filtered)) =
+                (pair(&measured.raw, &predicted.raw), pair(&measured.filtered, &predicted.filtered))
+            else {
+                continue;
+            };
             rows.push(Row {
-                workload: workload.name,
-                load,
+                workload: point.workload.name,
+                load: point.load,
                 class: name.clone(),
                 statistic,
-                raw: (raw, predicted.raw[class][percentile]),
-                filtered: (filtered, predicted.filtered[class][percentile]),
-                within: (percentile == 0 || of.count >= COUNT_MIN).then_some(within),
+                raw,
+                filtered,
+                within: (percentile == 0 || measured.count >= COUNT_MIN).then_some(within),
             });
         }
     }
@@ -229,17 +286,17 @@ fn table(workload: &Workload, load: f64, measured: &Measured, predicted: &Predic
 }
 
 fn print_json(row: &Row) {
-    let pair = |(measured, simulated): (Spread, f64)| {
+    let spread = |of: Spread| serde_json::json!({ "median": of.median, "low": of.low, "high": of.high });
+    let pair = |pair: &Pair| {
         serde_json::json!({
-            "measured_ns": measured.median, "low_ns": measured.low, "high_ns": measured.high, "simulated_ns": simulated,
-            "ratio": simulated / measured.median,
+            "measured_ns": spread(pair.measured), "simulated_ns": spread(pair.simulated), "ratio": spread(pair.ratio),
         })
     };
     println!(
         "{}",
         serde_json::json!({
             "workload": row.workload, "load": row.load, "class": row.class, "statistic": row.statistic,
-            "filtered": pair(row.filtered), "raw": pair(row.raw), "within": row.within, "verdict": row.verdict(),
+            "filtered": pair(&row.filtered), "raw": pair(&row.raw), "within": row.within, "verdict": row.verdict(),
         })
     );
 }

@@ -8,34 +8,55 @@ use caudal_stats::Histogram;
 
 use super::workloads::Workload;
 
-/// Replications, and requests of each.
-const REPLICATIONS: u64 = 8;
+/// Replications of a round, and requests of each.
+const REPLICATIONS: u64 = 4;
 const REQUESTS: u64 = 200_000;
 
-/// p50 and p99 by class, in ns.
-pub(super) struct Predicted {
-    /// Without stalls.
-    pub(super) filtered: Vec<[f64; 2]>,
-    /// With them.
+/// One class over the rounds: p50 and p99 of each, in ns.
+#[derive(Clone, Debug, Default)]
+pub(super) struct OfClass {
+    /// With stalls.
     pub(super) raw: Vec<[f64; 2]>,
+    /// Without.
+    pub(super) filtered: Vec<[f64; 2]>,
+}
+
+/// One workload at one load.
+pub(super) struct Predicted {
+    pub(super) classes: Vec<OfClass>,
 }
 
 impl Predicted {
-    pub(super) fn simulate(
+    pub(super) fn new(classes: usize) -> Predicted {
+        Predicted { classes: vec![OfClass::default(); classes] }
+    }
+
+    /// Simulates it with the costs of a round.
+    pub(super) fn round(
+        &mut self,
         workload: &Workload,
         load: f64,
         costs: &[String],
-    ) -> Result<Predicted, Box<dyn Error>> {
+        round: u64,
+    ) -> Result<(), Box<dyn Error>> {
         let without: Vec<String> =
             costs.iter().filter(|cost| !cost.starts_with("costs.stalls")).cloned().collect();
-        Ok(Predicted {
-            filtered: percentiles(workload, load, &without)?,
-            raw: percentiles(workload, load, costs)?,
-        })
+        let filtered = percentiles(workload, load, &without, round)?;
+        let raw = percentiles(workload, load, costs, round)?;
+        for ((class, filtered), raw) in self.classes.iter_mut().zip(filtered).zip(raw) {
+            class.filtered.push(filtered);
+            class.raw.push(raw);
+        }
+        Ok(())
     }
 }
 
-fn percentiles(workload: &Workload, load: f64, costs: &[String]) -> Result<Vec<[f64; 2]>, Box<dyn Error>> {
+fn percentiles(
+    workload: &Workload,
+    load: f64,
+    costs: &[String],
+    round: u64,
+) -> Result<Vec<[f64; 2]>, Box<dyn Error>> {
     let text = format!(
         "[workload]\nservice = {}\nload = {load}\n[system]\ncores = 1\npools = \"per-core\"\n\
          dispatch = {{ policy = \"jsq\", ties = \"msq\" }}\n\
@@ -48,7 +69,7 @@ fn percentiles(workload: &Workload, load: f64, costs: &[String]) -> Result<Vec<[
     let options = Options { overrides, ..Options::default() };
     let point = File::parse_with(&text, "fidelity.toml", &options)?.points()?.remove(0);
     let mut latencies = vec![Histogram::new(); workload.classes.len()];
-    for seed in 1..=REPLICATIONS {
+    for seed in (1..=REPLICATIONS).map(|replication| round * REPLICATIONS + replication) {
         let run = Run {
             system: &point.system,
             costs: &point.costs,
@@ -83,9 +104,11 @@ mod tests {
         let stalls = "costs.stalls={ rate = \"1200/s\", lengths = [[0, \"2us\"], [1, \"60us\"]] }";
         let costs = ["costs.start=50ns".to_owned(), stalls.to_owned()];
         let workload = &workloads(&trace).unwrap()[0];
-        let found = Predicted::simulate(workload, 0.3, &costs).unwrap();
-        assert!(found.filtered[0][0] >= 550.0, "{:?}", found.filtered);
-        assert!(found.raw[0][1] > found.filtered[0][1], "{:?} {:?}", found.raw, found.filtered);
+        let mut found = Predicted::new(workload.classes.len());
+        found.round(workload, 0.3, &costs, 0).unwrap();
+        let short = &found.classes[0];
+        assert!(short.filtered[0][0] >= 550.0, "{short:?}");
+        assert!(short.raw[0][1] > short.filtered[0][1], "{short:?}");
         for workload in &workloads(&trace).unwrap()[1..] {
             let text = format!("[workload]\nservice = {}\n[system]\ncores = 1", workload.service());
             File::parse(&text, "a.toml").unwrap();
