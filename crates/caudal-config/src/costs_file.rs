@@ -116,6 +116,11 @@ mod tests {
             ("[costs]\nstrat = \"1ns\"", "costs.strat"),
             ("[costs]\nstart = \"2s\"", "costs.start"),
             ("[costs]\nstart = [\"1ns\", \"2ns\"]", "costs.start"),
+            ("[costs]\nstalls = { rate = \"1/s\", lengths = [[0, \"1us\"]] }", "costs.stalls.lengths"),
+            (
+                "[costs]\nstalls = { rate = \"1M/s\", lengths = [[0, \"1us\"], [1, \"1us\"]] }",
+                "costs.stalls.rate",
+            ),
         ] {
             let findings = overrides_of(text).unwrap_err();
             assert_eq!(
@@ -123,6 +128,23 @@ mod tests {
                 [key],
                 "{text}"
             );
+        }
+    }
+
+    #[test]
+    fn a_preset_takes_them_and_a_line_of_reference_does_not() {
+        let settings = overrides_of("[costs]\nhop = \"9ns\"").unwrap();
+        let costs = |name, settings: &[String]| {
+            let plan = crate::SystemPlan::of_preset(crate::find_preset(name).unwrap(), 4);
+            plan.with_costs(settings).map(|plan| plan.costs)
+        };
+        let hop = caudal_policy::Picos::from_nanos(9);
+        let own = costs("tiny-quanta", &[]).unwrap();
+        assert_eq!(costs("tiny-quanta", &settings).unwrap(), Costs { hop, ..own });
+        assert_eq!(costs("ideal", &settings).unwrap(), costs("ideal", &[]).unwrap());
+        for wrong in ["costs.hop=fast", "costs.hopp=9ns", "system.cores=2", "hop"] {
+            let error = costs("tiny-quanta", &[wrong.to_owned()]).unwrap_err();
+            assert_eq!(error.problems().len(), 1, "{wrong}: {error}");
         }
     }
 }

@@ -4,9 +4,9 @@ use caudal_policy::allocation::AllocationConfig;
 
 use crate::coherence::{self, Host, Incoherence};
 use crate::de::{read, read_all, read_strictly, unknown_key};
-use crate::error::{Finding, Place, suggest};
+use crate::error::{ConfigError, Finding, Place, Source, suggest};
 use crate::presets::{Preset, find_preset, nearest_preset, presets};
-use crate::tree::{Node, Value, built_in};
+use crate::tree::{Node, Value, built_in, set_override};
 use crate::{CORES_MAX, ContextsConfig, Costs, System};
 
 /// A system, what its actions cost, and what it was made from.
@@ -31,6 +31,34 @@ impl SystemPlan {
             preset: Some(preset),
             varied: Vec::new(),
         }
+    }
+
+    /// The same with the costs that `settings` say, as [`costs_as_overrides`](crate::costs_as_overrides) reads them from a file.
+    /// A reference line keeps its own: what costs nothing is one whatever the machine is.
+    ///
+    /// # Errors
+    /// If a setting is none of `[costs]`, or its value is wrong. Whether the system knows such costs is not looked at:
+    /// [`coherence::check`] says that.
+    pub fn with_costs(self, settings: &[String]) -> Result<SystemPlan, ConfigError> {
+        if settings.is_empty() || self.reference_only().is_some() {
+            return Ok(self);
+        }
+        let mut root = Node::table(Place::BUILT_IN);
+        root.set("costs", Place::BUILT_IN, built_in(&self.costs));
+        let set = settings.iter().enumerate();
+        let mut findings: Vec<Finding> =
+            set.filter_map(|(source, text)| set_override(&mut root, text, source).err()).collect();
+        let foreign = root.entries().iter().filter(|entry| entry.key != "costs");
+        findings.extend(foreign.map(|entry| {
+            Finding::new(entry.key_place, &entry.key, "this is no cost").help("write as in costs.hop=80ns")
+        }));
+        match root.get("costs").map(|table| read_all::<Costs>(table, "costs")) {
+            Some(Ok(costs)) if findings.is_empty() => return Ok(SystemPlan { costs, ..self }),
+            Some(Err(wrong)) => findings.extend(wrong),
+            _ => {}
+        }
+        let sources: Vec<Source> = settings.iter().map(|text| Source::new("--costs", text)).collect();
+        Err(ConfigError::invalid(findings, &sources))
     }
 
     /// Why nobody could deploy it; `None` if one can, and it may win a plan.
@@ -353,7 +381,14 @@ impl Merged {
             .iter()
             .filter_map(|key| self.place(key).filter(|place| place.is_written()).map(|place| (*key, place)))
             .collect();
-        let guilty = written.iter().find(|(key, _)| self.mends(key, incoherence, parts.host));
+        let mends = |key| self.mends(key, incoherence, parts.host);
+        let guilty = written.iter().find(|(key, _)| mends(key) == Some(true));
+        // In a table that needs all of its keys, the one that the rule speaks of.
+        let within = |table: &str| {
+            let inside = |key: &str| key.strip_prefix(table).is_some_and(|rest| rest.starts_with('.'));
+            written.iter().find(|(key, _)| inside(key) && mends(key).is_none())
+        };
+        let guilty = guilty.map(|found| within(found.0).unwrap_or(found));
         let (key, place) = match guilty.or(written.first()) {
             Some(&found) => found,
             None => {
@@ -370,19 +405,19 @@ impl Merged {
         root.at(&steps.collect::<Vec<_>>()).map(|node| node.place)
     }
 
-    /// Is the rule kept when `key` is left out?
-    fn mends(&self, key: &str, incoherence: &Incoherence, host: Host) -> bool {
+    /// Is the rule kept when `key` is left out? Nobody knows where what is left can not be read.
+    fn mends(&self, key: &str, incoherence: &Incoherence, host: Host) -> Option<bool> {
         let Merged { mut system, mut costs } =
             Merged { system: self.system.clone(), costs: self.costs.clone() };
         let steps: Vec<String> = key.split('.').skip(1).map(str::to_owned).collect();
-        let Some((last, tables)) = steps.split_last() else { return false };
+        let (last, tables) = steps.split_last()?;
         let root = if key.starts_with("costs.") { &mut costs } else { &mut system };
         if root.at_mut(tables).and_then(|table| table.remove(last)).is_none() {
-            return false;
+            return Some(false);
         }
-        let cores = system.get("cores").and_then(|node| read(node, "").ok());
-        let Some(Ok(system)) = cores.map(|cores| read_system(&system, cores)) else { return false };
-        let Ok(costs) = read::<Costs>(&costs, "") else { return false };
-        coherence::check(&system, &costs, host).iter().all(|broken| broken.rule.name != incoherence.rule.name)
+        let cores = system.get("cores").and_then(|node| read(node, "").ok())?;
+        let (system, costs) = (read_system(&system, cores).ok()?, read::<Costs>(&costs, "").ok()?);
+        let broken = coherence::check(&system, &costs, host);
+        Some(broken.iter().all(|broken| broken.rule.name != incoherence.rule.name))
     }
 }

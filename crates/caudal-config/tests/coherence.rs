@@ -20,16 +20,16 @@ const BREAKING: &[(&str, &str, &str)] = &[
         "4:38",
     ),
     ("cold-misses", "cores = 4\ncosts = { cold_miss = \"1us\" }", "3:23"),
-    ("stall-lengths", "cores = 4\ncosts = { stalls = { rate = \"1/s\", lengths = [[0, \"1us\"]] } }", "3:20"),
+    ("stall-lengths", "cores = 4\ncosts = { stalls = { rate = \"1/s\", lengths = [[0, \"1us\"]] } }", "3:46"),
     (
         "stall-lengths",
         "cores = 4\ncosts = { stalls = { rate = \"1/s\", lengths = [[0, \"3us\"], [1, \"2us\"]] } }",
-        "3:20",
+        "3:46",
     ),
     (
         "stall-share",
         "cores = 4\ncosts = { stalls = { rate = \"1M/s\", lengths = [[0, \"1us\"], [1, \"1us\"]] } }",
-        "3:20",
+        "3:29",
     ),
     (
         "measured-costs",

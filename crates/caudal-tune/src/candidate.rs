@@ -255,7 +255,8 @@ fn candidate(preset: &'static Preset, question: &Question) -> Result<Candidate, 
     if workers == 0 {
         return Err("its dedicated core would leave none for requests".to_owned());
     }
-    let mut plan = SystemPlan::of_preset(preset, workers);
+    let plan = SystemPlan::of_preset(preset, workers).with_costs(&question.costs);
+    let mut plan = plan.map_err(|error| error.to_string())?;
     set_target(&mut plan.system.parallelism, question);
     let host = if runtime { coherence::Host::Runtime } else { coherence::Host::Simulator };
     if let Some(incoherence) = coherence::check(&plan.system, &plan.costs, host).first() {
@@ -311,6 +312,7 @@ mod tests {
             machine: Machine::Cores(8),
             goal: Goal::HighestLoad,
             systems: Vec::new(),
+            costs: Vec::new(),
             measure: Measure::default(),
             budget: Budget::default(),
             quick: true,

@@ -57,6 +57,9 @@ pub struct Question {
     pub goal: Goal,
     /// Names of presets to consider; all if empty.
     pub systems: Vec<String>,
+    /// Costs of the machine, for all systems but reference lines, as [`caudal_config::costs_as_overrides`] reads them from a file;
+    /// empty: each system has those of its preset.
+    pub costs: Vec<String>,
     /// Seed, confidence and percentiles (those of the targets are added).
     pub measure: Measure,
     /// How much may be simulated.

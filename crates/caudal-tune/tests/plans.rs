@@ -35,6 +35,7 @@ fn question(service: &str, target: &str, systems: &[&str]) -> Question {
         machine: Machine::Cores(8),
         goal: Goal::HighestLoad,
         systems: systems.iter().map(|&name| name.to_owned()).collect(),
+        costs: Vec::new(),
         measure: Measure::default(),
         budget: Budget { requests: 8_000_000 },
         quick: true,

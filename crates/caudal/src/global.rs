@@ -51,6 +51,15 @@ impl Global {
     }
 }
 
+/// What is to be done before a second Ctrl-C, or SIGTERM, ends the process in the middle of something.
+static BEFORE_EXIT: OnceLock<fn()> = OnceLock::new();
+
+/// Has `tidy_up` called before a second Ctrl-C ends the process; the first caller's holds.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub(crate) fn before_exit(tidy_up: fn()) {
+    let _ = BEFORE_EXIT.set(tidy_up);
+}
+
 /// The flag that the first Ctrl-C sets.
 fn watch_for_interrupts() -> miette::Result<Arc<AtomicBool>> {
     static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
@@ -58,6 +67,9 @@ fn watch_for_interrupts() -> miette::Result<Arc<AtomicBool>> {
     let flag = stop.clone();
     ctrlc::set_handler(move || {
         if flag.swap(true, Ordering::Relaxed) {
+            if let Some(tidy_up) = BEFORE_EXIT.get() {
+                tidy_up();
+            }
             std::process::exit(i32::from(crate::exit::INTERRUPTED));
         }
         errln!("\nstopping; once more to stop at once");

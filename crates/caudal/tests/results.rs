@@ -328,3 +328,28 @@ fn the_schema_needs_no_file() {
     let schema: serde_json::Value = serde_json::from_str(&schema.out).unwrap();
     assert!(schema["properties"]["workload"].is_object());
 }
+
+/// Costs of another machine make another question, and are in the policy that answers it; a line of reference stays free.
+#[test]
+fn a_plan_takes_the_costs_of_a_file_and_says_so() {
+    let place = Place::new();
+    place.write("in.csv", "class,service_ns\nget,1000\nget,1200\nscan,100000\n");
+    place.write("costs.toml", "[costs]\nhop = \"90ns\"\npreemption = \"1us\"\n");
+    let plan = "plan --workload in.csv --target 'get p99 < 5ms' --cores 2 --systems caudal-stealing-ps,ideal --quick --budget 1s";
+    let with = format!("{plan} --costs costs.toml --out p --policy policy.toml");
+    let ran = place.run(&with);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let policy = place.read("policy.toml");
+    assert!(policy.contains("hop                = \"90ns\"\n"), "{policy}");
+    assert!(policy.contains("preemption         = \"1us\"\n"), "{policy}");
+    assert_eq!(place.json("p/meta.json")["asked"]["the costs"][0], "costs.hop=\"90ns\"");
+    assert!(place.read("p/report.json").contains("--costs 'costs.toml'"));
+    let rows = place.read("p/rows.jsonl");
+    let rows = rows.lines().map(|row| serde_json::from_str::<serde_json::Value>(row).unwrap());
+    let ideal: Vec<_> = rows.filter(|row| row["system"] == "ideal").collect();
+    assert!(!ideal.is_empty());
+    assert!(ideal.iter().all(|row| row["wait_ns"]["overhead"] == 0.0), "what costs nothing stays so");
+    place.run(&format!("{plan} --out p")).expect(2, "what was asked differs");
+    place.write("costs.toml", "[costs]\nhop = \"80ns\"\n");
+    place.run(&format!("{plan} --costs costs.toml --out p")).expect(2, "the costs differs");
+}

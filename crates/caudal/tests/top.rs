@@ -1,7 +1,13 @@
 //! `caudal top` against a runtime in this process, and a plan of what that runtime has measured.
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
-use std::process::{Command, Output};
+use std::fs::File as Device;
+use std::io::{Read, Write};
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use caudal_config::{File, Host, Options};
 use caudal_rt::observe::Metric;
@@ -118,4 +124,106 @@ fn a_plan_takes_the_service_times_that_a_runtime_measured() {
     assert!(matches!(output.status.code(), Some(0 | 1)), "{text}{errors}");
     assert!(text.contains("get p99"), "{text}{errors}");
     assert!(dir.path().join("plan/plan.json").exists());
+}
+
+/// A terminal: its own end, and the end that programs have.
+struct Terminal {
+    own: Device,
+    programs: Device,
+}
+
+impl Terminal {
+    fn open() -> Terminal {
+        let (mut own, mut programs) = (0, 0);
+        let size = libc::winsize { ws_row: 30, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 };
+        // SAFETY: the call writes both numbers, and reads the size; each descriptor has one owner then.
+        unsafe {
+            let name = std::ptr::null_mut();
+            assert_eq!(libc::openpty(&mut own, &mut programs, name, std::ptr::null(), &size), 0);
+            Terminal { own: Device::from_raw_fd(own), programs: Device::from_raw_fd(programs) }
+        }
+    }
+
+    /// Does it echo, and read whole lines?
+    fn modes(&self) -> [libc::tcflag_t; 4] {
+        // SAFETY: all zeros is a setting, which the call overwrites.
+        let now = unsafe {
+            let mut now: libc::termios = std::mem::zeroed();
+            assert_eq!(libc::tcgetattr(self.programs.as_raw_fd(), &mut now), 0);
+            now
+        };
+        // Whoever sets modes may write down the input's speed, which until then is that of the output unsaid.
+        [now.c_iflag, now.c_oflag, now.c_cflag & !libc::CIBAUD, now.c_lflag]
+    }
+
+    /// `caudal top` of this runtime, with this terminal as its own.
+    fn top(&self, name: &str) -> Child {
+        let end = || Stdio::from(self.programs.try_clone().unwrap());
+        let mut command = Command::new(env!("CARGO_BIN_EXE_caudal"));
+        command.args(["top", name, "--interval", "100ms"]).stdin(end()).stdout(end()).stderr(end());
+        // SAFETY: two system calls, which a child may make before it becomes another program.
+        unsafe {
+            command.pre_exec(|| {
+                libc::setsid();
+                libc::ioctl(0, libc::TIOCSCTTY, 0);
+                Ok(())
+            });
+        }
+        command.spawn().unwrap()
+    }
+}
+
+/// However the live view is ended, the terminal is as it was.
+#[test]
+fn the_terminal_is_as_it_was() {
+    let _runtime = runtime("on-a-terminal");
+    let signal = |number| {
+        move |child: &Child, _: &Terminal| {
+            // SAFETY: a child that has not been waited for.
+            assert_eq!(unsafe { libc::kill(child.id() as libc::pid_t, number) }, 0);
+        }
+    };
+    let twice = |child: &Child, terminal: &Terminal| {
+        signal(libc::SIGTERM)(child, terminal);
+        std::thread::sleep(Duration::from_millis(5));
+        // SAFETY: as above; it may have ended, but has not been waited for.
+        unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGTERM) };
+    };
+    let key = |child: &Child, terminal: &Terminal| {
+        assert!(child.id() > 0);
+        (&terminal.own).write_all(b"\x03").unwrap();
+    };
+    type End<'a> = &'a dyn Fn(&Child, &Terminal);
+    let ends: [(&str, End<'_>); 4] = [
+        ("SIGTERM", &signal(libc::SIGTERM)),
+        ("SIGINT", &signal(libc::SIGINT)),
+        ("SIGTERM twice", &twice),
+        ("Ctrl-C", &key),
+    ];
+    for (what, end) in ends {
+        let terminal = Terminal::open();
+        let before = terminal.modes();
+        let drawn = Arc::new(Mutex::new(Vec::new()));
+        let (mut screen, written) = (terminal.own.try_clone().unwrap(), Arc::clone(&drawn));
+        std::thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(count @ 1..) = screen.read(&mut bytes) {
+                written.lock().unwrap().extend_from_slice(&bytes[..count]);
+            }
+        });
+        let shown = |text: &str| String::from_utf8_lossy(&drawn.lock().unwrap()).contains(text);
+        let mut child = terminal.top("on-a-terminal");
+        while !shown("on-a-terminal") {
+            assert_eq!(child.try_wait().unwrap(), None, "{what}: it draws");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert_ne!(terminal.modes(), before, "{what}: it takes keys as they come");
+        end(&child, &terminal);
+        child.wait().unwrap();
+        assert_eq!(terminal.modes(), before, "{what}");
+        // What was written last may be on its way.
+        while !shown("\x1b[?1049l") {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
 }

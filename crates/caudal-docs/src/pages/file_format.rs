@@ -151,7 +151,7 @@ pub(super) fn body() -> String {
     }
     text += &format!(
         "\n## `[costs]`\n\nWhat scheduling costs. Every key is a time but `probe_factor` and `stalls`. \
-         `caudal calibrate` measures those of a machine; `--costs` lays them over a file.\n\n{}",
+         `caudal calibrate` measures those of a machine; `--costs` of `sim`, `plan` and `compare` takes them.\n\n{}",
         keys_table(&schema.definition("Costs"))
     );
     text += &format!(

@@ -223,6 +223,7 @@ mod tests {
             machine: Machine::Cores(4),
             goal: Goal::HighestLoad,
             systems: vec!["caudal-ps".to_owned(), "tiny-quanta".to_owned()],
+            costs: Vec::new(),
             measure: Measure::default(),
             budget: Budget::default(),
             quick: true,

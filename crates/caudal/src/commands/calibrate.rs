@@ -14,7 +14,7 @@ use crate::table::{Table, time};
 
 #[derive(Args, Debug)]
 pub(crate) struct CalibrateArgs {
-    /// Write the table of costs to this file, for `--costs` of sim and compare
+    /// Write the table of costs to this file, for `--costs` of sim, plan and compare
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Processor of the worker [default: the last one that this process may use]

@@ -108,7 +108,6 @@ fn is_same(a: &SystemPlan, b: &SystemPlan) -> bool {
 
 /// A preset on the machine, or the one system of a file, with the costs that `overrides` say.
 fn system(name: &str, cores: u32, overrides: &[String]) -> miette::Result<SystemPlan> {
-    let options = Options { overrides: overrides.to_vec(), ..Options::default() };
     if let Some(preset) = find_preset(name) {
         let workers = cores.saturating_sub(preset.dedicated_cores);
         if workers == 0 {
@@ -117,13 +116,7 @@ fn system(name: &str, cores: u32, overrides: &[String]) -> miette::Result<System
                 "`{name}` dedicates the only core to its dispatcher"
             ));
         }
-        let mut plan = SystemPlan::of_preset(preset, workers);
-        // What costs nothing is a line of reference whatever the machine is.
-        if !overrides.is_empty() && plan.reference_only().is_none() {
-            let text = format!("[system]\npreset = \"{}\"\ncores = {workers}", preset.name);
-            let with_costs = File::parse_with(&text, "costs", &options)?.systems.pop();
-            plan.costs = with_costs.map_or(plan.costs, |with| with.costs);
-        }
+        let plan = SystemPlan::of_preset(preset, workers).with_costs(overrides)?;
         let broken =
             caudal_config::coherence::check(&plan.system, &plan.costs, caudal_config::Host::Simulator);
         return match broken.first() {
@@ -140,6 +133,7 @@ fn system(name: &str, cores: u32, overrides: &[String]) -> miette::Result<System
         };
         return Err(miette!(help = help, "there is neither a system nor a file called `{name}`"));
     }
+    let options = Options { overrides: overrides.to_vec(), ..Options::default() };
     let mut systems = File::read_with(name, &options)?.systems;
     match (systems.pop(), systems.len()) {
         (Some(only), 0) => Ok(only),

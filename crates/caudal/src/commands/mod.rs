@@ -2,9 +2,11 @@
 
 mod arrives;
 mod break_even;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod calibrate;
 mod check;
 mod compare;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod doctor;
 mod forks;
 mod kept;
@@ -64,8 +66,10 @@ pub(crate) enum Command {
     /// Make the HTML report of a results directory
     Report(report::ReportArgs),
     /// Measure what this machine costs a scheduler, stalls included, for the simulator
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     Calibrate(calibrate::CalibrateArgs),
     /// Say what on this machine spoils latency, and what to do
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     Doctor(doctor::DoctorArgs),
     /// Simulate the figures of the papers, and judge what the papers say about them
     Reproduce(reproduce::ReproduceArgs),
@@ -86,7 +90,9 @@ pub(crate) fn run(command: &Command, global: &Global) -> miette::Result<ExitCode
         #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
         Command::Top(args) => top::run(args, global),
         Command::Report(args) => report::run(args, global),
+        #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
         Command::Calibrate(args) => calibrate::run(args, global),
+        #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
         Command::Doctor(args) => doctor::run(args, global),
         Command::Reproduce(args) => reproduce::run(args, global),
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use caudal_config::{LatencyTarget, Measure, Offered, Rate, Statistic, Workload};
+use caudal_config::{LatencyTarget, Measure, Offered, Rate, Statistic, Workload, costs_as_overrides};
 use caudal_policy::Picos;
 use caudal_report::{Report, Row};
 use caudal_tune::{Budget, Goal, Host, Machine, Plan, Question, TuneError, plan_with};
@@ -60,6 +60,9 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "N", requires = "runnable", conflicts_with = "cores")]
     #[arg(value_parser = numbers::count, allow_hyphen_values = true)]
     workers: Option<u32>,
+    /// Take the costs of this file, as `caudal calibrate` writes it, for all systems but reference lines
+    #[arg(long, value_name = "COSTS")]
+    costs: Option<PathBuf>,
     /// How long it may take on two cores, about; it is counted in simulated requests [default: 40s, --quick: 8s; 180s and 40s for requests that fork]
     #[arg(long, value_name = "TIME", value_parser = Picos::parse, allow_hyphen_values = true)]
     budget: Option<Picos>,
@@ -177,6 +180,7 @@ impl PlanArgs {
             },
             goal,
             systems: self.systems.clone(),
+            costs: self.costs.as_ref().map(costs_as_overrides).transpose()?.unwrap_or_default(),
             measure: Measure { seed: self.seed.unwrap_or(measure.seed), ..measure },
             budget: Budget::seconds(seconds),
             quick: global.quick,
@@ -233,6 +237,9 @@ impl PlanArgs {
         if !self.systems.is_empty() {
             text += &format!(" --systems {}", self.systems.join(","));
         }
+        if let Some(costs) = &self.costs {
+            text += &format!(" --costs '{}'", costs.display());
+        }
         if question.quick {
             text += " --quick";
         }
@@ -275,6 +282,9 @@ fn asked(question: &Question) -> miette::Result<Vec<(String, Value)>> {
         ("the budget".to_owned(), budget.requests.into()),
         ("--quick".to_owned(), (*quick).into()),
     ];
+    if !question.costs.is_empty() {
+        asked.push(("the costs".to_owned(), question.costs.clone().into()));
+    }
     asked.extend(digests(&workload.files)?);
     Ok(asked)
 }

@@ -1,6 +1,7 @@
 //! The live view: one thread asks, this one draws and listens to the keyboard.
 //!
-//! The terminal is as it was after every end: a key, a signal, the end of the runtime, an error, a panic (ratatui's hook).
+//! The terminal is as it was after every end: a key, a signal (also a second one, which ends the process at once), the end of the
+//! runtime, an error, a panic (ratatui's hook).
 
 use std::io::IsTerminal;
 use std::sync::atomic::Ordering::Relaxed;
@@ -34,6 +35,7 @@ pub(super) fn run(client: Client, id: &str, interval: Duration, global: &Global)
         return Err(no_terminal());
     }
     let looks = ask(client, interval);
+    crate::global::before_exit(ratatui::restore);
     let mut terminal = ratatui::try_init().into_diagnostic()?;
     let ended = watch(&mut terminal, &looks, global);
     ratatui::restore();
