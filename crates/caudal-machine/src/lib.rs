@@ -5,7 +5,10 @@
 //! * [`busy`] says how far measured times can be trusted now.
 
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-compile_error!("caudal-machine runs the runtime, which is for Linux on x86-64");
+compile_error!(
+    "caudal-machine runs on Linux on x86-64 only: other systems lack what it reads (/proc and /sys), and other processors the runtime \
+     (`caudal-rt`) that it measures"
+);
 
 pub mod busy;
 pub mod calibrate;

@@ -27,6 +27,10 @@ struct Requests {
 impl Source for Requests {
     fn poll(&mut self, intake: &mut Intake<'_>) -> bool {
         let mut left = self.left.load(Ordering::Relaxed);
+        if left == 0 {
+            // Nothing is stored: that could undo what the main thread asks for at this moment.
+            return true;
+        }
         while left > 0 && intake.has_room() {
             let ended = Arc::as_ptr(&self.ended) as usize;
             intake.submit(self.class, clock::now(), move || {
@@ -59,7 +63,7 @@ impl Contestant {
         let (left, ended) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
         let source = Requests { class, left: Arc::clone(&left), ended: Arc::clone(&ended) };
         let builder = builder.pinning(Pinning::Cores).measuring(measuring).socket(false).source(source);
-        let hz = clock::Clock::measure().hz();
+        let hz = clock::Clock::of_this_machine().hz();
         Contestant { _runtime: builder.start().expect("a core"), left, ended, hz }
     }
 

@@ -89,7 +89,7 @@ pub fn dispatcher(
     let settings = Builder::of(plan).queues(INBOX, INBOX).settings;
     let policy = AnyDispatch::from(settings.system.dispatch);
     let class = settings.classes.class("flood").unwrap_or_else(|error| panic!("{error}"));
-    let shared = Arc::new(Shared::new(settings, Clock::measure(), Arc::new(Helper::default())));
+    let shared = Arc::new(Shared::new(settings, Clock::of_this_machine(), Arc::new(Helper::default())));
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {

@@ -1,5 +1,6 @@
 //! Time as workers read it: the processor's time-stamp counter, in cycles, and what a cycle is worth.
 
+use std::sync::OnceLock;
 use std::time::{Duration, Instant as SystemInstant};
 
 use caudal_policy::{Instant, Picos};
@@ -42,6 +43,12 @@ impl Clock {
         let mut rates: Vec<f64> = (0..7).map(|_| rate_over(Duration::from_millis(3))).collect();
         rates.sort_by(f64::total_cmp);
         Clock::new(rates[rates.len() / 2])
+    }
+
+    /// This machine's, measured by the first call in a process.
+    pub fn of_this_machine() -> Clock {
+        static CLOCK: OnceLock<Clock> = OnceLock::new();
+        *CLOCK.get_or_init(Clock::measure)
     }
 
     /// Picoseconds a cycle, 32.32 fixed point.

@@ -41,6 +41,20 @@ pub enum OnOverflow {
     Abandon,
 }
 
+/// What the watchdog does about a request that keeps its worker for longer than [`Builder::stuck_after`](crate::Builder::stuck_after),
+/// besides counting it and letting others take what waits there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnStuck {
+    /// It writes a line to stderr that names the class; one a second at most.
+    #[default]
+    Report,
+    /// As well, where the request is: its functions, from the innermost outwards. For that the worker's thread gets a signal, the
+    /// highest real-time signal for which nobody has a handler at the start of the first such runtime. System calls go on after
+    /// it (`SA_RESTART`), but for those that never do, such as `poll`, `epoll_wait` and C's `sleep`: they answer `EINTR`, as
+    /// after any signal. Functions without debugging information are addresses.
+    Dump,
+}
+
 /// Everything that the threads of a runtime have to know before they start.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
@@ -61,6 +75,7 @@ pub(crate) struct Settings {
     pub(crate) on_overflow: OnOverflow,
     /// A slice that takes longer is a worker that is stuck.
     pub(crate) stuck_after: Duration,
+    pub(crate) on_stuck: OnStuck,
     /// How long a shutdown waits for requests that have started.
     pub(crate) shutdown_bound: Duration,
     pub(crate) seed: u64,

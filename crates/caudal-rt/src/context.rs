@@ -15,6 +15,7 @@ use std::sync::atomic::Ordering;
 
 use caudal_probe as probe;
 
+use crate::alone::Alone;
 use crate::cell::{CANCEL, NOTIFIED, PARKED};
 use crate::clock::now;
 use crate::config::OnOverflow;
@@ -34,6 +35,8 @@ pub(crate) struct Context {
     pub(crate) task: Cell<u32>,
     pub(crate) parks: Cell<u32>,
     pub(crate) timers: RefCell<Timers>,
+    /// Whether the running request is alone.
+    pub(crate) alone: Alone,
     /// When the probe that made the coroutine yield was due, and when it noticed; in cycles.
     pub(crate) due: Cell<u64>,
     pub(crate) noticed: Cell<u64>,
@@ -61,6 +64,7 @@ impl Context {
             task: Cell::new(0),
             parks: Cell::new(0),
             timers: RefCell::default(),
+            alone: Alone::default(),
             due: Cell::new(0),
             noticed: Cell::new(0),
         }
@@ -139,10 +143,14 @@ pub(crate) extern "C" fn on_due(noticed: u64) {
         // SAFETY: the block is this thread's.
         return probe::arm(noticed, unsafe { (*probe::block()).quantum });
     }
+    let context = current.context;
+    if context.alone.goes_on(context, current.shared(), current.cell, noticed) {
+        return;
+    }
     current.context.due.set(probe::due_deadline());
     current.context.noticed.set(noticed);
     // SAFETY: a hook is called on the coroutine that runs, outside of critical sections.
-    unsafe { current.seat.as_ref().suspend(Reason::Quantum) };
+    unsafe { current.seat.as_ref().suspend_at_probe(Reason::Quantum) };
 }
 
 /// For the handler of stack overflows: what this thread runs. Safe in a signal handler: it reads memory of this thread.

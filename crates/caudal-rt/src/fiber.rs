@@ -16,6 +16,7 @@ use corosensei::stack::Stack;
 use corosensei::trap::{CoroutineTrapHandler, TrapHandlerRegs};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
+use crate::announce::Announced;
 use crate::cell::{Outcome, Request, put_payload};
 use crate::foreign::Exceptions;
 
@@ -50,6 +51,7 @@ pub(crate) struct Seat {
     pub(crate) high: u64,
     /// A word for the layer of another language: see [`crate::raw::slot`].
     pub(crate) slot: Cell<*mut ()>,
+    announced: Announced,
 }
 
 /// A coroutine with its stack, between two requests or in one.
@@ -68,6 +70,7 @@ impl<S: Stack + 'static> Fiber<S> {
             low: stack.limit().get() as u64,
             high: stack.base().get() as u64,
             slot: Cell::new(ptr::null_mut()),
+            announced: Announced::new(),
         });
         let of_body = NonNull::from(&*seat);
         // SAFETY: the seat lives in its box until the fiber is dropped, which ends the body first.
@@ -90,10 +93,14 @@ impl<S: Stack + 'static> Fiber<S> {
     /// Runs the coroutine until it gives the worker back.
     #[inline(always)]
     pub(crate) fn resume(&mut self) -> Reason {
+        self.seat.announced.enter();
         match self.inner.resume(()) {
             CoroutineResult::Yield(reason) => reason,
             // The body has no end but this one.
-            CoroutineResult::Return(()) => Reason::Overflow,
+            CoroutineResult::Return(()) => {
+                self.seat.announced.leave();
+                Reason::Overflow
+            }
         }
     }
 
@@ -125,6 +132,7 @@ fn body(seat: &Seat, yielder: &Yielder<(), Reason>) {
             Some(cell) => run(cell),
             None => Outcome::Returned,
         };
+        seat.announced.leave();
         yielder.suspend(Reason::Done(outcome));
     }
 }
@@ -176,16 +184,28 @@ impl Seat {
     /// Called on this very coroutine, outside of critical sections.
     #[inline]
     pub(crate) unsafe fn suspend(&self, reason: Reason) {
-        let (float, exceptions) = (FloatMode::get(), Exceptions::take());
+        let float = FloatMode::get();
+        // SAFETY: as the caller promises.
+        unsafe { self.suspend_at_probe(reason) };
+        float.set();
+    }
+
+    /// As [`Seat::suspend`], called by a probe: the cold path puts the rounding mode back, and has set the default one before.
+    ///
+    /// # Safety
+    /// As [`Seat::suspend`].
+    #[inline]
+    pub(crate) unsafe fn suspend_at_probe(&self, reason: Reason) {
+        let exceptions = Exceptions::take();
+        self.announced.leave();
         // SAFETY: the body has set the yielder before the request began, and it stays where it is.
         unsafe { &*self.yielder.get() }.suspend(reason);
-        float.set();
         exceptions.put_back();
     }
 }
 
-/// Rounding, exception masks and denormals: MXCSR and the x87 control word.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// Rounding, exception masks, denormals, and the exceptions seen: MXCSR and the x87 control word.
+#[derive(Clone, Copy)]
 struct FloatMode {
     mxcsr: u32,
     x87: u16,
@@ -194,8 +214,6 @@ struct FloatMode {
 impl FloatMode {
     /// What a thread starts with.
     const DEFAULT: FloatMode = FloatMode { mxcsr: 0x1F80, x87: 0x037F };
-    /// MXCSR without its sticky flags of past exceptions.
-    const CONTROL: u32 = !0x3F;
 
     #[inline]
     fn get() -> FloatMode {
@@ -208,17 +226,17 @@ impl FloatMode {
         FloatMode { mxcsr, x87 }
     }
 
-    /// Loads it, if another one is in force: a load costs more than a look.
+    /// Loads it. MXCSR without a look: a load of what is there already takes a fifth of the time. The x87 control word
+    /// only if it differs: there it is the other way round.
     #[inline]
     fn set(self) {
-        let now = FloatMode::get();
-        if now.mxcsr & Self::CONTROL != self.mxcsr & Self::CONTROL {
-            // SAFETY: the value came from `stmxcsr` or is the default one.
-            unsafe {
-                std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const self.mxcsr, options(nostack, readonly));
-            }
+        let mut x87 = 0_u16;
+        // SAFETY: the value came from `stmxcsr` or is the default one; the store goes to the variable given.
+        unsafe {
+            std::arch::asm!("ldmxcsr [{}]", "fnstcw [{}]", in(reg) &raw const self.mxcsr, in(reg) &raw mut x87,
+                options(nostack, preserves_flags));
         }
-        if now.x87 != self.x87 {
+        if x87 != self.x87 {
             // SAFETY: the value came from `fnstcw` or is the default one.
             unsafe { std::arch::asm!("fldcw [{}]", in(reg) &raw const self.x87, options(nostack, readonly)) }
         }

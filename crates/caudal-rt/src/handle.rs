@@ -1,5 +1,6 @@
 //! What a submission answers with: the way to a request's result.
 
+use std::any::Any;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -9,8 +10,8 @@ use std::task::{Context as TaskContext, Poll};
 use std::time::{Duration, Instant};
 
 use crate::cell::{
-    self, CANCEL, DONE, HANDLE, Header, JOINED, Outcome, PHASE, TELL, WAITING, payload_at, payload_of,
-    result_of,
+    self, CANCEL, DONE, HANDLE, Header, JOINED, Outcome, PHASE, RUNTIME, TELL, WAITING, payload_at,
+    payload_of, result_of,
 };
 use crate::clock::now;
 use crate::context::{Current, NoYield, current, until};
@@ -235,10 +236,14 @@ pub(crate) fn end_unstarted(cell: Request, before: u64, shared: &Shared) {
     if let Some(worker) = shared.workers.get(worker) {
         worker.board.left.fetch_add(1, Ordering::Relaxed);
     }
-    raw::while_dropping(Header::outcome_of(header.load()), || {
-        // SAFETY: the request has not started, and who ended it drops its closure.
-        unsafe { (header.vtable.get().drop_job)(cell) };
-    });
+    let drop_job = || {
+        raw::while_dropping(Header::outcome_of(header.load()), || {
+            // SAFETY: the request has not started, and who ended it drops its closure.
+            unsafe { (header.vtable.get().drop_job)(cell) };
+        });
+    };
+    // A destructor that panics must take neither a thread of the runtime along, nor what is left to do here.
+    let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(drop_job));
     if before & JOINED != 0
         && let Some(waiter) = Request::at(header.waiter.load(Ordering::Acquire))
     {
@@ -254,6 +259,10 @@ impl<T> Drop for Handle<T> {
     fn drop(&mut self) {
         let before = self.cell.state.fetch_and(!TELL, Ordering::AcqRel);
         let told = before & TELL != 0;
+        if told {
+            // Nobody is to be woken any more, and the task may hold much.
+            drop(self.cell.waker.take());
+        }
         if before & PHASE != DONE {
             if told {
                 self.shared.helper.forget_one();
@@ -269,8 +278,11 @@ impl<T> Handle<T> {
     /// Lets go of a request that had not ended a moment ago: whoever comes second of this and its end drops what it left.
     fn leave(&mut self) {
         let before = self.cell.change(|state| (state & PHASE != DONE).then_some(state & !HANDLE));
-        let Err(state) = before else { return };
-        drop_left(self.cell, state);
+        if before.is_ok() {
+            return;
+        }
+        // Read anew, with acquire ordering: the word that said no was not, and what the request left is about to be read.
+        drop_left(self.cell, self.cell.load());
         Header::drop_ref(self.cell, HANDLE);
     }
 }
@@ -284,6 +296,50 @@ pub(crate) fn drop_left(cell: Request, state: u64) {
             Outcome::Panicked => drop(payload_of(cell)),
             _ => {}
         }
+    }
+}
+
+/// Drops what a request has left that ended when its handle was just gone, and the runtime's reference to it. The caller is a
+/// worker that schedules: a destructor that waits there would find no coroutine to park, and stop the worker, perhaps for the
+/// very request that it waits for. So a thread runs what may wait.
+#[inline]
+pub(crate) fn drop_off_worker(cell: Request) {
+    let state = cell.load();
+    let may_wait = match Header::outcome_of(state) {
+        Outcome::Returned => cell.vtable.get().has_destructor,
+        // SAFETY: the request has panicked, and only the caller takes the payload.
+        Outcome::Panicked => !is_plain(unsafe { payload_at(cell) }),
+        _ => false,
+    };
+    let left = Left(cell, state);
+    if may_wait {
+        drop_on_a_thread(left);
+    }
+}
+
+/// Is it what `panic!` leaves?
+fn is_plain(payload: &(dyn Any + Send)) -> bool {
+    payload.is::<&str>() || payload.is::<String>()
+}
+
+/// Rare: the handle has to go within some nanoseconds of the end, or what a handler panics with to be no text.
+#[cold]
+fn drop_on_a_thread(left: Left) {
+    // Without a thread the closure is dropped, here.
+    if let Err(error) = std::thread::Builder::new().name("caudal-drop".to_owned()).spawn(move || drop(left)) {
+        eprintln!("caudal: no thread for the destructor of a result that nobody waited for: {error}");
+    }
+}
+
+/// What a request has left that nobody wants, by its cell and the state in which it ended, with the runtime's reference.
+struct Left(Request, u64);
+
+impl Drop for Left {
+    fn drop(&mut self) {
+        let left = || drop_left(self.0, self.1);
+        // A destructor that panics has nobody to tell, and must not take a worker along.
+        let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(left));
+        Header::drop_ref(self.0, RUNTIME);
     }
 }
 
@@ -302,6 +358,8 @@ impl<T: Send> Future for Handle<T> {
         if !self.is_done() {
             return Poll::Pending;
         }
+        // An earlier poll's, if the end came before the helper's word.
+        drop(cell.waker.take());
         let this = self.get_mut();
         let taken = Handle::<T> { cell: this.cell, shared: Arc::clone(&this.shared), result: PhantomData };
         this.cell = spent();
@@ -318,4 +376,66 @@ fn spent() -> Request {
     let _ = cell.end_waiting(Outcome::Stopped);
     Header::drop_ref(cell, cell::RUNTIME);
     cell
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::sync::mpsc::{Sender, channel};
+
+    use super::*;
+    use crate::cell::{Finished, put_payload};
+    use crate::classes::ClassId;
+    use crate::source::new_request;
+
+    /// Says on which thread it is dropped.
+    struct Says(Sender<Option<String>>);
+
+    impl Drop for Says {
+        fn drop(&mut self) {
+            let _ = self.0.send(std::thread::current().name().map(str::to_owned));
+        }
+    }
+
+    /// A request that ends by `end` when its handle is gone.
+    fn forgotten<T: Send + 'static>(
+        job: impl FnOnce() -> T + Send + 'static,
+        end: impl FnOnce(Request) -> Outcome,
+    ) -> Request {
+        let cell = new_request(ClassId(0), 0, job, RUNTIME);
+        assert!(cell.start(0, 1));
+        assert!(matches!(cell.finish(end(cell)), Finished::Forgotten));
+        cell
+    }
+
+    fn run(cell: Request) -> Outcome {
+        // SAFETY: the request has started, and nobody else runs it.
+        unsafe { (cell.vtable.get().run)(cell) };
+        Outcome::Returned
+    }
+
+    #[test]
+    fn a_destructor_that_may_wait_runs_off_the_worker() {
+        let (told, hears) = channel();
+        let (result, payload) = (Says(told.clone()), Says(told));
+        drop_off_worker(forgotten(move || result, run));
+        assert_eq!(hears.recv().unwrap().as_deref(), Some("caudal-drop"));
+        let panicked = |cell| {
+            // SAFETY: the closure has no destructor, so the storage is as good as empty.
+            unsafe { put_payload(cell, Box::new(payload)) };
+            Outcome::Panicked
+        };
+        drop_off_worker(forgotten(|| (), panicked));
+        assert_eq!(hears.recv().unwrap().as_deref(), Some("caudal-drop"));
+        assert!(hears.recv().is_err(), "each is dropped once");
+    }
+
+    /// Else each request that panics with nobody waiting would start a thread.
+    #[test]
+    fn what_a_panic_says_is_dropped_at_once() {
+        assert!(is_plain(&"text") && is_plain(&"text".to_owned()));
+        assert!(!is_plain(&7_u32));
+        let cell = forgotten(|| [0_u64; 64], run);
+        assert!(!cell.vtable.get().has_destructor);
+        drop_off_worker(cell);
+    }
 }

@@ -9,6 +9,8 @@ compile_error!(
      (`caudal-probe`) and its cycle counter"
 );
 
+mod alone;
+mod announce;
 #[doc(hidden)]
 pub mod bench;
 mod cell;
@@ -46,7 +48,7 @@ mod worker;
 
 pub use caudal_log::{DecisionLog, Entry, ThreadLog};
 pub use classes::{CLASSES_MAX, ClassId, TooManyClasses};
-pub use config::{OnFull, OnOverflow, Pinning};
+pub use config::{OnFull, OnOverflow, OnStuck, Pinning};
 pub use error::{Ending, Failure, Refused, StartError, SubmitError};
 pub use handle::Handle;
 pub use runtime::{Builder, LeftBehind, QUANTUM_MIN, RequestBuilder, Runtime, Shutdown};

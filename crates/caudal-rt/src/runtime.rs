@@ -12,7 +12,7 @@ use caudal_log::DecisionLog;
 use crate::cell::{self, HANDLE, Header, RUNTIME};
 use crate::classes::{ClassId, TooManyClasses};
 use crate::clock::now;
-use crate::config::{OnFull, OnOverflow, Pinning, Settings};
+use crate::config::{OnFull, OnOverflow, OnStuck, Pinning, Settings};
 use crate::context::{NoYield, current, until};
 use crate::error::{Refused, StartError, SubmitError};
 use crate::handle::Handle;
@@ -53,6 +53,7 @@ impl Builder {
             on_full: OnFull::default(),
             on_overflow: OnOverflow::default(),
             stuck_after: Duration::from_millis(10),
+            on_stuck: OnStuck::default(),
             shutdown_bound: Duration::from_secs(10),
             seed: 1,
             log: None,
@@ -136,7 +137,15 @@ impl Builder {
         self
     }
 
-    /// How long a shutdown waits for requests that have started, before it cancels them, and then before it gives them up.
+    /// What the watchdog writes about a worker that is stuck.
+    #[must_use]
+    pub fn on_stuck(mut self, on_stuck: OnStuck) -> Builder {
+        self.settings.on_stuck = on_stuck;
+        self
+    }
+
+    /// How long each step of a shutdown takes at most: until requests that have started are cancelled, until they are given up,
+    /// and until threads are left behind that are still in a handler.
     #[must_use]
     pub fn shutdown_bound(mut self, bound: Duration) -> Builder {
         self.settings.shutdown_bound = bound;
@@ -382,7 +391,8 @@ impl<'a> RequestBuilder<'a> {
         RequestBuilder { shared, class, deadline: None, quantum: None }
     }
 
-    /// It ends as expired if it has not started so long after its submission.
+    /// It ends as expired if it has not started so long after its submission. What it captured is dropped by a thread of the
+    /// runtime then: its destructors must neither wait (on a lock of this crate they panic) nor take long.
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = Some(deadline);
         self
@@ -459,7 +469,9 @@ impl<'a> RequestBuilder<'a> {
                 (!wait).then_some(SubmitError::Full)
             };
             if let Some(why) = refused {
-                shared.counts.refused.fetch_add(1, Relaxed);
+                if why == SubmitError::Full {
+                    shared.counts.refused.fetch_add(1, Relaxed);
+                }
                 std::mem::forget(unsubmitted);
                 // SAFETY: nobody else has seen the cell, whose closure is an `F`.
                 let job = unsafe { cell::take_job::<F>(cell) };
@@ -474,6 +486,8 @@ impl<'a> RequestBuilder<'a> {
         if shared.stage() == Stage::Stopping {
             shared.end_queued();
         }
+        let _quiet = NoYield::enter();
+        cell::look_ahead();
         Ok(Handle::new(cell, Arc::clone(shared)))
     }
 

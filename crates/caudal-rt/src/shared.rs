@@ -104,6 +104,8 @@ pub(crate) enum Stage {
 pub(crate) struct Shared {
     /// No other runtime of the process has it.
     pub(crate) id: u64,
+    /// Stands for this runtime in the words of cells; not 0.
+    pub(crate) mark: u32,
     pub(crate) workers: Box<[Worker]>,
     /// Requests on their way to the dispatcher; none where there is no dispatcher.
     pub(crate) entry: Option<Ring<Request>>,
@@ -167,8 +169,10 @@ impl Shared {
         };
         let two_level = settings.two_level;
         static RUNTIMES: AtomicU64 = AtomicU64::new(0);
+        let id = RUNTIMES.fetch_add(1, Ordering::Relaxed);
         Shared {
-            id: RUNTIMES.fetch_add(1, Ordering::Relaxed),
+            id,
+            mark: (id % u64::from(u32::MAX)) as u32 + 1,
             dispatcher_idle_since: CachePadded::new(AtomicU64::new(u64::from(!two_level))),
             dispatcher_done: AtomicBool::new(!two_level),
             stuck: AtomicU32::new(0),
@@ -211,8 +215,7 @@ impl Shared {
     #[inline]
     pub(crate) fn wake(&self, cell: Request) {
         use crate::cell::{NOTIFIED, PARKED};
-        // SAFETY: cells are never unmapped.
-        let before = cell.state.fetch_or(NOTIFIED, Ordering::AcqRel);
+        let Some(before) = cell.notify(self.mark) else { return };
         if before & (PARKED | NOTIFIED) == PARKED {
             let worker = &self.workers[usize::from(Header::worker_of(before))];
             // SAFETY: cells stay where they are, and who sets `NOTIFIED` first pushes alone.

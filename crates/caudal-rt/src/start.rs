@@ -13,7 +13,7 @@ use caudal_policy::rebalance::AnyRebalance;
 use caudal_probe as probe;
 
 use crate::clock::Clock;
-use crate::config::{Pinning, Settings};
+use crate::config::{OnStuck, Pinning, Settings};
 use crate::context::{self, on_due, on_section};
 use crate::dispatcher::Dispatcher;
 use crate::error::StartError;
@@ -41,12 +41,15 @@ pub(crate) fn start(
         StackConfig { size: settings.stack_bytes, limit: settings.stacks_max, ..StackConfig::default() };
     let stacks = StackBudget::new(stacks)?;
     watch_overflows()?;
+    if settings.on_stuck == OnStuck::Dump {
+        watchdog::dump::install()?;
+    }
     fork::watch();
     panic_hook::install();
     foreign::look_for_cxx();
     probe::set_hook(on_due);
     probe::set_critical_hook(Some(on_section));
-    let shared = Arc::new(Shared::new(settings, Clock::measure(), Arc::new(Helper::default())));
+    let shared = Arc::new(Shared::new(settings, Clock::of_this_machine(), Arc::new(Helper::default())));
     // Those that sources know already.
     (0..shared.settings.classes.all().len()).for_each(|class| shared.classes.prepare(class as u16));
     let _ = shared.observer.stacks.set(Arc::clone(&stacks));
@@ -97,8 +100,12 @@ fn check(settings: &Settings) -> Result<(), StartError> {
             return wrong(name, &value, "write a power of two from 2 to 16,777,216");
         }
     }
-    if settings.stacks_max == Some(0) {
-        return wrong("stacks_max", &0, "write at least 1: no request could start");
+    if let Some(stacks) = settings.stacks_max.filter(|&stacks| stacks < settings.workers) {
+        return wrong(
+            "stacks_max",
+            &stacks,
+            "write at least as many as there are workers: one without a stack could start no request",
+        );
     }
     debug_assert!(settings.system.pools == Pools::PerCore || settings.system.cores == 1);
     steady_counter()
@@ -230,6 +237,9 @@ impl Threads {
         let body = move || {
             // Without it the kernel could not even say that a stack has overflowed: then a plain fault ends the process.
             let _alternative = AltStack::install();
+            if shared.settings.on_stuck == OnStuck::Dump {
+                watchdog::dump::let_in();
+            }
             let stacks = StackPool::sharing(&stacks);
             let log = shared.logs.as_ref().map(|logs| Writer::new(Arc::clone(&logs.workers[number])));
             macro_rules! run {
@@ -277,11 +287,12 @@ impl Threads {
     fn helper(&mut self) -> Result<(), StartError> {
         let shared = Arc::clone(&self.shared);
         helper::register(&shared.helper);
-        let body = move || {
+        let body = move |prepared: Prepared| {
             let mut watchdog = watchdog::Watchdog::new(&shared);
+            prepared.tell();
             shared.helper.run(|| watchdog.look());
         };
-        let thread = std::thread::Builder::new().name("caudal-helper".to_owned()).spawn(body);
+        let thread = spawn_prepared("caudal-helper", body);
         // It is not waited for: it ends after everybody has been told.
         thread.map(drop).map_err(|source| StartError::System { what: "a thread for the helper", source })
     }
@@ -321,6 +332,30 @@ impl Drop for Threads {
         }
         self.gate.open(self.complete);
     }
+}
+
+/// How a thread says that it has prepared itself.
+pub(crate) struct Prepared(mpsc::Sender<()>);
+
+impl Prepared {
+    pub(crate) fn tell(self) {
+        let _ = self.0.send(());
+    }
+}
+
+/// A thread that first prepares itself, then runs; returns when it is prepared.
+///
+/// A thread that begins maps memory, and holds the process's lock for that meanwhile. One that has to share its core with a worker
+/// that never sleeps must be through with it before the worker begins: under real-time priority it would never get any
+/// further, and all would wait for the lock.
+pub(crate) fn spawn_prepared(
+    name: &str,
+    body: impl FnOnce(Prepared) + Send + 'static,
+) -> std::io::Result<JoinHandle<()>> {
+    let (told, tell) = mpsc::channel();
+    let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || body(Prepared(told)))?;
+    let _ = tell.recv();
+    Ok(thread)
 }
 
 fn run_worker<D: Discipline>(parts: Parts<D>) {

@@ -4,10 +4,13 @@
 //! keeps the worker from everything else. The watchdog sees a slice that does not end, counts it, names the class, and marks
 //! the worker as stuck: others then take the requests that have not started there.
 
+pub(crate) mod dump;
+
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Relaxed};
 
 use crate::clock::now;
+use crate::config::OnStuck;
 use crate::helper::WATCH_EVERY;
 use crate::shared::{Shared, Stage};
 
@@ -39,10 +42,12 @@ impl<'a> Watchdog<'a> {
         }
     }
 
-    /// Looks at every worker; is there any reason to look again?
+    /// Looks at every worker; is there any reason to look again? There is while any thread of the runtime is up: who spins takes a
+    /// request without ringing for anybody.
     pub(crate) fn look(&mut self) -> bool {
         let time = now();
-        let mut busy = false;
+        let threads = self.shared.workers.len() + usize::from(self.shared.settings.two_level);
+        let mut busy = (self.shared.lot.sleepers() as usize) < threads;
         for (number, worker) in self.shared.workers.iter().enumerate() {
             let begun = worker.board.slice_start.load(Relaxed);
             busy |= begun != 0 || worker.board.idle_since.load(Relaxed) == 0;
@@ -100,5 +105,10 @@ impl<'a> Watchdog<'a> {
              thread (a system call, std::sync::Mutex)? Others take what waits there",
             self.shared.clock.duration(span)
         );
+        if self.shared.settings.on_stuck == OnStuck::Dump {
+            let thread = self.shared.workers[number].mail.thread.load(Relaxed);
+            let span = self.shared.clock.duration(span);
+            dump::dump(dump::Stuck { number, thread, slice: self.reported[number], class, span });
+        }
     }
 }

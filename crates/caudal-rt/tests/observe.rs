@@ -139,7 +139,7 @@ fn a_worker_that_never_rests_is_seen_busy() {
     assert_eq!(begun.workers[0].running.as_deref(), Some("endless"));
     std::thread::sleep(Duration::from_millis(20));
     let worker = &runtime.stats().since(&begun).workers[0];
-    assert!(worker.busy_ns > 0 && worker.scheduling_ns > 0, "{worker:?}");
+    assert!(worker.busy_ns > 0, "nobody waits for the worker, so it never comes to scheduling: {worker:?}");
     assert!(worker.idle_ns <= worker.busy_ns, "{worker:?}");
     assert_eq!(worker.inside, 1);
     stop.store(true, Ordering::Relaxed);

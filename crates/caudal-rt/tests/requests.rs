@@ -1,7 +1,7 @@
 //! Requests from submission to result, on both kinds of dispatch.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use caudal_rt::{Builder, Failure, Pinning, Runtime, Shutdown};
@@ -229,5 +229,37 @@ fn an_idle_runtime_sleeps_and_wakes() {
             std::thread::sleep(Duration::from_millis(3));
             assert_eq!(runtime.submit(class, move || i).unwrap().wait().unwrap(), i);
         }
+    }
+}
+
+#[test]
+fn a_request_that_is_alone_has_its_quanta_counted_and_lets_others_in() {
+    for two_level in [true, false] {
+        let runtime = runtime(1, two_level, |b| b);
+        let (long, short) = (runtime.class("long").unwrap(), runtime.class("short").unwrap());
+        let (probed, stop) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
+        let (count, until) = (Arc::clone(&probed), Arc::clone(&stop));
+        let body = move || {
+            while !until.load(Ordering::Relaxed) {
+                common::probes(100);
+                count.fetch_add(1, Ordering::Relaxed);
+            }
+        };
+        let alone = runtime.submit(long, body).unwrap();
+        // Some milliseconds of work, a quantum of 2 us after the other.
+        while probed.load(Ordering::Relaxed) < 500 {
+            std::thread::yield_now();
+        }
+        // Each of them comes in at the end of a quantum of the long one, which is not alone any more then.
+        (0..50).for_each(|_| runtime.submit(short, || ()).unwrap().wait().unwrap());
+        stop.store(true, Ordering::Relaxed);
+        alone.wait().unwrap();
+        runtime.shutdown(Shutdown::Drain);
+        let stats = runtime.stats();
+        let of_long = &stats.classes[0];
+        assert!(of_long.quanta.max() >= 100.0, "{} quanta", of_long.quanta.max());
+        assert!(of_long.preemptions.max() <= of_long.quanta.max());
+        assert_eq!(of_long.lateness.count() as f64, of_long.quanta.max(), "each ends late by something");
+        assert_eq!(stats.workers[0].finished, 51);
     }
 }

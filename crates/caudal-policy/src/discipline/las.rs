@@ -85,6 +85,10 @@ impl Discipline for Las {
         }
     }
 
+    fn elides(&self) -> bool {
+        true
+    }
+
     fn on_ready(&mut self, now: Instant, task: TaskId, pool: &mut impl Pool) {
         self.on_arrival(now, task, pool);
     }

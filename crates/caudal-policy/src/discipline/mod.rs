@@ -212,6 +212,11 @@ pub trait Discipline {
             self.on_free(now, worker, pool);
         }
     }
+    /// Does a task whose quantum is over always go on for another one while no other waits in the lanes? Then a host may let
+    /// it, without [`Discipline::on_stopped`].
+    fn elides(&self) -> bool {
+        false
+    }
     /// So many workers of the pool have a core from now on.
     fn on_workers(&mut self, _count: u32) {}
     /// `worker` has nothing to run and is switched off; it runs nothing until `on_free` comes for it.

@@ -165,6 +165,10 @@ impl Discipline for ProcessorSharing {
         self.resident -= 1;
     }
 
+    fn elides(&self) -> bool {
+        self.config.lone == Lone::Elide
+    }
+
     fn intake(&self, pool: &impl Pool) -> Intake {
         match self.config.fresh {
             Fresh::Tail => Intake::All,

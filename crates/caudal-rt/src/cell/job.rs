@@ -1,7 +1,7 @@
 //! What a cell holds: a closure of any type, then its result.
 
 use std::any::Any;
-use std::mem::{ManuallyDrop, align_of, size_of};
+use std::mem::{ManuallyDrop, align_of, needs_drop, size_of};
 
 use super::{Request, VTable};
 
@@ -40,8 +40,12 @@ unsafe fn take<T>(cell: Request) -> T {
 struct Job<F, R>(std::marker::PhantomData<(F, R)>);
 
 impl<F: FnOnce() -> R, R> Job<F, R> {
-    const VTABLE: VTable =
-        VTable { run: Self::run, drop_job: Self::drop_job, drop_result: Self::drop_result };
+    const VTABLE: VTable = VTable {
+        run: Self::run,
+        drop_job: Self::drop_job,
+        drop_result: Self::drop_result,
+        has_destructor: needs_drop::<R>(),
+    };
 
     unsafe fn run(cell: Request) {
         // SAFETY: the worker that started the request calls this once, and `fill` has left an `F`.

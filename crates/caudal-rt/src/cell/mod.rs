@@ -21,7 +21,7 @@
 //! ```text
 //!  63      32 31        16 15 14 13     11 10       8 7            3 2     0
 //! +----------+------------+-----+---------+----------+--------------+-------+
-//! |  unused  |   worker   |  l  | outcome |  refs    |    flags     | phase |    l: bit 14 is `LEAKED`, a reference that stays
+//! | runtime  |   worker   |  l  | outcome |  refs    |    flags     | phase |    l: bit 14 is `LEAKED`, a reference that stays
 //! +----------+------------+-----+---------+----------+--------------+-------+
 //! ```
 //!
@@ -31,7 +31,10 @@
 //! | `STARTED` | the worker that runs it |
 //! | `DONE` | nobody; the outcome came with it, and the result belongs to the handle, or if that is gone to who ended it |
 //!
-//! The worker's number is in the same word, so that who cancels a waiting request knows, from the one compare-and-swap that
+//! Which runtime has started it is in the same word: a notice may come late, when the cell has become a request of another one,
+//! whose workers the notifier does not know. 0: nobody has started it.
+//!
+//! The worker's number is there too, so that who cancels a waiting request knows, from the one compare-and-swap that
 //! wins, whose count of unfinished requests is one too high.
 //!
 //! *Why a result is never read before it is written, nor freed while it is read.* The worker writes the result, then
@@ -49,7 +52,7 @@ mod job;
 mod pool;
 
 pub(crate) use job::{INLINE_BYTES, fill, payload_at, payload_of, put_payload, result_of, take_job};
-pub(crate) use pool::{allocate, release, send_home};
+pub(crate) use pool::{allocate, look_ahead, release, send_home};
 
 use std::cell::{Cell, UnsafeCell};
 use std::mem::MaybeUninit;
@@ -91,6 +94,7 @@ const OUTCOME: u64 = 0b111 << OUTCOME_SHIFT;
 const REFS: u64 = HANDLE | RUNTIME | TELLER | LEAKED;
 const WORKER_SHIFT: u32 = 16;
 const WORKER: u64 = 0xFFFF << WORKER_SHIFT;
+const STARTER_SHIFT: u32 = 32;
 /// Stands for no worker: the request is at the dispatcher.
 pub(crate) const NOWHERE: u16 = u16::MAX;
 
@@ -144,15 +148,17 @@ impl Request {
         }
     }
 
-    /// Asks for the lines of the cell that a start reads.
+    /// Asks for the lines of the cell that a start reads; for the first one to write, since the start changes the state.
     #[inline]
     pub(crate) fn fetch_to_start(self) {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        use std::arch::x86_64::{_MM_HINT_ET0, _MM_HINT_T0, _mm_prefetch};
         let start = self.0.as_ptr().cast::<i8>();
         // SAFETY: a prefetch changes nothing and never faults.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(64)) };
-        // SAFETY: as above.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(128)) };
+        unsafe {
+            _mm_prefetch::<_MM_HINT_ET0>(start);
+            _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(64));
+            _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(128));
+        }
     }
 
     pub(crate) fn address(self) -> NonNull<Header> {
@@ -178,6 +184,8 @@ pub(crate) struct VTable {
     pub(crate) drop_job: unsafe fn(Request),
     /// Drops the result.
     pub(crate) drop_result: unsafe fn(Request),
+    /// Does that run a destructor?
+    pub(crate) has_destructor: bool,
 }
 
 /// The cell. See the [module](self).
@@ -209,7 +217,7 @@ const _: () = assert!(size_of::<Header>() == 256 && std::mem::offset_of!(Header,
 unsafe impl Sync for Header {}
 
 /// What a cell holds that holds nothing.
-static EMPTY: VTable = VTable { run: |_| (), drop_job: |_| (), drop_result: |_| () };
+static EMPTY: VTable = VTable { run: |_| (), drop_job: |_| (), drop_result: |_| (), has_destructor: false };
 
 /// What is left to do for a request that has ended.
 #[derive(Debug)]
@@ -313,15 +321,23 @@ impl Header {
         self.state.store((state & !WORKER) | place, Ordering::Relaxed);
     }
 
-    /// Moves the phase from waiting to started, at `worker`. `false`: it was cancelled, or has ended otherwise.
+    /// Moves the phase from waiting to started, at `worker` of the runtime with the mark `starter`. `false`: it was cancelled, or
+    /// has ended otherwise.
     #[inline]
-    pub(crate) fn start(&self, worker: u16) -> bool {
-        let place = u64::from(worker) << WORKER_SHIFT;
+    pub(crate) fn start(&self, worker: u16, starter: u32) -> bool {
+        let place = u64::from(worker) << WORKER_SHIFT | u64::from(starter) << STARTER_SHIFT;
         self.change(|state| {
             (state & PHASE == WAITING)
                 .then_some((state & !(PHASE | WORKER | PARKED | NOTIFIED)) | STARTED | place)
         })
         .is_ok()
+    }
+
+    /// Leaves a notice for a coroutine that the runtime with the mark `starter` has started; the word before, if it is one.
+    #[inline]
+    pub(crate) fn notify(&self, starter: u32) -> Option<u64> {
+        let is_its_own = |state: u64| state >> STARTER_SHIFT == u64::from(starter);
+        self.change(|state| is_its_own(state).then_some(state | NOTIFIED)).ok()
     }
 
     /// Moves the phase from waiting to done with `outcome`; the word before, if this call did it.
@@ -368,7 +384,7 @@ impl Header {
         }
     }
 
-    /// Changes the state word by `with` until it says no; the word before.
+    /// Changes the state word by `with` until it says no; the word before. One that said no was read without any ordering.
     #[inline]
     pub(crate) fn change(&self, mut with: impl FnMut(u64) -> Option<u64>) -> Result<u64, u64> {
         let mut state = self.state.load(Ordering::Relaxed);

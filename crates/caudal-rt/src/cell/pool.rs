@@ -25,6 +25,7 @@ use std::ptr::NonNull;
 use std::sync::Mutex;
 
 use super::{Header, INLINE_BYTES, Request};
+use crate::context::NoYield;
 use crate::ring::stack::{TakeAll, TakeAllStack};
 
 /// Cells that are made at a time: 64 KiB.
@@ -42,6 +43,8 @@ pub(super) struct Home {
 /// What only the owner of a home touches.
 struct Own {
     magazines: TakeAll<Header>,
+    /// The cell that is given out next, whose lines have been asked for.
+    ready: Option<Request>,
     /// The magazine that is being emptied, and how many addresses are left.
     open: Option<(Request, usize)>,
 }
@@ -87,7 +90,7 @@ fn with_home<R>(then: impl FnOnce(&'static Home) -> R) -> R {
             let unused = UNUSED.lock().unwrap_or_else(std::sync::PoisonError::into_inner).pop();
             Owned(unused.unwrap_or_else(|| {
                 let returned = TakeAllStack::new();
-                let own = UnsafeCell::new(Own { magazines: returned.take_all(), open: None });
+                let own = UnsafeCell::new(Own { magazines: returned.take_all(), ready: None, open: None });
                 Box::leak(Box::new(Home { returned, own }))
             }))
         });
@@ -96,13 +99,15 @@ fn with_home<R>(then: impl FnOnce(&'static Home) -> R) -> R {
 }
 
 /// A free cell with nothing in it.
-///
-/// On a worker, call it where no probe can yield.
 #[inline]
 pub(crate) fn allocate() -> Request {
+    let _quiet = NoYield::enter();
     with_home(|home| {
         // SAFETY: the home is this thread's, and nothing below comes back here.
         let own = unsafe { &mut *home.own.get() };
+        if let Some(ready) = own.ready.take() {
+            return ready;
+        }
         match own.open.take() {
             Some((magazine, 0)) => magazine,
             Some((magazine, left)) => {
@@ -113,6 +118,18 @@ pub(crate) fn allocate() -> Request {
             None => open_magazine(home, own),
         }
     })
+}
+
+/// Has the next cell ready, if it would take time to find it: between two submissions rather than in one.
+#[inline]
+pub(crate) fn look_ahead() {
+    with_home(|home| {
+        // SAFETY: as in `allocate`.
+        let own = unsafe { &mut *home.own.get() };
+        if own.ready.is_none() && own.open.is_none() {
+            own.ready = Some(open_magazine(home, own));
+        }
+    });
 }
 
 /// Opens the next magazine, and takes a cell out of it.
@@ -128,6 +145,7 @@ fn open_magazine(home: &'static Home, own: &mut Own) -> Request {
         own.magazines = home.returned.take_all();
     };
     let rounds = magazine.task.get() as usize;
+    magazine.fetch_to_write();
     for round in 0..rounds {
         // SAFETY: the magazine has been taken, and holds so many addresses.
         unsafe { *magazine.storage().cast::<Request>().add(round) }.fetch_to_write();
@@ -150,6 +168,8 @@ fn make_slab(home: &'static Home) {
 /// Gives a cell that nobody refers to any more back to its home, with others.
 #[inline]
 pub(crate) fn release(cell: Request) {
+    // It may be called from a handler, into which this is inlined: no other request may come in between.
+    let _quiet = NoYield::enter();
     let filled = FILLING.try_with(|filling| filling.add(cell));
     if filled.is_err() {
         // The thread is ending: its magazine has gone.

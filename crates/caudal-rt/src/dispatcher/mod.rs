@@ -16,7 +16,7 @@ use caudal_policy::dispatch::{AnyDispatch, Dispatch, Placement};
 use caudal_policy::random::{Draw, hash};
 
 pub(crate) use self::view::View;
-use crate::cell::{HANDLE, Header, Outcome, PHASE, RUNTIME, WAITING};
+use crate::cell::{HANDLE, Header, NOWHERE, Outcome, PHASE, RUNTIME, WAITING};
 use crate::clock::now;
 use crate::handle::end_unstarted;
 use crate::log::{DispatchLog, Writer};
@@ -204,7 +204,20 @@ impl<'a> Dispatcher<'a> {
             // Cancelled this moment: it goes its way, and is thrown away there.
             self.shared.workers[worker].board.left.fetch_add(1, Relaxed);
         }
-        self.inboxes[worker].push(cell, cell.arrival.load(Relaxed))
+        let put = self.inboxes[worker].push(cell, cell.arrival.load(Relaxed));
+        if !put {
+            self.keep(worker, cell);
+        }
+        put
+    }
+
+    /// The inbox of `worker` was full: the request stays here, and is not there for whoever cancels it.
+    #[cold]
+    fn keep(&mut self, worker: usize, cell: Request) {
+        if !cell.move_to(NOWHERE) {
+            // Cancelled while it seemed to be there, and so counted as one that has left: then it has been placed as well.
+            self.view.placed(worker);
+        }
     }
 
     /// Ends the request if its deadline is over or the runtime cancels.
@@ -258,6 +271,7 @@ impl<'a> Dispatcher<'a> {
                 self.shared.entry.as_ref().is_none_or(|entry| !entry.is_empty())
                     || self.shared.stage() != Stage::Running
             });
+            self.shared.helper.wake_up();
         } else {
             std::hint::spin_loop();
         }
@@ -273,7 +287,7 @@ impl<'a> Dispatcher<'a> {
                 continue;
             }
             while let Some((cell, _)) = other.inbox.pop() {
-                if cell.move_to(crate::cell::NOWHERE) {
+                if cell.move_to(NOWHERE) {
                     other.board.left.fetch_add(1, Relaxed);
                     self.held.push_back(cell);
                 } else {
@@ -281,5 +295,49 @@ impl<'a> Dispatcher<'a> {
                 }
             }
         }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::Builder;
+    use crate::clock::Clock;
+    use crate::runtime::RequestBuilder;
+    use caudal_config::{File, Host, Options};
+
+    /// One worker, which does not run, with room for two requests in its inbox.
+    fn shared() -> Arc<Shared> {
+        let text = "[system]\ncores = 1\npools = \"per-core\"\ndispatch = { policy = \"jsq\" }\n\
+            discipline = { policy = \"fcfs\" }\n";
+        let options = Options { host: Host::Runtime, ..Options::default() };
+        let plan = File::parse_with(text, "test.toml", &options).unwrap().systems.remove(0);
+        let settings = Builder::of(plan).queues(2, 64).settings;
+        Arc::new(Shared::new(settings, Clock::new(1e9), Arc::default()))
+    }
+
+    #[test]
+    fn who_is_cancelled_before_a_full_inbox_was_never_in_it() {
+        let shared = shared();
+        let class = shared.settings.classes.class("x").unwrap();
+        let policy = AnyDispatch::from(shared.settings.system.dispatch);
+        let mut dispatcher = Dispatcher::new(&shared, policy, Vec::new());
+        let handles: Vec<_> =
+            (0..4).map(|_| RequestBuilder::of(&shared, class).submit(|| ()).unwrap()).collect();
+        dispatcher.take_in();
+        dispatcher.place_held();
+        dispatcher.refresh();
+        assert_eq!((dispatcher.view.counts(0).0, dispatcher.held.len()), (2, 2));
+        // The next one has been tried, and is cancelled while it is held; the last one at the very moment at which it is put.
+        handles[2].cancel();
+        dispatcher.place_held();
+        dispatcher.refresh();
+        assert_eq!((dispatcher.view.counts(0).0, dispatcher.held.len()), (2, 1));
+        handles[3].cancel();
+        let last = dispatcher.held[0];
+        assert!(!dispatcher.put(0, last));
+        dispatcher.place_held();
+        dispatcher.refresh();
+        assert_eq!((dispatcher.view.counts(0).0, dispatcher.held.len()), (2, 0));
     }
 }

@@ -183,6 +183,8 @@ impl<T: Copy> Ring<T> {
     pub fn push(&self, value: T, stamp: u64) -> Result<(), Full> {
         assert!(self.producers == Producers::Many, "this ring is filled through its one producer's handle");
         let mut position = self.tail.0.load(Ordering::Relaxed);
+        // Whoever polls has the line: to read it first and ask for it to write afterwards would be two hops.
+        self.slot(position).fetch_to_write();
         loop {
             let slot = self.slot(position);
             let sequence = slot.sequence.load(Ordering::Acquire);
@@ -225,6 +227,7 @@ impl<T: Copy> Ring<T> {
                 Front::Empty => return None,
                 Front::Moved => position = self.head.0.load(Ordering::Relaxed),
                 Front::Ready => {
+                    slot.fetch_to_write();
                     let own = self.head.0.compare_exchange_weak(
                         position,
                         position + 1,

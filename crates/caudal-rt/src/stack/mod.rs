@@ -34,6 +34,7 @@
 //! loom's cannot be, and a signal handler reads them.
 
 mod alt;
+pub(crate) mod frames;
 mod limit;
 pub mod overflow;
 mod pool;

@@ -159,7 +159,7 @@ unsafe fn overflow_at(
 ///
 /// # Safety
 /// The context is a signal handler's own.
-unsafe fn registers(context: *mut libc::ucontext_t) -> (usize, usize) {
+pub(crate) unsafe fn registers(context: *mut libc::ucontext_t) -> (usize, usize) {
     // SAFETY: by contract.
     let registers = unsafe { &(*context).uc_mcontext.gregs };
     (registers[libc::REG_RIP as usize] as usize, registers[libc::REG_RSP as usize] as usize)

@@ -89,7 +89,7 @@ impl Parker {
     /// The caller, who is about to wait in `what`.
     ///
     /// # Panics
-    /// Where a coroutine may not park: in a critical section, and while a panic unwinds.
+    /// Where a coroutine may not park: in a critical section, and while a panic unwinds; and on a worker that schedules.
     #[cold]
     pub(crate) fn here(what: &'static str, patience: Patience) -> Parker {
         let who = match current() {
@@ -97,7 +97,15 @@ impl Parker {
                 Current::must_be_free(what);
                 Who::Coroutine { cell: me.cell, shared: me.share() }
             }
-            None => Who::Thread,
+            None => {
+                // The worker would wait for what only it can bring about.
+                assert!(
+                    of_worker().is_none(),
+                    "{what} on a worker outside of a request, in the destructor of what a request captured that never started: let \
+                     such a destructor neither wait nor take long"
+                );
+                Who::Thread
+            }
         };
         Parker { word: AtomicU32::new(LOOKS), link: Link::new(), who, what, patience, here: PhantomData }
     }

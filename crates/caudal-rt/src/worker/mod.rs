@@ -26,11 +26,12 @@ use caudal_policy::{TaskId, WorkerId};
 use caudal_probe as probe;
 
 use self::pool::{LocalPool, Next};
+use crate::alone;
 use crate::cell::{Finished, Header, Outcome, RUNTIME};
 use crate::clock::now;
 use crate::context::Context;
 use crate::fiber::{Fiber, Reason};
-use crate::handle::drop_left;
+use crate::handle::drop_off_worker;
 use crate::log::Writer;
 use crate::observe::measured::Measured;
 use crate::observe::timeline::OFF;
@@ -55,6 +56,8 @@ pub(crate) struct Worker<D> {
     shared: Arc<Shared>,
     discipline: D,
     rebalance: AnyRebalance,
+    /// A request that nobody waits for goes on at the end of its quantum without the scheduler. Not where a source has to be looked at.
+    elides: bool,
     pool: LocalPool<Coroutine>,
     context: Box<Context>,
     stacks: StackPool,
@@ -75,6 +78,8 @@ pub(crate) struct Worker<D> {
     accounted: u64,
     /// Since when there has been nothing to do; 0: there has.
     idle_since: u64,
+    /// It has taken in what there was since the last slice.
+    has_looked: bool,
     /// The stage that it knows of.
     stage: Stage,
     /// What it does by its rebalance policy goes there.
@@ -109,6 +114,7 @@ impl<D: Discipline> Worker<D> {
         Worker {
             number,
             pool: LocalPool::new(number as u32, shared.clock, &discipline),
+            elides: discipline.elides() && source.is_none(),
             walk: rest::Walk::new(number, shared.workers.len(), shared.settings.seed),
             discipline,
             rebalance,
@@ -124,6 +130,7 @@ impl<D: Discipline> Worker<D> {
             idle_for: 0,
             accounted: begun,
             idle_since: 0,
+            has_looked: false,
             stage: Stage::Running,
             log,
             shared,
@@ -139,7 +146,9 @@ impl<D: Discipline> Worker<D> {
             if self.rebalance.may_shed() {
                 self.answer_flag();
             }
-            self.take_in(time);
+            if !std::mem::take(&mut self.has_looked) {
+                self.take_in(time);
+            }
             if self.pool.next.is_none() {
                 let (instant, me) = (self.shared.clock.instant(time), WorkerId(self.number as u32));
                 self.discipline.on_free(instant, me, &mut self.pool);
@@ -214,12 +223,16 @@ impl<D: Discipline> Worker<D> {
             self.count_quantum(task, reason);
             self.pool.running = Some(task);
             self.take_in(end);
+            self.has_looked = true;
             let instant = self.shared.clock.instant(end);
             self.discipline.on_stopped(instant, me, TaskId(task), Stopped::Quantum, &mut self.pool);
             self.pool.running = None;
             match self.pool.resumed.take() {
                 // At the runtime's end a request that nobody else competes with is given up like any other.
-                Some(more) if self.stage < Stage::Stopping => quantum = more,
+                Some(more) if self.stage < Stage::Stopping => {
+                    quantum = more;
+                    self.has_looked = false;
+                }
                 _ => {
                     self.pool.task(task).preemptions += 1;
                     return end;
@@ -258,7 +271,10 @@ impl<D: Discipline> Worker<D> {
         if header.deadline.get() < time {
             self.expire(cell);
         }
-        if !header.start(self.number as u16) {
+        if self.stage >= Stage::Cancelling {
+            self.end(cell, Outcome::Stopped);
+        }
+        if !header.start(self.number as u16, self.shared.mark) {
             self.idle.push(coroutine);
             self.bury(task, time);
             return false;
@@ -287,12 +303,23 @@ impl<D: Discipline> Worker<D> {
         self.pool.forget(task);
         self.books.inside -= 1;
         self.board().inside.store(self.books.inside, Relaxed);
+        self.a_stack_is_free(time);
+    }
+
+    /// Somebody who waits for a stack can start.
+    #[inline(always)]
+    fn a_stack_is_free(&mut self, time: u64) {
+        if let Some(waiting) = self.stackless.pop_front() {
+            let instant = self.shared.clock.instant(time);
+            self.discipline.on_ready(instant, TaskId(waiting), &mut self.pool);
+        }
     }
 
     /// Runs the coroutine of `task` until it gives the worker back; why it did, and when.
     #[inline(always)]
     fn slice(&mut self, task: u32, quantum: u64) -> (Reason, u64) {
         let board = &self.shared.workers[self.number].board;
+        let is_alone = self.elides && self.pool.waiting == 0 && quantum != u64::MAX;
         let entry = self.pool.task(task);
         let Some(coroutine) = entry.fiber.as_mut() else { unreachable!("a started task has a coroutine") };
         let context = &*self.context;
@@ -306,9 +333,17 @@ impl<D: Discipline> Worker<D> {
         board.class.store(u32::from(entry.cell.class.get()), Relaxed);
         let begin = now();
         board.slice_start.store(begin, Relaxed);
+        if is_alone {
+            let books =
+                alone::Books { begun: begin, busy: self.busy, quanta: self.books.quanta, stage: self.stage };
+            context.alone.begin(&self.shared, quantum, &books);
+        } else {
+            context.alone.not();
+        }
         probe::arm(begin, quantum);
         let reason = coroutine.resume();
-        let end = now();
+        // The probe has just read the clock; from there on it is the scheduler's time.
+        let end = if reason == Reason::Quantum { context.noticed.get() } else { now() };
         context.leave();
         // SAFETY: the block is this thread's.
         unsafe {
@@ -316,7 +351,10 @@ impl<D: Discipline> Worker<D> {
             entry.depth = std::mem::replace(&mut block.depth, 1);
             (block.stack_low, block.stack_high) = (0, 0);
         }
+        let elided = context.alone.take_elided();
         entry.attained += end - begin;
+        entry.quanta += elided;
+        self.books.quanta += u64::from(elided);
         let session = self.shared.observer.timeline.session();
         if session != OFF {
             self.trace_slice(task, reason, begin, end, session);
@@ -375,9 +413,7 @@ impl<D: Discipline> Worker<D> {
         if outcome != Outcome::Returned {
             self.shared.count_outcome(outcome);
         }
-        if let Some(waiting) = self.stackless.pop_front() {
-            self.discipline.on_ready(instant, TaskId(waiting), &mut self.pool);
-        }
+        self.a_stack_is_free(end);
         if self.rebalance.may_shed() {
             self.maybe_flag(end);
         }
@@ -388,12 +424,8 @@ impl<D: Discipline> Worker<D> {
     fn hand_over(&self, cell: Request, outcome: Outcome) {
         match cell.finish(outcome) {
             Finished::Done => {}
-            Finished::Forgotten => {
-                // The handle went in the last moment: a destructor that panics must not take the worker along.
-                let left = || drop_left(cell, cell.load());
-                let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(left));
-                Header::drop_ref(cell, RUNTIME);
-            }
+            // The handle went in the last moment, after the coroutine has looked whether anybody wants the result.
+            Finished::Forgotten => drop_off_worker(cell),
             Finished::Tell => self.shared.helper.tell(cell),
             Finished::Joined { tell } => {
                 if let Some(waiter) = Request::at(cell.waiter.load(Acquire)) {

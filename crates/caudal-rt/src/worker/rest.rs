@@ -13,6 +13,9 @@ use crate::cell::{Header, RUNTIME};
 use crate::clock::now;
 use crate::shared::{Request, Stage};
 
+/// Looks at the inbox between two looks at everything; some 20 ns each.
+const LOOKS: u32 = 8;
+
 /// Walks of thieves: the order of all workers, drawn once, and how many walks there have been.
 pub(super) struct Walk {
     order: Box<[u16]>,
@@ -90,13 +93,41 @@ impl<D: Discipline> Worker<D> {
         if self.find_elsewhere() {
             return true;
         }
+        if !self.stackless.is_empty() {
+            self.look_for_a_stack(time);
+        }
         let spin = self.shared.settings_spin();
         if time - self.idle_since > spin && self.shared.all_idle_for(spin, time) {
             self.sleep(time);
         } else {
-            std::hint::spin_loop();
+            self.wait_a_moment();
         }
         true
+    }
+
+    /// Looks at the inbox alone for a few times, for nearly everything comes there.
+    #[inline]
+    fn wait_a_moment(&self) {
+        let own = &self.shared.workers[self.number];
+        let looks = if self.source.is_some() || self.rebalance.steals() { 1 } else { LOOKS };
+        for _ in 0..looks {
+            std::hint::spin_loop();
+            if !own.inbox.is_empty() {
+                break;
+            }
+        }
+    }
+
+    /// Others may have given stacks back that nothing here was going to.
+    #[cold]
+    fn look_for_a_stack(&mut self, time: u64) {
+        if self.idle.is_empty() {
+            let coroutine = self.new_coroutine();
+            self.idle.extend(coroutine);
+        }
+        if !self.idle.is_empty() {
+            self.a_stack_is_free(time);
+        }
     }
 
     fn find_elsewhere(&mut self) -> bool {
@@ -297,5 +328,7 @@ impl<D: Discipline> Worker<D> {
                 || (self.stage != Stage::Running && self.shared.dispatcher_done.load(Acquire))
         });
         self.trace_sleep(time);
+        // The watchdog sleeps where everybody does, and has to see what this worker runs: a timer may have woken it, or nobody.
+        self.shared.helper.wake_up();
     }
 }

@@ -115,7 +115,7 @@ impl<D: Discipline> Worker<D> {
 
     /// Ends a request that has not started, unless it has ended.
     #[cold]
-    fn end(&self, cell: Request, outcome: Outcome) {
+    pub(super) fn end(&self, cell: Request, outcome: Outcome) {
         if let Some(before) = cell.end_waiting(outcome) {
             end_unstarted(cell, before, &self.shared);
             self.shared.count_outcome(outcome);

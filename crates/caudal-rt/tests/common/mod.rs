@@ -1,21 +1,58 @@
 //! Runtimes for tests.
 
+use std::sync::Once;
+
 use caudal_config::{File, Host, Options};
 use caudal_rt::{Builder, Pinning, Runtime};
 
-/// The builder of a runtime with processor sharing, with a dispatcher or without one.
-pub(crate) fn builder(workers: usize, two_level: bool) -> Builder {
-    let dispatch = if two_level { "{ policy = \"jsq\", ties = \"msq\" }" } else { "{ policy = \"random\" }" };
+/// What a test's runtime does, as a policy file says it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Policy {
+    pub(crate) dispatch: &'static str,
+    pub(crate) discipline: &'static str,
+    pub(crate) rebalance: &'static str,
+}
+
+/// Processor sharing, with a dispatcher or without one.
+const fn sharing(two_level: bool) -> Policy {
+    Policy {
+        dispatch: if two_level { "{ policy = \"jsq\", ties = \"msq\" }" } else { "{ policy = \"random\" }" },
+        discipline: "{ policy = \"processor-sharing\", quantum = \"2us\" }",
+        rebalance: "\"none\"",
+    }
+}
+
+/// With `CAUDAL_EVERY_PROBE=1` every probe of the process yields: in all tests that get their runtimes here.
+fn every_probe_if_asked() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        if std::env::var_os("CAUDAL_EVERY_PROBE").is_some_and(|asked| asked == "1") {
+            caudal_probe::set_every(true);
+        }
+    });
+}
+
+/// The builder of a runtime with that policy.
+pub(crate) fn builder_of(workers: usize, policy: &Policy) -> Builder {
+    every_probe_if_asked();
+    let Policy { dispatch, discipline, rebalance } = policy;
     let text = format!(
-        "[system]\ncores = {workers}\npools = \"per-core\"\ndispatch = {dispatch}\n\
-         discipline = {{ policy = \"processor-sharing\", quantum = \"2us\" }}\n"
+        "[system]\ncores = {workers}\npools = \"per-core\"\ndispatch = {dispatch}\ndiscipline = {discipline}\n\
+         rebalance = {rebalance}\n"
     );
     let options = Options { host: Host::Runtime, ..Options::default() };
     let file = File::parse_with(&text, "test.toml", &options).unwrap();
     Builder::of(file.systems.into_iter().next().unwrap())
 }
 
+/// The builder of a runtime with processor sharing, with a dispatcher or without one.
+#[allow(dead_code)]
+pub(crate) fn builder(workers: usize, two_level: bool) -> Builder {
+    builder_of(workers, &sharing(two_level))
+}
+
 /// A runtime of which `with` changes what it likes.
+#[allow(dead_code)]
 pub(crate) fn runtime(workers: usize, two_level: bool, with: impl FnOnce(Builder) -> Builder) -> Runtime {
     with(builder(workers, two_level).pinning(Pinning::None)).start().unwrap()
 }

@@ -137,12 +137,12 @@ impl Server {
         };
         let bell = Arc::new(server::bell().map_err(fails)?);
         let (shared, heard, busy) = (Arc::clone(shared), Arc::clone(&bell), busy.to_vec());
-        let body = move || {
+        let body = move |prepared: crate::start::Prepared| {
             crate::start::keep_off(&busy);
+            prepared.tell();
             server::serve(&shared, &listener, &heard);
         };
-        let thread =
-            std::thread::Builder::new().name("caudal-observe".to_owned()).spawn(body).map_err(fails)?;
+        let thread = crate::start::spawn_prepared("caudal-observe", body).map_err(fails)?;
         Ok(Server { path: path.to_owned(), bell, thread: Some(thread) })
     }
 }

@@ -1,0 +1,102 @@
+//! What a turn costs on this machine: from the end of one request's quantum to the begin of the next one's.
+//!
+//! ```text
+//! cargo run --release -p caudal-rt --example turn [-- TURNS]
+//! ```
+//!
+//! Two requests take turns on one worker; every probe yields, so there is nothing but turns. The probe's cold path is measured
+//! apart, with a hook that returns at once; what remains of a turn is the scheduler's, and the switch to it and back. `probe()`
+//! is a call and has no vector registers to keep; probes that a compiler inserts keep all that this processor has.
+
+use std::hint::black_box;
+
+use caudal_config::{File, Host, Options};
+use caudal_rt::{Builder, Pinning, Runtime, Shutdown, clock};
+
+const TURNS: u64 = 200_000;
+const ROUNDS: usize = 31;
+
+unsafe extern "C" {
+    safe fn caudal_probe_cold_clock_v1();
+}
+
+/// As a call: it keeps more than a call has to.
+fn inserted() {
+    caudal_probe_cold_clock_v1();
+}
+
+fn main() {
+    let turns = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(TURNS).max(1_000);
+    let disciplines = [
+        ("processor sharing", "{ policy = \"processor-sharing\", quantum = \"1us\" }"),
+        ("least attained service", "{ policy = \"las\", quantum = \"1us\" }"),
+    ];
+    println!("ns a turn, median (least) of {ROUNDS} rounds of {turns}");
+    println!("{:<34} {:>15} {:>15} {:>15}", "", "whole", "cold path", "the rest");
+    for (name, discipline) in disciplines {
+        for (kind, probe) in [("called", caudal_rt::probe as fn()), ("inserted", inserted)] {
+            let whole = rounds(|| turn(discipline, turns, probe));
+            // After: a runtime sets the hook when it starts.
+            let cold = rounds(|| cold_path(turns, probe));
+            let rest = [whole[0] - cold[0], whole[1] - cold[1]];
+            let said = [whole, cold, rest].map(|[least, median]| format!("{median:.1} ({least:.1})"));
+            println!("{name:<24} {kind:<9} {:>15} {:>15} {:>15}", said[0], said[1], said[2]);
+        }
+    }
+}
+
+/// The least and the median.
+fn rounds(round: impl FnMut() -> f64) -> [f64; 2] {
+    let mut values: Vec<f64> = std::iter::repeat_with(round).take(ROUNDS).collect();
+    values.sort_by(f64::total_cmp);
+    [values[0], values[values.len() / 2]]
+}
+
+fn nanos(cycles: u64) -> f64 {
+    clock::Clock::of_this_machine().nanos(cycles)
+}
+
+/// Nanoseconds of a probe that yields to nobody.
+fn cold_path(probes: u64, probe: fn()) -> f64 {
+    extern "C" fn again(now: u64) {
+        caudal_probe::arm(now, 1_000);
+    }
+    caudal_probe::set_every(true);
+    caudal_probe::set_hook(again);
+    // SAFETY: this thread's own block, and no reference to it is kept.
+    unsafe { ((*caudal_probe::block()).stack_low, (*caudal_probe::block()).stack_high) = (0, u64::MAX) };
+    caudal_probe::arm(clock::now(), 1_000);
+    let begun = clock::now();
+    (0..probes).for_each(|_| black_box(probe)());
+    let took = clock::now() - begun;
+    caudal_probe::disarm();
+    nanos(took) / probes as f64
+}
+
+/// Nanoseconds from a probe of one request to the next one of the other.
+fn turn(discipline: &str, turns: u64, probe: fn()) -> f64 {
+    let runtime = start(discipline);
+    caudal_probe::set_every(true);
+    let class = runtime.class("turn").expect("the first class");
+    let take = move || {
+        let begun = clock::now();
+        (0..turns / 2).for_each(|_| black_box(probe)());
+        (begun, clock::now())
+    };
+    let handles = [(), ()].map(|()| runtime.submit(class, take).expect("there is room"));
+    let ends = handles.map(|handle| handle.wait().expect("it returns"));
+    let begun = ends.iter().map(|end| end.0).max().unwrap_or(0);
+    let over = ends.iter().map(|end| end.1).min().unwrap_or(0);
+    runtime.shutdown(Shutdown::Drain);
+    nanos(over.saturating_sub(begun)) / turns as f64
+}
+
+fn start(discipline: &str) -> Runtime {
+    let text = format!(
+        "[system]\ncores = 1\npools = \"per-core\"\ndispatch = {{ policy = \"random\" }}\ndiscipline = {discipline}\n"
+    );
+    let options = Options { host: Host::Runtime, ..Options::default() };
+    let file = File::parse_with(&text, "turn.toml", &options).expect("the file is right");
+    let builder = Builder::of(file.systems.into_iter().next().expect("one system"));
+    builder.pinning(Pinning::Cores).socket(false).start().expect("a core")
+}

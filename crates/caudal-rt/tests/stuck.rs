@@ -1,0 +1,156 @@
+//! The watchdog says where a stuck worker is, and what it has asked goes on as if nobody had.
+//!
+//! Stuck handlers run in a child: this binary again, with the name of one of its tests. The parent lets them go on when it has
+//! read where they are.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use caudal_rt::{OnStuck, Runtime};
+
+mod common;
+use common::runtime;
+
+const CHILD: &str = "CAUDAL_TEST_STUCK";
+
+/// How a handler blocks its thread.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Way {
+    Lock,
+    Read,
+    Sleep,
+    Spin,
+}
+
+const WAYS: [Way; 4] = [Way::Lock, Way::Read, Way::Sleep, Way::Spin];
+
+#[inline(never)]
+fn stuck_in_a_lock(lock: &Mutex<u64>) -> u64 {
+    *lock.lock().unwrap() + 1
+}
+
+/// The system call itself: `std` would repeat one that a signal has interrupted.
+#[inline(never)]
+fn stuck_in_a_read() -> u64 {
+    let mut byte = 0_u8;
+    // SAFETY: a byte is read into a byte.
+    let read = unsafe { libc::read(libc::STDIN_FILENO, (&raw mut byte).cast(), 1) };
+    assert_eq!(read, 1, "{}", std::io::Error::last_os_error());
+    u64::from(byte == b'g')
+}
+
+#[inline(never)]
+fn stuck_in_a_sleep(over: &AtomicBool) -> u64 {
+    while !over.load(Ordering::Relaxed) {
+        std::thread::sleep(Duration::from_millis(30));
+    }
+    1
+}
+
+#[inline(never)]
+fn stuck_in_a_loop(over: &AtomicBool) -> u64 {
+    let mut turns = 0_u64;
+    while !over.load(Ordering::Relaxed) {
+        turns += 1;
+    }
+    turns.min(1)
+}
+
+fn in_words(way: Way) -> &'static str {
+    match way {
+        Way::Lock => "stuck_in_a_lock",
+        Way::Read => "stuck_in_a_read",
+        Way::Sleep => "stuck_in_a_sleep",
+        Way::Spin => "stuck_in_a_loop",
+    }
+}
+
+fn one_worker(on_stuck: OnStuck) -> Runtime {
+    runtime(1, true, |b| b.stuck_after(Duration::from_millis(20)).on_stuck(on_stuck))
+}
+
+/// Not a test by itself: the child process of the next one.
+#[test]
+fn child_with_a_stuck_worker() {
+    let asked = std::env::var(CHILD).unwrap_or_default();
+    let Some(way) = WAYS.into_iter().find(|way| format!("{way:?}") == asked) else { return };
+    let runtime = one_worker(OnStuck::Dump);
+    let class = runtime.class("waits").unwrap();
+    let lock = Arc::new(Mutex::new(0_u64));
+    let over = Arc::new(AtomicBool::new(false));
+    let held = lock.lock().unwrap();
+    let (of_handler, over_of_handler) = (Arc::clone(&lock), Arc::clone(&over));
+    let handler = move || match way {
+        Way::Lock => stuck_in_a_lock(&of_handler),
+        Way::Read => stuck_in_a_read(),
+        Way::Sleep => stuck_in_a_sleep(&over_of_handler),
+        Way::Spin => stuck_in_a_loop(&over_of_handler),
+    };
+    let handle = runtime.submit(class, handler).unwrap();
+    if way != Way::Read {
+        let mut line = String::new();
+        std::io::stdin().read_line(&mut line).unwrap();
+    }
+    drop(held);
+    over.store(true, Ordering::Relaxed);
+    println!("went on: {}", handle.wait().unwrap());
+    // The worker serves the next one.
+    println!("and on: {}", runtime.submit(class, || 7).unwrap().wait().unwrap());
+}
+
+fn child(way: Way) -> std::process::Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "child_with_a_stuck_worker", "--nocapture", "--test-threads=1"])
+        .env(CHILD, format!("{way:?}"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+#[test]
+fn a_stuck_worker_says_where_it_is_and_goes_on() {
+    for way in WAYS {
+        let mut child = child(way);
+        let mut said = String::new();
+        for line in BufReader::new(child.stderr.take().unwrap()).lines() {
+            said += &format!("{}\n", line.unwrap());
+            // The first two are no good, but the last word.
+            let ends = ["does not say where it is", "is no longer in that request", in_words(way)];
+            if ends.into_iter().any(|end| said.contains(end)) {
+                break;
+            }
+        }
+        assert!(said.contains("worker 0 has been in one request of class `waits`"), "{way:?}: {said}");
+        assert!(said.contains("where worker 0 is, in class `waits` for "), "{way:?}: {said}");
+        assert!(said.contains(in_words(way)), "{way:?}: {said}");
+        child.stdin.take().unwrap().write_all(b"go on\n").unwrap();
+        let mut printed = String::new();
+        child.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
+        assert!(printed.contains("went on: 1\n") && printed.contains("and on: 7\n"), "{way:?}: {printed}");
+        assert!(child.wait().unwrap().success(), "{way:?}: {printed}");
+    }
+}
+
+/// Without the option no signal of the process has a handler that was not there.
+#[test]
+fn without_the_option_no_signal_is_taken() {
+    if std::env::var_os(CHILD).is_some() {
+        return;
+    }
+    let handled = || {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap().trim().to_owned();
+        u64::from_str_radix(&caught, 16).unwrap() >> 31
+    };
+    drop(one_worker(OnStuck::Report));
+    assert_eq!(handled(), handled() & 0b11, "but for the two of the C library");
+    drop(one_worker(OnStuck::Dump));
+    assert_eq!((handled() & !0b11).count_ones(), 1);
+    drop(one_worker(OnStuck::Dump));
+    assert_eq!((handled() & !0b11).count_ones(), 1, "a second runtime takes the same");
+}
