@@ -13,7 +13,7 @@ DEMO_OUT ?= caudal-results/demo
 TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 CAUDAL = $(TARGET_DIR)/release/caudal
 
-.PHONY: help build demo test soak lint deny bench bench-peers bench-rt fidelity fuzz measure-services test-services install install-c header reproduce docs clean
+.PHONY: help build demo test soak stress sanitize lint deny bench bench-peers bench-rt fidelity fuzz measure-services test-services install install-c header reproduce docs clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -37,10 +37,17 @@ test: ## run all tests (installs what they need: Chromium, CMake, pkg-config, a 
 	@scripts/need pkg-config pkg-config
 	$(CARGO) test --workspace --locked
 	@scripts/loom
+	@scripts/every-probe
 	@scripts/fuzz --seconds 10
 
 soak: ## all tests on other random cases, again and again for half an hour
 	@scripts/soak --minutes 30
+
+stress: ## a million requests that do everything at random, each of which has to end once, for three seeds
+	@scripts/stress $(STRESS)
+
+sanitize: ## the runtime's tests under AddressSanitizer and ThreadSanitizer; takes a nightly toolchain with rust-src
+	@scripts/sanitize $(SANITIZE)
 
 lint: ## formatting, clippy and rustdoc; warnings are errors
 	$(CARGO) fmt --all --check
