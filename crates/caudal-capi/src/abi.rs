@@ -191,8 +191,9 @@ pub struct caudal_submission {
     pub quantum_ns: u64,
     /// 1: never wait for room in the queue, whatever the runtime's options say.
     pub refuse_if_full: u32,
-    /// 0.
-    pub reserved: u32,
+    /// 1: once started it may go on on another worker's thread, where the policy steals. A promise: wherever a probe of the handler,
+    /// or of what it calls, can yield, nothing is in use that belongs to a thread, such as a thread-local or a pthread mutex.
+    pub migratable: u32,
 }
 
 /// Times of a class's requests on all workers, in nanoseconds; percentiles are off by at most 1/64.

@@ -94,7 +94,7 @@ const NOTHING: caudal_submission = caudal_submission {
     deadline_ns: 0,
     quantum_ns: 0,
     refuse_if_full: 0,
-    reserved: 0,
+    migratable: 0,
 };
 
 /// # Safety
@@ -110,7 +110,7 @@ unsafe fn submit(
         unsafe { out.put(std::ptr::null_mut()) };
     }
     let handler = submission.handler.ok_or(CAUDAL_ERROR_ARGUMENT)?;
-    if submission.refuse_if_full > 1 || submission.reserved != 0 {
+    if submission.refuse_if_full > 1 || submission.migratable > 1 {
         return Err(CAUDAL_ERROR_ARGUMENT);
     }
     // SAFETY: as the caller says.
@@ -127,6 +127,10 @@ unsafe fn submit(
             return Err(CAUDAL_ERROR_ARGUMENT);
         }
         request = request.quantum(quantum);
+    }
+    if submission.migratable == 1 {
+        // SAFETY: who sets it promises what is asked for.
+        request = unsafe { request.migratable() };
     }
     let completion = submission.completion.map(|completion| (completion, submission.completion_argument));
     let job = Job { handler, argument: submission.argument, completion, class: name };

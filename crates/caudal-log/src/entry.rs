@@ -162,7 +162,8 @@ entries! {
     Moved = 7 { /// When.
         now_ps: u64, /// Its name from now on.
         task: u32, /// Older ones that follow.
-        more: u32 }
+        more: u32, /// Service that it has received elsewhere, in ps.
+        attained_ps: u64 }
     /// Event and decision: how many unstarted tasks should come in? Where the answer is the one that was logged last, it is
     /// left out.
     Intake = 8 { /// What the discipline said.

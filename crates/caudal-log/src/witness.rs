@@ -110,7 +110,8 @@ impl<D: Discipline, W: Witness> Discipline for Watched<D, W> {
     }
 
     fn on_moved(&mut self, now: Instant, task: TaskId, more: u32, pool: &mut impl Pool) {
-        let event = Entry::Moved { now_ps: now.0, task: task.0, more };
+        let attained_ps = pool.attained_at_rest(task).0;
+        let event = Entry::Moved { now_ps: now.0, task: task.0, more, attained_ps };
         self.witnessed(event, pool, |discipline, pool| discipline.on_moved(now, task, more, pool));
     }
 

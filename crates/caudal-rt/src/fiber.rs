@@ -54,10 +54,22 @@ pub(crate) struct Seat {
     announced: Announced,
 }
 
+/// What a worker knows of a request that it has run, and the next one has to know.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Luggage {
+    /// Time on workers, in cycles.
+    pub(crate) attained: u64,
+    pub(crate) quanta: u32,
+    pub(crate) preemptions: u32,
+    pub(crate) parks: u32,
+}
+
 /// A coroutine with its stack, between two requests or in one.
 pub(crate) struct Fiber<S: Stack + 'static> {
     inner: Inner<S>,
     seat: Box<Seat>,
+    /// While it is on its way to another worker.
+    pub(crate) luggage: Luggage,
 }
 
 impl<S: Stack + 'static> Fiber<S> {
@@ -77,7 +89,7 @@ impl<S: Stack + 'static> Fiber<S> {
         let inner =
             Coroutine::with_stack(stack, move |yielder, ()| body(unsafe { of_body.as_ref() }, yielder));
         seat.trap.set(Some(inner.trap_handler()));
-        Fiber { inner, seat }
+        Fiber { inner, seat, luggage: Luggage::default() }
     }
 
     /// The seat, for [`Seat::suspend`].

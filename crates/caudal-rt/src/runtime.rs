@@ -384,11 +384,12 @@ pub struct RequestBuilder<'a> {
     class: ClassId,
     deadline: Option<Duration>,
     quantum: Option<Duration>,
+    migratable: bool,
 }
 
 impl<'a> RequestBuilder<'a> {
     pub(crate) fn of(shared: &'a Arc<Shared>, class: ClassId) -> RequestBuilder<'a> {
-        RequestBuilder { shared, class, deadline: None, quantum: None }
+        RequestBuilder { shared, class, deadline: None, quantum: None, migratable: false }
     }
 
     /// It ends as expired if it has not started so long after its submission. What it captured is dropped by a thread of the
@@ -406,6 +407,20 @@ impl<'a> RequestBuilder<'a> {
         let range = QUANTUM_MIN..=Duration::from_secs(1);
         assert!(range.contains(&quantum), "a quantum of {quantum:?}: write from 0.5 us to 1 s");
         self.quantum = Some(quantum);
+        self
+    }
+
+    /// Once started it may go on on another worker's thread: where the policy steals, a worker with nothing to do may take
+    /// it after a quantum, together with what it has received. Others stay where they have started.
+    ///
+    /// # Safety
+    /// A preemption, which may be at any probe of the handler and of what it calls, must be able to change the thread. So where
+    /// one can happen, outside of critical sections, nothing may be alive that belongs to a thread: a reference or pointer
+    /// to a thread-local (also one that the compiler has kept: functions that use thread-locals both before and after a
+    /// probe must not be inlined into each other), a guard of a lock that has to be released by who took it
+    /// (`std::sync::MutexGuard`), an `Rc` or a `RefCell` borrow that other requests of the worker share, a thread's identity.
+    pub unsafe fn migratable(mut self) -> Self {
+        self.migratable = true;
         self
     }
 
@@ -493,6 +508,7 @@ impl<'a> RequestBuilder<'a> {
 
     fn prepare(&self, cell: Request, arrival: u64) {
         let (clock, header) = (self.shared.clock, cell);
+        header.migratable.set(self.migratable);
         if let Some(deadline) = self.deadline {
             header.deadline.set(arrival.saturating_add(clock.cycles_of(deadline)));
         }

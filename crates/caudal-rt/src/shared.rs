@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, O
 use caudal_policy::rebalance::RebalanceConfig;
 use crossbeam_utils::CachePadded;
 
-use crate::cell::{Header, Outcome, RUNTIME};
+use crate::cell::{Finished, Header, Outcome, PHASE, RUNTIME, STARTED};
 use crate::clock::Clock;
 use crate::config::Settings;
+use crate::handle::drop_off_worker;
 use crate::helper::Helper;
 use crate::histogram::LiveHistogram;
 use crate::log::Logs;
@@ -17,6 +18,8 @@ use crate::observe::measured::Classes;
 use crate::ring::Ring;
 use crate::ring::stack::TakeAllStack;
 use crate::sleep::Lot;
+use crate::worker::Coroutine;
+use crate::worker::migrate::coroutine_of;
 
 /// What a worker says of itself: one cache line that it alone writes, but for `left`. Whoever reads it, dispatcher, thieves,
 /// watchdog, reads what was true a moment ago.
@@ -257,6 +260,35 @@ impl Shared {
         self.entry.as_ref().is_none_or(Ring::is_empty)
     }
 
+    /// The request has ended: its result goes to who waits for it, or away.
+    #[inline(always)]
+    pub(crate) fn hand_over(&self, cell: Request, outcome: Outcome) {
+        match cell.finish(outcome) {
+            Finished::Done => {}
+            // The handle went in the last moment, after the coroutine has looked whether anybody wants the result.
+            Finished::Forgotten => drop_off_worker(cell),
+            Finished::Tell => self.helper.tell(cell),
+            Finished::Joined { tell } => {
+                if let Some(waiter) = Request::at(cell.waiter.load(Ordering::Acquire)) {
+                    self.wake(waiter);
+                }
+                if tell {
+                    self.helper.tell(cell);
+                }
+                Header::drop_ref(cell, RUNTIME);
+            }
+        }
+    }
+
+    /// The started request, which no worker runs, is given up with its coroutine: leaked, and its handle hears of it.
+    #[cold]
+    pub(crate) fn give_up(&self, cell: Request, coroutine: Coroutine) {
+        std::mem::forget(coroutine);
+        cell.leak();
+        self.count_outcome(Outcome::Abandoned);
+        self.hand_over(cell, Outcome::Abandoned);
+    }
+
     /// Ends every request that is still in a queue, once no thread is there to run it.
     ///
     /// A submission looks at the stage after it has pushed, the shutdown looks into the queues after it has set the stage: one of
@@ -265,7 +297,11 @@ impl Shared {
         let inboxes = self.workers.iter().map(|worker| &worker.inbox);
         for ring in inboxes.chain(&self.entry) {
             while let Some((cell, _)) = ring.pop() {
-                // SAFETY: the queue's reference is this thread's now.
+                // The queue's reference is this thread's now.
+                if cell.load() & PHASE == STARTED {
+                    self.give_up(cell, coroutine_of(cell));
+                    continue;
+                }
                 if let Some(before) = cell.end_waiting(Outcome::Stopped) {
                     self.count_outcome(Outcome::Stopped);
                     crate::handle::end_unstarted(cell, before, self);

@@ -85,6 +85,7 @@ pub(crate) fn prepare(header: &Header, class: ClassId, arrival: u64, refs: u64) 
     header.arrival.store(arrival, std::sync::atomic::Ordering::Relaxed);
     header.deadline.set(u64::MAX);
     header.quantum.set(0);
+    header.migratable.set(false);
     header.told.store(0, std::sync::atomic::Ordering::Relaxed);
     header.reset(refs);
 }

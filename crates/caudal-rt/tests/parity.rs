@@ -20,6 +20,8 @@ struct Case {
     rebalance: &'static str,
     /// Do requests wait for others?
     blocks: bool,
+    /// Do started requests change their workers?
+    moves: bool,
 }
 
 const FCFS: &str = r#"{ policy = "fcfs" }"#;
@@ -40,17 +42,19 @@ const SHED: &str = r#"{ policy = "work-shedding", threshold = "2us" }"#;
 const BOTH: &str = r#"{ policy = "steal-and-shed", threshold = "2us" }"#;
 
 const CASES: &[Case] = &[
-    Case { dispatch: JSQ, discipline: FCFS, rebalance: STAY, blocks: true },
-    Case { dispatch: MSQ, discipline: SHARING, rebalance: STAY, blocks: true },
-    Case { dispatch: JBSQ, discipline: FCFS, rebalance: STAY, blocks: false },
-    Case { dispatch: POWER, discipline: TAIL, rebalance: STAY, blocks: true },
-    Case { dispatch: JSQ, discipline: RESIDENT, rebalance: STAY, blocks: false },
-    Case { dispatch: JSQ, discipline: LAS, rebalance: STAY, blocks: true },
-    Case { dispatch: RANDOM, discipline: FCFS, rebalance: STEAL, blocks: true },
-    Case { dispatch: TURNS, discipline: SHARING, rebalance: STAY, blocks: true },
-    Case { dispatch: RANDOM, discipline: LAS, rebalance: SHED, blocks: true },
-    Case { dispatch: RANDOM, discipline: SHARING, rebalance: BOTH, blocks: true },
-    Case { dispatch: JSQ, discipline: FCFS, rebalance: BOTH, blocks: false },
+    Case { dispatch: JSQ, discipline: FCFS, rebalance: STAY, blocks: true, moves: false },
+    Case { dispatch: MSQ, discipline: SHARING, rebalance: STAY, blocks: true, moves: false },
+    Case { dispatch: JBSQ, discipline: FCFS, rebalance: STAY, blocks: false, moves: false },
+    Case { dispatch: POWER, discipline: TAIL, rebalance: STAY, blocks: true, moves: false },
+    Case { dispatch: JSQ, discipline: RESIDENT, rebalance: STAY, blocks: false, moves: false },
+    Case { dispatch: JSQ, discipline: LAS, rebalance: STAY, blocks: true, moves: false },
+    Case { dispatch: RANDOM, discipline: FCFS, rebalance: STEAL, blocks: true, moves: false },
+    Case { dispatch: TURNS, discipline: SHARING, rebalance: STAY, blocks: true, moves: false },
+    Case { dispatch: RANDOM, discipline: LAS, rebalance: SHED, blocks: true, moves: false },
+    Case { dispatch: RANDOM, discipline: SHARING, rebalance: BOTH, blocks: true, moves: false },
+    Case { dispatch: JSQ, discipline: FCFS, rebalance: BOTH, blocks: false, moves: false },
+    Case { dispatch: RANDOM, discipline: SHARING, rebalance: STEAL, blocks: true, moves: true },
+    Case { dispatch: RANDOM, discipline: LAS, rebalance: STEAL, blocks: true, moves: true },
 ];
 
 fn builder(case: &Case, workers: usize) -> Builder {
@@ -96,6 +100,10 @@ fn log_of(case: &Case, requests: u64) -> DecisionLog {
                 runtime.submit(class, parent)
             }
             5 => runtime.request(class).deadline(Duration::from_nanos(200)).submit(move || work(span)),
+            _ if case.moves => {
+                // SAFETY: the handler has nothing that belongs to a thread.
+                unsafe { runtime.request(class).migratable() }.submit(move || work(span))
+            }
             _ => runtime.submit(class, move || work(span)),
         };
         let handle = handle.unwrap();
@@ -238,6 +246,16 @@ fn quanta_that_were_not_received_are_noticed() {
 fn service_that_was_not_received_is_noticed() {
     assert_noticed(log_of(&CASES[5], 800), |thread, at| {
         let Entry::Stopped { attained_ps, .. } = &mut thread.entries[at] else { return false };
+        *attained_ps = attained_ps.saturating_sub(1_000_000);
+        true
+    });
+}
+
+#[test]
+fn service_that_was_not_received_elsewhere_is_noticed() {
+    let case = CASES.iter().rfind(|case| case.moves).unwrap();
+    assert_noticed(log_of(case, 3_000), |thread, at| {
+        let Entry::Moved { attained_ps, .. } = &mut thread.entries[at] else { return false };
         *attained_ps = attained_ps.saturating_sub(1_000_000);
         true
     });

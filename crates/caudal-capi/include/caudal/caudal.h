@@ -225,8 +225,11 @@ typedef struct {
     uint64_t quantum_ns;
     /* 1: never wait for room in the queue, whatever the runtime's options say. */
     uint32_t refuse_if_full;
-    /* 0. */
-    uint32_t reserved;
+    /*
+     * 1: once started it may go on on another worker's thread, where the policy steals. A promise: wherever a probe of the handler,
+     * or of what it calls, can yield, nothing is in use that belongs to a thread, such as a thread-local or a pthread mutex.
+     */
+    uint32_t migratable;
 } caudal_submission;
 
 /* Times of a class's requests on all workers, in nanoseconds; percentiles are off by at most 1/64. */

@@ -77,6 +77,13 @@ static void null_pointers_are_errors(void)
     submission.handler = nothing;
     submission.quantum_ns = 499;
     CHECK_STATUS(CAUDAL_ERROR_ARGUMENT, caudal_submit_with(runtime, work, &submission, &request));
+    submission.quantum_ns = 500;
+    submission.migratable = 2;
+    CHECK_STATUS(CAUDAL_ERROR_ARGUMENT, caudal_submit_with(runtime, work, &submission, &request));
+    submission.migratable = 1;
+    CHECK_STATUS(CAUDAL_OK, caudal_submit_with(runtime, work, &submission, &request));
+    OK(caudal_wait(request, NULL));
+    OK(caudal_request_release(request));
     CHECK_STATUS(CAUDAL_ERROR_ARGUMENT, caudal_wait(NULL, NULL));
     CHECK_STATUS(CAUDAL_ERROR_ARGUMENT, caudal_cancel(NULL));
     CHECK_STATUS(CAUDAL_ERROR_ARGUMENT, caudal_request_release(NULL));

@@ -191,7 +191,7 @@ pub trait Discipline {
         why: Stopped,
         pool: &mut impl Pool,
     );
-    /// `task` has completed on `worker`. Unless that loses its core, `on_free` follows.
+    /// `task` has completed on `worker`, or is about to be moved from there to another pool. Unless that loses its core, `on_free` follows.
     fn on_completed(&mut self, _now: Instant, _worker: WorkerId, _task: TaskId, _pool: &mut impl Pool) {}
     /// `task` has been moved here from another pool; called for the youngest first, `more` older ones follow. Then
     /// `on_free` does.

@@ -165,6 +165,16 @@ impl Discipline for ProcessorSharing {
         self.resident -= 1;
     }
 
+    /// A task that has run elsewhere, on a host that moves such, takes its turn behind those that are here.
+    fn on_moved(&mut self, _now: Instant, task: TaskId, _more: u32, pool: &mut impl Pool) {
+        if pool.attained(task) == Picos::ZERO {
+            pool.enqueue(task, FRESH, End::Head);
+        } else {
+            self.resident += 1;
+            pool.enqueue(task, TURNS, End::Tail);
+        }
+    }
+
     fn elides(&self) -> bool {
         self.config.lone == Lone::Elide
     }

@@ -8,11 +8,12 @@
 //!  32  next       one intrusive list at a time: woken, to be told, or free
 //!  40  home       where the cell goes when it is free
 //!  48  waiter     coroutine that waits for the end, if one does
-//!  56  quantum    of its own (4 bytes, cycles; 0: the policy's); 60 class (2 bytes)
+//!  56  quantum    of its own (4 bytes, cycles; 0: the policy's); 60 class (2 bytes); 62 migratable (1 byte)
 //!  64  waker      of a future that waits for the end
 //!  88  number     of the request, for draws and logs
 //!  96  task       its name on the worker where it runs
 //! 100  told       futex of a thread that waits for the end: 1 when it has been told
+//! 104  coroutine  of a started request that is on its way to another worker
 //! 112  storage    closure, later result; larger ones are boxed
 //! ```
 //!
@@ -199,11 +200,15 @@ pub(crate) struct Header {
     home: Cell<NonNull<pool::Home>>,
     pub(crate) waiter: AtomicPtr<Header>,
     pub(crate) class: Cell<u16>,
+    /// Its handler has promised that it may go on on another thread.
+    pub(crate) migratable: Cell<bool>,
     pub(crate) quantum: Cell<u32>,
     pub(crate) waker: AtomicWaker,
     pub(crate) number: Cell<u64>,
     pub(crate) task: Cell<u32>,
     pub(crate) told: AtomicU32,
+    /// Its coroutine, while it waits started in an inbox: from `Box::into_raw`.
+    pub(crate) coroutine: Cell<*mut ()>,
     storage: UnsafeCell<MaybeUninit<Storage>>,
 }
 
@@ -263,10 +268,12 @@ impl Header {
             waiter: AtomicPtr::new(std::ptr::null_mut()),
             quantum: Cell::new(0),
             class: Cell::new(0),
+            migratable: Cell::new(false),
             waker: AtomicWaker::new(),
             number: Cell::new(0),
             task: Cell::new(0),
             told: AtomicU32::new(0),
+            coroutine: Cell::new(std::ptr::null_mut()),
             storage: UnsafeCell::new(MaybeUninit::uninit()),
         }
     }
@@ -306,11 +313,13 @@ impl Header {
         self.state.store(WAITING | refs | (u64::from(NOWHERE) << WORKER_SHIFT), Ordering::Relaxed);
     }
 
-    /// Notes that the waiting request is at `worker` now; `false` if it does not wait any more.
+    /// Notes that the request, which the caller has taken out of an inbox, is at `worker` now; `false` if it has ended there.
+    ///
+    /// A started one in an inbox is on its way to whoever takes it. It is not parked, so nobody who wakes it looks at the place.
     #[inline]
     pub(crate) fn move_to(&self, worker: u16) -> bool {
         let place = u64::from(worker) << WORKER_SHIFT;
-        self.change(|state| (state & PHASE == WAITING).then_some((state & !WORKER) | place)).is_ok()
+        self.change(|state| (state & PHASE != DONE).then_some((state & !WORKER) | place)).is_ok()
     }
 
     /// As [`Header::move_to`], by who has just made the request and shares it with nobody.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::slab::GuardKind;
+use super::strays::Strays;
 use super::{PAGE, StackConfig, StackError};
 
 /// Most stacks of one slab: some 10 MiB of addresses, and as many calls to the kernel at a time.
@@ -86,6 +87,7 @@ pub struct StackBudget {
     pub(super) guards: GuardKind,
     limit: StackLimit,
     mapped: AtomicUsize,
+    pub(super) strays: Strays,
 }
 
 impl StackBudget {
@@ -107,7 +109,7 @@ impl StackBudget {
         if limit.stacks == 0 {
             return Err(StackError::None(limit));
         }
-        Ok(Arc::new(Self { config, guards, limit, mapped: AtomicUsize::new(0) }))
+        Ok(Arc::new(Self { config, guards, limit, mapped: AtomicUsize::new(0), strays: Strays::default() }))
     }
 
     /// How many stacks there may be, and why not more.

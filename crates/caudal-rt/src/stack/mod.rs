@@ -41,6 +41,7 @@ mod pool;
 mod registry;
 mod report;
 mod slab;
+mod strays;
 #[cfg(all(test, not(loom)))]
 mod tests;
 

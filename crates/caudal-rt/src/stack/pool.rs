@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::slab::{Identity, Slab, give_back};
+use super::strays::{Left, unmap_whole};
 use super::{CoroutineStack, PAGE, StackBudget, StackConfig, StackError, StackLimit};
 
 /// Why the last stack could not be had.
@@ -171,29 +172,28 @@ impl StackPool {
 
     /// Unmaps the slabs that lie in the coldest `cold` of the idle stacks.
     fn unmap_idle(&mut self, cold: usize) {
-        let mut idle = vec![0; self.slabs.len()];
-        self.free[..cold].iter().for_each(|stack| idle[stack.place().slab] += 1);
-        let whole =
-            |place: usize| self.slabs[place].as_ref().is_some_and(|slab| slab.stacks() == idle[place]);
-        let gone: Vec<bool> = (0..idle.len()).map(whole).collect();
-        let before = self.free.len();
-        self.free.retain(|stack| !gone[stack.place().slab]);
+        let keep = self.free.len() - cold;
+        let gone = unmap_whole(&mut self.slabs, &mut self.free, keep);
         // All of them were among the coldest.
-        self.trimmed -= before - self.free.len();
-        for (slab, _) in self.slabs.iter_mut().zip(gone).filter(|(_, gone)| *gone) {
-            let slab = slab.take().expect("counted above");
-            self.budget.release(slab.stacks());
-            // SAFETY: every stack of it was idle, and none is in `free` any more, where the only handles were.
-            unsafe { slab.unmap() };
+        self.trimmed -= gone;
+        self.budget.release(gone);
+    }
+
+    /// Gives back a stack that may be another pool's, at the end of this one's life.
+    pub(crate) fn give_anyhow(&mut self, stack: CoroutineStack) {
+        match self.owns(&stack) {
+            true => self.free.push(stack),
+            false => self.budget.strays.give(stack),
         }
     }
 }
 
 impl Drop for StackPool {
-    /// Unmaps the slabs of which every stack is back; the others stay mapped for ever, since somebody may still run
-    /// on them.
+    /// Unmaps the slabs of which every stack is back. The others stay mapped until their last stack comes back to a pool of the
+    /// same budget, if it ever does: somebody may still run on it.
     fn drop(&mut self) {
-        self.trimmed = self.free.len();
-        self.unmap_idle(self.free.len());
+        let (slabs, free) = (std::mem::take(&mut self.slabs), std::mem::take(&mut self.free));
+        let unmapped = self.budget.strays.leave(Left { pool: self.id, slabs, free });
+        self.budget.release(unmapped);
     }
 }

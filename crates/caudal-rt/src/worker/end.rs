@@ -40,12 +40,7 @@ impl<D: Discipline> Worker<D> {
             let entry = self.pool.task(task);
             let (cell, coroutine) = (entry.cell, entry.fiber.take());
             match coroutine {
-                Some(coroutine) => {
-                    std::mem::forget(coroutine);
-                    cell.leak();
-                    self.shared.count_outcome(Outcome::Abandoned);
-                    self.hand_over(cell, Outcome::Abandoned);
-                }
+                Some(coroutine) => self.shared.give_up(cell, coroutine),
                 None => {
                     if let Some(before) = cell.end_waiting(Outcome::Stopped) {
                         self.shared.count_outcome(Outcome::Stopped);
@@ -61,7 +56,7 @@ impl<D: Discipline> Worker<D> {
     /// The pool unmaps what has come back to it when it is dropped; stacks of leaked coroutines stay.
     pub(super) fn give_stacks_back(&mut self) {
         for coroutine in self.idle.drain(..) {
-            self.stacks.give(coroutine.into_stack());
+            self.stacks.give_anyhow(coroutine.into_stack());
         }
     }
 }

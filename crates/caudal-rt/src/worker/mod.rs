@@ -11,6 +11,7 @@
 //! change its [`Mail`](crate::shared::Mail) and its inbox.
 
 mod end;
+pub(crate) mod migrate;
 mod pool;
 mod rest;
 mod take_in;
@@ -18,7 +19,7 @@ mod trace;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use caudal_policy::discipline::{Discipline, Stopped};
 use caudal_policy::rebalance::{AnyRebalance, Rebalance};
@@ -27,11 +28,10 @@ use caudal_probe as probe;
 
 use self::pool::{LocalPool, Next};
 use crate::alone;
-use crate::cell::{Finished, Header, Outcome, RUNTIME};
+use crate::cell::{Header, Outcome, RUNTIME};
 use crate::clock::now;
 use crate::context::Context;
 use crate::fiber::{Fiber, Reason};
-use crate::handle::drop_off_worker;
 use crate::log::Writer;
 use crate::observe::measured::Measured;
 use crate::observe::timeline::OFF;
@@ -39,7 +39,7 @@ use crate::shared::{Board, Request, Shared, Stage};
 use crate::source::Source;
 use crate::stack::{CoroutineStack, StackPool};
 
-type Coroutine = Box<Fiber<CoroutineStack>>;
+pub(crate) type Coroutine = Box<Fiber<CoroutineStack>>;
 
 /// The worker's own books, of which the board is a copy.
 #[derive(Default)]
@@ -224,6 +224,9 @@ impl<D: Discipline> Worker<D> {
             self.pool.running = Some(task);
             self.take_in(end);
             self.has_looked = true;
+            if self.is_wanted_elsewhere(task, reason) && self.send_off(task, end) {
+                return end;
+            }
             let instant = self.shared.clock.instant(end);
             self.discipline.on_stopped(instant, me, TaskId(task), Stopped::Quantum, &mut self.pool);
             self.pool.running = None;
@@ -393,7 +396,7 @@ impl<D: Discipline> Worker<D> {
         }
         let coroutine = entry.fiber.take();
         let (class, arrival) = (cell.class.get(), cell.arrival.load(Relaxed));
-        self.hand_over(cell, outcome);
+        self.shared.hand_over(cell, outcome);
         self.idle.extend(coroutine);
         self.pool.forget(task);
 
@@ -416,26 +419,6 @@ impl<D: Discipline> Worker<D> {
         self.a_stack_is_free(end);
         if self.rebalance.may_shed() {
             self.maybe_flag(end);
-        }
-    }
-
-    /// The request has ended: its result goes to who waits for it, or away.
-    #[inline(always)]
-    fn hand_over(&self, cell: Request, outcome: Outcome) {
-        match cell.finish(outcome) {
-            Finished::Done => {}
-            // The handle went in the last moment, after the coroutine has looked whether anybody wants the result.
-            Finished::Forgotten => drop_off_worker(cell),
-            Finished::Tell => self.shared.helper.tell(cell),
-            Finished::Joined { tell } => {
-                if let Some(waiter) = Request::at(cell.waiter.load(Acquire)) {
-                    self.shared.wake(waiter);
-                }
-                if tell {
-                    self.shared.helper.tell(cell);
-                }
-                Header::drop_ref(cell, RUNTIME);
-            }
         }
     }
 }

@@ -6,7 +6,7 @@ use caudal_policy::TaskId;
 use caudal_policy::discipline::{Discipline, Intake as Wanted};
 
 use super::Worker;
-use crate::cell::{Header, NOTIFIED, Outcome, PARKED, PHASE, RUNTIME, WAITING};
+use crate::cell::{Header, NOTIFIED, Outcome, PARKED, PHASE, RUNTIME, STARTED, WAITING};
 use crate::handle::end_unstarted;
 use crate::shared::{Request, Stage};
 use crate::source::Intake;
@@ -98,7 +98,7 @@ impl<D: Discipline> Worker<D> {
             self.end(cell, Outcome::Stopped);
         }
         if header.load() & PHASE != WAITING {
-            return Header::drop_ref(cell, RUNTIME);
+            return self.take_in_other(cell, time);
         }
         let task = self.pool.admit(cell);
         header.task.set(task);
@@ -106,6 +106,15 @@ impl<D: Discipline> Worker<D> {
         self.board().inside.store(self.books.inside, Relaxed);
         let instant = self.shared.clock.instant(time);
         self.discipline.on_arrival(instant, TaskId(task), &mut self.pool);
+    }
+
+    /// What comes out of an inbox and waits for no start.
+    #[cold]
+    fn take_in_other(&mut self, cell: Request, time: u64) {
+        match cell.load() & PHASE {
+            STARTED => self.welcome(cell, time),
+            _ => Header::drop_ref(cell, RUNTIME),
+        }
     }
 
     #[cold]

@@ -132,6 +132,10 @@ fn submit(
     if draw.below(8) == 0 {
         request = request.quantum(Duration::from_nanos(500 + u64::from(draw.below(5_000))));
     }
+    if draw.below(2) == 0 {
+        // SAFETY: handlers keep nothing across probes that belongs to a thread: the locks are those of the crate.
+        request = unsafe { request.migratable() };
+    }
     match draw.below(4) {
         // Too large for the cell.
         0 => {

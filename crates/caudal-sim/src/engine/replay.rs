@@ -127,9 +127,10 @@ impl<D: Discipline> Pool<D> {
                 let task = self.admit(task)?;
                 self.step.arrive(&mut self.core, 0, task);
             }
-            Entry::Moved { now_ps, task, more } => {
+            Entry::Moved { now_ps, task, more, attained_ps } => {
                 self.set_time(now_ps);
                 let task = self.admit(task)?;
+                self.core.tasks[task].remaining_ps = FULL_PS.saturating_sub(attained_ps).max(1);
                 self.step.put(&mut self.core, 0, task, more);
             }
             Entry::Free { now_ps } => {

@@ -1,0 +1,59 @@
+//! Stacks that end their lives with another worker than the one that has mapped them: of started requests that have moved.
+//!
+//! A slab is unmapped when all of its stacks are idle and together. So a pool that ends leaves behind what it could not unmap,
+//! a worker that ends what is not its own, and each end looks what has come together meanwhile. Slabs of which a stack never
+//! comes back, because its coroutine was given up, stay mapped for ever.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::CoroutineStack;
+use super::slab::Slab;
+
+/// A pool's slabs and its idle stacks.
+#[derive(Debug)]
+pub(super) struct Left {
+    pub(super) pool: usize,
+    pub(super) slabs: Vec<Option<Slab>>,
+    pub(super) free: Vec<CoroutineStack>,
+}
+
+/// What pools that have ended have left, and stacks that belong to them, or to pools that have not ended yet.
+#[derive(Debug, Default)]
+pub(super) struct Strays(Mutex<(Vec<Left>, Vec<CoroutineStack>)>);
+
+impl Strays {
+    /// A stack has come home too late, or to the wrong place.
+    pub(super) fn give(&self, stack: CoroutineStack) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).1.push(stack);
+    }
+
+    /// A pool has ended. How many stacks were unmapped, its own and those of pools that have ended before.
+    pub(super) fn leave(&self, left: Left) -> usize {
+        let mut both = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (pools, strays) = &mut *both;
+        pools.push(left);
+        let mut unmapped = 0;
+        pools.retain_mut(|left| {
+            left.free.extend(strays.extract_if(.., |stack| stack.place().pool == left.pool));
+            unmapped += unmap_whole(&mut left.slabs, &mut left.free, 0);
+            left.slabs.iter().any(Option::is_some)
+        });
+        unmapped
+    }
+}
+
+/// Unmaps the slabs of which all stacks are in `free`, none of them among the `keep` last; how many stacks went.
+pub(super) fn unmap_whole(slabs: &mut [Option<Slab>], free: &mut Vec<CoroutineStack>, keep: usize) -> usize {
+    let mut idle = vec![0; slabs.len()];
+    free[..free.len() - keep].iter().for_each(|stack| idle[stack.place().slab] += 1);
+    let whole = |place: usize| slabs[place].as_ref().is_some_and(|slab| slab.stacks() == idle[place]);
+    let gone: Vec<bool> = (0..idle.len()).map(whole).collect();
+    let before = free.len();
+    free.retain(|stack| !gone[stack.place().slab]);
+    for (slab, _) in slabs.iter_mut().zip(gone).filter(|(_, gone)| *gone) {
+        let slab = slab.take().expect("counted above");
+        // SAFETY: every stack of it was idle, and none is in `free` any more, where the only handles were.
+        unsafe { slab.unmap() };
+    }
+    before - free.len()
+}

@@ -1,0 +1,103 @@
+//! Started requests that change their worker.
+//!
+//! Only where the handler has promised that it may ([`migratable`](crate::runtime::RequestBuilder::migratable)), the policy steals,
+//! and only at the end of a quantum: then the coroutine is in no critical section and waits for nothing. A worker that has others
+//! to run, and sees one that has none, puts the request back into its own inbox, started, with its coroutine. There it is like
+//! any other: a thief takes it on its walk, or else the worker itself does after the next slice.
+//!
+//! ```text
+//!  quantum over ─▶ on_completed ─▶ cell (coroutine, luggage) ─▶ own inbox ─▶ thief or owner ─▶ on_moved
+//! ```
+//!
+//! *Why no thread uses it at the same time as another.* The owner writes coroutine and luggage before it pushes the cell, with
+//! release ordering, and does not touch it afterwards; who pops the cell, with acquire ordering, is its owner from then on. A
+//! request in an inbox is not parked, so who wakes it only leaves a notice in the state word, and looks at no worker.
+
+use std::sync::atomic::Ordering::{AcqRel, Relaxed};
+
+use caudal_policy::discipline::Discipline;
+use caudal_policy::rebalance::Rebalance;
+use caudal_policy::{TaskId, WorkerId};
+
+use super::{Coroutine, Worker};
+use crate::cell::{CANCEL, Request};
+use crate::fiber::{Luggage, Reason};
+use crate::shared::Stage;
+
+impl<D: Discipline> Worker<D> {
+    /// May `task`, which has stopped for `reason`, leave, and would anybody take it at once?
+    #[inline(always)]
+    pub(super) fn is_wanted_elsewhere(&mut self, task: u32, reason: Reason) -> bool {
+        self.pool.task(task).cell.migratable.get() && reason == Reason::Quantum && self.has_one_to_spare()
+    }
+
+    /// Others wait here, none of them where a thief could take it, and a thief has nothing to do.
+    fn has_one_to_spare(&self) -> bool {
+        let others = self.shared.workers.iter().enumerate().filter(|&(other, _)| other != self.number);
+        self.pool.waiting > 0
+            && self.rebalance.steals()
+            && self.shared.workers[self.number].inbox.is_empty()
+            && others.map(|(_, worker)| &worker.board.idle_since).any(|since| since.load(Relaxed) != 0)
+    }
+
+    /// Puts the stopped `task` into the inbox, with its coroutine; `false` if there is no room: it stays.
+    #[cold]
+    pub(super) fn send_off(&mut self, task: u32, time: u64) -> bool {
+        let entry = self.pool.task(task);
+        let (cell, quanta) = (entry.cell, entry.quanta);
+        let Some(mut coroutine) = entry.fiber.take() else { return false };
+        coroutine.luggage = Luggage {
+            attained: entry.attained,
+            quanta,
+            preemptions: entry.preemptions + 1,
+            parks: entry.parks,
+        };
+        cell.coroutine.set(Box::into_raw(coroutine).cast());
+        if self.shared.workers[self.number].inbox.push(cell, time).is_err() {
+            self.pool.task(task).fiber = Some(coroutine_of(cell));
+            return false;
+        }
+        self.pool.running = None;
+        let (instant, me) = (self.shared.clock.instant(time), WorkerId(self.number as u32));
+        self.discipline.on_completed(instant, me, TaskId(task), &mut self.pool);
+        self.pool.forget(task);
+        self.count_inside(-1, quanta);
+        true
+    }
+
+    /// A started request has come out of an inbox: it is this worker's from now on.
+    #[cold]
+    pub(super) fn welcome(&mut self, cell: Request, time: u64) {
+        let coroutine = coroutine_of(cell);
+        let Luggage { attained, quanta, preemptions, parks } = coroutine.luggage;
+        let task = self.pool.admit(cell);
+        cell.task.set(task);
+        if self.stage >= Stage::Cancelling {
+            // It was in nobody's hands when the others heard of it.
+            cell.state.fetch_or(CANCEL, AcqRel);
+        }
+        let entry = self.pool.task(task);
+        (entry.attained, entry.quanta, entry.preemptions, entry.parks) =
+            (attained, quanta, preemptions, parks);
+        (entry.fiber, entry.started) = (Some(coroutine), true);
+        self.count_inside(1, quanta);
+        self.discipline.on_moved(self.shared.clock.instant(time), TaskId(task), 0, &mut self.pool);
+    }
+
+    /// One more request inside, or one less, with so many quanta.
+    fn count_inside(&mut self, one: i32, quanta: u32) {
+        self.books.inside = self.books.inside.wrapping_add_signed(one);
+        self.books.quanta = self.books.quanta.wrapping_add_signed(i64::from(one) * i64::from(quanta));
+        let board = self.board();
+        board.inside.store(self.books.inside, Relaxed);
+        board.quanta.store(self.books.quanta, Relaxed);
+    }
+}
+
+/// The coroutine of a started request that the caller has taken out of an inbox, or not yet put there.
+pub(crate) fn coroutine_of(cell: Request) -> Coroutine {
+    let coroutine = cell.coroutine.replace(std::ptr::null_mut());
+    debug_assert!(!coroutine.is_null(), "a started request in an inbox has its coroutine with it");
+    // SAFETY: `send_off` has put it there, from a box, and the caller is the only one that has the cell: it is taken once.
+    unsafe { Box::from_raw(coroutine.cast()) }
+}
