@@ -185,9 +185,12 @@ pub(crate) fn on_overflow(fault: &overflow::Overflow) {
 
 /// What is told how long each measured critical section took, in cycles, while it is still in force.
 pub(crate) extern "C" fn on_section(cycles: u64) {
-    if let Some((shared, worker)) = of_worker() {
+    let Some(me) = current() else { return };
+    let shared = me.shared();
+    if shared.settings.observe.measuring {
         // The worker's thread alone records, and does not yield in between: the section is still in force.
-        shared.workers[usize::from(worker)].sections.record(cycles);
+        let worker = usize::from(me.context.worker);
+        shared.classes.measured(worker, me.cell.class.get()).left_section(cycles);
     }
 }
 

@@ -11,7 +11,6 @@ use crate::clock::Clock;
 use crate::config::Settings;
 use crate::handle::drop_off_worker;
 use crate::helper::Helper;
-use crate::histogram::LiveHistogram;
 use crate::log::Logs;
 use crate::observe::Observer;
 use crate::observe::measured::Classes;
@@ -68,8 +67,6 @@ pub(crate) struct Worker {
     pub(crate) mail: CachePadded<Mail>,
     pub(crate) inbox: Ring<Request>,
     pub(crate) spent: CachePadded<Spent>,
-    /// How long critical sections took that were entered by the measuring functions, in cycles; written by it alone.
-    pub(crate) sections: LiveHistogram,
 }
 
 /// Where a worker's time went, in cycles: one line that it alone writes, after every slice. What of the time up to
@@ -168,7 +165,6 @@ impl Shared {
             }),
             inbox: inbox(settings.inbox),
             spent: CachePadded::default(),
-            sections: LiveHistogram::new(),
         };
         let two_level = settings.two_level;
         static RUNTIMES: AtomicU64 = AtomicU64::new(0);

@@ -239,7 +239,7 @@ fn prometheus_text_is_as_that_reads_it() {
             assert!(samples.insert((name.clone(), labels), value).is_none(), "{line} comes twice");
         }
     }
-    assert_eq!(buckets.len(), 12, "six histograms of two classes");
+    assert_eq!(buckets.len(), 14, "seven histograms of two classes");
     for ((name, class), buckets) in &buckets {
         assert!(buckets.is_sorted_by(|a, b| a.0 < b.0 && a.1 <= b.1), "{name} {class}: {buckets:?}");
         let labels = vec![("class".to_owned(), class.clone())];

@@ -23,6 +23,8 @@ pub enum Metric {
     Sojourn,
     /// From arrival to start.
     Queueing,
+    /// In critical sections.
+    Sections,
 }
 
 impl Metric {
@@ -31,6 +33,7 @@ impl Metric {
             Metric::Service => &class.service,
             Metric::Sojourn => &class.sojourn,
             Metric::Queueing => &class.queueing,
+            Metric::Sections => &class.sections,
         }
     }
 
@@ -39,6 +42,7 @@ impl Metric {
             Metric::Service => "service times: the time of a request on a worker",
             Metric::Sojourn => "sojourn times: from arrival to completion",
             Metric::Queueing => "queueing times: from arrival to start",
+            Metric::Sections => "critical sections: times in which a request can not be pre-empted",
         }
     }
 }

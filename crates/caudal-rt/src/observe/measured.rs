@@ -4,6 +4,7 @@
 //! line 0   queueing     service     plain     ┐ sum, largest value and buckets' address of each histogram;
 //! line 1   sojourn      lateness              │ a request that ends in its first quantum touches lines 0 and 1
 //! line 2   quanta       preemptions           ┘ and a bucket of each of three histograms
+//! line 3   sections
 //! ```
 //!
 //! ## Who may touch what
@@ -41,9 +42,12 @@ pub(crate) struct Measured {
     quanta: LiveHistogram,
     /// Switches away before the end, of the same requests.
     preemptions: LiveHistogram,
+    _line_as_well: [u64; 2],
+    /// Outermost critical sections that were entered by the measuring functions.
+    sections: LiveHistogram,
 }
 
-const _: () = assert!(cfg!(loom) || size_of::<Measured>() == 192);
+const _: () = assert!(cfg!(loom) || size_of::<Measured>() == 256);
 
 impl Measured {
     /// A request has got a coroutine, `queueing` after its arrival.
@@ -56,6 +60,12 @@ impl Measured {
     #[inline(always)]
     pub(crate) fn preempted(&self, late: u64) {
         self.lateness.record(late);
+    }
+
+    /// It has left an outermost critical section after so long.
+    #[inline]
+    pub(crate) fn left_section(&self, took: u64) {
+        self.sections.record(took);
     }
 
     /// It has ended.
@@ -81,7 +91,8 @@ impl Measured {
         let lateness = self.lateness.snapshot();
         let sojourn = self.sojourn.snapshot();
         let service = self.service.snapshot();
-        Taken { preemptions, quanta, lateness, sojourn, service, queueing: self.queueing.snapshot() }
+        let sections = self.sections.snapshot();
+        Taken { preemptions, quanta, lateness, sojourn, service, sections, queueing: self.queueing.snapshot() }
     }
 }
 
@@ -93,6 +104,7 @@ pub(crate) struct Taken {
     pub(crate) lateness: Histogram,
     pub(crate) sojourn: Histogram,
     pub(crate) service: Histogram,
+    pub(crate) sections: Histogram,
     pub(crate) queueing: Histogram,
 }
 
@@ -103,6 +115,7 @@ impl Taken {
         self.lateness.merge(&other.lateness);
         self.sojourn.merge(&other.sojourn);
         self.service.merge(&other.service);
+        self.sections.merge(&other.sections);
         self.queueing.merge(&other.queueing);
     }
 }
@@ -125,7 +138,7 @@ impl Classes {
         self.measured[worker * CLASSES_MAX + usize::from(class) % CLASSES_MAX].get_or_init(Box::default)
     }
 
-    /// Makes the histograms of `class` for all workers, so that none of them has to while a request waits: 90 KiB each.
+    /// Makes the histograms of `class` for all workers, so that none of them has to while a request waits: 105 KiB each.
     pub(crate) fn prepare(&self, class: u16) {
         for worker in 0..self.measured.len() / CLASSES_MAX {
             self.measured(worker, class);

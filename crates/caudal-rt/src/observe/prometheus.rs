@@ -26,7 +26,7 @@ struct OfClass {
     unit: f64,
 }
 
-const HISTOGRAMS: [OfClass; 6] = [
+const HISTOGRAMS: [OfClass; 7] = [
     OfClass {
         name: "caudal_request_queueing_seconds",
         help: "From arrival to start of a request.",
@@ -66,6 +66,13 @@ const HISTOGRAMS: [OfClass; 6] = [
         name: "caudal_yield_lateness_seconds",
         help: "From the end of a quantum until the request gave its worker back.",
         of: |class| &class.lateness,
+        bounds: &TIMES_NS,
+        unit: 1e-9,
+    },
+    OfClass {
+        name: "caudal_critical_section_seconds",
+        help: "Time of a request in a critical section, in which its worker can run nothing else.",
+        of: |class| &class.sections,
         bounds: &TIMES_NS,
         unit: 1e-9,
     },

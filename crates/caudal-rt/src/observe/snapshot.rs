@@ -74,6 +74,10 @@ pub struct ClassStats {
     pub preemptions: Histogram,
     /// From the end of a quantum until the request gave its worker back, in ns.
     pub lateness: Histogram,
+    /// Critical sections, each from the entry of the outermost one to its exit, in ns: nobody else of the worker could run. Those that
+    /// were entered by [`no_preempt`](crate::no_preempt) or `caudal_critical_enter`; the inlined ones are not measured.
+    #[serde(default)]
+    pub sections: Histogram,
 }
 
 /// What a worker has done, and does.
@@ -174,6 +178,7 @@ fn of_class(name: &str, taken: Taken, ns_per_cycle: f64) -> ClassStats {
         quanta: taken.quanta,
         preemptions: taken.preemptions,
         lateness: taken.lateness.scaled(ns_per_cycle),
+        sections: taken.sections.scaled(ns_per_cycle),
     }
 }
 
@@ -274,6 +279,7 @@ impl ClassStats {
             quanta: since(&self.quanta, &earlier.quanta),
             preemptions: since(&self.preemptions, &earlier.preemptions),
             lateness: since(&self.lateness, &earlier.lateness),
+            sections: since(&self.sections, &earlier.sections),
         }
     }
 }

@@ -56,6 +56,8 @@ enum Times {
     Sojourn,
     /// From arrival to start
     Queueing,
+    /// In critical sections
+    Sections,
 }
 
 impl From<Times> for Metric {
@@ -64,6 +66,7 @@ impl From<Times> for Metric {
             Times::Service => Metric::Service,
             Times::Sojourn => Metric::Sojourn,
             Times::Queueing => Metric::Queueing,
+            Times::Sections => Metric::Sections,
         }
     }
 }

@@ -6,8 +6,17 @@ use serde_json::{Value, json};
 use crate::table::{Table, digits, time};
 
 /// Heads of the columns of classes.
-pub(super) const CLASS_HEADS: [&str; 8] =
-    ["class", "rate", "p50", "p99", "p99.9", "queueing p99", "service p50", "preempt/req"];
+pub(super) const CLASS_HEADS: [&str; 9] = [
+    "class",
+    "rate",
+    "p50",
+    "p99",
+    "p99.9",
+    "queueing p99",
+    "service p50",
+    "preempt/req",
+    "section p99",
+];
 /// Heads of the columns of workers, without that of the bar.
 pub(super) const WORKER_HEADS: [&str; 8] =
     ["worker", "busy", "scheduling", "idle", "rate", "inside", "inbox", "runs"];
@@ -47,6 +56,7 @@ pub(super) fn class(class: &ClassStats, look: &Snapshot) -> Vec<String> {
         percentile(&class.queueing, 99.0),
         percentile(&class.service, 50.0),
         if preemptions.is_nan() { "–".to_owned() } else { digits(preemptions) },
+        percentile(&class.sections, 99.0),
     ]
 }
 
@@ -112,6 +122,7 @@ pub(super) fn json(id: &str, look: &Snapshot) -> Value {
             "class": class.name, "requests": class.sojourn.count(), "rate_per_s": class_rate(class, look),
             "sojourn_ns": times(&class.sojourn), "queueing_ns": times(&class.queueing),
             "service_ns": times(&class.service), "lateness_ns": times(&class.lateness),
+            "sections_ns": times(&class.sections),
             "quanta_per_request": mean(&class.quanta), "preemptions_per_request": mean(&class.preemptions),
         })
     };

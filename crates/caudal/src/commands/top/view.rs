@@ -134,7 +134,7 @@ fn of_each_class(look: &Snapshot, sort: Sort) -> Table<'static> {
             lines::class(class, look).into_iter().enumerate().map(|(column, text)| aligned(column, text)),
         )
     });
-    let widths = [16, 10, 9, 9, 9, 12, 11, 11].map(Constraint::Length);
+    let widths = [16, 10, 9, 9, 9, 12, 11, 11, 11].map(Constraint::Length);
     Table::new(rows, widths).header(heads(&lines::CLASS_HEADS)).column_spacing(1)
 }
 
