@@ -112,6 +112,17 @@ pub enum caudal_on_overflow {
     CAUDAL_ON_OVERFLOW_ABANDON = 1,
 }
 
+/// What happens about a handler that keeps its worker for longer than `stuck_after_ns`, besides counting it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum caudal_on_stuck {
+    /// A line on stderr names its class; one a second at most.
+    CAUDAL_ON_STUCK_REPORT = 0,
+    /// As well, the functions that the handler is in. For that its thread gets a signal, the highest real-time signal without a
+    /// handler: system calls that never restart, such as poll(), then answer EINTR.
+    CAUDAL_ON_STUCK_DUMP = 1,
+}
+
 /// A class of requests of one runtime. See caudal_runtime_class().
 pub type caudal_class = u32;
 
@@ -169,6 +180,11 @@ pub struct caudal_options {
     pub shutdown_bound_ns: u64,
     /// Seed of the policies' random draws; default 1.
     pub seed: u64,
+    /// A caudal_on_stuck.
+    pub on_stuck: u32,
+    /// 1: the dispatcher raises a worker's flag when the quantum there is over and others wait, for probes in flag mode
+    /// (CAUDAL_PROBE_FLAG()), which look at no clock. Needs a policy with a dispatcher.
+    pub raise_flags: u32,
 }
 
 /// A request to be submitted. Fill it with caudal_submission_init(), then set at least `handler`.

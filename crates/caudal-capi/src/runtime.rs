@@ -21,8 +21,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use caudal_rt::{
-    Builder, CLASSES_MAX, ClassId, LeftBehind, OnFull, OnOverflow, Pinning, QUANTUM_MIN, Runtime, Shutdown,
-    StartError, raw,
+    Builder, CLASSES_MAX, ClassId, LeftBehind, OnFull, OnOverflow, OnStuck, Pinning, QUANTUM_MIN, Runtime,
+    Shutdown, StartError, raw,
 };
 
 use crate::abi::caudal_status::*;
@@ -232,6 +232,16 @@ fn apply(mut builder: Builder, options: &caudal_options) -> Result<Builder, &'st
             builder = set(builder, span(ns).unwrap_or(Duration::MAX));
         }
     }
+    builder = builder.on_stuck(match options.on_stuck {
+        0 => OnStuck::Report,
+        1 => OnStuck::Dump,
+        _ => return Err("options.on_stuck: write a caudal_on_stuck"),
+    });
+    builder = builder.raise_flags(match options.raise_flags {
+        0 => false,
+        1 => true,
+        _ => return Err("options.raise_flags: write 0 or 1"),
+    });
     if options.seed != 0 {
         builder = builder.seed(options.seed);
     }

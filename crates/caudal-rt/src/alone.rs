@@ -69,7 +69,7 @@ impl Alone {
     #[inline]
     pub(crate) fn goes_on(&self, context: &Context, shared: &Shared, cell: Request, noticed: u64) -> bool {
         let quantum = self.quantum.get();
-        let due = probe::due_deadline();
+        let due = context.due.get();
         // Deadline 0: every probe is to yield.
         if quantum == 0 || due == 0 || self.has_somebody_come(context, shared, noticed) {
             return false;
@@ -80,6 +80,9 @@ impl Alone {
         if shared.settings.observe.measuring {
             let measured = shared.classes.measured(usize::from(context.worker), cell.class.get());
             measured.preempted(noticed.saturating_sub(due));
+        }
+        if shared.settings.raise_flags {
+            worker.spent.due.store(noticed.saturating_add(quantum), Release);
         }
         worker.board.quanta.store(self.quanta.get() + u64::from(elided), Relaxed);
         worker.spent.busy.store(self.busy.get() + (noticed - self.begun.get()), Relaxed);

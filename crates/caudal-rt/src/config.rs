@@ -76,6 +76,8 @@ pub(crate) struct Settings {
     /// A slice that takes longer is a worker that is stuck.
     pub(crate) stuck_after: Duration,
     pub(crate) on_stuck: OnStuck,
+    /// The dispatcher raises the flags of workers whose quantum is over.
+    pub(crate) raise_flags: bool,
     /// How long a shutdown waits for requests that have started.
     pub(crate) shutdown_bound: Duration,
     pub(crate) seed: u64,

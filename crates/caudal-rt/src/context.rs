@@ -144,13 +144,22 @@ pub(crate) extern "C" fn on_due(noticed: u64) {
         return probe::arm(noticed, unsafe { (*probe::block()).quantum });
     }
     let context = current.context;
+    context.due.set(due_of(current.shared(), context.worker));
     if context.alone.goes_on(context, current.shared(), current.cell, noticed) {
         return;
     }
-    current.context.due.set(probe::due_deadline());
     current.context.noticed.set(noticed);
     // SAFETY: a hook is called on the coroutine that runs, outside of critical sections.
     unsafe { current.seat.as_ref().suspend_at_probe(Reason::Quantum) };
+}
+
+/// Since when the running request should have yielded: the end of its quantum, or when another thread has asked it to.
+#[inline]
+fn due_of(shared: &Shared, worker: u16) -> u64 {
+    match (probe::due_deadline(), shared.settings.raise_flags) {
+        (due, false) | (due @ 0, true) => due,
+        (_, true) => shared.workers[usize::from(worker)].mail.probe_flag.raised_at(),
+    }
 }
 
 /// For the handler of stack overflows: what this thread runs. Safe in a signal handler: it reads memory of this thread.

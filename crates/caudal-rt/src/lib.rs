@@ -21,6 +21,7 @@ mod context;
 mod dispatcher;
 mod error;
 mod fiber;
+mod flag;
 mod foreign;
 mod fork;
 mod handle;

@@ -1,7 +1,7 @@
 //! What the threads of one runtime share.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use caudal_policy::rebalance::RebalanceConfig;
 use crossbeam_utils::CachePadded;
@@ -9,6 +9,7 @@ use crossbeam_utils::CachePadded;
 use crate::cell::{Finished, Header, Outcome, PHASE, RUNTIME, STARTED};
 use crate::clock::Clock;
 use crate::config::Settings;
+use crate::flag::RemoteFlag;
 use crate::handle::drop_off_worker;
 use crate::helper::Helper;
 use crate::log::Logs;
@@ -54,8 +55,8 @@ pub(crate) struct Mail {
     pub(crate) woken: TakeAllStack<Header>,
     /// Who asks it to take tasks (work shedding): worker + 1; 0: nobody.
     pub(crate) flagged_by: AtomicU32,
-    /// Its thread's probe flag; null until the thread runs.
-    pub(crate) probe_flag: AtomicPtr<AtomicU8>,
+    /// Its thread's probe flag, while the thread runs.
+    pub(crate) probe_flag: RemoteFlag<AtomicU8>,
     /// The thread's number in the kernel; 0 until it runs.
     pub(crate) thread: AtomicU32,
 }
@@ -71,7 +72,7 @@ pub(crate) struct Worker {
 
 /// Where a worker's time went, in cycles: one line that it alone writes, after every slice. What of the time up to
 /// `accounted` was neither busy nor idle, went on finding out what to run.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Spent {
     /// When the worker began; 0 before.
     pub(crate) started: AtomicU64,
@@ -81,6 +82,18 @@ pub(crate) struct Spent {
     pub(crate) busy: AtomicU64,
     /// On nothing.
     pub(crate) idle: AtomicU64,
+    /// When the present quantum ends, in cycles; `u64::MAX`: never, or there is none. Kept where flags are raised only.
+    pub(crate) due: AtomicU64,
+    /// The worker schedules no more.
+    pub(crate) ended: AtomicBool,
+}
+
+impl Spent {
+    fn new() -> Spent {
+        let zero = || AtomicU64::new(0);
+        let (due, ended) = (AtomicU64::new(u64::MAX), AtomicBool::new(false));
+        Spent { started: zero(), accounted: zero(), busy: zero(), idle: zero(), due, ended }
+    }
 }
 
 pub(crate) use crate::cell::Request;
@@ -160,11 +173,11 @@ impl Shared {
             mail: CachePadded::new(Mail {
                 woken: TakeAllStack::new(),
                 flagged_by: AtomicU32::new(0),
-                probe_flag: AtomicPtr::default(),
+                probe_flag: RemoteFlag::new(),
                 thread: AtomicU32::new(0),
             }),
             inbox: inbox(settings.inbox),
-            spent: CachePadded::default(),
+            spent: CachePadded::new(Spent::new()),
         };
         let two_level = settings.two_level;
         static RUNTIMES: AtomicU64 = AtomicU64::new(0);

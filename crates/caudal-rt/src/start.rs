@@ -107,6 +107,13 @@ fn check(settings: &Settings) -> Result<(), StartError> {
             "write at least as many as there are workers: one without a stack could start no request",
         );
     }
+    if settings.raise_flags && !settings.two_level {
+        return wrong(
+            "raise_flags",
+            &true,
+            "flags are raised by a dispatcher: take a policy that has one, such as `dispatch = \"jsq\"`, or probes that look at the clock",
+        );
+    }
     debug_assert!(settings.system.pools == Pools::PerCore || settings.system.cores == 1);
     steady_counter()
 }

@@ -124,6 +124,17 @@ typedef enum {
     CAUDAL_ON_OVERFLOW_ABANDON = 1,
 } caudal_on_overflow;
 
+/* What happens about a handler that keeps its worker for longer than `stuck_after_ns`, besides counting it. */
+typedef enum {
+    /* A line on stderr names its class; one a second at most. */
+    CAUDAL_ON_STUCK_REPORT = 0,
+    /*
+     * As well, the functions that the handler is in. For that its thread gets a signal, the highest real-time signal without a
+     * handler: system calls that never restart, such as poll(), then answer EINTR.
+     */
+    CAUDAL_ON_STUCK_DUMP = 1,
+} caudal_on_stuck;
+
 /* A condition variable, to be used with a caudal_mutex. */
 typedef struct caudal_condition caudal_condition;
 
@@ -170,6 +181,13 @@ typedef struct {
     uint64_t shutdown_bound_ns;
     /* Seed of the policies' random draws; default 1. */
     uint64_t seed;
+    /* A caudal_on_stuck. */
+    uint32_t on_stuck;
+    /*
+     * 1: the dispatcher raises a worker's flag when the quantum there is over and others wait, for probes in flag mode
+     * (CAUDAL_PROBE_FLAG()), which look at no clock. Needs a policy with a dispatcher.
+     */
+    uint32_t raise_flags;
 } caudal_options;
 
 /* What went wrong, in words. The caller owns it: the library keeps no error per thread, as many requests share one. */

@@ -392,6 +392,57 @@ static void full_queues_are_answered(void)
     work = before;
 }
 
+/* Looks at no clock: it ends because somebody else asks it to let the next one run. */
+static void looks_at_the_flag(void *argument)
+{
+    int *stop = argument;
+    STORE(stop[1], 1);
+    while (!LOAD(stop[0])) {
+        CAUDAL_PROBE_FLAG();
+    }
+}
+
+static void stops(void *argument)
+{
+    int *stop = argument;
+    STORE(stop[0], 1);
+}
+
+static void flags_are_raised_by_a_dispatcher(void)
+{
+    caudal_options options;
+    caudal_error error;
+    caudal_request *request;
+    caudal_runtime *shared = runtime, *made = NULL;
+    caudal_class before = work;
+    caudal_status status;
+    int stop[2] = {0, 0};
+    caudal_options_init(&options);
+    options.pinning = CAUDAL_PINNING_NONE;
+    options.raise_flags = 2;
+    CHECK_STATUS(CAUDAL_ERROR_ARGUMENT, caudal_runtime_create(policy, &options, &made, &error));
+    options.raise_flags = 1;
+    options.on_stuck = 2;
+    CHECK_STATUS(CAUDAL_ERROR_ARGUMENT, caudal_runtime_create(policy, &options, &made, &error));
+    options.on_stuck = CAUDAL_ON_STUCK_DUMP;
+    status = caudal_runtime_create(policy, &options, &made, &error);
+    if (status != CAUDAL_OK) {
+        CHECK(status == CAUDAL_ERROR_ARGUMENT && strstr(error.message, "dispatcher") != NULL);
+        return; /* a policy without one */
+    }
+    runtime = made;
+    work = class_of(runtime, "work");
+    request = submitted(looks_at_the_flag, stop);
+    while (!LOAD(stop[1])) {
+        OK(caudal_sleep(MS / 10));
+    }
+    OK(caudal_submit(runtime, work, stops, stop, NULL));
+    CHECK(ended(request) == CAUDAL_OUTCOME_RETURNED);
+    OK(caudal_runtime_destroy(runtime));
+    runtime = shared;
+    work = before;
+}
+
 /* --- what belongs to a thread, and to a coroutine --------------------------------------------------------------- */
 
 struct keeper {
@@ -741,6 +792,7 @@ static const struct {
     CASE(waits_end_in_time),
     CASE(one_waits_at_a_time),
     CASE(full_queues_are_answered),
+    CASE(flags_are_raised_by_a_dispatcher),
     CASE(errno_survives_preemption),
     CASE(longjmp_out_of_sections_is_mended),
     CASE(waiting_in_a_section_is_refused),

@@ -6,6 +6,7 @@
 //!
 //! A request whose worker's inbox is full is kept, and nothing else is taken in until it is placed: back-pressure.
 
+mod timekeeper;
 mod view;
 
 use std::collections::VecDeque;
@@ -15,6 +16,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use caudal_policy::dispatch::{AnyDispatch, Dispatch, Placement};
 use caudal_policy::random::{Draw, hash};
 
+use self::timekeeper::{Timekeeper, all_have_ended};
 pub(crate) use self::view::View;
 use crate::cell::{HANDLE, Header, NOWHERE, Outcome, PHASE, RUNTIME, WAITING};
 use crate::clock::now;
@@ -40,6 +42,8 @@ pub(crate) struct Dispatcher<'a> {
     batch: Vec<Request>,
     next_number: u64,
     idle_since: u64,
+    /// Where workers' flags are to be raised.
+    timekeeper: Option<Timekeeper>,
     log: Option<DispatchLog>,
 }
 
@@ -94,6 +98,7 @@ impl<'a> Dispatcher<'a> {
             batch: Vec::with_capacity(BATCH),
             next_number: 0,
             idle_since: 0,
+            timekeeper: shared.settings.raise_flags.then(|| Timekeeper::new(shared)),
             log: log(shared),
             shared,
         }
@@ -103,6 +108,7 @@ impl<'a> Dispatcher<'a> {
     pub(crate) fn run(mut self) {
         loop {
             self.refresh();
+            self.keep_time();
             let taken = self.take_in();
             let placed = self.place_held();
             if taken || placed {
@@ -114,6 +120,25 @@ impl<'a> Dispatcher<'a> {
         self.shared.dispatcher_idle_since.store(now(), Relaxed);
         self.shared.dispatcher_done.store(true, std::sync::atomic::Ordering::Release);
         self.shared.lot.wake_all();
+        // Workers may end now, and until they have, the time of what they run is kept.
+        while self.timekeeper.is_some()
+            && self.shared.stage() < Stage::Stopping
+            && !all_have_ended(self.shared)
+        {
+            self.refresh();
+            self.keep_time();
+            std::hint::spin_loop();
+        }
+        self.keep_time();
+    }
+
+    /// Asks those to yield whose quantum is over, where nobody else does.
+    #[inline]
+    fn keep_time(&mut self) {
+        if let Some(timekeeper) = &mut self.timekeeper {
+            let view = &self.view;
+            timekeeper.look(self.shared, now(), |worker| view.counts(worker).0);
+        }
     }
 
     /// Reads every worker's board.

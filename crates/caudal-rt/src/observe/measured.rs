@@ -92,7 +92,15 @@ impl Measured {
         let sojourn = self.sojourn.snapshot();
         let service = self.service.snapshot();
         let sections = self.sections.snapshot();
-        Taken { preemptions, quanta, lateness, sojourn, service, sections, queueing: self.queueing.snapshot() }
+        Taken {
+            preemptions,
+            quanta,
+            lateness,
+            sojourn,
+            service,
+            sections,
+            queueing: self.queueing.snapshot(),
+        }
     }
 }
 

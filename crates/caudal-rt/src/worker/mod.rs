@@ -35,7 +35,7 @@ use crate::fiber::{Fiber, Reason};
 use crate::log::Writer;
 use crate::observe::measured::Measured;
 use crate::observe::timeline::OFF;
-use crate::shared::{Board, Request, Shared, Stage};
+use crate::shared::{Board, Request, Shared, Spent, Stage};
 use crate::source::Source;
 use crate::stack::{CoroutineStack, StackPool};
 
@@ -58,6 +58,7 @@ pub(crate) struct Worker<D> {
     rebalance: AnyRebalance,
     /// A request that nobody waits for goes on at the end of its quantum without the scheduler. Not where a source has to be looked at.
     elides: bool,
+    raise_flags: bool,
     pool: LocalPool<Coroutine>,
     context: Box<Context>,
     stacks: StackPool,
@@ -104,7 +105,7 @@ impl<D: Discipline> Worker<D> {
         let context = Box::new(Context::new(number as u16, &shared));
         context.install();
         let mail = &shared.workers[number].mail;
-        mail.probe_flag.store(probe::flag(), Release);
+        mail.probe_flag.lend(probe::flag());
         // SAFETY: the call has no precondition.
         mail.thread.store(unsafe { libc::gettid() } as u32, Relaxed);
         let begun = now();
@@ -115,6 +116,7 @@ impl<D: Discipline> Worker<D> {
             number,
             pool: LocalPool::new(number as u32, shared.clock, &discipline),
             elides: discipline.elides() && source.is_none(),
+            raise_flags: shared.settings.raise_flags,
             walk: rest::Walk::new(number, shared.workers.len(), shared.settings.seed),
             discipline,
             rebalance,
@@ -163,6 +165,8 @@ impl<D: Discipline> Worker<D> {
                 break;
             }
         }
+        self.shared.workers[self.number].mail.probe_flag.take_back();
+        self.shared.workers[self.number].spent.ended.store(true, Relaxed);
         self.abandon_all();
         self.give_stacks_back();
         Context::uninstall();
@@ -343,6 +347,9 @@ impl<D: Discipline> Worker<D> {
         } else {
             context.alone.not();
         }
+        if self.raise_flags {
+            await_flag(&self.shared.workers[self.number].spent, begin, quantum);
+        }
         probe::arm(begin, quantum);
         let reason = coroutine.resume();
         // The probe has just read the clock; from there on it is the scheduler's time.
@@ -361,6 +368,9 @@ impl<D: Discipline> Worker<D> {
         let session = self.shared.observer.timeline.session();
         if session != OFF {
             self.trace_slice(task, reason, begin, end, session);
+        }
+        if self.raise_flags {
+            self.shared.workers[self.number].spent.due.store(u64::MAX, Relaxed);
         }
         self.busy += end - begin;
         self.account(end);
@@ -421,4 +431,12 @@ impl<D: Discipline> Worker<D> {
             self.maybe_flag(end);
         }
     }
+}
+
+/// The dispatcher raises this thread's flag when the quantum is over; one that it has raised for an earlier slice is put down.
+#[inline]
+fn await_flag(spent: &Spent, begin: u64, quantum: u64) {
+    // SAFETY: the flag is this thread's.
+    unsafe { &*probe::flag() }.store(0, Relaxed);
+    spent.due.store(begin.saturating_add(quantum), Release);
 }

@@ -6,17 +6,8 @@ use serde_json::{Value, json};
 use crate::table::{Table, digits, time};
 
 /// Heads of the columns of classes.
-pub(super) const CLASS_HEADS: [&str; 9] = [
-    "class",
-    "rate",
-    "p50",
-    "p99",
-    "p99.9",
-    "queueing p99",
-    "service p50",
-    "preempt/req",
-    "section p99",
-];
+pub(super) const CLASS_HEADS: [&str; 9] =
+    ["class", "rate", "p50", "p99", "p99.9", "queueing p99", "service p50", "preempt/req", "section p99"];
 /// Heads of the columns of workers, without that of the bar.
 pub(super) const WORKER_HEADS: [&str; 8] =
     ["worker", "busy", "scheduling", "idle", "rate", "inside", "inbox", "runs"];
