@@ -8,7 +8,6 @@
 
 use std::time::{Duration, Instant};
 
-use caudal_config::{File, Host, Options};
 use caudal_rt::{Builder, Pinning, Runtime, Shutdown};
 
 const SPIN: Duration = Duration::from_millis(1);
@@ -65,8 +64,6 @@ fn start(dispatch: &str) -> Runtime {
         "[system]\ncores = 2\npools = \"per-core\"\ndispatch = {dispatch}\n\
          discipline = {{ policy = \"processor-sharing\", quantum = \"1us\" }}\n"
     );
-    let options = Options { host: Host::Runtime, ..Options::default() };
-    let file = File::parse_with(&text, "idle.toml", &options).expect("the file is right");
-    let builder = Builder::of(file.systems.into_iter().next().expect("one system"));
+    let builder = Builder::parse(&text, "idle.toml").expect("the file is right");
     builder.pinning(Pinning::None).spin(SPIN).socket(false).start().expect("threads")
 }

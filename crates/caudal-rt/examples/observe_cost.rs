@@ -10,7 +10,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use caudal_config::{File, Host, Options};
 use caudal_rt::{Builder, ClassId, Intake, Pinning, Runtime, Source, clock};
 
 const REQUESTS: u64 = 200_000;
@@ -56,9 +55,7 @@ impl Contestant {
     fn new(measuring: bool) -> Contestant {
         let text = "[system]\ncores = 1\npools = \"per-core\"\ndispatch = { policy = \"random\" }\n\
                     discipline = { policy = \"processor-sharing\", quantum = \"1us\" }\n";
-        let options = Options { host: Host::Runtime, ..Options::default() };
-        let file = File::parse_with(text, "cost.toml", &options).expect("the file is right");
-        let builder = Builder::of(file.systems.into_iter().next().expect("one system"));
+        let builder = Builder::parse(text, "cost.toml").expect("the file is right");
         let class = builder.class("empty").expect("the first class");
         let (left, ended) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
         let source = Requests { class, left: Arc::clone(&left), ended: Arc::clone(&ended) };

@@ -14,7 +14,6 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use caudal_config::{File, Host, Options};
 use caudal_rt::{Builder, ClassId, Intake, Pinning, Shutdown, Source, clock};
 use crossbeam_utils::CachePadded;
 
@@ -117,9 +116,7 @@ fn builder(dispatch: &str) -> Builder {
         "[system]\ncores = 1\npools = \"per-core\"\ndispatch = {dispatch}\n\
          discipline = {{ policy = \"processor-sharing\", quantum = \"1us\" }}\n"
     );
-    let options = Options { host: Host::Runtime, ..Options::default() };
-    let file = File::parse_with(&text, "submit.toml", &options).expect("the file is right");
-    Builder::of(file.systems.into_iter().next().expect("one system")).socket(false)
+    Builder::parse(&text, "submit.toml").expect("the file is right").socket(false)
 }
 
 fn direct(requests: usize) -> Vec<u64> {

@@ -10,7 +10,6 @@
 
 use std::hint::black_box;
 
-use caudal_config::{File, Host, Options};
 use caudal_rt::{Builder, Pinning, Runtime, Shutdown, clock};
 
 const TURNS: u64 = 200_000;
@@ -95,8 +94,6 @@ fn start(discipline: &str) -> Runtime {
     let text = format!(
         "[system]\ncores = 1\npools = \"per-core\"\ndispatch = {{ policy = \"random\" }}\ndiscipline = {discipline}\n"
     );
-    let options = Options { host: Host::Runtime, ..Options::default() };
-    let file = File::parse_with(&text, "turn.toml", &options).expect("the file is right");
-    let builder = Builder::of(file.systems.into_iter().next().expect("one system"));
+    let builder = Builder::parse(&text, "turn.toml").expect("the file is right");
     builder.pinning(Pinning::Cores).socket(false).start().expect("a core")
 }

@@ -6,7 +6,6 @@
 
 use std::time::{Duration, Instant};
 
-use caudal_config::{File, Host, Options};
 use caudal_rt::{Builder, Pinning, Shutdown, SubmitError};
 
 /// Work of so many turns: a number, and no time, so that who is taken off its core has as much left as before.
@@ -28,10 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let seconds = std::env::args().nth(1).map_or(Ok(60), |text| text.parse())?;
     let text = "[system]\ncores = 1\npools = \"per-core\"\ndispatch = { policy = \"jsq\", ties = \"msq\" }\n\
                 discipline = { policy = \"processor-sharing\", quantum = \"2us\" }\n";
-    let options = Options { host: Host::Runtime, ..Options::default() };
-    let file = File::parse_with(text, "watched.toml", &options)?;
-    let plan = file.systems.into_iter().next().ok_or("there is one system")?;
-    let runtime = Builder::of(plan).pinning(Pinning::None).name("watched").start()?;
+    let runtime = Builder::parse(text, "watched.toml")?.pinning(Pinning::None).name("watched").start()?;
     match runtime.socket_path() {
         Ok(path) => println!("caudal top {}      (at {})", std::process::id(), path.display()),
         Err(why) => println!("{why}"),

@@ -20,6 +20,11 @@ use crate::shared::{Request, Shared, Stage};
 use crate::source::{Source, new_request};
 use crate::start;
 
+/// How a file is read that a runtime is going to run.
+fn for_runtimes() -> Options {
+    Options { host: Host::Runtime, ..Options::default() }
+}
+
 /// What a runtime is told when it starts. Made by [`Runtime::builder`].
 pub struct Builder {
     plan: SystemPlan,
@@ -30,11 +35,22 @@ pub struct Builder {
 impl Builder {
     /// The builder of a runtime for the one system of the file at `path`.
     fn read(path: &Path) -> Result<Builder, StartError> {
-        let options = Options { host: Host::Runtime, ..Options::default() };
-        let file = File::read_with(path, &options)?;
+        Builder::of_file(File::read_with(path, &for_runtimes())?, &path.display().to_string())
+    }
+
+    /// The builder of a runtime for the one system of `text`, which is what a policy file would hold: for programs that bring their
+    /// policy along (`include_str!`). Errors call it `name`.
+    ///
+    /// # Errors
+    /// [`StartError`], if it is refused.
+    pub fn parse(text: &str, name: &str) -> Result<Builder, StartError> {
+        Builder::of_file(File::parse_with(text, name, &for_runtimes())?, name)
+    }
+
+    fn of_file(file: File, path: &str) -> Result<Builder, StartError> {
         let systems = file.systems.len();
         let one = file.systems.into_iter().next().filter(|_| systems == 1);
-        let plan = one.ok_or_else(|| StartError::Systems { path: path.display().to_string(), systems })?;
+        let plan = one.ok_or_else(|| StartError::Systems { path: path.to_owned(), systems })?;
         Ok(Builder::of(plan))
     }
 

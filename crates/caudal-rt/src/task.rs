@@ -79,15 +79,12 @@ where
 mod tests {
     use super::*;
     use crate::{Builder, Pinning, probe as yields};
-    use caudal_config::{File, Host, Options};
 
     #[test]
     fn how_long_critical_sections_take_is_recorded_by_class() {
         let text = "[system]\ncores = 1\npools = \"per-core\"\ndispatch = { policy = \"random\" }\n\
             discipline = { policy = \"processor-sharing\", quantum = \"2us\" }\n";
-        let options = Options { host: Host::Runtime, ..Options::default() };
-        let plan = File::parse_with(text, "test.toml", &options).unwrap().systems.remove(0);
-        let runtime = Builder::of(plan).pinning(Pinning::None).start().unwrap();
+        let runtime = Builder::parse(text, "test.toml").unwrap().pinning(Pinning::None).start().unwrap();
         let class = runtime.class("x").unwrap();
         let long = || {
             let until = crate::clock::now() + 100_000;

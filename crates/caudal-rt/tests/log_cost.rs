@@ -4,7 +4,6 @@
 
 use std::time::Instant;
 
-use caudal_config::{File, Host, Options};
 use caudal_rt::{Builder, Pinning, Runtime, Shutdown};
 
 const REQUESTS: u32 = 20_000;
@@ -13,9 +12,7 @@ const TRIES: usize = 41;
 fn runtime(log: bool) -> Runtime {
     let text = "[system]\ncores = 1\npools = \"per-core\"\ndispatch = { policy = \"random\" }\n\
                 discipline = { policy = \"processor-sharing\", quantum = \"2us\" }\n";
-    let options = Options { host: Host::Runtime, ..Options::default() };
-    let file = File::parse_with(text, "cost.toml", &options).unwrap();
-    let builder = Builder::of(file.systems.into_iter().next().unwrap()).pinning(Pinning::None);
+    let builder = Builder::parse(text, "cost.toml").unwrap().pinning(Pinning::None);
     let builder = builder.queues(1 << 15, 1 << 15);
     if log { builder.log(1 << 18) } else { builder }.start().unwrap()
 }

@@ -7,7 +7,6 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use caudal_config::{File, Host, Options};
 use caudal_rt::{Builder, DecisionLog, Entry, Pinning, Runtime, Shutdown, ThreadLog};
 use caudal_sim::replay::{Replay, replay};
 
@@ -63,9 +62,7 @@ fn builder(case: &Case, workers: usize) -> Builder {
         "[system]\ncores = {workers}\npools = \"per-core\"\ndispatch = {dispatch}\n\
          discipline = {discipline}\nrebalance = {rebalance}\n"
     );
-    let options = Options { host: Host::Runtime, ..Options::default() };
-    let file = File::parse_with(&text, "parity.toml", &options).unwrap();
-    Builder::of(file.systems.into_iter().next().unwrap()).workers(workers).pinning(Pinning::None)
+    Builder::parse(&text, "parity.toml").unwrap().workers(workers).pinning(Pinning::None)
 }
 
 /// Works for so long, and lets itself be pre-empted.

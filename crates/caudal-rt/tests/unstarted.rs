@@ -6,16 +6,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, Wake};
 use std::time::Duration;
 
-use caudal_config::{File, Host, Options};
 use caudal_rt::{Builder, Failure, Handle, Pinning, Runtime, Shutdown};
 
 /// One worker whose new requests queue behind the others: it takes in all that come.
 fn tail(with: impl FnOnce(Builder) -> Builder) -> Runtime {
     let text = "[system]\ncores = 1\npools = \"per-core\"\ndispatch = { policy = \"random\" }\n\
                 discipline = { policy = \"processor-sharing\", quantum = \"2us\", fresh = \"tail\" }\n";
-    let options = Options { host: Host::Runtime, ..Options::default() };
-    let file = File::parse_with(text, "tail.toml", &options).unwrap();
-    with(Builder::of(file.systems.into_iter().next().unwrap()).pinning(Pinning::None)).start().unwrap()
+    with(Builder::parse(text, "tail.toml").unwrap().pinning(Pinning::None)).start().unwrap()
 }
 
 /// A request that keeps the worker, with probes or without, until `stop`.

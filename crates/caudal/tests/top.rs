@@ -9,7 +9,6 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use caudal_config::{File, Host, Options};
 use caudal_rt::observe::Metric;
 use caudal_rt::{Builder, Pinning, Runtime};
 
@@ -17,9 +16,7 @@ use caudal_rt::{Builder, Pinning, Runtime};
 fn runtime(name: &str) -> Runtime {
     let text = "[system]\ncores = 1\npools = \"per-core\"\ndispatch = { policy = \"jsq\", ties = \"msq\" }\n\
                 discipline = { policy = \"processor-sharing\", quantum = \"2us\" }\n";
-    let options = Options { host: Host::Runtime, ..Options::default() };
-    let file = File::parse_with(text, "test.toml", &options).unwrap();
-    let builder = Builder::of(file.systems.into_iter().next().unwrap()).pinning(Pinning::None);
+    let builder = Builder::parse(text, "test.toml").unwrap().pinning(Pinning::None);
     let runtime = builder.socket(true).name(name).start().unwrap();
     requests(&runtime);
     runtime

@@ -329,15 +329,12 @@ mod tests {
     use crate::Builder;
     use crate::clock::Clock;
     use crate::runtime::RequestBuilder;
-    use caudal_config::{File, Host, Options};
 
     /// One worker, which does not run, with room for two requests in its inbox.
     fn shared() -> Arc<Shared> {
         let text = "[system]\ncores = 1\npools = \"per-core\"\ndispatch = { policy = \"jsq\" }\n\
             discipline = { policy = \"fcfs\" }\n";
-        let options = Options { host: Host::Runtime, ..Options::default() };
-        let plan = File::parse_with(text, "test.toml", &options).unwrap().systems.remove(0);
-        let settings = Builder::of(plan).queues(2, 64).settings;
+        let settings = Builder::parse(text, "test.toml").unwrap().queues(2, 64).settings;
         Arc::new(Shared::new(settings, Clock::new(1e9), Arc::default()))
     }
 

@@ -2,7 +2,6 @@
 
 use std::sync::Once;
 
-use caudal_config::{File, Host, Options};
 use caudal_rt::{Builder, Pinning, Runtime};
 
 /// What a test's runtime does, as a policy file says it.
@@ -40,9 +39,7 @@ pub(crate) fn builder_of(workers: usize, policy: &Policy) -> Builder {
         "[system]\ncores = {workers}\npools = \"per-core\"\ndispatch = {dispatch}\ndiscipline = {discipline}\n\
          rebalance = {rebalance}\n"
     );
-    let options = Options { host: Host::Runtime, ..Options::default() };
-    let file = File::parse_with(&text, "test.toml", &options).unwrap();
-    Builder::of(file.systems.into_iter().next().unwrap())
+    Builder::parse(&text, "test.toml").unwrap()
 }
 
 /// The builder of a runtime with processor sharing, with a dispatcher or without one.
