@@ -37,7 +37,8 @@ pub enum OnOverflow {
     #[default]
     Abort,
     /// The request ends as abandoned, its stack and all that lives on it are leaked, and that is counted. Locks that it holds
-    /// stay locked.
+    /// stay locked, the allocator's too if it was in there. The process aborts all the same where others would be harmed: while
+    /// a panic or an exception unwinds the request, in a critical section, and in the runtime's own code.
     Abandon,
 }
 

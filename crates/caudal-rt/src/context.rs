@@ -20,6 +20,7 @@ use crate::cell::{CANCEL, NOTIFIED, PARKED};
 use crate::clock::now;
 use crate::config::OnOverflow;
 use crate::fiber::{Cancelled, Reason, Seat};
+use crate::foreign;
 use crate::shared::{Request, Shared};
 use crate::stack::overflow;
 use crate::timer::{Timer, Timers};
@@ -171,9 +172,32 @@ pub(crate) fn running() -> Option<overflow::Running> {
     Some(overflow::Running { top, class })
 }
 
+/// Why the interrupted coroutine can not be left as it is: something of it would stay behind on the worker's thread, and harm
+/// the next request. Safe in a signal handler.
+fn bound_to_thread() -> Option<&'static str> {
+    // SAFETY: the block is this thread's.
+    let block = unsafe { &*probe::block() };
+    // Probes are quiet from where the cold path has decided on a yield until the next quantum is armed.
+    let in_hook = block.deadline == u64::MAX && block.quantum != u64::MAX;
+    match () {
+        () if std::thread::panicking() || foreign::is_unwinding() => {
+            Some("a panic or an exception unwinds it")
+        }
+        () if block.depth > 0 => Some("it is in a critical section, or in the runtime"),
+        () if in_hook => Some("it is in the runtime, where a probe was about to yield"),
+        () => None,
+    }
+}
+
 /// A stack has overflowed: ends the process, or leaves the coroutine as it is and goes back to the worker.
 pub(crate) fn on_overflow(fault: &overflow::Overflow) {
     let abandoned = current().filter(|current| current.shared().settings.on_overflow == OnOverflow::Abandon);
+    if abandoned.is_some()
+        && let Some(why) = bound_to_thread()
+    {
+        overflow::say_not_abandoned(why);
+        overflow::report_and_abort(fault)
+    }
     // SAFETY: the seat of the coroutine that runs.
     let Some(registers) = abandoned.and_then(|current| unsafe { current.seat.as_ref() }.escape()) else {
         overflow::report_and_abort(fault)
@@ -190,6 +214,9 @@ pub(crate) fn on_overflow(fault: &overflow::Overflow) {
     ] {
         general[register as usize] = value as i64;
     }
+    // Functions begin with the direction flag clear.
+    const DIRECTION: i64 = 1 << 10;
+    general[libc::REG_EFL as usize] &= !DIRECTION;
 }
 
 /// What is told how long each measured critical section took, in cycles, while it is still in force.

@@ -66,3 +66,21 @@ impl Exceptions {
         }
     }
 }
+
+/// Does a C++ exception unwind what runs on this thread? Safe in a signal handler, on a thread that has switched coroutines.
+pub(crate) fn is_unwinding() -> bool {
+    // SAFETY: the structure is this thread's, and nobody else's.
+    Exceptions::globals().is_some_and(|globals| unsafe { (*globals).uncaught } != 0)
+}
+
+/// A coroutine was left in the middle of something: what it kept in its thread is not for the next one.
+#[cold]
+pub(crate) fn reset_thread() {
+    // What it was handling is lost with its stack.
+    let _ = Exceptions::take();
+    // SAFETY: errno is this thread's; the instruction empties the x87 registers, in which no Rust code keeps anything.
+    unsafe {
+        *libc::__errno_location() = 0;
+        std::arch::asm!("fninit", options(nomem, nostack));
+    }
+}

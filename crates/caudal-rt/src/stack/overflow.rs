@@ -25,6 +25,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use super::{StackError, StackInfo, contains_guard};
 
 pub use super::report::report_and_abort;
+pub(crate) use super::report::say_not_abandoned;
 
 /// The coroutine that a thread runs.
 #[derive(Clone, Copy, Debug)]

@@ -40,6 +40,14 @@ pub fn report_and_abort(overflow: &Overflow) -> ! {
     unsafe { libc::abort() }
 }
 
+/// Says why a request is not abandoned that was to be, before [`report_and_abort`] says the rest. For signal handlers.
+pub(crate) fn say_not_abandoned(why: &str) {
+    let _ = writeln!(
+        Stderr,
+        "\ncaudal: a request whose stack overflowed is not abandoned, as it would harm other requests of its worker: {why}"
+    );
+}
+
 /// The functions at an address.
 fn write_unsynchronized(out: &mut Stderr, address: usize, innermost: bool) -> fmt::Result {
     write_names(out, address, innermost, |address, found| {

@@ -32,6 +32,7 @@ use crate::cell::{Header, Outcome, RUNTIME};
 use crate::clock::now;
 use crate::context::Context;
 use crate::fiber::{Fiber, Reason};
+use crate::foreign;
 use crate::log::Writer;
 use crate::observe::measured::Measured;
 use crate::observe::timeline::OFF;
@@ -219,6 +220,7 @@ impl<D: Discipline> Worker<D> {
                 }
                 Reason::Overflow => {
                     std::mem::forget(self.pool.task(task).fiber.take());
+                    foreign::reset_thread();
                     self.complete(task, Outcome::Abandoned, end);
                     return end;
                 }
