@@ -236,6 +236,7 @@ unsafe fn wait(
     match waiting.0.handle.wait_at_most(longest, heed) {
         Waited::TimedOut => return Err(CAUDAL_TIMED_OUT),
         Waited::Cancelled => return Err(CAUDAL_CANCELLED),
+        Waited::Forked => return Err(CAUDAL_ERROR_FORKED),
         Waited::Ended => {}
     }
     if let Ok(out) = Out::of(outcome) {

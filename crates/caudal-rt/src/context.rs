@@ -99,6 +99,20 @@ impl Context {
     }
 }
 
+/// In a forked child: its only thread is no worker any more, should it have been one, and yields nowhere.
+pub(crate) fn forget_in_child() {
+    /// So many sections are never left: the worker finds them where the handler returns.
+    const IN_CHILD: u32 = 1 << 31;
+    // SAFETY: the block is this thread's.
+    let block = unsafe { &mut *probe::block() };
+    if block.runtime == 0 {
+        return;
+    }
+    block.runtime = 0;
+    block.depth = IN_CHILD;
+    probe::disarm();
+}
+
 /// The coroutine that runs here; none on threads that are no workers.
 #[inline]
 pub(crate) fn current<'a>() -> Option<Current<'a>> {

@@ -72,9 +72,10 @@ pub enum StartError {
         /// Its reason.
         source: std::io::Error,
     },
-    /// There is a runtime whose threads are gone: this process was forked from the one that had them.
+    /// This process was forked from one whose runtimes had threads, which do not exist here, and may have left things half done.
     #[error(
-        "this process was forked from one with a running runtime, whose threads do not exist here; start runtimes after the fork"
+        "this process was forked from one with a running runtime, whose threads do not exist here and may have left things half done: \
+         fork before the first runtime starts or after the last has ended, or start the runtime in a program that the child executes"
     )]
     Forked,
 }
@@ -89,7 +90,9 @@ pub enum SubmitError {
     #[error("the runtime has stopped, or is about to")]
     Stopped,
     /// This process was forked from the one that has the runtime's threads.
-    #[error("this process was forked from the one with the runtime's threads; start a runtime of its own")]
+    #[error(
+        "this process was forked from the one that has the runtime's threads: fork before the runtime starts"
+    )]
     Forked,
 }
 
@@ -133,6 +136,9 @@ pub enum Failure {
     /// The runtime stopped before the request started.
     #[error("the runtime stopped before the request started")]
     Stopped,
+    /// It goes on in the process from which this one was forked; nobody hears here how it ends.
+    #[error("this process was forked from the one that runs the request, and can not wait for it")]
+    Forked,
 }
 
 /// How a request ended, without its result.

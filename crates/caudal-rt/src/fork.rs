@@ -1,18 +1,37 @@
 //! Forks: a child process has the memory of a runtime and none of its threads.
+//!
+//! What a thread that is not there was about to do in the runtime's memory, or held of its locks, nobody in the child can know. So a
+//! runtime of the parent's takes no submission in the child and lets nobody wait there, and while the parent had threads of any
+//! runtime at the fork, the child starts none.
+//!
+//! A handler that forks goes on in the child, on a worker's thread: it is no request there any more, so that it yields to none. Where
+//! it returns, into a worker without its runtime, the child is ended.
 
+use std::fmt::Write;
 use std::sync::Once;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use crate::context;
+use crate::stack::frames::Stderr;
 
 static FORKS: AtomicU64 = AtomicU64::new(0);
+/// Workers and dispatchers of this process, of all runtimes.
+static THREADS: AtomicU64 = AtomicU64::new(0);
+/// This process, or one before it, was forked while there were any.
+static ORPHANED: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn in_child() {
     FORKS.fetch_add(1, Ordering::Relaxed);
+    if THREADS.swap(0, Ordering::Relaxed) != 0 {
+        ORPHANED.store(true, Ordering::Relaxed);
+    }
+    context::forget_in_child();
 }
 
 /// Watches forks from now on.
 pub(crate) fn watch() {
     static ONCE: Once = Once::new();
-    // SAFETY: the handler adds to an atomic, which a child may do at any time.
+    // SAFETY: the handler touches atomics, and what is the calling thread's alone, which a child may do at any time.
     ONCE.call_once(|| unsafe {
         libc::pthread_atfork(None, None, Some(in_child));
     });
@@ -22,4 +41,36 @@ pub(crate) fn watch() {
 #[inline]
 pub(crate) fn count() -> u64 {
     FORKS.load(Ordering::Relaxed)
+}
+
+/// Is this the child of a process that had threads of a runtime?
+pub(crate) fn is_orphaned() -> bool {
+    ORPHANED.load(Ordering::Relaxed)
+}
+
+/// A thread of a runtime, while this lives.
+pub(crate) struct Thread(());
+
+impl Thread {
+    pub(crate) fn begin() -> Thread {
+        THREADS.fetch_add(1, Ordering::Relaxed);
+        Thread(())
+    }
+}
+
+impl Drop for Thread {
+    fn drop(&mut self) {
+        THREADS.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A handler has returned in a child: what it returns to is a worker that would go on with requests that the parent has.
+#[cold]
+pub(crate) fn end_child() -> ! {
+    // Not `eprintln!`: a thread that does not exist here may have held the lock of stderr.
+    let _ = Stderr.write_str(
+        "caudal: a handler has forked, and its child returned from it into a runtime that has no threads there: let children of \
+         handlers end with _exit, or call exec\n",
+    );
+    std::process::abort()
 }

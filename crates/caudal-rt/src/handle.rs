@@ -38,6 +38,8 @@ pub enum Waited {
     TimedOut,
     /// The request in which the caller waits has been cancelled.
     Cancelled,
+    /// This process was forked from the one in which the request goes on: nobody ends it here.
+    Forked,
 }
 
 /// How often a thread looks for the end before it goes to sleep: some 20 µs.
@@ -69,12 +71,16 @@ impl<T> Handle<T> {
     /// # Errors
     /// [`Failure`] says why there is no result.
     pub fn wait(self) -> Result<T, Failure> {
-        while self.wait_for(None, Heed::Cancellation) != Waited::Ended {
+        loop {
+            match self.wait_for(None, Heed::Cancellation) {
+                Waited::Ended => return self.into_result(),
+                Waited::Forked => return Err(Failure::Forked),
+                Waited::TimedOut | Waited::Cancelled => {}
+            }
             if let Some(me) = current() {
                 me.end_if_cancelled();
             }
         }
-        self.into_result()
     }
 
     /// How the request ended, without its result, which stays; none while it has not.
@@ -111,6 +117,9 @@ impl<T> Handle<T> {
     pub(crate) fn wait_for(&self, longest: Option<Duration>, heed: Heed) -> Waited {
         if self.is_done() {
             return Waited::Ended;
+        }
+        if self.shared.is_forked() {
+            return Waited::Forked;
         }
         match current() {
             Some(_) => self.join(longest.map(|span| until(&self.shared, span)), heed),
@@ -350,6 +359,9 @@ impl<T: Send> Future for Handle<T> {
 
     fn poll(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Self::Output> {
         let cell = self.cell;
+        if !self.is_done() && self.shared.is_forked() {
+            return Poll::Ready(Err(Failure::Forked));
+        }
         if !self.is_done() {
             let _quiet = NoYield::enter();
             cell.waker.register(task.waker());

@@ -316,7 +316,8 @@ impl Runtime {
         self.shared.workers.len()
     }
 
-    /// Stops: takes no more requests, lets those that there are end or ends them, and waits for the threads.
+    /// Stops: takes no more requests, lets those that there are end or ends them, and waits for the threads. In a forked child it
+    /// does nothing: there are none.
     pub fn shutdown(&self, how: Shutdown) -> LeftBehind {
         if self.shared.is_forked() {
             return LeftBehind::default();
@@ -390,6 +391,11 @@ fn wait_for(threads: &mut Vec<JoinHandle<()>>, bound: Duration) -> bool {
 
 impl Drop for Runtime {
     fn drop(&mut self) {
+        if self.shared.is_forked() {
+            // The child's own threads may have the numbers of those that do not exist here.
+            let threads = self.threads.get_mut().unwrap_or_else(PoisonError::into_inner);
+            return std::mem::forget(std::mem::take(threads));
+        }
         let own = current().is_some_and(|me| std::ptr::eq(me.shared(), &raw const *self.shared));
         if own {
             return self.shutdown_from_inside();

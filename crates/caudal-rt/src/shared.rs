@@ -323,6 +323,9 @@ impl Shared {
     /// A request ended inside of a critical section.
     #[cold]
     pub(crate) fn count_unbalanced(&self) {
+        if self.is_forked() {
+            crate::fork::end_child();
+        }
         self.counts.unbalanced.fetch_add(1, Ordering::Relaxed);
     }
 

@@ -35,6 +35,9 @@ pub(crate) fn start(
     settings: Settings,
     sources: Vec<Box<dyn Source>>,
 ) -> Result<(Arc<Shared>, Vec<JoinHandle<()>>), StartError> {
+    if fork::is_orphaned() {
+        return Err(StartError::Forked);
+    }
     check(&settings)?;
     let cores = cores(&settings)?;
     let stacks =
@@ -313,7 +316,9 @@ impl Threads {
     ) -> Result<(), StartError> {
         let (told, tell) = mpsc::channel();
         let gate = Arc::clone(&self.gate);
+        let there = fork::Thread::begin();
         let body = move || {
+            let _there = there;
             let _ = told.send(pin(core));
             drop(told);
             if gate.pass() && std::panic::catch_unwind(AssertUnwindSafe(body)).is_err() {

@@ -220,6 +220,7 @@ pub(crate) fn hear(world: &World, number: u32, said: Result<Product, Failure>) {
         Err(Failure::Expired) => EXPIRED,
         Err(Failure::Stopped) => STOPPED,
         Err(Failure::Abandoned) => ABANDONED,
+        Err(Failure::Forked) => unreachable!("nobody forks here"),
     };
     let before = world.record(number).heard.swap(heard, Relaxed);
     world.expect(before == 0, || format!("request {number} was heard of twice: {before}, {heard}"));
