@@ -147,7 +147,9 @@ impl Builder {
         self
     }
 
-    /// A slice that takes longer means that its worker is stuck in a handler; 10 ms unless this says otherwise.
+    /// A request that keeps its worker for so long after its quantum is over means that the worker is stuck in a handler; 10 ms
+    /// unless this says otherwise. Under a policy that never pre-empts (first come, first served), one that does and whose thread
+    /// sleeps in the kernel all the while.
     #[must_use]
     pub fn stuck_after(mut self, span: Duration) -> Builder {
         self.settings.stuck_after = span;
@@ -318,10 +320,19 @@ impl Runtime {
 
     /// Stops: takes no more requests, lets those that there are end or ends them, and waits for the threads. In a forked child it
     /// does nothing: there are none.
+    ///
+    /// # Panics
+    /// In a request of this runtime, whose end it would wait for. Have another thread call it; or drop the runtime there, which
+    /// waits on a thread of its own.
     pub fn shutdown(&self, how: Shutdown) -> LeftBehind {
         if self.shared.is_forked() {
             return LeftBehind::default();
         }
+        assert!(
+            !self.is_callers(),
+            "Runtime::shutdown in a request of the runtime that it stops: it would wait for the end of its caller; call it on another \
+             thread"
+        );
         let bound = self.shared.settings.shutdown_bound;
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
         let stages = match how {
@@ -342,6 +353,11 @@ impl Runtime {
         self.shared.observer.close();
         threads.clear();
         LeftBehind { abandoned: self.shared.counts.abandoned.load(Relaxed), threads: stuck }
+    }
+
+    /// Is the caller a request of this runtime?
+    fn is_callers(&self) -> bool {
+        current().is_some_and(|me| std::ptr::eq(me.shared(), &raw const *self.shared))
     }
 
     /// A handler has dropped the runtime that runs it: another thread waits for the end of all.
@@ -396,8 +412,7 @@ impl Drop for Runtime {
             let threads = self.threads.get_mut().unwrap_or_else(PoisonError::into_inner);
             return std::mem::forget(std::mem::take(threads));
         }
-        let own = current().is_some_and(|me| std::ptr::eq(me.shared(), &raw const *self.shared));
-        if own {
+        if self.is_callers() {
             return self.shutdown_from_inside();
         }
         let left = self.shutdown(Shutdown::Drain);

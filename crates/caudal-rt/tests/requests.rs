@@ -116,6 +116,22 @@ fn a_worker_stuck_in_a_handler_loses_what_waits_there() {
     }
 }
 
+/// It would wait for the end of the very request that waits.
+#[test]
+fn a_request_can_not_shut_its_own_runtime_down() {
+    for (two_level, how) in [(false, Shutdown::Drain), (true, Shutdown::Cancel)] {
+        let runtime = Arc::new(runtime(1, two_level, |b| b.shutdown_bound(Duration::from_millis(50))));
+        let class = runtime.class("x").unwrap();
+        let own = Arc::clone(&runtime);
+        let handle = runtime.submit(class, move || own.shutdown(how)).unwrap();
+        let Err(Failure::Panicked(payload)) = handle.wait() else { panic!("it is refused") };
+        let said =
+            payload.downcast_ref::<String>().map(String::as_str).or(payload.downcast_ref::<&str>().copied());
+        assert!(said.is_some_and(|said| said.contains("a request of the runtime")), "{said:?}");
+        assert_eq!(runtime.submit(class, || 7).unwrap().wait().unwrap(), 7, "nothing has been stopped");
+    }
+}
+
 #[test]
 fn a_runtime_may_be_dropped_by_its_own_request() {
     let runtime = Arc::new(runtime(1, false, |b| b));
