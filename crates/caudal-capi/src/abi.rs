@@ -174,7 +174,7 @@ pub struct caudal_options {
     /// Nanoseconds for which everybody has to have been idle before the threads sleep; default 1 ms; CAUDAL_FOREVER: they never
     /// do.
     pub spin_ns: u64,
-    /// A handler that keeps its worker for so many nanoseconds is reported as stuck; default 10 ms.
+    /// A handler that keeps its worker for so many nanoseconds after its quantum is reported as stuck; default 10 ms.
     pub stuck_after_ns: u64,
     /// How long a shutdown waits for requests before it cancels them, and then before it gives them up; default 10 s.
     pub shutdown_bound_ns: u64,

@@ -42,7 +42,7 @@ pub enum OnOverflow {
     Abandon,
 }
 
-/// What the watchdog does about a request that keeps its worker for longer than [`Builder::stuck_after`](crate::Builder::stuck_after),
+/// What the watchdog does about a request that keeps its worker for too long ([`Builder::stuck_after`](crate::Builder::stuck_after)),
 /// besides counting it and letting others take what waits there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnStuck {
@@ -74,7 +74,7 @@ pub(crate) struct Settings {
     pub(crate) stacks_max: Option<usize>,
     pub(crate) on_full: OnFull,
     pub(crate) on_overflow: OnOverflow,
-    /// A slice that takes longer is a worker that is stuck.
+    /// A slice that takes so much longer than a quantum is a worker that is stuck.
     pub(crate) stuck_after: Duration,
     pub(crate) on_stuck: OnStuck,
     /// The dispatcher raises the flags of workers whose quantum is over.

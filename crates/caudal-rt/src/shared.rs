@@ -40,13 +40,33 @@ pub(crate) struct Board {
     pub(crate) idle_since: AtomicU64,
     /// Tasks that it has taken in and that have not ended.
     pub(crate) inside: AtomicU32,
-    /// The class of the request in the present slice.
-    pub(crate) class: AtomicU32,
+    /// What runs in the present slice: a [`Slice`].
+    pub(crate) slice: AtomicU32,
     /// Its slice has been too long; whoever looks may take its unstarted requests.
     pub(crate) stuck: AtomicU64,
 }
 
 const _: () = assert!(size_of::<Board>() == 64);
+
+/// What a worker says of the slice that it runs: the request's class below, the bits of its quantum in cycles above.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slice(pub(crate) u32);
+
+impl Slice {
+    #[inline(always)]
+    pub(crate) fn new(class: u16, quantum: u64) -> Slice {
+        Slice(u32::from(class) | (u64::BITS - quantum.leading_zeros()) << 16)
+    }
+
+    pub(crate) fn class(self) -> u16 {
+        self.0 as u16
+    }
+
+    /// When the quantum is over for certain, in cycles from the slice's beginning: at most twice its length. None: it never is.
+    pub(crate) fn over_after(self) -> Option<u64> {
+        1_u64.checked_shl(self.0 >> 16)
+    }
+}
 
 /// What others tell a worker.
 #[derive(Debug)]
@@ -341,5 +361,21 @@ impl Shared {
             Outcome::Stopped => &self.counts.stopped,
         };
         count.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slice_says_its_class_and_when_its_quantum_is_over() {
+        for quantum in [1, 1_000, u64::from(u32::MAX), 1 << 62] {
+            let slice = Slice::new(u16::MAX, quantum);
+            assert_eq!(slice.class(), u16::MAX);
+            assert!(slice.over_after().is_some_and(|over| (quantum..=2 * quantum).contains(&over)));
+        }
+        let endless = Slice::new(3, u64::MAX);
+        assert_eq!((endless.class(), endless.over_after()), (3, None));
     }
 }

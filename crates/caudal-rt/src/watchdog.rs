@@ -3,16 +3,24 @@
 //! A handler that blocks its thread (a system call, a lock of the standard library that a coroutine of the same worker holds)
 //! keeps the worker from everything else. The watchdog sees a slice that does not end, counts it, names the class, and marks
 //! the worker as stuck: others then take the requests that have not started there.
+//!
+//! *What is too long.* Where quanta end, a request that has not given its worker back [`Builder::stuck_after`] after its
+//! quantum has no probe where it is. Where they do not (first come, first served), to run for long is what requests do: there
+//! only one is stuck whose thread does not run. It has slept in the kernel at two looks, and in the time between them as well,
+//! but for a tenth; a single nap, or one page that is read, is nothing.
+//!
+//! [`Builder::stuck_after`]: crate::Builder::stuck_after
 
 pub(crate) mod dump;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Relaxed};
+use std::time::{Duration, Instant};
 
 use crate::clock::now;
 use crate::config::OnStuck;
 use crate::helper::WATCH_EVERY;
-use crate::shared::{Shared, Stage};
+use crate::shared::{Shared, Slice, Stage};
 
 /// See the [module](self).
 pub(crate) struct Watchdog<'a> {
@@ -22,10 +30,23 @@ pub(crate) struct Watchdog<'a> {
     counted: Box<[u64]>,
     /// By worker: the slice that was reported last.
     reported: Box<[u64]>,
-    /// By worker: a slice that has been too long, and the thread's time on a core then.
-    suspected: Box<[(u64, u64)]>,
+    /// By worker: a slice that has been too long, as the last look found it.
+    suspected: Box<[Suspect]>,
     /// Not more than one line a second.
     quiet_until: u64,
+}
+
+/// What a look has found of a slice that has been too long.
+#[derive(Clone, Copy, Default)]
+struct Suspect {
+    /// When the slice began; 0: none.
+    slice: u64,
+    /// When the look was.
+    looked: Option<Instant>,
+    /// The thread's time on a core until then.
+    ran: Duration,
+    /// It did not want a core at that moment.
+    asleep: bool,
 }
 
 impl<'a> Watchdog<'a> {
@@ -37,7 +58,7 @@ impl<'a> Watchdog<'a> {
             stuck_after,
             counted: none.clone(),
             reported: none,
-            suspected: vec![(0, 0); shared.workers.len()].into(),
+            suspected: vec![Suspect::default(); shared.workers.len()].into(),
             quiet_until: 0,
         }
     }
@@ -51,8 +72,11 @@ impl<'a> Watchdog<'a> {
         for (number, worker) in self.shared.workers.iter().enumerate() {
             let begun = worker.board.slice_start.load(Relaxed);
             busy |= begun != 0 || worker.board.idle_since.load(Relaxed) == 0;
-            let too_long =
-                begun != 0 && time.saturating_sub(begun) > self.stuck_after && self.is_stuck(number, begun);
+            let over_after = Slice(worker.board.slice.load(Relaxed)).over_after();
+            let patience = self.stuck_after.saturating_add(over_after.unwrap_or(0));
+            let too_long = begun != 0
+                && time.saturating_sub(begun) > patience
+                && self.is_stuck(number, begun, over_after.is_some());
             self.mark(number, too_long);
             if too_long && self.counted[number] != begun {
                 self.counted[number] = begun;
@@ -67,20 +91,24 @@ impl<'a> Watchdog<'a> {
         busy || self.shared.lot.sleepers() == 0 && self.shared.stage() != Stage::Stopping
     }
 
-    /// Is the thread in its handler's hands? Not if it is ready to run and has had no core since the last look: then the
-    /// operating system has stopped it, and no handler of ours.
-    fn is_stuck(&mut self, number: usize, slice: u64) -> bool {
+    /// Is the thread in its handler's hands?
+    fn is_stuck(&mut self, number: usize, slice: u64, has_quantum: bool) -> bool {
         let thread = self.shared.workers[number].mail.thread.load(Relaxed);
-        let read =
-            |name| std::fs::read_to_string(format!("/proc/self/task/{thread}/{name}")).unwrap_or_default();
-        let runnable = read("stat").rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('R'));
-        if !runnable {
-            return true;
+        let now = Suspect {
+            slice,
+            looked: Some(Instant::now()),
+            ran: time_on_core(thread),
+            asleep: is_asleep(thread),
+        };
+        let before = std::mem::replace(&mut self.suspected[number], now);
+        let ran = now.ran.saturating_sub(before.ran);
+        if has_quantum {
+            // One that is ready to run and has had no core since the last look was stopped by the operating system, and by no handler
+            // of ours.
+            return now.asleep || before.slice == slice && !ran.is_zero();
         }
-        // Time on a core, in ns.
-        let ran = read("schedstat").split(' ').next().and_then(|ran| ran.parse().ok()).unwrap_or(0);
-        let before = std::mem::replace(&mut self.suspected[number], (slice, ran));
-        before.0 == slice && before.1 != ran
+        let Some(looked) = before.looked.filter(|_| before.slice == slice) else { return false };
+        before.asleep && now.asleep && ran * 10 < looked.elapsed()
     }
 
     fn mark(&self, number: usize, stuck: bool) {
@@ -98,11 +126,12 @@ impl<'a> Watchdog<'a> {
 
     fn report(&mut self, number: usize, span: u64, time: u64) {
         self.quiet_until = time + self.shared.clock.cycles_of(WATCH_EVERY) * 200;
-        let class = self.shared.workers[number].board.class.load(Relaxed) as u16;
-        let class = self.shared.settings.classes.name(class);
+        let slice = Slice(self.shared.workers[number].board.slice.load(Relaxed));
+        let class = self.shared.settings.classes.name(slice.class());
+        let how = if slice.over_after().is_some() { "without a probe" } else { "and sleeps in the kernel" };
         eprintln!(
-            "caudal: worker {number} has been in one request of class `{class}` for {:?} without a probe: does its handler block the \
-             thread (a system call, std::sync::Mutex)? Others take what waits there",
+            "caudal: worker {number} has been in one request of class `{class}` for {:?} {how}: does its handler block the thread (a \
+             system call, std::sync::Mutex)? Others take what waits there",
             self.shared.clock.duration(span)
         );
         if self.shared.settings.on_stuck == OnStuck::Dump {
@@ -111,4 +140,21 @@ impl<'a> Watchdog<'a> {
             dump::dump(dump::Stuck { number, thread, slice: self.reported[number], class, span });
         }
     }
+}
+
+/// What the kernel says of a thread of this process; empty if it is gone.
+fn of_thread(thread: u32, name: &str) -> String {
+    std::fs::read_to_string(format!("/proc/self/task/{thread}/{name}")).unwrap_or_default()
+}
+
+/// Does the thread wait for something other than a core?
+fn is_asleep(thread: u32) -> bool {
+    // The state follows the name, which is in brackets and may have any characters.
+    !of_thread(thread, "stat").rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('R'))
+}
+
+fn time_on_core(thread: u32) -> Duration {
+    Duration::from_nanos(
+        of_thread(thread, "schedstat").split(' ').next().and_then(|ran| ran.parse().ok()).unwrap_or(0),
+    )
 }

@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use caudal_rt::{OnStuck, Runtime};
+use caudal_rt::{OnStuck, Pinning, Runtime};
 
 mod common;
-use common::runtime;
+use common::{Policy, builder_of, runtime};
 
 const CHILD: &str = "CAUDAL_TEST_STUCK";
 
@@ -134,6 +134,50 @@ fn a_stuck_worker_says_where_it_is_and_goes_on() {
         assert!(printed.contains("went on: 1\n") && printed.contains("and on: 7\n"), "{way:?}: {printed}");
         assert!(child.wait().unwrap().success(), "{way:?}: {printed}");
     }
+}
+
+/// First come, first served never takes a worker back: a request that runs is no news, one that blocks its thread is.
+#[test]
+fn where_no_request_is_preempted_only_one_that_blocks_its_thread_is_stuck() {
+    const BLOCK: u64 = 3;
+    let policy = Policy {
+        dispatch: "{ policy = \"jsq\" }",
+        discipline: "{ policy = \"fcfs\" }",
+        rebalance: "\"none\"",
+    };
+    let builder = builder_of(1 + BLOCK as usize, &policy).pinning(Pinning::None);
+    let runtime = builder.stuck_after(Duration::from_millis(2)).start().unwrap();
+    let [runs, blocks] = ["runs", "blocks"].map(|name| runtime.class(name).unwrap());
+    let over = Arc::new(AtomicBool::new(false));
+    let until = Arc::clone(&over);
+    let (begun, begin) = std::sync::mpsc::channel();
+    let long = runtime.submit(runs, move || {
+        begun.send(()).unwrap();
+        stuck_in_a_loop(&until)
+    });
+    begin.recv().unwrap();
+    let stuck = |class: &str| {
+        let workers = runtime.stats().workers;
+        workers.iter().filter(|worker| worker.stuck && worker.running.as_deref() == Some(class)).count()
+    };
+    let mut blocking = Vec::new();
+    for number in 1..=BLOCK as usize {
+        // The dispatcher gives it a worker of its own: all others are busy.
+        let (tell, told) = std::sync::mpsc::channel::<()>();
+        blocking.push((tell, runtime.submit(blocks, move || told.recv().is_ok()).unwrap()));
+        // Each time the watchdog has looked at all workers.
+        while stuck("blocks") < number {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert_eq!(stuck("runs"), 0);
+    }
+    assert_eq!(runtime.stats().counters.stuck, BLOCK);
+    for (tell, handle) in blocking {
+        tell.send(()).unwrap();
+        assert!(handle.wait().unwrap());
+    }
+    over.store(true, Ordering::Relaxed);
+    assert_eq!(long.unwrap().wait().unwrap(), 1);
 }
 
 /// Without the option no signal of the process has a handler that was not there.

@@ -175,7 +175,7 @@ typedef struct {
      * do.
      */
     uint64_t spin_ns;
-    /* A handler that keeps its worker for so many nanoseconds is reported as stuck; default 10 ms. */
+    /* A handler that keeps its worker for so many nanoseconds after its quantum is reported as stuck; default 10 ms. */
     uint64_t stuck_after_ns;
     /* How long a shutdown waits for requests before it cancels them, and then before it gives them up; default 10 s. */
     uint64_t shutdown_bound_ns;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::measured::Taken;
 use crate::clock::now;
 use crate::histogram::Histogram;
-use crate::shared::{Shared, Worker};
+use crate::shared::{Shared, Slice, Worker};
 
 /// Are the times when the machine took a core away from its worker in the histograms?
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -202,7 +202,7 @@ fn of_worker(worker: &Worker, shared: &Shared) -> WorkerStats {
     let all = time.saturating_sub(started);
     let busy = busy.min(all);
     let idle = idle.min(all - busy);
-    let class = || shared.settings.classes.name(board.class.load(Relaxed) as u16).to_owned();
+    let class = || shared.settings.classes.name(Slice(board.slice.load(Relaxed)).class()).to_owned();
     WorkerStats {
         busy_ns: ns(busy),
         scheduling_ns: ns(all - busy - idle),

@@ -36,7 +36,7 @@ use crate::foreign;
 use crate::log::Writer;
 use crate::observe::measured::Measured;
 use crate::observe::timeline::OFF;
-use crate::shared::{Board, Request, Shared, Spent, Stage};
+use crate::shared::{Board, Request, Shared, Slice, Spent, Stage};
 use crate::source::Source;
 use crate::stack::{CoroutineStack, StackPool};
 
@@ -339,7 +339,7 @@ impl<D: Discipline> Worker<D> {
             (block.stack_low, block.stack_high) = (seat.low, seat.high);
             block.depth = entry.depth;
         }
-        board.class.store(u32::from(entry.cell.class.get()), Relaxed);
+        board.slice.store(Slice::new(entry.cell.class.get(), quantum).0, Relaxed);
         let begin = now();
         board.slice_start.store(begin, Relaxed);
         if is_alone {

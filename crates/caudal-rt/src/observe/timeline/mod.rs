@@ -34,7 +34,7 @@ use crossbeam_utils::CachePadded;
 
 use crate::clock::{Clock, now};
 use crate::primitives::{AtomicU32, AtomicU64};
-use crate::shared::Shared;
+use crate::shared::{Shared, Slice};
 
 /// No recording goes on.
 pub(crate) const OFF: u32 = 0;
@@ -262,7 +262,8 @@ impl Running {
     fn add_present(&self, worker: usize, ended: u64, events: &mut Vec<Event>) {
         let board = &self.shared.workers[worker].board;
         let last = events.last().map_or(0, |event| event.end());
-        let (class, slice) = (board.class.load(O::Relaxed) as u16, board.slice_start.load(O::Acquire));
+        let (class, slice) =
+            (Slice(board.slice.load(O::Relaxed)).class(), board.slice_start.load(O::Acquire));
         let idle = board.idle_since.load(O::Relaxed);
         let goes_on = |since: u64| since != 0 && since < ended && since >= last;
         if goes_on(slice) {
