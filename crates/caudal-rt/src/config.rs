@@ -20,10 +20,12 @@ pub enum OnFull {
 /// On which processors threads run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Pinning {
-    /// Each thread has one of those that the process may use: workers the last ones, the dispatcher the one before them.
+    /// Each thread has one of those that the process may use and that no other runtime of it has: workers the last ones, the
+    /// dispatcher the one before them.
     #[default]
     Cores,
-    /// These, in this order: one for each worker, then one for the dispatcher, if there is one.
+    /// These, in this order: one for each worker, then one for the dispatcher, if there is one. Whether another runtime has them, is
+    /// the caller's affair.
     These(Vec<usize>),
     /// Threads go where the operating system puts them. More workers than cores are allowed then: for tests, and where latency
     /// does not matter.

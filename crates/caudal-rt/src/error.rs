@@ -38,6 +38,22 @@ pub enum StartError {
         /// Workers for which there would be room.
         fits: usize,
     },
+    /// Other runtimes of the process have the cores.
+    #[error(
+        "system.cores = {workers}: {workers} workers{and_dispatcher} need a core each, and of the {available} that this process may use, \
+         {taken} are those of other runtimes of this process; write fewer `cores`, end the others first, or share cores on purpose \
+         (`Pinning::These`, `Pinning::None`)"
+    )]
+    CoresTaken {
+        /// Workers that were asked for.
+        workers: usize,
+        /// " and a dispatcher", or nothing.
+        and_dispatcher: &'static str,
+        /// Processors that the process may use.
+        available: usize,
+        /// Those of them that other runtimes have.
+        taken: usize,
+    },
     /// A setting out of its range.
     #[error("{name} = {value}: {instead}")]
     Setting {

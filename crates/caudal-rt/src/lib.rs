@@ -33,6 +33,7 @@ mod panic_hook;
 mod place;
 mod primitives;
 pub mod raw;
+mod reserved;
 pub mod ring;
 mod runtime;
 mod shared;

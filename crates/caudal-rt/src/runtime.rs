@@ -16,9 +16,10 @@ use crate::config::{OnFull, OnOverflow, OnStuck, Pinning, Settings};
 use crate::context::{NoYield, current, until};
 use crate::error::{Refused, StartError, SubmitError};
 use crate::handle::Handle;
+use crate::reserved::Reservation;
 use crate::shared::{Request, Shared, Stage};
 use crate::source::{Source, new_request};
-use crate::start;
+use crate::start::{self, Started};
 
 /// How a file is read that a runtime is going to run.
 fn for_runtimes() -> Options {
@@ -213,8 +214,8 @@ impl Builder {
         if settings.log.is_some() {
             settings.policy = write_policy(&plan.system, &plan.costs, "");
         }
-        let (shared, threads) = start::start(settings, sources)?;
-        Ok(Runtime { shared, threads: Mutex::new(threads) })
+        let Started { shared, threads, cores } = start::start(settings, sources)?;
+        Ok(Runtime { shared, threads: Mutex::new(threads), cores: Mutex::new(Some(cores)) })
     }
 }
 
@@ -240,6 +241,8 @@ pub struct LeftBehind {
 pub struct Runtime {
     shared: Arc<Shared>,
     threads: Mutex<Vec<JoinHandle<()>>>,
+    /// Until its threads have ended.
+    cores: Mutex<Option<Reservation>>,
 }
 
 impl Runtime {
@@ -352,6 +355,9 @@ impl Runtime {
         start::stop_helper(&self.shared);
         self.shared.observer.close();
         threads.clear();
+        if stuck == 0 {
+            *self.cores.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        }
         LeftBehind { abandoned: self.shared.counts.abandoned.load(Relaxed), threads: stuck }
     }
 
@@ -365,7 +371,8 @@ impl Runtime {
         let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
         let shared = Arc::clone(&self.shared);
         shared.enter(Stage::Draining);
-        let rest = Runtime { shared, threads: Mutex::new(threads) };
+        let cores = self.cores.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let rest = Runtime { shared, threads: Mutex::new(threads), cores: Mutex::new(cores) };
         if let Err(error) =
             std::thread::Builder::new().name("caudal-end".to_owned()).spawn(move || drop(rest))
         {

@@ -19,6 +19,7 @@ use crate::dispatcher::Dispatcher;
 use crate::error::StartError;
 use crate::helper::{self, Helper};
 use crate::log::Writer;
+use crate::reserved::Reservation;
 use crate::shared::Shared;
 use crate::source::Source;
 use crate::stack::{AltStack, StackBudget, StackConfig, StackPool, overflow};
@@ -30,16 +31,22 @@ pub(crate) fn is_two_level(system: &System) -> bool {
     !matches!(system.dispatch, DispatchConfig::Random | DispatchConfig::RoundRobin)
 }
 
-/// Starts everything; the threads of workers, dispatcher and helper.
-pub(crate) fn start(
-    settings: Settings,
-    sources: Vec<Box<dyn Source>>,
-) -> Result<(Arc<Shared>, Vec<JoinHandle<()>>), StartError> {
+/// What runs after a start.
+pub(crate) struct Started {
+    pub(crate) shared: Arc<Shared>,
+    /// Workers and dispatcher.
+    pub(crate) threads: Vec<JoinHandle<()>>,
+    /// The cores that they have.
+    pub(crate) cores: Reservation,
+}
+
+/// Starts everything: the threads of workers, dispatcher and helper.
+pub(crate) fn start(settings: Settings, sources: Vec<Box<dyn Source>>) -> Result<Started, StartError> {
     if fork::is_orphaned() {
         return Err(StartError::Forked);
     }
     check(&settings)?;
-    let cores = cores(&settings)?;
+    let (reserved, cores) = Reservation::make(|taken| cores(&settings, taken))?;
     let stacks =
         StackConfig { size: settings.stack_bytes, limit: settings.stacks_max, ..StackConfig::default() };
     let stacks = StackBudget::new(stacks)?;
@@ -69,7 +76,7 @@ pub(crate) fn start(
     threads.helper()?;
     crate::observe::socket::open(&shared, &cores)?;
     threads.complete = true;
-    Ok((shared, std::mem::take(&mut threads.running)))
+    Ok(Started { shared, threads: std::mem::take(&mut threads.running), cores: reserved })
 }
 
 /// Installs the handler of stack overflows, once: each installation keeps what it was told for ever.
@@ -134,27 +141,36 @@ fn steady_counter() -> Result<(), StartError> {
     }
 }
 
-/// A processor for each worker, then one for the dispatcher; empty: threads are not pinned.
-fn cores(settings: &Settings) -> Result<Vec<usize>, StartError> {
+/// A processor for each worker, then one for the dispatcher, none of those that are `taken`; empty: threads are not pinned.
+fn cores(settings: &Settings, taken: &[usize]) -> Result<Vec<usize>, StartError> {
     let threads = settings.workers + usize::from(settings.two_level);
-    let (allowed, chosen) = match &settings.pinning {
+    let (allowed, mut free) = match &settings.pinning {
         Pinning::None => return Ok(Vec::new()),
-        Pinning::These(cores) => (cores.clone(), cores.clone()),
+        // Who names them may mean to share them.
+        Pinning::These(cores) => (cores.len(), cores.clone()),
         Pinning::Cores => {
             let allowed = allowed_cores();
-            let chosen = last_of(&allowed, settings.workers, settings.two_level);
-            (allowed, chosen)
+            (allowed.len(), allowed.into_iter().filter(|core| !taken.contains(core)).collect())
         }
     };
-    if allowed.len() < threads {
+    let and_dispatcher = if settings.two_level { " and a dispatcher" } else { "" };
+    if allowed < threads {
         return Err(StartError::Cores {
             workers: settings.workers,
-            and_dispatcher: if settings.two_level { " and a dispatcher" } else { "" },
-            available: allowed.len(),
-            fits: allowed.len().saturating_sub(usize::from(settings.two_level)).max(1),
+            and_dispatcher,
+            available: allowed,
+            fits: allowed.saturating_sub(usize::from(settings.two_level)).max(1),
         });
     }
-    Ok(chosen)
+    if free.len() < threads {
+        let (workers, taken) = (settings.workers, allowed - free.len());
+        return Err(StartError::CoresTaken { workers, and_dispatcher, available: allowed, taken });
+    }
+    if settings.pinning == Pinning::Cores {
+        free = last_of(&free, settings.workers, settings.two_level);
+    }
+    free.truncate(threads);
+    Ok(free)
 }
 
 /// The last processors for the workers and the one before them for the dispatcher: the first ones take most interrupts.
