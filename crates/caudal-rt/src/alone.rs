@@ -14,7 +14,7 @@ use caudal_probe as probe;
 
 use crate::context::Context;
 use crate::observe::timeline::OFF;
-use crate::shared::{Request, Shared, Stage};
+use crate::shared::{Notice, Request, Shared};
 
 /// What is known of the present slice. Only the worker's thread touches it.
 #[derive(Default)]
@@ -23,7 +23,7 @@ pub(crate) struct Alone {
     quantum: Cell<u64>,
     /// The quantum for all that somebody has set, as it was.
     set_quantum: Cell<u64>,
-    stage: Cell<Option<Stage>>,
+    notice: Cell<Option<Notice>>,
     /// When the slice began.
     begun: Cell<u64>,
     /// The worker's books at that time: cycles on requests, and quanta of unfinished ones.
@@ -38,7 +38,7 @@ pub(crate) struct Books {
     pub(crate) begun: u64,
     pub(crate) busy: u64,
     pub(crate) quanta: u64,
-    pub(crate) stage: Stage,
+    pub(crate) notice: Notice,
 }
 
 impl Alone {
@@ -53,7 +53,7 @@ impl Alone {
     pub(crate) fn begin(&self, shared: &Shared, quantum: u64, books: &Books) {
         self.quantum.set(quantum);
         self.set_quantum.set(shared.quantum.load(Relaxed));
-        self.stage.set(Some(books.stage));
+        self.notice.set(Some(books.notice));
         self.begun.set(books.begun);
         self.busy.set(books.busy);
         self.quanta.set(books.quanta);
@@ -99,7 +99,7 @@ impl Alone {
         !worker.inbox.is_empty()
             || !worker.mail.woken.is_empty()
             || context.timers.borrow().first_due() <= noticed
-            || self.stage.get() != Some(shared.stage())
+            || self.notice.get() != Some(shared.notice())
             || shared.quantum.load(Relaxed) != self.set_quantum.get()
             || shared.observer.timeline.session() != OFF
     }

@@ -120,7 +120,8 @@ impl Builder {
         self
     }
 
-    /// At most so many stacks on all workers; without it as many as memory allows. Further requests wait.
+    /// At most so many stacks on all workers; without it as many as memory allows. Further requests wait. Each worker has one at
+    /// least, and gives idle ones away when another has none.
     #[must_use]
     pub fn stacks_max(mut self, stacks: usize) -> Builder {
         self.settings.stacks_max = Some(stacks);

@@ -132,6 +132,21 @@ pub(crate) enum Stage {
     Stopping,
 }
 
+/// What all threads are to notice: the stage in the lowest bits, above how often stacks were asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Notice(u32);
+
+impl Notice {
+    /// Of a runtime that has just begun.
+    pub(crate) const FIRST: Notice = Notice(Stage::Running as u32);
+    const STAGE: u32 = 3;
+
+    pub(crate) fn stage(self) -> Stage {
+        const ALL: [Stage; 4] = [Stage::Running, Stage::Draining, Stage::Cancelling, Stage::Stopping];
+        ALL[(self.0 & Notice::STAGE) as usize]
+    }
+}
+
 /// All of it.
 #[derive(Debug)]
 pub(crate) struct Shared {
@@ -151,7 +166,8 @@ pub(crate) struct Shared {
     pub(crate) logs: Option<Logs>,
     /// A quantum that replaces the policy's, in cycles; 0: the policy's own.
     pub(crate) quantum: AtomicU64,
-    stage: AtomicU8,
+    /// A [`Notice`].
+    notice: AtomicU32,
     /// Since when the dispatcher has had nothing to do, in cycles; 0 if it has. Without a dispatcher it is always idle.
     pub(crate) dispatcher_idle_since: CachePadded<AtomicU64>,
     /// The dispatcher has placed everything that there will ever be.
@@ -222,7 +238,7 @@ impl Shared {
                 .map(|capacity| Logs::new(capacity, settings.workers, two_level, settings.policy.clone())),
             settings,
             quantum: AtomicU64::new(0),
-            stage: AtomicU8::new(Stage::Running as u8),
+            notice: AtomicU32::new(Stage::Running as u32),
             forks: crate::fork::count(),
         }
     }
@@ -232,15 +248,26 @@ impl Shared {
         crate::fork::count() != self.forks
     }
 
+    /// What is up, in one word: workers compare it with what they know.
+    #[inline(always)]
+    pub(crate) fn notice(&self) -> Notice {
+        Notice(self.notice.load(Ordering::Acquire))
+    }
+
     pub(crate) fn stage(&self) -> Stage {
-        const ALL: [Stage; 4] = [Stage::Running, Stage::Draining, Stage::Cancelling, Stage::Stopping];
-        ALL[usize::from(self.stage.load(Ordering::Acquire)) % ALL.len()]
+        self.notice().stage()
     }
 
     /// Moves on to `stage`; there is no way back.
     pub(crate) fn enter(&self, stage: Stage) {
-        self.stage.fetch_max(stage as u8, Ordering::AcqRel);
+        let later = |word| (Notice(word).stage() < stage).then_some(word & !Notice::STAGE | stage as u32);
+        let _ = self.notice.fetch_update(Ordering::AcqRel, Ordering::Acquire, later);
         self.lot.wake_all();
+    }
+
+    /// A worker has requests, and no stack for them: others are to give idle ones back.
+    pub(crate) fn ask_for_stacks(&self) {
+        self.notice.fetch_add(Notice::STAGE + 1, Ordering::AcqRel);
     }
 
     /// Wakes the coroutine of `cell`, which is parked or about to park.

@@ -22,7 +22,7 @@ use crate::log::Writer;
 use crate::reserved::Reservation;
 use crate::shared::Shared;
 use crate::source::Source;
-use crate::stack::{AltStack, StackBudget, StackConfig, StackPool, overflow};
+use crate::stack::{AltStack, Refusal, StackBudget, StackConfig, StackError, StackPool, overflow};
 use crate::worker::{Parts, Worker};
 use crate::{foreign, fork, panic_hook, watchdog};
 
@@ -260,13 +260,17 @@ impl Threads {
         let shared = Arc::clone(&self.shared);
         let discipline = shared.settings.system.discipline;
         let rebalance = AnyRebalance::from(shared.settings.system.rebalance);
+        let mut stacks = StackPool::sharing(&stacks);
+        if shared.settings.stacks_max.is_some() {
+            // Before any other worker takes them all.
+            stacks.prepare().map_err(refused_stack)?;
+        }
         let body = move || {
             // Without it the kernel could not even say that a stack has overflowed: then a plain fault ends the process.
             let _alternative = AltStack::install();
             if shared.settings.on_stuck == OnStuck::Dump {
                 watchdog::dump::let_in();
             }
-            let stacks = StackPool::sharing(&stacks);
             let log = shared.logs.as_ref().map(|logs| Writer::new(Arc::clone(&logs.workers[number])));
             macro_rules! run {
                 ($discipline:expr) => {
@@ -384,6 +388,13 @@ pub(crate) fn spawn_prepared(
     let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || body(Prepared(told)))?;
     let _ = tell.recv();
     Ok(thread)
+}
+
+fn refused_stack(refusal: Refusal) -> StartError {
+    StartError::Stacks(match refusal {
+        Refusal::Limit(limit) => StackError::None(limit),
+        Refusal::Kernel(error) => error,
+    })
 }
 
 fn run_worker<D: Discipline>(parts: Parts<D>) {

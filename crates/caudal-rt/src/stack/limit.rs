@@ -11,6 +11,8 @@ use super::{PAGE, StackConfig, StackError};
 
 /// Most stacks of one slab: some 10 MiB of addresses, and as many calls to the kernel at a time.
 const SLAB_STACKS: usize = 32;
+/// Slabs of a budget that is configured: so many can be given back one by one.
+const SLABS_AT_LEAST: usize = 256;
 /// Mappings left to the rest of the process: libraries, threads, allocators.
 const SPARE_MAPPINGS: usize = 1000;
 /// Pages that a stack is expected to touch: that of its top, and the next one below.
@@ -86,6 +88,8 @@ pub struct StackBudget {
     pub(super) config: StackConfig,
     pub(super) guards: GuardKind,
     limit: StackLimit,
+    /// Most stacks of a slab. Where few are allowed, slabs are small: one is given back when all of its stacks are idle.
+    slab: usize,
     mapped: AtomicUsize,
     pub(super) strays: Strays,
 }
@@ -109,7 +113,18 @@ impl StackBudget {
         if limit.stacks == 0 {
             return Err(StackError::None(limit));
         }
-        Ok(Arc::new(Self { config, guards, limit, mapped: AtomicUsize::new(0), strays: Strays::default() }))
+        let slab = match limit.by {
+            LimitedBy::Configuration => (limit.stacks / SLABS_AT_LEAST).clamp(1, SLAB_STACKS),
+            _ => SLAB_STACKS,
+        };
+        Ok(Arc::new(Self {
+            config,
+            guards,
+            limit,
+            slab,
+            mapped: AtomicUsize::new(0),
+            strays: Strays::default(),
+        }))
     }
 
     /// How many stacks there may be, and why not more.
@@ -132,13 +147,18 @@ impl StackBudget {
         self.mapped.load(Ordering::Relaxed)
     }
 
-    /// Takes a slab's worth of stacks out of the budget, at least one; `None` when it is used up.
+    /// Can no more be mapped?
+    pub fn is_used_up(&self) -> bool {
+        self.mapped() >= self.limit.stacks
+    }
+
+    /// Takes a slab's worth of stacks out of the budget, from one to `most`; `None` when it is used up.
     ///
     /// An eighth of what is left at most: the last ones are not hoarded by the pool that comes first.
-    pub(super) fn reserve(&self) -> Option<usize> {
+    pub(super) fn reserve(&self, most: usize) -> Option<usize> {
         let share = |mapped: usize| match self.limit.stacks.saturating_sub(mapped) {
             0 => None,
-            left => Some((left / 8).clamp(1, SLAB_STACKS)),
+            left => Some((left / 8).clamp(1, self.slab.min(most))),
         };
         let add = |mapped| share(mapped).map(|stacks| mapped + stacks);
         // A count alone: nothing is published by it.

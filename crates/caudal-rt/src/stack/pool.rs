@@ -117,10 +117,19 @@ impl StackPool {
         self.refusal.as_ref()
     }
 
-    /// Maps a slab; false when none can be had.
+    /// Those that ended with other workers.
+    fn take_home(&mut self) {
+        self.budget.strays.take_home(self.id, &mut self.free);
+    }
+
+    /// Finds stacks, or maps a slab; false when none can be had.
     #[cold]
     fn grow(&mut self) -> bool {
-        let mapped = self.map_slab();
+        self.take_home();
+        if !self.free.is_empty() {
+            return true;
+        }
+        let mapped = self.map_slab(usize::MAX);
         let ok = mapped.is_ok();
         if let Err(refusal) = mapped {
             self.refusals += 1;
@@ -129,9 +138,17 @@ impl StackPool {
         ok
     }
 
-    fn map_slab(&mut self) -> Result<(), Refusal> {
+    /// Maps one stack, unless it has any: what it has others do not take.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn prepare(&mut self) -> Result<(), Refusal> {
+        if self.mapped() == 0 { self.map_slab(1) } else { Ok(()) }
+    }
+
+    fn map_slab(&mut self, most: usize) -> Result<(), Refusal> {
         let budget = &self.budget;
-        let stacks = budget.reserve().ok_or_else(|| Refusal::Limit(budget.limit()))?;
+        let stacks = budget.reserve(most).ok_or_else(|| Refusal::Limit(budget.limit()))?;
         let place = self.slabs.iter().position(Option::is_none).unwrap_or(self.slabs.len());
         let identity = Identity { pool: self.id, slab: place, first: self.next_number };
         let slab = Slab::map(&budget.config, budget.guards, stacks, identity).map_err(|error| {
@@ -156,8 +173,31 @@ impl StackPool {
     /// every stack is among them are unmapped, and others may map as many. A call to the kernel per stack: for idle
     /// moments.
     pub fn trim(&mut self, keep: usize) -> usize {
+        self.take_home();
         let cold = self.free.len().saturating_sub(keep);
-        let fresh = self.trimmed.min(cold)..cold;
+        let given = self.give_back_below(cold);
+        self.unmap_idle(cold);
+        given
+    }
+
+    /// As [`Self::trim`], of `most` stacks at most. `true`: of all of them; only then slabs are unmapped.
+    pub fn trim_some(&mut self, keep: usize, most: usize) -> bool {
+        self.take_home();
+        let cold = self.free.len().saturating_sub(keep);
+        if self.trimmed >= cold {
+            return true;
+        }
+        let until = cold.min(self.trimmed.saturating_add(most));
+        self.give_back_below(until);
+        if until == cold {
+            self.unmap_idle(cold);
+        }
+        until == cold
+    }
+
+    /// Gives back the memory of the coldest `until` idle stacks; of how many it has not been yet.
+    fn give_back_below(&mut self, until: usize) -> usize {
+        let fresh = self.trimmed.min(until)..until;
         let given = fresh.len();
         for stack in &self.free[fresh] {
             let usable = stack.usable();
@@ -165,8 +205,7 @@ impl StackPool {
             // SAFETY: whole pages of a mapped slot of this pool, which is idle: nobody needs its contents.
             unsafe { give_back(usable.start, usable.end.next_multiple_of(PAGE) - PAGE) };
         }
-        self.trimmed = self.trimmed.max(cold);
-        self.unmap_idle(cold);
+        self.trimmed = self.trimmed.max(until);
         given
     }
 
@@ -179,7 +218,7 @@ impl StackPool {
         self.budget.release(gone);
     }
 
-    /// Gives back a stack that may be another pool's, at the end of this one's life.
+    /// Gives back a stack that may be another pool's: that finds it among the strays.
     pub(crate) fn give_anyhow(&mut self, stack: CoroutineStack) {
         match self.owns(&stack) {
             true => self.free.push(stack),

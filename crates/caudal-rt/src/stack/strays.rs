@@ -1,9 +1,10 @@
 //! Stacks that end their lives with another worker than the one that has mapped them: of started requests that have moved.
 //!
-//! A slab is unmapped when all of its stacks are idle and together. So a pool that ends leaves behind what it could not unmap,
-//! a worker that ends what is not its own, and each end looks what has come together meanwhile. Slabs of which a stack never
-//! comes back, because its coroutine was given up, stay mapped for ever.
+//! A slab is unmapped when all of its stacks are idle and together. So a worker leaves here what is not its own, pools look for theirs
+//! before they map more and when they trim, and a pool that ends leaves behind what it could not unmap: each end looks what has
+//! come together meanwhile. Slabs of which a stack never comes back, because its coroutine was given up, stay mapped for ever.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::CoroutineStack;
@@ -19,17 +20,32 @@ pub(super) struct Left {
 
 /// What pools that have ended have left, and stacks that belong to them, or to pools that have not ended yet.
 #[derive(Debug, Default)]
-pub(super) struct Strays(Mutex<(Vec<Left>, Vec<CoroutineStack>)>);
+pub(super) struct Strays {
+    /// How many there are, for who would look for nothing.
+    count: AtomicUsize,
+    both: Mutex<(Vec<Left>, Vec<CoroutineStack>)>,
+}
 
 impl Strays {
     /// A stack has come home too late, or to the wrong place.
     pub(super) fn give(&self, stack: CoroutineStack) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).1.push(stack);
+        let strays = &mut self.both.lock().unwrap_or_else(PoisonError::into_inner).1;
+        strays.push(stack);
+        self.count.store(strays.len(), Ordering::Relaxed);
+    }
+
+    /// Those of `pool` go to the end of `free`.
+    pub(super) fn take_home(&self, pool: usize, free: &mut Vec<CoroutineStack>) {
+        if self.count.load(Ordering::Relaxed) != 0 {
+            let strays = &mut self.both.lock().unwrap_or_else(PoisonError::into_inner).1;
+            free.extend(strays.extract_if(.., |stack| stack.place().pool == pool));
+            self.count.store(strays.len(), Ordering::Relaxed);
+        }
     }
 
     /// A pool has ended. How many stacks were unmapped, its own and those of pools that have ended before.
     pub(super) fn leave(&self, left: Left) -> usize {
-        let mut both = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut both = self.both.lock().unwrap_or_else(PoisonError::into_inner);
         let (pools, strays) = &mut *both;
         pools.push(left);
         let mut unmapped = 0;
@@ -38,6 +54,7 @@ impl Strays {
             unmapped += unmap_whole(&mut left.slabs, &mut left.free, 0);
             left.slabs.iter().any(Option::is_some)
         });
+        self.count.store(strays.len(), Ordering::Relaxed);
         unmapped
     }
 }

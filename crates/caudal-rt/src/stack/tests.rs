@@ -256,3 +256,35 @@ fn workers_map_and_unmap_while_others_look() {
     });
     assert_eq!(budget.mapped(), 0);
 }
+
+#[test]
+fn memory_may_be_given_back_some_at_a_time() {
+    let mut pool = StackPool::new(small(None)).unwrap();
+    let stacks: Vec<_> = (0..8).map(|_| pool.take().unwrap()).collect();
+    stacks.iter().for_each(|stack| stack.usable().step_by(PAGE).for_each(touch));
+    let ranges: Vec<_> = stacks.iter().map(CoroutineStack::usable).collect();
+    let out = pool.take().unwrap();
+    stacks.into_iter().for_each(|stack| pool.give(stack));
+    let trimmed = || ranges.iter().filter(|range| resident(range) == 1).count();
+    assert!(!pool.trim_some(2, 4));
+    assert_eq!(trimmed(), 4, "the coldest");
+    assert!(pool.trim_some(2, 4) && pool.trim_some(2, 4), "nothing is left after the second time");
+    assert_eq!(trimmed(), 6);
+    pool.give(out);
+    assert!(pool.trim_some(0, 8));
+    assert_eq!(pool.mapped(), 0, "nothing is in use");
+}
+
+#[test]
+fn a_pool_that_is_prepared_has_a_stack_whoever_comes_first() {
+    let budget = StackBudget::new(small(Some(3))).unwrap();
+    let [mut a, mut b] = [(); 2].map(|()| StackPool::sharing(&budget));
+    b.prepare().unwrap();
+    b.prepare().unwrap();
+    assert_eq!(b.mapped(), 1);
+    let taken: Vec<_> = std::iter::from_fn(|| a.take()).collect();
+    assert!(taken.len() == 2 && budget.is_used_up());
+    let own = b.take().unwrap();
+    b.give(own);
+    taken.into_iter().for_each(|stack| a.give(stack));
+}

@@ -7,13 +7,21 @@ use caudal_policy::discipline::Discipline;
 use super::Worker;
 use crate::cell::{CANCEL, Header, Outcome, RUNTIME};
 use crate::handle::end_unstarted;
-use crate::shared::Stage;
+use crate::shared::{Notice, Stage};
 
 impl<D: Discipline> Worker<D> {
-    /// The runtime has moved on to another stage.
+    /// The runtime has moved on to another stage, or another worker has no stack.
     #[cold]
-    pub(super) fn change_stage(&mut self) {
-        self.stage = self.shared.stage();
+    pub(super) fn take_notice(&mut self, notice: Notice) {
+        self.notice = notice;
+        if notice.stage() != self.stage {
+            self.change_stage(notice.stage());
+        }
+        self.give_stacks_away();
+    }
+
+    fn change_stage(&mut self, stage: Stage) {
+        self.stage = stage;
         if self.stage == Stage::Cancelling {
             let started: Vec<u32> = self.pool.started().collect();
             for task in started {
@@ -51,12 +59,5 @@ impl<D: Discipline> Worker<D> {
             }
         }
         self.board().inside.store(0, Relaxed);
-    }
-
-    /// The pool unmaps what has come back to it when it is dropped; stacks of leaked coroutines stay.
-    pub(super) fn give_stacks_back(&mut self) {
-        for coroutine in self.idle.drain(..) {
-            self.stacks.give_anyhow(coroutine.into_stack());
-        }
     }
 }

@@ -14,6 +14,7 @@ mod end;
 pub(crate) mod migrate;
 mod pool;
 mod rest;
+mod stacks;
 mod take_in;
 mod trace;
 
@@ -36,7 +37,7 @@ use crate::foreign;
 use crate::log::Writer;
 use crate::observe::measured::Measured;
 use crate::observe::timeline::OFF;
-use crate::shared::{Board, Request, Shared, Slice, Spent, Stage};
+use crate::shared::{Board, Notice, Request, Shared, Slice, Spent, Stage};
 use crate::source::Source;
 use crate::stack::{CoroutineStack, StackPool};
 
@@ -82,8 +83,11 @@ pub(crate) struct Worker<D> {
     idle_since: u64,
     /// It has taken in what there was since the last slice.
     has_looked: bool,
-    /// The stage that it knows of.
+    /// What it has noticed, and the stage in that.
+    notice: Notice,
     stage: Stage,
+    /// While requests wait for stacks: when it looks for one again, in cycles.
+    look_for_stacks_at: u64,
     /// What it does by its rebalance policy goes there.
     log: Option<Writer>,
 }
@@ -134,7 +138,9 @@ impl<D: Discipline> Worker<D> {
             accounted: begun,
             idle_since: 0,
             has_looked: false,
+            notice: Notice::FIRST,
             stage: Stage::Running,
+            look_for_stacks_at: 0,
             log,
             shared,
         }
@@ -272,7 +278,11 @@ impl<D: Discipline> Worker<D> {
         let Some(coroutine) = self.idle.pop().or_else(|| self.new_coroutine()) else {
             let instant = self.shared.clock.instant(time);
             self.stackless.push_back(task);
+            // Whoever runs is not alone: its worker looks for a stack now and then.
+            self.pool.waiting += 1;
             self.discipline.on_blocked(instant, WorkerId(self.number as u32), TaskId(task), &mut self.pool);
+            self.look_for_a_stack(time);
+            self.shared.wake_sleepers();
             return false;
         };
         let cell = self.pool.task(task).cell;
@@ -298,11 +308,6 @@ impl<D: Discipline> Worker<D> {
         true
     }
 
-    #[cold]
-    fn new_coroutine(&mut self) -> Option<Coroutine> {
-        Some(Box::new(Fiber::new(self.stacks.take()?)))
-    }
-
     /// `task` ended before it started; its discipline has taken it for one that runs.
     #[cold]
     fn bury(&mut self, task: u32, time: u64) {
@@ -319,6 +324,7 @@ impl<D: Discipline> Worker<D> {
     #[inline(always)]
     fn a_stack_is_free(&mut self, time: u64) {
         if let Some(waiting) = self.stackless.pop_front() {
+            self.pool.waiting -= 1;
             let instant = self.shared.clock.instant(time);
             self.discipline.on_ready(instant, TaskId(waiting), &mut self.pool);
         }
@@ -343,8 +349,12 @@ impl<D: Discipline> Worker<D> {
         let begin = now();
         board.slice_start.store(begin, Relaxed);
         if is_alone {
-            let books =
-                alone::Books { begun: begin, busy: self.busy, quanta: self.books.quanta, stage: self.stage };
+            let books = alone::Books {
+                begun: begin,
+                busy: self.busy,
+                quanta: self.books.quanta,
+                notice: self.notice,
+            };
             context.alone.begin(&self.shared, quantum, &books);
         } else {
             context.alone.not();

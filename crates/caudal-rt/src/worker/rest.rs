@@ -9,6 +9,7 @@ use caudal_policy::random::{Draw, hash};
 use caudal_policy::rebalance::Rebalance;
 
 use super::Worker;
+use super::stacks::SLEEP_AT_MOST;
 use crate::cell::{Header, RUNTIME};
 use crate::clock::now;
 use crate::shared::{Request, Stage};
@@ -98,7 +99,9 @@ impl<D: Discipline> Worker<D> {
         }
         let spin = self.shared.settings_spin();
         if time - self.idle_since > spin && self.shared.all_idle_for(spin, time) {
-            self.sleep(time);
+            if self.give_memory_back() {
+                self.sleep(time);
+            }
         } else {
             self.wait_a_moment();
         }
@@ -115,18 +118,6 @@ impl<D: Discipline> Worker<D> {
             if !own.inbox.is_empty() {
                 break;
             }
-        }
-    }
-
-    /// Others may have given stacks back that nothing here was going to.
-    #[cold]
-    fn look_for_a_stack(&mut self, time: u64) {
-        if self.idle.is_empty() {
-            let coroutine = self.new_coroutine();
-            self.idle.extend(coroutine);
-        }
-        if !self.idle.is_empty() {
-            self.a_stack_is_free(time);
         }
     }
 
@@ -316,7 +307,11 @@ impl<D: Discipline> Worker<D> {
     fn sleep(&mut self, time: u64) {
         let own = &self.shared.workers[self.number];
         let due = self.context.timers.borrow().first_due();
-        let longest = (due != u64::MAX).then(|| self.shared.clock.duration(due.saturating_sub(time)));
+        let mut longest = (due != u64::MAX).then(|| self.shared.clock.duration(due.saturating_sub(time)));
+        if !self.stackless.is_empty() {
+            // Nobody tells that there are stacks again.
+            longest = Some(longest.map_or(SLEEP_AT_MOST, |longest| longest.min(SLEEP_AT_MOST)));
+        }
         if self.source.is_some() {
             // A source is looked at, it does not call.
             return std::thread::sleep(Duration::from_micros(50));
@@ -324,7 +319,7 @@ impl<D: Discipline> Worker<D> {
         self.shared.lot.sleep_unless(longest, || {
             !own.inbox.is_empty()
                 || !own.mail.woken.is_empty()
-                || self.shared.stage() != self.stage
+                || self.shared.notice() != self.notice
                 || (self.stage != Stage::Running && self.shared.dispatcher_done.load(Acquire))
         });
         self.trace_sleep(time);

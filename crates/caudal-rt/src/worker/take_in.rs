@@ -15,8 +15,9 @@ impl<D: Discipline> Worker<D> {
     /// Takes in what has come; a few loads when nothing has.
     #[inline(always)]
     pub(super) fn take_in(&mut self, time: u64) {
-        if self.shared.stage() != self.stage {
-            self.change_stage();
+        let notice = self.shared.notice();
+        if notice != self.notice {
+            self.take_notice(notice);
         }
         if !self.shared.workers[self.number].mail.woken.is_empty() {
             self.take_in_woken(time);
@@ -78,7 +79,9 @@ impl<D: Discipline> Worker<D> {
             match self.discipline.intake(&self.pool) {
                 Wanted::None => return,
                 Wanted::Next if self.pool.fresh > 0 || self.pool.next.is_some() => return,
-                Wanted::Next | Wanted::All if !self.stackless.is_empty() => return,
+                Wanted::Next | Wanted::All if !self.stackless.is_empty() => {
+                    return self.look_for_a_stack(time);
+                }
                 Wanted::Next | Wanted::All => {}
             }
             let Some((cell, _)) = self.shared.workers[self.number].inbox.pop() else { return };
