@@ -45,6 +45,7 @@ pub mod sync;
 pub mod task;
 pub mod time;
 mod timer;
+mod unwinding;
 mod watchdog;
 mod worker;
 

@@ -23,6 +23,7 @@ use crate::reserved::Reservation;
 use crate::shared::Shared;
 use crate::source::Source;
 use crate::stack::{AltStack, Refusal, StackBudget, StackConfig, StackError, StackPool, overflow};
+use crate::unwinding::PANICS_UNWIND;
 use crate::worker::{Parts, Worker};
 use crate::{foreign, fork, panic_hook, watchdog};
 
@@ -45,6 +46,7 @@ pub(crate) fn start(settings: Settings, sources: Vec<Box<dyn Source>>) -> Result
     if fork::is_orphaned() {
         return Err(StartError::Forked);
     }
+    must_unwind(PANICS_UNWIND)?;
     check(&settings)?;
     let (reserved, cores) = Reservation::make(|taken| cores(&settings, taken))?;
     let stacks =
@@ -95,13 +97,15 @@ pub(crate) fn stop_helper(shared: &Shared) {
     shared.helper.stop();
 }
 
+/// Requests that panic have to end alone.
+fn must_unwind(panics_unwind: bool) -> Result<(), StartError> {
+    if panics_unwind { Ok(()) } else { Err(StartError::PanicAbort) }
+}
+
 fn check(settings: &Settings) -> Result<(), StartError> {
     let wrong = |name, value: &dyn std::fmt::Display, instead| {
         Err(StartError::Setting { name, value: value.to_string(), instead })
     };
-    if cfg!(panic = "abort") {
-        return Err(StartError::PanicAbort);
-    }
     if settings.workers == 0 || settings.workers > WORKERS_MAX {
         return wrong("workers", &settings.workers, "write a number from 1 to 4096");
     }
@@ -399,4 +403,17 @@ fn refused_stack(refusal: Refusal) -> StartError {
 
 fn run_worker<D: Discipline>(parts: Parts<D>) {
     Worker::new(parts).run();
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// Whether they do is told in a file of its own, which `tests/panic_abort.rs` compiles both ways.
+    #[test]
+    fn a_program_whose_panics_abort_is_refused() {
+        assert!(must_unwind(true).is_ok());
+        let refused = must_unwind(false).expect_err("it is refused").to_string();
+        assert!(refused.contains("panic = \"abort\"") && refused.contains("Cargo profile"), "{refused}");
+    }
 }
