@@ -108,7 +108,8 @@ pub enum caudal_on_full {
 pub enum caudal_on_overflow {
     /// The process aborts, with the request's class and a backtrace.
     CAUDAL_ON_OVERFLOW_ABORT = 0,
-    /// The request ends as abandoned. Its stack is leaked, and locks that it holds stay locked.
+    /// The request ends as abandoned. Its stack is leaked, and locks that it holds stay locked. While an exception unwinds it, in a
+    /// critical section and in the library the process aborts all the same.
     CAUDAL_ON_OVERFLOW_ABANDON = 1,
 }
 

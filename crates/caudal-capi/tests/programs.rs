@@ -172,6 +172,48 @@ fn exceptions_stay_with_their_requests() {
     }
 }
 
+/// The C++ runtime is found wherever it is: also inside of the program, where no name of it can be looked up.
+#[test]
+fn exceptions_stay_with_their_requests_where_the_cxx_runtime_is_inside_of_the_program() {
+    for compiler in cxx_compilers() {
+        for link in [installed().statically(), installed().shared()] {
+            let flags = ["-std=c++11", "-O2", "-static-libstdc++"];
+            let program = compile(compiler, "tests/c/exceptions.cc", &flags, &link);
+            let needed = succeed(Command::new("readelf").arg("-d").arg(&program.path));
+            assert!(!needed.contains("libstdc++"), "{needed}");
+            assert_eq!(succeed(&mut program.command("direct.toml")), "exceptions stay with their requests\n");
+        }
+    }
+}
+
+/// And where a part of the program has loaded it for itself.
+#[test]
+fn exceptions_stay_with_their_requests_where_a_part_has_loaded_the_cxx_runtime() {
+    let mut link = installed().shared();
+    let flags = ["-std=c++11", "-O2", "-shared", "-fPIC", "-Dmain=run_part"];
+    let part = compile("g++", "tests/c/exceptions.cc", &flags, &link);
+    link.splice(0..0, ["-Wl,--no-as-needed".to_owned()]);
+    link.push("-ldl".to_owned());
+    let program = compile("gcc", "tests/c/loads.c", &["-std=c99"], &link);
+    let mut command = Command::new(&program.path);
+    command.arg(&part.path).arg(installed().path("direct.toml"));
+    assert_eq!(succeed(&mut command), "exceptions stay with their requests\n");
+}
+
+#[test]
+fn an_abandoned_request_leaves_no_exception_behind() {
+    for compiler in cxx_compilers() {
+        let program =
+            compile(compiler, "tests/c/exceptions.cc", &["-std=c++11", "-O1"], &installed().statically());
+        let mut command = program.command("direct.toml");
+        assert_eq!(succeed(command.arg("overflow")), "the next one finds nothing\n");
+        let output = run(program.command("direct.toml").arg("unwind"));
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.signal(), Some(6), "{stderr}");
+        assert!(stderr.contains("not abandoned") && stderr.contains("an exception unwinds it"), "{stderr}");
+    }
+}
+
 #[test]
 fn an_exception_that_leaves_a_handler_ends_the_process_with_its_reason() {
     for compiler in cxx_compilers() {

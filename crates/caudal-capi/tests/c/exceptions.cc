@@ -1,5 +1,6 @@
 /* C++ over the library: `exceptions POLICY` checks that exceptions stay with their requests; `exceptions POLICY escape` lets one
- * leave a plain handler. */
+ * leave a plain handler; `exceptions POLICY overflow` uses up the stack where an exception was caught, `exceptions POLICY unwind`
+ * where one unwinds. */
 #include <caudal/caudal.hpp>
 
 #include <memory>
@@ -124,9 +125,79 @@ static void throws(void *)
     throw std::runtime_error("out of a handler");
 }
 
+static int dig(int depth)
+{
+    volatile char frame[256];
+    frame[depth % 256] = 1;
+    return depth < 0 ? 0 : dig(depth + 1) + frame[depth % 256];
+}
+
+struct digs {
+    ~digs() { dig(0); }
+};
+
+static void unwinds_and_uses_up_its_stack(void *)
+{
+    try {
+        digs when_it_unwinds;
+        throw 1;
+    } catch (int) {
+    }
+}
+
+static void catches_and_uses_up_its_stack(void *)
+{
+    try {
+        throw 1;
+    } catch (int) {
+        dig(0);
+    }
+}
+
+static void finds_no_exception(void *found)
+{
+    *static_cast<bool *>(found) = std::current_exception() != nullptr;
+}
+
+static caudal_outcome outcome_of(caudal_handler handler, void *argument)
+{
+    caudal_request *request = nullptr;
+    caudal_outcome outcome = CAUDAL_OUTCOME_NONE;
+    OK(caudal_submit(runtime, work, handler, argument, &request));
+    OK(caudal_wait(request, &outcome));
+    OK(caudal_request_release(request));
+    return outcome;
+}
+
+static void overflows_are_abandoned(const char *policy, bool unwinding)
+{
+    caudal_options options;
+    caudal_options_init(&options);
+    options.on_overflow = CAUDAL_ON_OVERFLOW_ABANDON;
+    runtime = start(policy, &options);
+    work = class_of(runtime, "work");
+    if (unwinding) {
+        outcome_of(unwinds_and_uses_up_its_stack, nullptr); /* ends the process */
+    }
+    bool found = true;
+    CHECK(outcome_of(catches_and_uses_up_its_stack, nullptr) == CAUDAL_OUTCOME_ABANDONED);
+    CHECK(outcome_of(finds_no_exception, &found) == CAUDAL_OUTCOME_RETURNED);
+    CHECK(!found);
+    OK(caudal_runtime_destroy(runtime));
+    std::puts("the next one finds nothing");
+}
+
+/* Under another name when this is a part that is loaded. */
+extern "C" int main(int argc, char **argv);
+
 int main(int argc, char **argv)
 {
     CHECK(argc >= 2);
+    std::string mode = argc > 2 ? argv[2] : "";
+    if (mode == "overflow" || mode == "unwind") {
+        overflows_are_abandoned(argv[1], mode == "unwind");
+        return 0;
+    }
     runtime = start(argv[1], nullptr);
     work = class_of(runtime, "work");
     if (argc > 2) {
