@@ -653,7 +653,8 @@ pub(super) const RULES: &[Rule] = &[
         name: "runtime-pools",
         refused: "pools of several cores in the runtime",
         why: "workers share no queue, so that none waits for another's lock",
-        instead: "set pools = \"per-core\", with dispatch = { policy = \"jbsq\", bound = 1 } where one queue for all is meant",
+        instead: "set pools = \"per-core\", with dispatch = { policy = \"jbsq\", bound = 1 } where one queue for all is meant; with \
+                  \"jsq\" if handlers wait for further requests, which a bound may keep from ever starting",
         runtime_only: true,
         keys: &["system.pools"],
         broken: |system, _| system.pool_count() != system.cores,
