@@ -11,12 +11,11 @@ use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use caudal_probe as probe;
 
 use crate::alone::Alone;
-use crate::cell::{CANCEL, NOTIFIED, PARKED};
+use crate::cell::CANCEL;
 use crate::clock::now;
 use crate::config::OnOverflow;
 use crate::fiber::{Cancelled, Reason, Seat};
@@ -300,13 +299,10 @@ impl Current<'_> {
     /// In a section of the runtime's own, which the coroutine takes along: a yield between the flag and the switch would put
     /// it among those that can run, where whoever wakes it would put it again.
     fn park_in_section(&self) {
-        let state = &self.cell.state;
-        if state.fetch_or(PARKED, Ordering::AcqRel) & NOTIFIED != 0 {
-            state.fetch_and(!(PARKED | NOTIFIED), Ordering::AcqRel);
-            return;
+        if self.cell.park() {
+            // SAFETY: this is the coroutine that runs.
+            unsafe { self.seat.as_ref().suspend(Reason::Park) };
         }
-        // SAFETY: this is the coroutine that runs.
-        unsafe { self.seat.as_ref().suspend(Reason::Park) };
     }
 
     /// Lets others run.

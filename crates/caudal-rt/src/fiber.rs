@@ -150,7 +150,7 @@ fn body(seat: &Seat, yielder: &Yielder<(), Reason>) {
 }
 
 /// Runs the closure of `cell` and leaves its result, or the payload of its panic, there.
-fn run(cell: Request) -> Outcome {
+pub(crate) fn run(cell: Request) -> Outcome {
     // SAFETY: the worker has started the request, so its closure is there, and nobody else takes it.
     let job = || unsafe { (cell.vtable.get().run)(cell) };
     match catch_unwind(AssertUnwindSafe(job)) {

@@ -10,7 +10,7 @@ use std::task::{Context as TaskContext, Poll};
 use std::time::{Duration, Instant};
 
 use crate::cell::{
-    self, CANCEL, DONE, HANDLE, Header, JOINED, Outcome, PHASE, RUNTIME, TELL, WAITING, payload_at,
+    self, CANCEL, DONE, Finished, HANDLE, Header, JOINED, Outcome, PHASE, RUNTIME, TELL, WAITING, payload_at,
     payload_of, result_of,
 };
 use crate::clock::now;
@@ -43,7 +43,7 @@ pub enum Waited {
 }
 
 /// How often a thread looks for the end before it goes to sleep: some 20 µs.
-const LOOKS: u32 = 2_000;
+const LOOKS: u32 = if cfg!(loom) { 1 } else { 2_000 };
 /// How often a coroutine looks for the end of another runtime's request.
 const LOOK_ELSEWHERE: Duration = Duration::from_micros(20);
 
@@ -101,6 +101,11 @@ impl<T> Handle<T> {
         self.cell.load() & PHASE == DONE
     }
 
+    #[cfg(all(test, loom))]
+    pub(crate) fn state(&self) -> u64 {
+        self.cell.load()
+    }
+
     /// How it has ended, if it has.
     pub(crate) fn outcome(&self) -> Option<Outcome> {
         let state = self.cell.load();
@@ -143,10 +148,7 @@ impl<T> Handle<T> {
                 self.look_now_and_then(&me, due);
                 continue;
             }
-            let cell = self.cell;
-            cell.waiter.store(me.cell.address().as_ptr(), Ordering::Release);
-            let joined = cell.change(|state| (state & PHASE != DONE).then_some(state | JOINED));
-            if joined.is_ok() && !self.is_done() {
+            if self.cell.join(me.cell) {
                 match due {
                     Some(due) => me.park_until(due, WHAT),
                     None => me.park(WHAT),
@@ -227,18 +229,24 @@ pub(crate) fn cancel(cell: Request, shared: &Shared) -> bool {
     if before.is_err() {
         return false;
     }
-    if let Some(before) = header.end_waiting(Outcome::Cancelled) {
-        shared.count_outcome(Outcome::Cancelled);
-        end_unstarted(cell, before, shared);
+    if end_unstarted(cell, Outcome::Cancelled, shared) {
         return true;
     }
     shared.wake(cell);
     false
 }
 
-/// After [`Header::end_waiting`], which answered `before`: drops the closure, corrects the counts, tells who waits. The queue that
-/// holds the cell keeps its reference.
-pub(crate) fn end_unstarted(cell: Request, before: u64, shared: &Shared) {
+/// Ends a request that waits, with `outcome`; `false`: it does not wait any more. The queue that holds the cell keeps its reference.
+#[cold]
+pub(crate) fn end_unstarted(cell: Request, outcome: Outcome, shared: &Shared) -> bool {
+    let Some(before) = cell.end_waiting(outcome) else { return false };
+    shared.count_outcome(outcome);
+    clear_unstarted(cell, before, shared);
+    true
+}
+
+/// After [`Header::end_waiting`], which answered `before`: drops the closure, corrects the counts, tells who waits.
+fn clear_unstarted(cell: Request, before: u64, shared: &Shared) {
     let header = cell;
     debug_assert!(before & PHASE == WAITING);
     let worker = usize::from(Header::worker_of(before));
@@ -296,6 +304,26 @@ impl<T> Handle<T> {
     }
 }
 
+/// The started request, whose result is in its cell, has ended with `outcome`: its result goes to who waits for it, or away.
+#[inline(always)]
+pub(crate) fn hand_over(cell: Request, outcome: Outcome, shared: &Shared) {
+    match cell.finish(outcome) {
+        Finished::Done => {}
+        // The handle went in the last moment, after the coroutine has looked whether anybody wants the result.
+        Finished::Forgotten => drop_off_worker(cell),
+        Finished::Tell => shared.helper.tell(cell),
+        Finished::Joined { tell } => {
+            if let Some(waiter) = Request::at(cell.waiter.load(Ordering::Acquire)) {
+                shared.wake(waiter);
+            }
+            if tell {
+                shared.helper.tell(cell);
+            }
+            Header::drop_ref(cell, RUNTIME);
+        }
+    }
+}
+
 /// Drops the result of a request that has ended with `state`.
 pub(crate) fn drop_left(cell: Request, state: u64) {
     // SAFETY: the request has ended, and the caller is who takes what it left.
@@ -335,7 +363,9 @@ fn is_plain(payload: &(dyn Any + Send)) -> bool {
 #[cold]
 fn drop_on_a_thread(left: Left) {
     // Without a thread the closure is dropped, here.
-    if let Err(error) = std::thread::Builder::new().name("caudal-drop".to_owned()).spawn(move || drop(left)) {
+    if let Err(error) =
+        crate::primitives::thread::Builder::new().name("caudal-drop".to_owned()).spawn(move || drop(left))
+    {
         eprintln!("caudal: no thread for the destructor of a result that nobody waited for: {error}");
     }
 }
@@ -395,7 +425,7 @@ mod tests {
     use std::sync::mpsc::{Sender, channel};
 
     use super::*;
-    use crate::cell::{Finished, put_payload};
+    use crate::cell::put_payload;
     use crate::classes::ClassId;
     use crate::source::new_request;
 

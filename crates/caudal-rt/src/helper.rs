@@ -18,11 +18,11 @@
 //! on both sides, so one of them sees what is there. Then who pushed makes the call itself: no request waits for it any more.
 
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, PoisonError, Weak};
 use std::time::Duration;
 
 use crate::cell::{Header, Request, TELLER};
+use crate::primitives::{AtomicBool, AtomicU32, AtomicU64, Mutex, Ordering, fence, shared_static};
 use crate::ring::stack::TakeAllStack;
 use crate::sleep::futex;
 use crate::sync::Parker;
@@ -47,10 +47,14 @@ pub(crate) struct Helper {
     ended: AtomicBool,
 }
 
-/// Threads of the process that sleep in [`crate::sync`].
-static ASLEEP: AtomicU64 = AtomicU64::new(0);
-/// The helpers of this process's runtimes. Workers never come here.
-static HELPERS: Mutex<Vec<Weak<Helper>>> = Mutex::new(Vec::new());
+shared_static! {
+    /// Threads of the process that sleep in [`crate::sync`].
+    static ASLEEP: AtomicU64 = AtomicU64::new(0);
+}
+shared_static! {
+    /// The helpers of this process's runtimes. Workers never come here.
+    static HELPERS: Mutex<Vec<Weak<Helper>>> = Mutex::new(Vec::new());
+}
 
 /// The calling thread, which is no worker's, goes to sleep, and counts as asleep while this lives.
 pub(crate) struct Asleep(());
@@ -89,6 +93,11 @@ impl Helper {
     /// It was in vain: the request had ended.
     pub(crate) fn forget_one(&self) {
         self.expected.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    #[cfg(all(test, loom))]
+    pub(crate) fn expected(&self) -> u64 {
+        self.expected.load(Ordering::SeqCst)
     }
 
     /// Hands over a request that has ended, with its reference `TELLER`.

@@ -28,6 +28,8 @@ mod handle;
 mod helper;
 pub mod histogram;
 mod log;
+#[cfg(all(test, loom))]
+mod loom_models;
 pub mod observe;
 mod panic_hook;
 mod place;

@@ -1,20 +1,22 @@
 //! What the threads of one runtime share.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic;
+use std::time::Duration;
 
 use caudal_policy::rebalance::RebalanceConfig;
 use crossbeam_utils::CachePadded;
 
-use crate::cell::{Finished, Header, Outcome, PHASE, RUNTIME, STARTED};
+use crate::cell::{Header, Outcome, PHASE, RUNTIME, STARTED, WAITING};
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::flag::RemoteFlag;
-use crate::handle::drop_off_worker;
+use crate::handle::{end_unstarted, hand_over};
 use crate::helper::Helper;
 use crate::log::Logs;
 use crate::observe::Observer;
 use crate::observe::measured::Classes;
+use crate::primitives::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 use crate::ring::Ring;
 use crate::ring::stack::TakeAllStack;
 use crate::sleep::Lot;
@@ -46,7 +48,7 @@ pub(crate) struct Board {
     pub(crate) stuck: AtomicU64,
 }
 
-const _: () = assert!(size_of::<Board>() == 64);
+const _: () = assert!(cfg!(loom) || size_of::<Board>() == 64);
 
 /// What a worker says of the slice that it runs: the request's class below, the bits of its quantum in cycles above.
 #[derive(Clone, Copy, Debug)]
@@ -76,7 +78,7 @@ pub(crate) struct Mail {
     /// Who asks it to take tasks (work shedding): worker + 1; 0: nobody.
     pub(crate) flagged_by: AtomicU32,
     /// Its thread's probe flag, while the thread runs.
-    pub(crate) probe_flag: RemoteFlag<AtomicU8>,
+    pub(crate) probe_flag: RemoteFlag<atomic::AtomicU8>,
     /// The thread's number in the kernel; 0 until it runs.
     pub(crate) thread: AtomicU32,
 }
@@ -90,28 +92,43 @@ pub(crate) struct Worker {
     pub(crate) spent: CachePadded<Spent>,
 }
 
+impl Worker {
+    /// A request that was taken out of this worker's inbox is going to be at `place`. `false`: it has ended, and was counted by
+    /// whoever ended it; the queue's reference is gone.
+    #[inline]
+    pub(crate) fn give_away(&self, cell: Request, place: u16) -> bool {
+        let moved = cell.move_to(place);
+        if moved {
+            self.board.left.fetch_add(1, Ordering::Relaxed);
+        } else {
+            Header::drop_ref(cell, RUNTIME);
+        }
+        moved
+    }
+}
+
 /// Where a worker's time went, in cycles: one line that it alone writes, after every slice. What of the time up to
 /// `accounted` was neither busy nor idle, went on finding out what to run.
 #[derive(Debug)]
 pub(crate) struct Spent {
     /// When the worker began; 0 before.
-    pub(crate) started: AtomicU64,
+    pub(crate) started: atomic::AtomicU64,
     /// Up to when its time is accounted for.
-    pub(crate) accounted: AtomicU64,
+    pub(crate) accounted: atomic::AtomicU64,
     /// On requests.
-    pub(crate) busy: AtomicU64,
+    pub(crate) busy: atomic::AtomicU64,
     /// On nothing.
-    pub(crate) idle: AtomicU64,
+    pub(crate) idle: atomic::AtomicU64,
     /// When the present quantum ends, in cycles; `u64::MAX`: never, or there is none. Kept where flags are raised only.
-    pub(crate) due: AtomicU64,
+    pub(crate) due: atomic::AtomicU64,
     /// The worker schedules no more.
-    pub(crate) ended: AtomicBool,
+    pub(crate) ended: atomic::AtomicBool,
 }
 
 impl Spent {
     fn new() -> Spent {
-        let zero = || AtomicU64::new(0);
-        let (due, ended) = (AtomicU64::new(u64::MAX), AtomicBool::new(false));
+        let zero = || atomic::AtomicU64::new(0);
+        let (due, ended) = (atomic::AtomicU64::new(u64::MAX), atomic::AtomicBool::new(false));
         Spent { started: zero(), accounted: zero(), busy: zero(), idle: zero(), due, ended }
     }
 }
@@ -130,6 +147,17 @@ pub(crate) enum Stage {
     Cancelling,
     /// Its threads end.
     Stopping,
+}
+
+/// What comes out of an inbox.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Admission {
+    /// It waits, and is to run.
+    Waits,
+    /// It has started elsewhere, and comes with its coroutine.
+    Started,
+    /// It has ended, and the queue's reference is gone.
+    Ended,
 }
 
 /// What all threads are to notice: the stage in the lowest bits, above how often stacks were asked for.
@@ -182,19 +210,20 @@ pub(crate) struct Shared {
     forks: u64,
 }
 
-/// Requests that ended otherwise than by returning, and other events that are counted.
+/// Requests that ended otherwise than by returning, and other events that are counted. Sums, by which nothing is ordered:
+/// so not from [`crate::primitives`], as each of them would have models look into more orders.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
-    pub(crate) panicked: AtomicU64,
-    pub(crate) cancelled: AtomicU64,
-    pub(crate) expired: AtomicU64,
-    pub(crate) abandoned: AtomicU64,
-    pub(crate) stopped: AtomicU64,
-    pub(crate) refused: AtomicU64,
+    pub(crate) panicked: atomic::AtomicU64,
+    pub(crate) cancelled: atomic::AtomicU64,
+    pub(crate) expired: atomic::AtomicU64,
+    pub(crate) abandoned: atomic::AtomicU64,
+    pub(crate) stopped: atomic::AtomicU64,
+    pub(crate) refused: atomic::AtomicU64,
     /// Requests that ended inside of critical sections.
-    pub(crate) unbalanced: AtomicU64,
+    pub(crate) unbalanced: atomic::AtomicU64,
     /// Times that a worker was found stuck.
-    pub(crate) stuck: AtomicU64,
+    pub(crate) stuck: atomic::AtomicU64,
 }
 
 impl Shared {
@@ -216,7 +245,7 @@ impl Shared {
             spent: CachePadded::new(Spent::new()),
         };
         let two_level = settings.two_level;
-        static RUNTIMES: AtomicU64 = AtomicU64::new(0);
+        static RUNTIMES: atomic::AtomicU64 = atomic::AtomicU64::new(0);
         let id = RUNTIMES.fetch_add(1, Ordering::Relaxed);
         Shared {
             id,
@@ -316,40 +345,47 @@ impl Shared {
         self.entry.as_ref().is_none_or(Ring::is_empty)
     }
 
-    /// The request has ended: its result goes to who waits for it, or away.
-    #[inline(always)]
-    pub(crate) fn hand_over(&self, cell: Request, outcome: Outcome) {
-        match cell.finish(outcome) {
-            Finished::Done => {}
-            // The handle went in the last moment, after the coroutine has looked whether anybody wants the result.
-            Finished::Forgotten => drop_off_worker(cell),
-            Finished::Tell => self.helper.tell(cell),
-            Finished::Joined { tell } => {
-                if let Some(waiter) = Request::at(cell.waiter.load(Ordering::Acquire)) {
-                    self.wake(waiter);
-                }
-                if tell {
-                    self.helper.tell(cell);
-                }
-                Header::drop_ref(cell, RUNTIME);
-            }
-        }
-    }
-
     /// The started request, which no worker runs, is given up with its coroutine: leaked, and its handle hears of it.
     #[cold]
     pub(crate) fn give_up(&self, cell: Request, coroutine: Coroutine) {
         std::mem::forget(coroutine);
         cell.leak();
         self.count_outcome(Outcome::Abandoned);
-        self.hand_over(cell, Outcome::Abandoned);
+        hand_over(cell, Outcome::Abandoned, self);
+    }
+
+    /// A worker has taken `cell` out of an inbox: what is it to do with it?
+    #[inline(always)]
+    pub(crate) fn admits(&self, cell: Request, stage: Stage, time: u64) -> Admission {
+        self.end_if_due(cell, stage, time);
+        match cell.load() & PHASE {
+            WAITING => Admission::Waits,
+            STARTED => Admission::Started,
+            _ => {
+                Header::drop_ref(cell, RUNTIME);
+                Admission::Ended
+            }
+        }
+    }
+
+    /// Ends a request that has not started if its deadline is over, or the runtime cancels.
+    #[inline(always)]
+    pub(crate) fn end_if_due(&self, cell: Request, stage: Stage, time: u64) {
+        if cell.deadline.get() < time {
+            end_unstarted(cell, Outcome::Expired, self);
+        }
+        if stage >= Stage::Cancelling {
+            end_unstarted(cell, Outcome::Stopped, self);
+        }
     }
 
     /// Ends every request that is still in a queue, once no thread is there to run it.
     ///
-    /// A submission looks at the stage after it has pushed, the shutdown looks into the queues after it has set the stage: one of
-    /// them sees the other, so no request stays behind.
+    /// Whoever pushes to a queue (a submission, a thief, the dispatcher) looks at the stage afterwards, and the shutdown looks into
+    /// the queues after it has set the stage, with a full fence between on both sides: one of them sees the other, so no request
+    /// stays behind. A submission has the fence of [`Shared::wake_sleepers`].
     pub(crate) fn end_queued(&self) {
+        fence(Ordering::SeqCst);
         let inboxes = self.workers.iter().map(|worker| &worker.inbox);
         for ring in inboxes.chain(&self.entry) {
             while let Some((cell, _)) = ring.pop() {
@@ -358,13 +394,25 @@ impl Shared {
                     self.give_up(cell, coroutine_of(cell));
                     continue;
                 }
-                if let Some(before) = cell.end_waiting(Outcome::Stopped) {
-                    self.count_outcome(Outcome::Stopped);
-                    crate::handle::end_unstarted(cell, before, self);
-                }
+                end_unstarted(cell, Outcome::Stopped, self);
                 Header::drop_ref(cell, RUNTIME);
             }
         }
+    }
+
+    /// For threads that end, which may have pushed to a queue after the shutdown has looked there.
+    pub(crate) fn end_queued_if_stopping(&self) {
+        fence(Ordering::SeqCst);
+        if self.stage() == Stage::Stopping {
+            self.end_queued();
+        }
+    }
+
+    /// The calling thread sleeps with the others, as in [`Lot::sleep_unless`]; the watchdog, which sleeps where everybody does, then
+    /// has to see what it runs: a timer may have woken it, or nobody.
+    pub(crate) fn sleep_unless(&self, longest: Option<Duration>, look: impl FnOnce() -> bool) {
+        self.lot.sleep_unless(longest, look);
+        self.helper.wake_up();
     }
 
     /// A request ended inside of a critical section.

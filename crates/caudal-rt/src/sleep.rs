@@ -19,11 +19,19 @@
 //! *Why no wake-up is lost*: of the two fences one comes first. If the sleeper's does, the waker sees the sleeper, and its
 //! change of `epoch` either comes before the sleeper's call, which then returns at once, or after it, and the call to wake
 //! follows. If the waker's does, the sleeper sees what was pushed when it looks again.
+//!
+//! *The helper's watchdog* sleeps where all of them sleep. Whoever gets up subtracts itself from `sleepers` and rings the
+//! helper's bell then ([`Shared::sleep_unless`](crate::shared::Shared::sleep_unless)); the helper reads the bell before it looks at
+//! `sleepers`, and sleeps only while the bell is what it read. So it sees who is up, or is woken.
 
-use std::sync::atomic::{AtomicU32, Ordering, fence};
+#[cfg_attr(loom, path = "sleep/modelled_futex.rs")]
+pub(crate) mod futex;
+
 use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
+
+use crate::primitives::{AtomicU32, Ordering, fence};
 
 /// The eventcount of one runtime. See the [module](self).
 #[derive(Debug, Default)]
@@ -68,49 +76,10 @@ impl Lot {
     }
 }
 
-/// The system call.
-pub(crate) mod futex {
-    use std::ptr;
-    use std::sync::atomic::AtomicU32;
-    use std::time::Duration;
-
-    /// Sleeps while `word` is `value`, at most for `longest`; may return for no reason.
-    pub(crate) fn wait(word: &AtomicU32, value: u32, longest: Option<Duration>) {
-        let span = longest.map(|longest| libc::timespec {
-            tv_sec: longest.as_secs().min(1 << 30) as libc::time_t,
-            tv_nsec: libc::c_long::from(longest.subsec_nanos()),
-        });
-        let span = span.as_ref().map_or(ptr::null(), ptr::from_ref);
-        // SAFETY: the word and the span live during the call.
-        unsafe {
-            libc::syscall(
-                libc::SYS_futex,
-                word.as_ptr(),
-                libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
-                value,
-                span,
-            );
-        }
-    }
-
-    /// Wakes up to `count` who sleep on `word`.
-    pub(crate) fn wake(word: &AtomicU32, count: i32) {
-        wake_at(word, count);
-    }
-
-    /// As [`wake`], for a word that may be gone.
-    pub(crate) fn wake_at(word: *const AtomicU32, count: i32) {
-        // SAFETY: the kernel does not touch the word, it only compares its address.
-        unsafe {
-            libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG, count);
-        }
-    }
-}
-
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use std::sync::atomic::AtomicU64;
+    use crate::primitives::AtomicU64;
     use std::time::Instant;
 
     #[test]

@@ -50,18 +50,21 @@
 //! cell, is a wake-up without a reason, which every waiting loop takes.
 
 mod job;
+#[cfg_attr(loom, path = "modelled_pool.rs")]
 mod pool;
 
 pub(crate) use job::{INLINE_BYTES, fill, payload_at, payload_of, put_payload, result_of, take_job};
+#[cfg(all(test, loom))]
+pub(crate) use pool::Cells;
 pub(crate) use pool::{allocate, look_ahead, release, send_home};
 
-use std::cell::{Cell, UnsafeCell};
+use std::cell::Cell;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use atomic_waker::AtomicWaker;
 
+use crate::primitives::{AtomicPtr, AtomicU32, AtomicU64, Ordering, UnsafeCell};
 use crate::ring::stack::{Link, Node};
 
 /// Mask of the phase.
@@ -140,6 +143,7 @@ impl Request {
 
     /// Asks for the lines of the cell that a submission writes, before they are needed.
     #[inline]
+    #[cfg_attr(loom, allow(dead_code))]
     pub(crate) fn fetch_to_write(self) {
         use std::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
         let start = self.0.as_ptr().cast::<i8>();
@@ -215,7 +219,8 @@ pub(crate) struct Header {
 #[repr(C, align(16))]
 struct Storage([u8; INLINE_BYTES]);
 
-const _: () = assert!(size_of::<Header>() == 256 && std::mem::offset_of!(Header, storage) == 112);
+const _: () =
+    assert!(cfg!(loom) || size_of::<Header>() == 256 && std::mem::offset_of!(Header, storage) == 112);
 
 // SAFETY: every field that is not atomic is written by one owner at a time, which follows from the phase: the submitter before
 // the cell is queued, the worker that started it, the handle when it is done; each hands over by the state word.
@@ -279,8 +284,15 @@ impl Header {
     }
 
     /// Where the closure or the result is.
+    #[cfg(not(loom))]
     pub(crate) fn storage(&self) -> *mut u8 {
         self.storage.get().cast()
+    }
+
+    /// loom's cell fails the model when two threads ask for it unordered.
+    #[cfg(loom)]
+    pub(crate) fn storage(&self) -> *mut u8 {
+        self.storage.with_mut(<*mut _>::cast)
     }
 
     /// Does anybody hold the handle?
@@ -347,6 +359,29 @@ impl Header {
     pub(crate) fn notify(&self, starter: u32) -> Option<u64> {
         let is_its_own = |state: u64| state >> STARTER_SHIFT == u64::from(starter);
         self.change(|state| is_its_own(state).then_some(state | NOTIFIED)).ok()
+    }
+
+    /// The running coroutine of this request is about to wait to be woken. `false`: it has been, and goes on at once.
+    #[inline]
+    pub(crate) fn park(&self) -> bool {
+        if self.state.fetch_or(PARKED, Ordering::AcqRel) & NOTIFIED == 0 {
+            return true;
+        }
+        self.unpark();
+        false
+    }
+
+    /// It goes on: what was to wake it has been taken.
+    #[inline]
+    pub(crate) fn unpark(&self) {
+        self.state.fetch_and(!(PARKED | NOTIFIED), Ordering::AcqRel);
+    }
+
+    /// Says that the coroutine of `waiter` waits for the end; `false` if that has come.
+    pub(crate) fn join(&self, waiter: Request) -> bool {
+        self.waiter.store(waiter.address().as_ptr(), Ordering::Release);
+        let joined = self.change(|state| (state & PHASE != DONE).then_some(state | JOINED));
+        joined.is_ok() && self.load() & PHASE != DONE
     }
 
     /// Moves the phase from waiting to done with `outcome`; the word before, if this call did it.

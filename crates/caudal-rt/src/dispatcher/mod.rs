@@ -6,6 +6,8 @@
 //!
 //! A request whose worker's inbox is full is kept, and nothing else is taken in until it is placed: back-pressure.
 
+#[cfg(all(test, loom))]
+mod loom_models;
 mod timekeeper;
 mod view;
 
@@ -130,6 +132,7 @@ impl<'a> Dispatcher<'a> {
             std::hint::spin_loop();
         }
         self.keep_time();
+        self.shared.end_queued_if_stopping();
     }
 
     /// Asks those to yield whose quantum is over, where nobody else does.
@@ -256,10 +259,7 @@ impl<'a> Dispatcher<'a> {
         } else {
             return false;
         };
-        if let Some(before) = cell.end_waiting(outcome) {
-            end_unstarted(cell, before, self.shared);
-            self.shared.count_outcome(outcome);
-        }
+        end_unstarted(cell, outcome, self.shared);
         true
     }
 
@@ -292,11 +292,10 @@ impl<'a> Dispatcher<'a> {
         let spin = self.shared.settings_spin();
         let quiet = self.sources.is_empty() && time - self.idle_since > spin;
         if quiet && self.shared.all_idle_for(spin, time) {
-            self.shared.lot.sleep_unless(None, || {
+            self.shared.sleep_unless(None, || {
                 self.shared.entry.as_ref().is_none_or(|entry| !entry.is_empty())
                     || self.shared.stage() != Stage::Running
             });
-            self.shared.helper.wake_up();
         } else {
             std::hint::spin_loop();
         }
@@ -312,11 +311,8 @@ impl<'a> Dispatcher<'a> {
                 continue;
             }
             while let Some((cell, _)) = other.inbox.pop() {
-                if cell.move_to(NOWHERE) {
-                    other.board.left.fetch_add(1, Relaxed);
+                if other.give_away(cell, NOWHERE) {
                     self.held.push_back(cell);
-                } else {
-                    Header::drop_ref(cell, RUNTIME);
                 }
             }
         }

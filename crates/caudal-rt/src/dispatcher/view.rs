@@ -71,6 +71,11 @@ impl View {
         (self.counts[worker], self.quanta[worker])
     }
 
+    #[cfg(all(test, loom))]
+    pub(crate) fn placed_at(&self, worker: usize) -> u64 {
+        self.placed[worker]
+    }
+
     /// A request was placed at `worker`.
     #[inline(always)]
     pub(crate) fn placed(&mut self, worker: usize) {

@@ -73,6 +73,8 @@ pub use semaphore::{Permit, Semaphore};
 pub(crate) use gate::Gate;
 pub(crate) use list::GaveUp;
 pub(crate) use parker::{Parker, Patience};
+#[cfg(all(test, loom))]
+pub(crate) use {list::Waiter, lock::RawLock};
 
 /// What a call waited for had not come within its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

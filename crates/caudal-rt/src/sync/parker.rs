@@ -22,13 +22,13 @@
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use super::list::{GaveUp, Waiter};
 use crate::clock::now;
 use crate::context::{Current, current, of_worker, until};
-use crate::helper::Asleep;
+use crate::helper::{Asleep, Helper};
+use crate::primitives::{AtomicU32, Ordering};
 use crate::ring::stack::{Link, Node};
 use crate::shared::{Request, Shared};
 use crate::sleep::futex;
@@ -38,7 +38,7 @@ const ASLEEP: u32 = 1;
 const TOLD: u32 = 2;
 
 /// How often a thread looks before it goes to sleep: some 20 µs.
-const LOOKS_MAX: u32 = 2_000;
+const LOOKS_MAX: u32 = if cfg!(loom) { 1 } else { 2_000 };
 
 /// See the [module](self).
 pub(crate) struct Parker {
@@ -169,6 +169,24 @@ impl Parker {
         Ok(())
     }
 
+    /// Tells the thread that waits on this parker; a worker lets its `helper` do it where that takes a system call.
+    ///
+    /// # Safety
+    /// The parker is a thread's, and this is the caller's last access to it.
+    pub(crate) unsafe fn tell_thread(this: NonNull<Parker>, helper: Option<&Helper>) {
+        // SAFETY: it is valid until it is told.
+        let word = unsafe { &this.as_ref().word };
+        if word.compare_exchange(LOOKS, TOLD, Ordering::Release, Ordering::Relaxed).is_ok() {
+            return;
+        }
+        match helper {
+            // SAFETY: as the caller says.
+            Some(helper) => unsafe { helper.wake_thread(this) },
+            // SAFETY: as the caller says.
+            None => unsafe { Parker::wake_thread(this) },
+        }
+    }
+
     /// Tells the thread that sleeps on this parker, with a system call.
     ///
     /// # Safety
@@ -205,14 +223,7 @@ impl Waiter for Parker {
             parker.word.store(TOLD, Ordering::Release);
             return shared.wake(cell);
         }
-        if parker.word.compare_exchange(LOOKS, TOLD, Ordering::Release, Ordering::Relaxed).is_ok() {
-            return;
-        }
-        match of_worker() {
-            // SAFETY: as the caller says.
-            Some((shared, _)) => unsafe { shared.helper.wake_thread(this) },
-            // SAFETY: as the caller says.
-            None => unsafe { Parker::wake_thread(this) },
-        }
+        // SAFETY: as above, and it is a thread's.
+        unsafe { Parker::tell_thread(this, of_worker().map(|(shared, _)| &*shared.helper)) }
     }
 }

@@ -50,10 +50,7 @@ impl<D: Discipline> Worker<D> {
             match coroutine {
                 Some(coroutine) => self.shared.give_up(cell, coroutine),
                 None => {
-                    if let Some(before) = cell.end_waiting(Outcome::Stopped) {
-                        self.shared.count_outcome(Outcome::Stopped);
-                        end_unstarted(cell, before, &self.shared);
-                    }
+                    end_unstarted(cell, Outcome::Stopped, &self.shared);
                     Header::drop_ref(cell, RUNTIME);
                 }
             }

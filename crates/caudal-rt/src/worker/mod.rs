@@ -34,6 +34,7 @@ use crate::clock::now;
 use crate::context::Context;
 use crate::fiber::{Fiber, Reason};
 use crate::foreign;
+use crate::handle::hand_over;
 use crate::log::Writer;
 use crate::observe::measured::Measured;
 use crate::observe::timeline::OFF;
@@ -45,11 +46,25 @@ pub(crate) type Coroutine = Box<Fiber<CoroutineStack>>;
 
 /// The worker's own books, of which the board is a copy.
 #[derive(Default)]
-struct Books {
-    finished: u64,
-    quanta: u64,
-    received: u64,
-    inside: u32,
+pub(crate) struct Books {
+    pub(crate) finished: u64,
+    pub(crate) quanta: u64,
+    pub(crate) received: u64,
+    pub(crate) inside: u32,
+}
+
+impl Books {
+    /// A request has ended that had used up so many `quanta`.
+    #[inline(always)]
+    pub(crate) fn end(&mut self, quanta: u32, board: &Board) {
+        self.finished += 1;
+        self.quanta -= u64::from(quanta);
+        self.inside -= 1;
+        board.quanta.store(self.quanta, Relaxed);
+        board.inside.store(self.inside, Relaxed);
+        // After the others: who counts the request as gone sees no quanta of it.
+        board.finished.store(self.finished, Release);
+    }
 }
 
 /// See the [module](self).
@@ -287,12 +302,7 @@ impl<D: Discipline> Worker<D> {
         };
         let cell = self.pool.task(task).cell;
         let header = cell;
-        if header.deadline.get() < time {
-            self.expire(cell);
-        }
-        if self.stage >= Stage::Cancelling {
-            self.end(cell, Outcome::Stopped);
-        }
+        self.shared.end_if_due(cell, self.stage, time);
         if !header.start(self.number as u16, self.shared.mark) {
             self.idle.push(coroutine);
             self.bury(task, time);
@@ -418,17 +428,11 @@ impl<D: Discipline> Worker<D> {
         }
         let coroutine = entry.fiber.take();
         let (class, arrival) = (cell.class.get(), cell.arrival.load(Relaxed));
-        self.shared.hand_over(cell, outcome);
+        hand_over(cell, outcome, &self.shared);
         self.idle.extend(coroutine);
         self.pool.forget(task);
 
-        self.books.finished += 1;
-        self.books.quanta -= u64::from(quanta);
-        self.books.inside -= 1;
-        let board = self.board();
-        board.quanta.store(self.books.quanta, Relaxed);
-        board.inside.store(self.books.inside, Relaxed);
-        board.finished.store(self.books.finished, Release);
+        self.books.end(quanta, &self.shared.workers[self.number].board);
 
         let (instant, me) = (self.shared.clock.instant(end), WorkerId(self.number as u32));
         self.discipline.on_completed(instant, me, TaskId(task), &mut self.pool);

@@ -10,7 +10,6 @@ use caudal_policy::rebalance::Rebalance;
 
 use super::Worker;
 use super::stacks::SLEEP_AT_MOST;
-use crate::cell::{Header, RUNTIME};
 use crate::clock::now;
 use crate::shared::{Request, Stage};
 
@@ -198,13 +197,10 @@ impl<D: Discipline> Worker<D> {
         let mut moved = 0;
         for _ in 0..amount {
             let Some((cell, stamp)) = self.shared.workers[victim].inbox.pop() else { break };
-            if !cell.move_to(self.number as u16) {
-                Header::drop_ref(cell, RUNTIME);
-                continue;
+            if self.shared.workers[victim].give_away(cell, self.number as u16) {
+                moved += 1;
+                self.put_into_own(cell, stamp);
             }
-            moved += 1;
-            self.shared.workers[victim].board.left.fetch_add(1, Relaxed);
-            self.put_into_own(cell, stamp);
         }
         if moved > 0 {
             self.trace_moved(victim, moved);
@@ -316,14 +312,12 @@ impl<D: Discipline> Worker<D> {
             // A source is looked at, it does not call.
             return std::thread::sleep(Duration::from_micros(50));
         }
-        self.shared.lot.sleep_unless(longest, || {
+        self.shared.sleep_unless(longest, || {
             !own.inbox.is_empty()
                 || !own.mail.woken.is_empty()
                 || self.shared.notice() != self.notice
                 || (self.stage != Stage::Running && self.shared.dispatcher_done.load(Acquire))
         });
         self.trace_sleep(time);
-        // The watchdog sleeps where everybody does, and has to see what this worker runs: a timer may have woken it, or nobody.
-        self.shared.helper.wake_up();
     }
 }

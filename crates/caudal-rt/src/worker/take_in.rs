@@ -1,14 +1,12 @@
 //! What has come in since a worker looked last: coroutines that can go on, times that are due, requests.
 
-use std::sync::atomic::Ordering::{AcqRel, Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
 use caudal_policy::TaskId;
 use caudal_policy::discipline::{Discipline, Intake as Wanted};
 
 use super::Worker;
-use crate::cell::{Header, NOTIFIED, Outcome, PARKED, PHASE, RUNTIME, STARTED, WAITING};
-use crate::handle::end_unstarted;
-use crate::shared::{Request, Stage};
+use crate::shared::{Admission, Request, Stage};
 use crate::source::Intake;
 
 impl<D: Discipline> Worker<D> {
@@ -35,7 +33,7 @@ impl<D: Discipline> Worker<D> {
         let instant = self.shared.clock.instant(time);
         for cell in self.shared.workers[self.number].mail.woken.take_all().reversed().map(Request::new) {
             let header = cell;
-            header.state.fetch_and(!(PARKED | NOTIFIED), AcqRel);
+            header.unpark();
             let task = header.task.get();
             if self.pool.task(task).cell == cell {
                 self.discipline.on_ready(instant, TaskId(task), &mut self.pool);
@@ -94,14 +92,10 @@ impl<D: Discipline> Worker<D> {
     pub(super) fn admit(&mut self, cell: Request, time: u64) {
         cell.fetch_to_start();
         let header = cell;
-        if header.deadline.get() < time {
-            self.expire(cell);
-        }
-        if self.stage >= Stage::Cancelling {
-            self.end(cell, Outcome::Stopped);
-        }
-        if header.load() & PHASE != WAITING {
-            return self.take_in_other(cell, time);
+        match self.shared.admits(cell, self.stage, time) {
+            Admission::Waits => {}
+            Admission::Started => return self.welcome(cell, time),
+            Admission::Ended => return,
         }
         let task = self.pool.admit(cell);
         header.task.set(task);
@@ -109,28 +103,5 @@ impl<D: Discipline> Worker<D> {
         self.board().inside.store(self.books.inside, Relaxed);
         let instant = self.shared.clock.instant(time);
         self.discipline.on_arrival(instant, TaskId(task), &mut self.pool);
-    }
-
-    /// What comes out of an inbox and waits for no start.
-    #[cold]
-    fn take_in_other(&mut self, cell: Request, time: u64) {
-        match cell.load() & PHASE {
-            STARTED => self.welcome(cell, time),
-            _ => Header::drop_ref(cell, RUNTIME),
-        }
-    }
-
-    #[cold]
-    pub(super) fn expire(&self, cell: Request) {
-        self.end(cell, Outcome::Expired);
-    }
-
-    /// Ends a request that has not started, unless it has ended.
-    #[cold]
-    pub(super) fn end(&self, cell: Request, outcome: Outcome) {
-        if let Some(before) = cell.end_waiting(outcome) {
-            end_unstarted(cell, before, &self.shared);
-            self.shared.count_outcome(outcome);
-        }
     }
 }

@@ -1,0 +1,64 @@
+//! What stands for the pool in models: cells of one run, each of which becomes free once.
+//!
+//! The threads of a model are one thread of the system, which loom switches at atomic operations: a thread-local list is the model's.
+
+use std::cell::RefCell;
+use std::ptr::NonNull;
+
+use super::{Header, Request};
+
+/// What every cell has for a home: nothing.
+pub(super) struct Home;
+
+/// A cell, and whether it is free.
+type Made = (Box<Header>, bool);
+
+thread_local! {
+    static CELLS: RefCell<Vec<Made>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The cells of a run; to be made first.
+#[cfg(test)]
+pub(crate) struct Cells(());
+
+#[cfg(test)]
+impl Cells {
+    pub(crate) fn begin() -> Cells {
+        CELLS.take();
+        Cells(())
+    }
+
+    /// Has every cell become free?
+    pub(crate) fn are_free() -> bool {
+        CELLS.with_borrow(|cells| cells.iter().all(|(_, free)| *free))
+    }
+
+    /// The end of a run: asserts that every cell has become free, and drops them.
+    pub(crate) fn end(self) {
+        assert!(Cells::are_free(), "a reference to a cell was lost");
+        CELLS.take();
+    }
+}
+
+/// A cell that no request of this run has had.
+pub(crate) fn allocate() -> Request {
+    let cell = Box::new(Header::free(NonNull::dangling()));
+    let request = Request::new(NonNull::from(&*cell));
+    CELLS.with_borrow_mut(|cells| cells.push((cell, false)));
+    request
+}
+
+pub(crate) fn look_ahead() {}
+
+pub(crate) fn release(cell: Request) {
+    // The next request's submitter writes there.
+    cell.storage();
+    CELLS.with_borrow_mut(|cells| {
+        let made =
+            cells.iter_mut().find(|(made, _)| std::ptr::eq(&raw const **made, cell.address().as_ptr()));
+        let (_, free) = made.expect("a cell of this run");
+        assert!(!std::mem::replace(free, true), "a cell was freed twice");
+    });
+}
+
+pub(crate) fn send_home() {}

@@ -1,0 +1,230 @@
+//! Who sleeps: the runtime's threads, outside threads, and the helper. A wake-up that is lost is a deadlock, which loom reports.
+
+use std::ptr::NonNull;
+use std::sync::Arc as StdArc;
+
+use super::*;
+use crate::helper;
+use crate::primitives::{AtomicBool, AtomicU32, UnsafeCell};
+use crate::shared::Stage;
+use crate::sleep::{Lot, futex};
+use crate::sync::{Parker, Patience};
+use crate::watchdog::Watchdog;
+
+/// `sleepers` threads go to sleep while something comes.
+fn sleepers(count: usize, switches: usize) {
+    model(switches, move || {
+        let lot = StdArc::new((Lot::default(), AtomicBool::new(false)));
+        let threads: Vec<_> = (0..count)
+            .map(|_| {
+                let lot = StdArc::clone(&lot);
+                thread::spawn(move || {
+                    let (lot, here) = &*lot;
+                    while !here.load(Ordering::Relaxed) {
+                        lot.sleep_unless(None, || here.load(Ordering::Relaxed));
+                    }
+                })
+            })
+            .collect();
+        let (lot, here) = &*lot;
+        here.store(true, Ordering::Relaxed);
+        lot.wake_if_asleep();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        assert_eq!(lot.sleepers(), 0);
+    });
+}
+
+#[test]
+fn nobody_sleeps_through_a_push() {
+    sleepers(1, 5);
+}
+
+#[test]
+fn two_sleep_and_both_are_woken() {
+    sleepers(2, 2);
+}
+
+/// Two things come, one after the other, to one that sleeps twice.
+#[test]
+fn it_sleeps_again() {
+    model(3, || {
+        let lot = StdArc::new((Lot::default(), AtomicU32::new(0)));
+        let pusher = {
+            let lot = StdArc::clone(&lot);
+            thread::spawn(move || {
+                for _ in 0..2 {
+                    lot.1.fetch_add(1, Ordering::Relaxed);
+                    lot.0.wake_if_asleep();
+                }
+            })
+        };
+        let (lot, pushed) = &*lot;
+        for wanted in 1..=2 {
+            while pushed.load(Ordering::Relaxed) < wanted {
+                lot.sleep_unless(None, || pushed.load(Ordering::Relaxed) >= wanted);
+            }
+        }
+        pusher.join().unwrap();
+    });
+}
+
+/// A worker that goes to sleep while the runtime moves on to another stage.
+#[test]
+fn nobody_sleeps_through_the_end() {
+    let settings = settings(1, "random");
+    model(5, move || {
+        let shared = shared(&settings);
+        let sleeper = {
+            let shared = StdArc::clone(&shared);
+            thread::spawn(move || {
+                while shared.stage() == Stage::Running {
+                    shared.lot.sleep_unless(None, || shared.stage() != Stage::Running);
+                }
+            })
+        };
+        shared.enter(Stage::Draining);
+        sleeper.join().unwrap();
+    });
+}
+
+struct Counted {
+    lock: crate::sync::RawLock<Parker>,
+    /// loom fails the model if two threads are in here unordered.
+    count: UnsafeCell<u64>,
+}
+
+// SAFETY: the lock that is tested orders the accesses, and loom checks that it does.
+unsafe impl Sync for Counted {}
+// SAFETY: as above.
+unsafe impl Send for Counted {}
+
+impl Counted {
+    fn add(&self, patience: Patience) -> u64 {
+        if self.lock.lock(|| Parker::here("locking", patience)).is_err() {
+            return 0;
+        }
+        // SAFETY: under the lock.
+        self.count.with_mut(|count| unsafe { *count += 1 });
+        self.lock.unlock();
+        1
+    }
+}
+
+/// Threads at a lock that sleep on their parkers' words, one of them with `patience`.
+fn threads_at_a_lock(switches: usize, patience: Patience) {
+    model(switches, move || {
+        let counted = StdArc::new(Counted { lock: crate::sync::RawLock::new(), count: UnsafeCell::new(0) });
+        let other = {
+            let counted = StdArc::clone(&counted);
+            thread::spawn(move || counted.add(patience))
+        };
+        let mut added = counted.add(Patience::Endless) + counted.add(Patience::Endless);
+        assert_eq!(added, 2);
+        added += other.join().unwrap();
+        // SAFETY: nobody else is left.
+        assert_eq!(counted.count.with(|count| unsafe { *count }), added);
+        assert!(!counted.lock.is_locked());
+    });
+}
+
+#[test]
+fn threads_sleep_at_a_lock() {
+    threads_at_a_lock(3, Patience::Endless);
+}
+
+#[test]
+fn a_thread_times_out_at_a_lock() {
+    threads_at_a_lock(3, Patience::For(std::time::Duration::ZERO));
+}
+
+/// A worker tells a thread through the helper, which may itself have just begun, or be about to end.
+fn told_by_a_worker(switches: usize, stop_first: bool) {
+    use crate::sync::Waiter;
+    let settings = settings(1, "random");
+    model(switches, move || {
+        let shared = shared(&settings);
+        let helper = {
+            let helper = StdArc::clone(&shared.helper);
+            thread::spawn(move || {
+                helper::register(&helper);
+                helper.run(|| false);
+            })
+        };
+        let parker = Parker::here("waiting", Patience::Endless);
+        // As who wakes has it: a pointer to what stays until it is told.
+        let told = SendParker(NonNull::from(&parker));
+        let worker = {
+            let shared = StdArc::clone(&shared);
+            thread::spawn(move || {
+                let SendParker(parker) = { told };
+                // SAFETY: it waits until it is told.
+                unsafe { Parker::tell_thread(parker, Some(&shared.helper)) };
+            })
+        };
+        if stop_first {
+            shared.helper.stop();
+        }
+        parker.wait_to_be_told();
+        worker.join().unwrap();
+        shared.helper.stop();
+        helper.join().unwrap();
+    });
+}
+
+struct SendParker(NonNull<Parker>);
+// SAFETY: parkers are `Sync`.
+unsafe impl Send for SendParker {}
+
+#[test]
+fn a_worker_tells_through_the_helper() {
+    told_by_a_worker(2, false);
+}
+
+#[test]
+fn a_worker_tells_through_a_helper_that_ends() {
+    told_by_a_worker(2, true);
+}
+
+/// A worker is woken by a submission and gets stuck: the watchdog, which slept as everybody did, has to look at it.
+#[test]
+fn the_watchdog_sees_who_is_woken() {
+    let settings = settings(1, "random");
+    model(2, move || {
+        let shared = shared(&settings);
+        let (here, seen) = (StdArc::new(AtomicBool::new(false)), StdArc::new(AtomicU32::new(0)));
+        let watched = {
+            let (shared, seen) = (StdArc::clone(&shared), StdArc::clone(&seen));
+            thread::spawn(move || {
+                let mut watchdog = Watchdog::new(&shared);
+                shared.helper.run(|| {
+                    let busy = watchdog.look();
+                    if shared.workers[0].board.slice_start.load(Ordering::Relaxed) != 0 {
+                        seen.store(1, Ordering::Relaxed);
+                        futex::wake(&seen, 1);
+                    }
+                    busy
+                });
+            })
+        };
+        let worker = {
+            let (shared, here, seen) = (StdArc::clone(&shared), StdArc::clone(&here), StdArc::clone(&seen));
+            thread::spawn(move || {
+                let board = &shared.workers[0].board;
+                board.idle_since.store(1, Ordering::Relaxed);
+                while !here.load(Ordering::Relaxed) {
+                    shared.sleep_unless(None, || here.load(Ordering::Relaxed));
+                }
+                board.idle_since.store(0, Ordering::Relaxed);
+                board.slice_start.store(u64::MAX, Ordering::Relaxed);
+                // A handler that blocks the thread until the watchdog has seen it.
+                futex::wait(&seen, 0, None);
+                board.slice_start.store(0, Ordering::Release);
+            })
+        };
+        here.store(true, Ordering::Relaxed);
+        shared.wake_sleepers();
+        worker.join().unwrap();
+        shared.helper.stop();
+        watched.join().unwrap();
+    });
+}

@@ -1,0 +1,286 @@
+//! One request: who starts it, cancels it, ends it, waits for it, or lets go of it.
+
+use std::pin::pin;
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
+
+use super::*;
+use crate::Failure;
+use crate::cell::{CANCEL, DONE, PHASE};
+use crate::handle::{Heed, Waited};
+use crate::primitives::AtomicBool;
+
+const DIRECT: &str = "random";
+
+/// Whoever wins has the closure, and the counts say so.
+#[test]
+fn start_against_cancel() {
+    let settings = settings(1, DIRECT);
+    model(3, move || {
+        let (shared, tally) = (shared(&settings), Arc::default());
+        let (_, handle) = placed(&shared, 0, &tally);
+        let worker = worker(&shared, 0);
+        let cancelled = handle.cancel();
+        drop(handle);
+        worker.join().unwrap();
+        settle();
+        tally.check(!cancelled);
+        assert_eq!(shared.counts.cancelled.load(Relaxed), u64::from(cancelled));
+        let left = shared.workers[0].board.left.load(Ordering::Acquire);
+        assert_eq!((left, gone(&shared, 0)), (u64::from(cancelled), 1));
+    });
+}
+
+/// Whoever comes second of the request's end and the handle's drops the result, and frees the cell.
+#[test]
+fn end_against_drop() {
+    let settings = settings(1, DIRECT);
+    model(3, move || {
+        let (shared, tally) = (shared(&settings), Arc::default());
+        let (_, handle) = placed(&shared, 0, &tally);
+        let worker = worker(&shared, 0);
+        drop(handle);
+        worker.join().unwrap();
+        settle();
+        tally.check(true);
+    });
+}
+
+/// A request that a worker runs while the helper tells, and `wait`, on the model's first thread, waits.
+fn ended_and_told(switches: usize, wait: impl Fn(Handle<Product>) + Send + Sync + 'static) {
+    let settings = settings(1, DIRECT);
+    model(switches, move || {
+        let (shared, tally) = (shared(&settings), Arc::default());
+        let (_, handle) = placed(&shared, 0, &tally);
+        let threads = [worker(&shared, 0), helper(&shared)];
+        wait(handle);
+        let [worker, helper] = threads;
+        worker.join().unwrap();
+        shared.helper.stop();
+        helper.join().unwrap();
+        settle();
+        tally.check(true);
+        assert_eq!(shared.helper.expected(), 0, "who was expected was told, or has gone");
+    });
+}
+
+#[test]
+fn a_thread_waits_for_the_end() {
+    ended_and_told(3, |handle| assert!(handle.wait().is_ok()));
+}
+
+/// It has asked to be told, and goes away.
+#[test]
+fn a_thread_gives_up_waiting() {
+    ended_and_told(3, |handle| {
+        assert_ne!(handle.wait_for(Some(Duration::ZERO), Heed::Nothing), Waited::Cancelled)
+    });
+}
+
+/// It gives up, and waits again.
+#[test]
+fn a_thread_waits_twice() {
+    ended_and_told(3, |handle| {
+        let waited = handle.wait_for(Some(Duration::ZERO), Heed::Nothing);
+        assert!(matches!(waited, Waited::TimedOut | Waited::Ended));
+        assert!(handle.wait().is_ok());
+    });
+}
+
+/// What a future wakes: a thread of the model.
+struct Unpark(AtomicBool, thread::Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::Release);
+        self.1.unpark();
+    }
+}
+
+#[test]
+fn a_future_waits_for_the_end() {
+    ended_and_told(3, |handle| {
+        let unpark = Arc::new(Unpark(AtomicBool::new(false), thread::current()));
+        let waker = Waker::from(Arc::clone(&unpark));
+        let mut handle = pin!(handle);
+        while handle.as_mut().poll(&mut Context::from_waker(&waker)).is_pending() {
+            while !unpark.0.load(Ordering::Acquire) {
+                thread::park();
+            }
+            unpark.0.store(false, Ordering::Relaxed);
+        }
+    });
+}
+
+/// It is polled once, then dropped: the waker goes along.
+#[test]
+fn a_future_goes_away() {
+    ended_and_told(3, |handle| {
+        let unpark = Arc::new(Unpark(AtomicBool::new(false), thread::current()));
+        let mut handle = Box::pin(handle);
+        let polled = handle.as_mut().poll(&mut Context::from_waker(&Waker::from(unpark)));
+        assert!(matches!(polled, Poll::Pending | Poll::Ready(Ok(_))));
+    });
+}
+
+/// The worker's thread goes on as the helper's: with two threads, of which none spins, loom looks at more orders of their steps.
+fn told_by_one_thread(wait: impl Fn(Handle<Product>) + Send + Sync + 'static) {
+    let settings = settings(1, DIRECT);
+    model(4, move || {
+        let (shared, tally) = (shared(&settings), Arc::default());
+        let (_, handle) = placed(&shared, 0, &tally);
+        let other = {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || {
+                work(&shared, 0);
+                shared.helper.stop();
+                shared.helper.run(|| false);
+            })
+        };
+        wait(handle);
+        other.join().unwrap();
+        settle();
+        tally.check(true);
+        assert_eq!(shared.helper.expected(), 0, "who was expected was told, or has gone");
+    });
+}
+
+#[test]
+fn a_thread_waits_for_one_other() {
+    told_by_one_thread(|handle| assert!(handle.wait().is_ok()));
+}
+
+#[test]
+fn a_thread_gives_up_on_one_other() {
+    told_by_one_thread(|handle| {
+        assert_ne!(handle.wait_for(Some(Duration::ZERO), Heed::Nothing), Waited::Cancelled);
+    });
+}
+
+/// One waits while another cancels, and the worker starts it or throws it away.
+#[test]
+fn cancelled_while_a_thread_waits() {
+    let settings = settings(1, DIRECT);
+    model(1, move || {
+        let (shared, tally) = (shared(&settings), Arc::default());
+        let (_, handle) = placed(&shared, 0, &tally);
+        let handle = Arc::new(handle);
+        let canceller = {
+            let handle = Arc::clone(&handle);
+            thread::spawn(move || handle.cancel())
+        };
+        let threads = [worker(&shared, 0), helper(&shared)];
+        assert_eq!(handle.wait_for(None, Heed::Nothing), Waited::Ended);
+        let cancelled = canceller.join().unwrap();
+        let [worker, helper] = threads;
+        worker.join().unwrap();
+        shared.helper.stop();
+        helper.join().unwrap();
+        let result = Arc::into_inner(handle).unwrap().wait();
+        assert!(if cancelled { matches!(result, Err(Failure::Cancelled)) } else { result.is_ok() });
+        drop(result);
+        tally.check(!cancelled);
+        assert_eq!((shared.helper.expected(), gone(&shared, 0)), (0, 1));
+    });
+}
+
+/// A request that `worker` has started, whose coroutine the calling thread stands for.
+fn started(shared: &Shared, worker: u16, refs: u64) -> Request {
+    let cell = new_request(ClassId(0), 0, || (), refs);
+    assert!(cell.start(worker, shared.mark));
+    cell
+}
+
+/// The coroutine of `me` parks, and its worker sleeps until that is woken.
+fn park(shared: &Shared, me: Request, worker: usize) {
+    if !me.park() {
+        return;
+    }
+    let woken = &shared.workers[worker].mail.woken;
+    loop {
+        let cells: Vec<_> = woken.take_all().map(Request::new).collect();
+        if let [cell] = cells[..] {
+            assert_eq!(cell, me);
+            return me.unpark();
+        }
+        assert!(cells.is_empty(), "it is on the list once at most");
+        shared.lot.sleep_unless(None, || !woken.is_empty());
+    }
+}
+
+/// The coroutine of `me` comes to its end.
+fn end(shared: &Shared, me: Request, outcome: Outcome) {
+    fiber::run(me);
+    hand_over(me, outcome, shared);
+}
+
+/// A coroutine waits for a request that another worker runs.
+#[test]
+fn a_coroutine_joins() {
+    let settings = settings(2, DIRECT);
+    model(3, move || {
+        let (shared, tally) = (shared(&settings), Arc::default());
+        let (cell, handle) = placed(&shared, 0, &tally);
+        let me = started(&shared, 1, RUNTIME);
+        let worker = worker(&shared, 0);
+        while !handle.is_done() {
+            if cell.join(me) {
+                park(&shared, me, 1);
+            }
+        }
+        assert!(handle.wait().is_ok());
+        end(&shared, me, Outcome::Returned);
+        worker.join().unwrap();
+        tally.check(true);
+    });
+}
+
+/// A coroutine waits for a request that is cancelled, and is woken by another as well.
+#[test]
+fn a_coroutine_joins_who_is_cancelled() {
+    let settings = settings(2, DIRECT);
+    model(2, move || {
+        let (shared, tally) = (shared(&settings), Arc::default());
+        let (cell, handle) = placed(&shared, 0, &tally);
+        let handle = Arc::new(handle);
+        let me = started(&shared, 1, RUNTIME);
+        let canceller = {
+            let handle = Arc::clone(&handle);
+            thread::spawn(move || handle.cancel())
+        };
+        let worker = worker(&shared, 0);
+        while !handle.is_done() {
+            if cell.join(me) {
+                park(&shared, me, 1);
+            }
+        }
+        let cancelled = canceller.join().unwrap();
+        worker.join().unwrap();
+        drop(Arc::into_inner(handle));
+        end(&shared, me, Outcome::Returned);
+        tally.check(!cancelled);
+    });
+}
+
+/// A coroutine parks while one cancels it and another wakes it.
+#[test]
+fn a_parked_coroutine_is_cancelled() {
+    let settings = settings(1, DIRECT);
+    model(2, move || {
+        let shared = shared(&settings);
+        let me = started(&shared, 0, RUNTIME | HANDLE);
+        let handle = Handle::<()>::new(me, Arc::clone(&shared));
+        let waker = {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || shared.wake(me))
+        };
+        let canceller = thread::spawn(move || assert!(!handle.cancel(), "it has started"));
+        while me.load() & CANCEL == 0 {
+            park(&shared, me, 0);
+        }
+        end(&shared, me, Outcome::Cancelled);
+        canceller.join().unwrap();
+        waker.join().unwrap();
+        assert_eq!(me.load() & PHASE, DONE);
+    });
+}
