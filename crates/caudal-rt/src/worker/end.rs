@@ -56,5 +56,67 @@ impl<D: Discipline> Worker<D> {
             }
         }
         self.board().inside.store(0, Relaxed);
+        // It may have taken requests from others that it has not taken in.
+        self.shared.end_queued_if_stopping();
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::sync::Arc;
+
+    use caudal_config::{File, Host, Options};
+    use caudal_policy::discipline::Fcfs;
+    use caudal_policy::rebalance::AnyRebalance;
+
+    use super::*;
+    use crate::cell::HANDLE;
+    use crate::classes::ClassId;
+    use crate::clock::Clock;
+    use crate::handle::Handle;
+    use crate::shared::Shared;
+    use crate::source::new_request;
+    use crate::stack::{StackConfig, StackPool};
+    use crate::worker::Parts;
+    use crate::{Builder, Failure};
+
+    /// Two workers that do not run.
+    fn shared() -> Arc<Shared> {
+        let text = "[system]\ncores = 2\npools = \"per-core\"\ndispatch = { policy = \"random\" }\n\
+            discipline = { policy = \"fcfs\" }\n";
+        let options = Options { host: Host::Runtime, ..Options::default() };
+        let plan = File::parse_with(text, "test.toml", &options).unwrap().systems.remove(0);
+        Arc::new(Shared::new(Builder::of(plan).settings, Clock::new(1e9), Arc::default()))
+    }
+
+    /// A worker that a shutdown has given up on steals, when that has looked into the queues already.
+    #[test]
+    fn what_a_late_worker_has_stolen_hears_of_the_end() {
+        let shared = shared();
+        let ended = std::thread::spawn(move || {
+            let rebalance = AnyRebalance::from(shared.settings.system.rebalance);
+            let stacks = StackPool::new(StackConfig::default()).unwrap();
+            let parts = Parts {
+                number: 1,
+                shared: Arc::clone(&shared),
+                discipline: Fcfs,
+                rebalance,
+                stacks,
+                source: None,
+                log: None,
+            };
+            let mut worker = Worker::new(parts);
+            let cell = new_request(ClassId(0), 0, || (), RUNTIME | HANDLE);
+            cell.place_unshared(0);
+            let handle = Handle::<()>::new(cell, Arc::clone(&shared));
+            shared.workers[0].inbox.push(cell, 0).unwrap();
+            shared.enter(Stage::Stopping);
+            assert_eq!(worker.take_from(0, 1), 1);
+            worker.abandon_all();
+            worker.give_stacks_back();
+            crate::context::Context::uninstall();
+            handle.is_done().then(|| handle.wait())
+        });
+        assert!(matches!(ended.join().unwrap(), Some(Err(Failure::Stopped))));
     }
 }

@@ -193,7 +193,7 @@ impl<D: Discipline> Worker<D> {
     }
 
     /// Moves up to `amount` of the oldest requests of `victim` to the own inbox, in their order; how many came.
-    fn take_from(&mut self, victim: usize, amount: u32) -> u32 {
+    pub(super) fn take_from(&mut self, victim: usize, amount: u32) -> u32 {
         let mut moved = 0;
         for _ in 0..amount {
             let Some((cell, stamp)) = self.shared.workers[victim].inbox.pop() else { break };
