@@ -185,45 +185,81 @@ fn a_worker_tells_through_a_helper_that_ends() {
     told_by_a_worker(2, true);
 }
 
+/// The helper with its watchdog, which wakes who sleeps on `seen` when it finds worker 0 in a slice.
+fn watched(shared: &StdArc<Shared>, seen: &StdArc<AtomicU32>) -> thread::JoinHandle<()> {
+    let (shared, seen) = (StdArc::clone(shared), StdArc::clone(seen));
+    thread::spawn(move || {
+        let mut watchdog = Watchdog::new(&shared);
+        shared.helper.run(|| {
+            let busy = watchdog.look();
+            if shared.workers[0].board.slice_start.load(Ordering::Relaxed) != 0 {
+                seen.store(1, Ordering::Relaxed);
+                futex::wake(&seen, 1);
+            }
+            busy
+        });
+    })
+}
+
+/// Worker 0 has something to do: a handler that blocks the thread until the watchdog has seen it.
+fn get_stuck(shared: &Shared, seen: &AtomicU32) {
+    let board = &shared.workers[0].board;
+    board.idle_since.store(0, Ordering::Relaxed);
+    board.slice_start.store(u64::MAX, Ordering::Relaxed);
+    futex::wait(seen, 0, None);
+    board.slice_start.store(0, Ordering::Release);
+}
+
+fn idle(settings: &Settings) -> (StdArc<Shared>, StdArc<AtomicU32>) {
+    let shared = shared(settings);
+    shared.workers.iter().for_each(|worker| worker.board.idle_since.store(1, Ordering::Relaxed));
+    (shared, StdArc::new(AtomicU32::new(0)))
+}
+
 /// A worker is woken by a submission and gets stuck: the watchdog, which slept as everybody did, has to look at it.
 #[test]
 fn the_watchdog_sees_who_is_woken() {
     let settings = settings(1, "random");
     model(2, move || {
-        let shared = shared(&settings);
-        let (here, seen) = (StdArc::new(AtomicBool::new(false)), StdArc::new(AtomicU32::new(0)));
-        let watched = {
-            let (shared, seen) = (StdArc::clone(&shared), StdArc::clone(&seen));
-            thread::spawn(move || {
-                let mut watchdog = Watchdog::new(&shared);
-                shared.helper.run(|| {
-                    let busy = watchdog.look();
-                    if shared.workers[0].board.slice_start.load(Ordering::Relaxed) != 0 {
-                        seen.store(1, Ordering::Relaxed);
-                        futex::wake(&seen, 1);
-                    }
-                    busy
-                });
-            })
-        };
+        let (shared, seen) = idle(&settings);
+        let here = StdArc::new(AtomicBool::new(false));
+        let watched = watched(&shared, &seen);
         let worker = {
             let (shared, here, seen) = (StdArc::clone(&shared), StdArc::clone(&here), StdArc::clone(&seen));
             thread::spawn(move || {
-                let board = &shared.workers[0].board;
-                board.idle_since.store(1, Ordering::Relaxed);
                 while !here.load(Ordering::Relaxed) {
                     shared.sleep_unless(None, || here.load(Ordering::Relaxed));
                 }
-                board.idle_since.store(0, Ordering::Relaxed);
-                board.slice_start.store(u64::MAX, Ordering::Relaxed);
-                // A handler that blocks the thread until the watchdog has seen it.
-                futex::wait(&seen, 0, None);
-                board.slice_start.store(0, Ordering::Release);
+                get_stuck(&shared, &seen);
             })
         };
         here.store(true, Ordering::Relaxed);
         shared.wake_sleepers();
         worker.join().unwrap();
+        shared.helper.stop();
+        watched.join().unwrap();
+    });
+}
+
+/// A timer wakes one of two: nobody rings but itself.
+#[test]
+fn the_watchdog_sees_whom_a_timer_wakes() {
+    let settings = settings(2, "random");
+    model(2, move || {
+        let (shared, seen) = idle(&settings);
+        let watched = watched(&shared, &seen);
+        let other = {
+            let shared = StdArc::clone(&shared);
+            thread::spawn(move || {
+                while shared.stage() == Stage::Running {
+                    shared.sleep_unless(None, || shared.stage() != Stage::Running);
+                }
+            })
+        };
+        shared.sleep_unless(Some(std::time::Duration::ZERO), || false);
+        get_stuck(&shared, &seen);
+        shared.enter(Stage::Draining);
+        other.join().unwrap();
         shared.helper.stop();
         watched.join().unwrap();
     });
