@@ -236,7 +236,8 @@ pub(crate) fn cancel(cell: Request, shared: &Shared) -> bool {
     false
 }
 
-/// Ends a request that waits, with `outcome`; `false`: it does not wait any more. The queue that holds the cell keeps its reference.
+/// Ends a request that waits, with `outcome`; `false`: it does not wait any more. The queue that holds the cell keeps its
+/// reference.
 #[cold]
 pub(crate) fn end_unstarted(cell: Request, outcome: Outcome, shared: &Shared) -> bool {
     let Some(before) = cell.end_waiting(outcome) else { return false };

@@ -381,7 +381,8 @@ impl Shared {
 
     /// Ends every request that is still in a queue, once no thread is there to run it.
     ///
-    /// Whoever pushes to a queue (a submission, a thief, the dispatcher) looks at the stage afterwards, and the shutdown looks into
+    /// Whoever pushes to a queue (a submission, a thief, the dispatcher) looks at the stage afterwards, and the shutdown
+    /// looks into
     /// the queues after it has set the stage, with a full fence between on both sides: one of them sees the other, so no request
     /// stays behind. A submission has the fence of [`Shared::wake_sleepers`].
     pub(crate) fn end_queued(&self) {
@@ -408,7 +409,8 @@ impl Shared {
         }
     }
 
-    /// The calling thread sleeps with the others, as in [`Lot::sleep_unless`]; the watchdog, which sleeps where everybody does, then
+    /// The calling thread sleeps with the others, as in [`Lot::sleep_unless`]; the watchdog, which sleeps where everybody
+    /// does, then
     /// has to see what it runs: a timer may have woken it, or nobody.
     pub(crate) fn sleep_unless(&self, longest: Option<Duration>, look: impl FnOnce() -> bool) {
         self.lot.sleep_unless(longest, look);

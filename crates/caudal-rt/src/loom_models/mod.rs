@@ -15,7 +15,8 @@
 //! Sequentially consistent operations are to loom no more than acquiring and releasing ones; fences it knows. So where one thread
 //! stores and looks, and another one does so the other way round, these models pass only with fences.
 //!
-//! What runs is the runtime's code but for coroutines, the pool of cells and the futex call, each of which has something here that
+//! What runs is the runtime's code but for coroutines, the pool of cells and the futex call, each of which has something
+//! here that
 //! stands for it. A thread of a model is no worker's (`context::current` is none), so it waits as outside threads do;
 //! where a coroutine is meant, a thread does what that and its worker's loop would do.
 
