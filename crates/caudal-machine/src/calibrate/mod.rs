@@ -238,7 +238,9 @@ mod tests {
             let item = found.items.iter().find(|item| item.name == name);
             assert!(item.is_some_and(|item| item.median > 0.0), "{name}: {:?}", found.items);
         };
-        ["switch pair", "probe, clock", "turn"].into_iter().for_each(wanted);
+        ["switch pair", "turn"].into_iter().for_each(wanted);
+        // What a probe adds may be nothing: a processor hides it behind the work.
+        assert!(found.items.iter().any(|item| item.name == "probe, clock" && item.median >= 0.0));
         if allowed_cpus().unwrap().0.len() > 1 {
             ["arrival to run", "request to request", "dispatcher", "hop", "steal"]
                 .into_iter()
