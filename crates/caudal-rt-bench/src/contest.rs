@@ -175,7 +175,6 @@ pub fn measure(
     let generator_gaps = generator_gaps.recv()?;
     // SAFETY: the runtime has ended, and with it every request.
     let gaps = unsafe { &*stage.gaps.0.get() };
-    let generator_gaps = (dispatch == Dispatch::TwoLevel).then_some(&generator_gaps);
     let (tsc, schedule) = (stage.setup.tsc, &stage.setup.schedule);
     Ok(stage.setup.recorder.trace(&Run {
         contestant: "caudal",
@@ -183,7 +182,7 @@ pub fn measure(
         epoch,
         schedule,
         gaps: &[gaps],
-        generator_gaps,
+        generator_gaps: Some(&generator_gaps),
     }))
 }
 
