@@ -89,7 +89,7 @@ pub(crate) struct Worker<D> {
     next_number: u64,
     walk: rest::Walk,
     books: Books,
-    /// Times in cycles, of which [`Spent`](crate::shared::Spent) is a copy.
+    /// Times in cycles, of which [`Spent`] is a copy.
     busy: u64,
     idle_for: u64,
     /// When the last slice, or the last look while idle, ended; in cycles.
