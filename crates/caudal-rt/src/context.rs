@@ -20,7 +20,7 @@ use crate::clock::now;
 use crate::config::OnOverflow;
 use crate::fiber::{Cancelled, Reason, Seat};
 use crate::foreign;
-use crate::shared::{Request, Shared};
+use crate::shared::{Request, Shared, Stage};
 use crate::stack::overflow;
 use crate::timer::{Timer, Timers};
 
@@ -319,9 +319,10 @@ impl Current<'_> {
         unsafe { &self.seat.as_ref().slot }
     }
 
-    /// Has somebody asked for the request's end?
+    /// Has somebody asked for the request's end, or for that of all? The stage is looked at as well: a worker that never gets its
+    /// core back from this request can not tell it.
     pub(crate) fn is_cancelled(&self) -> bool {
-        self.cell.load() & CANCEL != 0
+        self.cell.load() & CANCEL != 0 || self.shared().stage() >= Stage::Cancelling
     }
 
     /// Unwinds if somebody has asked for the request's end. Not where that would be a panic in a panic.

@@ -70,11 +70,13 @@ pub(crate) struct Fiber<S: Stack + 'static> {
     seat: Box<Seat>,
     /// While it is on its way to another worker.
     pub(crate) luggage: Luggage,
+    /// The worker whose stack it has.
+    pub(crate) home: usize,
 }
 
 impl<S: Stack + 'static> Fiber<S> {
-    /// A coroutine on `stack`, which waits for its first request.
-    pub(crate) fn new(stack: S) -> Fiber<S> {
+    /// A coroutine on `stack` of the worker `home`, which waits for its first request.
+    pub(crate) fn new(stack: S, home: usize) -> Fiber<S> {
         let seat = Box::new(Seat {
             yielder: Cell::new(ptr::null()),
             cell: Cell::new(None),
@@ -89,7 +91,7 @@ impl<S: Stack + 'static> Fiber<S> {
         let inner =
             Coroutine::with_stack(stack, move |yielder, ()| body(unsafe { of_body.as_ref() }, yielder));
         seat.trap.set(Some(inner.trap_handler()));
-        Fiber { inner, seat, luggage: Luggage::default() }
+        Fiber { inner, seat, luggage: Luggage::default(), home }
     }
 
     /// The seat, for [`Seat::suspend`].

@@ -106,6 +106,8 @@ impl Shared {
         self.workers[worker].inbox.push(cell, arrival).is_ok()
     }
 
+    /// Not inlined: a request may submit again and again, and change its thread in between.
+    #[inline(never)]
     fn choose(&self) -> usize {
         let thread = thread_number();
         SUBMITTERS.with_borrow_mut(|submitters| {

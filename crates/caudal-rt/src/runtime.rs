@@ -17,8 +17,8 @@ use crate::context::{NoYield, current, until};
 use crate::error::{Refused, StartError, SubmitError};
 use crate::handle::Handle;
 use crate::reserved::Reservation;
-use crate::shared::{Request, Shared, Stage};
-use crate::source::{Source, new_request};
+use crate::shared::{Request, Shared, Slice, Stage};
+use crate::source::{Source, make};
 use crate::start::{self, Started};
 
 /// How a file is read that a runtime is going to run.
@@ -323,7 +323,7 @@ impl Runtime {
     }
 
     /// Stops: takes no more requests, lets those that there are end or ends them, and waits for the threads. In a forked child it
-    /// does nothing: there are none.
+    /// does nothing: there are none. What could not be ended it names on stderr; a later call only says what is left by then.
     ///
     /// # Panics
     /// In a request of this runtime, whose end it would wait for. Have another thread call it; or drop the runtime there, which
@@ -337,8 +337,25 @@ impl Runtime {
             "Runtime::shutdown in a request of the runtime that it stops: it would wait for the end of its caller; call it on another \
              thread"
         );
-        let bound = self.shared.settings.shutdown_bound;
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        let has_stopped = self.shared.stage() == Stage::Stopping;
+        if has_stopped {
+            wait_for(&mut threads, Duration::ZERO);
+        } else {
+            self.stop(how, &mut threads);
+        }
+        if threads.is_empty() {
+            *self.cores.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        }
+        let left = left_behind(&self.shared, threads.len());
+        if !has_stopped && left != LeftBehind::default() {
+            say_what_is_left(&self.shared, left);
+        }
+        left
+    }
+
+    fn stop(&self, how: Shutdown, threads: &mut Vec<JoinHandle<()>>) {
+        let bound = self.shared.settings.shutdown_bound;
         let stages = match how {
             Shutdown::Drain => &[Stage::Draining, Stage::Cancelling, Stage::Stopping][..],
             Shutdown::Cancel => &[Stage::Cancelling, Stage::Stopping],
@@ -346,20 +363,14 @@ impl Runtime {
         for &stage in stages {
             self.shared.enter(stage);
             let patience = if stage == Stage::Draining { bound } else { bound.max(LAST_BOUND) };
-            if wait_for(&mut threads, patience) {
+            if wait_for(threads, patience) {
                 break;
             }
         }
         self.shared.enter(Stage::Stopping);
         self.shared.end_queued();
-        let stuck = threads.len();
         start::stop_helper(&self.shared);
         self.shared.observer.close();
-        threads.clear();
-        if stuck == 0 {
-            *self.cores.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        }
-        LeftBehind { abandoned: self.shared.counts.abandoned.load(Relaxed), threads: stuck }
     }
 
     /// Is the caller a request of this runtime?
@@ -423,14 +434,41 @@ impl Drop for Runtime {
         if self.is_callers() {
             return self.shutdown_from_inside();
         }
-        let left = self.shutdown(Shutdown::Drain);
-        if left != LeftBehind::default() {
-            eprintln!(
-                "caudal: a runtime ended with {} requests given up and {} threads left",
-                left.abandoned, left.threads
-            );
+        let _ = self.shutdown(Shutdown::Drain);
+        let threads = self.threads.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if !threads.is_empty() {
+            // They are on their cores for as long as they like: no other runtime gets those.
+            std::mem::forget(self.cores.get_mut().unwrap_or_else(PoisonError::into_inner).take());
         }
     }
+}
+
+fn left_behind(shared: &Shared, threads: usize) -> LeftBehind {
+    LeftBehind { abandoned: shared.given_up.iter().map(|count| count.load(Relaxed)).sum(), threads }
+}
+
+/// Names the classes of what a shutdown could not end.
+fn say_what_is_left(shared: &Shared, left: LeftBehind) {
+    let names = shared.settings.classes.all();
+    let given_up = names.iter().zip(&shared.given_up).map(|(name, count)| (name, count.load(Relaxed)));
+    let given_up =
+        given_up.filter(|&(_, count)| count > 0).map(|(name, count)| format!("{count} of class `{name}`"));
+    let running = shared.workers.iter().filter(|worker| worker.board.slice_start.load(Relaxed) != 0);
+    let running = running.map(|worker| {
+        let class = Slice(worker.board.slice.load(Relaxed)).class();
+        format!("one in class `{}`", shared.settings.classes.name(class))
+    });
+    let list = |items: &mut dyn Iterator<Item = String>| match items.collect::<Vec<_>>().join(", ") {
+        list if list.is_empty() => list,
+        list => format!(" ({list})"),
+    };
+    eprintln!(
+        "caudal: a runtime ended with {} requests given up{} and {} threads still in a handler{}",
+        left.abandoned,
+        list(&mut given_up.into_iter()),
+        left.threads,
+        list(&mut running.into_iter())
+    );
 }
 
 /// A request that is being made. See [`Runtime::request`].
@@ -522,7 +560,7 @@ impl<'a> RequestBuilder<'a> {
         let arrival = now();
         let cell = {
             let _quiet = NoYield::enter();
-            new_request(self.class, arrival, job, RUNTIME | HANDLE)
+            make(cell::allocate_outlined(), self.class, arrival, job, RUNTIME | HANDLE)
         };
         self.prepare(cell, arrival);
         let unsubmitted = Unsubmitted(cell);

@@ -8,6 +8,7 @@ use caudal_policy::rebalance::RebalanceConfig;
 use crossbeam_utils::CachePadded;
 
 use crate::cell::{Header, Outcome, PHASE, RUNTIME, STARTED, WAITING};
+use crate::classes::CLASSES_MAX;
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::flag::RemoteFlag;
@@ -77,6 +78,8 @@ pub(crate) struct Mail {
     pub(crate) woken: TakeAllStack<Header>,
     /// Who asks it to take tasks (work shedding): worker + 1; 0: nobody.
     pub(crate) flagged_by: AtomicU32,
+    /// Started requests in its inbox, on their way to whoever takes them. For a moment there may be fewer.
+    pub(crate) started: AtomicU32,
     /// Its thread's probe flag, while the thread runs.
     pub(crate) probe_flag: RemoteFlag<atomic::AtomicU8>,
     /// The thread's number in the kernel; 0 until it runs.
@@ -97,6 +100,9 @@ impl Worker {
     /// whoever ended it; the queue's reference is gone.
     #[inline]
     pub(crate) fn give_away(&self, cell: Request, place: u16) -> bool {
+        if cell.load() & PHASE == STARTED {
+            self.mail.started.fetch_sub(1, Ordering::Relaxed);
+        }
         let moved = cell.move_to(place);
         if moved {
             self.board.left.fetch_add(1, Ordering::Relaxed);
@@ -205,6 +211,8 @@ pub(crate) struct Shared {
     /// What went otherwise than it should, for the statistics.
     pub(crate) counts: Counts,
     pub(crate) observer: Observer,
+    /// Started requests that the shutdown has given up, by class.
+    pub(crate) given_up: Box<[atomic::AtomicU64]>,
     spin: u64,
     /// Forks before the start: there were more since in a process that has none of the threads.
     forks: u64,
@@ -238,6 +246,7 @@ impl Shared {
             mail: CachePadded::new(Mail {
                 woken: TakeAllStack::new(),
                 flagged_by: AtomicU32::new(0),
+                started: AtomicU32::new(0),
                 probe_flag: RemoteFlag::new(),
                 thread: AtomicU32::new(0),
             }),
@@ -255,6 +264,7 @@ impl Shared {
             stuck: AtomicU32::new(0),
             counts: Counts::default(),
             observer: Observer::new(&settings),
+            given_up: (0..CLASSES_MAX).map(|_| atomic::AtomicU64::new(0)).collect(),
             spin: clock.cycles_of(settings.spin),
             workers: (0..settings.workers).map(worker).collect(),
             entry: settings.two_level.then(|| Ring::new(settings.entry)),
@@ -350,6 +360,7 @@ impl Shared {
     pub(crate) fn give_up(&self, cell: Request, coroutine: Coroutine) {
         std::mem::forget(coroutine);
         cell.leak();
+        self.given_up[usize::from(cell.class.get()) % CLASSES_MAX].fetch_add(1, Ordering::Relaxed);
         self.count_outcome(Outcome::Abandoned);
         hand_over(cell, Outcome::Abandoned, self);
     }

@@ -72,7 +72,16 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    let cell = cell::allocate();
+    make(cell::allocate(), class, arrival, job, refs)
+}
+
+/// As [`new_request`], in a cell that is free.
+#[inline]
+pub(crate) fn make<F, T>(cell: Request, class: ClassId, arrival: u64, job: F, refs: u64) -> Request
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
     // SAFETY: the cell is fresh, and what the closure and its result borrow lives for ever.
     unsafe { cell::fill(cell, job) };
     prepare(&cell, class, arrival, refs);

@@ -287,3 +287,30 @@ fn a_notification_is_passed_on_by_who_waits_for_the_mutex() {
         assert_eq!(*shared.0.lock(), (2, 0));
     }
 }
+
+/// Its worker never gets the core back, and so can not tell it: it asks, and hears of it.
+#[test]
+fn a_shutdown_reaches_one_that_only_asks() {
+    let policy = common::Policy {
+        dispatch: "{ policy = \"random\" }",
+        discipline: "{ policy = \"fcfs\" }",
+        rebalance: "\"none\"",
+    };
+    let runtime = common::builder_of(1, &policy).pinning(caudal_rt::Pinning::None).start().unwrap();
+    let runs = Arc::new(AtomicBool::new(false));
+    let asks = {
+        let runs = Arc::clone(&runs);
+        runtime.submit(runtime.class("x").unwrap(), move || {
+            loop {
+                runs.store(true, Ordering::SeqCst);
+                check_cancelled();
+            }
+        })
+    };
+    while !runs.load(Ordering::SeqCst) {
+        std::thread::yield_now();
+    }
+    assert_eq!(runtime.shutdown(caudal_rt::Shutdown::Cancel), caudal_rt::LeftBehind::default());
+    let ended: Result<(), _> = asks.unwrap().wait();
+    assert!(matches!(ended, Err(Failure::Cancelled)), "{ended:?}");
+}

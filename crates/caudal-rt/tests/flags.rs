@@ -113,3 +113,33 @@ fn without_a_dispatcher_nobody_could() {
     let error = common::builder(1, false).raise_flags(true).start().err();
     assert!(matches!(error, Some(StartError::Setting { name: "raise_flags", .. })), "{error:?}");
 }
+
+#[test]
+fn who_could_not_yield_is_asked_again() {
+    struct Probes;
+    impl Drop for Probes {
+        fn drop(&mut self) {
+            let begun = Instant::now();
+            // Longer than the dispatcher takes to ask.
+            probe_until(|| begun.elapsed() > Duration::from_millis(5));
+        }
+    }
+    let (runtime, class) = runtime();
+    let (runs, released) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let long = {
+        let (runs, released) = (Arc::clone(&runs), Arc::clone(&released));
+        runtime.submit(class, move || {
+            let unwinds = std::panic::catch_unwind(|| {
+                let _probes = Probes;
+                runs.store(true, SeqCst);
+                std::panic::resume_unwind(Box::new(()));
+            });
+            unwinds.is_err() && probe_until(|| released.load(SeqCst))
+        })
+    };
+    while !runs.load(SeqCst) {
+        std::thread::yield_now();
+    }
+    runtime.submit(class, move || released.store(true, SeqCst)).unwrap().wait().unwrap();
+    assert!(long.unwrap().wait().unwrap(), "nobody has asked it again");
+}

@@ -180,3 +180,64 @@ fn those_that_do_not_end_are_given_up_wherever_they_are() {
         }
     }
 }
+
+/// A request that may move, of a runtime whose workers steal.
+fn submit_movable(runtime: &Runtime, class: ClassId, job: impl FnOnce() + Send + 'static) -> Handle<()> {
+    // SAFETY: the jobs here keep nothing across probes that belongs to a thread.
+    unsafe { runtime.request(class).migratable() }.submit(job).unwrap()
+}
+
+/// All of them end, by returning.
+fn all_end(handles: &[Handle<()>], runtime: &Runtime) {
+    let begun = Instant::now();
+    while !handles.iter().all(Handle::is_done) {
+        let left = handles.iter().filter(|handle| !handle.is_done()).count();
+        assert!(begun.elapsed() < PATIENCE, "{left} never end: {:?}", runtime.stats().workers);
+        std::thread::sleep(Duration::from_micros(100));
+    }
+}
+
+#[test]
+fn one_that_was_on_its_way_from_a_stuck_worker_goes_to_another() {
+    let policy = Policy {
+        dispatch: "{ policy = \"jsq\", ties = \"msq\" }",
+        discipline: SHARING,
+        rebalance: "{ policy = \"work-stealing\" }",
+    };
+    let builder = common::builder_of(2, &policy).pinning(Pinning::None);
+    let runtime = builder.stuck_after(Duration::from_millis(1)).start().unwrap();
+    let class = runtime.class("any").unwrap();
+    for _ in 0..15 {
+        let handles: Vec<_> = (0..40)
+            .map(|number| {
+                std::thread::sleep(Duration::from_micros(200));
+                submit_movable(&runtime, class, move || {
+                    common::probes(if number % 5 == 0 { 2_000 } else { 20_000 });
+                    if number % 5 == 0 {
+                        std::thread::sleep(Duration::from_millis(4));
+                    }
+                })
+            })
+            .collect();
+        all_end(&handles, &runtime);
+    }
+}
+
+#[test]
+fn stacks_that_move_are_not_missed_where_there_are_few() {
+    for (workers, stacks) in [(2, 2), (3, 4), (4, 5), (4, 6)] {
+        let policy = Policy {
+            dispatch: "{ policy = \"random\" }",
+            discipline: SHARING,
+            rebalance: "{ policy = \"work-stealing\" }",
+        };
+        let builder = common::builder_of(workers, &policy).pinning(Pinning::None);
+        let runtime = builder.stacks_max(stacks).start().unwrap();
+        let class = runtime.class("any").unwrap();
+        for _ in 0..20 {
+            let handles: Vec<_> =
+                (0..60).map(|_| submit_movable(&runtime, class, || common::probes(3_000))).collect();
+            all_end(&handles, &runtime);
+        }
+    }
+}

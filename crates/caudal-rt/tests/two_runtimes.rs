@@ -1,8 +1,10 @@
 //! Several runtimes in one process do not share cores unless they are told to.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::time::Duration;
 
-use caudal_rt::{Pinning, Runtime, StartError};
+use caudal_rt::{Pinning, Runtime, Shutdown, StartError};
 
 mod common;
 use common::builder;
@@ -49,5 +51,26 @@ fn a_second_runtime_has_other_cores_or_is_refused() {
     drop(first);
     let third = pinned(1, Pinning::Cores).unwrap();
     assert_eq!(of_worker(&third).len(), 1);
-    drop((handle, second));
+    drop((handle, second, third));
+    // Those of one that a shutdown could not end are not, until it has ended.
+    let stop = Arc::new(AtomicBool::new(false));
+    let stubborn = builder(all.len(), false).shutdown_bound(Duration::from_millis(5)).start().unwrap();
+    let stays = {
+        let stop = Arc::clone(&stop);
+        let stay = move || while !stop.load(SeqCst) {};
+        stubborn.submit(stubborn.class("stubborn").unwrap(), stay).unwrap()
+    };
+    while stubborn.stats().workers.iter().all(|worker| worker.running.is_none()) {
+        std::thread::yield_now();
+    }
+    for _ in 0..2 {
+        assert_eq!(stubborn.shutdown(Shutdown::Cancel).threads, 1);
+        assert!(matches!(pinned(all.len(), Pinning::Cores).err(), Some(StartError::CoresTaken { .. })));
+    }
+    stop.store(true, SeqCst);
+    while stubborn.shutdown(Shutdown::Cancel).threads > 0 {
+        std::thread::yield_now();
+    }
+    drop(pinned(all.len(), Pinning::Cores).unwrap());
+    drop(stays);
 }

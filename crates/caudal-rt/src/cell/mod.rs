@@ -56,7 +56,7 @@ mod pool;
 pub(crate) use job::{INLINE_BYTES, fill, payload_at, payload_of, put_payload, result_of, take_job};
 #[cfg(all(test, loom))]
 pub(crate) use pool::Cells;
-pub(crate) use pool::{allocate, look_ahead, release, send_home};
+pub(crate) use pool::{allocate, allocate_outlined, look_ahead, release, send_home};
 
 use std::cell::Cell;
 use std::mem::MaybeUninit;

@@ -120,8 +120,17 @@ pub(crate) fn allocate() -> Request {
     })
 }
 
+/// As [`allocate`], for who may be a request: see [`look_ahead`].
+#[inline(never)]
+pub(crate) fn allocate_outlined() -> Request {
+    allocate()
+}
+
 /// Has the next cell ready, if it would take time to find it: between two submissions rather than in one.
-#[inline]
+///
+/// Not inlined: a request that calls it may change its thread at the end of a section of the runtime's, and the code around must not
+/// keep the address of the first thread's pool.
+#[inline(never)]
 pub(crate) fn look_ahead() {
     with_home(|home| {
         // SAFETY: as in `allocate`.
@@ -166,7 +175,9 @@ fn make_slab(home: &'static Home) {
 }
 
 /// Gives a cell that nobody refers to any more back to its home, with others.
-#[inline]
+///
+/// Not inlined, for the reason that [`look_ahead`] gives.
+#[inline(never)]
 pub(crate) fn release(cell: Request) {
     // It may be called from a handler, into which this is inlined: no other request may come in between.
     let _quiet = NoYield::enter();

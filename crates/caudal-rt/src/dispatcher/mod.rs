@@ -20,13 +20,14 @@ use caudal_policy::random::{Draw, hash};
 
 use self::timekeeper::{Timekeeper, all_have_ended};
 pub(crate) use self::view::View;
-use crate::cell::{HANDLE, Header, NOWHERE, Outcome, PHASE, RUNTIME, WAITING};
+use crate::cell::{HANDLE, Header, NOWHERE, Outcome, PHASE, RUNTIME, STARTED, WAITING};
 use crate::clock::now;
 use crate::handle::end_unstarted;
 use crate::log::{DispatchLog, Writer};
 use crate::ring::SingleProducer;
 use crate::shared::{Request, Shared, Stage};
 use crate::source::{BATCH, Intake, Source};
+use crate::worker::migrate::coroutine_of;
 
 /// Requests that a policy may hold before nothing more is taken in.
 const HELD_MAX: usize = 4 * BATCH;
@@ -193,9 +194,8 @@ impl<'a> Dispatcher<'a> {
     fn place_held(&mut self) -> bool {
         let mut placed = false;
         while let Some(&cell) = self.held.front() {
-            if cell.load() & PHASE != WAITING || self.has_to_end(cell) {
+            if !self.is_to_be_placed(cell) {
                 self.held.pop_front();
-                Header::drop_ref(cell, RUNTIME);
                 continue;
             }
             let draw = Draw::new(self.seed, cell.number.get());
@@ -222,10 +222,37 @@ impl<'a> Dispatcher<'a> {
         placed
     }
 
+    /// Else it has ended, here or before, and the queue's reference is gone.
+    #[inline]
+    fn is_to_be_placed(&self, cell: Request) -> bool {
+        match cell.load() & PHASE {
+            WAITING if !self.has_to_end(cell) => true,
+            STARTED => self.goes_on(cell),
+            _ => {
+                Header::drop_ref(cell, RUNTIME);
+                false
+            }
+        }
+    }
+
+    /// A started request, which was on its way from a worker that is stuck now: it goes to another one, unless there is none any more.
+    #[cold]
+    fn goes_on(&self, cell: Request) -> bool {
+        let stops = self.shared.stage() == Stage::Stopping;
+        if stops {
+            self.shared.give_up(cell, coroutine_of(cell));
+        }
+        !stops
+    }
+
     /// `false`: the inbox is full.
     #[inline]
     fn put(&mut self, worker: usize, cell: Request) -> bool {
-        if cell.load() & HANDLE == 0 {
+        let state = cell.load();
+        if state & PHASE == STARTED {
+            self.shared.workers[worker].mail.started.fetch_add(1, Relaxed);
+        }
+        if state & (HANDLE | PHASE) == WAITING {
             // Nobody can cancel it, and nobody else has it.
             cell.place_unshared(worker as u16);
         } else if !cell.move_to(worker as u16) {
@@ -234,14 +261,17 @@ impl<'a> Dispatcher<'a> {
         }
         let put = self.inboxes[worker].push(cell, cell.arrival.load(Relaxed));
         if !put {
-            self.keep(worker, cell);
+            self.keep(worker, cell, state);
         }
         put
     }
 
     /// The inbox of `worker` was full: the request stays here, and is not there for whoever cancels it.
     #[cold]
-    fn keep(&mut self, worker: usize, cell: Request) {
+    fn keep(&mut self, worker: usize, cell: Request, state: u64) {
+        if state & PHASE == STARTED {
+            self.shared.workers[worker].mail.started.fetch_sub(1, Relaxed);
+        }
         if !cell.move_to(NOWHERE) {
             // Cancelled while it seemed to be there, and so counted as one that has left: then it has been placed as well.
             self.view.placed(worker);

@@ -6,16 +6,25 @@
 //! is not stuck; all are asked when the runtime moves on to another stage.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
+use std::time::Duration;
 
 use crate::shared::{Shared, Stage};
 
 /// Workers that are looked at in one round of the dispatcher.
 const LOOKS: usize = 4;
 
+/// A request that has not yielded is asked again so often.
+const AGAIN_AFTER: Duration = Duration::from_micros(20);
+
 /// See the [module](self).
 pub(super) struct Timekeeper {
     /// By worker: the due time for which its flag was raised last.
     raised_for: Box<[u64]>,
+    /// When that was for the first time, and when it is to be raised again. A yield that can not be (in a destructor while a panic
+    /// unwinds, on a stack that is no request's) is forgotten by the probe.
+    first: Box<[u64]>,
+    again_at: Box<[u64]>,
+    again_after: u64,
     next: usize,
     stage: Stage,
     /// Cycles after which a request is asked though nobody waits.
@@ -26,6 +35,9 @@ impl Timekeeper {
     pub(super) fn new(shared: &Shared) -> Timekeeper {
         Timekeeper {
             raised_for: vec![0; shared.workers.len()].into(),
+            first: vec![0; shared.workers.len()].into(),
+            again_at: vec![0; shared.workers.len()].into(),
+            again_after: shared.clock.cycles_of(AGAIN_AFTER),
             next: 0,
             stage: Stage::Running,
             now_and_then: shared.clock.cycles_of(shared.settings.stuck_after) / 4,
@@ -50,17 +62,24 @@ impl Timekeeper {
         let other = &shared.workers[worker];
         let due = other.spent.due.load(Acquire);
         let patience = if others_wait { 0 } else { self.now_and_then };
-        if due.saturating_add(patience) <= time && self.raised_for[worker] != due {
-            self.raised_for[worker] = due;
-            raise(shared, worker, time);
+        if due.saturating_add(patience) > time {
+            return;
         }
+        if self.raised_for[worker] != due {
+            (self.raised_for[worker], self.first[worker]) = (due, time);
+        } else if time < self.again_at[worker] {
+            return;
+        }
+        self.again_at[worker] = time + self.again_after;
+        raise(shared, worker, self.first[worker]);
     }
 }
 
-fn raise(shared: &Shared, worker: usize, time: u64) {
+/// `since` when it is asked.
+fn raise(shared: &Shared, worker: usize, since: u64) {
     let flag = &shared.workers[worker].mail.probe_flag;
     // SAFETY: a worker lends its thread's flag, and takes it back before its thread ends. Only the dispatcher raises flags.
-    unsafe { flag.raise(time) };
+    unsafe { flag.raise(since) };
 }
 
 /// Has every worker ended, or is about to?

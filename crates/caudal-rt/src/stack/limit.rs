@@ -147,6 +147,14 @@ impl StackBudget {
         self.mapped.load(Ordering::Relaxed)
     }
 
+    /// A stack was leaked, with the coroutine of a request that overflowed: another one may be mapped in its place, unless it is the
+    /// system that can not have more. Else requests would wait for ever once so many have overflowed as may be.
+    pub(crate) fn replace_leaked(&self) {
+        if matches!(self.limit.by, LimitedBy::Configuration) {
+            self.release(1);
+        }
+    }
+
     /// Can no more be mapped?
     pub fn is_used_up(&self) -> bool {
         self.mapped() >= self.limit.stacks

@@ -35,6 +35,7 @@ impl<D: Discipline> Worker<D> {
     fn has_one_to_spare(&self) -> bool {
         let others = self.shared.workers.iter().enumerate().filter(|&(other, _)| other != self.number);
         self.pool.waiting > 0
+            && self.stackless.is_empty()
             && self.rebalance.steals()
             && self.shared.workers[self.number].inbox.is_empty()
             && others.map(|(_, worker)| &worker.board.idle_since).any(|since| since.load(Relaxed) != 0)
@@ -53,7 +54,10 @@ impl<D: Discipline> Worker<D> {
             parks: entry.parks,
         };
         cell.coroutine.set(Box::into_raw(coroutine).cast());
-        if self.shared.workers[self.number].inbox.push(cell, time).is_err() {
+        let own = &self.shared.workers[self.number];
+        own.mail.started.fetch_add(1, Relaxed);
+        if own.inbox.push(cell, time).is_err() {
+            own.mail.started.fetch_sub(1, Relaxed);
             self.pool.task(task).fiber = Some(coroutine_of(cell));
             return false;
         }
@@ -68,6 +72,7 @@ impl<D: Discipline> Worker<D> {
     /// A started request has come out of an inbox: it is this worker's from now on.
     #[cold]
     pub(super) fn welcome(&mut self, cell: Request, time: u64) {
+        self.shared.workers[self.number].mail.started.fetch_sub(1, Relaxed);
         let coroutine = coroutine_of(cell);
         let Luggage { attained, quanta, preemptions, parks } = coroutine.luggage;
         let task = self.pool.admit(cell);

@@ -241,6 +241,7 @@ impl<D: Discipline> Worker<D> {
                 }
                 Reason::Overflow => {
                     std::mem::forget(self.pool.task(task).fiber.take());
+                    self.stacks.budget().replace_leaked();
                     foreign::reset_thread();
                     self.complete(task, Outcome::Abandoned, end);
                     return end;

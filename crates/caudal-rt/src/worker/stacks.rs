@@ -31,7 +31,7 @@ pub(super) const SLEEP_AT_MOST: Duration = Duration::from_millis(5);
 impl<D: Discipline> Worker<D> {
     #[cold]
     pub(super) fn new_coroutine(&mut self) -> Option<Coroutine> {
-        Some(Box::new(Fiber::new(self.stacks.take()?)))
+        Some(Box::new(Fiber::new(self.stacks.take()?, self.number)))
     }
 
     /// Requests wait for stacks here: others may have given some back.
@@ -57,6 +57,7 @@ impl<D: Discipline> Worker<D> {
         if !self.stackless.is_empty() || !self.stacks.budget().is_used_up() {
             return;
         }
+        self.send_home();
         let mapped = self.stacks.mapped();
         let keep = usize::from(mapped == self.idle.len() + self.stacks.idle());
         let given = self.idle.len().saturating_sub(keep).min(FOR_OTHERS);
@@ -64,6 +65,14 @@ impl<D: Discipline> Worker<D> {
         self.stacks.trim(keep.saturating_sub(self.idle.len()));
         if self.stacks.mapped() < mapped {
             self.shared.wake_sleepers();
+        }
+    }
+
+    /// Ends idle coroutines on others' stacks, of requests that have moved here: those miss them.
+    fn send_home(&mut self) {
+        let home = self.number;
+        for coroutine in self.idle.extract_if(.., |coroutine| coroutine.home != home) {
+            self.stacks.give_anyhow(coroutine.into_stack());
         }
     }
 

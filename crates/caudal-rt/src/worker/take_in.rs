@@ -78,7 +78,11 @@ impl<D: Discipline> Worker<D> {
                 Wanted::None => return,
                 Wanted::Next if self.pool.fresh > 0 || self.pool.next.is_some() => return,
                 Wanted::Next | Wanted::All if !self.stackless.is_empty() => {
-                    return self.look_for_a_stack(time);
+                    self.look_for_a_stack(time);
+                    // Started ones bring their stacks along.
+                    if self.shared.workers[self.number].mail.started.load(Relaxed) == 0 {
+                        return;
+                    }
                 }
                 Wanted::Next | Wanted::All => {}
             }

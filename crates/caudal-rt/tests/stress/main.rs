@@ -123,6 +123,7 @@ fn with_a_dispatcher_every_request_ends_once() {
         case(placed(JSQ, FCFS, NO_REBALANCE)),
         case(placed(JSQ, LAS, NO_REBALANCE)),
         case(placed(JSQ, FCFS, STEALS)),
+        case(placed(JSQ_MSQ, SHARING, STEALS)),
         Case { queues: (4, 8), ..case(placed(JSQ, FCFS, NO_REBALANCE)) },
         Case { queues: (8, 16), on_full: OnFull::Refuse, ..case(sharing) },
         Case { end: Shutdown::Cancel, ..case(sharing) },
