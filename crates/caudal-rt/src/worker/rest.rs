@@ -10,6 +10,7 @@ use caudal_policy::rebalance::Rebalance;
 
 use super::Worker;
 use super::stacks::SLEEP_AT_MOST;
+use crate::cell::{PHASE, STARTED};
 use crate::clock::now;
 use crate::shared::{Request, Stage};
 
@@ -199,6 +200,9 @@ impl<D: Discipline> Worker<D> {
             let Some((cell, stamp)) = self.shared.workers[victim].inbox.pop() else { break };
             if self.shared.workers[victim].give_away(cell, self.number as u16) {
                 moved += 1;
+                if cell.load() & PHASE == STARTED {
+                    self.shared.workers[self.number].mail.started.fetch_add(1, Relaxed);
+                }
                 self.put_into_own(cell, stamp);
             }
         }
