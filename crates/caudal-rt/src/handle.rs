@@ -10,7 +10,7 @@ use std::task::{Context as TaskContext, Poll};
 use std::time::{Duration, Instant};
 
 use crate::cell::{
-    self, CANCEL, DONE, Finished, HANDLE, Header, JOINED, Outcome, PHASE, RUNTIME, TELL, WAITING, payload_at,
+    self, CANCEL, DONE, Finished, HANDLE, Header, JOINED, Outcome, PHASE, RUNTIME, TELL, payload_at,
     payload_of, result_of,
 };
 use crate::clock::now;
@@ -236,39 +236,36 @@ pub(crate) fn cancel(cell: Request, shared: &Shared) -> bool {
     false
 }
 
-/// Ends a request that waits, with `outcome`; `false`: it does not wait any more. The queue that holds the cell keeps its
-/// reference.
+/// Ends a request that waits, with `outcome`: drops its closure, corrects the counts, tells who waits. `false`: it does not wait
+/// any more. The queue that holds the cell keeps its reference.
 #[cold]
 pub(crate) fn end_unstarted(cell: Request, outcome: Outcome, shared: &Shared) -> bool {
-    let Some(before) = cell.end_waiting(outcome) else { return false };
+    let Some(waiting) = cell.end_waiting(outcome) else { return false };
     shared.count_outcome(outcome);
-    clear_unstarted(cell, before, shared);
-    true
-}
-
-/// After [`Header::end_waiting`], which answered `before`: drops the closure, corrects the counts, tells who waits.
-fn clear_unstarted(cell: Request, before: u64, shared: &Shared) {
-    let header = cell;
-    debug_assert!(before & PHASE == WAITING);
-    let worker = usize::from(Header::worker_of(before));
-    if let Some(worker) = shared.workers.get(worker) {
+    if let Some(worker) = shared.workers.get(usize::from(Header::worker_of(waiting))) {
         worker.board.left.fetch_add(1, Ordering::Relaxed);
     }
     let drop_job = || {
-        raw::while_dropping(Header::outcome_of(header.load()), || {
-            // SAFETY: the request has not started, and who ended it drops its closure.
-            unsafe { (header.vtable.get().drop_job)(cell) };
+        raw::while_dropping(outcome, || {
+            // SAFETY: the request has not started and never will, and who ended it drops its closure.
+            unsafe { (cell.vtable.get().drop_job)(cell) };
         });
     };
     // A destructor that panics must take neither a thread of the runtime along, nor what is left to do here.
     let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(drop_job));
+    tell_of_unstarted(cell, shared);
+    true
+}
+
+/// The closure of the request is gone: whoever waits for its end hears of it.
+fn tell_of_unstarted(cell: Request, shared: &Shared) {
+    let before = cell.end_unstarted();
     if before & JOINED != 0
-        && let Some(waiter) = Request::at(header.waiter.load(Ordering::Acquire))
+        && let Some(waiter) = Request::at(cell.waiter.load(Ordering::Acquire))
     {
         shared.wake(waiter);
     }
     if before & TELL != 0 {
-        header.state.fetch_or(cell::TELLER, Ordering::AcqRel);
         shared.helper.tell(cell);
     }
 }
@@ -417,6 +414,7 @@ fn spent() -> Request {
     let cell = cell::allocate();
     cell.reset(HANDLE | cell::RUNTIME);
     let _ = cell.end_waiting(Outcome::Stopped);
+    cell.end_unstarted();
     Header::drop_ref(cell, cell::RUNTIME);
     cell
 }

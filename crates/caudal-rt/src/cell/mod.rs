@@ -30,6 +30,7 @@
 //! | --- | --- |
 //! | `WAITING` | whoever wins the compare-and-swap: the worker that starts it, or who cancels it |
 //! | `STARTED` | the worker that runs it |
+//! | `ENDING` | who cancelled it, once it has dropped the closure: when a handle hears of the end, its captures are gone |
 //! | `DONE` | nobody; the outcome came with it, and the result belongs to the handle, or if that is gone to who ended it |
 //!
 //! Which runtime has started it is in the same word: a notice may come late, when the cell has become a request of another one,
@@ -75,6 +76,8 @@ pub(crate) const WAITING: u64 = 1;
 pub(crate) const STARTED: u64 = 2;
 /// It has an outcome.
 pub(crate) const DONE: u64 = 3;
+/// It will never start, and its closure is being dropped.
+pub(crate) const ENDING: u64 = 4;
 /// Somebody wants it to end.
 pub(crate) const CANCEL: u64 = 1 << 3;
 /// Its coroutine waits to be woken.
@@ -331,7 +334,8 @@ impl Header {
     #[inline]
     pub(crate) fn move_to(&self, worker: u16) -> bool {
         let place = u64::from(worker) << WORKER_SHIFT;
-        self.change(|state| (state & PHASE != DONE).then_some((state & !WORKER) | place)).is_ok()
+        let may_run = |state| matches!(state & PHASE, WAITING | STARTED);
+        self.change(|state| may_run(state).then_some((state & !WORKER) | place)).is_ok()
     }
 
     /// As [`Header::move_to`], by who has just made the request and shares it with nobody.
@@ -384,12 +388,25 @@ impl Header {
         joined.is_ok() && self.load() & PHASE != DONE
     }
 
-    /// Moves the phase from waiting to done with `outcome`; the word before, if this call did it.
+    /// Moves the phase from waiting to ending with `outcome`; the word before, if this call did it.
     ///
-    /// The closure is still there: who gets the word drops it. `RUNTIME` stays with the queue that holds the cell.
+    /// The closure is still there: who gets the word drops it, then calls [`Header::end_unstarted`]. `RUNTIME` stays with the
+    /// queue that holds the cell.
     pub(crate) fn end_waiting(&self, outcome: Outcome) -> Option<u64> {
-        let ended = DONE | (outcome as u64) << OUTCOME_SHIFT;
-        self.change(|state| (state & PHASE == WAITING).then_some((state & !PHASE) | ended)).ok()
+        let ending = ENDING | (outcome as u64) << OUTCOME_SHIFT;
+        self.change(|state| (state & PHASE == WAITING).then_some((state & !PHASE) | ending)).ok()
+    }
+
+    /// Moves the phase from ending to done; the word before, by which the caller tells who waits. With [`TELL`] the cell
+    /// goes to the helper, and has its reference from here on.
+    pub(crate) fn end_unstarted(&self) -> u64 {
+        let changed = self.change(|state| {
+            let done = (state & !PHASE) | DONE;
+            Some(if state & TELL == 0 { done } else { done | TELLER })
+        });
+        let (Ok(before) | Err(before)) = changed;
+        debug_assert!(before & PHASE == ENDING);
+        before
     }
 
     /// How it ended; meaningful when the phase is [`DONE`].

@@ -171,6 +171,7 @@ fn cancelled_while_a_thread_waits() {
         };
         let threads = [worker(&shared, 0), helper(&shared)];
         assert_eq!(handle.wait_for(None, Heed::Nothing), Waited::Ended);
+        assert_eq!(tally.freed.load(Relaxed), 1, "the closure is gone when the handle hears of the end");
         let cancelled = canceller.join().unwrap();
         let [worker, helper] = threads;
         worker.join().unwrap();
