@@ -78,8 +78,8 @@ impl Alone {
         self.elided.set(elided);
         let worker = &shared.workers[usize::from(context.worker)];
         if shared.settings.observe.measuring {
-            let measured = shared.classes.measured(usize::from(context.worker), cell.class.get());
-            measured.preempted(noticed.saturating_sub(due));
+            let measured = shared.classes.of_worker(usize::from(context.worker));
+            measured.class(cell.class.get()).preempted(noticed.saturating_sub(due));
         }
         if shared.settings.raise_flags {
             worker.spent.due.store(noticed.saturating_add(quantum), Release);

@@ -239,7 +239,7 @@ pub(crate) extern "C" fn on_section(cycles: u64) {
     if shared.settings.observe.measuring {
         // The worker's thread alone records, and does not yield in between: the section is still in force.
         let worker = usize::from(me.context.worker);
-        shared.classes.measured(worker, me.cell.class.get()).left_section(cycles);
+        shared.classes.of_worker(worker).class(me.cell.class.get()).left_section(cycles);
     }
 }
 

@@ -16,7 +16,7 @@
 //! acquires. So whatever a reader has counted in one histogram, it counts in those that were written before it:
 //! preemptions ≤ quanta ≤ sojourn ≤ service ≤ queueing, and equal when nothing runs.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use crate::classes::CLASSES_MAX;
 use crate::histogram::{Histogram, LiveHistogram};
@@ -131,33 +131,45 @@ impl Taken {
 /// What is measured of all classes.
 #[derive(Debug)]
 pub(crate) struct Classes {
-    /// By worker, then class.
-    measured: Box<[OnceLock<Box<Measured>>]>,
+    workers: Box<[Arc<OfWorker>]>,
+}
+
+/// What one worker measures, by class.
+#[derive(Debug)]
+pub(crate) struct OfWorker([OnceLock<Box<Measured>>; CLASSES_MAX]);
+
+impl OfWorker {
+    /// Where it notes what it measures of `class`; made now if it has not been prepared.
+    #[inline(always)]
+    pub(crate) fn class(&self, class: u16) -> &Measured {
+        self.0[usize::from(class) % CLASSES_MAX].get_or_init(Box::default)
+    }
 }
 
 impl Classes {
     pub(crate) fn new(workers: usize) -> Classes {
-        Classes { measured: (0..workers * CLASSES_MAX).map(|_| OnceLock::new()).collect() }
+        let worker = |_| Arc::new(OfWorker([const { OnceLock::new() }; CLASSES_MAX]));
+        Classes { workers: (0..workers).map(worker).collect() }
     }
 
-    /// Where `worker` notes what it measures of `class`; made now if it has not been prepared.
+    /// Where `worker` notes what it measures.
     #[inline(always)]
-    pub(crate) fn measured(&self, worker: usize, class: u16) -> &Measured {
-        self.measured[worker * CLASSES_MAX + usize::from(class) % CLASSES_MAX].get_or_init(Box::default)
+    pub(crate) fn of_worker(&self, worker: usize) -> &Arc<OfWorker> {
+        &self.workers[worker]
     }
 
     /// Makes the histograms of `class` for all workers, so that none of them has to while a request waits: 105 KiB each.
     pub(crate) fn prepare(&self, class: u16) {
-        for worker in 0..self.measured.len() / CLASSES_MAX {
-            self.measured(worker, class);
+        for worker in &self.workers {
+            worker.class(class);
         }
     }
 
     /// What all workers have measured of `class`.
     pub(crate) fn taken(&self, class: u16) -> Taken {
         let mut all = Taken::default();
-        for of_worker in self.measured.chunks(CLASSES_MAX) {
-            if let Some(measured) = of_worker[usize::from(class) % CLASSES_MAX].get() {
+        for worker in &self.workers {
+            if let Some(measured) = worker.0[usize::from(class) % CLASSES_MAX].get() {
                 all.merge(&measured.taken());
             }
         }

@@ -38,7 +38,7 @@ impl<D: Discipline> Worker<D> {
         self.stage != Stage::Running
             && done
             && self.books.inside == 0
-            && self.shared.workers[self.number].inbox.is_empty()
+            && self.me.inbox.is_empty()
     }
 
     /// What has not ended within the bound of the shutdown is given up: its handle hears of it, its coroutine is leaked with all

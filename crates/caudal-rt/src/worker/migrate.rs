@@ -16,7 +16,6 @@
 use std::sync::atomic::Ordering::{AcqRel, Relaxed};
 
 use caudal_policy::discipline::Discipline;
-use caudal_policy::rebalance::Rebalance;
 use caudal_policy::{TaskId, WorkerId};
 
 use super::{Coroutine, Worker};
@@ -36,8 +35,7 @@ impl<D: Discipline> Worker<D> {
         let others = self.shared.workers.iter().enumerate().filter(|&(other, _)| other != self.number);
         self.pool.waiting > 0
             && self.stackless.is_empty()
-            && self.rebalance.steals()
-            && self.shared.workers[self.number].inbox.is_empty()
+            && self.me.inbox.is_empty()
             && others.map(|(_, worker)| &worker.board.idle_since).any(|since| since.load(Relaxed) != 0)
     }
 
@@ -50,11 +48,11 @@ impl<D: Discipline> Worker<D> {
         coroutine.luggage = Luggage {
             attained: entry.attained,
             quanta,
-            preemptions: entry.preemptions + 1,
+            preemptions: entry.preemptions,
             parks: entry.parks,
         };
         cell.coroutine.set(Box::into_raw(coroutine).cast());
-        let own = &self.shared.workers[self.number];
+        let own = self.me;
         own.mail.started.fetch_add(1, Relaxed);
         if own.inbox.push(cell, time).is_err() {
             own.mail.started.fetch_sub(1, Relaxed);
@@ -72,7 +70,7 @@ impl<D: Discipline> Worker<D> {
     /// A started request has come out of an inbox: it is this worker's from now on.
     #[cold]
     pub(super) fn welcome(&mut self, cell: Request, time: u64) {
-        self.shared.workers[self.number].mail.started.fetch_sub(1, Relaxed);
+        self.me.mail.started.fetch_sub(1, Relaxed);
         let coroutine = coroutine_of(cell);
         let Luggage { attained, quanta, preemptions, parks } = coroutine.luggage;
         let task = self.pool.admit(cell);

@@ -19,6 +19,8 @@ mod take_in;
 mod trace;
 
 use std::collections::VecDeque;
+use std::ops::Deref;
+use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
@@ -36,9 +38,9 @@ use crate::fiber::{Fiber, Reason};
 use crate::foreign;
 use crate::handle::hand_over;
 use crate::log::Writer;
-use crate::observe::measured::Measured;
+use crate::observe::measured::{Measured, OfWorker};
 use crate::observe::timeline::OFF;
-use crate::shared::{Board, Notice, Request, Shared, Slice, Spent, Stage};
+use crate::shared::{Board, Notice, Request, Shared, Slice, Spent, Stage, Worker as Public};
 use crate::source::Source;
 use crate::stack::{CoroutineStack, StackPool};
 
@@ -71,11 +73,17 @@ impl Books {
 pub(crate) struct Worker<D> {
     number: usize,
     shared: Arc<Shared>,
+    /// Its own part of that, without the way there: it is needed some ten times a quantum.
+    me: Own,
+    /// None: nothing is to be measured.
+    measured: Option<Arc<OfWorker>>,
     discipline: D,
     rebalance: AnyRebalance,
     /// A request that nobody waits for goes on at the end of its quantum without the scheduler. Not where a source has to be looked at.
     elides: bool,
     raise_flags: bool,
+    /// Its policy steals: started requests that may move can be wanted elsewhere.
+    steals: bool,
     pool: LocalPool<Coroutine>,
     context: Box<Context>,
     stacks: StackPool,
@@ -107,6 +115,20 @@ pub(crate) struct Worker<D> {
     log: Option<Writer>,
 }
 
+/// What others see of a worker, and give it: its own part of what is shared.
+#[derive(Clone, Copy)]
+struct Own(NonNull<Public>);
+
+impl Deref for Own {
+    type Target = Public;
+
+    #[inline(always)]
+    fn deref(&self) -> &Public {
+        // SAFETY: a part of `Worker::shared`, which nobody moves, and which the worker holds for longer than this.
+        unsafe { self.0.as_ref() }
+    }
+}
+
 /// What a worker is made of that its runtime has made.
 pub(crate) struct Parts<D> {
     pub(crate) number: usize,
@@ -134,6 +156,9 @@ impl<D: Discipline> Worker<D> {
         spent.started.store(begun, Release);
         Worker {
             number,
+            measured: shared.settings.observe.measuring.then(|| Arc::clone(shared.classes.of_worker(number))),
+            steals: rebalance.steals(),
+            me: Own(NonNull::from(&shared.workers[number])),
             pool: LocalPool::new(number as u32, shared.clock, &discipline),
             elides: discipline.elides() && source.is_none(),
             raise_flags: shared.settings.raise_flags,
@@ -187,8 +212,8 @@ impl<D: Discipline> Worker<D> {
                 break;
             }
         }
-        self.shared.workers[self.number].mail.probe_flag.take_back();
-        self.shared.workers[self.number].spent.ended.store(true, Relaxed);
+        self.me.mail.probe_flag.take_back();
+        self.me.spent.ended.store(true, Relaxed);
         self.abandon_all();
         self.give_stacks_back();
         Context::uninstall();
@@ -200,7 +225,7 @@ impl<D: Discipline> Worker<D> {
     #[inline(always)]
     fn account(&mut self, time: u64) {
         self.accounted = time;
-        let spent = &self.shared.workers[self.number].spent;
+        let spent = &self.me.spent;
         spent.busy.store(self.busy, Relaxed);
         spent.accounted.store(time, Release);
     }
@@ -208,12 +233,12 @@ impl<D: Discipline> Worker<D> {
     /// Where what is measured of `class` goes; nowhere, if nothing is to be measured.
     #[inline(always)]
     fn measured(&self, class: u16) -> Option<&Measured> {
-        self.shared.settings.observe.measuring.then(|| self.shared.classes.measured(self.number, class))
+        self.measured.as_ref().map(|measured| measured.class(class))
     }
 
     #[inline(always)]
     fn board(&self) -> &Board {
-        &self.shared.workers[self.number].board
+        &self.me.board
     }
 
     /// Runs `next` for as long as its discipline lets it; the time afterwards.
@@ -252,7 +277,7 @@ impl<D: Discipline> Worker<D> {
             self.pool.running = Some(task);
             self.take_in(end);
             self.has_looked = true;
-            if self.is_wanted_elsewhere(task, reason) && self.send_off(task, end) {
+            if self.steals && self.is_wanted_elsewhere(task, reason) && self.send_off(task, end) {
                 return end;
             }
             let instant = self.shared.clock.instant(end);
@@ -261,13 +286,11 @@ impl<D: Discipline> Worker<D> {
             match self.pool.resumed.take() {
                 // At the runtime's end a request that nobody else competes with is given up like any other.
                 Some(more) if self.stage < Stage::Stopping => {
+                    self.pool.task(task).preemptions -= 1;
                     quantum = more;
                     self.has_looked = false;
                 }
-                _ => {
-                    self.pool.task(task).preemptions += 1;
-                    return end;
-                }
+                _ => return end,
             }
         }
     }
@@ -344,7 +367,6 @@ impl<D: Discipline> Worker<D> {
     /// Runs the coroutine of `task` until it gives the worker back; why it did, and when.
     #[inline(always)]
     fn slice(&mut self, task: u32, quantum: u64) -> (Reason, u64) {
-        let board = &self.shared.workers[self.number].board;
         let is_alone = self.elides && self.pool.waiting == 0 && quantum != u64::MAX;
         let entry = self.pool.task(task);
         let Some(coroutine) = entry.fiber.as_mut() else { unreachable!("a started task has a coroutine") };
@@ -356,9 +378,10 @@ impl<D: Discipline> Worker<D> {
             (block.stack_low, block.stack_high) = (seat.low, seat.high);
             block.depth = entry.depth;
         }
-        board.slice.store(Slice::new(entry.cell.class.get(), quantum).0, Relaxed);
+        let me = self.me;
+        me.board.slice.store(Slice::new(entry.cell.class.get(), quantum).0, Relaxed);
         let begin = now();
-        board.slice_start.store(begin, Relaxed);
+        me.board.slice_start.store(begin, Relaxed);
         if is_alone {
             let books = alone::Books {
                 begun: begin,
@@ -371,7 +394,7 @@ impl<D: Discipline> Worker<D> {
             context.alone.not();
         }
         if self.raise_flags {
-            await_flag(&self.shared.workers[self.number].spent, begin, quantum);
+            await_flag(&me.spent, begin, quantum);
         }
         probe::arm(begin, quantum);
         let reason = coroutine.resume();
@@ -393,7 +416,7 @@ impl<D: Discipline> Worker<D> {
             self.trace_slice(task, reason, begin, end, session);
         }
         if self.raise_flags {
-            self.shared.workers[self.number].spent.due.store(u64::MAX, Relaxed);
+            self.me.spent.due.store(u64::MAX, Relaxed);
         }
         self.busy += end - begin;
         self.account(end);
@@ -407,6 +430,8 @@ impl<D: Discipline> Worker<D> {
     fn count_quantum(&mut self, task: u32, reason: Reason) {
         let entry = self.pool.task(task);
         entry.quanta += 1;
+        // Unless it is resumed at once.
+        entry.preemptions += 1;
         self.books.quanta += 1;
         let class = entry.cell.class.get();
         self.board().quanta.store(self.books.quanta, Relaxed);
@@ -433,7 +458,8 @@ impl<D: Discipline> Worker<D> {
         self.idle.extend(coroutine);
         self.pool.forget(task);
 
-        self.books.end(quanta, &self.shared.workers[self.number].board);
+        let me = self.me;
+        self.books.end(quanta, &me.board);
 
         let (instant, me) = (self.shared.clock.instant(end), WorkerId(self.number as u32));
         self.discipline.on_completed(instant, me, TaskId(task), &mut self.pool);

@@ -72,7 +72,7 @@ impl<D: Discipline> Worker<D> {
         if self.idle_since != 0 {
             let time = self.accounted.max(time);
             self.idle_for += time - self.accounted;
-            self.shared.workers[self.number].spent.idle.store(self.idle_for, Relaxed);
+            self.me.spent.idle.store(self.idle_for, Relaxed);
             self.account(time);
             self.trace_idle(time);
             self.idle_since = 0;
@@ -111,7 +111,7 @@ impl<D: Discipline> Worker<D> {
     /// Looks at the inbox alone for a few times, for nearly everything comes there.
     #[inline]
     fn wait_a_moment(&self) {
-        let own = &self.shared.workers[self.number];
+        let own = self.me;
         let looks = if self.source.is_some() || self.rebalance.steals() { 1 } else { LOOKS };
         for _ in 0..looks {
             std::hint::spin_loop();
@@ -150,7 +150,7 @@ impl<D: Discipline> Worker<D> {
                 continue;
             }
             // What has come to its own inbox meanwhile goes first.
-            if !self.shared.workers[self.number].inbox.is_empty() {
+            if !self.me.inbox.is_empty() {
                 self.note(Entry::OwnFirst {});
                 return (true, seen);
             }
@@ -201,7 +201,7 @@ impl<D: Discipline> Worker<D> {
             if self.shared.workers[victim].give_away(cell, self.number as u16) {
                 moved += 1;
                 if cell.load() & PHASE == STARTED {
-                    self.shared.workers[self.number].mail.started.fetch_add(1, Relaxed);
+                    self.me.mail.started.fetch_add(1, Relaxed);
                 }
                 self.put_into_own(cell, stamp);
             }
@@ -216,8 +216,8 @@ impl<D: Discipline> Worker<D> {
 
     /// A full inbox is emptied into the pool: nothing is lost, and what is in the pool only this worker can run.
     pub(super) fn put_into_own(&mut self, cell: Request, stamp: u64) {
-        while self.shared.workers[self.number].inbox.push(cell, stamp).is_err() {
-            let Some((older, _)) = self.shared.workers[self.number].inbox.pop() else { continue };
+        while self.me.inbox.push(cell, stamp).is_err() {
+            let Some((older, _)) = self.me.inbox.pop() else { continue };
             self.admit(older, now());
         }
     }
@@ -225,7 +225,7 @@ impl<D: Discipline> Worker<D> {
     /// Somebody with too long a queue may have asked this worker to take of it.
     #[inline]
     pub(super) fn answer_flag(&mut self) {
-        if self.shared.workers[self.number].mail.flagged_by.load(Relaxed) != 0 {
+        if self.me.mail.flagged_by.load(Relaxed) != 0 {
             self.shed();
         }
     }
@@ -233,7 +233,7 @@ impl<D: Discipline> Worker<D> {
     /// Takes of the queue of who has asked until both are equally long. What it takes has waited longest and goes first.
     #[cold]
     fn shed(&mut self) {
-        let me = &self.shared.workers[self.number];
+        let me = self.me;
         let asker = me.mail.flagged_by.swap(0, AcqRel) as usize - 1;
         let own = me.inbox.len() as u32;
         let len = self.shared.workers[asker].inbox.len() as u32;
@@ -246,7 +246,7 @@ impl<D: Discipline> Worker<D> {
             return;
         }
         let mut aside = std::mem::take(&mut self.walk.aside);
-        aside.extend((0..own).map_while(|_| self.shared.workers[self.number].inbox.pop()));
+        aside.extend((0..own).map_while(|_| self.me.inbox.pop()));
         self.take_from(asker, amount);
         aside.drain(..).for_each(|(cell, stamp)| self.put_into_own(cell, stamp));
         self.walk.aside = aside;
@@ -254,7 +254,7 @@ impl<D: Discipline> Worker<D> {
 
     /// Between two requests: is the own queue overloaded, so that somebody else should take of it?
     pub(super) fn maybe_flag(&mut self, time: u64) {
-        let Some(oldest) = self.shared.workers[self.number].inbox.oldest() else { return };
+        let Some(oldest) = self.me.inbox.oldest() else { return };
         let waited = self.shared.clock.picos(time.saturating_sub(oldest));
         let sheds = self.rebalance.sheds(waited);
         self.note(Entry::Overload { waited_ps: waited.0, sheds });
@@ -305,7 +305,7 @@ impl<D: Discipline> Worker<D> {
 
     /// Everybody has been idle for long enough.
     fn sleep(&mut self, time: u64) {
-        let own = &self.shared.workers[self.number];
+        let own = self.me;
         let due = self.context.timers.borrow().first_due();
         let mut longest = (due != u64::MAX).then(|| self.shared.clock.duration(due.saturating_sub(time)));
         if !self.stackless.is_empty() {

@@ -17,7 +17,7 @@ impl<D: Discipline> Worker<D> {
         if notice != self.notice {
             self.take_notice(notice);
         }
-        if !self.shared.workers[self.number].mail.woken.is_empty() {
+        if !self.me.mail.woken.is_empty() {
             self.take_in_woken(time);
         }
         if self.context.timers.borrow().first_due() <= time {
@@ -31,7 +31,7 @@ impl<D: Discipline> Worker<D> {
 
     fn take_in_woken(&mut self, time: u64) {
         let instant = self.shared.clock.instant(time);
-        for cell in self.shared.workers[self.number].mail.woken.take_all().reversed().map(Request::new) {
+        for cell in self.me.mail.woken.take_all().reversed().map(Request::new) {
             let header = cell;
             header.unpark();
             let task = header.task.get();
@@ -80,13 +80,13 @@ impl<D: Discipline> Worker<D> {
                 Wanted::Next | Wanted::All if !self.stackless.is_empty() => {
                     self.look_for_a_stack(time);
                     // Started ones bring their stacks along.
-                    if self.shared.workers[self.number].mail.started.load(Relaxed) == 0 {
+                    if self.me.mail.started.load(Relaxed) == 0 {
                         return;
                     }
                 }
                 Wanted::Next | Wanted::All => {}
             }
-            let Some((cell, _)) = self.shared.workers[self.number].inbox.pop() else { return };
+            let Some((cell, _)) = self.me.inbox.pop() else { return };
             self.admit(cell, time);
         }
     }
