@@ -1,5 +1,6 @@
 //! Parts of the runtime that can be measured alone. Not for users: no promise about anything here.
 
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,6 +16,67 @@ use crate::runtime::Builder;
 use crate::shared::{Shared, Stage};
 use crate::source::{Intake, Source, new_request, prepare};
 use crate::start;
+use crate::switch::{Point, switch};
+
+/// A stack to switch to and back from.
+#[derive(Debug)]
+pub struct SwitchPair(Box<Pair>);
+
+#[derive(Debug)]
+struct Pair {
+    own: Point,
+    caller: Point,
+    /// How many calls deep it gives the caller its thread back.
+    calls: u32,
+    _stack: Vec<u128>,
+}
+
+impl SwitchPair {
+    /// One that switches back from `calls` calls deep, as a request does out of its probe.
+    ///
+    /// # Panics
+    /// From more than 100 calls: the stack is small.
+    pub fn new(calls: u32) -> SwitchPair {
+        assert!(calls <= 100, "{calls} calls deep");
+        let mut stack = vec![0; 4 << 10];
+        let Some(base) = NonZeroUsize::new(stack.as_mut_ptr_range().end as usize) else {
+            unreachable!("a stack at address 0")
+        };
+        let (own, caller) = (Point::none(), Point::none());
+        let mut pair = Box::new(Pair { own, caller, calls, _stack: stack });
+        let argument = std::ptr::from_ref(&*pair).cast();
+        // SAFETY: the stack lives as long as the pair, and its top is aligned to 16, as its words are.
+        pair.own = unsafe { Point::of_new(base, switch_back, argument) };
+        SwitchPair(pair)
+    }
+
+    /// There and back.
+    #[inline(always)]
+    pub fn switch(&mut self) {
+        // SAFETY: the stack is new or was left, by `switch_back_from`, and this is the only one to go there.
+        unsafe { switch(&self.0.caller, &self.0.own) }
+    }
+}
+
+unsafe extern "C" fn switch_back(pair: *const ()) -> ! {
+    // SAFETY: from `SwitchPair::new`; the pair lives while anybody switches to this stack.
+    let pair = unsafe { &*pair.cast::<Pair>() };
+    loop {
+        switch_back_from(pair, pair.calls);
+    }
+}
+
+/// Every call is made.
+#[inline(never)]
+fn switch_back_from(pair: &Pair, calls: u32) {
+    if calls > 0 {
+        switch_back_from(pair, calls - 1);
+        std::hint::black_box(());
+    } else {
+        // SAFETY: who has come here has left its own stack.
+        unsafe { switch(&pair.own, &pair.caller) }
+    }
+}
 
 /// What happens to a request after it has been placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -212,21 +212,13 @@ pub(crate) fn on_overflow(fault: &overflow::Overflow) {
         overflow::report_and_abort(fault)
     }
     // SAFETY: the seat of the coroutine that runs.
-    let Some(registers) = abandoned.and_then(|current| unsafe { current.seat.as_ref() }.escape()) else {
-        overflow::report_and_abort(fault)
-    };
+    let Some(current) = abandoned else { overflow::report_and_abort(fault) };
+    // SAFETY: the seat of the coroutine that runs.
+    let [instruction, stack] = unsafe { current.seat.as_ref() }.escape();
     // SAFETY: the context of the signal handler that called; the registers take effect when that returns.
     let general = unsafe { &mut (*fault.context).uc_mcontext.gregs };
-    let corosensei::trap::TrapHandlerRegs { rip, rsp, rbp, rdi, rsi } = registers;
-    for (register, value) in [
-        (libc::REG_RIP, rip),
-        (libc::REG_RSP, rsp),
-        (libc::REG_RBP, rbp),
-        (libc::REG_RDI, rdi),
-        (libc::REG_RSI, rsi),
-    ] {
-        general[register as usize] = value as i64;
-    }
+    general[libc::REG_RIP as usize] = instruction as i64;
+    general[libc::REG_RSP as usize] = stack as i64;
     // Functions begin with the direction flag clear.
     const DIRECTION: i64 = 1 << 10;
     general[libc::REG_EFL as usize] &= !DIRECTION;

@@ -1,7 +1,7 @@
 //! Coroutines: one stack each, on which one request after the other runs.
 //!
-//! A [`Fiber`] is a corosensei coroutine whose body never ends: it runs the request that it was given, says [`Reason::Done`], and
-//! waits for the next one. So a request costs a switch to and fro, and no set-up of a stack.
+//! The body of a [`Fiber`] never ends: it runs the request that it was given, says [`Reason::Done`], and waits for the next
+//! one. So a request costs a switch to and fro ([`crate::switch`]), and no set-up of a stack.
 //!
 //! *What belongs to the thread and has to go with the coroutine.* The rounding mode (MXCSR and the x87 control word) is put back
 //! after every switch; the stack of C++ exceptions in flight ([`crate::foreign`]) too. `errno` and vector registers are the
@@ -9,16 +9,15 @@
 
 use std::any::Any;
 use std::cell::Cell;
+use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{self, NonNull};
-
-use corosensei::stack::Stack;
-use corosensei::trap::{CoroutineTrapHandler, TrapHandlerRegs};
-use corosensei::{Coroutine, CoroutineResult, Yielder};
 
 use crate::announce::Announced;
 use crate::cell::{Outcome, Request, put_payload};
 use crate::foreign::Exceptions;
+use crate::stack::CoroutineStack;
+use crate::switch::{Point, switch};
 
 /// Why a coroutine gave its worker back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,14 +37,15 @@ pub(crate) enum Reason {
 /// The payload with which a cancelled request unwinds.
 pub(crate) struct Cancelled;
 
-type Inner<S> = Coroutine<(), Reason, (), S>;
-
 /// What a running coroutine has to know of itself; its address does not change.
 pub(crate) struct Seat {
-    yielder: Cell<*const Yielder<(), Reason>>,
+    /// Where the coroutine goes on, while it does not run.
+    own: Point,
+    /// Where its worker goes on, while it runs.
+    worker: Point,
+    /// Why it has given its worker back.
+    reason: Cell<Reason>,
     cell: Cell<Option<Request>>,
-    /// How a handler of signals makes the coroutine return from where it is.
-    trap: Cell<Option<CoroutineTrapHandler<()>>>,
     /// Lowest and highest address of the stack.
     pub(crate) low: u64,
     pub(crate) high: u64,
@@ -64,9 +64,10 @@ pub(crate) struct Luggage {
     pub(crate) parks: u32,
 }
 
-/// A coroutine with its stack, between two requests or in one.
-pub(crate) struct Fiber<S: Stack + 'static> {
-    inner: Inner<S>,
+/// A coroutine with its stack, between two requests or in one. Who drops it in the middle of one drops nothing of what is on the
+/// stack; the stack itself stays taken.
+pub(crate) struct Fiber {
+    stack: CoroutineStack,
     seat: Box<Seat>,
     /// While it is on its way to another worker.
     pub(crate) luggage: Luggage,
@@ -74,24 +75,25 @@ pub(crate) struct Fiber<S: Stack + 'static> {
     pub(crate) home: usize,
 }
 
-impl<S: Stack + 'static> Fiber<S> {
+impl Fiber {
     /// A coroutine on `stack` of the worker `home`, which waits for its first request.
-    pub(crate) fn new(stack: S, home: usize) -> Fiber<S> {
-        let seat = Box::new(Seat {
-            yielder: Cell::new(ptr::null()),
+    pub(crate) fn new(stack: CoroutineStack, home: usize) -> Fiber {
+        let (low, base) = (stack.usable().start, stack.top());
+        let mut seat = Box::new(Seat {
+            own: Point::none(),
+            worker: Point::none(),
+            reason: Cell::new(Reason::Quantum),
             cell: Cell::new(None),
-            trap: Cell::new(None),
-            low: stack.limit().get() as u64,
-            high: stack.base().get() as u64,
+            low: low as u64,
+            high: base as u64,
             slot: Cell::new(ptr::null_mut()),
-            announced: Announced::new(),
+            announced: Announced::new(low, base),
         });
-        let of_body = NonNull::from(&*seat);
-        // SAFETY: the seat lives in its box until the fiber is dropped, which ends the body first.
-        let inner =
-            Coroutine::with_stack(stack, move |yielder, ()| body(unsafe { of_body.as_ref() }, yielder));
-        seat.trap.set(Some(inner.trap_handler()));
-        Fiber { inner, seat, luggage: Luggage::default(), home }
+        let Some(base) = NonZeroUsize::new(base) else { unreachable!("a stack at address 0") };
+        let argument = ptr::from_ref(&*seat).cast();
+        // SAFETY: the stack is this coroutine's, and its top a multiple of 64; the seat lives in its box for as long.
+        seat.own = unsafe { Point::of_new(base, body, argument) };
+        Fiber { stack, seat, luggage: Luggage::default(), home }
     }
 
     /// The seat, for [`Seat::suspend`].
@@ -107,47 +109,36 @@ impl<S: Stack + 'static> Fiber<S> {
     /// Runs the coroutine until it gives the worker back.
     #[inline(always)]
     pub(crate) fn resume(&mut self) -> Reason {
-        self.seat.announced.enter();
-        match self.inner.resume(()) {
-            CoroutineResult::Yield(reason) => reason,
-            // The body has no end but this one.
-            CoroutineResult::Return(()) => {
-                self.seat.announced.leave();
-                Reason::Overflow
-            }
+        let seat = &*self.seat;
+        seat.announced.enter();
+        // SAFETY: the coroutine is new or was suspended, and this is the only one to resume it.
+        unsafe { switch(&seat.worker, &seat.own) };
+        let reason = seat.reason.get();
+        if reason == Reason::Overflow {
+            seat.announced.leave();
         }
+        seat.announced.left();
+        reason
     }
 
-    /// Ends the coroutine, which is between two requests, and gives its stack back.
-    pub(crate) fn into_stack(self) -> S {
-        let mut this = std::mem::ManuallyDrop::new(self);
-        // SAFETY: as in `drop`, which does not come after this.
-        unsafe { this.inner.force_reset() };
-        // SAFETY: `this` is never dropped, so each part is taken out of it once.
-        let (inner, seat) = unsafe { (ptr::read(&raw const this.inner), ptr::read(&raw const this.seat)) };
-        drop(seat);
-        inner.into_stack()
+    /// Ends the coroutine, which is between two requests, and gives its stack back: nothing on that wants to be dropped.
+    pub(crate) fn into_stack(self) -> CoroutineStack {
+        self.stack
     }
 }
 
-impl<S: Stack + 'static> Drop for Fiber<S> {
-    fn drop(&mut self) {
-        // SAFETY: between two requests there is nothing on the stack that wants to be dropped; who drops a fiber in the middle
-        // of a request leaks it instead (`mem::forget`).
-        unsafe { self.inner.force_reset() }
-    }
-}
-
-fn body(seat: &Seat, yielder: &Yielder<(), Reason>) {
-    seat.yielder.set(yielder);
+unsafe extern "C" fn body(seat: *const ()) -> ! {
+    // SAFETY: from `Fiber::new`; the seat lives as long as the coroutine runs.
+    let seat = unsafe { &*seat.cast::<Seat>() };
+    seat.announced.entered();
     loop {
         FloatMode::DEFAULT.set();
         let outcome = match seat.cell.take() {
             Some(cell) => run(cell),
             None => Outcome::Returned,
         };
-        seat.announced.leave();
-        yielder.suspend(Reason::Done(outcome));
+        // SAFETY: this is the coroutine.
+        unsafe { seat.give_back(Reason::Done(outcome)) };
     }
 }
 
@@ -184,12 +175,25 @@ fn ended_by(payload: Box<dyn Any + Send>, cell: Request) -> Outcome {
 }
 
 impl Seat {
-    /// Registers with which the interrupted coroutine returns to its worker, as [`Reason::Overflow`]; none if it is not the one
-    /// that runs at `sp`.
-    pub(crate) fn escape(&self) -> Option<TrapHandlerRegs> {
-        let trap = self.trap.take()?;
-        // SAFETY: the coroutine has faulted and is not going on: its worker leaks it with all that is on its stack.
-        Some(unsafe { trap.setup_trap_handler(|| ()) })
+    /// Instruction and stack pointer with which the interrupted coroutine, which runs, gives its worker back as
+    /// [`Reason::Overflow`]. Its worker leaks it then, with all that is on its stack.
+    pub(crate) fn escape(&self) -> [usize; 2] {
+        self.reason.set(Reason::Overflow);
+        // SAFETY: the worker has left its stack when it resumed this coroutine.
+        unsafe { self.worker.registers() }
+    }
+
+    /// The switch to the worker, and back some time.
+    ///
+    /// # Safety
+    /// Called on this very coroutine.
+    #[inline(always)]
+    unsafe fn give_back(&self, reason: Reason) {
+        self.reason.set(reason);
+        self.announced.leave();
+        // SAFETY: whoever has resumed this coroutine, which runs here, has left its own stack there.
+        unsafe { switch(&self.own, &self.worker) };
+        self.announced.entered();
     }
 
     /// Gives the worker back; returns when the coroutine is resumed.
@@ -211,9 +215,8 @@ impl Seat {
     #[inline]
     pub(crate) unsafe fn suspend_at_probe(&self, reason: Reason) {
         let exceptions = Exceptions::take();
-        self.announced.leave();
-        // SAFETY: the body has set the yielder before the request began, and it stays where it is.
-        unsafe { &*self.yielder.get() }.suspend(reason);
+        // SAFETY: as the caller promises.
+        unsafe { self.give_back(reason) };
         exceptions.put_back();
     }
 }

@@ -43,6 +43,7 @@ mod sleep;
 mod source;
 pub mod stack;
 mod start;
+mod switch;
 pub mod sync;
 pub mod task;
 pub mod time;

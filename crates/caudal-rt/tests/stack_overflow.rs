@@ -6,12 +6,14 @@
 use std::cell::Cell;
 use std::hint::black_box;
 use std::io::Write;
+use std::num::NonZeroUsize;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output};
 use std::ptr;
 
 use caudal_rt::stack::overflow::{self, Hooks, Overflow, Running};
 use caudal_rt::stack::{AltStack, CoroutineStack, StackConfig, StackPool};
+use corosensei::stack::Stack;
 use corosensei::trap::CoroutineTrapHandler;
 use corosensei::{Coroutine, CoroutineResult};
 
@@ -38,16 +40,31 @@ fn recurse_without_end(level: u64) -> u64 {
     recurse_without_end(level + 1) + frame[(level % 32) as usize]
 }
 
+/// A stack as another crate's coroutines want it.
+struct OnStack(CoroutineStack);
+
+// SAFETY: the stack is mapped from its guard to its top for as long as the value exists, the guard faults, and above it there is
+// room enough; both ends are multiples of 64.
+unsafe impl Stack for OnStack {
+    fn base(&self) -> NonZeroUsize {
+        NonZeroUsize::new(self.0.top()).unwrap()
+    }
+
+    fn limit(&self) -> NonZeroUsize {
+        NonZeroUsize::new(self.0.guard().start).unwrap()
+    }
+}
+
 /// Runs to its end or its overflow on this stack, which it returns.
 fn run_on(stack: CoroutineStack, work: fn() -> u64) -> (Result<u64, Abandoned>, CoroutineStack) {
     let top = stack.top();
     let mut coroutine =
-        Coroutine::<(), (), Result<u64, Abandoned>, _>::with_stack(stack, move |_, ()| Ok(work()));
+        Coroutine::<(), (), Result<u64, Abandoned>, _>::with_stack(OnStack(stack), move |_, ()| Ok(work()));
     TRAP.set(Some(coroutine.trap_handler()));
     TOP.set(Some(top));
     let CoroutineResult::Return(result) = coroutine.resume(()) else { unreachable!("it never yields") };
     TOP.set(None);
-    (result, coroutine.into_stack())
+    (result, coroutine.into_stack().0)
 }
 
 fn pool() -> StackPool {

@@ -6,12 +6,14 @@ use caudal_measure::clock::{self, Tsc};
 use caudal_measure::pin::pin_to;
 use caudal_measure::work::iterate;
 use caudal_probe as probe;
-use corosensei::{Coroutine, CoroutineResult};
+use caudal_rt::bench::SwitchPair;
 
 use super::{Bench, CalibrateError, Trials, median};
 
 const TRIALS: usize = 101;
 const ROUNDS: u64 = 2_000;
+/// How many calls deep a request is suspended at a probe, at the least: probe, cold path, hook.
+const CALLS: u32 = 3;
 /// Iterations between two probes: enough that probes do not wait for each other.
 const BETWEEN: u32 = 20;
 
@@ -77,18 +79,9 @@ pub(super) fn measure(bench: &Bench, trials: &mut Trials) -> Result<(), Calibrat
 
 /// To a coroutine and back.
 fn switch_pair_ns(tsc: Tsc) -> f64 {
-    let mut coroutine = Coroutine::<(), (), ()>::new(|yielder, ()| {
-        for _ in 0..TRIALS as u64 * ROUNDS {
-            yielder.suspend(());
-        }
-    });
     let pairs = (0..TRIALS).map(|_| {
-        per_round(tsc, |_| {
-            let result = coroutine.resume(());
-            debug_assert!(matches!(result, CoroutineResult::Yield(())));
-        })
+        let mut pair = SwitchPair::new(CALLS);
+        per_round(tsc, |_| pair.switch())
     });
-    let pair = median(pairs.collect());
-    while matches!(coroutine.resume(()), CoroutineResult::Yield(())) {}
-    pair
+    median(pairs.collect())
 }

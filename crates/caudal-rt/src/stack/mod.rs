@@ -167,7 +167,8 @@ impl CoroutineStack {
         unsafe { self.0.as_ref() }
     }
 
-    /// The top: one past the highest usable byte, a multiple of 64.
+    /// The top: one past the highest usable byte, a multiple of 64. The stack is mapped for as long as this value exists, and for
+    /// ever when it is dropped: a pool unmaps only slabs of which it has every stack back.
     #[inline]
     pub fn top(&self) -> usize {
         self.place().base.get()
@@ -182,21 +183,6 @@ impl CoroutineStack {
     /// The usable addresses: from the end of the guard to the top.
     pub fn usable(&self) -> Range<usize> {
         self.guard().end..self.top()
-    }
-}
-
-// SAFETY: the slot is mapped from `limit` to `base` for as long as this value exists, and for ever when it is
-// dropped (a pool unmaps only slabs of which it has every stack back); the lowest `guard` bytes fault; a checked
-// configuration leaves at least 16 KiB − 4032 bytes above them; both ends are multiples of 64.
-unsafe impl corosensei::stack::Stack for CoroutineStack {
-    #[inline]
-    fn base(&self) -> NonZeroUsize {
-        self.place().base
-    }
-
-    #[inline]
-    fn limit(&self) -> NonZeroUsize {
-        self.place().limit
     }
 }
 

@@ -12,7 +12,7 @@
 //! An overflow can not unwind: the stack below the fault does not exist, and the code above it may be in the middle
 //! of anything. The process is therefore ended, unless the hook edits the interrupted registers so that the thread
 //! goes on elsewhere, which abandons the coroutine: what was on its stack is never dropped, locks that it held stay
-//! held. Registers for that come from corosensei's `CoroutineTrapHandler::setup_trap_handler`.
+//! held.
 //!
 //! All of this runs in a signal handler. Up to the hook nothing locks, allocates, or touches a thread-local of this
 //! crate; hooks must keep to that (see `signal-safety(7)`), but for the default, which ends the process and tries to

@@ -35,10 +35,7 @@ impl<D: Discipline> Worker<D> {
     /// Nothing is here, and nothing can come any more?
     pub(super) fn may_end(&self) -> bool {
         let done = self.shared.dispatcher_done.load(Acquire);
-        self.stage != Stage::Running
-            && done
-            && self.books.inside == 0
-            && self.me.inbox.is_empty()
+        self.stage != Stage::Running && done && self.books.inside == 0 && self.me.inbox.is_empty()
     }
 
     /// What has not ended within the bound of the shutdown is given up: its handle hears of it, its coroutine is leaked with all

@@ -45,12 +45,8 @@ impl<D: Discipline> Worker<D> {
         let entry = self.pool.task(task);
         let (cell, quanta) = (entry.cell, entry.quanta);
         let Some(mut coroutine) = entry.fiber.take() else { return false };
-        coroutine.luggage = Luggage {
-            attained: entry.attained,
-            quanta,
-            preemptions: entry.preemptions,
-            parks: entry.parks,
-        };
+        coroutine.luggage =
+            Luggage { attained: entry.attained, quanta, preemptions: entry.preemptions, parks: entry.parks };
         cell.coroutine.set(Box::into_raw(coroutine).cast());
         let own = self.me;
         own.mail.started.fetch_add(1, Relaxed);

@@ -42,9 +42,9 @@ use crate::observe::measured::{Measured, OfWorker};
 use crate::observe::timeline::OFF;
 use crate::shared::{Board, Notice, Request, Shared, Slice, Spent, Stage, Worker as Public};
 use crate::source::Source;
-use crate::stack::{CoroutineStack, StackPool};
+use crate::stack::StackPool;
 
-pub(crate) type Coroutine = Box<Fiber<CoroutineStack>>;
+pub(crate) type Coroutine = Box<Fiber>;
 
 /// The worker's own books, of which the board is a copy.
 #[derive(Default)]
