@@ -291,6 +291,9 @@ impl Observer for &mut Drawer<'_> {
             Event::Granted { worker } if inside => {
                 self.items.push((now_ps, Item::Instant(worker, "core granted")));
             }
+            Event::Stalled { worker: Some(worker), .. } if inside => {
+                self.items.push((now_ps, Item::Instant(worker, "stalled")));
+            }
             Event::Parked { worker } if inside => {
                 self.items.push((now_ps, Item::Instant(worker, "core parked")));
             }

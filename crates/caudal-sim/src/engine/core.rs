@@ -387,6 +387,13 @@ impl<O: Sink> Core<O> {
         }
     }
 
+    /// Says that a core stands still from now on: that of `worker`, or of the dispatcher.
+    pub(super) fn stalled(&mut self, worker: Option<u32>, length_ps: u64) {
+        if O::ON {
+            self.observer.observe(self.now_ps, Event::Stalled { worker, length_ps });
+        }
+    }
+
     /// The first task joins, or the last one leaves, what thieves may take from `pool`.
     #[inline(always)]
     pub(super) fn mark_stealable(&mut self, pool: usize, some: bool) {

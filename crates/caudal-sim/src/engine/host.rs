@@ -570,12 +570,14 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         match who {
             Stalled::Dispatcher => {
                 let core = &mut self.core;
+                core.stalled(None, length_ps);
                 core.dispatcher_free_ps = core.now_ps.max(core.dispatcher_free_ps) + length_ps;
                 self.at_dispatcher.iter_mut().for_each(|(done_ps, _)| *done_ps += length_ps);
             }
             Stalled::Worker(worker) => {
                 // A core that is with another application is no loss to this one.
                 if self.core.workers[worker].phase != Phase::Parked {
+                    self.core.stalled(Some(worker as u32), length_ps);
                     self.core.account.stalled_ps += u128::from(length_ps);
                     self.pay(worker, length_ps);
                 }

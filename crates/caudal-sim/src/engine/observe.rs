@@ -68,6 +68,13 @@ pub enum Event {
         /// Its worker.
         worker: u32,
     },
+    /// The machine has taken a core away for a while: whatever it does stands still (`costs.stalls`).
+    Stalled {
+        /// Its worker; none: the dispatcher's core.
+        worker: Option<u32>,
+        /// For how long from now on.
+        length_ps: u64,
+    },
 }
 
 /// Watches a run.

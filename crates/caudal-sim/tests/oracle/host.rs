@@ -156,11 +156,13 @@ impl<D: Discipline> Host<D> {
         let Stall { at_ps, length_ps, number } = self.stalls[core];
         self.stalls[core] = self.draw_stall(core, number + 1, at_ps + length_ps);
         if core == self.machine.workers.len() {
+            self.machine.log(Event::Stalled { worker: None, length_ps });
             for (done_ps, _) in &mut self.at_dispatcher {
                 *done_ps += length_ps;
             }
             self.machine.dispatcher_free_ps = at_ps.max(self.machine.dispatcher_free_ps) + length_ps;
         } else if self.machine.workers[core].doing != Doing::Parked {
+            self.machine.log(Event::Stalled { worker: Some(core as u32), length_ps });
             self.machine.account.stalled_ps += u128::from(length_ps);
             self.machine.pay(core, length_ps);
         }
