@@ -1,21 +1,19 @@
 //! Runs of the runtime: this program as a contestant, in a process of its own each.
 
 use std::error::Error;
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use caudal_measure::filter::{GapsOf, Latency, report};
+use caudal_measure::filter::{Latency, Report};
 use caudal_measure::trace::Trace;
 use caudal_measure::work::Work;
 
 use super::Fidelity;
 use super::workloads::Workload;
 
-/// Runs of which the filter left too little are repeated as often.
-const REPEATS: u32 = 3;
 /// Under real-time priority the kernel gives a spinning thread's core to others after 0.95 s.
 const REAL_TIME_SPAN_NS: u64 = 800_000_000;
-/// The kernel's account of real-time threads is full again after so long.
+/// After so long there is enough in the kernel's account of real-time threads for another run.
 const PAUSE: Duration = Duration::from_millis(300);
 /// What a run may take beyond its span.
 const LONGEST: Duration = Duration::from_secs(20);
@@ -43,33 +41,23 @@ impl Measured {
         Measured { classes, stalls_per_second: Vec::new(), kept_least: 1.0 }
     }
 
-    /// Runs it once more; again if too little is kept.
-    pub(super) fn round(
-        &mut self,
-        fidelity: &Fidelity,
-        workload: &Workload,
-        load: f64,
-        work: Work,
-        round: u32,
-    ) -> Result<(), Box<dyn Error>> {
-        for attempt in 0..REPEATS {
-            let seed = u64::from(round * REPEATS + attempt) + 1;
-            let seen = report(&once(fidelity, workload, load, work, seed)?, GapsOf::WorkAndGenerator);
-            if seen.must_be_repeated() && attempt + 1 < REPEATS {
-                continue;
-            }
-            self.kept_least = self.kept_least.min(seen.kept_share);
-            self.stalls_per_second.push(seen.stalls.per_second);
-            for (class, seen) in self.classes.iter_mut().zip(&seen.classes) {
-                let both = |latency: &Latency| [latency.p50_ns as f64, latency.p99_ns as f64];
-                class.raw.push(both(&seen.raw));
-                class.filtered.push(both(&seen.filtered));
-                class.count += seen.filtered.count;
-            }
-            break;
+    /// What a round has shown.
+    pub(super) fn add(&mut self, seen: &Report) {
+        self.kept_least = self.kept_least.min(seen.kept_share);
+        self.stalls_per_second.push(seen.stalls.per_second);
+        for (class, seen) in self.classes.iter_mut().zip(&seen.classes) {
+            let both = |latency: &Latency| [latency.p50_ns as f64, latency.p99_ns as f64];
+            class.raw.push(both(&seen.raw));
+            class.filtered.push(both(&seen.filtered));
+            class.count += seen.filtered.count;
         }
-        Ok(())
     }
+}
+
+/// May a process of this one's have real-time priority?
+pub(super) fn may_be_real_time() -> bool {
+    let tried = Command::new("chrt").args(["-f", "1", "true"]).stderr(Stdio::null()).status();
+    tried.is_ok_and(|status| status.success())
 }
 
 /// Waits without taking a core from the run; ends it when it takes too long.
@@ -88,41 +76,50 @@ fn wait(mut child: Child, longest: Duration) -> Result<ExitStatus, Box<dyn Error
     }
 }
 
-fn once(
-    fidelity: &Fidelity,
-    workload: &Workload,
-    load: f64,
-    work: Work,
-    seed: u64,
-) -> Result<Trace, Box<dyn Error>> {
-    let out = std::env::temp_dir().join(format!("caudal-fidelity-{}.trace", std::process::id()));
-    let span_ns = if fidelity.real_time { fidelity.span.min(REAL_TIME_SPAN_NS) } else { fidelity.span };
-    let program = std::env::current_exe()?;
-    let mut command = match fidelity.real_time {
-        true => {
-            let mut command = Command::new("chrt");
-            command.args(["-f", "1"]).arg(program);
-            command
+/// One run.
+pub(super) struct Once<'a> {
+    pub(super) fidelity: &'a Fidelity,
+    pub(super) workload: &'a Workload,
+    pub(super) load: f64,
+    pub(super) work: Work,
+    pub(super) seed: u64,
+}
+
+impl Once<'_> {
+    /// How it went under `discipline`.
+    pub(super) fn trace(&self, discipline: &str) -> Result<Trace, Box<dyn Error>> {
+        let Once { fidelity, workload, load, work, seed } = *self;
+        let real_time = fidelity.is_real_time();
+        let out = std::env::temp_dir().join(format!("caudal-fidelity-{}.trace", std::process::id()));
+        let span_ns = if real_time { fidelity.span.min(REAL_TIME_SPAN_NS) } else { fidelity.span };
+        let program = std::env::current_exe()?;
+        let mut command = match real_time {
+            true => {
+                let mut command = Command::new("chrt");
+                command.args(["-f", "1"]).arg(program);
+                command
+            }
+            false => Command::new(program),
+        };
+        command
+            .arg("contest")
+            .args(["--load", &load.to_string(), "--seed", &seed.to_string(), "--discipline", discipline])
+            .args(["--quantum", &format!("{}ns", fidelity.quantum)])
+            .args(["--requests", &workload.requests_in(span_ns, load).to_string()])
+            .args(["--worker-core", &fidelity.worker_core.to_string()])
+            .args(["--generator-core", &fidelity.dispatcher_core.to_string()])
+            .args(["--iterations-per-us", &work.to_string(), "--mix", &workload.mix()])
+            .arg("--out")
+            .arg(&out);
+        if real_time {
+            std::thread::sleep(PAUSE);
         }
-        false => Command::new(program),
-    };
-    command
-        .arg("contest")
-        .args(["--load", &load.to_string(), "--seed", &seed.to_string()])
-        .args(["--requests", &workload.requests_in(span_ns, load).to_string()])
-        .args(["--worker-core", &fidelity.worker_core.to_string()])
-        .args(["--generator-core", &fidelity.dispatcher_core.to_string()])
-        .args(["--iterations-per-us", &work.to_string(), "--mix", &workload.mix()])
-        .arg("--out")
-        .arg(&out);
-    let status = wait(command.spawn()?, LONGEST + Duration::from_nanos(span_ns))?;
-    if !status.success() {
-        return Err(format!("a run of {} at {load} failed: {status}", workload.name).into());
+        let status = wait(command.spawn()?, LONGEST + Duration::from_nanos(span_ns))?;
+        if !status.success() {
+            return Err(format!("a run of {} at {load} failed: {status}", workload.name).into());
+        }
+        let trace = Trace::read(&out)?;
+        std::fs::remove_file(&out)?;
+        Ok(trace)
     }
-    if fidelity.real_time {
-        std::thread::sleep(PAUSE);
-    }
-    let trace = Trace::read(&out)?;
-    std::fs::remove_file(&out)?;
-    Ok(trace)
 }

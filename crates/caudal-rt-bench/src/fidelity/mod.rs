@@ -1,18 +1,23 @@
 //! Does the simulator, with the costs of this machine, say what the runtime does on it?
 //!
 //! The same mixes of requests at the same loads: run by the runtime for a second or two, several rounds, and simulated under
-//! the same policy with the measured `[costs]`. *Filtered* sojourn times, without the requests that a stall touched, stand
-//! beside a simulation without stalls; *raw* ones beside one with the stalls that were measured.
+//! the same policy with what was measured of its parts: the `[costs]` of this machine, stalls included, and how long the handlers
+//! take by themselves. Both give traces, and both traces go through one filter: *raw* sojourn times stand beside raw ones, and
+//! *filtered* ones, without the requests that a stall touched, beside filtered ones. (A simulation without stalls would not do: a filter
+//! drops long requests rather than short ones, and the slow among the long.)
 //!
-//! A virtual machine has other costs when its host has moved it. So each round begins with a calibration of its own, and what
-//! is judged is the median of the rounds' ratios.
+//! A virtual machine has other costs when its host has moved it, which may happen within a minute. So each run has a calibration of
+//! its own; it is repeated if the way from arrival to handler took longer or shorter than a second before, to completion; and
+//! what is judged is the median of the rounds' ratios.
 
 mod measured;
 mod predicted;
+mod services;
 mod workloads;
 
 use std::error::Error;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 
 use caudal_machine::busy::{Busy, Moment};
@@ -20,11 +25,14 @@ use caudal_machine::calibrate::{Options, calibrate};
 use caudal_measure::clock::Tsc;
 use caudal_measure::compare::{Spread, ratio};
 use caudal_measure::contestant::duration_ns;
+use caudal_measure::filter::{GapsOf, report};
 use caudal_measure::work::Work;
+use caudal_policy::Picos;
 use clap::Args;
 
-use self::measured::Measured;
-use self::predicted::Predicted;
+use self::measured::{Measured, Once};
+use self::predicted::{Given, Predicted};
+use self::services::{Services, way_ns};
 use self::workloads::{Workload, workloads};
 
 /// How far a simulated percentile may be off, as a share of the measured one.
@@ -33,6 +41,31 @@ const P50_WITHIN: f64 = 0.15;
 const P99_WITHIN: f64 = 0.25;
 /// A class of fewer requests in all rounds has no 99th percentile to speak of.
 const COUNT_MIN: u64 = 5_000;
+
+/// Runs that say too little, or whose machine was another one afterwards, are repeated as often.
+const REPEATS: u32 = 4;
+/// The machine is the same in two runs if the way from arrival to handler takes at most so many times as long in one as in the other.
+const WAY_WITHIN: f64 = 1.3;
+
+fn are_alike(one_ns: f64, other_ns: f64) -> bool {
+    one_ns <= other_ns * WAY_WITHIN && other_ns <= one_ns * WAY_WITHIN
+}
+
+/// `costs` with such a way from arrival to the handler: what dispatcher and start do not take of it is the hop.
+fn costs_of_way(mut costs: Vec<String>, way_ns: f64) -> Result<Vec<String>, Box<dyn Error>> {
+    let mut left_ns = way_ns;
+    for key in ["costs.dispatcher=", "costs.start="] {
+        if let Some(cost) = costs.iter_mut().find(|cost| cost.starts_with(key)) {
+            let picos = Picos::parse(cost[key.len()..].trim_matches('"'))?;
+            let ns = (picos.0 as f64 / 1e3).min(left_ns);
+            *cost = format!("{key}{ns:.1}ns");
+            left_ns -= ns;
+        }
+    }
+    costs.retain(|cost| !cost.starts_with("costs.hop="));
+    costs.push(format!("costs.hop={left_ns:.1}ns"));
+    Ok(costs)
+}
 
 /// The command.
 #[derive(Args)]
@@ -44,14 +77,17 @@ pub struct Fidelity {
     #[arg(long, value_delimiter = ',', default_values_t = [0.3, 0.6])]
     loads: Vec<f64>,
     /// Rounds, of which the medians are taken
-    #[arg(long, default_value_t = 5)]
+    #[arg(long, default_value_t = 7)]
     rounds: u32,
-    /// How long each run lasts
-    #[arg(long, default_value = "1.5s", value_parser = duration_ns, value_name = "DURATION")]
+    /// How long each run lasts; at most 0.8s, unless --ordinary
+    #[arg(long, default_value = "0.8s", value_parser = duration_ns, value_name = "DURATION")]
     span: u64,
-    /// Runs of 0.8 s under real-time priority: for machines on which others run
+    /// Ordinary priority; otherwise runs and calibrations have SCHED_FIFO, if that is permitted
     #[arg(long)]
-    real_time: bool,
+    ordinary: bool,
+    /// The policy's quantum; times within a probe's distance of it are hard to tell
+    #[arg(long, default_value = "2us", value_parser = duration_ns, value_name = "DURATION")]
+    quantum: u64,
     /// CPU of the worker
     #[arg(long, default_value_t = 1)]
     worker_core: usize,
@@ -127,17 +163,10 @@ impl Fidelity {
         let mut points = self.points()?;
         let mut costs = Vec::new();
         for round in 0..self.rounds {
-            costs = self.costs(round)?;
             for point in &mut points {
-                eprintln!(
-                    "round {} of {}: {} at {}",
-                    round + 1,
-                    self.rounds,
-                    point.workload.name,
-                    point.load
-                );
-                point.measured.round(self, &point.workload, point.load, work, round)?;
-                point.predicted.round(&point.workload, point.load, &costs, u64::from(round))?;
+                let (name, load) = (point.workload.name, point.load);
+                eprintln!("round {} of {}: {name} at {load}", round + 1, self.rounds);
+                costs = self.round(point, work, round)?;
             }
         }
         if !self.json {
@@ -168,22 +197,58 @@ impl Fidelity {
         Ok(workloads.flat_map(at).collect())
     }
 
-    /// The overrides that put this machine's costs into a file, as they are in this round.
-    fn costs(&self, round: u32) -> Result<Vec<String>, Box<dyn Error>> {
+    /// One more round of a point.
+    fn round(&self, point: &mut Point, work: Work, round: u32) -> Result<Vec<String>, Box<dyn Error>> {
+        let Point { workload, load, .. } = &*point;
+        for attempt in 0.. {
+            let seed = u64::from(round * REPEATS + attempt) + 1;
+            let run = Once { fidelity: self, workload, load: *load, work, seed };
+            let costs = self.costs()?;
+            let services = Services::measure(&run)?;
+            let trace = run.trace("processor-sharing")?;
+            let measured = report(&trace, GapsOf::WorkAndGenerator);
+            let is_same = are_alike(services.way_ns, way_ns(&trace).unwrap_or(services.way_ns));
+            if (measured.must_be_repeated() || !is_same) && attempt + 1 < REPEATS {
+                continue;
+            }
+            let costs = costs_of_way(costs, services.way_ns)?;
+            let given = Given {
+                workload,
+                load: *load,
+                services: services.file(),
+                costs: &costs,
+                quantum_ns: self.quantum,
+                seed,
+            };
+            let predicted = given.report()?;
+            point.measured.add(&measured);
+            point.predicted.add(&predicted);
+            return Ok(costs);
+        }
+        unreachable!("the last attempt counts")
+    }
+
+    /// The overrides that put this machine's costs into a file, as they are now.
+    fn costs(&self) -> Result<Vec<String>, Box<dyn Error>> {
         if let Some(path) = &self.costs {
             return Ok(caudal_config::costs_as_overrides(path)?);
         }
         let options = Options {
             worker_cpu: Some(self.worker_core),
             other_cpu: Some(self.dispatcher_core),
-            real_time: self.real_time,
+            real_time: self.is_real_time(),
             rounds: 1,
             ..Options::default()
         };
-        eprintln!("round {} of {}: calibrating", round + 1, self.rounds);
         let mut said = |_: u32, _: u32, _: &str| ();
         let found = calibrate(&options, &AtomicBool::new(false), &mut said)?;
         Ok(caudal_config::costs_as_overrides_of_text(&found.to_toml())?)
+    }
+
+    /// Do runs have real-time priority?
+    fn is_real_time(&self) -> bool {
+        static PERMITTED: OnceLock<bool> = OnceLock::new();
+        !self.ordinary && *PERMITTED.get_or_init(measured::may_be_real_time)
     }
 
     /// The speed of the work, on the worker's core.
@@ -299,4 +364,18 @@ fn print_json(row: &Row) {
             "filtered": pair(&row.filtered), "raw": pair(&row.raw), "within": row.within, "verdict": row.verdict(),
         })
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_way_from_arrival_to_handler_is_split_among_its_parts() {
+        let costs =
+            ["costs.dispatcher=\"40ns\"", "costs.start=\"80.5ns\"", "costs.hop=\"9ns\""].map(str::to_owned);
+        let split = |way_ns| costs_of_way(costs.to_vec(), way_ns).unwrap();
+        assert_eq!(split(300.0), ["costs.dispatcher=40.0ns", "costs.start=80.5ns", "costs.hop=179.5ns"]);
+        assert_eq!(split(100.0), ["costs.dispatcher=40.0ns", "costs.start=60.0ns", "costs.hop=0.0ns"]);
+    }
 }

@@ -1,23 +1,27 @@
-//! The same, simulated with the costs of this machine.
+//! The same, simulated with the costs of this machine, and looked at in the same way: what the simulator says of each request is a
+//! trace like that of a run, and goes through the same filter.
 
 use std::error::Error;
+use std::path::Path;
 
 use caudal_config::{File, Options};
-use caudal_sim::engine::{Length, Run, Unwatched, simulate};
-use caudal_stats::Histogram;
+use caudal_measure::contestant::mix;
+use caudal_measure::filter::{GapsOf, Latency, Report, report};
+use caudal_measure::gaps::{GAP_NS, Gap};
+use caudal_measure::trace::{NEVER, Request, Trace};
+use caudal_sim::engine::{Event, Length, Observer, Run, simulate};
 
 use super::workloads::Workload;
 
-/// Replications of a round, and requests of each.
-const REPLICATIONS: u64 = 4;
-const REQUESTS: u64 = 200_000;
+/// Requests of a round: several times as many as are measured.
+const REQUESTS: u64 = 800_000;
 
 /// One class over the rounds: p50 and p99 of each, in ns.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OfClass {
-    /// With stalls.
+    /// All requests.
     pub(super) raw: Vec<[f64; 2]>,
-    /// Without.
+    /// Those that no stall touched.
     pub(super) filtered: Vec<[f64; 2]>,
 }
 
@@ -26,92 +30,151 @@ pub(super) struct Predicted {
     pub(super) classes: Vec<OfClass>,
 }
 
+/// What a round is simulated with.
+pub(super) struct Given<'a> {
+    pub(super) workload: &'a Workload,
+    pub(super) load: f64,
+    /// Measured service times, by class.
+    pub(super) services: &'a Path,
+    /// Overrides.
+    pub(super) costs: &'a [String],
+    pub(super) quantum_ns: u64,
+    pub(super) seed: u64,
+}
+
 impl Predicted {
     pub(super) fn new(classes: usize) -> Predicted {
         Predicted { classes: vec![OfClass::default(); classes] }
     }
 
-    /// Simulates it with the costs of a round.
-    pub(super) fn round(
-        &mut self,
-        workload: &Workload,
-        load: f64,
-        costs: &[String],
-        round: u64,
-    ) -> Result<(), Box<dyn Error>> {
-        let without: Vec<String> =
-            costs.iter().filter(|cost| !cost.starts_with("costs.stalls")).cloned().collect();
-        let filtered = percentiles(workload, load, &without, round)?;
-        let raw = percentiles(workload, load, costs, round)?;
-        for ((class, filtered), raw) in self.classes.iter_mut().zip(filtered).zip(raw) {
-            class.filtered.push(filtered);
-            class.raw.push(raw);
+    /// What a round has shown.
+    pub(super) fn add(&mut self, seen: &Report) {
+        for (class, seen) in self.classes.iter_mut().zip(&seen.classes) {
+            let both = |latency: &Latency| [latency.p50_ns as f64, latency.p99_ns as f64];
+            class.raw.push(both(&seen.raw));
+            class.filtered.push(both(&seen.filtered));
         }
-        Ok(())
     }
 }
 
-fn percentiles(
-    workload: &Workload,
-    load: f64,
-    costs: &[String],
-    round: u64,
-) -> Result<Vec<[f64; 2]>, Box<dyn Error>> {
-    let text = format!(
-        "[workload]\nservice = {}\nload = {load}\n[system]\ncores = 1\npools = \"per-core\"\n\
-         dispatch = {{ policy = \"jsq\", ties = \"msq\" }}\n\
-         discipline = {{ policy = \"processor-sharing\", quantum = \"1us\" }}\n",
-        workload.service()
-    );
-    // A runtime with a source does not sleep.
-    let awake = "costs.wake_up=0ns".to_owned();
-    let overrides = costs.iter().cloned().chain([awake]).collect();
-    let options = Options { overrides, ..Options::default() };
-    let point = File::parse_with(&text, "fidelity.toml", &options)?.points()?.remove(0);
-    let mut latencies = vec![Histogram::new(); workload.classes.len()];
-    for seed in (1..=REPLICATIONS).map(|replication| round * REPLICATIONS + replication) {
+impl Given<'_> {
+    /// Simulates it.
+    pub(super) fn report(&self) -> Result<Report, Box<dyn Error>> {
+        Ok(report(&self.trace()?, GapsOf::WorkAndGenerator))
+    }
+
+    fn trace(&self) -> Result<Trace, Box<dyn Error>> {
+        let text = format!(
+            "[workload]\nservice = {}\nload = 0.5\n[system]\ncores = 1\npools = \"per-core\"\n\
+             dispatch = {{ policy = \"jsq\", ties = \"msq\" }}\n\
+             discipline = {{ policy = \"processor-sharing\", quantum = \"{}ns\" }}\n",
+            self.workload.measured_in(self.services),
+            self.quantum_ns
+        );
+        // A runtime with a source does not sleep; the measured times have the probes in them.
+        let here = ["costs.wake_up=0ns", "costs.probe_factor=1"].map(str::to_owned);
+        let overrides = self.costs.iter().cloned().chain(here).collect();
+        let options = Options { overrides, ..Options::default() };
+        let point = File::parse_with(&text, "fidelity.toml", &options)?.points()?.remove(0);
         let run = Run {
             system: &point.system,
             costs: &point.costs,
             service: &point.workload.service,
             arrivals: &point.workload.arrivals,
-            mean_gap_ps: point.workload.service.mean_ps() / (point.load * point.system.capacity()),
-            seed,
-            length: Length { warm_up: REQUESTS / 10, measured: REQUESTS },
+            // As often as they came, which is by the nominal times.
+            mean_gap_ps: self.workload.mean_ns() * 1e3 / self.load,
+            seed: self.seed,
+            length: Length { warm_up: 0, measured: REQUESTS },
             pilot: false,
             stepwise: false,
             stop: None,
         };
-        for (latency, class) in latencies.iter_mut().zip(simulate(&run, Unwatched).classes) {
-            latency.merge(&class.latency_ps);
+        let mut seen = Seen::default();
+        simulate(&run, &mut seen);
+        // The simulator sorts classes by name.
+        let order: Vec<u32> = point
+            .workload
+            .service
+            .classes()
+            .iter()
+            .map(|name| self.workload.number_of(name).ok_or_else(|| format!("no class {name}")))
+            .collect::<Result<_, _>>()?;
+        seen.requests.iter_mut().for_each(|request| request.class = order[request.class as usize]);
+        Ok(Trace {
+            contestant: "simulated".to_owned(),
+            tsc_hz: 1e9,
+            seed: self.seed,
+            load: self.load,
+            mix: mix(&self.workload.mix())?,
+            requests: seen.requests,
+            gaps: seen.gaps,
+            generator_gaps: seen.generator_gaps,
+            gaps_lost: 0,
+        })
+    }
+}
+
+/// Takes down when requests came and were complete, and when cores stood still. A run's own clock readings do not show all of the
+/// latter: nobody notices a stall on a worker that has nothing to do.
+#[derive(Default)]
+struct Seen {
+    requests: Vec<Request>,
+    gaps: Vec<Gap>,
+    generator_gaps: Vec<Gap>,
+}
+
+impl Observer for &mut Seen {
+    fn observe(&mut self, now_ps: u64, event: Event) {
+        let now = now_ps / 1_000;
+        match event {
+            Event::Arrived { class, .. } => self.requests.push(Request {
+                class: u32::from(class),
+                arrival_ns: now,
+                start_ns: now,
+                completion_ns: NEVER,
+            }),
+            Event::Completed { number, .. } => {
+                if let Some(request) = self.requests.get_mut(number as usize) {
+                    request.completion_ns = now;
+                }
+            }
+            Event::Stalled { worker, length_ps } if length_ps > GAP_NS * 1_000 => {
+                let gap = Gap { start: now, end: now + length_ps / 1_000 };
+                match worker {
+                    None => self.generator_gaps.push(gap),
+                    Some(_) => self.gaps.push(gap),
+                }
+            }
+            _ => {}
         }
     }
-    let both =
-        |latency: &Histogram| [50.0, 99.0].map(|percentile| latency.percentile(percentile) as f64 / 1e3);
-    Ok(latencies.iter().map(both).collect())
 }
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::super::workloads::workloads;
     use super::*;
 
     #[test]
-    fn every_workload_can_be_simulated_and_stalls_make_it_slower() {
+    fn every_workload_can_be_simulated_and_the_filter_takes_stalls_away() {
         let trace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/rocksdb-get-scan.csv");
-        let stalls = "costs.stalls={ rate = \"1200/s\", lengths = [[0, \"2us\"], [1, \"60us\"]] }";
-        let costs = ["costs.start=50ns".to_owned(), stalls.to_owned()];
-        let workload = &workloads(&trace).unwrap()[0];
-        let mut found = Predicted::new(workload.classes.len());
-        found.round(workload, 0.3, &costs, 0).unwrap();
-        let short = &found.classes[0];
-        assert!(short.filtered[0][0] >= 550.0, "{short:?}");
-        assert!(short.raw[0][1] > short.filtered[0][1], "{short:?}");
-        for workload in &workloads(&trace).unwrap()[1..] {
-            let text = format!("[workload]\nservice = {}\n[system]\ncores = 1", workload.service());
-            File::parse(&text, "a.toml").unwrap();
+        let stalls = "costs.stalls={ rate = \"400/s\", lengths = [[0, \"5us\"], [1, \"60us\"]] }";
+        let costs = ["costs.start=50ns", "costs.dispatcher=40ns", stalls].map(str::to_owned);
+        let directory = tempfile::tempdir().unwrap();
+        for workload in &workloads(&trace).unwrap() {
+            let services = directory.path().join("services.csv");
+            let line =
+                |class: &super::super::workloads::Class| format!("{},{}\n", class.name, class.service_ns);
+            let lines: String = workload.classes.iter().map(line).collect();
+            std::fs::write(&services, format!("class,service_ns\n{lines}")).unwrap();
+            let mut found = Predicted::new(workload.classes.len());
+            let given =
+                Given { workload, load: 0.3, services: &services, costs: &costs, quantum_ns: 1_000, seed: 1 };
+            found.add(&given.report().unwrap());
+            let (short, nominal) = (&found.classes[0], workload.classes[0].service_ns as f64);
+            assert!(short.filtered[0][0] >= nominal + 50.0, "{short:?}");
+            assert!(short.filtered[0][1] < short.raw[0][1], "{short:?}");
+            assert!(found.classes.iter().all(|class| class.filtered[0][0] > 0.0), "{:?}", found.classes);
         }
     }
 }

@@ -25,22 +25,26 @@ impl Workload {
         self.classes.iter().map(class).collect::<Vec<_>>().join(",")
     }
 
-    /// As a file has it.
-    pub(super) fn service(&self) -> String {
-        let class = |class: &Class| {
-            format!(
-                "{{ name = \"{}\", weight = {:?}, service = {{ distribution = \"constant\", value = \"{}ns\" }} }}",
-                class.name, class.share, class.service_ns
-            )
-        };
-        let classes: Vec<String> = self.classes.iter().map(class).collect();
-        format!("{{ distribution = \"mixture\", classes = [{}] }}", classes.join(", "))
+    /// As a policy's file has it: the shares are these, the times those in the file `services`, by class.
+    pub(super) fn measured_in(&self, services: &Path) -> String {
+        let weights: Vec<String> =
+            self.classes.iter().map(|class| format!("\"{}\" = {:?}", class.name, class.share)).collect();
+        format!("{{ file = {:?}, weights = {{ {} }} }}", services.display().to_string(), weights.join(", "))
+    }
+
+    /// The class of this name.
+    pub(super) fn number_of(&self, name: &str) -> Option<u32> {
+        self.classes.iter().position(|class| class.name == name).map(|number| number as u32)
+    }
+
+    /// Mean of the nominal service times, by which a load is meant.
+    pub(super) fn mean_ns(&self) -> f64 {
+        self.classes.iter().map(|class| class.share * class.service_ns as f64).sum()
     }
 
     /// Requests that come in `span_ns` at `load`.
     pub(super) fn requests_in(&self, span_ns: u64, load: f64) -> usize {
-        let mean: f64 = self.classes.iter().map(|class| class.share * class.service_ns as f64).sum();
-        (span_ns as f64 * load / mean) as usize
+        (span_ns as f64 * load / self.mean_ns()) as usize
     }
 }
 
