@@ -89,6 +89,7 @@ mod bounds {
 
     unsafe extern "C" {
         fn __sanitizer_start_switch_fiber(fake: *mut *mut c_void, bottom: *const c_void, size: usize);
+        fn __asan_unpoison_memory_region(begin: *const c_void, size: usize);
         fn __sanitizer_finish_switch_fiber(fake: *mut c_void, bottom: *mut *const c_void, size: *mut usize);
     }
 
@@ -158,6 +159,13 @@ mod bounds {
             unsafe {
                 __sanitizer_finish_switch_fiber(self.worker.get(), ptr::null_mut(), ptr::null_mut());
             }
+        }
+    }
+
+    impl Drop for Announced {
+        fn drop(&mut self) {
+            // SAFETY: the stack is there, and nobody is on it. Its last frames have not returned, so they are still marked.
+            unsafe { __asan_unpoison_memory_region(ptr::with_exposed_provenance(self.low), self.size) }
         }
     }
 }

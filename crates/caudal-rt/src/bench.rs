@@ -19,10 +19,8 @@ use crate::start;
 use crate::switch::{Point, switch};
 
 /// A stack to switch to and back from.
-#[derive(Debug)]
 pub struct SwitchPair(Box<Pair>);
 
-#[derive(Debug)]
 struct Pair {
     own: Point,
     caller: Point,
@@ -43,10 +41,9 @@ impl SwitchPair {
             unreachable!("a stack at address 0")
         };
         let (own, caller) = (Point::none(), Point::none());
-        let mut pair = Box::new(Pair { own, caller, calls, _stack: stack });
-        let argument = std::ptr::from_ref(&*pair).cast();
+        let pair = Box::new(Pair { own, caller, calls, _stack: stack });
         // SAFETY: the stack lives as long as the pair, and its top is aligned to 16, as its words are.
-        pair.own = unsafe { Point::of_new(base, switch_back, argument) };
+        unsafe { pair.own.set_new(base, switch_back, std::ptr::from_ref(&*pair).cast()) };
         SwitchPair(pair)
     }
 

@@ -211,7 +211,6 @@ pub(crate) fn on_overflow(fault: &overflow::Overflow) {
         overflow::say_not_abandoned(why);
         overflow::report_and_abort(fault)
     }
-    // SAFETY: the seat of the coroutine that runs.
     let Some(current) = abandoned else { overflow::report_and_abort(fault) };
     // SAFETY: the seat of the coroutine that runs.
     let [instruction, stack] = unsafe { current.seat.as_ref() }.escape();

@@ -79,7 +79,7 @@ impl Fiber {
     /// A coroutine on `stack` of the worker `home`, which waits for its first request.
     pub(crate) fn new(stack: CoroutineStack, home: usize) -> Fiber {
         let (low, base) = (stack.usable().start, stack.top());
-        let mut seat = Box::new(Seat {
+        let seat = Box::new(Seat {
             own: Point::none(),
             worker: Point::none(),
             reason: Cell::new(Reason::Quantum),
@@ -90,9 +90,8 @@ impl Fiber {
             announced: Announced::new(low, base),
         });
         let Some(base) = NonZeroUsize::new(base) else { unreachable!("a stack at address 0") };
-        let argument = ptr::from_ref(&*seat).cast();
         // SAFETY: the stack is this coroutine's, and its top a multiple of 64; the seat lives in its box for as long.
-        seat.own = unsafe { Point::of_new(base, body, argument) };
+        unsafe { seat.own.set_new(base, body, ptr::from_ref(&*seat).cast()) };
         Fiber { stack, seat, luggage: Luggage::default(), home }
     }
 
@@ -203,6 +202,8 @@ impl Seat {
     #[inline]
     pub(crate) unsafe fn suspend(&self, reason: Reason) {
         let float = FloatMode::get();
+        // The worker's own code does not run with a handler's rounding and traps.
+        FloatMode::DEFAULT.set();
         // SAFETY: as the caller promises.
         unsafe { self.suspend_at_probe(reason) };
         float.set();

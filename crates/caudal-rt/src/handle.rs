@@ -10,7 +10,7 @@ use std::task::{Context as TaskContext, Poll};
 use std::time::{Duration, Instant};
 
 use crate::cell::{
-    self, CANCEL, DONE, Finished, HANDLE, Header, JOINED, Outcome, PHASE, RUNTIME, TELL, payload_at,
+    self, CANCEL, DONE, ENDING, Finished, HANDLE, Header, JOINED, Outcome, PHASE, RUNTIME, TELL, payload_at,
     payload_of, result_of,
 };
 use crate::clock::now;
@@ -106,16 +106,18 @@ impl<T> Handle<T> {
         self.cell.load()
     }
 
-    /// How it has ended, if it has.
+    /// How it has ended, or is about to once its closure is dropped.
     pub(crate) fn outcome(&self) -> Option<Outcome> {
         let state = self.cell.load();
-        (state & PHASE == DONE).then(|| Header::outcome_of(state))
+        matches!(state & PHASE, DONE | ENDING).then(|| Header::outcome_of(state))
     }
 
     /// Asks for the request's end. One that waits ends at once, and `true` is the answer. One that has started ends when it
     /// next calls something of this crate that waits ([`check_cancelled`](crate::check_cancelled), a lock, a channel, a sleep).
     pub fn cancel(&self) -> bool {
-        cancel(self.cell, &self.shared)
+        // A destructor in the request's closure may be what frees a handle that C holds: nothing of `self` is used afterwards.
+        let (cell, shared) = (self.cell, Arc::clone(&self.shared));
+        cancel(cell, &shared)
     }
 
     /// Waits for the end, for `longest` at most, without unwinding: for callers whose frames can not be unwound.
@@ -238,6 +240,9 @@ pub(crate) fn cancel(cell: Request, shared: &Shared) -> bool {
 
 /// Ends a request that waits, with `outcome`: drops its closure, corrects the counts, tells who waits. `false`: it does not wait
 /// any more. The queue that holds the cell keeps its reference.
+///
+/// Who waits hears of it when what the closure has captured is gone. Unless a coroutine ends it: that may be given up in a
+/// destructor, and never come to the next line, so it tells first.
 #[cold]
 pub(crate) fn end_unstarted(cell: Request, outcome: Outcome, shared: &Shared) -> bool {
     let Some(waiting) = cell.end_waiting(outcome) else { return false };
@@ -245,19 +250,30 @@ pub(crate) fn end_unstarted(cell: Request, outcome: Outcome, shared: &Shared) ->
     if let Some(worker) = shared.workers.get(usize::from(Header::worker_of(waiting))) {
         worker.board.left.fetch_add(1, Ordering::Relaxed);
     }
+    if current().is_some() {
+        tell_of_unstarted(cell, shared);
+        drop_unstarted(cell, outcome);
+    } else {
+        drop_unstarted(cell, outcome);
+        tell_of_unstarted(cell, shared);
+    }
+    Header::drop_ref(cell, cell::ENDER);
+    true
+}
+
+/// Drops the closure of a request that never ran.
+fn drop_unstarted(cell: Request, outcome: Outcome) {
     let drop_job = || {
         raw::while_dropping(outcome, || {
             // SAFETY: the request has not started and never will, and who ended it drops its closure.
             unsafe { (cell.vtable.get().drop_job)(cell) };
         });
     };
-    // A destructor that panics must take neither a thread of the runtime along, nor what is left to do here.
+    // A destructor that panics must take neither a thread of the runtime along, nor what is left to do afterwards.
     let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(drop_job));
-    tell_of_unstarted(cell, shared);
-    true
 }
 
-/// The closure of the request is gone: whoever waits for its end hears of it.
+/// Whoever waits for the end of a request that never ran hears of it.
 fn tell_of_unstarted(cell: Request, shared: &Shared) {
     let before = cell.end_unstarted();
     if before & JOINED != 0
@@ -415,6 +431,7 @@ fn spent() -> Request {
     cell.reset(HANDLE | cell::RUNTIME);
     let _ = cell.end_waiting(Outcome::Stopped);
     cell.end_unstarted();
+    Header::drop_ref(cell, cell::ENDER);
     Header::drop_ref(cell, cell::RUNTIME);
     cell
 }

@@ -3,12 +3,11 @@
 //! ```text
 //!   a stack that was left                     a stack on which nothing has run
 //!   high ┌───────────────────┐                base ┌───────────────────┐
-//!        │ frames            │                     │ 0, for alignment  │
-//!        │ rbx               │                     │ body              │
-//!        │ rbp               │                     │ its argument      │
-//!  Point │ where it goes on  │                     │ 0, for rbp        │
-//!        └───────────────────┘               Point │ begin             │
-//!                                                  └───────────────────┘
+//!        │ frames            │                     │ body              │
+//!        │ rbx               │                     │ its argument      │
+//!        │ rbp               │                     │ 0, for rbp        │
+//!  Point │ where it goes on  │               Point │ begin             │
+//!        └───────────────────┘                     └───────────────────┘
 //! ```
 //!
 //! *Jumps, no returns.* A processor predicts where a `ret` goes from a stack of its own, onto which every `call` puts an
@@ -18,8 +17,12 @@
 //! suspended in the same place as the last, finds just those that it is going to return to. (`cargo run --release -p caudal-rt
 //! --example switch` has both, beside each other.)
 //!
-//! *What is kept.* rbp and rbx on the stack that is left. Of all other registers the compiler is told that they change, so it keeps
-//! those that it needs. Rounding modes are left to the caller.
+//! *What is kept.* rbp and rbx on the stack that is left. Of the other general, vector and mask registers the compiler is told that
+//! they change, so it keeps those that it needs. MXCSR and the x87 control word, rounding modes among them, are left to the
+//! caller.
+//!
+//! *Unwinding.* A new stack begins with a frame that says there is none before it: unwinders and debuggers end there. Within the few
+//! instructions of a switch there is no such information; an unwinder that a signal starts just there is on its own.
 //!
 //! *Threads.* A stack may go on on another thread than the one on which it was left, if whoever switches has seen to it that
 //! what was written before is seen there. Nothing here touches thread-local memory; a caller must not keep addresses of such
@@ -36,7 +39,7 @@ use std::ptr;
 pub(crate) struct Point(Cell<*mut usize>);
 
 /// The words of a stack on which nothing has run.
-const WORDS_OF_NEW: usize = 5;
+const WORDS_OF_NEW: usize = 4;
 
 impl Point {
     /// Nowhere: for [`switch`] to write to.
@@ -44,21 +47,23 @@ impl Point {
         Point(Cell::new(ptr::null_mut()))
     }
 
-    /// The beginning of `body(argument)`, which never returns, on a stack whose top is `base`.
+    /// Makes this the beginning of `body(argument)`, which never returns, on a stack whose top is `base`.
     ///
     /// # Safety
     /// The stack is there and in nobody's use, and `base` is a multiple of 16.
-    pub(crate) unsafe fn of_new(
+    pub(crate) unsafe fn set_new(
+        &self,
         base: NonZeroUsize,
         body: unsafe extern "C" fn(*const ()) -> !,
         argument: *const (),
-    ) -> Point {
+    ) {
         debug_assert!(base.get().is_multiple_of(16));
-        let words = [begin as *const () as usize, 0, argument as usize, body as *const () as usize, 0];
+        let words =
+            [begin as *const () as usize, 0, argument.expose_provenance(), body as *const () as usize];
         let point = ptr::with_exposed_provenance_mut::<usize>(base.get()).wrapping_sub(WORDS_OF_NEW);
-        // SAFETY: as the caller promises; a stack has room for five words.
+        // SAFETY: as the caller promises; a stack has room for four words.
         unsafe { point.cast::<[usize; WORDS_OF_NEW]>().write(words) };
-        Point(Cell::new(point))
+        self.0.set(point);
     }
 
     /// Instruction and stack pointer with which a handler of signals makes the thread go on here instead of where it was; all other
@@ -103,7 +108,7 @@ pub(crate) unsafe fn switch(from: &Point, to: &Point) {
     }
 }
 
-/// What runs first on a new stack. Unwinders and debuggers end here: there is nobody to return to.
+/// What runs first on a new stack: there is nobody to return to.
 #[unsafe(naked)]
 unsafe extern "C" fn begin() -> ! {
     naked_asm!(
@@ -112,8 +117,7 @@ unsafe extern "C" fn begin() -> ! {
         "pop rbp",
         "pop rdi",
         "pop rax",
-        // On the word for alignment: a function finds the stack pointer 8 below a multiple of 16.
-        "add rsp, 8",
+        // The stack pointer is at the top again, which is aligned: as a function wants it before the call.
         "call rax",
         "ud2",
         ".cfi_endproc",
@@ -158,10 +162,9 @@ mod tests {
         let mut stack = vec![0_u128; 8 << 10];
         let base = NonZeroUsize::new(stack.as_mut_ptr_range().end as usize).unwrap();
         let (own, caller) = (Point::none(), Point::none());
-        let mut counter = Box::new(Counter { own, caller, count: Cell::new(0), _stack: stack });
-        let address = ptr::from_ref(&*counter).cast();
+        let counter = Box::new(Counter { own, caller, count: Cell::new(0), _stack: stack });
         // SAFETY: the stack lives as long as the counter.
-        counter.own = unsafe { Point::of_new(base, count, address) };
+        unsafe { counter.own.set_new(base, count, ptr::from_ref(&*counter).cast()) };
         counter
     }
 
@@ -205,7 +208,7 @@ mod tests {
         let mut counter = counter();
         let base = NonZeroUsize::new(counter._stack.as_mut_ptr_range().end as usize).unwrap();
         // SAFETY: as in `counter`.
-        counter.own = unsafe { Point::of_new(base, look, ptr::from_ref(&*counter).cast()) };
+        unsafe { counter.own.set_new(base, look, ptr::from_ref(&*counter).cast()) };
         // SAFETY: its stack is new.
         unsafe { switch(&counter.caller, &counter.own) };
         assert!((1..20).contains(&counter.count.get()), "{} frames", counter.count.get());

@@ -47,6 +47,26 @@ impl Drop for Digs {
     }
 }
 
+/// Who cancels a request runs the destructors of what it has captured, and may come to its own end there.
+#[test]
+fn a_request_has_ended_though_its_canceller_never_comes_back() {
+    let runtime = runtime(1, true, |b| b.on_overflow(OnOverflow::Abandon).stack_bytes(64 << 10));
+    let class = runtime.class("deep").unwrap();
+    let (found, request) = std::sync::mpsc::channel();
+    let canceller = runtime
+        .submit(class, move || {
+            // The worker's own request: nothing else runs until this one gives way.
+            let cancelled: std::sync::Arc<caudal_rt::Handle<()>> = request.recv().unwrap();
+            cancelled.cancel()
+        })
+        .unwrap();
+    let digs = Digs;
+    let cancelled = std::sync::Arc::new(runtime.submit(class, move || drop(digs)).unwrap());
+    found.send(std::sync::Arc::clone(&cancelled)).unwrap();
+    assert!(matches!(canceller.wait(), Err(Failure::Abandoned)));
+    assert_eq!(cancelled.ending(), Some(caudal_rt::Ending::Cancelled));
+}
+
 extern "C" fn digging_hook(_: u64) {
     dig(1 << 30);
 }

@@ -223,8 +223,8 @@ typedef void (*caudal_handler)(void *argument);
  *
  * For a request that ran, it is called on the request's coroutine, after its handler has returned and before anybody who waits is
  * told, and may do what a handler may. For one that ended before it started, on the thread that ended it (in caudal_cancel(), in a
- * shutdown, or a worker), perhaps after who waits has been told: it must neither wait nor take long. For an abandoned one it is not
- * called: its stack is lost.
+ * shutdown, or a worker): it must neither wait nor take long. Who waits is told afterwards, unless a request has cancelled it: then
+ * before. For an abandoned one it is not called: its stack is lost.
  */
 typedef void (*caudal_completion)(void *argument, caudal_outcome outcome);
 

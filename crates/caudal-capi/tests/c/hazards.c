@@ -317,6 +317,46 @@ static void what_has_not_started_ends_at_once(void)
     CHECK(ended(holder) == CAUDAL_OUTCOME_RETURNED);
 }
 
+struct released {
+    caudal_request *request;
+    int times;
+};
+
+static void lets_go(void *argument, caudal_outcome outcome)
+{
+    struct released *released = argument;
+    CHECK(outcome == CAUDAL_OUTCOME_CANCELLED);
+    OK(caudal_request_release(released->request));
+    STORE(released->times, released->times + 1);
+}
+
+static void does_nothing(void *argument)
+{
+    (void)argument;
+}
+
+/* The last one who knows of it lets go of it while it is ended. */
+static void a_completion_may_release_its_request(void)
+{
+    int stop[2] = {0, 0};
+    int i;
+    caudal_request *holder = held(stop);
+    struct released released = {NULL, 0};
+    caudal_submission submission;
+    caudal_submission_init(&submission);
+    submission.handler = does_nothing;
+    submission.completion = lets_go;
+    submission.completion_argument = &released;
+    OK(caudal_submit_with(runtime, work, &submission, &released.request));
+    OK(caudal_cancel(released.request));
+    CHECK(LOAD(released.times) == 1);
+    STORE(stop[0], 1);
+    CHECK(ended(holder) == CAUDAL_OUTCOME_RETURNED);
+    for (i = 0; i < 1000; i++) {
+        CHECK(ended(submitted(does_nothing, NULL)) == CAUDAL_OUTCOME_RETURNED);
+    }
+}
+
 static void waits_a_little(void *argument)
 {
     int *stop = argument;
@@ -789,6 +829,7 @@ static const struct {
     CASE(a_cancelled_handler_is_told_and_not_unwound),
     CASE(a_cancelled_handler_can_still_wait_for_its_own),
     CASE(what_has_not_started_ends_at_once),
+    CASE(a_completion_may_release_its_request),
     CASE(waits_end_in_time),
     CASE(one_waits_at_a_time),
     CASE(full_queues_are_answered),

@@ -12,8 +12,6 @@ use super::{Bench, CalibrateError, Trials, median};
 
 const TRIALS: usize = 101;
 const ROUNDS: u64 = 2_000;
-/// How many calls deep a request is suspended at a probe, at the least: probe, cold path, hook.
-const CALLS: u32 = 3;
 /// Iterations between two probes: enough that probes do not wait for each other.
 const BETWEEN: u32 = 20;
 
@@ -80,7 +78,7 @@ pub(super) fn measure(bench: &Bench, trials: &mut Trials) -> Result<(), Calibrat
 /// To a coroutine and back.
 fn switch_pair_ns(tsc: Tsc) -> f64 {
     let pairs = (0..TRIALS).map(|_| {
-        let mut pair = SwitchPair::new(CALLS);
+        let mut pair = SwitchPair::new(0);
         per_round(tsc, |_| pair.switch())
     });
     median(pairs.collect())

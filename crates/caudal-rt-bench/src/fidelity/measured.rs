@@ -33,12 +33,14 @@ pub(super) struct Measured {
     pub(super) classes: Vec<OfClass>,
     pub(super) stalls_per_second: Vec<f64>,
     pub(super) kept_least: f64,
+    /// Runs that counted though the machine was another one than just before.
+    pub(super) unlike: u32,
 }
 
 impl Measured {
     pub(super) fn new(classes: usize) -> Measured {
         let classes = vec![OfClass::default(); classes];
-        Measured { classes, stalls_per_second: Vec::new(), kept_least: 1.0 }
+        Measured { classes, stalls_per_second: Vec::new(), kept_least: 1.0, unlike: 0 }
     }
 
     /// What a round has shown.

@@ -1,14 +1,15 @@
 //! Does the simulator, with the costs of this machine, say what the runtime does on it?
 //!
-//! The same mixes of requests at the same loads: run by the runtime for a second or two, several rounds, and simulated under
+//! The same mixes of requests at the same loads: run by the runtime for about a second, several rounds, and simulated under
 //! the same policy with what was measured of its parts: the `[costs]` of this machine, stalls included, and how long the handlers
 //! take by themselves. Both give traces, and both traces go through one filter: *raw* sojourn times stand beside raw ones, and
 //! *filtered* ones, without the requests that a stall touched, beside filtered ones. (A simulation without stalls would not do: a filter
-//! drops long requests rather than short ones, and the slow among the long.)
+//! drops long requests rather than short ones, and the slow among the long.) One difference stays: on a worker that has
+//! nothing to do a run notices no stall, so measured requests that came in such a one are left in, simulated ones are not.
 //!
 //! A virtual machine has other costs when its host has moved it, which may happen within a minute. So each run has a calibration of
-//! its own; it is repeated if the way from arrival to handler took longer or shorter than a second before, to completion; and
-//! what is judged is the median of the rounds' ratios.
+//! its own; it is repeated if the way from arrival to handler was longer or shorter in it than in the run to completion just before. What
+//! is judged is the median of the rounds' ratios.
 
 mod measured;
 mod predicted;
@@ -177,7 +178,8 @@ impl Fidelity {
             points.iter().flat_map(|point| point.measured.stalls_per_second.iter().copied()).collect();
         let kept_least = points.iter().map(|point| point.measured.kept_least).fold(1.0, f64::min);
         let busy = Busy::between(before, Moment::now(), 2);
-        self.print_machine(&stalls, kept_least, busy, &costs);
+        let unlike = points.iter().map(|point| point.measured.unlike).sum();
+        self.print_machine(&stalls, kept_least, unlike, busy, &costs);
         Ok(())
     }
 
@@ -221,6 +223,7 @@ impl Fidelity {
                 seed,
             };
             let predicted = given.report()?;
+            point.measured.unlike += u32::from(!is_same);
             point.measured.add(&measured);
             point.predicted.add(&predicted);
             return Ok(costs);
@@ -286,7 +289,7 @@ impl Fidelity {
         }
     }
 
-    fn print_machine(&self, stalls: &[f64], kept_least: f64, busy: Busy, costs: &[String]) {
+    fn print_machine(&self, stalls: &[f64], kept_least: f64, unlike: u32, busy: Busy, costs: &[String]) {
         let said = Spread::of(stalls).map_or_else(String::new, |rate| {
             format!("{:.0} a second of work ({:.0}–{:.0})", rate.median, rate.low, rate.high)
         });
@@ -294,6 +297,12 @@ impl Fidelity {
             "\nstalls during the runs: {said}; at least {:.0} % of the requests kept by the filter",
             kept_least * 100.0
         );
+        if unlike > 0 {
+            eprintln!(
+                "{unlike} runs counted though the machine had changed just before, {REPEATS} times in turn"
+            );
+        }
+        eprint!("costs of the last run: ");
         for cost in costs.iter().filter(|cost| !cost.starts_with("costs.stalls")) {
             eprint!("{cost} ");
         }

@@ -22,15 +22,15 @@
 //! ```text
 //!  63      32 31        16 15 14 13     11 10       8 7            3 2     0
 //! +----------+------------+-----+---------+----------+--------------+-------+
-//! | runtime  |   worker   |  l  | outcome |  refs    |    flags     | phase |    l: bit 14 is `LEAKED`, a reference that stays
-//! +----------+------------+-----+---------+----------+--------------+-------+
+//! | runtime  |   worker   | e l | outcome |  refs    |    flags     | phase |    e, l: bits 15 and 14, `ENDER` and `LEAKED`, are
+//! +----------+------------+-----+---------+----------+--------------+-------+    references too
 //! ```
 //!
 //! | phase | who may move it on |
 //! | --- | --- |
 //! | `WAITING` | whoever wins the compare-and-swap: the worker that starts it, or who cancels it |
 //! | `STARTED` | the worker that runs it |
-//! | `ENDING` | who cancelled it, once it has dropped the closure: when a handle hears of the end, its captures are gone |
+//! | `ENDING` | who won, as soon as the closure is dropped: see [`crate::handle::end_unstarted`] |
 //! | `DONE` | nobody; the outcome came with it, and the result belongs to the handle, or if that is gone to who ended it |
 //!
 //! Which runtime has started it is in the same word: a notice may come late, when the cell has become a request of another one,
@@ -76,7 +76,7 @@ pub(crate) const WAITING: u64 = 1;
 pub(crate) const STARTED: u64 = 2;
 /// It has an outcome.
 pub(crate) const DONE: u64 = 3;
-/// It will never start, and its closure is being dropped.
+/// It will never start, and its closure is being dropped. It has its outcome.
 pub(crate) const ENDING: u64 = 4;
 /// Somebody wants it to end.
 pub(crate) const CANCEL: u64 = 1 << 3;
@@ -96,9 +96,11 @@ pub(crate) const RUNTIME: u64 = 1 << 9;
 pub(crate) const TELLER: u64 = 1 << 10;
 /// Nobody's reference: the cell of a request that was given up is never free. A late notice may find it parked, and put it on a list.
 const LEAKED: u64 = 1 << 14;
+/// The reference of who ends it before it has started: a destructor that it calls may let go of the others.
+pub(crate) const ENDER: u64 = 1 << 15;
 const OUTCOME_SHIFT: u32 = 11;
 const OUTCOME: u64 = 0b111 << OUTCOME_SHIFT;
-const REFS: u64 = HANDLE | RUNTIME | TELLER | LEAKED;
+const REFS: u64 = HANDLE | RUNTIME | TELLER | LEAKED | ENDER;
 const WORKER_SHIFT: u32 = 16;
 const WORKER: u64 = 0xFFFF << WORKER_SHIFT;
 const STARTER_SHIFT: u32 = 32;
@@ -390,10 +392,10 @@ impl Header {
 
     /// Moves the phase from waiting to ending with `outcome`; the word before, if this call did it.
     ///
-    /// The closure is still there: who gets the word drops it, then calls [`Header::end_unstarted`]. `RUNTIME` stays with the
-    /// queue that holds the cell.
+    /// The closure is still there: who gets the word has [`ENDER`], drops the closure, and calls [`Header::end_unstarted`].
+    /// `RUNTIME` stays with the queue that holds the cell.
     pub(crate) fn end_waiting(&self, outcome: Outcome) -> Option<u64> {
-        let ending = ENDING | (outcome as u64) << OUTCOME_SHIFT;
+        let ending = ENDING | ENDER | (outcome as u64) << OUTCOME_SHIFT;
         self.change(|state| (state & PHASE == WAITING).then_some((state & !PHASE) | ending)).ok()
     }
 
@@ -409,7 +411,7 @@ impl Header {
         before
     }
 
-    /// How it ended; meaningful when the phase is [`DONE`].
+    /// How it ended; meaningful when the phase is [`DONE`] or [`ENDING`].
     pub(crate) fn outcome_of(state: u64) -> Outcome {
         const ALL: [Outcome; 6] = [
             Outcome::Returned,

@@ -14,8 +14,8 @@
 //! A closure is counted until it is gone: run and its captures dropped, its result too unless its handle has it, or dropped
 //! without having run (cancelled, expired, refused, stopped). The request's end does not do for that, since one that is given up
 //! ends with its closure in place: the last field of the closure's box counts down ([`Tick`]), after the others were dropped.
-//! The scope returns, or unwinds, only
-//! after the count was 0. Nothing can unwind out of that wait: a panic there aborts the process.
+//! The scope returns, or unwinds, only after the count was 0. Nothing can unwind out of that wait: a panic there aborts the
+//! process.
 //!
 //! *A child that is given up* (at the bound of a shutdown, or because its stack overflowed) is never counted down: its frames
 //! stay where they are for ever, and requests that it has submitted to the same scope may still run. So the scope does not return
