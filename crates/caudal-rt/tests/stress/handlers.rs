@@ -75,7 +75,9 @@ fn steps(world: &Arc<World>, number: u32, depth: u8, adopted: Option<Awaited>) {
 
 fn step(world: &Arc<World>, depth: u8, draw: &mut Draw) {
     match draw.below(100) {
-        0..30 => probes(draw.below(10)),
+        0..22 => probes(draw.below(10)),
+        // Never due, unless the case has flags raised.
+        22..30 => (0..draw.below(3_000)).for_each(|_| caudal_probe::probe_flag()),
         30..34 => sleep(Duration::from_nanos(u64::from(draw.below(50_000)))),
         34..50 => lock(world, draw),
         50..56 => read_or_write(world, draw),

@@ -37,6 +37,8 @@ struct Case {
     queues: (usize, usize),
     /// How it ends: all that was accepted runs, or submitters are still at it when everything is cancelled.
     end: Shutdown,
+    /// The dispatcher looks at the clock for probes in flag mode.
+    flags: bool,
 }
 
 const FCFS: &str = "{ policy = \"fcfs\" }";
@@ -50,7 +52,7 @@ const STEALS: &str = "\"work-stealing\"";
 const NO_REBALANCE: &str = "\"none\"";
 
 fn case(policy: Policy) -> Case {
-    Case { policy, on_full: OnFull::Wait, queues: (1 << 10, 1 << 14), end: Shutdown::Drain }
+    Case { policy, on_full: OnFull::Wait, queues: (1 << 10, 1 << 14), end: Shutdown::Drain, flags: false }
 }
 
 fn number(name: &str, otherwise: u64) -> u64 {
@@ -110,7 +112,8 @@ fn start(case: &Case, seed: u64) -> Runtime {
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
     let builder = builder_of(2 * cores + 1, &case.policy).pinning(Pinning::None);
     // The bound is there to fail instead of hanging: nothing is given up.
-    let builder = builder.queues(case.queues.0, case.queues.1).on_full(case.on_full).seed(seed);
+    let builder =
+        builder.queues(case.queues.0, case.queues.1).on_full(case.on_full).raise_flags(case.flags).seed(seed);
     builder.spin(Duration::from_micros(50)).shutdown_bound(Duration::from_secs(120)).start().unwrap()
 }
 
@@ -126,7 +129,10 @@ fn with_a_dispatcher_every_request_ends_once() {
         case(placed(JSQ_MSQ, SHARING, STEALS)),
         Case { queues: (4, 8), ..case(placed(JSQ, FCFS, NO_REBALANCE)) },
         Case { queues: (8, 16), on_full: OnFull::Refuse, ..case(sharing) },
+        Case { flags: true, ..case(sharing) },
+        Case { flags: true, ..case(placed(JSQ, LAS, STEALS)) },
         Case { end: Shutdown::Cancel, ..case(sharing) },
+        Case { end: Shutdown::Cancel, flags: true, ..case(sharing) },
         Case { end: Shutdown::Cancel, queues: (4, 8), ..case(placed(JSQ, LAS, NO_REBALANCE)) },
     ]);
 }
