@@ -43,10 +43,10 @@ impl Measured {
         Measured { classes, stalls_per_second: Vec::new(), kept_least: 1.0, unlike: 0 }
     }
 
-    /// What a round has shown.
-    pub(super) fn add(&mut self, seen: &Report) {
+    /// What a round has shown, and the stalls that its work noticed.
+    pub(super) fn add(&mut self, seen: &Report, stalls_per_second: f64) {
         self.kept_least = self.kept_least.min(seen.kept_share);
-        self.stalls_per_second.push(seen.stalls.per_second);
+        self.stalls_per_second.push(stalls_per_second);
         for (class, seen) in self.classes.iter_mut().zip(&seen.classes) {
             let both = |latency: &Latency| [latency.p50_ns as f64, latency.p99_ns as f64];
             class.raw.push(both(&seen.raw));

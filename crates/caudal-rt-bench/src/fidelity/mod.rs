@@ -4,13 +4,14 @@
 //! the same policy with what was measured of its parts: the `[costs]` of this machine, stalls included, and how long the handlers
 //! take by themselves. Both give traces, and both traces go through one filter: *raw* sojourn times stand beside raw ones, and
 //! *filtered* ones, without the requests that a stall touched, beside filtered ones. (A simulation without stalls would not do: a filter
-//! drops long requests rather than short ones, and the slow among the long.) One difference stays: on a worker that has
-//! nothing to do a run notices no stall, so measured requests that came in such a one are left in, simulated ones are not.
+//! drops long requests rather than short ones, and the slow among the long.) What a worker that has nothing to do notices of a
+//! stall is in [`idle`], for both.
 //!
 //! A virtual machine has other costs when its host has moved it, which may happen within a minute. So each run has a calibration of
 //! its own; it is repeated if the way from arrival to handler was longer or shorter in it than in the run to completion just before. What
 //! is judged is the median of the rounds' ratios.
 
+mod idle;
 mod measured;
 mod predicted;
 mod services;
@@ -31,6 +32,7 @@ use caudal_measure::work::Work;
 use caudal_policy::Picos;
 use clap::Args;
 
+use self::idle::note_idle_stalls;
 use self::measured::{Measured, Once};
 use self::predicted::{Given, Predicted};
 use self::services::{Services, way_ns};
@@ -207,7 +209,9 @@ impl Fidelity {
             let run = Once { fidelity: self, workload, load: *load, work, seed };
             let costs = self.costs()?;
             let services = Services::measure(&run)?;
-            let trace = run.trace("processor-sharing")?;
+            let mut trace = run.trace("processor-sharing")?;
+            let stalls = report(&trace, GapsOf::WorkAndGenerator).stalls;
+            note_idle_stalls(&mut trace);
             let measured = report(&trace, GapsOf::WorkAndGenerator);
             let is_same = are_alike(services.way_ns, way_ns(&trace).unwrap_or(services.way_ns));
             if (measured.must_be_repeated() || !is_same) && attempt + 1 < REPEATS {
@@ -224,7 +228,7 @@ impl Fidelity {
             };
             let predicted = given.report()?;
             point.measured.unlike += u32::from(!is_same);
-            point.measured.add(&measured);
+            point.measured.add(&measured, stalls.per_second);
             point.predicted.add(&predicted);
             return Ok(costs);
         }

@@ -11,6 +11,7 @@ use caudal_measure::gaps::{GAP_NS, Gap};
 use caudal_measure::trace::{NEVER, Request, Trace};
 use caudal_sim::engine::{Event, Length, Observer, Run, simulate};
 
+use super::idle::note_idle_stalls;
 use super::workloads::Workload;
 
 /// Requests of a round: several times as many as are measured.
@@ -60,7 +61,9 @@ impl Predicted {
 impl Given<'_> {
     /// Simulates it.
     pub(super) fn report(&self) -> Result<Report, Box<dyn Error>> {
-        Ok(report(&self.trace()?, GapsOf::WorkAndGenerator))
+        let mut trace = self.trace()?;
+        note_idle_stalls(&mut trace);
+        Ok(report(&trace, GapsOf::WorkAndGenerator))
     }
 
     fn trace(&self) -> Result<Trace, Box<dyn Error>> {
@@ -114,11 +117,12 @@ impl Given<'_> {
     }
 }
 
-/// Takes down when requests came and were complete, and when cores stood still. A run's own clock readings do not show all of the
-/// latter: nobody notices a stall on a worker that has nothing to do.
+/// Takes down when requests came, started and were complete, and when cores stood still, as far as a run shows it: nobody notices
+/// the stall of a worker that has nothing to do.
 #[derive(Default)]
 struct Seen {
     requests: Vec<Request>,
+    completed: usize,
     gaps: Vec<Gap>,
     generator_gaps: Vec<Gap>,
 }
@@ -130,10 +134,16 @@ impl Observer for &mut Seen {
             Event::Arrived { class, .. } => self.requests.push(Request {
                 class: u32::from(class),
                 arrival_ns: now,
-                start_ns: now,
+                start_ns: NEVER,
                 completion_ns: NEVER,
             }),
+            Event::Started { number, .. } => {
+                if let Some(request) = self.requests.get_mut(number as usize) {
+                    request.start_ns = request.start_ns.min(now);
+                }
+            }
             Event::Completed { number, .. } => {
+                self.completed += 1;
                 if let Some(request) = self.requests.get_mut(number as usize) {
                     request.completion_ns = now;
                 }
@@ -142,7 +152,8 @@ impl Observer for &mut Seen {
                 let gap = Gap { start: now, end: now + length_ps / 1_000 };
                 match worker {
                     None => self.generator_gaps.push(gap),
-                    Some(_) => self.gaps.push(gap),
+                    Some(_) if self.completed < self.requests.len() => self.gaps.push(gap),
+                    Some(_) => {}
                 }
             }
             _ => {}

@@ -11,8 +11,9 @@ use std::path::{Path, PathBuf};
 
 use caudal_measure::filter::warm_up;
 use caudal_measure::gaps::Gap;
-use caudal_measure::trace::{NEVER, Trace};
+use caudal_measure::trace::{NEVER, Request, Trace};
 
+use super::idle::arrivals_at_idle;
 use super::measured::Once;
 use super::workloads::Workload;
 
@@ -69,14 +70,8 @@ fn written(trace: &Trace, workload: &Workload) -> Result<String, Box<dyn Error>>
 
 /// The median way of requests that came when all before them were done.
 pub(super) fn way_ns(trace: &Trace) -> Option<f64> {
-    let mut idle_from = 0;
-    let mut ways = Vec::new();
-    for request in &trace.requests {
-        if request.arrival_ns > idle_from && request.completion_ns != NEVER {
-            ways.push((request.start_ns.saturating_sub(request.arrival_ns)) as f64);
-        }
-        idle_from = idle_from.max(request.completion_ns);
-    }
+    let way = |request: &Request| request.start_ns.saturating_sub(request.arrival_ns) as f64;
+    let mut ways: Vec<f64> = arrivals_at_idle(&trace.requests).map(way).collect();
     let middle = ways.len() / 2;
     (!ways.is_empty()).then(|| *ways.select_nth_unstable_by(middle, f64::total_cmp).1)
 }
@@ -90,7 +85,6 @@ fn is_stalled(gaps: &[Gap], start: u64, end: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use caudal_measure::contestant::mix;
-    use caudal_measure::trace::Request;
 
     use super::super::workloads::Class;
     use super::*;
