@@ -16,7 +16,7 @@ const WAKE_UPS: usize = 200;
 fn main() {
     let seconds = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(2.0_f64).max(0.1);
     println!(
-        "two workers that spin for {SPIN:?}    processor time while idle    first request after that, median"
+        "a worker that spins for {SPIN:?}    processor time while idle    first request after that, median"
     );
     for (name, dispatch) in
         [("direct", "{ policy = \"random\" }"), ("with a dispatcher", "{ policy = \"jsq\", ties = \"msq\" }")]
@@ -61,7 +61,7 @@ fn processor_time() -> Duration {
 
 fn start(dispatch: &str) -> Runtime {
     let text = format!(
-        "[system]\ncores = 2\npools = \"per-core\"\ndispatch = {dispatch}\n\
+        "[system]\ncores = 1\npools = \"per-core\"\ndispatch = {dispatch}\n\
          discipline = {{ policy = \"processor-sharing\", quantum = \"1us\" }}\n"
     );
     let builder = Builder::parse(&text, "idle.toml").expect("the file is right");

@@ -42,7 +42,7 @@ fn nanos_each(body: impl FnOnce()) -> f64 {
 }
 
 fn own(calls: u32) -> f64 {
-    let mut pairs = [SwitchPair::new(calls), SwitchPair::new(calls)];
+    let mut pairs = [SwitchPair::new(calls, 0), SwitchPair::new(calls, 1)];
     nanos_each(|| (0..SWITCHES).for_each(|i| pairs[black_box(i) % 2].switch()))
 }
 

@@ -78,7 +78,7 @@ pub(super) fn measure(bench: &Bench, trials: &mut Trials) -> Result<(), Calibrat
 /// To a coroutine and back.
 fn switch_pair_ns(tsc: Tsc) -> f64 {
     let pairs = (0..TRIALS).map(|_| {
-        let mut pair = SwitchPair::new(0);
+        let mut pair = SwitchPair::new(0, 0);
         per_round(tsc, |_| pair.switch())
     });
     median(pairs.collect())

@@ -66,7 +66,7 @@ const COLOURS: usize = PAGE / LINE;
 const COLOUR_STEP: usize = 25;
 
 /// How much the top of a stack is lowered, in bytes.
-const fn colour_of(number: usize) -> usize {
+pub(crate) const fn colour_of(number: usize) -> usize {
     number.wrapping_mul(COLOUR_STEP) % COLOURS * LINE
 }
 
