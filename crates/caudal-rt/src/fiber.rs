@@ -4,8 +4,8 @@
 //! one. So a request costs a switch to and fro ([`crate::switch`]), and no set-up of a stack.
 //!
 //! *What belongs to the thread and has to go with the coroutine.* The rounding mode (MXCSR and the x87 control word) is put back
-//! after every switch; the stack of C++ exceptions in flight ([`crate::foreign`]) too. `errno` and vector registers are the
-//! probe's cold path's. Rust's count of panics can not be moved: whoever unwinds does not yield (see [`crate::context`]).
+//! after every switch; the stack of C++ exceptions in flight ([`crate::foreign`]) too, and so is `errno`. At a probe
+//! the cold path does that for the rounding mode, `errno` and the vector registers. Rust's count of panics can not be moved: whoever unwinds does not yield (see [`crate::context`]).
 
 use std::any::Any;
 use std::cell::Cell;
@@ -201,12 +201,13 @@ impl Seat {
     /// Called on this very coroutine, outside of critical sections.
     #[inline]
     pub(crate) unsafe fn suspend(&self, reason: Reason) {
-        let float = FloatMode::get();
+        let (float, errno) = (FloatMode::get(), errno());
         // The worker's own code does not run with a handler's rounding and traps.
         FloatMode::DEFAULT.set();
         // SAFETY: as the caller promises.
         unsafe { self.suspend_at_probe(reason) };
         float.set();
+        set_errno(errno);
     }
 
     /// As [`Seat::suspend`], called by a probe: the cold path puts the rounding mode back, and has set the default one before.
@@ -220,6 +221,17 @@ impl Seat {
         unsafe { self.give_back(reason) };
         exceptions.put_back();
     }
+}
+
+/// This thread's; asked for anew each time, since a coroutine may go on on another.
+fn errno() -> i32 {
+    // SAFETY: the address is this thread's own variable.
+    unsafe { *libc::__errno_location() }
+}
+
+fn set_errno(value: i32) {
+    // SAFETY: as in `errno`.
+    unsafe { *libc::__errno_location() = value };
 }
 
 /// Rounding, exception masks, denormals, and the exceptions seen: MXCSR and the x87 control word.

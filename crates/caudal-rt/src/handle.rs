@@ -300,8 +300,7 @@ impl<T> Drop for Handle<T> {
             }
             return self.leave();
         }
-        drop_left(self.cell, before);
-        Header::drop_ref(self.cell, HANDLE);
+        drop_left_and_let_go(self.cell, before);
     }
 }
 
@@ -313,8 +312,7 @@ impl<T> Handle<T> {
             return;
         }
         // Read anew, with acquire ordering: the word that said no was not, and what the request left is about to be read.
-        drop_left(self.cell, self.cell.load());
-        Header::drop_ref(self.cell, HANDLE);
+        drop_left_and_let_go(self.cell, self.cell.load());
     }
 }
 
@@ -348,6 +346,19 @@ pub(crate) fn drop_left(cell: Request, state: u64) {
             _ => {}
         }
     }
+}
+
+/// [`drop_left`], and the handle's reference to the cell, also when a destructor panics.
+#[inline]
+fn drop_left_and_let_go(cell: Request, state: u64) {
+    struct LetGo(Request);
+    impl Drop for LetGo {
+        fn drop(&mut self) {
+            Header::drop_ref(self.0, HANDLE);
+        }
+    }
+    let _let_go = LetGo(cell);
+    drop_left(cell, state);
 }
 
 /// Drops what a request has left that ended when its handle was just gone, and the runtime's reference to it. The caller is a

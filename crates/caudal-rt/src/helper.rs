@@ -17,6 +17,7 @@
 //! pushes looks at `ended` after the push, the helper looks at the stacks after it has set that; a full fence is between
 //! on both sides, so one of them sees what is there. Then who pushed makes the call itself: no request waits for it any more.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 use std::sync::{Arc, PoisonError, Weak};
 use std::time::Duration;
@@ -181,7 +182,8 @@ impl Helper {
         for cell in self.to_tell.take_all().map(Request::new) {
             // SAFETY: this thread has the reference `TELLER`.
             let header = cell;
-            header.waker.wake();
+            // Somebody else's code: a panic of its own, which the hook reports, must not end the thread that tells all others.
+            let _ = catch_unwind(AssertUnwindSafe(|| header.waker.wake()));
             header.told.store(1, Ordering::Release);
             futex::wake(&header.told, i32::MAX);
             self.forget_one();

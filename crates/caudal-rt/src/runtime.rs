@@ -493,7 +493,7 @@ impl<'a> RequestBuilder<'a> {
         self
     }
 
-    /// Its quanta are so long, whatever the policy says; at least 0.5 µs, at most a second.
+    /// Its quanta are so long, whatever the policy says, for disciplines that have quanta; at least 0.5 µs, at most a second.
     ///
     /// # Panics
     /// If `quantum` is out of that range.

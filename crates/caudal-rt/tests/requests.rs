@@ -279,3 +279,63 @@ fn a_request_that_is_alone_has_its_quanta_counted_and_lets_others_in() {
         assert_eq!(stats.workers[0].finished, 51);
     }
 }
+
+/// Explicit waits are as a preemption is: what a handler finds in `errno` afterwards is its own.
+#[test]
+fn errno_goes_with_the_request_that_waits() {
+    fn errno() -> *mut i32 {
+        // SAFETY: takes nothing, and gives the address of this thread's.
+        unsafe { libc::__errno_location() }
+    }
+    let runtime = runtime(1, true, |b| b);
+    let class = runtime.class("get").unwrap();
+    let request = |own: i32| {
+        move || {
+            (0..20).all(|i| {
+                // SAFETY: this thread's.
+                unsafe { errno().write(own) };
+                if i % 2 == 0 {
+                    caudal_rt::yield_now()
+                } else {
+                    caudal_rt::sleep(Duration::from_micros(200))
+                }
+                // SAFETY: that of the thread that runs the request now.
+                unsafe { errno().read() == own }
+            })
+        }
+    };
+    let handles = [7, 77, 777].map(|own| runtime.submit(class, request(own)).unwrap());
+    for handle in handles {
+        assert!(handle.wait().unwrap(), "another request's errno");
+    }
+}
+
+/// Wakers are other people's code: one that panics is no reason for others to wait for ever.
+#[test]
+fn a_waker_that_panics_keeps_nobody_else_waiting() {
+    struct Panics;
+    impl std::task::Wake for Panics {
+        fn wake(self: Arc<Self>) {
+            panic!("a waker's own fault");
+        }
+    }
+    let runtime = runtime(1, true, |b| b);
+    let class = runtime.class("get").unwrap();
+    let go = Arc::new(AtomicBool::new(false));
+    let held = Arc::clone(&go);
+    let mut polled = runtime
+        .submit(class, move || {
+            while !held.load(Ordering::Acquire) {
+                caudal_rt::sleep(Duration::from_micros(100));
+            }
+        })
+        .unwrap();
+    let waker = std::task::Waker::from(Arc::new(Panics));
+    let mut context = std::task::Context::from_waker(&waker);
+    assert!(std::future::Future::poll(std::pin::Pin::new(&mut polled), &mut context).is_pending());
+    go.store(true, Ordering::Release);
+    let (tell, told) = std::sync::mpsc::channel();
+    let later = runtime.submit(class, || caudal_rt::sleep(Duration::from_millis(100))).unwrap();
+    std::thread::spawn(move || tell.send(later.wait().is_ok()));
+    assert_eq!(told.recv_timeout(Duration::from_secs(60)), Ok(true), "nobody tells");
+}

@@ -662,7 +662,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "runtime-lanes",
         refused: "lanes by time served in the runtime",
-        why: "it does not move started requests between cores yet",
+        why: "it does not move started requests from lane to lane yet",
         instead: "take \"processor-sharing\" or \"las\"",
         runtime_only: true,
         keys: &["system.discipline"],
