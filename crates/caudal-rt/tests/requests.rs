@@ -295,9 +295,9 @@ fn errno_goes_with_the_request_that_waits() {
                 // SAFETY: this thread's.
                 unsafe { errno().write(own) };
                 if i % 2 == 0 {
-                    caudal_rt::yield_now()
+                    caudal_rt::yield_now();
                 } else {
-                    caudal_rt::sleep(Duration::from_micros(200))
+                    caudal_rt::sleep(Duration::from_micros(200));
                 }
                 // SAFETY: that of the thread that runs the request now.
                 unsafe { errno().read() == own }
