@@ -3,9 +3,10 @@
 //! The body of a [`Fiber`] never ends: it runs the request that it was given, says [`Reason::Done`], and waits for the next
 //! one. So a request costs a switch to and fro ([`crate::switch`]), and no set-up of a stack.
 //!
-//! *What belongs to the thread and has to go with the coroutine.* The rounding mode (MXCSR and the x87 control word) is put back
-//! after every switch; the stack of C++ exceptions in flight ([`crate::foreign`]) too, and so is `errno`. At a probe
-//! the cold path does that for the rounding mode, `errno` and the vector registers. Rust's count of panics can not be moved: whoever unwinds does not yield (see [`crate::context`]).
+//! *What belongs to the thread and has to go with the coroutine.* The stack of C++ exceptions in flight ([`crate::foreign`]) is
+//! put back after every switch; where a request waits, so are the rounding mode (MXCSR and the x87 control word) and `errno`. At a
+//! probe the cold path does that for these two, and for the vector registers. Rust's count of panics can not be moved: whoever
+//! unwinds does not yield (see [`crate::context`]).
 
 use std::any::Any;
 use std::cell::Cell;
