@@ -187,8 +187,10 @@ static void overflows_are_abandoned(const char *policy, bool unwinding)
     std::puts("the next one finds nothing");
 }
 
-/* Under another name when this is a part that is loaded. */
+#ifdef main
+/* A part that is loaded, in which it has another name, by which it is looked up. */
 extern "C" int main(int argc, char **argv);
+#endif
 
 int main(int argc, char **argv)
 {
