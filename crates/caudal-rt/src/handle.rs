@@ -10,7 +10,7 @@ use std::task::{Context as TaskContext, Poll};
 use std::time::{Duration, Instant};
 
 use crate::cell::{
-    self, CANCEL, DONE, ENDING, Finished, HANDLE, Header, JOINED, Outcome, PHASE, RUNTIME, TELL, payload_at,
+    self, CANCEL, DONE, ENDING, Finished, HANDLE, Header, JOINED, Join, Outcome, PHASE, RUNTIME, TELL, payload_at,
     payload_of, result_of,
 };
 use crate::clock::now;
@@ -136,6 +136,14 @@ impl<T> Handle<T> {
 
     /// On a coroutine, until the counter shows `due`.
     fn join(&self, due: Option<u64>, heed: Heed) -> Waited {
+        let waited = self.join_until(due, heed);
+        if let Some(me) = current() {
+            self.cell.unjoin(me.cell);
+        }
+        waited
+    }
+
+    fn join_until(&self, due: Option<u64>, heed: Heed) -> Waited {
         const WHAT: &str = "waiting for a request";
         while !self.is_done() {
             let Some(me) = current() else { return Waited::Ended };
@@ -150,17 +158,19 @@ impl<T> Handle<T> {
                 self.look_now_and_then(&me, due);
                 continue;
             }
-            if self.cell.join(me.cell) {
-                match due {
+            match self.cell.join(me.cell) {
+                Join::Ended => {}
+                Join::Taken => self.look_now_and_then(&me, due),
+                Join::Waits => match due {
                     Some(due) => me.park_until(due, WHAT),
                     None => me.park(WHAT),
-                }
+                },
             }
         }
         Waited::Ended
     }
 
-    /// Another runtime's request: its worker can wake none of this one's coroutines.
+    /// For whom nobody wakes: another runtime's coroutine, and one of several that wait for the same request.
     #[cold]
     fn look_now_and_then(&self, me: &Current<'_>, due: Option<u64>) {
         let look = until(me.shared(), LOOK_ELSEWHERE);
@@ -245,7 +255,18 @@ pub(crate) fn cancel(cell: Request, shared: &Shared) -> bool {
 /// destructor, and never come to the next line, so it tells first.
 #[cold]
 pub(crate) fn end_unstarted(cell: Request, outcome: Outcome, shared: &Shared) -> bool {
-    let Some(waiting) = cell.end_waiting(outcome) else { return false };
+    end_unstarted_if(cell, outcome, shared, |_| true)
+}
+
+/// As [`end_unstarted`], if the request is `wanted` by its state.
+#[cold]
+pub(crate) fn end_unstarted_if(
+    cell: Request,
+    outcome: Outcome,
+    shared: &Shared,
+    wanted: impl Fn(u64) -> bool,
+) -> bool {
+    let Some(waiting) = cell.end_waiting_if(outcome, wanted) else { return false };
     shared.count_outcome(outcome);
     if let Some(worker) = shared.workers.get(usize::from(Header::worker_of(waiting))) {
         worker.board.left.fetch_add(1, Ordering::Relaxed);
@@ -319,7 +340,13 @@ impl<T> Handle<T> {
 /// The started request, whose result is in its cell, has ended with `outcome`: its result goes to who waits for it, or away.
 #[inline(always)]
 pub(crate) fn hand_over(cell: Request, outcome: Outcome, shared: &Shared) {
-    match cell.finish(outcome) {
+    see_to(cell, cell.finish(outcome), shared);
+}
+
+/// Does what is left to do for a started request that has ended.
+#[inline(always)]
+pub(crate) fn see_to(cell: Request, finished: Finished, shared: &Shared) {
+    match finished {
         Finished::Done => {}
         // The handle went in the last moment, after the coroutine has looked whether anybody wants the result.
         Finished::Forgotten => drop_off_worker(cell),

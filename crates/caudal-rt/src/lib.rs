@@ -18,6 +18,7 @@ mod classes;
 pub mod clock;
 mod config;
 mod context;
+mod custody;
 mod dispatcher;
 mod error;
 mod fiber;

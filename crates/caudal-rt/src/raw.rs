@@ -118,8 +118,8 @@ pub(crate) fn while_dropping(outcome: Outcome, drop_closure: impl FnOnce()) {
 }
 
 impl<T> Handle<T> {
-    /// Waits for the end, for `longest` at most, and never unwinds. The handle stays. One request waits at a time: of several that
-    /// share a handle only the last to come is woken.
+    /// Waits for the end, for `longest` at most, and never unwinds. The handle stays. Of several requests that
+    /// wait for the same one, the first is woken, and the others look every 20 µs.
     ///
     /// # Panics
     /// In a request: in a critical section, and while a panic unwinds.

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use caudal_config::{File, Host, Options, SystemPlan, write_policy};
@@ -19,7 +18,7 @@ use crate::handle::Handle;
 use crate::reserved::Reservation;
 use crate::shared::{Request, Shared, Slice, Stage};
 use crate::source::{Source, make};
-use crate::start::{self, Started};
+use crate::start::{self, RunningThread, Started};
 
 /// How a file is read that a runtime is going to run.
 fn for_runtimes() -> Options {
@@ -241,7 +240,7 @@ pub struct LeftBehind {
 /// A running system of workers. Dropping it drains it, within its bound.
 pub struct Runtime {
     shared: Arc<Shared>,
-    threads: Mutex<Vec<JoinHandle<()>>>,
+    threads: Mutex<Vec<RunningThread>>,
     /// Until its threads have ended.
     cores: Mutex<Option<Reservation>>,
 }
@@ -354,7 +353,7 @@ impl Runtime {
         left
     }
 
-    fn stop(&self, how: Shutdown, threads: &mut Vec<JoinHandle<()>>) {
+    fn stop(&self, how: Shutdown, threads: &mut Vec<RunningThread>) {
         let bound = self.shared.settings.shutdown_bound;
         let stages = match how {
             Shutdown::Drain => &[Stage::Draining, Stage::Cancelling, Stage::Stopping][..],
@@ -369,6 +368,9 @@ impl Runtime {
         }
         self.shared.enter(Stage::Stopping);
         self.shared.end_queued();
+        if !threads.is_empty() {
+            self.shared.end_held_up();
+        }
         start::stop_helper(&self.shared);
         self.shared.observer.close();
     }
@@ -408,12 +410,10 @@ impl Runtime {
 pub const QUANTUM_MIN: Duration = Duration::from_nanos(500);
 
 /// Waits until all of `threads` have ended, at most for `bound`; takes those out that have.
-fn wait_for(threads: &mut Vec<JoinHandle<()>>, bound: Duration) -> bool {
+fn wait_for(threads: &mut Vec<RunningThread>, bound: Duration) -> bool {
     let begun = Instant::now();
     loop {
-        for ended in threads.extract_if(.., |thread| thread.is_finished()) {
-            let _ = ended.join();
-        }
+        threads.extract_if(.., |thread| thread.has_ended()).for_each(RunningThread::join);
         if threads.is_empty() {
             return true;
         }

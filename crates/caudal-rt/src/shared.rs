@@ -12,7 +12,8 @@ use crate::classes::CLASSES_MAX;
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::flag::RemoteFlag;
-use crate::handle::{end_unstarted, hand_over};
+use crate::custody::{Claimant, Custody, heavy_barrier};
+use crate::handle::{end_unstarted, end_unstarted_if, see_to};
 use crate::helper::Helper;
 use crate::log::Logs;
 use crate::observe::Observer;
@@ -96,14 +97,14 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    /// A request that was taken out of this worker's inbox is going to be at `place`. `false`: it has ended, and was counted by
-    /// whoever ended it; the queue's reference is gone.
+    /// A request that was taken out of this worker's inbox is going to be at `place` of the runtime with `mark`. `false`: it has ended,
+    /// and was counted by whoever ended it; the queue's reference is gone.
     #[inline]
-    pub(crate) fn give_away(&self, cell: Request, place: u16) -> bool {
+    pub(crate) fn give_away(&self, cell: Request, place: u16, mark: u32) -> bool {
         if cell.load() & PHASE == STARTED {
             self.mail.started.fetch_sub(1, Ordering::Relaxed);
         }
-        let moved = cell.move_to(place);
+        let moved = cell.move_to(place, mark);
         if moved {
             self.board.left.fetch_add(1, Ordering::Relaxed);
         } else {
@@ -129,13 +130,18 @@ pub(crate) struct Spent {
     pub(crate) due: atomic::AtomicU64,
     /// The worker schedules no more.
     pub(crate) ended: atomic::AtomicBool,
+    /// What the present slice runs, or the last one has run.
+    pub(crate) running: atomic::AtomicPtr<Header>,
+    /// Who ends the worker's requests at the bound of a shutdown.
+    pub(crate) custody: Custody,
 }
 
 impl Spent {
     fn new() -> Spent {
         let zero = || atomic::AtomicU64::new(0);
         let (due, ended) = (atomic::AtomicU64::new(u64::MAX), atomic::AtomicBool::new(false));
-        Spent { started: zero(), accounted: zero(), busy: zero(), idle: zero(), due, ended }
+        let (running, custody) = Default::default();
+        Spent { started: zero(), accounted: zero(), busy: zero(), idle: zero(), due, ended, running, custody }
     }
 }
 
@@ -355,14 +361,20 @@ impl Shared {
         self.entry.as_ref().is_none_or(Ring::is_empty)
     }
 
-    /// The started request, which no worker runs, is given up with its coroutine: leaked, and its handle hears of it.
+    /// The started request, which the caller has, is given up with its coroutine: leaked, and its handle hears of it.
     #[cold]
     pub(crate) fn give_up(&self, cell: Request, coroutine: Coroutine) {
         std::mem::forget(coroutine);
-        cell.leak();
+        self.give_up_if(cell, |_| true);
+    }
+
+    /// A started request is given up, if it is `wanted` by its state and nobody has done so.
+    pub(crate) fn give_up_if(&self, cell: Request, wanted: impl Fn(u64) -> bool) {
+        let Some(finished) = cell.give_up(wanted) else { return };
+        cell.execute_will();
         self.given_up[usize::from(cell.class.get()) % CLASSES_MAX].fetch_add(1, Ordering::Relaxed);
         self.count_outcome(Outcome::Abandoned);
-        hand_over(cell, Outcome::Abandoned, self);
+        see_to(cell, finished, self);
     }
 
     /// A worker has taken `cell` out of an inbox: what is it to do with it?
@@ -410,6 +422,32 @@ impl Shared {
                 Header::drop_ref(cell, RUNTIME);
             }
         }
+    }
+
+    /// Ends the requests of workers that are stuck in a handler, but those handlers' own. After the last stage has been entered, and
+    /// the queues have been emptied. See [`crate::custody`].
+    #[cold]
+    pub(crate) fn end_held_up(&self) {
+        if !heavy_barrier() {
+            return;
+        }
+        for (number, worker) in self.workers.iter().enumerate() {
+            let is_in_a_slice = worker.board.slice_start.load(Ordering::Acquire) != 0;
+            if is_in_a_slice && worker.spent.custody.claim(Claimant::Shutdown) {
+                let running = worker.spent.running.load(Ordering::Relaxed);
+                self.end_all_at(number as u16, running);
+            }
+        }
+    }
+
+    fn end_all_at(&self, worker: u16, but: *mut Header) {
+        let is_here = |state| Header::is_at(state, worker, self.mark);
+        crate::cell::for_each(|cell| {
+            if cell.address().as_ptr() != but && is_here(cell.load()) {
+                self.give_up_if(cell, is_here);
+                end_unstarted_if(cell, Outcome::Stopped, self, is_here);
+            }
+        });
     }
 
     /// For threads that end, which may have pushed to a queue after the shutdown has looked there.

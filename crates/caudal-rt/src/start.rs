@@ -1,6 +1,8 @@
 //! From settings to threads: what is checked, who is pinned where, in which order they come up.
 
 use std::panic::AssertUnwindSafe;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::{Acquire, Release};
 use std::sync::mpsc;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -36,7 +38,7 @@ pub(crate) fn is_two_level(system: &System) -> bool {
 pub(crate) struct Started {
     pub(crate) shared: Arc<Shared>,
     /// Workers and dispatcher.
-    pub(crate) threads: Vec<JoinHandle<()>>,
+    pub(crate) threads: Vec<RunningThread>,
     /// The cores that they have.
     pub(crate) cores: Reservation,
 }
@@ -224,10 +226,54 @@ pub(crate) fn keep_off(busy: &[usize]) {
     }
 }
 
+/// How a thread of the runtime has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ended {
+    Whole,
+    /// A coroutine that will never go on is on it, and may have lent to others what is the thread's: a thread-local, to a request of a
+    /// scope, say. So the thread's destructors may never run.
+    MustStay,
+}
+
+/// A thread of the runtime.
+pub(crate) struct RunningThread {
+    thread: JoinHandle<()>,
+    stays: Arc<AtomicBool>,
+}
+
+impl RunningThread {
+    /// Has it done all that it had to do?
+    pub(crate) fn has_ended(&self) -> bool {
+        self.stays.load(Acquire) || self.thread.is_finished()
+    }
+
+    /// Waits for its end, if it ever ends.
+    pub(crate) fn join(self) {
+        if !self.stays.load(Acquire) {
+            let _ = self.thread.join();
+        }
+    }
+}
+
+fn or_abort(body: impl FnOnce() -> Ended) -> Ended {
+    std::panic::catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|_| {
+        // Handlers' panics never come here. Requests that this thread has taken would never end.
+        eprintln!("caudal: a thread of the runtime itself has panicked, which is a fault of the runtime's");
+        std::process::abort()
+    })
+}
+
+/// For as long as the process lives.
+fn stay() -> ! {
+    loop {
+        std::thread::park();
+    }
+}
+
 struct Threads {
     shared: Arc<Shared>,
     gate: Arc<Gate>,
-    running: Vec<JoinHandle<()>>,
+    running: Vec<RunningThread>,
     complete: bool,
 }
 
@@ -315,6 +361,7 @@ impl Threads {
         let policy = AnyDispatch::from(shared.settings.system.dispatch);
         self.spawn("caudal-dispatch".to_owned(), core, move || {
             Dispatcher::new(&shared, policy, sources).run();
+            Ended::Whole
         })
     }
 
@@ -336,26 +383,26 @@ impl Threads {
         &mut self,
         name: String,
         core: Option<usize>,
-        body: impl FnOnce() + Send + 'static,
+        body: impl FnOnce() -> Ended + Send + 'static,
     ) -> Result<(), StartError> {
         let (told, tell) = mpsc::channel();
+        let stays = Arc::new(AtomicBool::new(false));
+        let it_stays = Arc::clone(&stays);
         let gate = Arc::clone(&self.gate);
         let there = fork::Thread::begin();
         let body = move || {
-            let _there = there;
             let _ = told.send(pin(core));
             drop(told);
-            if gate.pass() && std::panic::catch_unwind(AssertUnwindSafe(body)).is_err() {
-                // Handlers' panics never come here. Requests that this thread has taken would never end.
-                eprintln!(
-                    "caudal: a thread of the runtime itself has panicked, which is a fault of the runtime's"
-                );
-                std::process::abort();
+            let ended = if gate.pass() { or_abort(body) } else { Ended::Whole };
+            drop(there);
+            if ended == Ended::MustStay {
+                it_stays.store(true, Release);
+                stay();
             }
         };
         let refused = |what| move |source| StartError::System { what, source };
         let thread = std::thread::Builder::new().name(name).spawn(body).map_err(refused("a thread"))?;
-        self.running.push(thread);
+        self.running.push(RunningThread { thread, stays });
         tell.recv().unwrap_or(Ok(())).map_err(refused("pinning a thread to its core"))
     }
 }
@@ -401,8 +448,8 @@ fn refused_stack(refusal: Refusal) -> StartError {
     })
 }
 
-fn run_worker<D: Discipline>(parts: Parts<D>) {
-    Worker::new(parts).run();
+fn run_worker<D: Discipline>(parts: Parts<D>) -> Ended {
+    if Worker::new(parts).run() { Ended::Whole } else { Ended::MustStay }
 }
 
 #[cfg(all(test, not(loom)))]

@@ -339,3 +339,38 @@ fn a_waker_that_panics_keeps_nobody_else_waiting() {
     std::thread::spawn(move || tell.send(later.wait().is_ok()));
     assert_eq!(told.recv_timeout(Duration::from_secs(60)), Ok(true), "nobody tells");
 }
+
+/// C may wait for one request in several others at a time.
+#[test]
+fn of_several_requests_that_wait_for_one_each_hears_of_its_end() {
+    use caudal_rt::raw::{Heed, Waited};
+    for two_level in [true, false] {
+        let runtime = runtime(1, two_level, |b| b);
+        let class = runtime.class("waits").unwrap();
+        let go = Arc::new(AtomicBool::new(false));
+        let held = Arc::clone(&go);
+        let awaited = runtime.submit(class, move || {
+            while !held.load(Ordering::Acquire) {
+                caudal_rt::sleep(Duration::from_micros(100));
+            }
+        });
+        let awaited = Arc::new(awaited.unwrap());
+        let (begun, begin) = std::sync::mpsc::channel();
+        // The second one's time is over before the end.
+        let longest = [None, Some(Duration::from_millis(1)), None];
+        let waiting = longest.map(|longest| {
+            let (awaited, begun) = (Arc::clone(&awaited), begun.clone());
+            runtime.submit(class, move || {
+                begun.send(()).unwrap();
+                awaited.wait_at_most(longest, Heed::Cancellation)
+            })
+        });
+        longest.iter().for_each(|_| begin.recv().unwrap());
+        let [first, timed_out, last] = waiting.map(Result::unwrap);
+        assert_eq!(timed_out.wait().unwrap(), Waited::TimedOut);
+        go.store(true, Ordering::Release);
+        let (tell, told) = std::sync::mpsc::channel();
+        std::thread::spawn(move || tell.send([first, last].map(|waiting| waiting.wait().unwrap())));
+        assert_eq!(told.recv_timeout(Duration::from_secs(60)), Ok([Waited::Ended; 2]), "one is never woken");
+    }
+}

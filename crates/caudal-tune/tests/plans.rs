@@ -401,6 +401,19 @@ fn what_can_not_be_planned_is_said() {
     assert!(asked(Question { targets: Vec::new(), ..base }).contains("needs a latency target"));
 }
 
+/// A core that stands still for a percent of the time has a p99.9 that no policy mends: the costs do it, and are named.
+#[test]
+fn where_stalls_are_in_the_way_the_plan_says_so() {
+    let costs = "[costs]\nstalls = { rate = \"100/s\", lengths = [[0.0, \"50us\"], [1.0, \"150us\"]] }\n";
+    let costs = caudal_config::costs_as_overrides_of_text(costs).expect("costs");
+    let base = question("exp-1us", "p99.9 < 20us", &["caudal-ps"]);
+    let plan = planned(&Question { costs, budget: Budget { requests: 2_000_000 }, ..base }, 2);
+    assert!(plan.winner.is_none(), "{}", plan.headline);
+    let named = |reason: &&String| reason.contains("1.0 % of the time of each core, 100/s of them");
+    let reason = plan.explanation.iter().find(named).unwrap_or_else(|| panic!("{:?}", plan.explanation));
+    assert!(reason.contains("100 us or longer") && reason.contains("the key `stalls`"), "{reason}");
+}
+
 #[test]
 fn an_interrupted_plan_keeps_what_it_knows() {
     let question = question("extreme-bimodal", "short p99.9 < 20us", &["caudal-ps", "work-stealing"]);

@@ -13,7 +13,7 @@
 //!  88  number     of the request, for draws and logs
 //!  96  task       its name on the worker where it runs
 //! 100  told       futex of a thread that waits for the end: 1 when it has been told
-//! 104  coroutine  of a started request that is on its way to another worker
+//! 104  coroutine  of a started request that is on its way to another worker; or what to do if one that waits is given up
 //! 112  storage    closure, later result; larger ones are boxed
 //! ```
 //!
@@ -33,8 +33,9 @@
 //! | `ENDING` | who won, as soon as the closure is dropped: see [`crate::handle::end_unstarted`] |
 //! | `DONE` | nobody; the outcome came with it, and the result belongs to the handle, or if that is gone to who ended it |
 //!
-//! Which runtime has started it is in the same word: a notice may come late, when the cell has become a request of another one,
-//! whose workers the notifier does not know. 0: nobody has started it.
+//! Which runtime has it is in the same word, from when it is at one of its workers: a notice may come late, when the cell has become
+//! a request of another one, whose workers the notifier does not know; and a shutdown finds the requests of a worker that does not
+//! answer by it ([`Header::is_at`]). 0: it is at no worker yet.
 //!
 //! The worker's number is there too, so that who cancels a waiting request knows, from the one compare-and-swap that
 //! wins, whose count of unfinished requests is one too high.
@@ -57,7 +58,7 @@ mod pool;
 pub(crate) use job::{INLINE_BYTES, fill, payload_at, payload_of, put_payload, result_of, take_job};
 #[cfg(all(test, loom))]
 pub(crate) use pool::Cells;
-pub(crate) use pool::{allocate, allocate_outlined, look_ahead, release, send_home};
+pub(crate) use pool::{allocate, allocate_outlined, for_each, look_ahead, release, send_home};
 
 use std::cell::Cell;
 use std::mem::MaybeUninit;
@@ -98,12 +99,16 @@ pub(crate) const TELLER: u64 = 1 << 10;
 const LEAKED: u64 = 1 << 14;
 /// The reference of who ends it before it has started: a destructor that it calls may let go of the others.
 pub(crate) const ENDER: u64 = 1 << 15;
+/// In the word for a started request's coroutine: the address is that of a will, on the stack of a request that waits.
+const WILL: usize = 1;
 const OUTCOME_SHIFT: u32 = 11;
 const OUTCOME: u64 = 0b111 << OUTCOME_SHIFT;
 const REFS: u64 = HANDLE | RUNTIME | TELLER | LEAKED | ENDER;
 const WORKER_SHIFT: u32 = 16;
 const WORKER: u64 = 0xFFFF << WORKER_SHIFT;
-const STARTER_SHIFT: u32 = 32;
+const RUNTIME_SHIFT: u32 = 32;
+/// Mask of where a request is: runtime and worker.
+const PLACE: u64 = !0 << WORKER_SHIFT;
 /// Stands for no worker: the request is at the dispatcher.
 pub(crate) const NOWHERE: u16 = u16::MAX;
 
@@ -216,7 +221,8 @@ pub(crate) struct Header {
     pub(crate) number: Cell<u64>,
     pub(crate) task: Cell<u32>,
     pub(crate) told: AtomicU32,
-    /// Its coroutine, while it waits started in an inbox: from `Box::into_raw`.
+    /// Its coroutine, while it waits started in an inbox: from `Box::into_raw`. Else, while it waits for something, its will: the address
+    /// of a `&dyn Fn()`, with [`WILL`] set.
     pub(crate) coroutine: Cell<*mut ()>,
     storage: UnsafeCell<MaybeUninit<Storage>>,
 }
@@ -233,6 +239,17 @@ unsafe impl Sync for Header {}
 
 /// What a cell holds that holds nothing.
 static EMPTY: VTable = VTable { run: |_| (), drop_job: |_| (), drop_result: |_| (), has_destructor: false };
+
+/// How a coroutine's wait for the end of a request begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Join {
+    /// It is going to be woken.
+    Waits,
+    /// There is nothing to wait for.
+    Ended,
+    /// Another coroutine waits, and only one is woken.
+    Taken,
+}
 
 /// What is left to do for a request that has ended.
 #[derive(Debug)]
@@ -330,41 +347,45 @@ impl Header {
         self.state.store(WAITING | refs | (u64::from(NOWHERE) << WORKER_SHIFT), Ordering::Relaxed);
     }
 
-    /// Notes that the request, which the caller has taken out of an inbox, is at `worker` now; `false` if it has ended there.
+    /// Notes that the request, which the caller has taken out of an inbox, is at `worker` of the runtime with `mark` now; `false` if it
+    /// has ended there.
     ///
     /// A started one in an inbox is on its way to whoever takes it. It is not parked, so nobody who wakes it looks at the place.
     #[inline]
-    pub(crate) fn move_to(&self, worker: u16) -> bool {
-        let place = u64::from(worker) << WORKER_SHIFT;
+    pub(crate) fn move_to(&self, worker: u16, mark: u32) -> bool {
         let may_run = |state| matches!(state & PHASE, WAITING | STARTED);
-        self.change(|state| may_run(state).then_some((state & !WORKER) | place)).is_ok()
+        self.change(|state| may_run(state).then_some((state & !PLACE) | place(worker, mark))).is_ok()
     }
 
     /// As [`Header::move_to`], by who has just made the request and shares it with nobody.
     #[inline]
-    pub(crate) fn place_unshared(&self, worker: u16) {
-        let place = u64::from(worker) << WORKER_SHIFT;
+    pub(crate) fn place_unshared(&self, worker: u16, mark: u32) {
         let state = self.state.load(Ordering::Relaxed);
-        self.state.store((state & !WORKER) | place, Ordering::Relaxed);
+        self.state.store((state & !PLACE) | place(worker, mark), Ordering::Relaxed);
     }
 
-    /// Moves the phase from waiting to started, at `worker` of the runtime with the mark `starter`. `false`: it was cancelled, or
-    /// has ended otherwise.
+    /// Moves the phase from waiting to started, at `worker` of the runtime with `mark`. `false`: it was cancelled, or has ended
+    /// otherwise.
     #[inline]
-    pub(crate) fn start(&self, worker: u16, starter: u32) -> bool {
-        let place = u64::from(worker) << WORKER_SHIFT | u64::from(starter) << STARTER_SHIFT;
+    pub(crate) fn start(&self, worker: u16, mark: u32) -> bool {
+        let place = place(worker, mark);
         self.change(|state| {
             (state & PHASE == WAITING)
-                .then_some((state & !(PHASE | WORKER | PARKED | NOTIFIED)) | STARTED | place)
+                .then_some((state & !(PHASE | PLACE | PARKED | NOTIFIED)) | STARTED | place)
         })
         .is_ok()
     }
 
-    /// Leaves a notice for a coroutine that the runtime with the mark `starter` has started; the word before, if it is one.
+    /// Leaves a notice for a request of the runtime with `mark`; the word before, if it is one.
     #[inline]
-    pub(crate) fn notify(&self, starter: u32) -> Option<u64> {
-        let is_its_own = |state: u64| state >> STARTER_SHIFT == u64::from(starter);
+    pub(crate) fn notify(&self, mark: u32) -> Option<u64> {
+        let is_its_own = |state: u64| state >> RUNTIME_SHIFT == u64::from(mark);
         self.change(|state| is_its_own(state).then_some(state | NOTIFIED)).ok()
+    }
+
+    /// Does `state` say that the request is at `worker` of the runtime with `mark`?
+    pub(crate) fn is_at(state: u64, worker: u16, mark: u32) -> bool {
+        state & PLACE == place(worker, mark)
     }
 
     /// The running coroutine of this request is about to wait to be woken. `false`: it has been, and goes on at once.
@@ -383,11 +404,22 @@ impl Header {
         self.state.fetch_and(!(PARKED | NOTIFIED), Ordering::AcqRel);
     }
 
-    /// Says that the coroutine of `waiter` waits for the end; `false` if that has come.
-    pub(crate) fn join(&self, waiter: Request) -> bool {
-        self.waiter.store(waiter.address().as_ptr(), Ordering::Release);
+    /// Says that the coroutine of `waiter` waits for the end, until [`Header::unjoin`].
+    pub(crate) fn join(&self, waiter: Request) -> Join {
+        let me = waiter.address().as_ptr();
+        let none = std::ptr::null_mut();
+        match self.waiter.compare_exchange(none, me, Ordering::AcqRel, Ordering::Acquire) {
+            Err(other) if other != me => return Join::Taken,
+            _ => {}
+        }
         let joined = self.change(|state| (state & PHASE != DONE).then_some(state | JOINED));
-        joined.is_ok() && self.load() & PHASE != DONE
+        if joined.is_ok() && self.load() & PHASE != DONE { Join::Waits } else { Join::Ended }
+    }
+
+    /// The coroutine of `waiter` waits no longer for the end, if it has.
+    pub(crate) fn unjoin(&self, waiter: Request) {
+        let (me, none) = (waiter.address().as_ptr(), std::ptr::null_mut());
+        let _ = self.waiter.compare_exchange(me, none, Ordering::AcqRel, Ordering::Relaxed);
     }
 
     /// Moves the phase from waiting to ending with `outcome`; the word before, if this call did it.
@@ -395,8 +427,15 @@ impl Header {
     /// The closure is still there: who gets the word has [`ENDER`], drops the closure, and calls [`Header::end_unstarted`].
     /// `RUNTIME` stays with the queue that holds the cell.
     pub(crate) fn end_waiting(&self, outcome: Outcome) -> Option<u64> {
+        self.end_waiting_if(outcome, |_| true)
+    }
+
+    /// As [`Header::end_waiting`], of a request that is `wanted` by its word: who has no reference may find another one in the cell.
+    #[inline]
+    pub(crate) fn end_waiting_if(&self, outcome: Outcome, wanted: impl Fn(u64) -> bool) -> Option<u64> {
         let ending = ENDING | ENDER | (outcome as u64) << OUTCOME_SHIFT;
-        self.change(|state| (state & PHASE == WAITING).then_some((state & !PHASE) | ending)).ok()
+        self.change(|state| (state & PHASE == WAITING && wanted(state)).then_some((state & !PHASE) | ending))
+            .ok()
     }
 
     /// Moves the phase from ending to done; the word before, by which the caller tells who waits. With [`TELL`] the cell
@@ -427,24 +466,37 @@ impl Header {
     /// The started request has ended with `outcome`, and its result is in the storage. What is left to do is in the answer.
     #[inline]
     pub(crate) fn finish(&self, outcome: Outcome) -> Finished {
-        let ended = (DONE - STARTED) + ((outcome as u64) << OUTCOME_SHIFT);
-        let changed = self.change(|state| {
-            let done = state + ended;
-            let told = if state & TELL == 0 { done } else { done + TELLER };
-            Some(match (state & HANDLE, state & JOINED) {
-                (0, _) => done,
-                (_, 0) => told - RUNTIME,
-                // The cell is needed until it is known who waits.
-                _ => told,
-            })
-        });
-        let (Ok(before) | Err(before)) = changed;
-        match (before & HANDLE != 0, before & TELL != 0, before & JOINED != 0) {
-            (false, ..) => Finished::Forgotten,
-            (true, tell, true) => Finished::Joined { tell },
-            (true, true, false) => Finished::Tell,
-            (true, false, false) => Finished::Done,
+        let (Ok(before) | Err(before)) = self.change(|state| Some(ended(state, outcome)));
+        left_to_do(before)
+    }
+
+    /// As [`Header::finish`], of a started request that is given up with its coroutine, if it is `wanted` by its word; `None`: it is
+    /// another one's, or has ended. The cell is never used again.
+    #[cold]
+    pub(crate) fn give_up(&self, wanted: impl Fn(u64) -> bool) -> Option<Finished> {
+        let may = |state: u64| state & PHASE == STARTED && wanted(state);
+        self.change(|state| may(state).then(|| ended(state, Outcome::Abandoned) | LEAKED)).ok().map(left_to_do)
+    }
+
+    /// If the request, which is the caller, is given up before [`Header::revoke_will`], `leave` is called in its place.
+    pub(crate) fn set_will(&self, leave: &&dyn Fn()) {
+        self.coroutine.set(std::ptr::from_ref(leave).map_addr(|address| address | WILL).cast_mut().cast());
+    }
+
+    pub(crate) fn revoke_will(&self) {
+        self.coroutine.set(std::ptr::null_mut());
+    }
+
+    /// Does what the request has asked for in case that it is given up, which it has been.
+    pub(crate) fn execute_will(&self) {
+        let will = self.coroutine.get();
+        if will.addr() & WILL == 0 {
+            return;
         }
+        self.revoke_will();
+        let leave: *const &dyn Fn() = will.map_addr(|address| address & !WILL).cast();
+        // SAFETY: on the coroutine's stack, which is leaked as it is: it revokes the will before what that refers to goes.
+        unsafe { (*leave)() }
     }
 
     /// Changes the state word by `with` until it says no; the word before. One that said no was read without any ordering.
@@ -460,12 +512,6 @@ impl Header {
         }
     }
 
-    /// The request is about to be given up, with its coroutine: the cell is never used again.
-    #[cold]
-    pub(crate) fn leak(&self) {
-        self.state.fetch_or(LEAKED, Ordering::Relaxed);
-    }
-
     /// Clears `reference`; who clears the last one frees the cell.
     #[inline]
     pub(crate) fn drop_ref(this: Request, reference: u64) {
@@ -474,5 +520,35 @@ impl Header {
         if before & REFS == reference {
             release(this);
         }
+    }
+}
+
+/// The bits of `worker` in the runtime with `mark`.
+#[inline]
+fn place(worker: u16, mark: u32) -> u64 {
+    u64::from(worker) << WORKER_SHIFT | u64::from(mark) << RUNTIME_SHIFT
+}
+
+/// The word of a started request with `state` that ends with `outcome`.
+#[inline]
+fn ended(state: u64, outcome: Outcome) -> u64 {
+    let done = state + (DONE - STARTED) + ((outcome as u64) << OUTCOME_SHIFT);
+    let told = if state & TELL == 0 { done } else { done + TELLER };
+    match (state & HANDLE, state & JOINED) {
+        (0, _) => done,
+        (_, 0) => told - RUNTIME,
+        // The cell is needed until it is known who waits.
+        _ => told,
+    }
+}
+
+/// What is left to do for a started request that had the word `before` when it ended.
+#[inline]
+fn left_to_do(before: u64) -> Finished {
+    match (before & HANDLE != 0, before & TELL != 0, before & JOINED != 0) {
+        (false, ..) => Finished::Forgotten,
+        (true, tell, true) => Finished::Joined { tell },
+        (true, true, false) => Finished::Tell,
+        (true, false, false) => Finished::Done,
     }
 }

@@ -67,3 +67,9 @@ pub(crate) fn release(cell: Request) {
 }
 
 pub(crate) fn send_home() {}
+
+pub(crate) fn for_each(then: impl FnMut(Request)) {
+    let cells: Vec<Request> = CELLS
+        .with_borrow(|cells| cells.iter().map(|(cell, _)| Request::new(NonNull::from(&**cell))).collect());
+    cells.into_iter().for_each(then);
+}

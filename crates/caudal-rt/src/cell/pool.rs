@@ -54,6 +54,9 @@ unsafe impl Sync for Home {}
 // SAFETY: as above; the mutex of `UNUSED` hands it from thread to thread.
 unsafe impl Send for Home {}
 
+/// All cells that there are.
+static SLABS: Mutex<Vec<&'static [Header]>> = Mutex::new(Vec::new());
+
 /// Homes of threads that have ended.
 static UNUSED: Mutex<Vec<&'static Home>> = Mutex::new(Vec::new());
 
@@ -170,8 +173,18 @@ fn open_magazine(home: &'static Home, own: &mut Own) -> Request {
 #[cold]
 fn make_slab(home: &'static Home) {
     let slab: Vec<Header> = (0..SLAB).map(|_| Header::free(NonNull::from(home))).collect();
-    Vec::leak(slab).iter().for_each(|cell| release(Request::new(NonNull::from(cell))));
+    let slab = &*Vec::leak(slab);
+    SLABS.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(slab);
+    slab.iter().for_each(|cell| release(Request::new(NonNull::from(cell))));
     send_home();
+}
+
+/// Shows every cell of the process, whatever is in it: only its state word may be looked at.
+#[cold]
+pub(crate) fn for_each(mut then: impl FnMut(Request)) {
+    // A copy: who ends requests runs their destructors, which may submit, and need another slab.
+    let slabs = SLABS.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+    slabs.into_iter().flatten().for_each(|cell| then(Request::new(NonNull::from(cell))));
 }
 
 /// Gives a cell that nobody refers to any more back to its home, with others.

@@ -254,8 +254,8 @@ impl<'a> Dispatcher<'a> {
         }
         if state & (HANDLE | PHASE) == WAITING {
             // Nobody can cancel it, and nobody else has it.
-            cell.place_unshared(worker as u16);
-        } else if !cell.move_to(worker as u16) {
+            cell.place_unshared(worker as u16, self.shared.mark);
+        } else if !cell.move_to(worker as u16, self.shared.mark) {
             // Cancelled this moment: it goes its way, and is thrown away there.
             self.shared.workers[worker].board.left.fetch_add(1, Relaxed);
         }
@@ -272,7 +272,7 @@ impl<'a> Dispatcher<'a> {
         if state & PHASE == STARTED {
             self.shared.workers[worker].mail.started.fetch_sub(1, Relaxed);
         }
-        if !cell.move_to(NOWHERE) {
+        if !cell.move_to(NOWHERE, self.shared.mark) {
             // Cancelled while it seemed to be there, and so counted as one that has left: then it has been placed as well.
             self.view.placed(worker);
         }
@@ -341,7 +341,7 @@ impl<'a> Dispatcher<'a> {
                 continue;
             }
             while let Some((cell, _)) = other.inbox.pop() {
-                if other.give_away(cell, NOWHERE) {
+                if other.give_away(cell, NOWHERE, self.shared.mark) {
                     self.held.push_back(cell);
                 }
             }

@@ -12,7 +12,7 @@ const DIRECT: &str = "random";
 fn steal(shared: &Shared, thief: u16) {
     let (victim, me) = (&shared.workers[0], &shared.workers[usize::from(thief)]);
     if let Some((cell, stamp)) = victim.inbox.pop()
-        && victim.give_away(cell, thief)
+        && victim.give_away(cell, thief, shared.mark)
     {
         me.inbox.push(cell, stamp).unwrap();
         me.board.received.store(1, Ordering::Relaxed);

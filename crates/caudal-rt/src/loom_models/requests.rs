@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::Failure;
-use crate::cell::{CANCEL, DONE, PHASE};
+use crate::cell::{CANCEL, DONE, Join, PHASE};
 use crate::handle::{Heed, Waited};
 use crate::primitives::AtomicBool;
 
@@ -225,10 +225,11 @@ fn a_coroutine_joins() {
         let me = started(&shared, 1, RUNTIME);
         let worker = worker(&shared, 0);
         while !handle.is_done() {
-            if cell.join(me) {
+            if cell.join(me) == Join::Waits {
                 park(&shared, me, 1);
             }
         }
+        cell.unjoin(me);
         assert!(handle.wait().is_ok());
         end(&shared, me, Outcome::Returned);
         worker.join().unwrap();
@@ -251,10 +252,11 @@ fn a_coroutine_joins_who_is_cancelled() {
         };
         let worker = worker(&shared, 0);
         while !handle.is_done() {
-            if cell.join(me) {
+            if cell.join(me) == Join::Waits {
                 park(&shared, me, 1);
             }
         }
+        cell.unjoin(me);
         let cancelled = canceller.join().unwrap();
         worker.join().unwrap();
         drop(Arc::into_inner(handle));

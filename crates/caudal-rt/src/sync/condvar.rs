@@ -117,6 +117,12 @@ impl Condvar {
     ) -> (MutexGuard<'a, T>, Woken) {
         let mutex: &Mutex<T> = MutexGuard::mutex(&guard);
         let node = Node::new(Parker::here(what, patience), 0);
+        let leave: &dyn Fn() = &|| {
+            if !self.unqueue(&node) && self.list.with(|list| list.has_claimed(&node)) {
+                self.notify_one();
+            }
+        };
+        let will = node.waiter.entrust(&leave);
         self.list.with(|list| {
             // SAFETY: nothing below unwinds before the node was taken off the list, or told.
             unsafe { list.push_back(&node) };
@@ -128,6 +134,7 @@ impl Condvar {
         if notified {
             node.waiter.wait_to_be_told();
         }
+        drop(will);
         if let Err(GaveUp::Cancelled) = waited {
             if notified {
                 self.notify_one();

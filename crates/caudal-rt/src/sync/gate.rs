@@ -42,6 +42,10 @@ impl<W: Waiter> Gate<W> {
 
     #[cold]
     fn pass_slowly(&self, node: &Node<W>) -> Result<(), GaveUp> {
+        let leave: &dyn Fn() = &|| {
+            self.list.with(|list| list.remove(node));
+        };
+        let _will = node.waiter.entrust(&leave);
         let queued = self.list.with(|list| {
             let closed = !self.open.load(Ordering::Acquire);
             if closed {

@@ -27,13 +27,17 @@
 //! *A waiter that gives up* (its time is over, its request was cancelled) and finds its node claimed has been given something: it
 //! waits to be told, which comes without delay, and keeps it or passes it on. So nothing that is handed over gets lost.
 //!
+//! *A waiter that is given up* (its stack is leaked at the end of its runtime; nobody runs it again, and the lock may outlive it) leaves a
+//! will: what is to be done in its place ([`Waiter::entrust`]). That takes its node off the list, or passes on what it was given.
+//!
 //! *The lock* is held for some ten instructions, and never while a coroutine could be pre-empted
 //! ([`NoYield`]): a second coroutine of the same worker would spin for ever. A thread that the operating
 //! system takes away while it holds it delays others for that long; after a while they let the system run something else.
 
-use std::marker::PhantomPinned;
+use std::marker::{PhantomData, PhantomPinned};
 use std::ptr::{self, NonNull};
 
+use crate::cell::Request;
 use crate::context::NoYield;
 use crate::primitives::{AtomicBool, AtomicU32, Ordering, UnsafeCell, spin_loop};
 
@@ -46,8 +50,35 @@ pub(crate) enum GaveUp {
     Cancelled,
 }
 
+/// What is to be done in the place of a waiter that is given up, while this lives.
+#[must_use = "it holds while it lives"]
+pub(crate) struct Will<'a> {
+    cell: Option<Request>,
+    leave: PhantomData<&'a dyn Fn()>,
+}
+
+impl<'a> Will<'a> {
+    /// Of the request in `cell`; none: of who is never given up.
+    pub(crate) fn of(cell: Option<Request>, leave: &'a &'a dyn Fn()) -> Will<'a> {
+        if let Some(cell) = cell {
+            cell.set_will(leave);
+        }
+        Will { cell, leave: PhantomData }
+    }
+}
+
+impl Drop for Will<'_> {
+    fn drop(&mut self) {
+        if let Some(cell) = self.cell {
+            cell.revoke_will();
+        }
+    }
+}
+
 /// Who waits: a coroutine, a thread, or what stands for them in a model.
 pub(crate) trait Waiter: Sized {
+    /// If the waiter is given up before the will is dropped, `leave` is called in its place, once.
+    fn entrust<'a>(&self, leave: &'a &'a dyn Fn()) -> Will<'a>;
     /// Waits until it is told, or gives up.
     fn wait(&self) -> Result<(), GaveUp>;
     /// Waits until it is told, whatever happens: somebody has claimed its node.
@@ -66,6 +97,7 @@ pub(crate) struct Node<W> {
     prev: std::cell::Cell<*mut Node<W>>,
     next: std::cell::Cell<*mut Node<W>>,
     queued: std::cell::Cell<bool>,
+    claimed: std::cell::Cell<bool>,
     /// A word between who waits and who wakes, for the primitive. Ordered by the lock, and by telling.
     note: AtomicU32,
     pub(crate) waiter: W,
@@ -78,6 +110,7 @@ impl<W> Node<W> {
             prev: std::cell::Cell::new(ptr::null_mut()),
             next: std::cell::Cell::new(ptr::null_mut()),
             queued: std::cell::Cell::new(false),
+            claimed: std::cell::Cell::new(false),
             note: AtomicU32::new(note),
             waiter,
             _pinned: PhantomPinned,
@@ -127,6 +160,7 @@ impl<W> List<W> {
         node.prev.set(self.tail);
         node.next.set(ptr::null_mut());
         node.queued.set(true);
+        node.claimed.set(false);
         // SAFETY: queued nodes are valid.
         match unsafe { self.tail.as_ref() } {
             Some(last) => last.next.set(at),
@@ -144,12 +178,18 @@ impl<W> List<W> {
         node.prev.set(ptr::null_mut());
         node.next.set(self.head);
         node.queued.set(true);
+        node.claimed.set(false);
         // SAFETY: queued nodes are valid.
         match unsafe { self.head.as_ref() } {
             Some(first) => first.prev.set(at),
             None => self.tail = at,
         }
         self.head = at;
+    }
+
+    /// Has somebody claimed the node since it was put on the list?
+    pub(crate) fn has_claimed(&self, node: &Node<W>) -> bool {
+        node.claimed.get()
     }
 
     /// Takes the node off the list, if it is on it: it is free then. Else somebody has claimed it.
@@ -176,6 +216,7 @@ impl<W> List<W> {
         // SAFETY: queued nodes are valid.
         let Some(first) = (unsafe { self.head.as_ref() }) else { return false };
         let _ = self.remove(first);
+        first.claimed.set(true);
         if let Some(note) = note {
             first.set_note(note);
         }

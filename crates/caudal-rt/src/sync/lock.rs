@@ -101,12 +101,18 @@ impl<W: Waiter> RawLock<W> {
 
     #[cold]
     fn lock_slowly(&self, node: &Node<W>) -> Result<(), GaveUp> {
-        while !self.take_or_queue(node) {
+        let leave: &dyn Fn() = &|| self.leave(node);
+        loop {
+            let will = node.waiter.entrust(&leave);
+            if self.take_or_queue(node) {
+                return Ok(());
+            }
             let waited = node.waiter.wait();
             if waited.is_err() && self.unqueue(node) {
                 return waited;
             }
             node.waiter.wait_to_be_told();
+            drop(will);
             if node.note() == HAS_IT || self.take(WOKEN) {
                 return match waited {
                     // It is cancelled, and has it: the next one gets it.
@@ -124,7 +130,15 @@ impl<W: Waiter> RawLock<W> {
             node.waiter.reset();
             node.set_note(WANTS_IT);
         }
-        Ok(())
+    }
+
+    /// In the place of a waiter that is given up: it does not queue, is not on its way, and does not have what it was handed.
+    #[cold]
+    fn leave(&self, node: &Node<W>) {
+        if self.unqueue(node) || !self.list.with(|list| list.has_claimed(node)) {
+            return;
+        }
+        if node.note() == HAS_IT { self.unlock() } else { self.pass_on() }
     }
 
     /// Takes the lock if it has become free, else queues; `true`: it has it.

@@ -13,7 +13,7 @@ use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread::{self, JoinHandle, Thread};
 
 use super::gate::Gate;
-use super::list::{GaveUp, Waiter};
+use super::list::{GaveUp, Waiter, Will};
 use super::lock::RawLock;
 use super::permits::{NoPermits, Permits};
 
@@ -34,6 +34,10 @@ fn impatient(why: GaveUp) -> Modelled {
 }
 
 impl Waiter for Modelled {
+    fn entrust<'a>(&self, leave: &'a &'a dyn Fn()) -> Will<'a> {
+        Will::of(None, leave)
+    }
+
     fn wait(&self) -> Result<(), GaveUp> {
         match self.gives_up {
             Some(why) if !self.told.load(Ordering::Acquire) => Err(why),

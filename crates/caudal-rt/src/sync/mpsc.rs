@@ -244,6 +244,10 @@ impl<T> Receiver<T> {
     #[cold]
     fn wait(&mut self, node: &Node<Parker>) -> Result<T, NotReceived> {
         let channel = Arc::clone(&self.channel);
+        let leave: &dyn Fn() = &|| {
+            channel.queue.with(|queue| queue.receiver.remove(node));
+        };
+        let _will = node.waiter.entrust(&leave);
         let queued = channel.queue.with(|queue| {
             let wait = queue.values.is_empty() && !queue.senders_gone;
             if wait {

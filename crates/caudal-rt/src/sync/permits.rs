@@ -124,6 +124,13 @@ impl<W: Waiter> Permits<W> {
     #[cold]
     fn take_slowly(&self, node: &Node<W>) -> Result<(), NoPermits> {
         let count = node.note();
+        let leave: &dyn Fn() = &|| {
+            let has_them = || self.list.with(|list| list.has_claimed(node)) && node.note() != REFUSED;
+            if !self.unqueue(node) && has_them() {
+                self.give(count);
+            }
+        };
+        let _will = node.waiter.entrust(&leave);
         if let Some(answer) = self.take_or_queue(node, count) {
             return answer;
         }

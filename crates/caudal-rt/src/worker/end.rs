@@ -1,35 +1,59 @@
 //! How a worker ends: it drains, cancels, and at last leaves behind what would not end.
 
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use std::time::Duration;
 
 use caudal_policy::discipline::Discipline;
 
 use super::Worker;
+use crate::clock::now;
+use crate::custody::Claimant;
 use crate::cell::{CANCEL, Header, Outcome, RUNTIME};
 use crate::handle::end_unstarted;
 use crate::shared::{Notice, Stage};
+
+/// A worker that comes back from a handler when the runtime has cancelled and stopped meanwhile gives its others so long to end: less
+/// than the runtime's patience.
+const LATE_BOUND: Duration = Duration::from_millis(5);
 
 impl<D: Discipline> Worker<D> {
     /// The runtime has moved on to another stage, or another worker has no stack.
     #[cold]
     pub(super) fn take_notice(&mut self, notice: Notice) {
-        self.notice = notice;
-        if notice.stage() != self.stage {
+        let before = std::mem::replace(&mut self.notice, notice);
+        if notice.stage() != before.stage() {
             self.change_stage(notice.stage());
         }
         self.give_stacks_away();
     }
 
     fn change_stage(&mut self, stage: Stage) {
-        self.stage = stage;
-        if self.stage == Stage::Cancelling {
-            let started: Vec<u32> = self.pool.started().collect();
-            for task in started {
-                let cell = self.pool.task(task).cell;
-                cell.state.fetch_or(CANCEL, AcqRel);
-                self.shared.wake(cell);
+        let before = std::mem::replace(&mut self.stage, stage);
+        let (cancels, stops) = (stage >= Stage::Cancelling && before < Stage::Cancelling, stage == Stage::Stopping);
+        let own = !stops || self.me.spent.custody.claim(Claimant::Worker);
+        if cancels && own {
+            self.cancel_all();
+            if stops {
+                // It was in a handler all the while: what it has cancelled by now gets its turn all the same.
+                self.stage = Stage::Cancelling;
+                self.stops_at = now() + self.shared.clock.cycles_of(LATE_BOUND);
             }
         }
+    }
+
+    fn cancel_all(&mut self) {
+        let started: Vec<u32> = self.pool.started().collect();
+        for task in started {
+            let cell = self.pool.task(task).cell;
+            cell.state.fetch_or(CANCEL, AcqRel);
+            self.shared.wake(cell);
+        }
+    }
+
+    /// Is what has not ended by `time` to be given up?
+    #[cold]
+    pub(super) fn is_over(&self, time: u64) -> bool {
+        self.stage == Stage::Stopping || time >= self.stops_at
     }
 
     /// Nothing is here, and nothing can come any more?
@@ -45,7 +69,10 @@ impl<D: Discipline> Worker<D> {
             let entry = self.pool.task(task);
             let (cell, coroutine) = (entry.cell, entry.fiber.take());
             match coroutine {
-                Some(coroutine) => self.shared.give_up(cell, coroutine),
+                Some(coroutine) => {
+                    self.has_leaked = true;
+                    self.shared.give_up(cell, coroutine);
+                }
                 None => {
                     end_unstarted(cell, Outcome::Stopped, &self.shared);
                     Header::drop_ref(cell, RUNTIME);
@@ -86,25 +113,57 @@ mod tests {
         Arc::new(Shared::new(Builder::of(plan).settings, Clock::new(1e9), Arc::default()))
     }
 
+    fn worker(number: usize, shared: &Arc<Shared>) -> Worker<Fcfs> {
+        let rebalance = AnyRebalance::from(shared.settings.system.rebalance);
+        let stacks = StackPool::new(StackConfig::default()).unwrap();
+        let shared = Arc::clone(shared);
+        Worker::new(Parts { number, shared, discipline: Fcfs, rebalance, stacks, source: None, log: None })
+    }
+
+    /// A worker that is in a handler from before the shutdown until its last stage never sees the one in which requests are cancelled.
+    #[test]
+    fn a_late_worker_cancels_all_the_same() {
+        let shared = shared();
+        let (sleeps, begun) = std::sync::mpsc::channel();
+        let cell = new_request(
+            ClassId(0),
+            0,
+            move || {
+                sleeps.send(()).unwrap();
+                crate::sleep(Duration::from_secs(600));
+            },
+            RUNTIME | HANDLE,
+        );
+        cell.place_unshared(0, shared.mark);
+        let handle = Handle::<()>::new(cell, Arc::clone(&shared));
+        shared.workers[0].inbox.push(cell, 0).unwrap();
+        let blocks = {
+            let shared = Arc::clone(&shared);
+            let job = move || {
+                begun.recv().unwrap();
+                shared.enter(Stage::Stopping);
+            };
+            new_request(ClassId(0), 0, job, RUNTIME)
+        };
+        blocks.place_unshared(0, shared.mark);
+        shared.workers[0].inbox.push(blocks, 0).unwrap();
+        let ended = std::thread::spawn(move || {
+            let whole = worker(0, &shared).run();
+            (whole, handle.is_done().then(|| handle.wait()))
+        });
+        let (whole, answer) = ended.join().unwrap();
+        assert!(whole, "nothing of it stays");
+        assert!(matches!(answer, Some(Err(Failure::Cancelled))), "{answer:?}");
+    }
+
     /// A worker that a shutdown has given up on steals, when that has looked into the queues already.
     #[test]
     fn what_a_late_worker_has_stolen_hears_of_the_end() {
         let shared = shared();
         let ended = std::thread::spawn(move || {
-            let rebalance = AnyRebalance::from(shared.settings.system.rebalance);
-            let stacks = StackPool::new(StackConfig::default()).unwrap();
-            let parts = Parts {
-                number: 1,
-                shared: Arc::clone(&shared),
-                discipline: Fcfs,
-                rebalance,
-                stacks,
-                source: None,
-                log: None,
-            };
-            let mut worker = Worker::new(parts);
+            let mut worker = worker(1, &shared);
             let cell = new_request(ClassId(0), 0, || (), RUNTIME | HANDLE);
-            cell.place_unshared(0);
+            cell.place_unshared(0, shared.mark);
             let handle = Handle::<()>::new(cell, Arc::clone(&shared));
             shared.workers[0].inbox.push(cell, 0).unwrap();
             shared.enter(Stage::Stopping);

@@ -27,7 +27,10 @@ impl<D: Discipline> Worker<D> {
     /// May `task`, which has stopped for `reason`, leave, and would anybody take it at once?
     #[inline(always)]
     pub(super) fn is_wanted_elsewhere(&mut self, task: u32, reason: Reason) -> bool {
-        self.pool.task(task).cell.migratable.get() && reason == Reason::Quantum && self.has_one_to_spare()
+        let cell = self.pool.task(task).cell;
+        // What is there otherwise is the will of one that was about to wait.
+        let has_room = cell.coroutine.get().is_null();
+        cell.migratable.get() && reason == Reason::Quantum && has_room && self.has_one_to_spare()
     }
 
     /// Others wait here, none of them where a thief could take it, and a thief has nothing to do.

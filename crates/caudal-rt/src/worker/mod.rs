@@ -34,6 +34,7 @@ use crate::alone;
 use crate::cell::{Header, Outcome, RUNTIME};
 use crate::clock::now;
 use crate::context::Context;
+use crate::custody::light_barrier;
 use crate::fiber::{Fiber, Reason};
 use crate::foreign;
 use crate::handle::hand_over;
@@ -109,6 +110,10 @@ pub(crate) struct Worker<D> {
     /// What it has noticed, and the stage in that.
     notice: Notice,
     stage: Stage,
+    /// When it ends with what it has by then, in cycles; `u64::MAX` while that is for the runtime to say.
+    stops_at: u64,
+    /// A coroutine that ran here will never go on.
+    has_leaked: bool,
     /// While requests wait for stacks: when it looks for one again, in cycles.
     look_for_stacks_at: u64,
     /// What it does by its rebalance policy goes there.
@@ -180,14 +185,17 @@ impl<D: Discipline> Worker<D> {
             has_looked: false,
             notice: Notice::FIRST,
             stage: Stage::Running,
+            stops_at: u64::MAX,
+            has_leaked: false,
             look_for_stacks_at: 0,
             log,
             shared,
         }
     }
 
-    /// The thread's life: until the runtime stops and all that was here has ended.
-    pub(crate) fn run(mut self) {
+    /// The thread's life: until the runtime stops and all that was here has ended. Has it? Else something on a coroutine that will
+    /// never go on may be lent to others.
+    pub(crate) fn run(mut self) -> bool {
         // Nothing yields on the scheduler's own stack.
         probe::critical_enter();
         let mut time = now();
@@ -197,6 +205,9 @@ impl<D: Discipline> Worker<D> {
             }
             if !std::mem::take(&mut self.has_looked) {
                 self.take_in(time);
+            }
+            if self.stage >= Stage::Cancelling && self.is_over(time) {
+                break;
             }
             if self.pool.next.is_none() {
                 let (instant, me) = (self.shared.clock.instant(time), WorkerId(self.number as u32));
@@ -208,9 +219,6 @@ impl<D: Discipline> Worker<D> {
                 None if self.rest(time) => time = now(),
                 None => break,
             }
-            if self.stage == Stage::Stopping {
-                break;
-            }
         }
         self.me.mail.probe_flag.take_back();
         self.me.spent.ended.store(true, Relaxed);
@@ -218,6 +226,7 @@ impl<D: Discipline> Worker<D> {
         self.give_stacks_back();
         Context::uninstall();
         probe::critical_exit();
+        !self.has_leaked
     }
 
     /// The time up to `time` is accounted for; of it, what is neither busy nor idle was for scheduling. Two stores to a line that
@@ -266,6 +275,7 @@ impl<D: Discipline> Worker<D> {
                 }
                 Reason::Overflow => {
                     std::mem::forget(self.pool.task(task).fiber.take());
+                    self.has_leaked = true;
                     self.stacks.budget().replace_leaked();
                     foreign::reset_thread();
                     self.complete(task, Outcome::Abandoned, end);
@@ -285,7 +295,7 @@ impl<D: Discipline> Worker<D> {
             self.pool.running = None;
             match self.pool.resumed.take() {
                 // At the runtime's end a request that nobody else competes with is given up like any other.
-                Some(more) if self.stage < Stage::Stopping => {
+                Some(more) if self.stage < Stage::Cancelling || !self.is_over(end) => {
                     self.pool.task(task).preemptions -= 1;
                     quantum = more;
                     self.has_looked = false;
@@ -380,8 +390,10 @@ impl<D: Discipline> Worker<D> {
         }
         let me = self.me;
         me.board.slice.store(Slice::new(entry.cell.class.get(), quantum).0, Relaxed);
+        me.spent.running.store(entry.cell.address().as_ptr(), Relaxed);
         let begin = now();
-        me.board.slice_start.store(begin, Relaxed);
+        light_barrier();
+        me.board.slice_start.store(begin, Release);
         if is_alone {
             let books = alone::Books {
                 begun: begin,
@@ -422,6 +434,7 @@ impl<D: Discipline> Worker<D> {
         self.account(end);
         // After the account: who sees no slice sees its time there.
         self.board().slice_start.store(0, Release);
+        light_barrier();
         (reason, end)
     }
 

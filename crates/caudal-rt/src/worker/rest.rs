@@ -198,7 +198,7 @@ impl<D: Discipline> Worker<D> {
         let mut moved = 0;
         for _ in 0..amount {
             let Some((cell, stamp)) = self.shared.workers[victim].inbox.pop() else { break };
-            if self.shared.workers[victim].give_away(cell, self.number as u16) {
+            if self.shared.workers[victim].give_away(cell, self.number as u16, self.shared.mark) {
                 moved += 1;
                 if cell.load() & PHASE == STARTED {
                     self.me.mail.started.fetch_add(1, Relaxed);

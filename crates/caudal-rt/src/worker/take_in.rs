@@ -65,7 +65,7 @@ impl<D: Discipline> Worker<D> {
             self.source = None;
         }
         for cell in std::mem::take(&mut self.batch).drain(..) {
-            cell.place_unshared(self.number as u16);
+            cell.place_unshared(self.number as u16, self.shared.mark);
             self.put_into_own(cell, cell.arrival.load(Relaxed));
         }
     }

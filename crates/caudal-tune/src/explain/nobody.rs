@@ -1,9 +1,11 @@
 //! What is said where no deployable system passes.
 
+use caudal_config::Stalls;
+
 use super::words::{called, machine, place, results, targets};
 use crate::judge::Bench;
 use crate::search::Search;
-use crate::show::digits;
+use crate::show::{digits, percent, time};
 
 /// No deployable system passes: which comes closest?
 pub(super) fn nobody(bench: &Bench<'_>, searches: &[Search]) -> (String, Vec<String>) {
@@ -41,5 +43,17 @@ pub(super) fn nobody(bench: &Bench<'_>, searches: &[Search]) -> (String, Vec<Str
         found.join(", "),
         digits(probe.score),
     );
-    (headline, vec![text])
+    let stalls = search.candidate.plan.costs.stalls.as_ref().map(in_spite_of);
+    (headline, std::iter::once(text).chain(stalls).collect())
+}
+
+/// What no policy can do anything about.
+fn in_spite_of(stalls: &Stalls) -> String {
+    format!(
+        "The costs have the machine's stalls: {} of the time of each core, {}/s of them, half of which take {} or longer. No policy helps \
+         against those; take the key `stalls` out of the costs to see what a system does without them.",
+        percent(stalls.share()),
+        digits(stalls.rate.per_s()),
+        time(stalls.length(0.5).0 as f64 / 1e3),
+    )
 }
