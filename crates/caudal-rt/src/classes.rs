@@ -1,14 +1,41 @@
 //! Classes of requests: a name each. What is measured of them is in [`crate::observe`].
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Most classes of a runtime.
 pub const CLASSES_MAX: usize = 64;
 
-/// A class of requests, by its number in the order of registration.
+/// A class of requests of one runtime, by its number in the order of registration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ClassId(pub(crate) u16);
+pub struct ClassId {
+    pub(crate) number: u16,
+    /// Whose class it is: [`ClassNames::of`].
+    pub(crate) of: u16,
+}
+
+impl ClassId {
+    /// # Panics
+    /// If it is not a class of the runtime whose classes are `of` that.
+    #[inline(always)]
+    pub(crate) fn must_be(self, of: u16) {
+        if self.of != of {
+            foreign();
+        }
+    }
+
+    /// The first class of a runtime, which may not be registered.
+    #[cfg(test)]
+    pub(crate) fn first(names: &ClassNames) -> ClassId {
+        ClassId { number: 0, of: names.of }
+    }
+}
+
+#[cold]
+fn foreign() -> ! {
+    panic!("a class of another runtime: make one of the same name here, with Runtime::class or Builder::class")
+}
 
 /// There are [`CLASSES_MAX`] classes already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -19,11 +46,15 @@ pub struct TooManyClasses;
 #[derive(Debug)]
 pub(crate) struct ClassNames {
     names: [OnceLock<&'static str>; CLASSES_MAX],
+    /// Tells these from the ones of other runtimes; the same again after 65,536 of those.
+    pub(crate) of: u16,
 }
 
 impl Default for ClassNames {
     fn default() -> ClassNames {
-        ClassNames { names: [const { OnceLock::new() }; CLASSES_MAX] }
+        static REGISTERS: AtomicU16 = AtomicU16::new(0);
+        let of = REGISTERS.fetch_add(1, Ordering::Relaxed);
+        ClassNames { names: [const { OnceLock::new() }; CLASSES_MAX], of }
     }
 }
 
@@ -44,7 +75,7 @@ impl ClassNames {
     pub(crate) fn class(&self, name: &str) -> Result<ClassId, TooManyClasses> {
         let name = interned(name);
         let number = self.names.iter().position(|known| *known.get_or_init(|| name) == name);
-        number.map(|number| ClassId(number as u16)).ok_or(TooManyClasses)
+        number.map(|number| ClassId { number: number as u16, of: self.of }).ok_or(TooManyClasses)
     }
 
     /// The name of a class.

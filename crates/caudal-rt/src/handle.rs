@@ -480,7 +480,7 @@ mod tests {
 
     use super::*;
     use crate::cell::put_payload;
-    use crate::classes::ClassId;
+    use crate::classes::{ClassId, ClassNames};
     use crate::source::new_request;
 
     /// Says on which thread it is dropped.
@@ -497,7 +497,7 @@ mod tests {
         job: impl FnOnce() -> T + Send + 'static,
         end: impl FnOnce(Request) -> Outcome,
     ) -> Request {
-        let cell = new_request(ClassId(0), 0, job, RUNTIME);
+        let cell = new_request(ClassId::first(&ClassNames::default()), 0, job, RUNTIME);
         assert!(cell.start(0, 1));
         assert!(matches!(cell.finish(end(cell)), Finished::Forgotten));
         cell

@@ -2,6 +2,13 @@
 //! `caudal-policy`.
 //!
 //! See `docs/background/runtime.md` for what it is made of.
+//!
+//! # What the compiler does not see
+//!
+//! Requests of one worker share its thread, so they share its thread-locals, and Rust takes a thread for one line of execution. One
+//! use of safe code is therefore undefined behaviour here: a [`thread_local!`](std::thread_local) whose initialiser waits, or
+//! is pre-empted at a probe, while another request of the worker initialises and borrows it. Give thread-locals a `const { … }`
+//! initialiser, or touch them first inside of [`no_preempt`], where waiting panics.
 
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
 compile_error!(

@@ -190,7 +190,8 @@ impl Builder {
     }
 
     /// Logs what policies see and decide: up to so many entries on each worker, on the dispatcher, and of what submitters place.
-    /// A request takes some five to ten entries of 32 bytes, which are set aside at the start. [`Runtime::take_log`] gives them.
+    /// A request takes some five to ten entries of 32 bytes, which are set aside at the start; at most 2²⁸. [`Runtime::take_log`]
+    /// gives them.
     #[must_use]
     pub fn log(mut self, entries: usize) -> Builder {
         self.settings.log = Some(entries);
@@ -231,9 +232,10 @@ pub enum Shutdown {
 /// What a shutdown could not end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeftBehind {
-    /// Requests that had started and were given up: their coroutines are leaked.
+    /// Requests that had started and were given up: their coroutines are leaked, and their handles answer
+    /// [`Failure::Abandoned`](crate::Failure::Abandoned). Those that a thread in a handler holds up are among them.
     pub abandoned: u64,
-    /// Threads that were still in a handler and go on until it returns.
+    /// Threads that were still in a handler and go on until it returns. Who waits for that request waits as long.
     pub threads: usize,
 }
 
@@ -268,7 +270,7 @@ impl Runtime {
     /// [`TooManyClasses`].
     pub fn class(&self, name: &str) -> Result<ClassId, TooManyClasses> {
         let class = self.shared.settings.classes.class(name)?;
-        self.shared.classes.prepare(class.0);
+        self.shared.classes.prepare(class.number);
         Ok(class)
     }
 
@@ -297,6 +299,9 @@ impl Runtime {
     }
 
     /// A request with a deadline or a quantum of its own, to be submitted.
+    ///
+    /// # Panics
+    /// If `class` is another runtime's.
     pub fn request(&self, class: ClassId) -> RequestBuilder<'_> {
         RequestBuilder::of(&self.shared, class)
     }
@@ -482,12 +487,15 @@ pub struct RequestBuilder<'a> {
 }
 
 impl<'a> RequestBuilder<'a> {
+    #[inline]
     pub(crate) fn of(shared: &'a Arc<Shared>, class: ClassId) -> RequestBuilder<'a> {
+        class.must_be(shared.of);
         RequestBuilder { shared, class, deadline: None, quantum: None, migratable: false }
     }
 
     /// It ends as expired if it has not started so long after its submission. What it captured is dropped by a thread of the
-    /// runtime then: its destructors must neither wait (on a lock of this crate they panic) nor take long.
+    /// runtime then: its destructors must neither wait (on a lock of this crate they panic) nor take long. That happens when its turn
+    /// comes, and not before: behind a handler without probes its handle hears of it late.
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = Some(deadline);
         self

@@ -194,6 +194,8 @@ pub(crate) struct Shared {
     pub(crate) id: u64,
     /// Stands for this runtime in the words of cells; not 0.
     pub(crate) mark: u32,
+    /// Whose classes its requests are of.
+    pub(crate) of: u16,
     pub(crate) workers: Box<[Worker]>,
     /// Requests on their way to the dispatcher; none where there is no dispatcher.
     pub(crate) entry: Option<Ring<Request>>,
@@ -265,6 +267,7 @@ impl Shared {
         Shared {
             id,
             mark: (id % u64::from(u32::MAX)) as u32 + 1,
+            of: settings.classes.of,
             dispatcher_idle_since: CachePadded::new(AtomicU64::new(u64::from(!two_level))),
             dispatcher_done: AtomicBool::new(!two_level),
             stuck: AtomicU32::new(0),

@@ -1,5 +1,7 @@
 //! Where requests come from besides submissions: a network, a load generator, a file of arrivals.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use crate::cell::{self, Header, RUNTIME};
 use crate::classes::ClassId;
 use crate::shared::Request;
@@ -10,8 +12,18 @@ use crate::shared::Request;
 /// A runtime with a source does not sleep: a source is looked at, it does not call.
 pub trait Source: Send {
     /// Hands in what has arrived, through [`Intake::submit`], for as long as [`Intake::has_room`]. Answers `false` when nothing
-    /// is ever going to come again: then it is not asked any more.
+    /// is ever going to come again: then it is not asked any more. Nor is one that has panicked, which is said on stderr; what
+    /// it has handed in before is served.
     fn poll(&mut self, intake: &mut Intake<'_>) -> bool;
+}
+
+/// Asks `source` for requests; `false`: it is not to be asked any more.
+#[inline]
+pub(crate) fn ask(source: &mut dyn Source, intake: &mut Intake<'_>) -> bool {
+    catch_unwind(AssertUnwindSafe(|| source.poll(intake))).unwrap_or_else(|_| {
+        eprintln!("caudal: a source of requests has panicked, and is not asked any more");
+        false
+    })
 }
 
 /// Most requests that a source hands in at a time.
@@ -22,6 +34,8 @@ pub struct Intake<'a> {
     taken: &'a mut Vec<Request>,
     next_number: &'a mut u64,
     between_slices: bool,
+    /// Whose classes are taken.
+    of: u16,
 }
 
 impl<'a> Intake<'a> {
@@ -29,8 +43,9 @@ impl<'a> Intake<'a> {
         taken: &'a mut Vec<Request>,
         next_number: &'a mut u64,
         between_slices: bool,
+        of: u16,
     ) -> Intake<'a> {
-        Intake { taken, next_number, between_slices }
+        Intake { taken, next_number, between_slices, of }
     }
 
     /// Does a worker ask, which may have run a request since it asked last? Else it is the dispatcher, or a worker that had
@@ -50,10 +65,11 @@ impl<'a> Intake<'a> {
     /// up to 144 bytes are kept in place, larger ones are boxed.
     ///
     /// # Panics
-    /// Without room.
+    /// Without room; if `class` is another runtime's.
     #[inline]
     pub fn submit<F: FnOnce() + Send + 'static>(&mut self, class: ClassId, arrival: u64, job: F) {
         assert!(self.has_room(), "a source hands in {BATCH} requests at a time at most");
+        class.must_be(self.of);
         self.put(new_request(class, arrival, job, RUNTIME));
     }
 
@@ -90,7 +106,7 @@ where
 
 #[inline]
 pub(crate) fn prepare(header: &Header, class: ClassId, arrival: u64, refs: u64) {
-    header.class.set(class.0);
+    header.class.set(class.number);
     header.arrival.store(arrival, std::sync::atomic::Ordering::Relaxed);
     header.deadline.set(u64::MAX);
     header.quantum.set(0);

@@ -111,6 +111,9 @@ fn check(settings: &Settings) -> Result<(), StartError> {
     if settings.workers == 0 || settings.workers > WORKERS_MAX {
         return wrong("workers", &settings.workers, "write a number from 1 to 4096");
     }
+    if let Some(entries) = settings.log.filter(|&entries| entries > LOG_MAX) {
+        return wrong("log", &entries, "write at most 268,435,456 entries: 8 GiB on each thread");
+    }
     for (name, value) in [("queues (worker)", settings.inbox), ("queues (dispatcher)", settings.entry)] {
         if !value.is_power_of_two() || !(2..=1 << 24).contains(&value) {
             return wrong(name, &value, "write a power of two from 2 to 16,777,216");
@@ -134,6 +137,8 @@ fn check(settings: &Settings) -> Result<(), StartError> {
     steady_counter()
 }
 
+/// Most entries of a thread's log.
+const LOG_MAX: usize = 1 << 28;
 /// Most workers of a runtime.
 const WORKERS_MAX: usize = 4096;
 

@@ -196,3 +196,56 @@ fn a_lock_that_a_thread_may_take_twice_lets_two_requests_in() {
     let (first, second) = one_after_the_other(&runtime, first, |_| no_preempt(|| locked(|| ())));
     assert_eq!((first.unwrap(), second.unwrap()), (1, 1), "a critical section keeps others out");
 }
+
+/// The rounding mode belongs to the request, at waits as at probes, and the next one begins with the default.
+#[test]
+fn the_rounding_mode_goes_with_its_request() {
+    /// 1/3 as it comes out, in SSE registers. Not inlined: a division could move past the change of the mode.
+    #[inline(never)]
+    fn third() -> f64 {
+        std::hint::black_box(1.0) / std::hint::black_box(3.0)
+    }
+
+    /// # Safety
+    /// Of the bits of MXCSR, 13 and 14 may be set besides those of the default.
+    unsafe fn set_rounding(mode: u32) {
+        let mxcsr = 0x1F80_u32 | mode << 13;
+        // SAFETY: as the caller says, no exception is unmasked.
+        unsafe { std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const mxcsr, options(nostack, readonly)) };
+    }
+
+    let runtime = one_worker();
+    let class = runtime.class("rounds").unwrap();
+    let nearest = third();
+    // Down, up: one of them differs from the nearest.
+    let handles = [1, 2, 1, 2].map(|mode| {
+        let rounds = move || {
+            let first = third();
+            // SAFETY: one of the four modes.
+            unsafe { set_rounding(mode) };
+            let own = third();
+            for turn in 0..2_000 {
+                match turn % 3 {
+                    0 => caudal_rt::yield_now(),
+                    1 => common::probes(40),
+                    _ => drop(caudal_rt::sync::Semaphore::new(0).acquire_timeout(1, Duration::from_nanos(1))),
+                }
+                assert_eq!(third().to_bits(), own.to_bits(), "mode {mode}, turn {turn}");
+            }
+            (mode, first, own)
+        };
+        runtime.submit(class, rounds).unwrap()
+    });
+    for (mode, first, own) in handles.map(|handle| handle.wait().unwrap()) {
+        assert_eq!(first.to_bits(), nearest.to_bits(), "a request begins with the default");
+        let expected = if mode == 1 { nearest.min(own) } else { nearest.max(own) };
+        assert_eq!(own.to_bits(), expected.to_bits());
+    }
+    let differs = runtime.submit(class, || {
+        // SAFETY: upwards.
+        unsafe { set_rounding(2) };
+        third()
+    });
+    assert_ne!(differs.unwrap().wait().unwrap().to_bits(), nearest.to_bits(), "the mode changes something");
+    assert_eq!(runtime.submit(class, third).unwrap().wait().unwrap().to_bits(), nearest.to_bits());
+}

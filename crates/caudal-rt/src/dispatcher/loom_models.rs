@@ -21,7 +21,7 @@ fn dispatcher(shared: &Arc<Shared>) -> Dispatcher<'_> {
 }
 
 fn submit(shared: &Arc<Shared>, tally: &Arc<Tally>) -> Handle<Product> {
-    RequestBuilder::of(shared, ClassId(0)).submit(tally.job()).unwrap()
+    RequestBuilder::of(shared, ClassId::first(&shared.settings.classes)).submit(tally.job()).unwrap()
 }
 
 fn canceller(handle: Handle<Product>) -> thread::JoinHandle<bool> {

@@ -26,7 +26,7 @@ use crate::handle::end_unstarted;
 use crate::log::{DispatchLog, Writer};
 use crate::ring::SingleProducer;
 use crate::shared::{Request, Shared, Stage};
-use crate::source::{BATCH, Intake, Source};
+use crate::source::{self, BATCH, Intake, Source};
 use crate::worker::migrate::coroutine_of;
 
 /// Requests that a policy may hold before nothing more is taken in.
@@ -110,11 +110,7 @@ impl<'a> Dispatcher<'a> {
     /// The thread's life: until the runtime drains and everything that was handed in has been placed.
     pub(crate) fn run(mut self) {
         loop {
-            self.refresh();
-            self.keep_time();
-            let taken = self.take_in();
-            let placed = self.place_held();
-            if taken || placed {
+            if self.turn() {
                 self.be_busy();
             } else if !self.rest() {
                 break;
@@ -134,6 +130,16 @@ impl<'a> Dispatcher<'a> {
         }
         self.keep_time();
         self.shared.end_queued_if_stopping();
+    }
+
+    /// Was there anything to take in or to place?
+    #[inline(always)]
+    fn turn(&mut self) -> bool {
+        self.refresh();
+        self.keep_time();
+        let taken = self.take_in();
+        let placed = self.place_held();
+        taken || placed
     }
 
     /// Asks those to yield whose quantum is over, where nobody else does.
@@ -181,9 +187,9 @@ impl<'a> Dispatcher<'a> {
 
     fn poll_sources(&mut self) {
         let (batch, number) = (&mut self.batch, &mut self.next_number);
-        let running = self.shared.stage() == Stage::Running;
+        let (running, of) = (self.shared.stage() == Stage::Running, self.shared.of);
         self.sources.retain_mut(|source| {
-            let more = running && source.poll(&mut Intake::new(batch, number, false));
+            let more = running && source::ask(&mut **source, &mut Intake::new(batch, number, false, of));
             self.held.extend(batch.drain(..));
             more
         });
@@ -356,17 +362,45 @@ mod tests {
     use crate::clock::Clock;
     use crate::runtime::RequestBuilder;
 
-    /// One worker, which does not run, with room for two requests in its inbox.
-    fn shared() -> Arc<Shared> {
+    /// Workers that do not run, with room for so many requests in the inbox of each.
+    fn shared(workers: usize, inbox: usize) -> Arc<Shared> {
         let text = "[system]\ncores = 1\npools = \"per-core\"\ndispatch = { policy = \"jsq\" }\n\
             discipline = { policy = \"fcfs\" }\n";
-        let settings = Builder::parse(text, "test.toml").unwrap().queues(2, 64).settings;
+        let settings = Builder::parse(text, "test.toml").unwrap().workers(workers).queues(inbox, 64).settings;
         Arc::new(Shared::new(settings, Clock::new(1e9), Arc::default()))
+    }
+
+    /// What workers have done while nothing arrived counts for the first request that does.
+    #[test]
+    fn counts_are_fresh_when_nothing_has_arrived() {
+        let shared = shared(2, 64);
+        let class = shared.settings.classes.class("x").unwrap();
+        let policy = AnyDispatch::from(shared.settings.system.dispatch);
+        let mut dispatcher = Dispatcher::new(&shared, policy, Vec::new());
+        let submit = || drop(RequestBuilder::of(&shared, class).submit(|| ()).unwrap());
+        (0..8).for_each(|_| submit());
+        assert!(dispatcher.turn());
+        let lengths = || [0, 1].map(|worker: usize| shared.workers[worker].inbox.len());
+        assert_eq!(lengths(), [4, 4]);
+        for ended in [1, 0, 1, 0, 0, 1] {
+            assert!(!dispatcher.turn(), "nothing arrives");
+            // It ends two, of which the next two take the places.
+            let board = &shared.workers[ended].board;
+            board.finished.store(board.finished.load(Relaxed) + 2, Relaxed);
+            let before = lengths();
+            for _ in 0..2 {
+                submit();
+                assert!(dispatcher.turn());
+            }
+            let mut expected = before;
+            expected[ended] += 2;
+            assert_eq!(lengths(), expected);
+        }
     }
 
     #[test]
     fn who_is_cancelled_before_a_full_inbox_was_never_in_it() {
-        let shared = shared();
+        let shared = shared(1, 2);
         let class = shared.settings.classes.class("x").unwrap();
         let policy = AnyDispatch::from(shared.settings.system.dispatch);
         let mut dispatcher = Dispatcher::new(&shared, policy, Vec::new());

@@ -124,7 +124,7 @@ impl Tally {
 
 /// A request in the inbox of `worker`, and its handle.
 pub(crate) fn placed(shared: &Arc<Shared>, worker: u16, tally: &Arc<Tally>) -> (Request, Handle<Product>) {
-    let cell = new_request(ClassId(0), 0, tally.job(), RUNTIME | HANDLE);
+    let cell = new_request(ClassId::first(&shared.settings.classes), 0, tally.job(), RUNTIME | HANDLE);
     cell.place_unshared(worker, shared.mark);
     shared.workers[usize::from(worker)].inbox.push(cell, 0).unwrap();
     (cell, Handle::new(cell, Arc::clone(shared)))

@@ -96,7 +96,7 @@ fn a_thief_at_the_end() {
 }
 
 fn submit(shared: &Arc<Shared>, tally: &Arc<Tally>) -> Result<Handle<Product>, SubmitError> {
-    RequestBuilder::of(shared, ClassId(0)).submit(tally.job())
+    RequestBuilder::of(shared, ClassId::first(&shared.settings.classes)).submit(tally.job())
 }
 
 /// Whichever way requests come in, one that was accepted hears of the end.

@@ -187,7 +187,7 @@ fn cancelled_while_a_thread_waits() {
 
 /// A request that `worker` has started, whose coroutine the calling thread stands for.
 fn started(shared: &Shared, worker: u16, refs: u64) -> Request {
-    let cell = new_request(ClassId(0), 0, || (), refs);
+    let cell = new_request(ClassId::first(&shared.settings.classes), 0, || (), refs);
     assert!(cell.start(worker, shared.mark));
     cell
 }

@@ -126,7 +126,7 @@ mod tests {
         let shared = shared();
         let (sleeps, begun) = std::sync::mpsc::channel();
         let cell = new_request(
-            ClassId(0),
+            ClassId::first(&shared.settings.classes),
             0,
             move || {
                 sleeps.send(()).unwrap();
@@ -138,12 +138,12 @@ mod tests {
         let handle = Handle::<()>::new(cell, Arc::clone(&shared));
         shared.workers[0].inbox.push(cell, 0).unwrap();
         let blocks = {
-            let shared = Arc::clone(&shared);
+            let stops = Arc::clone(&shared);
             let job = move || {
                 begun.recv().unwrap();
-                shared.enter(Stage::Stopping);
+                stops.enter(Stage::Stopping);
             };
-            new_request(ClassId(0), 0, job, RUNTIME)
+            new_request(ClassId::first(&shared.settings.classes), 0, job, RUNTIME)
         };
         blocks.place_unshared(0, shared.mark);
         shared.workers[0].inbox.push(blocks, 0).unwrap();
@@ -162,7 +162,7 @@ mod tests {
         let shared = shared();
         let ended = std::thread::spawn(move || {
             let mut worker = worker(1, &shared);
-            let cell = new_request(ClassId(0), 0, || (), RUNTIME | HANDLE);
+            let cell = new_request(ClassId::first(&shared.settings.classes), 0, || (), RUNTIME | HANDLE);
             cell.place_unshared(0, shared.mark);
             let handle = Handle::<()>::new(cell, Arc::clone(&shared));
             shared.workers[0].inbox.push(cell, 0).unwrap();
