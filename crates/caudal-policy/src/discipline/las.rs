@@ -77,9 +77,10 @@ impl Discipline for Las {
         _why: Stopped,
         pool: &mut impl Pool,
     ) {
-        let overtaken = pool.head(0).is_some_and(|head| pool.attained(head) < pool.attained(task));
+        let attained = pool.attained(task);
+        let overtaken = pool.head(0).is_some_and(|head| pool.attained(head) < attained);
         if overtaken {
-            pool.enqueue_by(task, 0, pool.attained(task).0);
+            pool.enqueue_by(task, 0, attained.0);
         } else {
             pool.resume(worker, self.quantum);
         }

@@ -59,8 +59,8 @@ pub(crate) struct LocalPool<F> {
     order: Order,
     stealable_lane: Lane,
     queues: Box<[Queue]>,
-    /// For lanes ordered by key: (key, entry, task).
-    heaps: Vec<BinaryHeap<Reverse<(u64, u64, u32)>>>,
+    /// For lanes ordered by key: key and entry in one number, and the task.
+    heaps: Vec<BinaryHeap<Reverse<(u128, u32)>>>,
     entries: u64,
     waiting_lanes: u64,
     /// Tasks in all lanes.
@@ -185,7 +185,7 @@ impl<F> Pool for LocalPool<F> {
     #[inline(always)]
     fn head(&self, lane: Lane) -> Option<TaskId> {
         let head = match self.order {
-            Order::Key => self.heaps[lane as usize].peek().map(|Reverse((_, _, task))| *task),
+            Order::Key => self.heaps[lane as usize].peek().map(|Reverse((_, task))| *task),
             Order::Queue | Order::Entry => Some(self.queues[lane as usize].head).filter(|&task| task != NONE),
         };
         head.map(TaskId)
@@ -198,7 +198,7 @@ impl<F> Pool for LocalPool<F> {
     #[inline(always)]
     fn take(&mut self, lane: Lane) -> Option<TaskId> {
         let task = match self.order {
-            Order::Key => self.heaps[lane as usize].pop().map(|Reverse((_, _, task))| task)?,
+            Order::Key => self.heaps[lane as usize].pop().map(|Reverse((_, task))| task)?,
             Order::Queue | Order::Entry => {
                 let queue = &mut self.queues[lane as usize];
                 let task = Some(queue.head).filter(|&task| task != NONE)?;
@@ -246,7 +246,7 @@ impl<F> Pool for LocalPool<F> {
     #[inline(always)]
     fn enqueue_by(&mut self, task: TaskId, lane: Lane, key: u64) {
         self.entries += 1;
-        self.heaps[lane as usize].push(Reverse((key, self.entries, task.0)));
+        self.heaps[lane as usize].push(Reverse((u128::from(key) << 64 | u128::from(self.entries), task.0)));
         self.joined(task.0, lane);
     }
 
