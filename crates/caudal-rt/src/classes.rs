@@ -34,7 +34,9 @@ impl ClassId {
 
 #[cold]
 fn foreign() -> ! {
-    panic!("a class of another runtime: make one of the same name here, with Runtime::class or Builder::class")
+    panic!(
+        "a class of another runtime: make one of the same name here, with Runtime::class or Builder::class"
+    )
 }
 
 /// There are [`CLASSES_MAX`] classes already.

@@ -10,8 +10,8 @@ use std::task::{Context as TaskContext, Poll};
 use std::time::{Duration, Instant};
 
 use crate::cell::{
-    self, CANCEL, DONE, ENDING, Finished, HANDLE, Header, JOINED, Join, Outcome, PHASE, RUNTIME, TELL, payload_at,
-    payload_of, result_of,
+    self, CANCEL, DONE, ENDING, Finished, HANDLE, Header, JOINED, Join, Outcome, PHASE, RUNTIME, TELL,
+    payload_at, payload_of, result_of,
 };
 use crate::clock::now;
 use crate::context::{Current, NoYield, current, until};

@@ -7,9 +7,14 @@ use caudal_measure::trace::{NEVER, Request, Trace};
 /// Takes the wait of a request that found an idle worker for a stall if it is longer than [`GAP_NS`], which is several times
 /// as long as the way to a handler. A simulated trace must go through this as a measured one does, without the stalls that its
 /// workers had when idle; so the same requests are dropped, and those that a stall hardly touched are left in both.
-pub(super) fn note_idle_stalls(trace: &mut Trace) {
+///
+/// Which share of all requests is that? It is to be held against the other side's: a runtime that were slow to start requests
+/// would have more of them.
+pub(super) fn note_idle_stalls(trace: &mut Trace) -> f64 {
     let stalls = of_idle(&trace.requests);
+    let share = stalls.len() as f64 / trace.requests.len().max(1) as f64;
     trace.gaps.extend(stalls);
+    share
 }
 
 fn of_idle(requests: &[Request]) -> Vec<Gap> {

@@ -32,6 +32,8 @@ pub(super) struct OfClass {
 pub(super) struct Measured {
     pub(super) classes: Vec<OfClass>,
     pub(super) stalls_per_second: Vec<f64>,
+    /// Shares of the requests whose wait at an idle worker was taken for a stall, by round.
+    pub(super) idle_stalls: Vec<f64>,
     pub(super) kept_least: f64,
     /// Runs that counted though the machine was another one than just before.
     pub(super) unlike: u32,
@@ -40,11 +42,18 @@ pub(super) struct Measured {
 impl Measured {
     pub(super) fn new(classes: usize) -> Measured {
         let classes = vec![OfClass::default(); classes];
-        Measured { classes, stalls_per_second: Vec::new(), kept_least: 1.0, unlike: 0 }
+        Measured {
+            classes,
+            stalls_per_second: Vec::new(),
+            idle_stalls: Vec::new(),
+            kept_least: 1.0,
+            unlike: 0,
+        }
     }
 
-    /// What a round has shown, and the stalls that its work noticed.
-    pub(super) fn add(&mut self, seen: &Report, stalls_per_second: f64) {
+    /// What a round has shown, the stalls that its work noticed, and the share of those that only waits show.
+    pub(super) fn add(&mut self, seen: &Report, stalls_per_second: f64, idle_stalls: f64) {
+        self.idle_stalls.push(idle_stalls);
         self.kept_least = self.kept_least.min(seen.kept_share);
         self.stalls_per_second.push(stalls_per_second);
         for (class, seen) in self.classes.iter_mut().zip(&seen.classes) {

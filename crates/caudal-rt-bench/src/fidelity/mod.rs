@@ -176,6 +176,10 @@ impl Fidelity {
             print_head();
         }
         points.iter().for_each(|point| self.print(&table(point)));
+        if !self.json {
+            println!();
+            points.iter().for_each(print_idle_stalls);
+        }
         let stalls: Vec<f64> =
             points.iter().flat_map(|point| point.measured.stalls_per_second.iter().copied()).collect();
         let kept_least = points.iter().map(|point| point.measured.kept_least).fold(1.0, f64::min);
@@ -211,7 +215,7 @@ impl Fidelity {
             let services = Services::measure(&run)?;
             let mut trace = run.trace("processor-sharing")?;
             let stalls = report(&trace, GapsOf::WorkAndGenerator).stalls;
-            note_idle_stalls(&mut trace);
+            let idle_stalls = note_idle_stalls(&mut trace);
             let measured = report(&trace, GapsOf::WorkAndGenerator);
             let is_same = are_alike(services.way_ns, way_ns(&trace).unwrap_or(services.way_ns));
             if (measured.must_be_repeated() || !is_same) && attempt + 1 < REPEATS {
@@ -226,10 +230,10 @@ impl Fidelity {
                 quantum_ns: self.quantum,
                 seed,
             };
-            let predicted = given.report()?;
+            let (predicted, simulated_idle_stalls) = given.report()?;
             point.measured.unlike += u32::from(!is_same);
-            point.measured.add(&measured, stalls.per_second);
-            point.predicted.add(&predicted);
+            point.measured.add(&measured, stalls.per_second, idle_stalls);
+            point.predicted.add(&predicted, simulated_idle_stalls);
             return Ok(costs);
         }
         unreachable!("the last attempt counts")
@@ -332,6 +336,22 @@ fn print_head() {
         "simulated",
         "ratio"
     );
+}
+
+/// Which share of the requests a stall has met at an idle worker, by their waits: on both sides.
+fn print_idle_stalls(point: &Point) {
+    let share = |shares: &[f64]| {
+        let spread = Spread::of(shares)?;
+        let [median, low, high] = [spread.median, spread.low, spread.high].map(|share| 100.0 * share);
+        Some(format!("{median:.2} % ({low:.2}–{high:.2})"))
+    };
+    let (measured, simulated) = (share(&point.measured.idle_stalls), share(&point.predicted.idle_stalls));
+    if let (Some(measured), Some(simulated)) = (measured, simulated) {
+        println!(
+            "{:<16} {:>4} of the requests waited more than 2.5 us at an idle worker: {measured}, simulated {simulated}",
+            point.workload.name, point.load
+        );
+    }
 }
 
 fn table(point: &Point) -> Vec<Row> {

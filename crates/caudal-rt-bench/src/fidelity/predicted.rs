@@ -29,6 +29,8 @@ pub(super) struct OfClass {
 /// One workload at one load.
 pub(super) struct Predicted {
     pub(super) classes: Vec<OfClass>,
+    /// Shares of the requests whose wait at an idle worker was taken for a stall, by round.
+    pub(super) idle_stalls: Vec<f64>,
 }
 
 /// What a round is simulated with.
@@ -45,11 +47,12 @@ pub(super) struct Given<'a> {
 
 impl Predicted {
     pub(super) fn new(classes: usize) -> Predicted {
-        Predicted { classes: vec![OfClass::default(); classes] }
+        Predicted { classes: vec![OfClass::default(); classes], idle_stalls: Vec::new() }
     }
 
     /// What a round has shown.
-    pub(super) fn add(&mut self, seen: &Report) {
+    pub(super) fn add(&mut self, seen: &Report, idle_stalls: f64) {
+        self.idle_stalls.push(idle_stalls);
         for (class, seen) in self.classes.iter_mut().zip(&seen.classes) {
             let both = |latency: &Latency| [latency.p50_ns as f64, latency.p99_ns as f64];
             class.raw.push(both(&seen.raw));
@@ -59,11 +62,11 @@ impl Predicted {
 }
 
 impl Given<'_> {
-    /// Simulates it.
-    pub(super) fn report(&self) -> Result<Report, Box<dyn Error>> {
+    /// Simulates it; what it shows, and the share of [`note_idle_stalls`].
+    pub(super) fn report(&self) -> Result<(Report, f64), Box<dyn Error>> {
         let mut trace = self.trace()?;
-        note_idle_stalls(&mut trace);
-        Ok(report(&trace, GapsOf::WorkAndGenerator))
+        let idle_stalls = note_idle_stalls(&mut trace);
+        Ok((report(&trace, GapsOf::WorkAndGenerator), idle_stalls))
     }
 
     fn trace(&self) -> Result<Trace, Box<dyn Error>> {
@@ -181,7 +184,9 @@ mod tests {
             let mut found = Predicted::new(workload.classes.len());
             let given =
                 Given { workload, load: 0.3, services: &services, costs: &costs, quantum_ns: 1_000, seed: 1 };
-            found.add(&given.report().unwrap());
+            let (report, idle_stalls) = given.report().unwrap();
+            found.add(&report, idle_stalls);
+            assert!(idle_stalls > 0.0 && idle_stalls < 0.05, "{idle_stalls}");
             let (short, nominal) = (&found.classes[0], workload.classes[0].service_ns as f64);
             assert!(short.filtered[0][0] >= nominal + 50.0, "{short:?}");
             assert!(short.filtered[0][1] < short.raw[0][1], "{short:?}");

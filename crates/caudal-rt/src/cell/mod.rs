@@ -475,7 +475,9 @@ impl Header {
     #[cold]
     pub(crate) fn give_up(&self, wanted: impl Fn(u64) -> bool) -> Option<Finished> {
         let may = |state: u64| state & PHASE == STARTED && wanted(state);
-        self.change(|state| may(state).then(|| ended(state, Outcome::Abandoned) | LEAKED)).ok().map(left_to_do)
+        self.change(|state| may(state).then(|| ended(state, Outcome::Abandoned) | LEAKED))
+            .ok()
+            .map(left_to_do)
     }
 
     /// If the request, which is the caller, is given up before [`Header::revoke_will`], `leave` is called in its place.

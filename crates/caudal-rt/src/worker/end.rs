@@ -6,9 +6,9 @@ use std::time::Duration;
 use caudal_policy::discipline::Discipline;
 
 use super::Worker;
+use crate::cell::{CANCEL, Header, Outcome, RUNTIME};
 use crate::clock::now;
 use crate::custody::Claimant;
-use crate::cell::{CANCEL, Header, Outcome, RUNTIME};
 use crate::handle::end_unstarted;
 use crate::shared::{Notice, Stage};
 
@@ -29,7 +29,8 @@ impl<D: Discipline> Worker<D> {
 
     fn change_stage(&mut self, stage: Stage) {
         let before = std::mem::replace(&mut self.stage, stage);
-        let (cancels, stops) = (stage >= Stage::Cancelling && before < Stage::Cancelling, stage == Stage::Stopping);
+        let (cancels, stops) =
+            (stage >= Stage::Cancelling && before < Stage::Cancelling, stage == Stage::Stopping);
         let own = !stops || self.me.spent.custody.claim(Claimant::Worker);
         if cancels && own {
             self.cancel_all();
