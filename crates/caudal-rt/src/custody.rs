@@ -7,15 +7,15 @@
 //! | --- | --- |
 //! | stores when a slice begins, and 0 when it ends | enters the last stage |
 //! | *light barrier* | *heavy barrier* |
-//! | looks at the stage; in the last one it claims its requests, and runs none if somebody has | looks whether a slice has begun and not ended; claims that worker's requests |
+//! | looks at the stage; in the last one it claims its requests, and runs none any more, whoever has them | looks whether a slice has begun and not ended; claims that worker's requests |
 //! | *light barrier*, and the next slice | ends those that the slice does not run |
 //!
 //! *Why no request runs that the shutdown has ended.* A heavy barrier acts as a full fence at some point of every thread's program, while
 //! a light one only keeps the compiler from moving what is on both sides of it. If the worker's point comes before its look at
 //! the stage, that sees the last one, and the slice that the shutdown sees is the last. If it comes after the look, the end of the slice
 //! before was stored by then; so what the shutdown sees is nothing, in which case it lets the worker be, or the next slice, and the look
-//! after that comes behind the point. In both cases the worker looks, finds its requests claimed, and resumes nobody. The request of
-//! the last slice stays the worker's: it is in nobody else's power to end it.
+//! after that comes behind the point. In both cases the worker looks, sees the last stage, and resumes nobody: it only gives up what
+//! nobody has. The request of the last slice stays the worker's: it is in nobody else's power to end it.
 //!
 //! *Why each request ends once.* The phase in its state word is moved on by compare-and-swap, whoever does it.
 //!

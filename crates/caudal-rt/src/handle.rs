@@ -44,6 +44,8 @@ pub enum Waited {
 
 /// How often a thread looks for the end before it goes to sleep: some 20 µs.
 const LOOKS: u32 = if cfg!(loom) { 1 } else { 2_000 };
+/// What a coroutine does in here, for messages.
+const WAITING_FOR: &str = "waiting for a request";
 /// How often a coroutine looks for the end of another runtime's request.
 const LOOK_ELSEWHERE: Duration = Duration::from_micros(20);
 
@@ -144,7 +146,6 @@ impl<T> Handle<T> {
     }
 
     fn join_until(&self, due: Option<u64>, heed: Heed) -> Waited {
-        const WHAT: &str = "waiting for a request";
         while !self.is_done() {
             let Some(me) = current() else { return Waited::Ended };
             if heed == Heed::Cancellation && me.is_cancelled() && !std::thread::panicking() {
@@ -158,12 +159,13 @@ impl<T> Handle<T> {
                 self.look_now_and_then(&me, due);
                 continue;
             }
+            Current::must_be_free(WAITING_FOR);
             match self.cell.join(me.cell) {
                 Join::Ended => {}
                 Join::Taken => self.look_now_and_then(&me, due),
                 Join::Waits => match due {
-                    Some(due) => me.park_until(due, WHAT),
-                    None => me.park(WHAT),
+                    Some(due) => me.park_until(due, WAITING_FOR),
+                    None => me.park(WAITING_FOR),
                 },
             }
         }
@@ -174,7 +176,7 @@ impl<T> Handle<T> {
     #[cold]
     fn look_now_and_then(&self, me: &Current<'_>, due: Option<u64>) {
         let look = until(me.shared(), LOOK_ELSEWHERE);
-        me.park_until(due.map_or(look, |due| due.min(look)), "waiting for a request");
+        me.park_until(due.map_or(look, |due| due.min(look)), WAITING_FOR);
     }
 
     /// On another thread, until `due`.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use caudal_config::{File, Host, Options, SystemPlan, write_policy};
 use caudal_log::DecisionLog;
 
-use crate::cell::{self, HANDLE, Header, RUNTIME};
+use crate::cell::{self, HANDLE, Header, NOWHERE, RUNTIME};
 use crate::classes::{ClassId, TooManyClasses};
 use crate::clock::now;
 use crate::config::{OnFull, OnOverflow, OnStuck, Pinning, Settings};
@@ -235,7 +235,8 @@ pub struct LeftBehind {
     /// Requests that had started and were given up: their coroutines are leaked, and their handles answer
     /// [`Failure::Abandoned`](crate::Failure::Abandoned). Those that a thread in a handler holds up are among them.
     pub abandoned: u64,
-    /// Threads that were still in a handler and go on until it returns. Who waits for that request waits as long.
+    /// Threads that had not come back from a handler (or from a source that waits), and go on until it returns. Who waits for that
+    /// request waits as long.
     pub threads: usize,
 }
 
@@ -468,7 +469,7 @@ fn say_what_is_left(shared: &Shared, left: LeftBehind) {
         list => format!(" ({list})"),
     };
     eprintln!(
-        "caudal: a runtime ended with {} requests given up{} and {} threads still in a handler{}",
+        "caudal: a runtime ended with {} requests given up{} and {} threads that have not come back{}",
         left.abandoned,
         list(&mut given_up.into_iter()),
         left.threads,
@@ -579,6 +580,12 @@ impl<'a> RequestBuilder<'a> {
             };
             if pushed {
                 break;
+            }
+            if !cell.move_to(NOWHERE, shared.mark) {
+                // It seemed to be at a worker, whose requests a shutdown has ended: it was accepted, and has ended like those.
+                std::mem::forget(unsubmitted);
+                Header::drop_ref(cell, RUNTIME);
+                return Ok(Handle::new(cell, Arc::clone(shared)));
             }
             let refused = if shared.stage() != Stage::Running {
                 Some(SubmitError::Stopped)

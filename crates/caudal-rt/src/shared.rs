@@ -22,6 +22,7 @@ use crate::primitives::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 use crate::ring::Ring;
 use crate::ring::stack::TakeAllStack;
 use crate::sleep::Lot;
+use crate::sync::Estate;
 use crate::worker::Coroutine;
 use crate::worker::migrate::coroutine_of;
 
@@ -373,11 +374,14 @@ impl Shared {
 
     /// A started request is given up, if it is `wanted` by its state and nobody has done so.
     pub(crate) fn give_up_if(&self, cell: Request, wanted: impl Fn(u64) -> bool) {
-        let Some(finished) = cell.give_up(wanted) else { return };
-        cell.execute_will();
+        if !cell.give_up(wanted) {
+            return;
+        }
+        // Before anybody hears of the end: what it refers to, a mutex of C's, say, may go then.
+        cell.execute();
         self.given_up[usize::from(cell.class.get()) % CLASSES_MAX].fetch_add(1, Ordering::Relaxed);
         self.count_outcome(Outcome::Abandoned);
-        see_to(cell, finished, self);
+        see_to(cell, cell.end_given_up(), self);
     }
 
     /// A worker has taken `cell` out of an inbox: what is it to do with it?
@@ -443,7 +447,7 @@ impl Shared {
         }
     }
 
-    fn end_all_at(&self, worker: u16, but: *mut Header) {
+    pub(crate) fn end_all_at(&self, worker: u16, but: *mut Header) {
         let is_here = |state| Header::is_at(state, worker, self.mark);
         crate::cell::for_each(|cell| {
             if cell.address().as_ptr() != but && is_here(cell.load()) {

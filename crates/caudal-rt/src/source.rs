@@ -9,7 +9,8 @@ use crate::shared::Request;
 /// A source of requests. The dispatcher looks at it in turn with submissions, at most [`BATCH`] requests a time; without a
 /// dispatcher each worker has one of its own, at which it looks between slices.
 ///
-/// A runtime with a source does not sleep: a source is looked at, it does not call.
+/// A runtime with a source does not sleep: a source is looked at, it does not call. It must not wait for anything either: it keeps the
+/// thread that looks from its work, and without a dispatcher a shutdown from the requests of that worker.
 pub trait Source: Send {
     /// Hands in what has arrived, through [`Intake::submit`], for as long as [`Intake::has_room`]. Answers `false` when nothing
     /// is ever going to come again: then it is not asked any more. Nor is one that has panicked, which is said on stderr; what
@@ -17,13 +18,31 @@ pub trait Source: Send {
     fn poll(&mut self, intake: &mut Intake<'_>) -> bool;
 }
 
-/// Asks `source` for requests; `false`: it is not to be asked any more.
-#[inline]
-pub(crate) fn ask(source: &mut dyn Source, intake: &mut Intake<'_>) -> bool {
-    catch_unwind(AssertUnwindSafe(|| source.poll(intake))).unwrap_or_else(|_| {
-        eprintln!("caudal: a source of requests has panicked, and is not asked any more");
-        false
-    })
+/// A source on a thread of the runtime, which no panic of the source's ends.
+pub(crate) struct Asked(Option<Box<dyn Source>>);
+
+impl Asked {
+    pub(crate) fn new(source: Box<dyn Source>) -> Asked {
+        Asked(Some(source))
+    }
+
+    /// Asks for requests; `false`: it is not to be asked any more.
+    #[inline]
+    pub(crate) fn ask(&mut self, intake: &mut Intake<'_>) -> bool {
+        let Some(source) = &mut self.0 else { return false };
+        catch_unwind(AssertUnwindSafe(|| source.poll(intake))).unwrap_or_else(|_| {
+            eprintln!("caudal: a source of requests has panicked, and is not asked any more");
+            false
+        })
+    }
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        let source = self.0.take();
+        // What it has to say the panic hook has said.
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(source)));
+    }
 }
 
 /// Most requests that a source hands in at a time.

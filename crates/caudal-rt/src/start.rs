@@ -23,7 +23,7 @@ use crate::helper::{self, Helper};
 use crate::log::Writer;
 use crate::reserved::Reservation;
 use crate::shared::Shared;
-use crate::source::Source;
+use crate::source::{Asked, Source};
 use crate::stack::{AltStack, Refusal, StackBudget, StackConfig, StackError, StackPool, overflow};
 use crate::unwinding::PANICS_UNWIND;
 use crate::worker::{Parts, Worker};
@@ -71,7 +71,7 @@ pub(crate) fn start(settings: Settings, sources: Vec<Box<dyn Source>>) -> Result
         Threads { shared: Arc::clone(&shared), gate: Arc::default(), running: Vec::new(), complete: false };
     let mut sources = sources.into_iter();
     for number in 0..shared.workers.len() {
-        let source = if shared.settings.two_level { None } else { sources.next() };
+        let source = if shared.settings.two_level { None } else { sources.next().map(Asked::new) };
         threads.worker(number, cores.get(number).copied(), source, Arc::clone(&stacks))?;
     }
     if shared.settings.two_level {
@@ -309,7 +309,7 @@ impl Threads {
         &mut self,
         number: usize,
         core: Option<usize>,
-        source: Option<Box<dyn Source>>,
+        source: Option<Asked>,
         stacks: Arc<StackBudget>,
     ) -> Result<(), StartError> {
         let shared = Arc::clone(&self.shared);

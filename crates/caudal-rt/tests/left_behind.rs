@@ -225,6 +225,101 @@ fn who_is_given_up_passes_on_what_it_was_given() {
     keeps.wait().unwrap();
 }
 
+/// It is notified, and then waits for the mutex when it is given up.
+#[test]
+fn who_is_given_up_while_it_takes_the_mutex_again_passes_its_notification_on() {
+    let shared = Arc::new((Mutex::new(0_u32), Condvar::new()));
+    let take = |shared: &(Mutex<u32>, Condvar)| {
+        let mut count = shared.0.lock();
+        while *count == 0 {
+            let (again, woken) = shared.1.wait_timeout(count, PATIENCE);
+            count = again;
+            if woken == caudal_rt::sync::Woken::TimedOut {
+                return false;
+            }
+        }
+        *count -= 1;
+        true
+    };
+    let kept = Kept::new();
+    let of_request = Arc::clone(&shared);
+    let first = kept.submit(move || take(&of_request));
+    // Both wait at the condition: who has the mutex now sees that the request has left it to wait.
+    std::thread::sleep(Duration::from_millis(20));
+    let of_thread = Arc::clone(&shared);
+    let second = std::thread::spawn(move || take(&of_thread));
+    std::thread::sleep(Duration::from_millis(20));
+    let mut count = shared.0.lock();
+    *count += 1;
+    shared.1.notify_one();
+    // The request is told, and comes as far as the mutex, before the worker is kept.
+    let keeps = kept.keep();
+    assert_eq!(kept.runtime.shutdown(Shutdown::Cancel), LeftBehind { abandoned: 1, threads: 1 });
+    assert!(first.is_done());
+    drop(count);
+    assert!(second.join().unwrap(), "the notification is lost");
+    kept.let_go();
+    keeps.wait().unwrap();
+}
+
+/// The queue of its worker is full when the shutdown ends all that is there.
+#[test]
+fn what_finds_no_room_at_the_end_is_dropped_once() {
+    struct Counted(Arc<AtomicU64>);
+    impl Drop for Counted {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+    for _ in 0..20 {
+        let builder = builder_of(1, &LAS).pinning(caudal_rt::Pinning::None).queues(2, 2);
+        let kept = Kept::with(builder.shutdown_bound(Duration::from_millis(5)).start().unwrap());
+        let keeps = kept.keep();
+        let (made, dropped) = (AtomicU64::new(0), Arc::new(AtomicU64::new(0)));
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                let (kept, made, dropped) = (&kept, &made, &dropped);
+                scope.spawn(move || {
+                    loop {
+                        let counted = Counted(Arc::clone(dropped));
+                        made.fetch_add(1, Ordering::SeqCst);
+                        match kept.runtime.try_submit(kept.class, move || drop(counted)) {
+                            Err(refused) if refused.why == caudal_rt::SubmitError::Stopped => break,
+                            _ => {}
+                        }
+                    }
+                });
+            }
+            std::thread::sleep(Duration::from_millis(1));
+            let left = kept.runtime.shutdown(Shutdown::Cancel);
+            assert_eq!(left, LeftBehind { abandoned: 0, threads: 1 });
+        });
+        kept.let_go();
+        keeps.wait().unwrap();
+        assert_eq!(dropped.load(Ordering::SeqCst), made.load(Ordering::SeqCst));
+    }
+}
+
+/// Alone on its worker, which then asks no scheduler whether it may go on.
+#[test]
+fn one_that_never_ends_by_itself_is_given_up_in_time() {
+    for two_level in [true, false] {
+        let runtime = runtime(1, two_level, |b| b.shutdown_bound(Duration::from_millis(500)));
+        let class = runtime.class("alone").unwrap();
+        let (begun, begin) = mpsc::channel();
+        let alone = runtime.submit(class, move || {
+            begun.send(()).unwrap();
+            loop {
+                caudal_rt::probe();
+            }
+        });
+        begin.recv().unwrap();
+        assert_eq!(runtime.shutdown(Shutdown::Cancel), LeftBehind { abandoned: 1, threads: 0 });
+        let alone: Handle<()> = alone.unwrap();
+        assert!(matches!(alone.wait(), Err(Failure::Abandoned)));
+    }
+}
+
 /// A worker's thread-local, which says when the thread's destructors run.
 struct OfThread(AtomicU64);
 
@@ -249,7 +344,7 @@ fn what_is_lent_to_others_outlives_a_worker_that_has_given_up_the_lender() {
         rebalance: "\"none\"",
     };
     let builder = builder_of(2, &policy).pinning(caudal_rt::Pinning::None);
-    let runtime = builder.shutdown_bound(Duration::from_millis(50)).start().unwrap();
+    let runtime = builder.shutdown_bound(Duration::from_millis(500)).start().unwrap();
     let class = runtime.class("lends").unwrap();
     let over = Arc::new(AtomicBool::new(false));
     let (borrows, borrowed) = mpsc::channel();

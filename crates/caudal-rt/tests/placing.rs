@@ -68,6 +68,15 @@ impl Source for Panics {
     }
 }
 
+/// As a source that panics may do when it goes.
+impl Drop for Panics {
+    fn drop(&mut self) {
+        if self.left == 0 {
+            panic!("a fault in the source's destructor");
+        }
+    }
+}
+
 #[test]
 fn a_source_that_panics_is_not_asked_any_more_and_nothing_of_it_is_lost() {
     const REQUESTS: u32 = 10;

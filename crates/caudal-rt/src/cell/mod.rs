@@ -30,7 +30,7 @@
 //! | --- | --- |
 //! | `WAITING` | whoever wins the compare-and-swap: the worker that starts it, or who cancels it |
 //! | `STARTED` | the worker that runs it |
-//! | `ENDING` | who won, as soon as the closure is dropped: see [`crate::handle::end_unstarted`] |
+//! | `ENDING` | who won, as soon as the closure is dropped ([`crate::handle::end_unstarted`]), or the will of a request that is given up executed |
 //! | `DONE` | nobody; the outcome came with it, and the result belongs to the handle, or if that is gone to who ended it |
 //!
 //! Which runtime has it is in the same word, from when it is at one of its workers: a notice may come late, when the cell has become
@@ -68,6 +68,7 @@ use atomic_waker::AtomicWaker;
 
 use crate::primitives::{AtomicPtr, AtomicU32, AtomicU64, Ordering, UnsafeCell};
 use crate::ring::stack::{Link, Node};
+use crate::sync::{Estate, Leave};
 
 /// Mask of the phase.
 pub(crate) const PHASE: u64 = 0b111;
@@ -77,7 +78,7 @@ pub(crate) const WAITING: u64 = 1;
 pub(crate) const STARTED: u64 = 2;
 /// It has an outcome.
 pub(crate) const DONE: u64 = 3;
-/// It will never start, and its closure is being dropped. It has its outcome.
+/// It will never start, and its closure is being dropped; or it will never go on. It has its outcome.
 pub(crate) const ENDING: u64 = 4;
 /// Somebody wants it to end.
 pub(crate) const CANCEL: u64 = 1 << 3;
@@ -222,7 +223,7 @@ pub(crate) struct Header {
     pub(crate) task: Cell<u32>,
     pub(crate) told: AtomicU32,
     /// Its coroutine, while it waits started in an inbox: from `Box::into_raw`. Else, while it waits for something, its will: the address
-    /// of a `&dyn Fn()`, with [`WILL`] set.
+    /// of a [`Leave`], with [`WILL`] set.
     pub(crate) coroutine: Cell<*mut ()>,
     storage: UnsafeCell<MaybeUninit<Storage>>,
 }
@@ -343,6 +344,8 @@ impl Header {
 
     /// Waiting, at no worker yet, with these references.
     pub(crate) fn reset(&self, refs: u64) {
+        // Who has waited for the last request here may have been given up.
+        self.waiter.store(std::ptr::null_mut(), Ordering::Relaxed);
         // Not a plain store: a late notice to the cell's last request may set a flag at any time. It may get lost, or stay.
         self.state.store(WAITING | refs | (u64::from(NOWHERE) << WORKER_SHIFT), Ordering::Relaxed);
     }
@@ -361,7 +364,8 @@ impl Header {
     #[inline]
     pub(crate) fn place_unshared(&self, worker: u16, mark: u32) {
         let state = self.state.load(Ordering::Relaxed);
-        self.state.store((state & !PLACE) | place(worker, mark), Ordering::Relaxed);
+        // Release: a shutdown that finds it there by its place ends it, which takes what is in the cell.
+        self.state.store((state & !PLACE) | place(worker, mark), Ordering::Release);
     }
 
     /// Moves the phase from waiting to started, at `worker` of the runtime with `mark`. `false`: it was cancelled, or has ended
@@ -439,7 +443,7 @@ impl Header {
     }
 
     /// Moves the phase from ending to done; the word before, by which the caller tells who waits. With [`TELL`] the cell
-    /// goes to the helper, and has its reference from here on.
+    /// goes to the helper, and has its reference from here on. For requests that never started, and for those that were given up.
     pub(crate) fn end_unstarted(&self) -> u64 {
         let changed = self.change(|state| {
             let done = (state & !PHASE) | DONE;
@@ -470,35 +474,24 @@ impl Header {
         left_to_do(before)
     }
 
-    /// As [`Header::finish`], of a started request that is given up with its coroutine, if it is `wanted` by its word; `None`: it is
-    /// another one's, or has ended. The cell is never used again.
+    /// Gives a started request up, with its coroutine, if it is `wanted` by its word; `false`: it is another one's, or has ended. The
+    /// cell is never used again. Nobody hears of it before [`Header::end_given_up`].
     #[cold]
-    pub(crate) fn give_up(&self, wanted: impl Fn(u64) -> bool) -> Option<Finished> {
+    pub(crate) fn give_up(&self, wanted: impl Fn(u64) -> bool) -> bool {
+        let ending = ENDING | LEAKED | (Outcome::Abandoned as u64) << OUTCOME_SHIFT;
         let may = |state: u64| state & PHASE == STARTED && wanted(state);
-        self.change(|state| may(state).then(|| ended(state, Outcome::Abandoned) | LEAKED))
-            .ok()
-            .map(left_to_do)
+        self.change(|state| may(state).then_some((state & !PHASE) | ending)).is_ok()
     }
 
-    /// If the request, which is the caller, is given up before [`Header::revoke_will`], `leave` is called in its place.
-    pub(crate) fn set_will(&self, leave: &&dyn Fn()) {
-        self.coroutine.set(std::ptr::from_ref(leave).map_addr(|address| address | WILL).cast_mut().cast());
+    #[cfg(all(test, loom))]
+    pub(crate) fn is_leaked(&self) -> bool {
+        self.load() & LEAKED != 0
     }
 
-    pub(crate) fn revoke_will(&self) {
-        self.coroutine.set(std::ptr::null_mut());
-    }
-
-    /// Does what the request has asked for in case that it is given up, which it has been.
-    pub(crate) fn execute_will(&self) {
-        let will = self.coroutine.get();
-        if will.addr() & WILL == 0 {
-            return;
-        }
-        self.revoke_will();
-        let leave: *const &dyn Fn() = will.map_addr(|address| address & !WILL).cast();
-        // SAFETY: on the coroutine's stack, which is leaked as it is: it revokes the will before what that refers to goes.
-        unsafe { (*leave)() }
+    /// The request that the caller has given up has ended; what is left to do is in the answer.
+    #[cold]
+    pub(crate) fn end_given_up(&self) -> Finished {
+        left_to_do(self.end_unstarted())
     }
 
     /// Changes the state word by `with` until it says no; the word before. One that said no was read without any ordering.
@@ -518,10 +511,28 @@ impl Header {
     #[inline]
     pub(crate) fn drop_ref(this: Request, reference: u64) {
         let before = this.state.fetch_and(!reference, Ordering::AcqRel);
-        debug_assert!(before & reference != 0, "a reference was dropped twice");
+        // Those of a request that was given up do not count any more: it may have happened while a thief had it.
+        debug_assert!(before & (reference | LEAKED) != 0, "a reference was dropped twice");
         if before & REFS == reference {
             release(this);
         }
+    }
+}
+
+/// What a request has entrusted, while it waits: where its coroutine is when it is on its way.
+impl Estate for Header {
+    fn innermost(&self) -> *const Leave<'static> {
+        let will = self.coroutine.get();
+        if will.addr() & WILL == 0 {
+            std::ptr::null()
+        } else {
+            will.map_addr(|address| address & !WILL).cast()
+        }
+    }
+
+    fn set_innermost(&self, leave: *const Leave<'static>) {
+        let tagged = leave.map_addr(|address| if address == 0 { 0 } else { address | WILL });
+        self.coroutine.set(tagged.cast_mut().cast());
     }
 }
 

@@ -26,7 +26,7 @@ use crate::handle::end_unstarted;
 use crate::log::{DispatchLog, Writer};
 use crate::ring::SingleProducer;
 use crate::shared::{Request, Shared, Stage};
-use crate::source::{self, BATCH, Intake, Source};
+use crate::source::{Asked, BATCH, Intake, Source};
 use crate::worker::migrate::coroutine_of;
 
 /// Requests that a policy may hold before nothing more is taken in.
@@ -39,7 +39,7 @@ pub(crate) struct Dispatcher<'a> {
     view: View,
     seed: u64,
     inboxes: Vec<Inbox<'a>>,
-    sources: Vec<Box<dyn Source>>,
+    sources: Vec<Asked>,
     /// Taken in and not yet placed: what a batch has brought, what a policy holds, and what found a full inbox.
     held: VecDeque<Request>,
     batch: Vec<Request>,
@@ -96,7 +96,7 @@ impl<'a> Dispatcher<'a> {
             view: View::new(shared.workers.len()),
             seed: hash(shared.settings.seed, 1),
             inboxes: shared.workers.iter().map(inbox).collect(),
-            sources,
+            sources: sources.into_iter().map(Asked::new).collect(),
             held: VecDeque::with_capacity(2 * BATCH),
             batch: Vec::with_capacity(BATCH),
             next_number: 0,
@@ -189,7 +189,7 @@ impl<'a> Dispatcher<'a> {
         let (batch, number) = (&mut self.batch, &mut self.next_number);
         let (running, of) = (self.shared.stage() == Stage::Running, self.shared.of);
         self.sources.retain_mut(|source| {
-            let more = running && source::ask(&mut **source, &mut Intake::new(batch, number, false, of));
+            let more = running && source.ask(&mut Intake::new(batch, number, false, of));
             self.held.extend(batch.drain(..));
             more
         });

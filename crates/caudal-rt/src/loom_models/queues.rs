@@ -95,6 +95,31 @@ fn a_thief_at_the_end() {
     });
 }
 
+/// It seems to be at a worker, whose requests the shutdown ends, and finds out that there was no room for it.
+#[test]
+fn a_submission_without_room_while_all_at_its_worker_are_ended() {
+    let settings = settings(1, DIRECT);
+    model(3, move || {
+        let (shared, tallies) = (shared(&settings), [(); 3].map(|()| Arc::<Tally>::default()));
+        let held = [0, 1].map(|request| placed(&shared, 0, &tallies[request]).1);
+        let submitter = {
+            let (shared, tally) = (Arc::clone(&shared), Arc::clone(&tallies[2]));
+            let class = ClassId::first(&shared.settings.classes);
+            thread::spawn(move || RequestBuilder::of(&shared, class).try_submit(tally.job()))
+        };
+        shared.end_all_at(0, std::ptr::null_mut());
+        match submitter.join().unwrap() {
+            Ok(handle) => assert!(matches!(ended(handle, &tallies[2]), Some(Failure::Stopped))),
+            Err(refused) => drop(refused),
+        }
+        tallies[2].check(false);
+        shared.end_queued();
+        for (handle, tally) in held.into_iter().zip(&tallies) {
+            assert!(matches!(ended(handle, tally), Some(Failure::Stopped)));
+        }
+    });
+}
+
 fn submit(shared: &Arc<Shared>, tally: &Arc<Tally>) -> Result<Handle<Product>, SubmitError> {
     RequestBuilder::of(shared, ClassId::first(&shared.settings.classes)).submit(tally.job())
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::Failure;
-use crate::cell::{CANCEL, DONE, Join, PHASE};
+use crate::cell::{CANCEL, DONE, HANDLE, Join, PHASE};
 use crate::handle::{Heed, Waited};
 use crate::primitives::AtomicBool;
 
@@ -213,6 +213,34 @@ fn park(shared: &Shared, me: Request, worker: usize) {
 fn end(shared: &Shared, me: Request, outcome: Outcome) {
     fiber::run(me);
     hand_over(me, outcome, shared);
+}
+
+/// A started request that its worker and a shutdown give up, while another thread waits for it, and cancels it before.
+#[test]
+fn given_up_by_two_while_a_thread_waits() {
+    let settings = settings(1, DIRECT);
+    model(2, move || {
+        let shared = shared(&settings);
+        let cell = started(&shared, 0, RUNTIME | HANDLE);
+        let handle = Handle::<()>::new(cell, Arc::clone(&shared));
+        let threads = [false, true].map(|shutdown| {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || {
+                if shutdown {
+                    return shared.end_all_at(0, std::ptr::null_mut());
+                }
+                shared.give_up_if(cell, |_| true);
+            })
+        });
+        let helper = helper(&shared);
+        let _ = handle.cancel();
+        assert_eq!(handle.wait_for(None, Heed::Nothing), Waited::Ended);
+        assert!(matches!(handle.wait(), Err(Failure::Abandoned)));
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        shared.helper.stop();
+        helper.join().unwrap();
+        assert_eq!((shared.helper.expected(), shared.counts.abandoned.load(Relaxed)), (0, 1));
+    });
 }
 
 /// A coroutine waits for a request that another worker runs.

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use super::list::{Claimed, GaveUp, List, Node, Spin, Waiter as _};
+use super::list::{Claimed, GaveUp, Leave, List, Node, Spin, Waiter as _};
 use super::{Mutex, MutexGuard, Parker, Patience, gave_up};
+use crate::context::NoYield;
 use crate::primitives::{AtomicBool, Ordering};
 
 /// What ended a wait at a [`Condvar`].
@@ -101,6 +102,7 @@ impl Condvar {
         if !self.waited_for.load(Ordering::Relaxed) {
             return;
         }
+        let _quiet = NoYield::enter();
         let mut claimed = Claimed::none();
         self.list.with(|list| {
             claim(list, &mut claimed);
@@ -117,11 +119,13 @@ impl Condvar {
     ) -> (MutexGuard<'a, T>, Woken) {
         let mutex: &Mutex<T> = MutexGuard::mutex(&guard);
         let node = Node::new(Parker::here(what, patience), 0);
-        let leave: &dyn Fn() = &|| {
+        let leave = || {
             if !self.unqueue(&node) && self.list.with(|list| list.has_claimed(&node)) {
                 self.notify_one();
             }
         };
+        let leave = Leave::by(&leave);
+        // Until it has the mutex again: a notification that it has got by then is for another one, if it is given up.
         let will = node.waiter.entrust(&leave);
         self.list.with(|list| {
             // SAFETY: nothing below unwinds before the node was taken off the list, or told.
@@ -134,19 +138,19 @@ impl Condvar {
         if notified {
             node.waiter.wait_to_be_told();
         }
+        let again = match waited {
+            Err(GaveUp::Cancelled) => Err(GaveUp::Cancelled),
+            _ => mutex.lock_or_cancelled(what),
+        };
+        let quiet = NoYield::enter();
         drop(will);
-        if let Err(GaveUp::Cancelled) = waited {
-            if notified {
-                self.notify_one();
-            }
-            gave_up(GaveUp::Cancelled);
-        }
-        match mutex.lock_or_cancelled(what) {
+        match again {
             Ok(guard) => (guard, if notified { Woken::Notified } else { Woken::TimedOut }),
             Err(why) => {
                 if notified {
                     self.notify_one();
                 }
+                drop(quiet);
                 unreachable!("{:?}", gave_up(why))
             }
         }

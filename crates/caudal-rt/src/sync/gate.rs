@@ -3,7 +3,8 @@
 //! `open` is set, and waiters are queued, under the list's lock; so a waiter sees that the gate is open or is seen by who
 //! opens it. Opening is Release and passing Acquire: what came before the one is over for the other.
 
-use super::list::{Claimed, GaveUp, List, Node, Spin, Waiter};
+use super::list::{Claimed, GaveUp, Leave, List, Node, Spin, Waiter};
+use crate::context::NoYield;
 use crate::primitives::{AtomicBool, Ordering};
 
 /// See the [module](self).
@@ -26,6 +27,7 @@ impl<W: Waiter> Gate<W> {
 
     /// Opens it, and tells all who wait.
     pub(crate) fn open(&self) {
+        let _quiet = NoYield::enter();
         let mut claimed = Claimed::none();
         self.list.with(|list| {
             self.open.store(true, Ordering::Release);
@@ -42,9 +44,8 @@ impl<W: Waiter> Gate<W> {
 
     #[cold]
     fn pass_slowly(&self, node: &Node<W>) -> Result<(), GaveUp> {
-        let leave: &dyn Fn() = &|| {
-            self.list.with(|list| list.remove(node));
-        };
+        let leave = || _ = self.list.with(|list| list.remove(node));
+        let leave = Leave::by(&leave);
         let _will = node.waiter.entrust(&leave);
         let queued = self.list.with(|list| {
             let closed = !self.open.load(Ordering::Acquire);

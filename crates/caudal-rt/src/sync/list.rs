@@ -30,14 +30,16 @@
 //! *A waiter that is given up* (its stack is leaked at the end of its runtime; nobody runs it again, and the lock may outlive it) leaves a
 //! will: what is to be done in its place ([`Waiter::entrust`]). That takes its node off the list, or passes on what it was given.
 //!
+//! Claiming, telling, and all that is between them and a will's end is not pre-empted ([`NoYield`]): whom nobody tells, and who was
+//! claimed, waits for ever, and what is passed on twice is had twice.
+//!
 //! *The lock* is held for some ten instructions, and never while a coroutine could be pre-empted
 //! ([`NoYield`]): a second coroutine of the same worker would spin for ever. A thread that the operating
 //! system takes away while it holds it delays others for that long; after a while they let the system run something else.
 
-use std::marker::{PhantomData, PhantomPinned};
+use std::marker::PhantomPinned;
 use std::ptr::{self, NonNull};
 
-use crate::cell::Request;
 use crate::context::NoYield;
 use crate::primitives::{AtomicBool, AtomicU32, Ordering, UnsafeCell, spin_loop};
 
@@ -50,35 +52,67 @@ pub(crate) enum GaveUp {
     Cancelled,
 }
 
-/// What is to be done in the place of a waiter that is given up, while this lives.
+/// What is to be done in the place of a waiter that is given up. It stays in place while a [`Will`] refers to it.
+pub(crate) struct Leave<'a> {
+    leave: &'a dyn Fn(),
+    /// That of the wait in which this one is.
+    outer: std::cell::Cell<*const Leave<'static>>,
+}
+
+impl<'a> Leave<'a> {
+    pub(crate) fn by(leave: &'a dyn Fn()) -> Leave<'a> {
+        Leave { leave, outer: std::cell::Cell::new(ptr::null()) }
+    }
+}
+
+/// The chain of `leave`s of a request, or of what stands for one in a model; the innermost first.
+pub(crate) trait Estate {
+    fn innermost(&self) -> *const Leave<'static>;
+    fn set_innermost(&self, leave: *const Leave<'static>);
+
+    /// Does all that is to be done. The owner has been given up, and nobody else does this.
+    fn execute(&self) {
+        let mut at = self.innermost();
+        self.set_innermost(ptr::null());
+        // SAFETY: on the owner's stack, which is leaked as it is: who owns it revokes a will before what that refers to goes.
+        while let Some(leave) = unsafe { at.as_ref() } {
+            at = leave.outer.get();
+            (leave.leave)();
+        }
+    }
+}
+
+/// While this lives, a waiter that is given up does what its [`Leave`] says.
 #[must_use = "it holds while it lives"]
 pub(crate) struct Will<'a> {
-    cell: Option<Request>,
-    leave: PhantomData<&'a dyn Fn()>,
+    estate: Option<&'a dyn Estate>,
+    leave: &'a Leave<'a>,
 }
 
 impl<'a> Will<'a> {
-    /// Of the request in `cell`; none: of who is never given up.
-    pub(crate) fn of(cell: Option<Request>, leave: &'a &'a dyn Fn()) -> Will<'a> {
-        if let Some(cell) = cell {
-            cell.set_will(leave);
+    /// In `estate`; none: of who is never given up.
+    pub(crate) fn new(estate: Option<&'a dyn Estate>, leave: &'a Leave<'a>) -> Will<'a> {
+        if let Some(estate) = estate {
+            leave.outer.set(estate.innermost());
+            // Only the lifetime changes: it is revoked before that is over.
+            estate.set_innermost(ptr::from_ref(leave).cast());
         }
-        Will { cell, leave: PhantomData }
+        Will { estate, leave }
     }
 }
 
 impl Drop for Will<'_> {
     fn drop(&mut self) {
-        if let Some(cell) = self.cell {
-            cell.revoke_will();
+        if let Some(estate) = self.estate {
+            estate.set_innermost(self.leave.outer.get());
         }
     }
 }
 
 /// Who waits: a coroutine, a thread, or what stands for them in a model.
 pub(crate) trait Waiter: Sized {
-    /// If the waiter is given up before the will is dropped, `leave` is called in its place, once.
-    fn entrust<'a>(&self, leave: &'a &'a dyn Fn()) -> Will<'a>;
+    /// If the waiter is given up before the will is dropped, `leave` is done in its place, once.
+    fn entrust<'a>(&'a self, leave: &'a Leave<'a>) -> Will<'a>;
     /// Waits until it is told, or gives up.
     fn wait(&self) -> Result<(), GaveUp>;
     /// Waits until it is told, whatever happens: somebody has claimed its node.

@@ -29,7 +29,8 @@
 //!
 //! **Orderings.** Taking is Acquire and freeing Release, so sections are ordered; a hand-off is ordered by telling.
 
-use super::list::{Claimed, GaveUp, List, Node, Spin, Waiter};
+use super::list::{Claimed, GaveUp, Leave, List, Node, Spin, Waiter};
+use crate::context::NoYield;
 use crate::primitives::{AtomicU32, Ordering};
 
 const LOCKED: u32 = 1;
@@ -77,6 +78,12 @@ impl<W: Waiter> RawLock<W> {
         }
     }
 
+    /// As [`RawLock::lock`], with a node that stays for ever: its waiter may be given up.
+    #[cfg(all(test, loom))]
+    pub(crate) fn lock_by(&self, node: &'static Node<W>) -> Result<(), GaveUp> {
+        self.lock_slowly(node)
+    }
+
     /// Frees it, or hands it on.
     #[inline]
     pub(crate) fn unlock(&self) {
@@ -101,7 +108,8 @@ impl<W: Waiter> RawLock<W> {
 
     #[cold]
     fn lock_slowly(&self, node: &Node<W>) -> Result<(), GaveUp> {
-        let leave: &dyn Fn() = &|| self.leave(node);
+        let leave = || self.leave(node);
+        let leave = Leave::by(&leave);
         loop {
             let will = node.waiter.entrust(&leave);
             if self.take_or_queue(node) {
@@ -112,6 +120,7 @@ impl<W: Waiter> RawLock<W> {
                 return waited;
             }
             node.waiter.wait_to_be_told();
+            let _quiet = NoYield::enter();
             drop(will);
             if node.note() == HAS_IT || self.take(WOKEN) {
                 return match waited {
@@ -178,6 +187,7 @@ impl<W: Waiter> RawLock<W> {
 
     #[cold]
     fn unlock_slowly(&self) {
+        let _quiet = NoYield::enter();
         let mut word = self.word.load(Ordering::Relaxed);
         while word & QUEUED == 0 || word & WOKEN != 0 {
             let wanted = word & !LOCKED;
@@ -213,6 +223,7 @@ impl<W: Waiter> RawLock<W> {
     /// The woken waiter gives up, and the mutex was taken when it looked: if that is free by now, nobody else would wake the next.
     #[cold]
     fn pass_on(&self) {
+        let _quiet = NoYield::enter();
         let mut claimed = Claimed::none();
         self.list.with(|list| {
             let mut word = self.word.load(Ordering::Relaxed);

@@ -5,6 +5,8 @@
 //! RUSTFLAGS="--cfg loom" cargo test -p caudal-rt --release --target-dir target/loom --lib loom
 //! ```
 
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
 
 use loom::cell::UnsafeCell;
@@ -13,7 +15,7 @@ use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread::{self, JoinHandle, Thread};
 
 use super::gate::Gate;
-use super::list::{GaveUp, Waiter, Will};
+use super::list::{Estate, GaveUp, Leave, Node, Waiter, Will};
 use super::lock::RawLock;
 use super::permits::{NoPermits, Permits};
 
@@ -23,10 +25,34 @@ struct Modelled {
     thread: Thread,
     /// Why it gives up when it was not told at once; `None`: it does not.
     gives_up: Option<GaveUp>,
+    /// It is given up when it waits: then its will is executed, and it unwinds, as nothing else does out of a wait.
+    doomed: bool,
+    will: Cell<*const Leave<'static>>,
 }
 
 fn patient() -> Modelled {
-    Modelled { told: AtomicBool::new(false), thread: thread::current(), gives_up: None }
+    let will = Cell::new(std::ptr::null());
+    Modelled { told: AtomicBool::new(false), thread: thread::current(), gives_up: None, doomed: false, will }
+}
+
+/// On a node that stays for ever, as that of a request which is given up does.
+fn doomed(note: u32) -> &'static Node<Modelled> {
+    Box::leak(Box::new(Node::new(Modelled { doomed: true, ..patient() }, note)))
+}
+
+/// What waits by `wait` may be given up; its answer if it was not.
+fn or_given_up<T>(wait: impl FnOnce() -> T) -> Option<T> {
+    catch_unwind(AssertUnwindSafe(wait)).ok()
+}
+
+impl Estate for Modelled {
+    fn innermost(&self) -> *const Leave<'static> {
+        self.will.get()
+    }
+
+    fn set_innermost(&self, leave: *const Leave<'static>) {
+        self.will.set(leave);
+    }
 }
 
 fn impatient(why: GaveUp) -> Modelled {
@@ -34,11 +60,15 @@ fn impatient(why: GaveUp) -> Modelled {
 }
 
 impl Waiter for Modelled {
-    fn entrust<'a>(&self, leave: &'a &'a dyn Fn()) -> Will<'a> {
-        Will::of(None, leave)
+    fn entrust<'a>(&'a self, leave: &'a Leave<'a>) -> Will<'a> {
+        Will::new(self.doomed.then_some(self as &dyn Estate), leave)
     }
 
     fn wait(&self) -> Result<(), GaveUp> {
+        if self.doomed {
+            self.execute();
+            resume_unwind(Box::new("given up"));
+        }
         match self.gives_up {
             Some(why) if !self.told.load(Ordering::Acquire) => Err(why),
             _ => {
@@ -141,6 +171,29 @@ fn two_at_a_lock() {
     });
 }
 
+/// One is given up while it waits, at any time of the other's and of the unlock.
+#[test]
+fn one_that_is_given_up_leaves_a_lock() {
+    model(3, || {
+        let counted = Counted::new();
+        assert!(counted.lock.try_lock());
+        let given_up = {
+            let counted = counted.clone();
+            thread::spawn(move || {
+                if let Some(Ok(())) = or_given_up(|| counted.lock.lock_by(doomed(0))) {
+                    counted.lock.unlock();
+                }
+            })
+        };
+        let other = adder(&counted, patient);
+        counted.add();
+        counted.lock.unlock();
+        assert_eq!(other.join().unwrap(), 1);
+        given_up.join().unwrap();
+        counted.check(2);
+    });
+}
+
 /// Two queue behind one that comes back: hand-off and barging meet.
 #[test]
 fn three_at_a_lock() {
@@ -220,6 +273,27 @@ fn one_times_out_at_permits() {
 #[test]
 fn one_is_cancelled_at_permits() {
     one_gives_up_at_permits(is_cancelled);
+}
+
+/// The first in the queue is given up while permits come; the one behind it gets what it had, or was waiting for.
+#[test]
+fn one_that_is_given_up_leaves_permits() {
+    model(3, || {
+        let permits = Arc::new(Permits::new(0));
+        let given_up = {
+            let permits = permits.clone();
+            thread::spawn(move || {
+                if let Some(Ok(())) = or_given_up(|| permits.take_by(doomed(1))) {
+                    permits.give(1);
+                }
+            })
+        };
+        let other = taker(&permits, 1, patient);
+        permits.give(1);
+        assert!(other.join().unwrap());
+        given_up.join().unwrap();
+        assert_eq!((permits.available(), permits.try_take(1)), (1, Ok(())));
+    });
 }
 
 #[test]

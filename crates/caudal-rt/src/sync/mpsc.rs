@@ -15,9 +15,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use super::list::{Claimed, GaveUp, List, Node, Spin, Waiter as _};
+use super::list::{Claimed, GaveUp, Leave, List, Node, Spin, Waiter as _};
 use super::permits::{NoPermits, PERMITS_MAX, Permits};
 use super::{Parker, Patience, gave_up};
+use crate::context::NoYield;
 
 /// Why a value was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -180,6 +181,7 @@ impl<T> Sender<T> {
     }
 
     fn push(&self, value: T) -> Result<(), SendError<T>> {
+        let _quiet = NoYield::enter();
         let mut claimed = Claimed::none();
         let refused = self.channel.queue.with(|queue| {
             if queue.receiver_gone {
@@ -244,9 +246,8 @@ impl<T> Receiver<T> {
     #[cold]
     fn wait(&mut self, node: &Node<Parker>) -> Result<T, NotReceived> {
         let channel = Arc::clone(&self.channel);
-        let leave: &dyn Fn() = &|| {
-            channel.queue.with(|queue| queue.receiver.remove(node));
-        };
+        let leave = || _ = channel.queue.with(|queue| queue.receiver.remove(node));
+        let leave = Leave::by(&leave);
         let _will = node.waiter.entrust(&leave);
         let queued = channel.queue.with(|queue| {
             let wait = queue.values.is_empty() && !queue.senders_gone;
@@ -294,6 +295,7 @@ impl<T> Drop for Sender<T> {
         if self.channel.senders.fetch_sub(1, Ordering::AcqRel) > 1 {
             return;
         }
+        let _quiet = NoYield::enter();
         let mut claimed = Claimed::none();
         self.channel.queue.with(|queue| {
             queue.senders_gone = true;

@@ -24,7 +24,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::list::{GaveUp, Waiter, Will};
+use super::list::{Estate, GaveUp, Leave, Waiter, Will};
 use crate::clock::now;
 use crate::context::{Current, current, of_worker, until};
 use crate::helper::{Asleep, Helper};
@@ -201,12 +201,12 @@ impl Parker {
 }
 
 impl Waiter for Parker {
-    fn entrust<'a>(&self, leave: &'a &'a dyn Fn()) -> Will<'a> {
-        let cell = match &self.who {
-            Who::Coroutine { cell, .. } => Some(*cell),
+    fn entrust<'a>(&'a self, leave: &'a Leave<'a>) -> Will<'a> {
+        let estate: Option<&dyn Estate> = match &self.who {
+            Who::Coroutine { cell, .. } => Some(&**cell),
             Who::Thread => None,
         };
-        Will::of(cell, leave)
+        Will::new(estate, leave)
     }
 
     fn wait(&self) -> Result<(), GaveUp> {

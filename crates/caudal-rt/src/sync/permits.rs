@@ -21,7 +21,8 @@
 //!
 //! **Orderings.** Taking is Acquire and giving back Release; what is handed over is ordered by telling.
 
-use super::list::{Claimed, GaveUp, List, Node, Spin, Waiter};
+use super::list::{Claimed, GaveUp, Leave, List, Node, Spin, Waiter};
+use crate::context::NoYield;
 use crate::primitives::{AtomicU64, Ordering};
 
 const QUEUED: u64 = 1;
@@ -91,6 +92,12 @@ impl<W: Waiter> Permits<W> {
         }
     }
 
+    /// As [`Permits::take`], with a node that stays for ever, and says how many: its waiter may be given up.
+    #[cfg(all(test, loom))]
+    pub(crate) fn take_by(&self, node: &'static Node<W>) -> Result<(), NoPermits> {
+        self.take_slowly(node)
+    }
+
     /// Gives `count` back, or adds so many.
     #[inline]
     pub(crate) fn give(&self, count: u32) {
@@ -107,6 +114,7 @@ impl<W: Waiter> Permits<W> {
 
     /// Nobody gets permits any more; who waits hears of it.
     pub(crate) fn close(&self) {
+        let _quiet = NoYield::enter();
         let mut claimed = Claimed::none();
         self.list.with(|list| {
             self.word.fetch_or(CLOSED, Ordering::Release);
@@ -124,13 +132,14 @@ impl<W: Waiter> Permits<W> {
     #[cold]
     fn take_slowly(&self, node: &Node<W>) -> Result<(), NoPermits> {
         let count = node.note();
-        let leave: &dyn Fn() = &|| {
+        let leave = || {
             let has_them = || self.list.with(|list| list.has_claimed(node)) && node.note() != REFUSED;
             if !self.unqueue(node) && has_them() {
                 self.give(count);
             }
         };
-        let _will = node.waiter.entrust(&leave);
+        let leave = Leave::by(&leave);
+        let will = node.waiter.entrust(&leave);
         if let Some(answer) = self.take_or_queue(node, count) {
             return answer;
         }
@@ -139,6 +148,8 @@ impl<W: Waiter> Permits<W> {
             return waited.map_err(NoPermits::GaveUp);
         }
         node.waiter.wait_to_be_told();
+        let _quiet = NoYield::enter();
+        drop(will);
         match waited {
             _ if node.note() == REFUSED => Err(NoPermits::Closed),
             Err(GaveUp::Cancelled) => {
@@ -173,6 +184,7 @@ impl<W: Waiter> Permits<W> {
 
     /// Takes the node of a waiter that gives up off the list; `false`: it has been claimed.
     fn unqueue(&self, node: &Node<W>) -> bool {
+        let _quiet = NoYield::enter();
         let mut claimed = Claimed::none();
         let removed = self.list.with(|list| {
             let removed = list.remove(node);
@@ -185,6 +197,7 @@ impl<W: Waiter> Permits<W> {
 
     #[cold]
     fn give_to_waiters(&self, added: u64) {
+        let _quiet = NoYield::enter();
         let mut claimed = Claimed::none();
         self.list.with(|list| {
             self.word.fetch_add(added, Ordering::Release);

@@ -1,20 +1,14 @@
 //! How a worker ends: it drains, cancels, and at last leaves behind what would not end.
 
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
-use std::time::Duration;
 
 use caudal_policy::discipline::Discipline;
 
 use super::Worker;
 use crate::cell::{CANCEL, Header, Outcome, RUNTIME};
-use crate::clock::now;
 use crate::custody::Claimant;
 use crate::handle::end_unstarted;
 use crate::shared::{Notice, Stage};
-
-/// A worker that comes back from a handler when the runtime has cancelled and stopped meanwhile gives its others so long to end: less
-/// than the runtime's patience.
-const LATE_BOUND: Duration = Duration::from_millis(5);
 
 impl<D: Discipline> Worker<D> {
     /// The runtime has moved on to another stage, or another worker has no stack.
@@ -28,17 +22,12 @@ impl<D: Discipline> Worker<D> {
     }
 
     fn change_stage(&mut self, stage: Stage) {
-        let before = std::mem::replace(&mut self.stage, stage);
-        let (cancels, stops) =
-            (stage >= Stage::Cancelling && before < Stage::Cancelling, stage == Stage::Stopping);
-        let own = !stops || self.me.spent.custody.claim(Claimant::Worker);
-        if cancels && own {
-            self.cancel_all();
-            if stops {
-                // It was in a handler all the while: what it has cancelled by now gets its turn all the same.
-                self.stage = Stage::Cancelling;
-                self.stops_at = now() + self.shared.clock.cycles_of(LATE_BOUND);
-            }
+        self.stage = stage;
+        match stage {
+            Stage::Cancelling => self.cancel_all(),
+            // If the shutdown was first, it ends all but what has just run. What is left to do here is the same.
+            Stage::Stopping => _ = self.me.spent.custody.claim(Claimant::Worker),
+            Stage::Running | Stage::Draining => {}
         }
     }
 
@@ -49,12 +38,6 @@ impl<D: Discipline> Worker<D> {
             cell.state.fetch_or(CANCEL, AcqRel);
             self.shared.wake(cell);
         }
-    }
-
-    /// Is what has not ended by `time` to be given up?
-    #[cold]
-    pub(super) fn is_over(&self, time: u64) -> bool {
-        self.stage == Stage::Stopping || time >= self.stops_at
     }
 
     /// Nothing is here, and nothing can come any more?
@@ -121,40 +104,36 @@ mod tests {
         Worker::new(Parts { number, shared, discipline: Fcfs, rebalance, stacks, source: None, log: None })
     }
 
-    /// A worker that is in a handler from before the shutdown until its last stage never sees the one in which requests are cancelled.
+    /// A worker that is in a handler from before the shutdown until its last stage resumes nobody when it comes back.
     #[test]
-    fn a_late_worker_cancels_all_the_same() {
+    fn a_late_worker_gives_up_at_once() {
         let shared = shared();
+        let class = ClassId::first(&shared.settings.classes);
         let (sleeps, begun) = std::sync::mpsc::channel();
-        let cell = new_request(
-            ClassId::first(&shared.settings.classes),
-            0,
-            move || {
-                sleeps.send(()).unwrap();
-                crate::sleep(Duration::from_secs(600));
-            },
-            RUNTIME | HANDLE,
-        );
-        cell.place_unshared(0, shared.mark);
-        let handle = Handle::<()>::new(cell, Arc::clone(&shared));
-        shared.workers[0].inbox.push(cell, 0).unwrap();
-        let blocks = {
-            let stops = Arc::clone(&shared);
-            let job = move || {
-                begun.recv().unwrap();
-                stops.enter(Stage::Stopping);
-            };
-            new_request(ClassId::first(&shared.settings.classes), 0, job, RUNTIME)
+        let sleeper = move || {
+            sleeps.send(()).unwrap();
+            crate::sleep(std::time::Duration::from_secs(600));
         };
-        blocks.place_unshared(0, shared.mark);
-        shared.workers[0].inbox.push(blocks, 0).unwrap();
+        let stops = {
+            let shared = Arc::clone(&shared);
+            move || {
+                begun.recv().unwrap();
+                shared.enter(Stage::Stopping);
+            }
+        };
+        let sleeper = new_request(class, 0, sleeper, RUNTIME | HANDLE);
+        let handle = Handle::<()>::new(sleeper, Arc::clone(&shared));
+        for cell in [sleeper, new_request(class, 0, stops, RUNTIME)] {
+            cell.place_unshared(0, shared.mark);
+            shared.workers[0].inbox.push(cell, 0).unwrap();
+        }
         let ended = std::thread::spawn(move || {
             let whole = worker(0, &shared).run();
             (whole, handle.is_done().then(|| handle.wait()))
         });
         let (whole, answer) = ended.join().unwrap();
-        assert!(whole, "nothing of it stays");
-        assert!(matches!(answer, Some(Err(Failure::Cancelled))), "{answer:?}");
+        assert!(!whole, "the thread has to stay: a coroutine was given up");
+        assert!(matches!(answer, Some(Err(Failure::Abandoned))), "{answer:?}");
     }
 
     /// A worker that a shutdown has given up on steals, when that has looked into the queues already.

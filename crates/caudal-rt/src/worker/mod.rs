@@ -42,7 +42,7 @@ use crate::log::Writer;
 use crate::observe::measured::{Measured, OfWorker};
 use crate::observe::timeline::OFF;
 use crate::shared::{Board, Notice, Request, Shared, Slice, Spent, Stage, Worker as Public};
-use crate::source::Source;
+use crate::source::Asked;
 use crate::stack::StackPool;
 
 pub(crate) type Coroutine = Box<Fiber>;
@@ -92,7 +92,7 @@ pub(crate) struct Worker<D> {
     idle: Vec<Coroutine>,
     /// Tasks that could start but for the limit of stacks.
     stackless: VecDeque<u32>,
-    source: Option<Box<dyn Source>>,
+    source: Option<Asked>,
     /// What the source has brought, for a moment.
     batch: Vec<Request>,
     next_number: u64,
@@ -110,8 +110,6 @@ pub(crate) struct Worker<D> {
     /// What it has noticed, and the stage in that.
     notice: Notice,
     stage: Stage,
-    /// When it ends with what it has by then, in cycles; `u64::MAX` while that is for the runtime to say.
-    stops_at: u64,
     /// A coroutine that ran here will never go on.
     has_leaked: bool,
     /// While requests wait for stacks: when it looks for one again, in cycles.
@@ -141,7 +139,7 @@ pub(crate) struct Parts<D> {
     pub(crate) discipline: D,
     pub(crate) rebalance: AnyRebalance,
     pub(crate) stacks: StackPool,
-    pub(crate) source: Option<Box<dyn Source>>,
+    pub(crate) source: Option<Asked>,
     pub(crate) log: Option<Writer>,
 }
 
@@ -185,7 +183,6 @@ impl<D: Discipline> Worker<D> {
             has_looked: false,
             notice: Notice::FIRST,
             stage: Stage::Running,
-            stops_at: u64::MAX,
             has_leaked: false,
             look_for_stacks_at: 0,
             log,
@@ -206,7 +203,7 @@ impl<D: Discipline> Worker<D> {
             if !std::mem::take(&mut self.has_looked) {
                 self.take_in(time);
             }
-            if self.stage >= Stage::Cancelling && self.is_over(time) {
+            if self.stage == Stage::Stopping {
                 break;
             }
             if self.pool.next.is_none() {
@@ -295,7 +292,7 @@ impl<D: Discipline> Worker<D> {
             self.pool.running = None;
             match self.pool.resumed.take() {
                 // At the runtime's end a request that nobody else competes with is given up like any other.
-                Some(more) if self.stage < Stage::Cancelling || !self.is_over(end) => {
+                Some(more) if self.stage < Stage::Stopping => {
                     self.pool.task(task).preemptions -= 1;
                     quantum = more;
                     self.has_looked = false;

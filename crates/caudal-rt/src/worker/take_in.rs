@@ -7,7 +7,7 @@ use caudal_policy::discipline::{Discipline, Intake as Wanted};
 
 use super::Worker;
 use crate::shared::{Admission, Request, Stage};
-use crate::source::{self, Intake};
+use crate::source::Intake;
 
 impl<D: Discipline> Worker<D> {
     /// Takes in what has come; a few loads when nothing has.
@@ -61,7 +61,7 @@ impl<D: Discipline> Worker<D> {
         let running = self.stage == Stage::Running;
         let busy = self.idle_since == 0;
         let mut intake = Intake::new(&mut self.batch, &mut self.next_number, busy, self.shared.of);
-        if !(running && source::ask(&mut **source, &mut intake)) {
+        if !(running && source.ask(&mut intake)) {
             self.source = None;
         }
         for cell in std::mem::take(&mut self.batch).drain(..) {
