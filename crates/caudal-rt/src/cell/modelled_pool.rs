@@ -31,7 +31,12 @@ impl Cells {
 
     /// Has every cell become free, but for those of requests that were given up?
     pub(crate) fn are_free() -> bool {
-        CELLS.with_borrow(|cells| cells.iter().all(|(cell, free)| *free || cell.is_leaked()))
+        // The state is read outside of the borrow: loom may switch there.
+        let kept = CELLS.with_borrow(|cells| {
+            let kept = cells.iter().filter(|(_, free)| !free);
+            kept.map(|(cell, _)| Request::new(NonNull::from(&**cell))).collect::<Vec<_>>()
+        });
+        kept.into_iter().all(|cell| cell.is_leaked())
     }
 
     /// The end of a run: asserts that every cell has become free, and drops them.

@@ -215,30 +215,43 @@ fn end(shared: &Shared, me: Request, outcome: Outcome) {
     hand_over(me, outcome, shared);
 }
 
-/// A started request that its worker and a shutdown give up, while another thread waits for it, and cancels it before.
+fn given_up_later(shared: &Arc<Shared>, cell: Request, by_the_shutdown: bool) -> thread::JoinHandle<()> {
+    let shared = Arc::clone(shared);
+    thread::spawn(move || {
+        if by_the_shutdown {
+            return shared.end_all_at(0, std::ptr::null_mut());
+        }
+        shared.give_up_if(cell, |_| true);
+    })
+}
+
+/// A started request that its worker and a shutdown give up, while its handle cancels it and goes.
 #[test]
-fn given_up_by_two_while_a_thread_waits() {
+fn given_up_by_two_while_the_handle_goes() {
     let settings = settings(1, DIRECT);
-    model(2, move || {
+    model(3, move || {
         let shared = shared(&settings);
         let cell = started(&shared, 0, RUNTIME | HANDLE);
         let handle = Handle::<()>::new(cell, Arc::clone(&shared));
-        let threads = [false, true].map(|shutdown| {
-            let shared = Arc::clone(&shared);
-            thread::spawn(move || {
-                if shutdown {
-                    return shared.end_all_at(0, std::ptr::null_mut());
-                }
-                shared.give_up_if(cell, |_| true);
-            })
-        });
-        let helper = helper(&shared);
+        let threads = [false, true].map(|shutdown| given_up_later(&shared, cell, shutdown));
         let _ = handle.cancel();
-        assert_eq!(handle.wait_for(None, Heed::Nothing), Waited::Ended);
-        assert!(matches!(handle.wait(), Err(Failure::Abandoned)));
+        drop(handle);
         threads.into_iter().for_each(|thread| thread.join().unwrap());
+        assert_eq!(shared.counts.abandoned.load(Relaxed), 1);
+    });
+}
+
+#[test]
+fn given_up_while_a_thread_waits() {
+    let settings = settings(1, DIRECT);
+    model(1, move || {
+        let shared = shared(&settings);
+        let cell = started(&shared, 0, RUNTIME | HANDLE);
+        let handle = Handle::<()>::new(cell, Arc::clone(&shared));
+        let threads = [given_up_later(&shared, cell, true), helper(&shared)];
+        assert!(matches!(handle.wait(), Err(Failure::Abandoned)));
         shared.helper.stop();
-        helper.join().unwrap();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
         assert_eq!((shared.helper.expected(), shared.counts.abandoned.load(Relaxed)), (0, 1));
     });
 }

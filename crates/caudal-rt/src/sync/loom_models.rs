@@ -174,7 +174,7 @@ fn two_at_a_lock() {
 /// One is given up while it waits, at any time of the other's and of the unlock.
 #[test]
 fn one_that_is_given_up_leaves_a_lock() {
-    model(3, || {
+    model(2, || {
         let counted = Counted::new();
         assert!(counted.lock.try_lock());
         let given_up = {
@@ -278,7 +278,7 @@ fn one_is_cancelled_at_permits() {
 /// The first in the queue is given up while permits come; the one behind it gets what it had, or was waiting for.
 #[test]
 fn one_that_is_given_up_leaves_permits() {
-    model(3, || {
+    model(2, || {
         let permits = Arc::new(Permits::new(0));
         let given_up = {
             let permits = permits.clone();
