@@ -7,6 +7,7 @@ use std::cell::RefCell;
 use std::ptr::NonNull;
 
 use super::{Header, Request};
+use crate::primitives::{AtomicUsize, Ordering, shared_static};
 
 /// What every cell has for a home: nothing.
 pub(super) struct Home;
@@ -16,6 +17,11 @@ type Made = (Box<Header>, bool);
 
 thread_local! {
     static CELLS: RefCell<Vec<Made>> = const { RefCell::new(Vec::new()) };
+}
+
+shared_static! {
+    /// Cells that have been made: who looks through all of them sees those, as the lock of the real list has it.
+    static MADE: AtomicUsize = AtomicUsize::new(0);
 }
 
 /// The cells of a run; to be made first.
@@ -51,6 +57,7 @@ pub(crate) fn allocate() -> Request {
     let cell = Box::new(Header::free(NonNull::dangling()));
     let request = Request::new(NonNull::from(&*cell));
     CELLS.with_borrow_mut(|cells| cells.push((cell, false)));
+    MADE.fetch_add(1, Ordering::Release);
     request
 }
 
@@ -74,7 +81,9 @@ pub(crate) fn release(cell: Request) {
 pub(crate) fn send_home() {}
 
 pub(crate) fn for_each(then: impl FnMut(Request)) {
-    let cells: Vec<Request> = CELLS
-        .with_borrow(|cells| cells.iter().map(|(cell, _)| Request::new(NonNull::from(&**cell))).collect());
+    let made = MADE.load(Ordering::Acquire);
+    let cells: Vec<Request> = CELLS.with_borrow(|cells| {
+        cells.iter().take(made).map(|(cell, _)| Request::new(NonNull::from(&**cell))).collect()
+    });
     cells.into_iter().for_each(then);
 }

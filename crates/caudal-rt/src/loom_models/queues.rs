@@ -102,13 +102,15 @@ fn a_submission_without_room_while_all_at_its_worker_are_ended() {
     model(3, move || {
         let (shared, tallies) = (shared(&settings), [(); 3].map(|()| Arc::<Tally>::default()));
         let held = [0, 1].map(|request| placed(&shared, 0, &tallies[request]).1);
-        let submitter = {
-            let (shared, tally) = (Arc::clone(&shared), Arc::clone(&tallies[2]));
-            let class = ClassId::first(&shared.settings.classes);
-            thread::spawn(move || RequestBuilder::of(&shared, class).try_submit(tally.job()).ok())
+        let shutdown = {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || shared.end_all_at(0, std::ptr::null_mut()))
         };
-        shared.end_all_at(0, std::ptr::null_mut());
-        if let Some(handle) = submitter.join().unwrap() {
+        // Here, as loom looks into orders of what it has seen both touch: the cell has to be there when the others are looked through.
+        let class = ClassId::first(&shared.settings.classes);
+        let submitted = RequestBuilder::of(&shared, class).try_submit(tallies[2].job()).ok();
+        shutdown.join().unwrap();
+        if let Some(handle) = submitted {
             assert!(matches!(ended(handle, &tallies[2]), Some(Failure::Stopped)));
         }
         tallies[2].check(false);
