@@ -43,6 +43,39 @@ struct Queue {
     len: u32,
 }
 
+/// Tasks of a lane by key, and by entry among equals: both in one number. The first one is outside of the heap, where a task that
+/// takes turns with another one finds it.
+#[derive(Default)]
+struct Sorted {
+    first: Option<(u128, u32)>,
+    rest: BinaryHeap<Reverse<(u128, u32)>>,
+}
+
+impl Sorted {
+    #[inline(always)]
+    fn push(&mut self, task: (u128, u32)) {
+        match self.first {
+            None => self.first = Some(task),
+            Some(first) if task < first => {
+                self.first = Some(task);
+                self.rest.push(Reverse(first));
+            }
+            Some(_) => self.rest.push(Reverse(task)),
+        }
+    }
+
+    #[inline(always)]
+    fn take(&mut self) -> Option<u32> {
+        let (_, task) = self.first?;
+        self.first = self.rest.pop().map(|Reverse(task)| task);
+        Some(task)
+    }
+
+    fn len(&self) -> u32 {
+        u32::from(self.first.is_some()) + self.rest.len() as u32
+    }
+}
+
 /// What the discipline wants done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Next {
@@ -59,8 +92,8 @@ pub(crate) struct LocalPool<F> {
     order: Order,
     stealable_lane: Lane,
     queues: Box<[Queue]>,
-    /// For lanes ordered by key: key and entry in one number, and the task.
-    heaps: Vec<BinaryHeap<Reverse<(u128, u32)>>>,
+    /// For lanes ordered by key.
+    sorted: Box<[Sorted]>,
     entries: u64,
     waiting_lanes: u64,
     /// Tasks in all lanes.
@@ -89,7 +122,7 @@ impl<F> LocalPool<F> {
             order: discipline.order(),
             stealable_lane: discipline.stealable_lane(),
             queues: vec![Queue { head: NONE, tail: NONE, len: 0 }; lanes as usize].into(),
-            heaps: (0..lanes).map(|_| BinaryHeap::new()).collect(),
+            sorted: (0..lanes).map(|_| Sorted::default()).collect(),
             entries: 0,
             waiting_lanes: 0,
             waiting: 0,
@@ -169,7 +202,7 @@ impl<F> Pool for LocalPool<F> {
     #[inline(always)]
     fn len(&self, lane: Lane) -> u32 {
         match self.order {
-            Order::Key => self.heaps[lane as usize].len() as u32,
+            Order::Key => self.sorted[lane as usize].len(),
             Order::Queue | Order::Entry => self.queues[lane as usize].len,
         }
     }
@@ -185,7 +218,7 @@ impl<F> Pool for LocalPool<F> {
     #[inline(always)]
     fn head(&self, lane: Lane) -> Option<TaskId> {
         let head = match self.order {
-            Order::Key => self.heaps[lane as usize].peek().map(|Reverse((_, task))| *task),
+            Order::Key => self.sorted[lane as usize].first.map(|(_, task)| task),
             Order::Queue | Order::Entry => Some(self.queues[lane as usize].head).filter(|&task| task != NONE),
         };
         head.map(TaskId)
@@ -198,7 +231,7 @@ impl<F> Pool for LocalPool<F> {
     #[inline(always)]
     fn take(&mut self, lane: Lane) -> Option<TaskId> {
         let task = match self.order {
-            Order::Key => self.heaps[lane as usize].pop().map(|Reverse((_, task))| task)?,
+            Order::Key => self.sorted[lane as usize].take()?,
             Order::Queue | Order::Entry => {
                 let queue = &mut self.queues[lane as usize];
                 let task = Some(queue.head).filter(|&task| task != NONE)?;
@@ -246,7 +279,8 @@ impl<F> Pool for LocalPool<F> {
     #[inline(always)]
     fn enqueue_by(&mut self, task: TaskId, lane: Lane, key: u64) {
         self.entries += 1;
-        self.heaps[lane as usize].push(Reverse((u128::from(key) << 64 | u128::from(self.entries), task.0)));
+        let key = u128::from(key) << 64 | u128::from(self.entries);
+        self.sorted[lane as usize].push((key, task.0));
         self.joined(task.0, lane);
     }
 
