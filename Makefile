@@ -30,9 +30,10 @@ demo: build ## plan for measured RocksDB service times: which system carries how
 	@echo
 	@echo "The policy is in policy.toml, the report in $(DEMO_OUT)/report.html"
 
-test: ## run all tests (installs what they need: Chromium, CMake, pkg-config, a C++ compiler)
+test: ## run all tests (installs what they need: Chromium, CMake, pkg-config, g++, clang)
 	@scripts/need chromium chromium
 	@scripts/need g++ g++
+	@command -v clang-22 >/dev/null || scripts/need clang clang
 	@scripts/need cmake cmake
 	@scripts/need pkg-config pkg-config
 	$(CARGO) test --workspace --locked
