@@ -30,7 +30,7 @@ enum { LIMIT, START, VALUE, LENGTH, BEST, BEST_LENGTH };
  */
 static const struct instruction program[] = {
     {PUSH, 1},        {STORE, START},                                              /*  0: start = 1 */
-    {LOAD, START},    {LOAD, LIMIT},  {LESS, 0},      {JUMP_IF_NOT, 43},           /*  2: start < limit? */
+    {LOAD, START},    {LOAD, LIMIT},  {LESS, 0},      {JUMP_IF_NOT, 46},           /*  2: start < limit? */
     {PUSH, 0},        {STORE, LENGTH}, {LOAD, START}, {STORE, VALUE},              /*  6: length = 0, value = start */
     {LOAD, VALUE},    {PUSH, 1},      {NOT_EQUAL, 0}, {JUMP_IF_NOT, 33},           /* 10: value != 1? */
     {LOAD, VALUE},    {ODD, 0},       {JUMP_IF_NOT, 24},                           /* 14: odd? */
@@ -40,8 +40,8 @@ static const struct instruction program[] = {
     {LOAD, LENGTH},   {PUSH, 1},      {ADD, 0},       {STORE, LENGTH}, {JUMP, 10}, /* 28: length++ */
     {LOAD, BEST_LENGTH}, {LOAD, LENGTH}, {LESS, 0},   {JUMP_IF_NOT, 41},           /* 33: longer? */
     {LOAD, START},    {STORE, BEST},  {LOAD, LENGTH}, {STORE, BEST_LENGTH},        /* 37 */
-    {JUMP, 44},       {HALT, 0},      {HALT, 0},                                   /* 41 */
-    {LOAD, START},    {PUSH, 1},      {ADD, 0},       {STORE, START}, {JUMP, 2},   /* 44: start++ */
+    {LOAD, START},    {PUSH, 1},      {ADD, 0},       {STORE, START}, {JUMP, 2},   /* 41: start++ */
+    {HALT, 0},                                                                     /* 46 */
 };
 
 static void run(const struct instruction *code, int64_t *variables)
