@@ -1,0 +1,93 @@
+#include "Calls.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/Function.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+using namespace llvm;
+
+namespace caudal {
+
+/// Cycles of a library function that is rarely instrumented, for short inputs; 0: not in the table.
+static unsigned libraryCycles(StringRef name) {
+  return StringSwitch<unsigned>(name)
+      .Cases({"memcpy", "memmove", "memset", "memcmp", "bcmp"}, 25)
+      .Cases({"strlen", "strcmp", "strncmp", "memchr", "strchr", "strrchr", "strcpy", "strncpy"}, 25)
+      .Cases({"malloc", "free", "_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm"}, 40)
+      .Cases({"calloc", "realloc", "posix_memalign", "aligned_alloc"}, 80)
+      .Cases({"sqrt", "sqrtf", "fabs", "floor", "ceil", "rint"}, 12)
+      .Cases({"exp", "exp2", "log", "log2", "log10", "expf", "logf"}, 30)
+      .Cases({"sin", "cos", "tan", "sinf", "cosf", "atan", "atan2", "erf", "erfc"}, 45)
+      .Cases({"pow", "powf", "fmod", "cbrt", "tanh", "sinh", "cosh"}, 60)
+      .Default(0);
+}
+
+/// Cycles of an intrinsic that copies, fills or compares memory; -1: it is another.
+static int64_t memoryCycles(const CallBase &call) {
+  static constexpr int64_t start = 6, bytesPerCycle = 32, unknown = 30;
+  const auto *memory = dyn_cast<AnyMemIntrinsic>(&call);
+  if (!memory)
+    return -1;
+  const auto *length = dyn_cast<ConstantInt>(memory->getLength());
+  return length ? start + int64_t(std::min<uint64_t>(length->getLimitedValue(), 1 << 30)) / bytesPerCycle : unknown;
+}
+
+/// Cycles of an intrinsic that becomes a call into the mathematics library; 0: it does not.
+static int64_t mathematicsCycles(Intrinsic::ID id) {
+  switch (id) {
+  case Intrinsic::exp:
+  case Intrinsic::exp2:
+  case Intrinsic::log:
+  case Intrinsic::log2:
+  case Intrinsic::log10:
+    return 30;
+  case Intrinsic::sin:
+  case Intrinsic::cos:
+    return 45;
+  case Intrinsic::pow:
+    return 60;
+  default:
+    return 0;
+  }
+}
+
+Callee Calls::kind(const CallBase &call) {
+  if (call.isInlineAsm())
+    return Callee::Assembly;
+  const Function *callee = call.getCalledFunction();
+  if (!callee)
+    return Callee::Contract;
+  if (callee->isIntrinsic())
+    return Callee::Inlined;
+  if (callee->isDeclaration())
+    return libraryCycles(callee->getName()) ? Callee::Library : Callee::Contract;
+  return Callee::Known;
+}
+
+Ways Calls::of(const CallBase &call) const {
+  Ways contract{limits_.call, limits_.call, limits_.call, Cost::cycles(options_.unknownCall)};
+  const Function *callee = call.getCalledFunction();
+  switch (kind(call)) {
+  case Callee::Assembly:
+    return Ways::plain(Cost::cycles(2), Cost::cycles(2));
+  case Callee::Inlined:
+    if (int64_t cycles = memoryCycles(call); cycles >= 0)
+      return assumed(Cost::cycles(cycles));
+    return assumed(Cost::cycles(mathematicsCycles(callee->getIntrinsicID())));
+  case Callee::Library:
+    return assumed(Cost::cycles(libraryCycles(callee->getName())));
+  case Callee::Contract:
+    return contract;
+  case Callee::Known:
+    if (const Ways *known = find(*callee))
+      return *known;
+    // Recursive: it charges what it does but for its last steps.
+    contract.expected = Cost::cycles(2);
+    return contract;
+  }
+  llvm_unreachable("a kind of callee without a case");
+}
+
+} // namespace caudal

@@ -1,0 +1,66 @@
+//===- Calls.h - What a call takes, and where its callee's probes are ---------------------------------------------===//
+//
+// A callee is a way in (to its first probe), a way out (from its last probe), a way across (without a probe), and what
+// it leaves to its caller to charge. Functions of this module are planned before their callers, so these are known; for
+// recursive calls, calls through pointers and functions of other modules the limits of Limits.h stand in, to which every
+// instrumented function keeps; for code that nobody instruments, a table and an assumption.
+//
+//===--------------------------------------------------------------------------------------------------------------===//
+#ifndef CAUDAL_PASS_CALLS_H
+#define CAUDAL_PASS_CALLS_H
+
+#include "Cost.h"
+#include "Limits.h"
+#include "Options.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/IR/InstrTypes.h"
+
+namespace caudal {
+
+/// A piece of code with one entry, as the code around it sees it.
+struct Ways {
+  Cost prefix;   ///< longest way from its entry to a probe; none: no way meets a probe
+  Cost through;  ///< longest way from entry to exit that meets no probe; none: every way meets one
+  Cost suffix;   ///< longest way from a probe to the exit; none: no way meets a probe
+  Cost expected; ///< mean cost that is not charged by its own probes
+
+  /// Without probes.
+  static Ways plain(Cost cost, Cost expected) { return {Cost::none(), cost, Cost::none(), expected}; }
+};
+
+/// How much is known about a callee, for the report.
+enum class Callee {
+  Known,    ///< a function of this module, planned before
+  Contract, ///< instrumented, or may be: another module's, through a pointer, or recursive
+  Library,  ///< in the table
+  Inlined,  ///< an intrinsic that becomes a few instructions, or none
+  Assembly, ///< inline assembly
+};
+
+class Calls {
+public:
+  Calls(const Options &options) : options_(options), limits_(Limits::planned(options)) {}
+
+  /// What `call` takes.
+  Ways of(const llvm::CallBase &call) const;
+  static Callee kind(const llvm::CallBase &call);
+
+  /// `function` has been planned.
+  void learn(const llvm::Function &function, const Ways &ways) { known_[&function] = ways; }
+  /// What was learnt of `function`; null: nothing.
+  const Ways *find(const llvm::Function &function) const {
+    auto found = known_.find(&function);
+    return found == known_.end() ? nullptr : &found->second;
+  }
+
+private:
+  Ways assumed(Cost cost) const { return Ways::plain(std::min(cost, limits_.call), cost); }
+
+  const Options &options_;
+  Limits limits_;
+  llvm::DenseMap<const llvm::Function *, Ways> known_;
+};
+
+} // namespace caudal
+
+#endif

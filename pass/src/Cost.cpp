@@ -1,0 +1,151 @@
+#include "Cost.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Operator.h"
+
+using namespace llvm;
+
+namespace caudal {
+
+// Sixteenths of a cycle that one unit of TargetTransformInfo's reciprocal throughput stands for: processors that this
+// is for issue four to six instructions a cycle, and their clock runs above that of the time-stamp counter.
+static constexpr int64_t issueUnits = 3;
+
+static bool isDivision(unsigned opcode) {
+  return opcode == Instruction::SDiv || opcode == Instruction::UDiv || opcode == Instruction::SRem ||
+         opcode == Instruction::URem;
+}
+
+static unsigned lanes(const Type *type) {
+  const auto *vector = dyn_cast<FixedVectorType>(type);
+  return vector ? vector->getNumElements() : 1;
+}
+
+/// Cycles of a division, which no pipeline hides.
+static int64_t divisionCycles(const Instruction &instruction) {
+  if (isa<Constant>(instruction.getOperand(1)))
+    return 3; // a multiplication and shifts
+  int64_t scalar = instruction.getType()->getScalarSizeInBits() > 32 ? 10 : 6;
+  return scalar * lanes(instruction.getType());
+}
+
+Cost CostModel::issue(const Instruction &instruction) const {
+  unsigned opcode = instruction.getOpcode();
+  if (isa<PHINode>(instruction) || isa<AllocaInst>(instruction) || instruction.isDebugOrPseudoInst() ||
+      instruction.isLifetimeStartOrEnd())
+    return Cost::zero();
+  if (isDivision(opcode))
+    return Cost::cycles(divisionCycles(instruction));
+  if (opcode == Instruction::FDiv || opcode == Instruction::FRem)
+    return Cost::cycles(opcode == Instruction::FRem ? 40 : 4 + lanes(instruction.getType()) / 4);
+  if (isa<AtomicRMWInst>(instruction) || isa<AtomicCmpXchgInst>(instruction) || isa<FenceInst>(instruction))
+    return Cost::cycles(15);
+  if (isa<CallBase>(instruction) && !isa<IntrinsicInst>(instruction))
+    return Cost::zero();
+  if (instruction.isTerminator())
+    return Cost::units(instruction.getNumSuccessors() > 1 ? 2 * issueUnits : issueUnits);
+  InstructionCost cost = tti_.getInstructionCost(&instruction, TargetTransformInfo::TCK_RecipThroughput);
+  if (!cost.isValid())
+    return Cost::cycles(4);
+  return Cost::units(std::clamp<int64_t>(cost.getValue(), 0, 1000) * issueUnits);
+}
+
+/// Cycles from an instruction's operands to its result.
+static int64_t latencyCycles(const Instruction &instruction) {
+  if (isa<PHINode>(instruction) || instruction.isDebugOrPseudoInst())
+    return 0;
+  if (isa<LoadInst>(instruction))
+    return 4;
+  if (isDivision(instruction.getOpcode()))
+    return divisionCycles(instruction) + 4;
+  switch (instruction.getOpcode()) {
+  case Instruction::FAdd:
+  case Instruction::FSub:
+  case Instruction::FMul:
+    return 3;
+  case Instruction::FDiv:
+    return 10;
+  case Instruction::Mul:
+    return 3;
+  case Instruction::GetElementPtr:
+  case Instruction::BitCast:
+  case Instruction::Trunc:
+  case Instruction::ZExt:
+  case Instruction::Store:
+    return 0; // folded into an address, or free; a store's result is nobody's operand
+  case Instruction::SIToFP:
+  case Instruction::UIToFP:
+  case Instruction::FPToSI:
+  case Instruction::FPToUI:
+    return 4;
+  default:
+    return 1;
+  }
+}
+
+const CostModel::Block &CostModel::block(const BasicBlock &block) {
+  auto [entry, fresh] = blocks_.try_emplace(&block, Block{Cost::zero(), 100});
+  if (!fresh)
+    return entry->second;
+  Cost sum = Cost::zero();
+  SmallDenseMap<const Instruction *, int64_t, 32> ready;
+  int64_t chain = 0;
+  bool inLoop = loops_.getLoopFor(&block) != nullptr;
+  for (const Instruction &instruction : block) {
+    sum = sum + issue(instruction);
+    if (inLoop)
+      continue;
+    int64_t start = 0;
+    for (const Use &operand : instruction.operands())
+      if (const auto *from = dyn_cast<Instruction>(operand))
+        start = std::max(start, ready.lookup(from));
+    chain = std::max(chain, ready[&instruction] = start + latencyCycles(instruction));
+  }
+  entry->second.issue = sum;
+  if (sum > Cost::zero() && Cost::cycles(chain) > sum)
+    entry->second.percent = Cost::cycles(chain).inUnits() * 100 / sum.inUnits();
+  return entry->second;
+}
+
+Cost CostModel::of(const Instruction &instruction) {
+  Cost share = issue(instruction);
+  int64_t percent = block(*instruction.getParent()).percent;
+  return Cost::units((share.inUnits() * percent + 99) / 100);
+}
+
+/// Longest chain, in cycles, from `target` (a header's phi) to `value` within `loop`; -1: there is none.
+static int64_t chainTo(const Value *value, const PHINode *target, const Loop &loop,
+                       SmallDenseMap<const Value *, int64_t, 32> &seen, unsigned depth) {
+  if (value == target)
+    return 0;
+  const auto *instruction = dyn_cast<Instruction>(value);
+  if (!instruction || !loop.contains(instruction) || depth == 0)
+    return -1;
+  if (isa<PHINode>(instruction) && instruction->getParent() == loop.getHeader())
+    return -1;
+  auto [entry, fresh] = seen.try_emplace(value, -1);
+  if (!fresh)
+    return entry->second;
+  int64_t longest = -1;
+  for (const Use &operand : instruction->operands())
+    longest = std::max(longest, chainTo(operand, target, loop, seen, depth - 1));
+  if (longest >= 0)
+    longest += latencyCycles(*instruction);
+  return seen[value] = longest;
+}
+
+Cost CostModel::recurrence(const Loop &loop) const {
+  static constexpr unsigned deepest = 64;
+  int64_t longest = 0;
+  SmallVector<BasicBlock *, 4> latches;
+  loop.getLoopLatches(latches);
+  for (const PHINode &phi : loop.getHeader()->phis()) {
+    SmallDenseMap<const Value *, int64_t, 32> seen;
+    for (const BasicBlock *latch : latches)
+      longest = std::max(longest, chainTo(phi.getIncomingValueForBlock(latch), &phi, loop, seen, deepest));
+  }
+  return Cost::cycles(longest);
+}
+
+} // namespace caudal

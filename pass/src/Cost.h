@@ -1,0 +1,91 @@
+//===- Cost.h - What code is estimated to take --------------------------------------------------------------------===//
+//
+// Estimates in cycles, from LLVM's TargetTransformInfo and a table for what it does not know (division, atomics, memory
+// intrinsics, library calls). Code outside of loops takes the longer of its critical chain and its instructions over the
+// issue width; a loop's iteration takes the longer of its instructions over the issue width and the chain from one
+// iteration to the next, for the processor overlaps iterations.
+//
+// Loads are assumed to hit the first-level cache and branches to be predicted: a program that misses is slower than
+// estimated, which budget mode measures and clock mode does not need to know.
+//
+//===--------------------------------------------------------------------------------------------------------------===//
+#ifndef CAUDAL_PASS_COST_H
+#define CAUDAL_PASS_COST_H
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include <algorithm>
+#include <cstdint>
+
+namespace caudal {
+
+/// A cost in sixteenths of a cycle, or none (there is no such way). Sums saturate.
+class Cost {
+public:
+  static constexpr int64_t unitsPerCycle = 16;
+
+  constexpr Cost() : units_(noneUnits) {}
+  static constexpr Cost none() { return Cost(); }
+  static constexpr Cost zero() { return Cost(0); }
+  static constexpr Cost units(int64_t units) { return Cost(units); }
+  static constexpr Cost cycles(int64_t cycles) { return Cost(cycles * unitsPerCycle); }
+
+  constexpr bool isNone() const { return units_ < 0; }
+  /// Sixteenths of a cycle; 0 where there is none.
+  constexpr int64_t inUnits() const { return isNone() ? 0 : units_; }
+  /// Rounded to whole cycles.
+  constexpr int64_t inCycles() const { return (inUnits() + unitsPerCycle / 2) / unitsPerCycle; }
+
+  /// One way after the other: none if either is none.
+  constexpr Cost operator+(Cost other) const {
+    return isNone() || other.isNone() ? none() : Cost(std::min(units_ + other.units_, most));
+  }
+  /// A way `times` times over.
+  constexpr Cost operator*(int64_t times) const {
+    if (isNone())
+      return none();
+    return units_ != 0 && times > most / units_ ? Cost(most) : Cost(units_ * times);
+  }
+  /// Ordered with none below all.
+  constexpr bool operator<(Cost other) const { return units_ < other.units_; }
+  constexpr bool operator>(Cost other) const { return other < *this; }
+  constexpr bool operator<=(Cost other) const { return !(other < *this); }
+  constexpr bool operator>=(Cost other) const { return !(*this < other); }
+  constexpr bool operator==(Cost other) const { return units_ == other.units_; }
+
+private:
+  static constexpr int64_t noneUnits = -1;
+  static constexpr int64_t most = INT64_C(1) << 50;
+  explicit constexpr Cost(int64_t units) : units_(units) {}
+  int64_t units_;
+};
+
+inline constexpr Cost longer(Cost a, Cost b) { return std::max(a, b); }
+
+/// The estimates for one function. Calls cost nothing here: Calls.h knows them.
+class CostModel {
+public:
+  CostModel(const llvm::TargetTransformInfo &tti, const llvm::LoopInfo &loops) : tti_(tti), loops_(loops) {}
+
+  /// What an instruction adds to its block's way.
+  Cost of(const llvm::Instruction &instruction);
+  /// Least cost of an iteration of `loop`: the longest chain of dependent instructions from one iteration to the next.
+  Cost recurrence(const llvm::Loop &loop) const;
+
+private:
+  struct Block {
+    Cost issue;      ///< instructions over issue width
+    int64_t percent; ///< what an instruction's share is scaled by, where the critical chain is longer
+  };
+  Cost issue(const llvm::Instruction &instruction) const;
+  const Block &block(const llvm::BasicBlock &block);
+
+  const llvm::TargetTransformInfo &tti_;
+  const llvm::LoopInfo &loops_;
+  llvm::DenseMap<const llvm::BasicBlock *, Block> blocks_;
+};
+
+} // namespace caudal
+
+#endif

@@ -1,0 +1,45 @@
+//===- Limits.h - How the bound is shared out ---------------------------------------------------------------------===//
+//
+// The bound is the longest estimated way between two probes, wherever they are. Functions and loops are planned one by
+// one, so each gets a part of it that the others leave to it:
+//
+//     bound   |<--------------------- no way between two probes is longer ------------------------------>|
+//     call    |<---- at most, before a call ---->|<-- callee: to its first probe, from its last, across ->|
+//     loop    |<---- at most, before a loop ----------------->|<-- loop: to its first probe, or across -->|
+//
+// Both parts hold for every function and every loop, so that separate compilation and calls through pointers keep to the
+// bound as well.
+//
+//===--------------------------------------------------------------------------------------------------------------===//
+#ifndef CAUDAL_PASS_LIMITS_H
+#define CAUDAL_PASS_LIMITS_H
+
+#include "Cost.h"
+#include "Options.h"
+
+namespace caudal {
+
+struct Limits {
+  /// Longest way between two probes.
+  Cost bound;
+  /// A function's part: entry to its first probe, last probe to return, and entry to return without a probe.
+  Cost call;
+  /// A loop's part: entry to its first probe, and from entry to exit without a probe.
+  Cost loop;
+
+  /// The limits that are promised.
+  static Limits promised(const Options &options) { return of(Cost::cycles(options.bound)); }
+  /// The limits that are planned with: lower, for what insertion adds to the ways.
+  static Limits planned(const Options &options) {
+    return of(Cost::units(Cost::cycles(options.bound).inUnits() * 23 / 25));
+  }
+
+private:
+  static Limits of(Cost bound) {
+    return {bound, Cost::units(bound.inUnits() * 11 / 25), Cost::units(bound.inUnits() * 8 / 25)};
+  }
+};
+
+} // namespace caudal
+
+#endif

@@ -1,0 +1,119 @@
+#include "LoopFacts.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
+
+using namespace llvm;
+
+namespace caudal {
+
+/// `value` as an induction of `loop` with a constant step other than 0; null: it is none.
+static const SCEVAddRecExpr *induction(Value *value, Loop &loop, ScalarEvolution &scev, int64_t &step) {
+  if (!scev.isSCEVable(value->getType()))
+    return nullptr;
+  const auto *recurrence = dyn_cast<SCEVAddRecExpr>(scev.getSCEV(value));
+  if (!recurrence || recurrence->getLoop() != &loop || !recurrence->isAffine())
+    return nullptr;
+  const auto *constant = dyn_cast<SCEVConstant>(recurrence->getStepRecurrence(scev));
+  if (!constant || constant->getAPInt().getSignificantBits() > 32 || constant->isZero())
+    return nullptr;
+  step = constant->getAPInt().getSExtValue();
+  return recurrence;
+}
+
+static void findVariable(Loop &loop, ScalarEvolution &scev, LoopFacts &facts) {
+  for (PHINode &phi : loop.getHeader()->phis()) {
+    int64_t step;
+    unsigned bits = phi.getType()->isPointerTy() ? 64 : phi.getType()->isIntegerTy() ? phi.getType()->getIntegerBitWidth() : 0;
+    // Strips are counted by the variable's low bits: it must have some.
+    if (bits < 16 || bits > 64 || !induction(&phi, loop, scev, step) || !isPowerOf2_64(uint64_t(std::abs(step))))
+      continue;
+    facts.variable = &phi;
+    facts.variableStep = step;
+    return;
+  }
+}
+
+/// Gathers the instructions that make `value` from the header's phis; false: too many, or others than arithmetic.
+static bool gatherParts(Value *value, const Loop &loop, SmallPtrSetImpl<const Instruction *> &parts) {
+  static constexpr size_t most = 4;
+  auto *instruction = dyn_cast<Instruction>(value);
+  if (!instruction || !loop.contains(instruction))
+    return true;
+  if (isa<PHINode>(instruction))
+    return instruction->getParent() == loop.getHeader();
+  if (!isa<BinaryOperator, CastInst, GetElementPtrInst>(instruction) || instruction->isIntDivRem())
+    return false;
+  parts.insert(instruction);
+  return parts.size() <= most && all_of(instruction->operands(), [&](Value *operand) { return gatherParts(operand, loop, parts); });
+}
+
+/// Fills in the latch's own test, if it can be given a nearer end.
+static bool findTest(Loop &loop, ScalarEvolution &scev, const TargetTransformInfo &tti, LoopFacts &facts) {
+  static constexpr unsigned expansionBudget = 8;
+  auto *branch = dyn_cast<BranchInst>(facts.latch->getTerminator());
+  BasicBlock *preheader = loop.getLoopPreheader();
+  if (!branch || !branch->isConditional() || !preheader || !loop.isLoopExiting(facts.latch))
+    return false;
+  auto *compare = dyn_cast<ICmpInst>(branch->getCondition());
+  if (!compare || !compare->hasOneUse() || !loop.contains(compare))
+    return false;
+  const SCEV *backedges = scev.getExitCount(&loop, facts.latch);
+  if (isa<SCEVCouldNotCompute>(backedges))
+    return false;
+  for (Value *operand : compare->operands()) {
+    const SCEVAddRecExpr *recurrence = induction(operand, loop, scev, facts.step);
+    if (!recurrence || !isPowerOf2_64(std::abs(facts.step)) || !isa<Instruction>(operand))
+      continue;
+    Type *width = scev.getEffectiveSCEVType(recurrence->getType());
+    if (scev.getTypeSizeInBits(backedges->getType()) > scev.getTypeSizeInBits(width))
+      continue;
+    SCEVExpander expander(scev, "caudal.count");
+    const SCEV *first = recurrence->getStart();
+    const SCEV *steps = scev.getMulExpr(scev.getNoopOrZeroExtend(backedges, width),
+                                        scev.getConstant(width, facts.step, /*isSigned=*/true));
+    const SCEV *last = scev.getAddExpr(first, steps);
+    // The distance between first and last value must be a number: without it, steps may go around.
+    if (std::abs(facts.step) != 1 && !recurrence->hasNoSelfWrap())
+      continue;
+    Instruction *at = preheader->getTerminator();
+    if (!expander.isSafeToExpandAt(last, at) ||
+        expander.isHighCostExpansion({last}, &loop, expansionBudget, &tti, at))
+      continue;
+    facts.testedParts.clear();
+    if (!gatherParts(operand, loop, facts.testedParts))
+      continue;
+    facts.tested = operand;
+    facts.testedLast = last;
+    return true;
+  }
+  return false;
+}
+
+static bool canSplit(Loop &loop, BasicBlock &latch) {
+  if (!loop.getLoopPreheader() || !isa<BranchInst>(latch.getTerminator()) || loop.getHeader()->isEHPad())
+    return false;
+  for (Loop *inner : loop.getSubLoops())
+    if (inner->contains(&latch))
+      return false;
+  // An indirectbr reaches the header by its address: nothing can be put in between.
+  return isa<BranchInst>(loop.getLoopPreheader()->getTerminator()) && !loop.getHeader()->hasAddressTaken();
+}
+
+LoopFacts LoopFacts::of(Loop &loop, ScalarEvolution &scev, const TargetTransformInfo &tti) {
+  LoopFacts facts;
+  facts.mostTrips = scev.getSmallConstantMaxTripCount(&loop);
+  facts.latch = loop.getLoopLatch();
+  if (facts.latch && loop.getExitingBlock() == facts.latch)
+    facts.exactTrips = scev.getSmallConstantTripCount(&loop);
+  if (!facts.latch || !canSplit(loop, *facts.latch))
+    return facts;
+  findVariable(loop, scev, facts);
+  // A loop that can be left elsewhere is mostly left early: beginning a strip would not pay.
+  if (loop.getExitingBlock() && findTest(loop, scev, tti, facts))
+    facts.counting = Counting::Test;
+  else
+    facts.counting = facts.variable ? Counting::Variable : Counting::Counter;
+  return facts;
+}
+
+} // namespace caudal

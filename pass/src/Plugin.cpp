@@ -1,0 +1,78 @@
+//===- Plugin.cpp - How compilers and linkers find the pass -------------------------------------------------------===//
+//
+// Runs at the end of optimisation: in a compilation of its own, behind thin LTO's import, or at the end of full LTO; not
+// in front of a link that optimises again. `opt -passes='caudal-probes<mode=flag>'` runs it by name.
+//
+//===--------------------------------------------------------------------------------------------------------------===//
+#include "Pass.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <dlfcn.h>
+#if __has_include("llvm/Plugins/PassPlugin.h")
+#include "llvm/Plugins/PassPlugin.h"
+#else
+#include "llvm/Passes/PassPlugin.h"
+#endif
+
+using namespace llvm;
+
+/// clang hands options to a plugin by LLVM's own command line only: `-mllvm -caudal-probes=mode=flag;bound=300`.
+static cl::opt<std::string> commandLine("caudal-probes", cl::desc("Options of Caudal's probes: key=value;key;..."),
+                                        cl::value_desc("options"));
+
+/// What the file beside the plugin says; empty: there is none. Linkers hand nothing on to a plugin, so who drives one
+/// gives it a directory with a link to the plugin and this file.
+static std::string optionsBeside() {
+  Dl_info plugin;
+  if (!dladdr(&commandLine, &plugin) || !plugin.dli_fname)
+    return "";
+  auto file = MemoryBuffer::getFile(std::string(plugin.dli_fname) + ".options", /*IsText=*/true);
+  return file ? (*file)->getBuffer().trim().str() : "";
+}
+
+static caudal::Options parsed(StringRef text) {
+  Expected<caudal::Options> options = caudal::Options::parse(text);
+  if (!options)
+    report_fatal_error(options.takeError(), /*gen_crash_diag=*/false);
+  return *options;
+}
+
+static caudal::Options optionsGiven() {
+  return parsed(commandLine.getNumOccurrences() ? std::string(commandLine) : optionsBeside());
+}
+
+static bool runsInPhase(ThinOrFullLTOPhase phase) {
+  return phase == ThinOrFullLTOPhase::None || phase == ThinOrFullLTOPhase::ThinLTOPostLink;
+}
+
+static bool parseByName(StringRef name, ModulePassManager &passes, ArrayRef<PassBuilder::PipelineElement>) {
+  if (!name.consume_front("caudal-probes"))
+    return false;
+  if (!name.empty() && !(name.consume_front("<") && name.consume_back(">")))
+    return false;
+  passes.addPass(caudal::ProbePass(parsed(name)));
+  return true;
+}
+
+static void registerPasses(PassBuilder &builder) {
+  builder.registerPipelineParsingCallback(parseByName);
+#if LLVM_VERSION_MAJOR >= 20
+  builder.registerOptimizerLastEPCallback(
+      [](ModulePassManager &passes, OptimizationLevel, ThinOrFullLTOPhase phase) {
+        if (runsInPhase(phase))
+          passes.addPass(caudal::ProbePass(optionsGiven()));
+      });
+#else
+  builder.registerOptimizerLastEPCallback([](ModulePassManager &passes, OptimizationLevel) {
+    passes.addPass(caudal::ProbePass(optionsGiven()));
+  });
+#endif
+  builder.registerFullLinkTimeOptimizationLastEPCallback(
+      [](ModulePassManager &passes, OptimizationLevel) { passes.addPass(caudal::ProbePass(optionsGiven())); });
+}
+
+extern "C" __attribute__((visibility("default"))) PassPluginLibraryInfo llvmGetPassPluginInfo() {
+  return {LLVM_PLUGIN_API_VERSION, "caudal-probes", "1", registerPasses};
+}

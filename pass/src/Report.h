@@ -1,0 +1,35 @@
+//===- Report.h - Where probes went, and what was left alone ------------------------------------------------------===//
+//
+// JSON lines, one for each function that got probes or was left alone, appended to the file that the option `report`
+// names: compilers run side by side write to one file, a line at a time.
+//
+//===--------------------------------------------------------------------------------------------------------------===//
+#ifndef CAUDAL_PASS_REPORT_H
+#define CAUDAL_PASS_REPORT_H
+
+#include "Plan.h"
+#include "Verify.h"
+#include "llvm/IR/Module.h"
+
+namespace caudal {
+
+class Report {
+public:
+  Report(const llvm::Module &module, const Options &options) : module_(module), options_(options) {}
+
+  /// Before insertion: afterwards the plan's loops are gone.
+  void planned(const llvm::Function &function, const Plan &plan);
+  void verified(const llvm::Function &function, const Verified &verified);
+  void leftAlone(const llvm::Function &function, llvm::StringRef why);
+  /// Appends to the file; an error names it.
+  llvm::Error write() const;
+
+private:
+  const llvm::Module &module_;
+  const Options &options_;
+  std::vector<std::string> lines_;
+};
+
+} // namespace caudal
+
+#endif

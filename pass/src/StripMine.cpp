@@ -1,0 +1,273 @@
+#include "StripMine.h"
+#include "llvm/IR/CFG.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
+
+using namespace llvm;
+
+namespace caudal {
+
+PreparedStrip prepareStrip(const Strip &strip, ScalarEvolution &scev) {
+  PreparedStrip prepared;
+  prepared.strip = strip;
+  prepared.preheader = strip.loop->getLoopPreheader();
+  prepared.header = strip.loop->getHeader();
+  if (strip.facts.counting != Counting::Test)
+    return prepared;
+  prepared.replaced = cast<BranchInst>(strip.facts.latch->getTerminator())->getCondition();
+  SCEVExpander expander(scev, "caudal.count");
+  Instruction *at = prepared.preheader->getTerminator();
+  Type *type = strip.facts.tested->getType();
+  prepared.last = expander.expandCodeFor(strip.facts.testedLast, type, at);
+  return prepared;
+}
+
+namespace {
+
+class Cutter {
+public:
+  Cutter(const PreparedStrip &prepared, ProbeWriter &writer)
+      : prepared_(prepared), facts_(prepared.strip.facts), writer_(writer), header_(prepared.header),
+        latch_(facts_.latch), context_(header_->getContext()) {}
+
+  void cut();
+
+private:
+  void cutByTest();
+  void cutByCounter();
+  void cutByVariable();
+  BasicBlock *insertOuter(BasicBlock *from, BasicBlock *to, const Twine &suffix);
+  BasicBlock *block(const Twine &name, BasicBlock *before) {
+    return BasicBlock::Create(context_, name, header_->getParent(), before);
+  }
+  DebugLoc line() const { return latch_->getTerminator()->getDebugLoc(); }
+  /// The jump back to the header leads to `to` instead, whose phis in the header come from there.
+  BasicBlock *detour(const Twine &name);
+  Value *atStart(Value *value, BasicBlock *block, function_ref<Value *(PHINode *)> phiThere);
+  Value *atStart(BasicBlock *block);
+  Value *distance(IRBuilder<> &builder, Value *start);
+  Value *nearerEnd(IRBuilder<> &builder, Value *from);
+  void chargeIterations(IRBuilder<> &builder, BasicBlock *exit, Value *iterations);
+  /// Whether what a strip has spent where the loop ends is charged there.
+  bool charges() const { return writer_.charges() && facts_.exactTrips == 0; }
+  /// How far the tested value goes in a strip.
+  uint64_t reach() const { return uint64_t(std::abs(facts_.step)) * (prepared_.strip.length - 1); }
+  int64_t stripUnits() const { return std::max<int64_t>(1, (prepared_.strip.expected * int64_t(prepared_.strip.length)).inCycles()); }
+
+  const PreparedStrip &prepared_;
+  const LoopFacts &facts_;
+  ProbeWriter &writer_;
+  BasicBlock *header_;
+  BasicBlock *latch_;
+  LLVMContext &context_;
+};
+
+/// Puts a block on the edge from `from` to `to`, whose phis, in the same order, stand for those of `to`.
+BasicBlock *Cutter::insertOuter(BasicBlock *from, BasicBlock *to, const Twine &suffix) {
+  BasicBlock *outer = block(header_->getName() + suffix, to);
+  BranchInst *jump = BranchInst::Create(to, outer);
+  jump->setDebugLoc(line());
+  from->getTerminator()->replaceSuccessorWith(to, outer);
+  for (PHINode &phi : to->phis()) {
+    PHINode *carried = PHINode::Create(phi.getType(), 2, phi.getName() + suffix);
+    carried->insertBefore(jump->getIterator());
+    int entry = phi.getBasicBlockIndex(from);
+    carried->addIncoming(phi.getIncomingValue(entry), from);
+    phi.setIncomingBlock(entry, outer);
+    phi.setIncomingValue(entry, carried);
+  }
+  return outer;
+}
+
+/// The header's values of the next iteration reach `outer` from `from`.
+static void carry(BasicBlock *header, BasicBlock *latch, BasicBlock *outer, BasicBlock *from) {
+  auto carried = outer->phis().begin();
+  for (PHINode &phi : header->phis()) {
+    carried->addIncoming(phi.getIncomingValueForBlock(latch), from);
+    ++carried;
+  }
+}
+
+/// The phi of `block` that stands for the header's `phi`: they are in the same order.
+static PHINode *counterpart(PHINode *phi, BasicBlock *block) {
+  auto found = block->phis().begin();
+  for (PHINode &other : phi->getParent()->phis()) {
+    if (&other == phi)
+      break;
+    ++found;
+  }
+  return &*found;
+}
+
+/// What `value` is in the first iteration of a strip, at the end of `block`, where `phiThere` says what the header's phis
+/// are.
+Value *Cutter::atStart(Value *value, BasicBlock *block, function_ref<Value *(PHINode *)> phiThere) {
+  if (auto *phi = dyn_cast<PHINode>(value); phi && phi->getParent() == header_)
+    return phiThere(phi);
+  auto *instruction = dyn_cast<Instruction>(value);
+  if (!instruction || !facts_.testedParts.contains(instruction))
+    return value;
+  Instruction *copy = instruction->clone();
+  copy->dropPoisonGeneratingFlags();
+  for (Use &operand : copy->operands())
+    operand.set(atStart(operand, block, phiThere));
+  copy->insertBefore(block->getTerminator()->getIterator());
+  return copy;
+}
+
+Value *Cutter::atStart(BasicBlock *block) {
+  return atStart(facts_.tested, block, [&](PHINode *phi) { return counterpart(phi, block); });
+}
+
+/// How far the last value that the latch tests is from `start`: at least 0 as an unsigned number.
+Value *Cutter::distance(IRBuilder<> &builder, Value *start) {
+  auto number = [&](Value *value) {
+    return value->getType()->isPointerTy() ? builder.CreatePtrToInt(value, builder.getInt64Ty()) : value;
+  };
+  Value *first = number(start), *last = number(prepared_.last);
+  return facts_.step > 0 ? builder.CreateSub(last, first) : builder.CreateSub(first, last);
+}
+
+/// The last value that the latch tests in the strip that begins at `start`.
+Value *Cutter::nearerEnd(IRBuilder<> &builder, Value *start) {
+  Value *left = distance(builder, start);
+  Value *reached = builder.CreateBinaryIntrinsic(Intrinsic::umin, left, ConstantInt::get(left->getType(), reach()));
+  if (facts_.step < 0)
+    reached = builder.CreateNeg(reached);
+  return start->getType()->isPointerTy() ? builder.CreatePtrAdd(start, reached, "caudal.end")
+                                         : builder.CreateAdd(start, reached, "caudal.end");
+}
+
+void Cutter::cutByTest() {
+  auto *branch = cast<BranchInst>(latch_->getTerminator());
+  BasicBlock *exit = branch->getSuccessor(branch->getSuccessor(0) == header_ ? 1 : 0);
+  BasicBlock *enter = insertOuter(prepared_.preheader, header_, ".enter");
+  BasicBlock *outer = insertOuter(prepared_.preheader, enter, ".strip");
+  BasicBlock *done = block(latch_->getName() + ".done", latch_->getNextNode());
+  BasicBlock *again = block(latch_->getName() + ".again", done->getNextNode());
+  Type *type = facts_.tested->getType();
+
+  // strip: as far as a strip reaches
+  IRBuilder<> builder(outer->getTerminator());
+  Value *nearer = nearerEnd(builder, atStart(outer));
+  // preheader: a loop that ends within its first strip goes straight to its body
+  Instruction *entry = prepared_.preheader->getTerminator();
+  builder.SetInsertPoint(entry);
+  Value *whole = distance(builder, atStart(facts_.tested, prepared_.preheader, [&](PHINode *phi) {
+                            return counterpart(phi, outer)->getIncomingValueForBlock(prepared_.preheader);
+                          }));
+  Value *isShort = builder.CreateICmpULE(whole, ConstantInt::get(whole->getType(), reach()));
+  builder.CreateCondBr(isShort, enter, outer);
+  entry->eraseFromParent();
+  for (auto [straight, stripped] : zip(enter->phis(), outer->phis()))
+    straight.addIncoming(stripped.getIncomingValueForBlock(prepared_.preheader), prepared_.preheader);
+  PHINode *end = PHINode::Create(type, 2, "caudal.end", enter->getFirstNonPHIIt());
+  end->addIncoming(prepared_.last, prepared_.preheader);
+  end->addIncoming(nearer, outer);
+  builder.SetInsertPoint(enter->getTerminator());
+  Value *start = charges() ? atStart(enter) : nullptr;
+
+  // latch: until the strip's end. The old comparison stays until all probes are in: one may go in front of it.
+  builder.SetInsertPoint(branch);
+  branch->setCondition(builder.CreateICmpEQ(facts_.tested, end, "caudal.ended"));
+  branch->setSuccessor(0, done);
+  branch->setSuccessor(1, header_);
+  branch->setMetadata(LLVMContext::MD_prof, nullptr);
+  // done: was it the loop's end?
+  builder.SetInsertPoint(done);
+  builder.CreateCondBr(builder.CreateICmpEQ(end, prepared_.last), exit, again);
+  for (PHINode &phi : exit->phis())
+    phi.setIncomingBlock(phi.getBasicBlockIndex(latch_), done);
+  // again: a probe, and the next strip
+  builder.SetInsertPoint(again);
+  BranchInst *jump = builder.CreateBr(outer);
+  carry(header_, latch_, outer, again);
+  BasicBlock *last = writer_.probe(jump, stripUnits());
+  outer->replacePhiUsesWith(again, last);
+
+  // Who leaves by the test has run (end - start) / step + 1 iterations of this strip.
+  if (!charges())
+    return;
+  BasicBlock *landing = SplitEdge(done, exit);
+  builder.SetInsertPoint(landing->getTerminator());
+  Value *distance = facts_.step > 0 ? builder.CreateSub(end, start) : builder.CreateSub(start, end);
+  if (type->isPointerTy())
+    distance = facts_.step > 0 ? builder.CreatePtrDiff(builder.getInt8Ty(), end, start)
+                               : builder.CreatePtrDiff(builder.getInt8Ty(), start, end);
+  distance = builder.CreateZExtOrTrunc(distance, builder.getInt64Ty());
+  Value *iterations = builder.CreateAdd(builder.CreateLShr(distance, Log2_64(std::abs(facts_.step))), builder.getInt64(1));
+  chargeIterations(builder, landing, iterations);
+}
+
+/// Charges `iterations` in `exit`, in front of its jump.
+void Cutter::chargeIterations(IRBuilder<> &builder, BasicBlock *exit, Value *iterations) {
+  int64_t units = std::max<int64_t>(1, prepared_.strip.expected.inCycles());
+  writer_.charge(exit->getTerminator(), units == 1 ? iterations : builder.CreateMul(iterations, builder.getInt64(uint64_t(units))));
+}
+
+/// The jump back from the latch goes through a new block first.
+BasicBlock *Cutter::detour(const Twine &name) {
+  BasicBlock *check = block(name, latch_->getNextNode());
+  latch_->getTerminator()->replaceSuccessorWith(header_, check);
+  return check;
+}
+
+void Cutter::cutByCounter() {
+  BasicBlock *outer = insertOuter(prepared_.preheader, header_, ".strip");
+  BasicBlock *check = detour(latch_->getName() + ".check");
+  BasicBlock *again = block(latch_->getName() + ".again", check->getNextNode());
+  IRBuilder<> builder(context_);
+  builder.SetInsertPoint(again);
+  BranchInst *jump = builder.CreateBr(outer);
+  carry(header_, latch_, outer, again);
+  for (PHINode &phi : header_->phis())
+    phi.setIncomingBlock(phi.getBasicBlockIndex(latch_), check);
+  PHINode *left = PHINode::Create(builder.getInt32Ty(), 2, "caudal.left", header_->getFirstNonPHIIt());
+  left->addIncoming(builder.getInt32(uint32_t(prepared_.strip.length)), outer);
+  builder.SetInsertPoint(check);
+  Value *rest = builder.CreateSub(left, builder.getInt32(1));
+  left->addIncoming(rest, check);
+  builder.CreateCondBr(builder.CreateIsNull(rest), again, header_);
+  BasicBlock *last = writer_.probe(jump, stripUnits());
+  outer->replacePhiUsesWith(again, last);
+}
+
+void Cutter::cutByVariable() {
+  BasicBlock *check = detour(latch_->getName() + ".check");
+  BasicBlock *again = block(latch_->getName() + ".again", check->getNextNode());
+  IRBuilder<> builder(context_);
+  builder.SetInsertPoint(again);
+  BranchInst *jump = builder.CreateBr(header_);
+  BasicBlock *last = writer_.probe(jump, stripUnits());
+  Value *variable = facts_.variable->getIncomingValueForBlock(latch_);
+  for (PHINode &phi : header_->phis()) {
+    Value *next = phi.getIncomingValueForBlock(latch_);
+    phi.setIncomingBlock(phi.getBasicBlockIndex(latch_), check);
+    phi.addIncoming(next, last);
+  }
+  builder.SetInsertPoint(check);
+  unsigned shift = unsigned(countr_zero(uint64_t(facts_.variableStep)));
+  uint64_t mask = (prepared_.strip.length - 1) << shift;
+  Value *number = variable->getType()->isPointerTy() ? builder.CreatePtrToInt(variable, builder.getInt64Ty()) : variable;
+  Value *phase = builder.CreateAnd(number, ConstantInt::get(number->getType(), mask));
+  builder.CreateCondBr(builder.CreateIsNull(phase), again, header_);
+}
+
+void Cutter::cut() {
+  switch (facts_.counting) {
+  case Counting::Test:
+    return cutByTest();
+  case Counting::Variable:
+    return cutByVariable();
+  case Counting::Counter:
+    return cutByCounter();
+  case Counting::None:
+    llvm_unreachable("a strip without a count");
+  }
+}
+
+} // namespace
+
+void cutStrip(const PreparedStrip &prepared, ProbeWriter &writer) { Cutter(prepared, writer).cut(); }
+
+} // namespace caudal

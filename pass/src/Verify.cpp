@@ -1,0 +1,303 @@
+#include "Verify.h"
+#include "Probe.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/IR/CFG.h"
+#include "llvm/IR/PatternMatch.h"
+
+using namespace llvm;
+using namespace llvm::PatternMatch;
+
+namespace caudal {
+
+namespace {
+
+/// The block that calls the cold path, if `block` ends in a probe; else null.
+const BasicBlock *coldSuccessor(const BasicBlock &block) {
+  const auto *branch = dyn_cast<BranchInst>(block.getTerminator());
+  if (!branch || !branch->isConditional())
+    return nullptr;
+  for (const BasicBlock *successor : successors(&block)) {
+    const auto *call = dyn_cast<CallBase>(&*successor->getFirstNonPHIOrDbg());
+    if (call && isColdCall(*call))
+      return successor;
+  }
+  return nullptr;
+}
+
+/// Longest ways to a place: from the region's entry without a probe, and from the last probe.
+struct Reach {
+  Cost through, since;
+  bool raise(const Reach &other) {
+    bool raised = through < other.through || since < other.since;
+    through = longer(through, other.through);
+    since = longer(since, other.since);
+    return raised;
+  }
+};
+
+/// Bits of an induction variable end a strip: most iterations until they are 0 again; 0: no such test in the loop.
+uint64_t maskedTrips(const Loop &loop, ScalarEvolution &scev) {
+  for (BasicBlock *block : loop.blocks()) {
+    auto *branch = dyn_cast<BranchInst>(block->getTerminator());
+    Value *number;
+    const APInt *mask;
+    if (!branch || !branch->isConditional() || coldSuccessor(*block) || branch->getSuccessor(1) != loop.getHeader() ||
+        !match(branch->getCondition(),
+               m_SpecificICmp(CmpInst::ICMP_EQ, m_And(m_Value(number), m_APInt(mask)), m_Zero())))
+      continue;
+    if (auto *pointer = dyn_cast<PtrToIntInst>(number))
+      number = pointer->getOperand(0);
+    const auto *recurrence = dyn_cast<SCEVAddRecExpr>(scev.getSCEV(number));
+    const auto *step = recurrence && recurrence->getLoop() == &loop && recurrence->isAffine()
+                           ? dyn_cast<SCEVConstant>(recurrence->getStepRecurrence(scev))
+                           : nullptr;
+    if (!step || !mask->isShiftedMask() || mask->countr_zero() != step->getAPInt().countr_zero())
+      continue;
+    // Only if the 0 leads to a probe, and without going on in the loop.
+    if (coldSuccessor(*branch->getSuccessor(0)))
+      return (mask->lshr(mask->countr_zero()) + 1).getLimitedValue();
+  }
+  return 0;
+}
+
+/// The value of `scev` where the values of `block`'s phis come from `from`.
+const SCEV *onEdge(const SCEV *expression, BasicBlock *block, BasicBlock *from, ScalarEvolution &scev) {
+  ValueToSCEVMapTy values;
+  for (PHINode &phi : block->phis())
+    if (scev.isSCEVable(phi.getType()))
+      values[&phi] = scev.getSCEV(phi.getIncomingValueForBlock(from));
+  return SCEVParameterRewriter::rewrite(expression, scev, values);
+}
+
+/// Most that `distance` can be on the edge from `from` to `to`, as an unsigned number.
+APInt mostOnEdge(const SCEV *distance, BasicBlock *from, BasicBlock *to, ScalarEvolution &scev) {
+  APInt most = scev.getUnsignedRangeMax(distance);
+  auto *branch = dyn_cast<BranchInst>(from->getTerminator());
+  Value *left;
+  const APInt *limit;
+  if (branch && branch->isConditional() && branch->getSuccessor(0) == to && branch->getSuccessor(1) != to &&
+      match(branch->getCondition(), m_SpecificICmp(CmpInst::ICMP_ULE, m_Value(left), m_APInt(limit))) &&
+      scev.getSCEV(left) == distance)
+    most = APIntOps::umin(most, *limit);
+  return most;
+}
+
+/// The loop is left where a value reaches an end that is chosen in front of it: most iterations; 0: it is not.
+uint64_t nearerEndTrips(const Loop &loop, ScalarEvolution &scev) {
+  BasicBlock *latch = loop.getLoopLatch(), *enter = loop.getLoopPreheader();
+  auto *branch = latch ? dyn_cast<BranchInst>(latch->getTerminator()) : nullptr;
+  Value *tested, *end;
+  if (!enter || !branch || !branch->isConditional() || branch->getSuccessor(1) != loop.getHeader() ||
+      !match(branch->getCondition(), m_SpecificICmp(CmpInst::ICMP_EQ, m_Value(tested), m_Value(end))))
+    return 0;
+  auto *choice = dyn_cast<PHINode>(end);
+  const auto *recurrence = dyn_cast<SCEVAddRecExpr>(scev.getSCEV(tested));
+  const auto *step = recurrence && recurrence->getLoop() == &loop && recurrence->isAffine()
+                         ? dyn_cast<SCEVConstant>(recurrence->getStepRecurrence(scev))
+                         : nullptr;
+  if (!choice || choice->getParent() != enter || !step)
+    return 0;
+  APInt most(64, 0);
+  for (BasicBlock *from : predecessors(enter)) {
+    const SCEV *first = onEdge(recurrence->getStart(), enter, from, scev);
+    const SCEV *last = scev.getSCEV(choice->getIncomingValueForBlock(from));
+    const SCEV *distance = step->getAPInt().isNegative() ? scev.getMinusSCEV(first, last) : scev.getMinusSCEV(last, first);
+    if (isa<SCEVCouldNotCompute>(distance))
+      return 0;
+    most = APIntOps::umax(most, mostOnEdge(distance, from, enter, scev).zextOrTrunc(64));
+  }
+  return most.udiv(step->getAPInt().abs().zextOrTrunc(64)).getLimitedValue(1 << 30) + 1;
+}
+
+class Verifier {
+public:
+  Verifier(Function &function, const LoopInfo &loops, ScalarEvolution &scev, const TargetTransformInfo &tti,
+           const Calls &calls, const Limits &limits, Verified &result)
+      : function_(function), loops_(loops), scev_(scev), calls_(calls), limits_(limits), costs_(tti, loops),
+        result_(result) {}
+
+  void run();
+
+private:
+  struct Region {
+    const Loop *loop;
+    Cost entered;             ///< how long a way may be where it enters
+    Cost prefix;
+    Reach latches, exits;
+    MapVector<const BasicBlock *, Reach> reach;
+  };
+  const Loop *childAt(const Region &region, const BasicBlock *block) const;
+  void relax(Region &region, const BasicBlock *entry);
+  Reach across(Region &region, const BasicBlock *block, Reach reach, bool report);
+  Reach acrossLoop(Region &region, const Loop &loop, Reach reach, bool report);
+  void flow(Region &region, const BasicBlock *from, const BasicBlock *to, const Reach &reach, bool &changed);
+  void step(Region &region, Reach &reach, const Ways &ways, const Instruction &at, bool report);
+  void complain(const Instruction &at, Cost longest, const Twine &what);
+  Ways measure(const Loop &loop);
+
+  Function &function_;
+  const LoopInfo &loops_;
+  ScalarEvolution &scev_;
+  const Calls &calls_;
+  const Limits &limits_;
+  CostModel costs_;
+  Verified &result_;
+  DenseMap<const Loop *, Ways> measured_;
+};
+
+void Verifier::complain(const Instruction &at, Cost longest, const Twine &what) {
+  result_.violations.push_back({&at, longest, what.str()});
+}
+
+const Loop *Verifier::childAt(const Region &region, const BasicBlock *block) const {
+  const Loop *of = loops_.getLoopFor(block);
+  if (of == region.loop)
+    return nullptr;
+  while (of->getParentLoop() != region.loop)
+    of = of->getParentLoop();
+  return of;
+}
+
+void Verifier::step(Region &region, Reach &reach, const Ways &ways, const Instruction &at, bool report) {
+  if (report) {
+    if (!ways.prefix.isNone() && !reach.through.isNone())
+      region.prefix = longer(region.prefix, reach.through + ways.prefix);
+    Cost ahead = longer(ways.prefix, ways.through);
+    Cost longest = longer(reach.through + region.entered, reach.since) + ahead;
+    result_.longest = longer(result_.longest, longest);
+    if (longest > limits_.bound)
+      complain(at, longest, "a way of " + Twine(longest.inCycles()) + " cycles without a probe");
+  }
+  reach.since = longer(reach.since + ways.through, ways.suffix);
+  reach.through = reach.through + ways.through;
+}
+
+/// What leaves `block`, given what reaches it.
+Reach Verifier::across(Region &region, const BasicBlock *block, Reach reach, bool report) {
+  for (const Instruction &instruction : *block) {
+    Cost cost = costs_.of(instruction);
+    if (const auto *call = dyn_cast<CallBase>(&instruction)) {
+      if (isColdCall(*call))
+        continue;
+      Ways ways = calls_.of(*call);
+      ways.through = ways.through + cost;
+      step(region, reach, ways, instruction, report);
+    } else if (cost > Cost::zero()) {
+      step(region, reach, Ways::plain(cost, cost), instruction, report);
+    }
+  }
+  if (report && isa<ReturnInst>(block->getTerminator())) {
+    region.exits.raise(reach);
+    if (longer(reach.through, reach.since) > limits_.call)
+      complain(*block->getTerminator(), longer(reach.through, reach.since),
+               "the way to the return is " + Twine(longer(reach.through, reach.since).inCycles()) + " cycles");
+  }
+  if (!coldSuccessor(*block))
+    return reach;
+  if (report && !reach.through.isNone())
+    region.prefix = longer(region.prefix, reach.through);
+  return {Cost::none(), Cost::zero()};
+}
+
+Reach Verifier::acrossLoop(Region &region, const Loop &loop, Reach reach, bool report) {
+  const Ways &ways = measured_[&loop];
+  step(region, reach, ways, *loop.getHeader()->getFirstNonPHIOrDbg(), report);
+  return reach;
+}
+
+void Verifier::flow(Region &region, const BasicBlock *from, const BasicBlock *to, const Reach &reach, bool &changed) {
+  if (region.loop && to == region.loop->getHeader()) {
+    region.latches.raise(reach);
+  } else if (region.loop && !region.loop->contains(to)) {
+    region.exits.raise(reach);
+  } else {
+    const Loop *child = childAt(region, to);
+    changed |= region.reach[child ? child->getHeader() : to].raise(reach);
+  }
+}
+
+/// Raises what reaches each node until nothing changes; more rounds than nodes: a cycle that no loop's header breaks.
+void Verifier::relax(Region &region, const BasicBlock *entry) {
+  size_t nodes = region.loop ? region.loop->getNumBlocks() : function_.size();
+  region.reach[entry].raise({Cost::zero(), Cost::none()});
+  bool changed = true, last = false;
+  for (size_t round = 0; changed || last; ++round) {
+    changed = false;
+    for (size_t i = 0; i < region.reach.size(); ++i) {
+      auto [block, reach] = *(region.reach.begin() + ptrdiff_t(i));
+      const Loop *child = childAt(region, block);
+      Reach out = child ? acrossLoop(region, *child, reach, last) : across(region, block, reach, last);
+      SmallVector<Loop::Edge, 8> edges;
+      if (child)
+        child->getExitEdges(edges);
+      else
+        for (const BasicBlock *successor : successors(block))
+          edges.emplace_back(const_cast<BasicBlock *>(block), const_cast<BasicBlock *>(successor));
+      for (auto [from, to] : edges)
+        flow(region, from, to, out, changed);
+    }
+    if (last)
+      return;
+    if (round > nodes + 1) {
+      complain(*entry->getFirstNonPHIOrDbg(), Cost::zero(), "a cycle without a probe, entered at several places");
+      return;
+    }
+    last = !changed;
+  }
+}
+
+Ways Verifier::measure(const Loop &loop) {
+  for (const Loop *inner : loop.getSubLoops())
+    measured_[inner] = measure(*inner);
+  // How a way is when it enters is the surrounding region's to add.
+  Region body{&loop, Cost::zero(), Cost::none(), {}, {}, {}};
+  relax(body, loop.getHeader());
+  Cost before = Cost::zero();
+  Cost across = Cost::zero();
+  const Instruction &at = *loop.getHeader()->getFirstNonPHIOrDbg();
+  if (!body.latches.through.isNone()) {
+    uint64_t trips = scev_.getSmallConstantMaxTripCount(&loop);
+    for (uint64_t other : {maskedTrips(loop, scev_), nearerEndTrips(loop, scev_)})
+      if (other && (!trips || other < trips))
+        trips = other;
+    Cost iteration = longer(body.latches.through, costs_.recurrence(loop));
+    if (!trips)
+      complain(at, iteration, "a loop that can go around any number of times without a probe");
+    else
+      before = across = iteration * int64_t(trips - 1);
+    if (Cost longest = before + iteration; longest > limits_.bound)
+      complain(at, longest, "a loop that goes around for " + Twine(longest.inCycles()) + " cycles without a probe");
+  }
+  Ways ways;
+  ways.through = across + body.exits.through;
+  ways.prefix = before + body.prefix;
+  ways.suffix = longer(body.exits.since, body.latches.since + before + body.exits.through);
+  Cost wrapped = longer(body.latches.since + before + body.prefix, body.latches.since + before + body.exits.through);
+  if (wrapped > limits_.bound)
+    complain(at, wrapped, "a way of " + Twine(wrapped.inCycles()) + " cycles from one iteration to the next");
+  result_.longest = longer(result_.longest, wrapped);
+  return ways;
+}
+
+void Verifier::run() {
+  for (const Loop *loop : loops_)
+    measured_[loop] = measure(*loop);
+  Region body{nullptr, Cost::units(limits_.bound.inUnits() - limits_.call.inUnits()), Cost::none(), {}, {}, {}};
+  relax(body, &function_.getEntryBlock());
+  if (body.prefix > limits_.call)
+    complain(*function_.getEntryBlock().getFirstNonPHIOrDbg(), body.prefix,
+             "the way to the first probe is " + Twine(body.prefix.inCycles()) + " cycles");
+  result_.ways = {body.prefix, body.exits.through, body.exits.since, Cost::zero()};
+}
+
+} // namespace
+
+Verified verify(Function &function, const LoopInfo &loops, ScalarEvolution &scev, const TargetTransformInfo &tti,
+                const Calls &calls, const Limits &limits) {
+  Verified result;
+  Verifier(function, loops, scev, tti, calls, limits, result).run();
+  return result;
+}
+
+} // namespace caudal

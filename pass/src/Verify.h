@@ -1,0 +1,38 @@
+//===- Verify.h - Recomputing the longest ways of a finished module -----------------------------------------------===//
+//
+// Finds the probes in the code as it has become, and the longest ways between them, without knowing what was planned:
+// longest ways by relaxation until nothing changes, bounds of loops by what ScalarEvolution proves of the new code. The
+// cost model is shared with the planner, the search for ways is not.
+//
+//===--------------------------------------------------------------------------------------------------------------===//
+#ifndef CAUDAL_PASS_VERIFY_H
+#define CAUDAL_PASS_VERIFY_H
+
+#include "Calls.h"
+#include "Limits.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include <string>
+#include <vector>
+
+namespace caudal {
+
+/// A way that is longer than the limits allow.
+struct Violation {
+  const llvm::Instruction *at; ///< where the way has become too long
+  Cost longest;                ///< how long
+  std::string what;
+};
+
+struct Verified {
+  Ways ways;    ///< of the function
+  Cost longest; ///< longest way between two probes, those outside included as the limits have them
+  std::vector<Violation> violations;
+};
+
+Verified verify(llvm::Function &function, const llvm::LoopInfo &loops, llvm::ScalarEvolution &scev,
+                const llvm::TargetTransformInfo &tti, const Calls &calls, const Limits &limits);
+
+} // namespace caudal
+
+#endif
