@@ -63,7 +63,9 @@ Callee Calls::kind(const CallBase &call) {
     return Callee::Inlined;
   if (callee->isDeclaration())
     return libraryCycles(callee->getName()) ? Callee::Library : Callee::Contract;
-  return Callee::Known;
+  // The linker may take another module's definition, which has been planned elsewhere.
+  return callee->isInterposable() || callee->hasLinkOnceODRLinkage() || callee->hasWeakODRLinkage() ? Callee::Contract
+                                                                                                   : Callee::Known;
 }
 
 Ways Calls::of(const CallBase &call) const {
@@ -83,9 +85,7 @@ Ways Calls::of(const CallBase &call) const {
   case Callee::Known:
     if (const Ways *known = find(*callee))
       return *known;
-    // Recursive: it charges what it does but for its last steps.
-    contract.expected = Cost::cycles(2);
-    return contract;
+    return contract; // left alone
   }
   llvm_unreachable("a kind of callee without a case");
 }

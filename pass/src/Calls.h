@@ -39,12 +39,17 @@ enum class Callee {
 
 class Calls {
 public:
-  Calls(const Options &options) : options_(options), limits_(Limits::planned(options)) {}
+  Calls(const Options &options, const Limits &limits) : options_(options), limits_(limits) {}
 
   /// What `call` takes.
   Ways of(const llvm::CallBase &call) const;
   static Callee kind(const llvm::CallBase &call);
 
+  /// `functions` call each other in a circle: until they are planned, each is taken to keep to `part` in all ways.
+  void expect(llvm::ArrayRef<llvm::Function *> functions, Cost part) {
+    for (const llvm::Function *function : functions)
+      known_[function] = {part, part, part, Cost::cycles(2)};
+  }
   /// `function` has been planned.
   void learn(const llvm::Function &function, const Ways &ways) { known_[&function] = ways; }
   /// What was learnt of `function`; null: nothing.

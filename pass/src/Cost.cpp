@@ -84,34 +84,20 @@ static int64_t latencyCycles(const Instruction &instruction) {
   }
 }
 
-const CostModel::Block &CostModel::block(const BasicBlock &block) {
-  auto [entry, fresh] = blocks_.try_emplace(&block, Block{Cost::zero(), 100});
-  if (!fresh)
-    return entry->second;
-  Cost sum = Cost::zero();
-  SmallDenseMap<const Instruction *, int64_t, 32> ready;
-  int64_t chain = 0;
-  bool inLoop = loops_.getLoopFor(&block) != nullptr;
-  for (const Instruction &instruction : block) {
-    sum = sum + issue(instruction);
-    if (inLoop)
-      continue;
-    int64_t start = 0;
+Cost CostModel::Walk::add(const Instruction &instruction) {
+  Cost before = soFar();
+  issued_ = issued_ + costs_.issue(instruction);
+  if (!inLoop_) {
+    Cost start = Cost::zero();
     for (const Use &operand : instruction.operands())
       if (const auto *from = dyn_cast<Instruction>(operand))
-        start = std::max(start, ready.lookup(from));
-    chain = std::max(chain, ready[&instruction] = start + latencyCycles(instruction));
+        if (auto found = ready_.find(from); found != ready_.end())
+          start = longer(start, found->second);
+    Cost end = start + Cost::cycles(latencyCycles(instruction));
+    ready_[&instruction] = end;
+    chain_ = longer(chain_, end);
   }
-  entry->second.issue = sum;
-  if (sum > Cost::zero() && Cost::cycles(chain) > sum)
-    entry->second.percent = Cost::cycles(chain).inUnits() * 100 / sum.inUnits();
-  return entry->second;
-}
-
-Cost CostModel::of(const Instruction &instruction) {
-  Cost share = issue(instruction);
-  int64_t percent = block(*instruction.getParent()).percent;
-  return Cost::units((share.inUnits() * percent + 99) / 100);
+  return Cost::units(soFar().inUnits() - before.inUnits());
 }
 
 /// Longest chain, in cycles, from `target` (a header's phi) to `value` within `loop`; -1: there is none.

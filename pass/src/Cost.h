@@ -68,22 +68,41 @@ class CostModel {
 public:
   CostModel(const llvm::TargetTransformInfo &tti, const llvm::LoopInfo &loops) : tti_(tti), loops_(loops) {}
 
-  /// What an instruction adds to its block's way.
-  Cost of(const llvm::Instruction &instruction);
+  /// What an instruction takes of the processor's issue slots.
+  Cost issue(const llvm::Instruction &instruction) const;
   /// Least cost of an iteration of `loop`: the longest chain of dependent instructions from one iteration to the next.
   Cost recurrence(const llvm::Loop &loop) const;
 
-private:
-  struct Block {
-    Cost issue;      ///< instructions over issue width
-    int64_t percent; ///< what an instruction's share is scaled by, where the critical chain is longer
-  };
-  Cost issue(const llvm::Instruction &instruction) const;
-  const Block &block(const llvm::BasicBlock &block);
+  /// Goes through a block, one instruction after the other.
+  class Walk {
+  public:
+    Walk(const CostModel &costs, const llvm::BasicBlock &block)
+        : costs_(costs), inLoop_(costs.loops_.getLoopFor(&block) != nullptr) {}
+    /// What the next instruction adds to the way since the start.
+    Cost add(const llvm::Instruction &instruction);
+    /// A probe is put here: what follows will be a block of its own.
+    void restart() { *this = Walk(costs_, inLoop_); }
 
+  private:
+    Walk(const CostModel &costs, bool inLoop) : costs_(costs), inLoop_(inLoop) {}
+    Walk &operator=(Walk &&other) {
+      issued_ = other.issued_;
+      chain_ = other.chain_;
+      ready_.clear();
+      return *this;
+    }
+    Cost soFar() const { return longer(issued_, chain_); }
+
+    const CostModel &costs_;
+    bool inLoop_;
+    Cost issued_ = Cost::zero();
+    Cost chain_ = Cost::zero(); ///< longest chain of dependent instructions
+    llvm::SmallDenseMap<const llvm::Instruction *, Cost, 16> ready_;
+  };
+
+private:
   const llvm::TargetTransformInfo &tti_;
   const llvm::LoopInfo &loops_;
-  llvm::DenseMap<const llvm::BasicBlock *, Block> blocks_;
 };
 
 } // namespace caudal

@@ -27,16 +27,20 @@ struct Limits {
   /// A loop's part: entry to its first probe, and from entry to exit without a probe.
   Cost loop;
 
+  /// The part of functions that call each other in a circle. It is small: a circle of calls is long whatever each takes,
+  /// so each needs a probe, and with a small part a function that does not go around, or that calls twice, needs no more.
+  Limits recursive() const { return {bound, Cost::units(bound.inUnits() / 8), loop}; }
+
   /// The limits that are promised.
   static Limits promised(const Options &options) { return of(Cost::cycles(options.bound)); }
   /// The limits that are planned with: lower, for what insertion adds to the ways.
   static Limits planned(const Options &options) {
-    return of(Cost::units(Cost::cycles(options.bound).inUnits() * 23 / 25));
+    return of(Cost::units(Cost::cycles(options.bound).inUnits() * 9 / 10));
   }
 
 private:
   static Limits of(Cost bound) {
-    return {bound, Cost::units(bound.inUnits() * 11 / 25), Cost::units(bound.inUnits() * 8 / 25)};
+    return {bound, Cost::units(bound.inUnits() * 11 / 25), Cost::units(bound.inUnits() * 11 / 25)};
   }
 };
 

@@ -20,11 +20,9 @@ struct Place {
   bool reached() const { return !through.isNone() || !since.isNone(); }
 };
 
-/// A loop or a call as one piece.
-struct Piece {
-  Ways ways;
-  Instruction *before; ///< where a probe in front of it goes; null: nowhere
-};
+/// A block in which nothing can be inserted. Landing pads may have probes behind their first instruction: a runtime
+/// declines to yield while the stack unwinds.
+static bool isForbidden(const BasicBlock &block) { return block.getFirstInsertionPt() == block.end(); }
 
 /// A region: a loop's body (loop != null) or the function's (null).
 class Region {
@@ -49,8 +47,12 @@ private:
   void successors(BasicBlock *node, SmallVectorImpl<std::pair<BasicBlock *, BasicBlock *>> &edges) const;
   void leave(BasicBlock *node, Place place);
   void gather(Place &into, const Place &from, double weight);
+  Place merge(BasicBlock *node);
+  bool exceeds(const BasicBlock &block, const Place &place);
   void passBlock(BasicBlock &block, Place &place);
-  void pass(Place &place, const Piece &piece);
+  Ways waysOf(const Instruction &instruction, Cost cost) const;
+  bool needsProbe(const Place &place, const Ways &ways) const;
+  void pass(Place &place, const Ways &ways);
   void probe(Place &place, Instruction *before);
   void finish(Instruction &terminator, Place &place);
   Cost distance(const Place &place) const { return longer(place.through + entered_, place.since); }
@@ -64,7 +66,12 @@ private:
   Loop *loop_;
   Cost entered_;
   BasicBlock *entry_ = nullptr;
-  DenseMap<BasicBlock *, Place> places_;
+  struct Way {
+    BasicBlock *from; ///< null: the region's entry
+    Place place;
+    double weight;
+  };
+  DenseMap<BasicBlock *, SmallVector<Way, 2>> ways_;
   DenseMap<BasicBlock *, unsigned> state_; ///< while ordering: 1 on the way, 2 done
   DenseSet<BasicBlock *> entangled_;       ///< entered backwards, but no loop's header: probed at once
 };
@@ -148,29 +155,87 @@ void Region::leave(BasicBlock *node, Place place) {
     else if (!target || (loop_ && !loop_->contains(to)))
       gather(exits, place, weight);
     else
-      gather(places_[target], place, weight);
+      ways_[target].push_back({from, place, weight});
   }
+}
+
+/// Whether a way that is at `place` in front of `block` would need a probe in it.
+bool Region::exceeds(const BasicBlock &block, const Place &place) {
+  Cost ahead = Cost::zero();
+  CostModel::Walk walk(costs_, block);
+  for (const Instruction &instruction : block) {
+    ahead = ahead + walk.add(instruction);
+    if (const auto *call = dyn_cast<CallBase>(&instruction)) {
+      Ways ways = calls_.of(*call);
+      ahead = ahead + longer(ways.prefix, ways.through);
+      if (ways.through.isNone() || ahead > limits_.bound)
+        break;
+    }
+  }
+  if (isa<ReturnInst>(block.getTerminator()) && place.since + ahead > limits_.call)
+    return true;
+  return distance(place) + ahead > limits_.bound;
+}
+
+/// Where ways meet, the longest decides. If only some of them are too long for what follows, and seldom taken, they get
+/// their probes before they meet the others.
+Place Region::merge(BasicBlock *node) {
+  SmallVector<Way, 2> &ways = ways_[node];
+  double all = 0, exceeding = 0;
+  bool movable = ways.size() > 1 && nodeOf(node) == node && analyses_.loops.getLoopFor(node) == loop_;
+  SmallVector<Way *, 4> long_;
+  for (Way &way : ways) {
+    all += way.weight;
+    if (!movable || !exceeds(*node, way.place))
+      continue;
+    exceeding += way.weight;
+    long_.push_back(&way);
+    movable = way.from && way.from->getSingleSuccessor() == node && !isForbidden(*way.from) &&
+              analyses_.loops.getLoopFor(way.from) == loop_ && !way.from->getTerminatingMustTailCall();
+  }
+  static constexpr double seldom = 0.75;
+  if (movable && !long_.empty() && exceeding < seldom * all)
+    for (Way *way : long_)
+      probe(way->place, way->from->getTerminator());
+  Place place;
+  for (const Way &way : ways)
+    gather(place, way.place, way.weight);
+  if (place.weight > 0)
+    place.expected /= place.weight;
+  return place;
 }
 
 void Region::probe(Place &place, Instruction *before) {
   if (!place.through.isNone())
     prefix = longer(prefix, place.through);
-  plan_.sites.push_back({before, Cost::units(int64_t(place.expected)), longer(place.through, place.since), loop_ != nullptr});
+  plan_.sites.push_back({before, Cost::units(int64_t(place.expected)), longer(place.through, place.since), loop_ != nullptr,
+                         /*atDispatch=*/false});
   place.through = Cost::none();
   place.since = Cost::zero();
   place.expected = 0;
 }
 
-/// Goes through `piece`, with a probe in front of it where it would lead above the bound.
-void Region::pass(Place &place, const Piece &piece) {
-  Cost ahead = longer(piece.ways.prefix, piece.ways.through);
-  if (piece.before && distance(place) > Cost::zero() && distance(place) + ahead > limits_.bound)
-    probe(place, piece.before);
-  if (!piece.ways.prefix.isNone() && !place.through.isNone())
-    prefix = longer(prefix, place.through + piece.ways.prefix);
-  place.since = longer(place.since + piece.ways.through, piece.ways.suffix);
-  place.through = place.through + piece.ways.through;
-  place.expected += double(piece.ways.expected.inUnits());
+Ways Region::waysOf(const Instruction &instruction, Cost cost) const {
+  const auto *call = dyn_cast<CallBase>(&instruction);
+  if (!call)
+    return Ways::plain(cost, cost);
+  Ways ways = calls_.of(*call);
+  ways.through = ways.through + cost;
+  return ways;
+}
+
+/// Whether going on through `ways` would lead above the bound, and a probe would help.
+bool Region::needsProbe(const Place &place, const Ways &ways) const {
+  Cost ahead = longer(ways.prefix, ways.through);
+  return ahead > Cost::zero() && distance(place) > Cost::zero() && distance(place) + ahead > limits_.bound;
+}
+
+void Region::pass(Place &place, const Ways &ways) {
+  if (!ways.prefix.isNone() && !place.through.isNone())
+    prefix = longer(prefix, place.through + ways.prefix);
+  place.since = longer(place.since + ways.through, ways.suffix);
+  place.through = place.through + ways.through;
+  place.expected += double(ways.expected.inUnits());
 }
 
 /// Whether a probe may stand in front of `instruction`.
@@ -178,23 +243,30 @@ static bool mayPrecede(const Instruction &instruction) {
   return !isa<PHINode>(instruction) && !instruction.isEHPad() && !isa<AllocaInst>(instruction);
 }
 
-/// Landing pads. What they lead to may have probes: a runtime declines to yield while the stack unwinds.
-static bool isForbidden(const BasicBlock &block) { return block.isEHPad(); }
-
 void Region::passBlock(BasicBlock &block, Place &place) {
   bool forbidden = isForbidden(block);
+  if (block.isEHPad()) {
+    // The unwinder has run: a callee of which nothing is known but that it keeps to its part.
+    prefix = longer(prefix, place.through);
+    place.through = Cost::none();
+    place.since = limits_.call;
+  }
   if (entangled_.contains(&block) && !forbidden)
     probe(place, &*block.getFirstInsertionPt());
+  const CallInst *last = block.getTerminatingMustTailCall();
+  CostModel::Walk walk(costs_, block);
+  bool beyond = false; // nothing may stand between a musttail call and its return
   for (Instruction &instruction : block) {
-    Cost cost = costs_.of(instruction);
-    Instruction *before = !forbidden && mayPrecede(instruction) ? &instruction : nullptr;
-    if (auto *call = dyn_cast<CallBase>(&instruction)) {
-      Ways ways = calls_.of(*call);
-      ways.through = ways.through + cost;
-      pass(place, {ways, before});
+    Instruction *before = !forbidden && !beyond && mayPrecede(instruction) ? &instruction : nullptr;
+    Ways ways = waysOf(instruction, walk.add(instruction));
+    beyond |= &instruction == last;
+    if (!before || !needsProbe(place, ways)) {
+      pass(place, ways);
+      continue;
     }
-    if (cost > Cost::zero() && !isa<CallBase>(instruction))
-      pass(place, {Ways::plain(cost, cost), before});
+    probe(place, before);
+    walk.restart();
+    pass(place, waysOf(instruction, walk.add(instruction)));
   }
   finish(*block.getTerminator(), place);
 }
@@ -214,18 +286,17 @@ void Region::follow(BasicBlock &entry, double start) {
   entry_ = &entry;
   SmallVector<BasicBlock *, 32> nodes;
   order(&entry, nodes);
-  places_[&entry] = {Cost::zero(), Cost::none(), start, 1};
+  ways_[&entry].push_back({nullptr, {Cost::zero(), Cost::none(), start, 1}, 1});
   for (BasicBlock *node : reverse(nodes)) {
-    Place place = places_[node];
-    if (place.weight > 0)
-      place.expected /= place.weight;
+    Place place = merge(node);
     Loop *of = analyses_.loops.getLoopFor(node);
     if (of == loop_) {
       passBlock(*node, place);
     } else {
       BasicBlock *preheader = of->getLoopPreheader();
-      Instruction *before = preheader && !isForbidden(*preheader) ? preheader->getTerminator() : nullptr;
-      pass(place, {inner_[of], before});
+      if (preheader && !isForbidden(*preheader) && needsProbe(place, inner_[of]))
+        probe(place, preheader->getTerminator());
+      pass(place, inner_[of]);
     }
     leave(node, place);
   }
@@ -260,16 +331,44 @@ private:
   CostModel &costs_;
 };
 
-/// Where a probe for each iteration goes: in front of the latch's jump, and of the comparison that it waits for.
-static Instruction *eachSite(Loop &loop, const LoopInfo &loops) {
-  BasicBlock *latch = loop.getLoopLatch();
-  if (!latch || loops.getLoopFor(latch) != &loop || isForbidden(*latch))
-    return nullptr;
-  Instruction *site = latch->getTerminator();
-  // After the comparison, the probe would destroy the flags that it leaves for the jump.
+/// Where a probe in `latch` goes: in front of its jump, and of the comparison that the jump waits for, whose flags a probe
+/// would destroy.
+static Instruction *latchSite(BasicBlock &latch) {
+  Instruction *site = latch.getTerminator();
   if (Instruction *previous = site->getPrevNode(); previous && isa<CmpInst>(previous) && previous->hasOneUse())
     site = previous;
   return site;
+}
+
+/// Whether the loop's header chooses among many ways, as interpreters do. Code generation copies such a header to the end
+/// of each way, which branch prediction lives on; a probe in the header would forbid that.
+static bool dispatches(const BasicBlock &header) {
+  static constexpr unsigned many = 4;
+  const Instruction *end = header.getTerminator();
+  return (isa<IndirectBrInst>(end) || isa<SwitchInst>(end)) && end->getNumSuccessors() >= many;
+}
+
+/// Where probes for each iteration go: in the latch, or, where there are several, in the header; in all latches of a loop
+/// that dispatches.
+static SmallVector<Instruction *, 4> eachSites(Loop &loop, const LoopInfo &loops) {
+  SmallVector<BasicBlock *, 8> latches;
+  loop.getLoopLatches(latches);
+  bool usable = all_of(latches, [&](BasicBlock *latch) { return loops.getLoopFor(latch) == &loop && !isForbidden(*latch); });
+  SmallVector<Instruction *, 4> sites;
+  if (!usable || (latches.size() > 1 && !dispatches(*loop.getHeader())))
+    return sites;
+  for (BasicBlock *latch : latches) {
+    // What is copied with the header must not have a probe either: the latch that all ways share is in front of it.
+    bool shared = dispatches(*loop.getHeader()) && all_of(predecessors(latch), [&](BasicBlock *before) {
+                    return before->getSingleSuccessor() == latch && loops.getLoopFor(before) == &loop && !isForbidden(*before);
+                  });
+    if (shared)
+      for (BasicBlock *before : predecessors(latch))
+        sites.push_back(before->getTerminator());
+    else
+      sites.push_back(latchSite(*latch));
+  }
+  return sites;
 }
 
 double LoopPlanner::meanTrips(const Loop &loop) const {
@@ -297,9 +396,16 @@ Ways LoopPlanner::around(const Region &body, Cost before, Cost across, double ex
 bool LoopPlanner::tryStrip(Loop &loop, const Region &body, Cost iteration, const LoopFacts &facts) {
   // Beginning and ending a strip takes as long as a probe in each of so many iterations.
   static constexpr uint64_t fewest = 4;
-  static constexpr Cost longIteration = Cost::cycles(8);
+  static constexpr Cost longIteration = Cost::cycles(24);
   if (facts.counting == Counting::None || iteration <= Cost::zero() || iteration >= longIteration)
     return false;
+  // Around a call, a strip's registers are saved and restored by the function: a probe costs less.
+  if (!body.prefix.isNone())
+    return false;
+  // What cutting adds: to each iteration, where it is counted, and once at the loop's ends.
+  if (facts.counting != Counting::Test)
+    iteration = iteration + Cost::units(12);
+  static constexpr Cost ends = Cost::cycles(6);
   Cost inside = longer(body.prefix, body.exits.through);
   int64_t room = limits_.loop.inUnits() - inside.inUnits();
   if (room <= 0 || body.latches.since + limits_.loop > limits_.bound)
@@ -314,7 +420,7 @@ bool LoopPlanner::tryStrip(Loop &loop, const Region &body, Cost iteration, const
   Cost expected = meanIteration(loop, costs_.recurrence(loop));
   plan_.strips.push_back({&loop, facts, length, iteration, expected});
   plan_.loops.push_back({&loop, LoopKind::Stripped, length});
-  Cost strip = iteration * int64_t(length);
+  Cost strip = iteration * int64_t(length) + ends;
   // What the last strip leaves uncharged: a constant where the count is; charged on the way out, or a guess.
   static constexpr int64_t guessed = 2;
   int64_t left = facts.exactTrips ? int64_t(facts.exactTrips % length) : facts.counting == Counting::Test ? 0 : guessed;
@@ -335,7 +441,7 @@ Cost LoopPlanner::meanIteration(const Loop &loop, Cost recurrence) const {
       continue;
     double frequency = double(analyses_.frequencies.getBlockFreq(block).getFrequency());
     for (Instruction &instruction : *block) {
-      Cost cost = costs_.of(instruction);
+      Cost cost = costs_.issue(instruction);
       if (auto *call = dyn_cast<CallBase>(&instruction))
         cost = cost + calls_.of(*call).expected;
       sum += frequency / header * double(cost.inUnits());
@@ -382,15 +488,16 @@ void LoopPlanner::run(Loop &loop) {
   ways[&loop] = each(loop, body, iteration);
 }
 
-/// A probe for each iteration: at the latch, or, where there are several, at the header.
+/// A probe for each iteration.
 Ways LoopPlanner::each(Loop &loop, Region &body, Cost iteration) {
   plan_.loops.push_back({&loop, LoopKind::Each, 1});
-  Instruction *site = eachSite(loop, analyses_.loops);
-  bool atHeader = site == nullptr;
+  SmallVector<Instruction *, 4> sites = eachSites(loop, analyses_.loops);
+  bool atHeader = sites.empty();
   if (atHeader)
-    site = &*loop.getHeader()->getFirstInsertionPt();
+    sites.push_back(&*loop.getHeader()->getFirstInsertionPt());
   Cost longest = longer(body.latches.through, body.latches.since);
-  plan_.sites.push_back({site, Cost::units(int64_t(body.latches.expected)), longest, true});
+  for (Instruction *site : sites)
+    plan_.sites.push_back({site, Cost::units(int64_t(body.latches.expected)), longest, true, dispatches(*loop.getHeader())});
   Ways result;
   result.expected = Cost::units(int64_t(body.exits.expected));
   result.suffix = longer(body.exits.since, body.exits.through);
@@ -400,8 +507,13 @@ Ways LoopPlanner::each(Loop &loop, Region &body, Cost iteration) {
     return result;
   }
   result.prefix = longer(body.prefix, body.latches.through);
-  // The latch's probe stands in front of its exit: who leaves by it has met one.
   result.through = body.exits.through;
+  // The latch's probe stands in front of its jump: who leaves there has met one just before.
+  if (sites.size() == 1 && loop.getExitingBlock() == sites.front()->getParent()) {
+    result.through = Cost::none();
+    result.suffix = Cost::cycles(1);
+    result.expected = Cost::zero();
+  }
   return result;
 }
 

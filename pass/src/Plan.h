@@ -27,6 +27,7 @@ struct Site {
   Cost expected; ///< mean cost since the last probe: what budget mode subtracts
   Cost longest;  ///< longest way since the last probe
   bool inLoop;
+  bool atDispatch = false; ///< in front of the jump to a dispatching header
 };
 
 /// A loop that is cut into strips of `length` iterations, with a probe after each.

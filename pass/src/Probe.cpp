@@ -115,6 +115,11 @@ void ProbeWriter::charge(Instruction *before, Value *spent) {
   spend(builder, spent);
 }
 
+void ProbeWriter::keep(BasicBlock &block) {
+  IRBuilder<> builder(block.getTerminator());
+  builder.CreateCall(InlineAsm::get(FunctionType::get(builder.getVoidTy(), false), "", "", /*hasSideEffects=*/true));
+}
+
 bool isColdCall(const CallBase &call) {
   const auto *assembly = dyn_cast<InlineAsm>(call.getCalledOperand());
   return assembly && assembly->getAsmString().starts_with(coldPrefix);

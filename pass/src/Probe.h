@@ -25,6 +25,8 @@ public:
   }
   /// Subtracts from the budget without looking at it: a cost that the next probe finds. Nothing in the other modes.
   void charge(llvm::Instruction *before, llvm::Value *spent);
+  /// Keeps `block` from being folded into what jumps to it, without an instruction.
+  void keep(llvm::BasicBlock &block);
   bool charges() const { return mode_ == Mode::Budget; }
 
 private:

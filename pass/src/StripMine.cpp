@@ -45,7 +45,7 @@ private:
   BasicBlock *detour(const Twine &name);
   Value *atStart(Value *value, BasicBlock *block, function_ref<Value *(PHINode *)> phiThere);
   Value *atStart(BasicBlock *block);
-  Value *distance(IRBuilder<> &builder, Value *start);
+  Value *distance(IRBuilder<> &builder, Value *from, Value *to);
   Value *nearerEnd(IRBuilder<> &builder, Value *from);
   void chargeIterations(IRBuilder<> &builder, BasicBlock *exit, Value *iterations);
   /// Whether what a strip has spent where the loop ends is charged there.
@@ -119,18 +119,18 @@ Value *Cutter::atStart(BasicBlock *block) {
   return atStart(facts_.tested, block, [&](PHINode *phi) { return counterpart(phi, block); });
 }
 
-/// How far the last value that the latch tests is from `start`: at least 0 as an unsigned number.
-Value *Cutter::distance(IRBuilder<> &builder, Value *start) {
+/// How far it is from one tested value to a later one: at least 0 as an unsigned number.
+Value *Cutter::distance(IRBuilder<> &builder, Value *from, Value *to) {
   auto number = [&](Value *value) {
     return value->getType()->isPointerTy() ? builder.CreatePtrToInt(value, builder.getInt64Ty()) : value;
   };
-  Value *first = number(start), *last = number(prepared_.last);
+  Value *first = number(from), *last = number(to);
   return facts_.step > 0 ? builder.CreateSub(last, first) : builder.CreateSub(first, last);
 }
 
 /// The last value that the latch tests in the strip that begins at `start`.
 Value *Cutter::nearerEnd(IRBuilder<> &builder, Value *start) {
-  Value *left = distance(builder, start);
+  Value *left = distance(builder, start, prepared_.last);
   Value *reached = builder.CreateBinaryIntrinsic(Intrinsic::umin, left, ConstantInt::get(left->getType(), reach()));
   if (facts_.step < 0)
     reached = builder.CreateNeg(reached);
@@ -143,6 +143,7 @@ void Cutter::cutByTest() {
   BasicBlock *exit = branch->getSuccessor(branch->getSuccessor(0) == header_ ? 1 : 0);
   BasicBlock *enter = insertOuter(prepared_.preheader, header_, ".enter");
   BasicBlock *outer = insertOuter(prepared_.preheader, enter, ".strip");
+  BasicBlock *entry = block(header_->getName() + ".entry", outer);
   BasicBlock *done = block(latch_->getName() + ".done", latch_->getNextNode());
   BasicBlock *again = block(latch_->getName() + ".again", done->getNextNode());
   Type *type = facts_.tested->getType();
@@ -150,19 +151,25 @@ void Cutter::cutByTest() {
   // strip: as far as a strip reaches
   IRBuilder<> builder(outer->getTerminator());
   Value *nearer = nearerEnd(builder, atStart(outer));
-  // preheader: a loop that ends within its first strip goes straight to its body
-  Instruction *entry = prepared_.preheader->getTerminator();
-  builder.SetInsertPoint(entry);
-  Value *whole = distance(builder, atStart(facts_.tested, prepared_.preheader, [&](PHINode *phi) {
-                            return counterpart(phi, outer)->getIncomingValueForBlock(prepared_.preheader);
-                          }));
+  // entry: a loop that ends within its first strip goes straight to its body. The preheader keeps its jump: a probe may
+  // go in front of it.
+  prepared_.preheader->getTerminator()->replaceSuccessorWith(outer, entry);
+  outer->replacePhiUsesWith(prepared_.preheader, entry);
+  BranchInst *placeholder = BranchInst::Create(outer, entry);
+  Value *first = atStart(facts_.tested, entry, [&](PHINode *phi) { return counterpart(phi, outer)->getIncomingValueForBlock(entry); });
+  builder.SetInsertPoint(placeholder);
+  Value *whole = distance(builder, first, prepared_.last);
   Value *isShort = builder.CreateICmpULE(whole, ConstantInt::get(whole->getType(), reach()));
-  builder.CreateCondBr(isShort, enter, outer);
-  entry->eraseFromParent();
-  for (auto [straight, stripped] : zip(enter->phis(), outer->phis()))
-    straight.addIncoming(stripped.getIncomingValueForBlock(prepared_.preheader), prepared_.preheader);
+  bool maybeShort = !isa<ConstantInt>(isShort); // a constant count is a long one: short loops are not cut
+  if (maybeShort) {
+    builder.CreateCondBr(isShort, enter, outer);
+    placeholder->eraseFromParent();
+    for (auto [straight, stripped] : zip(enter->phis(), outer->phis()))
+      straight.addIncoming(stripped.getIncomingValueForBlock(entry), entry);
+  }
   PHINode *end = PHINode::Create(type, 2, "caudal.end", enter->getFirstNonPHIIt());
-  end->addIncoming(prepared_.last, prepared_.preheader);
+  if (maybeShort)
+    end->addIncoming(prepared_.last, entry);
   end->addIncoming(nearer, outer);
   builder.SetInsertPoint(enter->getTerminator());
   Value *start = charges() ? atStart(enter) : nullptr;
@@ -190,12 +197,10 @@ void Cutter::cutByTest() {
     return;
   BasicBlock *landing = SplitEdge(done, exit);
   builder.SetInsertPoint(landing->getTerminator());
-  Value *distance = facts_.step > 0 ? builder.CreateSub(end, start) : builder.CreateSub(start, end);
-  if (type->isPointerTy())
-    distance = facts_.step > 0 ? builder.CreatePtrDiff(builder.getInt8Ty(), end, start)
-                               : builder.CreatePtrDiff(builder.getInt8Ty(), start, end);
-  distance = builder.CreateZExtOrTrunc(distance, builder.getInt64Ty());
-  Value *iterations = builder.CreateAdd(builder.CreateLShr(distance, Log2_64(std::abs(facts_.step))), builder.getInt64(1));
+  Value *run = builder.CreateZExtOrTrunc(distance(builder, start, end), builder.getInt64Ty());
+  if (uint64_t step = uint64_t(std::abs(facts_.step)); step > 1)
+    run = builder.CreateLShr(run, Log2_64(step));
+  Value *iterations = builder.CreateAdd(run, builder.getInt64(1));
   chargeIterations(builder, landing, iterations);
 }
 

@@ -1,9 +1,15 @@
 #include "Verify.h"
 #include "Probe.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/Analysis/AssumptionCache.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/IR/CFG.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/PatternMatch.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
 using namespace llvm::PatternMatch;
@@ -12,17 +18,39 @@ namespace caudal {
 
 namespace {
 
+/// What marks a block that ends in a probe, once the jump to its cold path is gone.
+constexpr StringLiteral probeMark = "caudal.probe";
+
+bool endsInProbe(const BasicBlock &block) { return block.getTerminator()->getMetadata(probeMark) != nullptr; }
+
 /// The block that calls the cold path, if `block` ends in a probe; else null.
-const BasicBlock *coldSuccessor(const BasicBlock &block) {
-  const auto *branch = dyn_cast<BranchInst>(block.getTerminator());
+BasicBlock *coldSuccessor(BasicBlock &block) {
+  auto *branch = dyn_cast<BranchInst>(block.getTerminator());
   if (!branch || !branch->isConditional())
     return nullptr;
-  for (const BasicBlock *successor : successors(&block)) {
-    const auto *call = dyn_cast<CallBase>(&*successor->getFirstNonPHIOrDbg());
+  for (BasicBlock *successor : successors(&block)) {
+    auto *call = dyn_cast<CallBase>(&*successor->getFirstNonPHIOrDbg());
     if (call && isColdCall(*call))
       return successor;
   }
   return nullptr;
+}
+
+/// Takes the cold paths out of `function` and marks where they were left for.
+void collapseProbes(Function &function) {
+  for (BasicBlock &block : function) {
+    BasicBlock *cold = coldSuccessor(block);
+    if (!cold)
+      continue;
+    auto *branch = cast<BranchInst>(block.getTerminator());
+    BasicBlock *onwards = branch->getSuccessor(branch->getSuccessor(0) == cold ? 1 : 0);
+    BranchInst *jump = BranchInst::Create(onwards, branch->getIterator());
+    jump->setDebugLoc(branch->getDebugLoc());
+    jump->setMetadata(probeMark, MDNode::get(function.getContext(), {}));
+    cold->removePredecessor(&block);
+    branch->eraseFromParent();
+  }
+  removeUnreachableBlocks(function);
 }
 
 /// Longest ways to a place: from the region's entry without a probe, and from the last probe.
@@ -42,7 +70,7 @@ uint64_t maskedTrips(const Loop &loop, ScalarEvolution &scev) {
     auto *branch = dyn_cast<BranchInst>(block->getTerminator());
     Value *number;
     const APInt *mask;
-    if (!branch || !branch->isConditional() || coldSuccessor(*block) || branch->getSuccessor(1) != loop.getHeader() ||
+    if (!branch || !branch->isConditional() || branch->getSuccessor(1) != loop.getHeader() ||
         !match(branch->getCondition(),
                m_SpecificICmp(CmpInst::ICMP_EQ, m_And(m_Value(number), m_APInt(mask)), m_Zero())))
       continue;
@@ -55,7 +83,7 @@ uint64_t maskedTrips(const Loop &loop, ScalarEvolution &scev) {
     if (!step || !mask->isShiftedMask() || mask->countr_zero() != step->getAPInt().countr_zero())
       continue;
     // Only if the 0 leads to a probe, and without going on in the loop.
-    if (coldSuccessor(*branch->getSuccessor(0)))
+    if (endsInProbe(*branch->getSuccessor(0)))
       return (mask->lshr(mask->countr_zero()) + 1).getLimitedValue();
   }
   return 0;
@@ -147,7 +175,10 @@ private:
 };
 
 void Verifier::complain(const Instruction &at, Cost longest, const Twine &what) {
-  result_.violations.push_back({&at, longest, what.str()});
+  std::string place = at.getParent()->getName().str();
+  if (DebugLoc location = at.getDebugLoc())
+    place += " (line " + std::to_string(location.getLine()) + ")";
+  result_.violations.push_back({place, longest, what.str()});
 }
 
 const Loop *Verifier::childAt(const Region &region, const BasicBlock *block) const {
@@ -175,11 +206,16 @@ void Verifier::step(Region &region, Reach &reach, const Ways &ways, const Instru
 
 /// What leaves `block`, given what reaches it.
 Reach Verifier::across(Region &region, const BasicBlock *block, Reach reach, bool report) {
+  if (block->isEHPad()) {
+    // The unwinder has run, which is assumed to keep to a callee's part.
+    if (report)
+      region.prefix = longer(region.prefix, reach.through);
+    reach = {Cost::none(), limits_.call};
+  }
+  CostModel::Walk walk(costs_, *block);
   for (const Instruction &instruction : *block) {
-    Cost cost = costs_.of(instruction);
+    Cost cost = walk.add(instruction);
     if (const auto *call = dyn_cast<CallBase>(&instruction)) {
-      if (isColdCall(*call))
-        continue;
       Ways ways = calls_.of(*call);
       ways.through = ways.through + cost;
       step(region, reach, ways, instruction, report);
@@ -193,7 +229,7 @@ Reach Verifier::across(Region &region, const BasicBlock *block, Reach reach, boo
       complain(*block->getTerminator(), longer(reach.through, reach.since),
                "the way to the return is " + Twine(longer(reach.through, reach.since).inCycles()) + " cycles");
   }
-  if (!coldSuccessor(*block))
+  if (!endsInProbe(*block))
     return reach;
   if (report && !reach.through.isNone())
     region.prefix = longer(region.prefix, reach.through);
@@ -293,10 +329,20 @@ void Verifier::run() {
 
 } // namespace
 
-Verified verify(Function &function, const LoopInfo &loops, ScalarEvolution &scev, const TargetTransformInfo &tti,
-                const Calls &calls, const Limits &limits) {
+Verified verify(Function &function, const TargetTransformInfo &tti, TargetLibraryInfo &library, const Calls &calls,
+                const Limits &limits) {
+  ValueToValueMapTy values;
+  Function *copy = CloneFunction(&function, values);
+  collapseProbes(*copy);
   Verified result;
-  Verifier(function, loops, scev, tti, calls, limits, result).run();
+  {
+    DominatorTree dominators(*copy);
+    LoopInfo loops(dominators);
+    AssumptionCache assumptions(*copy);
+    ScalarEvolution scev(*copy, library, assumptions, dominators, loops);
+    Verifier(*copy, loops, scev, tti, calls, limits, result).run();
+  }
+  copy->eraseFromParent();
   return result;
 }
 

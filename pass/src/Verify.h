@@ -10,8 +10,7 @@
 
 #include "Calls.h"
 #include "Limits.h"
-#include "llvm/Analysis/LoopInfo.h"
-#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
 #include <string>
 #include <vector>
 
@@ -19,7 +18,7 @@ namespace caudal {
 
 /// A way that is longer than the limits allow.
 struct Violation {
-  const llvm::Instruction *at; ///< where the way has become too long
+  std::string at; ///< where the way has become too long: block, and line where one is known
   Cost longest;                ///< how long
   std::string what;
 };
@@ -30,8 +29,10 @@ struct Verified {
   std::vector<Violation> violations;
 };
 
-Verified verify(llvm::Function &function, const llvm::LoopInfo &loops, llvm::ScalarEvolution &scev,
-                const llvm::TargetTransformInfo &tti, const Calls &calls, const Limits &limits);
+/// Adds a copy of the function to its module for as long as it takes, in which the cold paths are gone: what is proved of
+/// loops is proved of the code without them.
+Verified verify(llvm::Function &function, const llvm::TargetTransformInfo &tti, llvm::TargetLibraryInfo &library,
+                const Calls &calls, const Limits &limits);
 
 } // namespace caudal
 

@@ -7,11 +7,19 @@
  * follows downwards at once (too low means early, cheap visits; too high a late yield) and upwards by half of the way
  * and at most by half its value (one burst of units is no rate). A stall of the processor looks like a slow program: it
  * costs a few early visits afterwards.
+ *
+ * A visit is more than its instructions: the branches of the program are predicted worse after it. So the one halfway is
+ * left out where the ratio has been steady: its mean deviation, which is kept beside it, is how much earlier than its end
+ * the quantum is armed for, and a visit that comes so early yields.
  */
 #include "state.h"
 
 /* A yield that would come due within quantum / EARLY happens at once: another visit costs more than it mends. */
 #define EARLY 16
+/* With a ratio that deviates by less than 1 / STEADY, that is so within quantum / STEADY. */
+#define STEADY 8
+/* A new deviation counts 1 / WEIGHT. */
+#define WEIGHT 4
 /* Fewer cycles than this measure the probe, not the program. */
 #define MEASURABLE_CYCLES 32
 
@@ -30,14 +38,20 @@ static void set_flag(uint8_t value)
     __atomic_store_n(&caudal_flag_v1.asked, value, __ATOMIC_RELAXED);
 }
 
-static void set_budget(uint64_t now, uint64_t cycles)
+/* Arms with what the program spends in so many cycles, at `ratio` units a cycle. */
+static void set_budget(uint64_t now, uint64_t cycles, uint32_t ratio)
 {
     struct caudal_probe *block = &caudal_probe_v1;
-    __extension__ unsigned __int128 units = (unsigned __int128)cycles * block->ratio >> 16;
+    __extension__ unsigned __int128 units = (unsigned __int128)cycles * ratio >> 16;
     int64_t budget = units > INT64_MAX ? INT64_MAX : (int64_t)units;
     block->budget = budget;
     caudal_probe_state.armed_units = budget;
     caudal_probe_state.armed_at_tsc = now;
+}
+
+static int is_steady(void)
+{
+    return caudal_probe_state.deviation < caudal_probe_v1.ratio / STEADY;
 }
 
 /* Never due, by the clock or by the budget. The flag is another thread's to set. */
@@ -65,7 +79,11 @@ void caudal_probe_arm_v1(uint64_t now, uint64_t quantum)
         return;
     }
     block->deadline = now + quantum;
-    set_budget(now, quantum / 2);
+    if (is_steady()) {
+        set_budget(now, quantum, block->ratio - caudal_probe_state.deviation);
+    } else {
+        set_budget(now, quantum / 2, block->ratio);
+    }
 }
 
 void caudal_probe_disarm_v1(void)
@@ -112,7 +130,7 @@ static uint64_t due(uint64_t now, uint64_t stack)
 /* Makes the ratio follow the units and cycles that passed since the budget was armed. */
 static void follow(struct caudal_probe *block, uint64_t now)
 {
-    const struct caudal_state *state = &caudal_probe_state;
+    struct caudal_state *state = &caudal_probe_state;
     uint64_t cycles = now - state->armed_at_tsc;
     uint64_t units = (uint64_t)state->armed_units - (uint64_t)block->budget;
     if (state->armed_units == INT64_MAX || cycles < MEASURABLE_CYCLES || units >> 47 != 0) {
@@ -120,6 +138,9 @@ static void follow(struct caudal_probe *block, uint64_t now)
     }
     uint64_t measured = (units << 16) / cycles;
     uint64_t ratio = block->ratio;
+    uint64_t surprise = measured > ratio ? measured - ratio : ratio - measured;
+    uint64_t deviation = state->deviation + surprise / WEIGHT - state->deviation / WEIGHT;
+    state->deviation = deviation > UINT32_MAX ? UINT32_MAX : (uint32_t)deviation;
     if (measured > ratio) {
         uint64_t halfway = (ratio + measured) / 2;
         uint64_t most = ratio + ratio / 2 + 1;
@@ -152,8 +173,8 @@ uint64_t caudal_probe_decide_budget(uint64_t stack)
             quiet();
             return 0;
         }
-        if (left > block->quantum / EARLY) {
-            set_budget(now, left);
+        if (left > block->quantum / (is_steady() ? STEADY : EARLY)) {
+            set_budget(now, left, block->ratio);
             return 0;
         }
     }
