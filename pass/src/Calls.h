@@ -24,6 +24,9 @@ struct Ways {
   Cost suffix;   ///< longest way from a probe to the exit; none: no way meets a probe
   Cost expected; ///< mean cost that is not charged by its own probes
 
+  /// The longest of all.
+  Cost longest() const { return longer(prefix, longer(through, suffix)); }
+
   /// Without probes.
   static Ways plain(Cost cost, Cost expected) { return {Cost::none(), cost, Cost::none(), expected}; }
 };

@@ -27,15 +27,13 @@ struct Limits {
   /// A loop's part: entry to its first probe, and from entry to exit without a probe.
   Cost loop;
 
-  /// The part of functions that call each other in a circle. It is small: a circle of calls is long whatever each takes,
-  /// so each needs a probe, and with a small part a function that does not go around, or that calls twice, needs no more.
-  Limits recursive() const { return {bound, Cost::units(bound.inUnits() / 8), loop}; }
-
   /// The limits that are promised.
   static Limits promised(const Options &options) { return of(Cost::cycles(options.bound)); }
   /// The limits that are planned with: lower, for what insertion adds to the ways.
   static Limits planned(const Options &options) {
-    return of(Cost::units(Cost::cycles(options.bound).inUnits() * 9 / 10));
+    static constexpr int64_t least = 14;
+    int64_t margin = std::max<int64_t>(options.bound / 8, least);
+    return of(Cost::cycles(std::max<int64_t>(options.bound - margin, options.bound / 2)));
   }
 
 private:

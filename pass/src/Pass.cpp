@@ -4,6 +4,7 @@
 #include "Probe.h"
 #include "Report.h"
 #include "StripMine.h"
+#include "Unroll.h"
 #include "Verify.h"
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/Analysis/CallGraph.h"
@@ -13,6 +14,8 @@
 #include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
+#include <limits>
+#include <optional>
 
 using namespace llvm;
 
@@ -40,14 +43,16 @@ private:
   struct Component {
     std::vector<Function *> functions;
     bool isRecursive;
+    Cost part; ///< if recursive: what each keeps to, as planned
   };
 
   std::vector<Component> bottomUp();
   StringRef whyNot(const Function &function) const;
   Plan planOne(Function &function, const Limits &limits);
-  std::vector<Plan> planRecursive(const Component &component);
-  bool instrument(const Component &component, ProbeWriter &writer);
-  bool insertPreheaders(Function &function);
+  std::optional<std::vector<Plan>> planWith(const Component &component, Cost part);
+  std::vector<Plan> planRecursive(Component &component);
+  bool instrument(Component &component, ProbeWriter &writer);
+  void prepareLoops(Function &function);
   void insert(Function &function, const Plan &plan, ScalarEvolution &scev, ProbeWriter &writer);
   void check(Function &function, const Limits &limits);
 
@@ -79,7 +84,7 @@ StringRef ModuleRun::whyNot(const Function &function) const {
 }
 
 /// Loops get blocks of their own in front and behind, where probes and a strip's start can stand.
-bool ModuleRun::insertPreheaders(Function &function) {
+void ModuleRun::prepareLoops(Function &function) {
   LoopInfo &loops = functions_.getResult<LoopAnalysis>(function);
   DominatorTree &dominators = functions_.getResult<DominatorTreeAnalysis>(function);
   bool changed = false;
@@ -89,7 +94,8 @@ bool ModuleRun::insertPreheaders(Function &function) {
         changed |= InsertPreheaderForLoop(loop, &dominators, &loops, nullptr, /*PreserveLCSSA=*/false) != nullptr;
       changed |= formDedicatedExitBlocks(loop, &dominators, &loops, nullptr, /*PreserveLCSSA=*/false);
     }
-  return changed;
+  if (changed)
+    functions_.invalidate(function, PreservedAnalyses::none());
 }
 
 void ModuleRun::insert(Function &function, const Plan &plan, ScalarEvolution &scev, ProbeWriter &writer) {
@@ -116,35 +122,65 @@ Plan ModuleRun::planOne(Function &function, const Limits &limits) {
   return plan(function, analyses, calls_, limits);
 }
 
-/// Functions that call each other in a circle are planned twice: first as if each kept to the part for that, then with
-/// what they turned out to need, which is mostly less. The second plans count if they need no more than that.
-std::vector<Plan> ModuleRun::planRecursive(const Component &component) {
-  Limits limits = planned_.recursive();
-  calls_.expect(component.functions, limits.call);
-  std::vector<Plan> first, second;
-  Cost needed = Cost::cycles(1);
+/// Plans functions that call each other in a circle, as if each kept to `part` in all ways; null: they do not.
+std::optional<std::vector<Plan>> ModuleRun::planWith(const Component &component, Cost part) {
+  Limits limits = planned_;
+  limits.call = part;
+  calls_.expect(component.functions, part);
+  std::vector<Plan> plans;
   for (Function *function : component.functions) {
-    first.push_back(planOne(*function, limits));
-    const Ways &ways = first.back().ways;
-    needed = longer(needed, longer(ways.prefix, longer(ways.through, ways.suffix)));
+    plans.push_back(planOne(*function, limits));
+    if (plans.back().ways.longest() > part)
+      return std::nullopt;
   }
-  if (needed >= limits.call)
-    return first;
-  limits.call = needed;
-  calls_.expect(component.functions, needed);
-  for (Function *function : component.functions) {
-    second.push_back(planOne(*function, limits));
-    const Ways &ways = second.back().ways;
-    if (longer(ways.prefix, longer(ways.through, ways.suffix)) > needed)
-      return first;
-  }
-  return second;
+  return plans;
 }
 
-bool ModuleRun::instrument(const Component &component, ProbeWriter &writer) {
+/// What functions that call each other may take from entry to probe and from probe to return is theirs to choose: much, and
+/// there is a probe around each call; little, and there is one wherever a function does something else. Tries some, and
+/// each again with what it turned out to need; the plans that execute the fewest probes count.
+std::vector<Plan> ModuleRun::planRecursive(Component &component) {
+  std::vector<Plan> best;
+  double fewest = std::numeric_limits<double>::infinity();
+  auto consider = [&](Cost part) {
+    std::optional<std::vector<Plan>> plans = planWith(component, part);
+    Cost needed = Cost::cycles(1);
+    if (!plans)
+      return needed;
+    double executed = 0;
+    for (const Plan &plan : *plans) {
+      executed += plan.executed;
+      needed = longer(needed, plan.ways.longest());
+    }
+    if (executed < fewest) {
+      fewest = executed;
+      component.part = part;
+      best = std::move(*plans);
+    }
+    return needed;
+  };
+  for (int64_t divisor : {1, 2, 4}) {
+    Cost part = Cost::units(planned_.call.inUnits() / divisor);
+    Cost needed = consider(part);
+    if (needed < part)
+      consider(needed);
+  }
+  if (!best.empty() || component.functions.empty())
+    return best;
+  calls_.expect(component.functions, planned_.call);
   for (Function *function : component.functions)
-    if (insertPreheaders(*function))
+    best.push_back(planOne(*function, planned_));
+  return best;
+}
+
+bool ModuleRun::instrument(Component &component, ProbeWriter &writer) {
+  for (Function *function : component.functions) {
+    prepareLoops(*function);
+    if (unrollUncounted(*function, functions_)) {
       functions_.invalidate(*function, PreservedAnalyses::none());
+      prepareLoops(*function);
+    }
+  }
   std::vector<Plan> plans;
   if (component.isRecursive)
     plans = planRecursive(component);
@@ -182,7 +218,7 @@ std::vector<ModuleRun::Component> ModuleRun::bottomUp() {
   std::vector<Component> components;
   CallGraph graph(module_);
   for (auto found = scc_begin(&graph); !found.isAtEnd(); ++found) {
-    Component component{{}, found.hasCycle()};
+    Component component{{}, found.hasCycle(), planned_.call};
     for (CallGraphNode *node : *found) {
       Function *function = node->getFunction();
       if (!function || function->isDeclaration())
@@ -201,15 +237,19 @@ bool ModuleRun::run() {
   bool changed = false;
   ProbeWriter writer(module_, options_);
   std::vector<Component> components = bottomUp();
-  for (const Component &component : components)
+  for (Component &component : components)
     changed |= instrument(component, writer);
   for (const Component &component : components) {
     if (!options_.verify)
       break;
-    if (component.isRecursive)
-      finished_.expect(component.functions, promised_.recursive().call);
+    Limits limits = promised_;
+    if (component.isRecursive) {
+      // Half of what planning leaves for what insertion adds.
+      limits.call = component.part + Cost::units((promised_.bound.inUnits() - planned_.bound.inUnits()) / 2);
+      finished_.expect(component.functions, limits.call);
+    }
     for (Function *function : component.functions)
-      check(*function, component.isRecursive ? promised_.recursive() : promised_);
+      check(*function, limits);
   }
   if (Error error = report_.write())
     module_.getContext().emitError(toString(std::move(error)));

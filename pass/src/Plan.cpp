@@ -273,11 +273,11 @@ void Region::passBlock(BasicBlock &block, Place &place) {
 
 /// The way out of the function is part of its callers' ways.
 void Region::finish(Instruction &terminator, Place &place) {
-  if (!isa<ReturnInst>(terminator) && !isa<ResumeInst>(terminator))
-    return;
+  if (!isa<ReturnInst>(terminator))
+    return; // who is unwound to starts anew
   BasicBlock &block = *terminator.getParent();
   // Nothing may stand between a musttail call and its return.
-  if (isa<ReturnInst>(terminator) && place.since > limits_.call && !isForbidden(block) && !block.getTerminatingMustTailCall())
+  if (place.since > limits_.call && !isForbidden(block) && !block.getTerminatingMustTailCall())
     probe(place, &terminator);
   gather(exits, place, double(analyses_.frequencies.getBlockFreq(&block).getFrequency()) + 1e-9);
 }
@@ -407,7 +407,8 @@ bool LoopPlanner::tryStrip(Loop &loop, const Region &body, Cost iteration, const
     iteration = iteration + Cost::units(12);
   static constexpr Cost ends = Cost::cycles(6);
   Cost inside = longer(body.prefix, body.exits.through);
-  int64_t room = limits_.loop.inUnits() - inside.inUnits();
+  // A loop that is mostly left early should not make what is around it probe for its longest.
+  int64_t room = limits_.loop.inUnits() / (facts.counting == Counting::Test ? 1 : 2) - inside.inUnits();
   if (room <= 0 || body.latches.since + limits_.loop > limits_.bound)
     return false;
   uint64_t length = uint64_t(room / iteration.inUnits());
@@ -531,6 +532,9 @@ Plan plan(Function &function, const Analyses &analyses, const Calls &calls, cons
   result.ways.through = body.exits.through;
   result.ways.suffix = body.exits.since;
   result.ways.expected = Cost::units(int64_t(body.exits.expected));
+  for (const Site &site : result.sites)
+    result.executed += double(analyses.frequencies.getBlockFreq(site.before->getParent()).getFrequency()) /
+                       double(analyses.frequencies.getEntryFreq().getFrequency());
   return result;
 }
 

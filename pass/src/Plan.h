@@ -58,6 +58,7 @@ struct Plan {
   std::vector<Strip> strips;
   std::vector<LoopNote> loops;
   Ways ways; ///< the function as its callers see it
+  double executed = 0; ///< probes that a call is expected to execute, those of strips not counted
 
   bool empty() const { return sites.empty() && strips.empty(); }
 };

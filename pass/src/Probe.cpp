@@ -1,6 +1,7 @@
 #include "Probe.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
@@ -9,7 +10,7 @@ using namespace llvm;
 namespace caudal {
 
 // caudal/probe.h, "Offsets in caudal_probe_v1".
-static constexpr unsigned deadlineOffset = 0, budgetOffset = 8, askedOffset = 0, lineBytes = 64;
+static constexpr unsigned deadlineOffset = 0, budgetOffset = 8, creditOffset = 52, askedOffset = 0, lineBytes = 64;
 static constexpr StringLiteral coldPrefix = "call *caudal_probe_cold_";
 
 /// Whether the module's code can only become part of an executable.
@@ -43,7 +44,7 @@ static StringRef coldEntry(Mode mode) {
 }
 
 ProbeWriter::ProbeWriter(Module &module, const Options &options)
-    : module_(module), mode_(options.mode), i64_(Type::getInt64Ty(module.getContext())),
+    : module_(module), mode_(options.mode), bound_(options.bound), i64_(Type::getInt64Ty(module.getContext())),
       line_(threadLine(module, mode_ == Mode::Flag ? "caudal_flag_v1" : "caudal_probe_v1",
                        wantsLocalExec(module, options.tls))) {
   // The call is written as it has to be: not through a PLT slot, whose resolver changes registers, and changing r11 and
@@ -60,27 +61,33 @@ Value *ProbeWriter::field(IRBuilder<> &builder, GlobalVariable *line, unsigned o
 }
 
 Value *ProbeWriter::spend(IRBuilder<> &builder, Value *spent) {
-  Value *budget = field(builder, line_, budgetOffset);
-  Value *left = builder.CreateSub(builder.CreateAlignedLoad(i64_, budget, Align(8)), spent, "caudal.left");
-  builder.CreateAlignedStore(left, budget, Align(8));
+  bool byClock = mode_ == Mode::Clock;
+  IntegerType *type = byClock ? builder.getInt32Ty() : i64_;
+  Align alignment(byClock ? 4 : 8);
+  Value *purse = field(builder, line_, byClock ? creditOffset : budgetOffset);
+  Value *amount = builder.CreateTrunc(spent, type);
+  Value *left = builder.CreateSub(builder.CreateAlignedLoad(type, purse, alignment), amount, "caudal.left");
+  builder.CreateAlignedStore(left, purse, alignment);
   return left;
 }
 
+/// Whether the probe has to go on: to the cold path, or, in clock mode, to the clock.
 Value *ProbeWriter::isDue(IRBuilder<> &builder, Value *spent) {
-  switch (mode_) {
-  case Mode::Clock: {
-    Value *now = builder.CreateIntrinsic(Intrinsic::readcyclecounter, {});
-    Value *deadline = builder.CreateAlignedLoad(i64_, field(builder, line_, deadlineOffset), Align(8));
-    return builder.CreateICmpUGE(now, deadline, "caudal.due");
-  }
-  case Mode::Flag: {
+  if (mode_ == Mode::Flag) {
     LoadInst *asked = builder.CreateAlignedLoad(builder.getInt8Ty(), field(builder, line_, askedOffset), Align(1));
     asked->setAtomic(AtomicOrdering::Monotonic);
     return builder.CreateIsNotNull(asked, "caudal.due");
   }
-  default:
-    return builder.CreateICmpSLT(spend(builder, spent), builder.getInt64(0), "caudal.due");
-  }
+  Value *left = spend(builder, spent);
+  return builder.CreateICmpSLT(left, Constant::getNullValue(left->getType()), "caudal.due");
+}
+
+/// In clock mode, the clock is looked at once a bound has been spent.
+Value *ProbeWriter::isLate(IRBuilder<> &builder) {
+  builder.CreateAlignedStore(builder.getInt32(bound_), field(builder, line_, creditOffset), Align(4));
+  Value *now = builder.CreateIntrinsic(Intrinsic::readcyclecounter, {});
+  Value *deadline = builder.CreateAlignedLoad(i64_, field(builder, line_, deadlineOffset), Align(8));
+  return builder.CreateICmpUGE(now, deadline, "caudal.late");
 }
 
 /// The instrumented program's own line; calls without one are refused in functions that have debug information.
@@ -98,6 +105,11 @@ BasicBlock *ProbeWriter::probe(Instruction *before, Value *spent) {
   Value *due = isDue(builder, spent);
   MDNode *unlikely = MDBuilder(module_.getContext()).createUnlikelyBranchWeights();
   Instruction *then = SplitBlockAndInsertIfThen(due, before, /*Unreachable=*/false, unlikely);
+  if (mode_ == Mode::Clock) {
+    builder.SetInsertPoint(then);
+    then->getParent()->setName("caudal.clock");
+    then = SplitBlockAndInsertIfThen(isLate(builder), then, /*Unreachable=*/false, unlikely);
+  }
   builder.SetInsertPoint(then);
   builder.SetCurrentDebugLocation(lineOf(*before));
   builder.CreateCall(cold_)->setDoesNotThrow();
@@ -118,6 +130,24 @@ void ProbeWriter::charge(Instruction *before, Value *spent) {
 void ProbeWriter::keep(BasicBlock &block) {
   IRBuilder<> builder(block.getTerminator());
   builder.CreateCall(InlineAsm::get(FunctionType::get(builder.getVoidTy(), false), "", "", /*hasSideEffects=*/true));
+}
+
+BasicBlock *coldSuccessor(BasicBlock &block) {
+  auto *branch = dyn_cast<BranchInst>(block.getTerminator());
+  if (!branch || !branch->isConditional())
+    return nullptr;
+  for (BasicBlock *successor : successors(&block)) {
+    Instruction *first = &*successor->getFirstNonPHIOrDbg();
+    if (auto *call = dyn_cast<CallBase>(first); call && isColdCall(*call))
+      return successor;
+    bool readsClock = any_of(*successor, [](Instruction &instruction) {
+      auto *intrinsic = dyn_cast<IntrinsicInst>(&instruction);
+      return intrinsic && intrinsic->getIntrinsicID() == Intrinsic::readcyclecounter;
+    });
+    if (readsClock && successor->getSinglePredecessor() == &block && coldSuccessor(*successor))
+      return successor;
+  }
+  return nullptr;
 }
 
 bool isColdCall(const CallBase &call) {

@@ -1,7 +1,9 @@
 //===- Probe.h - The instructions of one probe --------------------------------------------------------------------===//
 //
 // Not due, a probe is a comparison and a jump that is not taken; due, it calls the cold entry of its mode, which keeps
-// all registers but one (caudal/probe.h, "The cold entries of instrumented code").
+// all registers but one (caudal/probe.h, "The cold entries of instrumented code"). In clock mode it spends a credit first,
+// a bound's worth, and reads the clock when that is gone: a reading takes as long as the code between two probes does in
+// many a loop.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_PROBE_H
@@ -18,24 +20,27 @@ public:
   ProbeWriter(llvm::Module &module, const Options &options);
 
   /// Writes a probe in front of `before`, whose block ends there; returns the block that `before` is now in.
-  /// `spent`: an i64, the cost units since the last probe, at least 0; only budget mode looks at it.
+  /// `spent`: an i64, the cost units since the last probe, at least 0; flag mode does not look at it.
   llvm::BasicBlock *probe(llvm::Instruction *before, llvm::Value *spent);
   llvm::BasicBlock *probe(llvm::Instruction *before, int64_t spent) {
     return probe(before, llvm::ConstantInt::get(i64_, uint64_t(spent)));
   }
-  /// Subtracts from the budget without looking at it: a cost that the next probe finds. Nothing in the other modes.
+  /// Subtracts from the budget without looking at it: a cost that the next probe finds. Nothing in flag mode.
   void charge(llvm::Instruction *before, llvm::Value *spent);
   /// Keeps `block` from being folded into what jumps to it, without an instruction.
   void keep(llvm::BasicBlock &block);
-  bool charges() const { return mode_ == Mode::Budget; }
+  bool charges() const { return mode_ != Mode::Flag; }
 
 private:
   llvm::Value *field(llvm::IRBuilder<> &builder, llvm::GlobalVariable *line, unsigned offset);
   llvm::Value *isDue(llvm::IRBuilder<> &builder, llvm::Value *spent);
   llvm::Value *spend(llvm::IRBuilder<> &builder, llvm::Value *spent);
 
+  llvm::Value *isLate(llvm::IRBuilder<> &builder);
+
   llvm::Module &module_;
   Mode mode_;
+  unsigned bound_;
   llvm::IntegerType *i64_;
   llvm::GlobalVariable *line_;
   llvm::InlineAsm *cold_;
@@ -43,6 +48,9 @@ private:
 
 /// Whether `call` enters the cold path: what makes a jump a probe.
 bool isColdCall(const llvm::CallBase &call);
+/// Where a probe that ends `block` goes when it is due: the block that calls the cold path, or looks at the clock before;
+/// null: `block` does not end in a probe.
+llvm::BasicBlock *coldSuccessor(llvm::BasicBlock &block);
 
 } // namespace caudal
 

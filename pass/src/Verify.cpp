@@ -23,19 +23,6 @@ constexpr StringLiteral probeMark = "caudal.probe";
 
 bool endsInProbe(const BasicBlock &block) { return block.getTerminator()->getMetadata(probeMark) != nullptr; }
 
-/// The block that calls the cold path, if `block` ends in a probe; else null.
-BasicBlock *coldSuccessor(BasicBlock &block) {
-  auto *branch = dyn_cast<BranchInst>(block.getTerminator());
-  if (!branch || !branch->isConditional())
-    return nullptr;
-  for (BasicBlock *successor : successors(&block)) {
-    auto *call = dyn_cast<CallBase>(&*successor->getFirstNonPHIOrDbg());
-    if (call && isColdCall(*call))
-      return successor;
-  }
-  return nullptr;
-}
-
 /// Takes the cold paths out of `function` and marks where they were left for.
 void collapseProbes(Function &function) {
   for (BasicBlock &block : function) {

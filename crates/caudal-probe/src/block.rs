@@ -34,8 +34,9 @@ pub struct Block {
     /// Cost units per TSC cycle, 16.16 fixed point, at least 1; what budget mode has learnt of this thread's work. A
     /// runtime may save and restore it with a coroutine or a class.
     pub ratio: u32,
-    /// 0.
-    pub reserved: u32,
+    /// Instrumented code in clock mode looks at the clock once it has spent this many cost units; the library never touches
+    /// it.
+    pub credit: i32,
     /// The runtime's own; the library never touches it.
     pub runtime: u64,
 }
@@ -53,7 +54,7 @@ const _: () = assert!(
         && offset_of!(Block, stack_high) == 32
         && offset_of!(Block, quantum) == 40
         && offset_of!(Block, ratio) == 48
-        && offset_of!(Block, reserved) == 52
+        && offset_of!(Block, credit) == 52
         && offset_of!(Block, runtime) == 56
         && size_of::<Block>() == 64
 );

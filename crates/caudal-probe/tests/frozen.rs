@@ -196,7 +196,7 @@ fn rust_has_the_headers_layout() {
         ("stack_high", (offset_of!(Block, stack_high), 8)),
         ("quantum", (offset_of!(Block, quantum), 8)),
         ("ratio", (offset_of!(Block, ratio), 4)),
-        ("reserved", (offset_of!(Block, reserved), 4)),
+        ("credit", (offset_of!(Block, credit), 4)),
         ("runtime", (offset_of!(Block, runtime), 8)),
         ("size", (size_of::<Block>(), align_of::<Block>())),
         ("flag", (64, 64)),

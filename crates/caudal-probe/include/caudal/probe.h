@@ -17,7 +17,7 @@
  *      | 32 | stack_high  u64  address                   |
  *      | 40 | quantum     u64  TSC cycles                |
  *      | 48 | ratio       u32  cost units/cycle, 16.16   |
- *      | 52 | reserved    u32  0                         |
+ *      | 52 | credit      i32  cost units                |
  *      | 56 | runtime     u64  the runtime's own         |
  *      | 64 +--------------------------------------------+
  *
@@ -49,7 +49,7 @@
 #define CAUDAL_PROBE_STACK_HIGH 32
 #define CAUDAL_PROBE_QUANTUM 40
 #define CAUDAL_PROBE_RATIO 48
-#define CAUDAL_PROBE_RESERVED 52
+#define CAUDAL_PROBE_CREDIT 52
 #define CAUDAL_PROBE_RUNTIME 56
 #define CAUDAL_PROBE_SIZE 64
 /* Offset in caudal_flag_v1, and its size. */
@@ -86,7 +86,8 @@ struct __attribute__((aligned(64))) caudal_probe {
     uint64_t stack_high; /* stack pointer elsewhere (signal stacks, the scheduler) the cold path declines */
     uint64_t quantum;    /* length of the quantum that was armed last, TSC cycles; UINT64_MAX: never due */
     uint32_t ratio;      /* cost units per TSC cycle, 16.16 fixed point, at least 1; kept by budget mode's cold path */
-    uint32_t reserved;   /* 0 */
+    int32_t credit;      /* instrumented code in clock mode looks at the clock once it has spent this; the library never
+                            touches it */
     uint64_t runtime;    /* the runtime's own (a pointer, say); the library never touches it */
 };
 
@@ -103,7 +104,7 @@ CAUDAL_PROBE_STATIC_ASSERT(offsetof(struct caudal_probe, stack_low) == CAUDAL_PR
 CAUDAL_PROBE_STATIC_ASSERT(offsetof(struct caudal_probe, stack_high) == CAUDAL_PROBE_STACK_HIGH, "stack_high");
 CAUDAL_PROBE_STATIC_ASSERT(offsetof(struct caudal_probe, quantum) == CAUDAL_PROBE_QUANTUM, "quantum");
 CAUDAL_PROBE_STATIC_ASSERT(offsetof(struct caudal_probe, ratio) == CAUDAL_PROBE_RATIO, "ratio");
-CAUDAL_PROBE_STATIC_ASSERT(offsetof(struct caudal_probe, reserved) == CAUDAL_PROBE_RESERVED, "reserved");
+CAUDAL_PROBE_STATIC_ASSERT(offsetof(struct caudal_probe, credit) == CAUDAL_PROBE_CREDIT, "credit");
 CAUDAL_PROBE_STATIC_ASSERT(offsetof(struct caudal_probe, runtime) == CAUDAL_PROBE_RUNTIME, "runtime");
 CAUDAL_PROBE_STATIC_ASSERT(sizeof(struct caudal_probe) == CAUDAL_PROBE_SIZE, "size");
 CAUDAL_PROBE_STATIC_ASSERT(offsetof(struct caudal_flag, asked) == CAUDAL_FLAG_ASKED, "asked");

@@ -15,7 +15,7 @@ int main(void)
     PRINT(stack_high);
     PRINT(quantum);
     PRINT(ratio);
-    PRINT(reserved);
+    PRINT(credit);
     PRINT(runtime);
     printf("size %zu %zu\n", sizeof(struct caudal_probe), __alignof__(struct caudal_probe));
     printf("flag %zu %zu\n", sizeof(struct caudal_flag), __alignof__(struct caudal_flag));

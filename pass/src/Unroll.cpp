@@ -1,0 +1,77 @@
+#include "Unroll.h"
+#include "Cost.h"
+#include "LoopFacts.h"
+#include "llvm/Analysis/AssumptionCache.h"
+#include "llvm/Analysis/OptimizationRemarkEmitter.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
+#include "llvm/Transforms/Utils/UnrollLoop.h"
+
+using namespace llvm;
+
+namespace caudal {
+
+// An unrolled body is about as long as this, and no loop grows by more.
+static constexpr Cost wanted = Cost::cycles(12);
+static constexpr unsigned mostCopies = 4, mostInstructions = 24;
+
+/// Issue slots of the body, if nothing in it speaks against copies; none otherwise.
+static Cost copyable(const Loop &loop, const CostModel &costs) {
+  Cost sum = Cost::zero();
+  unsigned instructions = 0;
+  for (const BasicBlock *block : loop.blocks()) {
+    for (const Instruction &instruction : *block) {
+      if (isa<CallBase>(instruction) && !instruction.isDebugOrPseudoInst() && !instruction.isLifetimeStartOrEnd())
+        return Cost::none();
+      if (isa<IndirectBrInst>(instruction) || instruction.getType()->isTokenTy() ||
+          (instruction.isTerminator() && !isa<BranchInst>(instruction)))
+        return Cost::none();
+      if (++instructions > mostInstructions)
+        return Cost::none();
+      sum = sum + costs.issue(instruction);
+    }
+  }
+  return sum;
+}
+
+/// How many copies of its body the loop is to have; less than 2: it stays as it is.
+static unsigned copies(Loop &loop, ScalarEvolution &scev, const TargetTransformInfo &tti, const CostModel &costs) {
+  if (!loop.isInnermost() || !loop.getLoopLatch() || !loop.getLoopPreheader() || loop.getHeader()->isEHPad())
+    return 0;
+  Cost body = longer(copyable(loop, costs), Cost::none());
+  if (body.isNone() || scev.getSmallConstantMaxTripCount(&loop) != 0)
+    return 0;
+  if (LoopFacts::of(loop, scev, tti).counting == Counting::Test)
+    return 0;
+  Cost iteration = longer(body, costs.recurrence(loop));
+  return iteration <= Cost::zero() ? 0 : unsigned(std::min<int64_t>(wanted.inUnits() / iteration.inUnits(), mostCopies));
+}
+
+bool unrollUncounted(Function &function, FunctionAnalysisManager &analyses) {
+  auto &loops = analyses.getResult<LoopAnalysis>(function);
+  auto &scev = analyses.getResult<ScalarEvolutionAnalysis>(function);
+  auto &tti = analyses.getResult<TargetIRAnalysis>(function);
+  auto &dominators = analyses.getResult<DominatorTreeAnalysis>(function);
+  auto &assumptions = analyses.getResult<AssumptionAnalysis>(function);
+  auto &remarks = analyses.getResult<OptimizationRemarkEmitterAnalysis>(function);
+  CostModel costs(tti, loops);
+  bool changed = false;
+  SmallVector<Loop *, 16> all(loops.getLoopsInPreorder());
+  for (Loop *loop : all) {
+    unsigned count = copies(*loop, scev, tti, costs);
+    if (count < 2)
+      continue;
+    changed |= simplifyLoop(loop, &dominators, &loops, &scev, &assumptions, nullptr, /*PreserveLCSSA=*/false);
+    changed |= formLCSSARecursively(*loop, dominators, &loops, &scev);
+    UnrollLoopOptions options{};
+    options.Count = count;
+    options.Force = true;
+    LoopUnrollResult result = UnrollLoop(loop, options, &loops, &scev, &dominators, &assumptions, &tti, &remarks,
+                                         /*PreserveLCSSA=*/true);
+    changed |= result != LoopUnrollResult::Unmodified;
+  }
+  return changed;
+}
+
+} // namespace caudal
