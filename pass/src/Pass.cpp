@@ -30,7 +30,7 @@ class ModuleRun {
 public:
   ModuleRun(Module &module, FunctionAnalysisManager &functions, const Options &options)
       : module_(module), functions_(functions), options_(options), planned_(Limits::planned(options)),
-        promised_(Limits::promised(options)), calls_(options, planned_), finished_(options, promised_),
+        promised_(Limits::promised(options)), calls_(options, promised_), finished_(options, promised_),
         report_(module, options) {
     for (const GlobalIFunc &indirect : module.ifuncs())
       resolvers_.insert(indirect.getResolverFunction());

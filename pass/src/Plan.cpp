@@ -405,7 +405,7 @@ bool LoopPlanner::tryStrip(Loop &loop, const Region &body, Cost iteration, const
   // What cutting adds: to each iteration, where it is counted, and once at the loop's ends.
   if (facts.counting != Counting::Test)
     iteration = iteration + Cost::units(12);
-  static constexpr Cost ends = Cost::cycles(6);
+  static constexpr Cost ends = Cost::cycles(12);
   Cost inside = longer(body.prefix, body.exits.through);
   // A loop that is mostly left early should not make what is around it probe for its longest.
   int64_t room = limits_.loop.inUnits() / (facts.counting == Counting::Test ? 1 : 2) - inside.inUnits();

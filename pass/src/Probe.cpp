@@ -75,7 +75,7 @@ Value *ProbeWriter::spend(IRBuilder<> &builder, Value *spent) {
 Value *ProbeWriter::isDue(IRBuilder<> &builder, Value *spent) {
   if (mode_ == Mode::Flag) {
     LoadInst *asked = builder.CreateAlignedLoad(builder.getInt8Ty(), field(builder, line_, askedOffset), Align(1));
-    asked->setAtomic(AtomicOrdering::Monotonic);
+    asked->setVolatile(true);
     return builder.CreateIsNotNull(asked, "caudal.due");
   }
   Value *left = spend(builder, spent);
