@@ -25,7 +25,7 @@ static Cost copyable(const Loop &loop, const CostModel &costs) {
       if (isa<CallBase>(instruction) && !instruction.isDebugOrPseudoInst() && !instruction.isLifetimeStartOrEnd())
         return Cost::none();
       if (isa<IndirectBrInst>(instruction) || instruction.getType()->isTokenTy() ||
-          (instruction.isTerminator() && !isa<BranchInst>(instruction)))
+          (instruction.isTerminator() && !isa<BranchInst, SwitchInst>(instruction)))
         return Cost::none();
       if (++instructions > mostInstructions)
         return Cost::none();
