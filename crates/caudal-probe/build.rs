@@ -5,7 +5,20 @@
 
 use std::env;
 
-const SOURCES: [&str; 6] = ["critical.c", "decide.c", "probe.S", "record.c", "vector.c", "yield.c"];
+const SOURCES: [&str; 12] = [
+    "critical.c",
+    "decide.c",
+    "locks.c",
+    "once.c",
+    "probe.S",
+    "record.c",
+    "signals.c",
+    "stdio.c",
+    "syscall.c",
+    "vector.c",
+    "wait.c",
+    "yield.c",
+];
 
 fn main() {
     println!("cargo::rerun-if-changed=csrc");
@@ -32,8 +45,9 @@ fn main() {
         .flag("-fno-sanitize=all")
         // A lazy binder would run on a coroutine's stack.
         .flag("-fno-plt")
-        // Backtraces from the hook go through.
+        // Backtraces from the hook go through, and exceptions through what runs once.
         .flag("-fasynchronous-unwind-tables")
+        .flag("-fexceptions")
         .compile("caudal_probe");
     let root = env::var("CARGO_MANIFEST_DIR").expect("cargo names the crate's directory");
     let out = env::var("OUT_DIR").expect("cargo names the output directory");

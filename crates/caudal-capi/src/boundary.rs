@@ -35,7 +35,7 @@ fn status_of(payload: &(dyn Any + Send)) -> caudal_status {
 
 /// A request must not wait where a yield is forbidden.
 pub(crate) fn may_wait() -> Answer {
-    match raw::is_in_request() && caudal_probe::critical_depth() > 0 {
+    match raw::is_in_request() && caudal_probe::critical_depth() & caudal_probe::SECTIONS != 0 {
         true => Err(CAUDAL_ERROR_IN_SECTION),
         false => Ok(()),
     }

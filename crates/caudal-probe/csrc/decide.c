@@ -181,6 +181,16 @@ uint64_t caudal_probe_decide_budget(uint64_t stack)
     return due(now, stack);
 }
 
+void caudal_probe_due_again(void)
+{
+    struct caudal_probe *block = &caudal_probe_v1;
+    block->pending = 0;
+    block->deadline = caudal_probe_state.deferred_tsc;
+    block->budget = -1;
+    caudal_probe_state.armed_units = INT64_MAX;
+    set_flag(1);
+}
+
 uint64_t caudal_probe_decide_exit(uint64_t stack)
 {
     struct caudal_probe *block = &caudal_probe_v1;

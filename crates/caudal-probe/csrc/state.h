@@ -33,6 +33,9 @@ __attribute__((visibility("hidden"))) uint64_t caudal_probe_decide_exit(uint64_t
 /* Calls the hook; keeps errno and the rounding modes. */
 __attribute__((visibility("hidden"))) void caudal_probe_yield(uint64_t now_tsc);
 
+/* A yield came due in a section that is left without it: the next probe of any mode is due. */
+__attribute__((visibility("hidden"))) void caudal_probe_due_again(void);
+
 /* The initial hook. */
 __attribute__((visibility("hidden"))) void caudal_probe_record(uint64_t now_tsc);
 

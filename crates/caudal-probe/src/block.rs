@@ -21,7 +21,8 @@ pub struct Block {
     pub deadline: u64,
     /// Cost units until the clock has to be looked at; due when negative; `i64::MAX`: never.
     pub budget: i64,
-    /// Critical sections that the running coroutine is in. A runtime saves and restores it with the coroutine.
+    /// What keeps probes from yielding: critical sections that the running coroutine is in ([`SECTIONS`]), and above
+    /// them locks that it has. A runtime saves and restores it with the coroutine.
     pub depth: u32,
     /// 1: a yield came due in a critical section; it happens where the depth returns to 0.
     pub pending: u32,
@@ -40,6 +41,10 @@ pub struct Block {
     /// The runtime's own; the library never touches it.
     pub runtime: u64,
 }
+
+/// The half of the depth that counts critical sections, under which a request never gives its worker back. The other one counts
+/// locks, under which it may do so where it waits.
+pub const SECTIONS: u32 = 0xFFFF;
 
 /// Offset of the flag in its line.
 pub(crate) const ASKED: usize = 0;

@@ -53,6 +53,18 @@ pub fn set_critical_hook(hook: Option<extern "C" fn(u64)>) {
     sys::caudal_probe_critical_hook_v1.store(hook, Ordering::Relaxed);
 }
 
+/// The round of a wait in which the wait hook says what it would answer, and does no more.
+pub const ASKS_ONLY: u32 = u32::MAX;
+
+/// What is called by the wrappers of locks (`docs/background/preemption-safety.md`) where another has the lock: once more for each
+/// round, from 0 on. It lets other requests of this worker run and answers 1; or 0, where the caller is no request, or may not be
+/// set aside. In the round [`ASKS_ONLY`] it only answers. It does not unwind. Set it before any thread is armed.
+pub fn set_wait_hook(hook: extern "C" fn(u32) -> i32) {
+    // What interposes `syscall` becomes part of the program: nothing else asks for it by a name that is the library's alone.
+    core::hint::black_box(sys::caudal_wrap_syscall_v1 as *const ());
+    sys::caudal_probe_wait_hook_v1.store(hook as *mut (), Ordering::Relaxed);
+}
+
 /// Whether whatever arms a quantum, on any thread, makes all modes due at once, so that every probe yields. For tests.
 pub fn set_every(every: bool) {
     sys::caudal_probe_every_v1.store(u8::from(every), Ordering::Relaxed);

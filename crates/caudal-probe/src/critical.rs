@@ -38,7 +38,7 @@ pub fn critical_exit() {
     }
 }
 
-/// How many critical sections the running coroutine is in.
+/// The depth of the running coroutine: critical sections, and locks above them. 0 where probes may yield.
 #[inline]
 pub fn critical_depth() -> u32 {
     sys::caudal_critical_depth_v1()

@@ -17,8 +17,11 @@ unsafe extern "C" {
     pub(crate) safe fn caudal_critical_exit_v1();
     pub(crate) safe fn caudal_critical_depth_v1() -> u32;
     pub(crate) safe fn caudal_critical_restore_v1(depth: u32);
+    /// The C library's `syscall`, as this library has it.
+    pub(crate) fn caudal_wrap_syscall_v1();
 
     pub(crate) safe static caudal_probe_hook_v1: AtomicPtr<()>;
     pub(crate) safe static caudal_probe_critical_hook_v1: AtomicPtr<()>;
+    pub(crate) safe static caudal_probe_wait_hook_v1: AtomicPtr<()>;
     pub(crate) safe static caudal_probe_every_v1: AtomicU8;
 }

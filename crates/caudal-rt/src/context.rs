@@ -11,6 +11,7 @@ use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::time::Duration;
 
 use caudal_probe as probe;
 
@@ -176,6 +177,23 @@ fn due_of(shared: &Shared, worker: u16) -> u64 {
     }
 }
 
+/// The wait hook: another has the lock that the caller wants. 1: others have run meanwhile; 0: the thread has to wait.
+///
+/// The request is parked with a timer, not put behind others: it is nobody's turn then under any discipline. One that only yielded
+/// would go on at once under first come first served, and before a longer request that has the lock under LAS. It parks for as long as
+/// it has waited, so a wait takes at most twice as long as it must, up to [`LONGEST`].
+pub(crate) extern "C" fn on_taken(round: u32) -> i32 {
+    /// The first time, and the greatest power of two of it.
+    const SHORTEST: Duration = Duration::from_micros(1);
+    const LONGEST: u32 = 6;
+    let Some(me) = current().filter(Current::may_be_set_aside) else { return 0 };
+    if round != probe::ASKS_ONLY {
+        let span = SHORTEST * (1 << round.min(LONGEST));
+        me.park_until(until(me.shared(), span), "a lock");
+    }
+    1
+}
+
 /// For the handler of stack overflows: what this thread runs. Safe in a signal handler: it reads memory of this thread.
 pub(crate) fn running() -> Option<overflow::Running> {
     let current = current()?;
@@ -257,11 +275,23 @@ impl Current<'_> {
     pub(crate) fn must_be_free(what: &str) {
         // SAFETY: the block is this thread's.
         let depth = unsafe { (*probe::block()).depth };
-        assert!(depth == 0, "{what} inside of a critical section: end the section (no_preempt) first");
+        // Under the locks of instrumented code it may: who wants one of them lets others run too.
+        assert!(depth & probe::SECTIONS == 0, "{what} inside of a critical section: end the section (no_preempt) first");
         assert!(
             !std::thread::panicking(),
             "{what} while a panic unwinds: the worker can run nothing else meanwhile; do it before, or outside of Drop"
         );
+    }
+
+    /// May the coroutine give its worker back here? As [`Current::must_be_free`], and where the caller is on the coroutine's stack and not
+    /// on one for signals.
+    fn may_be_set_aside(&self) -> bool {
+        // SAFETY: the block is this thread's.
+        let block = unsafe { &*probe::block() };
+        let stack = std::ptr::from_ref(&block) as u64;
+        block.depth & probe::SECTIONS == 0
+            && (block.stack_low..block.stack_high).contains(&stack)
+            && !std::thread::panicking()
     }
 
     /// Waits to be woken; may return for no reason. `what` is what the caller does, for the error.
@@ -331,6 +361,6 @@ pub(crate) fn end_cancelled() -> ! {
 }
 
 /// Cycles from now on, where `span` ends.
-pub(crate) fn until(shared: &Shared, span: std::time::Duration) -> u64 {
+pub(crate) fn until(shared: &Shared, span: Duration) -> u64 {
     now().saturating_add(shared.clock.cycles_of(span))
 }

@@ -16,7 +16,7 @@ use caudal_probe as probe;
 
 use crate::clock::Clock;
 use crate::config::{OnStuck, Pinning, Settings};
-use crate::context::{self, on_due, on_section};
+use crate::context::{self, on_due, on_section, on_taken};
 use crate::dispatcher::Dispatcher;
 use crate::error::StartError;
 use crate::helper::{self, Helper};
@@ -63,6 +63,7 @@ pub(crate) fn start(settings: Settings, sources: Vec<Box<dyn Source>>) -> Result
     foreign::look_for_cxx();
     probe::set_hook(on_due);
     probe::set_critical_hook(Some(on_section));
+    probe::set_wait_hook(on_taken);
     let shared = Arc::new(Shared::new(settings, Clock::of_this_machine(), Arc::new(Helper::default())));
     // Those that sources know already.
     (0..shared.settings.classes.all().len()).for_each(|class| shared.classes.prepare(class as u16));

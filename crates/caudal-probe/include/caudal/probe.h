@@ -11,7 +11,7 @@
  *      +----+--------------------------------------------+          +----+-----------------------------------------+
  *      |  0 | deadline    u64  TSC cycles                |          |  0 | flag  u8  0: go on; otherwise: yield     |
  *      |  8 | budget      i64  cost units                |          |  1 | nothing: the line is the flag's alone   |
- *      | 16 | depth       u32  critical sections entered |          | 64 +-----------------------------------------+
+ *      | 16 | depth       u32  sections, locks entered   |          | 64 +-----------------------------------------+
  *      | 20 | pending     u32  a yield came due in one   |
  *      | 24 | stack_low   u64  address                   |
  *      | 32 | stack_high  u64  address                   |
@@ -56,6 +56,12 @@
 #define CAUDAL_FLAG_ASKED 0
 #define CAUDAL_FLAG_SIZE 64
 
+/* The halves of depth. A probe yields where both are 0. Below: critical sections, under which a request never gives its
+ * worker back. Above: locks that it has, under which no probe yields, but a wait may let others run. */
+#define CAUDAL_PROBE_SECTION 1
+#define CAUDAL_PROBE_SECTIONS 0xffff
+#define CAUDAL_PROBE_LOCK 0x10000
+
 /* Bytes below the stack pointer that a leaf function may use on x86-64. */
 #define CAUDAL_PROBE_RED_ZONE 128
 /* Bytes of stack that a probe's cold path takes at most before it calls the hook, the red zone not counted. */
@@ -80,7 +86,8 @@ extern "C" {
 struct __attribute__((aligned(64))) caudal_probe {
     uint64_t deadline;   /* TSC value from which on the running request is due; UINT64_MAX: never */
     int64_t budget;      /* cost units until the clock has to be looked at; due when negative; INT64_MAX: never */
-    uint32_t depth;      /* critical sections that the running coroutine is in */
+    uint32_t depth;      /* CAUDAL_PROBE_SECTION for each critical section that the running coroutine is in, and
+                          * CAUDAL_PROBE_LOCK for each lock that it is known to have */
     uint32_t pending;    /* 1: a yield came due while depth > 0, and is made up for where depth returns to 0 */
     uint64_t stack_low;  /* the running coroutine's stack is [stack_low, stack_high); both 0: none runs. With the */
     uint64_t stack_high; /* stack pointer elsewhere (signal stacks, the scheduler) the cold path declines */
@@ -148,6 +155,13 @@ extern void (*caudal_probe_hook_v1)(uint64_t now);
 /* Given the TSC cycles that an outermost critical section took, when it was entered by caudal_critical_enter(). Called
  * inside of the section. Initially null: nothing is called. */
 extern void (*caudal_probe_critical_hook_v1)(uint64_t cycles);
+/*
+ * Called by a wrapper of a lock (below) that another has, once more for each `round` from 0 on. 1: others of this worker
+ * have run, or it is time to look again. 0: the caller is no request, or in a section, and waits as threads do. It may
+ * return on another thread only where the runtime's coroutines do so at waits. It must not unwind. Initially null, as if it
+ * answered 0. Set it before any thread is armed.
+ */
+extern int (*caudal_probe_wait_hook_v1)(uint32_t round);
 /* Not 0: whatever arms a quantum makes all modes due at once, so that every probe yields. For tests. */
 extern uint8_t caudal_probe_every_v1;
 
@@ -169,7 +183,7 @@ uint64_t caudal_probe_cold_visits_v1(void);
  */
 void caudal_critical_enter(void) __asm__("caudal_critical_enter_v1");
 void caudal_critical_exit(void) __asm__("caudal_critical_exit_v1");
-/* How many sections the running coroutine is in; and back to that number, outwards only, for code that left sections
+/* The depth, in both halves: 0 where probes may yield. And back to it, outwards only, for code that left sections
  * by longjmp: take the depth before setjmp, restore it where longjmp arrives. Reaching 0 is an exit. */
 uint32_t caudal_critical_depth(void) __asm__("caudal_critical_depth_v1");
 void caudal_critical_restore(uint32_t depth) __asm__("caudal_critical_restore_v1");
@@ -276,6 +290,21 @@ static inline void caudal_critical_exit_inline(void)
         }
     }
 }
+
+/*
+ * In front of a function: it, and all that it calls, is one critical section; for code that the probe pass instruments.
+ * Without the pass it says nothing.
+ */
+#if defined(__clang__)
+#define caudal_nopreempt __attribute__((annotate("caudal_nopreempt")))
+#else
+#define caudal_nopreempt
+#endif
+
+/*
+ * Besides the above the library has what the probe pass redirects calls to: caudal_wrap_NAME_v1 for the lock functions NAME of
+ * the C library and the C++ runtime, with NAME's own parameters. docs/background/preemption-safety.md says what they do.
+ */
 
 #if defined(__cplusplus)
 } /* extern "C" */

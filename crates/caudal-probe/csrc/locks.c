@@ -1,0 +1,440 @@
+/*
+ * Locks of the C library that the probe pass redirects to: mutexes, reader-writer and spin locks, conditions, semaphores, once.
+ *
+ * All are taken by their try_ function; while another has them, the wait hook runs others (wait.h). Where it does not, the caller is
+ * a thread, and the ordinary function waits.
+ *
+ * A mutex that belongs to its thread (recursive, error-checking) takes every request of the worker for its owner. Who has
+ * which is kept here, per thread:
+ *
+ *      free ── first lock ──▶ has(request, 1) ── same request ──▶ has(request, n) ── n unlocks ──▶ free
+ *                                  │
+ *                                  └─ another request of the thread: waits, as for a lock of another thread
+ *
+ * With more of them at once than the table has places the further ones are sections, which never give the worker back: then
+ * no other request is there to get in.
+ */
+#define _GNU_SOURCE
+#include "wait.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* How a kind of lock is taken: at once or not at all (EBUSY), and as a thread waits for it. */
+struct kind {
+    int (*try_it)(void *lock);
+    int (*wait_for)(void *lock, const struct caudal_until *until);
+};
+
+/* A lock that was not free. */
+__attribute__((noinline)) static int acquire_slowly(void *lock, const struct kind *kind, const struct caudal_until *until)
+{
+    uint32_t round;
+    int answer = EBUSY;
+    for (round = 0; answer == EBUSY; round++) {
+        if (until && (until->at->tv_nsec < 0 || until->at->tv_nsec >= 1000000000)) {
+            return EINVAL;
+        }
+        if (until && caudal_probe_is_over(until)) {
+            return ETIMEDOUT;
+        }
+        if (!caudal_probe_wait(round)) {
+            return kind->wait_for(lock, until);
+        }
+        answer = kind->try_it(lock);
+    }
+    return answer;
+}
+
+/* Notes that the lock is had, unless it is not. */
+static int had(int answer)
+{
+    if (answer == 0 || answer == EOWNERDEAD) {
+        caudal_probe_hold(CAUDAL_PROBE_LOCK);
+    }
+    return answer;
+}
+
+static int acquire(void *lock, const struct kind *kind, const struct caudal_until *until)
+{
+    int answer = kind->try_it(lock);
+    return had(__builtin_expect(answer == EBUSY, 0) ? acquire_slowly(lock, kind, until) : answer);
+}
+
+/* --- mutexes -------------------------------------------------------------------------------------------------- */
+
+#define OWNED_MAX 16
+
+static __thread struct {
+    const void *lock;
+    uint64_t request;
+    uint32_t times;
+} owned[OWNED_MAX] __attribute__((tls_model("initial-exec")));
+/* Places in use, and sections for those that had none. */
+static __thread uint32_t owned_count __attribute__((tls_model("initial-exec")));
+static __thread uint32_t owned_without_place __attribute__((tls_model("initial-exec")));
+
+static int is_thread_owned(const pthread_mutex_t *mutex)
+{
+#if defined(__GLIBC__)
+    int kind = mutex->__data.__kind & 3;
+    return kind == PTHREAD_MUTEX_RECURSIVE_NP || kind == PTHREAD_MUTEX_ERRORCHECK_NP;
+#else
+    (void)mutex;
+    return 1;
+#endif
+}
+
+/* The place of `lock`; the first free one, or OWNED_MAX, if it has none. */
+static uint32_t place_of(const void *lock)
+{
+    uint32_t place = 0;
+    while (place < owned_count && owned[place].lock != lock) {
+        place++;
+    }
+    return place;
+}
+
+/* Another request of this thread has the mutex; the thread would get in. */
+static int is_anothers(const pthread_mutex_t *mutex)
+{
+    uint32_t place = place_of(mutex);
+    return place < owned_count && owned[place].request != caudal_probe_request();
+}
+
+static int try_owned(void *lock)
+{
+    return is_anothers(lock) ? EBUSY : pthread_mutex_trylock(lock);
+}
+
+static int wait_for_mutex(void *lock, const struct caudal_until *until)
+{
+    return until ? pthread_mutex_clocklock(lock, until->clock, until->at) : pthread_mutex_lock(lock);
+}
+
+static int wait_for_owned(void *lock, const struct caudal_until *until)
+{
+    static const char refused[] =
+        "caudal: a recursive lock that another request of this worker has is wanted inside of a critical section, where nothing "
+        "else can run: end the section first\n";
+    if (is_anothers(lock)) {
+        ssize_t written = write(STDERR_FILENO, refused, sizeof refused - 1);
+        (void)written;
+        abort();
+    }
+    return wait_for_mutex(lock, until);
+}
+
+/* The caller has the thread-owned mutex once more. */
+static int own(const pthread_mutex_t *mutex, int answer)
+{
+    uint32_t place;
+    if (answer != 0 && answer != EOWNERDEAD) {
+        return answer;
+    }
+    place = place_of(mutex);
+    if (place == OWNED_MAX) {
+        owned_without_place++;
+        caudal_probe_hold(CAUDAL_PROBE_SECTION);
+        return answer;
+    }
+    if (place == owned_count) {
+        owned_count++;
+        owned[place].lock = mutex;
+        owned[place].request = caudal_probe_request();
+        owned[place].times = 0;
+    }
+    owned[place].times++;
+    caudal_probe_hold(CAUDAL_PROBE_LOCK);
+    return answer;
+}
+
+static void disown(const pthread_mutex_t *mutex)
+{
+    uint32_t place = place_of(mutex);
+    if (place < owned_count) {
+        owned[place].times--;
+        if (owned[place].times == 0) {
+            owned_count--;
+            owned[place] = owned[owned_count];
+        }
+        caudal_probe_leave(CAUDAL_PROBE_LOCK);
+    } else if (owned_without_place > 0) {
+        owned_without_place--;
+        caudal_probe_leave(CAUDAL_PROBE_SECTION);
+    }
+}
+
+static int try_plain(void *lock)
+{
+    return pthread_mutex_trylock(lock);
+}
+
+static const struct kind plain_kind = {try_plain, wait_for_mutex}, owned_kind = {try_owned, wait_for_owned};
+
+/* A thread-owned mutex. One that this request has already is for the C library to answer: EDEADLK, or once more. */
+__attribute__((noinline)) static int lock_owned(pthread_mutex_t *mutex, const struct caudal_until *until)
+{
+    uint32_t place = place_of(mutex);
+    if (place < owned_count && owned[place].request == caudal_probe_request()) {
+        return own(mutex, wait_for_mutex(mutex, until));
+    }
+    int answer = try_owned(mutex);
+    return own(mutex, answer == EBUSY ? acquire_slowly(mutex, &owned_kind, until) : answer);
+}
+
+static int lock_mutex(pthread_mutex_t *mutex, const struct caudal_until *until)
+{
+    return is_thread_owned(mutex) ? lock_owned(mutex, until) : acquire(mutex, &plain_kind, until);
+}
+
+int caudal_wrap_pthread_mutex_lock_v1(pthread_mutex_t *mutex)
+{
+    return lock_mutex(mutex, NULL);
+}
+
+int caudal_wrap_pthread_mutex_trylock_v1(pthread_mutex_t *mutex)
+{
+    return is_thread_owned(mutex) ? own(mutex, try_owned(mutex)) : had(pthread_mutex_trylock(mutex));
+}
+
+int caudal_wrap_pthread_mutex_timedlock_v1(pthread_mutex_t *mutex, const struct timespec *at)
+{
+    struct caudal_until until = {CLOCK_REALTIME, at};
+    return lock_mutex(mutex, &until);
+}
+
+int caudal_wrap_pthread_mutex_clocklock_v1(pthread_mutex_t *mutex, clockid_t clock, const struct timespec *at)
+{
+    struct caudal_until until = {clock, at};
+    return lock_mutex(mutex, &until);
+}
+
+int caudal_wrap_pthread_mutex_unlock_v1(pthread_mutex_t *mutex)
+{
+    /* Afterwards it may be gone. */
+    int thread_owned = is_thread_owned(mutex), answer = pthread_mutex_unlock(mutex);
+    if (answer == 0) {
+        if (thread_owned) {
+            disown(mutex);
+        } else {
+            caudal_probe_leave(CAUDAL_PROBE_LOCK);
+        }
+    }
+    return answer;
+}
+
+/* --- conditions ----------------------------------------------------------------------------------------------- */
+
+/* A request waits so many rounds' time before it looks at its predicate again: 16 us under the runtime. */
+#define CONDITION_ROUND 4
+
+/* A wait that ends for no reason, as all may, while others have run. */
+static int wait_on(pthread_mutex_t *mutex, const struct caudal_until *until)
+{
+    int answer = caudal_wrap_pthread_mutex_unlock_v1(mutex);
+    if (answer != 0) {
+        return answer;
+    }
+    caudal_probe_wait(CONDITION_ROUND);
+    answer = caudal_wrap_pthread_mutex_lock_v1(mutex);
+    return answer == 0 && until && caudal_probe_is_over(until) ? ETIMEDOUT : answer;
+}
+
+int caudal_wrap_pthread_cond_wait_v1(pthread_cond_t *condition, pthread_mutex_t *mutex)
+{
+    return caudal_probe_wait(CAUDAL_WAIT_ASKS_ONLY) ? wait_on(mutex, NULL) : pthread_cond_wait(condition, mutex);
+}
+
+/* The clock of a condition is known to the C library alone. */
+static clockid_t clock_of(const pthread_cond_t *condition)
+{
+#if defined(__GLIBC__)
+    return condition->__data.__wrefs & 2 ? CLOCK_MONOTONIC : CLOCK_REALTIME;
+#else
+    (void)condition;
+    return CLOCK_REALTIME;
+#endif
+}
+
+int caudal_wrap_pthread_cond_timedwait_v1(pthread_cond_t *condition, pthread_mutex_t *mutex, const struct timespec *at)
+{
+    struct caudal_until until = {clock_of(condition), at};
+    return caudal_probe_wait(CAUDAL_WAIT_ASKS_ONLY) ? wait_on(mutex, &until) : pthread_cond_timedwait(condition, mutex, at);
+}
+
+int caudal_wrap_pthread_cond_clockwait_v1(pthread_cond_t *condition, pthread_mutex_t *mutex, clockid_t clock,
+                                          const struct timespec *at)
+{
+    struct caudal_until until = {clock, at};
+    return caudal_probe_wait(CAUDAL_WAIT_ASKS_ONLY) ? wait_on(mutex, &until)
+                                              : pthread_cond_clockwait(condition, mutex, clock, at);
+}
+
+/* std::condition_variable::wait(std::unique_lock<std::mutex> &), which libstdc++ does not inline: its condition is the object's first
+ * member, and the mutex is what the lock's first member points to. */
+void caudal_wrap_std_condition_wait_v1(pthread_cond_t *condition, pthread_mutex_t **lock)
+{
+    caudal_wrap_pthread_cond_wait_v1(condition, *lock);
+}
+
+/* --- reader-writer locks -------------------------------------------------------------------------------------- */
+
+static int try_read(void *lock)
+{
+    return pthread_rwlock_tryrdlock(lock);
+}
+
+static int wait_to_read(void *lock, const struct caudal_until *until)
+{
+    return until ? pthread_rwlock_clockrdlock(lock, until->clock, until->at) : pthread_rwlock_rdlock(lock);
+}
+
+static int try_write(void *lock)
+{
+    return pthread_rwlock_trywrlock(lock);
+}
+
+static int wait_to_write(void *lock, const struct caudal_until *until)
+{
+    return until ? pthread_rwlock_clockwrlock(lock, until->clock, until->at) : pthread_rwlock_wrlock(lock);
+}
+
+static const struct kind read_kind = {try_read, wait_to_read}, write_kind = {try_write, wait_to_write};
+
+int caudal_wrap_pthread_rwlock_rdlock_v1(pthread_rwlock_t *lock)
+{
+    return acquire(lock, &read_kind, NULL);
+}
+
+int caudal_wrap_pthread_rwlock_wrlock_v1(pthread_rwlock_t *lock)
+{
+    return acquire(lock, &write_kind, NULL);
+}
+
+int caudal_wrap_pthread_rwlock_tryrdlock_v1(pthread_rwlock_t *lock)
+{
+    return had(pthread_rwlock_tryrdlock(lock));
+}
+
+int caudal_wrap_pthread_rwlock_trywrlock_v1(pthread_rwlock_t *lock)
+{
+    return had(pthread_rwlock_trywrlock(lock));
+}
+
+int caudal_wrap_pthread_rwlock_timedrdlock_v1(pthread_rwlock_t *lock, const struct timespec *at)
+{
+    struct caudal_until until = {CLOCK_REALTIME, at};
+    return acquire(lock, &read_kind, &until);
+}
+
+int caudal_wrap_pthread_rwlock_timedwrlock_v1(pthread_rwlock_t *lock, const struct timespec *at)
+{
+    struct caudal_until until = {CLOCK_REALTIME, at};
+    return acquire(lock, &write_kind, &until);
+}
+
+int caudal_wrap_pthread_rwlock_clockrdlock_v1(pthread_rwlock_t *lock, clockid_t clock, const struct timespec *at)
+{
+    struct caudal_until until = {clock, at};
+    return acquire(lock, &read_kind, &until);
+}
+
+int caudal_wrap_pthread_rwlock_clockwrlock_v1(pthread_rwlock_t *lock, clockid_t clock, const struct timespec *at)
+{
+    struct caudal_until until = {clock, at};
+    return acquire(lock, &write_kind, &until);
+}
+
+int caudal_wrap_pthread_rwlock_unlock_v1(pthread_rwlock_t *lock)
+{
+    int answer = pthread_rwlock_unlock(lock);
+    if (answer == 0) {
+        caudal_probe_leave(CAUDAL_PROBE_LOCK);
+    }
+    return answer;
+}
+
+/* --- spin locks ----------------------------------------------------------------------------------------------- */
+
+static int try_spin(void *lock)
+{
+    return pthread_spin_trylock(lock);
+}
+
+static int wait_for_spin(void *lock, const struct caudal_until *until)
+{
+    (void)until;
+    return pthread_spin_lock(lock);
+}
+
+static const struct kind spin_kind = {try_spin, wait_for_spin};
+
+int caudal_wrap_pthread_spin_lock_v1(pthread_spinlock_t *lock)
+{
+    return acquire((void *)(uintptr_t)lock, &spin_kind, NULL);
+}
+
+int caudal_wrap_pthread_spin_trylock_v1(pthread_spinlock_t *lock)
+{
+    return had(pthread_spin_trylock(lock));
+}
+
+int caudal_wrap_pthread_spin_unlock_v1(pthread_spinlock_t *lock)
+{
+    int answer = pthread_spin_unlock(lock);
+    if (answer == 0) {
+        caudal_probe_leave(CAUDAL_PROBE_LOCK);
+    }
+    return answer;
+}
+
+/* --- semaphores: no locks, so nothing is entered -------------------------------------------------------------- */
+
+static int try_semaphore(void *semaphore)
+{
+    int error = errno, answer = sem_trywait(semaphore) == 0 ? 0 : errno == EAGAIN ? EBUSY : errno;
+    errno = error;
+    return answer;
+}
+
+static int wait_for_semaphore(void *semaphore, const struct caudal_until *until)
+{
+    int answer = until ? sem_clockwait(semaphore, until->clock, until->at) : sem_wait(semaphore);
+    return answer == 0 ? 0 : errno;
+}
+
+static const struct kind semaphore_kind = {try_semaphore, wait_for_semaphore};
+
+static int take_permit(sem_t *semaphore, const struct caudal_until *until)
+{
+    int answer = try_semaphore(semaphore);
+    if (answer == EBUSY) {
+        answer = acquire_slowly(semaphore, &semaphore_kind, until);
+    }
+    if (answer == 0) {
+        return 0;
+    }
+    errno = answer;
+    return -1;
+}
+
+int caudal_wrap_sem_wait_v1(sem_t *semaphore)
+{
+    return take_permit(semaphore, NULL);
+}
+
+int caudal_wrap_sem_timedwait_v1(sem_t *semaphore, const struct timespec *at)
+{
+    struct caudal_until until = {CLOCK_REALTIME, at};
+    return take_permit(semaphore, &until);
+}
+
+int caudal_wrap_sem_clockwait_v1(sem_t *semaphore, clockid_t clock, const struct timespec *at)
+{
+    struct caudal_until until = {clock, at};
+    return take_permit(semaphore, &until);
+}

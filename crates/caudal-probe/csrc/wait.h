@@ -1,0 +1,46 @@
+/*
+ * What the wrappers of locks share. What they are for, and why nobody deadlocks: docs/background/preemption-safety.md.
+ *
+ * The wrappers are ordinary C functions without probes: from the lock's own call to the change of the depth nothing yields.
+ */
+#ifndef CAUDAL_PROBE_WAIT_H
+#define CAUDAL_PROBE_WAIT_H
+
+#include "state.h"
+
+#include <time.h>
+
+/* Asks the wait hook whether the caller may be put aside, and does no more. */
+#define CAUDAL_WAIT_ASKS_ONLY UINT32_MAX
+
+/* The end of a wait with a time; `clock` is one that clock_gettime knows. */
+struct caudal_until {
+    clockid_t clock;
+    const struct timespec *at;
+};
+
+/* Lets others of this worker run, if the caller is a request that may be put aside: not 0. */
+__attribute__((visibility("hidden"))) int caudal_probe_wait(uint32_t round);
+/* Has the time come? */
+__attribute__((visibility("hidden"))) int caudal_probe_is_over(const struct caudal_until *until);
+/* Leaves a lock or a section, `unit` being CAUDAL_PROBE_LOCK or _SECTION. One that nobody entered (the lock was taken by
+ * code without wrappers) is not left. */
+__attribute__((visibility("hidden"))) void caudal_probe_leave(uint32_t unit);
+
+/* The caller has a lock, or is in a section. */
+static inline void caudal_probe_hold(uint32_t unit)
+{
+    caudal_probe_v1.depth += unit;
+    /* The lock's protected accesses stay behind this. */
+    __asm__ __volatile__("" : : : "memory");
+}
+
+/* Who runs here, among the requests of this thread: the top of its stack; 0: none of them. */
+static inline uint64_t caudal_probe_request(void)
+{
+    uint64_t stack = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+    const struct caudal_probe *block = &caudal_probe_v1;
+    return stack >= block->stack_low && stack < block->stack_high ? block->stack_high : 0;
+}
+
+#endif
