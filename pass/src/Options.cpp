@@ -66,6 +66,10 @@ static Error parseOne(StringRef key, StringRef value, Options &options) {
     options.exclude = value.str();
     return Error::success();
   }
+  if (key == "sections" && (value == "on" || value == "off")) {
+    options.sections = value == "on";
+    return Error::success();
+  }
   if (key == "tls")
     return parseTls(value, options.tls);
   if (key == "verify" && value.empty()) {
@@ -73,7 +77,7 @@ static Error parseOne(StringRef key, StringRef value, Options &options) {
     return Error::success();
   }
   return bad(key + (value.empty() ? "" : "=" + value) +
-             ": known are mode=, bound=, unknown-call=, tls=, report=FILE, exclude=FILE and verify");
+             ": known are mode=, bound=, unknown-call=, tls=, report=FILE, exclude=FILE, sections=on|off and verify");
 }
 
 Expected<Options> Options::parse(StringRef text) {

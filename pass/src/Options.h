@@ -52,8 +52,10 @@ struct Options {
   bool verify = false;
   /// File that the report is appended to, JSON lines; empty: none.
   std::string report;
-  /// File with names of functions to leave alone, one a line.
+  /// File with names of functions to leave alone, and the like, one a line (Exclusions.h).
   std::string exclude;
+  /// Redirect locks and make sections (Sections.h). Without that, code that locks deadlocks: for tests that show it.
+  bool sections = true;
 
   /// Parses "key=value;key;...". An error names the key and says what would be right.
   static llvm::Expected<Options> parse(llvm::StringRef text);

@@ -3,6 +3,7 @@
 #include "Plan.h"
 #include "Probe.h"
 #include "Report.h"
+#include "Sections.h"
 #include "StripMine.h"
 #include "Unroll.h"
 #include "Verify.h"
@@ -31,7 +32,7 @@ public:
   ModuleRun(Module &module, FunctionAnalysisManager &functions, const Options &options)
       : module_(module), functions_(functions), options_(options), planned_(Limits::planned(options)),
         promised_(Limits::promised(options)), calls_(options, promised_), finished_(options, promised_),
-        report_(module, options) {
+        report_(module, options), sections_(module, options, report_) {
     for (const GlobalIFunc &indirect : module.ifuncs())
       resolvers_.insert(indirect.getResolverFunction());
   }
@@ -64,6 +65,7 @@ private:
   Calls finished_; ///< what the verifier found of them
   Report report_;
   SmallPtrSet<const Function *, 4> resolvers_;
+  Sections sections_;
 };
 
 /// Why `function` is left alone; empty: it is not.
@@ -80,7 +82,7 @@ StringRef ModuleRun::whyNot(const Function &function) const {
     return "calls a function that returns twice";
   if (resolvers_.contains(&function))
     return "resolves an ifunc: it runs before thread-local storage exists";
-  return "";
+  return sections_.whyLeftAlone(function);
 }
 
 /// Loops get blocks of their own in front and behind, where probes and a strip's start can stand.
@@ -234,7 +236,7 @@ std::vector<ModuleRun::Component> ModuleRun::bottomUp() {
 }
 
 bool ModuleRun::run() {
-  bool changed = false;
+  bool changed = sections_.run();
   ProbeWriter writer(module_, options_);
   std::vector<Component> components = bottomUp();
   for (Component &component : components)

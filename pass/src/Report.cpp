@@ -92,6 +92,23 @@ void Report::leftAlone(const Function &function, StringRef why) {
   lines_.push_back(line(std::move(object)));
 }
 
+void Report::note(const Function &function, StringRef event, StringRef what, const DebugLoc &at) {
+  json::Object object = head(module_, function, event);
+  object["what"] = what;
+  object["at"] = place(at);
+  lines_.push_back(line(std::move(object)));
+}
+
+void Report::sections(const StringMap<int64_t> &calls) {
+  if (calls.empty())
+    return;
+  json::Object counts;
+  for (const auto &entry : calls)
+    counts[demangle(entry.getKey())] = entry.getValue();
+  lines_.push_back(
+      line(json::Object{{"event", "sections"}, {"module", module_.getName()}, {"calls", std::move(counts)}}));
+}
+
 Error Report::write() const {
   if (options_.report.empty())
     return Error::success();

@@ -9,6 +9,7 @@
 
 #include "Plan.h"
 #include "Verify.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/IR/Module.h"
 
 namespace caudal {
@@ -21,6 +22,10 @@ public:
   void planned(const llvm::Function &function, const Plan &plan);
   void verified(const llvm::Function &function, const Verified &verified);
   void leftAlone(const llvm::Function &function, llvm::StringRef why);
+  /// Something about `function` that a reader has to know: `event`, which names `what`.
+  void note(const llvm::Function &function, llvm::StringRef event, llvm::StringRef what, const llvm::DebugLoc &at);
+  /// Calls that are sections, or go to a wrapper, by the linker's name.
+  void sections(const llvm::StringMap<int64_t> &calls);
   /// Appends to the file; an error names it.
   llvm::Error write() const;
 

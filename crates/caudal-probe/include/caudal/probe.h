@@ -293,10 +293,10 @@ static inline void caudal_critical_exit_inline(void)
 
 /*
  * In front of a function: it, and all that it calls, is one critical section; for code that the probe pass instruments.
- * Without the pass it says nothing.
+ * Without the pass it says nothing. It is not inlined: in another function nobody would know it again.
  */
 #if defined(__clang__)
-#define caudal_nopreempt __attribute__((annotate("caudal_nopreempt")))
+#define caudal_nopreempt __attribute__((annotate("caudal_nopreempt"), noinline))
 #else
 #define caudal_nopreempt
 #endif

@@ -1,0 +1,425 @@
+/* Locks of the C library under probes that the pass has put in. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "turns.h"
+
+void under_the_librarys_lock(void (*call)(void *), void *argument);
+void under_the_librarys_own_lock(void (*call)(void *), void *argument);
+pthread_mutex_t *mutex_of_the_library(void);
+
+static const struct timespec *in_a_century(void)
+{
+    static struct timespec time;
+    clock_gettime(CLOCK_REALTIME, &time);
+    time.tv_sec += 100L * 365 * 24 * 3600;
+    return &time;
+}
+
+/* The first one is pre-empted with the lock, or waits with it; then the second one wants it. */
+#define LOCK_TESTS(name, lock, lock_too, unlock) \
+    static void name##_first(void *turns)     \
+    {                                         \
+        CHECK((lock) == 0);                   \
+        be_preempted(turns);                  \
+        CHECK((unlock) == 0);                 \
+    }                                         \
+    static void name##_waits(void *turns)     \
+    {                                         \
+        CHECK((lock) == 0);                   \
+        wait_with_it(turns);                  \
+        CHECK((unlock) == 0);                 \
+    }                                         \
+    static void name##_second(void *turns)    \
+    {                                         \
+        STORE(((struct turns *)turns)->wants, 1); \
+        CHECK((lock_too) == 0);               \
+        look(turns);                          \
+        CHECK((unlock) == 0);                 \
+    }
+#define TESTS_OF(name)                                          \
+    {#name, name##_first, name##_second},                       \
+    {#name "_over_a_wait", name##_waits, name##_second}
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t recursive_mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static pthread_mutex_t checking_mutex = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_spinlock_t spinlock;
+
+LOCK_TESTS(mutex, pthread_mutex_lock(&mutex), pthread_mutex_lock(&mutex), pthread_mutex_unlock(&mutex))
+LOCK_TESTS(timed, pthread_mutex_timedlock(&mutex, in_a_century()), pthread_mutex_timedlock(&mutex, in_a_century()),
+           pthread_mutex_unlock(&mutex))
+LOCK_TESTS(writer, pthread_rwlock_wrlock(&rwlock), pthread_rwlock_wrlock(&rwlock), pthread_rwlock_unlock(&rwlock))
+LOCK_TESTS(writer_reader, pthread_rwlock_wrlock(&rwlock), pthread_rwlock_rdlock(&rwlock), pthread_rwlock_unlock(&rwlock))
+LOCK_TESTS(reader_writer, pthread_rwlock_rdlock(&rwlock), pthread_rwlock_wrlock(&rwlock), pthread_rwlock_unlock(&rwlock))
+LOCK_TESTS(spin, pthread_spin_lock(&spinlock), pthread_spin_lock(&spinlock), pthread_spin_unlock(&spinlock))
+LOCK_TESTS(recursive, pthread_mutex_lock(&recursive_mutex), pthread_mutex_lock(&recursive_mutex),
+           pthread_mutex_unlock(&recursive_mutex))
+LOCK_TESTS(checking, pthread_mutex_lock(&checking_mutex), pthread_mutex_lock(&checking_mutex),
+           pthread_mutex_unlock(&checking_mutex))
+
+/* A table of functions, as SQLite has one. */
+static struct {
+    int (*lock)(pthread_mutex_t *);
+    int (*unlock)(pthread_mutex_t *);
+} volatile table = {pthread_mutex_lock, pthread_mutex_unlock};
+LOCK_TESTS(table, table.lock(&mutex), table.lock(&mutex), table.unlock(&mutex))
+
+/* --- what is not a lock, or not only -------------------------------------------------------------------------- */
+
+/* Waits until the second one has rung. */
+static pthread_cond_t bell = PTHREAD_COND_INITIALIZER;
+
+static void condition_first(void *argument)
+{
+    struct turns *turns = argument;
+    CHECK(pthread_mutex_lock(&mutex) == 0);
+    STORE(turns->begun, 1);
+    while (!LOAD(turns->second_ran)) {
+        CHECK(pthread_cond_wait(&bell, &mutex) == 0);
+    }
+    go_in(turns);
+    go_out(turns);
+    CHECK(pthread_mutex_unlock(&mutex) == 0);
+}
+
+static void condition_second(void *argument)
+{
+    struct turns *turns = argument;
+    CHECK(pthread_mutex_lock(&mutex) == 0);
+    STORE(turns->second_ran, 1);
+    CHECK(pthread_cond_signal(&bell) == 0);
+    CHECK(pthread_mutex_unlock(&mutex) == 0);
+}
+
+/* A wait that nobody ends is over at its time. */
+static void condition_times_out(void *argument)
+{
+    struct turns *turns = argument;
+    struct timespec past = {1, 0};
+    CHECK(pthread_mutex_lock(&mutex) == 0);
+    CHECK(pthread_cond_timedwait(&bell, &mutex, &past) == ETIMEDOUT);
+    CHECK(pthread_mutex_unlock(&mutex) == 0);
+    condition_first(turns);
+}
+
+static sem_t permits;
+
+static void semaphore_first(void *argument)
+{
+    struct turns *turns = argument;
+    STORE(turns->begun, 1);
+    CHECK(sem_wait(&permits) == 0);
+    go_in(turns);
+    go_out(turns);
+}
+
+static void semaphore_second(void *unused)
+{
+    (void)unused;
+    CHECK(sem_post(&permits) == 0);
+}
+
+/* Something that is initialised once, by who comes first. */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct turns *once_turns;
+static int initialised, waits_in_once;
+
+static void initialise(void)
+{
+    if (waits_in_once) {
+        wait_with_it(once_turns);
+    } else {
+        be_preempted(once_turns);
+    }
+    initialised++;
+}
+
+static void once_first(void *turns)
+{
+    once_turns = turns;
+    CHECK(pthread_once(&once, initialise) == 0);
+}
+
+static void once_waits(void *turns)
+{
+    waits_in_once = 1;
+    once_first(turns);
+}
+
+static void once_second(void *turns)
+{
+    STORE(((struct turns *)turns)->wants, 1);
+    CHECK(pthread_once(&once, initialise) == 0);
+    CHECK(initialised == 1);
+    look(turns);
+}
+
+/* --- streams: a thread may lock them again -------------------------------------------------------------------- */
+
+static void stream_first(void *turns)
+{
+    flockfile(stdout);
+    be_preempted(turns);
+    funlockfile(stdout);
+}
+
+static void stream_second(void *turns)
+{
+    flockfile(stdout);
+    look(turns);
+    funlockfile(stdout);
+}
+
+/* No request gives its worker back with a stream. */
+static void stream_refuses_waits(void *argument)
+{
+    flockfile(stdout);
+    CHECK_STATUS(CAUDAL_ERROR_IN_SECTION, caudal_yield());
+    funlockfile(stdout);
+    OK(caudal_yield());
+    stream_first(argument);
+}
+
+/* A stream whose functions are the program's own, which stdio calls with the stream locked. */
+static ssize_t write_slowly(void *turns, const char *bytes, size_t size)
+{
+    (void)bytes;
+    be_preempted(turns);
+    return (ssize_t)size;
+}
+
+static ssize_t write_at_once(void *turns, const char *bytes, size_t size)
+{
+    (void)bytes;
+    look(turns);
+    return (ssize_t)size;
+}
+
+static FILE *own_stream;
+static cookie_write_function_t *writes;
+
+static ssize_t write_by(void *turns, const char *bytes, size_t size)
+{
+    return writes(turns, bytes, size);
+}
+
+static void print_first(void *turns)
+{
+    cookie_io_functions_t functions = {NULL, write_by, NULL, NULL};
+    own_stream = fopencookie(turns, "w", functions);
+    CHECK(own_stream != NULL && setvbuf(own_stream, NULL, _IONBF, 0) == 0);
+    writes = write_slowly;
+    CHECK(fprintf(own_stream, "%d", 1) == 1);
+}
+
+static void print_second(void *unused)
+{
+    (void)unused;
+    writes = write_at_once;
+    CHECK(fprintf(own_stream, "%d", 2) == 1);
+}
+
+/* --- sections, signals ----------------------------------------------------------------------------------------- */
+
+static caudal_nopreempt void section(struct turns *turns)
+{
+    be_preempted(turns);
+}
+
+static void section_first(void *turns)
+{
+    section(turns);
+}
+
+static void section_second(void *turns)
+{
+    look(turns);
+}
+
+static struct turns *signal_turns;
+
+static void on_signal(int number)
+{
+    int error = errno;
+    (void)number;
+    be_preempted(signal_turns);
+    errno = error;
+}
+
+static void on_signal_with_info(int number, siginfo_t *info, void *context)
+{
+    CHECK(info != NULL && context != NULL);
+    on_signal(number);
+}
+
+static void signal_first(void *turns)
+{
+    signal_turns = turns;
+    CHECK(signal(SIGUSR1, on_signal) == SIG_DFL);
+    CHECK(signal(SIGUSR1, on_signal) == on_signal);
+    CHECK(raise(SIGUSR1) == 0);
+    /* What came due in it has not been lost. */
+    while (!LOAD(((struct turns *)turns)->second_ran)) {
+        work();
+    }
+}
+
+static void signal_with_info_first(void *turns)
+{
+    struct sigaction action, before;
+    memset(&action, 0, sizeof action);
+    action.sa_sigaction = on_signal_with_info;
+    action.sa_flags = SA_SIGINFO;
+    CHECK(sigaction(SIGUSR2, &action, NULL) == 0);
+    CHECK(sigaction(SIGUSR2, NULL, &before) == 0);
+    CHECK(before.sa_sigaction == on_signal_with_info);
+    signal_turns = turns;
+    CHECK(raise(SIGUSR2) == 0);
+    while (!LOAD(((struct turns *)turns)->second_ran)) {
+        work();
+    }
+}
+
+static void signal_second(void *turns)
+{
+    look(turns);
+    STORE(((struct turns *)turns)->second_ran, 1);
+}
+
+/* --- a library that nobody instruments has a lock while it calls ----------------------------------------------- */
+
+static void preempted_callback(void *turns)
+{
+    be_preempted(turns);
+}
+
+static void library_first(void *turns)
+{
+    under_the_librarys_lock(preempted_callback, turns);
+}
+
+/* Comes through instrumented code, to the same lock. */
+static void library_second(void *turns)
+{
+    CHECK(pthread_mutex_lock(mutex_of_the_library()) == 0);
+    look(turns);
+    CHECK(pthread_mutex_unlock(mutex_of_the_library()) == 0);
+}
+
+static void look_from_a_library(void *turns)
+{
+    look(turns);
+}
+
+static void through_library_second(void *turns)
+{
+    under_the_librarys_lock(look_from_a_library, turns);
+}
+
+static void own_library_first(void *turns)
+{
+    under_the_librarys_own_lock(preempted_callback, turns);
+}
+
+static void own_library_second(void *turns)
+{
+    under_the_librarys_own_lock(look_from_a_library, turns);
+}
+
+/* --- locks in locks --------------------------------------------------------------------------------------------- */
+
+static pthread_mutex_t inner = PTHREAD_MUTEX_INITIALIZER;
+
+/* The first one has the inner lock and waits. The second one has a recursive lock, and wants the inner one: it gives the worker
+ * back, and a third one that wants the recursive lock does not get in. */
+static void nested_first(void *turns)
+{
+    CHECK(pthread_mutex_lock(&inner) == 0);
+    wait_with_it(turns);
+    CHECK(pthread_mutex_unlock(&inner) == 0);
+}
+
+static int has_recursive, got_in;
+
+static void nested_third(void *unused)
+{
+    (void)unused;
+    CHECK(pthread_mutex_trylock(&recursive_mutex) == EBUSY);
+    CHECK(pthread_mutex_lock(&recursive_mutex) == 0);
+    got_in += LOAD(has_recursive);
+    CHECK(pthread_mutex_unlock(&recursive_mutex) == 0);
+}
+
+static caudal_runtime *nested_runtime;
+
+static void nested_second(void *turns)
+{
+    caudal_request *third;
+    CHECK(pthread_mutex_lock(&recursive_mutex) == 0);
+    CHECK(pthread_mutex_lock(&recursive_mutex) == 0);
+    STORE(has_recursive, 1);
+    OK(caudal_submit(nested_runtime, 0, nested_third, NULL, &third));
+    STORE(((struct turns *)turns)->wants, 1);
+    CHECK(pthread_mutex_lock(&inner) == 0);
+    look(turns);
+    CHECK(pthread_mutex_unlock(&inner) == 0);
+    CHECK(pthread_mutex_unlock(&recursive_mutex) == 0);
+    STORE(has_recursive, 0);
+    CHECK(pthread_mutex_unlock(&recursive_mutex) == 0);
+    OK(caudal_wait(third, NULL));
+    CHECK(got_in == 0);
+    OK(caudal_request_release(third));
+}
+
+static int nested(const char *policy)
+{
+    struct turns turns;
+    caudal_probe_every_v1 = 1;
+    nested_runtime = start(policy, NULL);
+    CHECK(class_of(nested_runtime, "first") == 0);
+    printf("%d at once\n", both(nested_runtime, nested_first, nested_second, &turns));
+    OK(caudal_runtime_destroy(nested_runtime));
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test tests[] = {
+        TESTS_OF(mutex),
+        TESTS_OF(timed),
+        TESTS_OF(writer),
+        TESTS_OF(writer_reader),
+        TESTS_OF(reader_writer),
+        TESTS_OF(spin),
+        TESTS_OF(recursive),
+        TESTS_OF(checking),
+        TESTS_OF(table),
+        {"once", once_first, once_second},
+        {"once_over_a_wait", once_waits, once_second},
+        {"condition", condition_first, condition_second},
+        {"condition_times_out", condition_times_out, condition_second},
+        {"semaphore", semaphore_first, semaphore_second},
+        {"stream", stream_first, stream_second},
+        {"stream_refuses_waits", stream_refuses_waits, stream_second},
+        {"print", print_first, print_second},
+        {"section", section_first, section_second},
+        {"signal", signal_first, signal_second},
+        {"signal_with_info", signal_with_info_first, signal_second},
+        {"library", library_first, library_second},
+        {"through_library", library_first, through_library_second},
+        {"own_library", own_library_first, own_library_second},
+    };
+    CHECK(pthread_spin_init(&spinlock, PTHREAD_PROCESS_PRIVATE) == 0);
+    CHECK(sem_init(&permits, 0, 0) == 0);
+    if (argc == 3 && strcmp(argv[2], "nested") == 0) {
+        return nested(argv[1]);
+    }
+    return run_test(tests, sizeof tests / sizeof *tests, argc, argv);
+}

@@ -1,0 +1,456 @@
+#include "Sections.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Demangle/Demangle.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/EscapeEnumerator.h"
+#include "llvm/Transforms/Utils/Local.h"
+
+using namespace llvm;
+
+namespace caudal {
+
+/// The attribute of functions whose calls have been surrounded.
+static constexpr StringLiteral seenAttribute = "caudal-sections";
+static constexpr StringLiteral annotation = "caudal_nopreempt";
+
+/// Functions whose wrapper is "caudal_wrap_NAME_v1", with the same parameters.
+static constexpr StringLiteral wrapped[] = {
+    "pthread_mutex_lock",        "pthread_mutex_trylock",     "pthread_mutex_timedlock",
+    "pthread_mutex_clocklock",   "pthread_mutex_unlock",      "pthread_cond_wait",
+    "pthread_cond_timedwait",    "pthread_cond_clockwait",    "pthread_rwlock_rdlock",
+    "pthread_rwlock_wrlock",     "pthread_rwlock_tryrdlock",  "pthread_rwlock_trywrlock",
+    "pthread_rwlock_timedrdlock", "pthread_rwlock_timedwrlock", "pthread_rwlock_clockrdlock",
+    "pthread_rwlock_clockwrlock", "pthread_rwlock_unlock",     "pthread_spin_lock",
+    "pthread_spin_trylock",      "pthread_spin_unlock",       "sem_wait",
+    "sem_timedwait",             "sem_clockwait",             "pthread_once",
+    "flockfile",                 "ftrylockfile",              "funlockfile",
+    "sigaction",                 "signal",                    "syscall",
+};
+
+/// Functions whose wrapper has another name.
+static constexpr struct {
+  StringLiteral name, wrapper;
+} renamed[] = {
+    // std::condition_variable::wait(std::unique_lock<std::mutex> &), of libstdc++.
+    {"_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE", "caudal_wrap_std_condition_wait_v1"},
+};
+
+/// Which stream a function of stdio locks.
+struct Stream {
+  enum Kind { None, Argument, Stdout, Unnamed } kind;
+  unsigned argument;
+};
+
+/// Not here: what moves a single character, which takes less time than a section.
+static Stream streamOf(StringRef name) {
+  auto argument = [](unsigned number) { return Stream{Stream::Argument, number}; };
+  return StringSwitch<Stream>(name)
+      .Cases({"printf", "vprintf", "puts", "__printf_chk", "__vprintf_chk"}, Stream{Stream::Stdout, 0})
+      .Cases({"fprintf", "vfprintf", "__fprintf_chk", "__vfprintf_chk", "fflush", "fseek", "fseeko", "ftell", "ftello",
+              "rewind", "fgetpos", "fsetpos", "setvbuf", "setbuf"},
+             argument(0))
+      .Cases({"fscanf", "vfscanf", "__isoc99_fscanf", "__isoc99_vfscanf", "__isoc23_fscanf", "__isoc23_vfscanf"},
+             argument(0))
+      .Case("fputs", argument(1))
+      .Cases({"fgets", "getline"}, argument(2))
+      .Cases({"fwrite", "fread", "getdelim", "__getdelim", "__fgets_chk"}, argument(3))
+      .Case("__fread_chk", argument(4))
+      // Those that are gone afterwards, and those that block by themselves.
+      .Cases({"fclose", "freopen", "perror", "scanf", "vscanf", "__isoc99_scanf", "__isoc23_scanf"},
+             Stream{Stream::Unnamed, 0})
+      .Default(Stream{Stream::None, 0});
+}
+
+/// Entry points of allocators: who is in one holds its locks, and has its thread's caches half changed.
+static bool isAllocatorEntry(StringRef name) {
+  if (StringSwitch<bool>(name)
+          .Cases({"malloc", "free", "calloc", "realloc", "reallocarray", "aligned_alloc", "posix_memalign"}, true)
+          .Cases({"memalign", "valloc", "pvalloc", "malloc_usable_size", "cfree"}, true)
+          .Default(false))
+    return true;
+  if (name.starts_with("_Znw") || name.starts_with("_Zna") || name.starts_with("_Zdl") || name.starts_with("_Zda"))
+    return true;
+  return name.contains("__rust_alloc") || name.contains("__rust_dealloc") || name.contains("__rust_realloc") ||
+         name.contains("__rg_alloc") || name.contains("__rg_dealloc") || name.contains("__rg_realloc") ||
+         name.contains("__rdl_alloc") || name.contains("__rdl_dealloc") || name.contains("__rdl_realloc");
+}
+
+/// Rust's calls that print, which hold a lock of their thread meanwhile, and call what formats.
+static bool isRustPrint(StringRef name) {
+  if (!name.contains("stdio"))
+    return false;
+  std::string written = demangle(name);
+  StringRef text = written;
+  if (text.contains("io::stdio::_print") || text.contains("io::stdio::_eprint"))
+    return true;
+  return (text.contains("io::stdio::Stdout as") || text.contains("io::stdio::Stderr as")) &&
+         text.contains("io::Write>::");
+}
+
+/// Rust's calls that lock stdout or stderr and give out a guard.
+static bool isRustGuard(StringRef name) {
+  if (!name.contains("stdio") || !name.contains("4lock"))
+    return false;
+  StringRef text = name;
+  return text.contains("6Stdout4lock") || text.contains("6Stderr4lock");
+}
+
+/// The calling function's own line; calls without one are refused in functions that have debug information.
+static void giveLine(IRBuilder<> &builder, const Instruction &of) {
+  if (of.getDebugLoc())
+    builder.SetCurrentDebugLocation(of.getDebugLoc());
+  else if (DISubprogram *subprogram = of.getFunction()->getSubprogram())
+    builder.SetCurrentDebugLocation(DILocation::get(of.getContext(), 0, 0, subprogram));
+}
+
+static CallInst *callBefore(Instruction *place, const Instruction &of, FunctionCallee callee, ArrayRef<Value *> arguments) {
+  IRBuilder<> builder(place);
+  giveLine(builder, of);
+  CallInst *call = builder.CreateCall(callee, arguments);
+  call->setDoesNotThrow();
+  return call;
+}
+
+/// Where the code behind a call begins, when it returns.
+static Instruction *behind(CallBase &call) {
+  auto *invoke = dyn_cast<InvokeInst>(&call);
+  if (!invoke)
+    return call.getNextNode();
+  BasicBlock *normal = invoke->getNormalDest();
+  if (!normal->getSinglePredecessor())
+    normal = SplitEdge(invoke->getParent(), normal);
+  return &*normal->getFirstInsertionPt();
+}
+
+/// Makes a call that may unwind one whose exceptions come to a landing pad here, which lets them go on.
+static InvokeInst *catchUnwinding(CallInst &call) {
+  Function &function = *call.getFunction();
+  LLVMContext &context = function.getContext();
+  if (!function.hasPersonalityFn())
+    function.setPersonalityFn(cast<Constant>(
+        function.getParent()
+            ->getOrInsertFunction("__gcc_personality_v0", FunctionType::get(Type::getInt32Ty(context), /*isVarArg=*/true))
+            .getCallee()));
+  BasicBlock *cleanup = BasicBlock::Create(context, "caudal.unwind", &function);
+  auto *type = StructType::get(PointerType::get(context, 0), Type::getInt32Ty(context));
+  IRBuilder<> builder(cleanup);
+  giveLine(builder, call);
+  LandingPadInst *pad = builder.CreateLandingPad(type, 0);
+  pad->setCleanup(true);
+  builder.CreateResume(pad);
+  BasicBlock *block = call.getParent();
+  changeToInvokeAndSplitBasicBlock(&call, cleanup);
+  return cast<InvokeInst>(block->getTerminator());
+}
+
+/// Where the code behind a call begins, when it unwinds; null: it does not.
+static Instruction *behindUnwinding(InvokeInst &invoke) {
+  BasicBlock *pad = invoke.getUnwindDest();
+  if (!pad->isLandingPad())
+    return nullptr;
+  if (!pad->getSinglePredecessor()) {
+    SmallVector<BasicBlock *, 2> parts;
+    SplitLandingPadPredecessors(pad, {invoke.getParent()}, ".caudal", ".others", parts);
+    pad = invoke.getUnwindDest();
+  }
+  return &*pad->getFirstInsertionPt();
+}
+
+/// Calls `enter` in front of `call` and `exit` behind it, whichever way it is left.
+static void surround(CallBase &call, FunctionCallee enter, FunctionCallee exit, ArrayRef<Value *> arguments) {
+  callBefore(&call, call, enter, arguments);
+  CallBase *around = &call;
+  if (auto *plain = dyn_cast<CallInst>(around); plain && !plain->doesNotThrow())
+    around = catchUnwinding(*plain);
+  callBefore(behind(*around), *around, exit, arguments);
+  if (auto *invoke = dyn_cast<InvokeInst>(around))
+    if (Instruction *place = behindUnwinding(*invoke))
+      callBefore(place, *around, exit, arguments);
+}
+
+FunctionCallee Sections::library(StringRef name, ArrayRef<Type *> parameters) {
+  LLVMContext &context = module_.getContext();
+  FunctionCallee callee =
+      module_.getOrInsertFunction(name, FunctionType::get(Type::getVoidTy(context), parameters, /*isVarArg=*/false));
+  if (auto *function = dyn_cast<Function>(callee.getCallee()))
+    function->setDoesNotThrow();
+  changed_ = true;
+  return callee;
+}
+
+// --- which functions --------------------------------------------------------------------------------------------
+
+/// Entry points of allocators, and what they call by name and comes back.
+void Sections::findAllocators() {
+  SmallVector<const Function *, 16> open;
+  for (const Function &function : module_)
+    if (!function.isDeclaration() && isAllocatorEntry(function.getName()))
+      open.push_back(&function);
+  while (!open.empty()) {
+    const Function *function = open.pop_back_val();
+    if (!allocators_.insert(function).second)
+      continue;
+    for (const Instruction &instruction : instructions(*function)) {
+      const auto *call = dyn_cast<CallBase>(&instruction);
+      const Function *callee = call ? call->getCalledFunction() : nullptr;
+      if (callee && !callee->isDeclaration() && !callee->doesNotReturn() && !call->doesNotReturn())
+        open.push_back(callee);
+    }
+  }
+}
+
+/// Functions with `__attribute__((annotate("caudal_nopreempt")))`.
+void Sections::findAnnotated() {
+  const GlobalVariable *all = module_.getGlobalVariable("llvm.global.annotations");
+  const auto *entries = all && all->hasInitializer() ? dyn_cast<ConstantArray>(all->getInitializer()) : nullptr;
+  if (!entries)
+    return;
+  for (const Use &use : entries->operands()) {
+    const auto *entry = dyn_cast<ConstantStruct>(use.get());
+    if (!entry || entry->getNumOperands() < 2)
+      continue;
+    const auto *function = dyn_cast<Function>(entry->getOperand(0)->stripPointerCasts());
+    const auto *text = dyn_cast<GlobalVariable>(entry->getOperand(1)->stripPointerCasts());
+    const auto *string = text && text->hasInitializer() ? dyn_cast<ConstantDataArray>(text->getInitializer()) : nullptr;
+    if (function && !function->isDeclaration() && string && string->isCString() && string->getAsCString() == annotation)
+      sections_[function] = annotation.str();
+  }
+}
+
+void Sections::findListed() {
+  for (const Function &function : module_) {
+    if (function.isDeclaration())
+      continue;
+    if (const auto *rule = exclusions_.find(Exclusion::NoPreempt, function.getName()))
+      sections_[&function] = "nopreempt in " + rule->place;
+    else if (const auto *left = exclusions_.find(Exclusion::Leave, function.getName()))
+      listed_[&function] = "in " + left->place;
+  }
+}
+
+StringRef Sections::whyLeftAlone(const Function &function) const {
+  if (allocators_.contains(&function))
+    return "an allocator, or called by one";
+  if (auto found = sections_.find(&function); found != sections_.end())
+    return found->second;
+  if (auto found = listed_.find(&function); found != listed_.end())
+    return found->second;
+  return "";
+}
+
+/// May calls of `function` be surrounded? Not twice, and not where a yield at a section's end would be in the midst of an allocator.
+bool Sections::mayChange(const Function &function) const {
+  return !function.isDeclaration() && !function.hasAvailableExternallyLinkage() && !function.hasFnAttribute(seenAttribute) &&
+         !function.hasFnAttribute(Attribute::Naked) && !allocators_.contains(&function);
+}
+
+// --- calls ------------------------------------------------------------------------------------------------------
+
+/// Gives all users of `from` but allocators the function `to`: calls, and addresses in tables.
+void Sections::redirect(Function &from, StringRef to) {
+  SmallVector<std::pair<Instruction *, unsigned>, 4> kept;
+  int64_t changed = 0;
+  for (Use &use : from.uses()) {
+    auto *user = dyn_cast<Instruction>(use.getUser());
+    if (user && isAllocators(user->getFunction()))
+      kept.push_back({user, use.getOperandNo()});
+    else
+      changed++;
+  }
+  if (changed == 0)
+    return;
+  FunctionCallee wrapper = module_.getOrInsertFunction(to, from.getFunctionType(), from.getAttributes());
+  from.replaceAllUsesWith(wrapper.getCallee());
+  for (auto [user, operand] : kept)
+    user->setOperand(operand, &from);
+  redirected_[from.getName()] += changed;
+  changed_ = true;
+}
+
+void Sections::redirectAll() {
+  for (StringRef name : wrapped)
+    if (Function *function = module_.getFunction(name); function && function->isDeclaration())
+      redirect(*function, ("caudal_wrap_" + name + "_v1").str());
+  for (const auto &[name, wrapper] : renamed)
+    if (Function *function = module_.getFunction(name); function && function->isDeclaration())
+      redirect(*function, wrapper);
+}
+
+/// C++'s guards of static variables: waited for in front of the call, a lock behind it.
+bool Sections::surroundGuard(CallBase &call, StringRef name) {
+  LLVMContext &context = module_.getContext();
+  if (name == "__cxa_guard_acquire") {
+    Type *pointer = PointerType::get(context, 0);
+    callBefore(&call, call, library("caudal_guard_wait_v1", {pointer}), {call.getArgOperand(0)});
+    callBefore(behind(call), call, library("caudal_guard_acquired_v1", {call.getType()}), {&call});
+    return true;
+  }
+  if (name == "__cxa_guard_release" || name == "__cxa_guard_abort") {
+    callBefore(behind(call), call, library("caudal_guard_released_v1", {}), {});
+    return true;
+  }
+  return false;
+}
+
+bool Sections::surroundStdio(CallBase &call, StringRef name) {
+  Stream stream = streamOf(name);
+  if (stream.kind == Stream::None || (stream.kind == Stream::Argument && stream.argument >= call.arg_size()))
+    return false;
+  // Only a thread that is cancelled unwinds out of these: it is not going to run anything else.
+  Instruction *after = behind(call);
+  if (stream.kind == Stream::Argument) {
+    Value *file = call.getArgOperand(stream.argument);
+    callBefore(&call, call, library("caudal_stdio_enter_v1", {file->getType()}), {file});
+    callBefore(after, call, library("caudal_stdio_exit_v1", {file->getType()}), {file});
+  } else {
+    bool isStdout = stream.kind == Stream::Stdout;
+    callBefore(&call, call, library(isStdout ? "caudal_stdout_enter_v1" : "caudal_section_enter_v1", {}), {});
+    callBefore(after, call, library(isStdout ? "caudal_stdout_exit_v1" : "caudal_section_exit_v1", {}), {});
+  }
+  return true;
+}
+
+/// Is each call of `callee` a section?
+bool Sections::isSectionCall(const Function &callee) {
+  auto [known, isNew] = sectionCalls_.try_emplace(&callee, false);
+  if (isNew)
+    known->second = isRustPrint(callee.getName()) || exclusions_.find(Exclusion::Call, callee.getName());
+  return known->second;
+}
+
+void Sections::surroundCalls(Function &function) {
+  SmallVector<CallBase *, 16> calls;
+  for (Instruction &instruction : instructions(function))
+    if (auto *call = dyn_cast<CallBase>(&instruction); call && !isa<CallBrInst>(call) && !call->isMustTailCall())
+      if (Function *callee = call->getCalledFunction(); callee && !callee->isIntrinsic())
+        calls.push_back(call);
+  for (CallBase *call : calls) {
+    Function &callee = *call->getCalledFunction();
+    bool isLibrarys = callee.isDeclaration();
+    if (isLibrarys && (surroundGuard(*call, callee.getName()) || surroundStdio(*call, callee.getName())))
+      redirected_[callee.getName()]++;
+    else if (isSectionCall(callee)) {
+      surround(*call, library("caudal_section_enter_v1", {}), library("caudal_section_exit_v1", {}), {});
+      redirected_[callee.getName()]++;
+    }
+  }
+}
+
+/// libstdc++'s std::call_once puts its closure into two thread-locals and calls pthread_once. From the first store to the one that
+/// clears it nothing may yield, and who has to wait in between takes both along.
+void Sections::rewriteCallOnce(Function &function) {
+  GlobalVariable *callable = module_.getGlobalVariable("_ZSt15__once_callable");
+  GlobalVariable *body = module_.getGlobalVariable("_ZSt11__once_call");
+  if (!callable || !body)
+    return;
+  auto isCallable = [&](const Value *address) {
+    const auto *local = dyn_cast<IntrinsicInst>(address);
+    return address == callable || (local && local->getIntrinsicID() == Intrinsic::threadlocal_address &&
+                                   local->getArgOperand(0) == callable);
+  };
+  SmallVector<StoreInst *, 4> stores;
+  SmallVector<CallBase *, 2> calls;
+  for (Instruction &instruction : instructions(function)) {
+    if (auto *store = dyn_cast<StoreInst>(&instruction); store && isCallable(store->getPointerOperand()))
+      stores.push_back(store);
+    if (auto *call = dyn_cast<CallBase>(&instruction); call && call->getCalledFunction())
+      if (call->getCalledFunction()->getName() == "caudal_wrap_pthread_once_v1" &&
+          call->getArgOperand(1)->stripPointerCasts()->getName() == "__once_proxy")
+        calls.push_back(call);
+  }
+  for (StoreInst *store : stores) {
+    if (isa<ConstantPointerNull>(store->getValueOperand()))
+      callBefore(store->getNextNode(), *store, library("caudal_lock_exit_v1", {}), {});
+    else
+      callBefore(store, *store, library("caudal_lock_enter_v1", {}), {});
+  }
+  for (CallBase *call : calls) {
+    IRBuilder<> builder(call);
+    giveLine(builder, *call);
+    Type *pointer = builder.getPtrTy();
+    FunctionCallee wrapper = module_.getOrInsertFunction(
+        "caudal_wrap_call_once_v1",
+        FunctionType::get(builder.getInt32Ty(), {pointer, pointer, pointer, pointer}, /*isVarArg=*/false));
+    Value *arguments[] = {call->getArgOperand(0), call->getArgOperand(1), builder.CreateThreadLocalAddress(callable),
+                          builder.CreateThreadLocalAddress(body)};
+    CallBase *replacement;
+    if (auto *invoke = dyn_cast<InvokeInst>(call))
+      replacement = builder.CreateInvoke(wrapper, invoke->getNormalDest(), invoke->getUnwindDest(), arguments);
+    else
+      replacement = builder.CreateCall(wrapper, arguments);
+    call->replaceAllUsesWith(replacement);
+    call->eraseFromParent();
+    changed_ = true;
+  }
+}
+
+// --- functions --------------------------------------------------------------------------------------------------
+
+/// Enters a section where `function` begins, and leaves it wherever the function is left.
+void Sections::becomeSection(Function &function) {
+  FunctionCallee enter = library("caudal_section_enter_v1", {}), exit = library("caudal_section_exit_v1", {});
+  Instruction *first = &*function.getEntryBlock().getFirstNonPHIOrDbgOrAlloca();
+  callBefore(first, *first, enter, {});
+  EscapeEnumerator escapes(function, "caudal.unwind", /*HandleExceptions=*/!function.doesNotThrow());
+  while (IRBuilder<> *builder = escapes.Next()) {
+    if (!builder->getCurrentDebugLocation())
+      if (DISubprogram *subprogram = function.getSubprogram())
+        builder->SetCurrentDebugLocation(DILocation::get(function.getContext(), 0, 0, subprogram));
+    builder->CreateCall(exit)->setDoesNotThrow();
+  }
+}
+
+/// What belongs to the thread and is not protected: for the report.
+void Sections::lint(const Function &function) {
+  SmallVector<const GlobalVariable *, 4> locals;
+  for (const Instruction &instruction : instructions(function)) {
+    if (const auto *call = dyn_cast<CallBase>(&instruction))
+      if (const Function *callee = call->getCalledFunction(); callee && isRustGuard(callee->getName()))
+        report_.note(function, "thread-owned", demangle(callee->getName()), instruction.getDebugLoc());
+    for (const Value *operand : instruction.operands()) {
+      const auto *variable = dyn_cast<GlobalVariable>(operand);
+      if (!variable || !variable->isThreadLocal() || variable->getName().starts_with("caudal_") ||
+          is_contained(locals, variable))
+        continue;
+      locals.push_back(variable);
+      report_.note(function, "thread-local", demangle(variable->getName()), instruction.getDebugLoc());
+    }
+  }
+}
+
+bool Sections::run() {
+  if (!options_.sections)
+    return false;
+  Expected<Exclusions> exclusions = Exclusions::read(options_.exclude);
+  if (!exclusions) {
+    module_.getContext().emitError(toString(exclusions.takeError()));
+    return false;
+  }
+  exclusions_ = std::move(*exclusions);
+  findAllocators();
+  findAnnotated();
+  findListed();
+  redirectAll();
+  // Insertion declares functions; those have nothing to change.
+  SmallVector<Function *, 0> functions;
+  for (Function &function : module_)
+    if (mayChange(function))
+      functions.push_back(&function);
+  for (Function *function : functions) {
+    surroundCalls(*function);
+    rewriteCallOnce(*function);
+    if (sections_.contains(function))
+      becomeSection(*function);
+    else if (!listed_.contains(function))
+      lint(*function);
+    function->addFnAttr(seenAttribute);
+  }
+  report_.sections(redirected_);
+  return changed_;
+}
+
+} // namespace caudal

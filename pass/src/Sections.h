@@ -1,0 +1,69 @@
+//===- Sections.h - What must not be pre-empted -------------------------------------------------------------------===//
+//
+// Runs in front of planning. Redirects calls of lock functions to the library's wrappers, puts critical sections around calls
+// and functions that must not lose their thread, and says which functions stay without probes. Why, and why nobody
+// deadlocks: docs/background/preemption-safety.md.
+//
+//     redirected   pthread_mutex_*, _rwlock_*, _spin_*, _cond_*, sem_*, pthread_once, flockfile, sigaction, signal, syscall
+//     surrounded   __cxa_guard_*, std::call_once, stdio, Rust's print!, functions of a list's `call`
+//     sections     functions with caudal_nopreempt, of a list's `nopreempt`
+//     left alone   allocators and what they call, functions of a list's `leave`
+//
+//===--------------------------------------------------------------------------------------------------------------===//
+#ifndef CAUDAL_PASS_SECTIONS_H
+#define CAUDAL_PASS_SECTIONS_H
+
+#include "Exclusions.h"
+#include "Options.h"
+#include "Report.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/IR/InstrTypes.h"
+#include "llvm/IR/Module.h"
+#include <string>
+
+namespace caudal {
+
+class Sections {
+public:
+  Sections(llvm::Module &module, const Options &options, Report &report)
+      : module_(module), options_(options), report_(report) {}
+
+  /// Changes the module, functions that it has seen before excepted. Did it?
+  bool run();
+
+  /// Why `function` gets no probes; empty: nothing here is against them.
+  llvm::StringRef whyLeftAlone(const llvm::Function &function) const;
+
+private:
+  void findAllocators();
+  void findAnnotated();
+  void findListed();
+  bool isAllocators(const llvm::Function *function) const { return function && allocators_.contains(function); }
+  bool mayChange(const llvm::Function &function) const;
+  llvm::FunctionCallee library(llvm::StringRef name, llvm::ArrayRef<llvm::Type *> parameters);
+  void redirect(llvm::Function &from, llvm::StringRef to);
+  void redirectAll();
+  void surroundCalls(llvm::Function &function);
+  bool surroundGuard(llvm::CallBase &call, llvm::StringRef name);
+  bool surroundStdio(llvm::CallBase &call, llvm::StringRef name);
+  bool isSectionCall(const llvm::Function &callee);
+  void rewriteCallOnce(llvm::Function &function);
+  void becomeSection(llvm::Function &function);
+  void lint(const llvm::Function &function);
+
+  llvm::Module &module_;
+  const Options &options_;
+  Report &report_;
+  Exclusions exclusions_;
+  llvm::DenseSet<const llvm::Function *> allocators_;
+  llvm::DenseMap<const llvm::Function *, std::string> sections_, listed_; ///< with the reason
+  llvm::StringMap<int64_t> redirected_;                                   ///< calls, by name
+  llvm::DenseMap<const llvm::Function *, bool> sectionCalls_;
+  bool changed_ = false;
+};
+
+} // namespace caudal
+
+#endif
