@@ -4,127 +4,16 @@
 //! are needed; clang, CMake and pkg-config are tried where they are installed, and missed with a word where not.
 
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use std::sync::OnceLock;
+use std::path::Path;
+use std::process::Command;
 
 use tempfile::TempDir;
 
-const ROOT: &str = env!("CARGO_MANIFEST_DIR");
-const WARNINGS: [&str; 4] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
-
-/// One worker without a dispatcher: it needs one core.
-const POLICY: &str = "[system]\ncores = 1\npools = \"per-core\"\ndispatch = { policy = \"random\" }\n\
-                      discipline = { policy = \"processor-sharing\", quantum = \"2us\" }\n";
-/// The same with a dispatcher.
-const TWO_LEVEL: &str = "[system]\ncores = 1\npools = \"per-core\"\ndispatch = { policy = \"jsq\", ties = \"msq\" }\n\
-                         discipline = { policy = \"processor-sharing\", quantum = \"2us\" }\n";
-/// One with a key that there is not.
-const BAD: &str = "[system]\ncores = 1\nquantity = 3\n";
-
-/// An installed library, with policies.
-struct Installed {
-    prefix: PathBuf,
-}
-
-/// The one of all tests here.
-fn installed() -> &'static Installed {
-    static ONCE: OnceLock<Installed> = OnceLock::new();
-    ONCE.get_or_init(|| {
-        let prefix = Path::new(env!("CARGO_TARGET_TMPDIR")).join("caudal-capi-prefix");
-        let _ = std::fs::remove_dir_all(&prefix);
-        succeed(Command::new(env!("CARGO_BIN_EXE_caudal-capi-install")).arg(&prefix));
-        for (name, text) in [("direct.toml", POLICY), ("two-level.toml", TWO_LEVEL), ("bad.toml", BAD)] {
-            std::fs::write(prefix.join(name), text).expect("the policy can be written");
-        }
-        Installed { prefix }
-    })
-}
-
-impl Installed {
-    fn path(&self, name: &str) -> PathBuf {
-        self.prefix.join(name)
-    }
-
-    /// Arguments that link the static library.
-    fn statically(&self) -> Vec<String> {
-        let archive = self.path("lib/libcaudal.a").display().to_string();
-        [&archive, "-lpthread", "-lm", "-ldl"].map(str::to_owned).to_vec()
-    }
-
-    /// Arguments that link the shared one, and find it when the program runs.
-    fn shared(&self) -> Vec<String> {
-        let lib = self.path("lib").display().to_string();
-        vec![format!("-L{lib}"), "-lcaudal".to_owned(), format!("-Wl,-rpath,{lib}")]
-    }
-}
-
-fn has(program: &str) -> bool {
-    let found = Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success());
-    if !found {
-        eprintln!("{program} is not installed: what needs it is not tested here");
-    }
-    found
-}
-
-/// The one that has to be there, and the first of the others that is.
-fn compilers(required: &'static str, others: &[&'static str]) -> Vec<&'static str> {
-    std::iter::once(required).chain(others.iter().copied().find(|name| has(name))).collect()
-}
-
-fn c_compilers() -> Vec<&'static str> {
-    compilers("gcc", &["clang-22", "clang", "clang-21", "clang-20", "clang-19"])
-}
-
-fn cxx_compilers() -> Vec<&'static str> {
-    compilers("g++", &["clang++-22", "clang++", "clang++-21", "clang++-20", "clang++-19"])
-}
-
-fn run(command: &mut Command) -> Output {
-    command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"))
-}
-
-/// Runs `command`, which has to succeed; its stdout.
-fn succeed(command: &mut Command) -> String {
-    let output = run(command);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    let stdout = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{command:?}: {}\n{stdout}\n{stderr}", output.status);
-    stdout.into_owned()
-}
-
-/// A program in a directory that goes with it.
-struct Program {
-    _directory: TempDir,
-    path: PathBuf,
-}
-
-fn compile(compiler: &str, source: &str, arguments: &[&str], link: &[String]) -> Program {
-    let directory = TempDir::new().expect("a temporary directory");
-    let path = directory.path().join("program");
-    succeed(
-        Command::new(compiler)
-            .args(WARNINGS)
-            .args(arguments)
-            .arg("-I")
-            .arg(installed().path("include"))
-            .arg("-I")
-            .arg(Path::new(ROOT).join("tests/c"))
-            .arg("-o")
-            .arg(&path)
-            .arg(Path::new(ROOT).join(source))
-            .args(link),
-    );
-    Program { _directory: directory, path }
-}
+#[path = "common/installed.rs"]
+mod common;
+use common::{Program, ROOT, c_compilers, compile, cxx_compilers, has, installed, run, succeed};
 
 impl Program {
-    fn command(&self, policy: &str) -> Command {
-        let mut command = Command::new(&self.path);
-        command.env("SERVICE_UNPINNED", "1").arg(installed().path(policy));
-        command
-    }
-
     /// Runs the service; its report has both classes.
     fn serves(&self, policy: &str) {
         let report = succeed(self.command(policy).arg("2000"));

@@ -99,5 +99,7 @@ long caudal_wrap_syscall_v1(long number, long a, long b, long c, long d, long e,
     return into_kernel(number, a, b, c, d, e, f);
 }
 
-/* As callers see it, it takes what it is given; the registers and the stack's word that nobody has set are read and not used. */
-long syscall(long number, long a, long b, long c, long d, long e, long f) __attribute__((alias("caudal_wrap_syscall_v1")));
+/* As callers see it, it takes what it is given; the registers and the stack's word that nobody has set are read and not used. Weak:
+ * where a program has its own already, that stays. */
+long syscall(long number, long a, long b, long c, long d, long e, long f)
+    __attribute__((weak, alias("caudal_wrap_syscall_v1")));

@@ -1,0 +1,277 @@
+/* What the probe pass redirects lock functions to, without a runtime: sections, and what a hook is asked. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <linux/futex.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "caudal/probe.h"
+#include "check.h"
+
+int caudal_wrap_pthread_mutex_lock_v1(pthread_mutex_t *);
+int caudal_wrap_pthread_mutex_trylock_v1(pthread_mutex_t *);
+int caudal_wrap_pthread_mutex_timedlock_v1(pthread_mutex_t *, const struct timespec *);
+int caudal_wrap_pthread_mutex_unlock_v1(pthread_mutex_t *);
+int caudal_wrap_pthread_cond_timedwait_v1(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
+int caudal_wrap_pthread_rwlock_rdlock_v1(pthread_rwlock_t *);
+int caudal_wrap_pthread_rwlock_wrlock_v1(pthread_rwlock_t *);
+int caudal_wrap_pthread_rwlock_unlock_v1(pthread_rwlock_t *);
+int caudal_wrap_pthread_spin_lock_v1(pthread_spinlock_t *);
+int caudal_wrap_pthread_spin_unlock_v1(pthread_spinlock_t *);
+int caudal_wrap_pthread_once_v1(pthread_once_t *, void (*)(void));
+int caudal_wrap_sem_wait_v1(sem_t *);
+int caudal_wrap_sem_timedwait_v1(sem_t *, const struct timespec *);
+void caudal_wrap_flockfile_v1(FILE *);
+int caudal_wrap_ftrylockfile_v1(FILE *);
+void caudal_wrap_funlockfile_v1(FILE *);
+int caudal_wrap_sigaction_v1(int, const struct sigaction *, struct sigaction *);
+void (*caudal_wrap_signal_v1(int, void (*)(int)))(int);
+long caudal_wrap_syscall_v1(long, ...);
+
+static uint64_t times[64];
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t checking = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_spinlock_t spin;
+
+/* A quantum that is over at once. */
+static void start(void)
+{
+    CHECK(caudal_probe_record_start(times, 64, 1) == 0);
+}
+
+/* A probe that is due yields only outside of what `enter` begins and `leave` ends: so many yields inside, and at the end. */
+#define DEFERS(enter, leave)                     \
+    do {                                         \
+        start();                                 \
+        CHECK(enter);                            \
+        CHECK(caudal_critical_depth() != 0);     \
+        CAUDAL_PROBE_CLOCK();                    \
+        CHECK(caudal_probe_v1.pending == 1);     \
+        CHECK(leave);                            \
+        CHECK(caudal_critical_depth() == 0);     \
+        CHECK(caudal_probe_record_stop() == 1);  \
+    } while (0)
+
+static void locks_are_sections(void)
+{
+    struct timespec century = {4102444800, 0};
+    DEFERS(caudal_wrap_pthread_mutex_lock_v1(&mutex) == 0, caudal_wrap_pthread_mutex_unlock_v1(&mutex) == 0);
+    DEFERS(caudal_wrap_pthread_mutex_trylock_v1(&mutex) == 0, caudal_wrap_pthread_mutex_unlock_v1(&mutex) == 0);
+    DEFERS(caudal_wrap_pthread_mutex_timedlock_v1(&mutex, &century) == 0,
+           caudal_wrap_pthread_mutex_unlock_v1(&mutex) == 0);
+    DEFERS(caudal_wrap_pthread_mutex_lock_v1(&checking) == 0, caudal_wrap_pthread_mutex_unlock_v1(&checking) == 0);
+    DEFERS(caudal_wrap_pthread_rwlock_rdlock_v1(&rwlock) == 0, caudal_wrap_pthread_rwlock_unlock_v1(&rwlock) == 0);
+    DEFERS(caudal_wrap_pthread_rwlock_wrlock_v1(&rwlock) == 0, caudal_wrap_pthread_rwlock_unlock_v1(&rwlock) == 0);
+    DEFERS(caudal_wrap_pthread_spin_lock_v1(&spin) == 0, caudal_wrap_pthread_spin_unlock_v1(&spin) == 0);
+    DEFERS((caudal_wrap_flockfile_v1(stdout), 1), (caudal_wrap_funlockfile_v1(stdout), 1));
+    DEFERS(caudal_wrap_ftrylockfile_v1(stdout) == 0, (caudal_wrap_funlockfile_v1(stdout), 1));
+}
+
+static int initialised;
+
+static void initialise(void)
+{
+    initialised++;
+    CHECK(caudal_critical_depth() == CAUDAL_PROBE_LOCK);
+    CAUDAL_PROBE_CLOCK();
+    CHECK(caudal_probe_v1.pending == 1);
+}
+
+static void once_is_a_section(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    start();
+    CHECK(caudal_wrap_pthread_once_v1(&once, initialise) == 0);
+    CHECK(caudal_wrap_pthread_once_v1(&once, initialise) == 0);
+    CHECK(caudal_probe_record_stop() == 1 && initialised == 1 && caudal_critical_depth() == 0);
+}
+
+/* What was locked by code without wrappers can be unlocked by code that has them. */
+static void an_unlock_alone_leaves_nothing(void)
+{
+    CHECK(pthread_mutex_lock(&mutex) == 0 && caudal_wrap_pthread_mutex_unlock_v1(&mutex) == 0);
+    CHECK(pthread_mutex_lock(&checking) == 0 && caudal_wrap_pthread_mutex_unlock_v1(&checking) == 0);
+    flockfile(stdout);
+    caudal_critical_enter();
+    caudal_wrap_funlockfile_v1(stdout);
+    CHECK(caudal_critical_depth() == 0);
+}
+
+static void errors_are_the_c_librarys(void)
+{
+    struct timespec past = {1, 0}, wrong = {1, 1000000000};
+    pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+    sem_t none;
+    CHECK(caudal_wrap_pthread_mutex_unlock_v1(&checking) == EPERM);
+    CHECK(caudal_wrap_pthread_mutex_lock_v1(&checking) == 0);
+    CHECK(caudal_wrap_pthread_mutex_lock_v1(&checking) == EDEADLK);
+    CHECK(caudal_wrap_pthread_mutex_trylock_v1(&checking) == EBUSY);
+    CHECK(caudal_critical_depth() == CAUDAL_PROBE_LOCK);
+    CHECK(caudal_wrap_pthread_mutex_unlock_v1(&checking) == 0);
+    CHECK(caudal_wrap_pthread_mutex_lock_v1(&mutex) == 0);
+    CHECK(caudal_wrap_pthread_mutex_timedlock_v1(&mutex, &past) == ETIMEDOUT);
+    CHECK(caudal_wrap_pthread_mutex_timedlock_v1(&mutex, &wrong) == EINVAL);
+    CHECK(caudal_wrap_pthread_mutex_trylock_v1(&mutex) == EBUSY);
+    CHECK(caudal_wrap_pthread_cond_timedwait_v1(&condition, &mutex, &past) == ETIMEDOUT);
+    CHECK(caudal_critical_depth() == CAUDAL_PROBE_LOCK);
+    CHECK(caudal_wrap_pthread_mutex_unlock_v1(&mutex) == 0);
+    CHECK(sem_init(&none, 0, 1) == 0 && caudal_wrap_sem_wait_v1(&none) == 0);
+    errno = 0;
+    CHECK(caudal_wrap_sem_timedwait_v1(&none, &past) == -1 && errno == ETIMEDOUT);
+    CHECK(caudal_critical_depth() == 0);
+}
+
+/* More of a thread's own mutexes at once than are remembered; each twice. */
+static void recursive_mutexes_without_number(void)
+{
+    enum { COUNT = 40 };
+    static pthread_mutex_t many[COUNT];
+    pthread_mutexattr_t recursive;
+    int number;
+    CHECK(pthread_mutexattr_init(&recursive) == 0);
+    CHECK(pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE) == 0);
+    for (number = 0; number < COUNT; number++) {
+        CHECK(pthread_mutex_init(&many[number], &recursive) == 0);
+        CHECK(caudal_wrap_pthread_mutex_lock_v1(&many[number]) == 0);
+        CHECK(caudal_wrap_pthread_mutex_lock_v1(&many[number]) == 0);
+    }
+    /* Some are remembered as locks; under the others nobody gives the worker back. */
+    CHECK(caudal_critical_depth() >= CAUDAL_PROBE_LOCK && (caudal_critical_depth() & CAUDAL_PROBE_SECTIONS) != 0);
+    for (number = 0; number < COUNT; number++) {
+        CHECK(caudal_wrap_pthread_mutex_unlock_v1(&many[number]) == 0);
+        CHECK(caudal_wrap_pthread_mutex_unlock_v1(&many[number]) == 0);
+        CHECK(caudal_wrap_pthread_mutex_unlock_v1(&many[number]) == EPERM);
+    }
+    CHECK(caudal_critical_depth() == 0);
+}
+
+/* --- a runtime's hook --------------------------------------------------------------------------------------------- */
+
+static uint32_t rounds_wanted, rounds;
+
+/* Others run: in the last round, one that has the mutex and gives it back. */
+static int hook(uint32_t round)
+{
+    if (round == UINT32_MAX) {
+        return 1;
+    }
+    CHECK(round == rounds);
+    rounds++;
+    if (rounds == rounds_wanted) {
+        CHECK(pthread_mutex_unlock(&mutex) == 0);
+    }
+    return 1;
+}
+
+static void who_finds_a_lock_taken_asks_the_hook(void)
+{
+    caudal_probe_wait_hook_v1 = hook;
+    CHECK(pthread_mutex_lock(&mutex) == 0);
+    rounds_wanted = 5;
+    CHECK(caudal_wrap_pthread_mutex_lock_v1(&mutex) == 0);
+    CHECK(rounds == 5);
+    CHECK(caudal_wrap_pthread_mutex_unlock_v1(&mutex) == 0);
+    caudal_probe_wait_hook_v1 = NULL;
+}
+
+static uint32_t word;
+
+static int hook_changes_the_word(uint32_t round)
+{
+    if (round != UINT32_MAX) {
+        word = round;
+    }
+    return 1;
+}
+
+static int hook_refuses(uint32_t round)
+{
+    (void)round;
+    return 0;
+}
+
+static long wait_for_word(uint32_t expected, const struct timespec *time)
+{
+    errno = 0;
+    return caudal_wrap_syscall_v1(SYS_futex, &word, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, expected, time, NULL, 0);
+}
+
+static void futexes_ask_the_hook(void)
+{
+    struct timespec none = {0, 0};
+    word = 7;
+    caudal_probe_wait_hook_v1 = hook_changes_the_word;
+    CHECK(wait_for_word(8, NULL) == -1 && errno == EAGAIN);
+    CHECK(wait_for_word(7, NULL) == 0);
+    /* Nobody changes it but to what is expected: it returns for no reason, for a wake-up may have meant it. */
+    word = 0;
+    caudal_probe_wait_hook_v1 = hook;
+    rounds = 0;
+    rounds_wanted = UINT32_MAX;
+    CHECK(wait_for_word(0, NULL) == 0);
+    rounds = 0;
+    CHECK(wait_for_word(0, &none) == -1 && errno == ETIMEDOUT);
+    /* No request: the kernel's answers. */
+    caudal_probe_wait_hook_v1 = hook_refuses;
+    CHECK(wait_for_word(0, &none) == -1 && errno == ETIMEDOUT);
+    CHECK(wait_for_word(1, NULL) == -1 && errno == EAGAIN);
+    caudal_probe_wait_hook_v1 = NULL;
+    CHECK(wait_for_word(1, NULL) == -1 && errno == EAGAIN);
+    /* The C library's name is the library's. */
+    CHECK(syscall(SYS_getpid) == getpid());
+    CHECK(syscall(SYS_close, -1) == -1 && errno == EBADF);
+    caudal_probe_wait_hook_v1 = hook_changes_the_word;
+    word = 7;
+    CHECK(syscall(SYS_futex, &word, FUTEX_WAIT, 7, NULL, NULL, 0) == 0);
+    caudal_probe_wait_hook_v1 = NULL;
+}
+
+/* --- signals ------------------------------------------------------------------------------------------------------- */
+
+static int handled;
+
+static void handler(int number)
+{
+    CHECK(number == SIGUSR1 && caudal_critical_depth() != 0);
+    CAUDAL_PROBE_CLOCK();
+    CHECK(caudal_probe_v1.pending == 1);
+    handled++;
+}
+
+static void signal_handlers_are_sections(void)
+{
+    struct sigaction before;
+    CHECK(caudal_wrap_signal_v1(SIGUSR1, handler) == SIG_DFL);
+    CHECK(caudal_wrap_sigaction_v1(SIGUSR1, NULL, &before) == 0 && before.sa_handler == handler);
+    start();
+    CHECK(raise(SIGUSR1) == 0 && handled == 1);
+    /* It has not yielded at its end, and the next probe does: of either kind. */
+    CHECK(caudal_critical_depth() == 0 && caudal_probe_v1.pending == 0);
+    CAUDAL_PROBE_BUDGET(0);
+    CHECK(caudal_probe_record_stop() == 1);
+    CHECK(caudal_wrap_signal_v1(SIGUSR1, SIG_IGN) == handler && raise(SIGUSR1) == 0 && handled == 1);
+    errno = 0;
+    CHECK(caudal_wrap_signal_v1(SIGKILL, handler) == SIG_ERR && errno == EINVAL);
+    CHECK(caudal_wrap_signal_v1(-1, handler) == SIG_ERR && errno == EINVAL);
+}
+
+int main(void)
+{
+    CHECK(pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE) == 0);
+    locks_are_sections();
+    once_is_a_section();
+    an_unlock_alone_leaves_nothing();
+    errors_are_the_c_librarys();
+    recursive_mutexes_without_number();
+    who_finds_a_lock_taken_asks_the_hook();
+    futexes_ask_the_hook();
+    signal_handlers_are_sections();
+    return 0;
+}
