@@ -29,7 +29,9 @@ fn toolchain() -> Option<&'static Toolchain> {
     static ONCE: OnceLock<Option<Toolchain>> = OnceLock::new();
     ONCE.get_or_init(|| {
         let major = ["22", "19"].into_iter().find(|major| {
-            has(&format!("clang-{major}")) && has(&format!("clang++-{major}")) && has(&format!("llvm-config-{major}"))
+            has(&format!("clang-{major}"))
+                && has(&format!("clang++-{major}"))
+                && has(&format!("llvm-config-{major}"))
         })?;
         if !has("cmake") {
             return None;
@@ -184,7 +186,9 @@ enum Without {
 }
 
 fn check(source: Source, test: &str, without: &Without) {
-    let (Some(with), Some(bare)) = (built(source, Sections::On), built(source, Sections::Off)) else { return };
+    let (Some(with), Some(bare)) = (built(source, Sections::On), built(source, Sections::Off)) else {
+        return;
+    };
     assert_eq!(run(&with.program, test, false), Went::Through(1));
     match (run(&bare.program, test, true), without) {
         (Went::Stuck, Without::Stuck)
@@ -283,11 +287,20 @@ fn functions_of_a_list_are_sections() {
 /// What the pass cannot mend by itself: a library that nobody instruments has a lock while it calls back.
 #[test]
 fn a_library_that_calls_back_under_its_own_lock_has_to_be_listed() {
-    let (Some(with), Some(listed)) = (built(Source::C, Sections::On), built(Source::C, Sections::Listed)) else {
+    let (Some(with), Some(listed)) = (built(Source::C, Sections::On), built(Source::C, Sections::Listed))
+    else {
         return;
     };
-    assert_eq!(run(&with.program, "through_library", true), Went::Stuck, "the hazard is gone: change the page");
-    assert_eq!(run(&with.program, "own_library", false), Went::Through(2), "the hazard is gone: change the page");
+    assert_eq!(
+        run(&with.program, "through_library", true),
+        Went::Stuck,
+        "the hazard is gone: change the page"
+    );
+    assert_eq!(
+        run(&with.program, "own_library", false),
+        Went::Through(2),
+        "the hazard is gone: change the page"
+    );
     assert_eq!(run(&listed.program, "through_library", false), Went::Through(1));
     assert_eq!(run(&listed.program, "own_library", false), Went::Through(1));
 }
@@ -321,7 +334,9 @@ fn allocators_stay_as_they_are() {
     }
     let calls = succeed(Command::new("objdump").args(["-dr", "--no-show-raw-insn"]).arg(&object));
     let of = |name: &str| calls.split(&format!("<{name}>:")).nth(1).expect("a function").split("\n\n").next();
-    assert!(of("refill").is_some_and(|body| body.contains("pthread_mutex_lock") && !body.contains("caudal_")));
+    assert!(
+        of("refill").is_some_and(|body| body.contains("pthread_mutex_lock") && !body.contains("caudal_"))
+    );
     assert!(of("user").is_some_and(|body| body.contains("caudal_wrap_pthread_mutex_lock_v1")));
 }
 
@@ -330,10 +345,12 @@ fn allocators_stay_as_they_are() {
 fn the_report_names_what_was_done() {
     let Some(with) = built(Source::C, Sections::On) else { return };
     let report = std::fs::read_to_string(&with.report).expect("there is a report");
-    let sections = report.lines().find(|line| line.contains("\"event\":\"sections\"")).expect("a line of calls");
+    let sections =
+        report.lines().find(|line| line.contains("\"event\":\"sections\"")).expect("a line of calls");
     for name in ["pthread_mutex_lock", "flockfile", "fprintf", "sigaction"] {
         assert!(sections.contains(name), "{name} is missing in {sections}");
     }
-    let section = report.lines().find(|line| line.contains("\"why\":\"caudal_nopreempt\"")).expect("a section");
+    let section =
+        report.lines().find(|line| line.contains("\"why\":\"caudal_nopreempt\"")).expect("a section");
     assert!(section.contains("\"function\":\"section\""), "{section}");
 }

@@ -276,7 +276,10 @@ impl Current<'_> {
         // SAFETY: the block is this thread's.
         let depth = unsafe { (*probe::block()).depth };
         // Under the locks of instrumented code it may: who wants one of them lets others run too.
-        assert!(depth & probe::SECTIONS == 0, "{what} inside of a critical section: end the section (no_preempt) first");
+        assert!(
+            depth & probe::SECTIONS == 0,
+            "{what} inside of a critical section: end the section (no_preempt) first"
+        );
         assert!(
             !std::thread::panicking(),
             "{what} while a panic unwinds: the worker can run nothing else meanwhile; do it before, or outside of Drop"

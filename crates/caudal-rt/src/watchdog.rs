@@ -131,7 +131,7 @@ impl<'a> Watchdog<'a> {
         let how = if slice.over_after().is_some() { "without a probe" } else { "and sleeps in the kernel" };
         eprintln!(
             "caudal: worker {number} has been in one request of class `{class}` for {:?} {how}: does its handler block the thread (a \
-             system call, std::sync::Mutex)? Others take what waits there",
+             system call, a lock in C code)? Others take what waits there",
             self.shared.clock.duration(span)
         );
         if self.shared.settings.on_stuck == OnStuck::Dump {

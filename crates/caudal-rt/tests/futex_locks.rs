@@ -293,7 +293,8 @@ fn threads_and_requests_share_a_lock() {
         *value += 1;
         SHARED.1.notify_all();
     };
-    let handles: Vec<_> = (0..20).map(|turn| runtime.submit(class, move || adds(2 * turn)).unwrap()).collect();
+    let handles: Vec<_> =
+        (0..20).map(|turn| runtime.submit(class, move || adds(2 * turn)).unwrap()).collect();
     let threads: Vec<_> = (0..20).map(|turn| std::thread::spawn(move || adds(2 * turn + 1))).collect();
     common::all(handles);
     threads.into_iter().for_each(|thread| thread.join().unwrap());

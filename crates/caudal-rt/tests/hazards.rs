@@ -1,7 +1,7 @@
 //! What goes wrong when code that was written for threads is pre-empted, and that what `docs/guides/locks-and-preemption.md`
 //! advises does not.
 
-use std::cell::RefCell;
+use std::cell::{RefCell, UnsafeCell};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -71,32 +71,55 @@ fn one_after_the_other<A: Send + 'static, B: Send + 'static>(
 
 const CHILD: &str = "CAUDAL_TEST_HAZARD";
 
+/// As C code that nobody has instrumented takes it.
+struct LibrarysLock(UnsafeCell<libc::pthread_mutex_t>);
+
+// SAFETY: a mutex is for several threads.
+unsafe impl Sync for LibrarysLock {}
+
+impl LibrarysLock {
+    const fn new() -> LibrarysLock {
+        LibrarysLock(UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER))
+    }
+
+    fn lock(&self) {
+        // SAFETY: the mutex is initialised.
+        assert_eq!(unsafe { libc::pthread_mutex_lock(self.0.get()) }, 0);
+    }
+
+    fn unlock(&self) {
+        // SAFETY: as above, and its callers have locked it.
+        assert_eq!(unsafe { libc::pthread_mutex_unlock(self.0.get()) }, 0);
+    }
+}
+
 /// Not a test by itself: the child process of the next one. Its worker never comes back.
 #[test]
-fn child_that_shares_a_lock_of_the_standard_library() {
+fn child_that_shares_a_lock_of_a_library() {
+    static LOCK: LibrarysLock = LibrarysLock::new();
     if std::env::var_os(CHILD).is_none() {
         return;
     }
     let runtime = one_worker();
-    let mutex = Arc::new(std::sync::Mutex::new(()));
-    let other = Arc::clone(&mutex);
-    let first = move |turns: &Turns| {
-        let _guard = mutex.lock().unwrap();
+    let first = |turns: &Turns| {
+        LOCK.lock();
         turns.until_the_second_has_run();
+        LOCK.unlock();
     };
-    let second = move |turns: &Turns| {
+    let second = |turns: &Turns| {
         // The first one goes on if this one can wait for the lock.
         turns.second_has_run.store(true, Ordering::Relaxed);
-        drop(other.lock().unwrap());
+        LOCK.lock();
+        LOCK.unlock();
     };
     let _ = one_after_the_other(&runtime, first, second);
     eprintln!("both have ended");
 }
 
 #[test]
-fn a_lock_of_the_standard_library_stops_the_worker_and_the_watchdog_says_so() {
+fn a_lock_of_a_library_that_nobody_instrumented_stops_the_worker_and_the_watchdog_says_so() {
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "child_that_shares_a_lock_of_the_standard_library", "--nocapture"])
+        .args(["--exact", "child_that_shares_a_lock_of_a_library", "--nocapture"])
         .env(CHILD, "1")
         .stdout(Stdio::null())
         .stderr(Stdio::piped())

@@ -30,7 +30,8 @@ pub(crate) struct Installed {
 pub(crate) fn installed() -> &'static Installed {
     static ONCE: OnceLock<Installed> = OnceLock::new();
     ONCE.get_or_init(|| {
-        let prefix = Path::new(env!("CARGO_TARGET_TMPDIR")).join(concat!(env!("CARGO_CRATE_NAME"), "-prefix"));
+        let prefix =
+            Path::new(env!("CARGO_TARGET_TMPDIR")).join(concat!(env!("CARGO_CRATE_NAME"), "-prefix"));
         let _ = std::fs::remove_dir_all(&prefix);
         succeed(Command::new(env!("CARGO_BIN_EXE_caudal-capi-install")).arg(&prefix));
         for (name, text) in [("direct.toml", POLICY), ("two-level.toml", TWO_LEVEL), ("bad.toml", BAD)] {

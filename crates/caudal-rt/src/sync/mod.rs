@@ -2,9 +2,9 @@
 //!
 //! | instead of | take | because |
 //! | --- | --- | --- |
-//! | `std::sync::Mutex`, `parking_lot::Mutex` | [`Mutex`] | a request may be pre-empted while it holds a lock: who then blocks the thread on it blocks the one who would leave it |
+//! | `std::sync::Mutex`, `parking_lot::Mutex` | [`Mutex`] | who waits for those looks again at times, and nobody sees to it that it gets its turn |
 //! | `std::sync::RwLock` | [`RwLock`] | the same |
-//! | `std::sync::Condvar` | [`Condvar`] | it would put the worker to sleep |
+//! | `std::sync::Condvar` | [`Condvar`] | the same |
 //! | `std::sync::mpsc` | [`mpsc`], [`oneshot`] | the same |
 //! | `std::thread::sleep` | [`sleep`](crate::sleep()) | the same |
 //! | — | [`Semaphore`] | |
