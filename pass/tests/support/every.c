@@ -1,0 +1,88 @@
+/*
+ * Linked into a program under test, makes every probe of its first thread yield, to a runtime as rude as the probe ABI
+ * allows: each yield overwrites every register that a C function may, and the stack below it.
+ *
+ * At exit it says on stderr how many yields there were. Nothing is printed on stdout: that is the program's own.
+ */
+#include "caudal/probe.h"
+
+#include <stdio.h>
+
+static unsigned long yields;
+
+static void overwrite_registers(void)
+{
+    __asm__ __volatile__("pcmpeqd %%xmm0, %%xmm0\n\t"
+                         ".irp n, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15\n\t"
+                         "movaps %%xmm0, %%xmm\\n\n\t"
+                         ".endr\n\t"
+                         "movq $-0x2152411021524111, %%rax\n\t"
+                         ".irp n, rcx, rdx, rsi, rdi, r8, r9, r10, r11\n\t"
+                         "movq %%rax, %%\\n\n\t"
+                         ".endr"
+                         :
+                         :
+                         : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "xmm0", "xmm1", "xmm2", "xmm3",
+                           "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14",
+                           "xmm15", "cc");
+    if (__builtin_cpu_supports("avx")) {
+        __asm__ __volatile__("vcmptrueps %%ymm0, %%ymm0, %%ymm0\n\t"
+                             ".irp n, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15\n\t"
+                             "vmovaps %%ymm0, %%ymm\\n\n\t"
+                             ".endr\n\t"
+                             "vzeroupper"
+                             :
+                             :
+                             : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
+                               "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
+    }
+    if (__builtin_cpu_supports("avx512f")) {
+        __asm__ __volatile__(".irp n, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31\n\t"
+                             "vpternlogd $0xff, %%zmm\\n, %%zmm\\n, %%zmm\\n\n\t"
+                             ".endr\n\t"
+                             ".irp n, 1, 2, 3, 4, 5, 6, 7\n\t"
+                             "kxnorw %%k\\n, %%k\\n, %%k\\n\n\t"
+                             ".endr"
+                             :
+                             :
+                             : "memory");
+    }
+}
+
+static void overwrite_stack(void)
+{
+    volatile unsigned char below[2048];
+    for (size_t i = 0; i < sizeof below; i++) {
+        below[i] = 0xa5;
+    }
+}
+
+static void hook(uint64_t now)
+{
+    yields++;
+    overwrite_stack();
+    overwrite_registers();
+    caudal_probe_arm_v1(now, 1);
+}
+
+/* For threads of the program's own, too. */
+void caudal_test_arm_thread(void)
+{
+    caudal_probe_v1.stack_low = 0;
+    caudal_probe_v1.stack_high = UINT64_MAX;
+    caudal_probe_arm_v1(caudal_probe_rdtsc(), 1);
+}
+
+__attribute__((constructor(101))) static void begin(void)
+{
+    __builtin_cpu_init();
+    caudal_probe_hook_v1 = hook;
+    caudal_probe_every_v1 = 1;
+    caudal_test_arm_thread();
+}
+
+__attribute__((destructor)) static void end(void)
+{
+    caudal_probe_disarm_v1();
+    fprintf(stderr, "yields: %lu\n", yields);
+}
