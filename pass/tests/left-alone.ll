@@ -1,0 +1,71 @@
+; Functions in which no probe may stand are left alone, and the report says why.
+; RUN: rm -f %t.report
+; RUN: %probes -passes='caudal-probes<mode=flag;report=%t.report;verify>,verify' %s | FileCheck %s
+; RUN: FileCheck %s --check-prefix=REPORT < %t.report
+target triple = "x86_64-pc-linux-gnu"
+
+declare void @act()
+declare i32 @_setjmp(ptr) returns_twice
+declare i32 @personality(...)
+
+; CHECK-LABEL: define void @bare(
+; CHECK-NOT: caudal
+; CHECK: }
+; REPORT-DAG: "event":"left-alone","function":"bare"{{.*}}"why":"naked"
+define void @bare() naked {
+  call void asm sideeffect "ret", ""()
+  unreachable
+}
+
+; CHECK-LABEL: define i32 @returns_twice_caller(
+; CHECK-NOT: caudal
+; CHECK: }
+; REPORT-DAG: "function":"returns_twice_caller"{{.*}}"why":"calls a function that returns twice"
+define i32 @returns_twice_caller(ptr %place) {
+entry:
+  %a = call i32 @_setjmp(ptr %place) returns_twice
+  br label %loop
+loop:
+  call void @act()
+  br label %loop
+}
+
+; CHECK-LABEL: define void @coroutine(
+; CHECK-NOT: caudal
+; CHECK: }
+; REPORT-DAG: "function":"coroutine"{{.*}}"why":"a coroutine that is not yet split"
+define void @coroutine() presplitcoroutine {
+entry:
+  br label %loop
+loop:
+  call void @act()
+  br label %loop
+}
+
+; CHECK-LABEL: define available_externally void @elsewhere(
+; CHECK-NOT: caudal
+; CHECK: }
+; REPORT-DAG: "function":"elsewhere"{{.*}}"why":"another module's"
+define available_externally void @elsewhere() {
+entry:
+  br label %loop
+loop:
+  call void @act()
+  br label %loop
+}
+
+; What picks an ifunc's implementation runs while the program is being relocated, before thread-local storage is there.
+; CHECK-LABEL: define internal ptr @resolver(
+; CHECK-NOT: caudal
+; CHECK: }
+; REPORT-DAG: "event":"left-alone","function":"resolver"
+@picked = ifunc void (), ptr @resolver
+define internal ptr @resolver() {
+entry:
+  br label %loop
+loop:
+  call void @act()
+  br i1 poison, label %loop, label %exit
+exit:
+  ret ptr @act
+}

@@ -1,0 +1,34 @@
+"""What the tests' RUN lines may say.
+
+%probes      opt with the plugin, text out:          RUN: %probes -passes='caudal-probes<mode=flag>' %s
+%clang       clang; with the plugin: %clang %with
+%same        a program that must print the same with probes, every one of which yields: support/same
+"""
+
+import os
+import sys
+
+import lit.formats
+
+config.name = "caudal-pass"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".ll", ".c", ".cpp", ".test"]
+config.test_source_root = os.path.dirname(__file__)
+config.excludes = ["support", "CMakeLists.txt"]
+
+tools = config.llvm_tools
+config.environment["PATH"] = os.pathsep.join([tools, config.environment["PATH"]])
+config.substitutions += [
+    ("%probes", f"{tools}/opt -S -load-pass-plugin={config.plugin}"),
+    ("%opt", f"{tools}/opt"),
+    ("%python", sys.executable),
+    ("%plugin", config.plugin),
+    ("%with", f"-fpass-plugin={config.plugin} -mllvm"),
+    ("%lld", "-fuse-ld=lld"),
+    ("%clangxx", f"{config.clang} --driver-mode=g++"),
+    ("%clang", config.clang),
+    ("%every", config.every),
+    ("%same", f"{config.test_source_root}/support/same --clang {config.clang} --plugin {config.plugin}"
+              f" --include {config.probe_include} --every {config.every} --work %t.same"),
+]
+config.available_features.add(f"llvm-{config.llvm_major}")

@@ -1,0 +1,33 @@
+; The same places in all modes; what a probe looks at, and the cold entry that it calls, differ.
+; RUN: %probes -passes='caudal-probes<mode=clock;verify>,verify' %s | FileCheck %s --check-prefixes=CHECK,CLOCK
+; RUN: %probes -passes='caudal-probes<mode=budget;verify>,verify' %s | FileCheck %s --check-prefixes=CHECK,BUDGET
+; RUN: %probes -passes='caudal-probes<verify>,verify' %s | FileCheck %s --check-prefixes=CHECK,BUDGET
+; RUN: %probes -passes='caudal-probes<mode=flag;verify>,verify' %s | FileCheck %s --check-prefixes=CHECK,FLAG
+target triple = "x86_64-pc-linux-gnu"
+
+; CHECK-LABEL: define i64 @f(
+; CHECK: call i64 @another
+; BUDGET: [[LINE:%.*]] = call align 64 ptr @llvm.threadlocal.address
+; CLOCK: [[NOW:%.*]] = call i64 @llvm.readcyclecounter()
+; CLOCK: load i64, ptr %{{.*}}, align 8
+; CLOCK: icmp uge i64 [[NOW]],
+; CLOCK: asm sideeffect "call *caudal_probe_cold_clock_v1@GOTPCREL(%rip)"
+; BUDGET: [[PLACE:%.*]] = getelementptr inbounds i8, ptr [[LINE]], i64 8
+; BUDGET: [[OLD:%.*]] = load i64, ptr [[PLACE]], align 8
+; BUDGET: %caudal.left = sub i64 [[OLD]], {{[0-9]+}}
+; BUDGET: store i64 %caudal.left, ptr [[PLACE]], align 8
+; BUDGET: icmp slt i64 %caudal.left, 0
+; BUDGET: asm sideeffect "call *caudal_probe_cold_budget_v1@GOTPCREL(%rip)"
+; FLAG: [[LINE:%.*]] = call align 64 ptr @llvm.threadlocal.address.p0(ptr align 64 @caudal_flag_v1)
+; FLAG: load atomic i8, ptr [[LINE]] monotonic, align 1
+; FLAG: icmp ne i8
+; FLAG: asm sideeffect "call *caudal_probe_cold_flag_v1@GOTPCREL(%rip)", "~{r11},~{memory}
+; CHECK: call i64 @another
+; A call that the compiler does not see needs the stack below it.
+; CHECK: attributes #0 = { {{.*}}noredzone
+declare i64 @another(i64)
+define i64 @f(i64 %x) {
+  %a = call i64 @another(i64 %x)
+  %b = call i64 @another(i64 %a)
+  ret i64 %b
+}

@@ -1,0 +1,32 @@
+// Instrumented once, where no more optimisation follows: not in front of a link that optimises again.
+// RUN: %clang -O2 -S -emit-llvm %s -o - %with '-caudal-probes=mode=flag' | FileCheck %s
+// RUN: %clang -O0 -S -emit-llvm %s -o - %with '-caudal-probes=mode=flag' | FileCheck %s
+// RUN: %clang -O2 -flto -S -emit-llvm %s -o - %with '-caudal-probes=mode=flag' | FileCheck %s --check-prefix=NONE
+// RUN: %clang -O2 -flto=thin -S -emit-llvm %s -o - %with '-caudal-probes=mode=flag' | FileCheck %s --check-prefix=NONE
+// RUN: %clang -O0 -flto -S -emit-llvm %s -o - %with '-caudal-probes=mode=flag' | FileCheck %s --check-prefix=NONE
+// RUN: %clang -O0 -flto=thin -S -emit-llvm %s -o - %with '-caudal-probes=mode=flag' | FileCheck %s --check-prefix=NONE
+// CHECK: caudal_probe_cold_flag_v1
+// NONE-NOT: caudal
+// At the link, once; by way of a file beside the plugin, for linkers hand on nothing.
+// RUN: rm -rf %t.d && mkdir %t.d && cp %plugin %t.d/p.so
+// RUN: echo 'mode=clock;verify' > %t.d/p.so.options
+// RUN: %clang -O2 -flto -c %s -o %t.full.o -fpass-plugin=%t.d/p.so
+// RUN: %clang -flto %lld -shared -fPIC %t.full.o -Wl,--load-pass-plugin=%t.d/p.so -Wl,--save-temps -o %t.d/full.so
+// RUN: %opt -S %t.d/full.so.0.5.precodegen.bc | FileCheck %s --check-prefix=ONCE
+// RUN: %clang -O2 -flto=thin -c %s -o %t.d/thin.o -fpass-plugin=%t.d/p.so
+// RUN: %clang -flto=thin %lld -shared -fPIC %t.d/thin.o -Wl,--load-pass-plugin=%t.d/p.so -o %t.d/thin.so
+// RUN: llvm-objdump -d %t.d/thin.so | FileCheck %s --check-prefix=CODE
+// ONCE-COUNT-1: caudal_probe_cold_clock_v1
+// ONCE-NOT: caudal_probe_cold
+// CODE-COUNT-1: rdtsc
+// CODE-NOT: rdtsc
+// Fat objects: the machine code in them is instrumented, the bitcode is not.
+// RUN: %clang -O2 -flto=thin -ffat-lto-objects -c %s -o %t.fat.o %with '-caudal-probes=mode=flag'
+// RUN: llvm-objdump -dr %t.fat.o | FileCheck %s
+// RUN: llvm-objcopy --dump-section=.llvm.lto=%t.fat.bc %t.fat.o /dev/null
+// RUN: %opt -S %t.fat.bc | FileCheck %s --check-prefix=NONE
+unsigned f(unsigned x) {
+  unsigned steps = 0;
+  for (; x != 1; steps++) x = x & 1 ? x * 3 + 1 : x >> 1;
+  return steps;
+}
