@@ -23,6 +23,10 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    if let Some(code) = commands::as_compiler(std::env::args_os()) {
+        return code;
+    }
     let cli = commands::Cli::parse();
     global::install_error_style();
     let global = match global::Global::new(&cli.shared) {

@@ -4,6 +4,8 @@ mod arrives;
 mod break_even;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod calibrate;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod cc;
 mod check;
 mod compare;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -12,6 +14,8 @@ mod forks;
 mod kept;
 mod lanes;
 mod plan;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod probes;
 mod report;
 mod reproduce;
 mod sim;
@@ -23,8 +27,12 @@ mod workload;
 
 use std::process::ExitCode;
 
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+use caudal_driver::cc::Language;
 use clap::{Parser, Subcommand};
 
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub(crate) use cc::as_compiler;
 pub(crate) use report::write as write_report;
 
 use crate::exit;
@@ -71,6 +79,16 @@ pub(crate) enum Command {
     /// Say what on this machine spoils latency, and what to do
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     Doctor(doctor::DoctorArgs),
+    /// Compile C with probes: clang, with options of its own (see `caudal cc --help`)
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    Cc(cc::CcArgs),
+    /// Compile C++ with probes
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    #[command(name = "c++")]
+    Cxx(cc::CcArgs),
+    /// Say where a compiler put probes, and what it left alone
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    Probes(probes::ProbesArgs),
     /// Simulate the figures of the papers, and judge what the papers say about them
     Reproduce(reproduce::ReproduceArgs),
 }
@@ -94,6 +112,12 @@ pub(crate) fn run(command: &Command, global: &Global) -> miette::Result<ExitCode
         Command::Calibrate(args) => calibrate::run(args, global),
         #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
         Command::Doctor(args) => doctor::run(args, global),
+        #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+        Command::Cc(args) => Ok(cc::run("caudal cc", Language::C, args)),
+        #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+        Command::Cxx(args) => Ok(cc::run("caudal c++", Language::Cxx, args)),
+        #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+        Command::Probes(args) => probes::run(args, global),
         Command::Reproduce(args) => reproduce::run(args, global),
     }
 }

@@ -1,0 +1,404 @@
+//! What a call of clang does, as far as probes depend on it: does it compile, does it link what, by which linker?
+//!
+//! Only that is read out of the arguments; they go to clang as they are.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Clang's options whose value is the next word. What is missing here would have its value taken for a source.
+const WITH_VALUE: &[&str] = &[
+    "-o",
+    "--output",
+    "-x",
+    "--language",
+    "-I",
+    "--include-directory",
+    "-D",
+    "--define-macro",
+    "-U",
+    "--undefine-macro",
+    "-L",
+    "--library-directory",
+    "-l",
+    "-F",
+    "-B",
+    "--prefix",
+    "-T",
+    "-Ttext",
+    "-Tdata",
+    "-Tbss",
+    "-u",
+    "--force-link",
+    "-e",
+    "--entry",
+    "-z",
+    "-A",
+    "--assert",
+    "-G",
+    "-b",
+    "-V",
+    "-s-",
+    "--param",
+    "--sysroot",
+    "-isysroot",
+    "-include",
+    "--include",
+    "-include-pch",
+    "-imacros",
+    "--imacros",
+    "-isystem",
+    "-iquote",
+    "-idirafter",
+    "-iprefix",
+    "-iwithprefix",
+    "-iwithprefixbefore",
+    "-isystem-after",
+    "-cxx-isystem",
+    "-iframework",
+    "-ivfsoverlay",
+    "-imultilib",
+    "-MF",
+    "-MT",
+    "-MQ",
+    "-MJ",
+    "-dependency-file",
+    "-serialize-diagnostics",
+    "--serialize-diagnostics",
+    "-aux-info",
+    "-target",
+    "-arch",
+    "-working-directory",
+    "-rpath",
+    "--rpath",
+    "--system-header-prefix",
+    "--no-system-header-prefix",
+    "-Xclang",
+    "-Xclangas",
+    "-Xlinker",
+    "--for-linker",
+    "-Xassembler",
+    "--for-assembler",
+    "-Xpreprocessor",
+    "--for-preprocessor",
+    "-Xanalyzer",
+    "-Xarch_host",
+    "-Xarch_device",
+    "-Xopenmp-target",
+    "-Xoffload-linker",
+    "-mllvm",
+    "-mmlir",
+    "-install_name",
+];
+
+/// Whether the word after `word` is its value.
+pub(crate) fn takes_value(word: &OsStr) -> bool {
+    WITH_VALUE.iter().any(|known| word == *known)
+}
+
+/// How far a call goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// `-E`, `-M`, `-MM`.
+    Preprocess,
+    /// `-fsyntax-only` and others that write no code.
+    Check,
+    /// `-S`, `-c`.
+    Compile,
+    /// To the end.
+    #[default]
+    Link,
+}
+
+/// What a link makes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Output {
+    /// A program; by the probe ABI it has the library in it.
+    #[default]
+    Executable,
+    /// Leaves the library's symbols to the program.
+    Shared,
+    /// `-r`: an object of objects.
+    Relocatable,
+}
+
+/// When link-time optimisation runs, and with it the pass.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lto {
+    /// Not at all: the pass runs in the compilation.
+    #[default]
+    None,
+    /// At the link, `-flto`, `-flto=thin`.
+    AtLink,
+    /// `-ffat-lto-objects`: at the link, and in the object's other half in the compilation.
+    Both,
+}
+
+/// What is known of a call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Call {
+    /// How far it goes.
+    pub stage: Stage,
+    /// Inputs that are compiled or assembled; without any input clang says something of itself.
+    pub sources: usize,
+    /// Inputs that are not headers, which are compiled on their own.
+    pub linkable: usize,
+    /// What it makes if it links.
+    pub output: Output,
+    /// When the pass runs.
+    pub lto: Lto,
+    /// A back end of a distributed thin link, which is a compilation that ends it.
+    pub thin_back_end: bool,
+    /// The linker that was asked for.
+    pub linker: Option<PathBuf>,
+    /// `-nostdlib` and the like: the probe library's needs are not met by themselves.
+    pub no_libc: bool,
+    /// A link-time optimisation that would optimise nothing, and run no plugin in thin mode.
+    pub unoptimised_link: bool,
+    /// The linker refuses symbols that nobody defines.
+    pub all_defined: bool,
+    /// Where a thin link keeps what it compiled.
+    pub thin_cache: Option<PathBuf>,
+}
+
+impl Call {
+    /// Reads clang's part of a command line, response files expanded.
+    pub fn read(words: &[OsString]) -> Call {
+        let mut reader = Reader::default();
+        let mut words = words.iter().map(OsString::as_os_str);
+        while let Some(word) = words.next() {
+            let value = if takes_value(word) { words.next() } else { None };
+            reader.word(&word.to_string_lossy(), value);
+        }
+        reader.finish()
+    }
+
+    /// Whether code is made out of sources.
+    pub fn compiles(&self) -> bool {
+        self.sources > 0 && self.stage >= Stage::Compile
+    }
+
+    /// Whether the linker is called.
+    pub fn links(&self) -> bool {
+        self.linkable > 0 && self.stage == Stage::Link
+    }
+
+    /// Whether the linker may optimise.
+    pub fn links_with_lto(&self) -> bool {
+        self.links() && (self.lto != Lto::None || self.linker.as_deref().is_some_and(is_lld))
+    }
+}
+
+/// Whether a linker's name says that it is lld.
+pub(crate) fn is_lld(linker: &Path) -> bool {
+    linker.file_name().is_some_and(|name| name.as_bytes().windows(3).any(|part| part == b"lld"))
+}
+
+#[derive(Default)]
+struct Reader {
+    call: Call,
+    lto: bool,
+    fat_objects: bool,
+    headers: bool,
+    level: Option<String>,
+    linker_words: Vec<String>,
+}
+
+impl Reader {
+    fn word(&mut self, word: &str, value: Option<&OsStr>) {
+        let value = value.map(OsStr::to_string_lossy);
+        match (word, value) {
+            ("-x" | "--language", Some(language)) => self.headers = language.ends_with("-header"),
+            ("-l", Some(_)) => self.for_linker(),
+            ("-Xlinker" | "--for-linker", Some(value)) => {
+                self.linker_words.push(value.into_owned());
+                self.for_linker();
+            }
+            ("-z", Some(value)) => self.linker_words.extend(["-z".to_owned(), value.into_owned()]),
+            (_, Some(_)) => {}
+            ("-", None) => self.source(self.headers),
+            (option, None) if option.starts_with('-') => self.option(option),
+            (file, None) if is_object(file) => self.for_linker(),
+            (file, None) => self.source(self.headers || is_header(file)),
+        }
+    }
+
+    fn source(&mut self, header: bool) {
+        self.call.sources += 1;
+        self.call.linkable += usize::from(!header);
+    }
+
+    fn for_linker(&mut self) {
+        self.call.linkable += 1;
+    }
+
+    fn option(&mut self, option: &str) {
+        let call = &mut self.call;
+        match option {
+            "-E" | "-M" | "-MM" | "--preprocess" | "--dependencies" | "--user-dependencies" => {
+                call.stage = Stage::Preprocess;
+            }
+            "-fsyntax-only" | "--analyze" | "-emit-ast" | "--precompile" | "-verify-pch"
+            | "-module-file-info" | "-extract-api" => call.stage = call.stage.min(Stage::Check),
+            "-S" | "-c" | "--assemble" | "--compile" => call.stage = call.stage.min(Stage::Compile),
+            "-shared" | "--shared" => call.output = Output::Shared,
+            "-r" => call.output = Output::Relocatable,
+            "-nostdlib" | "-nodefaultlibs" | "-nolibc" | "--no-standard-libraries" => call.no_libc = true,
+            "-flto" => self.lto = true,
+            "-fno-lto" => self.lto = false,
+            "-ffat-lto-objects" => self.fat_objects = true,
+            "-fno-fat-lto-objects" => self.fat_objects = false,
+            _ => self.joined(option),
+        }
+    }
+
+    fn joined(&mut self, option: &str) {
+        let after = |prefix: &str| option.strip_prefix(prefix).map(str::to_owned);
+        if after("-flto=").is_some() {
+            self.lto = true;
+        } else if after("-fthinlto-index=").is_some() {
+            self.call.thin_back_end = true;
+        } else if let Some(linker) = after("-fuse-ld=").or_else(|| after("--ld-path=")) {
+            self.call.linker = Some(linker.into());
+        } else if let Some(language) = after("-x").or_else(|| after("--language=")) {
+            self.headers = language.ends_with("-header");
+        } else if let Some(words) = after("-Wl,") {
+            self.linker_words.extend(words.split(',').map(str::to_owned));
+            self.for_linker();
+        } else if after("-l").is_some() {
+            self.for_linker();
+        } else if let Some(level) = after("-O") {
+            self.level = Some(level);
+        }
+    }
+
+    fn finish(mut self) -> Call {
+        self.call.lto = match (self.lto, self.fat_objects) {
+            (false, _) => Lto::None,
+            (true, false) => Lto::AtLink,
+            (true, true) => Lto::Both,
+        };
+        self.call.unoptimised_link = self.lto && self.level.as_deref() == Some("0");
+        let mut last = "";
+        for word in &self.linker_words {
+            let call = &mut self.call;
+            let word = word.strip_prefix("--").or_else(|| word.strip_prefix('-')).unwrap_or(word);
+            match word {
+                "shared" | "Bshareable" => call.output = Output::Shared,
+                "r" | "relocatable" => call.output = Output::Relocatable,
+                "no-undefined" | "zdefs" => call.all_defined = true,
+                "defs" if last == "z" => call.all_defined = true,
+                "undefs" if last == "z" => call.all_defined = false,
+                "lto-O0" | "plugin-opt=O0" => call.unoptimised_link = true,
+                _ => {}
+            }
+            let level = word.strip_prefix("lto-O").or_else(|| word.strip_prefix("plugin-opt=O"));
+            if level.is_some_and(|level| level != "0") {
+                call.unoptimised_link = false;
+            }
+            let cache =
+                ["thinlto-cache-dir=", "plugin-opt=cache-dir="].iter().find_map(|key| word.strip_prefix(key));
+            if let Some(directory) = cache {
+                call.thin_cache = Some(directory.into());
+            }
+            last = word;
+        }
+        self.call
+    }
+}
+
+/// By its name; what is unknown to clang goes to the linker too, and is no harm as a source.
+fn is_object(file: &str) -> bool {
+    let name = Path::new(file).file_name().and_then(OsStr::to_str).unwrap_or_default();
+    let extension = Path::new(name).extension().and_then(OsStr::to_str).unwrap_or_default();
+    matches!(extension, "o" | "a" | "so" | "lo" | "obj" | "lib") || name.contains(".so.")
+}
+
+fn is_header(file: &str) -> bool {
+    let extension = Path::new(file).extension().and_then(OsStr::to_str).unwrap_or_default();
+    matches!(extension, "h" | "H" | "hh" | "hp" | "hpp" | "hxx" | "h++" | "tcc")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(line: &str) -> Call {
+        Call::read(&line.split(' ').map(OsString::from).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn stages() {
+        for (line, stage) in [
+            ("a.c", Stage::Link),
+            ("-c a.c", Stage::Compile),
+            ("-S a.c -o -", Stage::Compile),
+            ("-E a.c", Stage::Preprocess),
+            ("-c -M a.c", Stage::Preprocess),
+            ("-M -c a.c", Stage::Preprocess),
+            ("-MD -MF a.d a.c -c", Stage::Compile),
+            ("-fsyntax-only -c a.c", Stage::Check),
+            ("-o -c a.c", Stage::Link),
+            ("-Xclang -E a.c", Stage::Link),
+        ] {
+            assert_eq!(call(line).stage, stage, "{line}");
+        }
+    }
+
+    #[test]
+    fn links_what_can_be_linked() {
+        for (line, links) in [
+            ("a.c", true),
+            ("a.o -lm -o a", true),
+            ("-lfoo", true),
+            ("-x c -", true),
+            ("--version", false),
+            ("-v -O2 -I include", false),
+            ("-print-prog-name=ld", false),
+            ("a.h", false),
+            ("-x c++-header a", false),
+            ("-c a.c -Wl,-z,now", false),
+        ] {
+            assert_eq!(call(line).links(), links, "{line}");
+        }
+    }
+
+    #[test]
+    fn link_time_optimisation() {
+        for (line, lto, links_with_lto) in [
+            ("-flto a.c", Lto::AtLink, true),
+            ("-flto=thin a.o", Lto::AtLink, true),
+            ("-flto -fno-lto a.o", Lto::None, false),
+            ("-flto -ffat-lto-objects -c a.c", Lto::Both, false),
+            ("-fuse-ld=lld a.o", Lto::None, true),
+            ("--ld-path=/usr/bin/ld.lld-22 a.o", Lto::None, true),
+            ("-fuse-ld=mold a.o", Lto::None, false),
+        ] {
+            let call = call(line);
+            assert_eq!((call.lto, call.links_with_lto()), (lto, links_with_lto), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_linked() {
+        assert_eq!(call("-shared a.o").output, Output::Shared);
+        assert_eq!(call("-Wl,-shared a.o").output, Output::Shared);
+        assert_eq!(call("-r a.o").output, Output::Relocatable);
+        assert_eq!(call("-o -shared a.o").output, Output::Executable);
+        assert!(call("-shared -Wl,-z,defs a.o").all_defined);
+        assert!(call("-shared -Wl,-z -Wl,defs a.o").all_defined);
+        assert!(call("-shared -Xlinker --no-undefined a.o").all_defined);
+        assert!(call("-shared -z defs a.o").all_defined);
+        assert!(!call("-shared -Wl,-z,relro a.o").all_defined);
+    }
+
+    #[test]
+    fn links_that_would_run_no_plugin() {
+        assert!(call("-O0 -flto=thin a.o").unoptimised_link);
+        assert!(call("-O2 -Wl,-plugin-opt=O0,-plugin-opt=mcpu=x86-64 a.o").unoptimised_link);
+        assert!(!call("-O0 -O2 -flto a.o").unoptimised_link);
+        assert!(!call("-O0 -flto -Wl,--lto-O1 a.o").unoptimised_link);
+        assert!(!call("-O0 a.c").unoptimised_link);
+        assert_eq!(call("-flto=thin -Wl,--thinlto-cache-dir=tc a.o").thin_cache, Some("tc".into()));
+    }
+}

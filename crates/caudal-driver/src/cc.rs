@@ -1,0 +1,163 @@
+//! `caudal cc` and `caudal c++`: clang with probes.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::{ExitCode, ExitStatus};
+
+use crate::beside::{Beside, Place};
+use crate::call::{Call, Output, is_lld};
+use crate::compose::{Archive, Setting, compose, probe_library};
+use crate::error::DriverError;
+use crate::plugin::Plugin;
+use crate::probes::{OPTIONS_HELP, Own, Probes, Report, Tls};
+use crate::report::Summary;
+use crate::run::{complain, exit_code, replace_process, spawn};
+use crate::toolchain::{self, Tool};
+use crate::words::{Expanded, expand, response_file};
+
+/// What clang is called as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// `clang`
+    C,
+    /// `clang++`
+    Cxx,
+}
+
+impl Language {
+    /// By the name that a driver was called by.
+    pub fn of_command(name: &OsStr) -> Language {
+        if name.as_encoded_bytes().ends_with(b"++") { Language::Cxx } else { Language::C }
+    }
+}
+
+/// Runs the driver; `name` is its own in messages, `args` are those after it.
+pub fn main(name: &str, language: Language, args: Vec<OsString>) -> ExitCode {
+    match run(name, language, args) {
+        Ok(code) => code,
+        Err(error) => complain(name, &error),
+    }
+}
+
+fn run(name: &str, language: Language, args: Vec<OsString>) -> Result<ExitCode, DriverError> {
+    // Clang's inner program is called with its own command line, which is none of ours.
+    if args.first().is_some_and(|first| first.as_encoded_bytes().starts_with(b"-cc1")) {
+        let clang = toolchain::clang(None, None)?;
+        return Err(replace_process(&clang.path, &args));
+    }
+    let Expanded { words, had_files } = expand(args);
+    let (own, words) = Own::take(words)?;
+    if words.iter().any(|word| word == "--help") {
+        println!(
+            "{name} is clang and puts probes in. Its own options, beside clang's, which follow:\n\n{OPTIONS_HELP}\n"
+        );
+    }
+    let clang = toolchain::clang(own.clang.as_deref(), own.plugin.as_deref())?;
+    if own.probes.off {
+        let words = if language == Language::Cxx { with_driver_mode(words) } else { words };
+        return finish(name, &clang.path, words, had_files, None);
+    }
+    let prepared = Prepared::new(own, &clang, &Call::read(&words))?;
+    let words = prepared.compose(language, words);
+    let saying = prepared.report.as_deref();
+    finish(name, &clang.path, words, had_files || prepared.place.is_of_this_call(), saying)
+}
+
+fn with_driver_mode(mut words: Vec<OsString>) -> Vec<OsString> {
+    words.insert(0, "--driver-mode=g++".into());
+    words
+}
+
+/// Calls clang: in place of this process, unless there is something to be done or removed afterwards.
+fn finish(
+    name: &str,
+    clang: &Path,
+    words: Vec<OsString>,
+    stay: bool,
+    report: Option<&Path>,
+) -> Result<ExitCode, DriverError> {
+    if !stay && report.is_none() {
+        return Err(replace_process(clang, &words));
+    }
+    let status = run_clang(clang, words)?;
+    if let Some(report) = report {
+        if let Some(summary) = Summary::read(report)? {
+            eprint!("{}", summary.in_words(name));
+        }
+    }
+    Ok(exit_code(status))
+}
+
+/// Words from response files go by one: they may be more than a command line holds.
+fn run_clang(clang: &Path, words: Vec<OsString>) -> Result<ExitStatus, DriverError> {
+    const BYTES_MAX: usize = 100_000;
+    if words.iter().map(|word| word.len() + 1).sum::<usize>() < BYTES_MAX {
+        return spawn(clang, &words);
+    }
+    let file = response_file(&words)?;
+    let mut at = OsString::from("@");
+    at.push(file.path());
+    spawn(clang, &[at])
+}
+
+/// A call with all that it needs.
+struct Prepared {
+    call: Call,
+    place: Place,
+    compile: Beside,
+    link: Beside,
+    library: PathBuf,
+    /// A file of this call, for a report in words.
+    report: Option<PathBuf>,
+}
+
+impl Prepared {
+    fn new(own: Own, clang: &Tool, call: &Call) -> Result<Prepared, DriverError> {
+        let plugin = Plugin::find(own.plugin.as_deref(), &clang.path, clang.major)?;
+        if call.links_with_lto() {
+            check_linker(clang, call)?;
+        }
+        let in_words = own.probes.report == Report::Words;
+        let place = if in_words { Place::of_this_call()? } else { Place::for_calls()? };
+        let report = match &own.probes.report {
+            Report::None => None,
+            Report::Words => Some(place.path().join("report.jsonl")),
+            Report::Lines(file) => Some(file.clone()),
+        };
+        let compile = Beside::make(place.path(), &plugin, &own.probes, report.as_deref())?;
+        let link = Beside::make(place.path(), &plugin, &for_link(own.probes, call), report.as_deref())?;
+        let report = report.filter(|_| in_words);
+        Ok(Prepared { call: call.clone(), place, compile, link, library: probe_library()?, report })
+    }
+
+    fn compose(&self, language: Language, words: Vec<OsString>) -> Vec<OsString> {
+        let setting = Setting {
+            cxx: language == Language::Cxx,
+            compile: self.compile.clone(),
+            link: self.link.clone(),
+            library: self.library.clone(),
+            archive: if self.call.no_libc { Archive::Wanted } else { Archive::Whole },
+        };
+        compose(&self.call, &setting, words)
+    }
+}
+
+/// At the link it is known what the code becomes part of.
+pub(crate) fn for_link(mut probes: Probes, call: &Call) -> Probes {
+    if probes.tls == Tls::Auto && call.links_with_lto() {
+        probes.tls = match call.output {
+            Output::Executable => Tls::LocalExec,
+            Output::Shared => Tls::InitialExec,
+            Output::Relocatable => Tls::Auto,
+        };
+    }
+    probes
+}
+
+/// The linker loads the same plugin, so it has to be an lld of the same version.
+fn check_linker(clang: &Tool, call: &Call) -> Result<(), DriverError> {
+    match &call.linker {
+        Some(linker) if !is_lld(linker) => Err(DriverError::Linker(linker.display().to_string())),
+        linker => toolchain::lld(clang, linker.as_deref()).map(drop),
+    }
+}

@@ -1,0 +1,37 @@
+//! Compilers that put probes in: `caudal cc` and `caudal c++`, drop-ins for clang, and what `cargo caudal` shares with them.
+//!
+//! A call goes through these steps, a file each:
+//!
+//! ```text
+//! words      response files replaced by what is in them
+//! probes     our options taken out, the rest is clang's
+//! call       what clang's part of the call does: compile? link? what, and with link-time optimisation?
+//! toolchain  clang and lld, their versions
+//! plugin     the plugin for that version of LLVM
+//! beside     a directory with the plugin and its options, named by a hash of both
+//! compose    clang's command line
+//! report     what the pass wrote, in words
+//! ```
+//!
+//! The plugin reads its options from a file beside it, for compilations as for links: an `-mllvm` option would be refused by
+//! clang's assembler, which gets it too and loads no plugin.
+
+mod beside;
+pub mod call;
+pub mod cc;
+mod compose;
+mod error;
+mod plugin;
+mod probes;
+pub mod report;
+mod run;
+pub mod toolchain;
+mod words;
+
+pub use beside::{Beside, Place, cache_directory, digest};
+pub use compose::{Archive, Setting, compose, probe_library};
+pub use error::DriverError;
+pub use plugin::Plugin;
+pub use probes::{Mode, OPTIONS_HELP, Own, Probes, Report, Tls};
+pub use run::{complain, exit_code, replace_process, spawn};
+pub use words::{Expanded, expand, response_file};

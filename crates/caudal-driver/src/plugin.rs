@@ -1,0 +1,134 @@
+//! Which plugin: one for the very version of LLVM that is to load it. One of another version crashes the compiler.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::DriverError;
+
+/// Versions of LLVM that the pass is tried with, the best first.
+pub(crate) const MAJORS: [u32; 2] = [22, 19];
+
+/// The versions, for a sentence.
+pub(crate) fn majors_in_words() -> String {
+    MAJORS.map(|major| major.to_string()).join(" or ")
+}
+
+/// A plugin that is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plugin {
+    /// The file.
+    pub path: PathBuf,
+    /// The version of LLVM that it is for.
+    pub major: u32,
+}
+
+impl Plugin {
+    /// The one for LLVM `major`, which `compiler` is of: the given one, else one beside this program.
+    ///
+    /// # Errors
+    /// There is none, or the given one is for another version.
+    pub fn find(given: Option<&Path>, compiler: &Path, major: u32) -> Result<Plugin, DriverError> {
+        match given {
+            Some(path) => Plugin::given(path, compiler, major),
+            None => Plugin::beside(&directories(), compiler, major),
+        }
+    }
+
+    fn given(path: &Path, compiler: &Path, major: u32) -> Result<Plugin, DriverError> {
+        let path = path.canonicalize().map_err(|_| DriverError::PluginMissing(path.to_owned()))?;
+        let plugin = major_of(&path).ok_or_else(|| DriverError::PluginName(path.clone()))?;
+        if plugin != major {
+            return Err(DriverError::PluginMajor { path, plugin, compiler: compiler.to_owned(), major });
+        }
+        Ok(Plugin { path, major })
+    }
+
+    fn beside(directories: &[PathBuf], compiler: &Path, major: u32) -> Result<Plugin, DriverError> {
+        let looked: Vec<_> = directories.iter().map(|directory| directory.join(file_name(major))).collect();
+        if let Some(path) = looked.iter().find_map(|path| path.canonicalize().ok()) {
+            return Ok(Plugin { path, major });
+        }
+        let is_there =
+            |other: &u32| directories.iter().any(|directory| directory.join(file_name(*other)).exists());
+        let others = MAJORS.into_iter().filter(is_there).collect();
+        Err(DriverError::NoPlugin { compiler: compiler.to_owned(), major, others, looked })
+    }
+
+    /// Whether there is one for `major`, for the choice of a compiler.
+    pub(crate) fn exists(given: Option<&Path>, major: u32) -> bool {
+        match given {
+            Some(path) => major_of(path) == Some(major),
+            None => directories().iter().any(|directory| directory.join(file_name(major)).exists()),
+        }
+    }
+}
+
+fn file_name(major: u32) -> String {
+    format!("libcaudal-pass-{major}.so")
+}
+
+/// The name says it: asking the file itself would take loading it.
+fn major_of(path: &Path) -> Option<u32> {
+    path.file_name()?.to_str()?.strip_prefix("libcaudal-pass-")?.strip_suffix(".so")?.parse().ok()
+}
+
+/// Beside this program, as a build leaves it, and where an installation puts it.
+fn directories() -> Vec<PathBuf> {
+    let program = std::env::current_exe().unwrap_or_default();
+    let beside = program.parent().unwrap_or(Path::new(".")).to_owned();
+    let installed = beside.join("../lib/caudal");
+    vec![beside, installed]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn directory_with(names: &[&str]) -> tempfile::TempDir {
+        let directory = tempfile::tempdir().unwrap();
+        for name in names {
+            std::fs::write(directory.path().join(name), "").unwrap();
+        }
+        directory
+    }
+
+    fn beside(names: &[&str], major: u32) -> Result<Plugin, DriverError> {
+        let directory = directory_with(names);
+        Plugin::beside(&[directory.path().to_owned()], Path::new("clang"), major)
+    }
+
+    #[test]
+    fn the_one_of_the_compilers_version_is_taken() {
+        assert_eq!(beside(&["libcaudal-pass-19.so", "libcaudal-pass-22.so"], 22).unwrap().major, 22);
+        assert_eq!(beside(&["libcaudal-pass-19.so", "libcaudal-pass-22.so"], 19).unwrap().major, 19);
+    }
+
+    #[test]
+    fn an_error_names_packages_and_the_make_target() {
+        let error = beside(&[], 22).unwrap_err();
+        assert_eq!(error.to_string(), "no plugin for LLVM 22, which `clang` is of");
+        let help = "apt-get install clang-22 lld-22 llvm-22-dev, then `make pass LLVM=22` in a clone of Caudal; \
+                    it was looked for as `";
+        assert!(error.help().starts_with(help), "{}", error.help());
+    }
+
+    #[test]
+    fn an_error_names_the_plugin_that_is_there() {
+        let error = beside(&["libcaudal-pass-22.so"], 14).unwrap_err();
+        let said = "no plugin for LLVM 14, which `clang` is of; there is one for LLVM 22";
+        assert_eq!(error.to_string(), said);
+        assert!(error.help().ends_with("--clang=clang-22 (apt-get install clang-22 lld-22 llvm-22-dev)"));
+    }
+
+    #[test]
+    fn a_given_one_must_fit() {
+        let directory = directory_with(&["libcaudal-pass-19.so", "pass.so"]);
+        let given =
+            |name: &str| Plugin::given(&directory.path().join(name), Path::new("clang-22"), 22).unwrap_err();
+        assert!(matches!(
+            given("libcaudal-pass-19.so"),
+            DriverError::PluginMajor { plugin: 19, major: 22, .. }
+        ));
+        assert!(matches!(given("pass.so"), DriverError::PluginName(_)));
+        assert!(matches!(given("libcaudal-pass-22.so"), DriverError::PluginMissing(_)));
+    }
+}
