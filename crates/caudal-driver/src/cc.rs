@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::process::{ExitCode, ExitStatus};
+use std::process::ExitCode;
 
 use crate::beside::{Beside, Place};
 use crate::call::{Call, Output, is_lld};
@@ -11,9 +11,9 @@ use crate::error::DriverError;
 use crate::plugin::Plugin;
 use crate::probes::{OPTIONS_HELP, Own, Probes, Report, Tls};
 use crate::report::Summary;
-use crate::run::{complain, exit_code, replace_process, spawn};
+use crate::run::{complain, exit_code, replace_process, run_clang};
 use crate::toolchain::{self, Tool};
-use crate::words::{Expanded, expand, response_file};
+use crate::words::{Expanded, expand};
 
 /// What clang is called as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,18 +88,6 @@ fn finish(
     Ok(exit_code(status))
 }
 
-/// Words from response files go by one: they may be more than a command line holds.
-fn run_clang(clang: &Path, words: Vec<OsString>) -> Result<ExitStatus, DriverError> {
-    const BYTES_MAX: usize = 100_000;
-    if words.iter().map(|word| word.len() + 1).sum::<usize>() < BYTES_MAX {
-        return spawn(clang, &words);
-    }
-    let file = response_file(&words)?;
-    let mut at = OsString::from("@");
-    at.push(file.path());
-    spawn(clang, &[at])
-}
-
 /// A call with all that it needs.
 struct Prepared {
     call: Call,
@@ -143,7 +131,7 @@ impl Prepared {
 }
 
 /// At the link it is known what the code becomes part of.
-pub(crate) fn for_link(mut probes: Probes, call: &Call) -> Probes {
+pub fn for_link(mut probes: Probes, call: &Call) -> Probes {
     if probes.tls == Tls::Auto && call.links_with_lto() {
         probes.tls = match call.output {
             Output::Executable => Tls::LocalExec,

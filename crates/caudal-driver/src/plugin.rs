@@ -33,13 +33,23 @@ impl Plugin {
         }
     }
 
-    fn given(path: &Path, compiler: &Path, major: u32) -> Result<Plugin, DriverError> {
+    /// The given one, whose version its name says.
+    ///
+    /// # Errors
+    /// It is not there, or its name does not say it.
+    pub fn named(path: &Path) -> Result<Plugin, DriverError> {
         let path = path.canonicalize().map_err(|_| DriverError::PluginMissing(path.to_owned()))?;
-        let plugin = major_of(&path).ok_or_else(|| DriverError::PluginName(path.clone()))?;
-        if plugin != major {
+        let major = major_of(&path).ok_or_else(|| DriverError::PluginName(path.clone()))?;
+        Ok(Plugin { path, major })
+    }
+
+    fn given(path: &Path, compiler: &Path, major: u32) -> Result<Plugin, DriverError> {
+        let plugin = Plugin::named(path)?;
+        if plugin.major != major {
+            let Plugin { path, major: plugin } = plugin;
             return Err(DriverError::PluginMajor { path, plugin, compiler: compiler.to_owned(), major });
         }
-        Ok(Plugin { path, major })
+        Ok(plugin)
     }
 
     fn beside(directories: &[PathBuf], compiler: &Path, major: u32) -> Result<Plugin, DriverError> {

@@ -174,6 +174,18 @@ impl Probes {
         Ok(true)
     }
 
+    /// As our options, paths and reports left out.
+    pub fn words(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        words.extend(self.mode.map(|mode| format!("--probe-mode={}", name_of(mode, &MODES))));
+        words.extend(self.bound_cycles.map(|cycles| format!("--probe-bound={cycles}")));
+        words.extend(self.unknown_call_cycles.map(|cycles| format!("--probe-unknown-call={cycles}")));
+        words.push(format!("--probe-tls={}", name_of(self.tls, &TLS)));
+        words.extend(self.verify.then(|| "--probe-verify".to_owned()));
+        words.extend(self.off.then(|| "--probe-off".to_owned()));
+        words
+    }
+
     /// The pass's own notation, with the report appended to `report`.
     ///
     /// # Errors

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode, ExitStatus};
 
 use crate::error::DriverError;
+use crate::words::response_file;
 
 /// Bad input, as everywhere in `caudal`.
 const BAD_INPUT: u8 = 2;
@@ -26,11 +27,22 @@ pub fn replace_process(program: &Path, args: &[OsString]) -> DriverError {
     DriverError::NotRun { program: program.to_owned(), source }
 }
 
-/// Runs `program` and waits for its end.
+/// Runs clang and waits for its end. Words that are too many for a command line go by a response file.
 ///
 /// # Errors
 /// It could not be started.
-pub fn spawn(program: &Path, args: &[OsString]) -> Result<ExitStatus, DriverError> {
+pub fn run_clang(clang: &Path, words: Vec<OsString>) -> Result<ExitStatus, DriverError> {
+    const BYTES_MAX: usize = 100_000;
+    if words.iter().map(|word| word.len() + 1).sum::<usize>() < BYTES_MAX {
+        return spawn(clang, &words);
+    }
+    let file = response_file(&words)?;
+    let mut at = OsString::from("@");
+    at.push(file.path());
+    spawn(clang, &[at])
+}
+
+fn spawn(program: &Path, args: &[OsString]) -> Result<ExitStatus, DriverError> {
     let not_run = |source| DriverError::NotRun { program: program.to_owned(), source };
     Command::new(program).args(args).status().map_err(not_run)
 }

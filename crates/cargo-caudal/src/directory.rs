@@ -1,0 +1,84 @@
+//! The directory that stands in rustc's flags: its name is a hash of all that links depend on.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use caudal_driver::toolchain::Tool;
+use caudal_driver::{Own, Plugin, Report, cache_directory, digest};
+
+use crate::error::Error;
+
+/// What this program is called by rustc as. The name says that it takes clang's arguments.
+pub(crate) const LINKER: &str = "caudal-clang";
+/// What it is told there: our options, as a response file.
+pub(crate) const OPTIONS: &str = "link.rsp";
+
+/// See the [module](self).
+#[derive(Debug)]
+pub(crate) struct Directory {
+    path: PathBuf,
+}
+
+impl Directory {
+    pub(crate) fn make(own: &Own, plugin: &Plugin, clang: &Tool, lld: &Tool) -> Result<Directory, Error> {
+        let program = std::env::current_exe().map_err(at(Path::new("cargo-caudal")))?;
+        let options = options(own, plugin, clang, lld);
+        let mut parts = vec![read(&plugin.path)?, program.as_os_str().as_encoded_bytes().to_vec()];
+        parts.extend(options.iter().map(|word| word.as_encoded_bytes().to_vec()));
+        parts.extend(own.probes.exclude.as_deref().map(read).transpose()?);
+        let hash = digest(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        let path = cache_directory()?.join(format!("cargo-{hash}"));
+        if !path.join(OPTIONS).exists() {
+            fill(&path, &program, &options)?;
+        }
+        Ok(Directory { path })
+    }
+
+    /// What rustc is told.
+    pub(crate) fn flags(&self) -> Vec<String> {
+        let linker = self.path.join(LINKER);
+        vec!["-Clinker-plugin-lto".to_owned(), format!("-Clinker={}", linker.display())]
+    }
+}
+
+fn options(own: &Own, plugin: &Plugin, clang: &Tool, lld: &Tool) -> Vec<OsString> {
+    let joined = |option: &str, path: &Path| {
+        let mut word = OsString::from(option);
+        word.push(path);
+        word
+    };
+    let mut words = vec![
+        joined("--plugin=", &plugin.path),
+        joined("--clang=", &clang.path),
+        joined("--ld-path=", &lld.path),
+    ];
+    if let Report::Lines(file) = &own.probes.report {
+        words.push(joined("--probe-report=", file));
+    }
+    words.extend(own.probes.exclude.as_deref().map(|file| joined("--probe-exclude=", file)));
+    words.extend(own.probes.words().into_iter().map(OsString::from));
+    words
+}
+
+/// What is written last says that all is there. Calls side by side write the same.
+fn fill(path: &Path, program: &Path, options: &[OsString]) -> Result<(), Error> {
+    fs::create_dir_all(path).map_err(at(path))?;
+    let linker = path.join(LINKER);
+    match symlink(program, &linker) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => return Err(at(&linker)(error)),
+        _ => {}
+    }
+    let file = caudal_driver::response_file(options)?;
+    let to = path.join(OPTIONS);
+    fs::copy(file.path(), &to).map(drop).map_err(at(&to))
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Error> {
+    fs::read(path).map_err(at(path))
+}
+
+fn at(path: &Path) -> impl FnOnce(std::io::Error) -> Error + '_ {
+    move |source| Error::Io { path: path.to_owned(), source }
+}

@@ -1,0 +1,70 @@
+//! Everything that can keep `cargo caudal` from its work, and what would be right.
+
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use caudal_driver::DriverError;
+
+/// See the [module](self).
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    #[error(transparent)]
+    Driver(#[from] DriverError),
+    #[error("`{0}` is no command of cargo caudal")]
+    UnknownCommand(String),
+    #[error("`{0}` needs a value")]
+    NoValue(&'static str),
+    #[error("`{}` can not be run: {source}", .program.display())]
+    Cargo { program: PathBuf, source: io::Error },
+    #[error("`{} -vV` does not say {what}", .program.display())]
+    Rustc { program: PathBuf, what: &'static str },
+    #[error("there are no probes for `{0}`")]
+    Target(String),
+    #[error("{place}: {message}")]
+    Configuration { place: String, message: String },
+    #[error("{}: {source}", .path.display())]
+    Io { path: PathBuf, source: io::Error },
+    #[error("no module of `{}` got the pass", .0.display())]
+    NoPass(PathBuf),
+    #[error("{} got no pass: {}", counted(.modules.len()), .modules.join(", "))]
+    ModulesWithoutPass { modules: Vec<String> },
+}
+
+impl Error {
+    /// What would be right; empty where the error says it.
+    pub(crate) fn help(&self) -> String {
+        match self {
+            Error::Driver(error) => error.help(),
+            Error::UnknownCommand(_) => {
+                "build, run, test and bench are; see `cargo caudal --help`".to_owned()
+            }
+            Error::Target(_) => "x86-64 Linux is what there are probes for".to_owned(),
+            Error::NoPass(_) => {
+                "link-time optimisation did not run: is there an option of the linker in the flags \
+                                 that turns it off?"
+                    .to_owned()
+            }
+            Error::ModulesWithoutPass { .. } => {
+                "they are machine code already: a wrapper of rustc, or a library from \
+                                                 elsewhere, left -Clinker-plugin-lto out"
+                    .to_owned()
+            }
+            _ => String::new(),
+        }
+    }
+}
+
+fn counted(modules: usize) -> String {
+    if modules == 1 { "a module".to_owned() } else { format!("{modules} modules") }
+}
+
+/// Says an error and what would be right; bad input, as everywhere in `caudal`.
+pub(crate) fn complain(name: &str, error: &Error) -> ExitCode {
+    eprintln!("{name}: error: {error}");
+    let help = error.help();
+    if !help.is_empty() {
+        eprintln!("{name}: help: {help}");
+    }
+    ExitCode::from(2)
+}

@@ -1,0 +1,96 @@
+//! Flags for rustc, appended to those that the user has.
+
+use std::process::Command;
+
+use crate::arguments::Arguments;
+use crate::cargo_config::{Configuration, Kind};
+use crate::error::Error;
+
+/// Cargo's separator in variables with `ENCODED` in their names: flags with blanks in them stay one.
+const SEPARATOR: char = '\x1f';
+
+/// Where a kind of flags of the user's comes from, in cargo's order: the first of these is all that cargo takes.
+#[derive(Debug, PartialEq, Eq)]
+enum Source {
+    /// `CARGO_ENCODED_RUSTFLAGS`, or `RUSTFLAGS` in that form.
+    Variable(String),
+    /// The configuration's key that ours are joined to.
+    Key(String),
+}
+
+/// Flags for rustc, and for rustdoc, which compiles tests in documentation.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Flags {
+    rustc: Source,
+    rustdoc: Source,
+}
+
+impl Flags {
+    pub(crate) fn of_user(arguments: &Arguments, target: &str) -> Result<Flags, Error> {
+        let configuration = Configuration::read(&arguments.configurations)?;
+        let source = |key: &str| source(key, target, &configuration);
+        Ok(Flags { rustc: source("rustflags")?, rustdoc: source("rustdocflags")? })
+    }
+
+    /// Has cargo use the user's flags and `ours`.
+    pub(crate) fn append(&self, ours: &[String], cargo: &mut Command) {
+        append("CARGO_ENCODED_RUSTFLAGS", &self.rustc, ours, cargo);
+        append("CARGO_ENCODED_RUSTDOCFLAGS", &self.rustdoc, ours, cargo);
+    }
+}
+
+fn source(key: &str, target: &str, configuration: &Configuration) -> Result<Source, Error> {
+    let upper = key.to_uppercase();
+    if let Ok(encoded) = std::env::var(format!("CARGO_ENCODED_{upper}")) {
+        return Ok(Source::Variable(encoded));
+    }
+    if let Some(plain) = std::env::var(upper).ok().filter(|flags| !flags.trim().is_empty()) {
+        return Ok(Source::Variable(encoded(plain.split_whitespace())));
+    }
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    Ok(Source::Key(match configuration.kind(key, target, &is_set)? {
+        Kind::Target => format!("target.{target}.{key}"),
+        Kind::Build => format!("build.{key}"),
+    }))
+}
+
+fn append(variable: &str, users: &Source, ours: &[String], cargo: &mut Command) {
+    match users {
+        Source::Variable(users) => {
+            let all =
+                users.split(SEPARATOR).filter(|flag| !flag.is_empty()).chain(ours.iter().map(String::as_str));
+            cargo.env(variable, encoded(all));
+        }
+        Source::Key(key) => {
+            let list = toml::Value::from(ours.to_vec());
+            cargo.arg("--config").arg(format!("{key}={list}"));
+        }
+    }
+}
+
+fn encoded<'a>(flags: impl Iterator<Item = &'a str>) -> String {
+    flags.collect::<Vec<_>>().join(&SEPARATOR.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+
+    use super::*;
+
+    #[test]
+    fn variables_are_appended_to() {
+        let mut cargo = Command::new("cargo");
+        append("V", &Source::Variable("-Ca\x1f-L my lib".to_owned()), &["-Cb".to_owned()], &mut cargo);
+        let set: Vec<_> = cargo.get_envs().collect();
+        assert_eq!(set, [(OsStr::new("V"), Some(OsStr::new("-Ca\x1f-L my lib\x1f-Cb")))]);
+    }
+
+    #[test]
+    fn keys_are_joined_by_cargo() {
+        let mut cargo = Command::new("cargo");
+        append("V", &Source::Key("build.rustflags".to_owned()), &["-Ca \"b".to_owned()], &mut cargo);
+        let args: Vec<_> = cargo.get_args().collect();
+        assert_eq!(args, ["--config", "build.rustflags=['-Ca \"b']"]);
+    }
+}

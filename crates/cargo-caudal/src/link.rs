@@ -1,0 +1,109 @@
+//! As rustc's linker: clang and lld with the pass, and then the question whether it got everywhere.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{ExitCode, ExitStatus};
+
+use caudal_driver::call::Call;
+use caudal_driver::{Archive, Beside, Expanded, Own, Place, Plugin, Report, Setting};
+use caudal_driver::{cc, compose, exit_code, expand, probe_library, run_clang};
+
+use crate::archive;
+use crate::directory::OPTIONS;
+use crate::error::{Error, complain};
+
+/// The file that a `cargo caudal --probe-report` above us reads afterwards.
+pub(crate) const REPORT_VARIABLE: &str = "CAUDAL_LINK_REPORT";
+
+const NAME: &str = "cargo caudal, at the link";
+
+/// Runs the linker; `program` is the path that rustc called us by.
+pub(crate) fn main(program: &Path, args: Vec<OsString>) -> ExitCode {
+    match link(program.parent().unwrap_or(Path::new(".")), args) {
+        Ok(status) => exit_code(status),
+        Err(error) => complain(NAME, &error),
+    }
+}
+
+fn link(directory: &Path, args: Vec<OsString>) -> Result<ExitStatus, Error> {
+    let mut file = OsString::from("@");
+    file.push(directory.join(OPTIONS));
+    let (own, ours) = Own::take(expand(vec![file]).words)?;
+    let Expanded { mut words, .. } = expand(args);
+    words.extend(ours);
+    let clang = own.clang.clone().unwrap_or_else(|| "clang".into());
+    if own.probes.off {
+        return Ok(run_clang(&clang, words)?);
+    }
+    let call = Call::read(&words);
+    let place = Place::of_this_call()?;
+    let report = place.path().join("report.jsonl");
+    let setting = setting(&own, &call, &place, &report)?;
+    let inputs = words.clone();
+    let status = run_clang(&clang, compose(&call, &setting, words))?;
+    if status.success() {
+        let report = fs::read(&report).unwrap_or_default();
+        check(&inputs, &report)?;
+        hand_on(&own, &report)?;
+    }
+    Ok(status)
+}
+
+fn setting(own: &Own, call: &Call, place: &Place, report: &Path) -> Result<Setting, Error> {
+    let path = own.plugin.clone().unwrap_or_default();
+    let plugin = Plugin::named(&path)?;
+    let link = Beside::make(place.path(), &plugin, &cc::for_link(own.probes.clone(), call), Some(report))?;
+    // C's library stands in rustc's own arguments, behind everything, so the probe library's needs are met.
+    Ok(Setting {
+        cxx: false,
+        compile: link.clone(),
+        link,
+        library: probe_library()?,
+        archive: Archive::Whole,
+    })
+}
+
+/// Holds what went into the link against what the pass says that it saw.
+fn check(words: &[OsString], report: &[u8]) -> Result<(), Error> {
+    let files = words.iter().map(Path::new).filter(|file| !is_of_toolchain(file));
+    let modules: Vec<_> = files.flat_map(archive::modules).collect();
+    if modules.is_empty() {
+        return Ok(());
+    }
+    let without: Vec<String> =
+        modules.iter().filter(|module| !module.is_bitcode).map(|module| module.name.clone()).collect();
+    if !without.is_empty() {
+        return Err(Error::ModulesWithoutPass { modules: without });
+    }
+    if report.is_empty() {
+        return Err(Error::NoPass(output(words)));
+    }
+    Ok(())
+}
+
+/// The standard library comes as machine code; `--fat` takes its bitcode instead.
+fn is_of_toolchain(file: &Path) -> bool {
+    file.components().any(|part| part.as_os_str() == "rustlib")
+}
+
+fn output(words: &[OsString]) -> PathBuf {
+    let name = words.iter().position(|word| word == OsStr::new("-o")).and_then(|at| words.get(at + 1));
+    name.map(PathBuf::from).unwrap_or_default()
+}
+
+/// The whole report in one write: links run side by side.
+fn hand_on(own: &Own, report: &[u8]) -> Result<(), Error> {
+    let file = match &own.probes.report {
+        Report::Lines(file) => Some(file.clone()),
+        _ => None,
+    };
+    let above = std::env::var_os(REPORT_VARIABLE).map(PathBuf::from);
+    for path in file.into_iter().chain(above) {
+        let io = |source| Error::Io { path: path.clone(), source };
+        let mut file = OpenOptions::new().create(true).append(true).open(&path).map_err(io)?;
+        file.write_all(report).map_err(io)?;
+    }
+    Ok(())
+}
