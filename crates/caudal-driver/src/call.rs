@@ -145,6 +145,8 @@ pub struct Call {
     pub linkable: usize,
     /// What it makes if it links.
     pub output: Output,
+    /// No shared objects can be loaded into what it makes.
+    pub is_static: bool,
     /// When the pass runs.
     pub lto: Lto,
     /// A back end of a distributed thin link, which is a compilation that ends it.
@@ -243,6 +245,7 @@ impl Reader {
             "-S" | "-c" | "--assemble" | "--compile" => call.stage = call.stage.min(Stage::Compile),
             "-shared" | "--shared" => call.output = Output::Shared,
             "-r" => call.output = Output::Relocatable,
+            "-static" | "--static" | "-static-pie" => call.is_static = true,
             "-nostdlib" | "-nodefaultlibs" | "-nolibc" | "--no-standard-libraries" => call.no_libc = true,
             "-flto" => self.lto = true,
             "-fno-lto" => self.lto = false,

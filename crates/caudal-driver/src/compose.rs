@@ -91,8 +91,9 @@ fn add_library(call: &Call, setting: &Setting, before: &mut Vec<OsString>, after
         }
         Archive::Wanted => to_linker(setting.library.as_os_str(), after),
     }
+    // In a static position-independent program, C's start-up code has no means to relocate thread-locals that are exported.
     let is_gold = call.linker.as_deref().is_some_and(|linker| linker.to_string_lossy().contains("gold"));
-    if !is_gold {
+    if !is_gold && !call.is_static {
         before.push("-Wl,--export-dynamic-symbol=caudal_*".into());
     }
 }
@@ -178,6 +179,12 @@ mod tests {
             composed("a.c -o a"),
             format!("{} a.c -o a", quiet(&format!("-fpass-plugin=P {LIBRARY}")))
         );
+    }
+
+    #[test]
+    fn static_programs_show_nothing() {
+        let library = "-Wl,--push-state,--whole-archive -Xlinker A -Wl,--pop-state";
+        assert_eq!(composed("-static-pie a.o"), format!("{} -static-pie a.o", quiet(library)));
     }
 
     #[test]

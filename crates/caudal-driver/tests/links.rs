@@ -121,7 +121,14 @@ fn shared_objects_may_be_loaded_later() {
 #[test]
 fn static_programs() {
     let project = project();
-    for flags in ["-static", "-static-pie -fPIE", "-no-pie", "-static -flto"] {
+    for flags in [
+        "-static",
+        "-static-pie",
+        "-static-pie -fPIE -fuse-ld=lld",
+        "-no-pie",
+        "-static -flto",
+        "-static-pie -flto",
+    ] {
         project.quietly(&format!("-O2 {flags} main.c work.c -o program"));
         assert_eq!(project.run("program"), PRINTED, "{flags}");
     }
