@@ -12,14 +12,29 @@ PREFIX ?= $(HOME)/.local
 DEMO_OUT ?= caudal-results/demo
 TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 CAUDAL = $(TARGET_DIR)/release/caudal
+# The major version of LLVM that `make pass` builds for: that of clang, and of rustc where `cargo caudal` is used.
+LLVM ?= 22
 
-.PHONY: help build demo test soak stress sanitize lint deny bench bench-peers bench-rt fidelity fuzz measure-services test-services install install-c header reproduce docs clean
+.PHONY: help build deps pass demo test soak stress sanitize lint deny bench bench-peers bench-rt fidelity fuzz measure-services test-services install install-c install-pass header reproduce docs clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
 
 build: ## build the `caudal` command
 	@$(CARGO) build --release --locked -p caudal
+
+deps: ## install what the probe pass and its compilers need on Debian and Ubuntu: clang, lld, LLVM, CMake, Ninja
+	@scripts/need clang-$(LLVM) clang-$(LLVM)
+	@scripts/need ld.lld-$(LLVM) lld-$(LLVM)
+	@[ -f "$$(llvm-config-$(LLVM) --cmakedir 2>/dev/null)/LLVMConfig.cmake" ] || scripts/need no-llvm-config llvm-$(LLVM)-dev
+	@scripts/need cmake cmake
+	@scripts/need ninja ninja-build
+	@scripts/need g++ g++
+
+pass: deps ## build the probe pass, and the compilers that use it: caudal, caudal-cc, cargo-caudal
+	@$(CARGO) build --release --locked -p caudal -p caudal-driver -p cargo-caudal
+	@ln -sf caudal-cc $(TARGET_DIR)/release/caudal-c++
+	@scripts/pass $(LLVM)
 
 demo: build ## plan for measured RocksDB service times: which system carries how much load?
 	@# An answer of another build is not this one's.
@@ -30,11 +45,9 @@ demo: build ## plan for measured RocksDB service times: which system carries how
 	@echo
 	@echo "The policy is in policy.toml, the report in $(DEMO_OUT)/report.html"
 
-test: ## run all tests (installs what they need: Chromium, CMake, pkg-config, g++, clang)
+test: deps ## run all tests (installs what they need: Chromium, pkg-config, ccache, and `make deps`)
 	@scripts/need chromium chromium
-	@scripts/need g++ g++
-	@command -v clang-22 >/dev/null || scripts/need clang clang
-	@scripts/need cmake cmake
+	@scripts/need ccache ccache
 	@scripts/need pkg-config pkg-config
 	$(CARGO) test --workspace --locked
 	@scripts/loom
@@ -95,9 +108,16 @@ docs: build ## the generated reference pages
 header: ## caudal/caudal.h, from the sources of caudal-capi
 	@CAUDAL_WRITE_HEADER=1 $(CARGO) test --locked -q -p caudal-capi --test header
 
-install: build install-c ## install `caudal`, and libcaudal for C and C++, under PREFIX
+install: build install-c install-pass ## install `caudal`, libcaudal for C and C++, and the compilers with the probe pass, under PREFIX
 	install -D -m 755 $(CAUDAL) $(PREFIX)/bin/caudal
 	@echo "installed $(PREFIX)/bin/caudal"
+
+install-pass: pass install-c ## install the compilers with the probe pass alone
+	install -D -m 755 $(TARGET_DIR)/release/caudal-cc $(PREFIX)/bin/caudal-cc
+	ln -sf caudal-cc $(PREFIX)/bin/caudal-c++
+	install -D -m 755 $(TARGET_DIR)/release/cargo-caudal $(PREFIX)/bin/cargo-caudal
+	install -D -m 755 $(TARGET_DIR)/pass-$(LLVM)/libcaudal-pass-$(LLVM).so $(PREFIX)/lib/caudal/libcaudal-pass-$(LLVM).so
+	install -D -m 644 crates/caudal-driver/packaging/toolchain.cmake $(PREFIX)/lib/cmake/Caudal/toolchain.cmake
 
 install-c: ## install libcaudal alone: headers, libraries, pkg-config and CMake files
 	@$(CARGO) build --release --locked -p caudal-capi

@@ -77,6 +77,16 @@ impl Configuration {
         Ok(if applies { Kind::Target } else { Kind::Build })
     }
 
+    /// The user's flags at `path`, if they are one string there: cargo does not join strings, and not strings with lists.
+    pub(crate) fn string(&self, path: &[&str]) -> Option<&str> {
+        let value = |table| {
+            let (last, tables) = path.split_last()?;
+            let table = tables.iter().try_fold(table, |table: &Table, key| table.get(*key)?.as_table())?;
+            table.get(*last)
+        };
+        self.tables.iter().find_map(value)?.as_str()
+    }
+
     /// Names of `[target.<name>]` that have the key.
     fn targets_with<'a>(&'a self, key: &'a str) -> impl Iterator<Item = &'a str> {
         let targets = self.tables.iter().filter_map(|table| table.get("target")?.as_table());
@@ -168,6 +178,16 @@ mod tests {
         ] {
             assert_eq!(kind(text, variables), expected, "{text} {variables:?}");
         }
+    }
+
+    #[test]
+    fn the_nearest_string_is_the_one() {
+        let tables = ["build.jobs = 1", "build.rustflags = \"-Ca\"", "build.rustflags = \"-Cb\""];
+        let configuration = Configuration { tables: tables.map(|text| parse(text, "test").unwrap()).into() };
+        assert_eq!(configuration.string(&["build", "rustflags"]), Some("-Ca"));
+        assert_eq!(configuration.string(&["target", TARGET, "rustflags"]), None);
+        let list = Configuration { tables: vec![parse("build.rustflags = [\"-Ca\"]", "test").unwrap()] };
+        assert_eq!(list.string(&["build", "rustflags"]), None);
     }
 
     #[test]

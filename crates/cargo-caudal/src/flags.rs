@@ -14,8 +14,10 @@ const SEPARATOR: char = '\x1f';
 enum Source {
     /// `CARGO_ENCODED_RUSTFLAGS`, or `RUSTFLAGS` in that form.
     Variable(String),
-    /// The configuration's key that ours are joined to.
-    Key(String),
+    /// The configuration's key whose list ours are joined to.
+    List(String),
+    /// The key that has a string, which ours replaces.
+    Text(String, String),
 }
 
 /// Flags for rustc, and for rustdoc, which compiles tests in documentation.
@@ -48,23 +50,28 @@ fn source(key: &str, target: &str, configuration: &Configuration) -> Result<Sour
         return Ok(Source::Variable(encoded(plain.split_whitespace())));
     }
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    Ok(Source::Key(match configuration.kind(key, target, &is_set)? {
-        Kind::Target => format!("target.{target}.{key}"),
-        Kind::Build => format!("build.{key}"),
-    }))
+    let path = match configuration.kind(key, target, &is_set)? {
+        Kind::Target => vec!["target", target, key],
+        Kind::Build => vec!["build", key],
+    };
+    Ok(match configuration.string(&path) {
+        Some(users) => Source::Text(path.join("."), users.to_owned()),
+        None => Source::List(path.join(".")),
+    })
 }
 
 fn append(variable: &str, users: &Source, ours: &[String], cargo: &mut Command) {
+    let mut set = |key: &str, value: toml::Value| {
+        cargo.arg("--config").arg(format!("{key}={value}"));
+    };
     match users {
         Source::Variable(users) => {
             let all =
                 users.split(SEPARATOR).filter(|flag| !flag.is_empty()).chain(ours.iter().map(String::as_str));
             cargo.env(variable, encoded(all));
         }
-        Source::Key(key) => {
-            let list = toml::Value::from(ours.to_vec());
-            cargo.arg("--config").arg(format!("{key}={list}"));
-        }
+        Source::List(key) => set(key, ours.to_vec().into()),
+        Source::Text(key, users) => set(key, format!("{users} {}", ours.join(" ")).into()),
     }
 }
 
@@ -89,8 +96,12 @@ mod tests {
     #[test]
     fn keys_are_joined_by_cargo() {
         let mut cargo = Command::new("cargo");
-        append("V", &Source::Key("build.rustflags".to_owned()), &["-Ca \"b".to_owned()], &mut cargo);
+        append("V", &Source::List("build.rustflags".to_owned()), &["-Ca \"b".to_owned()], &mut cargo);
+        let text = Source::Text("build.rustdocflags".to_owned(), "-Cc".to_owned());
+        append("V", &text, &["-Ca".to_owned(), "-Cb".to_owned()], &mut cargo);
         let args: Vec<_> = cargo.get_args().collect();
-        assert_eq!(args, ["--config", "build.rustflags=['-Ca \"b']"]);
+        let expected =
+            ["--config", "build.rustflags=['-Ca \"b']", "--config", "build.rustdocflags=\"-Cc -Ca -Cb\""];
+        assert_eq!(args, expected);
     }
 }

@@ -107,3 +107,26 @@ fn hand_on(own: &Own, report: &[u8]) -> Result<(), Error> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checked(content: &[u8], directory: &str, report: &[u8]) -> Result<(), String> {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join(directory).join("app.1.rcgu.o");
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, content).unwrap();
+        let words = [file.into_os_string(), "-o".into(), "app".into()];
+        check(&words, report).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn modules_without_the_pass_are_found() {
+        let (bitcode, machine_code) = (b"BC\xc0\xde", b"\x7fELF");
+        assert_eq!(checked(bitcode, "deps", b"{}\n"), Ok(()));
+        assert_eq!(checked(bitcode, "deps", b""), Err("no module of `app` got the pass".to_owned()));
+        assert_eq!(checked(machine_code, "deps", b"{}\n"), Err("a module got no pass: app.1.rcgu.o".to_owned()));
+        assert_eq!(checked(machine_code, "lib/rustlib/x/lib", b""), Ok(()));
+    }
+}

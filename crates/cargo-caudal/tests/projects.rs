@@ -1,0 +1,278 @@
+//! Projects of several crates, built with probes. Nothing comes from a network.
+
+#[path = "../../caudal-driver/tests/common/mod.rs"]
+mod common;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use common::{Project, WORK, build_plugin, succeed};
+
+const DRIVER: &str = env!("CARGO_BIN_EXE_cargo-caudal");
+const TARGET: &str = "x86_64-unknown-linux-gnu";
+
+/// A program, a library that it depends on, a procedural macro and a build script.
+const FILES: &[(&str, &str)] = &[
+    ("Cargo.toml", "[workspace]\nmembers = [\"app\", \"dep\", \"mac\"]\nresolver = \"2\"\n"),
+    (
+        "app/Cargo.toml",
+        "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[dependencies]\ndep = { path = \"../dep\" }\nmac = { path = \"../mac\" }\n[lints.rust]\nunexpected_cfgs = \"allow\"\n",
+    ),
+    ("app/build.rs", "fn main() {\n    println!(\"cargo::rustc-env=BUILT=by a script\");\n}\n"),
+    (
+        "app/src/main.rs",
+        "fn main() {\n    let rounds = std::env::args().count() as u64 * mac::thousand!();\n    println!(\"{} {}\", dep::sum(rounds), env!(\"BUILT\"));\n    if cfg!(user) {\n        println!(\"the user's flag\");\n    }\n}\n\n#[test]\nfn sums() {\n    assert_eq!(dep::sum(3), 3);\n}\n",
+    ),
+    ("dep/Cargo.toml", "[package]\nname = \"dep\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"),
+    (
+        "dep/src/lib.rs",
+        "//! ```\n//! assert_eq!(dep::sum(4), 6);\n//! ```\n#[inline(never)]\npub fn sum(rounds: u64) -> u64 {\n    (0..rounds).fold(0, |sum, round| std::hint::black_box(sum + round))\n}\n",
+    ),
+    (
+        "mac/Cargo.toml",
+        "[package]\nname = \"mac\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[lib]\nproc-macro = true\n",
+    ),
+    (
+        "mac/src/lib.rs",
+        "#[proc_macro]\npub fn thousand(_: proc_macro::TokenStream) -> proc_macro::TokenStream {\n    \"1000u64\".parse().unwrap()\n}\n",
+    ),
+];
+const PRINTED: &str = "499500 by a script\n";
+
+struct Cargo {
+    project: Project,
+    plugin: PathBuf,
+}
+
+impl Cargo {
+    fn new(files: &[(&str, &str)]) -> Cargo {
+        Cargo { project: Project::new(Path::new(DRIVER), files), plugin: build_plugin(DRIVER) }
+    }
+
+    /// `cargo caudal <line>`, as cargo calls it, without the flags of whoever runs the tests.
+    fn command(&self, line: &str) -> Command {
+        let mut command = self.project.command(DRIVER);
+        for variable in [
+            "CARGO_TARGET_DIR",
+            "CARGO_BUILD_TARGET",
+            "RUSTFLAGS",
+            "CARGO_ENCODED_RUSTFLAGS",
+            "RUSTC_WRAPPER",
+        ] {
+            command.env_remove(variable);
+        }
+        command.env("CARGO_NET_OFFLINE", "true").arg("caudal").args(line.split_whitespace());
+        command
+    }
+
+    fn call(&self, line: &str) -> Output {
+        self.command(line).output().expect("cargo-caudal can be run")
+    }
+
+    /// Runs it; it has to succeed.
+    fn run(&self, line: &str) -> String {
+        succeed(&mut self.command(line))
+    }
+
+    /// Runs it; it has to fail. What it says.
+    fn refused(&self, line: &str) -> String {
+        let output = self.call(line);
+        assert!(!output.status.success(), "{line}");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    }
+}
+
+fn program(profile: &str) -> String {
+    format!("target/{TARGET}/{profile}/app")
+}
+
+#[test]
+fn thin() {
+    let cargo = Cargo::new(FILES);
+    assert_eq!(cargo.run("run --release --probe-report=report.jsonl"), PRINTED);
+    let report = cargo.project.report();
+    let probes_of = |name: &str| -> u64 {
+        let of = report.probed.iter().filter(|function| function.name.contains(name));
+        of.map(|function| function.probes).sum()
+    };
+    assert!(probes_of("dep::sum") > 0);
+    assert_eq!(probes_of("proc_macro"), 0);
+    assert_eq!(cargo.project.probes_in(&program("release")) as u64, report.probes());
+    // What runs in the build has none.
+    let built = cargo.project.path("target/release/build");
+    let scripts: Vec<_> =
+        fs::read_dir(built).unwrap().map(|entry| entry.unwrap().path().join("build-script-build")).collect();
+    let script = scripts.iter().find(|path| path.exists()).expect("there is a build script");
+    assert_eq!(cargo.project.probes_in(script.to_str().unwrap()), 0);
+}
+
+#[test]
+fn fat_covers_the_standard_library() {
+    let cargo = Cargo::new(FILES);
+    assert_eq!(cargo.run("run --release --fat --probe-report=report.jsonl"), PRINTED);
+    let report = cargo.project.report();
+    let of_std = report.probed.iter().filter(|function| function.name.contains("std::io")).count();
+    assert!(of_std > 10, "{of_std}");
+    assert!(cargo.project.probes_in(&program("release")) as u64 >= report.probes() * 9 / 10);
+}
+
+#[test]
+fn the_dev_profile_and_tests() {
+    let cargo = Cargo::new(FILES);
+    assert_eq!(cargo.run("run"), PRINTED);
+    assert!(cargo.project.probes_in(&program("debug")) > 0);
+    // Those in the documentation too.
+    let said = cargo.run("test --workspace --exclude mac");
+    assert!(said.contains("test sums ... ok") && said.contains("(line 1) ... ok"), "{said}");
+    // Build and summary in one.
+    let output = cargo.call("test --no-run --probe-report");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("cargo caudal: nothing was linked anew"), "{said}");
+}
+
+#[test]
+fn an_archive_of_c_with_probes() {
+    let cargo = Cargo::new(FILES);
+    cargo.project.write("work.c", WORK);
+    let mut clang = cargo.project.command("clang-22");
+    clang.args(["-O2", "-c", "work.c"]).arg(format!("-fpass-plugin={}", cargo.plugin.display()));
+    succeed(&mut clang);
+    succeed(cargo.project.command("ar").args(["rcs", "libwork.a", "work.o"]));
+    let here = cargo.project.path("");
+    cargo.project.write(
+        "app/build.rs",
+        &format!("fn main() {{\n    println!(\"cargo::rustc-env=BUILT=by a script\");\n    println!(\"cargo::rustc-link-search=native={}\");\n    println!(\"cargo::rustc-link-lib=static=work\");\n}}\n", here.display()),
+    );
+    cargo.project.write("app/src/main.rs", "extern \"C\" {\n    fn work(rounds: std::ffi::c_long) -> std::ffi::c_long;\n}\nfn main() {\n    println!(\"{} {}\", unsafe { work(mac::thousand!() as _) }, env!(\"BUILT\"));\n    println!(\"{}\", dep::sum(4));\n}\n");
+    let of_archive = cargo.project.probes_in("work.o") as u64;
+    assert!(of_archive > 0);
+    for fat in ["", "--fat"] {
+        let printed = cargo.run(&format!("run --release {fat} --probe-report=report.jsonl"));
+        assert_eq!(printed, format!("{PRINTED}6\n"));
+        let in_program = cargo.project.probes_in(&program("release")) as u64;
+        let expected = cargo.project.report().probes() + of_archive;
+        // Of the standard library the linker leaves some functions out afterwards.
+        let least = if fat.is_empty() { expected } else { expected * 9 / 10 };
+        assert!((least..=expected).contains(&in_program), "{fat}: {in_program}, not {expected}");
+    }
+}
+
+#[test]
+fn shared_libraries_leave_the_probes_to_the_program() {
+    let cargo = Cargo::new(FILES);
+    cargo.project.write("dep/Cargo.toml", "[package]\nname = \"dep\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[lib]\ncrate-type = [\"cdylib\", \"rlib\"]\n");
+    cargo.project.write("dep/src/lib.rs", "#[no_mangle]\npub extern \"C\" fn sum(rounds: u64) -> u64 {\n    (0..rounds).fold(0, |sum, round| std::hint::black_box(sum + round))\n}\n");
+    cargo.run("build --release -p dep");
+    let library = format!("target/{TARGET}/release/libdep.so");
+    assert!(cargo.project.names_in(&library).contains("U caudal_probe_v1"));
+}
+
+#[test]
+fn other_options_and_another_plugin_link_anew() {
+    let cargo = Cargo::new(FILES);
+    let plugin = cargo.project.path("libcaudal-pass-22.so");
+    fs::copy(&cargo.plugin, &plugin).unwrap();
+    let build = |options: &str| {
+        cargo.run(&format!("build --release --plugin={} {options}", plugin.display()));
+        let program = cargo.project.path(&program("release"));
+        (fs::metadata(&program).unwrap().modified().unwrap(), fs::read(&program).unwrap())
+    };
+    let calls = |program: &[u8], name: &str| program.windows(name.len()).any(|part| part == name.as_bytes());
+    let (first, budget) = build("");
+    assert!(calls(&budget, "caudal_probe_cold_budget_v1"));
+    assert_eq!(build("").0, first);
+    let (flagged, flag) = build("--probe-mode=flag");
+    assert_ne!(flagged, first);
+    assert_ne!(flag, budget);
+    // The same code in another file: what is behind the end of a shared object is nobody's.
+    let mut bytes = fs::read(&plugin).unwrap();
+    bytes.push(0);
+    fs::write(&plugin, bytes).unwrap();
+    assert_ne!(build("--probe-mode=flag").0, flagged);
+}
+
+#[test]
+fn flags_of_the_user_stay() {
+    let key = "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUSTFLAGS";
+    let build = "[build]\nrustflags = [\"--cfg\", \"user\"]\n";
+    let of_target = "[target.x86_64-unknown-linux-gnu]\nrustflags = \"--cfg user\"\n";
+    let of_cfg = "[target.'cfg(unix)']\nrustflags = \"--cfg user\"\n[build]\nrustflags = \"--cfg other\"\n";
+    let of_others =
+        "[target.'cfg(windows)']\nrustflags = \"--cfg other\"\n[build]\nrustflags = \"--cfg user\"\n";
+    for (configuration, variable) in [
+        ("", Some(("RUSTFLAGS", "--cfg user"))),
+        ("", Some(("CARGO_ENCODED_RUSTFLAGS", "--cfg\x1fuser"))),
+        ("", Some((key, "--cfg user"))),
+        ("", Some(("CARGO_BUILD_RUSTFLAGS", "--cfg user"))),
+        (build, None),
+        (of_target, None),
+        (of_cfg, None),
+        (of_others, None),
+    ] {
+        let cargo = Cargo::new(FILES);
+        cargo.project.write(".cargo/config.toml", configuration);
+        let mut command = cargo.command("run --release");
+        command.envs(variable);
+        let printed = succeed(&mut command);
+        assert_eq!(printed, format!("{PRINTED}the user's flag\n"), "{configuration} {variable:?}");
+        assert!(cargo.project.probes_in(&program("release")) > 0, "{configuration} {variable:?}");
+    }
+}
+
+#[test]
+fn the_same_build_without_probes() {
+    let cargo = Cargo::new(FILES);
+    assert_eq!(cargo.run("run --release --probe-off"), PRINTED);
+    assert_eq!(cargo.project.probes_in(&program("release")), 0);
+}
+
+/// A wrapper of rustc that compiles one crate to machine code.
+const WRAPPER: &str = "#!/bin/bash\nwords=()\nfor word in \"$@\"; do\n  [[ \"$*\" == *'--crate-name dep '* && $word == -Clinker-plugin-lto ]] || words+=(\"$word\")\ndone\nexec \"${words[@]}\"\n";
+
+#[test]
+fn a_module_that_got_no_pass_is_an_error() {
+    let cargo = Cargo::new(FILES);
+    cargo.project.write("wrapper", WRAPPER);
+    let wrapper = cargo.project.path("wrapper");
+    fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).unwrap();
+    let output = cargo.command("build --release").env("RUSTC_WRAPPER", &wrapper).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success());
+    assert!(said.contains("a module got no pass: libdep-") && said.contains(".rcgu.o)"), "{said}");
+}
+
+#[test]
+fn a_link_at_level_0_has_the_pass_too() {
+    let cargo = Cargo::new(FILES);
+    let mut command = cargo.command("build --release");
+    // Level 0 behind all others: the linker's thin mode runs no plugin there.
+    let output =
+        command.env("RUSTFLAGS", "-Clink-arg=-Wl,--lto-O2 -Clink-arg=-Wl,--lto-O0").output().unwrap();
+    assert!(output.status.success(), "the driver puts it right: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(cargo.project.probes_in(&program("release")) > 0);
+}
+
+#[test]
+fn errors() {
+    let cargo = Cargo::new(FILES);
+    let said = cargo.refused("clippy");
+    assert!(
+        said.contains("`clippy` is no command of cargo caudal")
+            && said.contains("build, run, test and bench")
+    );
+    let said = cargo.refused("build --target aarch64-unknown-linux-gnu");
+    assert!(said.contains("there are no probes for `aarch64-unknown-linux-gnu`"), "{said}");
+    let said = cargo.refused("build --probe-mode=fast");
+    assert!(said.contains("`--probe-mode=fast`: one of budget, clock, flag"), "{said}");
+    cargo
+        .project
+        .write("rustc", "#!/bin/sh\nprintf 'host: x86_64-unknown-linux-gnu\\nLLVM version: 20.1.5\\n'\n");
+    let rustc = cargo.project.path("rustc");
+    fs::set_permissions(&rustc, fs::Permissions::from_mode(0o755)).unwrap();
+    let output = cargo.command("build").env("RUSTC", &rustc).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("no plugin for LLVM 20, which `rustc` is of; there is one for LLVM 22"), "{said}");
+    assert!(cargo.run("--help").contains("--fat"));
+}
