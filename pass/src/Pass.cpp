@@ -124,15 +124,21 @@ Plan ModuleRun::planOne(Function &function, const Limits &limits) {
   return plan(function, analyses, calls_, limits);
 }
 
+/// What a function is planned to take where it is expected to take `part`: insertion adds to it.
+static Cost withoutMargin(Cost part) {
+  return Cost::units(std::max<int64_t>(part.inUnits() - std::max<int64_t>(part.inUnits() / 8, Cost::cycles(2).inUnits()), 1));
+}
+
 /// Plans functions that call each other in a circle, as if each kept to `part` in all ways; null: they do not.
 std::optional<std::vector<Plan>> ModuleRun::planWith(const Component &component, Cost part) {
   Limits limits = planned_;
-  limits.call = part;
+  limits.call = withoutMargin(part);
+  limits.bound = Cost::units(limits.bound.inUnits() - (part.inUnits() - limits.call.inUnits()));
   calls_.expect(component.functions, part);
   std::vector<Plan> plans;
   for (Function *function : component.functions) {
     plans.push_back(planOne(*function, limits));
-    if (plans.back().ways.longest() > part)
+    if (plans.back().ways.longest() > limits.call)
       return std::nullopt;
   }
   return plans;
@@ -162,14 +168,15 @@ std::vector<Plan> ModuleRun::planRecursive(Component &component) {
     return needed;
   };
   for (int64_t divisor : {1, 2, 4}) {
-    Cost part = Cost::units(planned_.call.inUnits() / divisor);
-    Cost needed = consider(part);
+    Cost part = Cost::units(promised_.call.inUnits() / divisor);
+    Cost needed = consider(part) + Cost::cycles(3);
+    needed = Cost::units(needed.inUnits() * 8 / 7);
     if (needed < part)
       consider(needed);
   }
   if (!best.empty() || component.functions.empty())
     return best;
-  calls_.expect(component.functions, planned_.call);
+  calls_.expect(component.functions, promised_.call);
   for (Function *function : component.functions)
     best.push_back(planOne(*function, planned_));
   return best;
@@ -220,7 +227,7 @@ std::vector<ModuleRun::Component> ModuleRun::bottomUp() {
   std::vector<Component> components;
   CallGraph graph(module_);
   for (auto found = scc_begin(&graph); !found.isAtEnd(); ++found) {
-    Component component{{}, found.hasCycle(), planned_.call};
+    Component component{{}, found.hasCycle(), promised_.call};
     for (CallGraphNode *node : *found) {
       Function *function = node->getFunction();
       if (!function || function->isDeclaration())
@@ -246,8 +253,7 @@ bool ModuleRun::run() {
       break;
     Limits limits = promised_;
     if (component.isRecursive) {
-      // Half of what planning leaves for what insertion adds.
-      limits.call = component.part + Cost::units((promised_.bound.inUnits() - planned_.bound.inUnits()) / 2);
+      limits.call = component.part;
       finished_.expect(component.functions, limits.call);
     }
     for (Function *function : component.functions)

@@ -255,11 +255,13 @@ void Region::passBlock(BasicBlock &block, Place &place) {
     probe(place, &*block.getFirstInsertionPt());
   const CallInst *last = block.getTerminatingMustTailCall();
   CostModel::Walk walk(costs_, block);
-  bool beyond = false; // nothing may stand between a musttail call and its return
+  bool beyond = false; // behind a musttail call: nothing may stand between it and its return
   for (Instruction &instruction : block) {
-    Instruction *before = !forbidden && !beyond && mayPrecede(instruction) ? &instruction : nullptr;
+    Instruction *before = !forbidden && mayPrecede(instruction) ? &instruction : nullptr;
     Ways ways = waysOf(instruction, walk.add(instruction));
-    beyond |= &instruction == last;
+    if (beyond)
+      break; // the return is the callee's
+    beyond = &instruction == last;
     if (!before || !needsProbe(place, ways)) {
       pass(place, ways);
       continue;

@@ -206,6 +206,11 @@ Reach Verifier::across(Region &region, const BasicBlock *block, Reach reach, boo
       Ways ways = calls_.of(*call);
       ways.through = ways.through + cost;
       step(region, reach, ways, instruction, report);
+      if (call->isMustTailCall()) {
+        // The return is the callee's, which keeps to its part.
+        reach = {std::min(reach.through, limits_.call), std::min(reach.since, limits_.call)};
+        break;
+      }
     } else if (cost > Cost::zero()) {
       step(region, reach, Ways::plain(cost, cost), instruction, report);
     }

@@ -1,4 +1,5 @@
-; A loop without an induction variable that counts gets a counter of its own, if it is short and may be long.
+; A loop without an induction variable that counts gets a counter of its own, if it is short, may be long
+; and cannot be unrolled.
 ; RUN: %probes -passes='caudal-probes<mode=flag;verify>,verify' %s | FileCheck %s
 target triple = "x86_64-pc-linux-gnu"
 
@@ -7,13 +8,13 @@ target triple = "x86_64-pc-linux-gnu"
 ; CHECK: sub i32 %caudal.left, 1
 ; CHECK-NEXT: icmp eq i32 %{{.*}}, 0
 ; CHECK: call void asm sideeffect "call *caudal_probe_cold_flag_v1
+declare i64 @llvm.fshl.i64(i64, i64, i64)
 define i64 @flip(i64 %x) {
 entry:
   br label %loop
 loop:
   %y = phi i64 [ %x, %entry ], [ %z, %loop ]
-  %s = lshr i64 %y, 3
-  %z = xor i64 %s, %y
+  %z = call i64 @llvm.fshl.i64(i64 %y, i64 %x, i64 3)
   %done = icmp ult i64 %z, 3
   br i1 %done, label %exit, label %loop
 exit:

@@ -13,7 +13,7 @@ target triple = "x86_64-pc-linux-gnu"
 ; CHECK: icmp eq i64 %i.next, %caudal.end
 ; CHECK-NEXT: br i1
 ; The probe is behind a strip's end, and the loop's.
-; CHECK: load atomic i8, ptr %{{.*}} monotonic
+; CHECK: load volatile i8, ptr %{{.*}}
 ; CHECK: call void asm sideeffect "call *caudal_probe_cold_flag_v1
 ; BUDGET-LABEL: define i64 @up(
 ; Who leaves is charged for the iterations of the last strip.

@@ -8,18 +8,21 @@ target triple = "x86_64-pc-linux-gnu"
 ; CHECK-LABEL: define i64 @f(
 ; CHECK: call i64 @another
 ; BUDGET: [[LINE:%.*]] = call align 64 ptr @llvm.threadlocal.address
+; CLOCK: [[CREDIT:%caudal.left[0-9]*]] = sub i32
+; CLOCK: icmp slt i32 [[CREDIT]], 0
+; CLOCK: store i32 250, ptr
 ; CLOCK: [[NOW:%.*]] = call i64 @llvm.readcyclecounter()
 ; CLOCK: load i64, ptr %{{.*}}, align 8
 ; CLOCK: icmp uge i64 [[NOW]],
 ; CLOCK: asm sideeffect "call *caudal_probe_cold_clock_v1@GOTPCREL(%rip)"
 ; BUDGET: [[PLACE:%.*]] = getelementptr inbounds i8, ptr [[LINE]], i64 8
 ; BUDGET: [[OLD:%.*]] = load i64, ptr [[PLACE]], align 8
-; BUDGET: %caudal.left = sub i64 [[OLD]], {{[0-9]+}}
-; BUDGET: store i64 %caudal.left, ptr [[PLACE]], align 8
-; BUDGET: icmp slt i64 %caudal.left, 0
+; BUDGET: [[LEFT:%caudal.left[0-9]*]] = sub i64 [[OLD]], {{[0-9]+}}
+; BUDGET: store i64 [[LEFT]], ptr [[PLACE]], align 8
+; BUDGET: icmp slt i64 [[LEFT]], 0
 ; BUDGET: asm sideeffect "call *caudal_probe_cold_budget_v1@GOTPCREL(%rip)"
 ; FLAG: [[LINE:%.*]] = call align 64 ptr @llvm.threadlocal.address.p0(ptr align 64 @caudal_flag_v1)
-; FLAG: load atomic i8, ptr [[LINE]] monotonic, align 1
+; FLAG: load volatile i8, ptr [[LINE]], align 1
 ; FLAG: icmp ne i8
 ; FLAG: asm sideeffect "call *caudal_probe_cold_flag_v1@GOTPCREL(%rip)", "~{r11},~{memory}
 ; CHECK: call i64 @another

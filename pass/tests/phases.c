@@ -10,10 +10,10 @@
 // At the link, once; by way of a file beside the plugin, for linkers hand on nothing.
 // RUN: rm -rf %t.d && mkdir %t.d && cp %plugin %t.d/p.so
 // RUN: echo 'mode=clock;verify' > %t.d/p.so.options
-// RUN: %clang -O2 -flto -c %s -o %t.full.o -fpass-plugin=%t.d/p.so
+// RUN: %clang -O2 -fPIC -flto -c %s -o %t.full.o -fpass-plugin=%t.d/p.so
 // RUN: %clang -flto %lld -shared -fPIC %t.full.o -Wl,--load-pass-plugin=%t.d/p.so -Wl,--save-temps -o %t.d/full.so
 // RUN: %opt -S %t.d/full.so.0.5.precodegen.bc | FileCheck %s --check-prefix=ONCE
-// RUN: %clang -O2 -flto=thin -c %s -o %t.d/thin.o -fpass-plugin=%t.d/p.so
+// RUN: %clang -O2 -fPIC -flto=thin -c %s -o %t.d/thin.o -fpass-plugin=%t.d/p.so
 // RUN: %clang -flto=thin %lld -shared -fPIC %t.d/thin.o -Wl,--load-pass-plugin=%t.d/p.so -o %t.d/thin.so
 // RUN: llvm-objdump -d %t.d/thin.so | FileCheck %s --check-prefix=CODE
 // ONCE-COUNT-1: caudal_probe_cold_clock_v1
