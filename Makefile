@@ -26,7 +26,7 @@ build: ## build the `caudal` command
 deps: ## install what the probe pass and its compilers need on Debian and Ubuntu: clang, lld, LLVM, CMake, Ninja
 	@scripts/need clang-$(LLVM) clang-$(LLVM)
 	@scripts/need ld.lld-$(LLVM) lld-$(LLVM)
-	@[ -f "$$(llvm-config-$(LLVM) --cmakedir 2>/dev/null)/LLVMConfig.cmake" ] || scripts/need no-llvm-config llvm-$(LLVM)-dev
+	@[ -f "$$(llvm-config-$(LLVM) --cmakedir 2>/dev/null)/LLVMConfig.cmake" ] || scripts/need LLVMConfig.cmake llvm-$(LLVM)-dev
 	@scripts/need cmake cmake
 	@scripts/need ninja ninja-build
 	@scripts/need g++ g++
