@@ -1,10 +1,12 @@
 //===- Plugin.cpp - How compilers and linkers find the pass -------------------------------------------------------===//
 //
-// Runs at the end of optimisation: in a compilation of its own, behind thin LTO's import, or at the end of full LTO; not
-// in front of a link that optimises again. `opt -passes='caudal-probes<mode=flag>'` runs it by name.
+// The pass runs at the end of optimisation: in a compilation of its own, behind thin LTO's import, or at the end of full
+// LTO; not in front of a link that optimises again. Functions whose names matter are kept apart in front of the inliner
+// (Sections.h). `opt -passes='caudal-probes<mode=flag>'` runs it by name.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #include "Pass.h"
+#include "Sections.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -69,6 +71,11 @@ static void registerPasses(PassBuilder &builder) {
     passes.addPass(caudal::ProbePass(optionsGiven()));
   });
 #endif
+  auto keepNames = [](ModulePassManager &passes, OptimizationLevel) {
+    passes.addPass(caudal::KeepNamesPass(optionsGiven()));
+  };
+  builder.registerPipelineStartEPCallback(keepNames);
+  builder.registerFullLinkTimeOptimizationEarlyEPCallback(keepNames);
   builder.registerFullLinkTimeOptimizationLastEPCallback(
       [](ModulePassManager &passes, OptimizationLevel) { passes.addPass(caudal::ProbePass(optionsGiven())); });
 }

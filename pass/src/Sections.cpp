@@ -172,6 +172,24 @@ static void surround(CallBase &call, FunctionCallee enter, FunctionCallee exit, 
       callBefore(place, *around, exit, arguments);
 }
 
+PreservedAnalyses KeepNamesPass::run(Module &module, ModuleAnalysisManager &) {
+  Expected<Exclusions> exclusions = Exclusions::read(options_.exclude);
+  if (!exclusions) {
+    // Sections::run says what is wrong.
+    consumeError(exclusions.takeError());
+    return PreservedAnalyses::all();
+  }
+  for (Function &function : module) {
+    StringRef name = function.getName();
+    if (function.isDeclaration() || function.hasFnAttribute(Attribute::AlwaysInline))
+      continue;
+    if (isRustPrint(name) || isRustGuard(name) || exclusions->find(Exclusion::NoPreempt, name) ||
+        exclusions->find(Exclusion::Call, name) || exclusions->find(Exclusion::Leave, name))
+      function.addFnAttr(Attribute::NoInline);
+  }
+  return PreservedAnalyses::all();
+}
+
 FunctionCallee Sections::library(StringRef name, ArrayRef<Type *> parameters) {
   LLVMContext &context = module_.getContext();
   FunctionCallee callee =

@@ -21,9 +21,21 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/PassManager.h"
 #include <string>
 
 namespace caudal {
+
+/// In front of the inliner: keeps functions apart whose names the pass will look for behind it.
+class KeepNamesPass : public llvm::PassInfoMixin<KeepNamesPass> {
+public:
+  explicit KeepNamesPass(Options options) : options_(std::move(options)) {}
+  llvm::PreservedAnalyses run(llvm::Module &module, llvm::ModuleAnalysisManager &);
+  static bool isRequired() { return true; }
+
+private:
+  Options options_;
+};
 
 class Sections {
 public:

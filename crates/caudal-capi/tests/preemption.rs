@@ -305,6 +305,43 @@ fn a_library_that_calls_back_under_its_own_lock_has_to_be_listed() {
     assert_eq!(run(&listed.program, "own_library", false), Went::Through(1));
 }
 
+/// Rust's `print!` has stdout's lock while it formats: a value whose formatting has probes does not yield there, and a panic leaves the
+/// section. rustc calls the linker's plugin as a user would have it, for thin LTO.
+#[test]
+fn printing_in_rust_is_a_section() {
+    let Some(toolchain) = toolchain() else { return };
+    if !has(&format!("ld.lld-{}", toolchain.major)) {
+        return;
+    }
+    for (sections, inside) in [("on", false), ("off", true)] {
+        let directory = tempfile::TempDir::new().expect("a temporary directory");
+        // Linkers hand no options to a plugin: it reads them in a file beside itself.
+        let plugin = directory.path().join("plugin.so");
+        std::fs::copy(&toolchain.plugin, &plugin).expect("the plugin is there");
+        std::fs::write(directory.path().join("plugin.so.options"), format!("sections={sections}"))
+            .expect("a file");
+        let program = directory.path().join("prints");
+        succeed(
+            Command::new("rustc")
+                .args(["--edition", "2024", "-C", "opt-level=2", "-C", "linker-plugin-lto", "-C", "lto=thin"])
+                .args(["-C", &format!("linker=clang-{}", toolchain.major)])
+                .args(["-C", &format!("link-arg=-fuse-ld=lld-{}", toolchain.major)])
+                .args(["-C", &format!("link-arg=-Wl,--load-pass-plugin={}", plugin.display())])
+                .args(["-L", &installed().path("lib").display().to_string(), "-l", "static=caudal_probe"])
+                .arg(Path::new(ROOT).join("tests/preemption/prints.rs"))
+                .arg("-o")
+                .arg(&program),
+        );
+        for case in ["print", "eprint", "write", "panic"] {
+            let printed = succeed(Command::new(&program).arg(case));
+            assert!(
+                printed.ends_with(&format!("inside: {inside}, elsewhere: true\n")),
+                "{case}, sections={sections}: {printed}"
+            );
+        }
+    }
+}
+
 /// A yield in an allocator would let the next request into it: it, and what it calls, has neither probes nor wrappers.
 #[test]
 fn allocators_stay_as_they_are() {
