@@ -106,6 +106,13 @@ int caudal_wrap_sigaction_v1(int signal, const struct sigaction *action, struct 
     return answer;
 }
 
+/* sigaction itself, for a runtime that is instrumented along: its handler of stack overflows looks at the depth of what it
+ * interrupts, and leaves that behind. */
+int caudal_plain_sigaction_v1(int signal, const struct sigaction *action, struct sigaction *before)
+{
+    return sigaction(signal, action, before);
+}
+
 /* As glibc's: the handler stays, and system calls go on. */
 plain_handler *caudal_wrap_signal_v1(int signal, plain_handler *handler)
 {

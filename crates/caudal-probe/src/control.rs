@@ -1,6 +1,6 @@
 //! Arming, the hooks and the clock: what a runtime calls.
 
-use core::{arch::x86_64::_rdtsc, sync::atomic::Ordering};
+use core::{arch::x86_64::_rdtsc, ffi::c_void, sync::atomic::Ordering};
 
 use crate::sys;
 
@@ -63,6 +63,16 @@ pub fn set_wait_hook(hook: extern "C" fn(u32) -> i32) {
     // What interposes `syscall` becomes part of the program: nothing else asks for it by a name that is the library's alone.
     core::hint::black_box(sys::caudal_wrap_syscall_v1 as *const ());
     sys::caudal_probe_wait_hook_v1.store(hook as *mut (), Ordering::Relaxed);
+}
+
+/// The C library's `sigaction`, also from code that the probe pass has instrumented, where that would have the handler run in a section.
+/// For a runtime whose handler looks at the section that it interrupts.
+///
+/// # Safety
+/// As `sigaction`; both pointers are null or point to a `struct sigaction`.
+pub unsafe fn plain_sigaction(signal: i32, action: *const c_void, before: *mut c_void) -> i32 {
+    // SAFETY: as the caller says.
+    unsafe { sys::caudal_plain_sigaction_v1(signal, action, before) }
 }
 
 /// Whether whatever arms a quantum, on any thread, makes all modes due at once, so that every probe yields. For tests.

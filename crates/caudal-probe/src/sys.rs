@@ -1,5 +1,6 @@
 //! What the library without Rust exports; see `include/caudal/probe.h`.
 
+use core::ffi::c_void;
 use core::sync::atomic::{AtomicPtr, AtomicU8};
 
 // SAFETY: the declarations are the header's. The functions touch the calling thread's own lines only, and call nothing
@@ -17,6 +18,7 @@ unsafe extern "C" {
     pub(crate) safe fn caudal_critical_exit_v1();
     pub(crate) safe fn caudal_critical_depth_v1() -> u32;
     pub(crate) safe fn caudal_critical_restore_v1(depth: u32);
+    pub(crate) fn caudal_plain_sigaction_v1(signal: i32, action: *const c_void, before: *mut c_void) -> i32;
     /// The C library's `syscall`, as this library has it.
     pub(crate) fn caudal_wrap_syscall_v1();
 

@@ -22,6 +22,8 @@ use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
+use caudal_probe::plain_sigaction;
+
 use super::{StackError, StackInfo, contains_guard};
 
 pub use super::report::report_and_abort;
@@ -102,11 +104,12 @@ fn current_action(signal: libc::c_int) -> libc::sigaction {
     // SAFETY: all zeros is an action (the default one); the call writes the structure that it is given.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
-        libc::sigaction(signal, ptr::null(), &mut action);
+        plain_sigaction(signal, ptr::null(), (&raw mut action).cast());
         action
     }
 }
 
+/// By [`plain_sigaction`]: the handler leaves an overflowed coroutine behind unless that is in a section, and must not be in one itself.
 fn set_action(signal: libc::c_int) -> Result<(), StackError> {
     // SAFETY: as above; the handler has the signature that SA_SIGINFO asks for.
     let status = unsafe {
@@ -114,7 +117,7 @@ fn set_action(signal: libc::c_int) -> Result<(), StackError> {
         action.sa_sigaction = on_fault as *const () as usize;
         action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
         libc::sigemptyset(&mut action.sa_mask);
-        libc::sigaction(signal, &action, ptr::null_mut())
+        plain_sigaction(signal, (&raw const action).cast(), ptr::null_mut())
     };
     if status == 0 { Ok(()) } else { Err(StackError::system("sigaction")) }
 }
@@ -205,7 +208,7 @@ unsafe fn default_action(signal: libc::c_int, info: &libc::siginfo_t) {
     // SAFETY: all zeros is the default action; `raise` is safe in a handler, where the signal stays pending.
     unsafe {
         let action: libc::sigaction = std::mem::zeroed();
-        libc::sigaction(signal, &action, ptr::null_mut());
+        plain_sigaction(signal, (&raw const action).cast(), ptr::null_mut());
         if info.si_code <= 0 {
             libc::raise(signal);
         }
