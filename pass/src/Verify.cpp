@@ -23,6 +23,21 @@ constexpr StringLiteral probeMark = "caudal.probe";
 
 bool endsInProbe(const BasicBlock &block) { return block.getTerminator()->getMetadata(probeMark) != nullptr; }
 
+/// Takes out what a probe looks at: nothing waits for it, so it is not part of the way.
+void removeProbe(ICmpInst &due) {
+  auto *looked = dyn_cast<Instruction>(due.getOperand(0));
+  if (!due.use_empty() || !looked)
+    return;
+  due.eraseFromParent();
+  for (User *user : make_early_inc_range(looked->users()))
+    if (auto *store = dyn_cast<StoreInst>(user))
+      store->eraseFromParent();
+  if (isa<LoadInst>(looked) && looked->use_empty())
+    looked->eraseFromParent();
+  else
+    RecursivelyDeleteTriviallyDeadInstructions(looked);
+}
+
 /// Takes the cold paths out of `function` and marks where they were left for.
 void collapseProbes(Function &function) {
   for (BasicBlock &block : function) {
@@ -35,7 +50,10 @@ void collapseProbes(Function &function) {
     jump->setDebugLoc(branch->getDebugLoc());
     jump->setMetadata(probeMark, MDNode::get(function.getContext(), {}));
     cold->removePredecessor(&block);
+    auto *due = dyn_cast<ICmpInst>(branch->getCondition());
     branch->eraseFromParent();
+    if (due)
+      removeProbe(*due);
   }
   removeUnreachableBlocks(function);
 }
