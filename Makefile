@@ -15,7 +15,7 @@ CAUDAL = $(TARGET_DIR)/release/caudal
 # The major version of LLVM that `make pass` builds for: that of clang, and of rustc where `cargo caudal` is used.
 LLVM ?= 22
 
-.PHONY: help build deps pass demo test soak stress sanitize lint deny bench bench-peers bench-rt fidelity fuzz measure-services test-services install install-c install-pass header reproduce docs clean
+.PHONY: help build deps pass demo test test-pass bench-pass soak stress sanitize lint deny bench bench-peers bench-rt fidelity fuzz measure-services test-services install install-c install-pass header reproduce docs clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -50,9 +50,14 @@ test: deps ## run all tests (installs what they need: Chromium, pkg-config, ccac
 	@scripts/need ccache ccache
 	@scripts/need pkg-config pkg-config
 	$(CARGO) test --workspace --locked
+	@$(MAKE) --no-print-directory test-pass
 	@scripts/loom
 	@scripts/every-probe
 	@scripts/fuzz --seconds 10
+
+test-pass: deps ## the tests of the probe pass alone
+	@scripts/pass $(LLVM) >/dev/null
+	@ninja -C $(TARGET_DIR)/pass-$(LLVM) check-pass
 
 soak: ## all tests on other random cases, again and again for half an hour
 	@scripts/soak --minutes 30
@@ -82,6 +87,9 @@ bench-peers: ## the same queue on SSJ, cimba, nexosim and SimPy
 
 bench-rt: ## the runtime: its parts, its dispatcher, and what one would pick instead; some minutes on an idle machine
 	@scripts/bench-rt
+
+bench-pass: deps ## what probes cost, and how exactly they end a quantum, program by program; an hour on an idle machine
+	@pass/bench/run --plugin "$$(scripts/pass $(LLVM))" --probe crates/caudal-probe $(BENCH_PASS)
 
 fidelity: ## the simulator with this machine's costs and stalls against measured runs of the runtime
 	@$(CARGO) build --release --locked -p caudal-rt-bench
