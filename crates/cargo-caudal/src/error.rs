@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use caudal_driver::DriverError;
+use caudal_driver::{DriverError, say_error};
 
 /// See the [module](self).
 #[derive(Debug, thiserror::Error)]
@@ -61,10 +61,5 @@ fn counted(modules: usize) -> String {
 
 /// Says an error and what would be right; bad input, as everywhere in `caudal`.
 pub(crate) fn complain(name: &str, error: &Error) -> ExitCode {
-    eprintln!("{name}: error: {error}");
-    let help = error.help();
-    if !help.is_empty() {
-        eprintln!("{name}: help: {help}");
-    }
-    ExitCode::from(2)
+    say_error(name, error, &error.help())
 }

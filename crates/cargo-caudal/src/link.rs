@@ -126,7 +126,10 @@ mod tests {
         let (bitcode, machine_code) = (b"BC\xc0\xde", b"\x7fELF");
         assert_eq!(checked(bitcode, "deps", b"{}\n"), Ok(()));
         assert_eq!(checked(bitcode, "deps", b""), Err("no module of `app` got the pass".to_owned()));
-        assert_eq!(checked(machine_code, "deps", b"{}\n"), Err("a module got no pass: app.1.rcgu.o".to_owned()));
+        assert_eq!(
+            checked(machine_code, "deps", b"{}\n"),
+            Err("a module got no pass: app.1.rcgu.o".to_owned())
+        );
         assert_eq!(checked(machine_code, "lib/rustlib/x/lib", b""), Ok(()));
     }
 }

@@ -31,7 +31,7 @@ use std::process::{Command, ExitCode};
 
 use caudal_driver::report::Summary;
 use caudal_driver::toolchain::{self, Tool};
-use caudal_driver::{OPTIONS_HELP, Plugin, Report, exit_code};
+use caudal_driver::{OPTIONS_HELP, Plugin, Report, exit_code, say};
 
 use crate::arguments::{Arguments, Parsed};
 use crate::directory::Directory;
@@ -110,9 +110,9 @@ fn with_summary(cargo: &mut Command) -> Result<ExitCode, Error> {
     let file = place.path().join("report.jsonl");
     let status = status_of(cargo.env(link::REPORT_VARIABLE, &file))?;
     match Summary::read(&file)? {
-        Some(summary) => eprint!("{}", summary.in_words(NAME)),
+        Some(summary) => say(&summary.in_words(NAME)),
         None if status.success() => {
-            eprintln!("{NAME}: nothing was linked anew, so there is nothing to report")
+            say(&format!("{NAME}: nothing was linked anew, so there is nothing to report\n"));
         }
         None => {}
     }

@@ -11,7 +11,7 @@ use crate::error::DriverError;
 use crate::plugin::Plugin;
 use crate::probes::{OPTIONS_HELP, Own, Probes, Report, Tls};
 use crate::report::Summary;
-use crate::run::{complain, exit_code, replace_process, run_clang};
+use crate::run::{complain, exit_code, replace_process, run_clang, say};
 use crate::toolchain::{self, Tool};
 use crate::words::{Expanded, expand};
 
@@ -80,10 +80,10 @@ fn finish(
         return Err(replace_process(clang, &words));
     }
     let status = run_clang(clang, words)?;
-    if let Some(report) = report {
-        if let Some(summary) = Summary::read(report)? {
-            eprint!("{}", summary.in_words(name));
-        }
+    if let Some(report) = report
+        && let Some(summary) = Summary::read(report)?
+    {
+        say(&summary.in_words(name));
     }
     Ok(exit_code(status))
 }

@@ -33,5 +33,5 @@ pub use compose::{Archive, Setting, compose, probe_library};
 pub use error::DriverError;
 pub use plugin::Plugin;
 pub use probes::{Mode, OPTIONS_HELP, Own, Probes, Report, Tls};
-pub use run::{complain, exit_code, replace_process, run_clang};
+pub use run::{complain, exit_code, replace_process, run_clang, say, say_error};
 pub use words::{Expanded, expand, response_file};

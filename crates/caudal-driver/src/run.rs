@@ -1,6 +1,7 @@
 //! Running the compiler, and saying what went wrong.
 
 use std::ffi::OsString;
+use std::io::Write;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Command, ExitCode, ExitStatus};
@@ -13,12 +14,21 @@ const BAD_INPUT: u8 = 2;
 
 /// Says an error and what would be right, and which exit code it means.
 pub fn complain(name: &str, error: &DriverError) -> ExitCode {
-    eprintln!("{name}: error: {error}");
-    let help = error.help();
+    say_error(name, error, &error.help())
+}
+
+/// The same for any error; `help` may be empty.
+pub fn say_error(name: &str, error: &dyn std::error::Error, help: &str) -> ExitCode {
+    say(&format!("{name}: error: {error}\n"));
     if !help.is_empty() {
-        eprintln!("{name}: help: {help}");
+        say(&format!("{name}: help: {help}\n"));
     }
     ExitCode::from(BAD_INPUT)
+}
+
+/// On stderr, which may be closed: then the exit code still says it.
+pub fn say(text: &str) {
+    drop(std::io::stderr().lock().write_all(text.as_bytes()));
 }
 
 /// Becomes `program`: signals and exit codes are its own. Comes back only where that failed.
