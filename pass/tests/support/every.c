@@ -57,12 +57,19 @@ static void overwrite_stack(void)
     }
 }
 
+static void arm(uint64_t now)
+{
+    caudal_probe_arm_v1(now, 1);
+    /* Clock mode looks at the clock where its credit is used up. */
+    caudal_probe_v1.credit = -1;
+}
+
 static void hook(uint64_t now)
 {
     yields++;
     overwrite_stack();
     overwrite_registers();
-    caudal_probe_arm_v1(now, 1);
+    arm(now);
 }
 
 /* For threads of the program's own, too. */
@@ -70,7 +77,7 @@ void caudal_test_arm_thread(void)
 {
     caudal_probe_v1.stack_low = 0;
     caudal_probe_v1.stack_high = UINT64_MAX;
-    caudal_probe_arm_v1(caudal_probe_rdtsc(), 1);
+    arm(caudal_probe_rdtsc());
 }
 
 __attribute__((constructor(101))) static void begin(void)
