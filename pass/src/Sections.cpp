@@ -260,21 +260,22 @@ StringRef Sections::whyLeftAlone(const Function &function) const {
   return "";
 }
 
-/// May calls of `function` be surrounded? Not twice, and not where a yield at a section's end would be in the midst of an allocator.
+/// May calls of `function` be surrounded? Not twice; not where a yield at a section's end would be in the midst of an allocator; not
+/// where there are no thread-locals yet.
 bool Sections::mayChange(const Function &function) const {
   return !function.isDeclaration() && !function.hasAvailableExternallyLinkage() && !function.hasFnAttribute(seenAttribute) &&
-         !function.hasFnAttribute(Attribute::Naked) && !allocators_.contains(&function);
+         !function.hasFnAttribute(Attribute::Naked) && !isUntouched(&function);
 }
 
 // --- calls ------------------------------------------------------------------------------------------------------
 
-/// Gives all users of `from` but allocators the function `to`: calls, and addresses in tables.
+/// Gives all users of `from`, but allocators and what resolves ifuncs, the function `to`: calls, and addresses in tables.
 void Sections::redirect(Function &from, StringRef to) {
   SmallVector<std::pair<Instruction *, unsigned>, 4> kept;
   int64_t changed = 0;
   for (Use &use : from.uses()) {
     auto *user = dyn_cast<Instruction>(use.getUser());
-    if (user && isAllocators(user->getFunction()))
+    if (user && isUntouched(user->getFunction()))
       kept.push_back({user, use.getOperandNo()});
     else
       changed++;
@@ -450,6 +451,8 @@ bool Sections::run() {
   }
   exclusions_ = std::move(*exclusions);
   findAllocators();
+  for (const GlobalIFunc &indirect : module_.ifuncs())
+    resolvers_.insert(indirect.getResolverFunction());
   findAnnotated();
   findListed();
   redirectAll();

@@ -52,7 +52,9 @@ private:
   void findAllocators();
   void findAnnotated();
   void findListed();
-  bool isAllocators(const llvm::Function *function) const { return function && allocators_.contains(function); }
+  bool isUntouched(const llvm::Function *function) const {
+    return allocators_.contains(function) || resolvers_.contains(function);
+  }
   bool mayChange(const llvm::Function &function) const;
   llvm::FunctionCallee library(llvm::StringRef name, llvm::ArrayRef<llvm::Type *> parameters);
   void redirect(llvm::Function &from, llvm::StringRef to);
@@ -69,7 +71,7 @@ private:
   const Options &options_;
   Report &report_;
   Exclusions exclusions_;
-  llvm::DenseSet<const llvm::Function *> allocators_;
+  llvm::DenseSet<const llvm::Function *> allocators_, resolvers_;
   llvm::DenseMap<const llvm::Function *, std::string> sections_, listed_; ///< with the reason
   llvm::StringMap<int64_t> redirected_;                                   ///< calls, by name
   llvm::DenseMap<const llvm::Function *, bool> sectionCalls_;
