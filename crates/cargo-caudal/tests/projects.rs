@@ -159,6 +159,24 @@ fn an_archive_of_c_with_probes() {
     }
 }
 
+/// Arms a quantum of 5200 cycles, and counts the yields of a loop.
+const YIELDS: &str = "use std::sync::atomic::{AtomicU64, Ordering};\nstatic YIELDS: AtomicU64 = AtomicU64::new(0);\nextern \"C\" fn hook(now: u64) {\n    YIELDS.fetch_add(1, Ordering::Relaxed);\n    caudal_probe::arm(now, 5200);\n}\nfn main() {\n    caudal_probe::set_hook(hook);\n    unsafe { (*caudal_probe::block()).stack_high = u64::MAX };\n    caudal_probe::arm(caudal_probe::rdtsc(), 5200);\n    let sum = dep::sum(3_000_000);\n    caudal_probe::disarm();\n    println!(\"{sum} {}\", YIELDS.load(Ordering::Relaxed) > 100);\n}\n";
+
+#[test]
+fn a_program_that_has_the_probe_library_by_a_crate_has_it_once() {
+    let cargo = Cargo::new(FILES);
+    let manifest = cargo.project.read("app/Cargo.toml");
+    let probe = common::root().join("crates/caudal-probe").canonicalize().unwrap();
+    let dependency = format!("[dependencies]\ncaudal-probe = {{ path = \"{}\" }}", probe.display());
+    cargo.project.write("app/Cargo.toml", &manifest.replace("[dependencies]", &dependency));
+    cargo.project.write("app/src/main.rs", YIELDS);
+    for (options, printed) in [("", "4499998500000 true\n"), ("--probe-off", "4499998500000 false\n")] {
+        assert_eq!(cargo.run(&format!("run --release {options}")), printed, "{options}");
+        let names = cargo.project.names_in(&program("release"));
+        assert_eq!(names.matches(" caudal_probe_v1").count(), 1, "{options}");
+    }
+}
+
 #[test]
 fn shared_libraries_leave_the_probes_to_the_program() {
     let cargo = Cargo::new(FILES);
