@@ -27,7 +27,8 @@ __thread struct caudal_probe caudal_probe_v1 __attribute__((tls_model("initial-e
     UINT64_MAX, INT64_MAX, 0, 0, 0, 0, UINT64_MAX, 1u << 16, 0, 0,
 };
 __thread struct caudal_flag caudal_flag_v1 __attribute__((tls_model("initial-exec")));
-__thread struct caudal_state caudal_probe_state;
+/* Nothing is known of a thread's pace yet: as unsteady as can be. */
+__thread struct caudal_state caudal_probe_state = {.deviation = 1u << 16};
 
 void (*caudal_probe_hook_v1)(uint64_t now) = caudal_probe_record;
 void (*caudal_probe_critical_hook_v1)(uint64_t cycles);

@@ -140,9 +140,9 @@ static void yields_are_a_quantum_apart(void)
         size_t yields = caudal_probe_record_stop();
         uint64_t elapsed = caudal_probe_rdtsc() - start;
         CHECK(yields >= 1);
-        CHECK(yields <= elapsed / (quantum - quantum / 16));
+        CHECK(yields <= elapsed / (quantum - quantum / 8));
         for (size_t t = 1; t < yields && t < 4 * ROUNDS; t++) {
-            CHECK(times[t] - times[t - 1] >= quantum - quantum / 16);
+            CHECK(times[t] - times[t - 1] >= quantum - quantum / 8);
         }
     }
 }
