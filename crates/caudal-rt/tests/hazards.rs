@@ -1,7 +1,7 @@
 //! What goes wrong when code that was written for threads is pre-empted, and that what `docs/guides/locks-and-preemption.md`
 //! advises does not.
 
-use std::cell::{RefCell, UnsafeCell};
+use std::cell::RefCell;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use std::time::Duration;
 use caudal_rt::{Failure, Runtime, no_preempt, sync};
 
 mod common;
-use common::{probes, runtime};
+use common::{LibrarysLock, probes, runtime};
 
 fn one_worker() -> Runtime {
     let runtime = runtime(1, true, |b| b.stuck_after(Duration::from_millis(20)));
@@ -70,28 +70,6 @@ fn one_after_the_other<A: Send + 'static, B: Send + 'static>(
 }
 
 const CHILD: &str = "CAUDAL_TEST_HAZARD";
-
-/// As C code that nobody has instrumented takes it.
-struct LibrarysLock(UnsafeCell<libc::pthread_mutex_t>);
-
-// SAFETY: a mutex is for several threads.
-unsafe impl Sync for LibrarysLock {}
-
-impl LibrarysLock {
-    const fn new() -> LibrarysLock {
-        LibrarysLock(UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER))
-    }
-
-    fn lock(&self) {
-        // SAFETY: the mutex is initialised.
-        assert_eq!(unsafe { libc::pthread_mutex_lock(self.0.get()) }, 0);
-    }
-
-    fn unlock(&self) {
-        // SAFETY: as above, and its callers have locked it.
-        assert_eq!(unsafe { libc::pthread_mutex_unlock(self.0.get()) }, 0);
-    }
-}
 
 /// Not a test by itself: the child process of the next one. Its worker never comes back.
 #[test]

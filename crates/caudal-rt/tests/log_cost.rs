@@ -2,6 +2,7 @@
 //!
 //! `cargo test --release -p caudal-rt --test log_cost -- --ignored --nocapture`
 
+use std::io::{Read, Write};
 use std::time::Instant;
 
 use caudal_rt::{Builder, Pinning, Runtime, Shutdown};
@@ -21,14 +22,14 @@ fn runtime(log: bool) -> Runtime {
 fn ns_a_request(log: bool) -> f64 {
     let runtime = runtime(log);
     let class = runtime.class("empty").unwrap();
-    let (open, gate) = std::sync::mpsc::channel::<()>();
-    let first = runtime.submit(class, move || gate.recv().is_ok()).unwrap();
+    let (mut gate, mut open) = std::io::pipe().unwrap();
+    let first = runtime.submit(class, move || gate.read_exact(&mut [0]).is_ok()).unwrap();
     for _ in 0..REQUESTS {
         drop(runtime.submit(class, || ()).unwrap());
     }
     let last = runtime.submit(class, Instant::now).unwrap();
     let begun = Instant::now();
-    open.send(()).unwrap();
+    open.write_all(&[0]).unwrap();
     let ended = last.wait().unwrap();
     assert!(first.wait().unwrap());
     runtime.shutdown(Shutdown::Drain);

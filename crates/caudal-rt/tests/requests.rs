@@ -1,5 +1,6 @@
 //! Requests from submission to result, on both kinds of dispatch.
 
+use std::io::{Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -103,15 +104,15 @@ fn a_worker_stuck_in_a_handler_loses_what_waits_there() {
     for two_level in [true, false] {
         let runtime = runtime(2, two_level, |b| b.stuck_after(Duration::from_millis(2)));
         let class = runtime.class("blocking").unwrap();
-        let (tell, told) = std::sync::mpsc::channel::<()>();
-        let stuck = runtime.submit(class, move || told.recv().is_ok()).unwrap();
+        let (mut told, mut tell) = std::io::pipe().unwrap();
+        let stuck = runtime.submit(class, move || told.read_exact(&mut [0]).is_ok()).unwrap();
         // Some of these wait behind the one that blocks its thread.
         let others: Vec<_> = (0..50).map(|i| runtime.submit(class, move || i).unwrap()).collect();
         for (i, other) in others.into_iter().enumerate() {
             assert_eq!(other.wait().unwrap(), i);
         }
         assert!(!stuck.is_done());
-        tell.send(()).unwrap();
+        tell.write_all(&[0]).unwrap();
         assert!(stuck.wait().unwrap());
     }
 }

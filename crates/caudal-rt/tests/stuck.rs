@@ -5,14 +5,14 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use caudal_rt::{OnStuck, Pinning, Runtime};
 
 mod common;
-use common::{Policy, builder_of, runtime};
+use common::{LibrarysLock, Policy, builder_of, runtime};
 
 const CHILD: &str = "CAUDAL_TEST_STUCK";
 
@@ -27,9 +27,13 @@ enum Way {
 
 const WAYS: [Way; 4] = [Way::Lock, Way::Read, Way::Sleep, Way::Spin];
 
+static LOCK: LibrarysLock = LibrarysLock::new();
+
 #[inline(never)]
-fn stuck_in_a_lock(lock: &Mutex<u64>) -> u64 {
-    *lock.lock().unwrap() + 1
+fn stuck_in_a_lock() -> u64 {
+    LOCK.lock();
+    LOCK.unlock();
+    1
 }
 
 /// The system call itself: `std` would repeat one that a signal has interrupted.
@@ -79,12 +83,11 @@ fn child_with_a_stuck_worker() {
     let Some(way) = WAYS.into_iter().find(|way| format!("{way:?}") == asked) else { return };
     let runtime = one_worker(OnStuck::Dump);
     let class = runtime.class("waits").unwrap();
-    let lock = Arc::new(Mutex::new(0_u64));
     let over = Arc::new(AtomicBool::new(false));
-    let held = lock.lock().unwrap();
-    let (of_handler, over_of_handler) = (Arc::clone(&lock), Arc::clone(&over));
+    LOCK.lock();
+    let over_of_handler = Arc::clone(&over);
     let handler = move || match way {
-        Way::Lock => stuck_in_a_lock(&of_handler),
+        Way::Lock => stuck_in_a_lock(),
         Way::Read => stuck_in_a_read(),
         Way::Sleep => stuck_in_a_sleep(&over_of_handler),
         Way::Spin => stuck_in_a_loop(&over_of_handler),
@@ -94,7 +97,7 @@ fn child_with_a_stuck_worker() {
         let mut line = String::new();
         std::io::stdin().read_line(&mut line).unwrap();
     }
-    drop(held);
+    LOCK.unlock();
     over.store(true, Ordering::Relaxed);
     println!("went on: {}", handle.wait().unwrap());
     // The worker serves the next one.
@@ -163,8 +166,8 @@ fn where_no_request_is_preempted_only_one_that_blocks_its_thread_is_stuck() {
     let mut blocking = Vec::new();
     for number in 1..=BLOCK as usize {
         // The dispatcher gives it a worker of its own: all others are busy.
-        let (tell, told) = std::sync::mpsc::channel::<()>();
-        blocking.push((tell, runtime.submit(blocks, move || told.recv().is_ok()).unwrap()));
+        let (mut told, tell) = std::io::pipe().unwrap();
+        blocking.push((tell, runtime.submit(blocks, move || told.read_exact(&mut [0]).is_ok()).unwrap()));
         // Each time the watchdog has looked at all workers.
         while stuck("blocks") < number {
             std::thread::sleep(Duration::from_millis(1));
@@ -172,8 +175,8 @@ fn where_no_request_is_preempted_only_one_that_blocks_its_thread_is_stuck() {
         assert_eq!(stuck("runs"), 0);
     }
     assert_eq!(runtime.stats().counters.stuck, BLOCK);
-    for (tell, handle) in blocking {
-        tell.send(()).unwrap();
+    for (mut tell, handle) in blocking {
+        tell.write_all(&[0]).unwrap();
         assert!(handle.wait().unwrap());
     }
     over.store(true, Ordering::Relaxed);

@@ -1,5 +1,6 @@
 //! Runtimes for tests.
 
+use std::cell::UnsafeCell;
 use std::sync::Once;
 
 use caudal_rt::{Builder, Pinning, Runtime};
@@ -70,4 +71,28 @@ pub(crate) fn probes(count: u32) {
 #[allow(dead_code)]
 pub(crate) fn all<T>(handles: Vec<caudal_rt::Handle<T>>) {
     handles.into_iter().for_each(|handle| drop(handle.wait().expect("it ends by returning")));
+}
+
+/// A lock as C code that nobody has instrumented takes it: who finds it taken puts the thread to sleep.
+#[allow(dead_code)]
+pub(crate) struct LibrarysLock(UnsafeCell<libc::pthread_mutex_t>);
+
+// SAFETY: a mutex is for several threads.
+unsafe impl Sync for LibrarysLock {}
+
+#[allow(dead_code)]
+impl LibrarysLock {
+    pub(crate) const fn new() -> LibrarysLock {
+        LibrarysLock(UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER))
+    }
+
+    pub(crate) fn lock(&self) {
+        // SAFETY: the mutex is initialised.
+        assert_eq!(unsafe { libc::pthread_mutex_lock(self.0.get()) }, 0);
+    }
+
+    pub(crate) fn unlock(&self) {
+        // SAFETY: as above, and its callers have locked it.
+        assert_eq!(unsafe { libc::pthread_mutex_unlock(self.0.get()) }, 0);
+    }
 }
