@@ -17,7 +17,7 @@ fn project(files: &[(&str, &str)]) -> Project {
     project
 }
 
-const CMAKE: &str = "cmake_minimum_required(VERSION 3.20)\nproject(program C CXX)\nadd_library(work SHARED work.c)\n\
+const CMAKE: &str = "cmake_minimum_required(VERSION 3.20)\nproject(program C CXX)\nadd_library(work work.c)\n\
                      add_executable(program main.c)\ntarget_link_libraries(program work)\n";
 
 #[test]
@@ -34,16 +34,22 @@ fn cmake_by_the_toolchain_file() {
     fs::copy(plugin, project.path("prefix/lib/caudal/libcaudal-pass-22.so")).expect("it can be copied");
     let toolchain = concat!(env!("CARGO_MANIFEST_DIR"), "/packaging/toolchain.cmake");
     fs::copy(toolchain, project.path("prefix/lib/cmake/Caudal/toolchain.cmake")).expect("it can be copied");
-    for (build, flags) in [("plain", ""), ("whole", "-DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON")] {
+    for (build, shared, whole) in [("plain", "ON", "OFF"), ("whole", "ON", "ON"), ("static", "OFF", "ON")] {
         let mut cmake = project.command("cmake");
         cmake.args(["-S", ".", "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]);
         cmake.arg("-DCMAKE_TOOLCHAIN_FILE=prefix/lib/cmake/Caudal/toolchain.cmake");
-        cmake.args(flags.split_whitespace());
+        cmake.arg(format!("-DBUILD_SHARED_LIBS={shared}"));
+        cmake.arg(format!("-DCMAKE_INTERPROCEDURAL_OPTIMIZATION={whole}"));
         succeed(&mut cmake);
         succeed(project.command("cmake").args(["--build", build]));
         assert_eq!(project.run(&format!("{build}/program")), PRINTED);
         assert!(project.probes_in(&format!("{build}/program")) > 0, "{build}");
-        assert!(project.names_in(&format!("{build}/libwork.so")).contains("U caudal_probe_v1"), "{build}");
+        if shared == "ON" {
+            assert!(
+                project.names_in(&format!("{build}/libwork.so")).contains("U caudal_probe_v1"),
+                "{build}"
+            );
+        }
     }
 }
 
@@ -54,7 +60,7 @@ fn cmake_by_compiler_paths() {
     cmake.args(["-S", ".", "-B", "build", "-G", "Ninja"]);
     cmake.arg(format!("-DCMAKE_C_COMPILER={DRIVER}"));
     cmake.arg(format!("-DCMAKE_CXX_COMPILER={}", project.link("caudal-c++").display()));
-    cmake.arg("-DCMAKE_C_FLAGS=--probe-mode=flag");
+    cmake.args(["-DCMAKE_C_FLAGS=--probe-mode=flag", "-DBUILD_SHARED_LIBS=ON"]);
     succeed(&mut cmake);
     succeed(project.command("cmake").args(["--build", "build"]));
     assert_eq!(project.run("build/program"), PRINTED);
