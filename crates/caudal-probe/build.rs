@@ -43,6 +43,9 @@ fn main() {
         // The library runs before vector registers are saved.
         .flag("-mgeneral-regs-only")
         .flag("-fno-sanitize=all")
+        // The library has no probes: a compiler that puts them in knows the option, and a linker that does gets machine code.
+        .flag_if_supported("--probe-off")
+        .flag("-fno-lto")
         // A lazy binder would run on a coroutine's stack.
         .flag("-fno-plt")
         // Backtraces from the hook go through, and exceptions through what runs once.
