@@ -78,7 +78,6 @@ static void initial_values_are_never_due(void)
 static void *foreign(void *unused)
 {
     initial_values_are_never_due();
-    the_ratio_follows();
     return unused;
 }
 
@@ -160,8 +159,7 @@ static void a_full_buffer_is_not_overrun(void)
     CHECK_EQUAL(few[2], 4711);
 }
 
-/* The budget's arithmetic, with clocks so far away that this machine's does not matter. On a thread that has not been
- * steady yet: each quantum is looked at halfway. */
+/* The budget's arithmetic, with clocks so far away that this machine's does not matter. */
 static void the_ratio_follows(void)
 {
     const uint64_t far = (uint64_t)1 << 40;
@@ -426,6 +424,7 @@ static void the_hook_can_walk_the_stack(void)
 int main(void)
 {
     initial_values_are_never_due();
+    the_ratio_follows(); /* while nothing is known of the thread's pace: each quantum is looked at halfway */
     foreign_threads_stay_out();
     every_probe_yields();
     forced_once_yields_once();
