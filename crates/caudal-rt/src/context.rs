@@ -181,10 +181,11 @@ fn due_of(shared: &Shared, worker: u16) -> u64 {
 ///
 /// The request is parked with a timer, not put behind others: it is nobody's turn then under any discipline. One that only yielded
 /// would go on at once under first come first served, and before a longer request that has the lock under LAS. It parks for as long as
-/// it has waited, so a wait takes at most twice as long as it must, up to [`LONGEST`].
+/// it has waited, so a wait takes at most twice as long as it must, up to 64 µs.
 pub(crate) extern "C" fn on_taken(round: u32) -> i32 {
-    /// The first time, and the greatest power of two of it.
+    /// The first time.
     const SHORTEST: Duration = Duration::from_micros(1);
+    /// The greatest power of two of it.
     const LONGEST: u32 = 6;
     let Some(me) = current().filter(Current::may_be_set_aside) else { return 0 };
     if round != probe::ASKS_ONLY {
