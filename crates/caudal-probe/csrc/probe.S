@@ -15,10 +15,14 @@
  *      | LEGACY: fxsave's area, where x87 is in use   |
  *      | MASKS: k0 ... k7                             |
  *      | ENVIRONMENT: fnstenv's area                  |
- *      | IN_USE, STATUS, NOW                          | <- rsp of keep_and_yield, aligned to 64
+ *      | WIDE, IN_USE, STATUS, NOW                    | <- rsp of keep_and_yield, aligned to 64
  *
  * x87 registers are in use when st(0) is not empty, for compilers keep what lives in them at the top. MMX code that has
  * not come to its emms looks like that too.
+ *
+ * Registers whose upper halves are 0 are restored as xmm registers behind a vzeroupper: once a ymm or zmm register has been
+ * loaded, the processor holds its upper half to be in use, and code without AVX has to merge each of its results with it
+ * (four times slower, in a loop of floating-point arithmetic).
  */
 #include "vector.h"
 
@@ -33,6 +37,7 @@
 #define STATUS 8
 #define IN_USE 12
 #define ENVIRONMENT 16
+#define WIDE 48
 #define MASKS 64
 #define LEGACY 128
 #define VECTORS 640
@@ -42,13 +47,16 @@
 #define FXAM_ANSWER 0x4500
 #define FXAM_EMPTY 0x4100
 #define STATUS_VISIBLE 0x38ff
+/* Of struct caudal_probe. */
+#define BUDGET 8
 /* Where fnstenv puts the status word. */
 #define ENVIRONMENT_STATUS 4
 
         .intel_syntax noprefix
         .text
 
-        .macro cold_entry name, decide
+        /* `carried`: what is left of the budget comes and goes in r11, and in caudal_probe_v1 while the decision is made. */
+        .macro cold_entry name, decide, carried=0
         .globl  \name
         .type   \name, @function
         .p2align 4
@@ -76,6 +84,10 @@
         .cfi_offset r8, -64
         .cfi_offset r9, -72
         .cfi_offset r10, -80
+        .if \carried
+        mov     rax, [rip + caudal_probe_v1@GOTTPOFF]
+        mov     fs:[rax + BUDGET], r11
+        .endif
         mov     rdi, rsp
         and     rsp, -16
         call    \decide
@@ -83,7 +95,13 @@
         jz      1f
         mov     rdi, rax
         call    keep_and_yield
-1:      mov     rax, [rbp - 8]
+1:
+        .if \carried
+        /* The thread may be another by now, and so the budget. */
+        mov     rax, [rip + caudal_probe_v1@GOTTPOFF]
+        mov     r11, fs:[rax + BUDGET]
+        .endif
+        mov     rax, [rbp - 8]
         mov     rcx, [rbp - 16]
         mov     rdx, [rbp - 24]
         mov     rsi, [rbp - 32]
@@ -101,8 +119,19 @@
 
         cold_entry caudal_probe_cold_clock_v1, caudal_probe_decide_clock
         cold_entry caudal_probe_cold_budget_v1, caudal_probe_decide_budget
+        cold_entry caudal_probe_cold_carried_v1, caudal_probe_decide_budget, carried=1
         cold_entry caudal_probe_cold_flag_v1, caudal_probe_decide_flag
         cold_entry caudal_probe_cold_exit_v1, caudal_probe_decide_exit
+
+        /* WIDE: whether ymm0's upper half is other than 0; then that is so of none. */
+        .macro note_upper_half
+        vextractf128 xmm0, ymm0, 1
+        xor     eax, eax
+        vptest  xmm0, xmm0
+        setnz   al
+        mov     [rsp + WIDE], eax
+        vzeroupper
+        .endm
 
 /* Calls the hook with rdi (the TSC value of the decision); keeps vector, mask, x87 and MMX registers. */
         .type   keep_and_yield, @function
@@ -140,7 +169,10 @@ keep_and_yield:
         .irp    n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
         vmovaps [rsp + VECTORS + 32 * \n], ymm\n
         .endr
-        vzeroupper
+        .irp    n, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+        vorps   ymm0, ymm0, ymm\n
+        .endr
+        note_upper_half
         jmp     .Lkept
 .Lkeep_avx512:
         .irp    n, 0, 1, 2, 3, 4, 5, 6, 7
@@ -152,7 +184,16 @@ keep_and_yield:
         .irp    n, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
         vmovaps [rsp + VECTORS + 64 * \n], zmm\n
         .endr
-        vzeroupper
+        .irp    n, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+        vporq   zmm0, zmm0, zmm\n
+        .endr
+        vextracti64x4 ymm1, zmm0, 1
+        /* All of the upper half, and what is above the lowest 128 bits of the lower. */
+        vextractf128 xmm2, ymm1, 1
+        vorps   xmm1, xmm1, xmm2
+        vinsertf128 ymm1, ymm1, xmm1, 1
+        vorps   ymm0, ymm0, ymm1
+        note_upper_half
 .Lkept:
         mov     rdi, [rsp + NOW]
         call    caudal_probe_yield
@@ -174,6 +215,14 @@ keep_and_yield:
         .endr
         jmp     .Lrestored
 .Lrestore_avx:
+        cmp     dword ptr [rsp + WIDE], 0
+        jne     1f
+        vzeroupper
+        .irp    n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+        movaps  xmm\n, [rsp + VECTORS + 32 * \n]
+        .endr
+        jmp     .Lrestored
+1:
         .irp    n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
         vmovaps ymm\n, [rsp + VECTORS + 32 * \n]
         .endr
@@ -182,10 +231,18 @@ keep_and_yield:
         .irp    n, 0, 1, 2, 3, 4, 5, 6, 7
         kmovq   k\n, [rsp + MASKS + 8 * \n]
         .endr
-        .irp    n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+        .irp    n, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
         vmovaps zmm\n, [rsp + VECTORS + 64 * \n]
         .endr
-        .irp    n, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+        cmp     dword ptr [rsp + WIDE], 0
+        jne     1f
+        vzeroupper
+        .irp    n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+        movaps  xmm\n, [rsp + VECTORS + 64 * \n]
+        .endr
+        jmp     .Lrestored
+1:
+        .irp    n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
         vmovaps zmm\n, [rsp + VECTORS + 64 * \n]
         .endr
 .Lrestored:

@@ -133,6 +133,8 @@ __extension__ extern __thread struct caudal_flag caudal_flag_v1 __attribute__((t
 void caudal_probe_cold_clock_v1(void);
 void caudal_probe_cold_budget_v1(void);
 void caudal_probe_cold_flag_v1(void);
+/* Budget mode's for code that keeps what is left of the budget in a register: it comes in r11 and goes back in r11. */
+void caudal_probe_cold_carried_v1(void);
 /* For a critical section's end that was inlined: depth has just become 0 and pending is not 0. */
 void caudal_probe_cold_exit_v1(void);
 

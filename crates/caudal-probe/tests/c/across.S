@@ -4,10 +4,11 @@
 
 
         .intel_syntax noprefix
-        .local  entry_slot, in_slot, out_slot, stack_slot, kind_slot
+        .local  entry_slot, in_slot, out_slot, r11_slot, stack_slot, kind_slot
         .comm   entry_slot, 8, 8
         .comm   in_slot, 8, 8
         .comm   out_slot, 8, 8
+        .comm   r11_slot, 8, 8
         .comm   stack_slot, 8, 8
         .comm   kind_slot, 8, 8
 
@@ -118,11 +119,15 @@ call_across:
         general load_general
         mov     r11, [rip + out_slot]
         mov     [r11 + IMAGE_GENERAL + 8 * 7], rsp
+        mov     r11, -1 /* what a carried budget may be */
         lea     rsp, [rsp - CAUDAL_PROBE_RED_ZONE]
         call    [rip + entry_slot]
         lea     rsp, [rsp + CAUDAL_PROBE_RED_ZONE]
+        mov     [rip + r11_slot], r11
         mov     r11, [rip + out_slot]
         general store_general
+        mov     rax, [rip + r11_slot]
+        mov     [r11 + IMAGE_GENERAL + 8 * 11], rax
         /* 0 when the stack pointer is what it was. */
         sub     [r11 + IMAGE_GENERAL + 8 * 7], rsp
         store_vectors

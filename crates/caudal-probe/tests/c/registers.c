@@ -64,12 +64,24 @@ static const struct x87 states[] = {
     {0x037f, 0x2800, 0x00, 0x1f80}, /* empty, but the top is not at 0 */
 };
 
-static void fill(struct image *image, const struct x87 *state)
+/* Vector registers: how many bytes of each are other than 0, from the lowest on; all but one, which is wide. */
+struct vectors {
+    size_t bytes;
+    int wide; /* none: -1 */
+};
+static const struct vectors widths_in_use[] = {{64, -1}, {16, -1}, {16, 15}, {32, -1}};
+
+static void fill(struct image *image, const struct x87 *state, const struct vectors *vectors)
 {
     uint64_t random = 88172645463325252u;
     for (size_t i = 0; i < sizeof *image; i++) {
         random ^= random << 13, random ^= random >> 7, random ^= random << 17;
         ((uint8_t *)image)[i] = (uint8_t)(random >> 32);
+    }
+    for (int i = 0; i < 32; i++) {
+        if (i != vectors->wide) {
+            memset((uint8_t *)image->vectors[i] + vectors->bytes, 0, 64 - vectors->bytes);
+        }
     }
     memset(image->legacy, 0, REGISTERS);
     put16(image, CONTROL, state->control);
@@ -126,11 +138,11 @@ static void make_due(void)
     __asm__ __volatile__("" ::: "memory");
 }
 
-static void survive(void (*entry)(void), const struct x87 *state, uint64_t misaligned)
+static void survive(void (*entry)(void), const struct x87 *state, const struct vectors *vectors, uint64_t misaligned)
 {
     static struct image in, out;
     CHECK_EQUAL(sizeof(struct image), IMAGE_SIZE);
-    fill(&in, state);
+    fill(&in, state, vectors);
     make_due();
     if (entry == caudal_probe_cold_exit_v1) {
         caudal_critical_enter_inline();
@@ -143,6 +155,9 @@ static void survive(void (*entry)(void), const struct x87 *state, uint64_t misal
     call_across(entry, &in, &out, misaligned, kind);
     CHECK_EQUAL(errno, 4711);
     CHECK_EQUAL(yields, before + 1);
+    if (entry == caudal_probe_cold_carried_v1) {
+        CHECK_EQUAL(out.general[11], (uint64_t)caudal_probe_v1.budget);
+    }
     CHECK_EQUAL(hook_mxcsr, 0x1f80);
     CHECK_EQUAL(hook_x87, 0x37f);
     CHECK_EQUAL(hook_tags, 0);
@@ -186,19 +201,20 @@ static int best_kind(void)
 int main(void)
 {
     static void (*const entries[])(void) = {caudal_probe_cold_clock_v1, caudal_probe_cold_budget_v1,
-                                            caudal_probe_cold_flag_v1, caudal_probe_cold_exit_v1};
+                                            caudal_probe_cold_carried_v1, caudal_probe_cold_flag_v1,
+                                            caudal_probe_cold_exit_v1};
     caudal_probe_hook_v1 = hook;
     caudal_probe_v1.stack_high = NEVER;
     CHECK_EQUAL(caudal_probe_vector, 0);
     kind = best_kind();
-    survive(caudal_probe_cold_clock_v1, &states[0], 0);
+    survive(caudal_probe_cold_clock_v1, &states[0], &widths_in_use[0], 0);
     CHECK_EQUAL(caudal_probe_vector, kind);
     for (; kind > 0; kind--) {
         caudal_probe_vector = (uint32_t)kind;
-        for (size_t e = 0; e < 4; e++) {
+        for (size_t e = 0; e < sizeof entries / sizeof entries[0]; e++) {
             for (size_t s = 0; s < sizeof states / sizeof states[0]; s++) {
                 for (uint64_t misaligned = 0; misaligned < 64; misaligned++) {
-                    survive(entries[e], &states[s], misaligned);
+                    survive(entries[e], &states[s], &widths_in_use[misaligned % 4], misaligned);
                 }
             }
         }
