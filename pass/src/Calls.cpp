@@ -1,6 +1,7 @@
 #include "Calls.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/InlineAsm.h"
@@ -53,6 +54,20 @@ static int64_t mathematicsCycles(Intrinsic::ID id) {
   }
 }
 
+/// Whether nobody instruments `function`, going by its name: C's library, C++'s and the compiler's own.
+static bool isOfLibraries(const Function &function) {
+  StringRef name = function.getName();
+  // They call what they are given.
+  if (name == "qsort" || name == "bsearch")
+    return false;
+  if (any_of(std::initializer_list<StringRef>{"_ZNSt", "_ZNKSt", "_ZSt", "__cxa_", "__gxx_", "_Unwind_"},
+             [&](StringRef prefix) { return name.starts_with(prefix); }))
+    return true;
+  static const TargetLibraryInfoImpl library{Triple("x86_64-unknown-linux-gnu")};
+  LibFunc known;
+  return library.getLibFunc(function, known);
+}
+
 Callee Calls::kind(const CallBase &call) {
   if (call.isInlineAsm())
     return Callee::Assembly;
@@ -62,10 +77,24 @@ Callee Calls::kind(const CallBase &call) {
   if (callee->isIntrinsic())
     return Callee::Inlined;
   if (callee->isDeclaration())
-    return libraryCycles(callee->getName()) ? Callee::Library : Callee::Contract;
+    return libraryCycles(callee->getName()) || isOfLibraries(*callee) ? Callee::Library : Callee::Contract;
   // The linker may take another module's definition, which has been planned elsewhere.
   return callee->isInterposable() || callee->hasLinkOnceODRLinkage() || callee->hasWeakODRLinkage() ? Callee::Contract
                                                                                                    : Callee::Known;
+}
+
+bool Calls::isSimple(const CallBase &call) const {
+  switch (kind(call)) {
+  case Callee::Inlined:
+  case Callee::Assembly:
+    return true;
+  case Callee::Library:
+    return libraryCycles(call.getCalledFunction()->getName()) != 0;
+  case Callee::Known:
+  case Callee::Contract:
+    return of(call).prefix.isNone();
+  }
+  llvm_unreachable("a kind of callee without a case");
 }
 
 Ways Calls::of(const CallBase &call) const {
@@ -78,8 +107,10 @@ Ways Calls::of(const CallBase &call) const {
     if (int64_t cycles = memoryCycles(call); cycles >= 0)
       return assumed(Cost::cycles(cycles));
     return assumed(Cost::cycles(mathematicsCycles(callee->getIntrinsicID())));
-  case Callee::Library:
-    return assumed(Cost::cycles(libraryCycles(callee->getName())));
+  case Callee::Library: {
+    unsigned cycles = libraryCycles(callee->getName());
+    return assumed(Cost::cycles(cycles ? cycles : options_.unknownCall));
+  }
   case Callee::Contract:
     return contract;
   case Callee::Known:

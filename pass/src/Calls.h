@@ -35,7 +35,7 @@ struct Ways {
 enum class Callee {
   Known,    ///< a function of this module, planned before
   Contract, ///< instrumented, or may be: another module's, through a pointer, or recursive
-  Library,  ///< in the table
+  Library,  ///< nobody instruments it: in the table, or taken to be as long as the option says
   Inlined,  ///< an intrinsic that becomes a few instructions, or none
   Assembly, ///< inline assembly
 };
@@ -47,12 +47,11 @@ public:
   /// What `call` takes.
   Ways of(const llvm::CallBase &call) const;
   static Callee kind(const llvm::CallBase &call);
+  /// Whether it is known what `call` does: that it neither meets a probe nor lets others run.
+  bool isSimple(const llvm::CallBase &call) const;
 
-  /// `functions` call each other in a circle: until they are planned, each is taken to keep to `part` in all ways.
-  void expect(llvm::ArrayRef<llvm::Function *> functions, Cost part) {
-    for (const llvm::Function *function : functions)
-      known_[function] = {part, part, part, Cost::cycles(2)};
-  }
+  /// `function` is called in a circle: until it is planned, it is taken to keep to `part` in all ways.
+  void expect(const llvm::Function &function, Cost part) { known_[&function] = {part, part, part, Cost::cycles(2)}; }
   /// `function` has been planned.
   void learn(const llvm::Function &function, const Ways &ways) { known_[&function] = ways; }
   /// What was learnt of `function`; null: nothing.

@@ -38,7 +38,7 @@ struct Limits {
 
 private:
   static Limits of(Cost bound) {
-    return {bound, Cost::units(bound.inUnits() * 11 / 25), Cost::units(bound.inUnits() * 11 / 25)};
+    return {bound, Cost::units(bound.inUnits() / 5), Cost::units(bound.inUnits() * 11 / 25)};
   }
 };
 

@@ -1,11 +1,14 @@
 #include "Pass.h"
 #include "Calls.h"
+#include "Carry.h"
+#include "CallsWithin.h"
 #include "Plan.h"
 #include "Probe.h"
 #include "Report.h"
 #include "Sections.h"
 #include "StripMine.h"
 #include "Unroll.h"
+#include "UnrollRecursion.h"
 #include "Verify.h"
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/Analysis/CallGraph.h"
@@ -42,12 +45,14 @@ public:
 private:
   /// Functions that call each other in a circle, or one that does not.
   struct Component {
-    std::vector<Function *> functions;
+    std::vector<Function *> functions; ///< in the order of planning: callees first, but for calls of `early`
     bool isRecursive;
-    Cost part; ///< if recursive: what each keeps to, as planned
+    SmallPtrSet<const Function *, 4> early; ///< if recursive: those that are called by functions planned before them,
+    Cost part;                              ///< and what these keep to
   };
 
   std::vector<Component> bottomUp();
+  static void orderRecursive(Component &component);
   StringRef whyNot(const Function &function) const;
   Plan planOne(Function &function, const Limits &limits);
   std::optional<std::vector<Plan>> planWith(const Component &component, Cost part);
@@ -129,17 +134,23 @@ static Cost withoutMargin(Cost part) {
   return Cost::units(std::max<int64_t>(part.inUnits() - std::max<int64_t>(part.inUnits() / 8, Cost::cycles(2).inUnits()), 1));
 }
 
-/// Plans functions that call each other in a circle, as if each kept to `part` in all ways; null: they do not.
+/// Plans functions that call each other in a circle, as if the early ones kept to `part` in all ways; null: they do not.
 std::optional<std::vector<Plan>> ModuleRun::planWith(const Component &component, Cost part) {
-  Limits limits = planned_;
-  limits.call = withoutMargin(part);
-  limits.bound = Cost::units(limits.bound.inUnits() - (part.inUnits() - limits.call.inUnits()));
-  calls_.expect(component.functions, part);
+  Limits early = planned_;
+  early.call = withoutMargin(part);
+  Cost margin = Cost::units(part.inUnits() - early.call.inUnits());
+  early.bound = Cost::units(early.bound.inUnits() - margin.inUnits());
+  Limits others = planned_;
+  others.bound = early.bound;
+  for (const Function *function : component.early)
+    calls_.expect(*function, part);
   std::vector<Plan> plans;
   for (Function *function : component.functions) {
-    plans.push_back(planOne(*function, limits));
-    if (plans.back().ways.longest() > limits.call)
+    bool isEarly = component.early.contains(function);
+    plans.push_back(planOne(*function, isEarly ? early : others));
+    if (isEarly && plans.back().ways.longest() > early.call)
       return std::nullopt;
+    calls_.learn(*function, plans.back().ways);
   }
   return plans;
 }
@@ -156,9 +167,10 @@ std::vector<Plan> ModuleRun::planRecursive(Component &component) {
     if (!plans)
       return needed;
     double executed = 0;
-    for (const Plan &plan : *plans) {
+    for (auto [function, plan] : zip(component.functions, *plans)) {
       executed += plan.executed;
-      needed = longer(needed, plan.ways.longest());
+      if (component.early.contains(function))
+        needed = longer(needed, plan.ways.longest());
     }
     if (executed < fewest) {
       fewest = executed;
@@ -167,8 +179,8 @@ std::vector<Plan> ModuleRun::planRecursive(Component &component) {
     }
     return needed;
   };
-  for (int64_t divisor : {1, 2, 4}) {
-    Cost part = Cost::units(promised_.call.inUnits() / divisor);
+  for (int64_t divisor : {1, 2, 4, 8}) {
+    Cost part = Cost::units(promised_.loop.inUnits() / divisor);
     Cost needed = consider(part) + Cost::cycles(3);
     needed = Cost::units(needed.inUnits() * 8 / 7);
     if (needed < part)
@@ -176,14 +188,19 @@ std::vector<Plan> ModuleRun::planRecursive(Component &component) {
   }
   if (!best.empty() || component.functions.empty())
     return best;
-  calls_.expect(component.functions, promised_.call);
-  for (Function *function : component.functions)
+  for (const Function *function : component.early)
+    calls_.expect(*function, promised_.call);
+  for (Function *function : component.functions) {
     best.push_back(planOne(*function, planned_));
+    calls_.learn(*function, best.back().ways);
+  }
   return best;
 }
 
 bool ModuleRun::instrument(Component &component, ProbeWriter &writer) {
   for (Function *function : component.functions) {
+    if (component.isRecursive && unrollRecursion(*function, functions_))
+      functions_.invalidate(*function, PreservedAnalyses::none());
     prepareLoops(*function);
     if (unrollUncounted(*function, functions_)) {
       functions_.invalidate(*function, PreservedAnalyses::none());
@@ -201,6 +218,8 @@ bool ModuleRun::instrument(Component &component, ProbeWriter &writer) {
     report_.planned(*function, result);
     if (!result.empty()) {
       insert(*function, result, functions_.getResult<ScalarEvolutionAnalysis>(*function), writer);
+      functions_.invalidate(*function, PreservedAnalyses::none());
+      carryInLoops(*function, functions_, calls_, writer, writer.takeSpending());
       functions_.invalidate(*function, PreservedAnalyses::none());
     }
     function->addFnAttr(probedAttribute, modeName(options_.mode));
@@ -227,7 +246,7 @@ std::vector<ModuleRun::Component> ModuleRun::bottomUp() {
   std::vector<Component> components;
   CallGraph graph(module_);
   for (auto found = scc_begin(&graph); !found.isAtEnd(); ++found) {
-    Component component{{}, found.hasCycle(), promised_.call};
+    Component component{{}, found.hasCycle(), {}, promised_.call};
     for (CallGraphNode *node : *found) {
       Function *function = node->getFunction();
       if (!function || function->isDeclaration())
@@ -237,9 +256,19 @@ std::vector<ModuleRun::Component> ModuleRun::bottomUp() {
       else
         component.functions.push_back(function);
     }
+    if (component.isRecursive)
+      orderRecursive(component);
     components.push_back(std::move(component));
   }
   return components;
+}
+
+/// Chooses functions without whose calls no circle is left, those in the most circles first, and orders all so that
+/// callees come first, but for calls of these.
+void ModuleRun::orderRecursive(Component &component) {
+  CallsWithin graph(component.functions);
+  component.early = graph.breakCircles();
+  component.functions = graph.bottomUp(component.early);
 }
 
 bool ModuleRun::run() {
@@ -251,13 +280,12 @@ bool ModuleRun::run() {
   for (const Component &component : components) {
     if (!options_.verify)
       break;
-    Limits limits = promised_;
-    if (component.isRecursive) {
-      limits.call = component.part;
-      finished_.expect(component.functions, limits.call);
-    }
+    Limits early = promised_;
+    early.call = component.part;
+    for (const Function *function : component.early)
+      finished_.expect(*function, component.part);
     for (Function *function : component.functions)
-      check(*function, limits);
+      check(*function, component.early.contains(function) ? early : promised_);
   }
   if (Error error = report_.write())
     module_.getContext().emitError(toString(std::move(error)));

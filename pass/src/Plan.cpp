@@ -398,7 +398,7 @@ Ways LoopPlanner::around(const Region &body, Cost before, Cost across, double ex
 bool LoopPlanner::tryStrip(Loop &loop, const Region &body, Cost iteration, const LoopFacts &facts) {
   // Beginning and ending a strip takes as long as a probe in each of so many iterations.
   static constexpr uint64_t fewest = 4;
-  static constexpr Cost longIteration = Cost::cycles(24);
+  static constexpr Cost longIteration = Cost::cycles(6);
   if (facts.counting == Counting::None || iteration <= Cost::zero() || iteration >= longIteration)
     return false;
   // Around a call, a strip's registers are saved and restored by the function: a probe costs less.
@@ -407,7 +407,7 @@ bool LoopPlanner::tryStrip(Loop &loop, const Region &body, Cost iteration, const
   // What cutting adds: to each iteration, where it is counted, and once at the loop's ends.
   if (facts.counting != Counting::Test)
     iteration = iteration + Cost::units(12);
-  static constexpr Cost ends = Cost::cycles(12);
+  static constexpr Cost begin = Cost::cycles(8), end = Cost::cycles(2);
   Cost inside = longer(body.prefix, body.exits.through);
   // A loop that is mostly left early should not make what is around it probe for its longest.
   int64_t room = limits_.loop.inUnits() / (facts.counting == Counting::Test ? 1 : 2) - inside.inUnits();
@@ -423,12 +423,15 @@ bool LoopPlanner::tryStrip(Loop &loop, const Region &body, Cost iteration, const
   Cost expected = meanIteration(loop, costs_.recurrence(loop));
   plan_.strips.push_back({&loop, facts, length, iteration, expected});
   plan_.loops.push_back({&loop, LoopKind::Stripped, length});
-  Cost strip = iteration * int64_t(length) + ends;
-  // What the last strip leaves uncharged: a constant where the count is; charged on the way out, or a guess.
+  Cost strip = iteration * int64_t(length);
+  if (facts.counting == Counting::Test) {
+    // The probe in front has charged for it.
+    ways[&loop] = {begin, Cost::none(), strip + inside + end, Cost::zero()};
+    return true;
+  }
+  // What the last strip leaves uncharged, as a guess.
   static constexpr int64_t guessed = 2;
-  int64_t left = facts.exactTrips ? int64_t(facts.exactTrips % length) : facts.counting == Counting::Test ? 0 : guessed;
-  double rest = double((expected * left).inUnits());
-  Ways result = around(body, strip, strip, body.exits.expected + rest);
+  Ways result = around(body, strip, strip, body.exits.expected + double((expected * guessed).inUnits()));
   result.prefix = longer(result.prefix, strip);
   result.suffix = longer(result.suffix, strip + body.exits.through);
   ways[&loop] = result;

@@ -52,29 +52,40 @@ ProbeWriter::ProbeWriter(Module &module, const Options &options)
   std::string text = ("call *" + coldEntry(mode_) + "@GOTPCREL(%rip)").str();
   cold_ = InlineAsm::get(FunctionType::get(Type::getVoidTy(module.getContext()), false), text,
                          "~{r11},~{memory},~{dirflag},~{fpsr},~{flags}", /*hasSideEffects=*/true);
+  coldCarried_ = InlineAsm::get(FunctionType::get(i64_, {i64_}, false), (coldPrefix + "carried_v1@GOTPCREL(%rip)").str(),
+                                "={r11},{r11},~{memory},~{dirflag},~{fpsr},~{flags}", /*hasSideEffects=*/true);
 }
 
-Value *ProbeWriter::field(IRBuilder<> &builder, GlobalVariable *line, unsigned offset) {
+Value *ProbeWriter::field(IRBuilder<> &builder, unsigned offset) const {
   // The address is taken anew at each probe: the cold path may come back on another thread.
-  Value *address = builder.CreateThreadLocalAddress(line);
+  Value *address = builder.CreateThreadLocalAddress(line_);
   return offset == 0 ? address : builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), address, offset);
 }
 
+IntegerType *ProbeWriter::purseType() const {
+  return mode_ == Mode::Clock ? Type::getInt32Ty(module_.getContext()) : i64_;
+}
+
+Value *ProbeWriter::purse(IRBuilder<> &builder) const {
+  return field(builder, mode_ == Mode::Clock ? creditOffset : budgetOffset);
+}
+
+static Align alignmentOf(IntegerType *type) { return Align(type->getBitWidth() / 8); }
+
 Value *ProbeWriter::spend(IRBuilder<> &builder, Value *spent) {
-  bool byClock = mode_ == Mode::Clock;
-  IntegerType *type = byClock ? builder.getInt32Ty() : i64_;
-  Align alignment(byClock ? 4 : 8);
-  Value *purse = field(builder, line_, byClock ? creditOffset : budgetOffset);
-  Value *amount = builder.CreateTrunc(spent, type);
-  Value *left = builder.CreateSub(builder.CreateAlignedLoad(type, purse, alignment), amount, "caudal.left");
-  builder.CreateAlignedStore(left, purse, alignment);
+  IntegerType *type = purseType();
+  Value *place = purse(builder);
+  LoadInst *had = builder.CreateAlignedLoad(type, place, alignmentOf(type));
+  Value *left = builder.CreateSub(had, builder.CreateTrunc(spent, type), "caudal.left");
+  spending_.loads.push_back(had);
+  spending_.stores.push_back(builder.CreateAlignedStore(left, place, alignmentOf(type)));
   return left;
 }
 
 /// Whether the probe has to go on: to the cold path, or, in clock mode, to the clock.
 Value *ProbeWriter::isDue(IRBuilder<> &builder, Value *spent) {
   if (mode_ == Mode::Flag) {
-    LoadInst *asked = builder.CreateAlignedLoad(builder.getInt8Ty(), field(builder, line_, askedOffset), Align(1));
+    LoadInst *asked = builder.CreateAlignedLoad(builder.getInt8Ty(), field(builder, askedOffset), Align(1));
     asked->setVolatile(true);
     return builder.CreateIsNotNull(asked, "caudal.due");
   }
@@ -84,9 +95,9 @@ Value *ProbeWriter::isDue(IRBuilder<> &builder, Value *spent) {
 
 /// In clock mode, the clock is looked at once a bound has been spent.
 Value *ProbeWriter::isLate(IRBuilder<> &builder) {
-  builder.CreateAlignedStore(builder.getInt32(bound_), field(builder, line_, creditOffset), Align(4));
+  spending_.stores.push_back(builder.CreateAlignedStore(builder.getInt32(bound_), purse(builder), Align(4)));
   Value *now = builder.CreateIntrinsic(Intrinsic::readcyclecounter, {});
-  Value *deadline = builder.CreateAlignedLoad(i64_, field(builder, line_, deadlineOffset), Align(8));
+  Value *deadline = builder.CreateAlignedLoad(i64_, field(builder, deadlineOffset), Align(8));
   return builder.CreateICmpUGE(now, deadline, "caudal.late");
 }
 
@@ -112,7 +123,9 @@ BasicBlock *ProbeWriter::probe(Instruction *before, Value *spent) {
   }
   builder.SetInsertPoint(then);
   builder.SetCurrentDebugLocation(lineOf(*before));
-  builder.CreateCall(cold_)->setDoesNotThrow();
+  CallInst *cold = builder.CreateCall(cold_);
+  cold->setDoesNotThrow();
+  spending_.colds.push_back(cold);
   // The call that the compiler does not see pushes a return address.
   before->getFunction()->addFnAttr(Attribute::NoRedZone);
   then->getParent()->setName("caudal.cold");
@@ -130,6 +143,35 @@ void ProbeWriter::charge(Instruction *before, Value *spent) {
 void ProbeWriter::keep(BasicBlock &block) {
   IRBuilder<> builder(block.getTerminator());
   builder.CreateCall(InlineAsm::get(FunctionType::get(builder.getVoidTy(), false), "", "", /*hasSideEffects=*/true));
+}
+
+void ProbeWriter::take(AllocaInst *left, Instruction *before) const {
+  IRBuilder<> builder(before);
+  builder.CreateStore(builder.CreateAlignedLoad(purseType(), purse(builder), alignmentOf(purseType())), left);
+}
+
+void ProbeWriter::putBack(AllocaInst *left, Instruction *before) const {
+  IRBuilder<> builder(before);
+  builder.CreateAlignedStore(builder.CreateLoad(purseType(), left), purse(builder), alignmentOf(purseType()));
+}
+
+void ProbeWriter::carryThrough(AllocaInst *left, CallInst *cold) const {
+  if (mode_ == Mode::Clock)
+    return; // it has given itself its credit
+  IRBuilder<> builder(cold);
+  CallInst *carried = builder.CreateCall(coldCarried_, {builder.CreateLoad(i64_, left)});
+  carried->setDoesNotThrow();
+  builder.CreateStore(carried, left);
+  cold->eraseFromParent();
+}
+
+bool isPurse(const Value &pointer) {
+  APInt offset(64, 0);
+  const Value *base = pointer.stripAndAccumulateConstantOffsets(DataLayout(""), offset, /*AllowNonInbounds=*/true);
+  const auto *address = dyn_cast<IntrinsicInst>(base);
+  return address && address->getIntrinsicID() == Intrinsic::threadlocal_address &&
+         address->getArgOperand(0)->getName() == "caudal_probe_v1" &&
+         (offset == budgetOffset || offset == creditOffset);
 }
 
 BasicBlock *coldSuccessor(BasicBlock &block) {

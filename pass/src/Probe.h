@@ -12,8 +12,17 @@
 #include "Options.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
+#include <utility>
+#include <vector>
 
 namespace caudal {
+
+/// The instructions that a function's probes and charges are, as far as they concern what is left.
+struct Spending {
+  std::vector<llvm::LoadInst *> loads;
+  std::vector<llvm::StoreInst *> stores;
+  std::vector<llvm::CallInst *> colds; ///< calls of the cold path
+};
 
 class ProbeWriter {
 public:
@@ -31,8 +40,18 @@ public:
   void keep(llvm::BasicBlock &block);
   bool charges() const { return mode_ != Mode::Flag; }
 
+  /// What has been written since the last time.
+  Spending takeSpending() { return std::exchange(spending_, {}); }
+  /// For Carry.h: the type of what is left, and its ways between memory and a variable.
+  llvm::IntegerType *purseType() const;
+  void take(llvm::AllocaInst *left, llvm::Instruction *before) const;
+  void putBack(llvm::AllocaInst *left, llvm::Instruction *before) const;
+  /// The cold path finds what is left in the variable, and leaves it there.
+  void carryThrough(llvm::AllocaInst *left, llvm::CallInst *cold) const;
+
 private:
-  llvm::Value *field(llvm::IRBuilder<> &builder, llvm::GlobalVariable *line, unsigned offset);
+  llvm::Value *field(llvm::IRBuilder<> &builder, unsigned offset) const;
+  llvm::Value *purse(llvm::IRBuilder<> &builder) const;
   llvm::Value *isDue(llvm::IRBuilder<> &builder, llvm::Value *spent);
   llvm::Value *spend(llvm::IRBuilder<> &builder, llvm::Value *spent);
 
@@ -44,6 +63,8 @@ private:
   llvm::IntegerType *i64_;
   llvm::GlobalVariable *line_;
   llvm::InlineAsm *cold_;
+  llvm::InlineAsm *coldCarried_; ///< budget mode's for what is left in a register
+  Spending spending_;
 };
 
 /// Whether `call` enters the cold path: what makes a jump a probe.
@@ -51,6 +72,9 @@ bool isColdCall(const llvm::CallBase &call);
 /// Where a probe that ends `block` goes when it is due: the block that calls the cold path, or looks at the clock before;
 /// null: `block` does not end in a probe.
 llvm::BasicBlock *coldSuccessor(llvm::BasicBlock &block);
+
+/// Whether `pointer` is where what is left is kept.
+bool isPurse(const llvm::Value &pointer);
 
 } // namespace caudal
 

@@ -43,13 +43,11 @@ private:
   DebugLoc line() const { return latch_->getTerminator()->getDebugLoc(); }
   /// The jump back to the header leads to `to` instead, whose phis in the header come from there.
   BasicBlock *detour(const Twine &name);
-  Value *atStart(Value *value, BasicBlock *block, function_ref<Value *(PHINode *)> phiThere);
-  Value *atStart(BasicBlock *block);
+  Value *atStart(Value *value, BasicBlock *block);
+  Value *atStart(BasicBlock *block) { return atStart(facts_.tested, block); }
   Value *distance(IRBuilder<> &builder, Value *from, Value *to);
-  Value *nearerEnd(IRBuilder<> &builder, Value *from);
-  void chargeIterations(IRBuilder<> &builder, BasicBlock *exit, Value *iterations);
-  /// Whether what a strip has spent where the loop ends is charged there.
-  bool charges() const { return writer_.charges() && facts_.exactTrips == 0; }
+  Value *endOf(IRBuilder<> &builder, Value *start, Value *reached);
+  Value *unitsOf(IRBuilder<> &builder, Value *reached);
   /// How far the tested value goes in a strip.
   uint64_t reach() const { return uint64_t(std::abs(facts_.step)) * (prepared_.strip.length - 1); }
   int64_t stripUnits() const { return std::max<int64_t>(1, (prepared_.strip.expected * int64_t(prepared_.strip.length)).inCycles()); }
@@ -99,24 +97,19 @@ static PHINode *counterpart(PHINode *phi, BasicBlock *block) {
   return &*found;
 }
 
-/// What `value` is in the first iteration of a strip, at the end of `block`, where `phiThere` says what the header's phis
-/// are.
-Value *Cutter::atStart(Value *value, BasicBlock *block, function_ref<Value *(PHINode *)> phiThere) {
+/// What `value` is in the first iteration of the strip that begins in `block`.
+Value *Cutter::atStart(Value *value, BasicBlock *block) {
   if (auto *phi = dyn_cast<PHINode>(value); phi && phi->getParent() == header_)
-    return phiThere(phi);
+    return counterpart(phi, block);
   auto *instruction = dyn_cast<Instruction>(value);
   if (!instruction || !facts_.testedParts.contains(instruction))
     return value;
   Instruction *copy = instruction->clone();
   copy->dropPoisonGeneratingFlags();
   for (Use &operand : copy->operands())
-    operand.set(atStart(operand, block, phiThere));
+    operand.set(atStart(operand, block));
   copy->insertBefore(block->getTerminator()->getIterator());
   return copy;
-}
-
-Value *Cutter::atStart(BasicBlock *block) {
-  return atStart(facts_.tested, block, [&](PHINode *phi) { return counterpart(phi, block); });
 }
 
 /// How far it is from one tested value to a later one: at least 0 as an unsigned number.
@@ -128,51 +121,39 @@ Value *Cutter::distance(IRBuilder<> &builder, Value *from, Value *to) {
   return facts_.step > 0 ? builder.CreateSub(last, first) : builder.CreateSub(first, last);
 }
 
-/// The last value that the latch tests in the strip that begins at `start`.
-Value *Cutter::nearerEnd(IRBuilder<> &builder, Value *start) {
-  Value *left = distance(builder, start, prepared_.last);
-  Value *reached = builder.CreateBinaryIntrinsic(Intrinsic::umin, left, ConstantInt::get(left->getType(), reach()));
+/// The last value that the latch tests in a strip that begins at `start` and goes on for `reached`.
+Value *Cutter::endOf(IRBuilder<> &builder, Value *start, Value *reached) {
   if (facts_.step < 0)
     reached = builder.CreateNeg(reached);
   return start->getType()->isPointerTy() ? builder.CreatePtrAdd(start, reached, "caudal.end")
                                          : builder.CreateAdd(start, reached, "caudal.end");
 }
 
+/// What a strip costs whose tested value goes on for `reached`: it has one iteration more than steps.
+Value *Cutter::unitsOf(IRBuilder<> &builder, Value *reached) {
+  Value *steps = builder.CreateZExtOrTrunc(reached, builder.getInt64Ty());
+  if (uint64_t step = uint64_t(std::abs(facts_.step)); step > 1)
+    steps = builder.CreateLShr(steps, Log2_64(step));
+  int64_t units = std::max<int64_t>(1, prepared_.strip.expected.inCycles());
+  Value *iterations = builder.CreateAdd(steps, builder.getInt64(1));
+  return units == 1 ? iterations : builder.CreateMul(iterations, builder.getInt64(uint64_t(units)));
+}
+
 void Cutter::cutByTest() {
   auto *branch = cast<BranchInst>(latch_->getTerminator());
   BasicBlock *exit = branch->getSuccessor(branch->getSuccessor(0) == header_ ? 1 : 0);
-  BasicBlock *enter = insertOuter(prepared_.preheader, header_, ".enter");
-  BasicBlock *outer = insertOuter(prepared_.preheader, enter, ".strip");
-  BasicBlock *entry = block(header_->getName() + ".entry", outer);
+  BasicBlock *outer = insertOuter(prepared_.preheader, header_, ".strip");
   BasicBlock *done = block(latch_->getName() + ".done", latch_->getNextNode());
-  BasicBlock *again = block(latch_->getName() + ".again", done->getNextNode());
-  Type *type = facts_.tested->getType();
 
-  // strip: as far as a strip reaches
-  IRBuilder<> builder(outer->getTerminator());
-  Value *nearer = nearerEnd(builder, atStart(outer));
-  // entry: a loop that ends within its first strip goes straight to its body. The preheader keeps its jump: a probe may
-  // go in front of it.
-  prepared_.preheader->getTerminator()->replaceSuccessorWith(outer, entry);
-  outer->replacePhiUsesWith(prepared_.preheader, entry);
-  BranchInst *placeholder = BranchInst::Create(outer, entry);
-  Value *first = atStart(facts_.tested, entry, [&](PHINode *phi) { return counterpart(phi, outer)->getIncomingValueForBlock(entry); });
-  builder.SetInsertPoint(placeholder);
-  Value *whole = distance(builder, first, prepared_.last);
-  Value *isShort = builder.CreateICmpULE(whole, ConstantInt::get(whole->getType(), reach()));
-  bool maybeShort = !isa<ConstantInt>(isShort); // a constant count is a long one: short loops are not cut
-  if (maybeShort) {
-    builder.CreateCondBr(isShort, enter, outer);
-    placeholder->eraseFromParent();
-    for (auto [straight, stripped] : zip(enter->phis(), outer->phis()))
-      straight.addIncoming(stripped.getIncomingValueForBlock(entry), entry);
-  }
-  PHINode *end = PHINode::Create(type, 2, "caudal.end", enter->getFirstNonPHIIt());
-  if (maybeShort)
-    end->addIncoming(prepared_.last, entry);
-  end->addIncoming(nearer, outer);
-  builder.SetInsertPoint(enter->getTerminator());
-  Value *start = charges() ? atStart(enter) : nullptr;
+  // strip: as far as it reaches, and a probe that pays for that
+  Instruction *jump = outer->getTerminator();
+  IRBuilder<> builder(jump);
+  builder.SetCurrentDebugLocation(line());
+  Value *start = atStart(outer);
+  Value *left = distance(builder, start, prepared_.last);
+  Value *reached = builder.CreateBinaryIntrinsic(Intrinsic::umin, left, ConstantInt::get(left->getType(), reach()));
+  Value *end = endOf(builder, start, reached);
+  writer_.probe(jump, writer_.charges() ? unitsOf(builder, reached) : builder.getInt64(0));
 
   // latch: until the strip's end. The old comparison stays until all probes are in: one may go in front of it.
   builder.SetInsertPoint(branch);
@@ -182,32 +163,11 @@ void Cutter::cutByTest() {
   branch->setMetadata(LLVMContext::MD_prof, nullptr);
   // done: was it the loop's end?
   builder.SetInsertPoint(done);
-  builder.CreateCondBr(builder.CreateICmpEQ(end, prepared_.last), exit, again);
+  builder.SetCurrentDebugLocation(line());
+  builder.CreateCondBr(builder.CreateICmpEQ(end, prepared_.last), exit, outer);
   for (PHINode &phi : exit->phis())
     phi.setIncomingBlock(phi.getBasicBlockIndex(latch_), done);
-  // again: a probe, and the next strip
-  builder.SetInsertPoint(again);
-  BranchInst *jump = builder.CreateBr(outer);
-  carry(header_, latch_, outer, again);
-  BasicBlock *last = writer_.probe(jump, stripUnits());
-  outer->replacePhiUsesWith(again, last);
-
-  // Who leaves by the test has run (end - start) / step + 1 iterations of this strip.
-  if (!charges())
-    return;
-  BasicBlock *landing = SplitEdge(done, exit);
-  builder.SetInsertPoint(landing->getTerminator());
-  Value *run = builder.CreateZExtOrTrunc(distance(builder, start, end), builder.getInt64Ty());
-  if (uint64_t step = uint64_t(std::abs(facts_.step)); step > 1)
-    run = builder.CreateLShr(run, Log2_64(step));
-  Value *iterations = builder.CreateAdd(run, builder.getInt64(1));
-  chargeIterations(builder, landing, iterations);
-}
-
-/// Charges `iterations` in `exit`, in front of its jump.
-void Cutter::chargeIterations(IRBuilder<> &builder, BasicBlock *exit, Value *iterations) {
-  int64_t units = std::max<int64_t>(1, prepared_.strip.expected.inCycles());
-  writer_.charge(exit->getTerminator(), units == 1 ? iterations : builder.CreateMul(iterations, builder.getInt64(uint64_t(units))));
+  carry(header_, latch_, outer, done);
 }
 
 /// The jump back from the latch goes through a new block first.

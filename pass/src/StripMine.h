@@ -2,15 +2,13 @@
 //
 // The loop's body stays as it is; only the jump back to its header changes:
 //
-//     Test:      preheader --[short]--> enter -> header ... latch --[tested value is the strip's end]--> done --> exit
-//                    |                    ^                                                              |
-//                    +----> strip --------+                                                              |
-//                              ^---------------------------------------- probe <-------------------------+
+//     Test:      preheader -> strip, probe -> header ... latch --[tested value is the strip's end]--> done --> exit
+//                               ^------------------------------------------------------------------------+
 //     Counter:   preheader -> strip -> header ... latch --[own counter is 0]--> probe --> strip
 //     Variable:  preheader -> header ... latch --[low bits of the variable are 0]--> probe --> header
 //
-// Test costs nothing within a strip: the test against the loop's end becomes one against the strip's. Short loops go
-// straight through it.
+// Test costs nothing within a strip: the test against the loop's end becomes one against the strip's. Its probe is in
+// front, where the strip's length is known, and charges for the whole of it. The others' is behind.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_STRIPMINE_H

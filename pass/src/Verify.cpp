@@ -94,52 +94,25 @@ uint64_t maskedTrips(const Loop &loop, ScalarEvolution &scev) {
   return 0;
 }
 
-/// The value of `scev` where the values of `block`'s phis come from `from`.
-const SCEV *onEdge(const SCEV *expression, BasicBlock *block, BasicBlock *from, ScalarEvolution &scev) {
-  ValueToSCEVMapTy values;
-  for (PHINode &phi : block->phis())
-    if (scev.isSCEVable(phi.getType()))
-      values[&phi] = scev.getSCEV(phi.getIncomingValueForBlock(from));
-  return SCEVParameterRewriter::rewrite(expression, scev, values);
-}
-
-/// Most that `distance` can be on the edge from `from` to `to`, as an unsigned number.
-APInt mostOnEdge(const SCEV *distance, BasicBlock *from, BasicBlock *to, ScalarEvolution &scev) {
-  APInt most = scev.getUnsignedRangeMax(distance);
-  auto *branch = dyn_cast<BranchInst>(from->getTerminator());
-  Value *left;
-  const APInt *limit;
-  if (branch && branch->isConditional() && branch->getSuccessor(0) == to && branch->getSuccessor(1) != to &&
-      match(branch->getCondition(), m_SpecificICmp(CmpInst::ICMP_ULE, m_Value(left), m_APInt(limit))) &&
-      scev.getSCEV(left) == distance)
-    most = APIntOps::umin(most, *limit);
-  return most;
-}
-
 /// The loop is left where a value reaches an end that is chosen in front of it: most iterations; 0: it is not.
 uint64_t nearerEndTrips(const Loop &loop, ScalarEvolution &scev) {
-  BasicBlock *latch = loop.getLoopLatch(), *enter = loop.getLoopPreheader();
+  BasicBlock *latch = loop.getLoopLatch();
   auto *branch = latch ? dyn_cast<BranchInst>(latch->getTerminator()) : nullptr;
   Value *tested, *end;
-  if (!enter || !branch || !branch->isConditional() || branch->getSuccessor(1) != loop.getHeader() ||
+  if (!branch || !branch->isConditional() || branch->getSuccessor(1) != loop.getHeader() ||
       !match(branch->getCondition(), m_SpecificICmp(CmpInst::ICMP_EQ, m_Value(tested), m_Value(end))))
     return 0;
-  auto *choice = dyn_cast<PHINode>(end);
   const auto *recurrence = dyn_cast<SCEVAddRecExpr>(scev.getSCEV(tested));
   const auto *step = recurrence && recurrence->getLoop() == &loop && recurrence->isAffine()
                          ? dyn_cast<SCEVConstant>(recurrence->getStepRecurrence(scev))
                          : nullptr;
-  if (!choice || choice->getParent() != enter || !step)
+  if (!step || !loop.isLoopInvariant(end))
     return 0;
-  APInt most(64, 0);
-  for (BasicBlock *from : predecessors(enter)) {
-    const SCEV *first = onEdge(recurrence->getStart(), enter, from, scev);
-    const SCEV *last = scev.getSCEV(choice->getIncomingValueForBlock(from));
-    const SCEV *distance = step->getAPInt().isNegative() ? scev.getMinusSCEV(first, last) : scev.getMinusSCEV(last, first);
-    if (isa<SCEVCouldNotCompute>(distance))
-      return 0;
-    most = APIntOps::umax(most, mostOnEdge(distance, from, enter, scev).zextOrTrunc(64));
-  }
+  const SCEV *first = recurrence->getStart(), *last = scev.getSCEV(end);
+  const SCEV *distance = step->getAPInt().isNegative() ? scev.getMinusSCEV(first, last) : scev.getMinusSCEV(last, first);
+  if (isa<SCEVCouldNotCompute>(distance))
+    return 0;
+  APInt most = scev.getUnsignedRangeMax(distance).zextOrTrunc(64);
   return most.udiv(step->getAPInt().abs().zextOrTrunc(64)).getLimitedValue(1 << 30) + 1;
 }
 

@@ -1,0 +1,69 @@
+#include "UnrollRecursion.h"
+#include "Cost.h"
+#include "llvm/Analysis/BlockFrequencyInfo.h"
+#include "llvm/Analysis/InlineCost.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+using namespace llvm;
+
+namespace caudal {
+
+// A round that takes longer than this has room for a probe; one with more instructions would grow too much.
+static constexpr double longestRound = 30;
+static constexpr unsigned mostInstructions = 80, mostCalls = 4, mostGrowth = 240;
+
+/// What a call of `function` takes without its callees, in cycles, on the mean.
+static double roundCycles(Function &function, FunctionAnalysisManager &analyses) {
+  CostModel costs(analyses.getResult<TargetIRAnalysis>(function), analyses.getResult<LoopAnalysis>(function));
+  BlockFrequencyInfo &frequencies = analyses.getResult<BlockFrequencyAnalysis>(function);
+  double entered = double(frequencies.getEntryFreq().getFrequency()), sum = 0;
+  for (const BasicBlock &block : function)
+    for (const Instruction &instruction : block)
+      sum += double(costs.issue(instruction).inUnits()) * double(frequencies.getBlockFreq(&block).getFrequency()) / entered;
+  return sum / double(Cost::unitsPerCycle);
+}
+
+/// The calls of `function` to itself, if it is small enough for them to be replaced; else none.
+static SmallVector<CallBase *, mostCalls> replaceable(Function &function) {
+  SmallVector<CallBase *, mostCalls> calls;
+  bool refuses = function.isInterposable() || function.hasFnAttribute(Attribute::NoInline) || function.hasOptSize() ||
+                 function.hasOptNone();
+  unsigned count = 0;
+  for (Instruction &instruction : llvm::instructions(function)) {
+    count += !instruction.isDebugOrPseudoInst();
+    auto *call = dyn_cast<CallBase>(&instruction);
+    if (!call || call->getCalledFunction() != &function)
+      continue;
+    calls.push_back(call);
+    refuses |= call->isMustTailCall() || call->isNoInline();
+  }
+  if (refuses || count > mostInstructions || calls.size() > mostCalls || count * calls.size() > mostGrowth)
+    calls.clear();
+  return calls;
+}
+
+bool unrollRecursion(Function &function, FunctionAnalysisManager &analyses) {
+  SmallVector<CallBase *, mostCalls> calls = replaceable(function);
+  LoopInfo &loops = analyses.getResult<LoopAnalysis>(function);
+  // In a loop, the copy's loop would be another one in it, with as many probes.
+  if (any_of(calls, [&](CallBase *call) { return loops.getLoopFor(call->getParent()) != nullptr; }))
+    return false;
+  if (calls.empty() || roundCycles(function, analyses) > longestRound)
+    return false;
+  ValueToValueMapTy values;
+  Function *body = CloneFunction(&function, values);
+  bool viable = isInlineViable(*body).isSuccess();
+  for (CallBase *call : calls) {
+    if (!viable)
+      break;
+    call->setCalledFunction(body);
+    InlineFunctionInfo info;
+    if (!InlineFunction(*call, info, /*MergeAttributes=*/true).isSuccess())
+      call->setCalledFunction(&function);
+  }
+  body->eraseFromParent();
+  return viable;
+}
+
+} // namespace caudal

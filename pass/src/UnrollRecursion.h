@@ -1,0 +1,21 @@
+//===- UnrollRecursion.h - Fewer calls in a small recursive function ----------------------------------------------===//
+//
+// A function that calls itself must meet a probe in each round. Where a round is a few instructions, that shows: its own
+// calls are replaced by its body, once, so that a round does what two and more did. The optimiser does not do this, for
+// it has no end; the pass does it where a round is short.
+//
+//===--------------------------------------------------------------------------------------------------------------===//
+#ifndef CAUDAL_PASS_UNROLLRECURSION_H
+#define CAUDAL_PASS_UNROLLRECURSION_H
+
+#include "llvm/IR/Function.h"
+#include "llvm/IR/PassManager.h"
+
+namespace caudal {
+
+/// True: changed, and all analyses of `function` are stale.
+bool unrollRecursion(llvm::Function &function, llvm::FunctionAnalysisManager &analyses);
+
+} // namespace caudal
+
+#endif
