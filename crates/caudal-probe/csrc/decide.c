@@ -63,6 +63,16 @@ static void quiet(void)
     caudal_probe_state.armed_units = INT64_MAX;
 }
 
+/* Whatever it is and costs, provided that the deadline has been: in clock mode it would look at the clock only where its credit is
+ * gone, and it may cost nothing. */
+static void next_probe_is_due(void)
+{
+    caudal_probe_v1.budget = -1;
+    caudal_probe_v1.credit = -1;
+    caudal_probe_state.armed_units = INT64_MAX;
+    set_flag(1);
+}
+
 void caudal_probe_arm_v1(uint64_t now, uint64_t quantum)
 {
     struct caudal_probe *block = &caudal_probe_v1;
@@ -70,9 +80,7 @@ void caudal_probe_arm_v1(uint64_t now, uint64_t quantum)
     block->pending = 0;
     if (__atomic_load_n(&caudal_probe_every_v1, __ATOMIC_RELAXED)) {
         block->deadline = 0;
-        block->budget = -1;
-        caudal_probe_state.armed_units = INT64_MAX;
-        set_flag(1);
+        next_probe_is_due();
         return;
     }
     if (quantum >= UINT64_MAX - now) {
@@ -187,9 +195,7 @@ void caudal_probe_due_again(void)
     struct caudal_probe *block = &caudal_probe_v1;
     block->pending = 0;
     block->deadline = caudal_probe_state.deferred_tsc;
-    block->budget = -1;
-    caudal_probe_state.armed_units = INT64_MAX;
-    set_flag(1);
+    next_probe_is_due();
 }
 
 uint64_t caudal_probe_decide_exit(uint64_t stack)

@@ -93,8 +93,8 @@ struct __attribute__((aligned(64))) caudal_probe {
     uint64_t stack_high; /* stack pointer elsewhere (signal stacks, the scheduler) the cold path declines */
     uint64_t quantum;    /* length of the quantum that was armed last, TSC cycles; UINT64_MAX: never due */
     uint32_t ratio;      /* cost units per TSC cycle, 16.16 fixed point, at least 1; kept by budget mode's cold path */
-    int32_t credit;      /* instrumented code in clock mode looks at the clock once it has spent this; the library never
-                            touches it */
+    int32_t credit;      /* instrumented code in clock mode looks at the clock once it has spent this; the library touches
+                            it only to make the next probe look: -1 */
     uint64_t runtime;    /* the runtime's own (a pointer, say); the library never touches it */
 };
 

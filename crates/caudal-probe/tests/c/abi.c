@@ -32,10 +32,22 @@ IN_C(c_clock, CAUDAL_PROBE_CLOCK())
 IN_C(c_budget, CAUDAL_PROBE_BUDGET(1))
 IN_C(c_flag, CAUDAL_PROBE_FLAG())
 
+/* As the pass has it: the clock is looked at where a credit has been spent. */
+#define CREDIT(cost)                                    \
+    do {                                                \
+        if ((caudal_probe_v1.credit -= (cost)) < 0) {   \
+            caudal_probe_v1.credit = 250;               \
+            CAUDAL_PROBE_CLOCK();                       \
+        }                                               \
+    } while (0)
+IN_C(c_credit, CREDIT(1))
+IN_C(c_credit_of_0, CREDIT(0))
+
 static const struct mode {
     uint64_t (*sum)(uint64_t n);
     int follows_clock;
-} modes[] = {{sum_clock, 1}, {sum_budget, 1}, {sum_flag, 0}, {c_clock, 1}, {c_budget, 1}, {c_flag, 0}};
+} modes[] = {{sum_clock, 1}, {sum_budget, 1}, {sum_flag, 0}, {c_clock, 1}, {c_budget, 1}, {c_flag, 0},
+             {c_credit, 1}};
 #define MODES (sizeof modes / sizeof modes[0])
 
 static uint64_t times[4 * ROUNDS];
@@ -45,6 +57,7 @@ static void force_due(uint64_t deadline)
 {
     caudal_probe_v1.deadline = deadline;
     caudal_probe_v1.budget = -1;
+    caudal_probe_v1.credit = -1;
     caudal_flag_v1.asked = 1;
     __asm__ __volatile__("" ::: "memory");
 }
@@ -107,6 +120,16 @@ static void every_probe_yields(void)
         }
         CHECK_EQUAL(probe_all(), MODES * ROUNDS * (ROUNDS + 1) / 2);
     }
+}
+
+/* Who costs nothing yields as well. */
+static void every_probe_yields_whatever_it_costs(void)
+{
+    caudal_probe_every_v1 = 1;
+    CHECK_EQUAL(caudal_probe_record_start(times, 4 * ROUNDS, 1u << 30), 0);
+    c_credit_of_0(ROUNDS);
+    caudal_probe_every_v1 = 0;
+    CHECK_EQUAL(caudal_probe_record_stop(), ROUNDS);
 }
 
 static void forced_once_yields_once(void)
@@ -427,6 +450,7 @@ int main(void)
     the_ratio_follows(); /* while nothing is known of the thread's pace: each quantum is looked at halfway */
     foreign_threads_stay_out();
     every_probe_yields();
+    every_probe_yields_whatever_it_costs();
     forced_once_yields_once();
     yields_are_a_quantum_apart();
     a_full_buffer_is_not_overrun();
