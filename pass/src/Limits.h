@@ -29,10 +29,10 @@ struct Limits {
 
   /// The limits that are promised.
   static Limits promised(const Options &options) { return of(Cost::cycles(options.bound)); }
-  /// The limits that are planned with: lower, for what insertion adds to the ways.
+  /// The limits that are planned with: lower, for what insertion adds to the ways, the probe at their end included.
   static Limits planned(const Options &options) {
-    static constexpr int64_t least = 14;
-    int64_t margin = std::max<int64_t>(options.bound / 8, least);
+    static constexpr int64_t least = 20;
+    int64_t margin = std::max<int64_t>(options.bound / 8 + 2, least);
     return of(Cost::cycles(std::max<int64_t>(options.bound - margin, options.bound / 2)));
   }
 

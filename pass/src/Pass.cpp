@@ -131,7 +131,7 @@ Plan ModuleRun::planOne(Function &function, const Limits &limits) {
 
 /// What a function is planned to take where it is expected to take `part`: insertion adds to it.
 static Cost withoutMargin(Cost part) {
-  return Cost::units(std::max<int64_t>(part.inUnits() - std::max<int64_t>(part.inUnits() / 8, Cost::cycles(2).inUnits()), 1));
+  return Cost::units(std::max<int64_t>(part.inUnits() - std::max<int64_t>(part.inUnits() / 8, Cost::cycles(6).inUnits()), 1));
 }
 
 /// Plans functions that call each other in a circle, as if the early ones kept to `part` in all ways; null: they do not.
@@ -181,7 +181,7 @@ std::vector<Plan> ModuleRun::planRecursive(Component &component) {
   };
   for (int64_t divisor : {1, 2, 4, 8}) {
     Cost part = Cost::units(promised_.loop.inUnits() / divisor);
-    Cost needed = consider(part) + Cost::cycles(3);
+    Cost needed = consider(part) + Cost::cycles(7);
     needed = Cost::units(needed.inUnits() * 8 / 7);
     if (needed < part)
       consider(needed);

@@ -23,7 +23,10 @@ constexpr StringLiteral probeMark = "caudal.probe";
 
 bool endsInProbe(const BasicBlock &block) { return block.getTerminator()->getMetadata(probeMark) != nullptr; }
 
-/// Takes out what a probe looks at: nothing waits for it, so it is not part of the way.
+/// What a probe itself takes until its jump is decided: a load, a subtraction, a comparison, each of which waits for the one before.
+constexpr Cost probeCost = Cost::cycles(6);
+
+/// Takes out what a probe looks at: nothing else waits for it, so in the way it counts as `probeCost`, at the probe.
 void removeProbe(ICmpInst &due) {
   auto *looked = dyn_cast<Instruction>(due.getOperand(0));
   if (!due.use_empty() || !looked)
@@ -214,6 +217,7 @@ Reach Verifier::across(Region &region, const BasicBlock *block, Reach reach, boo
   }
   if (!endsInProbe(*block))
     return reach;
+  step(region, reach, Ways::plain(probeCost, probeCost), *block->getTerminator(), report);
   if (report && !reach.through.isNone())
     region.prefix = longer(region.prefix, reach.through);
   return {Cost::none(), Cost::zero()};

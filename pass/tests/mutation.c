@@ -1,7 +1,5 @@
 // Each probe of these functions is deleted in turn: what execution by brute force shows to break the bound, the verifier
 // reports. All kinds of loops, calls that keep to the contract, known callees, arms of different length.
-// Open: the execution counts what a probe itself takes (1 to 3 cycles), the verifier does not any more.
-// XFAIL: *
 // RUN: %clang -O1 -S -emit-llvm -fno-unroll-loops %s -o %t.1.ll
 // RUN: %clang -O2 -S -emit-llvm -fno-vectorize -fno-slp-vectorize %s -o %t.2.ll
 // RUN: %clang -O0 -S -emit-llvm %s -o %t.0.ll
