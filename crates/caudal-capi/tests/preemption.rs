@@ -283,7 +283,6 @@ fn functions_of_a_list_are_sections() {
 }
 
 #[test]
-#[ignore = "open: the other request is let in before the section's end"]
 fn a_listed_call_that_throws_is_a_section() {
     let Some(listed) = built(Source::Cxx, Sections::Listed) else { return };
     let bare = built(Source::Cxx, Sections::On).expect("one compiler is as good as the other");
