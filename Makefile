@@ -15,7 +15,7 @@ CAUDAL = $(TARGET_DIR)/release/caudal
 # The major version of LLVM that `make pass` builds for: that of clang, and of rustc where `cargo caudal` is used.
 LLVM ?= 22
 
-.PHONY: help build deps pass demo test test-pass bench-pass soak stress sanitize lint deny bench bench-peers bench-rt fidelity fuzz measure-services test-services install install-c install-pass header reproduce docs clean
+.PHONY: help build deps pass demo test test-pass bench-pass soak stress sanitize lint deny bench bench-peers bench-rt bench-rt-pass fidelity fuzz measure-services test-services install install-c install-pass header reproduce docs clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -86,6 +86,9 @@ bench-peers: ## the same queue on SSJ, cimba, nexosim and SimPy
 
 bench-rt: ## the runtime: its parts, its dispatcher, and what one would pick instead; some minutes on an idle machine
 	@scripts/bench-rt
+
+bench-rt-pass: ## requests in C and Rust that nobody has edited, beside hand-placed probes; some minutes on an idle machine
+	@LLVM=$(LLVM) scripts/bench-rt-pass $(BENCH_RT_PASS)
 
 bench-pass: deps ## what probes cost, and how exactly they end a quantum, program by program; an hour on an idle machine
 	@pass/bench/run --plugin "$$(scripts/pass $(LLVM))" --probe crates/caudal-probe $(BENCH_PASS)

@@ -61,7 +61,7 @@ struct RunOptions {
     /// Ordinary priority, for longer turns; otherwise contestants run under SCHED_FIFO if that is permitted
     #[arg(long)]
     ordinary: bool,
-    /// Only these contestants (extra ones always run)
+    /// Only these contestants (extra ones always run), or `none`
     #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
     only: Vec<String>,
     /// A contestant more: a command line that takes the options of all contestants; the first one is what others are compared with

@@ -62,6 +62,7 @@ fn a_command_takes_part_and_others_are_compared_with_it() {
         (Some("ours"), Some("fcfs"))
     );
     assert_eq!(rows[0]["p99_over_first"]["raw"]["median"], 1.0);
+    assert_eq!(rows[0]["mean_over_first"]["filtered"]["median"], 1.0);
     assert!(rows[1]["p99_over_first"]["raw"]["median"].as_f64().expect("a ratio") > 0.0);
 }
 

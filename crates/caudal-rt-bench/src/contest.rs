@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use caudal_measure::clock;
 use caudal_measure::contestant::{Options, Setup};
-use caudal_measure::gaps::GapLog;
+use caudal_measure::gaps::{GAP_NS, GapLog};
 use caudal_measure::generator::Arrivals;
 use caudal_measure::trace::{Run, Trace};
 use caudal_rt::clock::Clock;
@@ -14,6 +14,7 @@ use caudal_rt::{Builder, ClassId, Intake, Pinning, Runtime, Shutdown, Source};
 use clap::{Args, ValueEnum};
 
 use crate::system::{processor_sharing, system};
+use crate::unedited;
 
 /// Who generates the load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -35,6 +36,17 @@ pub enum Discipline {
     Fcfs,
 }
 
+/// What the requests run, and where it yields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Code {
+    /// A probe by hand between two chunks
+    Hand,
+    /// C as anybody writes it: yields where the compiler puts probes
+    C,
+    /// Rust as anybody writes it
+    Rust,
+}
+
 /// The command.
 #[derive(Args)]
 pub struct Contest {
@@ -46,6 +58,9 @@ pub struct Contest {
     /// Which request runs
     #[arg(long, value_enum, default_value = "processor-sharing")]
     discipline: Discipline,
+    /// What the requests run; C and Rust have to be built with the probe pass
+    #[arg(long, value_enum, default_value = "hand")]
+    code: Code,
 }
 
 /// The gaps that the work has seen: one worker, which one coroutine after the other writes.
@@ -58,13 +73,21 @@ unsafe impl Sync for WorkerGaps {}
 struct Stage {
     setup: Setup,
     gaps: WorkerGaps,
+    code: Code,
 }
 
 fn serve(stage: &'static Stage, request: usize) {
     stage.setup.recorder.start(request);
-    // SAFETY: see `WorkerGaps`; no probe is called while this reference is used by `chunk`.
-    let gaps = unsafe { &mut *stage.gaps.0.get() };
-    stage.setup.job_of(request).run(gaps, caudal_rt::probe);
+    let job = stage.setup.job_of(request);
+    match stage.code {
+        Code::Hand => {
+            // SAFETY: see `WorkerGaps`; no probe is called while this reference is used by `chunk`.
+            let gaps = unsafe { &mut *stage.gaps.0.get() };
+            job.run(gaps, caudal_rt::probe);
+        }
+        Code::C => drop(std::hint::black_box(unedited::in_c(job.into()))),
+        Code::Rust => drop(std::hint::black_box(unedited::in_rust(job.into()))),
+    }
     stage.setup.recorder.complete(request);
 }
 
@@ -131,7 +154,7 @@ impl Contest {
     /// # Errors
     /// If a thread can not be pinned, the runtime can not start, or the file can not be written.
     pub fn run(&self) -> Result<(), Box<dyn Error>> {
-        let trace = measure(&self.common, self.dispatch, self.discipline)?;
+        let trace = measure_code(&self.common, self.dispatch, self.discipline, self.code)?;
         Ok(trace.write(&self.common.out)?)
     }
 }
@@ -145,12 +168,21 @@ pub fn measure(
     dispatch: Dispatch,
     discipline: Discipline,
 ) -> Result<Trace, Box<dyn Error>> {
+    measure_code(options, dispatch, discipline, Code::Hand)
+}
+
+fn measure_code(
+    options: &Options,
+    dispatch: Dispatch,
+    discipline: Discipline,
+    code: Code,
+) -> Result<Trace, Box<dyn Error>> {
     caudal_measure::pin::pin_to(options.worker_core)?;
     let setup = options.prepare()?;
     // Before the first arrival is set: the runtime's start would measure the counter for 20 ms, and requests would wait.
     Clock::of_this_machine();
     let gaps = WorkerGaps(UnsafeCell::new(setup.gap_log()));
-    let stage: &'static Stage = Box::leak(Box::new(Stage { setup, gaps }));
+    let stage: &'static Stage = Box::leak(Box::new(Stage { setup, gaps, code }));
     caudal_measure::pin::pin_to(options.generator_core)?;
 
     let policy = match dispatch {
@@ -171,19 +203,39 @@ pub fn measure(
     let epoch = arrivals.epoch();
     let (generator, generator_gaps) = Generator::new(stage, classes, arrivals);
     let runtime = builder.source(generator).start()?;
+    if code != Code::Hand {
+        unedited::watch_worker(stage.setup.gap_log(), stage.setup.tsc.to_ticks(GAP_NS));
+    }
     wait(stage, epoch, &runtime);
     let generator_gaps = generator_gaps.recv()?;
-    // SAFETY: the runtime has ended, and with it every request.
-    let gaps = unsafe { &*stage.gaps.0.get() };
+    let gaps = gaps_of(stage)?;
     let (tsc, schedule) = (stage.setup.tsc, &stage.setup.schedule);
     Ok(stage.setup.recorder.trace(&Run {
         contestant: "caudal",
         tsc,
         epoch,
         schedule,
-        gaps: &[gaps],
+        gaps: &[&gaps],
         generator_gaps: Some(&generator_gaps),
     }))
+}
+
+/// What the worker has seen, once the runtime has ended.
+///
+/// # Errors
+/// If no request has ever yielded that only the compiler could have made yield.
+fn gaps_of(stage: &Stage) -> Result<GapLog, Box<dyn Error>> {
+    if stage.code == Code::Hand {
+        // SAFETY: the runtime has ended, and with it every request.
+        return Ok(unsafe { &*stage.gaps.0.get() }.clone());
+    }
+    let (gaps, yields) = unedited::seen();
+    if yields == 0 {
+        return Err(
+            "no request has yielded: build this program with the probe pass (scripts/bench-rt-pass)".into()
+        );
+    }
+    Ok(gaps)
 }
 
 impl Discipline {

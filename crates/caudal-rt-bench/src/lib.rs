@@ -4,3 +4,4 @@ pub mod contest;
 pub mod dispatcher;
 pub mod fidelity;
 mod system;
+pub mod unedited;

@@ -32,9 +32,14 @@ const ALL: [(&str, &str, bool, &[&str], &str); 12] = [
     ("go-edited-2us", "rival-go", true, &["-edited"], "2us"),
 ];
 
+/// What `--only` says for nobody of these.
+const NONE: &str = "none";
+
 /// Those that take part, and why the others cannot.
 pub(crate) fn assemble(only: &[String], extra: &[String]) -> Result<Vec<Contestant>, String> {
-    if let Some(unknown) = only.iter().find(|name| ALL.iter().all(|known| known.0 != **name)) {
+    if let Some(unknown) =
+        only.iter().filter(|name| *name != NONE).find(|name| ALL.iter().all(|known| known.0 != **name))
+    {
         let known: Vec<&str> = ALL.iter().map(|known| known.0).collect();
         return Err(format!("there is no contestant `{unknown}`; there are {}", known.join(", ")));
     }
@@ -124,6 +129,7 @@ mod tests {
         let extra = ["ours=target/bench --mode two-level".to_owned()];
         let all = assemble(&["fcfs".to_owned()], &extra).unwrap();
         assert_eq!((all[0].name.as_str(), all[0].command.len()), ("ours", 3));
+        assert_eq!(assemble(&[NONE.to_owned()], &extra).unwrap().len(), 1);
         for wrong in ["ours", "ours="] {
             assert!(assemble(&[], &[wrong.to_owned()]).is_err(), "{wrong}");
         }

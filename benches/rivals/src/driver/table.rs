@@ -43,8 +43,11 @@ const COLUMNS: [Column; 14] = [
 ];
 /// Of them those in which contestants are compared with the first one.
 pub(super) const COMPARED: [usize; 3] = [1, 5, 8];
+/// And the means, filtered.
+const COMPARED_MEANS: [usize; 2] = [7, 10];
 
-/// Prints the table of a load; with a reference, how many times as high the others' p99 are as that of the first contestant.
+/// Prints the table of a load; with a reference, how many times as high the others' p99 and means are as those of the first
+/// contestant.
 pub(crate) fn print(at: &AtLoad) {
     let with_reference = at.given > 0;
     println!(
@@ -53,7 +56,7 @@ pub(crate) fn print(at: &AtLoad) {
     );
     print!("{:<18}", "contestant");
     COLUMNS.iter().for_each(|(title, _)| print!("{title:>9}"));
-    println!("{}", if with_reference { "    p99 ×  p99 f ×  p99 g ×" } else { "" });
+    println!("{}", if with_reference { "    p99 ×  p99 f ×  p99 g × mean f × mean g ×" } else { "" });
     for series in &at.series {
         print!("{:<18}", series.contestant.name);
         if let Some(reason) = &series.failed {
@@ -64,7 +67,7 @@ pub(crate) fn print(at: &AtLoad) {
             print!("{:>9}", number(Spread::of(&values(series, value)).map(|spread| spread.median)));
         }
         if with_reference {
-            for column in COMPARED {
+            for column in COMPARED.into_iter().chain(COMPARED_MEANS) {
                 print!("{:>9}", number(against_first(at, series, column).map(|spread| spread.median)));
             }
         }
@@ -108,6 +111,9 @@ pub(crate) fn json(at: &AtLoad) {
                     COMPARED.map(|column| as_json(against_first(at, series, column)));
                 row["p99_over_first"] =
                     json!({ "raw": raw, "filtered": filtered, "filtered_generator": generator });
+                let [filtered, generator] =
+                    COMPARED_MEANS.map(|column| as_json(against_first(at, series, column)));
+                row["mean_over_first"] = json!({ "filtered": filtered, "filtered_generator": generator });
             }
         }
         println!("{row}");
