@@ -202,9 +202,13 @@ fn measure_code(
     let arrivals = Arrivals::soon(&stage.setup.schedule, stage.setup.tsc);
     let epoch = arrivals.epoch();
     let (generator, generator_gaps) = Generator::new(stage, classes, arrivals);
-    let runtime = builder.source(generator).start()?;
     if code != Code::Hand {
         unedited::watch_worker(stage.setup.gap_log(), stage.setup.tsc.to_ticks(GAP_NS));
+    }
+    let runtime = builder.source(generator).start()?;
+    if code != Code::Hand {
+        // The first requests may have come by now; they are of the tenth that is left out.
+        unedited::watch_yields();
     }
     wait(stage, epoch, &runtime);
     let generator_gaps = generator_gaps.recv()?;

@@ -58,7 +58,7 @@ struct Watch {
 struct Worker {
     watch: UnsafeCell<Watch>,
     gaps: UnsafeCell<GapLog>,
-    hook: extern "C" fn(u64),
+    hook: OnceLock<extern "C" fn(u64)>,
     yields: AtomicU64,
 }
 
@@ -73,25 +73,33 @@ fn worker() -> &'static Worker {
 
 unsafe extern "C" {
     /// Where probes that are due call.
-    static mut caudal_probe_hook_v1: extern "C" fn(u64);
+    static caudal_probe_hook_v1: extern "C" fn(u64);
     fn caudal_bench_job(job: *const Unedited, watch: *mut Watch) -> u64;
 }
 
-/// Watches the worker of the runtime that has just started, before its first request. Once in a process.
+/// Before the runtime starts: what its worker will see goes to `gaps`. Once in a process.
 ///
 /// # Panics
 /// The second time.
 pub fn watch_worker(gaps: GapLog, threshold_ticks: u64) {
     let watch = Watch { since: 0, threshold: threshold_ticks, gap: note };
-    // SAFETY: the runtime has set its hook, and no request runs that would call it.
-    let hook = unsafe { caudal_probe_hook_v1 };
     let worker = Worker {
         watch: UnsafeCell::new(watch),
         gaps: UnsafeCell::new(gaps),
-        hook,
+        hook: OnceLock::new(),
         yields: AtomicU64::new(0),
     };
     assert!(WORKER.set(worker).is_ok(), "one runtime a process");
+}
+
+/// Once the runtime has started and set its hook: puts ours in front of it.
+///
+/// # Panics
+/// Without [`watch_worker`].
+pub fn watch_yields() {
+    // SAFETY: only the runtime's start and this thread, below, ever write it.
+    let hook = unsafe { (&raw const caudal_probe_hook_v1).read() };
+    worker().hook.get_or_init(|| hook);
     caudal_probe::set_hook(away);
 }
 
@@ -118,7 +126,7 @@ extern "C" fn away(now: u64) {
         note(began, now);
     }
     worker.yields.store(worker.yields.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-    (worker.hook)(now);
+    worker.hook.get().expect("it was set before this was")(now);
     // SAFETY: as above.
     unsafe { since.write_volatile(if began == 0 { 0 } else { clock::now() }) };
 }
@@ -162,6 +170,7 @@ mod tests {
     fn both_do_the_same_work_and_see_its_gaps() {
         // Every chunk is a gap at a threshold of 0.
         watch_worker(GapLog::new(0, 100), 0);
+        watch_yields();
         let job = Unedited::from(Job { chunks: 5, iterations: 13 });
         assert_eq!((job.chunks, job.steps), (5, 10));
         let expected = (0..50).fold(1_u64, |state, _| state.wrapping_mul(MULTIPLIER) ^ (state >> 32));
