@@ -34,6 +34,12 @@ pub(crate) fn modules(file: &Path) -> Vec<Module> {
     of_crate.map(module).collect()
 }
 
+/// Whether a library that rustc wrote holds code that is not compiled to the end.
+pub(crate) fn has_bitcode(library: &Path) -> bool {
+    let Ok(bytes) = fs::read(library) else { return false };
+    members(&bytes).iter().any(|(_, content)| is_bitcode(content))
+}
+
 fn is_bitcode(content: &[u8]) -> bool {
     BITCODE.iter().any(|magic| content.starts_with(magic))
 }

@@ -111,6 +111,20 @@ impl Arguments {
         Ok(())
     }
 
+    /// The value of an option that is cargo's: the first.
+    pub(crate) fn value(&self, option: &'static str) -> Option<&str> {
+        let ours = self.rest.iter().take_while(|word| *word != "--");
+        let mut words = ours.filter_map(|word| word.to_str());
+        while let Some(word) = words.next() {
+            match word.strip_prefix(option) {
+                Some("") => return words.next(),
+                Some(rest) if rest.starts_with('=') => return Some(&rest[1..]),
+                _ => {}
+            }
+        }
+        None
+    }
+
     /// What has to be set in the profile, as arguments of cargo.
     pub(crate) fn profile_settings(&self) -> Vec<String> {
         if !self.fat {
@@ -175,6 +189,8 @@ mod tests {
         assert_eq!((call.profile.as_str(), call.command.as_str()), ("quick", "test"));
         assert_eq!(call.configurations, ["a.toml", "b=1"]);
         assert_eq!(call.rest, ["--profile=quick", "--config", "a.toml", "--config=b=1"]);
+        assert_eq!((call.value("--config"), call.value("--profile")), (Some("a.toml"), Some("quick")));
+        assert_eq!(call.value("--target-dir"), None);
     }
 
     #[test]

@@ -24,10 +24,11 @@ mod error;
 mod flags;
 mod link;
 mod rustc;
+mod staticlib;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, ExitStatus};
 
 use caudal_driver::report::Summary;
 use caudal_driver::toolchain::{self, Tool};
@@ -80,11 +81,22 @@ fn call_cargo(arguments: &Arguments) -> Result<ExitCode, Error> {
     cargo.arg(&arguments.command).args(["--target", &target]);
     Flags::of_user(arguments, &target)?.append(&directory.flags(), &mut cargo);
     cargo.args(arguments.profile_settings()).args(&arguments.rest);
-    if arguments.own.probes.report != Report::Words {
-        return Ok(exit_code(status_of(&mut cargo)?));
+    let status = if arguments.own.probes.report == Report::Words {
+        with_summary(&mut cargo)?
+    } else {
+        status_of(&mut cargo)?
+    };
+    if status.success() && arguments.command == "build" && !arguments.own.probes.off {
+        for library in staticlib::without_probes(arguments, &target) {
+            say(&format!("{NAME}: `{}` {WITHOUT_PROBES}\n", library.display()));
+        }
     }
-    with_summary(&mut cargo)
+    Ok(exit_code(status))
 }
+
+/// Of a static library, which no linker has seen yet.
+const WITHOUT_PROBES: &str =
+    "is bitcode and has no probes yet: they come in where it is linked, by `caudal-cc -flto`";
 
 /// A clang of the plugin's version, as the linker's driver.
 fn clang_of(given: Option<&Path>, plugin: &Plugin) -> Result<Tool, Error> {
@@ -100,12 +112,12 @@ fn clang_of(given: Option<&Path>, plugin: &Plugin) -> Result<Tool, Error> {
     Ok(clang)
 }
 
-fn status_of(cargo: &mut Command) -> Result<std::process::ExitStatus, Error> {
+fn status_of(cargo: &mut Command) -> Result<ExitStatus, Error> {
     cargo.status().map_err(|source| Error::Cargo { program: cargo.get_program().into(), source })
 }
 
 /// The report of the links of this call, on stderr.
-fn with_summary(cargo: &mut Command) -> Result<ExitCode, Error> {
+fn with_summary(cargo: &mut Command) -> Result<ExitStatus, Error> {
     let place = caudal_driver::Place::of_this_call()?;
     let file = place.path().join("report.jsonl");
     let status = status_of(cargo.env(link::REPORT_VARIABLE, &file))?;
@@ -116,5 +128,5 @@ fn with_summary(cargo: &mut Command) -> Result<ExitCode, Error> {
         }
         None => {}
     }
-    Ok(exit_code(status))
+    Ok(status)
 }

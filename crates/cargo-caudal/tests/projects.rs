@@ -187,6 +187,29 @@ fn shared_libraries_leave_the_probes_to_the_program() {
     assert!(cargo.project.names_in(&library).contains("U caudal_probe_v1"));
 }
 
+/// rustc makes a static library without a linker: no pass has run, and that is said.
+#[test]
+fn a_static_library_has_no_probes_yet_and_that_is_said() {
+    let cargo = Cargo::new(FILES);
+    cargo.project.write("dep/Cargo.toml", "[package]\nname = \"dep\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[lib]\ncrate-type = [\"staticlib\", \"rlib\"]\n");
+    let said = |line: &str| {
+        let output = cargo.call(line);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{said}");
+        said
+    };
+    // The second time there is nothing to be done, and still no probe.
+    for _ in 0..2 {
+        let said = said("build --release -p dep");
+        assert!(
+            said.contains("libdep.a` is bitcode and has no probes yet") && said.contains("caudal-cc -flto"),
+            "{said}"
+        );
+    }
+    assert!(!said("build --release -p dep --probe-off").contains("no probes yet"));
+    assert!(!said("build --release -p app --target-dir elsewhere").contains("no probes yet"));
+}
+
 #[test]
 fn other_options_and_another_plugin_link_anew() {
     let cargo = Cargo::new(FILES);

@@ -149,7 +149,7 @@ pub struct Call {
     pub is_static: bool,
     /// When the pass runs.
     pub lto: Lto,
-    /// A back end of a distributed thin link, which is a compilation that ends it.
+    /// A back end of a distributed thin link, which is a compilation that ends it, and in which clang runs no plugin.
     pub thin_back_end: bool,
     /// The linker that was asked for.
     pub linker: Option<PathBuf>,
@@ -202,6 +202,8 @@ struct Reader {
     lto: bool,
     fat_objects: bool,
     headers: bool,
+    /// `-x`: what inputs are, whatever their names say.
+    language: bool,
     level: Option<String>,
     linker_words: Vec<String>,
 }
@@ -210,7 +212,7 @@ impl Reader {
     fn word(&mut self, word: &str, value: Option<&OsStr>) {
         let value = value.map(OsStr::to_string_lossy);
         match (word, value) {
-            ("-x" | "--language", Some(language)) => self.headers = language.ends_with("-header"),
+            ("-x" | "--language", Some(language)) => self.language(&language),
             ("-l", Some(_)) => self.for_linker(),
             ("-Xlinker" | "--for-linker", Some(value)) => {
                 self.linker_words.push(value.into_owned());
@@ -220,9 +222,14 @@ impl Reader {
             (_, Some(_)) => {}
             ("-", None) => self.source(self.headers),
             (option, None) if option.starts_with('-') => self.option(option),
-            (file, None) if is_object(file) => self.for_linker(),
+            (file, None) if is_object(file) && !self.language => self.for_linker(),
             (file, None) => self.source(self.headers || is_header(file)),
         }
+    }
+
+    fn language(&mut self, language: &str) {
+        self.headers = language.ends_with("-header");
+        self.language = language != "none";
     }
 
     fn source(&mut self, header: bool) {
@@ -259,12 +266,13 @@ impl Reader {
         let after = |prefix: &str| option.strip_prefix(prefix).map(str::to_owned);
         if after("-flto=").is_some() {
             self.lto = true;
-        } else if after("-fthinlto-index=").is_some() {
-            self.call.thin_back_end = true;
+        } else if let Some(index) = after("-fthinlto-index=") {
+            // Build systems say so of what is in no thin link: an ordinary compilation.
+            self.call.thin_back_end = index != "/dev/null";
         } else if let Some(linker) = after("-fuse-ld=").or_else(|| after("--ld-path=")) {
             self.call.linker = Some(linker.into());
         } else if let Some(language) = after("-x").or_else(|| after("--language=")) {
-            self.headers = language.ends_with("-header");
+            self.language(&language);
         } else if let Some(words) = after("-Wl,") {
             self.linker_words.extend(words.split(',').map(str::to_owned));
             self.for_linker();
@@ -402,6 +410,10 @@ mod tests {
         assert!(!call("-O0 -O2 -flto a.o").unoptimised_link);
         assert!(!call("-O0 -flto -Wl,--lto-O1 a.o").unoptimised_link);
         assert!(!call("-O0 a.c").unoptimised_link);
+        let back_end = call("-c -x ir a.o -fthinlto-index=a.thinlto.bc");
+        assert!(back_end.compiles() && back_end.thin_back_end);
+        assert!(!call("-c -x ir a.o -fthinlto-index=/dev/null").thin_back_end);
+        assert!(!call("-x ir -x none a.o").compiles());
         assert_eq!(call("-flto=thin -Wl,--thinlto-cache-dir=tc a.o").thin_cache, Some("tc".into()));
     }
 }

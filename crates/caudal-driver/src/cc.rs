@@ -102,6 +102,9 @@ struct Prepared {
 impl Prepared {
     fn new(own: Own, clang: &Tool, call: &Call) -> Result<Prepared, DriverError> {
         let plugin = Plugin::find(own.plugin.as_deref(), &clang.path, clang.major)?;
+        if call.compiles() && call.thin_back_end {
+            return Err(DriverError::ThinBackEnd);
+        }
         if call.links_with_lto() {
             check_linker(clang, call)?;
         }

@@ -48,7 +48,7 @@ pub struct Setting {
 pub fn compose(call: &Call, setting: &Setting, words: Vec<OsString>) -> Vec<OsString> {
     let mut before = Vec::new();
     let mut after = Vec::new();
-    if call.compiles() && (call.lto != Lto::AtLink || call.thin_back_end) {
+    if call.compiles() && call.lto != Lto::AtLink {
         before.push(joined("-fpass-plugin=", &setting.compile.plugin));
     }
     if call.links() {

@@ -38,6 +38,10 @@ pub enum DriverError {
         "the linker `{0}` can not load the pass: under link-time optimisation the probes come in at the link"
     )]
     Linker(String),
+    #[error(
+        "clang runs no plugin in the back end of a distributed thin link: the module would get no probes"
+    )]
+    ThinBackEnd,
     #[error("libcaudal_probe.a is neither of {}", paths(.0))]
     NoProbeLibrary(Vec<PathBuf>),
     #[error("neither XDG_CACHE_HOME nor HOME says where to keep files")]
@@ -67,6 +71,9 @@ impl DriverError {
             }
             DriverError::NoLld { major, .. } | DriverError::LldMajor { major, .. } => packages(*major),
             DriverError::Linker(_) => "leave out -fuse-ld, or say -fuse-ld=lld".to_owned(),
+            DriverError::ThinBackEnd => {
+                "link in one call, by -flto=thin; or say --probe-off, if it is to have none".to_owned()
+            }
             DriverError::NoProbeLibrary(_) => {
                 "`make install PREFIX=` ships it; or build the driver anew in its clone".to_owned()
             }

@@ -31,6 +31,21 @@ fn link_time_optimisation_puts_probes_in_once() {
     }
 }
 
+/// clang runs no plugin there, at any level: no probes would be a silence.
+#[test]
+fn the_back_end_of_a_distributed_thin_link_is_refused() {
+    let project = project();
+    project.quietly("-O2 -flto=thin -c main.c work.c");
+    project.quietly("--probe-off -flto=thin -fuse-ld=lld -Wl,--thinlto-index-only main.o work.o -o program");
+    let back_end = "-O2 -x ir work.o -fthinlto-index=work.o.thinlto.bc -c -o native.o";
+    let said = project.refused(back_end);
+    assert!(said.contains("runs no plugin in the back end of a distributed thin link"), "{said}");
+    assert!(said.contains("-flto=thin; or say --probe-off"), "{said}");
+    project.quietly(&format!("--probe-off {back_end}"));
+    project.quietly("-O2 -x ir work.o -fthinlto-index=/dev/null -c -o native.o");
+    assert!(project.probes_in("native.o") >= 2);
+}
+
 #[test]
 fn link_time_optimisation_in_one_call() {
     let project = project();
