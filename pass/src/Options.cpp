@@ -89,6 +89,8 @@ Expected<Options> Options::parse(StringRef text) {
     if (Error error = parseOne(key, value, options))
       return Expected<Options>(std::move(error));
   }
+  if (options.verify && isBaseline(options.mode))
+    return bad("verify: mode=" + modeName(options.mode) + " promises no bound that could be verified");
   return options;
 }
 

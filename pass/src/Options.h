@@ -40,6 +40,8 @@ enum class Tls {
 };
 
 llvm::StringRef modeName(Mode mode);
+/// Whether the mode is there to compare with (Baseline.h): it promises no bound.
+inline bool isBaseline(Mode mode) { return mode == Mode::InstructionCounter || mode == Mode::CounterGatedClock; }
 
 struct Options {
   Mode mode = Mode::Budget;

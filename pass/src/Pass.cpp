@@ -1,4 +1,5 @@
 #include "Pass.h"
+#include "Baseline.h"
 #include "Calls.h"
 #include "Carry.h"
 #include "CallsWithin.h"
@@ -54,6 +55,7 @@ private:
   std::vector<Component> bottomUp();
   static void orderRecursive(Component &component);
   StringRef whyNot(const Function &function) const;
+  Analyses analysesOf(Function &function);
   Plan planOne(Function &function, const Limits &limits);
   std::optional<std::vector<Plan>> planWith(const Component &component, Cost part);
   std::vector<Plan> planRecursive(Component &component);
@@ -68,6 +70,7 @@ private:
   Limits planned_, promised_;
   Calls calls_;    ///< what the planner knows of callees
   Calls finished_; ///< what the verifier found of them
+  Baseline baseline_; ///< plans for the modes to compare with
   Report report_;
   SmallPtrSet<const Function *, 4> resolvers_;
   Sections sections_;
@@ -121,12 +124,14 @@ void ModuleRun::insert(Function &function, const Plan &plan, ScalarEvolution &sc
       RecursivelyDeleteTriviallyDeadInstructions(strip.replaced);
 }
 
+Analyses ModuleRun::analysesOf(Function &function) {
+  return {functions_.getResult<LoopAnalysis>(function), functions_.getResult<ScalarEvolutionAnalysis>(function),
+          functions_.getResult<BlockFrequencyAnalysis>(function), functions_.getResult<BranchProbabilityAnalysis>(function),
+          functions_.getResult<TargetIRAnalysis>(function)};
+}
+
 Plan ModuleRun::planOne(Function &function, const Limits &limits) {
-  Analyses analyses{functions_.getResult<LoopAnalysis>(function), functions_.getResult<ScalarEvolutionAnalysis>(function),
-                    functions_.getResult<BlockFrequencyAnalysis>(function),
-                    functions_.getResult<BranchProbabilityAnalysis>(function),
-                    functions_.getResult<TargetIRAnalysis>(function)};
-  return plan(function, analyses, calls_, limits);
+  return plan(function, analysesOf(function), calls_, limits);
 }
 
 /// What a function is planned to take where it is expected to take `part`: insertion adds to it.
@@ -202,17 +207,20 @@ bool ModuleRun::instrument(Component &component, ProbeWriter &writer) {
     if (component.isRecursive && unrollRecursion(*function, functions_))
       functions_.invalidate(*function, PreservedAnalyses::none());
     prepareLoops(*function);
-    if (unrollUncounted(*function, functions_)) {
+    bool changed = isBaseline(options_.mode) ? Baseline::makeJoins(*function, functions_)
+                                             : unrollUncounted(*function, functions_);
+    if (changed) {
       functions_.invalidate(*function, PreservedAnalyses::none());
       prepareLoops(*function);
     }
   }
   std::vector<Plan> plans;
-  if (component.isRecursive)
+  if (component.isRecursive && !isBaseline(options_.mode))
     plans = planRecursive(component);
   else
     for (Function *function : component.functions)
-      plans.push_back(planOne(*function, planned_));
+      plans.push_back(isBaseline(options_.mode) ? baseline_.plan(*function, analysesOf(*function), component.isRecursive)
+                                                : planOne(*function, planned_));
   for (auto [function, result] : zip(component.functions, plans)) {
     calls_.learn(*function, result.ways);
     report_.planned(*function, result);

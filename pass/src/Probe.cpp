@@ -38,6 +38,11 @@ static StringRef coldEntry(Mode mode) {
     return "caudal_probe_cold_clock_v1";
   case Mode::Flag:
     return "caudal_probe_cold_flag_v1";
+  // Not of the probe ABI: who compares defines them (pass/bench/harness.c).
+  case Mode::InstructionCounter:
+    return "caudal_probe_cold_instruction_counter";
+  case Mode::CounterGatedClock:
+    return "caudal_probe_cold_counter_gated_clock";
   default:
     return "caudal_probe_cold_budget_v1";
   }
