@@ -1,0 +1,110 @@
+"""Programs of the bench and how they are built, with and without the pass."""
+import dataclasses, pathlib, shutil, subprocess, sys, time
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+@dataclasses.dataclass
+class Program:
+    name: str
+    language: str
+    flags: list
+    checksum: str
+    libraries: list
+
+
+@dataclasses.dataclass
+class Build:
+    """An executable, its program's code in bytes, and what the compiler took: the least of three times."""
+    file: pathlib.Path
+    code_bytes: int
+    seconds: float
+
+
+def programs(names):
+    """Those of programs/LIST, or of them those that `names` has."""
+    found = []
+    for line in (HERE / "programs/LIST").read_text().splitlines():
+        if line.startswith("#") or not line.strip():
+            continue
+        name, language, flags, checksum, libraries = line.split()[:5]
+        if not names or name in names:
+            found.append(Program(name, language, [] if flags == "-" else flags.split(","), checksum,
+                                 [] if libraries == "-" else [libraries]))
+    if unknown := set(names) - {program.name for program in found}:
+        sys.exit(f"not in programs/LIST: {', '.join(sorted(unknown))}")
+    return found
+
+
+def check_call(command):
+    command = list(map(str, command))
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}\n{done.stderr}")
+
+
+def code_bytes(files):
+    listing = subprocess.run(["size", "-A", *files], capture_output=True, text=True, check=True).stdout
+    return sum(int(line.split()[1]) for line in listing.splitlines() if line.startswith(".text"))
+
+
+class Builder:
+    def __init__(self, plugin, probe, options, out):
+        self.plugin, self.options, self.out = pathlib.Path(plugin).resolve(), options, out
+        self.clang, self.clangxx = "clang-22", "clang++-22"
+        self.support = self.build_support(probe)
+
+    def build_support(self, probe):
+        """The probe library and the harness, which every program is linked with, and the clock-reading loop."""
+        objects, include = [], ["-I", probe / "include"]
+        for source in sorted((probe / "csrc").glob("*.[cS]")):
+            objects.append(self.out / (source.name + ".o"))
+            check_call([self.clang, "-O2", "-mgeneral-regs-only", "-fexceptions", *include, "-c", source, "-o", objects[-1]])
+        check_call([self.clang, "-O2", *include, HERE / "stalls.c", *objects, "-o", self.out / "stalls"])
+        objects.append(self.out / "harness.o")
+        check_call([self.clang, "-O2", *include, "-c", HERE / "harness.c", "-o", objects[-1]])
+        return objects
+
+    def build(self, program, mode):
+        """`mode`: of the pass, or "plain": the same line without it."""
+        build = self.build_rust if program.language == "rust" else self.build_c
+        file = self.out / f"{program.name}.{mode}"
+        seconds = []
+        for _ in range(3):
+            start = time.monotonic()
+            objects, link = build(program, mode, file)
+            seconds.append(time.monotonic() - start)
+        if link:
+            check_call(link)
+        return Build(file, code_bytes(objects), min(seconds))
+
+    def text(self, mode):
+        return f"mode={mode};{self.options}"
+
+    def build_c(self, program, mode, file):
+        """Compiles, which is what is timed; returns the object, and the link that is left."""
+        compiler, suffix = (self.clang, "c") if program.language == "c" else (self.clangxx, "cpp")
+        command = [compiler, "-O2", *program.flags, "-c", HERE / f"programs/{program.name}.{suffix}", "-o", f"{file}.o"]
+        if mode != "plain":
+            command += [f"-fpass-plugin={self.plugin}", "-mllvm", f"-caudal-probes={self.text(mode)}"]
+        check_call(command)
+        return [f"{file}.o"], [compiler, f"{file}.o", *self.support, *program.libraries, "-o", file]
+
+    def build_rust(self, program, mode, file):
+        """As `cargo caudal` does: bitcode, thin LTO by clang and lld, the pass at the link, options in a file beside it."""
+        for old in self.out.glob(f"{file.name}.lto*"):
+            old.unlink()
+        link = ["-fuse-ld=lld", f"-Wl,--lto-obj-path={file}.lto.o", *self.support]
+        if mode != "plain":
+            link.append(f"-Wl,--load-pass-plugin={self.plugin_with_options(mode)}")
+        check_call(["rustc", "--edition", "2021", "-O", *program.flags, "-Clinker-plugin-lto", f"-Clinker={self.clang}",
+                    *(f"-Clink-arg={word}" for word in link), HERE / f"programs/{program.name}.rs", "-o", file])
+        return sorted(self.out.glob(f"{file.name}.lto.o*")), None
+
+    def plugin_with_options(self, mode):
+        directory = self.out / f"plugin.{mode}"
+        directory.mkdir(exist_ok=True)
+        plugin = directory / self.plugin.name
+        shutil.copyfile(self.plugin, plugin)
+        (directory / (plugin.name + ".options")).write_text(self.text(mode))
+        return plugin

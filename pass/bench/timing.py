@@ -1,0 +1,98 @@
+"""Runs, paired ratios, and the distances of yields from their deadlines."""
+import json, math, os, statistics, subprocess, sys
+
+QUANTUM = 5192         # cycles: 2 us
+CYCLES_PER_NS = 2.596
+SHARES = 32            # bins.h
+SHORTEST_STALL = 2048  # cycles: what is shorter is the program's doing
+
+
+class Runner:
+    def __init__(self, core, setter_core, stalls):
+        self.core, self.setter_core, self.stalls_file = core, setter_core, stalls
+
+    def run(self, build, program, how, setter=False, rate=None):
+        """What the harness said. `how`: its modes; `rate`: instructions a cycle, for baselines."""
+        environment = {**os.environ, "CAUDAL_BENCH": how, "CAUDAL_BENCH_QUANTUM": str(QUANTUM)}
+        if setter:
+            environment["CAUDAL_BENCH_SETTER"] = self.setter_core
+        if rate:
+            environment["CAUDAL_BENCH_RATE"] = str(rate)
+        done = subprocess.run(["taskset", "-c", self.core, build.file], capture_output=True, text=True, env=environment)
+        if done.returncode or done.stdout.strip() != program.checksum:
+            sys.exit(f"{build.file}: exit {done.returncode}, printed {done.stdout.strip()}, expected {program.checksum}\n"
+                     f"{done.stderr}")
+        return json.loads(done.stderr)
+
+    def stalls(self):
+        """Gaps of a bare loop of clock readings on the same core."""
+        done = subprocess.run(["taskset", "-c", self.core, self.stalls_file], capture_output=True, text=True, check=True)
+        return json.loads(done.stdout)
+
+
+def interval(values):
+    """Median and its 95 % interval: ranks of the binomial distribution."""
+    ordered, n = sorted(values), len(values)
+    below, k = 0.0, 0
+    while k < n // 2 and below + math.comb(n, k) / 2**n <= 0.025:
+        below += math.comb(n, k) / 2**n
+        k += 1
+    k = max(k - 1, 0)
+    return statistics.median(ordered), ordered[k], ordered[n - 1 - k]
+
+
+def power_of(bin_):
+    """Of two, that is at most the lengths in the bin."""
+    return max(0, bin_ // SHARES + 4) if bin_ >= SHARES else 0
+
+
+def by_power(bins):
+    sums = {}
+    for bin_, count, _ in bins:
+        sums[power_of(bin_)] = sums.get(power_of(bin_), 0) + count
+    return sums
+
+
+def filtered(times, machine):
+    """Late bins without what the machine's stalls explain: of the lengths between two powers of two as many as the bare
+    loop shows in the same time, at most, whichever they are."""
+    cycles = sum(each["cycles"] for each in machine)
+    gaps = {}
+    for each in machine:
+        for power, count in by_power(each["gaps"]).items():
+            gaps[power] = gaps.get(power, 0) + count
+    late = by_power(times["late"])
+    kept = []
+    for bin_, count, sum_ in times["late"]:
+        power, share = power_of(bin_), 1.0
+        if 2**power >= SHORTEST_STALL:
+            share -= min(1.0, gaps.get(power, 0) * times["cycles"] / cycles / late[power])
+        kept.append((bin_, count * share, sum_ * share))
+    return kept
+
+
+def percentile(early, late, share):
+    """Of lateness, in cycles; who is early is not late."""
+    left = share * (sum(count for _, count, _ in early) + sum(count for _, count, _ in late))
+    left -= sum(count for _, count, _ in early)
+    if left <= 0:
+        return 0.0
+    for _, count, sum_ in sorted(late):
+        left -= count
+        if left <= 1e-6 and count:
+            return sum_ / count
+    return 0.0
+
+
+def mean(early, late):
+    count = sum(count for _, count, _ in early) + sum(count for _, count, _ in late)
+    return (sum(sum_ for _, _, sum_ in early) + sum(sum_ for _, _, sum_ in late)) / max(count, 1)
+
+
+def errors(times, machine):
+    """Distances of yields from their deadlines, raw and filtered, and the 99th percentile of lateness in quanta."""
+    late = filtered(times, machine)
+    return {"raw_error_cycles": mean(times["early"], times["late"]), "error_cycles": mean(times["early"], late),
+            "raw_late_p99_quanta": percentile(times["early"], times["late"], 0.99) / QUANTUM,
+            "late_p99_quanta": percentile(times["early"], late, 0.99) / QUANTUM,
+            "yields": sum(count for _, count, _ in times["early"] + times["late"])}
