@@ -62,7 +62,7 @@ class Builder:
             check_call([self.clang, "-O2", "-mgeneral-regs-only", "-fexceptions", *include, "-c", source, "-o", objects[-1]])
         check_call([self.clang, "-O2", *include, HERE / "stalls.c", *objects, "-o", self.out / "stalls"])
         objects.append(self.out / "harness.o")
-        check_call([self.clang, "-O2", *include, "-c", HERE / "harness.c", "-o", objects[-1]])
+        check_call([self.clang, "-O2", "-mgeneral-regs-only", *include, "-c", HERE / "harness.c", "-o", objects[-1]])
         return objects
 
     def build(self, program, mode):

@@ -8,8 +8,10 @@
  *                             times: besides, it is noted how far from its end each quantum ended
  *                             count: never due; what the probes have counted in all is said
  *     CAUDAL_BENCH_QUANTUM    in cycles, 5,192 (2 us at 2.596 GHz) unless given
- *     CAUDAL_BENCH_RATE       instructions a cycle, for the modes of Baseline.h
+ *     CAUDAL_BENCH_RATE       instructions in a thousand cycles, for the modes of Baseline.h
  *     CAUDAL_BENCH_SETTER     a core, on which a second thread sets the flag at each quantum's end
+ *
+ * Compiled without vector registers (-mgeneral-regs-only): they are the program's in the cold path.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -39,10 +41,7 @@ static const char *given(const char *name, const char *otherwise)
     return getenv(name) ? getenv(name) : otherwise;
 }
 
-/* Vector registers are the program's in the cold path. */
-#define COLD __attribute__((target("general-regs-only"), used))
-
-COLD static void note(uint64_t now, uint64_t due)
+static void note(uint64_t now, uint64_t due)
 {
     if (now < due) {
         count_in(&early, due - now);
@@ -67,7 +66,7 @@ static void arm_counter(uint64_t now)
     caudal_probe_v1.budget += interval;
 }
 
-COLD static void instruction_counter_due(void)
+__attribute__((used)) static void instruction_counter_due(void)
 {
     uint64_t now = caudal_probe_rdtsc();
     baseline_visits++;
@@ -78,7 +77,7 @@ COLD static void instruction_counter_due(void)
 }
 
 /* Where the quantum is not over, goes on with what is left of it at the instructions a cycle that it has had so far. */
-COLD static void counter_gated_clock_due(void)
+__attribute__((used)) static void counter_gated_clock_due(void)
 {
     uint64_t now = caudal_probe_rdtsc(), elapsed = now - quantum_began;
     baseline_visits++;
@@ -174,7 +173,7 @@ __attribute__((constructor)) static void start(void)
     } else if (strcmp(mode, "off") == 0) {
         return;
     } else if (rate) {
-        interval = (int64_t)(strtod(rate, NULL) * (double)quantum);
+        interval = (int64_t)(strtoull(rate, NULL, 10) * quantum / 1000);
         caudal_probe_v1.budget = 0;
         arm_counter(started);
     } else {

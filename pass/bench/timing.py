@@ -17,7 +17,7 @@ class Runner:
         if setter:
             environment["CAUDAL_BENCH_SETTER"] = self.setter_core
         if rate:
-            environment["CAUDAL_BENCH_RATE"] = str(rate)
+            environment["CAUDAL_BENCH_RATE"] = str(round(1000 * rate))
         done = subprocess.run(["taskset", "-c", self.core, build.file], capture_output=True, text=True, env=environment)
         if done.returncode or done.stdout.strip() != program.checksum:
             sys.exit(f"{build.file}: exit {done.returncode}, printed {done.stdout.strip()}, expected {program.checksum}\n"

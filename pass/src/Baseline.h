@@ -25,8 +25,10 @@
 // before a second one; the counter goes down to zero rather than up to a limit in memory, so that a probe is a subtraction
 // and a jump, not two loads, an addition, a store, a comparison and a jump; strips are those of StripMine.h, without a
 // second test in each iteration and for all loops that are cut; no probe separates a comparison from its jump; the
-// clock is read and what the counter goes on from is computed in the cold path, out of line. The header of a loop that exits
-// there is counted once an iteration, not twice.
+// clock is read and what the counter goes on from is computed in the cold path, out of line, and the clock is due at the
+// quantum's end, not at nine tenths of it. The header of a loop that exits there is counted once an iteration, not twice.
+//
+// The cold paths are not of the probe ABI: who compares links with some (pass/bench/harness.c).
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_BASELINE_H
