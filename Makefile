@@ -55,7 +55,7 @@ test: deps ## run all tests (installs what they need: Chromium, pkg-config, ccac
 	@scripts/every-probe
 	@scripts/fuzz --seconds 10
 
-test-pass: deps ## the tests of the probe pass alone: small functions, whole programs, random programs for a minute (installs csmith)
+test-pass: deps ## the tests of the probe pass alone: small functions, programs, SQLite and others, random programs (installs csmith)
 	@LLVM=$(LLVM) scripts/test-pass $(TEST_PASS)
 
 soak: ## all tests on other random cases, again and again for half an hour

@@ -1,0 +1,119 @@
+"""Builds the libraries of libraries.py without and with probes.
+
+Each source is optimised once, to bitcode; from that, `opt` with the plugin and `llc` make the objects of each mode, as clang
+does in one go: the pass comes at the end of optimisation. So two builds differ by nothing but the probes. Objects of libraries
+stay in `work` and are taken from there, with what they took to make, until their command, their input or the plugin changes.
+"""
+
+import hashlib
+import json
+import os
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from libraries import HERE, LLVM, PASS, linker, program_of, sources_of
+
+PROBE = PASS.parent / "crates/caudal-probe"
+
+
+class Failed(Exception):
+    """A command that failed, and what it said."""
+
+
+def call(command):
+    """Runs it; gives the processor time that it took, in seconds."""
+    command = [str(part) for part in command]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        said = process.stdout.read().decode(errors="replace")
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise Failed(f"{' '.join(command)}\n{said}")
+    return usage.ru_utime + usage.ru_stime
+
+
+@dataclass
+class Built:
+    """Objects of one mode."""
+    library: list
+    program: Path
+    #: Processor time for the library's.
+    seconds: float
+    #: What the pass said of each function, a JSON object each.
+    report: list
+
+    def text_bytes(self):
+        said = subprocess.run(["size", "-A", *self.library], check=True, capture_output=True, text=True).stdout
+        return sum(int(line.split()[1]) for line in said.splitlines() if line.startswith(".text"))
+
+
+class Builder:
+    def __init__(self, plugin, work, compiler_cache=()):
+        self.plugin, self.work = Path(plugin).resolve(), Path(work).resolve()
+        self.work.mkdir(parents=True, exist_ok=True)
+        self.compiler_cache = list(compiler_cache)
+        self.plugin_hash = hashlib.sha256(self.plugin.read_bytes()).hexdigest()
+        self.pool = ThreadPoolExecutor(len(os.sched_getaffinity(0)))
+
+    def support(self, *harness):
+        """Objects of the probe library and of C files that a program is linked with."""
+        strict = ["-mgeneral-regs-only", "-fexceptions", f"-I{PROBE}/csrc"]
+        sources = [(source, strict) for source in sorted((PROBE / "csrc").glob("*.[cS]"))]
+        sources += [(source, [f"-I{PASS / 'bench/programs'}", f"-I{HERE}"]) for source in harness]
+
+        def compiled(item):
+            source, flags = item
+            target = self.work / f"support-{source.name}.o"
+            call([f"clang-{LLVM}", "-O2", *flags, f"-I{PROBE}/include", "-c", source, "-o", target])
+            return target
+        return list(self.pool.map(compiled, sources))
+
+    def build(self, library, mode, options=""):
+        """Objects of `library` and of our program; `mode` None: without probes."""
+        ours = self._object(library, "program", program_of(library), mode, options, keep=False)
+        theirs = list(self.pool.map(lambda item: self._object(library, str(item[0]), item[1], mode, options, keep=True),
+                                    enumerate(sources_of(library, self.work))))
+        lines = [json.loads(line) for _, _, report in theirs if report for line in report.read_text().splitlines()]
+        return Built([target for target, _, _ in theirs], ours[0],
+                     sum(seconds for _, seconds, _ in theirs), lines)
+
+    def link(self, library, built, support, target):
+        call([linker(library), *built.library, built.program, *support, *library.libraries, "-o", target])
+        return target
+
+    def _object(self, library, name, source, mode, options, keep):
+        """The object, the time that it took, and the pass's report."""
+        base = self.work / f"{library.name}-{name}"
+        bitcode, target = Path(f"{base}.bc"), Path(f"{base}.{mode or 'plain'}.o")
+        command = [*self.compiler_cache, *source.command("-emit-llvm", "-fPIE"), "-o", bitcode]
+        seconds = self._made(bitcode, command, source.file.read_bytes(), keep)
+        report = None
+        if mode:
+            bitcode, report, more = self._probed(library, bitcode, mode, options, keep)
+            seconds += more
+        command = [f"llc-{LLVM}", "-O2", "-relocation-model=pic", "-filetype=obj", bitcode, "-o", target]
+        return target, seconds + self._made(target, command, bitcode.read_bytes(), keep), report
+
+    def _probed(self, library, bitcode, mode, options, keep):
+        target, report = bitcode.with_suffix(f".{mode}.bc"), bitcode.with_suffix(f".{mode}.jsonl")
+        if library.exclude:
+            options += f";exclude={PASS / 'lists' / library.exclude}"
+        command = [f"opt-{LLVM}", f"-load-pass-plugin={self.plugin}",
+                   f"-passes=caudal-probes<mode={mode}{options};report={report}>", bitcode, "-o", target]
+        key = bitcode.read_bytes() + self.plugin_hash.encode()
+        return target, report, self._made(target, command, key, keep, before=lambda: report.unlink(missing_ok=True))
+
+    def _made(self, target, command, made_from, keep, before=lambda: None):
+        """Runs `command`, which makes `target`, unless it is there already; gives the time that it took."""
+        note = Path(f"{target}.made")
+        key = hashlib.sha256(" ".join(map(str, command)).encode() + b"\0" + made_from).hexdigest()
+        if keep and target.exists() and note.exists():
+            seconds, _, was = note.read_text().partition(" ")
+            if was == key:
+                return float(seconds)
+        before()
+        seconds = call(command)
+        note.write_text(f"{seconds} {key}")
+        return seconds

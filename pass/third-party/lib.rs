@@ -1,0 +1,1 @@
+//! Empty: its manifest names the crates that libraries.py takes sources from.
