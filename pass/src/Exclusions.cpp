@@ -1,7 +1,6 @@
 #include "Exclusions.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/Support/LineIterator.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 using namespace llvm;
 
@@ -25,7 +24,8 @@ Expected<Exclusions> Exclusions::read(StringRef path) {
   if (!file)
     return createStringError(file.getError(),
                              "caudal-probes: cannot read the list " + path + ": " + file.getError().message());
-  for (line_iterator line(**file, /*SkipBlanks=*/true, '#'); !line.is_at_end(); ++line) {
+  result.text_ = std::move(*file);
+  for (line_iterator line(*result.text_, /*SkipBlanks=*/true, '#'); !line.is_at_end(); ++line) {
     StringRef text = line->split('#').first.trim();
     if (text.empty())
       continue;

@@ -14,6 +14,8 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/GlobPattern.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -37,6 +39,8 @@ public:
   const Rule *find(Exclusion what, llvm::StringRef symbol) const;
 
 private:
+  /// What was read: patterns point into it.
+  std::shared_ptr<llvm::MemoryBuffer> text_;
   std::vector<Rule> rules_;
 };
 
