@@ -96,6 +96,9 @@ bench-pass: deps ## what probes cost, and how exactly they end a quantum, progra
 	@scripts/need valgrind valgrind
 	@run="pass/bench/run --plugin $$(scripts/pass $(LLVM)) --probe crates/caudal-probe --out $(TARGET_DIR)/bench-pass"; \
 	$$run --callgrind $(BENCH_PASS) && $$run $(BENCH_PASS)
+bench-pass: deps ## what probes cost, and how exactly they end a quantum, program by program; an hour on an idle machine, and RocksDB's build
+	@pass/bench/run --plugin "$$(scripts/pass $(LLVM))" --probe crates/caudal-probe \
+		--third-party $(TARGET_DIR)/third-party/bench $(BENCH_PASS)
 
 fidelity: ## the simulator with this machine's costs and stalls against measured runs of the runtime
 	@$(CARGO) build --release --locked -p caudal-rt-bench

@@ -181,6 +181,26 @@ __attribute__((constructor)) static void start(void)
     }
 }
 
+/* Programs that have threads of their own say here when they wait for one (third-party/request.h). */
+void program_waits(int begins)
+{
+    if (begins) {
+        caudal_probe_disarm_v1();
+    } else if (strcmp(mode, "off") != 0) {
+        caudal_probe_arm_v1(caudal_probe_rdtsc(), quantum);
+    }
+}
+
+static void print(const char *name, const struct side *side)
+{
+    fprintf(stderr, ", \"%s\": [", name);
+    for (int bin = 0; bin < BINS; bin++) {
+        fprintf(stderr, "%s[%llu, %llu]", bin == 0 ? "" : ", ", (unsigned long long)side->count[bin],
+                (unsigned long long)side->cycles[bin]);
+    }
+    fprintf(stderr, "]");
+}
+
 __attribute__((destructor)) static void stop(void)
 {
     uint64_t cycles = caudal_probe_rdtsc() - started;

@@ -1,8 +1,9 @@
 """Builds the libraries of libraries.py without and with probes.
 
 Each source is optimised once, to bitcode; from that, `opt` with the plugin and `llc` make the objects of each mode, as clang
-does in one go: the pass comes at the end of optimisation. So two builds differ by nothing but the probes. Objects of libraries
-stay in `work` and are taken from there, with what they took to make, until their command, their input or the plugin changes.
+does in one go: the pass comes at the end of optimisation. So two builds differ by nothing but the probes. A library with a
+list goes through clang anew for each mode: what a list names is kept apart from the start. Objects of libraries stay in
+`work` and are taken from there, with what they took to make, until their command, their input or the plugin changes.
 """
 
 import hashlib
@@ -54,7 +55,7 @@ class Builder:
         self.plugin, self.work = Path(plugin).resolve(), Path(work).resolve()
         self.work.mkdir(parents=True, exist_ok=True)
         self.compiler_cache = list(compiler_cache)
-        self.plugin_hash = hashlib.sha256(self.plugin.read_bytes()).hexdigest()
+        self.plugin_hash = hashlib.sha256(self.plugin.read_bytes()).digest()
         self.pool = ThreadPoolExecutor(len(os.sched_getaffinity(0)))
 
     def support(self, *harness):
@@ -85,27 +86,27 @@ class Builder:
 
     def _object(self, library, name, source, mode, options, keep):
         """The object, the time that it took, and the pass's report."""
-        base = self.work / f"{library.name}-{name}"
-        bitcode, target = Path(f"{base}.bc"), Path(f"{base}.{mode or 'plain'}.o")
+        bitcode = self.work / f"{library.name}-{name}.bc"
+        target, report = (bitcode.with_suffix(f".{mode or 'plain'}.{suffix}") for suffix in ("o", "jsonl"))
+        options = f"mode={mode}{options};report={report}"
+        if library.exclude:
+            excluded = PASS / "lists" / library.exclude
+            command, made_from = source.command("-o", target), source.file.read_bytes()
+            if mode:
+                command += [f"-fpass-plugin={self.plugin}", "-mllvm", f"-caudal-probes={options};exclude={excluded}"]
+                made_from += excluded.read_bytes() + self.plugin_hash
+            return target, self._made(target, command, made_from, keep, report), report if mode else None
         command = [*self.compiler_cache, *source.command("-emit-llvm", "-fPIE"), "-o", bitcode]
         seconds = self._made(bitcode, command, source.file.read_bytes(), keep)
-        report = None
         if mode:
-            bitcode, report, more = self._probed(library, bitcode, mode, options, keep)
-            seconds += more
+            plain, bitcode = bitcode, bitcode.with_suffix(f".{mode}.bc")
+            command = [f"opt-{LLVM}", f"-load-pass-plugin={self.plugin}", f"-passes=caudal-probes<{options}>", plain,
+                       "-o", bitcode]
+            seconds += self._made(bitcode, command, plain.read_bytes() + self.plugin_hash, keep, report)
         command = [f"llc-{LLVM}", "-O2", "-relocation-model=pic", "-filetype=obj", bitcode, "-o", target]
-        return target, seconds + self._made(target, command, bitcode.read_bytes(), keep), report
+        return target, seconds + self._made(target, command, bitcode.read_bytes(), keep), report if mode else None
 
-    def _probed(self, library, bitcode, mode, options, keep):
-        target, report = bitcode.with_suffix(f".{mode}.bc"), bitcode.with_suffix(f".{mode}.jsonl")
-        if library.exclude:
-            options += f";exclude={PASS / 'lists' / library.exclude}"
-        command = [f"opt-{LLVM}", f"-load-pass-plugin={self.plugin}",
-                   f"-passes=caudal-probes<mode={mode}{options};report={report}>", bitcode, "-o", target]
-        key = bitcode.read_bytes() + self.plugin_hash.encode()
-        return target, report, self._made(target, command, key, keep, before=lambda: report.unlink(missing_ok=True))
-
-    def _made(self, target, command, made_from, keep, before=lambda: None):
+    def _made(self, target, command, made_from, keep, report=None):
         """Runs `command`, which makes `target`, unless it is there already; gives the time that it took."""
         note = Path(f"{target}.made")
         key = hashlib.sha256(" ".join(map(str, command)).encode() + b"\0" + made_from).hexdigest()
@@ -113,7 +114,9 @@ class Builder:
             seconds, _, was = note.read_text().partition(" ")
             if was == key:
                 return float(seconds)
-        before()
+        if report:
+            # The pass appends.
+            report.unlink(missing_ok=True)
         seconds = call(command)
         note.write_text(f"{seconds} {key}")
         return seconds

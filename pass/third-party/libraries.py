@@ -101,7 +101,7 @@ ROCKSDB = Library(
                "PLATFORM_POSIX", "LIB_IO_POSIX", "SCHED_GETCPU_PRESENT", "AUXV_GETAUXVAL_PRESENT", "FALLOCATE_PRESENT",
                "RANGESYNC_PRESENT")],
     program="rocksdb.cpp",
-    checksum="0",
+    checksum="106a17e34e5692c5",
     libraries=["-pthread", "-ldl"],
     manifest="rocksdb/Cargo.toml",
     exclude="rocksdb.txt",
