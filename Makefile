@@ -90,15 +90,10 @@ bench-rt: ## the runtime: its parts, its dispatcher, and what one would pick ins
 bench-rt-pass: ## requests in C and Rust that nobody has edited, beside hand-placed probes; some minutes on an idle machine
 	@LLVM=$(LLVM) scripts/bench-rt-pass $(BENCH_RT_PASS)
 
-bench-pass: deps ## what probes cost, and how exactly they end a quantum, program by program; an hour on an idle machine
-	@pass/bench/run --plugin "$$(scripts/pass $(LLVM))" --probe crates/caudal-probe $(BENCH_PASS)
 bench-pass: deps ## what probes cost, and how exactly they end a quantum, program by program; two hours on an idle machine
 	@scripts/need valgrind valgrind
 	@run="pass/bench/run --plugin $$(scripts/pass $(LLVM)) --probe crates/caudal-probe --out $(TARGET_DIR)/bench-pass"; \
 	$$run --callgrind $(BENCH_PASS) && $$run $(BENCH_PASS)
-bench-pass: deps ## what probes cost, and how exactly they end a quantum, program by program; an hour on an idle machine, and RocksDB's build
-	@pass/bench/run --plugin "$$(scripts/pass $(LLVM))" --probe crates/caudal-probe \
-		--third-party $(TARGET_DIR)/third-party/bench $(BENCH_PASS)
 
 fidelity: ## the simulator with this machine's costs and stalls against measured runs of the runtime
 	@$(CARGO) build --release --locked -p caudal-rt-bench

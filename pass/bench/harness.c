@@ -191,16 +191,6 @@ void program_waits(int begins)
     }
 }
 
-static void print(const char *name, const struct side *side)
-{
-    fprintf(stderr, ", \"%s\": [", name);
-    for (int bin = 0; bin < BINS; bin++) {
-        fprintf(stderr, "%s[%llu, %llu]", bin == 0 ? "" : ", ", (unsigned long long)side->count[bin],
-                (unsigned long long)side->cycles[bin]);
-    }
-    fprintf(stderr, "]");
-}
-
 __attribute__((destructor)) static void stop(void)
 {
     uint64_t cycles = caudal_probe_rdtsc() - started;

@@ -58,6 +58,7 @@ private:
   Analyses analysesOf(Function &function);
   Plan planOne(Function &function, const Limits &limits);
   std::optional<std::vector<Plan>> planWith(const Component &component, Cost part);
+  Cost partOf(const Function &function, Cost part) const;
   std::vector<Plan> planRecursive(Component &component);
   bool instrument(Component &component, ProbeWriter &writer);
   void prepareLoops(Function &function);
@@ -139,21 +140,26 @@ static Cost withoutMargin(Cost part) {
   return Cost::units(std::max<int64_t>(part.inUnits() - std::max<int64_t>(part.inUnits() / 8, Cost::cycles(6).inUnits()), 1));
 }
 
+/// What `function`, one that is called before it is planned, keeps to: `part`, or less if others rely on every function's.
+Cost ModuleRun::partOf(const Function &function, Cost part) const {
+  bool isOwn = function.hasLocalLinkage() && !function.hasAddressTaken();
+  return isOwn ? part : std::min(part, promised_.call);
+}
+
 /// Plans functions that call each other in a circle, as if the early ones kept to `part` in all ways; null: they do not.
 std::optional<std::vector<Plan>> ModuleRun::planWith(const Component &component, Cost part) {
-  Limits early = planned_;
-  early.call = withoutMargin(part);
-  Cost margin = Cost::units(part.inUnits() - early.call.inUnits());
-  early.bound = Cost::units(early.bound.inUnits() - margin.inUnits());
   Limits others = planned_;
-  others.bound = early.bound;
+  others.bound = Cost::units(others.bound.inUnits() - (part.inUnits() - withoutMargin(part).inUnits()));
   for (const Function *function : component.early)
-    calls_.expect(*function, part);
+    calls_.expect(*function, partOf(*function, part));
   std::vector<Plan> plans;
   for (Function *function : component.functions) {
+    Limits limits = others;
     bool isEarly = component.early.contains(function);
-    plans.push_back(planOne(*function, isEarly ? early : others));
-    if (isEarly && plans.back().ways.longest() > early.call)
+    if (isEarly)
+      limits.call = withoutMargin(partOf(*function, part));
+    plans.push_back(planOne(*function, limits));
+    if (isEarly && plans.back().ways.longest() > limits.call)
       return std::nullopt;
     calls_.learn(*function, plans.back().ways);
   }
@@ -204,7 +210,7 @@ std::vector<Plan> ModuleRun::planRecursive(Component &component) {
 
 bool ModuleRun::instrument(Component &component, ProbeWriter &writer) {
   for (Function *function : component.functions) {
-    if (component.isRecursive && unrollRecursion(*function, functions_))
+    if (component.isRecursive && !isBaseline(options_.mode) && unrollRecursion(*function, functions_))
       functions_.invalidate(*function, PreservedAnalyses::none());
     prepareLoops(*function);
     bool changed = isBaseline(options_.mode) ? Baseline::makeJoins(*function, functions_)
@@ -227,7 +233,9 @@ bool ModuleRun::instrument(Component &component, ProbeWriter &writer) {
     if (!result.empty()) {
       insert(*function, result, functions_.getResult<ScalarEvolutionAnalysis>(*function), writer);
       functions_.invalidate(*function, PreservedAnalyses::none());
-      carryInLoops(*function, functions_, calls_, writer, writer.takeSpending());
+      Spending spending = writer.takeSpending();
+      if (!isBaseline(options_.mode))
+        carryInLoops(*function, functions_, calls_, writer, std::move(spending));
       functions_.invalidate(*function, PreservedAnalyses::none());
     }
     function->addFnAttr(probedAttribute, modeName(options_.mode));
@@ -288,12 +296,14 @@ bool ModuleRun::run() {
   for (const Component &component : components) {
     if (!options_.verify)
       break;
-    Limits early = promised_;
-    early.call = component.part;
     for (const Function *function : component.early)
-      finished_.expect(*function, component.part);
-    for (Function *function : component.functions)
-      check(*function, component.early.contains(function) ? early : promised_);
+      finished_.expect(*function, partOf(*function, component.part));
+    for (Function *function : component.functions) {
+      Limits limits = promised_;
+      if (component.early.contains(function))
+        limits.call = partOf(*function, component.part);
+      check(*function, limits);
+    }
   }
   if (Error error = report_.write())
     module_.getContext().emitError(toString(std::move(error)));

@@ -407,7 +407,7 @@ bool LoopPlanner::tryStrip(Loop &loop, const Region &body, Cost iteration, const
   // What cutting adds: to each iteration, where it is counted, and once at the loop's ends.
   if (facts.counting != Counting::Test)
     iteration = iteration + Cost::units(12);
-  static constexpr Cost begin = Cost::cycles(8), end = Cost::cycles(2);
+  static constexpr Cost begin = Cost::cycles(12), end = Cost::cycles(2);
   Cost inside = longer(body.prefix, body.exits.through);
   // A loop that is mostly left early should not make what is around it probe for its longest.
   int64_t room = limits_.loop.inUnits() / (facts.counting == Counting::Test ? 1 : 2) - inside.inUnits();
