@@ -25,7 +25,7 @@
 
 static struct bins early, late;
 static uint64_t quantum = 5192, started, started_ns;
-static int is_timed, is_counted;
+static int is_timed, is_counted, is_off;
 static const int64_t plenty = INT64_MAX / 2;
 
 /* Time that the program's thread has had of its core: not that of others, nor of the thread that sets flags. */
@@ -159,6 +159,7 @@ __attribute__((constructor)) static void start(void)
     quantum = strtoull(given("CAUDAL_BENCH_QUANTUM", "5192"), NULL, 10);
     is_timed = strcmp(mode, "times") == 0;
     is_counted = strcmp(mode, "count") == 0;
+    is_off = strcmp(mode, "off") == 0;
     if (is_timed) {
         caudal_probe_hook_v1 = yielded;
         caudal_probe_v1.stack_high = UINT64_MAX;
@@ -170,7 +171,7 @@ __attribute__((constructor)) static void start(void)
     started = caudal_probe_rdtsc();
     if (is_counted) {
         caudal_probe_v1.budget = plenty;
-    } else if (strcmp(mode, "off") == 0) {
+    } else if (is_off) {
         return;
     } else if (rate) {
         interval = (int64_t)(strtoull(rate, NULL, 10) * quantum / 1000);
@@ -186,7 +187,7 @@ void program_waits(int begins)
 {
     if (begins) {
         caudal_probe_disarm_v1();
-    } else if (strcmp(mode, "off") != 0) {
+    } else if (!is_off) {
         caudal_probe_arm_v1(caudal_probe_rdtsc(), quantum);
     }
 }

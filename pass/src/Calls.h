@@ -50,6 +50,9 @@ public:
   /// Whether it is known what `call` does: that it neither meets a probe nor lets others run.
   bool isSimple(const llvm::CallBase &call) const;
 
+  /// What every function that may be called from elsewhere keeps to, in all ways.
+  Cost part() const { return limits_.call; }
+
   /// `function` is called in a circle: until it is planned, it is taken to keep to `part` in all ways.
   void expect(const llvm::Function &function, Cost part) { known_[&function] = {part, part, part, Cost::cycles(2)}; }
   /// `function` has been planned.

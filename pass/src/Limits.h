@@ -31,14 +31,18 @@ struct Limits {
   static Limits promised(const Options &options) { return of(Cost::cycles(options.bound)); }
   /// The limits that are planned with: lower, for what insertion adds to the ways, the probe at their end included.
   static Limits planned(const Options &options) {
-    static constexpr int64_t least = 20;
-    int64_t margin = std::max<int64_t>(options.bound / 8 + 2, least);
-    return of(Cost::cycles(std::max<int64_t>(options.bound - margin, options.bound / 2)));
+    static constexpr int64_t least = 22;
+    int64_t margin = std::max<int64_t>(options.bound / 8 + 6, least);
+    Limits limits = of(Cost::cycles(std::max<int64_t>(options.bound - margin, options.bound / 2)));
+    // A function's part is small: what is added to it counts more.
+    static constexpr int64_t ofCall = 10;
+    limits.call = Cost::units(std::max(promised(options).call.inUnits() - Cost::cycles(ofCall).inUnits(), limits.call.inUnits() / 2));
+    return limits;
   }
 
 private:
   static Limits of(Cost bound) {
-    return {bound, Cost::units(bound.inUnits() / 5), Cost::units(bound.inUnits() * 11 / 25)};
+    return {bound, Cost::units(bound.inUnits() / 4), Cost::units(bound.inUnits() * 11 / 25)};
   }
 };
 

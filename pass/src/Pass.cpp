@@ -149,7 +149,8 @@ Cost ModuleRun::partOf(const Function &function, Cost part) const {
 /// Plans functions that call each other in a circle, as if the early ones kept to `part` in all ways; null: they do not.
 std::optional<std::vector<Plan>> ModuleRun::planWith(const Component &component, Cost part) {
   Limits others = planned_;
-  others.bound = Cost::units(others.bound.inUnits() - (part.inUnits() - withoutMargin(part).inUnits()));
+  static constexpr Cost callsOfTheirOwn = Cost::cycles(8);
+  others.bound = Cost::units(others.bound.inUnits() - (part.inUnits() - withoutMargin(part).inUnits()) - callsOfTheirOwn.inUnits());
   for (const Function *function : component.early)
     calls_.expect(*function, partOf(*function, part));
   std::vector<Plan> plans;

@@ -238,6 +238,8 @@ void Region::pass(Place &place, const Ways &ways) {
   place.expected += double(ways.expected.inUnits());
 }
 
+static constexpr Cost carriedIn = Cost::cycles(4), carriedOut = Cost::cycles(1);
+
 /// Whether a probe may stand in front of `instruction`.
 static bool mayPrecede(const Instruction &instruction) {
   return !isa<PHINode>(instruction) && !instruction.isEHPad() && !isa<AllocaInst>(instruction);
@@ -249,7 +251,7 @@ void Region::passBlock(BasicBlock &block, Place &place) {
     // The unwinder has run: a callee of which nothing is known but that it keeps to its part.
     prefix = longer(prefix, place.through);
     place.through = Cost::none();
-    place.since = limits_.call;
+    place.since = calls_.part();
   }
   if (entangled_.contains(&block) && !forbidden)
     probe(place, &*block.getFirstInsertionPt());
@@ -296,9 +298,16 @@ void Region::follow(BasicBlock &entry, double start) {
       passBlock(*node, place);
     } else {
       BasicBlock *preheader = of->getLoopPreheader();
-      if (preheader && !isForbidden(*preheader) && needsProbe(place, inner_[of]))
+      Ways ways = inner_[of];
+      if (!ways.prefix.isNone()) {
+        // What is left may be fetched in front of it, and put back behind it (Carry.h).
+        ways.prefix = ways.prefix + carriedIn;
+        ways.suffix = ways.suffix + carriedOut;
+        ways.through = ways.through + carriedIn + carriedOut;
+      }
+      if (preheader && !isForbidden(*preheader) && needsProbe(place, ways))
         probe(place, preheader->getTerminator());
-      pass(place, inner_[of]);
+      pass(place, ways);
     }
     leave(node, place);
   }

@@ -170,15 +170,6 @@ void ProbeWriter::carryThrough(AllocaInst *left, CallInst *cold) const {
   cold->eraseFromParent();
 }
 
-bool isPurse(const Value &pointer) {
-  APInt offset(64, 0);
-  const Value *base = pointer.stripAndAccumulateConstantOffsets(DataLayout(""), offset, /*AllowNonInbounds=*/true);
-  const auto *address = dyn_cast<IntrinsicInst>(base);
-  return address && address->getIntrinsicID() == Intrinsic::threadlocal_address &&
-         address->getArgOperand(0)->getName() == "caudal_probe_v1" &&
-         (offset == budgetOffset || offset == creditOffset);
-}
-
 BasicBlock *coldSuccessor(BasicBlock &block) {
   auto *branch = dyn_cast<BranchInst>(block.getTerminator());
   if (!branch || !branch->isConditional())

@@ -73,9 +73,6 @@ bool isColdCall(const llvm::CallBase &call);
 /// null: `block` does not end in a probe.
 llvm::BasicBlock *coldSuccessor(llvm::BasicBlock &block);
 
-/// Whether `pointer` is where what is left is kept.
-bool isPurse(const llvm::Value &pointer);
-
 } // namespace caudal
 
 #endif

@@ -8,6 +8,7 @@
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/PatternMatch.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/Local.h"
 
@@ -58,7 +59,7 @@ void collapseProbes(Function &function) {
     if (due)
       removeProbe(*due);
   }
-  removeUnreachableBlocks(function);
+  EliminateUnreachableBlocks(function); // and nothing else: constant branches are ways to the planner as well
 }
 
 /// Longest ways to a place: from the region's entry without a probe, and from the last probe.

@@ -4,20 +4,23 @@
 target triple = "x86_64-pc-linux-gnu"
 
 ; CHECK-LABEL: define i64 @up(
-; The loop goes straight to its body where it is short, and else by way of a strip's end.
-; CHECK: icmp ule i64 %{{.*}}, [[REACH:[0-9]+]]
-; CHECK: call i64 @llvm.umin.i64(i64 %{{.*}}, i64 [[REACH]])
-; CHECK: %caudal.end{{[0-9]*}} = phi i64
+; A strip begins with its end, and a probe.
+; CHECK: call i64 @llvm.umin.i64(i64 %{{.*}}, i64 {{[0-9]+}})
+; CHECK: %caudal.end{{[0-9]*}} = add i64
+; CHECK: load volatile i8, ptr %{{.*}}
+; CHECK: call void asm sideeffect "call *caudal_probe_cold_flag_v1
 ; CHECK: loop:
 ; CHECK-NOT: icmp
 ; CHECK: icmp eq i64 %i.next, %caudal.end
 ; CHECK-NEXT: br i1
-; The probe is behind a strip's end, and the loop's.
-; CHECK: load volatile i8, ptr %{{.*}}
-; CHECK: call void asm sideeffect "call *caudal_probe_cold_flag_v1
+; Behind it, it is the loop's end or another strip begins.
+; CHECK: icmp eq i64 %caudal.end, %n
+; CHECK-NEXT: br i1 %{{.*}}, label %{{.*}}exit{{.*}}, label %loop.strip
 ; BUDGET-LABEL: define i64 @up(
-; Who leaves is charged for the iterations of the last strip.
-; BUDGET: exit:
+; The strip's iterations are charged where it begins.
+; BUDGET: [[REACHED:%.*]] = call i64 @llvm.umin.i64
+; BUDGET: [[ITERATIONS:%.*]] = add i64 [[REACHED]], 1
+; BUDGET: %caudal.left{{.*}} = sub i64 %{{.*}}, 
 ; BUDGET: ret
 define i64 @up(ptr %p, i64 %n) {
 entry:
@@ -42,9 +45,9 @@ exit:
 ; CHECK: [[FAR:%.*]] = call i64 @llvm.umin.i64
 ; CHECK: [[BELOW:%.*]] = sub i64 0, [[FAR]]
 ; CHECK: %caudal.end{{[0-9]*}} = add i64 %{{.*}}, [[BELOW]]
+; CHECK: call void asm sideeffect "call *caudal_probe_cold_flag_v1
 ; CHECK: loop:
 ; CHECK: icmp eq i64 %i.next, %caudal.end
-; CHECK: call void asm sideeffect "call *caudal_probe_cold_flag_v1
 define void @down(ptr %p, i64 %n) {
 entry:
   %start = shl i64 %n, 2
@@ -64,8 +67,8 @@ exit:
 ; CHECK-LABEL: define void @pointer(
 ; CHECK: ptrtoint ptr
 ; CHECK: %caudal.end = getelementptr i8, ptr
-; CHECK: icmp eq ptr %p.next, %caudal.end
 ; CHECK: call void asm sideeffect "call *caudal_probe_cold_flag_v1
+; CHECK: icmp eq ptr %p.next, %caudal.end
 ; BUDGET-LABEL: define void @pointer(
 ; BUDGET-NOT: sub ptr
 define void @pointer(ptr %p, ptr %end) {

@@ -92,12 +92,12 @@ end:
   ret i64 %j
 }
 
-; A counted loop is cut: 1000 / 5 iterations a strip, and what its last strip ran is counted behind it.
+; A counted loop is cut: 1000 / 5 iterations a strip, each counted where it begins.
 ; CHECK-LABEL: define i64 @strips(
-; CHECK: loop.again:
-; CHECK: sub i64 {{%.*}}, 1000
-; CHECK: call void asm sideeffect "call *caudal_probe_cold_instruction_counter
+; CHECK: loop.strip:
+; CHECK: call i64 @llvm.umin.i64(i64 {{%.*}}, i64 199)
 ; CHECK: mul i64 {{%.*}}, 5
+; CHECK: call void asm sideeffect "call *caudal_probe_cold_instruction_counter
 ; CHECK: ret i64
 define i64 @strips(ptr %p, i64 %n) {
 entry:
