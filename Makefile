@@ -92,7 +92,8 @@ bench-rt-pass: ## requests in C and Rust that nobody has edited, beside hand-pla
 
 bench-pass: deps ## what probes cost, and how exactly they end a quantum, program by program; two hours on an idle machine
 	@scripts/need valgrind valgrind
-	@run="pass/bench/run --plugin $$(scripts/pass $(LLVM)) --probe crates/caudal-probe --out $(TARGET_DIR)/bench-pass"; \
+	@run="pass/bench/run --plugin $$(scripts/pass $(LLVM)) --probe crates/caudal-probe --out $(TARGET_DIR)/bench-pass \
+		--kept $(TARGET_DIR)/third-party"; \
 	$$run --callgrind $(BENCH_PASS) && $$run $(BENCH_PASS)
 
 fidelity: ## the simulator with this machine's costs and stalls against measured runs of the runtime

@@ -2,6 +2,8 @@
 import dataclasses, pathlib, shutil, subprocess, sys, time
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "third-party"))
+import build as third_party, libraries  # noqa: E402
 
 
 @dataclasses.dataclass
@@ -22,17 +24,19 @@ class Build:
 
 
 def programs(names):
-    """Those of programs/LIST, or of them those that `names` has."""
+    """Those of programs/LIST and the libraries that others wrote, or of them those that `names` has."""
     found = []
     for line in (HERE / "programs/LIST").read_text().splitlines():
         if line.startswith("#") or not line.strip():
             continue
-        name, language, flags, checksum, libraries = line.split()[:5]
+        name, language, flags, checksum, linked = line.split()[:5]
         if not names or name in names:
             found.append(Program(name, language, [] if flags == "-" else flags.split(","), checksum,
-                                 [] if libraries == "-" else [libraries]))
+                                 [] if linked == "-" else [linked]))
+    found += [Program(library.name, library, [], library.checksum, []) for library in libraries.MEASURED
+              if not names or library.name in names]
     if unknown := set(names) - {program.name for program in found}:
-        sys.exit(f"not in programs/LIST: {', '.join(sorted(unknown))}")
+        sys.exit(f"neither in programs/LIST nor in third-party/libraries.py: {', '.join(sorted(unknown))}")
     return found
 
 
@@ -49,10 +53,12 @@ def code_bytes(files):
 
 
 class Builder:
-    def __init__(self, plugin, probe, options, out):
+    def __init__(self, plugin, probe, options, out, kept):
+        """`kept`: where objects of libraries stay from one run to the next."""
         self.plugin, self.options, self.out = pathlib.Path(plugin).resolve(), options, out
         self.clang, self.clangxx = "clang-22", "clang++-22"
         self.support = self.build_support(probe)
+        self.third_party = third_party.Builder(plugin, kept)
 
     def build_support(self, probe):
         """The probe library and the harness, which every program is linked with, and the clock-reading loop."""
@@ -67,6 +73,8 @@ class Builder:
 
     def build(self, program, mode):
         """`mode`: of the pass, or "plain": the same line without it."""
+        if isinstance(program.language, libraries.Library):
+            return self.build_library(program.language, mode)
         build = self.build_rust if program.language == "rust" else self.build_c
         file = self.out / f"{program.name}.{mode}"
         seconds = []
@@ -77,6 +85,13 @@ class Builder:
         if link:
             check_call(link)
         return Build(file, code_bytes(objects), min(seconds))
+
+    def build_library(self, library, mode):
+        """Its size is that of the library's objects, without our program, and the time the processor's, for those."""
+        built = self.third_party.build(library, None if mode == "plain" else mode, f";{self.options}" if self.options else "")
+        main = self.third_party.support(libraries.HERE / "main.c")[-1]
+        file = self.third_party.link(library, built, [*self.support, main], self.out / f"{library.name}.{mode}")
+        return Build(file, built.text_bytes(), built.seconds)
 
     def text(self, mode):
         return f"mode={mode};{self.options}"
