@@ -35,7 +35,7 @@ struct Limits {
     int64_t margin = std::max<int64_t>(options.bound / 8 + 6, least);
     Limits limits = of(Cost::cycles(std::max<int64_t>(options.bound - margin, options.bound / 2)));
     // A function's part is small: what is added to it counts more.
-    static constexpr int64_t ofCall = 10;
+    static constexpr int64_t ofCall = 13;
     limits.call = Cost::units(std::max(promised(options).call.inUnits() - Cost::cycles(ofCall).inUnits(), limits.call.inUnits() / 2));
     return limits;
   }

@@ -137,7 +137,7 @@ Plan ModuleRun::planOne(Function &function, const Limits &limits) {
 
 /// What a function is planned to take where it is expected to take `part`: insertion adds to it.
 static Cost withoutMargin(Cost part) {
-  return Cost::units(std::max<int64_t>(part.inUnits() - std::max<int64_t>(part.inUnits() / 8, Cost::cycles(6).inUnits()), 1));
+  return Cost::units(std::max<int64_t>(part.inUnits() - std::max<int64_t>(part.inUnits() / 8, Cost::cycles(8).inUnits()), 1));
 }
 
 /// What `function`, one that is called before it is planned, keeps to: `part`, or less if others rely on every function's.
@@ -193,7 +193,7 @@ std::vector<Plan> ModuleRun::planRecursive(Component &component) {
   };
   for (int64_t divisor : {1, 2, 4, 8}) {
     Cost part = Cost::units(promised_.loop.inUnits() / divisor);
-    Cost needed = consider(part) + Cost::cycles(7);
+    Cost needed = consider(part) + Cost::cycles(9);
     needed = Cost::units(needed.inUnits() * 8 / 7);
     if (needed < part)
       consider(needed);
