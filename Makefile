@@ -15,7 +15,7 @@ CAUDAL = $(TARGET_DIR)/release/caudal
 # The major version of LLVM that `make pass` builds for: that of clang, and of rustc where `cargo caudal` is used.
 LLVM ?= 22
 
-.PHONY: help build deps pass demo test test-pass bench-pass soak stress sanitize lint deny bench bench-peers bench-rt bench-rt-pass fidelity fuzz measure-services test-services install install-c install-pass header reproduce docs clean
+.PHONY: help build deps pass demo test test-pass bench-pass soak stress sanitize lint deny bench bench-peers bench-rt bench-rt-pass bench-rt-scan fidelity fuzz measure-services test-services install install-c install-pass header reproduce docs clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -49,7 +49,7 @@ test: deps ## run all tests (installs what they need: Chromium, pkg-config, ccac
 	@scripts/need chromium chromium
 	@scripts/need ccache ccache
 	@scripts/need pkg-config pkg-config
-	$(CARGO) test --workspace --locked
+	$(CARGO) test --workspace --locked --no-fail-fast
 	@$(MAKE) --no-print-directory test-pass
 	@scripts/loom
 	@scripts/every-probe
@@ -89,6 +89,9 @@ bench-rt: ## the runtime: its parts, its dispatcher, and what one would pick ins
 
 bench-rt-pass: ## requests in C and Rust that nobody has edited, beside hand-placed probes; some minutes on an idle machine
 	@LLVM=$(LLVM) scripts/bench-rt-pass $(BENCH_RT_PASS)
+
+bench-rt-scan: ## gets beside long scans on LevelDB, with probes and without, as requests of the runtime; some minutes on an idle machine
+	@LLVM=$(LLVM) scripts/bench-rt-scan $(BENCH_RT_SCAN)
 
 bench-pass: deps ## what probes cost, and how exactly they end a quantum, program by program; two hours on an idle machine
 	@scripts/need valgrind valgrind

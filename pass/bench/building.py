@@ -2,6 +2,9 @@
 import dataclasses, pathlib, shutil, subprocess, sys, time
 
 HERE = pathlib.Path(__file__).resolve().parent
+# Where a program's code lies makes it up to a quarter faster or slower, with and without probes (which branches share what
+# predicts them, where fetched blocks end). So each is linked several times, with so many bytes more in front of it.
+SHIFTS = [0, 80, 160, 240]
 sys.path.insert(0, str(HERE.parent / "third-party"))
 import build as third_party, libraries  # noqa: E402
 
@@ -17,8 +20,8 @@ class Program:
 
 @dataclasses.dataclass
 class Build:
-    """An executable, its program's code in bytes, and what the compiler took: the least of three times."""
-    file: pathlib.Path
+    """The same executable by SHIFTS, its program's code in bytes, and what the compiler took: the least of three times."""
+    files: list
     code_bytes: int
     seconds: float
 
@@ -58,6 +61,7 @@ class Builder:
         self.plugin, self.options, self.out = pathlib.Path(plugin).resolve(), options, out
         self.clang, self.clangxx = "clang-22", "clang++-22"
         self.support = self.build_support(probe)
+        self.fillers = [self.build_filler(shift) for shift in SHIFTS]
         self.third_party = third_party.Builder(plugin, kept)
 
     def build_support(self, probe):
@@ -71,6 +75,15 @@ class Builder:
         check_call([self.clang, "-O2", "-mgeneral-regs-only", *include, "-c", HERE / "harness.c", "-o", objects[-1]])
         return objects
 
+    def build_filler(self, shift):
+        """What is linked in front of a program, to shift its code."""
+        source = self.out / f"filler-{shift}.s"
+        # Nobody calls it, and linkers drop what nobody calls, but for what is marked "R".
+        source.write_text(f'.section .text.filler,"axR",@progbits\n.skip {shift}, 0x90\n'
+                          '.section .note.GNU-stack,"",@progbits\n')
+        check_call([self.clang, "-c", source, "-o", source.with_suffix(".o")])
+        return source.with_suffix(".o")
+
     def build(self, program, mode):
         """`mode`: of the pass, or "plain": the same line without it."""
         if isinstance(program.language, libraries.Library):
@@ -82,28 +95,32 @@ class Builder:
             start = time.monotonic()
             objects, link = build(program, mode, file)
             seconds.append(time.monotonic() - start)
-        if link:
-            check_call(link)
-        return Build(file, code_bytes(objects), min(seconds))
+        return Build([link(filler) for filler in self.fillers], code_bytes(objects), min(seconds))
 
     def build_library(self, library, mode):
         """Its size is that of the library's objects, without our program, and the time the processor's, for those."""
         built = self.third_party.build(library, None if mode == "plain" else mode, f";{self.options}" if self.options else "")
         main = self.third_party.support(libraries.HERE / "main.c")[-1]
-        file = self.third_party.link(library, built, [*self.support, main], self.out / f"{library.name}.{mode}")
-        return Build(file, built.text_bytes(), built.seconds)
+        files = [self.third_party.link(library, built, [*self.support, main], self.out / f"{library.name}.{mode}.{filler.stem}",
+                                       first=[filler]) for filler in self.fillers]
+        return Build(files, built.text_bytes(), built.seconds)
 
     def text(self, mode):
         return f"mode={mode};{self.options}"
 
     def build_c(self, program, mode, file):
-        """Compiles, which is what is timed; returns the object, and the link that is left."""
+        """Compiles, which is what is timed; returns the object, and what links it behind a filler."""
         compiler, suffix = (self.clang, "c") if program.language == "c" else (self.clangxx, "cpp")
         command = [compiler, "-O2", *program.flags, "-c", HERE / f"programs/{program.name}.{suffix}", "-o", f"{file}.o"]
         if mode != "plain":
             command += [f"-fpass-plugin={self.plugin}", "-mllvm", f"-caudal-probes={self.text(mode)}"]
         check_call(command)
-        return [f"{file}.o"], [compiler, f"{file}.o", *self.support, *program.libraries, "-o", file]
+
+        def link(filler):
+            target = file.with_name(f"{file.name}.{filler.stem}")
+            check_call([compiler, filler, f"{file}.o", *self.support, *program.libraries, "-o", target])
+            return target
+        return [f"{file}.o"], link
 
     def build_rust(self, program, mode, file):
         """As `cargo caudal` does: bitcode, thin LTO by clang and lld, the pass at the link, options in a file beside it."""
@@ -112,9 +129,16 @@ class Builder:
         link = ["-fuse-ld=lld", f"-Wl,--lto-obj-path={file}.lto.o", *self.support]
         if mode != "plain":
             link.append(f"-Wl,--load-pass-plugin={self.plugin_with_options(mode)}")
-        check_call(["rustc", "--edition", "2021", "-O", *program.flags, "-Clinker-plugin-lto", f"-Clinker={self.clang}",
-                    *(f"-Clink-arg={word}" for word in link), HERE / f"programs/{program.name}.rs", "-o", file])
-        return sorted(self.out.glob(f"{file.name}.lto.o*")), None
+
+        # What lld compiles, it puts behind all objects that it is given.
+        def built(*fillers):
+            target = file.with_name(".".join([file.name, *(filler.stem for filler in fillers)]))
+            check_call(["rustc", "--edition", "2021", "-O", *program.flags, "-Clinker-plugin-lto", f"-Clinker={self.clang}",
+                        *(f"-Clink-arg={word}" for word in [*fillers, *link]), HERE / f"programs/{program.name}.rs",
+                        "-o", target])
+            return target
+        built()
+        return sorted(self.out.glob(f"{file.name}.lto.o*")), built
 
     def plugin_with_options(self, mode):
         directory = self.out / f"plugin.{mode}"

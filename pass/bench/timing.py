@@ -11,16 +11,18 @@ class Runner:
     def __init__(self, core, setter_core, stalls):
         self.core, self.setter_core, self.stalls_file = core, setter_core, stalls
 
-    def run(self, build, program, how, setter=False, rate=None):
-        """What the harness said. `how`: its modes; `rate`: instructions a cycle, for baselines."""
+    def run(self, build, program, how, setter=False, rate=None, layout=0):
+        """What the harness said. `how`: its modes; `rate`: instructions a cycle, for baselines; `layout`: which of the build's
+        files."""
         environment = {**os.environ, "CAUDAL_BENCH": how, "CAUDAL_BENCH_QUANTUM": str(QUANTUM)}
         if setter:
             environment["CAUDAL_BENCH_SETTER"] = self.setter_core
         if rate:
             environment["CAUDAL_BENCH_RATE"] = str(round(1000 * rate))
-        done = subprocess.run(["taskset", "-c", self.core, build.file], capture_output=True, text=True, env=environment)
+        file = build.files[layout]
+        done = subprocess.run(["taskset", "-c", self.core, file], capture_output=True, text=True, env=environment)
         if done.returncode or done.stdout.strip() != program.checksum:
-            sys.exit(f"{build.file}: exit {done.returncode}, printed {done.stdout.strip()}, expected {program.checksum}\n"
+            sys.exit(f"{file}: exit {done.returncode}, printed {done.stdout.strip()}, expected {program.checksum}\n"
                      f"{done.stderr}")
         return json.loads(done.stderr)
 

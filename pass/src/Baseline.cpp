@@ -370,7 +370,7 @@ bool Counter::cut(Loop &loop, int64_t iteration) {
   if (length < (isOneBlock ? 1 : fewest + 1) || !loop.getInductionVariable(analyses_.scev))
     return false;
   LoopFacts facts = LoopFacts::of(loop, analyses_.scev, analyses_.tti);
-  if (facts.counting != Counting::Test)
+  if (!facts.isCounted)
     return false;
   // What its last strip has run is counted behind it, constant or not.
   facts.exactTrips = 0;

@@ -102,6 +102,9 @@ Ways Calls::of(const CallBase &call) const {
   const Function *callee = call.getCalledFunction();
   switch (kind(call)) {
   case Callee::Assembly:
+    // An empty one only stops the compiler.
+    if (cast<InlineAsm>(call.getCalledOperand())->getAsmString().empty())
+      return Ways::plain(Cost::zero(), Cost::zero());
     return Ways::plain(Cost::cycles(2), Cost::cycles(2));
   case Callee::Inlined:
     if (int64_t cycles = memoryCycles(call); cycles >= 0)

@@ -1,5 +1,6 @@
 #include "Carry.h"
 #include "Cost.h"
+#include "Purse.h"
 #include "llvm/Analysis/BlockFrequencyInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
@@ -15,40 +16,39 @@ namespace {
 
 class Carrier {
 public:
-  Carrier(Function &function, FunctionAnalysisManager &analyses, const Calls &calls, const ProbeWriter &writer,
-          Spending spending)
+  Carrier(Function &function, FunctionAnalysisManager &analyses, const Calls &calls, const Carried &carried,
+          const ProbeWriter &writer, Spending spending)
       : loops_(analyses.getResult<LoopAnalysis>(function)),
         dominators_(analyses.getResult<DominatorTreeAnalysis>(function)),
         frequencies_(analyses.getResult<BlockFrequencyAnalysis>(function)),
-        costs_(analyses.getResult<TargetIRAnalysis>(function), loops_), calls_(calls), writer_(writer),
-        spending_(std::move(spending)), function_(function) {}
+        costs_(analyses.getResult<TargetIRAnalysis>(function), loops_), calls_(calls), carried_(carried),
+        writer_(writer), spending_(std::move(spending)), function_(function), handing_(function) {}
 
   void run();
 
 private:
   double frequency(const BasicBlock *block) const { return double(frequencies_.getBlockFreq(block).getFrequency()); }
-  bool maySpend(const Instruction &instruction) const;
+  bool mayLeave(const Instruction &instruction) const;
   bool pays(const Loop &loop) const;
   void choose(Loop &loop, SmallVectorImpl<Loop *> &chosen) const;
   AllocaInst *carry(Loop &loop);
-  void aroundCalls(Loop &loop, AllocaInst *left);
+  void aroundCalls(Loop &loop, const Purse &purse, ArrayRef<CallBase *> calls);
 
   LoopInfo &loops_;
   DominatorTree &dominators_;
   BlockFrequencyInfo &frequencies_;
   CostModel costs_;
   const Calls &calls_;
+  const Carried &carried_;
   const ProbeWriter &writer_;
   Spending spending_;
   Function &function_;
+  Handing handing_;
 };
 
-/// Whether `instruction` is a call after which less may be left, or another thread's budget counts.
-bool Carrier::maySpend(const Instruction &instruction) const {
-  const auto *call = dyn_cast<CallBase>(&instruction);
-  if (!call || is_contained(spending_.colds, call))
-    return false;
-  return isColdCall(*call) /* a critical section's end */ || !calls_.isSimple(*call);
+/// Whether `instruction` is a call around which what is left has to be in its place.
+bool Carrier::mayLeave(const Instruction &instruction) const {
+  return maySpend(instruction, calls_, spending_) && !carriedCallee(instruction, carried_);
 }
 
 /// Whether a loop's probes are so close to each other, and so many for each call and each entry, that carrying pays.
@@ -61,7 +61,7 @@ bool Carrier::pays(const Loop &loop) const {
   for (const BasicBlock *block : loop.blocks())
     for (const Instruction &instruction : *block) {
       cycles += frequency(block) * double(costs_.issue(instruction).inUnits()) / double(Cost::unitsPerCycle);
-      moves += maySpend(instruction) ? frequency(block) : 0;
+      moves += mayLeave(instruction) ? frequency(block) : 0;
     }
   for (const BasicBlock *before : predecessors(loop.getHeader()))
     if (!loop.contains(before))
@@ -79,27 +79,12 @@ void Carrier::choose(Loop &loop, SmallVectorImpl<Loop *> &chosen) const {
 }
 
 /// Calls in the loop that spend find what is left in its place, and leave it there.
-void Carrier::aroundCalls(Loop &loop, AllocaInst *left) {
-  SmallVector<CallBase *, 8> calls;
-  for (BasicBlock *block : loop.blocks()) {
-    for (Instruction &instruction : *block)
-      if (maySpend(instruction))
-        calls.push_back(cast<CallBase>(&instruction));
+void Carrier::aroundCalls(Loop &loop, const Purse &purse, ArrayRef<CallBase *> calls) {
+  for (BasicBlock *block : loop.blocks())
     if (block->isEHPad())
-      writer_.take(left, &*block->getFirstInsertionPt());
-  }
-  for (CallBase *call : calls) {
-    writer_.putBack(left, call);
-    if (auto *invoke = dyn_cast<InvokeInst>(call)) {
-      BasicBlock *normal = invoke->getNormalDest();
-      if (!normal->getSinglePredecessor())
-        normal = SplitEdge(invoke->getParent(), normal, &dominators_, &loops_);
-      if (loop.contains(normal))
-        writer_.take(left, &*normal->getFirstInsertionPt());
-    } else {
-      writer_.take(left, call->getNextNode());
-    }
-  }
+      writer_.take(purse.variable(), &*block->getFirstInsertionPt());
+  for (CallBase *call : calls)
+    purse.aroundCall(*call, &dominators_, &loops_);
 }
 
 /// Makes what is left a variable within `loop`; null: the loop cannot be entered or left in one place.
@@ -110,21 +95,19 @@ AllocaInst *Carrier::carry(Loop &loop) {
   formDedicatedExitBlocks(&loop, &dominators_, &loops_, nullptr, /*PreserveLCSSA=*/false);
   if (!preheader || !loop.hasDedicatedExits())
     return nullptr;
-  auto *left = new AllocaInst(writer_.purseType(), function_.getDataLayout().getAllocaAddrSpace(), "caudal.left",
-                              function_.getEntryBlock().begin());
-  for (LoadInst *load : spending_.loads)
-    if (loop.contains(load))
-      load->setOperand(0, left);
-  for (StoreInst *store : spending_.stores)
-    if (loop.contains(store))
-      store->setOperand(1, left);
-  aroundCalls(loop, left);
-  erase_if(spending_.colds, [&](CallInst *cold) {
-    bool within = loop.contains(cold);
-    if (within)
-      writer_.carryThrough(left, cold);
-    return within;
-  });
+  SmallVector<CallBase *, 8> calls;
+  SmallVector<CallBase *, 4> handing;
+  for (BasicBlock *block : loop.blocks())
+    for (Instruction &instruction : *block)
+      if (mayLeave(instruction))
+        calls.push_back(cast<CallBase>(&instruction));
+      else if (carriedCallee(instruction, carried_))
+        handing.push_back(cast<CallBase>(&instruction));
+  Purse purse(function_, &loop, writer_, spending_);
+  AllocaInst *left = purse.variable();
+  aroundCalls(loop, purse, calls);
+  for (CallBase *call : handing)
+    handing_.replace(*call, *carriedCallee(*call, carried_), *left);
   writer_.take(left, preheader->getTerminator());
   SmallVector<BasicBlock *, 8> exits;
   loop.getUniqueExitBlocks(exits);
@@ -148,11 +131,11 @@ void Carrier::run() {
 
 } // namespace
 
-void carryInLoops(Function &function, FunctionAnalysisManager &analyses, const Calls &calls, const ProbeWriter &writer,
-                  Spending spending) {
+void carryInLoops(Function &function, FunctionAnalysisManager &analyses, const Calls &calls, const Carried &carried,
+                  const ProbeWriter &writer, Spending spending) {
   if (spending.loads.empty())
     return;
-  Carrier(function, analyses, calls, writer, std::move(spending)).run();
+  Carrier(function, analyses, calls, carried, writer, std::move(spending)).run();
 }
 
 } // namespace caudal

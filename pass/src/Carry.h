@@ -3,22 +3,23 @@
 // Between two probes what is left of the budget (in clock mode: of the credit) goes through memory: written by one, read
 // by the next, some seven cycles. Where a loop's probes are close to each other, that is longer than the code between
 // them. In such a loop, with all loops in it, what is left is a value: loaded where the loop is entered, stored where it
-// is left, and around calls that may spend of it. So a nest carries what it has spent, and a probe is a subtraction and
-// a jump.
+// is left, and around calls that may spend of it, but for those that take it in a register (CarryCalls.h). So a nest
+// carries what it has spent, and a probe is a subtraction and a jump.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_CARRY_H
 #define CAUDAL_PASS_CARRY_H
 
 #include "Calls.h"
+#include "CarryCalls.h"
 #include "Probe.h"
 #include "llvm/IR/PassManager.h"
 
 namespace caudal {
 
-/// After all of `function`'s probes have been written. Leaves its analyses stale.
+/// After all of `function`'s probes have been written, and `carried` functions have their bodies. Leaves its analyses stale.
 void carryInLoops(llvm::Function &function, llvm::FunctionAnalysisManager &analyses, const Calls &calls,
-                  const ProbeWriter &writer, Spending spending);
+                  const Carried &carried, const ProbeWriter &writer, Spending spending);
 
 } // namespace caudal
 

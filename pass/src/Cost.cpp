@@ -17,6 +17,13 @@ static bool isDivision(unsigned opcode) {
          opcode == Instruction::URem;
 }
 
+bool callsNothing(const Instruction &instruction) {
+  if (!isa<CallBase>(instruction))
+    return true;
+  const auto *intrinsic = dyn_cast<IntrinsicInst>(&instruction);
+  return intrinsic && (intrinsic->isAssumeLikeIntrinsic() || !intrinsic->mayReadOrWriteMemory());
+}
+
 static unsigned lanes(const Type *type) {
   const auto *vector = dyn_cast<FixedVectorType>(type);
   return vector ? vector->getNumElements() : 1;
@@ -30,10 +37,16 @@ static int64_t divisionCycles(const Instruction &instruction) {
   return scalar * lanes(instruction.getType());
 }
 
+/// Whether `instruction` reads or writes a `swifterror` value: a register, not memory (CarryCalls.h).
+static bool isOfRegister(const Instruction &instruction) {
+  const Value *pointer = getLoadStorePointerOperand(&instruction);
+  return pointer && pointer->isSwiftError();
+}
+
 Cost CostModel::issue(const Instruction &instruction) const {
   unsigned opcode = instruction.getOpcode();
   if (isa<PHINode>(instruction) || isa<AllocaInst>(instruction) || instruction.isDebugOrPseudoInst() ||
-      instruction.isLifetimeStartOrEnd())
+      instruction.isLifetimeStartOrEnd() || isOfRegister(instruction))
     return Cost::zero();
   if (isDivision(opcode))
     return Cost::cycles(divisionCycles(instruction));
@@ -53,8 +66,10 @@ Cost CostModel::issue(const Instruction &instruction) const {
 
 /// Cycles from an instruction's operands to its result.
 static int64_t latencyCycles(const Instruction &instruction) {
-  if (isa<PHINode>(instruction) || instruction.isDebugOrPseudoInst())
+  if (isa<PHINode>(instruction) || instruction.isDebugOrPseudoInst() || isOfRegister(instruction))
     return 0;
+  if (const auto *call = dyn_cast<CallInst>(&instruction); call && call->isMustTailCall())
+    return 0; // a jump, whose answer is the caller's
   if (isa<LoadInst>(instruction))
     return 4;
   if (isDivision(instruction.getOpcode()))
@@ -132,6 +147,44 @@ Cost CostModel::recurrence(const Loop &loop) const {
       longest = std::max(longest, chainTo(phi.getIncomingValueForBlock(latch), &phi, loop, seen, deepest));
   }
   return Cost::cycles(longest);
+}
+
+/// What of `loop` uses `phi` in the same iteration, directly or not.
+static void addUsers(const PHINode &phi, const Loop &loop, SmallPtrSetImpl<const Instruction *> &users) {
+  SmallVector<const Instruction *, 16> work{&phi};
+  while (!work.empty())
+    for (const User *user : work.pop_back_val()->users()) {
+      const auto *instruction = cast<Instruction>(user);
+      bool isOfNext = isa<PHINode>(instruction) && instruction->getParent() == loop.getHeader();
+      if (!isOfNext && loop.contains(instruction) && users.insert(instruction).second)
+        work.push_back(instruction);
+    }
+}
+
+void CostModel::addWalks(const Loop &loop, SmallPtrSetImpl<const Instruction *> &loads) {
+  SmallVector<BasicBlock *, 4> latches;
+  loop.getLoopLatches(latches);
+  for (const PHINode &phi : loop.getHeader()->phis()) {
+    if (!phi.getType()->isIntOrPtrTy())
+      continue;
+    SmallPtrSet<const Instruction *, 16> users, seen;
+    addUsers(phi, loop, users);
+    SmallVector<const Instruction *, 16> work;
+    auto visit = [&](const Value *value) {
+      const auto *instruction = dyn_cast<Instruction>(value);
+      if (instruction && users.contains(instruction) && seen.insert(instruction).second)
+        work.push_back(instruction);
+    };
+    for (const BasicBlock *latch : latches)
+      visit(phi.getIncomingValueForBlock(latch));
+    while (!work.empty()) {
+      const Instruction *instruction = work.pop_back_val();
+      if (isa<LoadInst>(instruction))
+        loads.insert(instruction);
+      for (const Value *operand : instruction->operands())
+        visit(operand);
+    }
+  }
 }
 
 } // namespace caudal

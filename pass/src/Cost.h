@@ -6,13 +6,15 @@
 // iteration to the next, for the processor overlaps iterations.
 //
 // Loads are assumed to hit the first-level cache and branches to be predicted: a program that misses is slower than
-// estimated, which budget mode measures and clock mode does not need to know.
+// estimated, which budget mode measures and clock mode does not need to know. Only what budget mode charges for a walk along
+// pointers (Plan.cpp) is between a hit and a miss, lest its pace differ from other code's by as much as these do.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_COST_H
 #define CAUDAL_PASS_COST_H
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include <algorithm>
@@ -63,6 +65,13 @@ private:
 
 inline constexpr Cost longer(Cost a, Cost b) { return std::max(a, b); }
 
+/// What a probe itself takes until its jump is decided: a load, a subtraction, a comparison, each of which waits for the
+/// one before. It is part of the way that it ends.
+inline constexpr Cost probeCost = Cost::cycles(6);
+
+/// Whether `instruction` is no call, or one of an intrinsic that becomes a few instructions or none.
+bool callsNothing(const llvm::Instruction &instruction);
+
 /// The estimates for one function. Calls cost nothing here: Calls.h knows them.
 class CostModel {
 public:
@@ -72,6 +81,9 @@ public:
   Cost issue(const llvm::Instruction &instruction) const;
   /// Least cost of an iteration of `loop`: the longest chain of dependent instructions from one iteration to the next.
   Cost recurrence(const llvm::Loop &loop) const;
+
+  /// Adds `loop`'s loads whose address depends on what they loaded in the iteration before: walks along pointers.
+  static void addWalks(const llvm::Loop &loop, llvm::SmallPtrSetImpl<const llvm::Instruction *> &loads);
 
   /// Goes through a block, one instruction after the other.
   class Walk {

@@ -27,21 +27,9 @@ struct Limits {
   /// A loop's part: entry to its first probe, and from entry to exit without a probe.
   Cost loop;
 
-  /// The limits that are promised.
-  static Limits promised(const Options &options) { return of(Cost::cycles(options.bound)); }
-  /// The limits that are planned with: lower, for what insertion adds to the ways, the probe at their end included.
-  static Limits planned(const Options &options) {
-    static constexpr int64_t least = 22;
-    int64_t margin = std::max<int64_t>(options.bound / 8 + 6, least);
-    Limits limits = of(Cost::cycles(std::max<int64_t>(options.bound - margin, options.bound / 2)));
-    // A function's part is small: what is added to it counts more.
-    static constexpr int64_t ofCall = 13;
-    limits.call = Cost::units(std::max(promised(options).call.inUnits() - Cost::cycles(ofCall).inUnits(), limits.call.inUnits() / 2));
-    return limits;
-  }
-
-private:
-  static Limits of(Cost bound) {
+  /// The limits that are planned with and verified. What insertion adds to the ways is counted where it adds it (Plan.cpp).
+  static Limits of(const Options &options) {
+    Cost bound = Cost::cycles(options.bound);
     return {bound, Cost::units(bound.inUnits() / 4), Cost::units(bound.inUnits() * 11 / 25)};
   }
 };

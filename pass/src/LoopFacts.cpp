@@ -1,5 +1,6 @@
 #include "LoopFacts.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
 using namespace llvm;
@@ -18,19 +19,6 @@ static const SCEVAddRecExpr *induction(Value *value, Loop &loop, ScalarEvolution
     return nullptr;
   step = constant->getAPInt().getSExtValue();
   return recurrence;
-}
-
-static void findVariable(Loop &loop, ScalarEvolution &scev, LoopFacts &facts) {
-  for (PHINode &phi : loop.getHeader()->phis()) {
-    int64_t step;
-    unsigned bits = phi.getType()->isPointerTy() ? 64 : phi.getType()->isIntegerTy() ? phi.getType()->getIntegerBitWidth() : 0;
-    // Strips are counted by the variable's low bits: it must have some.
-    if (bits < 16 || bits > 64 || !induction(&phi, loop, scev, step) || !isPowerOf2_64(uint64_t(std::abs(step))))
-      continue;
-    facts.variable = &phi;
-    facts.variableStep = step;
-    return;
-  }
 }
 
 /// Gathers the instructions that make `value` from the header's phis; false: too many, or others than arithmetic.
@@ -102,17 +90,16 @@ static bool canSplit(Loop &loop, BasicBlock &latch) {
 LoopFacts LoopFacts::of(Loop &loop, ScalarEvolution &scev, const TargetTransformInfo &tti) {
   LoopFacts facts;
   facts.mostTrips = scev.getSmallConstantMaxTripCount(&loop);
+  // What is left over for a loop of its own is marked as well.
+  facts.isVectorized = getBooleanLoopAttribute(&loop, "llvm.loop.isvectorized") &&
+                       any_of(*loop.getHeader(), [](const Instruction &i) { return i.getType()->isVectorTy(); });
   facts.latch = loop.getLoopLatch();
   if (facts.latch && loop.getExitingBlock() == facts.latch)
     facts.exactTrips = scev.getSmallConstantTripCount(&loop);
   if (!facts.latch || !canSplit(loop, *facts.latch))
     return facts;
-  findVariable(loop, scev, facts);
   // A loop that can be left elsewhere is mostly left early: beginning a strip would not pay.
-  if (loop.getExitingBlock() && findTest(loop, scev, tti, facts))
-    facts.counting = Counting::Test;
-  else
-    facts.counting = facts.variable ? Counting::Variable : Counting::Counter;
+  facts.isCounted = loop.getExitingBlock() && findTest(loop, scev, tti, facts);
   return facts;
 }
 

@@ -1,7 +1,7 @@
 //===- LoopFacts.h - What is known about a loop's count -----------------------------------------------------------===//
 //
 // How often a loop runs at most, and by what its iterations can be counted without adding a counter: the value that its
-// own exit test compares, or another induction variable. Computed by ScalarEvolution before anything is changed.
+// own exit test compares. Computed by ScalarEvolution before anything is changed.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_LOOPFACTS_H
@@ -15,25 +15,17 @@
 
 namespace caudal {
 
-/// How the iterations of a loop can be cut into strips.
-enum class Counting {
-  None,     ///< cannot: more than one latch, or edges that cannot be split
-  Test,     ///< the latch's own test, on a value that takes equal steps, gets a nearer end
-  Variable, ///< bits of an induction variable say when a strip ends
-  Counter,  ///< an own counter
-};
-
 struct LoopFacts {
   /// Most iterations, if the code bounds them by a constant; 0: it does not.
   unsigned mostTrips = 0;
   /// The number of iterations, if it is constant and the latch the only way out; else 0.
   unsigned exactTrips = 0;
-  Counting counting = Counting::None;
+  /// Whether the compiler has put several iterations into each, in vectors.
+  bool isVectorized = false;
+  /// Whether it can be cut into strips: its one exit is the latch's test, on a value that takes equal steps.
+  bool isCounted = false;
   llvm::BasicBlock *latch = nullptr;
-  /// A phi of the header that takes equal steps, each a power of two, up or down; null: there is none.
-  llvm::PHINode *variable = nullptr;
-  int64_t variableStep = 0;
-  /// For Test: the value that the latch compares, the instructions that make it from phis of the header, its step (a
+  /// If it is: the value that the latch compares, the instructions that make it from phis of the header, its step (a
   /// power of two, up or down), and its last value.
   llvm::Value *tested = nullptr;
   llvm::SmallPtrSet<const llvm::Instruction *, 4> testedParts;

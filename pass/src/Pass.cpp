@@ -2,12 +2,15 @@
 #include "Baseline.h"
 #include "Calls.h"
 #include "Carry.h"
-#include "CallsWithin.h"
+#include "CarryCalls.h"
 #include "Plan.h"
+#include "PlanRecursive.h"
 #include "Probe.h"
 #include "Report.h"
 #include "Sections.h"
+#include "SeparateLoops.h"
 #include "StripMine.h"
+#include "TailCalls.h"
 #include "Unroll.h"
 #include "UnrollRecursion.h"
 #include "Verify.h"
@@ -19,8 +22,6 @@
 #include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
-#include <limits>
-#include <optional>
 
 using namespace llvm;
 
@@ -34,8 +35,8 @@ namespace {
 class ModuleRun {
 public:
   ModuleRun(Module &module, FunctionAnalysisManager &functions, const Options &options)
-      : module_(module), functions_(functions), options_(options), planned_(Limits::planned(options)),
-        promised_(Limits::promised(options)), calls_(options, promised_), finished_(options, promised_),
+      : module_(module), functions_(functions), options_(options), limits_(Limits::of(options)),
+        calls_(options, limits_), finished_(options, limits_),
         report_(module, options), sections_(module, options, report_) {
     for (const GlobalIFunc &indirect : module.ifuncs())
       resolvers_.insert(indirect.getResolverFunction());
@@ -47,9 +48,9 @@ private:
   /// Functions that call each other in a circle, or one that does not.
   struct Component {
     std::vector<Function *> functions; ///< in the order of planning: callees first, but for calls of `early`
-    bool isRecursive;
-    SmallPtrSet<const Function *, 4> early; ///< if recursive: those that are called by functions planned before them,
-    Cost part;                              ///< and what these keep to
+    bool isRecursive = false;
+    CallsWithin::Set early; ///< if recursive: those that are called by functions planned before them
+    DenseMap<const Function *, Cost> keeps; ///< what functions keep to, where it is not every function's part
   };
 
   std::vector<Component> bottomUp();
@@ -57,24 +58,25 @@ private:
   StringRef whyNot(const Function &function) const;
   Analyses analysesOf(Function &function);
   Plan planOne(Function &function, const Limits &limits);
-  std::optional<std::vector<Plan>> planWith(const Component &component, Cost part);
-  Cost partOf(const Function &function, Cost part) const;
-  std::vector<Plan> planRecursive(Component &component);
+  std::vector<Plan> planAll(Component &component);
   bool instrument(Component &component, ProbeWriter &writer);
+  void carry(Component &component, std::vector<Spending> spending, const ProbeWriter &writer);
   void prepareLoops(Function &function);
   void insert(Function &function, const Plan &plan, ScalarEvolution &scev, ProbeWriter &writer);
   void check(Function &function, const Limits &limits);
+  void dropUncalled(std::vector<Component> &components);
 
   Module &module_;
   FunctionAnalysisManager &functions_;
   const Options &options_;
-  Limits planned_, promised_;
+  Limits limits_;
   Calls calls_;    ///< what the planner knows of callees
   Calls finished_; ///< what the verifier found of them
   Baseline baseline_; ///< plans for the modes to compare with
   Report report_;
   SmallPtrSet<const Function *, 4> resolvers_;
   Sections sections_;
+  Carried carried_; ///< by what stands for it
 };
 
 /// Why `function` is left alone; empty: it is not.
@@ -113,10 +115,16 @@ void ModuleRun::insert(Function &function, const Plan &plan, ScalarEvolution &sc
   std::vector<PreparedStrip> prepared;
   for (const Strip &strip : plan.strips)
     prepared.push_back(prepareStrip(strip, scev));
-  for (const PreparedStrip &strip : prepared)
+  SmallPtrSet<const Instruction *, 16> computing; // what strips end at: part of their loops' ways in
+  for (const PreparedStrip &strip : prepared) {
+    computing.insert(strip.computing.begin(), strip.computing.end());
     cutStrip(strip, writer);
+  }
   for (const Site &site : plan.sites) {
-    BasicBlock *behind = writer.probe(site.before, site.expected.inCycles());
+    Instruction *before = site.before;
+    while (before->getPrevNode() && computing.contains(before->getPrevNode()))
+      before = before->getPrevNode();
+    BasicBlock *behind = writer.probe(before, site.expected.inCycles());
     if (site.atDispatch)
       writer.keep(*behind);
   }
@@ -135,85 +143,33 @@ Plan ModuleRun::planOne(Function &function, const Limits &limits) {
   return plan(function, analysesOf(function), calls_, limits);
 }
 
-/// What a function is planned to take where it is expected to take `part`: insertion adds to it.
-static Cost withoutMargin(Cost part) {
-  return Cost::units(std::max<int64_t>(part.inUnits() - std::max<int64_t>(part.inUnits() / 8, Cost::cycles(8).inUnits()), 1));
-}
-
-/// What `function`, one that is called before it is planned, keeps to: `part`, or less if others rely on every function's.
-Cost ModuleRun::partOf(const Function &function, Cost part) const {
-  bool isOwn = function.hasLocalLinkage() && !function.hasAddressTaken();
-  return isOwn ? part : std::min(part, promised_.call);
-}
-
-/// Plans functions that call each other in a circle, as if the early ones kept to `part` in all ways; null: they do not.
-std::optional<std::vector<Plan>> ModuleRun::planWith(const Component &component, Cost part) {
-  Limits others = planned_;
-  static constexpr Cost callsOfTheirOwn = Cost::cycles(8);
-  others.bound = Cost::units(others.bound.inUnits() - (part.inUnits() - withoutMargin(part).inUnits()) - callsOfTheirOwn.inUnits());
-  for (const Function *function : component.early)
-    calls_.expect(*function, partOf(*function, part));
+std::vector<Plan> ModuleRun::planAll(Component &component) {
+  if (component.isRecursive && !isBaseline(options_.mode)) {
+    auto planned = planRecursive({component.functions, component.early}, limits_, calls_,
+                                 [&](Function &function, const Limits &limits) { return planOne(function, limits); });
+    for (const Function *function : component.early)
+      component.keeps[function] = keptBy(*function, planned.part, limits_);
+    return std::move(planned.plans);
+  }
   std::vector<Plan> plans;
-  for (Function *function : component.functions) {
-    Limits limits = others;
-    bool isEarly = component.early.contains(function);
-    if (isEarly)
-      limits.call = withoutMargin(partOf(*function, part));
-    plans.push_back(planOne(*function, limits));
-    if (isEarly && plans.back().ways.longest() > limits.call)
-      return std::nullopt;
-    calls_.learn(*function, plans.back().ways);
-  }
+  for (Function *function : component.functions)
+    plans.push_back(isBaseline(options_.mode) ? baseline_.plan(*function, analysesOf(*function), component.isRecursive)
+                                              : planOne(*function, limits_));
   return plans;
-}
-
-/// What functions that call each other may take from entry to probe and from probe to return is theirs to choose: much, and
-/// there is a probe around each call; little, and there is one wherever a function does something else. Tries some, and
-/// each again with what it turned out to need; the plans that execute the fewest probes count.
-std::vector<Plan> ModuleRun::planRecursive(Component &component) {
-  std::vector<Plan> best;
-  double fewest = std::numeric_limits<double>::infinity();
-  auto consider = [&](Cost part) {
-    std::optional<std::vector<Plan>> plans = planWith(component, part);
-    Cost needed = Cost::cycles(1);
-    if (!plans)
-      return needed;
-    double executed = 0;
-    for (auto [function, plan] : zip(component.functions, *plans)) {
-      executed += plan.executed;
-      if (component.early.contains(function))
-        needed = longer(needed, plan.ways.longest());
-    }
-    if (executed < fewest) {
-      fewest = executed;
-      component.part = part;
-      best = std::move(*plans);
-    }
-    return needed;
-  };
-  for (int64_t divisor : {1, 2, 4, 8}) {
-    Cost part = Cost::units(promised_.loop.inUnits() / divisor);
-    Cost needed = consider(part) + Cost::cycles(9);
-    needed = Cost::units(needed.inUnits() * 8 / 7);
-    if (needed < part)
-      consider(needed);
-  }
-  if (!best.empty() || component.functions.empty())
-    return best;
-  for (const Function *function : component.early)
-    calls_.expect(*function, promised_.call);
-  for (Function *function : component.functions) {
-    best.push_back(planOne(*function, planned_));
-    calls_.learn(*function, best.back().ways);
-  }
-  return best;
 }
 
 bool ModuleRun::instrument(Component &component, ProbeWriter &writer) {
   for (Function *function : component.functions) {
     if (component.isRecursive && !isBaseline(options_.mode) && unrollRecursion(*function, functions_))
       functions_.invalidate(*function, PreservedAnalyses::none());
+    // In a circle, functions that are called before they are planned keep to less than what a callee is allowed.
+    if (!component.isRecursive && !isBaseline(options_.mode))
+      fixTailCalls(*function, calls_);
     prepareLoops(*function);
+    if (!isBaseline(options_.mode) && separateLoops(*function, functions_)) {
+      functions_.invalidate(*function, PreservedAnalyses::none());
+      prepareLoops(*function);
+    }
     bool changed = isBaseline(options_.mode) ? Baseline::makeJoins(*function, functions_)
                                              : unrollUncounted(*function, functions_);
     if (changed) {
@@ -221,27 +177,45 @@ bool ModuleRun::instrument(Component &component, ProbeWriter &writer) {
       prepareLoops(*function);
     }
   }
-  std::vector<Plan> plans;
-  if (component.isRecursive && !isBaseline(options_.mode))
-    plans = planRecursive(component);
-  else
-    for (Function *function : component.functions)
-      plans.push_back(isBaseline(options_.mode) ? baseline_.plan(*function, analysesOf(*function), component.isRecursive)
-                                                : planOne(*function, planned_));
+  std::vector<Plan> plans = planAll(component);
+  std::vector<Spending> spending;
   for (auto [function, result] : zip(component.functions, plans)) {
     calls_.learn(*function, result.ways);
     report_.planned(*function, result);
-    if (!result.empty()) {
-      insert(*function, result, functions_.getResult<ScalarEvolutionAnalysis>(*function), writer);
-      functions_.invalidate(*function, PreservedAnalyses::none());
-      Spending spending = writer.takeSpending();
-      if (!isBaseline(options_.mode))
-        carryInLoops(*function, functions_, calls_, writer, std::move(spending));
-      functions_.invalidate(*function, PreservedAnalyses::none());
-    }
+    insert(*function, result, functions_.getResult<ScalarEvolutionAnalysis>(*function), writer);
+    spending.push_back(writer.takeSpending());
+    functions_.invalidate(*function, PreservedAnalyses::none());
     function->addFnAttr(probedAttribute, modeName(options_.mode));
   }
+  if (!isBaseline(options_.mode))
+    carry(component, std::move(spending), writer);
   return !plans.empty();
+}
+
+/// What is left is kept in registers where it pays: in circles of calls, else in loops.
+void ModuleRun::carry(Component &component, std::vector<Spending> spending, const ProbeWriter &writer) {
+  std::vector<Function *> inner;
+  if (component.isRecursive)
+    inner = carryInCalls(component.functions, spending, functions_, calls_, writer);
+  for (auto [outer, function] : zip(component.functions, inner)) {
+    const Ways ways = *calls_.find(*outer);
+    calls_.learn(*function, ways);
+    calls_.learn(*outer, waysThrough(ways));
+    Cost kept = limits_.call;
+    if (component.early.erase(outer)) {
+      component.early.insert(function);
+      kept = component.keeps[function] = component.keeps.lookup(outer);
+    }
+    component.keeps[outer] = isOwn(*outer) ? afterStanding(kept) : limits_.call;
+    carried_[outer] = function;
+  }
+  for (auto [function, written] : zip(component.functions, spending)) {
+    carryInLoops(*function, functions_, calls_, carried_, writer, std::move(written));
+    callDirectly(*function, carried_, writer);
+    functions_.invalidate(*function, PreservedAnalyses::none());
+  }
+  // Callees first.
+  component.functions.insert(component.functions.begin(), inner.begin(), inner.end());
 }
 
 void ModuleRun::check(Function &function, const Limits &limits) {
@@ -263,7 +237,8 @@ std::vector<ModuleRun::Component> ModuleRun::bottomUp() {
   std::vector<Component> components;
   CallGraph graph(module_);
   for (auto found = scc_begin(&graph); !found.isAtEnd(); ++found) {
-    Component component{{}, found.hasCycle(), {}, promised_.call};
+    Component component;
+    component.isRecursive = found.hasCycle();
     for (CallGraphNode *node : *found) {
       Function *function = node->getFunction();
       if (!function || function->isDeclaration())
@@ -288,21 +263,35 @@ void ModuleRun::orderRecursive(Component &component) {
   component.functions = graph.bottomUp(component.early);
 }
 
+/// Functions that stand for others and that nobody calls any more.
+void ModuleRun::dropUncalled(std::vector<Component> &components) {
+  for (Component &component : components)
+    erase_if(component.functions, [&](Function *function) {
+      bool uncalled = carried_.contains(function) && function->hasLocalLinkage() && function->use_empty();
+      if (uncalled) {
+        functions_.clear(*function, function->getName());
+        function->eraseFromParent();
+      }
+      return uncalled;
+    });
+}
+
 bool ModuleRun::run() {
   bool changed = sections_.run();
   ProbeWriter writer(module_, options_);
   std::vector<Component> components = bottomUp();
   for (Component &component : components)
     changed |= instrument(component, writer);
+  dropUncalled(components);
   for (const Component &component : components) {
     if (!options_.verify)
       break;
     for (const Function *function : component.early)
-      finished_.expect(*function, partOf(*function, component.part));
+      finished_.expect(*function, component.keeps.lookup(function));
     for (Function *function : component.functions) {
-      Limits limits = promised_;
-      if (component.early.contains(function))
-        limits.call = partOf(*function, component.part);
+      Limits limits = limits_;
+      if (auto kept = component.keeps.find(function); kept != component.keeps.end())
+        limits.call = kept->second;
       check(*function, limits);
     }
   }

@@ -20,16 +20,33 @@ struct Place {
   bool reached() const { return !through.isNone() || !since.isNone(); }
 };
 
+using Walks = SmallPtrSet<const Instruction *, 16>;
+/// What budget mode charges for a load on a walk along pointers: some 4 cycles if it hits, 100 times as many if it misses.
+static constexpr Cost walked = Cost::cycles(24);
+
 /// A block in which nothing can be inserted. Landing pads may have probes behind their first instruction: a runtime
 /// declines to yield while the stack unwinds.
 static bool isForbidden(const BasicBlock &block) { return block.getFirstInsertionPt() == block.end(); }
+
+// What insertion adds to ways, so that the finished code keeps to what was planned:
+
+/// The jump that ends a block.
+static constexpr Cost jump = Cost::cycles(1);
+/// A probe at a way's end, with the end of the block that it cuts.
+static constexpr Cost atProbe = probeCost + jump;
+/// Around a call in a loop, what is left of the budget (Carry.h) is put back and fetched: nothing waits for it.
+static constexpr Cost moved = Cost::units(9);
+/// In front of a loop it is fetched, and what strips end at (StripMine.h) is computed: within another loop, where nothing
+/// waits for either, and elsewhere. Behind a loop it is put back.
+static constexpr Cost enterWithin = Cost::cycles(2), enter = Cost::cycles(8), leaveLoop = Cost::cycles(1);
 
 /// A region: a loop's body (loop != null) or the function's (null).
 class Region {
 public:
   Region(Plan &plan, const Analyses &analyses, const Calls &calls, const Limits &limits, CostModel &costs,
-         DenseMap<const Loop *, Ways> &inner, Loop *loop, Cost allowance)
-      : plan_(plan), analyses_(analyses), calls_(calls), limits_(limits), costs_(costs), inner_(inner), loop_(loop),
+         DenseMap<const Loop *, Ways> &inner, const Walks &walks, Loop *loop, Cost allowance)
+      : plan_(plan), analyses_(analyses), calls_(calls), limits_(limits), costs_(costs), inner_(inner), walks_(walks),
+        loop_(loop),
         // A way may have come so far when it enters.
         entered_(Cost::units(limits.bound.inUnits() - allowance.inUnits())) {}
 
@@ -54,6 +71,7 @@ private:
   bool needsProbe(const Place &place, const Ways &ways) const;
   void pass(Place &place, const Ways &ways);
   void probe(Place &place, Instruction *before);
+  void probeAtEnd(Place &place, BasicBlock &block);
   void finish(Instruction &terminator, Place &place);
   Cost distance(const Place &place) const { return longer(place.through + entered_, place.since); }
 
@@ -63,6 +81,7 @@ private:
   const Limits &limits_;
   CostModel &costs_;
   DenseMap<const Loop *, Ways> &inner_;
+  const Walks &walks_;
   Loop *loop_;
   Cost entered_;
   BasicBlock *entry_ = nullptr;
@@ -174,7 +193,7 @@ bool Region::exceeds(const BasicBlock &block, const Place &place) {
   }
   if (isa<ReturnInst>(block.getTerminator()) && place.since + ahead > limits_.call)
     return true;
-  return distance(place) + ahead > limits_.bound;
+  return distance(place) + ahead + atProbe > limits_.bound;
 }
 
 /// Where ways meet, the longest decides. If only some of them are too long for what follows, and seldom taken, they get
@@ -196,7 +215,7 @@ Place Region::merge(BasicBlock *node) {
   static constexpr double seldom = 0.75;
   if (movable && !long_.empty() && exceeding < seldom * all)
     for (Way *way : long_)
-      probe(way->place, way->from->getTerminator());
+      probeAtEnd(way->place, *way->from);
   Place place;
   for (const Way &way : ways)
     gather(place, way.place, way.weight);
@@ -207,7 +226,7 @@ Place Region::merge(BasicBlock *node) {
 
 void Region::probe(Place &place, Instruction *before) {
   if (!place.through.isNone())
-    prefix = longer(prefix, place.through);
+    prefix = longer(prefix, place.through + atProbe);
   plan_.sites.push_back({before, Cost::units(int64_t(place.expected)), longer(place.through, place.since), loop_ != nullptr,
                          /*atDispatch=*/false});
   place.through = Cost::none();
@@ -215,19 +234,34 @@ void Region::probe(Place &place, Instruction *before) {
   place.expected = 0;
 }
 
+/// In front of a block's jump, which `place` has passed.
+void Region::probeAtEnd(Place &place, BasicBlock &block) {
+  probe(place, block.getTerminator());
+  place.since = jump;
+}
+
+/// `ways` with what insertion may put in front of them and behind.
+static Ways lengthened(Ways ways, Cost before, Cost behind) {
+  ways.prefix = ways.prefix + before;
+  ways.suffix = ways.suffix + behind;
+  ways.through = ways.through + before + behind;
+  return ways;
+}
+
 Ways Region::waysOf(const Instruction &instruction, Cost cost) const {
   const auto *call = dyn_cast<CallBase>(&instruction);
   if (!call)
-    return Ways::plain(cost, cost);
+    return Ways::plain(cost, walks_.contains(&instruction) ? cost + walked : cost);
   Ways ways = calls_.of(*call);
   ways.through = ways.through + cost;
-  return ways;
+  return loop_ && !calls_.isSimple(*call) ? lengthened(ways, moved, moved) : ways;
 }
 
 /// Whether going on through `ways` would lead above the bound, and a probe would help.
 bool Region::needsProbe(const Place &place, const Ways &ways) const {
-  Cost ahead = longer(ways.prefix, ways.through);
-  return ahead > Cost::zero() && distance(place) > Cost::zero() && distance(place) + ahead > limits_.bound;
+  bool takesTime = longer(ways.prefix, ways.through) > Cost::zero();
+  Cost ahead = longer(ways.prefix, ways.through + atProbe);
+  return takesTime && distance(place) > Cost::zero() && distance(place) + ahead > limits_.bound;
 }
 
 void Region::pass(Place &place, const Ways &ways) {
@@ -237,8 +271,6 @@ void Region::pass(Place &place, const Ways &ways) {
   place.through = place.through + ways.through;
   place.expected += double(ways.expected.inUnits());
 }
-
-static constexpr Cost carriedIn = Cost::cycles(4), carriedOut = Cost::cycles(1);
 
 /// Whether a probe may stand in front of `instruction`.
 static bool mayPrecede(const Instruction &instruction) {
@@ -264,7 +296,10 @@ void Region::passBlock(BasicBlock &block, Place &place) {
     if (beyond)
       break; // the return is the callee's
     beyond = &instruction == last;
-    if (!before || !needsProbe(place, ways)) {
+    // Nothing can stand behind it that would end the way across the callee, which may be all that a function is allowed.
+    bool isFirst = !plan_.sites.empty() && plan_.sites.back().before == &instruction;
+    bool isTooLate = beyond && !isFirst && place.since + ways.through > limits_.call;
+    if (!before || !(isTooLate || needsProbe(place, ways))) {
       pass(place, ways);
       continue;
     }
@@ -282,7 +317,7 @@ void Region::finish(Instruction &terminator, Place &place) {
   BasicBlock &block = *terminator.getParent();
   // Nothing may stand between a musttail call and its return.
   if (place.since > limits_.call && !isForbidden(block) && !block.getTerminatingMustTailCall())
-    probe(place, &terminator);
+    probeAtEnd(place, block);
   gather(exits, place, double(analyses_.frequencies.getBlockFreq(&block).getFrequency()) + 1e-9);
 }
 
@@ -299,14 +334,10 @@ void Region::follow(BasicBlock &entry, double start) {
     } else {
       BasicBlock *preheader = of->getLoopPreheader();
       Ways ways = inner_[of];
-      if (!ways.prefix.isNone()) {
-        // What is left may be fetched in front of it, and put back behind it (Carry.h).
-        ways.prefix = ways.prefix + carriedIn;
-        ways.suffix = ways.suffix + carriedOut;
-        ways.through = ways.through + carriedIn + carriedOut;
-      }
+      if (!ways.prefix.isNone())
+        ways = lengthened(ways, loop_ ? enterWithin : enter, leaveLoop);
       if (preheader && !isForbidden(*preheader) && needsProbe(place, ways))
-        probe(place, preheader->getTerminator());
+        probeAtEnd(place, *preheader);
       pass(place, ways);
     }
     leave(node, place);
@@ -320,8 +351,9 @@ void Region::follow(BasicBlock &entry, double start) {
 /// Plans a function's loops, each after the loops in it.
 class LoopPlanner {
 public:
-  LoopPlanner(Plan &plan, const Analyses &analyses, const Calls &calls, const Limits &limits, CostModel &costs)
-      : plan_(plan), analyses_(analyses), calls_(calls), limits_(limits), costs_(costs) {}
+  LoopPlanner(Plan &plan, const Analyses &analyses, const Calls &calls, const Limits &limits, CostModel &costs,
+              const Walks &walks)
+      : plan_(plan), analyses_(analyses), calls_(calls), limits_(limits), costs_(costs), walks_(walks) {}
 
   DenseMap<const Loop *, Ways> ways;
 
@@ -340,6 +372,7 @@ private:
   const Calls &calls_;
   const Limits &limits_;
   CostModel &costs_;
+  const Walks &walks_;
 };
 
 /// Where a probe in `latch` goes: in front of its jump, and of the comparison that the jump waits for, whose flags a probe
@@ -359,9 +392,22 @@ static bool dispatches(const BasicBlock &header) {
   return (isa<IndirectBrInst>(end) || isa<SwitchInst>(end)) && end->getNumSuccessors() >= many;
 }
 
+/// The longest that a shared latch may take behind the probes of the ways to it.
+static constexpr Cost brief = Cost::cycles(2);
+
+static bool isBrief(const BasicBlock &block, const CostModel &costs) {
+  Cost sum = Cost::zero();
+  for (const Instruction &instruction : block) {
+    if (isa<CallBase>(instruction) && !instruction.isDebugOrPseudoInst())
+      return false;
+    sum = sum + costs.issue(instruction);
+  }
+  return sum <= brief;
+}
+
 /// Where probes for each iteration go: in the latch, or, where there are several, in the header; in all latches of a loop
 /// that dispatches.
-static SmallVector<Instruction *, 4> eachSites(Loop &loop, const LoopInfo &loops) {
+static SmallVector<Instruction *, 4> eachSites(Loop &loop, const LoopInfo &loops, const CostModel &costs) {
   SmallVector<BasicBlock *, 8> latches;
   loop.getLoopLatches(latches);
   bool usable = all_of(latches, [&](BasicBlock *latch) { return loops.getLoopFor(latch) == &loop && !isForbidden(*latch); });
@@ -370,9 +416,10 @@ static SmallVector<Instruction *, 4> eachSites(Loop &loop, const LoopInfo &loops
     return sites;
   for (BasicBlock *latch : latches) {
     // What is copied with the header must not have a probe either: the latch that all ways share is in front of it.
-    bool shared = dispatches(*loop.getHeader()) && all_of(predecessors(latch), [&](BasicBlock *before) {
-                    return before->getSingleSuccessor() == latch && loops.getLoopFor(before) == &loop && !isForbidden(*before);
-                  });
+    bool shared = dispatches(*loop.getHeader()) && isBrief(*latch, costs);
+    shared = shared && all_of(predecessors(latch), [&](BasicBlock *before) {
+      return before->getSingleSuccessor() == latch && loops.getLoopFor(before) == &loop && !isForbidden(*before);
+    });
     if (shared)
       for (BasicBlock *before : predecessors(latch))
         sites.push_back(before->getTerminator());
@@ -407,43 +454,26 @@ Ways LoopPlanner::around(const Region &body, Cost before, Cost across, double ex
 bool LoopPlanner::tryStrip(Loop &loop, const Region &body, Cost iteration, const LoopFacts &facts) {
   // Beginning and ending a strip takes as long as a probe in each of so many iterations.
   static constexpr uint64_t fewest = 4;
-  static constexpr Cost longIteration = Cost::cycles(6);
-  if (facts.counting == Counting::None || iteration <= Cost::zero() || iteration >= longIteration)
+  static constexpr Cost longIteration = Cost::cycles(3), longVectors = Cost::cycles(6);
+  if (!facts.isCounted || iteration <= Cost::zero())
     return false;
   // Around a call, a strip's registers are saved and restored by the function: a probe costs less.
   if (!body.prefix.isNone())
     return false;
-  // What cutting adds: to each iteration, where it is counted, and once at the loop's ends.
-  if (facts.counting != Counting::Test)
-    iteration = iteration + Cost::units(12);
-  static constexpr Cost begin = Cost::cycles(12), end = Cost::cycles(2);
+  static constexpr Cost begin = Cost::cycles(4) + atProbe, end = Cost::cycles(2); // what cutting adds to the loop's ends
   Cost inside = longer(body.prefix, body.exits.through);
-  // A loop that is mostly left early should not make what is around it probe for its longest.
-  int64_t room = limits_.loop.inUnits() / (facts.counting == Counting::Test ? 1 : 2) - inside.inUnits();
+  int64_t room = limits_.loop.inUnits() - inside.inUnits();
   if (room <= 0 || body.latches.since + limits_.loop > limits_.bound)
     return false;
   uint64_t length = uint64_t(room / iteration.inUnits());
-  if (facts.counting == Counting::Variable)
-    length = length == 0 ? 0 : uint64_t(1) << Log2_64(length);
-  if (length < fewest)
+  // Of loops whose count is not known, many are left after a few iterations.
+  bool isLong = facts.isVectorized && facts.exactTrips > 2 * length;
+  if (length < fewest || iteration >= (isLong ? longVectors : longIteration))
     return false;
-  if (facts.counting == Counting::Counter && iteration > Cost::cycles(3))
-    return false; // a counter takes a register
-  Cost expected = meanIteration(loop, costs_.recurrence(loop));
-  plan_.strips.push_back({&loop, facts, length, iteration, expected});
+  plan_.strips.push_back({&loop, facts, length, iteration, meanIteration(loop, costs_.recurrence(loop))});
   plan_.loops.push_back({&loop, LoopKind::Stripped, length});
-  Cost strip = iteration * int64_t(length);
-  if (facts.counting == Counting::Test) {
-    // The probe in front has charged for it.
-    ways[&loop] = {begin, Cost::none(), strip + inside + end, Cost::zero()};
-    return true;
-  }
-  // What the last strip leaves uncharged, as a guess.
-  static constexpr int64_t guessed = 2;
-  Ways result = around(body, strip, strip, body.exits.expected + double((expected * guessed).inUnits()));
-  result.prefix = longer(result.prefix, strip);
-  result.suffix = longer(result.suffix, strip + body.exits.through);
-  ways[&loop] = result;
+  // The probe in front has charged for it.
+  ways[&loop] = {begin, Cost::none(), iteration * int64_t(length) + inside + end, Cost::zero()};
   return true;
 }
 
@@ -459,6 +489,8 @@ Cost LoopPlanner::meanIteration(const Loop &loop, Cost recurrence) const {
       Cost cost = costs_.issue(instruction);
       if (auto *call = dyn_cast<CallBase>(&instruction))
         cost = cost + calls_.of(*call).expected;
+      if (walks_.contains(&instruction))
+        cost = cost + walked;
       sum += frequency / header * double(cost.inUnits());
     }
   }
@@ -473,7 +505,7 @@ void LoopPlanner::run(Loop &loop) {
   for (Loop *inner : loop.getSubLoops())
     run(*inner);
   size_t planned = plan_.sites.size();
-  Region body(plan_, analyses_, calls_, limits_, costs_, ways, &loop, limits_.loop);
+  Region body(plan_, analyses_, calls_, limits_, costs_, ways, walks_, &loop, limits_.loop);
   body.follow(*loop.getHeader(), 0);
   LoopFacts facts = LoopFacts::of(loop, analyses_.scev, analyses_.tti);
   Cost recurrence = costs_.recurrence(loop);
@@ -481,7 +513,8 @@ void LoopPlanner::run(Loop &loop) {
   double mean = double(meanIteration(loop, recurrence).inUnits());
   bool probed = plan_.sites.size() > planned || !body.prefix.isNone();
 
-  if (iteration.isNone() && longer(body.latches.since, Cost::zero()) + body.prefix <= limits_.bound) {
+  Cost again = longer(body.latches.since, Cost::zero());
+  if (iteration.isNone() && again + longer(body.prefix, body.exits.through + atProbe) <= limits_.bound) {
     plan_.loops.push_back({&loop, LoopKind::Probed, 1});
     ways[&loop] = around(body, Cost::zero(), Cost::zero(), body.exits.expected + body.latches.expected);
     // Its first way in may be its last.
@@ -489,9 +522,9 @@ void LoopPlanner::run(Loop &loop) {
   }
   if (!iteration.isNone() && facts.mostTrips != 0) {
     Cost before = iteration * int64_t(facts.mostTrips - 1);
-    Cost longest = before + longer(longer(body.prefix, body.exits.through), body.latches.through);
+    Cost longest = before + longer(body.prefix, longer(body.exits.through, iteration) + atProbe);
     // What is around it sees how long it is, so it may take most of the bound.
-    if (longest <= Cost::units(limits_.bound.inUnits() * 3 / 4) && longer(body.latches.since, Cost::zero()) + longest <= limits_.bound) {
+    if (longest <= Cost::units(limits_.bound.inUnits() * 3 / 4) && again + longest <= limits_.bound) {
       plan_.loops.push_back({&loop, LoopKind::Short, facts.mostTrips});
       double trips = std::min(meanTrips(loop), double(facts.mostTrips));
       ways[&loop] = around(body, before, before, probed ? body.exits.expected : mean * trips);
@@ -506,7 +539,7 @@ void LoopPlanner::run(Loop &loop) {
 /// A probe for each iteration.
 Ways LoopPlanner::each(Loop &loop, Region &body, Cost iteration) {
   plan_.loops.push_back({&loop, LoopKind::Each, 1});
-  SmallVector<Instruction *, 4> sites = eachSites(loop, analyses_.loops);
+  SmallVector<Instruction *, 4> sites = eachSites(loop, analyses_.loops, costs_);
   bool atHeader = sites.empty();
   if (atHeader)
     sites.push_back(&*loop.getHeader()->getFirstInsertionPt());
@@ -515,13 +548,14 @@ Ways LoopPlanner::each(Loop &loop, Region &body, Cost iteration) {
     plan_.sites.push_back({site, Cost::units(int64_t(body.latches.expected)), longest, true, dispatches(*loop.getHeader())});
   Ways result;
   result.expected = Cost::units(int64_t(body.exits.expected));
-  result.suffix = longer(body.exits.since, body.exits.through);
+  Cost behind = sites.size() > 1 ? brief + jump : jump; // of the iteration that a probe ends
+  result.suffix = longer(longer(behind, behind + body.exits.through), body.exits.since);
   if (atHeader) {
-    result.prefix = Cost::zero();
+    result.prefix = atProbe;
     result.through = Cost::none();
     return result;
   }
-  result.prefix = longer(body.prefix, body.latches.through);
+  result.prefix = longer(body.prefix, body.latches.through + atProbe);
   result.through = body.exits.through;
   // The latch's probe stands in front of its jump: who leaves there has met one just before.
   if (sites.size() == 1 && loop.getExitingBlock() == sites.front()->getParent()) {
@@ -537,10 +571,13 @@ Ways LoopPlanner::each(Loop &loop, Region &body, Cost iteration) {
 Plan plan(Function &function, const Analyses &analyses, const Calls &calls, const Limits &limits) {
   Plan result;
   CostModel costs(analyses.tti, analyses.loops);
-  LoopPlanner loops(result, analyses, calls, limits, costs);
+  Walks walks;
+  for (const Loop *loop : analyses.loops.getLoopsInPreorder())
+    CostModel::addWalks(*loop, walks);
+  LoopPlanner loops(result, analyses, calls, limits, costs, walks);
   for (Loop *loop : analyses.loops)
     loops.run(*loop);
-  Region body(result, analyses, calls, limits, costs, loops.ways, nullptr, limits.call);
+  Region body(result, analyses, calls, limits, costs, loops.ways, walks, nullptr, limits.call);
   body.follow(function.getEntryBlock(), 0);
   result.ways.prefix = body.prefix;
   result.ways.through = body.exits.through;

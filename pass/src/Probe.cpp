@@ -137,25 +137,17 @@ BasicBlock *ProbeWriter::probe(Instruction *before, Value *spent) {
   return before->getParent();
 }
 
-void ProbeWriter::charge(Instruction *before, Value *spent) {
-  if (!charges())
-    return;
-  IRBuilder<> builder(before);
-  builder.SetCurrentDebugLocation(lineOf(*before));
-  spend(builder, spent);
-}
-
 void ProbeWriter::keep(BasicBlock &block) {
   IRBuilder<> builder(block.getTerminator());
   builder.CreateCall(InlineAsm::get(FunctionType::get(builder.getVoidTy(), false), "", "", /*hasSideEffects=*/true));
 }
 
-void ProbeWriter::take(AllocaInst *left, Instruction *before) const {
+void ProbeWriter::take(Value *left, Instruction *before) const {
   IRBuilder<> builder(before);
   builder.CreateStore(builder.CreateAlignedLoad(purseType(), purse(builder), alignmentOf(purseType())), left);
 }
 
-void ProbeWriter::putBack(AllocaInst *left, Instruction *before) const {
+void ProbeWriter::putBack(Value *left, Instruction *before) const {
   IRBuilder<> builder(before);
   builder.CreateAlignedStore(builder.CreateLoad(purseType(), left), purse(builder), alignmentOf(purseType()));
 }

@@ -34,18 +34,16 @@ public:
   llvm::BasicBlock *probe(llvm::Instruction *before, int64_t spent) {
     return probe(before, llvm::ConstantInt::get(i64_, uint64_t(spent)));
   }
-  /// Subtracts from the budget without looking at it: a cost that the next probe finds. Nothing in flag mode.
-  void charge(llvm::Instruction *before, llvm::Value *spent);
   /// Keeps `block` from being folded into what jumps to it, without an instruction.
   void keep(llvm::BasicBlock &block);
   bool charges() const { return mode_ != Mode::Flag; }
 
   /// What has been written since the last time.
   Spending takeSpending() { return std::exchange(spending_, {}); }
-  /// For Carry.h: the type of what is left, and its ways between memory and a variable.
+  /// For Purse.h: the type of what is left, and its ways between memory and a variable.
   llvm::IntegerType *purseType() const;
-  void take(llvm::AllocaInst *left, llvm::Instruction *before) const;
-  void putBack(llvm::AllocaInst *left, llvm::Instruction *before) const;
+  void take(llvm::Value *left, llvm::Instruction *before) const;
+  void putBack(llvm::Value *left, llvm::Instruction *before) const;
   /// The cold path finds what is left in the variable, and leaves it there.
   void carryThrough(llvm::AllocaInst *left, llvm::CallInst *cold) const;
 

@@ -12,13 +12,12 @@ PreparedStrip prepareStrip(const Strip &strip, ScalarEvolution &scev) {
   prepared.strip = strip;
   prepared.preheader = strip.loop->getLoopPreheader();
   prepared.header = strip.loop->getHeader();
-  if (strip.facts.counting != Counting::Test)
-    return prepared;
   prepared.replaced = cast<BranchInst>(strip.facts.latch->getTerminator())->getCondition();
   SCEVExpander expander(scev, "caudal.count");
   Instruction *at = prepared.preheader->getTerminator();
   Type *type = strip.facts.tested->getType();
   prepared.last = expander.expandCodeFor(strip.facts.testedLast, type, at);
+  append_range(prepared.computing, expander.getAllInsertedInstructions());
   return prepared;
 }
 
@@ -33,16 +32,11 @@ public:
   void cut();
 
 private:
-  void cutByTest();
-  void cutByCounter();
-  void cutByVariable();
   BasicBlock *insertOuter(BasicBlock *from, BasicBlock *to, const Twine &suffix);
   BasicBlock *block(const Twine &name, BasicBlock *before) {
     return BasicBlock::Create(context_, name, header_->getParent(), before);
   }
   DebugLoc line() const { return latch_->getTerminator()->getDebugLoc(); }
-  /// The jump back to the header leads to `to` instead, whose phis in the header come from there.
-  BasicBlock *detour(const Twine &name);
   Value *atStart(Value *value, BasicBlock *block);
   Value *atStart(BasicBlock *block) { return atStart(facts_.tested, block); }
   Value *distance(IRBuilder<> &builder, Value *from, Value *to);
@@ -50,7 +44,6 @@ private:
   Value *unitsOf(IRBuilder<> &builder, Value *reached);
   /// How far the tested value goes in a strip.
   uint64_t reach() const { return uint64_t(std::abs(facts_.step)) * (prepared_.strip.length - 1); }
-  int64_t stripUnits() const { return std::max<int64_t>(1, (prepared_.strip.expected * int64_t(prepared_.strip.length)).inCycles()); }
 
   const PreparedStrip &prepared_;
   const LoopFacts &facts_;
@@ -139,7 +132,7 @@ Value *Cutter::unitsOf(IRBuilder<> &builder, Value *reached) {
   return units == 1 ? iterations : builder.CreateMul(iterations, builder.getInt64(uint64_t(units)));
 }
 
-void Cutter::cutByTest() {
+void Cutter::cut() {
   auto *branch = cast<BranchInst>(latch_->getTerminator());
   BasicBlock *exit = branch->getSuccessor(branch->getSuccessor(0) == header_ ? 1 : 0);
   BasicBlock *outer = insertOuter(prepared_.preheader, header_, ".strip");
@@ -168,67 +161,6 @@ void Cutter::cutByTest() {
   for (PHINode &phi : exit->phis())
     phi.setIncomingBlock(phi.getBasicBlockIndex(latch_), done);
   carry(header_, latch_, outer, done);
-}
-
-/// The jump back from the latch goes through a new block first.
-BasicBlock *Cutter::detour(const Twine &name) {
-  BasicBlock *check = block(name, latch_->getNextNode());
-  latch_->getTerminator()->replaceSuccessorWith(header_, check);
-  return check;
-}
-
-void Cutter::cutByCounter() {
-  BasicBlock *outer = insertOuter(prepared_.preheader, header_, ".strip");
-  BasicBlock *check = detour(latch_->getName() + ".check");
-  BasicBlock *again = block(latch_->getName() + ".again", check->getNextNode());
-  IRBuilder<> builder(context_);
-  builder.SetInsertPoint(again);
-  BranchInst *jump = builder.CreateBr(outer);
-  carry(header_, latch_, outer, again);
-  for (PHINode &phi : header_->phis())
-    phi.setIncomingBlock(phi.getBasicBlockIndex(latch_), check);
-  PHINode *left = PHINode::Create(builder.getInt32Ty(), 2, "caudal.left", header_->getFirstNonPHIIt());
-  left->addIncoming(builder.getInt32(uint32_t(prepared_.strip.length)), outer);
-  builder.SetInsertPoint(check);
-  Value *rest = builder.CreateSub(left, builder.getInt32(1));
-  left->addIncoming(rest, check);
-  builder.CreateCondBr(builder.CreateIsNull(rest), again, header_);
-  BasicBlock *last = writer_.probe(jump, stripUnits());
-  outer->replacePhiUsesWith(again, last);
-}
-
-void Cutter::cutByVariable() {
-  BasicBlock *check = detour(latch_->getName() + ".check");
-  BasicBlock *again = block(latch_->getName() + ".again", check->getNextNode());
-  IRBuilder<> builder(context_);
-  builder.SetInsertPoint(again);
-  BranchInst *jump = builder.CreateBr(header_);
-  BasicBlock *last = writer_.probe(jump, stripUnits());
-  Value *variable = facts_.variable->getIncomingValueForBlock(latch_);
-  for (PHINode &phi : header_->phis()) {
-    Value *next = phi.getIncomingValueForBlock(latch_);
-    phi.setIncomingBlock(phi.getBasicBlockIndex(latch_), check);
-    phi.addIncoming(next, last);
-  }
-  builder.SetInsertPoint(check);
-  unsigned shift = unsigned(countr_zero(uint64_t(facts_.variableStep)));
-  uint64_t mask = (prepared_.strip.length - 1) << shift;
-  Value *number = variable->getType()->isPointerTy() ? builder.CreatePtrToInt(variable, builder.getInt64Ty()) : variable;
-  Value *phase = builder.CreateAnd(number, ConstantInt::get(number->getType(), mask));
-  builder.CreateCondBr(builder.CreateIsNull(phase), again, header_);
-}
-
-void Cutter::cut() {
-  switch (facts_.counting) {
-  case Counting::Test:
-    return cutByTest();
-  case Counting::Variable:
-    return cutByVariable();
-  case Counting::Counter:
-    return cutByCounter();
-  case Counting::None:
-    llvm_unreachable("a strip without a count");
-  }
 }
 
 } // namespace

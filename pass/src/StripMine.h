@@ -1,14 +1,12 @@
-//===- StripMine.h - Cutting a loop into strips, with a probe after each ------------------------------------------===//
+//===- StripMine.h - Cutting a loop into strips, with a probe before each -----------------------------------------===//
 //
 // The loop's body stays as it is; only the jump back to its header changes:
 //
-//     Test:      preheader -> strip, probe -> header ... latch --[tested value is the strip's end]--> done --> exit
-//                               ^------------------------------------------------------------------------+
-//     Counter:   preheader -> strip -> header ... latch --[own counter is 0]--> probe --> strip
-//     Variable:  preheader -> header ... latch --[low bits of the variable are 0]--> probe --> header
+//     preheader -> strip, probe -> header ... latch --[tested value is the strip's end]--> done --> exit
+//                    ^------------------------------------------------------------------------+
 //
-// Test costs nothing within a strip: the test against the loop's end becomes one against the strip's. Its probe is in
-// front, where the strip's length is known, and charges for the whole of it. The others' is behind.
+// Within a strip that costs nothing: the test against the loop's end becomes one against the strip's. The probe is in front,
+// where the strip's length is known, and charges for the whole of it.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_STRIPMINE_H
@@ -23,8 +21,9 @@ namespace caudal {
 /// A strip whose loop's values have been computed in front of it, while ScalarEvolution was still right.
 struct PreparedStrip {
   Strip strip;
-  llvm::Value *last = nullptr; ///< Test: the last value that the latch tests
-  llvm::WeakTrackingVH replaced; ///< Test: the loop's own comparison, dead once the loop is cut
+  llvm::Value *last = nullptr; ///< the last value that the latch tests
+  llvm::WeakTrackingVH replaced; ///< the loop's own comparison, dead once the loop is cut
+  llvm::SmallVector<llvm::Instruction *, 8> computing; ///< what computes it, in front of this loop or of one around it
   llvm::BasicBlock *preheader = nullptr;
   llvm::BasicBlock *header = nullptr;
 };

@@ -22,12 +22,11 @@ static Cost copyable(const Loop &loop, const CostModel &costs) {
   unsigned instructions = 0;
   for (const BasicBlock *block : loop.blocks()) {
     for (const Instruction &instruction : *block) {
-      if (isa<CallBase>(instruction) && !instruction.isDebugOrPseudoInst() && !instruction.isLifetimeStartOrEnd())
-        return Cost::none();
-      if (isa<IndirectBrInst>(instruction) || instruction.getType()->isTokenTy() ||
+      if (!callsNothing(instruction) || isa<IndirectBrInst>(instruction) || instruction.getType()->isTokenTy() ||
           (instruction.isTerminator() && !isa<BranchInst, SwitchInst>(instruction)))
         return Cost::none();
-      if (++instructions > mostInstructions)
+      instructions += !isa<IntrinsicInst>(instruction);
+      if (instructions > mostInstructions)
         return Cost::none();
       sum = sum + costs.issue(instruction);
     }
@@ -42,7 +41,7 @@ static unsigned copies(Loop &loop, ScalarEvolution &scev, const TargetTransformI
   Cost body = longer(copyable(loop, costs), Cost::none());
   if (body.isNone() || scev.getSmallConstantMaxTripCount(&loop) != 0)
     return 0;
-  if (LoopFacts::of(loop, scev, tti).counting == Counting::Test)
+  if (LoopFacts::of(loop, scev, tti).isCounted)
     return 0;
   Cost iteration = longer(body, costs.recurrence(loop));
   return iteration <= Cost::zero() ? 0 : unsigned(std::min<int64_t>(wanted.inUnits() / iteration.inUnits(), mostCopies));

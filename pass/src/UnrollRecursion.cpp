@@ -2,6 +2,7 @@
 #include "Cost.h"
 #include "llvm/Analysis/BlockFrequencyInfo.h"
 #include "llvm/Analysis/InlineCost.h"
+#include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
@@ -10,7 +11,7 @@ using namespace llvm;
 namespace caudal {
 
 // A round that takes longer than this has room for a probe; one with more instructions would grow too much.
-static constexpr double longestRound = 30;
+static constexpr double longestRound = 40;
 static constexpr unsigned mostInstructions = 80, mostCalls = 4, mostGrowth = 240;
 
 /// What a call of `function` takes without its callees, in cycles, on the mean.
@@ -46,8 +47,12 @@ static SmallVector<CallBase *, mostCalls> replaceable(Function &function) {
 bool unrollRecursion(Function &function, FunctionAnalysisManager &analyses) {
   SmallVector<CallBase *, mostCalls> calls = replaceable(function);
   LoopInfo &loops = analyses.getResult<LoopAnalysis>(function);
-  // In a loop, the copy's loop would be another one in it, with as many probes.
-  if (any_of(calls, [&](CallBase *call) { return loops.getLoopFor(call->getParent()) != nullptr; }))
+  ScalarEvolution &scev = analyses.getResult<ScalarEvolutionAnalysis>(function);
+  // In a loop, the copy's loop would be another one in it, with as many probes, unless it needs none.
+  if (any_of(calls, [&](CallBase *call) {
+        const Loop *loop = loops.getLoopFor(call->getParent());
+        return loop && scev.getSmallConstantMaxTripCount(loop) == 0;
+      }))
     return false;
   if (calls.empty() || roundCycles(function, analyses) > longestRound)
     return false;

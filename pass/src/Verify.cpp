@@ -24,9 +24,6 @@ constexpr StringLiteral probeMark = "caudal.probe";
 
 bool endsInProbe(const BasicBlock &block) { return block.getTerminator()->getMetadata(probeMark) != nullptr; }
 
-/// What a probe itself takes until its jump is decided: a load, a subtraction, a comparison, each of which waits for the one before.
-constexpr Cost probeCost = Cost::cycles(6);
-
 /// Takes out what a probe looks at: nothing else waits for it, so in the way it counts as `probeCost`, at the probe.
 void removeProbe(ICmpInst &due) {
   auto *looked = dyn_cast<Instruction>(due.getOperand(0));
@@ -72,31 +69,6 @@ struct Reach {
     return raised;
   }
 };
-
-/// Bits of an induction variable end a strip: most iterations until they are 0 again; 0: no such test in the loop.
-uint64_t maskedTrips(const Loop &loop, ScalarEvolution &scev) {
-  for (BasicBlock *block : loop.blocks()) {
-    auto *branch = dyn_cast<BranchInst>(block->getTerminator());
-    Value *number;
-    const APInt *mask;
-    if (!branch || !branch->isConditional() || branch->getSuccessor(1) != loop.getHeader() ||
-        !match(branch->getCondition(),
-               m_SpecificICmp(CmpInst::ICMP_EQ, m_And(m_Value(number), m_APInt(mask)), m_Zero())))
-      continue;
-    if (auto *pointer = dyn_cast<PtrToIntInst>(number))
-      number = pointer->getOperand(0);
-    const auto *recurrence = dyn_cast<SCEVAddRecExpr>(scev.getSCEV(number));
-    const auto *step = recurrence && recurrence->getLoop() == &loop && recurrence->isAffine()
-                           ? dyn_cast<SCEVConstant>(recurrence->getStepRecurrence(scev))
-                           : nullptr;
-    if (!step || !mask->isShiftedMask() || mask->countr_zero() != step->getAPInt().countr_zero())
-      continue;
-    // Only if the 0 leads to a probe, and without going on in the loop.
-    if (endsInProbe(*branch->getSuccessor(0)))
-      return (mask->lshr(mask->countr_zero()) + 1).getLimitedValue();
-  }
-  return 0;
-}
 
 /// The loop is left where a value reaches an end that is chosen in front of it: most iterations; 0: it is not.
 uint64_t nearerEndTrips(const Loop &loop, ScalarEvolution &scev) {
@@ -192,7 +164,7 @@ Reach Verifier::across(Region &region, const BasicBlock *block, Reach reach, boo
     // The unwinder has run, which is assumed to keep to a callee's part.
     if (report)
       region.prefix = longer(region.prefix, reach.through);
-    reach = {Cost::none(), limits_.call};
+    reach = {Cost::none(), calls_.part()};
   }
   CostModel::Walk walk(costs_, *block);
   for (const Instruction &instruction : *block) {
@@ -201,11 +173,8 @@ Reach Verifier::across(Region &region, const BasicBlock *block, Reach reach, boo
       Ways ways = calls_.of(*call);
       ways.through = ways.through + cost;
       step(region, reach, ways, instruction, report);
-      if (call->isMustTailCall()) {
-        // The return is the callee's, which keeps to its part.
-        reach = {std::min(reach.through, limits_.call), std::min(reach.since, limits_.call)};
-        break;
-      }
+      if (call->isMustTailCall())
+        break; // the return is the callee's
     } else if (cost > Cost::zero()) {
       step(region, reach, Ways::plain(cost, cost), instruction, report);
     }
@@ -282,9 +251,8 @@ Ways Verifier::measure(const Loop &loop) {
   const Instruction &at = *loop.getHeader()->getFirstNonPHIOrDbg();
   if (!body.latches.through.isNone()) {
     uint64_t trips = scev_.getSmallConstantMaxTripCount(&loop);
-    for (uint64_t other : {maskedTrips(loop, scev_), nearerEndTrips(loop, scev_)})
-      if (other && (!trips || other < trips))
-        trips = other;
+    if (uint64_t nearer = nearerEndTrips(loop, scev_); nearer && (!trips || nearer < trips))
+      trips = nearer;
     Cost iteration = longer(body.latches.through, costs_.recurrence(loop));
     if (!trips)
       complain(at, iteration, "a loop that can go around any number of times without a probe");

@@ -26,3 +26,16 @@ define i64 @h(i64 %x) {
   %r = musttail call i64 @f(i64 %b)
   ret i64 %r
 }
+
+; The callee's way without a probe is the last part of the caller's: another one ends what is in front of it.
+; CHECK-LABEL: define i64 @late(
+; CHECK: call i64 @g(
+; CHECK: caudal_probe_cold_
+; CHECK: musttail call i64 @g(
+; CHECK-NEXT: ret i64
+define i64 @late(i64 %x) {
+  %a = call i64 @g(i64 %x)
+  %b = mul i64 %a, 3
+  %r = musttail call i64 @g(i64 %b)
+  ret i64 %r
+}

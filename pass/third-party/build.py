@@ -80,8 +80,8 @@ class Builder:
         return Built([target for target, _, _ in theirs], ours[0],
                      sum(seconds for _, seconds, _ in theirs), lines)
 
-    def link(self, library, built, support, target):
-        call([linker(library), *built.library, built.program, *support, *library.libraries, "-o", target])
+    def link(self, library, built, support, target, first=()):
+        call([linker(library), *first, *built.library, built.program, *support, *library.libraries, "-o", target])
         return target
 
     def _object(self, library, name, source, mode, options, keep):

@@ -1,7 +1,5 @@
 // LevelDB on files in memory: puts, deletes, batches, gets that hit and that miss, scans forwards and backwards, snapshots, an
 // iterator that outlives changes, compaction, and the database opened again from its log. Every answer goes into the checksum.
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <string>
 
@@ -14,37 +12,15 @@
 #include "leveldb/iterator.h"
 #include "leveldb/write_batch.h"
 
-#include "input.h"
 #include "request.h"
+#include "store.hpp"
 
 namespace {
 
+using store::key, store::must, store::value, store::Waits;
+
 constexpr uint32_t KEYS = 12000;
 constexpr int ROUNDS = 100;
-
-void must(const leveldb::Status &status, const char *what)
-{
-    if (!status.ok()) {
-        std::fprintf(stderr, "%s: %s\n", what, status.ToString().c_str());
-        std::exit(1);
-    }
-}
-
-std::string key(uint32_t number)
-{
-    char text[32];
-    std::snprintf(text, sizeof text, "user/%02u/%08u", number % 23, number);
-    return text;
-}
-
-std::string value(uint64_t *seed)
-{
-    std::string text(20 + random_below(seed, 200), '\0');
-    for (char &c : text) {
-        c = static_cast<char>('a' + random_below(seed, 26));
-    }
-    return text;
-}
 
 /// What all requests share, as databases of one process do: the environment and the cache, each with its locks.
 struct Shared {
@@ -58,13 +34,6 @@ Shared &shared()
     static Shared all;
     return all;
 }
-
-/// As long as it lives, the program waits for LevelDB's own thread.
-class Waits {
-public:
-    Waits() { program_waits(1); }
-    ~Waits() { program_waits(0); }
-};
 
 class Request {
 public:
@@ -126,20 +95,13 @@ public:
             bytes += at->key().size() + at->value().size();
         }
         must(at->status(), "scan");
-        checksum_ = mix(mix(checksum_, entries), bytes);
+        checksum_.add_number(entries);
+        checksum_.add_number(bytes);
     }
 
-    uint64_t checksum() const { return checksum_; }
+    uint64_t checksum() const { return checksum_.sum(); }
 
 private:
-    void mix_bytes(const leveldb::Slice &bytes)
-    {
-        checksum_ = mix(checksum_, bytes.size());
-        for (size_t i = 0; i < bytes.size(); i += 4) {
-            checksum_ = mix(checksum_, static_cast<unsigned char>(bytes[i]));
-        }
-    }
-
     void fill()
     {
         for (uint32_t number = 0; number < KEYS; number++) {
@@ -160,13 +122,7 @@ private:
         std::string found;
         for (int i = 0; i < count; i++) {
             leveldb::Status status = store_->Get(options, key(any_key()), &found);
-            if (status.ok()) {
-                mix_bytes(found);
-            } else if (status.IsNotFound()) {
-                checksum_ = mix(checksum_, 404);
-            } else {
-                must(status, "get");
-            }
+            checksum_.add_answer(status, found);
         }
     }
 
@@ -175,11 +131,11 @@ private:
         std::unique_ptr<leveldb::Iterator> at(store_->NewIterator({}));
         int seen = 0;
         for (at->Seek(key(any_key())); at->Valid() && seen < length; at->Next(), seen++) {
-            mix_bytes(at->key());
-            mix_bytes(at->value());
+            checksum_.add_bytes(at->key());
+            checksum_.add_bytes(at->value());
         }
         for (seen = 0; at->Valid() && seen < length / 4; at->Prev(), seen++) {
-            mix_bytes(at->key());
+            checksum_.add_bytes(at->key());
         }
         must(at->status(), "scan");
     }
@@ -208,7 +164,7 @@ private:
         at->Seek(key(KEYS));
         change();
         for (int i = 0; i < 300 && at->Valid(); i++, at->Next()) {
-            mix_bytes(at->value());
+            checksum_.add_bytes(at->value());
         }
         must(at->status(), "iterator");
         look_up(400, snapshot);
@@ -216,7 +172,8 @@ private:
     }
 
     const std::string name_;
-    uint64_t seed_, checksum_ = 0;
+    uint64_t seed_;
+    store::Checksum checksum_;
     leveldb::Options options_;
     std::unique_ptr<leveldb::DB> store_;
 };

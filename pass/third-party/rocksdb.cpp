@@ -1,6 +1,5 @@
 // RocksDB on files in memory: puts, batches, merges, range deletions, gets, multi-gets, scans, snapshots, column families and
 // compaction, as many requests on one database would do them. Every answer goes into the checksum. Only for the bench.
-#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -15,37 +14,15 @@
 #include "rocksdb/table.h"
 #include "rocksdb/write_batch.h"
 
-#include "input.h"
 #include "request.h"
+#include "store.hpp"
 
 namespace {
 
+using store::key, store::must, store::value, store::Waits;
+
 constexpr uint32_t KEYS = 20000;
 constexpr int ROUNDS = 60;
-
-void must(const rocksdb::Status &status, const char *what)
-{
-    if (!status.ok()) {
-        std::fprintf(stderr, "%s: %s\n", what, status.ToString().c_str());
-        std::exit(1);
-    }
-}
-
-std::string key(uint32_t number)
-{
-    char text[32];
-    std::snprintf(text, sizeof text, "user/%02u/%08u", number % 23, number);
-    return text;
-}
-
-std::string value(uint64_t *seed)
-{
-    std::string text(20 + random_below(seed, 200), '\0');
-    for (char &c : text) {
-        c = static_cast<char>('a' + random_below(seed, 26));
-    }
-    return text;
-}
 
 /// Merging numbers adds them.
 class Adds : public rocksdb::AssociativeMergeOperator {
@@ -61,13 +38,6 @@ public:
         return true;
     }
     const char *Name() const override { return "adds"; }
-};
-
-/// As long as it lives, the program waits for RocksDB's own threads.
-class Waits {
-public:
-    Waits() { program_waits(1); }
-    ~Waits() { program_waits(0); }
 };
 
 class Request {
@@ -142,31 +112,13 @@ public:
             bytes += at->key().size() + at->value().size();
         }
         must(at->status(), "scan");
-        checksum_ = mix(mix(checksum_, entries), bytes);
+        checksum_.add_number(entries);
+        checksum_.add_number(bytes);
     }
 
-    uint64_t checksum() const { return checksum_; }
+    uint64_t checksum() const { return checksum_.sum(); }
 
 private:
-    void mix_bytes(const rocksdb::Slice &bytes)
-    {
-        checksum_ = mix(checksum_, bytes.size());
-        for (size_t i = 0; i < bytes.size(); i += 4) {
-            checksum_ = mix(checksum_, static_cast<unsigned char>(bytes[i]));
-        }
-    }
-
-    void mix_answer(const rocksdb::Status &status, const rocksdb::Slice &found)
-    {
-        if (status.ok()) {
-            mix_bytes(found);
-        } else if (status.IsNotFound()) {
-            checksum_ = mix(checksum_, 404);
-        } else {
-            must(status, "get");
-        }
-    }
-
     uint32_t any_key() { return random_below(&seed_, KEYS * 2); }
 
     void fill()
@@ -187,7 +139,7 @@ private:
         std::string found;
         for (int i = 0; i < count; i++) {
             rocksdb::Status status = store_->Get(options, key(any_key()), &found);
-            mix_answer(status, found);
+            checksum_.add_answer(status, found);
         }
     }
 
@@ -204,7 +156,7 @@ private:
             }
             store_->MultiGet({}, families_[0], MANY, slices.data(), found.data(), statuses.data());
             for (size_t at = 0; at < MANY; at++) {
-                mix_answer(statuses[at], found[at]);
+                checksum_.add_answer(statuses[at], found[at]);
             }
         }
     }
@@ -214,11 +166,11 @@ private:
         std::unique_ptr<rocksdb::Iterator> at(store_->NewIterator({}));
         int seen = 0;
         for (at->Seek(key(any_key())); at->Valid() && seen < length; at->Next(), seen++) {
-            mix_bytes(at->key());
-            mix_bytes(at->value());
+            checksum_.add_bytes(at->key());
+            checksum_.add_bytes(at->value());
         }
         for (seen = 0; at->Valid() && seen < length / 4; at->Prev(), seen++) {
-            mix_bytes(at->key());
+            checksum_.add_bytes(at->key());
         }
         must(at->status(), "scan");
     }
@@ -249,7 +201,7 @@ private:
         at->Seek(key(KEYS));
         change();
         for (int i = 0; i < 300 && at->Valid(); i++, at->Next()) {
-            mix_bytes(at->value());
+            checksum_.add_bytes(at->value());
         }
         must(at->status(), "iterator");
         look_up(400, snapshot);
@@ -264,12 +216,13 @@ private:
             must(store_->Merge({}, families_[1], name, std::to_string(random_below(&seed_, 100))), "merge");
             if (i % 20 == 0) {
                 rocksdb::Status status = store_->Get({}, families_[1], name, &found);
-                mix_answer(status, found);
+                checksum_.add_answer(status, found);
             }
         }
     }
 
-    uint64_t seed_, checksum_ = 0;
+    uint64_t seed_;
+    store::Checksum checksum_;
     std::unique_ptr<rocksdb::Env> files_;
     std::unique_ptr<rocksdb::DB> store_;
     std::vector<rocksdb::ColumnFamilyHandle *> families_;

@@ -1,5 +1,6 @@
 //! Runs that alternate, and what is said about them.
 
+use caudal_stats::Median;
 use serde::Serialize;
 
 use crate::case::Case;
@@ -102,19 +103,14 @@ pub(crate) struct Figure {
 impl Figure {
     /// Of at least one value.
     pub(crate) fn of(values: impl IntoIterator<Item = f64>) -> Figure {
-        let mut values: Vec<f64> = values.into_iter().collect();
-        values.sort_by(f64::total_cmp);
-        let middle = values.len() / 2;
-        let value =
-            if values.len() % 2 == 1 { values[middle] } else { (values[middle - 1] + values[middle]) / 2.0 };
-        let (least, greatest) = (0, values.len() - 1);
-        let outside = beyond_median(values.len());
+        let values: Vec<f64> = values.into_iter().collect();
+        let median = Median::of(&values).expect("a figure is of at least one number");
         Figure {
-            value,
-            low: values[least + outside],
-            high: values[greatest - outside],
-            min: values[least],
-            max: values[greatest],
+            value: median.value,
+            low: median.low,
+            high: median.high,
+            min: values.iter().copied().fold(f64::INFINITY, f64::min),
+            max: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
         }
     }
 
@@ -124,37 +120,9 @@ impl Figure {
     }
 }
 
-/// Of so many values, how many lie below a 95 % interval of the median, and as many above: each is on either side of
-/// the true one like a fair coin.
-fn beyond_median(count: usize) -> usize {
-    let mut chance = 0.5_f64.powi(count.min(1000) as i32);
-    let (mut below, mut outside) = (0.0, 0);
-    loop {
-        below += chance;
-        if below > 0.025 || outside >= count / 2 {
-            return outside.saturating_sub(1);
-        }
-        chance *= (count - outside) as f64 / (outside + 1) as f64;
-        outside += 1;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn intervals_of_medians_are_those_of_tables() {
-        // Of 20 fair coins, fewer than 6 are heads with a chance of 2.1 %; of 40, fewer than 14 with 1.9 %.
-        let interval = |count: u32| {
-            let figure = Figure::of((1..=count).map(f64::from));
-            (figure.low, figure.high)
-        };
-        assert_eq!(
-            [5, 6, 8, 20, 40].map(interval),
-            [(1.0, 5.0), (1.0, 6.0), (1.0, 8.0), (6.0, 15.0), (14.0, 27.0)]
-        );
-    }
 
     #[test]
     fn figures_are_medians_with_their_spread() {

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Stdio;
 
-use common::{MAIN, PRINTED, Project, WORK, build_plugin, succeed};
+use common::{MAIN, PRINTED, Project, WORK, build_plugin, cold_entry_of_work, succeed};
 
 const DRIVER: &str = env!("CARGO_BIN_EXE_caudal-cc");
 
@@ -40,7 +40,7 @@ fn several_sources_in_one_call() {
 fn assembly_and_back() {
     let project = project();
     project.quietly("-O2 -S work.c");
-    assert!(project.read("work.s").contains("caudal_probe_cold_budget_v1"));
+    assert!(project.read("work.s").contains(&cold_entry_of_work("budget")));
     project.quietly("-Wall -Werror -c work.s -o work.o");
     project.write("empty.S", "#define NOTHING\nNOTHING\n.section .note.GNU-stack,\"\",@progbits\n");
     project.quietly("-Wall -Werror -O2 main.c work.o empty.S -o program");
@@ -166,7 +166,7 @@ fn modes_and_verification() {
     let project = project();
     for mode in ["clock", "budget", "flag"] {
         project.quietly(&format!("-O2 --probe-mode={mode} --probe-verify -c work.c"));
-        assert!(project.names_in("work.o").contains(&format!("U caudal_probe_cold_{mode}_v1")), "{mode}");
+        assert!(project.names_in("work.o").contains(&format!("U {}", cold_entry_of_work(mode))), "{mode}");
     }
 }
 

@@ -5,7 +5,7 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{MAIN, PRINTED, Project, WORK, build_plugin, succeed};
+use common::{MAIN, PRINTED, Project, WORK, build_plugin, cold_entry_of_work, succeed};
 
 const DRIVER: &str = env!("CARGO_BIN_EXE_caudal-cc");
 
@@ -77,7 +77,7 @@ fn other_options_are_not_served_from_a_thin_cache() {
         assert!(project.probes_in("program") >= 2);
         let mut command = project.command("objdump");
         let listing = succeed(command.args(["-d", "--no-show-raw-insn"]).arg(project.path("program")));
-        let cold = format!("<caudal_probe_cold_{mode}_v1>");
+        let cold = format!("<{}>", cold_entry_of_work(mode));
         assert!(listing.lines().any(|text| text.contains("call") && text.contains(&cold)), "{mode} {line}");
     }
 }

@@ -4,22 +4,31 @@
  * Budget mode: a quantum is armed with the units that its first half takes. The visit there measures how many units a
  * cycle of this program has, and arms the rest with that; the next visit is about at the deadline. So a quantum has two
  * visits when its halves are alike, and a program up to twice as slow as before is still seen in time. The ratio
- * follows downwards at once (too low means early, cheap visits; too high a late yield) and upwards by half of the way
- * and at most by half its value (one burst of units is no rate). A stall of the processor looks like a slow program: it
- * costs a few early visits afterwards.
+ * follows what is measured by half of the way, but upwards by at most half its value (one burst of units is no rate), and
+ * downwards at once to less than half (too low means early, cheap visits; too high a late yield). A stall of the processor
+ * looks like a slow program: it costs a few early visits afterwards.
  *
- * A visit is more than its instructions: the branches of the program are predicted worse after it. So the one halfway is
- * left out where the ratio has been steady: its mean deviation, which is kept beside it, is how much earlier than its end
- * the quantum is armed for, and a visit that comes so early yields.
+ * A visit is more than its instructions, by far: a probe's jump that is taken leaves its mark in the history by which the
+ * processor predicts the program's branches. So the visit halfway is left out where the ratio has been steady, by its mean
+ * deviation, which is kept beside it, and a visit that comes a little early yields.
+ *
+ * A program whose pace falls to a fraction within microseconds (from arithmetic to misses of the cache) spends what was armed
+ * for the faster pace so slowly that the quantum would end many quanta late. So the lowest ratio of late is remembered, and
+ * where it is far below the present one no more is armed than a quantum's units at the lowest ratio, and a bit.
  */
 #include "state.h"
 
 /* A yield that would come due within quantum / EARLY happens at once: another visit costs more than it mends. */
-#define EARLY 16
+#define EARLY 8
 /* With a ratio that deviates by less than 1 / STEADY, that is so within quantum / STEADY. */
-#define STEADY 8
+#define STEADY 6
 /* A new deviation counts 1 / WEIGHT. */
 #define WEIGHT 4
+/* A lowest ratio below 1 / FAR of the present one counts; what is armed then is at least 1 / LEAST of a quantum's units. */
+#define FAR 4
+#define LEAST 12
+/* The lowest ratio is forgotten within about so many quanta. */
+#define MEMORY 512
 /* Fewer cycles than this measure the probe, not the program. */
 #define MEASURABLE_CYCLES 32
 
@@ -45,6 +54,11 @@ static void set_budget(uint64_t now, uint64_t cycles, uint32_t ratio)
     struct caudal_probe *block = &caudal_probe_v1;
     __extension__ unsigned __int128 units = (unsigned __int128)cycles * ratio >> 16;
     int64_t budget = units > INT64_MAX ? INT64_MAX : (int64_t)units;
+    uint32_t slowest = caudal_probe_state.slowest;
+    if (slowest < ratio / FAR && slowest != 0) {
+        __extension__ unsigned __int128 most = (unsigned __int128)block->quantum * (slowest + ratio / LEAST) >> 16;
+        budget = (unsigned __int128)budget < most ? budget : (int64_t)most;
+    }
     block->budget = budget;
     caudal_probe_state.armed_units = budget;
     caudal_probe_state.armed_at_tsc = now;
@@ -89,7 +103,7 @@ void caudal_probe_arm_v1(uint64_t now, uint64_t quantum)
     }
     block->deadline = now + quantum;
     if (is_steady()) {
-        set_budget(now, quantum, block->ratio - caudal_probe_state.deviation);
+        set_budget(now, quantum, block->ratio);
     } else {
         set_budget(now, quantum / 2, block->ratio);
     }
@@ -136,6 +150,24 @@ static uint64_t due(uint64_t now, uint64_t stack)
     return now;
 }
 
+/* Downwards by half of the way, for a stall of the processor looks like a slow program; upwards with time. */
+static void follow_slowest(uint64_t measured, uint64_t cycles, uint64_t quantum)
+{
+    struct caudal_state *state = &caudal_probe_state;
+    uint64_t slowest = state->slowest;
+    if (slowest == 0) {
+        slowest = measured;
+    } else if (measured < slowest) {
+        slowest = (slowest + measured) / 2;
+    } else {
+        /* In parts of a quantum; a longer time than the memory is as good as it. */
+        uint64_t parts = cycles / (quantum / LEAST + 1);
+        uint64_t step = parts < MEMORY * LEAST ? (measured - slowest) / (MEMORY * LEAST) * parts : measured;
+        slowest = step < measured - slowest ? slowest + step : measured;
+    }
+    state->slowest = slowest < 1 ? 1 : slowest > UINT32_MAX ? UINT32_MAX : (uint32_t)slowest;
+}
+
 /* Makes the ratio follow the units and cycles that passed since the budget was armed. */
 static void follow(struct caudal_probe *block, uint64_t now)
 {
@@ -146,16 +178,20 @@ static void follow(struct caudal_probe *block, uint64_t now)
         return;
     }
     uint64_t measured = (units << 16) / cycles;
+    if (measured != 0) {
+        follow_slowest(measured, cycles, block->quantum);
+    }
     uint64_t ratio = block->ratio;
     uint64_t surprise = measured > ratio ? measured - ratio : ratio - measured;
     uint64_t deviation = state->deviation + surprise / WEIGHT - state->deviation / WEIGHT;
     state->deviation = deviation > UINT32_MAX ? UINT32_MAX : (uint32_t)deviation;
-    if (measured > ratio) {
-        uint64_t halfway = (ratio + measured) / 2;
-        uint64_t most = ratio + ratio / 2 + 1;
-        measured = halfway < most ? halfway : most;
+    uint64_t most = ratio + ratio / 2 + 1, followed = (ratio + measured) / 2;
+    if (measured < ratio / 2) {
+        followed = measured;
+    } else if (followed > most) {
+        followed = most;
     }
-    block->ratio = measured < 1 ? 1 : measured > UINT32_MAX ? UINT32_MAX : (uint32_t)measured;
+    block->ratio = followed < 1 ? 1 : followed > UINT32_MAX ? UINT32_MAX : (uint32_t)followed;
 }
 
 uint64_t caudal_probe_decide_clock(uint64_t stack)

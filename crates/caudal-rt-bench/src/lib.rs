@@ -3,5 +3,6 @@
 pub mod contest;
 pub mod dispatcher;
 pub mod fidelity;
+pub mod scan;
 mod system;
 pub mod unedited;

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use caudal_rt_bench::{contest, dispatcher, fidelity};
+use caudal_rt_bench::{contest, dispatcher, fidelity, scan};
 use clap::{Parser, Subcommand};
 
 #[derive(Parser)]
@@ -20,6 +20,8 @@ enum Command {
     Dispatcher(dispatcher::DispatcherBench),
     /// Holds the simulator, with the costs of this machine, against measured runs of the runtime
     Fidelity(fidelity::Fidelity),
+    /// Gets beside scans on LevelDB, with probes and without: the programs are built by scripts/bench-rt-scan
+    Scan(scan::Scan),
 }
 
 fn main() -> ExitCode {
@@ -27,6 +29,7 @@ fn main() -> ExitCode {
         Command::Contest(contest) => contest.run(),
         Command::Dispatcher(bench) => bench.run(),
         Command::Fidelity(fidelity) => fidelity.run(),
+        Command::Scan(scan) => scan.run(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -5,6 +5,7 @@
 //! * [`Replicated`] pools independent replications and gives every mean and percentile an interval;
 //!   [`StopRule`] says when there are enough of them, judged in replication order.
 //! * [`percentile_ci`] is the alternative within one long run (batches), and says why it is not the default.
+//! * [`Median`] is for a few trials of whatever: its interval comes from their order alone.
 //! * [`paired`] compares two systems that saw the same requests; [`Linear`] is for what is made of several.
 //! * [`Summary`] is what a result row says about one metric; [`OverloadCheck`] decides whether it may.
 //! * [`theory`] holds closed forms of queueing theory: the oracles of the simulator's tests.
@@ -15,6 +16,7 @@ mod compact;
 mod estimate;
 mod histogram;
 mod linear;
+mod median;
 pub mod mser;
 mod overload;
 pub mod paired;
@@ -32,6 +34,7 @@ pub mod whole;
 pub use estimate::Estimate;
 pub use histogram::{Bucket, Histogram, RELATIVE_ERROR};
 pub use linear::Linear;
+pub use median::Median;
 pub use overload::OverloadCheck;
 pub use ratio::ratio_of_sums;
 pub use replicated::Replicated;

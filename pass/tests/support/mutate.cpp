@@ -331,9 +331,18 @@ void Execution::run(State state) {
         state.sinceProbe = true;
         state.iterations.clear();
         go(state, Cost::zero());
-        continue;
+        if (!call->isMustTailCall())
+          continue;
+        cost = Cost::zero();
+      } else {
+        cost = cost + ways.through;
       }
-      cost = cost + ways.through;
+      if (call->isMustTailCall()) {
+        // The return is the callee's.
+        if (state.cost + cost > limits_.call)
+          breaks(state, state.cost + cost);
+        return;
+      }
     }
     state.cost = state.cost + cost;
     go(state, Cost::zero());
@@ -443,7 +452,7 @@ private:
 
 Verified Mutations::ask(Function &function, const Calls &known) {
   return verify(function, functions_.getResult<TargetIRAnalysis>(function), functions_.getResult<TargetLibraryAnalysis>(function),
-                known, Limits::promised(options_));
+                known, Limits::of(options_));
 }
 
 bool Mutations::execute(Function &function, const Calls &known, const Limits &limits, bool thorough, bool &complete,
@@ -511,7 +520,7 @@ void Mutations::deletions(Function &function, const Calls &known, const Limits &
 int Mutations::run() {
   ProbePass(options_).run(module_, modules_);
   functions_.clear();
-  Limits limits = Limits::promised(options_);
+  Limits limits = Limits::of(options_);
   Calls known(options_, limits);
   // Callees first; recursive functions are passed over.
   std::vector<Function *> all;

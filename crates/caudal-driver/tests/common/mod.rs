@@ -42,6 +42,12 @@ pub(crate) const MAIN: &str = "#include <stdio.h>\nlong work(long rounds);\nint 
 /// What they print.
 pub(crate) const PRINTED: &str = "1422750\n";
 
+/// What `WORK`'s loop calls in a mode. In budget mode loops keep what is left in a register, for which there is an entry of its own.
+pub(crate) fn cold_entry_of_work(mode: &str) -> String {
+    let entry = if mode == "budget" { "carried" } else { mode };
+    format!("caudal_probe_cold_{entry}_v1")
+}
+
 /// A directory with sources, in which compilers are called.
 pub(crate) struct Project {
     directory: TempDir,

@@ -144,7 +144,7 @@ static void forced_once_yields_once(void)
     }
 }
 
-/* However slow the machine: yields are a quantum apart (budget mode may be a sixteenth early), and so at most as many
+/* However slow the machine: yields are a quantum apart (budget mode may be a sixth early), and so at most as many
  * as fit; and a loop that lasts for quanta has some. */
 static void yields_are_a_quantum_apart(void)
 {
@@ -163,9 +163,9 @@ static void yields_are_a_quantum_apart(void)
         size_t yields = caudal_probe_record_stop();
         uint64_t elapsed = caudal_probe_rdtsc() - start;
         CHECK(yields >= 1);
-        CHECK(yields <= elapsed / (quantum - quantum / 8));
+        CHECK(yields <= elapsed / (quantum - quantum / 5));
         for (size_t t = 1; t < yields && t < 4 * ROUNDS; t++) {
-            CHECK(times[t] - times[t - 1] >= quantum - quantum / 8);
+            CHECK(times[t] - times[t - 1] >= quantum - quantum / 5);
         }
     }
 }
@@ -206,23 +206,47 @@ static void the_ratio_follows(void)
     /* And the rest is armed with it. */
     CHECK(caudal_probe_v1.budget > (int64_t)(far + far / 4) && caudal_probe_v1.budget < (int64_t)(far + far / 2 + far / 8));
 
-    /* Fewer units than cycles: down at once. */
+    /* A little fewer or more than expected: by half of the way. */
+    caudal_probe_v1.ratio = 1 << 16;
+    caudal_probe_arm_v1(caudal_probe_rdtsc() - far, 4 * far);
+    caudal_probe_v1.budget -= (int64_t)(far / 4 * 3);
+    caudal_probe_cold_budget_v1();
+    CHECK(caudal_probe_v1.ratio <= 7 << 13 && caudal_probe_v1.ratio > (7 << 13) - 64);
+
+    /* Far fewer units than cycles: down at once. */
     caudal_probe_v1.ratio = 1 << 16;
     caudal_probe_arm_v1(now - far, 4 * far);
     caudal_probe_v1.budget -= 1000;
     caudal_probe_cold_budget_v1();
     CHECK_EQUAL(caudal_probe_v1.ratio, 1);
 
-    /* Due within a sixteenth of the quantum: now rather than by another visit. Farther away: later. */
+    /* Due within an eighth of the quantum: now rather than by another visit. Farther away: later. */
     caudal_probe_arm_v1(caudal_probe_rdtsc(), far);
-    caudal_probe_v1.deadline = caudal_probe_rdtsc() + far / 8;
+    caudal_probe_v1.deadline = caudal_probe_rdtsc() + far / 4;
     caudal_probe_cold_budget_v1();
     CHECK(caudal_probe_v1.deadline != NEVER);
-    caudal_probe_v1.deadline = caudal_probe_rdtsc() + far / 32;
+    caudal_probe_v1.deadline = caudal_probe_rdtsc() + far / 16;
     caudal_probe_v1.quantum = NEVER - 1; /* what the recorder arms next is never due */
     caudal_probe_cold_budget_v1();
     CHECK_EQUAL(caudal_probe_v1.deadline, NEVER);
     CHECK_EQUAL(caudal_probe_record_stop(), 1);
+    caudal_probe_v1.ratio = 1 << 16;
+}
+
+/* A thread whose pace has fallen to nearly nothing is not trusted with what a fast one spends in half a quantum. */
+static void the_lowest_ratio_limits(void)
+{
+    const uint64_t far = (uint64_t)1 << 40;
+    CHECK_EQUAL(caudal_probe_record_start(times, 4, NEVER), 0);
+    for (int i = 0; i < 40; i++) {
+        caudal_probe_arm_v1(caudal_probe_rdtsc() - far, 4 * far);
+        caudal_probe_v1.budget -= 1 << 30;
+        caudal_probe_cold_budget_v1();
+    }
+    caudal_probe_v1.ratio = 1 << 16;
+    caudal_probe_arm_v1(caudal_probe_rdtsc(), far);
+    CHECK(caudal_probe_v1.budget > (int64_t)(far / 16) && caudal_probe_v1.budget < (int64_t)(far / 8));
+    CHECK_EQUAL(caudal_probe_record_stop(), 0);
     caudal_probe_v1.ratio = 1 << 16;
 }
 
@@ -461,5 +485,6 @@ int main(void)
     other_stacks_decline();
     disarmed_is_never_due();
     the_hook_can_walk_the_stack();
+    the_lowest_ratio_limits();
     return 0;
 }

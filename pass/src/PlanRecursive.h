@@ -1,0 +1,39 @@
+//===- PlanRecursive.h - Planning functions that call each other in circles -----------------------------------------===//
+//
+// A circle has no callee that could be planned first: some of its functions (`early`, see CallsWithin.h) are called before
+// their ways are known. What these take from entry to probe, from probe to return and across is chosen beforehand, relied
+// on by their callers, and kept to by their own plans.
+//
+//===--------------------------------------------------------------------------------------------------------------===//
+#ifndef CAUDAL_PASS_PLANRECURSIVE_H
+#define CAUDAL_PASS_PLANRECURSIVE_H
+
+#include "Calls.h"
+#include "CallsWithin.h"
+#include "Plan.h"
+
+namespace caudal {
+
+/// Functions that call each other in circles, in the order of planning: callees first, but for calls of `early`.
+struct Circle {
+  llvm::ArrayRef<llvm::Function *> functions;
+  const CallsWithin::Set &early;
+};
+
+struct CirclePlans {
+  std::vector<Plan> plans; ///< one a function, in the circle's order
+  Cost part;               ///< what early functions were allowed: what each keeps to is `keptBy`
+};
+
+/// How one function is planned.
+using PlanOne = llvm::function_ref<Plan(llvm::Function &, const Limits &)>;
+
+/// Leaves the last attempt's ways in `calls`: who inserts a plan has to learn its ways.
+CirclePlans planRecursive(const Circle &circle, const Limits &limits, Calls &calls, PlanOne planOne);
+
+/// What an early function keeps to if such functions are allowed `part`.
+Cost keptBy(const llvm::Function &early, Cost part, const Limits &limits);
+
+} // namespace caudal
+
+#endif

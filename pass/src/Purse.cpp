@@ -1,0 +1,47 @@
+#include "Purse.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+
+using namespace llvm;
+
+namespace caudal {
+
+bool maySpend(const Instruction &instruction, const Calls &calls, const Spending &spending) {
+  const auto *call = dyn_cast<CallBase>(&instruction);
+  if (!call || is_contained(spending.colds, call))
+    return false;
+  return isColdCall(*call) /* a critical section's end */ || !calls.isSimple(*call);
+}
+
+Purse::Purse(Function &function, const Loop *loop, const ProbeWriter &writer, Spending &spending)
+    : loop_(loop), writer_(writer),
+      left_(new AllocaInst(writer.purseType(), function.getDataLayout().getAllocaAddrSpace(), "caudal.left",
+                           function.getEntryBlock().begin())) {
+  for (LoadInst *load : spending.loads)
+    if (contains(load->getParent()))
+      load->setOperand(0, left_);
+  for (StoreInst *store : spending.stores)
+    if (contains(store->getParent()))
+      store->setOperand(1, left_);
+  erase_if(spending.colds, [&](CallInst *cold) {
+    bool within = contains(cold->getParent());
+    if (within)
+      writer_.carryThrough(left_, cold);
+    return within;
+  });
+}
+
+void Purse::aroundCall(CallBase &call, DominatorTree *dominators, LoopInfo *loops) const {
+  writer_.putBack(left_, &call);
+  auto *invoke = dyn_cast<InvokeInst>(&call);
+  if (!invoke) {
+    writer_.take(left_, call.getNextNode());
+    return;
+  }
+  BasicBlock *normal = invoke->getNormalDest();
+  if (!normal->getSinglePredecessor())
+    normal = SplitEdge(invoke->getParent(), normal, dominators, loops);
+  if (contains(normal))
+    writer_.take(left_, &*normal->getFirstInsertionPt());
+}
+
+} // namespace caudal

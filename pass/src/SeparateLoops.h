@@ -1,0 +1,25 @@
+//===- SeparateLoops.h - A loop's short way back becomes a loop of its own ----------------------------------------===//
+//
+// A loop that mostly passes over things (a filter, a search that fails at the first byte) has a short way back to its header
+// and a long one, through inner loops or calls. As one loop it would pay for a probe, and for a jump to it, each time that it
+// passes over something. Its short way is made an inner loop, which is unrolled like other short loops (Unroll.h):
+//
+//     header -> reject -> header                      outer -> header -> reject -> header
+//     header -> work -> latch -> header       =>               header -> work -> latch -> outer
+//
+// A latch that both ways share is copied.
+//
+//===--------------------------------------------------------------------------------------------------------------===//
+#ifndef CAUDAL_PASS_SEPARATELOOPS_H
+#define CAUDAL_PASS_SEPARATELOOPS_H
+
+#include "llvm/IR/PassManager.h"
+
+namespace caudal {
+
+/// Separates such loops of `function`, one in a nest; whether there were any. What is cached of the function is stale then.
+bool separateLoops(llvm::Function &function, llvm::FunctionAnalysisManager &analyses);
+
+} // namespace caudal
+
+#endif

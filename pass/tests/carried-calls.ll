@@ -1,0 +1,80 @@
+; What is left goes through recursion in a register: the function's body is in one with a parameter for it, and who calls it
+; from outside fetches it and puts it back. In few places the caller does that itself.
+; RUN: %probes -passes='caudal-probes<mode=budget;verify>,verify' %s | FileCheck %s
+target triple = "x86_64-pc-linux-gnu"
+
+; CHECK-LABEL: define i64 @own(
+; CHECK: [[HAD:%.*]] = load i64, ptr
+; CHECK: store i64 [[HAD]], ptr %caudal.handed
+; CHECK-NEXT: call i64 @tree.carried(i64 %n, ptr swifterror %caudal.handed)
+; CHECK-NEXT: [[LEFT:%.*]] = load i64, ptr %caudal.handed
+; CHECK: store i64 [[LEFT]], ptr
+define i64 @own(i64 %n) {
+  %r = call i64 @tree(i64 %n)
+  ret i64 %r
+}
+
+; CHECK-LABEL: define internal i64 @tree.carried(i64 %n, ptr swifterror %0)
+; CHECK-NOT: store i64 {{.*}}caudal_probe_v1
+; CHECK: call i64 asm sideeffect "call *caudal_probe_cold_carried_v1
+; CHECK: ret i64
+; CHECK-NOT: @tree(
+define internal i64 @tree(i64 %n) nounwind {
+entry:
+  %small = icmp ult i64 %n, 2
+  br i1 %small, label %done, label %more
+more:
+  %one = sub i64 %n, 1
+  %a = call i64 @tree(i64 %one)
+  %two = sub i64 %n, 2
+  %b = call i64 @tree(i64 %two)
+  %sum = add i64 %a, %b
+  ret i64 %sum
+done:
+  ret i64 %n
+}
+
+; Others may call it: its name stays, for a function that calls the one with the body.
+; CHECK-LABEL: define internal i64 @visible.carried(
+; CHECK-LABEL: define i64 @visible(i64
+; CHECK: call i64 @visible.carried(
+; CHECK: ret i64
+define i64 @visible(i64 %n) nounwind {
+entry:
+  %small = icmp ult i64 %n, 2
+  br i1 %small, label %done, label %more
+more:
+  %one = sub i64 %n, 1
+  %a = call i64 @visible(i64 %one)
+  %two = sub i64 %n, 2
+  %b = call i64 @visible(i64 %two)
+  %sum = add i64 %a, %b
+  ret i64 %sum
+done:
+  ret i64 %n
+}
+
+; However many call it, what has its name calls what has its body.
+define i64 @callers(i64 %n) {
+  %a = call i64 @visible(i64 %n)
+  %b = call i64 @visible(i64 %a)
+  %c = call i64 @visible(i64 %b)
+  ret i64 %c
+}
+
+; Who may unwind would leave it in the register.
+; CHECK-NOT: @unwinding.carried
+define i64 @unwinding(i64 %n) {
+entry:
+  %small = icmp ult i64 %n, 2
+  br i1 %small, label %done, label %more
+more:
+  %one = sub i64 %n, 1
+  %a = call i64 @unwinding(i64 %one)
+  %two = sub i64 %n, 2
+  %b = call i64 @unwinding(i64 %two)
+  %sum = add i64 %a, %b
+  ret i64 %sum
+done:
+  ret i64 %n
+}

@@ -1,0 +1,102 @@
+; A function that returns what its callee answers still jumps there: a probe in front, none behind, and no return of its own.
+; RUN: %probes -passes='caudal-probes<verify>,verify' %s | FileCheck %s
+; RUN: %probes -passes='caudal-probes<mode=flag;verify>,verify' %s | FileCheck %s
+; RUN: %probes -passes='caudal-probes<verify>' %s | llc -O2 | FileCheck %s --check-prefix=CODE
+target triple = "x86_64-pc-linux-gnu"
+
+%pair = type { i64, i64, i64 }
+
+; CHECK-LABEL: define i64 @forward(
+; CHECK-COUNT-1: caudal_probe_cold_
+; CHECK-NOT: caudal_probe_cold_
+; CHECK: musttail call i64 %function(
+; CHECK-NEXT: ret i64
+; CODE-LABEL: forward:
+; CODE-COUNT-1: caudal_probe_cold_
+; CODE-NOT: retq
+; CODE: jmpq *
+define i64 @forward(ptr %object) {
+  %inner = getelementptr i8, ptr %object, i64 64
+  %next = load ptr, ptr %inner
+  %table = load ptr, ptr %next
+  %function = load ptr, ptr %table
+  %r = tail call i64 %function(ptr %next)
+  ret i64 %r
+}
+
+; CHECK-LABEL: define void @forward_structure(
+; CHECK: musttail call void %function(
+; CHECK-NEXT: ret void
+define void @forward_structure(ptr sret(%pair) %out, ptr %object) {
+  %function = load ptr, ptr %object
+  tail call void %function(ptr sret(%pair) %out, ptr %object)
+  ret void
+}
+
+; What goes along in another way is no forwarder's.
+; CHECK-LABEL: define void @another_place(
+; CHECK-NOT: musttail
+; CHECK: ret void
+define void @another_place(ptr sret(%pair) %out, ptr %object) {
+  %function = load ptr, ptr %object
+  tail call void %function(ptr %out, ptr %object)
+  ret void
+}
+
+; CHECK-LABEL: define void @on_stack(
+; CHECK-NOT: musttail
+; CHECK: ret void
+define void @on_stack(ptr byval(%pair) align 16 %in, ptr %object) {
+  %function = load ptr, ptr %object
+  tail call void %function(ptr byval(%pair) align 8 %in, ptr %object)
+  ret void
+}
+
+; CHECK-LABEL: define i64 @another_prototype(
+; CHECK-NOT: musttail
+; CHECK: ret i64
+define i64 @another_prototype(ptr %object) {
+  %function = load ptr, ptr %object
+  %r = tail call i64 %function(ptr %object, i64 1)
+  ret i64 %r
+}
+
+; The frame goes along.
+; CHECK-LABEL: define i64 @frame(
+; CHECK-NOT: musttail
+; CHECK: ret i64
+define i64 @frame(ptr %function) {
+  %memory = alloca i64
+  store ptr %function, ptr %memory
+  %r = call i64 %function(ptr %memory)
+  ret i64 %r
+}
+
+; CHECK-LABEL: define i64 @another_answer(
+; CHECK-NOT: musttail
+; CHECK: ret i64
+define i64 @another_answer(ptr %object) {
+  %function = load ptr, ptr %object
+  %r = tail call i64 %function(ptr %object)
+  ret i64 1
+}
+
+; Backtraces were asked for.
+; CHECK-LABEL: define i64 @no_tail_calls(
+; CHECK-NOT: musttail
+; CHECK: ret i64
+define i64 @no_tail_calls(ptr %object) "disable-tail-calls"="true" {
+  %function = load ptr, ptr %object
+  %r = tail call i64 %function(ptr %object)
+  ret i64 %r
+}
+
+; Nobody instruments it: it does not keep to a function's part.
+; CHECK-LABEL: define i64 @library(
+; CHECK-NOT: musttail
+; CHECK: ret i64
+declare i64 @strlen(ptr)
+define i64 @library(ptr %text) {
+  %r = tail call i64 @strlen(ptr %text)
+  ret i64 %r
+}
