@@ -43,7 +43,7 @@ fn the_back_end_of_a_distributed_thin_link_is_refused() {
     assert!(said.contains("-flto=thin; or say --probe-off"), "{said}");
     project.quietly(&format!("--probe-off {back_end}"));
     project.quietly("-O2 -x ir work.o -fthinlto-index=/dev/null -c -o native.o");
-    assert!(project.probes_in("native.o") >= 2);
+    assert!(project.probes_in("native.o") > 0);
 }
 
 #[test]
