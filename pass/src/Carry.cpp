@@ -87,6 +87,9 @@ void Carrier::aroundCalls(Loop &loop, const Purse &purse, ArrayRef<CallBase *> c
     purse.aroundCall(*call, &dominators_, &loops_);
 }
 
+/// Whether nothing gets to `block`: a switch whose default it is needs no test for it, as long as there is nothing in it.
+static bool isUnreachable(BasicBlock &block) { return isa<UnreachableInst>(*block.getFirstNonPHIOrDbg()); }
+
 /// Makes what is left a variable within `loop`; null: the loop cannot be entered or left in one place.
 AllocaInst *Carrier::carry(Loop &loop) {
   BasicBlock *preheader = loop.getLoopPreheader();
@@ -112,7 +115,7 @@ AllocaInst *Carrier::carry(Loop &loop) {
   SmallVector<BasicBlock *, 8> exits;
   loop.getUniqueExitBlocks(exits);
   for (BasicBlock *exit : exits)
-    if (!exit->isEHPad()) // what is unwound to comes from a call
+    if (!exit->isEHPad() /* what is unwound to comes from a call */ && !isUnreachable(*exit))
       writer_.putBack(left, &*exit->getFirstInsertionPt());
   return left;
 }

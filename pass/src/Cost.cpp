@@ -149,9 +149,11 @@ Cost CostModel::recurrence(const Loop &loop) const {
   return Cost::cycles(longest);
 }
 
-/// What of `loop` uses `phi` in the same iteration, directly or not.
-static void addUsers(const PHINode &phi, const Loop &loop, SmallPtrSetImpl<const Instruction *> &users) {
-  SmallVector<const Instruction *, 16> work{&phi};
+using Instructions = SmallPtrSet<const Instruction *, 16>;
+
+/// What of `loop` uses `used` in the same iteration, directly or not.
+static void addUsers(const Instruction &used, const Loop &loop, Instructions &users) {
+  SmallVector<const Instruction *, 16> work{&used};
   while (!work.empty())
     for (const User *user : work.pop_back_val()->users()) {
       const auto *instruction = cast<Instruction>(user);
@@ -161,28 +163,62 @@ static void addUsers(const PHINode &phi, const Loop &loop, SmallPtrSetImpl<const
     }
 }
 
-void CostModel::addWalks(const Loop &loop, SmallPtrSetImpl<const Instruction *> &loads) {
+/// A place that a loop carries on, and what depends on it within an iteration.
+struct Position {
+  Position(const PHINode &phi, const Loop &loop) : phi(phi) {
+    addUsers(phi, loop, users);
+    for (const Instruction *user : users)
+      if (isa<LoadInst>(user)) {
+        loaded.insert(user);
+        addUsers(*user, loop, loaded);
+      }
+  }
+
+  const PHINode &phi;
+  Instructions users;  ///< of it
+  Instructions loaded; ///< what depends on what was loaded there
+
+  bool isLoaded(const Value *value) const {
+    const auto *instruction = dyn_cast<Instruction>(value);
+    return instruction && loaded.contains(instruction);
+  }
+  bool isComputed(const Value *value) const {
+    const auto *instruction = dyn_cast<Instruction>(value);
+    return instruction && (instruction == &phi || users.contains(instruction)) && !isLoaded(value);
+  }
+  /// Whether `instruction` goes as far from the place as was loaded there: close by, most of the time.
+  bool isNear(const Instruction &instruction) const {
+    bool adds = isa<BinaryOperator>(instruction) || isa<GetElementPtrInst>(instruction);
+    return adds && any_of(instruction.operands(), [&](const Value *operand) { return isComputed(operand); });
+  }
+};
+
+void CostModel::addWalks(const Loop &loop, SmallPtrSetImpl<const Instruction *> &loads) const {
   SmallVector<BasicBlock *, 4> latches;
   loop.getLoopLatches(latches);
   for (const PHINode &phi : loop.getHeader()->phis()) {
     if (!phi.getType()->isIntOrPtrTy())
       continue;
-    SmallPtrSet<const Instruction *, 16> users, seen;
-    addUsers(phi, loop, users);
-    SmallVector<const Instruction *, 16> work;
-    auto visit = [&](const Value *value) {
-      const auto *instruction = dyn_cast<Instruction>(value);
-      if (instruction && users.contains(instruction) && seen.insert(instruction).second)
-        work.push_back(instruction);
+    Position position(phi, loop);
+    Instructions seen;
+    SmallVector<std::pair<const Instruction *, bool>, 16> work;
+    auto visit = [&](const Value *value, bool isNext) {
+      if (position.isLoaded(value) && seen.insert(cast<Instruction>(value)).second)
+        work.push_back({cast<Instruction>(value), isNext});
     };
     for (const BasicBlock *latch : latches)
-      visit(phi.getIncomingValueForBlock(latch));
+      visit(phi.getIncomingValueForBlock(latch), true);
     while (!work.empty()) {
-      const Instruction *instruction = work.pop_back_val();
-      if (isa<LoadInst>(instruction))
+      auto [instruction, isNext] = work.pop_back_val();
+      // What is compared only chooses one of two places.
+      if (isa<CmpInst>(instruction) || (isNext && position.isNear(*instruction)))
+        continue;
+      // An inner loop's are walked along there, or not at all.
+      if (isa<LoadInst>(instruction) && loops_.getLoopFor(instruction->getParent()) == &loop)
         loads.insert(instruction);
+      bool chooses = isa<PHINode>(instruction) || isa<SelectInst>(instruction);
       for (const Value *operand : instruction->operands())
-        visit(operand);
+        visit(operand, isNext && chooses);
     }
   }
 }

@@ -82,8 +82,9 @@ public:
   /// Least cost of an iteration of `loop`: the longest chain of dependent instructions from one iteration to the next.
   Cost recurrence(const llvm::Loop &loop) const;
 
-  /// Adds `loop`'s loads whose address depends on what they loaded in the iteration before: walks along pointers.
-  static void addWalks(const llvm::Loop &loop, llvm::SmallPtrSetImpl<const llvm::Instruction *> &loads);
+  /// Adds `loop`'s own loads whose address is, or is computed from, what they loaded in the iteration before: walks along
+  /// pointers. Not where that is compared or added only.
+  void addWalks(const llvm::Loop &loop, llvm::SmallPtrSetImpl<const llvm::Instruction *> &loads) const;
 
   /// Goes through a block, one instruction after the other.
   class Walk {

@@ -360,8 +360,9 @@ public:
   void run(Loop &loop);
 
 private:
-  Ways bounded(Loop &loop, const Region &body, Cost iteration, uint64_t most);
-  Ways around(const Region &body, Cost before, Cost across, double expected) const;
+  Region follow(Loop &loop, double start);
+  Region followAround(Loop &loop, double uncharged);
+  Ways around(const Region &body, Cost before, Cost across) const;
   bool tryStrip(Loop &loop, const Region &body, Cost iteration, const LoopFacts &facts);
   Ways each(Loop &loop, Region &body, Cost iteration);
   double meanTrips(const Loop &loop) const;
@@ -384,12 +385,19 @@ static Instruction *latchSite(BasicBlock &latch) {
   return site;
 }
 
-/// Whether the loop's header chooses among many ways, as interpreters do. Code generation copies such a header to the end
-/// of each way, which branch prediction lives on; a probe in the header would forbid that.
+/// Whether the loop's header chooses among many ways, as interpreters do, with nothing but a jump. Code generation copies such
+/// a header to the end of each way, which branch prediction lives on; a probe in the header would forbid that.
 static bool dispatches(const BasicBlock &header) {
   static constexpr unsigned many = 4;
   const Instruction *end = header.getTerminator();
-  return (isa<IndirectBrInst>(end) || isa<SwitchInst>(end)) && end->getNumSuccessors() >= many;
+  const auto *choice = dyn_cast<SwitchInst>(end);
+  return (isa<IndirectBrInst>(end) || (choice && choice->defaultDestUnreachable())) && end->getNumSuccessors() >= many;
+}
+
+/// Whether `latch` only joins ways: in finished code there is no such block, each way jumps to the header. With a probe in it,
+/// each would jump twice.
+static bool isJoin(const BasicBlock &latch) {
+  return isa<BranchInst>(*latch.getFirstNonPHIOrDbg()) && latch.hasNPredecessorsOrMore(2);
 }
 
 /// The longest that a shared latch may take behind the probes of the ways to it.
@@ -405,14 +413,15 @@ static bool isBrief(const BasicBlock &block, const CostModel &costs) {
   return sum <= brief;
 }
 
-/// Where probes for each iteration go: in the latch, or, where there are several, in the header; in all latches of a loop
-/// that dispatches.
+/// Where probes for each iteration go: in the latch, or, where there are several or it is but a join, in the header (none
+/// is returned); in all latches of a loop that dispatches.
 static SmallVector<Instruction *, 4> eachSites(Loop &loop, const LoopInfo &loops, const CostModel &costs) {
   SmallVector<BasicBlock *, 8> latches;
   loop.getLoopLatches(latches);
   bool usable = all_of(latches, [&](BasicBlock *latch) { return loops.getLoopFor(latch) == &loop && !isForbidden(*latch); });
   SmallVector<Instruction *, 4> sites;
-  if (!usable || (latches.size() > 1 && !dispatches(*loop.getHeader())))
+  bool joins = latches.size() > 1 || isJoin(*latches.front());
+  if (!usable || (joins && !dispatches(*loop.getHeader())))
     return sites;
   for (BasicBlock *latch : latches) {
     // What is copied with the header must not have a probe either: the latch that all ways share is in front of it.
@@ -441,13 +450,25 @@ double LoopPlanner::meanTrips(const Loop &loop) const {
 }
 
 /// A loop's ways, where a way of `before` may lie between its entry and its last iteration.
-Ways LoopPlanner::around(const Region &body, Cost before, Cost across, double expected) const {
+Ways LoopPlanner::around(const Region &body, Cost before, Cost across) const {
   Ways result;
   result.through = across + body.exits.through;
   result.prefix = before + body.prefix;
   result.suffix = longer(body.exits.since, body.latches.since + before + body.exits.through);
-  result.expected = Cost::units(int64_t(expected));
+  result.expected = Cost::units(int64_t(body.exits.expected));
   return result;
+}
+
+Region LoopPlanner::follow(Loop &loop, double start) {
+  Region body(plan_, analyses_, calls_, limits_, costs_, ways, walks_, &loop, limits_.loop);
+  body.follow(*loop.getHeader(), start);
+  return body;
+}
+
+/// Plans the body so that its probes charge for what is behind the last one of the iteration before, `uncharged` on average, too.
+Region LoopPlanner::followAround(Loop &loop, double uncharged) {
+  double trips = meanTrips(loop);
+  return follow(loop, uncharged * (trips - 1) / trips);
 }
 
 /// Strips keep to the loop's part of the bound, the ways inside of the last iteration included.
@@ -505,8 +526,7 @@ void LoopPlanner::run(Loop &loop) {
   for (Loop *inner : loop.getSubLoops())
     run(*inner);
   size_t planned = plan_.sites.size();
-  Region body(plan_, analyses_, calls_, limits_, costs_, ways, walks_, &loop, limits_.loop);
-  body.follow(*loop.getHeader(), 0);
+  Region body = follow(loop, 0);
   LoopFacts facts = LoopFacts::of(loop, analyses_.scev, analyses_.tti);
   Cost recurrence = costs_.recurrence(loop);
   Cost iteration = body.latches.through.isNone() ? Cost::none() : longer(body.latches.through, recurrence);
@@ -516,8 +536,9 @@ void LoopPlanner::run(Loop &loop) {
   Cost again = longer(body.latches.since, Cost::zero());
   if (iteration.isNone() && again + longer(body.prefix, body.exits.through + atProbe) <= limits_.bound) {
     plan_.loops.push_back({&loop, LoopKind::Probed, 1});
-    ways[&loop] = around(body, Cost::zero(), Cost::zero(), body.exits.expected + body.latches.expected);
+    plan_.sites.resize(planned);
     // Its first way in may be its last.
+    ways[&loop] = around(followAround(loop, body.latches.expected), Cost::zero(), Cost::zero());
     return;
   }
   if (!iteration.isNone() && facts.mostTrips != 0) {
@@ -527,7 +548,9 @@ void LoopPlanner::run(Loop &loop) {
     if (longest <= Cost::units(limits_.bound.inUnits() * 3 / 4) && again + longest <= limits_.bound) {
       plan_.loops.push_back({&loop, LoopKind::Short, facts.mostTrips});
       double trips = std::min(meanTrips(loop), double(facts.mostTrips));
-      ways[&loop] = around(body, before, before, probed ? body.exits.expected : mean * trips);
+      ways[&loop] = around(body, before, before);
+      double uncharged = probed ? body.exits.expected + body.latches.expected * (trips - 1) : mean * trips;
+      ways[&loop].expected = Cost::units(int64_t(uncharged));
       return;
     }
   }
@@ -573,7 +596,7 @@ Plan plan(Function &function, const Analyses &analyses, const Calls &calls, cons
   CostModel costs(analyses.tti, analyses.loops);
   Walks walks;
   for (const Loop *loop : analyses.loops.getLoopsInPreorder())
-    CostModel::addWalks(*loop, walks);
+    costs.addWalks(*loop, walks);
   LoopPlanner loops(result, analyses, calls, limits, costs, walks);
   for (Loop *loop : analyses.loops)
     loops.run(*loop);
