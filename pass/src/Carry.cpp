@@ -17,7 +17,7 @@ namespace {
 class Carrier {
 public:
   Carrier(Function &function, FunctionAnalysisManager &analyses, const Calls &calls, const Carried &carried,
-          const ProbeWriter &writer, Spending spending)
+          ProbeWriter &writer, Spending spending)
       : loops_(analyses.getResult<LoopAnalysis>(function)),
         dominators_(analyses.getResult<DominatorTreeAnalysis>(function)),
         frequencies_(analyses.getResult<BlockFrequencyAnalysis>(function)),
@@ -40,7 +40,7 @@ private:
   CostModel costs_;
   const Calls &calls_;
   const Carried &carried_;
-  const ProbeWriter &writer_;
+  ProbeWriter &writer_;
   Spending spending_;
   Function &function_;
   Handing handing_;
@@ -48,16 +48,16 @@ private:
 
 /// Whether `instruction` is a call around which what is left has to be in its place.
 bool Carrier::mayLeave(const Instruction &instruction) const {
-  return maySpend(instruction, calls_, spending_) && !carriedCallee(instruction, carried_);
+  return maySpend(instruction, calls_) && !carriedCallee(instruction, carried_);
 }
 
 /// Whether a loop's probes are so close to each other, and so many for each call and each entry, that carrying pays.
 bool Carrier::pays(const Loop &loop) const {
   static constexpr double farApart = 48, leastGain = 1.25;
   double spends = 0, moves = 0, cycles = 0;
-  for (const LoadInst *load : spending_.loads)
-    if (loop.contains(load))
-      spends += frequency(load->getParent());
+  for (const CallInst *probe : spending_)
+    if (loop.contains(probe))
+      spends += frequency(probe->getParent());
   for (const BasicBlock *block : loop.blocks())
     for (const Instruction &instruction : *block) {
       cycles += frequency(block) * double(costs_.issue(instruction).inUnits()) / double(Cost::unitsPerCycle);
@@ -135,8 +135,8 @@ void Carrier::run() {
 } // namespace
 
 void carryInLoops(Function &function, FunctionAnalysisManager &analyses, const Calls &calls, const Carried &carried,
-                  const ProbeWriter &writer, Spending spending) {
-  if (spending.loads.empty())
+                  ProbeWriter &writer, Spending spending) {
+  if (spending.empty())
     return;
   Carrier(function, analyses, calls, carried, writer, std::move(spending)).run();
 }

@@ -19,7 +19,7 @@ namespace caudal {
 
 /// After all of `function`'s probes have been written, and `carried` functions have their bodies. Leaves its analyses stale.
 void carryInLoops(llvm::Function &function, llvm::FunctionAnalysisManager &analyses, const Calls &calls,
-                  const Carried &carried, const ProbeWriter &writer, Spending spending);
+                  const Carried &carried, ProbeWriter &writer, Spending spending);
 
 } // namespace caudal
 

@@ -55,7 +55,7 @@ Function *carriedCallee(const Instruction &instruction, const Carried &carried) 
 }
 
 /// Replaces `calls`, all in `caller`, which fetches what is left in front of each and puts back what it leaves.
-static void replaceCalls(Function &caller, ArrayRef<CallInst *> calls, const Carried &carried, const ProbeWriter &writer) {
+static void replaceCalls(Function &caller, ArrayRef<CallInst *> calls, const Carried &carried, ProbeWriter &writer) {
   Handing handing(caller);
   auto *left = new AllocaInst(writer.purseType(), caller.getDataLayout().getAllocaAddrSpace(), "",
                               caller.getEntryBlock().begin());
@@ -73,7 +73,7 @@ namespace {
 class CallCarrier {
 public:
   CallCarrier(ArrayRef<Function *> functions, MutableArrayRef<Spending> spending, FunctionAnalysisManager &analyses,
-              const Calls &calls, const ProbeWriter &writer)
+              const Calls &calls, ProbeWriter &writer)
       : functions_(functions), spending_(spending), analyses_(analyses), calls_(calls), writer_(writer),
         members_(functions.begin(), functions.end()) {}
 
@@ -82,7 +82,7 @@ public:
   std::vector<Function *> run();
 
 private:
-  bool canTake(const Function &function, const Spending &spending) const;
+  bool canTake(const Function &function) const;
   bool isWithin(const Instruction &instruction) const;
   Function *withParameter(Function &function);
   void carry(Function &inner, Spending &spending);
@@ -91,7 +91,7 @@ private:
   MutableArrayRef<Spending> spending_;
   FunctionAnalysisManager &analyses_;
   const Calls &calls_;
-  const ProbeWriter &writer_;
+  ProbeWriter &writer_;
   SmallPtrSet<const Function *, 4> members_;
   Carried inner_;
 };
@@ -102,7 +102,7 @@ bool CallCarrier::isWithin(const Instruction &instruction) const {
   return call && call->getCalledFunction() && members_.contains(call->getCalledFunction());
 }
 
-bool CallCarrier::canTake(const Function &function, const Spending &spending) const {
+bool CallCarrier::canTake(const Function &function) const {
   // Who unwinds would leave what is left in the register.
   if (!function.doesNotThrow() || function.isVarArg() || function.isInterposable() || function.hasOptNone())
     return false;
@@ -124,7 +124,7 @@ bool CallCarrier::canTake(const Function &function, const Spending &spending) co
       if (isWithin(instruction) && Calls::kind(cast<CallBase>(instruction)) != Callee::Known)
         return false;
       // Around it, what is left is put back and fetched, for which the plan has room in loops alone.
-      if (!isWithin(instruction) && !loops.getLoopFor(&block) && maySpend(instruction, calls_, spending))
+      if (!isWithin(instruction) && !loops.getLoopFor(&block) && maySpend(instruction, calls_))
         return false;
     }
   }
@@ -132,10 +132,7 @@ bool CallCarrier::canTake(const Function &function, const Spending &spending) co
 }
 
 bool CallCarrier::can() const {
-  for (auto [function, spending] : zip(functions_, spending_))
-    if (!canTake(*function, spending))
-      return false;
-  return true;
+  return all_of(functions_, [&](const Function *function) { return canTake(*function); });
 }
 
 /// Whether probes are close to each other, and many for each call of something else that may spend.
@@ -147,11 +144,11 @@ bool CallCarrier::pays() const {
     CostModel costs(analyses_.getResult<TargetIRAnalysis>(*function), analyses_.getResult<LoopAnalysis>(*function));
     double entries = double(frequencies.getEntryFreq().getFrequency());
     auto frequency = [&](const BasicBlock *block) { return double(frequencies.getBlockFreq(block).getFrequency()) / entries; };
-    for (const LoadInst *load : spending.loads)
-      spends += frequency(load->getParent());
+    for (const CallInst *probe : spending)
+      spends += frequency(probe->getParent());
     for (const Instruction &instruction : instructions(*function)) {
       cycles += frequency(instruction.getParent()) * double(costs.issue(instruction).inUnits()) / double(Cost::unitsPerCycle);
-      if (!isWithin(instruction) && maySpend(instruction, calls_, spending))
+      if (!isWithin(instruction) && maySpend(instruction, calls_))
         moves += frequency(instruction.getParent());
     }
   }
@@ -188,7 +185,7 @@ void CallCarrier::carry(Function &inner, Spending &spending) {
   for (Instruction &instruction : instructions(inner)) {
     if (isWithin(instruction))
       within.push_back(cast<CallBase>(&instruction));
-    else if (maySpend(instruction, calls_, spending))
+    else if (maySpend(instruction, calls_))
       others.push_back(cast<CallBase>(&instruction));
   }
   Purse purse(inner, nullptr, writer_, spending);
@@ -250,14 +247,14 @@ Cost beforeStanding(Cost part) {
 }
 
 std::vector<Function *> carryInCalls(ArrayRef<Function *> functions, MutableArrayRef<Spending> spending,
-                                     FunctionAnalysisManager &analyses, const Calls &calls, const ProbeWriter &writer) {
+                                     FunctionAnalysisManager &analyses, const Calls &calls, ProbeWriter &writer) {
   CallCarrier carrier(functions, spending, analyses, calls, writer);
   if (!writer.charges() || !carrier.can() || !carrier.pays())
     return {};
   return carrier.run();
 }
 
-void callDirectly(Function &caller, const Carried &carried, const ProbeWriter &writer) {
+void callDirectly(Function &caller, const Carried &carried, ProbeWriter &writer) {
   // With more, each would be longer than a call of what stands for the callee.
   static constexpr unsigned few = 2;
   SmallVector<CallInst *, 8> calls;

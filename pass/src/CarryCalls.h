@@ -22,7 +22,7 @@ namespace caudal {
 /// functions, which have their bodies and whose `spending` is done; nothing, if it would not pay or cannot be.
 std::vector<llvm::Function *> carryInCalls(llvm::ArrayRef<llvm::Function *> functions, llvm::MutableArrayRef<Spending> spending,
                                            llvm::FunctionAnalysisManager &analyses, const Calls &calls,
-                                           const ProbeWriter &writer);
+                                           ProbeWriter &writer);
 
 /// Functions that have the bodies of those that stand for them.
 using Carried = llvm::DenseMap<const llvm::Function *, llvm::Function *>;
@@ -44,7 +44,7 @@ private:
 
 /// Calls of functions that stand for others become calls of these, if they are called in few places: `caller` fetches what
 /// is left itself, and puts back what the callee leaves. After all else has been done to `caller`.
-void callDirectly(llvm::Function &caller, const Carried &carried, const ProbeWriter &writer);
+void callDirectly(llvm::Function &caller, const Carried &carried, ProbeWriter &writer);
 
 /// What stands for `function` where it is called from outside of the circle, as callers see it.
 Ways waysThrough(const Ways &function);

@@ -1,4 +1,5 @@
 #include "Cost.h"
+#include "Probe.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -43,10 +44,17 @@ static bool isOfRegister(const Instruction &instruction) {
   return pointer && pointer->isSwiftError();
 }
 
+/// Whether `instruction` only names a thread-local variable or a part of one, which is in the address of who uses it.
+static bool isPartOfAddress(const Instruction &instruction) {
+  const auto *part = dyn_cast<GetElementPtrInst>(&instruction);
+  const auto *intrinsic = dyn_cast<IntrinsicInst>(part ? part->getPointerOperand() : &instruction);
+  return intrinsic && intrinsic->getIntrinsicID() == Intrinsic::threadlocal_address;
+}
+
 Cost CostModel::issue(const Instruction &instruction) const {
   unsigned opcode = instruction.getOpcode();
   if (isa<PHINode>(instruction) || isa<AllocaInst>(instruction) || instruction.isDebugOrPseudoInst() ||
-      instruction.isLifetimeStartOrEnd() || isOfRegister(instruction))
+      instruction.isLifetimeStartOrEnd() || isOfRegister(instruction) || isPartOfAddress(instruction))
     return Cost::zero();
   if (isDivision(opcode))
     return Cost::cycles(divisionCycles(instruction));
@@ -66,8 +74,11 @@ Cost CostModel::issue(const Instruction &instruction) const {
 
 /// Cycles from an instruction's operands to its result.
 static int64_t latencyCycles(const Instruction &instruction) {
-  if (isa<PHINode>(instruction) || instruction.isDebugOrPseudoInst() || isOfRegister(instruction))
+  if (isa<PHINode>(instruction) || instruction.isDebugOrPseudoInst() || isOfRegister(instruction) ||
+      isPartOfAddress(instruction))
     return 0;
+  if (isProbe(instruction))
+    return 0; // nobody waits for what is left
   if (const auto *call = dyn_cast<CallInst>(&instruction); call && call->isMustTailCall())
     return 0; // a jump, whose answer is the caller's
   if (isa<LoadInst>(instruction))

@@ -8,6 +8,7 @@
 #include "Probe.h"
 #include "Report.h"
 #include "Sections.h"
+#include "Seldom.h"
 #include "SeparateLoops.h"
 #include "StripMine.h"
 #include "TailCalls.h"
@@ -60,7 +61,7 @@ private:
   Plan planOne(Function &function, const Limits &limits);
   std::vector<Plan> planAll(Component &component);
   bool instrument(Component &component, ProbeWriter &writer);
-  void carry(Component &component, std::vector<Spending> spending, const ProbeWriter &writer);
+  void carry(Component &component, std::vector<Spending> spending, ProbeWriter &writer);
   void prepareLoops(Function &function);
   void insert(Function &function, const Plan &plan, ScalarEvolution &scev, ProbeWriter &writer);
   void check(Function &function, const Limits &limits);
@@ -124,9 +125,7 @@ void ModuleRun::insert(Function &function, const Plan &plan, ScalarEvolution &sc
     Instruction *before = site.before;
     while (before->getPrevNode() && computing.contains(before->getPrevNode()))
       before = before->getPrevNode();
-    BasicBlock *behind = writer.probe(before, site.expected.inCycles());
-    if (site.atDispatch)
-      writer.keep(*behind);
+    writer.probe(before, site.expected.inCycles(), site.isSeldom);
   }
   for (PreparedStrip &strip : prepared)
     if (strip.replaced)
@@ -182,6 +181,8 @@ bool ModuleRun::instrument(Component &component, ProbeWriter &writer) {
   for (auto [function, result] : zip(component.functions, plans)) {
     calls_.learn(*function, result.ways);
     report_.planned(*function, result);
+    if (writer.hasCalled() && !component.isRecursive)
+      chooseSeldom(*function, result, analysesOf(*function), calls_);
     insert(*function, result, functions_.getResult<ScalarEvolutionAnalysis>(*function), writer);
     spending.push_back(writer.takeSpending());
     functions_.invalidate(*function, PreservedAnalyses::none());
@@ -193,7 +194,7 @@ bool ModuleRun::instrument(Component &component, ProbeWriter &writer) {
 }
 
 /// What is left is kept in registers where it pays: in circles of calls, else in loops.
-void ModuleRun::carry(Component &component, std::vector<Spending> spending, const ProbeWriter &writer) {
+void ModuleRun::carry(Component &component, std::vector<Spending> spending, ProbeWriter &writer) {
   std::vector<Function *> inner;
   if (component.isRecursive)
     inner = carryInCalls(component.functions, spending, functions_, calls_, writer);

@@ -32,8 +32,6 @@ static bool isForbidden(const BasicBlock &block) { return block.getFirstInsertio
 
 /// The jump that ends a block.
 static constexpr Cost jump = Cost::cycles(1);
-/// A probe at a way's end, with the end of the block that it cuts.
-static constexpr Cost atProbe = probeCost + jump;
 /// Around a call in a loop, what is left of the budget (Carry.h) is put back and fetched: nothing waits for it.
 static constexpr Cost moved = Cost::units(9);
 /// In front of a loop it is fetched, and what strips end at (StripMine.h) is computed: within another loop, where nothing
@@ -193,7 +191,7 @@ bool Region::exceeds(const BasicBlock &block, const Place &place) {
   }
   if (isa<ReturnInst>(block.getTerminator()) && place.since + ahead > limits_.call)
     return true;
-  return distance(place) + ahead + atProbe > limits_.bound;
+  return distance(place) + ahead + probeCost > limits_.bound;
 }
 
 /// Where ways meet, the longest decides. If only some of them are too long for what follows, and seldom taken, they get
@@ -226,9 +224,8 @@ Place Region::merge(BasicBlock *node) {
 
 void Region::probe(Place &place, Instruction *before) {
   if (!place.through.isNone())
-    prefix = longer(prefix, place.through + atProbe);
-  plan_.sites.push_back({before, Cost::units(int64_t(place.expected)), longer(place.through, place.since), loop_ != nullptr,
-                         /*atDispatch=*/false});
+    prefix = longer(prefix, place.through + probeCost);
+  plan_.sites.push_back({before, Cost::units(int64_t(place.expected)), longer(place.through, place.since), loop_ != nullptr});
   place.through = Cost::none();
   place.since = Cost::zero();
   place.expected = 0;
@@ -260,7 +257,7 @@ Ways Region::waysOf(const Instruction &instruction, Cost cost) const {
 /// Whether going on through `ways` would lead above the bound, and a probe would help.
 bool Region::needsProbe(const Place &place, const Ways &ways) const {
   bool takesTime = longer(ways.prefix, ways.through) > Cost::zero();
-  Cost ahead = longer(ways.prefix, ways.through + atProbe);
+  Cost ahead = longer(ways.prefix, ways.through + probeCost);
   return takesTime && distance(place) > Cost::zero() && distance(place) + ahead > limits_.bound;
 }
 
@@ -481,7 +478,7 @@ bool LoopPlanner::tryStrip(Loop &loop, const Region &body, Cost iteration, const
   // Around a call, a strip's registers are saved and restored by the function: a probe costs less.
   if (!body.prefix.isNone())
     return false;
-  static constexpr Cost begin = Cost::cycles(4) + atProbe, end = Cost::cycles(2); // what cutting adds to the loop's ends
+  static constexpr Cost begin = Cost::cycles(4) + probeCost, end = Cost::cycles(2); // what cutting adds to the loop's ends
   Cost inside = longer(body.prefix, body.exits.through);
   int64_t room = limits_.loop.inUnits() - inside.inUnits();
   if (room <= 0 || body.latches.since + limits_.loop > limits_.bound)
@@ -534,7 +531,7 @@ void LoopPlanner::run(Loop &loop) {
   bool probed = plan_.sites.size() > planned || !body.prefix.isNone();
 
   Cost again = longer(body.latches.since, Cost::zero());
-  if (iteration.isNone() && again + longer(body.prefix, body.exits.through + atProbe) <= limits_.bound) {
+  if (iteration.isNone() && again + longer(body.prefix, body.exits.through + probeCost) <= limits_.bound) {
     plan_.loops.push_back({&loop, LoopKind::Probed, 1});
     plan_.sites.resize(planned);
     // Its first way in may be its last.
@@ -543,7 +540,7 @@ void LoopPlanner::run(Loop &loop) {
   }
   if (!iteration.isNone() && facts.mostTrips != 0) {
     Cost before = iteration * int64_t(facts.mostTrips - 1);
-    Cost longest = before + longer(body.prefix, longer(body.exits.through, iteration) + atProbe);
+    Cost longest = before + longer(body.prefix, longer(body.exits.through, iteration) + probeCost);
     // What is around it sees how long it is, so it may take most of the bound.
     if (longest <= Cost::units(limits_.bound.inUnits() * 3 / 4) && again + longest <= limits_.bound) {
       plan_.loops.push_back({&loop, LoopKind::Short, facts.mostTrips});
@@ -568,17 +565,17 @@ Ways LoopPlanner::each(Loop &loop, Region &body, Cost iteration) {
     sites.push_back(&*loop.getHeader()->getFirstInsertionPt());
   Cost longest = longer(body.latches.through, body.latches.since);
   for (Instruction *site : sites)
-    plan_.sites.push_back({site, Cost::units(int64_t(body.latches.expected)), longest, true, dispatches(*loop.getHeader())});
+    plan_.sites.push_back({site, Cost::units(int64_t(body.latches.expected)), longest, true});
   Ways result;
   result.expected = Cost::units(int64_t(body.exits.expected));
   Cost behind = sites.size() > 1 ? brief + jump : jump; // of the iteration that a probe ends
   result.suffix = longer(longer(behind, behind + body.exits.through), body.exits.since);
   if (atHeader) {
-    result.prefix = atProbe;
+    result.prefix = probeCost;
     result.through = Cost::none();
     return result;
   }
-  result.prefix = longer(body.prefix, body.latches.through + atProbe);
+  result.prefix = longer(body.prefix, body.latches.through + probeCost);
   result.through = body.exits.through;
   // The latch's probe stands in front of its jump: who leaves there has met one just before.
   if (sites.size() == 1 && loop.getExitingBlock() == sites.front()->getParent()) {
@@ -607,8 +604,7 @@ Plan plan(Function &function, const Analyses &analyses, const Calls &calls, cons
   result.ways.suffix = body.exits.since;
   result.ways.expected = Cost::units(int64_t(body.exits.expected));
   for (const Site &site : result.sites)
-    result.executed += double(analyses.frequencies.getBlockFreq(site.before->getParent()).getFrequency()) /
-                       double(analyses.frequencies.getEntryFreq().getFrequency());
+    result.executed += analyses.frequencyOf(*site.before->getParent());
   return result;
 }
 

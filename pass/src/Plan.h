@@ -27,7 +27,7 @@ struct Site {
   Cost expected; ///< mean cost since the last probe: what budget mode subtracts
   Cost longest;  ///< longest way since the last probe
   bool inLoop;
-  bool atDispatch = false; ///< in front of the jump to a dispatching header
+  bool isSeldom = false; ///< is to be a call (Seldom.h)
 };
 
 /// A loop that is cut into strips of `length` iterations, with a probe after each.
@@ -69,6 +69,11 @@ struct Analyses {
   llvm::BlockFrequencyInfo &frequencies;
   llvm::BranchProbabilityInfo &probabilities;
   const llvm::TargetTransformInfo &tti;
+
+  /// How often `block` is executed in one execution of its function.
+  double frequencyOf(const llvm::BasicBlock &block) const {
+    return double(frequencies.getBlockFreq(&block).getFrequency()) / double(frequencies.getEntryFreq().getFrequency());
+  }
 };
 
 Plan plan(llvm::Function &function, const Analyses &analyses, const Calls &calls, const Limits &limits);

@@ -2,16 +2,18 @@
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/MDBuilder.h"
-#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
 
 namespace caudal {
 
 // caudal/probe.h, "Offsets in caudal_probe_v1".
-static constexpr unsigned deadlineOffset = 0, budgetOffset = 8, creditOffset = 52, askedOffset = 0, lineBytes = 64;
+static constexpr unsigned budgetOffset = 8, creditOffset = 52, askedOffset = 0, lineBytes = 64;
 static constexpr StringLiteral coldPrefix = "call *caudal_probe_cold_";
+
+// The first three bytes of `nopl disp32(%rax,%rbp,8)`, whose last five are those of a call: e8 reads as its index byte.
+static constexpr StringLiteral jumpIn = " 1f\n\t.byte 0x0f, 0x1f, 0x84\n1:\tcall ";
 
 /// Whether the module's code can only become part of an executable.
 static bool isForExecutables(const Module &module) {
@@ -50,16 +52,8 @@ static StringRef coldEntry(Mode mode) {
 
 ProbeWriter::ProbeWriter(Module &module, const Options &options)
     : module_(module), mode_(options.mode), bound_(options.bound), i64_(Type::getInt64Ty(module.getContext())),
-      line_(threadLine(module, mode_ == Mode::Flag ? "caudal_flag_v1" : "caudal_probe_v1",
-                       wantsLocalExec(module, options.tls))) {
-  // The call is written as it has to be: not through a PLT slot, whose resolver changes registers, and changing r11 and
-  // the flags alone. As an ordinary call it would take a frame, and a register in which the entry's address is kept.
-  std::string text = ("call *" + coldEntry(mode_) + "@GOTPCREL(%rip)").str();
-  cold_ = InlineAsm::get(FunctionType::get(Type::getVoidTy(module.getContext()), false), text,
-                         "~{r11},~{memory},~{dirflag},~{fpsr},~{flags}", /*hasSideEffects=*/true);
-  coldCarried_ = InlineAsm::get(FunctionType::get(i64_, {i64_}, false), (coldPrefix + "carried_v1@GOTPCREL(%rip)").str(),
-                                "={r11},{r11},~{memory},~{dirflag},~{fpsr},~{flags}", /*hasSideEffects=*/true);
-}
+      localExec_(wantsLocalExec(module, options.tls)),
+      line_(threadLine(module, mode_ == Mode::Flag ? "caudal_flag_v1" : "caudal_probe_v1", localExec_)) {}
 
 Value *ProbeWriter::field(IRBuilder<> &builder, unsigned offset) const {
   // The address is taken anew at each probe: the cold path may come back on another thread.
@@ -77,33 +71,54 @@ Value *ProbeWriter::purse(IRBuilder<> &builder) const {
 
 static Align alignmentOf(IntegerType *type) { return Align(type->getBitWidth() / 8); }
 
-Value *ProbeWriter::spend(IRBuilder<> &builder, Value *spent) {
-  IntegerType *type = purseType();
-  Value *place = purse(builder);
-  LoadInst *had = builder.CreateAlignedLoad(type, place, alignmentOf(type));
-  Value *left = builder.CreateSub(had, builder.CreateTrunc(spent, type), "caudal.left");
-  spending_.loads.push_back(had);
-  spending_.stores.push_back(builder.CreateAlignedStore(left, place, alignmentOf(type)));
-  return left;
+Function *ProbeWriter::declared(StringRef cold) {
+  auto *type = FunctionType::get(Type::getVoidTy(module_.getContext()), false);
+  auto *function = cast<Function>(module_.getOrInsertFunction(cold, type).getCallee());
+  function->setDSOLocal(true);
+  return function;
 }
 
-/// Whether the probe has to go on: to the cold path, or, in clock mode, to the clock.
-Value *ProbeWriter::isDue(IRBuilder<> &builder, Value *spent) {
-  if (mode_ == Mode::Flag) {
-    LoadInst *asked = builder.CreateAlignedLoad(builder.getInt8Ty(), field(builder, askedOffset), Align(1));
-    asked->setVolatile(true);
-    return builder.CreateIsNotNull(asked, "caudal.due");
-  }
-  Value *left = spend(builder, spent);
-  return builder.CreateICmpSLT(left, Constant::getNullValue(left->getType()), "caudal.due");
+/// A function of the module's own that is `text` and nothing else.
+static Function *ownFunction(Module &module, const Twine &name, const Twine &text) {
+  if (Function *known = module.getFunction(name.str()))
+    return known;
+  LLVMContext &context = module.getContext();
+  auto *type = FunctionType::get(Type::getVoidTy(context), false);
+  Function *function = Function::Create(type, GlobalValue::InternalLinkage, name, module);
+  for (Attribute::AttrKind attribute : {Attribute::Naked, Attribute::NoInline, Attribute::NoUnwind})
+    function->addFnAttr(attribute);
+  function->setUWTableKind(UWTableKind::Async);
+  IRBuilder<> builder(BasicBlock::Create(context, "", function));
+  builder.CreateCall(InlineAsm::get(type, text.str(), "", /*hasSideEffects=*/true));
+  builder.CreateUnreachable();
+  return function;
 }
 
-/// In clock mode, the clock is looked at once a bound has been spent.
-Value *ProbeWriter::isLate(IRBuilder<> &builder) {
-  spending_.stores.push_back(builder.CreateAlignedStore(builder.getInt32(bound_), purse(builder), Align(4)));
-  Value *now = builder.CreateIntrinsic(Intrinsic::readcyclecounter, {});
-  Value *deadline = builder.CreateAlignedLoad(i64_, field(builder, deadlineOffset), Align(8));
-  return builder.CreateICmpUGE(now, deadline, "caudal.late");
+/// What a due probe calls to get to `cold`. Not through a PLT slot, whose resolver changes registers: an executable has the
+/// probe library in it, a shared object jumps through the table of addresses.
+Function *ProbeWriter::entry(StringRef cold) {
+  if (mode_ == Mode::Clock)
+    return clockEntry();
+  return localExec_ ? declared(cold)
+                    : ownFunction(module_, cold + ".own", "jmp *" + cold + "@GOTPCREL(%rip)");
+}
+
+/// In clock mode, the clock is looked at once a bound has been spent; what is left comes back in r11 as well.
+Function *ProbeWriter::clockEntry() {
+  return ownFunction(module_, "caudal.clock",
+                     "pushq %rax\n\t.cfi_adjust_cfa_offset 8\n\tpushq %rdx\n\t.cfi_adjust_cfa_offset 8\n\t"
+                     "movq caudal_probe_v1@GOTTPOFF(%rip), %r11\n\tmovl $$" + Twine(bound_) + ", %fs:" + Twine(creditOffset) +
+                     "(%r11)\n\trdtsc\n\tshlq $$32, %rdx\n\torq %rdx, %rax\n\tcmpq %fs:(%r11), %rax\n\t"
+                     "popq %rdx\n\t.cfi_adjust_cfa_offset -8\n\tpopq %rax\n\t.cfi_adjust_cfa_offset -8\n\tjb 1f\n\t"
+                     "call *" + coldEntry(mode_) + "@GOTPCREL(%rip)\n\tmovq caudal_probe_v1@GOTTPOFF(%rip), %r11\n"
+                     "1:\tmovl %fs:" + Twine(creditOffset) + "(%r11), %r11d\n\tret");
+}
+
+/// `looks`: what says in the flags whether the probe is due; `due`: the jump that is taken then.
+InlineAsm *ProbeWriter::assembly(StringRef looks, StringRef due, unsigned entryOperand, FunctionType *type,
+                                 StringRef constraints) const {
+  std::string text = (looks + "\n\t" + due + jumpIn + "${" + Twine(entryOperand) + ":P}").str();
+  return InlineAsm::get(type, text, (constraints + ",~{memory},~{dirflag},~{fpsr},~{flags}").str(), /*hasSideEffects=*/true);
 }
 
 /// The instrumented program's own line; calls without one are refused in functions that have debug information.
@@ -115,31 +130,75 @@ static DebugLoc lineOf(const Instruction &before) {
   return DebugLoc();
 }
 
-BasicBlock *ProbeWriter::probe(Instruction *before, Value *spent) {
+static StringRef constraintOf(const Value *spent) { return isa<ConstantInt>(spent) ? "i" : "r"; }
+
+void ProbeWriter::probe(Instruction *before, Value *spent) {
   IRBuilder<> builder(before);
   builder.SetCurrentDebugLocation(lineOf(*before));
-  Value *due = isDue(builder, spent);
-  MDNode *unlikely = MDBuilder(module_.getContext()).createUnlikelyBranchWeights();
-  Instruction *then = SplitBlockAndInsertIfThen(due, before, /*Unreachable=*/false, unlikely);
-  if (mode_ == Mode::Clock) {
-    builder.SetInsertPoint(then);
-    then->getParent()->setName("caudal.clock");
-    then = SplitBlockAndInsertIfThen(isLate(builder), then, /*Unreachable=*/false, unlikely);
+  Type *none = builder.getVoidTy(), *pointer = builder.getPtrTy(), *looked = charges() ? purseType() : builder.getInt8Ty();
+  Function *cold = entry(coldEntry(mode_));
+  CallInst *probe;
+  if (charges()) {
+    spent = builder.CreateTrunc(spent, looked);
+    StringRef subtract = mode_ == Mode::Clock ? "subl $1, $0" : "subq $1, $0";
+    auto *type = FunctionType::get(none, {pointer, looked, pointer}, false);
+    probe = builder.CreateCall(assembly(subtract, "jl", 2, type, ("=*m," + constraintOf(spent) + ",i,~{r11}").str()),
+                               {purse(builder), spent, cold});
+    spending_.push_back(probe);
+  } else {
+    auto *type = FunctionType::get(none, {pointer, pointer}, false);
+    probe = builder.CreateCall(assembly("cmpb $$0, $0", "jne", 1, type, "*m,i,~{r11}"), {field(builder, askedOffset), cold});
   }
-  builder.SetInsertPoint(then);
-  builder.SetCurrentDebugLocation(lineOf(*before));
-  CallInst *cold = builder.CreateCall(cold_);
-  cold->setDoesNotThrow();
-  spending_.colds.push_back(cold);
-  // The call that the compiler does not see pushes a return address.
-  before->getFunction()->addFnAttr(Attribute::NoRedZone);
-  then->getParent()->setName("caudal.cold");
-  return before->getParent();
+  probe->addParamAttr(0, Attribute::get(builder.getContext(), Attribute::ElementType, looked));
+  finish(probe);
 }
 
-void ProbeWriter::keep(BasicBlock &block) {
-  IRBuilder<> builder(block.getTerminator());
-  builder.CreateCall(InlineAsm::get(FunctionType::get(builder.getVoidTy(), false), "", "", /*hasSideEffects=*/true));
+/// The call that the compiler does not see pushes a return address, and never unwinds.
+CallInst *ProbeWriter::finish(CallInst *probe) {
+  probe->setDoesNotThrow();
+  probe->getFunction()->addFnAttr(Attribute::NoRedZone);
+  return probe;
+}
+
+/// Of the units that the library has called probes for, the closest; 0: they are too many.
+static int64_t unitsCalled(int64_t spent) {
+  int64_t best = 0;
+  for (int64_t units : {1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 127})
+    if (std::abs(units - spent) <= std::abs(best - spent))
+      best = units;
+  return spent > 160 ? 0 : best;
+}
+
+/// `units`: what is spent; 0: `kind` spends nothing. `left`: what is left, if it is carried.
+CallInst *ProbeWriter::called(IRBuilder<> &builder, StringRef kind, int64_t units, Value *left) {
+  std::string name = ("caudal_probe_" + kind + (units ? "_" + Twine(units) : "") + "_v1").str();
+  Function *function = localExec_ ? declared(name)
+                                  : ownFunction(module_, name + ".own", "jmp *" + name + "@GOTPCREL(%rip)");
+  static constexpr StringLiteral clobbers = ",~{memory},~{dirflag},~{fpsr},~{flags}";
+  Type *pointer = builder.getPtrTy();
+  if (left) {
+    auto *type = FunctionType::get(left->getType(), {left->getType(), pointer}, false);
+    auto *text = InlineAsm::get(type, "call ${2:P}", ("={r11},{r11},i" + clobbers).str(), /*hasSideEffects=*/true);
+    return finish(builder.CreateCall(text, {left, function}));
+  }
+  auto *type = FunctionType::get(builder.getVoidTy(), pointer, false);
+  auto *text = InlineAsm::get(type, "call ${0:P}", ("i,~{r11}" + clobbers).str(), /*hasSideEffects=*/true);
+  return finish(builder.CreateCall(text, function));
+}
+
+void ProbeWriter::probe(Instruction *before, int64_t spent, bool isSeldom) {
+  int64_t units = charges() ? unitsCalled(spent) : 0;
+  if (!isSeldom || (charges() && units == 0)) {
+    probe(before, ConstantInt::get(i64_, uint64_t(spent)));
+    return;
+  }
+  IRBuilder<> builder(before);
+  builder.SetCurrentDebugLocation(lineOf(*before));
+  CallInst *probe = called(builder, charges() ? "spend" : "look", units, nullptr);
+  if (charges()) {
+    spending_.push_back(probe);
+    calledUnits_[probe] = units;
+  }
 }
 
 void ProbeWriter::take(Value *left, Instruction *before) const {
@@ -152,36 +211,47 @@ void ProbeWriter::putBack(Value *left, Instruction *before) const {
   builder.CreateAlignedStore(builder.CreateLoad(purseType(), left), purse(builder), alignmentOf(purseType()));
 }
 
-void ProbeWriter::carryThrough(AllocaInst *left, CallInst *cold) const {
-  if (mode_ == Mode::Clock)
-    return; // it has given itself its credit
-  IRBuilder<> builder(cold);
-  CallInst *carried = builder.CreateCall(coldCarried_, {builder.CreateLoad(i64_, left)});
-  carried->setDoesNotThrow();
+void ProbeWriter::carryThrough(AllocaInst *left, CallInst *probe) {
+  IRBuilder<> builder(probe);
+  IntegerType *type = purseType();
+  Value *had = builder.CreateLoad(type, left);
+  CallInst *carried;
+  if (auto units = calledUnits_.find(probe); units != calledUnits_.end()) {
+    carried = called(builder, "spend_carried", units->second, had);
+    calledUnits_.erase(units);
+  } else {
+    Value *spent = probe->getArgOperand(1);
+    StringRef subtract = mode_ == Mode::Clock ? "subl $2, ${0:k}" : "subq $2, $0";
+    auto *form = FunctionType::get(type, {type, type, builder.getPtrTy()}, false);
+    InlineAsm *text = assembly(subtract, "jl", 3, form, ("={r11},{r11}," + constraintOf(spent) + ",i").str());
+    carried = finish(builder.CreateCall(text, {had, spent, entry("caudal_probe_cold_carried_v1")}));
+  }
   builder.CreateStore(carried, left);
-  cold->eraseFromParent();
+  // What computed its place goes with it.
+  auto *place = dyn_cast<Instruction>(probe->getArgOperand(0));
+  probe->eraseFromParent();
+  if (place)
+    RecursivelyDeleteTriviallyDeadInstructions(place);
 }
 
-BasicBlock *coldSuccessor(BasicBlock &block) {
-  auto *branch = dyn_cast<BranchInst>(block.getTerminator());
-  if (!branch || !branch->isConditional())
-    return nullptr;
-  for (BasicBlock *successor : successors(&block)) {
-    Instruction *first = &*successor->getFirstNonPHIOrDbg();
-    if (auto *call = dyn_cast<CallBase>(first); call && isColdCall(*call))
-      return successor;
-    bool readsClock = any_of(*successor, [](Instruction &instruction) {
-      auto *intrinsic = dyn_cast<IntrinsicInst>(&instruction);
-      return intrinsic && intrinsic->getIntrinsicID() == Intrinsic::readcyclecounter;
-    });
-    if (readsClock && successor->getSinglePredecessor() == &block && coldSuccessor(*successor))
-      return successor;
-  }
-  return nullptr;
+static const InlineAsm *assemblyOf(const Instruction &instruction) {
+  const auto *call = dyn_cast<CallBase>(&instruction);
+  return call ? dyn_cast<InlineAsm>(call->getCalledOperand()) : nullptr;
+}
+
+/// Whether `call` is one of a whole probe.
+static bool isCalled(const InlineAsm &assembly, const CallBase &call) {
+  return StringRef(assembly.getAsmString()).starts_with("call ${") && call.arg_size() > 0 &&
+         call.getArgOperand(call.arg_size() - 1)->getName().starts_with("caudal_probe_");
+}
+
+bool isProbe(const Instruction &instruction) {
+  const InlineAsm *assembly = assemblyOf(instruction);
+  return assembly && (assembly->getAsmString().contains(jumpIn) || isCalled(*assembly, cast<CallBase>(instruction)));
 }
 
 bool isColdCall(const CallBase &call) {
-  const auto *assembly = dyn_cast<InlineAsm>(call.getCalledOperand());
+  const InlineAsm *assembly = assemblyOf(call);
   return assembly && assembly->getAsmString().starts_with(coldPrefix);
 }
 

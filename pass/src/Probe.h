@@ -1,9 +1,23 @@
 //===- Probe.h - The instructions of one probe --------------------------------------------------------------------===//
 //
-// Not due, a probe is a comparison and a jump that is not taken; due, it calls the cold entry of its mode, which keeps
-// all registers but one (caudal/probe.h, "The cold entries of instrumented code"). In clock mode it spends a credit first,
-// a bound's worth, and reads the clock when that is gone: a reading takes as long as the code between two probes does in
-// many a loop.
+// Not due, a probe is a subtraction or comparison, a jump that is not taken, and an instruction that does nothing; due, it
+// calls the cold entry of its mode, which keeps all registers but one (caudal/probe.h, "The cold entries of instrumented
+// code"). It is one piece of inline assembly in the place where it stands:
+//
+//          subq   $9, %fs:caudal_probe_v1@tpoff+8        64 48 83 2c 25 ..       9
+//          jl     1f                                     7c 03
+//          nopl   ...(%rax,%rbp,8)                       0f 1f 84 | e8 .. .. .. ..
+//      1:  call   caudal_probe_cold_budget_v1                     | e8 .. .. .. ..
+//
+// The call lies within the instruction that does nothing, as its last five bytes: what is not due runs past it, what is
+// due jumps into it and comes back behind it. So a probe takes no block of its own, at the function's end, with a jump back
+// from there: it is a third shorter than one that does, leaves the program's blocks as they are, and code generation sees
+// instructions without a branch.
+//
+// Where it is seldom executed (Seldom.h), the whole probe is a call of one in the library, of 5 bytes.
+//
+// In clock mode it spends a credit first, a bound's worth, and reads the clock when that is gone: a reading takes as long as
+// the code between two probes does in many a loop. That is a function of the module's own, in front of the cold entry.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_PROBE_H
@@ -17,59 +31,56 @@
 
 namespace caudal {
 
-/// The instructions that a function's probes and charges are, as far as they concern what is left.
-struct Spending {
-  std::vector<llvm::LoadInst *> loads;
-  std::vector<llvm::StoreInst *> stores;
-  std::vector<llvm::CallInst *> colds; ///< calls of the cold path
-};
+/// A function's probes that spend from the thread's memory.
+using Spending = std::vector<llvm::CallInst *>;
 
 class ProbeWriter {
 public:
   ProbeWriter(llvm::Module &module, const Options &options);
 
-  /// Writes a probe in front of `before`, whose block ends there; returns the block that `before` is now in.
-  /// `spent`: an i64, the cost units since the last probe, at least 0; flag mode does not look at it.
-  llvm::BasicBlock *probe(llvm::Instruction *before, llvm::Value *spent);
-  llvm::BasicBlock *probe(llvm::Instruction *before, int64_t spent) {
-    return probe(before, llvm::ConstantInt::get(i64_, uint64_t(spent)));
-  }
-  /// Keeps `block` from being folded into what jumps to it, without an instruction.
-  void keep(llvm::BasicBlock &block);
+  /// Writes a probe in front of `before`. `spent`: an i64, the cost units since the last probe, at least 0; flag mode does
+  /// not look at it.
+  void probe(llvm::Instruction *before, llvm::Value *spent);
+  /// `isSeldom`: it is to be short, at the cost of a few cycles.
+  void probe(llvm::Instruction *before, int64_t spent, bool isSeldom);
   bool charges() const { return mode_ != Mode::Flag; }
+  /// Whether the mode has probes to be called.
+  bool hasCalled() const { return mode_ == Mode::Budget || mode_ == Mode::Flag; }
 
-  /// What has been written since the last time.
+  /// What has been written since the last time and charges.
   Spending takeSpending() { return std::exchange(spending_, {}); }
   /// For Purse.h: the type of what is left, and its ways between memory and a variable.
   llvm::IntegerType *purseType() const;
   void take(llvm::Value *left, llvm::Instruction *before) const;
   void putBack(llvm::Value *left, llvm::Instruction *before) const;
-  /// The cold path finds what is left in the variable, and leaves it there.
-  void carryThrough(llvm::AllocaInst *left, llvm::CallInst *cold) const;
+  /// Replaces a probe by one that spends from a variable, where the cold path finds what is left, and leaves it.
+  void carryThrough(llvm::AllocaInst *left, llvm::CallInst *probe);
 
 private:
   llvm::Value *field(llvm::IRBuilder<> &builder, unsigned offset) const;
   llvm::Value *purse(llvm::IRBuilder<> &builder) const;
-  llvm::Value *isDue(llvm::IRBuilder<> &builder, llvm::Value *spent);
-  llvm::Value *spend(llvm::IRBuilder<> &builder, llvm::Value *spent);
-
-  llvm::Value *isLate(llvm::IRBuilder<> &builder);
+  llvm::InlineAsm *assembly(llvm::StringRef looks, llvm::StringRef due, unsigned entryOperand, llvm::FunctionType *type,
+                            llvm::StringRef constraints) const;
+  llvm::CallInst *finish(llvm::CallInst *probe);
+  llvm::CallInst *called(llvm::IRBuilder<> &builder, llvm::StringRef kind, int64_t units, llvm::Value *left);
+  llvm::Function *entry(llvm::StringRef cold);
+  llvm::Function *declared(llvm::StringRef cold);
+  llvm::Function *clockEntry();
 
   llvm::Module &module_;
   Mode mode_;
   unsigned bound_;
   llvm::IntegerType *i64_;
+  bool localExec_;
   llvm::GlobalVariable *line_;
-  llvm::InlineAsm *cold_;
-  llvm::InlineAsm *coldCarried_; ///< budget mode's for what is left in a register
   Spending spending_;
+  llvm::DenseMap<const llvm::CallInst *, int64_t> calledUnits_; ///< of probes that are calls
 };
 
-/// Whether `call` enters the cold path: what makes a jump a probe.
+/// Whether `call` is a probe, in memory or in a register.
+bool isProbe(const llvm::Instruction &instruction);
+/// Whether `call` enters the cold path otherwise: a critical section's end.
 bool isColdCall(const llvm::CallBase &call);
-/// Where a probe that ends `block` goes when it is due: the block that calls the cold path, or looks at the clock before;
-/// null: `block` does not end in a probe.
-llvm::BasicBlock *coldSuccessor(llvm::BasicBlock &block);
 
 } // namespace caudal
 

@@ -5,27 +5,21 @@ using namespace llvm;
 
 namespace caudal {
 
-bool maySpend(const Instruction &instruction, const Calls &calls, const Spending &spending) {
+bool maySpend(const Instruction &instruction, const Calls &calls) {
   const auto *call = dyn_cast<CallBase>(&instruction);
-  if (!call || is_contained(spending.colds, call))
+  if (!call || isProbe(*call))
     return false;
   return isColdCall(*call) /* a critical section's end */ || !calls.isSimple(*call);
 }
 
-Purse::Purse(Function &function, const Loop *loop, const ProbeWriter &writer, Spending &spending)
+Purse::Purse(Function &function, const Loop *loop, ProbeWriter &writer, Spending &spending)
     : loop_(loop), writer_(writer),
       left_(new AllocaInst(writer.purseType(), function.getDataLayout().getAllocaAddrSpace(), "caudal.left",
                            function.getEntryBlock().begin())) {
-  for (LoadInst *load : spending.loads)
-    if (contains(load->getParent()))
-      load->setOperand(0, left_);
-  for (StoreInst *store : spending.stores)
-    if (contains(store->getParent()))
-      store->setOperand(1, left_);
-  erase_if(spending.colds, [&](CallInst *cold) {
-    bool within = contains(cold->getParent());
+  erase_if(spending, [&](CallInst *probe) {
+    bool within = contains(probe->getParent());
     if (within)
-      writer_.carryThrough(left_, cold);
+      writer_.carryThrough(left_, probe);
     return within;
   });
 }

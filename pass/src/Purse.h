@@ -15,12 +15,12 @@
 namespace caudal {
 
 /// Whether `instruction` is a call after which less may be left, or another thread's budget counts.
-bool maySpend(const llvm::Instruction &instruction, const Calls &calls, const Spending &spending);
+bool maySpend(const llvm::Instruction &instruction, const Calls &calls);
 
 class Purse {
 public:
   /// `loop`: the part; null: all of `function`. What is in it is taken out of `spending`.
-  Purse(llvm::Function &function, const llvm::Loop *loop, const ProbeWriter &writer, Spending &spending);
+  Purse(llvm::Function &function, const llvm::Loop *loop, ProbeWriter &writer, Spending &spending);
 
   llvm::AllocaInst *variable() const { return left_; }
   void aroundCall(llvm::CallBase &call, llvm::DominatorTree *dominators, llvm::LoopInfo *loops) const;
@@ -29,7 +29,7 @@ private:
   bool contains(const llvm::BasicBlock *block) const { return !loop_ || loop_->contains(block); }
 
   const llvm::Loop *loop_;
-  const ProbeWriter &writer_;
+  ProbeWriter &writer_;
   llvm::AllocaInst *left_;
 };
 

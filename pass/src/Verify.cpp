@@ -8,9 +8,6 @@
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/PatternMatch.h"
-#include "llvm/Transforms/Utils/BasicBlockUtils.h"
-#include "llvm/Transforms/Utils/Cloning.h"
-#include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
 using namespace llvm::PatternMatch;
@@ -18,46 +15,6 @@ using namespace llvm::PatternMatch;
 namespace caudal {
 
 namespace {
-
-/// What marks a block that ends in a probe, once the jump to its cold path is gone.
-constexpr StringLiteral probeMark = "caudal.probe";
-
-bool endsInProbe(const BasicBlock &block) { return block.getTerminator()->getMetadata(probeMark) != nullptr; }
-
-/// Takes out what a probe looks at: nothing else waits for it, so in the way it counts as `probeCost`, at the probe.
-void removeProbe(ICmpInst &due) {
-  auto *looked = dyn_cast<Instruction>(due.getOperand(0));
-  if (!due.use_empty() || !looked)
-    return;
-  due.eraseFromParent();
-  for (User *user : make_early_inc_range(looked->users()))
-    if (auto *store = dyn_cast<StoreInst>(user))
-      store->eraseFromParent();
-  if (isa<LoadInst>(looked) && looked->use_empty())
-    looked->eraseFromParent();
-  else
-    RecursivelyDeleteTriviallyDeadInstructions(looked);
-}
-
-/// Takes the cold paths out of `function` and marks where they were left for.
-void collapseProbes(Function &function) {
-  for (BasicBlock &block : function) {
-    BasicBlock *cold = coldSuccessor(block);
-    if (!cold)
-      continue;
-    auto *branch = cast<BranchInst>(block.getTerminator());
-    BasicBlock *onwards = branch->getSuccessor(branch->getSuccessor(0) == cold ? 1 : 0);
-    BranchInst *jump = BranchInst::Create(onwards, branch->getIterator());
-    jump->setDebugLoc(branch->getDebugLoc());
-    jump->setMetadata(probeMark, MDNode::get(function.getContext(), {}));
-    cold->removePredecessor(&block);
-    auto *due = dyn_cast<ICmpInst>(branch->getCondition());
-    branch->eraseFromParent();
-    if (due)
-      removeProbe(*due);
-  }
-  EliminateUnreachableBlocks(function); // and nothing else: constant branches are ways to the planner as well
-}
 
 /// Longest ways to a place: from the region's entry without a probe, and from the last probe.
 struct Reach {
@@ -168,6 +125,14 @@ Reach Verifier::across(Region &region, const BasicBlock *block, Reach reach, boo
   }
   CostModel::Walk walk(costs_, *block);
   for (const Instruction &instruction : *block) {
+    if (isProbe(instruction)) {
+      step(region, reach, Ways::plain(probeCost, probeCost), instruction, report);
+      if (report && !reach.through.isNone())
+        region.prefix = longer(region.prefix, reach.through);
+      reach = {Cost::none(), Cost::zero()};
+      walk.restart();
+      continue;
+    }
     Cost cost = walk.add(instruction);
     if (const auto *call = dyn_cast<CallBase>(&instruction)) {
       Ways ways = calls_.of(*call);
@@ -185,12 +150,7 @@ Reach Verifier::across(Region &region, const BasicBlock *block, Reach reach, boo
       complain(*block->getTerminator(), longer(reach.through, reach.since),
                "the way to the return is " + Twine(longer(reach.through, reach.since).inCycles()) + " cycles");
   }
-  if (!endsInProbe(*block))
-    return reach;
-  step(region, reach, Ways::plain(probeCost, probeCost), *block->getTerminator(), report);
-  if (report && !reach.through.isNone())
-    region.prefix = longer(region.prefix, reach.through);
-  return {Cost::none(), Cost::zero()};
+  return reach;
 }
 
 Reach Verifier::acrossLoop(Region &region, const Loop &loop, Reach reach, bool report) {
@@ -287,18 +247,12 @@ void Verifier::run() {
 
 Verified verify(Function &function, const TargetTransformInfo &tti, TargetLibraryInfo &library, const Calls &calls,
                 const Limits &limits) {
-  ValueToValueMapTy values;
-  Function *copy = CloneFunction(&function, values);
-  collapseProbes(*copy);
   Verified result;
-  {
-    DominatorTree dominators(*copy);
-    LoopInfo loops(dominators);
-    AssumptionCache assumptions(*copy);
-    ScalarEvolution scev(*copy, library, assumptions, dominators, loops);
-    Verifier(*copy, loops, scev, tti, calls, limits, result).run();
-  }
-  copy->eraseFromParent();
+  DominatorTree dominators(function);
+  LoopInfo loops(dominators);
+  AssumptionCache assumptions(function);
+  ScalarEvolution scev(function, library, assumptions, dominators, loops);
+  Verifier(function, loops, scev, tti, calls, limits, result).run();
   return result;
 }
 

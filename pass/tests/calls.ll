@@ -24,7 +24,7 @@ define i64 @leaves(i64 %x) {
 
 declare i64 @another(i64)
 ; CHECK-LABEL: define i64 @others(
-; CHECK-COUNT-3: call void asm sideeffect "call *caudal_probe_cold_budget_v1
+; CHECK-COUNT-3: call void asm sideeffect "{{.*}}@caudal_probe_{{cold_budget|spend_[0-9]+}}_v1)
 define i64 @others(i64 %x) {
   %a = call i64 @another(i64 %x)
   %b = call i64 @another(i64 %a)
@@ -36,7 +36,7 @@ define i64 @others(i64 %x) {
 }
 
 ; CHECK-LABEL: define i64 @pointers(
-; CHECK-COUNT-3: call void asm sideeffect "call *caudal_probe_cold_budget_v1
+; CHECK-COUNT-3: call void asm sideeffect "{{.*}}@caudal_probe_{{cold_budget|spend_[0-9]+}}_v1)
 define i64 @pointers(ptr %function, i64 %x) {
   %a = call i64 %function(i64 %x)
   %b = call i64 %function(i64 %a)
@@ -52,7 +52,7 @@ define weak i64 @replaceable(i64 %x) {
   ret i64 %x
 }
 ; CHECK-LABEL: define i64 @replaceable_calls(
-; CHECK-COUNT-3: call void asm sideeffect "call *caudal_probe_cold_budget_v1
+; CHECK-COUNT-3: call void asm sideeffect "{{.*}}@caudal_probe_{{cold_budget|spend_[0-9]+}}_v1)
 define i64 @replaceable_calls(i64 %x) {
   %a = call i64 @replaceable(i64 %x)
   %b = call i64 @replaceable(i64 %a)

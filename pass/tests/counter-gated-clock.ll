@@ -6,8 +6,7 @@
 target triple = "x86_64-pc-linux-gnu"
 
 ; CHECK-LABEL: define void @each(
-; CHECK: sub i64 {{%.*}}, 3
-; CHECK: call void asm sideeffect "call *caudal_probe_cold_counter_gated_clock@GOTPCREL(%rip)"
+; CHECK: asm sideeffect "subq {{.*}}, i64 3, ptr @caudal_probe_cold_counter_gated_clock)
 ; CHECK-NOT: readcyclecounter
 ; CHECK: ret void
 define void @each(ptr %p) {

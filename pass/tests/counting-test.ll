@@ -7,8 +7,7 @@ target triple = "x86_64-pc-linux-gnu"
 ; A strip begins with its end, and a probe.
 ; CHECK: call i64 @llvm.umin.i64(i64 %{{.*}}, i64 {{[0-9]+}})
 ; CHECK: %caudal.end{{[0-9]*}} = add i64
-; CHECK: load volatile i8, ptr %{{.*}}
-; CHECK: call void asm sideeffect "call *caudal_probe_cold_flag_v1
+; CHECK: call void asm sideeffect "{{.*}}@caudal_probe_{{cold_flag|look}}_v1)
 ; CHECK: loop:
 ; CHECK-NOT: icmp
 ; CHECK: icmp eq i64 %i.next, %caudal.end
@@ -20,7 +19,7 @@ target triple = "x86_64-pc-linux-gnu"
 ; The strip's iterations are charged where it begins.
 ; BUDGET: [[REACHED:%.*]] = call i64 @llvm.umin.i64
 ; BUDGET: [[ITERATIONS:%.*]] = add i64 [[REACHED]], 1
-; BUDGET: %caudal.left{{.*}} = sub i64 %{{.*}}, 
+; BUDGET: asm sideeffect "subq {{.*}}(i64 {{.*}}, i64 [[ITERATIONS]], ptr @caudal_probe_cold_carried_v1)
 ; BUDGET: ret
 define i64 @up(ptr %p, i64 %n) {
 entry:
@@ -45,7 +44,7 @@ exit:
 ; CHECK: [[FAR:%.*]] = call i64 @llvm.umin.i64
 ; CHECK: [[BELOW:%.*]] = sub i64 0, [[FAR]]
 ; CHECK: %caudal.end{{[0-9]*}} = add i64 %{{.*}}, [[BELOW]]
-; CHECK: call void asm sideeffect "call *caudal_probe_cold_flag_v1
+; CHECK: call void asm sideeffect "{{.*}}@caudal_probe_{{cold_flag|look}}_v1)
 ; CHECK: loop:
 ; CHECK: icmp eq i64 %i.next, %caudal.end
 define void @down(ptr %p, i64 %n) {
@@ -67,7 +66,7 @@ exit:
 ; CHECK-LABEL: define void @pointer(
 ; CHECK: ptrtoint ptr
 ; CHECK: %caudal.end = getelementptr i8, ptr
-; CHECK: call void asm sideeffect "call *caudal_probe_cold_flag_v1
+; CHECK: call void asm sideeffect "{{.*}}@caudal_probe_{{cold_flag|look}}_v1)
 ; CHECK: icmp eq ptr %p.next, %caudal.end
 ; BUDGET-LABEL: define void @pointer(
 ; BUDGET-NOT: sub ptr

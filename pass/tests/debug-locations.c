@@ -4,8 +4,8 @@
 // RUN: %clang -O2 -g -c %s -o %t.o %with '-caudal-probes=verify'
 // RUN: %clang -O0 -g -c %s -o %t.o %with '-caudal-probes=verify'
 // CHECK-LABEL: define {{.*}}@f(
-// CHECK: load volatile i8{{.*}}!dbg ![[LINE:[0-9]+]]
-// CHECK: asm sideeffect "call *caudal_probe_cold_flag_v1{{.*}}!dbg ![[LINE]]
+// CHECK: asm sideeffect "{{.*}}@caudal_probe_{{cold_flag|look}}_v1){{.*}}!dbg ![[LINE:[0-9]+]]
+// CHECK-NEXT: !dbg ![[LINE]]
 // CHECK: ![[LINE]] = !DILocation(line: {{[1-9]}}
 long other(long);
 long f(long x) {

@@ -4,7 +4,7 @@
 target triple = "x86_64-pc-linux-gnu"
 
 ; CHECK-LABEL: define i64 @two_entries(
-; CHECK: call void asm sideeffect "call *caudal_probe_cold_flag_v1
+; CHECK: call void asm sideeffect "{{.*}}@caudal_probe_{{cold_flag|look}}_v1)
 define i64 @two_entries(i64 %x, i1 %c, i1 %d) {
 entry:
   br i1 %c, label %a, label %b
@@ -23,7 +23,7 @@ out:
 
 ; The entry that the walk comes back to is an inner loop's header.
 ; CHECK-LABEL: define i64 @with_loop(
-; CHECK: call void asm sideeffect "call *caudal_probe_cold_flag_v1
+; CHECK: call void asm sideeffect "{{.*}}@caudal_probe_{{cold_flag|look}}_v1)
 define i64 @with_loop(i64 %x, i1 %c) {
 entry:
   br i1 %c, label %a, label %b
@@ -57,7 +57,7 @@ dead2:
 
 ; Without a way out, and with nothing in it.
 ; CHECK-LABEL: define void @forever(
-; CHECK: call void asm sideeffect "call *caudal_probe_cold_flag_v1
+; CHECK: call void asm sideeffect "{{.*}}@caudal_probe_{{cold_flag|look}}_v1)
 define void @forever() {
   br label %loop
 loop:

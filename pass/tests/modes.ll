@@ -6,26 +6,19 @@
 target triple = "x86_64-pc-linux-gnu"
 
 ; CHECK-LABEL: define i64 @f(
-; BUDGET: [[LINE:%.*]] = call align 64 ptr @llvm.threadlocal.address
-; CLOCK: [[CREDIT:%caudal.left[0-9]*]] = sub i32
-; CLOCK: icmp slt i32 [[CREDIT]], 0
-; CLOCK: store i32 250, ptr
-; CLOCK: [[NOW:%.*]] = call i64 @llvm.readcyclecounter()
-; CLOCK: load i64, ptr %{{.*}}, align 8
-; CLOCK: icmp uge i64 [[NOW]],
-; CLOCK: asm sideeffect "call *caudal_probe_cold_clock_v1@GOTPCREL(%rip)"
+; BUDGET: [[LINE:%.*]] = call align 64 ptr @llvm.threadlocal.address.p0(ptr align 64 @caudal_probe_v1)
 ; BUDGET: [[PLACE:%.*]] = getelementptr inbounds i8, ptr [[LINE]], i64 8
-; BUDGET: [[OLD:%.*]] = load i64, ptr [[PLACE]], align 8
-; BUDGET: [[LEFT:%caudal.left[0-9]*]] = sub i64 [[OLD]], {{[0-9]+}}
-; BUDGET: store i64 [[LEFT]], ptr [[PLACE]], align 8
-; BUDGET: icmp slt i64 [[LEFT]], 0
-; BUDGET: asm sideeffect "call *caudal_probe_cold_budget_v1@GOTPCREL(%rip)"
+; BUDGET: asm sideeffect "subq $1, $0\0A\09jl 1f\0A\09.byte 0x0f, 0x1f, 0x84\0A1:\09call ${2:P}", "=*m,i,i,~{r11},~{memory}{{.*}}"(ptr elementtype(i64) [[PLACE]], i64 {{[0-9]+}}, ptr @caudal_probe_cold_budget_v1)
+; CLOCK: [[LINE:%.*]] = call align 64 ptr @llvm.threadlocal.address.p0(ptr align 64 @caudal_probe_v1)
+; CLOCK: [[PLACE:%.*]] = getelementptr inbounds i8, ptr [[LINE]], i64 52
+; CLOCK: asm sideeffect "subl $1, $0\0A\09jl {{.*}}(ptr elementtype(i32) [[PLACE]], i32 {{[0-9]+}}, ptr @caudal.clock)
 ; FLAG: [[LINE:%.*]] = call align 64 ptr @llvm.threadlocal.address.p0(ptr align 64 @caudal_flag_v1)
-; FLAG: load volatile i8, ptr [[LINE]], align 1
-; FLAG: icmp ne i8
-; FLAG: asm sideeffect "call *caudal_probe_cold_flag_v1@GOTPCREL(%rip)", "~{r11},~{memory}
+; FLAG: asm sideeffect "cmpb $$0, $0\0A\09jne {{.*}}(ptr elementtype(i8) [[LINE]], ptr @caudal_probe_cold_flag_v1)
 ; CHECK: call i64 @another
 ; CHECK: call i64 @another
+; In clock mode the credit is a bound's worth again, and then the clock is looked at.
+; CLOCK: define internal void @caudal.clock()
+; CLOCK: movl $$250, %fs:52(%r11){{.*}}rdtsc{{.*}}cmpq %fs:(%r11), %rax{{.*}}call *caudal_probe_cold_clock_v1@GOTPCREL(%rip)
 ; A call that the compiler does not see needs the stack below it.
 ; CHECK: attributes #0 = { {{.*}}noredzone
 declare i64 @another(i64)

@@ -30,7 +30,7 @@ define i64 @h(i64 %x) {
 ; The callee's way without a probe is the last part of the caller's: another one ends what is in front of it.
 ; CHECK-LABEL: define i64 @late(
 ; CHECK: call i64 @g(
-; CHECK: caudal_probe_cold_
+; CHECK: asm sideeffect "{{.*}}@caudal{{[._]}}{{probe_cold|probe_look|probe_spend|clock}}
 ; CHECK: musttail call i64 @g(
 ; CHECK-NEXT: ret i64
 define i64 @late(i64 %x) {

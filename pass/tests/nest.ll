@@ -7,9 +7,9 @@ target triple = "x86_64-pc-linux-gnu"
 ; CHECK: inner:
 ; CHECK-NOT: caudal
 ; CHECK: br i1 %inner.done
-; CHECK: call i64 asm sideeffect "call *caudal_probe_cold_carried_v1
+; CHECK: call i64 asm sideeffect "{{.*}}@caudal_probe_{{cold_carried|spend_carried_[0-9]+}}_v1)
 ; SMALL-LABEL: define i32 @rows(
-; SMALL: call {{.*}} asm sideeffect "call *caudal_probe_cold_
+; SMALL: call {{.*}} asm sideeffect "{{.*}}@caudal_probe_
 define i32 @rows(ptr %p, i64 %n) {
 entry:
   br label %outer

@@ -5,7 +5,7 @@ target triple = "x86_64-pc-linux-gnu"
 ; CHECK-LABEL: define i64 @flip(
 ; CHECK: icmp ult i64 %z{{.*}}, 3
 ; CHECK: icmp ult i64 %z{{.*}}, 3
-; CHECK: call void asm sideeffect "call *caudal_probe_cold_flag_v1
+; CHECK: call void asm sideeffect "{{.*}}@caudal_probe_{{cold_flag|look}}_v1)
 ; CHECK-NOT: asm sideeffect "call
 ; CHECK: ret i64
 define i64 @flip(i64 %x) {

@@ -61,6 +61,7 @@
         .type   \name, @function
         .p2align 4
 \name:
+.L\name:
         .cfi_startproc
         _CET_ENDBR
         push    rbp
@@ -122,6 +123,36 @@
         cold_entry caudal_probe_cold_carried_v1, caudal_probe_decide_budget, carried=1
         cold_entry caudal_probe_cold_flag_v1, caudal_probe_decide_flag
         cold_entry caudal_probe_cold_exit_v1, caudal_probe_decide_exit
+
+        /* Whole probes, to be called: what is due goes on to the cold entry, which returns to the probe's caller. */
+        .macro called_probe name, cold, due, looks:vararg
+        .globl  \name
+        .type   \name, @function
+\name:
+        .cfi_startproc
+        _CET_ENDBR
+        \looks
+        \due    .L\cold
+        ret
+        .cfi_endproc
+        .size   \name, . - \name
+        .endm
+
+        .macro spend units
+        mov     r11, [rip + caudal_probe_v1@GOTTPOFF]
+        sub     qword ptr fs:[r11 + BUDGET], \units
+        .endm
+
+        .macro look_at_flag
+        mov     r11, [rip + caudal_flag_v1@GOTTPOFF]
+        cmp     byte ptr fs:[r11], 0
+        .endm
+
+        .irp units, 1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 127
+        called_probe caudal_probe_spend_\units\()_v1, caudal_probe_cold_budget_v1, jl, spend \units
+        called_probe caudal_probe_spend_carried_\units\()_v1, caudal_probe_cold_carried_v1, jl, sub r11, \units
+        .endr
+        called_probe caudal_probe_look_v1, caudal_probe_cold_flag_v1, jne, look_at_flag
 
         /* WIDE: whether ymm0's upper half is other than 0; then that is so of none. */
         .macro note_upper_half

@@ -17,15 +17,14 @@
 #include "../../src/Limits.h"
 #include "../../src/Options.h"
 #include "../../src/Pass.h"
+#include "../../src/Probe.h"
 #include "../../src/Verify.h"
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/Analysis/CallGraph.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/Dominators.h"
-#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LLVMContext.h"
@@ -39,7 +38,6 @@
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
 #include "llvm/Transforms/Utils/Cloning.h"
-#include "llvm/Transforms/Utils/Local.h"
 #include <map>
 #include <optional>
 #include <unordered_map>
@@ -57,46 +55,30 @@ namespace {
 constexpr size_t mostStates = 8'000; // for one set of arguments
 constexpr size_t mostArguments = 20; // sets of them
 
-/// The blocks that end in a probe, with the jump to the cold path replaced by what happens without it.
-class Probes {
-public:
-  static bool isColdCall(const Instruction &instruction) {
-    const auto *call = dyn_cast<CallInst>(&instruction);
-    const auto *assembly = call ? dyn_cast<InlineAsm>(call->getCalledOperand()) : nullptr;
-    return assembly && assembly->getAsmString().find("caudal_probe_cold_") != std::string::npos;
-  }
+/// In the order of the function.
+std::vector<Instruction *> probesOf(Function &function) {
+  std::vector<Instruction *> found;
+  for (Instruction &instruction : instructions(function))
+    if (isProbe(instruction))
+      found.push_back(&instruction);
+  return found;
+}
 
-  /// The blocks that jump to a cold path, in the order of the function.
-  static std::vector<BasicBlock *> of(Function &function) {
-    std::vector<BasicBlock *> found;
-    for (BasicBlock &block : function) {
-      auto *branch = dyn_cast<BranchInst>(block.getTerminator());
-      if (branch && branch->isConditional() && isColdCall(branch->getSuccessor(0)->front()))
-        found.push_back(&block);
-    }
-    return found;
-  }
-
-  /// Jumps over the cold path.
-  static void remove(BasicBlock &block) {
-    auto *branch = cast<BranchInst>(block.getTerminator());
-    BasicBlock *cold = branch->getSuccessor(0), *onwards = branch->getSuccessor(1);
-    cold->removePredecessor(&block);
-    auto *jump = BranchInst::Create(onwards, branch->getIterator());
-    jump->setDebugLoc(branch->getDebugLoc());
-    branch->eraseFromParent();
-  }
-};
+/// What is left, if it is carried, is what was left.
+void removeProbe(Instruction &probe) {
+  if (!probe.getType()->isVoidTy())
+    probe.replaceAllUsesWith(probe.getOperand(0));
+  probe.eraseFromParent();
+}
 
 /// What is known of values: numbers; what is missing is not known.
 using Environment = std::map<const Value *, APInt>;
 
-/// Executes a function that has lost its cold paths.
+/// Executes a function.
 class Execution {
 public:
-  Execution(Function &function, const DenseSet<const BasicBlock *> &probed, const TargetTransformInfo &tti, const Calls &calls,
-            const Limits &limits)
-      : function_(function), probed_(probed), dominators_(function), loops_(dominators_), costs_(tti, loops_), calls_(calls),
+  Execution(Function &function, const TargetTransformInfo &tti, const Calls &calls, const Limits &limits)
+      : function_(function), dominators_(function), loops_(dominators_), costs_(tti, loops_), calls_(calls),
         limits_(limits) {}
 
   /// Whether a way without a probe is longer than the limits, with these arguments.
@@ -124,7 +106,6 @@ private:
   bool isNew(const State &state);
 
   Function &function_;
-  const DenseSet<const BasicBlock *> &probed_;
   DominatorTree dominators_;
   LoopInfo loops_;
   CostModel costs_;
@@ -314,6 +295,13 @@ void Execution::run(State state) {
   }
   CostModel::Walk walk(costs_, *state.block);
   for (const Instruction &instruction : *state.block) {
+    if (isProbe(instruction)) {
+      state.cost = Cost::zero();
+      state.sinceProbe = true;
+      state.iterations.clear();
+      walk.restart();
+      continue;
+    }
     Cost cost = walk.add(instruction);
     if (const auto *call = dyn_cast<CallBase>(&instruction)) {
       Ways ways = calls_.of(*call);
@@ -358,11 +346,6 @@ void Execution::run(State state) {
   if (isa<ReturnInst>(terminator))
     if (state.cost > limits_.call)
       breaks(state, state.cost);
-  if (probed_.contains(state.block)) {
-    state.cost = Cost::zero();
-    state.sinceProbe = true;
-    state.iterations.clear();
-  }
   for (const BasicBlock *to : successorsOf(terminator, state.values))
     enter(to, state);
 }
@@ -457,24 +440,13 @@ Verified Mutations::ask(Function &function, const Calls &known) {
 
 bool Mutations::execute(Function &function, const Calls &known, const Limits &limits, bool thorough, bool &complete,
                         std::string &how) {
-  ValueToValueMapTy map;
-  Function *copy = CloneFunction(&function, map);
-  DenseSet<const BasicBlock *> probed;
-  for (BasicBlock *block : Probes::of(*copy)) {
-    Probes::remove(*block);
-    probed.insert(block);
-  }
-  removeUnreachableBlocks(*copy);
+  Execution execution(function, functions_.getResult<TargetIRAnalysis>(function), known, limits);
   bool broken = false;
-  {
-    Execution execution(*copy, probed, functions_.getResult<TargetIRAnalysis>(function), known, limits);
-    for (const Environment &arguments : argumentsOf(*copy, thorough))
-      if (!broken)
-        broken = execution.isBroken(arguments);
-    complete = execution.isComplete;
-    how = execution.how;
-  }
-  copy->eraseFromParent();
+  for (const Environment &arguments : argumentsOf(function, thorough))
+    if (!broken)
+      broken = execution.isBroken(arguments);
+  complete = execution.isComplete;
+  how = execution.how;
   return broken;
 }
 
@@ -490,14 +462,13 @@ void Mutations::deletions(Function &function, const Calls &known, const Limits &
   }
   if (broken && !reported)
     missed_++;
-  size_t count = Probes::of(function).size();
+  size_t count = probesOf(function).size();
   for (size_t i = 0; i < count; i++) {
     ValueToValueMapTy map;
     Function *copy = CloneFunction(&function, map);
-    BasicBlock *probe = Probes::of(*copy)[i];
-    std::string place = probe->getName().str();
-    Probes::remove(*probe);
-    removeUnreachableBlocks(*copy);
+    Instruction *probe = probesOf(*copy)[i];
+    std::string place = probe->getParent()->getName().str();
+    removeProbe(*probe);
     complete = true;
     broken = execute(*copy, known, limits, /*thorough=*/false, complete, how);
     Verified verified = ask(*copy, known);

@@ -135,6 +135,28 @@ void caudal_probe_cold_budget_v1(void);
 void caudal_probe_cold_flag_v1(void);
 /* Budget mode's for code that keeps what is left of the budget in a register: it comes in r11 and goes back in r11. */
 void caudal_probe_cold_carried_v1(void);
+/*
+ * Whole probes for code in which a call is short enough and seldom: one spends UNITS of the budget, of which a thread has
+ * what its memory says, or, carried, what is in r11; the other looks at the flag. The same convention as the cold entries;
+ * carried, r11 goes back with what is left. UNITS are 1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96 and 127.
+ */
+#define CAUDAL_PROBE_SPEND(UNITS)                     \
+    void caudal_probe_spend_##UNITS##_v1(void);       \
+    void caudal_probe_spend_carried_##UNITS##_v1(void)
+CAUDAL_PROBE_SPEND(1);
+CAUDAL_PROBE_SPEND(2);
+CAUDAL_PROBE_SPEND(4);
+CAUDAL_PROBE_SPEND(8);
+CAUDAL_PROBE_SPEND(12);
+CAUDAL_PROBE_SPEND(16);
+CAUDAL_PROBE_SPEND(24);
+CAUDAL_PROBE_SPEND(32);
+CAUDAL_PROBE_SPEND(48);
+CAUDAL_PROBE_SPEND(64);
+CAUDAL_PROBE_SPEND(96);
+CAUDAL_PROBE_SPEND(127);
+#undef CAUDAL_PROBE_SPEND
+void caudal_probe_look_v1(void);
 /* For a critical section's end that was inlined: depth has just become 0 and pending is not 0. */
 void caudal_probe_cold_exit_v1(void);
 

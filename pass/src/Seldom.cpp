@@ -1,0 +1,46 @@
+#include "Seldom.h"
+
+using namespace llvm;
+
+namespace caudal {
+
+/// What a call of a probe takes more than a probe in place: two jumps that are taken, a store and a load.
+static constexpr Cost more = Cost::cycles(3);
+/// The part of a function's time that its calls of probes may take.
+static constexpr double part = 0.005;
+
+/// What of a callee's time counts at most: those of which nothing is known may be a few instructions each.
+static constexpr Cost fromCall = Cost::cycles(8);
+
+/// What an execution of the function is expected to take at least, in units.
+static double expectedTime(Function &function, const Analyses &analyses, const Calls &calls) {
+  CostModel costs(analyses.tti, analyses.loops);
+  double sum = 0;
+  for (const BasicBlock &block : function) {
+    Cost cost = Cost::zero();
+    for (const Instruction &instruction : block) {
+      cost = cost + costs.issue(instruction);
+      if (const auto *call = dyn_cast<CallBase>(&instruction))
+        cost = cost + std::min(fromCall, calls.of(*call).expected);
+    }
+    sum += analyses.frequencyOf(block) * double(cost.inUnits());
+  }
+  return sum;
+}
+
+void chooseSeldom(Function &function, Plan &plan, const Analyses &analyses, const Calls &calls) {
+  std::vector<Site *> sites;
+  for (Site &site : plan.sites)
+    sites.push_back(&site);
+  auto executed = [&](const Site *site) { return analyses.frequencyOf(*site->before->getParent()); };
+  std::stable_sort(sites.begin(), sites.end(), [&](const Site *a, const Site *b) { return executed(a) < executed(b); });
+  double left = part * expectedTime(function, analyses, calls) / double(more.inUnits());
+  for (Site *site : sites) {
+    left -= executed(site);
+    if (left < 0)
+      return;
+    site->isSeldom = true;
+  }
+}
+
+} // namespace caudal
