@@ -28,10 +28,19 @@ static double expectedTime(Function &function, const Analyses &analyses, const C
   return sum;
 }
 
+/// Whether `block` is in no loop, or executed in few iterations of it. What is executed in each may be most of what the
+/// function does, however much deeper others are: estimates of how often loops go around are guesses.
+static bool mayBeSeldom(const BasicBlock &block, const Analyses &analyses) {
+  static constexpr double few = 1.0 / 16;
+  const Loop *loop = analyses.loops.getLoopFor(&block);
+  return !loop || analyses.frequencyOf(block) < few * analyses.frequencyOf(*loop->getHeader());
+}
+
 void chooseSeldom(Function &function, Plan &plan, const Analyses &analyses, const Calls &calls) {
   std::vector<Site *> sites;
   for (Site &site : plan.sites)
-    sites.push_back(&site);
+    if (mayBeSeldom(*site.before->getParent(), analyses))
+      sites.push_back(&site);
   auto executed = [&](const Site *site) { return analyses.frequencyOf(*site->before->getParent()); };
   std::stable_sort(sites.begin(), sites.end(), [&](const Site *a, const Site *b) { return executed(a) < executed(b); });
   double left = part * expectedTime(function, analyses, calls) / double(more.inUnits());

@@ -120,14 +120,16 @@ impl Project {
         summary
     }
 
-    /// Calls of probes' cold entries in a program or object: as many as there are probes.
+    /// Probes in a program or object: those in place, whose call of the cold entry lies within a `nop` that has the call's
+    /// first byte where others have none such, and calls of whole ones.
     pub(crate) fn probes_in(&self, name: &str) -> usize {
         let mut command = self.command("objdump");
         let listing = succeed(command.args(["-d", "-r"]).arg(self.path(name)));
-        let is_call = |line: &&str| line.contains("call") && line.contains("<caudal_probe_cold_");
-        let is_relocated =
-            |line: &&str| line.contains("R_X86_64_GOTPCREL") && line.contains("caudal_probe_cold_");
-        listing.lines().filter(|line| is_call(line) || is_relocated(line)).count()
+        let is_in_place = |line: &&str| line.contains("nop") && line.contains("(%rax,%rbp,8)");
+        let names_one = |line: &&str| line.contains("caudal_probe_spend_") || line.contains("caudal_probe_look_");
+        let is_called = |line: &&str| line.contains("call ") && line.contains('<') && names_one(line);
+        let is_relocated = |line: &&str| line.contains("R_X86_64_PLT32") && names_one(line);
+        listing.lines().filter(|line| is_in_place(line) || is_called(line) || is_relocated(line)).count()
     }
 
     /// Names that a program or object defines, with what kind of.

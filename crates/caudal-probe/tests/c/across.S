@@ -119,7 +119,8 @@ call_across:
         general load_general
         mov     r11, [rip + out_slot]
         mov     [r11 + IMAGE_GENERAL + 8 * 7], rsp
-        mov     r11, -1 /* what a carried budget may be */
+        mov     r11, [rip + in_slot]
+        mov     r11, [r11 + IMAGE_GENERAL + 8 * 11]
         lea     rsp, [rsp - CAUDAL_PROBE_RED_ZONE]
         call    [rip + entry_slot]
         lea     rsp, [rsp + CAUDAL_PROBE_RED_ZONE]

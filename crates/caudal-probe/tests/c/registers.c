@@ -95,7 +95,7 @@ static void fill(struct image *image, const struct x87 *state, const struct vect
         value[9] = 0x3f;
     }
     image->general[7] = 0;
-    image->general[11] = 0;
+    image->general[11] = UINT64_MAX; /* what a carried budget may be */
 }
 
 /* Status without the condition codes, which fxam changes as it does the flags. */
@@ -144,6 +144,10 @@ static void survive(void (*entry)(void), const struct x87 *state, const struct v
     CHECK_EQUAL(sizeof(struct image), IMAGE_SIZE);
     fill(&in, state, vectors);
     make_due();
+    caudal_flag_v1.asked = entry == caudal_probe_look_v1;
+    if (entry == caudal_probe_spend_carried_127_v1) {
+        in.general[11] = 126; /* one too few */
+    }
     if (entry == caudal_probe_cold_exit_v1) {
         caudal_critical_enter_inline();
         caudal_probe_cold_clock_v1();
@@ -155,7 +159,7 @@ static void survive(void (*entry)(void), const struct x87 *state, const struct v
     call_across(entry, &in, &out, misaligned, kind);
     CHECK_EQUAL(errno, 4711);
     CHECK_EQUAL(yields, before + 1);
-    if (entry == caudal_probe_cold_carried_v1) {
+    if (entry == caudal_probe_cold_carried_v1 || entry == caudal_probe_spend_carried_127_v1) {
         CHECK_EQUAL(out.general[11], (uint64_t)caudal_probe_v1.budget);
     }
     CHECK_EQUAL(hook_mxcsr, 0x1f80);
@@ -193,6 +197,39 @@ static void source_level_entries_keep_modes(void)
     }
 }
 
+/* Called probes that are not due spend, and change nothing else. */
+static void called_probes_spend(void)
+{
+    static struct image in, out;
+    static void (*const memory[])(void) = {
+        caudal_probe_spend_1_v1,  caudal_probe_spend_2_v1,  caudal_probe_spend_4_v1,  caudal_probe_spend_8_v1,
+        caudal_probe_spend_12_v1, caudal_probe_spend_16_v1, caudal_probe_spend_24_v1, caudal_probe_spend_32_v1,
+        caudal_probe_spend_48_v1, caudal_probe_spend_64_v1, caudal_probe_spend_96_v1, caudal_probe_spend_127_v1};
+    static void (*const carried[])(void) = {
+        caudal_probe_spend_carried_1_v1,  caudal_probe_spend_carried_2_v1,  caudal_probe_spend_carried_4_v1,
+        caudal_probe_spend_carried_8_v1,  caudal_probe_spend_carried_12_v1, caudal_probe_spend_carried_16_v1,
+        caudal_probe_spend_carried_24_v1, caudal_probe_spend_carried_32_v1, caudal_probe_spend_carried_48_v1,
+        caudal_probe_spend_carried_64_v1, caudal_probe_spend_carried_96_v1, caudal_probe_spend_carried_127_v1};
+    static const int units[] = {1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 127};
+    uint64_t before = yields;
+    fill(&in, &states[0], &widths_in_use[0]);
+    for (int i = 0; i < 12; i++) {
+        caudal_probe_v1.budget = units[i];
+        call_across(memory[i], &in, &out, 0, kind);
+        CHECK_EQUAL(caudal_probe_v1.budget, 0);
+        compare(&in, &out);
+        in.general[11] = (uint64_t)units[i];
+        call_across(carried[i], &in, &out, 0, kind);
+        CHECK_EQUAL(out.general[11], 0);
+        compare(&in, &out);
+    }
+    caudal_flag_v1.asked = 0;
+    call_across(caudal_probe_look_v1, &in, &out, 0, kind);
+    compare(&in, &out);
+    CHECK_EQUAL(yields, before);
+    caudal_probe_disarm_v1();
+}
+
 static int best_kind(void)
 {
     return __builtin_cpu_supports("avx512bw") ? 3 : __builtin_cpu_supports("avx") ? 2 : 1;
@@ -202,7 +239,8 @@ int main(void)
 {
     static void (*const entries[])(void) = {caudal_probe_cold_clock_v1, caudal_probe_cold_budget_v1,
                                             caudal_probe_cold_carried_v1, caudal_probe_cold_flag_v1,
-                                            caudal_probe_cold_exit_v1};
+                                            caudal_probe_cold_exit_v1, caudal_probe_spend_1_v1,
+                                            caudal_probe_spend_carried_127_v1, caudal_probe_look_v1};
     caudal_probe_hook_v1 = hook;
     caudal_probe_v1.stack_high = NEVER;
     CHECK_EQUAL(caudal_probe_vector, 0);
@@ -220,5 +258,6 @@ int main(void)
         }
     }
     source_level_entries_keep_modes();
+    called_probes_spend();
     return 0;
 }
