@@ -181,8 +181,8 @@ bool ModuleRun::instrument(Component &component, ProbeWriter &writer) {
   for (auto [function, result] : zip(component.functions, plans)) {
     calls_.learn(*function, result.ways);
     report_.planned(*function, result);
-    if (writer.hasCalled() && !component.isRecursive)
-      chooseSeldom(*function, result, analysesOf(*function), calls_);
+    if (writer.hasCalled())
+      chooseSeldom(*function, result, analysesOf(*function), calls_, component.isRecursive);
     insert(*function, result, functions_.getResult<ScalarEvolutionAnalysis>(*function), writer);
     spending.push_back(writer.takeSpending());
     functions_.invalidate(*function, PreservedAnalyses::none());

@@ -28,18 +28,22 @@ static double expectedTime(Function &function, const Analyses &analyses, const C
   return sum;
 }
 
-/// Whether `block` is in no loop, or executed in few iterations of it. What is executed in each may be most of what the
-/// function does, however much deeper others are: estimates of how often loops go around are guesses.
-static bool mayBeSeldom(const BasicBlock &block, const Analyses &analyses) {
+/// Whether `block` is executed in few iterations of its loop, or in no loop at all. What is executed in each iteration may be
+/// most of what the function does, however much deeper others are: estimates of how often loops go around are guesses. So are
+/// those of how deep recursion goes, which is a loop from the function's entry on.
+static bool mayBeSeldom(const BasicBlock &block, const Analyses &analyses, bool isRecursive) {
   static constexpr double few = 1.0 / 16;
   const Loop *loop = analyses.loops.getLoopFor(&block);
-  return !loop || analyses.frequencyOf(block) < few * analyses.frequencyOf(*loop->getHeader());
+  if (!loop && !isRecursive)
+    return true;
+  const BasicBlock &header = loop ? *loop->getHeader() : block.getParent()->getEntryBlock();
+  return analyses.frequencyOf(block) < few * analyses.frequencyOf(header);
 }
 
-void chooseSeldom(Function &function, Plan &plan, const Analyses &analyses, const Calls &calls) {
+void chooseSeldom(Function &function, Plan &plan, const Analyses &analyses, const Calls &calls, bool isRecursive) {
   std::vector<Site *> sites;
   for (Site &site : plan.sites)
-    if (mayBeSeldom(*site.before->getParent(), analyses))
+    if (mayBeSeldom(*site.before->getParent(), analyses, isRecursive))
       sites.push_back(&site);
   auto executed = [&](const Site *site) { return analyses.frequencyOf(*site->before->getParent()); };
   std::stable_sort(sites.begin(), sites.end(), [&](const Site *a, const Site *b) { return executed(a) < executed(b); });

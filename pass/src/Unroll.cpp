@@ -12,20 +12,20 @@ using namespace llvm;
 
 namespace caudal {
 
-// An unrolled body is about as long as this, and no loop grows by more.
+// An unrolled body is about as long as this, and has so many instructions at most.
 static constexpr Cost wanted = Cost::cycles(12);
-static constexpr unsigned mostCopies = 4, mostInstructions = 24;
+static constexpr unsigned mostCopies = 4, mostInstructions = 36;
 
-/// Issue slots of the body, if nothing in it speaks against copies; none otherwise.
-static Cost copyable(const Loop &loop, const CostModel &costs) {
+/// Issue slots of the body, and how many instructions it has, if nothing in it speaks against copies; none otherwise.
+static Cost copyable(const Loop &loop, const CostModel &costs, unsigned &instructions) {
   Cost sum = Cost::zero();
-  unsigned instructions = 0;
+  instructions = 0;
   for (const BasicBlock *block : loop.blocks()) {
     for (const Instruction &instruction : *block) {
       if (!callsNothing(instruction) || isa<IndirectBrInst>(instruction) || instruction.getType()->isTokenTy() ||
           (instruction.isTerminator() && !isa<BranchInst, SwitchInst>(instruction)))
         return Cost::none();
-      instructions += !isa<IntrinsicInst>(instruction);
+      instructions += !isa<IntrinsicInst>(instruction) && !isa<PHINode>(instruction);
       if (instructions > mostInstructions)
         return Cost::none();
       sum = sum + costs.issue(instruction);
@@ -38,13 +38,16 @@ static Cost copyable(const Loop &loop, const CostModel &costs) {
 static unsigned copies(Loop &loop, ScalarEvolution &scev, const TargetTransformInfo &tti, const CostModel &costs) {
   if (!loop.isInnermost() || !loop.getLoopLatch() || !loop.getLoopPreheader() || loop.getHeader()->isEHPad())
     return 0;
-  Cost body = longer(copyable(loop, costs), Cost::none());
+  unsigned instructions;
+  Cost body = copyable(loop, costs, instructions);
   if (body.isNone() || scev.getSmallConstantMaxTripCount(&loop) != 0)
     return 0;
   if (LoopFacts::of(loop, scev, tti).isCounted)
     return 0;
   Cost iteration = longer(body, costs.recurrence(loop));
-  return iteration <= Cost::zero() ? 0 : unsigned(std::min<int64_t>(wanted.inUnits() / iteration.inUnits(), mostCopies));
+  if (iteration <= Cost::zero() || instructions == 0)
+    return 0;
+  return std::min({unsigned(wanted.inUnits() / iteration.inUnits()), mostInstructions / instructions, mostCopies});
 }
 
 bool unrollUncounted(Function &function, FunctionAnalysisManager &analyses) {
