@@ -1,4 +1,4 @@
-; A nest: the inner loop is short and gets nothing; the outer one carries what it takes.
+; A nest: the inner loop is short and gets nothing; the outer one is charged with what it takes.
 ; RUN: %probes -passes='caudal-probes<mode=budget;verify>,verify' %s | FileCheck %s
 ; RUN: %probes -passes='caudal-probes<mode=budget;bound=64;verify>,verify' %s | FileCheck %s --check-prefix=SMALL
 target triple = "x86_64-pc-linux-gnu"
@@ -7,7 +7,7 @@ target triple = "x86_64-pc-linux-gnu"
 ; CHECK: inner:
 ; CHECK-NOT: caudal
 ; CHECK: br i1 %inner.done
-; CHECK: call i64 asm sideeffect "{{.*}}@caudal_probe_{{cold_carried|spend_carried_[0-9]+}}_v1)
+; CHECK: asm sideeffect "subq {{.*}}@caudal_probe_cold_{{budget|carried}}_v1)
 ; SMALL-LABEL: define i32 @rows(
 ; SMALL: call {{.*}} asm sideeffect "{{.*}}@caudal_probe_
 define i32 @rows(ptr %p, i64 %n) {
