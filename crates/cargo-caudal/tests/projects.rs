@@ -153,9 +153,13 @@ fn an_archive_of_c_with_probes() {
         assert_eq!(printed, format!("{PRINTED}6\n"));
         let in_program = cargo.project.probes_in(&program("release")) as u64;
         let expected = cargo.project.report().probes() + of_archive;
-        // Of the standard library the linker leaves some functions out afterwards.
-        let least = if fat.is_empty() { expected } else { expected * 9 / 10 };
-        assert!((least..=expected).contains(&in_program), "{fat}: {in_program}, not {expected}");
+        // Of the standard library the linker leaves some functions out afterwards, and code generation copies the ends of
+        // some ways, with their probes.
+        let spread = if fat.is_empty() { 0 } else { expected / 10 };
+        assert!(
+            (expected - spread..=expected + spread).contains(&in_program),
+            "{fat}: {in_program}, not {expected}"
+        );
     }
 }
 

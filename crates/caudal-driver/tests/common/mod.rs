@@ -126,7 +126,8 @@ impl Project {
         let mut command = self.command("objdump");
         let listing = succeed(command.args(["-d", "-r"]).arg(self.path(name)));
         let is_in_place = |line: &&str| line.contains("nop") && line.contains("(%rax,%rbp,8)");
-        let names_one = |line: &&str| line.contains("caudal_probe_spend_") || line.contains("caudal_probe_look_");
+        let names_one =
+            |line: &&str| line.contains("caudal_probe_spend_") || line.contains("caudal_probe_look_");
         let is_called = |line: &&str| line.contains("call ") && line.contains('<') && names_one(line);
         let is_relocated = |line: &&str| line.contains("R_X86_64_PLT32") && names_one(line);
         listing.lines().filter(|line| is_in_place(line) || is_called(line) || is_relocated(line)).count()
