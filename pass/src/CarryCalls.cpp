@@ -104,7 +104,7 @@ bool CallCarrier::isWithin(const Instruction &instruction) const {
 
 bool CallCarrier::canTake(const Function &function) const {
   // Who unwinds would leave what is left in the register.
-  if (!function.doesNotThrow() || function.isVarArg() || function.isInterposable() || function.hasOptNone())
+  if (!function.doesNotThrow() || function.isVarArg() || function.hasFnAttribute(Attribute::SafeStack) || function.isInterposable() || function.hasOptNone())
     return false;
   // Others rely on what every function keeps to.
   const Ways *ways = calls_.find(function);

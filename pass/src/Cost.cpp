@@ -48,7 +48,11 @@ static bool isOfRegister(const Instruction &instruction) {
 static bool isPartOfAddress(const Instruction &instruction) {
   const auto *part = dyn_cast<GetElementPtrInst>(&instruction);
   const auto *intrinsic = dyn_cast<IntrinsicInst>(part ? part->getPointerOperand() : &instruction);
-  return intrinsic && intrinsic->getIntrinsicID() == Intrinsic::threadlocal_address;
+  if (!intrinsic || intrinsic->getIntrinsicID() != Intrinsic::threadlocal_address)
+    return false;
+  // Others may take a call.
+  const auto *variable = cast<GlobalValue>(intrinsic->getOperand(0));
+  return variable->getThreadLocalMode() >= GlobalValue::InitialExecTLSModel;
 }
 
 Cost CostModel::issue(const Instruction &instruction) const {

@@ -93,7 +93,7 @@ public:
         : costs_(costs), inLoop_(costs.loops_.getLoopFor(&block) != nullptr) {}
     /// What the next instruction adds to the way since the start.
     Cost add(const llvm::Instruction &instruction);
-    /// A probe is put here: what follows will be a block of its own.
+    /// A probe is here: what follows waits for nothing in front of it.
     void restart() { *this = Walk(costs_, inLoop_); }
 
   private:

@@ -187,6 +187,8 @@ bool ModuleRun::instrument(Component &component, ProbeWriter &writer) {
     spending.push_back(writer.takeSpending());
     functions_.invalidate(*function, PreservedAnalyses::none());
     function->addFnAttr(probedAttribute, modeName(options_.mode));
+    // The thread's address (-mno-tls-direct-seg-refs) would be kept in a register over a yield that ends on another thread.
+    function->removeFnAttr("indirect-tls-seg-refs");
   }
   if (!isBaseline(options_.mode))
     carry(component, std::move(spending), writer);
@@ -242,7 +244,7 @@ std::vector<ModuleRun::Component> ModuleRun::bottomUp() {
     component.isRecursive = found.hasCycle();
     for (CallGraphNode *node : *found) {
       Function *function = node->getFunction();
-      if (!function || function->isDeclaration())
+      if (!function || function->isDeclaration() || isOwnFunction(*function))
         continue;
       if (StringRef why = whyNot(*function); !why.empty())
         report_.leftAlone(*function, why);
@@ -277,7 +279,20 @@ void ModuleRun::dropUncalled(std::vector<Component> &components) {
     });
 }
 
+/// Whether probes can be written for what the module is compiled for; where it does not say, they are.
+static bool isSupported(const Triple &target) {
+  if (target.str().empty())
+    return true;
+  return target.getArch() == Triple::x86_64 && target.isOSBinFormatELF() && target.getEnvironment() != Triple::GNUX32 &&
+         target.getEnvironment() != Triple::MuslX32;
+}
+
 bool ModuleRun::run() {
+  if (!isSupported(Triple(module_.getTargetTriple()))) {
+    module_.getContext().emitError("caudal-probes: probes are for x86-64 Linux with 64-bit pointers; this is " +
+                                   Triple(module_.getTargetTriple()).str());
+    return false;
+  }
   bool changed = sections_.run();
   ProbeWriter writer(module_, options_);
   std::vector<Component> components = bottomUp();

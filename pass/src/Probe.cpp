@@ -1,7 +1,6 @@
 #include "Probe.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InlineAsm.h"
-#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
@@ -10,10 +9,13 @@ namespace caudal {
 
 // caudal/probe.h, "Offsets in caudal_probe_v1".
 static constexpr unsigned budgetOffset = 8, creditOffset = 52, askedOffset = 0, lineBytes = 64;
-static constexpr StringLiteral coldPrefix = "call *caudal_probe_cold_";
+static constexpr StringLiteral coldPrefix = "caudal_probe_cold_";
 
 // The first three bytes of `nopl disp32(%rax,%rbp,8)`, whose last five are those of a call: e8 reads as its index byte.
-static constexpr StringLiteral jumpIn = " 1f\n\t.byte 0x0f, 0x1f, 0x84\n1:\tcall ";
+// Numbered labels are all assembly's of a file: this is none that a program has.
+static constexpr StringLiteral jumpIn = " 90417f\n\t.byte 0x0f, 0x1f, 0x84\n90417:\tcall ";
+static constexpr StringLiteral spendPrefix = "caudal_probe_spend_", lookName = "caudal_probe_look_v1";
+static constexpr StringLiteral clobbers = ",~{memory},~{dirflag},~{fpsr},~{flags}";
 
 /// Whether the module's code can only become part of an executable.
 static bool isForExecutables(const Module &module) {
@@ -78,6 +80,9 @@ Function *ProbeWriter::declared(StringRef cold) {
   return function;
 }
 
+/// The attribute of functions that the pass adds.
+static constexpr StringLiteral ownAttribute = "caudal-own";
+
 /// A function of the module's own that is `text` and nothing else.
 static Function *ownFunction(Module &module, const Twine &name, const Twine &text) {
   if (Function *known = module.getFunction(name.str()))
@@ -87,6 +92,7 @@ static Function *ownFunction(Module &module, const Twine &name, const Twine &tex
   Function *function = Function::Create(type, GlobalValue::InternalLinkage, name, module);
   for (Attribute::AttrKind attribute : {Attribute::Naked, Attribute::NoInline, Attribute::NoUnwind})
     function->addFnAttr(attribute);
+  function->addFnAttr(ownAttribute);
   function->setUWTableKind(UWTableKind::Async);
   IRBuilder<> builder(BasicBlock::Create(context, "", function));
   builder.CreateCall(InlineAsm::get(type, text.str(), "", /*hasSideEffects=*/true));
@@ -94,31 +100,35 @@ static Function *ownFunction(Module &module, const Twine &name, const Twine &tex
   return function;
 }
 
-/// What a due probe calls to get to `cold`. Not through a PLT slot, whose resolver changes registers: an executable has the
-/// probe library in it, a shared object jumps through the table of addresses.
-Function *ProbeWriter::entry(StringRef cold) {
+/// What is called to get to the library's function `name`. Not a PLT slot, whose resolver changes registers: an executable
+/// has the probe library in it, a shared object jumps through the table of addresses.
+Function *ProbeWriter::ofLibrary(StringRef name) {
+  return localExec_ ? declared(name) : ownFunction(module_, name + ".own", "jmp *" + name + "@GOTPCREL(%rip)");
+}
+
+/// What a due probe calls; `isCarried`: what is left is in r11.
+Function *ProbeWriter::entry(bool isCarried) {
   if (mode_ == Mode::Clock)
     return clockEntry();
-  return localExec_ ? declared(cold)
-                    : ownFunction(module_, cold + ".own", "jmp *" + cold + "@GOTPCREL(%rip)");
+  return ofLibrary(isCarried ? "caudal_probe_cold_carried_v1" : coldEntry(mode_));
 }
 
 /// In clock mode, the clock is looked at once a bound has been spent; what is left comes back in r11 as well.
 Function *ProbeWriter::clockEntry() {
-  return ownFunction(module_, "caudal.clock",
+  return ownFunction(module_, "caudal.clock." + Twine(bound_),
                      "pushq %rax\n\t.cfi_adjust_cfa_offset 8\n\tpushq %rdx\n\t.cfi_adjust_cfa_offset 8\n\t"
                      "movq caudal_probe_v1@GOTTPOFF(%rip), %r11\n\tmovl $$" + Twine(bound_) + ", %fs:" + Twine(creditOffset) +
                      "(%r11)\n\trdtsc\n\tshlq $$32, %rdx\n\torq %rdx, %rax\n\tcmpq %fs:(%r11), %rax\n\t"
-                     "popq %rdx\n\t.cfi_adjust_cfa_offset -8\n\tpopq %rax\n\t.cfi_adjust_cfa_offset -8\n\tjb 1f\n\t"
+                     "popq %rdx\n\t.cfi_adjust_cfa_offset -8\n\tpopq %rax\n\t.cfi_adjust_cfa_offset -8\n\tjb 90417f\n\t"
                      "call *" + coldEntry(mode_) + "@GOTPCREL(%rip)\n\tmovq caudal_probe_v1@GOTTPOFF(%rip), %r11\n"
-                     "1:\tmovl %fs:" + Twine(creditOffset) + "(%r11), %r11d\n\tret");
+                     "90417:\tmovl %fs:" + Twine(creditOffset) + "(%r11), %r11d\n\tret");
 }
 
 /// `looks`: what says in the flags whether the probe is due; `due`: the jump that is taken then.
 InlineAsm *ProbeWriter::assembly(StringRef looks, StringRef due, unsigned entryOperand, FunctionType *type,
                                  StringRef constraints) const {
   std::string text = (looks + "\n\t" + due + jumpIn + "${" + Twine(entryOperand) + ":P}").str();
-  return InlineAsm::get(type, text, (constraints + ",~{memory},~{dirflag},~{fpsr},~{flags}").str(), /*hasSideEffects=*/true);
+  return InlineAsm::get(type, text, (constraints + clobbers).str(), /*hasSideEffects=*/true);
 }
 
 /// The instrumented program's own line; calls without one are refused in functions that have debug information.
@@ -136,7 +146,7 @@ void ProbeWriter::probe(Instruction *before, Value *spent) {
   IRBuilder<> builder(before);
   builder.SetCurrentDebugLocation(lineOf(*before));
   Type *none = builder.getVoidTy(), *pointer = builder.getPtrTy(), *looked = charges() ? purseType() : builder.getInt8Ty();
-  Function *cold = entry(coldEntry(mode_));
+  Function *cold = entry(/*isCarried=*/false);
   CallInst *probe;
   if (charges()) {
     spent = builder.CreateTrunc(spent, looked);
@@ -160,7 +170,7 @@ CallInst *ProbeWriter::finish(CallInst *probe) {
   return probe;
 }
 
-/// Of the units that the library has called probes for, the closest; 0: they are too many.
+/// Of the units that the library has called probes for, the closest; 0: none is close.
 static int64_t unitsCalled(int64_t spent) {
   int64_t best = 0;
   for (int64_t units : {1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 127})
@@ -169,12 +179,9 @@ static int64_t unitsCalled(int64_t spent) {
   return spent > 160 ? 0 : best;
 }
 
-/// `units`: what is spent; 0: `kind` spends nothing. `left`: what is left, if it is carried.
-CallInst *ProbeWriter::called(IRBuilder<> &builder, StringRef kind, int64_t units, Value *left) {
-  std::string name = ("caudal_probe_" + kind + (units ? "_" + Twine(units) : "") + "_v1").str();
-  Function *function = localExec_ ? declared(name)
-                                  : ownFunction(module_, name + ".own", "jmp *" + name + "@GOTPCREL(%rip)");
-  static constexpr StringLiteral clobbers = ",~{memory},~{dirflag},~{fpsr},~{flags}";
+/// A call of the whole probe `name`. `left`: what is left, if it is carried.
+CallInst *ProbeWriter::called(IRBuilder<> &builder, StringRef name, Value *left) {
+  Function *function = ofLibrary(name);
   Type *pointer = builder.getPtrTy();
   if (left) {
     auto *type = FunctionType::get(left->getType(), {left->getType(), pointer}, false);
@@ -194,11 +201,10 @@ void ProbeWriter::probe(Instruction *before, int64_t spent, bool isSeldom) {
   }
   IRBuilder<> builder(before);
   builder.SetCurrentDebugLocation(lineOf(*before));
-  CallInst *probe = called(builder, charges() ? "spend" : "look", units, nullptr);
-  if (charges()) {
-    spending_.push_back(probe);
-    calledUnits_[probe] = units;
-  }
+  if (charges())
+    spending_.push_back(called(builder, (spendPrefix + Twine(units) + "_v1").str(), nullptr));
+  else
+    called(builder, lookName, nullptr);
 }
 
 void ProbeWriter::take(Value *left, Instruction *before) const {
@@ -211,20 +217,34 @@ void ProbeWriter::putBack(Value *left, Instruction *before) const {
   builder.CreateAlignedStore(builder.CreateLoad(purseType(), left), purse(builder), alignmentOf(purseType()));
 }
 
+static const InlineAsm *assemblyOf(const Instruction &instruction) {
+  const auto *call = dyn_cast<CallBase>(&instruction);
+  return call ? dyn_cast<InlineAsm>(call->getCalledOperand()) : nullptr;
+}
+
+/// The name of the whole probe that `instruction` calls; empty: it calls none.
+static StringRef calledProbe(const Instruction &instruction) {
+  const InlineAsm *assembly = assemblyOf(instruction);
+  if (!assembly || !StringRef(assembly->getAsmString()).starts_with("call ${"))
+    return "";
+  const auto &call = cast<CallBase>(instruction);
+  StringRef name = call.arg_size() ? call.getArgOperand(call.arg_size() - 1)->getName() : "";
+  return name.starts_with(spendPrefix) || name.starts_with(lookName) ? name : "";
+}
+
 void ProbeWriter::carryThrough(AllocaInst *left, CallInst *probe) {
   IRBuilder<> builder(probe);
   IntegerType *type = purseType();
   Value *had = builder.CreateLoad(type, left);
   CallInst *carried;
-  if (auto units = calledUnits_.find(probe); units != calledUnits_.end()) {
-    carried = called(builder, "spend_carried", units->second, had);
-    calledUnits_.erase(units);
+  if (StringRef name = calledProbe(*probe); name.consume_front(spendPrefix)) {
+    carried = called(builder, (spendPrefix + "carried_" + name.substr(0, name.find('.'))).str(), had);
   } else {
     Value *spent = probe->getArgOperand(1);
     StringRef subtract = mode_ == Mode::Clock ? "subl $2, ${0:k}" : "subq $2, $0";
     auto *form = FunctionType::get(type, {type, type, builder.getPtrTy()}, false);
     InlineAsm *text = assembly(subtract, "jl", 3, form, ("={r11},{r11}," + constraintOf(spent) + ",i").str());
-    carried = finish(builder.CreateCall(text, {had, spent, entry("caudal_probe_cold_carried_v1")}));
+    carried = finish(builder.CreateCall(text, {had, spent, entry(/*isCarried=*/true)}));
   }
   builder.CreateStore(carried, left);
   // What computed its place goes with it.
@@ -234,25 +254,16 @@ void ProbeWriter::carryThrough(AllocaInst *left, CallInst *probe) {
     RecursivelyDeleteTriviallyDeadInstructions(place);
 }
 
-static const InlineAsm *assemblyOf(const Instruction &instruction) {
-  const auto *call = dyn_cast<CallBase>(&instruction);
-  return call ? dyn_cast<InlineAsm>(call->getCalledOperand()) : nullptr;
-}
-
-/// Whether `call` is one of a whole probe.
-static bool isCalled(const InlineAsm &assembly, const CallBase &call) {
-  return StringRef(assembly.getAsmString()).starts_with("call ${") && call.arg_size() > 0 &&
-         call.getArgOperand(call.arg_size() - 1)->getName().starts_with("caudal_probe_");
-}
-
 bool isProbe(const Instruction &instruction) {
   const InlineAsm *assembly = assemblyOf(instruction);
-  return assembly && (assembly->getAsmString().contains(jumpIn) || isCalled(*assembly, cast<CallBase>(instruction)));
+  return (assembly && assembly->getAsmString().contains(jumpIn)) || !calledProbe(instruction).empty();
 }
+
+bool isOwnFunction(const Function &function) { return function.hasFnAttribute(ownAttribute); }
 
 bool isColdCall(const CallBase &call) {
   const InlineAsm *assembly = assemblyOf(call);
-  return assembly && assembly->getAsmString().starts_with(coldPrefix);
+  return assembly && !isProbe(call) && assembly->getAsmString().contains(coldPrefix);
 }
 
 } // namespace caudal

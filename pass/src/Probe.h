@@ -62,8 +62,9 @@ private:
   llvm::InlineAsm *assembly(llvm::StringRef looks, llvm::StringRef due, unsigned entryOperand, llvm::FunctionType *type,
                             llvm::StringRef constraints) const;
   llvm::CallInst *finish(llvm::CallInst *probe);
-  llvm::CallInst *called(llvm::IRBuilder<> &builder, llvm::StringRef kind, int64_t units, llvm::Value *left);
-  llvm::Function *entry(llvm::StringRef cold);
+  llvm::CallInst *called(llvm::IRBuilder<> &builder, llvm::StringRef name, llvm::Value *left);
+  llvm::Function *ofLibrary(llvm::StringRef name);
+  llvm::Function *entry(bool isCarried);
   llvm::Function *declared(llvm::StringRef cold);
   llvm::Function *clockEntry();
 
@@ -74,13 +75,14 @@ private:
   bool localExec_;
   llvm::GlobalVariable *line_;
   Spending spending_;
-  llvm::DenseMap<const llvm::CallInst *, int64_t> calledUnits_; ///< of probes that are calls
 };
 
-/// Whether `call` is a probe, in memory or in a register.
+/// Whether `instruction` is a probe, in memory or in a register, in place or called.
 bool isProbe(const llvm::Instruction &instruction);
-/// Whether `call` enters the cold path otherwise: a critical section's end.
+/// Whether `call` is other assembly that enters the cold path: the program's own.
 bool isColdCall(const llvm::CallBase &call);
+/// Whether the pass has added `function` to its module.
+bool isOwnFunction(const llvm::Function &function);
 
 } // namespace caudal
 

@@ -9,7 +9,7 @@ bool maySpend(const Instruction &instruction, const Calls &calls) {
   const auto *call = dyn_cast<CallBase>(&instruction);
   if (!call || isProbe(*call))
     return false;
-  return isColdCall(*call) /* a critical section's end */ || !calls.isSimple(*call);
+  return isColdCall(*call) || !calls.isSimple(*call);
 }
 
 Purse::Purse(Function &function, const Loop *loop, ProbeWriter &writer, Spending &spending)

@@ -29,8 +29,7 @@ struct Verified {
   std::vector<Violation> violations;
 };
 
-/// Adds a copy of the function to its module for as long as it takes, in which the cold paths are gone: what is proved of
-/// loops is proved of the code without them.
+/// Computes its own analyses and changes nothing.
 Verified verify(llvm::Function &function, const llvm::TargetTransformInfo &tti, llvm::TargetLibraryInfo &library,
                 const Calls &calls, const Limits &limits);
 
