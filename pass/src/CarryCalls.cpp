@@ -104,8 +104,10 @@ bool CallCarrier::isWithin(const Instruction &instruction) const {
 
 bool CallCarrier::canTake(const Function &function) const {
   // Who unwinds would leave what is left in the register.
-  if (!function.doesNotThrow() || function.isVarArg() || function.hasFnAttribute(Attribute::SafeStack) || function.isInterposable() || function.hasOptNone())
+  if (!function.doesNotThrow() || function.isVarArg() || function.isInterposable() || function.hasOptNone())
     return false;
+  if (function.hasFnAttribute(Attribute::SafeStack))
+    return false; // code generation crashes with a swifterror value in it
   // Others rely on what every function keeps to.
   const Ways *ways = calls_.find(function);
   if (!isOwn(function) && (!ways || waysThrough(*ways).longest() > calls_.part()))

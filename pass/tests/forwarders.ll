@@ -7,12 +7,12 @@ target triple = "x86_64-pc-linux-gnu"
 %pair = type { i64, i64, i64 }
 
 ; CHECK-LABEL: define i64 @forward(
-; CHECK-COUNT-1: caudal_probe_cold_
-; CHECK-NOT: caudal_probe_cold_
+; CHECK-COUNT-1: caudal_probe_{{cold|look|spend}}_
+; CHECK-NOT: caudal_probe_{{cold|look|spend}}_
 ; CHECK: musttail call i64 %function(
 ; CHECK-NEXT: ret i64
 ; CODE-LABEL: forward:
-; CODE-COUNT-1: caudal_probe_cold_
+; CODE-COUNT-1: caudal_probe_{{cold|look|spend}}_
 ; CODE-NOT: retq
 ; CODE: jmpq *
 define i64 @forward(ptr %object) {

@@ -8,11 +8,11 @@
 declare void @unknown()
 
 ; CHECK-LABEL: define i32 @_ZN5store3getEi
-; CHECK-NOT: caudal_probe_cold
+; CHECK-NOT: caudal_probe_{{cold|look|spend}}
 ; CHECK-LABEL: define void @_ZN5store4scanEv
-; CHECK-NOT: caudal_probe_cold
+; CHECK-NOT: caudal_probe_{{cold|look|spend}}
 ; CHECK-LABEL: define void @_ZN5store3putEv
-; CHECK: caudal_probe_cold
+; CHECK: caudal_probe_{{cold|look|spend}}
 ; REPORT-DAG: "function":"store::get(int)"{{.*}}"why":"nopreempt in {{.*}}.list:2"
 ; REPORT-DAG: "function":"store::scan()"{{.*}}"why":"in {{.*}}.list:3"
 ; REPORT-DAG: "event":"probed","function":"store::put()"
