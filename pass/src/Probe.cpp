@@ -39,7 +39,7 @@ static GlobalVariable *threadLine(Module &module, StringRef name, bool localExec
 static StringRef coldEntry(Mode mode) {
   switch (mode) {
   case Mode::Clock:
-    return "caudal_probe_cold_clock_v1";
+    return "caudal_probe_cold_credit_v1";
   case Mode::Flag:
     return "caudal_probe_cold_flag_v1";
   // Not of the probe ABI: who compares defines them (pass/bench/harness.c).
@@ -53,7 +53,7 @@ static StringRef coldEntry(Mode mode) {
 }
 
 ProbeWriter::ProbeWriter(Module &module, const Options &options)
-    : module_(module), mode_(options.mode), bound_(options.bound), i64_(Type::getInt64Ty(module.getContext())),
+    : module_(module), mode_(options.mode), i64_(Type::getInt64Ty(module.getContext())),
       localExec_(wantsLocalExec(module, options.tls)),
       line_(threadLine(module, mode_ == Mode::Flag ? "caudal_flag_v1" : "caudal_probe_v1", localExec_)) {}
 
@@ -106,22 +106,10 @@ Function *ProbeWriter::ofLibrary(StringRef name) {
   return localExec_ ? declared(name) : ownFunction(module_, name + ".own", "jmp *" + name + "@GOTPCREL(%rip)");
 }
 
-/// What a due probe calls; `isCarried`: what is left is in r11.
+/// What a due probe calls; `isCarried`: what is left is in r11. In clock mode it comes back there in any case.
 Function *ProbeWriter::entry(bool isCarried) {
-  if (mode_ == Mode::Clock)
-    return clockEntry();
-  return ofLibrary(isCarried ? "caudal_probe_cold_carried_v1" : coldEntry(mode_));
-}
-
-/// In clock mode, the clock is looked at once a bound has been spent; what is left comes back in r11 as well.
-Function *ProbeWriter::clockEntry() {
-  return ownFunction(module_, "caudal.clock." + Twine(bound_),
-                     "pushq %rax\n\t.cfi_adjust_cfa_offset 8\n\tpushq %rdx\n\t.cfi_adjust_cfa_offset 8\n\t"
-                     "movq caudal_probe_v1@GOTTPOFF(%rip), %r11\n\tmovl $$" + Twine(bound_) + ", %fs:" + Twine(creditOffset) +
-                     "(%r11)\n\trdtsc\n\tshlq $$32, %rdx\n\torq %rdx, %rax\n\tcmpq %fs:(%r11), %rax\n\t"
-                     "popq %rdx\n\t.cfi_adjust_cfa_offset -8\n\tpopq %rax\n\t.cfi_adjust_cfa_offset -8\n\tjb 90417f\n\t"
-                     "call *" + coldEntry(mode_) + "@GOTPCREL(%rip)\n\tmovq caudal_probe_v1@GOTTPOFF(%rip), %r11\n"
-                     "90417:\tmovl %fs:" + Twine(creditOffset) + "(%r11), %r11d\n\tret");
+  bool isBudget = mode_ != Mode::Clock;
+  return ofLibrary(isCarried && isBudget ? "caudal_probe_cold_carried_v1" : coldEntry(mode_));
 }
 
 /// `looks`: what says in the flags whether the probe is due; `due`: the jump that is taken then.

@@ -16,8 +16,8 @@
 //
 // Where it is seldom executed (Seldom.h), the whole probe is a call of one in the library, of 5 bytes.
 //
-// In clock mode it spends a credit first, a bound's worth, and reads the clock when that is gone: a reading takes as long as
-// the code between two probes does in many a loop. That is a function of the module's own, in front of the cold entry.
+// In clock mode it spends a credit first, and the library reads the clock when that is gone: a reading takes as long as the code
+// between two probes does in many a loop, and what the processor had predicted is lost at each.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_PROBE_H
@@ -66,11 +66,9 @@ private:
   llvm::Function *ofLibrary(llvm::StringRef name);
   llvm::Function *entry(bool isCarried);
   llvm::Function *declared(llvm::StringRef cold);
-  llvm::Function *clockEntry();
 
   llvm::Module &module_;
   Mode mode_;
-  unsigned bound_;
   llvm::IntegerType *i64_;
   bool localExec_;
   llvm::GlobalVariable *line_;

@@ -11,14 +11,11 @@ target triple = "x86_64-pc-linux-gnu"
 ; BUDGET: asm sideeffect "subq $1, $0\0A\09jl 90417f\0A\09.byte 0x0f, 0x1f, 0x84\0A90417:\09call ${2:P}", "=*m,i,i,~{r11},~{memory}{{.*}}"(ptr elementtype(i64) [[PLACE]], i64 {{[0-9]+}}, ptr @caudal_probe_cold_budget_v1)
 ; CLOCK: [[LINE:%.*]] = call align 64 ptr @llvm.threadlocal.address.p0(ptr align 64 @caudal_probe_v1)
 ; CLOCK: [[PLACE:%.*]] = getelementptr inbounds i8, ptr [[LINE]], i64 52
-; CLOCK: asm sideeffect "subl $1, $0\0A\09jl {{.*}}(ptr elementtype(i32) [[PLACE]], i32 {{[0-9]+}}, ptr @caudal.clock.250)
+; CLOCK: asm sideeffect "subl $1, $0\0A\09jl {{.*}}(ptr elementtype(i32) [[PLACE]], i32 {{[0-9]+}}, ptr @caudal_probe_cold_credit_v1)
 ; FLAG: [[LINE:%.*]] = call align 64 ptr @llvm.threadlocal.address.p0(ptr align 64 @caudal_flag_v1)
 ; FLAG: asm sideeffect "cmpb $$0, $0\0A\09jne {{.*}}(ptr elementtype(i8) [[LINE]], ptr @caudal_probe_cold_flag_v1)
 ; CHECK: call i64 @another
 ; CHECK: call i64 @another
-; In clock mode the credit is a bound's worth again, and then the clock is looked at.
-; CLOCK: define internal void @caudal.clock.250()
-; CLOCK: movl $$250, %fs:52(%r11){{.*}}rdtsc{{.*}}cmpq %fs:(%r11), %rax{{.*}}call *caudal_probe_cold_clock_v1@GOTPCREL(%rip)
 ; A call that the compiler does not see needs the stack below it.
 ; CHECK: attributes #0 = { {{.*}}noredzone
 declare i64 @another(i64)

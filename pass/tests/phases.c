@@ -16,10 +16,10 @@
 // RUN: %clang -O2 -fPIC -flto=thin -c %s -o %t.d/thin.o -fpass-plugin=%t.d/p.so
 // RUN: %clang -flto=thin %lld -shared -fPIC %t.d/thin.o -Wl,--load-pass-plugin=%t.d/p.so -o %t.d/thin.so
 // RUN: llvm-objdump -d %t.d/thin.so | FileCheck %s --check-prefix=CODE
-// ONCE-COUNT-1: caudal_probe_cold_clock_v1
-// ONCE-NOT: caudal_probe_cold
-// CODE-COUNT-1: rdtsc
-// CODE-NOT: rdtsc
+// ONCE-COUNT-1: asm sideeffect "subl
+// ONCE-NOT: asm sideeffect "subl
+// CODE-COUNT-1: jl
+// CODE-NOT: jl
 // Fat objects: the machine code in them is instrumented, the bitcode is not.
 // RUN: %clang -O2 -flto=thin -ffat-lto-objects -c %s -o %t.fat.o %with '-caudal-probes=mode=flag'
 // RUN: llvm-objdump -dr %t.fat.o | FileCheck %s

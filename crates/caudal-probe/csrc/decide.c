@@ -39,7 +39,7 @@ __thread struct caudal_probe caudal_probe_v1 __attribute__((tls_model("initial-e
 };
 __thread struct caudal_flag caudal_flag_v1 __attribute__((tls_model("initial-exec")));
 /* Nothing is known of a thread's pace yet: as unsteady as can be. */
-__thread struct caudal_state caudal_probe_state = {.deviation = 1u << 16};
+__thread struct caudal_state caudal_probe_state = {.ahead = 256, .pace = 256, .deviation = 1u << 16};
 
 void (*caudal_probe_hook_v1)(uint64_t now) = caudal_probe_record;
 void (*caudal_probe_critical_hook_v1)(uint64_t cycles);
@@ -141,6 +141,7 @@ __attribute__((always_inline)) static inline void arm(uint64_t now, uint64_t qua
         return;
     }
     block->deadline = now + quantum;
+    caudal_probe_state.read_at_tsc = now;
     set_budget(now, choose(is_steady(), quantum, quantum / 2), block->ratio);
 }
 

@@ -24,6 +24,7 @@
  * loaded, the processor holds its upper half to be in use, and code without AVX has to merge each of its results with it
  * (four times slower, in a loop of floating-point arithmetic).
  */
+#include "state.h"
 #include "vector.h"
 
 /* For programs built with -fcf-protection: that this object may be one of them, and where it is called indirectly. */
@@ -48,7 +49,16 @@
 #define FXAM_EMPTY 0x4100
 #define STATUS_VISIBLE 0x38ff
 /* Of struct caudal_probe. */
-#define BUDGET 8
+#define DEADLINE CAUDAL_PROBE_DEADLINE
+#define BUDGET CAUDAL_PROBE_BUDGET_LEFT
+#define CREDIT CAUDAL_PROBE_CREDIT
+
+/* Clock mode, in cycles: how far apart readings are meant to be at least (close to the deadline) and at most. */
+#define CLOSEST 512
+#define FARTHEST 2048
+/* Of the pace, cost units in 256 cycles. */
+#define LOWEST 16
+#define HIGHEST 4096
 /* Where fnstenv puts the status word. */
 #define ENVIRONMENT_STATUS 4
 
@@ -123,6 +133,99 @@
         cold_entry caudal_probe_cold_carried_v1, caudal_probe_decide_budget, carried=1
         cold_entry caudal_probe_cold_flag_v1, caudal_probe_decide_flag
         cold_entry caudal_probe_cold_exit_v1, caudal_probe_decide_exit
+
+        /* `value` within limits; `limit`: rax, or eax, as wide. */
+        .macro clamp value, limit, least, most
+        mov     eax, \least
+        cmp     \value, \limit
+        cmovb   \value, \limit
+        mov     eax, \most
+        cmp     \value, \limit
+        cmova   \value, \limit
+        .endm
+
+        .macro restore_general
+        .irp    register, r8, rdi, rsi, rdx, rcx, rax
+        pop     \register
+        .cfi_adjust_cfa_offset -8
+        .cfi_restore \register
+        .endr
+        .endm
+
+/*
+ * Clock mode's credit is gone: reads the clock and gives more, unless a yield is due. What is left comes back in r11 as well.
+ *
+ * The next reading is meant to be when three quarters of what is left of the quantum have passed, within limits. How many cost
+ * units the program spends in that time is not measured, which would take a division, but followed by powers of two: twice as
+ * many where it came back in less than half of the time, half as many where it took longer, an eighth where it took four times as
+ * long. So readings come a little early rather than late, some five in a quantum of 2 us, while a program whose pace falls to a
+ * fraction is seen to do so within FARTHEST cycles of the faster pace. A bound's worth each time is 20 to 100 readings, each of
+ * which costs the program some 40 cycles, the most of it in what it had predicted. No jumps, for what they would cost (decide.c).
+ */
+        .globl  caudal_probe_cold_credit_v1
+        .type   caudal_probe_cold_credit_v1, @function
+        .p2align 4
+caudal_probe_cold_credit_v1:
+        .cfi_startproc
+        _CET_ENDBR
+        .irp    register, rax, rcx, rdx, rsi, rdi, r8
+        push    \register
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset \register, 0
+        .endr
+        mov     r11, [rip + caudal_probe_v1@GOTTPOFF]
+        mov     rcx, [rip + caudal_probe_state@GOTTPOFF]
+        rdtsc
+        shl     rdx, 32
+        or      rax, rdx                                /* now */
+        mov     rsi, rax
+        sub     rsi, fs:[rcx + CAUDAL_STATE_READ_AT]    /* cycles that passed */
+        mov     fs:[rcx + CAUDAL_STATE_READ_AT], rax
+        mov     rdx, fs:[r11 + DEADLINE]
+        sub     rdx, rax                                /* cycles that are left */
+        mov     edi, fs:[rcx + CAUDAL_STATE_PACE]
+        jbe     2f
+
+        mov     eax, fs:[rcx + CAUDAL_STATE_AHEAD]
+        mov     r8d, edi
+        shr     r8d, 1
+        cmp     rsi, rax
+        cmova   edi, r8d
+        shr     r8d, 2
+        shl     rax, 2
+        cmp     rsi, rax
+        cmova   edi, r8d
+        mov     r8d, fs:[rcx + CAUDAL_STATE_PACE]
+        add     r8d, r8d
+        shr     rax, 3
+        cmp     rsi, rax
+        cmovb   edi, r8d
+        clamp   edi, eax, LOWEST, HIGHEST
+        mov     fs:[rcx + CAUDAL_STATE_PACE], edi
+        lea     rdx, [rdx + 2 * rdx]
+        shr     rdx, 2
+        clamp   rdx, rax, CLOSEST, FARTHEST
+        mov     fs:[rcx + CAUDAL_STATE_AHEAD], edx
+        imul    edi, edx
+        shr     edi, 8
+        mov     fs:[r11 + CREDIT], edi
+        mov     r11d, edi
+        .cfi_remember_state
+        restore_general
+        ret
+
+2:
+        .cfi_restore_state
+        mov     dword ptr fs:[rcx + CAUDAL_STATE_AHEAD], CLOSEST
+        mov     fs:[r11 + CREDIT], edi
+        restore_general
+        call    .Lcaudal_probe_cold_clock_v1
+        /* The thread may be another by now. */
+        mov     r11, [rip + caudal_probe_v1@GOTTPOFF]
+        mov     r11d, fs:[r11 + CREDIT]
+        ret
+        .cfi_endproc
+        .size   caudal_probe_cold_credit_v1, . - caudal_probe_cold_credit_v1
 
         /* Whole probes, to be called: what is due goes on to the cold entry, which returns to the probe's caller. */
         .macro called_probe name, cold, due, looks:vararg

@@ -7,8 +7,18 @@
 
 #include "caudal/probe.h"
 
+/* Offsets in caudal_probe_state, for assembly. */
+#define CAUDAL_STATE_READ_AT 0
+#define CAUDAL_STATE_AHEAD 8
+#define CAUDAL_STATE_PACE 12
+
+#ifndef __ASSEMBLER__
+
 /* This thread's state that probes do not look at. */
 struct caudal_state {
+    uint64_t read_at_tsc;      /* clock mode's last reading, */
+    uint32_t ahead;            /* for how many cycles it gave credit, */
+    uint32_t pace;             /* and at how many cost units in 256 cycles: what the program is taken to spend, or less */
     uint64_t armed_at_tsc;     /* when the budget was armed, and with how much: budget mode's ratio is measured from it */
     int64_t armed_units;
     uint64_t deferred_tsc;     /* the deadline that a critical section put aside; valid while pending is not 0 */
@@ -21,6 +31,10 @@ struct caudal_state {
     size_t record_capacity;
     size_t record_count;
 };
+
+CAUDAL_PROBE_STATIC_ASSERT(offsetof(struct caudal_state, read_at_tsc) == CAUDAL_STATE_READ_AT, "read_at_tsc");
+CAUDAL_PROBE_STATIC_ASSERT(offsetof(struct caudal_state, ahead) == CAUDAL_STATE_AHEAD, "ahead");
+CAUDAL_PROBE_STATIC_ASSERT(offsetof(struct caudal_state, pace) == CAUDAL_STATE_PACE, "pace");
 
 extern __thread struct caudal_state caudal_probe_state __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
@@ -40,4 +54,5 @@ __attribute__((visibility("hidden"))) void caudal_probe_due_again(void);
 /* The initial hook. */
 __attribute__((visibility("hidden"))) void caudal_probe_record(uint64_t now_tsc);
 
+#endif
 #endif

@@ -93,8 +93,8 @@ struct __attribute__((aligned(64))) caudal_probe {
     uint64_t stack_high; /* stack pointer elsewhere (signal stacks, the scheduler) the cold path declines */
     uint64_t quantum;    /* length of the quantum that was armed last, TSC cycles; UINT64_MAX: never due */
     uint32_t ratio;      /* cost units per TSC cycle, 16.16 fixed point, at least 1; kept by budget mode's cold path */
-    int32_t credit;      /* instrumented code in clock mode looks at the clock once it has spent this; the library touches
-                            it only to make the next probe look: -1 */
+    int32_t credit;      /* cost units that instrumented code in clock mode spends until the clock has to be looked at; due
+                            when negative */
     uint64_t runtime;    /* the runtime's own (a pointer, say); the library never touches it */
 };
 
@@ -133,6 +133,9 @@ __extension__ extern __thread struct caudal_flag caudal_flag_v1 __attribute__((t
 void caudal_probe_cold_clock_v1(void);
 void caudal_probe_cold_budget_v1(void);
 void caudal_probe_cold_flag_v1(void);
+/* For code that spends the block's credit and does not read the clock itself: reads it, gives more credit, and goes on to
+ * caudal_probe_cold_clock_v1 where the deadline has come. What is left of the credit goes back in r11, too. */
+void caudal_probe_cold_credit_v1(void);
 /* Budget mode's for code that keeps what is left of the budget in a register: it comes in r11 and goes back in r11. */
 void caudal_probe_cold_carried_v1(void);
 /*

@@ -230,6 +230,53 @@ static void called_probes_spend(void)
     caudal_probe_disarm_v1();
 }
 
+/* While no deadline has come, credit is given and nothing else changes; when it has, a little is there behind the yield. */
+static void credit_is_given(void)
+{
+    static struct image in, out;
+    uint64_t before = yields, visits = caudal_probe_cold_visits_v1();
+    int32_t highest = 0;
+    fill(&in, &states[0], &widths_in_use[0]);
+    static const uint64_t quanta[] = {NEVER, UINT64_MAX / 4, 1u << 30};
+    for (int i = 0; i < 3; i++) {
+        caudal_probe_arm_v1(caudal_probe_rdtsc(), quanta[i]);
+        for (int readings = 0; readings < 1000; readings++) {
+            caudal_probe_v1.credit = -1;
+            call_across(caudal_probe_cold_credit_v1, &in, &out, 0, kind);
+            /* The pace is 16 to 4096 units in 256 cycles, a reading 512 to 2048 cycles away. */
+            CHECK(caudal_probe_v1.credit >= 32 && caudal_probe_v1.credit <= 32768);
+            CHECK_EQUAL(out.general[11], (uint64_t)caudal_probe_v1.credit);
+            compare(&in, &out);
+            highest = caudal_probe_v1.credit > highest ? caudal_probe_v1.credit : highest;
+        }
+    }
+    CHECK_EQUAL(yields, before);
+    CHECK_EQUAL(caudal_probe_cold_visits_v1(), visits);
+    /* Readings followed each other at once, as if the program spent a lot in no time. */
+    CHECK_EQUAL(highest, 32768);
+    make_due();
+    call_across(caudal_probe_cold_credit_v1, &in, &out, 0, kind);
+    CHECK_EQUAL(yields, before + 1);
+    CHECK(caudal_probe_v1.credit > 0 && out.general[11] == (uint64_t)caudal_probe_v1.credit);
+    caudal_probe_disarm_v1();
+}
+
+/* Where a reading comes long after the one before, the pace is taken to be lower. */
+static void pace_falls(void)
+{
+    caudal_probe_arm_v1(caudal_probe_rdtsc(), NEVER);
+    int32_t credit = INT32_MAX;
+    for (int readings = 0; readings < 5; readings++) {
+        for (uint64_t start = caudal_probe_rdtsc(); caudal_probe_rdtsc() - start < 4 * 2048;) {
+        }
+        caudal_probe_cold_credit_v1();
+        CHECK(caudal_probe_v1.credit < credit || credit == 128);
+        credit = caudal_probe_v1.credit;
+    }
+    CHECK_EQUAL(credit, 128);
+    caudal_probe_disarm_v1();
+}
+
 static int best_kind(void)
 {
     return __builtin_cpu_supports("avx512bw") ? 3 : __builtin_cpu_supports("avx") ? 2 : 1;
@@ -237,10 +284,11 @@ static int best_kind(void)
 
 int main(void)
 {
-    static void (*const entries[])(void) = {caudal_probe_cold_clock_v1, caudal_probe_cold_budget_v1,
-                                            caudal_probe_cold_carried_v1, caudal_probe_cold_flag_v1,
-                                            caudal_probe_cold_exit_v1, caudal_probe_spend_1_v1,
-                                            caudal_probe_spend_carried_127_v1, caudal_probe_look_v1};
+    static void (*const entries[])(void) = {caudal_probe_cold_clock_v1,        caudal_probe_cold_credit_v1,
+                                            caudal_probe_cold_budget_v1,       caudal_probe_cold_carried_v1,
+                                            caudal_probe_cold_flag_v1,         caudal_probe_cold_exit_v1,
+                                            caudal_probe_spend_1_v1,           caudal_probe_spend_carried_127_v1,
+                                            caudal_probe_look_v1};
     caudal_probe_hook_v1 = hook;
     caudal_probe_v1.stack_high = NEVER;
     CHECK_EQUAL(caudal_probe_vector, 0);
@@ -259,5 +307,7 @@ int main(void)
     }
     source_level_entries_keep_modes();
     called_probes_spend();
+    credit_is_given();
+    pace_falls();
     return 0;
 }
