@@ -53,7 +53,7 @@ bool Carrier::mayLeave(const Instruction &instruction) const {
 
 /// Whether a loop's probes are so close to each other, and so many for each call and each entry, that carrying pays.
 bool Carrier::pays(const Loop &loop) const {
-  static constexpr double farApart = 24, leastGain = 4;
+  static constexpr double farApart = 24, leastGain = 8;
   double spends = 0, moves = 0, cycles = 0;
   for (const CallInst *probe : spending_)
     if (loop.contains(probe))
