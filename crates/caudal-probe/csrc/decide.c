@@ -60,8 +60,8 @@ static inline uint64_t unrecognised(uint64_t value)
 /* One of two, without a jump. */
 static inline uint64_t choose(int condition, uint64_t yes, uint64_t no)
 {
-    uint64_t mask = unrecognised((uint64_t)0 - (uint64_t)(condition != 0));
-    return no ^ ((yes ^ no) & mask);
+    __asm__("testl %1, %1\n\tcmovneq %2, %0" : "+r"(no) : "r"(condition), "r"(yes) : "cc");
+    return no;
 }
 
 /* Without a jump to a shorter division. */
@@ -74,12 +74,14 @@ static inline uint64_t divide(uint64_t dividend, uint64_t divisor)
 
 static inline uint64_t lesser(uint64_t a, uint64_t b)
 {
-    return choose(a < b, a, b);
+    __asm__("cmpq %1, %0\n\tcmovaq %1, %0" : "+r"(a) : "r"(b) : "cc");
+    return a;
 }
 
 static inline uint64_t greater(uint64_t a, uint64_t b)
 {
-    return choose(a < b, b, a);
+    __asm__("cmpq %1, %0\n\tcmovbq %1, %0" : "+r"(a) : "r"(b) : "cc");
+    return a;
 }
 
 /* Units in so many cycles, at `ratio` units a cycle; INT64_MAX at most. */

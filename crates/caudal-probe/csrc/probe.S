@@ -55,7 +55,7 @@
 
 /* Clock mode, in cycles: how far apart readings are meant to be at least (close to the deadline) and at most. */
 #define CLOSEST 512
-#define FARTHEST 2048
+#define FARTHEST 2560
 /* Of the pace, cost units in 256 cycles. */
 #define LOWEST 16
 #define HIGHEST 4096
@@ -155,12 +155,12 @@
 /*
  * Clock mode's credit is gone: reads the clock and gives more, unless a yield is due. What is left comes back in r11 as well.
  *
- * The next reading is meant to be when three quarters of what is left of the quantum have passed, within limits. How many cost
- * units the program spends in that time is not measured, which would take a division, but followed by powers of two: twice as
- * many where it came back in less than half of the time, half as many where it took longer, an eighth where it took four times as
- * long. So readings come a little early rather than late, some five in a quantum of 2 us, while a program whose pace falls to a
- * fraction is seen to do so within FARTHEST cycles of the faster pace. A bound's worth each time is 20 to 100 readings, each of
- * which costs the program some 40 cycles, the most of it in what it had predicted. No jumps, for what they would cost (decide.c).
+ * The next reading is meant to be at the deadline, within limits. How many cost units the program spends until then is not
+ * measured, which would take a division, but followed by powers of two: twice as many where it came back in less than half of the
+ * time, half as many where it took longer, an eighth where it took four times as long. So readings come early rather than late,
+ * on average after three quarters of the time, some four in a quantum of 2 us, while a program whose pace falls to a fraction is
+ * seen to do so within FARTHEST cycles of the faster pace. One reading each bound's worth is 20 to 100, each of which costs the
+ * program some 40 cycles, many of them in what it had predicted. No jumps, for what they would cost (decide.c).
  */
         .globl  caudal_probe_cold_credit_v1
         .type   caudal_probe_cold_credit_v1, @function
@@ -202,8 +202,6 @@ caudal_probe_cold_credit_v1:
         cmovb   edi, r8d
         clamp   edi, eax, LOWEST, HIGHEST
         mov     fs:[rcx + CAUDAL_STATE_PACE], edi
-        lea     rdx, [rdx + 2 * rdx]
-        shr     rdx, 2
         clamp   rdx, rax, CLOSEST, FARTHEST
         mov     fs:[rcx + CAUDAL_STATE_AHEAD], edx
         imul    edi, edx
