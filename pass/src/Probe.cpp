@@ -108,8 +108,8 @@ Function *ProbeWriter::ofLibrary(StringRef name) {
 
 /// What a due probe calls; `isCarried`: what is left is in r11. In clock mode it comes back there in any case.
 Function *ProbeWriter::entry(bool isCarried) {
-  bool isBudget = mode_ != Mode::Clock;
-  return ofLibrary(isCarried && isBudget ? "caudal_probe_cold_carried_v1" : coldEntry(mode_));
+  bool hasOwnEntry = isCarried && mode_ == Mode::Budget;
+  return ofLibrary(hasOwnEntry ? "caudal_probe_cold_carried_v1" : coldEntry(mode_));
 }
 
 /// `looks`: what says in the flags whether the probe is due; `due`: the jump that is taken then.

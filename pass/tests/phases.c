@@ -18,8 +18,8 @@
 // RUN: llvm-objdump -d %t.d/thin.so | FileCheck %s --check-prefix=CODE
 // ONCE-COUNT-1: asm sideeffect "subl
 // ONCE-NOT: asm sideeffect "subl
-// CODE-COUNT-1: jl
-// CODE-NOT: jl
+// CODE-COUNT-1: {{[[:space:]]jl[[:space:]]}}
+// CODE-NOT: {{[[:space:]]jl[[:space:]]}}
 // Fat objects: the machine code in them is instrumented, the bitcode is not.
 // RUN: %clang -O2 -flto=thin -ffat-lto-objects -c %s -o %t.fat.o %with '-caudal-probes=mode=flag'
 // RUN: llvm-objdump -dr %t.fat.o | FileCheck %s

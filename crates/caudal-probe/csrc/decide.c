@@ -39,7 +39,7 @@ __thread struct caudal_probe caudal_probe_v1 __attribute__((tls_model("initial-e
 };
 __thread struct caudal_flag caudal_flag_v1 __attribute__((tls_model("initial-exec")));
 /* Nothing is known of a thread's pace yet: as unsteady as can be. */
-__thread struct caudal_state caudal_probe_state = {.ahead = 256, .pace = 256, .deviation = 1u << 16};
+__thread struct caudal_state caudal_probe_state = {.pace = 1u << CAUDAL_CLOCK_PACE_SHIFT, .deviation = 1u << 16};
 
 void (*caudal_probe_hook_v1)(uint64_t now) = caudal_probe_record;
 void (*caudal_probe_critical_hook_v1)(uint64_t cycles);
@@ -128,11 +128,22 @@ static void next_probe_is_due(void)
     set_flag(1);
 }
 
+/* Clock mode's, until about the deadline, at the pace that readings have shown. What was left is taken back: readings would come
+ * too early or too late for it, and the pace would follow that. */
+static inline void give_credit(uint64_t now, uint64_t quantum)
+{
+    struct caudal_state *state = &caudal_probe_state;
+    state->read_at_tsc = now;
+    state->ahead = (uint32_t)lesser(greater(quantum, CAUDAL_CLOCK_CLOSEST), CAUDAL_CLOCK_FARTHEST);
+    caudal_probe_v1.credit = (int32_t)(state->ahead * state->pace >> CAUDAL_CLOCK_PACE_SHIFT);
+}
+
 __attribute__((always_inline)) static inline void arm(uint64_t now, uint64_t quantum)
 {
     struct caudal_probe *block = &caudal_probe_v1;
     block->quantum = quantum;
     block->pending = 0;
+    give_credit(now, quantum);
     if (__atomic_load_n(&caudal_probe_every_v1, __ATOMIC_RELAXED)) {
         block->deadline = 0;
         next_probe_is_due();
@@ -143,7 +154,6 @@ __attribute__((always_inline)) static inline void arm(uint64_t now, uint64_t qua
         return;
     }
     block->deadline = now + quantum;
-    caudal_probe_state.read_at_tsc = now;
     set_budget(now, choose(is_steady(), quantum, quantum / 2), block->ratio);
 }
 

@@ -53,10 +53,9 @@
 #define BUDGET CAUDAL_PROBE_BUDGET_LEFT
 #define CREDIT CAUDAL_PROBE_CREDIT
 
-/* Clock mode, in cycles: how far apart readings are meant to be at least (close to the deadline) and at most. */
-#define CLOSEST 512
-#define FARTHEST 2560
-/* Of the pace, cost units in 256 cycles. */
+#define CLOSEST CAUDAL_CLOCK_CLOSEST
+#define FARTHEST CAUDAL_CLOCK_FARTHEST
+/* Of clock mode's pace. */
 #define LOWEST 16
 #define HIGHEST 4096
 /* Where fnstenv puts the status word. */
@@ -156,11 +155,11 @@
  * Clock mode's credit is gone: reads the clock and gives more, unless a yield is due. What is left comes back in r11 as well.
  *
  * The next reading is meant to be at the deadline, within limits. How many cost units the program spends until then is not
- * measured, which would take a division, but followed by powers of two: twice as many where it came back in less than half of the
- * time, half as many where it took longer, an eighth where it took four times as long. So readings come early rather than late,
- * on average after three quarters of the time, some four in a quantum of 2 us, while a program whose pace falls to a fraction is
- * seen to do so within FARTHEST cycles of the faster pace. One reading each bound's worth is 20 to 100, each of which costs the
- * program some 40 cycles, many of them in what it had predicted. No jumps, for what they would cost (decide.c).
+ * measured, which would take a division, but followed by powers of two, whether a yield is due or not: twice as many where it
+ * came back in less than half of the time, half as many where it took longer, an eighth where it took four times as long. So
+ * readings come early rather than late, on average after three quarters of the time, some four in a quantum of 2 us. One each
+ * bound's worth is 20 to 100, each of which costs the program some 40 cycles, many of them in what it had predicted. No jumps but
+ * one, for what they would cost (decide.c).
  */
         .globl  caudal_probe_cold_credit_v1
         .type   caudal_probe_cold_credit_v1, @function
@@ -182,10 +181,11 @@ caudal_probe_cold_credit_v1:
         sub     rsi, fs:[rcx + CAUDAL_STATE_READ_AT]    /* cycles that passed */
         mov     fs:[rcx + CAUDAL_STATE_READ_AT], rax
         mov     rdx, fs:[r11 + DEADLINE]
-        sub     rdx, rax                                /* cycles that are left */
-        mov     edi, fs:[rcx + CAUDAL_STATE_PACE]
-        jbe     2f
+        mov     r8d, 0
+        sub     rdx, rax
+        cmovbe  rdx, r8                                 /* cycles that are left; 0: a yield is due */
 
+        mov     edi, fs:[rcx + CAUDAL_STATE_PACE]
         mov     eax, fs:[rcx + CAUDAL_STATE_AHEAD]
         mov     r8d, edi
         shr     r8d, 1
@@ -202,20 +202,24 @@ caudal_probe_cold_credit_v1:
         cmovb   edi, r8d
         clamp   edi, eax, LOWEST, HIGHEST
         mov     fs:[rcx + CAUDAL_STATE_PACE], edi
+
+        mov     r8, rdx
         clamp   rdx, rax, CLOSEST, FARTHEST
         mov     fs:[rcx + CAUDAL_STATE_AHEAD], edx
         imul    edi, edx
-        shr     edi, 8
+        shr     edi, CAUDAL_CLOCK_PACE_SHIFT
         mov     fs:[r11 + CREDIT], edi
         mov     r11d, edi
+        test    r8, r8
+        jz      2f
         .cfi_remember_state
         restore_general
         ret
 
 2:
         .cfi_restore_state
-        mov     dword ptr fs:[rcx + CAUDAL_STATE_AHEAD], CLOSEST
-        mov     fs:[r11 + CREDIT], edi
+        /* LLVM's assembler adjusts what follows from where the state was left, not from what it was. */
+        .cfi_def_cfa_offset 56
         restore_general
         call    .Lcaudal_probe_cold_clock_v1
         /* The thread may be another by now. */

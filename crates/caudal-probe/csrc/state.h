@@ -12,6 +12,12 @@
 #define CAUDAL_STATE_AHEAD 8
 #define CAUDAL_STATE_PACE 12
 
+/* Clock mode, in cycles: how far apart readings are meant to be at least (close to the deadline) and at most. */
+#define CAUDAL_CLOCK_CLOSEST 512
+#define CAUDAL_CLOCK_FARTHEST 2560
+/* The pace is in cost units per so many cycles: a power of two. */
+#define CAUDAL_CLOCK_PACE_SHIFT 8
+
 #ifndef __ASSEMBLER__
 
 /* This thread's state that probes do not look at. */

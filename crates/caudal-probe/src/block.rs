@@ -35,8 +35,7 @@ pub struct Block {
     /// Cost units per TSC cycle, 16.16 fixed point, at least 1; what budget mode has learnt of this thread's work. A
     /// runtime may save and restore it with a coroutine or a class.
     pub ratio: u32,
-    /// Instrumented code in clock mode looks at the clock once it has spent this many cost units; the library touches it
-    /// only to make the next probe look: -1.
+    /// Cost units that instrumented code in clock mode spends until the clock has to be looked at; due when negative.
     pub credit: i32,
     /// The runtime's own; the library never touches it.
     pub runtime: u64,

@@ -31,7 +31,7 @@ pub fn due_deadline() -> u64 {
     sys::caudal_probe_due_v1()
 }
 
-/// How often this thread came into the cold path.
+/// How often this thread came into the cold path, readings of the clock that found no yield due not counted.
 #[inline]
 pub fn cold_visits() -> u64 {
     sys::caudal_probe_cold_visits_v1()

@@ -22,7 +22,7 @@
  *      | 64 +--------------------------------------------+
  *
  * The initial values mean "never due": deadline UINT64_MAX, budget INT64_MAX, flag 0, quantum UINT64_MAX, no stack. A
- * thread that nobody armed never enters the cold path.
+ * thread that nobody armed never decides on a yield; in clock mode it reads the clock now and then.
  */
 #ifndef CAUDAL_PROBE_H
 #define CAUDAL_PROBE_H
@@ -200,7 +200,7 @@ void caudal_probe_disarm_v1(void);
 /* The deadline that the last yield of this thread was due at (its hook finds UINT64_MAX in the block). Later than the
  * hook's `now`: the flag asked for it. */
 uint64_t caudal_probe_due_v1(void);
-/* How often this thread came into a cold entry. */
+/* How often this thread came into a cold entry, readings of the clock that found no yield due not counted. */
 uint64_t caudal_probe_cold_visits_v1(void);
 
 /*

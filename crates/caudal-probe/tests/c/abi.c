@@ -36,8 +36,7 @@ IN_C(c_flag, CAUDAL_PROBE_FLAG())
 #define CREDIT(cost)                                    \
     do {                                                \
         if ((caudal_probe_v1.credit -= (cost)) < 0) {   \
-            caudal_probe_v1.credit = 250;               \
-            CAUDAL_PROBE_CLOCK();                       \
+            caudal_probe_cold_credit_v1();              \
         }                                               \
     } while (0)
 IN_C(c_credit, CREDIT(1))

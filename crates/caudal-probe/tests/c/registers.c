@@ -8,6 +8,7 @@
 #include "check.h"
 
 #include <errno.h>
+#include <execinfo.h>
 #include <string.h>
 
 #define NEVER UINT64_MAX
@@ -230,30 +231,43 @@ static void called_probes_spend(void)
     caudal_probe_disarm_v1();
 }
 
-/* While no deadline has come, credit is given and nothing else changes; when it has, a little is there behind the yield. */
+/* Readings that follow each other at once raise the pace to its limit, 4096 units in 256 cycles. */
+static void raise_pace(void)
+{
+    caudal_probe_arm_v1(caudal_probe_rdtsc(), NEVER);
+    for (int readings = 0; readings < 100000 && caudal_probe_v1.credit < 40960; readings++) {
+        caudal_probe_cold_credit_v1();
+    }
+    CHECK_EQUAL(caudal_probe_v1.credit, 40960);
+}
+
+static void pass_cycles(uint64_t cycles)
+{
+    for (uint64_t start = caudal_probe_rdtsc(); caudal_probe_rdtsc() - start <= cycles;) {
+    }
+}
+
+/* While no deadline has come, credit is given and nothing else changes; when it has, some is there behind the yield. */
 static void credit_is_given(void)
 {
     static struct image in, out;
-    uint64_t before = yields, visits = caudal_probe_cold_visits_v1();
-    int32_t highest = 0;
     fill(&in, &states[0], &widths_in_use[0]);
-    static const uint64_t quanta[] = {NEVER, UINT64_MAX / 4, 1u << 30};
+    raise_pace();
+    uint64_t before = yields, visits = caudal_probe_cold_visits_v1();
+    static const uint64_t quanta[] = {NEVER, UINT64_MAX / 4, UINT32_MAX * (uint64_t)1000};
     for (int i = 0; i < 3; i++) {
         caudal_probe_arm_v1(caudal_probe_rdtsc(), quanta[i]);
-        for (int readings = 0; readings < 1000; readings++) {
+        for (int readings = 0; readings < 100; readings++) {
             caudal_probe_v1.credit = -1;
             call_across(caudal_probe_cold_credit_v1, &in, &out, 0, kind);
             /* The pace is 16 to 4096 units in 256 cycles, a reading 512 to 2560 cycles away. */
             CHECK(caudal_probe_v1.credit >= 32 && caudal_probe_v1.credit <= 40960);
             CHECK_EQUAL(out.general[11], (uint64_t)caudal_probe_v1.credit);
             compare(&in, &out);
-            highest = caudal_probe_v1.credit > highest ? caudal_probe_v1.credit : highest;
         }
     }
     CHECK_EQUAL(yields, before);
     CHECK_EQUAL(caudal_probe_cold_visits_v1(), visits);
-    /* Readings followed each other at once, as if the program spent a lot in no time. */
-    CHECK_EQUAL(highest, 40960);
     make_due();
     call_across(caudal_probe_cold_credit_v1, &in, &out, 0, kind);
     CHECK_EQUAL(yields, before + 1);
@@ -261,20 +275,63 @@ static void credit_is_given(void)
     caudal_probe_disarm_v1();
 }
 
-/* Where a reading comes long after the one before, the pace is taken to be lower. */
+/* Where a reading comes long after the one before, the pace is taken to be lower: before the deadline and behind it. */
 static void pace_falls(void)
 {
-    caudal_probe_arm_v1(caudal_probe_rdtsc(), NEVER);
-    int32_t credit = INT32_MAX;
-    for (int readings = 0; readings < 5; readings++) {
-        for (uint64_t start = caudal_probe_rdtsc(); caudal_probe_rdtsc() - start <= 4 * 2560;) {
+    static const uint64_t quanta[] = {NEVER, 1000};
+    for (int i = 0; i < 2; i++) {
+        raise_pace();
+        int32_t credit = INT32_MAX;
+        for (int readings = 0; readings < 5; readings++) {
+            caudal_probe_arm_v1(caudal_probe_rdtsc(), quanta[i]);
+            pass_cycles(4 * 2560);
+            caudal_probe_cold_credit_v1();
+            caudal_probe_arm_v1(caudal_probe_rdtsc(), NEVER);
+            CHECK(caudal_probe_v1.credit < credit || credit == 160);
+            credit = caudal_probe_v1.credit;
         }
-        caudal_probe_cold_credit_v1();
-        CHECK(caudal_probe_v1.credit < credit || credit == 160);
-        credit = caudal_probe_v1.credit;
+        CHECK_EQUAL(credit, 160);
     }
-    CHECK_EQUAL(credit, 160);
     caudal_probe_disarm_v1();
+}
+
+/* Short requests, which end before their first reading, say nothing of the pace: each is given the same. */
+static void arming_keeps_the_pace(void)
+{
+    caudal_probe_arm_v1(caudal_probe_rdtsc(), 5200);
+    int32_t given = caudal_probe_v1.credit;
+    for (int requests = 0; requests < 100; requests++) {
+        caudal_probe_v1.credit -= 300;
+        caudal_probe_arm_v1(caudal_probe_rdtsc(), 5200);
+        CHECK_EQUAL(caudal_probe_v1.credit, given);
+    }
+    caudal_probe_disarm_v1();
+}
+
+static int depth_in_hook;
+
+static void measure_depth(uint64_t now)
+{
+    void *frames[64];
+    depth_in_hook = backtrace(frames, 64);
+    caudal_probe_arm_v1(now, NEVER);
+}
+
+/* Backtraces from the hook go through the entries: they have this function's frames, and more. */
+static void backtraces_go_through(void)
+{
+    static void (*const entries[])(void) = {caudal_probe_cold_clock_v1, caudal_probe_cold_credit_v1,
+                                            caudal_probe_cold_budget_v1, caudal_probe_cold_flag_v1};
+    void *frames[64];
+    int depth = backtrace(frames, 64);
+    caudal_probe_hook_v1 = measure_depth;
+    for (int i = 0; i < 4; i++) {
+        make_due();
+        depth_in_hook = 0;
+        entries[i]();
+        CHECK(depth_in_hook > depth);
+    }
+    caudal_probe_hook_v1 = hook;
 }
 
 static int best_kind(void)
@@ -307,7 +364,9 @@ int main(void)
     }
     source_level_entries_keep_modes();
     called_probes_spend();
+    backtraces_go_through();
     credit_is_given();
     pace_falls();
+    arming_keeps_the_pace();
     return 0;
 }
