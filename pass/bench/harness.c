@@ -185,9 +185,17 @@ __attribute__((constructor)) static void start(void)
 /* Programs that have threads of their own say here when they wait for one (third-party/request.h). */
 void program_waits(int begins)
 {
-    if (begins) {
+    if (is_off || is_counted) {
+        return; /* never due; what was counted stays */
+    }
+    if (interval != 0) {
+        caudal_probe_v1.budget = begins ? plenty : 0;
+        if (!begins) {
+            arm_counter(caudal_probe_rdtsc());
+        }
+    } else if (begins) {
         caudal_probe_disarm_v1();
-    } else if (!is_off) {
+    } else {
         caudal_probe_arm_v1(caudal_probe_rdtsc(), quantum);
     }
 }

@@ -44,7 +44,11 @@ pub(crate) const PRINTED: &str = "1422750\n";
 
 /// What `WORK`'s loop calls in a mode. In budget mode loops keep what is left in a register, for which there is an entry of its own.
 pub(crate) fn cold_entry_of_work(mode: &str) -> String {
-    let entry = if mode == "budget" { "carried" } else { mode };
+    let entry = match mode {
+        "budget" => "carried",
+        "clock" => "credit",
+        mode => mode,
+    };
     format!("caudal_probe_cold_{entry}_v1")
 }
 
