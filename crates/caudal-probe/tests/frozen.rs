@@ -98,6 +98,11 @@ fn all_registers_survive_a_yield() {
 }
 
 #[test]
+fn credit_follows_what_is_spent() {
+    compile_and_run(&c_compilers(), "-std=gnu99", &["credit.c"]);
+}
+
+#[test]
 fn wrappers_of_locks_are_sections_and_ask_the_hook() {
     compile_and_run(&c_compilers(), "-std=gnu99", &["wrappers.c"]);
 }

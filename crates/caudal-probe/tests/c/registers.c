@@ -231,28 +231,11 @@ static void called_probes_spend(void)
     caudal_probe_disarm_v1();
 }
 
-/* Readings that follow each other at once raise the pace to its limit, 4096 units in 256 cycles. */
-static void raise_pace(void)
-{
-    caudal_probe_arm_v1(caudal_probe_rdtsc(), NEVER);
-    for (int readings = 0; readings < 100000 && caudal_probe_v1.credit < 40960; readings++) {
-        caudal_probe_cold_credit_v1();
-    }
-    CHECK_EQUAL(caudal_probe_v1.credit, 40960);
-}
-
-static void pass_cycles(uint64_t cycles)
-{
-    for (uint64_t start = caudal_probe_rdtsc(); caudal_probe_rdtsc() - start <= cycles;) {
-    }
-}
-
 /* While no deadline has come, credit is given and nothing else changes; when it has, some is there behind the yield. */
 static void credit_is_given(void)
 {
     static struct image in, out;
     fill(&in, &states[0], &widths_in_use[0]);
-    raise_pace();
     uint64_t before = yields, visits = caudal_probe_cold_visits_v1();
     static const uint64_t quanta[] = {NEVER, UINT64_MAX / 4, UINT32_MAX * (uint64_t)1000};
     for (int i = 0; i < 3; i++) {
@@ -272,39 +255,6 @@ static void credit_is_given(void)
     call_across(caudal_probe_cold_credit_v1, &in, &out, 0, kind);
     CHECK_EQUAL(yields, before + 1);
     CHECK(caudal_probe_v1.credit > 0 && out.general[11] == (uint64_t)caudal_probe_v1.credit);
-    caudal_probe_disarm_v1();
-}
-
-/* Where a reading comes long after the one before, the pace is taken to be lower: before the deadline and behind it. */
-static void pace_falls(void)
-{
-    static const uint64_t quanta[] = {NEVER, 1000};
-    for (int i = 0; i < 2; i++) {
-        raise_pace();
-        int32_t credit = INT32_MAX;
-        for (int readings = 0; readings < 5; readings++) {
-            caudal_probe_arm_v1(caudal_probe_rdtsc(), quanta[i]);
-            pass_cycles(4 * 2560);
-            caudal_probe_cold_credit_v1();
-            caudal_probe_arm_v1(caudal_probe_rdtsc(), NEVER);
-            CHECK(caudal_probe_v1.credit < credit || credit == 160);
-            credit = caudal_probe_v1.credit;
-        }
-        CHECK_EQUAL(credit, 160);
-    }
-    caudal_probe_disarm_v1();
-}
-
-/* Short requests, which end before their first reading, say nothing of the pace: each is given the same. */
-static void arming_keeps_the_pace(void)
-{
-    caudal_probe_arm_v1(caudal_probe_rdtsc(), 5200);
-    int32_t given = caudal_probe_v1.credit;
-    for (int requests = 0; requests < 100; requests++) {
-        caudal_probe_v1.credit -= 300;
-        caudal_probe_arm_v1(caudal_probe_rdtsc(), 5200);
-        CHECK_EQUAL(caudal_probe_v1.credit, given);
-    }
     caudal_probe_disarm_v1();
 }
 
@@ -366,7 +316,5 @@ int main(void)
     called_probes_spend();
     backtraces_go_through();
     credit_is_given();
-    pace_falls();
-    arming_keeps_the_pace();
     return 0;
 }

@@ -1,0 +1,71 @@
+/*
+ * Clock mode's credit: how much is given follows what the program spends between two readings, is less after a late one,
+ * whether a yield was due or not, and is the same for each of many requests that end before they have spent it.
+ */
+#include "caudal/probe.h"
+#include "check.h"
+
+#define NEVER UINT64_MAX
+
+static void hook(uint64_t now)
+{
+    caudal_probe_arm_v1(now, NEVER);
+}
+
+/* Readings that follow each other at once raise the pace to its limit, 4096 units in 256 cycles. */
+static void raise_pace(void)
+{
+    caudal_probe_arm_v1(caudal_probe_rdtsc(), NEVER);
+    for (int readings = 0; readings < 100000 && caudal_probe_v1.credit < 40960; readings++) {
+        caudal_probe_cold_credit_v1();
+    }
+    CHECK_EQUAL(caudal_probe_v1.credit, 40960);
+}
+
+static void pass_cycles(uint64_t cycles)
+{
+    for (uint64_t start = caudal_probe_rdtsc(); caudal_probe_rdtsc() - start <= cycles;) {
+    }
+}
+
+/* Where a reading comes long after the one before, the pace is taken to be lower: before the deadline and behind it. */
+static void pace_falls(void)
+{
+    static const uint64_t quanta[] = {NEVER, 1000};
+    for (int i = 0; i < 2; i++) {
+        raise_pace();
+        int32_t credit = INT32_MAX;
+        for (int readings = 0; readings < 5; readings++) {
+            caudal_probe_arm_v1(caudal_probe_rdtsc(), quanta[i]);
+            pass_cycles(4 * 2560);
+            caudal_probe_cold_credit_v1();
+            caudal_probe_arm_v1(caudal_probe_rdtsc(), NEVER);
+            CHECK(caudal_probe_v1.credit < credit || credit == 160);
+            credit = caudal_probe_v1.credit;
+        }
+        CHECK_EQUAL(credit, 160);
+    }
+    caudal_probe_disarm_v1();
+}
+
+/* Short requests, which end before their first reading, say nothing of the pace: each is given the same. */
+static void arming_keeps_the_pace(void)
+{
+    caudal_probe_arm_v1(caudal_probe_rdtsc(), 5200);
+    int32_t given = caudal_probe_v1.credit;
+    for (int requests = 0; requests < 100; requests++) {
+        caudal_probe_v1.credit -= 300;
+        caudal_probe_arm_v1(caudal_probe_rdtsc(), 5200);
+        CHECK_EQUAL(caudal_probe_v1.credit, given);
+    }
+    caudal_probe_disarm_v1();
+}
+
+int main(void)
+{
+    caudal_probe_hook_v1 = hook;
+    caudal_probe_v1.stack_high = NEVER;
+    pace_falls();
+    arming_keeps_the_pace();
+    return 0;
+}
