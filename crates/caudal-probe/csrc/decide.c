@@ -21,16 +21,19 @@
 #include "state.h"
 
 /* A yield that would come due within quantum / EARLY happens at once: another visit costs more than it mends. */
-#define EARLY 8
+#define EARLY 6
 /* With a ratio that deviates by less than 1 / STEADY, that is so within quantum / STEADY. */
-#define STEADY 6
+#define STEADY 5
 /* A new deviation counts 1 / WEIGHT. */
 #define WEIGHT 4
 /* A lowest ratio below 1 / FAR of the present one counts; what is armed then is at least 1 / LEAST of a quantum's units. */
 #define FAR 4
-#define LEAST 12
-/* The lowest ratio is forgotten within about so many quanta. */
+#define LEAST 16
+/* The lowest ratio is forgotten within about so many visits. */
 #define MEMORY 512
+/* More units a cycle (16.16), and more cycles, are taken for this: their product has 64 bits. */
+#define HIGHEST ((uint64_t)1 << 26)
+#define FARTHEST (((uint64_t)1 << 37) - 1)
 /* Fewer cycles than this measure the probe, not the program. */
 #define MEASURABLE_CYCLES 32
 
@@ -38,8 +41,9 @@ __thread struct caudal_probe caudal_probe_v1 __attribute__((tls_model("initial-e
     UINT64_MAX, INT64_MAX, 0, 0, 0, 0, UINT64_MAX, 1u << 16, 0, 0,
 };
 __thread struct caudal_flag caudal_flag_v1 __attribute__((tls_model("initial-exec")));
-/* Nothing is known of a thread's pace yet: as unsteady as can be. */
-__thread struct caudal_state caudal_probe_state = {.pace = 1u << CAUDAL_CLOCK_PACE_SHIFT, .deviation = 1u << 16};
+/* Nothing is known of a thread's pace yet: as unsteady as can be, and never slow. */
+__thread struct caudal_state caudal_probe_state __attribute__((tls_model("initial-exec"))) = {
+    .pace = 1u << CAUDAL_CLOCK_PACE_SHIFT, .deviation = 1u << 16, .slowest = 1u << 20};
 
 void (*caudal_probe_hook_v1)(uint64_t now) = caudal_probe_record;
 void (*caudal_probe_critical_hook_v1)(uint64_t cycles);
@@ -57,10 +61,16 @@ static inline uint64_t unrecognised(uint64_t value)
     return value;
 }
 
-/* One of two, without a jump. */
-static inline uint64_t choose(int condition, uint64_t yes, uint64_t no)
+/* One of two, without a jump: by whether a is below b, or by the sign of a value. */
+static inline uint64_t if_below(uint64_t a, uint64_t b, uint64_t yes, uint64_t no)
 {
-    __asm__("testl %1, %1\n\tcmovneq %2, %0" : "+r"(no) : "r"(condition), "r"(yes) : "cc");
+    __asm__("cmpq %2, %1\n\tcmovbq %3, %0" : "+r"(no) : "r"(a), "r"(b), "r"(yes) : "cc");
+    return no;
+}
+
+static inline uint64_t if_negative(uint64_t value, uint64_t yes, uint64_t no)
+{
+    __asm__("testq %1, %1\n\tcmovsq %2, %0" : "+r"(no) : "r"(value), "r"(yes) : "cc");
     return no;
 }
 
@@ -84,30 +94,28 @@ static inline uint64_t greater(uint64_t a, uint64_t b)
     return a;
 }
 
-/* Units in so many cycles, at `ratio` units a cycle; INT64_MAX at most. */
+/* Units in so many cycles, at `ratio` units a cycle; in FARTHEST where there are more: a visit then arms the rest. */
 static inline uint64_t units_in(uint64_t cycles, uint64_t ratio)
 {
-    __extension__ unsigned __int128 units = (unsigned __int128)cycles * ratio >> 16;
-    return choose(units > INT64_MAX, INT64_MAX, (uint64_t)units);
+    return lesser(cycles, FARTHEST) * ratio >> 16;
 }
 
 /* Arms with what the program spends in so many cycles, at `ratio` units a cycle. */
-static inline void set_budget(uint64_t now, uint64_t cycles, uint32_t ratio)
+static inline void set_budget(uint64_t now, uint64_t cycles, uint64_t ratio)
 {
     struct caudal_probe *block = &caudal_probe_v1;
     struct caudal_state *state = &caudal_probe_state;
     uint64_t slowest = state->slowest, units = units_in(cycles, ratio);
     uint64_t most = units_in(block->quantum, slowest + ratio / LEAST);
-    int is_far = (slowest < ratio / FAR) & (slowest != 0);
-    int64_t budget = (int64_t)choose(is_far, lesser(units, most), units);
+    int64_t budget = (int64_t)if_below(slowest * FAR, ratio, lesser(most, units), units);
     block->budget = budget;
     state->armed_units = budget;
     state->armed_at_tsc = now;
 }
 
-static int is_steady(void)
+static inline uint64_t if_steady(uint64_t yes, uint64_t no)
 {
-    return caudal_probe_state.deviation < caudal_probe_v1.ratio / STEADY;
+    return if_below((uint64_t)caudal_probe_state.deviation * STEADY, caudal_probe_v1.ratio, yes, no);
 }
 
 /* Never due, by the clock or by the budget. The flag is another thread's to set. */
@@ -145,7 +153,7 @@ __attribute__((always_inline)) static inline void arm(uint64_t now, uint64_t qua
     block->pending = 0;
     give_credit(now, quantum);
     if (__atomic_load_n(&caudal_probe_every_v1, __ATOMIC_RELAXED)) {
-        block->deadline = 0;
+        block->deadline = now;
         next_probe_is_due();
         return;
     }
@@ -154,7 +162,7 @@ __attribute__((always_inline)) static inline void arm(uint64_t now, uint64_t qua
         return;
     }
     block->deadline = now + quantum;
-    set_budget(now, choose(is_steady(), quantum, quantum / 2), block->ratio);
+    set_budget(now, if_steady(quantum, quantum / 2), block->ratio);
 }
 
 void caudal_probe_arm_v1(uint64_t now, uint64_t quantum)
@@ -203,38 +211,23 @@ static inline uint64_t due(uint64_t now, uint64_t stack)
     return now;
 }
 
-/* Downwards by half of the way, for a stall of the processor looks like a slow program; upwards with time. */
-static inline void follow_slowest(uint64_t measured, uint64_t cycles, uint64_t quantum)
-{
-    struct caudal_state *state = &caudal_probe_state;
-    uint64_t slowest = state->slowest, above = measured - slowest;
-    /* In parts of a quantum; a longer time than the memory is as good as it. */
-    uint64_t parts = (uint32_t)lesser(cycles, UINT32_MAX) / (uint32_t)lesser(quantum / LEAST + 1, UINT32_MAX);
-    uint64_t step = choose(parts < MEMORY * LEAST, above / (MEMORY * LEAST) * parts, measured);
-    uint64_t next = slowest + lesser(step, above);
-    next = choose(measured < slowest, (slowest + measured) / 2, next);
-    next = lesser(greater(choose(slowest == 0, measured, next), 1), UINT32_MAX);
-    state->slowest = (uint32_t)choose(measured != 0, next, slowest);
-}
-
 /* Makes the ratio follow the units and cycles that passed since the budget was armed. */
 static inline void follow(struct caudal_probe *block, uint64_t now)
 {
     struct caudal_state *state = &caudal_probe_state;
     uint64_t cycles = now - state->armed_at_tsc;
     uint64_t units = (uint64_t)state->armed_units - (uint64_t)block->budget;
-    if (unrecognised((state->armed_units == INT64_MAX) | (cycles < MEASURABLE_CYCLES) | (units >> 47 != 0))) {
-        return;
+    if (unrecognised((cycles < MEASURABLE_CYCLES) | ((units - 1) >> 47 != 0))) {
+        return; /* or nothing was armed, or spent */
     }
-    uint64_t measured = divide(units << 16, cycles);
-    follow_slowest(measured, cycles, block->quantum);
-    uint64_t ratio = block->ratio;
-    uint64_t surprise = greater(measured, ratio) - lesser(measured, ratio);
-    uint64_t deviation = state->deviation + surprise / WEIGHT - state->deviation / WEIGHT;
-    state->deviation = (uint32_t)lesser(deviation, UINT32_MAX);
+    uint64_t ratio = block->ratio, slowest = state->slowest, deviation = state->deviation;
+    uint64_t measured = lesser(divide(units << 16, cycles), HIGHEST), surprise = measured - ratio, above = measured - slowest;
+    /* Downwards by half of the way, for a stall of the processor looks like a slow program; upwards with time. */
+    state->slowest = (uint32_t)if_negative(above, (slowest + measured) / 2, slowest + above / MEMORY);
+    state->deviation = (uint32_t)(deviation - deviation / WEIGHT + if_negative(surprise, -surprise, surprise) / WEIGHT);
     uint64_t followed = lesser((ratio + measured) / 2, ratio + ratio / 2 + 1);
-    followed = choose(measured < ratio / 2, measured, followed);
-    block->ratio = (uint32_t)lesser(greater(followed, 1), UINT32_MAX);
+    followed = if_below(measured, ratio / 2, measured, followed);
+    block->ratio = (uint32_t)followed | 1; /* never 0 */
 }
 
 uint64_t caudal_probe_decide_clock(uint64_t stack)
@@ -255,15 +248,11 @@ uint64_t caudal_probe_decide_budget(uint64_t stack)
     uint64_t now = caudal_probe_rdtsc();
     caudal_probe_state.cold_visits++;
     follow(block, now);
+    uint64_t enough = block->quantum / 256 * if_steady(256 / STEADY, 256 / EARLY);
     uint64_t left = block->deadline - now;
-    uint64_t enough = choose(is_steady(), block->quantum / STEADY, block->quantum / EARLY);
     int is_asked = __atomic_load_n(&caudal_flag_v1.asked, __ATOMIC_RELAXED);
     if (unrecognised((now < block->deadline) & (left > enough) & !is_asked)) {
-        if (block->deadline == UINT64_MAX) {
-            quiet();
-        } else {
-            set_budget(now, left, block->ratio);
-        }
+        set_budget(now, left, block->ratio);
         return 0;
     }
     return due(now, stack);

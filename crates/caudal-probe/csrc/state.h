@@ -32,7 +32,7 @@ struct caudal_state {
     uint64_t entered_tsc;      /* when the outermost critical section was entered; 0: not measured */
     uint64_t cold_visits;
     uint32_t deviation;        /* mean distance of a measured ratio from the one before, cost units/cycle, 16.16 */
-    uint32_t slowest;          /* the lowest ratio of late, cost units/cycle, 16.16; 0: none is known */
+    uint32_t slowest;          /* the lowest ratio of late, cost units/cycle, 16.16 */
     uint64_t *record_buffer;   /* the recorder's; null: this thread does not record */
     size_t record_capacity;
     size_t record_count;
