@@ -29,9 +29,9 @@
 /* A lowest ratio below 1 / FAR of the present one counts; what is armed then is at least 1 / LEAST of a quantum's units. */
 #define FAR 4
 #define LEAST 16
-/* The lowest ratio is forgotten within about so many visits. */
+/* Each visit, the lowest ratio rises by 1 / MEMORY of what is between it and the visit's: it counts for some 100 visits. */
 #define MEMORY 512
-/* More units a cycle (16.16), and more cycles, are taken for this: their product has 64 bits. */
+/* More units a cycle (16.16) than these are never measured, and more cycles never armed for: their product has 64 bits. */
 #define HIGHEST ((uint64_t)1 << 26)
 #define FARTHEST (((uint64_t)1 << 37) - 1)
 /* Fewer cycles than this measure the probe, not the program. */
@@ -153,7 +153,7 @@ __attribute__((always_inline)) static inline void arm(uint64_t now, uint64_t qua
     block->pending = 0;
     give_credit(now, quantum);
     if (__atomic_load_n(&caudal_probe_every_v1, __ATOMIC_RELAXED)) {
-        block->deadline = now;
+        block->deadline = 0;
         next_probe_is_due();
         return;
     }
@@ -217,13 +217,14 @@ static inline void follow(struct caudal_probe *block, uint64_t now)
     struct caudal_state *state = &caudal_probe_state;
     uint64_t cycles = now - state->armed_at_tsc;
     uint64_t units = (uint64_t)state->armed_units - (uint64_t)block->budget;
-    if (unrecognised((cycles < MEASURABLE_CYCLES) | ((units - 1) >> 47 != 0))) {
-        return; /* or nothing was armed, or spent */
+    /* Nothing spent, nothing armed, a clock that is behind: all these are above 2^47. */
+    if (unrecognised(((cycles - MEASURABLE_CYCLES) | (units - 1)) >> 47 != 0)) {
+        return;
     }
     uint64_t ratio = block->ratio, slowest = state->slowest, deviation = state->deviation;
     uint64_t measured = lesser(divide(units << 16, cycles), HIGHEST), surprise = measured - ratio, above = measured - slowest;
     /* Downwards by half of the way, for a stall of the processor looks like a slow program; upwards with time. */
-    state->slowest = (uint32_t)if_negative(above, (slowest + measured) / 2, slowest + above / MEMORY);
+    state->slowest = (uint32_t)if_negative(above, (slowest + measured) / 2, slowest + above / MEMORY + 1);
     state->deviation = (uint32_t)(deviation - deviation / WEIGHT + if_negative(surprise, -surprise, surprise) / WEIGHT);
     uint64_t followed = lesser((ratio + measured) / 2, ratio + ratio / 2 + 1);
     followed = if_below(measured, ratio / 2, measured, followed);

@@ -126,7 +126,13 @@ fn print_cold(rate: f64) {
     println!("critical section, inline                 {:6.1}", cost(rate, pair));
     println!("critical section, measured               {:6.1}", cost(rate, || probe::measured(|| ())));
     probe::arm(probe::rdtsc(), 1 << 60);
-    println!("budget visit that only arms again        {:6.1}", cost(rate, || caudal_probe_cold_budget_v1()));
+    // SAFETY: this thread's block.
+    let spend = || unsafe { (*probe::block()).budget -= 40 };
+    let visit = || {
+        spend();
+        caudal_probe_cold_budget_v1();
+    };
+    println!("budget visit that learns and arms again  {:6.1}", cost(rate, visit));
     probe::critical_enter();
     println!("declined in a critical section           {:6.1}", cost(rate, || caudal_probe_cold_clock_v1()));
     probe::critical_exit();

@@ -114,6 +114,8 @@ static void every_probe_yields(void)
         CHECK_EQUAL(errno, 4711);
         caudal_probe_every_v1 = 0;
         CHECK_EQUAL(caudal_probe_record_stop(), ROUNDS);
+        /* By which who decides on requests knows that it is no deadline. */
+        CHECK_EQUAL(caudal_probe_due_v1(), 0);
         for (size_t t = 1; t < ROUNDS; t++) {
             CHECK(times[t - 1] < times[t]);
         }
@@ -206,9 +208,10 @@ static void the_ratio_follows(void)
     CHECK(caudal_probe_v1.budget > (int64_t)(far + far / 4) && caudal_probe_v1.budget < (int64_t)(far + far / 2 + far / 8));
 
     /* A little fewer or more than expected: by half of the way. */
+    const uint64_t farther = (uint64_t)1 << 40;
     caudal_probe_v1.ratio = 1 << 16;
-    caudal_probe_arm_v1(caudal_probe_rdtsc() - far, 4 * far);
-    caudal_probe_v1.budget -= (int64_t)(far / 4 * 3);
+    caudal_probe_arm_v1(caudal_probe_rdtsc() - farther, 4 * farther);
+    caudal_probe_v1.budget -= (int64_t)(farther / 4 * 3);
     caudal_probe_cold_budget_v1();
     CHECK(caudal_probe_v1.ratio <= 7 << 13 && caudal_probe_v1.ratio > (7 << 13) - 64);
 
@@ -221,13 +224,13 @@ static void the_ratio_follows(void)
 
     /* Due within a sixth of the quantum: now rather than by another visit. Farther away: later. */
     caudal_probe_arm_v1(caudal_probe_rdtsc(), far);
-    caudal_probe_v1.deadline = caudal_probe_rdtsc() + far / 4;
+    uint64_t later = caudal_probe_rdtsc() + far / 4, soon = caudal_probe_rdtsc() + far / 8;
+    caudal_probe_v1.deadline = later;
     caudal_probe_cold_budget_v1();
-    CHECK(caudal_probe_v1.deadline != NEVER);
-    caudal_probe_v1.deadline = caudal_probe_rdtsc() + far / 16;
-    caudal_probe_v1.quantum = NEVER - 1; /* what the recorder arms next is never due */
+    CHECK_EQUAL(caudal_probe_v1.deadline, later);
+    caudal_probe_v1.deadline = soon;
     caudal_probe_cold_budget_v1();
-    CHECK_EQUAL(caudal_probe_v1.deadline, NEVER);
+    CHECK_EQUAL(caudal_probe_due_v1(), soon);
     CHECK_EQUAL(caudal_probe_record_stop(), 1);
     caudal_probe_v1.ratio = 1 << 16;
 }
@@ -244,18 +247,34 @@ static void the_lowest_ratio_limits(void)
     }
     caudal_probe_v1.ratio = 1 << 16;
     caudal_probe_arm_v1(caudal_probe_rdtsc(), far);
-    CHECK(caudal_probe_v1.budget > (int64_t)(far / 32) && caudal_probe_v1.budget < (int64_t)(far / 8));
+    CHECK(caudal_probe_v1.budget > (int64_t)(far / 14) && caudal_probe_v1.budget < (int64_t)(far / 12));
 
-    /* Which it is again after some hundred visits at its old pace. */
-    for (int i = 0; i < 1000; i++) {
+    /* Which it is again after some hundred visits at its old pace, but not after 100. */
+    for (int i = 1; i <= 200; i++) {
         caudal_probe_arm_v1(caudal_probe_rdtsc() - far, 4 * far);
         caudal_probe_v1.budget -= (int64_t)far;
         caudal_probe_cold_budget_v1();
+        caudal_probe_arm_v1(caudal_probe_rdtsc(), far);
+        CHECK(i != 100 || caudal_probe_v1.budget < (int64_t)(far / 3));
     }
-    caudal_probe_arm_v1(caudal_probe_rdtsc(), far);
     CHECK(caudal_probe_v1.budget > (int64_t)(far / 2 - far / 16));
     CHECK_EQUAL(caudal_probe_record_stop(), 0);
     caudal_probe_v1.ratio = 1 << 16;
+}
+
+/* What is left in a register behind a disarm, or is too much to count, is no yield. */
+static void what_is_not_due_is_armed_anew(void)
+{
+    const int64_t most = ((int64_t)1 << 37) - 1;
+    CHECK_EQUAL(caudal_probe_record_start(times, 4, NEVER), 0);
+    caudal_probe_arm_v1(caudal_probe_rdtsc(), NEVER / 2);
+    CHECK_EQUAL(caudal_probe_v1.budget, most);
+    caudal_probe_disarm_v1();
+    caudal_probe_v1.budget = -1;
+    caudal_probe_cold_budget_v1();
+    CHECK_EQUAL(caudal_probe_v1.budget, most);
+    CHECK_EQUAL(caudal_probe_v1.deadline, NEVER);
+    CHECK_EQUAL(caudal_probe_record_stop(), 0);
 }
 
 static void *ask(void *flag)
@@ -494,5 +513,6 @@ int main(void)
     disarmed_is_never_due();
     the_hook_can_walk_the_stack();
     the_lowest_ratio_limits();
+    what_is_not_due_is_armed_anew();
     return 0;
 }
