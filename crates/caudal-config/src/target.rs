@@ -239,10 +239,17 @@ impl fmt::Display for LatencyTarget {
         match self.limit {
             Limit::Latency(limit) => write!(f, "{limit}"),
             Limit::Slowdown(limit) => write!(f, "{limit}"),
-            // Without what a division by 100 and a multiplication leave behind.
-            Limit::Share(limit) => write!(f, "{}%", (limit * 1e10).round() / 1e8),
+            Limit::Share(limit) => write!(f, "{}%", percent(limit)),
         }
     }
+}
+
+/// The shortest number of percent that is read as `share`, without what a multiplication by 100 leaves behind.
+fn percent(share: f64) -> f64 {
+    let exact = share * 100.0;
+    let rounded = (0..17).filter_map(|digits| format!("{exact:.digits$e}").parse().ok());
+    let near = [exact, exact.next_up(), exact.next_down()];
+    rounded.chain(near).find(|percent: &f64| percent / 100.0 == share).unwrap_or(exact)
 }
 
 impl std::str::FromStr for LatencyTarget {
@@ -266,6 +273,8 @@ mod tests {
             "get mean slowdown < 2.5",
             "miss 25ms < 1%",
             "get miss 50us < 0.1%",
+            "get miss 50us < 0.07777777777777778%",
+            "miss 1ms < 33.3%",
         ] {
             assert_eq!(LatencyTarget::parse(text).unwrap().to_string(), text);
         }
