@@ -2,8 +2,9 @@
 //
 // Estimates in cycles, from LLVM's TargetTransformInfo and a table for what it does not know (division, atomics, memory
 // intrinsics, library calls). Code outside of loops takes the longer of half its critical chain and its instructions over
-// the issue width: the processor overlaps chains with what is in front of them and behind. A loop's iteration takes the longer of its
-// instructions over the issue width and the chain from one iteration to the next, for the processor overlaps iterations.
+// the issue width: the processor overlaps chains with what is in front of them and behind. A loop's iteration takes the
+// longer of its instructions over the issue width and the chain from one iteration to the next, for the processor overlaps
+// iterations.
 //
 // Loads are assumed to hit the first-level cache and branches to be predicted: a program that misses is slower than
 // estimated, which budget mode measures and clock mode does not need to know. Only what budget mode charges for a walk along
