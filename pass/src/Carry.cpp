@@ -51,9 +51,11 @@ bool Carrier::mayLeave(const Instruction &instruction) const {
   return maySpend(instruction, calls_) && !carriedCallee(instruction, carried_);
 }
 
-/// Whether a loop's probes are so close to each other, and so many for each call and each entry, that carrying pays.
+/// Whether a loop's probes are so close to each other, and so many for each call and each entry, that carrying pays. In an
+/// innermost loop with little between its probes less is enough, for each waits in memory for the one before.
 bool Carrier::pays(const Loop &loop) const {
   static constexpr double farApart = 24, leastGain = 8;
+  static constexpr double close = 12, leastGainClose = 3;
   double spends = 0, moves = 0, cycles = 0;
   for (const CallInst *probe : spending_)
     if (loop.contains(probe))
@@ -66,6 +68,8 @@ bool Carrier::pays(const Loop &loop) const {
   for (const BasicBlock *before : predecessors(loop.getHeader()))
     if (!loop.contains(before))
       moves += frequency(before);
+  if (loop.isInnermost() && cycles < close * spends && spends > leastGainClose * moves)
+    return true;
   return spends > leastGain * moves && cycles < farApart * spends;
 }
 
