@@ -36,3 +36,29 @@ latch:
 exit:
   ret i64 %total
 }
+
+; A vector of pointers that is destroyed: only a guess about pointers makes the way past `free` one that is taken at times. It stays one loop.
+; CHECK-LABEL: define void @destroy(
+; CHECK-NOT: .outer
+; CHECK: loop:
+; CHECK-NOT: .short
+; CHECK: ret void
+declare void @drop(ptr)
+define void @destroy(ptr %begin, ptr %end) {
+entry:
+  br label %loop
+loop:
+  %at = phi ptr [ %begin, %entry ], [ %next, %latch ]
+  %held = load ptr, ptr %at
+  %empty = icmp eq ptr %held, null
+  br i1 %empty, label %latch, label %work
+work:
+  call void @drop(ptr %held)
+  br label %latch
+latch:
+  %next = getelementptr ptr, ptr %at, i64 1
+  %done = icmp eq ptr %next, %end
+  br i1 %done, label %exit, label %loop
+exit:
+  ret void
+}
