@@ -37,7 +37,7 @@ exit:
   ret i64 %total
 }
 
-; A vector of pointers that is destroyed: only a guess about pointers makes the way past `free` one that is taken at times. It stays one loop.
+; A vector of pointers that is destroyed: the way past `drop` takes a null, which pointers are guessed to be seldom. It stays one loop.
 ; CHECK-LABEL: define void @destroy(
 ; CHECK-NOT: .outer
 ; CHECK: loop:
