@@ -1,9 +1,11 @@
 #include "LoopFacts.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/IR/PatternMatch.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 namespace caudal {
 
@@ -35,6 +37,13 @@ static bool gatherParts(Value *value, const Loop &loop, SmallPtrSetImpl<const In
   return parts.size() <= most && all_of(instruction->operands(), [&](Value *operand) { return gatherParts(operand, loop, parts); });
 }
 
+/// Whether as many steps as the loop can have do not go around in numbers of type `width`.
+static bool staysWithin(Type *width, const SCEV *backedges, int64_t step, ScalarEvolution &scev) {
+  unsigned bits = unsigned(scev.getTypeSizeInBits(width));
+  APInt most = scev.getUnsignedRangeMax(backedges).zext(2 * bits);
+  return (most * APInt(2 * bits, uint64_t(std::abs(step)))).getActiveBits() <= bits;
+}
+
 /// Fills in the latch's own test, if it can be given a nearer end.
 static bool findTest(Loop &loop, ScalarEvolution &scev, const TargetTransformInfo &tti, LoopFacts &facts) {
   static constexpr unsigned expansionBudget = 8;
@@ -60,8 +69,13 @@ static bool findTest(Loop &loop, ScalarEvolution &scev, const TargetTransformInf
     const SCEV *steps = scev.getMulExpr(scev.getNoopOrZeroExtend(backedges, width),
                                         scev.getConstant(width, facts.step, /*isSigned=*/true));
     const SCEV *last = scev.getAddExpr(first, steps);
+    // A loop that is left where two values are equal is left with the other value.
+    Value *other = compare->getOperand(compare->getOperand(0) == operand);
+    if (compare->isEquality() && loop.isLoopInvariant(other) &&
+        compare->getPredicate() == (loop.contains(branch->getSuccessor(0)) ? CmpInst::ICMP_NE : CmpInst::ICMP_EQ))
+      last = scev.getSCEV(other);
     // The distance between first and last value must be a number: without it, steps may go around.
-    if (std::abs(facts.step) != 1 && !recurrence->hasNoSelfWrap())
+    if (std::abs(facts.step) != 1 && !recurrence->hasNoSelfWrap() && !staysWithin(width, backedges, facts.step, scev))
       continue;
     Instruction *at = preheader->getTerminator();
     if (!expander.isSafeToExpandAt(last, at) ||
@@ -75,6 +89,27 @@ static bool findTest(Loop &loop, ScalarEvolution &scev, const TargetTransformInf
     return true;
   }
   return false;
+}
+
+/// Most iterations of a loop that is only entered where the tested value does not go far (ShortLoops.h); 0: no such test is known.
+static unsigned guardedTrips(const Loop &loop, ScalarEvolution &scev, const LoopFacts &facts) {
+  const auto *tested = cast<SCEVAddRecExpr>(scev.getSCEV(facts.tested));
+  const SCEV *first = tested->getStart();
+  const SCEV *reached = facts.step > 0 ? scev.getMinusSCEV(facts.testedLast, first) : scev.getMinusSCEV(first, facts.testedLast);
+  // Between the test and the loop there may be what was made for it to stand in.
+  const BasicBlock *to = loop.getLoopPreheader();
+  while (to->getSinglePredecessor() && to->getSinglePredecessor()->getSingleSuccessor())
+    to = to->getSinglePredecessor();
+  const BasicBlock *from = to->getSinglePredecessor();
+  const auto *branch = from ? dyn_cast<BranchInst>(from->getTerminator()) : nullptr;
+  Value *distance;
+  const APInt *farthest;
+  if (!branch || !branch->isConditional() || branch->getSuccessor(1) != to || branch->getSuccessor(0) == to ||
+      !match(branch->getCondition(), m_SpecificICmp(CmpInst::ICMP_UGT, m_Value(distance), m_APInt(farthest))) ||
+      scev.getSCEV(distance) != reached)
+    return 0;
+  uint64_t trips = farthest->getLimitedValue(INT32_MAX) / uint64_t(std::abs(facts.step)) + 1;
+  return unsigned(trips);
 }
 
 static bool canSplit(Loop &loop, BasicBlock &latch) {
@@ -100,6 +135,8 @@ LoopFacts LoopFacts::of(Loop &loop, ScalarEvolution &scev, const TargetTransform
     return facts;
   // A loop that can be left elsewhere is mostly left early: beginning a strip would not pay.
   facts.isCounted = loop.getExitingBlock() && findTest(loop, scev, tti, facts);
+  if (facts.isCounted && facts.mostTrips == 0)
+    facts.mostTrips = guardedTrips(loop, scev, facts);
   return facts;
 }
 

@@ -3,6 +3,7 @@
 #include "Calls.h"
 #include "Carry.h"
 #include "CarryCalls.h"
+#include "MergeTests.h"
 #include "Plan.h"
 #include "PlanRecursive.h"
 #include "Probe.h"
@@ -10,6 +11,7 @@
 #include "Sections.h"
 #include "Seldom.h"
 #include "SeparateLoops.h"
+#include "ShortLoops.h"
 #include "StripMine.h"
 #include "TailCalls.h"
 #include "Unroll.h"
@@ -169,6 +171,10 @@ bool ModuleRun::instrument(Component &component, ProbeWriter &writer) {
       functions_.invalidate(*function, PreservedAnalyses::none());
       prepareLoops(*function);
     }
+    if (!isBaseline(options_.mode) && versionShortLoops(*function, functions_)) {
+      functions_.invalidate(*function, PreservedAnalyses::none());
+      prepareLoops(*function);
+    }
     bool changed = isBaseline(options_.mode) ? Baseline::makeJoins(*function, functions_)
                                              : unrollUncounted(*function, functions_);
     if (changed) {
@@ -216,6 +222,10 @@ void ModuleRun::carry(Component &component, std::vector<Spending> spending, Prob
     carryInLoops(*function, functions_, calls_, carried_, writer, std::move(written));
     callDirectly(*function, carried_, writer);
     functions_.invalidate(*function, PreservedAnalyses::none());
+    if (writer.charges()) {
+      mergeTests(*function, functions_, writer);
+      functions_.invalidate(*function, PreservedAnalyses::none());
+    }
   }
   // Callees first.
   component.functions.insert(component.functions.begin(), inner.begin(), inner.end());

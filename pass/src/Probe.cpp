@@ -1,9 +1,11 @@
 #include "Probe.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/PatternMatch.h"
 #include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 namespace caudal {
 
@@ -79,6 +81,9 @@ Function *ProbeWriter::declared(StringRef cold) {
   function->setDSOLocal(true);
   return function;
 }
+
+/// Behind a subtraction whose result another block's probe looks at.
+static constexpr StringLiteral lookedAtElsewhere = " # looked at elsewhere";
 
 /// The attribute of functions that the pass adds.
 static constexpr StringLiteral ownAttribute = "caudal-own";
@@ -242,9 +247,64 @@ void ProbeWriter::carryThrough(AllocaInst *left, CallInst *probe) {
     RecursivelyDeleteTriviallyDeadInstructions(place);
 }
 
-bool isProbe(const Instruction &instruction) {
+CallInst *ProbeWriter::spendOnly(CallInst *probe) const {
+  IRBuilder<> builder(probe);
+  Value *had = probe->getArgOperand(0), *spent = probe->getArgOperand(1);
+  IntegerType *type = purseType();
+  StringRef subtract = mode_ == Mode::Clock ? "subl $2, ${0:k}" : "subq $2, $0";
+  auto *form = FunctionType::get(type, {type, type}, false);
+  auto *text = InlineAsm::get(form, (subtract + lookedAtElsewhere).str(),
+                              ("={r11},{r11}," + constraintOf(spent) + clobbers).str(), /*hasSideEffects=*/true);
+  CallInst *result = builder.CreateCall(text, {had, spent});
+  result->setDoesNotThrow();
+  return result;
+}
+
+CallInst *ProbeWriter::lookAt(Value *left, Instruction *before) {
+  IRBuilder<> builder(before);
+  builder.SetCurrentDebugLocation(lineOf(*before));
+  IntegerType *type = purseType();
+  auto *form = FunctionType::get(type, {type, builder.getPtrTy()}, false);
+  StringRef test = mode_ == Mode::Clock ? "testl ${0:k}, ${0:k}" : "testq $0, $0";
+  return finish(builder.CreateCall(assembly(test, "jl", 2, form, "={r11},{r11},i"), {left, entry(/*isCarried=*/true)}));
+}
+
+bool isInlineProbe(const Instruction &instruction) {
   const InlineAsm *assembly = assemblyOf(instruction);
-  return (assembly && assembly->getAsmString().contains(jumpIn)) || !calledProbe(instruction).empty();
+  return assembly && assembly->getAsmString().contains(jumpIn);
+}
+
+/// The jump by which a loop's latch looks at what `instruction` leaves, as MergeTests writes it: the loop's test chooses between
+/// that and a negative number, and what is negative leads to a probe. Null: there is none.
+static const BranchInst *lookAfter(const Instruction &instruction) {
+  const InlineAsm *assembly = assemblyOf(instruction);
+  if (!assembly || !StringRef(assembly->getAsmString()).ends_with(lookedAtElsewhere))
+    return nullptr;
+  const auto *jump = dyn_cast<BranchInst>(instruction.getParent()->getTerminator());
+  const Value *test, *yes, *no;
+  if (!jump || !jump->isConditional() ||
+      !match(jump->getCondition(), m_SpecificICmp(CmpInst::ICMP_SLT, m_Select(m_Value(test), m_Value(yes), m_Value(no)), m_Zero())))
+    return nullptr;
+  bool chooses = (yes == &instruction && match(no, m_AllOnes())) || (no == &instruction && match(yes, m_AllOnes()));
+  const Instruction &look = *jump->getSuccessor(0)->getFirstNonPHIOrDbg();
+  return chooses && isInlineProbe(look) && look.getOperand(0) == &instruction ? jump : nullptr;
+}
+
+bool isProbe(const Instruction &instruction) {
+  return isInlineProbe(instruction) || lookAfter(instruction) || !calledProbe(instruction).empty();
+}
+
+bool isPartOfProbe(const Instruction &instruction) {
+  const Value *test, *yes, *no;
+  const Value *select = &instruction;
+  if (const auto *compare = dyn_cast<ICmpInst>(&instruction))
+    select = compare->getOperand(0);
+  if (!match(select, m_Select(m_Value(test), m_Value(yes), m_Value(no))))
+    return false;
+  return any_of(ArrayRef{yes, no}, [](const Value *value) {
+    const auto *spent = dyn_cast<Instruction>(value);
+    return spent && lookAfter(*spent);
+  });
 }
 
 bool isOwnFunction(const Function &function) { return function.hasFnAttribute(ownAttribute); }

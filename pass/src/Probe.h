@@ -56,6 +56,13 @@ public:
   /// Replaces a probe by one that spends from a variable, where the cold path finds what is left, and leaves it.
   void carryThrough(llvm::AllocaInst *left, llvm::CallInst *probe);
 
+  /// Whether `probe`, one in place, spends from a variable.
+  static bool isCarried(const llvm::CallInst &probe) { return !probe.getType()->isVoidTy(); }
+  /// Writes in front of a carried probe what it spends, without a look: what is left, for MergeTests.h.
+  llvm::CallInst *spendOnly(llvm::CallInst *probe) const;
+  /// Writes a probe of the variable `left` in front of `before` that spends nothing; returns what is left then.
+  llvm::CallInst *lookAt(llvm::Value *left, llvm::Instruction *before);
+
 private:
   llvm::Value *field(llvm::IRBuilder<> &builder, unsigned offset) const;
   llvm::Value *purse(llvm::IRBuilder<> &builder) const;
@@ -75,8 +82,13 @@ private:
   Spending spending_;
 };
 
-/// Whether `instruction` is a probe, in memory or in a register, in place or called.
+/// Whether `instruction` is a probe, in memory or in a register, in place or called, or what spends where the block's jump looks
+/// at what is left (MergeTests.h).
 bool isProbe(const llvm::Instruction &instruction);
+/// Whether it is one in place, with a jump of its own.
+bool isInlineProbe(const llvm::Instruction &instruction);
+/// Whether it only tells such a jump whether to look: its time is the probe's.
+bool isPartOfProbe(const llvm::Instruction &instruction);
 /// Whether `call` is other assembly that enters the cold path: the program's own.
 bool isColdCall(const llvm::CallBase &call);
 /// Whether the pass has added `function` to its module.

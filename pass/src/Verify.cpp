@@ -27,6 +27,21 @@ struct Reach {
   }
 };
 
+/// The constant that a jump on the only way to `loop` holds `distance` against; null: there is none.
+const APInt *guardOf(const Loop &loop, const SCEV *distance, ScalarEvolution &scev) {
+  const BasicBlock *to = loop.getLoopPreheader();
+  for (const BasicBlock *from = to ? to->getSinglePredecessor() : nullptr; from; to = from, from = to->getSinglePredecessor()) {
+    auto *branch = dyn_cast<BranchInst>(from->getTerminator());
+    Value *held;
+    const APInt *most;
+    if (branch && branch->isConditional() && branch->getSuccessor(1) == to && branch->getSuccessor(0) != to &&
+        match(branch->getCondition(), m_SpecificICmp(CmpInst::ICMP_UGT, m_Value(held), m_APInt(most))) &&
+        scev.getSCEV(held) == distance)
+      return most;
+  }
+  return nullptr;
+}
+
 /// The loop is left where a value reaches an end that is chosen in front of it: most iterations; 0: it is not.
 uint64_t nearerEndTrips(const Loop &loop, ScalarEvolution &scev) {
   BasicBlock *latch = loop.getLoopLatch();
@@ -45,7 +60,8 @@ uint64_t nearerEndTrips(const Loop &loop, ScalarEvolution &scev) {
   const SCEV *distance = step->getAPInt().isNegative() ? scev.getMinusSCEV(first, last) : scev.getMinusSCEV(last, first);
   if (isa<SCEVCouldNotCompute>(distance))
     return 0;
-  APInt most = scev.getUnsignedRangeMax(distance).zextOrTrunc(64);
+  const APInt *guard = guardOf(loop, distance, scev);
+  APInt most = (guard ? *guard : scev.getUnsignedRangeMax(distance)).zextOrTrunc(64);
   return most.udiv(step->getAPInt().abs().zextOrTrunc(64)).getLimitedValue(1 << 30) + 1;
 }
 
@@ -133,6 +149,8 @@ Reach Verifier::across(Region &region, const BasicBlock *block, Reach reach, boo
       walk.restart();
       continue;
     }
+    if (isPartOfProbe(instruction))
+      continue;
     Cost cost = walk.add(instruction);
     if (const auto *call = dyn_cast<CallBase>(&instruction)) {
       Ways ways = calls_.of(*call);

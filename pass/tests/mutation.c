@@ -78,6 +78,21 @@ long nest_of_two(const long *p, int n, int m) {
     for (int i = 0; i < m; i++) sum += p[i] ^ p[j];
   return sum;
 }
+double triangle(const double *p, int n) {
+  double all = 0;
+  for (int j = 0; j < n; j++) {
+    double sum = 0;
+    for (int i = 0; i < j; i++) sum += p[i] * p[p[i] < 1];
+    all += sum;
+  }
+  return all;
+}
+long lists(struct node *const *heads, int n) {
+  long sum = 0;
+  for (int j = 0; j < n; j++)
+    for (const struct node *node = heads[j]; node; node = node->next) sum = sum * 3 + node->value / 7;
+  return sum;
+}
 long divide(long x, long y) {
   for (int i = 0; i < 100; i++) x = x / (y | 1) + any / (x | 1) + other(y) / 3;
   return x;

@@ -1,0 +1,99 @@
+#include "MergeTests.h"
+#include "llvm/Analysis/LoopInfo.h"
+
+using namespace llvm;
+
+namespace caudal {
+
+namespace {
+
+/// A latch that ends in a probe and the loop's own test.
+struct Latch {
+  CallInst *probe = nullptr;
+  ICmpInst *test = nullptr;
+  BranchInst *jump = nullptr;
+  BasicBlock *header = nullptr;
+};
+
+} // namespace
+
+/// The loop's latch, if it ends in a carried probe and the loop's test, with nothing in between; else without a probe.
+static Latch latchOf(const Loop &loop) {
+  BasicBlock *block = loop.getLoopLatch();
+  auto *jump = block ? dyn_cast<BranchInst>(block->getTerminator()) : nullptr;
+  if (!jump || !jump->isConditional() || !loop.isLoopExiting(block))
+    return {};
+  auto *test = dyn_cast<ICmpInst>(jump->getCondition());
+  if (!test || !test->hasOneUse() || test->getParent() != block)
+    return {};
+  for (Instruction *before = jump->getPrevNode(); before; before = before->getPrevNode()) {
+    if (isInlineProbe(*before) && ProbeWriter::isCarried(cast<CallInst>(*before)))
+      return {cast<CallInst>(before), test, jump, loop.getHeader()};
+    if (before != test && !before->isDebugOrPseudoInst())
+      return {};
+  }
+  return {};
+}
+
+/// The block that is left for when something is due, or the loop has ended, or both: a probe, and the loop's own test.
+static BasicBlock *lookBlock(const Latch &latch) {
+  BasicBlock *block = latch.jump->getParent();
+  BasicBlock *look = BasicBlock::Create(block->getContext(), block->getName() + ".look", block->getParent(), block->getNextNode());
+  Instruction *test = latch.test->clone(), *jump = latch.jump->clone();
+  test->insertInto(look, look->end());
+  jump->insertInto(look, look->end());
+  cast<BranchInst>(jump)->setCondition(test);
+  jump->setMetadata(LLVMContext::MD_prof, nullptr);
+  return look;
+}
+
+/// The latch's own jump: to the header as long as the loop goes on and there is something left.
+static void jumpUnlessDue(const Latch &latch, Value *left, BasicBlock *look, bool again) {
+  IRBuilder<> builder(latch.jump);
+  Constant *due = ConstantInt::getAllOnesValue(left->getType());
+  auto *chosen = SelectInst::Create(latch.test, again ? left : due, again ? due : left, "caudal.left", latch.jump->getIterator());
+  chosen->setDebugLoc(latch.jump->getDebugLoc());
+  // Else code generation may make two jumps of it again.
+  chosen->setMetadata(LLVMContext::MD_unpredictable, MDNode::get(left->getContext(), {}));
+  Value *isDue = builder.CreateICmpSLT(chosen, ConstantInt::get(left->getType(), 0), "caudal.due");
+  BranchInst *merged = builder.CreateCondBr(isDue, look, latch.header);
+  merged->setMetadata(LLVMContext::MD_prof, latch.jump->getMetadata(LLVMContext::MD_prof));
+  if (again)
+    merged->swapProfMetadata();
+}
+
+static void merge(const Latch &latch, ProbeWriter &writer) {
+  BasicBlock *block = latch.jump->getParent();
+  bool again = latch.jump->getSuccessor(0) == latch.header; // what the test says when the loop goes on
+  BasicBlock *exit = latch.jump->getSuccessor(again ? 1 : 0);
+  BasicBlock *look = lookBlock(latch);
+  CallInst *left = writer.spendOnly(latch.probe);
+  CallInst *looked = writer.lookAt(left, &look->front());
+  jumpUnlessDue(latch, left, look, again);
+
+  for (PHINode &phi : latch.header->phis()) {
+    int from = phi.getBasicBlockIndex(block);
+    bool isLeft = phi.getIncomingValue(from) == latch.probe;
+    phi.addIncoming(isLeft ? looked : phi.getIncomingValue(from), look);
+    if (isLeft)
+      phi.setIncomingValue(from, left);
+  }
+  for (PHINode &phi : exit->phis())
+    phi.setIncomingBlock(phi.getBasicBlockIndex(block), look);
+  latch.jump->eraseFromParent();
+  latch.probe->replaceAllUsesWith(looked); // all others are behind the loop
+  latch.probe->eraseFromParent();
+}
+
+void mergeTests(Function &function, FunctionAnalysisManager &analyses, ProbeWriter &writer) {
+  LoopInfo &loops = analyses.getResult<LoopAnalysis>(function);
+  SmallVector<Latch, 4> found;
+  // An innermost loop is mostly left after a few iterations, and its jumps are few: what a look takes at its end is more.
+  for (const Loop *loop : loops.getLoopsInPreorder())
+    if (Latch latch = loop->isInnermost() ? Latch{} : latchOf(*loop); latch.probe)
+      found.push_back(latch);
+  for (const Latch &latch : found)
+    merge(latch, writer);
+}
+
+} // namespace caudal

@@ -1,0 +1,68 @@
+; A nest whose probes are carried: the outer loop's probe and its end share a jump, and a block aside looks which of them it was. With
+; the inner loop's, which is mostly left soon, nothing is done.
+; RUN: %probes -passes='caudal-probes<mode=budget;verify>,verify' %s | FileCheck %s
+; RUN: %probes -passes='caudal-probes<mode=clock;verify>,verify' %s | FileCheck %s --check-prefix=CLOCK
+; RUN: %probes -passes='caudal-probes<mode=flag;verify>,verify' %s | FileCheck %s --check-prefix=FLAG
+; RUN: %probes -passes='caudal-probes<mode=budget;verify>,verify' %s | llc -O2 | FileCheck %s --check-prefix=CODE
+target triple = "x86_64-pc-linux-gnu"
+
+; CHECK-LABEL: define i64 @rows(
+; CHECK: inner.1:
+; CHECK: asm sideeffect "subq $2, $0{{.*}}@caudal_probe_cold_carried_v1)
+; CHECK-NEXT: %inner.done.1 =
+; CHECK-NEXT: br i1 %inner.done.1
+; CHECK: latch:
+; CHECK: %[[LEFT:[0-9]+]] = call i64 asm sideeffect "subq $2, $0 # looked at elsewhere"
+; CHECK-NEXT: %done = icmp eq
+; CHECK-NEXT: %[[CHOSEN:.*]] = select i1 %done, i64 -1, i64 %[[LEFT]], !unpredictable
+; CHECK-NEXT: %[[DUE:.*]] = icmp slt i64 %[[CHOSEN]], 0
+; CHECK-NEXT: br i1 %[[DUE]], label %latch.look, label %outer
+; CHECK: latch.look:
+; CHECK-NEXT: %[[LOOKED:.*]] = call i64 asm sideeffect "testq $0, $0{{.*}}(i64 %[[LEFT]], ptr @caudal_probe_cold_carried_v1)
+; CHECK-NEXT: %[[END:.*]] = icmp eq i64 %j.next, %n
+; CHECK-NEXT: br i1 %[[END]], label %exit, label %outer
+; CHECK: exit:
+; CHECK: store i64 %[[LOOKED]]
+; CLOCK-LABEL: define i64 @rows(
+; CLOCK: asm sideeffect "subl $2, ${0:k} # looked at elsewhere"
+; CLOCK: select i1 %done, i32 -1
+; CLOCK: asm sideeffect "testl ${0:k}, ${0:k}
+; FLAG-LABEL: define i64 @rows(
+; FLAG-NOT: looked at elsewhere
+; FLAG: ret i64
+
+; One jump for both: what is carried is not made two.
+; CODE-LABEL: rows:
+; CODE: looked at elsewhere
+; CODE-NOT: {{^[[:space:]]j}}
+; CODE: cmov
+; CODE-NOT: {{^[[:space:]]j}}
+; CODE: testq
+; CODE-NEXT: {{js|jns}}
+define i64 @rows(ptr %p, i64 %n) {
+entry:
+  br label %outer
+outer:
+  %j = phi i64 [ 0, %entry ], [ %j.next, %latch ]
+  %total = phi i64 [ 0, %entry ], [ %next, %latch ]
+  %row = getelementptr i64, ptr %p, i64 %j
+  %first = load ptr, ptr %row
+  br label %inner
+inner:
+  %at = phi ptr [ %first, %outer ], [ %behind, %inner ]
+  %sum = phi i64 [ %total, %outer ], [ %next, %inner ]
+  %value = load i64, ptr %at
+  %rest = udiv i64 %value, 7
+  %next = add i64 %sum, %rest
+  %link = getelementptr i64, ptr %at, i64 1
+  %behind = load ptr, ptr %link
+  %inner.done = icmp eq ptr %behind, null
+  br i1 %inner.done, label %latch, label %inner, !prof !0
+latch:
+  %j.next = add nuw nsw i64 %j, 1
+  %done = icmp eq i64 %j.next, %n
+  br i1 %done, label %exit, label %outer
+exit:
+  ret i64 %next
+}
+!0 = !{!"branch_weights", i32 1, i32 1}

@@ -1,0 +1,81 @@
+; A row of a sparse matrix: the inner loop's count is known where it begins. As long as it is short it has no probe; for more there is a
+; copy, which has. A loop whose count nobody knows stays one loop.
+; RUN: %probes -passes='caudal-probes<mode=budget;verify>,verify' %s | FileCheck %s
+; RUN: %probes -passes='caudal-probes<mode=flag;verify>,verify' %s | FileCheck %s
+target triple = "x86_64-pc-linux-gnu"
+
+; CHECK-LABEL: define double @product(
+; CHECK: %caudal.long = icmp ugt i64 %{{.*}}, {{[0-9]+$}}
+; CHECK-NEXT: br i1 %caudal.long, label %{{.*}}.long, label %{{.*}}, !prof
+; CHECK: {{^}}inner:
+; CHECK-NOT: asm
+; CHECK: br i1 %inner.done,
+; CHECK: {{^}}inner.long:
+; CHECK: asm sideeffect "{{.*}}@caudal_probe_
+; CHECK: br i1 %inner.done.long,
+; CHECK: ret double
+define double @product(ptr %starts, ptr %columns, ptr %values, ptr %in, ptr %out, i64 %rows) {
+entry:
+  br label %outer
+outer:
+  %row = phi i64 [ 0, %entry ], [ %row.next, %latch ]
+  %start.at = getelementptr i64, ptr %starts, i64 %row
+  %start = load i64, ptr %start.at
+  %row.next = add nuw nsw i64 %row, 1
+  %end.at = getelementptr i64, ptr %starts, i64 %row.next
+  %end = load i64, ptr %end.at
+  %none = icmp eq i64 %start, %end
+  br i1 %none, label %latch, label %ahead
+ahead:
+  br label %inner
+inner:
+  %i = phi i64 [ %start, %ahead ], [ %i.next, %inner ]
+  %sum = phi double [ 0.0, %ahead ], [ %next, %inner ]
+  %column.at = getelementptr i64, ptr %columns, i64 %i
+  %column = load i64, ptr %column.at
+  %value.at = getelementptr double, ptr %values, i64 %i
+  %value = load double, ptr %value.at
+  %in.at = getelementptr double, ptr %in, i64 %column
+  %factor = load double, ptr %in.at
+  %part = fmul double %value, %factor
+  %next = fadd double %sum, %part
+  %i.next = add i64 %i, 1
+  %inner.done = icmp eq i64 %i.next, %end
+  br i1 %inner.done, label %latch, label %inner
+latch:
+  %result = phi double [ 0.0, %outer ], [ %next, %inner ]
+  %out.at = getelementptr double, ptr %out, i64 %row
+  store double %result, ptr %out.at
+  %done = icmp eq i64 %row.next, %rows
+  br i1 %done, label %exit, label %outer
+exit:
+  ret double %result
+}
+
+; CHECK-LABEL: define i64 @lists(
+; CHECK-NOT: .long
+; CHECK: ret i64
+define i64 @lists(ptr %heads, i64 %n) {
+entry:
+  br label %outer
+outer:
+  %j = phi i64 [ 0, %entry ], [ %j.next, %latch ]
+  %head.at = getelementptr ptr, ptr %heads, i64 %j
+  %head = load ptr, ptr %head.at
+  br label %inner
+inner:
+  %at = phi ptr [ %head, %outer ], [ %behind, %inner ]
+  %sum = phi i64 [ 0, %outer ], [ %next, %inner ]
+  %value = load i64, ptr %at
+  %next = add i64 %sum, %value
+  %link = getelementptr i64, ptr %at, i64 1
+  %behind = load ptr, ptr %link
+  %inner.done = icmp eq ptr %behind, null
+  br i1 %inner.done, label %latch, label %inner
+latch:
+  %j.next = add nuw nsw i64 %j, 1
+  %done = icmp eq i64 %j.next, %n
+  br i1 %done, label %exit, label %outer
+exit:
+  ret i64 %next
+}
