@@ -51,6 +51,7 @@ static bool findTest(Loop &loop, ScalarEvolution &scev, const TargetTransformInf
   BasicBlock *preheader = loop.getLoopPreheader();
   if (!branch || !branch->isConditional() || !preheader || !loop.isLoopExiting(facts.latch))
     return false;
+  bool leavesWhenTrue = !loop.contains(branch->getSuccessor(0));
   auto *compare = dyn_cast<ICmpInst>(branch->getCondition());
   if (!compare || !compare->hasOneUse() || !loop.contains(compare))
     return false;
@@ -71,8 +72,7 @@ static bool findTest(Loop &loop, ScalarEvolution &scev, const TargetTransformInf
     const SCEV *last = scev.getAddExpr(first, steps);
     // A loop that is left where two values are equal is left with the other value.
     Value *other = compare->getOperand(compare->getOperand(0) == operand);
-    if (compare->isEquality() && loop.isLoopInvariant(other) &&
-        compare->getPredicate() == (loop.contains(branch->getSuccessor(0)) ? CmpInst::ICMP_NE : CmpInst::ICMP_EQ))
+    if (compare->getPredicate() == (leavesWhenTrue ? CmpInst::ICMP_EQ : CmpInst::ICMP_NE) && loop.isLoopInvariant(other))
       last = scev.getSCEV(other);
     // The distance between first and last value must be a number: without it, steps may go around.
     if (std::abs(facts.step) != 1 && !recurrence->hasNoSelfWrap() && !staysWithin(width, backedges, facts.step, scev))
@@ -91,11 +91,25 @@ static bool findTest(Loop &loop, ScalarEvolution &scev, const TargetTransformInf
   return false;
 }
 
-/// Most iterations of a loop that is only entered where the tested value does not go far (ShortLoops.h); 0: no such test is known.
+const SCEV *distanceBetween(const SCEV *first, const SCEV *last, ScalarEvolution &scev) {
+  auto number = [&](const SCEV *value) {
+    return value->getType()->isPointerTy() ? scev.getPtrToIntExpr(value, scev.getEffectiveSCEVType(value->getType())) : value;
+  };
+  first = number(first), last = number(last);
+  if (isa<SCEVCouldNotCompute>(first) || isa<SCEVCouldNotCompute>(last))
+    return scev.getCouldNotCompute();
+  return scev.getMinusSCEV(last, first);
+}
+
+/// Most iterations of a loop that is only entered where the tested value does not go far, and left where it has (ShortLoops.h);
+/// 0: no such test is known. Asks for no less than the verifier.
 static unsigned guardedTrips(const Loop &loop, ScalarEvolution &scev, const LoopFacts &facts) {
-  const auto *tested = cast<SCEVAddRecExpr>(scev.getSCEV(facts.tested));
-  const SCEV *first = tested->getStart();
-  const SCEV *reached = facts.step > 0 ? scev.getMinusSCEV(facts.testedLast, first) : scev.getMinusSCEV(first, facts.testedLast);
+  const auto &leave = *cast<BranchInst>(facts.latch->getTerminator());
+  if (leave.getSuccessor(1) != loop.getHeader() ||
+      !match(leave.getCondition(), m_SpecificICmp(CmpInst::ICMP_EQ, m_Specific(facts.tested), m_Value())))
+    return 0;
+  const SCEV *first = cast<SCEVAddRecExpr>(scev.getSCEV(facts.tested))->getStart(), *last = facts.testedLast;
+  const SCEV *reached = facts.step > 0 ? distanceBetween(first, last, scev) : distanceBetween(last, first, scev);
   // Between the test and the loop there may be what was made for it to stand in.
   const BasicBlock *to = loop.getLoopPreheader();
   while (to->getSinglePredecessor() && to->getSinglePredecessor()->getSingleSuccessor())
@@ -108,8 +122,7 @@ static unsigned guardedTrips(const Loop &loop, ScalarEvolution &scev, const Loop
       !match(branch->getCondition(), m_SpecificICmp(CmpInst::ICMP_UGT, m_Value(distance), m_APInt(farthest))) ||
       scev.getSCEV(distance) != reached)
     return 0;
-  uint64_t trips = farthest->getLimitedValue(INT32_MAX) / uint64_t(std::abs(facts.step)) + 1;
-  return unsigned(trips);
+  return unsigned(farthest->getLimitedValue(INT32_MAX) / uint64_t(std::abs(facts.step)) + 1);
 }
 
 static bool canSplit(Loop &loop, BasicBlock &latch) {
@@ -135,8 +148,8 @@ LoopFacts LoopFacts::of(Loop &loop, ScalarEvolution &scev, const TargetTransform
     return facts;
   // A loop that can be left elsewhere is mostly left early: beginning a strip would not pay.
   facts.isCounted = loop.getExitingBlock() && findTest(loop, scev, tti, facts);
-  if (facts.isCounted && facts.mostTrips == 0)
-    facts.mostTrips = guardedTrips(loop, scev, facts);
+  if (unsigned guarded = facts.isCounted ? guardedTrips(loop, scev, facts) : 0)
+    facts.mostTrips = facts.mostTrips ? std::min(facts.mostTrips, guarded) : guarded;
   return facts;
 }
 

@@ -16,7 +16,7 @@
 namespace caudal {
 
 struct LoopFacts {
-  /// Most iterations, if the code bounds them by a constant; 0: it does not.
+  /// Most iterations, if the code bounds them by a constant, or a test in front of the loop does (ShortLoops.h); 0: nothing does.
   unsigned mostTrips = 0;
   /// The number of iterations, if it is constant and the latch the only way out; else 0.
   unsigned exactTrips = 0;
@@ -34,6 +34,9 @@ struct LoopFacts {
 
   static LoopFacts of(llvm::Loop &loop, llvm::ScalarEvolution &scev, const llvm::TargetTransformInfo &tti);
 };
+
+/// How far it is from `first` to `last`, pointers as numbers; SCEVCouldNotCompute: nobody knows.
+const llvm::SCEV *distanceBetween(const llvm::SCEV *first, const llvm::SCEV *last, llvm::ScalarEvolution &scev);
 
 } // namespace caudal
 

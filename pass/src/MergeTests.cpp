@@ -1,5 +1,7 @@
 #include "MergeTests.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
 
 using namespace llvm;
 
@@ -85,13 +87,42 @@ static void merge(const Latch &latch, ProbeWriter &writer) {
   latch.probe->eraseFromParent();
 }
 
-void mergeTests(Function &function, FunctionAnalysisManager &analyses, ProbeWriter &writer) {
+/// Whether `count` has a most that nothing else in the function decides.
+static bool isLimited(const SCEV *count) {
+  if (const auto *same = dyn_cast<SCEVCastExpr>(count))
+    return isLimited(same->getOperand());
+  if (const auto *part = dyn_cast<SCEVUDivExpr>(count))
+    return isLimited(part->getLHS());
+  if (const auto *least = dyn_cast<SCEVUMinExpr>(count))
+    return any_of(least->operands(), isLimited);
+  return isa<SCEVConstant>(count);
+}
+
+/// Whether `loop` may be within the bound because of how often another loop goes around: that a merged test does not say.
+static bool leansOnOthers(const Loop &loop, ScalarEvolution &scev, const Limits &limits) {
+  unsigned most = scev.getSmallConstantMaxTripCount(&loop);
+  if (most == 0 || most > limits.bound.inUnits())
+    return false;
+  for (const BasicBlock *block : {loop.getHeader(), loop.getLoopLatch()})
+    if (block && any_of(*block, isInlineProbe))
+      return false;
+  SmallVector<BasicBlock *, 4> leaving;
+  loop.getExitingBlocks(leaving);
+  return none_of(leaving, [&](BasicBlock *block) { return isLimited(scev.getExitCount(&loop, block)); });
+}
+
+void mergeTests(Function &function, FunctionAnalysisManager &analyses, ProbeWriter &writer, const Limits &limits) {
   LoopInfo &loops = analyses.getResult<LoopAnalysis>(function);
   SmallVector<Latch, 4> found;
   // An innermost loop is mostly left after a few iterations, and its jumps are few: what a look takes at its end is more.
   for (const Loop *loop : loops.getLoopsInPreorder())
     if (Latch latch = loop->isInnermost() ? Latch{} : latchOf(*loop); latch.probe)
       found.push_back(latch);
+  if (found.empty())
+    return;
+  ScalarEvolution &scev = analyses.getResult<ScalarEvolutionAnalysis>(function);
+  if (any_of(loops.getLoopsInPreorder(), [&](const Loop *loop) { return leansOnOthers(*loop, scev, limits); }))
+    return;
   for (const Latch &latch : found)
     merge(latch, writer);
 }

@@ -13,13 +13,14 @@
 #ifndef CAUDAL_PASS_MERGETESTS_H
 #define CAUDAL_PASS_MERGETESTS_H
 
+#include "Limits.h"
 #include "Probe.h"
 #include "llvm/IR/PassManager.h"
 
 namespace caudal {
 
 /// Merges such tests in `function`. What is cached of the function is stale then.
-void mergeTests(llvm::Function &function, llvm::FunctionAnalysisManager &analyses, ProbeWriter &writer);
+void mergeTests(llvm::Function &function, llvm::FunctionAnalysisManager &analyses, ProbeWriter &writer, const Limits &limits);
 
 } // namespace caudal
 

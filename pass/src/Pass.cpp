@@ -171,7 +171,7 @@ bool ModuleRun::instrument(Component &component, ProbeWriter &writer) {
       functions_.invalidate(*function, PreservedAnalyses::none());
       prepareLoops(*function);
     }
-    if (!isBaseline(options_.mode) && versionShortLoops(*function, functions_)) {
+    if (!isBaseline(options_.mode) && versionShortLoops(*function, functions_, limits_)) {
       functions_.invalidate(*function, PreservedAnalyses::none());
       prepareLoops(*function);
     }
@@ -223,7 +223,7 @@ void ModuleRun::carry(Component &component, std::vector<Spending> spending, Prob
     callDirectly(*function, carried_, writer);
     functions_.invalidate(*function, PreservedAnalyses::none());
     if (writer.charges()) {
-      mergeTests(*function, functions_, writer);
+      mergeTests(*function, functions_, writer, limits_);
       functions_.invalidate(*function, PreservedAnalyses::none());
     }
   }

@@ -9,6 +9,7 @@
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
@@ -16,16 +17,21 @@ using namespace llvm;
 
 namespace caudal {
 
-// Quicker iterations are cut into strips; in slower ones a probe is little. A short loop takes so long at most.
-static constexpr Cost shortest = Cost::cycles(3), longest = Cost::cycles(6), whole = Cost::cycles(55);
+// Quicker iterations are cut into strips; in slower ones a probe is little.
+static constexpr Cost shortest = Cost::cycles(3), longest = Cost::cycles(6);
 static constexpr unsigned fewest = 4, mostInstructions = 20;
+
+/// What a short loop takes at most: with what is around it, it is to stay within the bound.
+static Cost whole(const Limits &limits) { return Cost::units(limits.bound.inUnits() * 11 / 50); }
 
 namespace {
 
 struct Candidate {
   Loop *loop;
   LoopFacts facts;
-  uint64_t trips; ///< of the short version at most
+  uint64_t trips;         ///< of the short version at most
+  Value *last = nullptr;  ///< the last value that the latch tests
+  Value *left = nullptr;  ///< how far it is to there, as a number
 };
 
 } // namespace
@@ -34,19 +40,22 @@ struct Candidate {
 static Cost bodyOf(const Loop &loop, const CostModel &costs) {
   Cost sum = Cost::zero();
   unsigned instructions = 0;
-  for (const BasicBlock *block : loop.blocks())
+  for (const BasicBlock *block : loop.blocks()) {
+    if (block->hasAddressTaken())
+      return Cost::none();
     for (const Instruction &instruction : *block) {
-      if (!callsNothing(instruction) || isa<NoAliasScopeDeclInst>(instruction) || instruction.getType()->isTokenTy())
+      if (!callsNothing(instruction) || isa<NoAliasScopeDeclInst, IndirectBrInst>(instruction) || instruction.getType()->isTokenTy())
         return Cost::none();
       instructions += !isa<IntrinsicInst>(instruction) && !isa<PHINode>(instruction);
       sum = sum + costs.issue(instruction);
     }
+  }
   return instructions > mostInstructions ? Cost::none() : sum;
 }
 
 /// Iterations that the short version of `loop` has at most; 0: it gets none.
-static uint64_t shortTrips(Loop &loop, const LoopFacts &facts, const CostModel &costs) {
-  if (!loop.isInnermost() || !loop.getParentLoop() || !loop.hasDedicatedExits() || !facts.isCounted || facts.mostTrips != 0)
+static uint64_t shortTrips(Loop &loop, const LoopFacts &facts, const CostModel &costs, const Limits &limits) {
+  if (!loop.isInnermost() || !loop.getParentLoop() || !loop.hasDedicatedExits() || !facts.isCounted)
     return 0;
   Cost body = bodyOf(loop, costs);
   if (body.isNone())
@@ -54,21 +63,28 @@ static uint64_t shortTrips(Loop &loop, const LoopFacts &facts, const CostModel &
   Cost iteration = longer(body, costs.recurrence(loop));
   if (iteration < shortest || iteration >= longest)
     return 0;
-  uint64_t trips = uint64_t(whole.inUnits() / iteration.inUnits());
-  return trips < fewest ? 0 : trips;
+  uint64_t trips = uint64_t(whole(limits).inUnits() / iteration.inUnits());
+  bool isShort = facts.mostTrips != 0 && facts.mostTrips <= trips;
+  return trips < fewest || isShort ? 0 : trips;
 }
 
-/// How far the loop's tested value goes, as a number in front of it.
-static Value *distance(const Candidate &candidate, ScalarEvolution &scev, Instruction *at) {
-  const auto *tested = cast<SCEVAddRecExpr>(scev.getSCEV(candidate.facts.tested));
+static uint64_t farthest(const Candidate &candidate) {
+  return uint64_t(std::abs(candidate.facts.step)) * (candidate.trips - 1);
+}
+
+/// Computes in front of the loop where it ends and how far that is, while nothing has changed yet.
+static void prepare(Candidate &candidate, ScalarEvolution &scev) {
+  Instruction *at = candidate.loop->getLoopPreheader()->getTerminator();
+  const SCEV *start = cast<SCEVAddRecExpr>(scev.getSCEV(candidate.facts.tested))->getStart();
   SCEVExpander expander(scev, "caudal.count");
   IRBuilder<> builder(at);
-  auto number = [&](const SCEV *value) {
-    Value *expanded = expander.expandCodeFor(value, candidate.facts.tested->getType(), at);
-    return expanded->getType()->isPointerTy() ? builder.CreatePtrToInt(expanded, builder.getInt64Ty()) : expanded;
+  Type *type = candidate.facts.tested->getType();
+  auto number = [&](Value *value) {
+    return type->isPointerTy() ? builder.CreatePtrToInt(value, builder.getIntNTy(unsigned(scev.getTypeSizeInBits(type)))) : value;
   };
-  Value *first = number(tested->getStart()), *last = number(candidate.facts.testedLast);
-  return candidate.facts.step > 0 ? builder.CreateSub(last, first) : builder.CreateSub(first, last);
+  candidate.last = expander.expandCodeFor(candidate.facts.testedLast, type, at);
+  Value *first = number(expander.expandCodeFor(start, type, at)), *last = number(candidate.last);
+  candidate.left = candidate.facts.step > 0 ? builder.CreateSub(last, first) : builder.CreateSub(first, last);
 }
 
 /// Puts a copy of the loop, its preheader included, beside it; returns the copy's preheader, to which nothing leads yet.
@@ -85,29 +101,41 @@ static BasicBlock *copyBeside(Loop &loop, BasicBlock *choice, LoopInfo &loops, D
   return cast<BasicBlock>(values[preheader]);
 }
 
-static void version(const Candidate &candidate, LoopInfo &loops, DominatorTree &dominators, ScalarEvolution &scev) {
+/// The latch leaves the short version at its last value, as the planner and the verifier count it, and is taken to do so after half
+/// as many iterations as there may be.
+static void leaveAtLast(const Candidate &candidate) {
   Loop &loop = *candidate.loop;
-  formLCSSA(loop, dominators, &loops, &scev);
-  BasicBlock *choice = loop.getLoopPreheader(), *latch = loop.getLoopLatch();
-  Value *left = distance(candidate, scev, choice->getTerminator());
-  BasicBlock *preheader = SplitBlock(choice, choice->getTerminator(), &dominators, &loops);
-  BasicBlock *copy = copyBeside(loop, choice, loops, dominators);
-
-  MDBuilder weights(choice->getContext());
-  IRBuilder<> builder(choice->getTerminator());
-  builder.SetCurrentDebugLocation(latch->getTerminator()->getDebugLoc());
-  uint64_t farthest = uint64_t(std::abs(candidate.facts.step)) * (candidate.trips - 1);
-  Value *isLong = builder.CreateICmpUGT(left, ConstantInt::get(left->getType(), farthest), "caudal.long");
-  // Not so seldom that code generation neglects it.
-  builder.CreateCondBr(isLong, copy, preheader, weights.createBranchWeights(1, 4));
-  choice->getTerminator()->eraseFromParent();
-  // What is short is taken to be half as long as it may be.
-  bool again = latch->getTerminator()->getSuccessor(0) == loop.getHeader();
-  auto back = uint32_t(candidate.trips / 2 - 1);
-  latch->getTerminator()->setMetadata(LLVMContext::MD_prof, weights.createBranchWeights(again ? back : 1, again ? 1 : back));
+  auto *branch = cast<BranchInst>(loop.getLoopLatch()->getTerminator());
+  WeakTrackingVH replaced = branch->getCondition();
+  IRBuilder<> builder(branch);
+  BasicBlock *exit = loop.getExitBlock();
+  branch->setCondition(builder.CreateICmpEQ(candidate.facts.tested, candidate.last));
+  branch->setSuccessor(0, exit);
+  branch->setSuccessor(1, loop.getHeader());
+  branch->setMetadata(LLVMContext::MD_prof,
+                      MDBuilder(branch->getContext()).createBranchWeights(1, uint32_t(candidate.trips / 2 - 1)));
+  if (replaced)
+    RecursivelyDeleteTriviallyDeadInstructions(replaced);
 }
 
-bool versionShortLoops(Function &function, FunctionAnalysisManager &analyses) {
+static void version(const Candidate &candidate, LoopInfo &loops, DominatorTree &dominators) {
+  Loop &loop = *candidate.loop;
+  BasicBlock *choice = loop.getLoopPreheader();
+  BasicBlock *preheader = SplitBlock(choice, choice->getTerminator(), &dominators, &loops);
+  BasicBlock *copy = copyBeside(loop, choice, loops, dominators);
+  dominators.changeImmediateDominator(loop.getExitBlock(), choice);
+  leaveAtLast(candidate);
+
+  IRBuilder<> builder(choice->getTerminator());
+  builder.SetCurrentDebugLocation(loop.getLoopLatch()->getTerminator()->getDebugLoc());
+  Constant *most = ConstantInt::get(candidate.left->getType(), farthest(candidate));
+  // Not so seldom that code generation neglects it.
+  MDNode *weights = MDBuilder(choice->getContext()).createBranchWeights(1, 4);
+  builder.CreateCondBr(builder.CreateICmpUGT(candidate.left, most, "caudal.long"), copy, preheader, weights);
+  choice->getTerminator()->eraseFromParent();
+}
+
+bool versionShortLoops(Function &function, FunctionAnalysisManager &analyses, const Limits &limits) {
   auto &loops = analyses.getResult<LoopAnalysis>(function);
   auto &dominators = analyses.getResult<DominatorTreeAnalysis>(function);
   auto &scev = analyses.getResult<ScalarEvolutionAnalysis>(function);
@@ -116,11 +144,19 @@ bool versionShortLoops(Function &function, FunctionAnalysisManager &analyses) {
   SmallVector<Candidate, 4> found;
   for (Loop *loop : loops.getLoopsInPreorder()) {
     LoopFacts facts = LoopFacts::of(*loop, scev, tti);
-    if (uint64_t trips = shortTrips(*loop, facts, costs))
+    if (uint64_t trips = shortTrips(*loop, facts, costs, limits))
       found.push_back({loop, facts, trips});
   }
+  erase_if(found, [&](const Candidate &candidate) {
+    return !isUIntN(unsigned(scev.getTypeSizeInBits(candidate.facts.tested->getType())), farthest(candidate));
+  });
+  // What one begins with may be what another ends with: all is computed while there is one way out of each.
   for (const Candidate &candidate : found)
-    version(candidate, loops, dominators, scev);
+    formLCSSA(*candidate.loop, dominators, &loops, &scev);
+  for (Candidate &candidate : found)
+    prepare(candidate, scev);
+  for (const Candidate &candidate : found)
+    version(candidate, loops, dominators);
   return !found.empty();
 }
 

@@ -11,12 +11,13 @@
 #ifndef CAUDAL_PASS_SHORTLOOPS_H
 #define CAUDAL_PASS_SHORTLOOPS_H
 
+#include "Limits.h"
 #include "llvm/IR/PassManager.h"
 
 namespace caudal {
 
 /// Makes such versions in `function`; whether there were any. What is cached of the function is stale then.
-bool versionShortLoops(llvm::Function &function, llvm::FunctionAnalysisManager &analyses);
+bool versionShortLoops(llvm::Function &function, llvm::FunctionAnalysisManager &analyses, const Limits &limits);
 
 } // namespace caudal
 

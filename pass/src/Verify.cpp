@@ -27,14 +27,26 @@ struct Reach {
   }
 };
 
-/// The constant that a jump on the only way to `loop` holds `distance` against; null: there is none.
-const APInt *guardOf(const Loop &loop, const SCEV *distance, ScalarEvolution &scev) {
-  const BasicBlock *to = loop.getLoopPreheader();
-  for (const BasicBlock *from = to ? to->getSinglePredecessor() : nullptr; from; to = from, from = to->getSinglePredecessor()) {
-    auto *branch = dyn_cast<BranchInst>(from->getTerminator());
+/// `value` as a number, if it is a pointer; null: it is none that can be one.
+const SCEV *asNumber(const SCEV *value, ScalarEvolution &scev) {
+  if (value->getType()->isPointerTy())
+    value = scev.getPtrToIntExpr(value, scev.getEffectiveSCEVType(value->getType()));
+  return isa<SCEVCouldNotCompute>(value) ? nullptr : value;
+}
+
+/// The constant above which a jump on the only way to `loop` leads elsewhere, if what it compares is `to` less `from`; null: there
+/// is no such jump.
+const APInt *guardOf(const Loop &loop, const SCEV *from, const SCEV *to, ScalarEvolution &scev) {
+  from = asNumber(from, scev), to = asNumber(to, scev);
+  const BasicBlock *block = loop.getLoopPreheader();
+  if (!from || !to || !block)
+    return nullptr;
+  const SCEV *distance = scev.getMinusSCEV(to, from);
+  for (const BasicBlock *before = block->getSinglePredecessor(); before; block = before, before = block->getSinglePredecessor()) {
+    auto *branch = dyn_cast<BranchInst>(before->getTerminator());
     Value *held;
     const APInt *most;
-    if (branch && branch->isConditional() && branch->getSuccessor(1) == to && branch->getSuccessor(0) != to &&
+    if (branch && branch->isConditional() && branch->getSuccessor(1) == block && branch->getSuccessor(0) != block &&
         match(branch->getCondition(), m_SpecificICmp(CmpInst::ICMP_UGT, m_Value(held), m_APInt(most))) &&
         scev.getSCEV(held) == distance)
       return most;
@@ -42,7 +54,8 @@ const APInt *guardOf(const Loop &loop, const SCEV *distance, ScalarEvolution &sc
   return nullptr;
 }
 
-/// The loop is left where a value reaches an end that is chosen in front of it: most iterations; 0: it is not.
+/// The loop is left where a value reaches an end that is chosen in front of it, or that a jump in front of it has found to be near:
+/// most iterations; 0: it is not.
 uint64_t nearerEndTrips(const Loop &loop, ScalarEvolution &scev) {
   BasicBlock *latch = loop.getLoopLatch();
   auto *branch = latch ? dyn_cast<BranchInst>(latch->getTerminator()) : nullptr;
@@ -56,13 +69,17 @@ uint64_t nearerEndTrips(const Loop &loop, ScalarEvolution &scev) {
                          : nullptr;
   if (!step || !loop.isLoopInvariant(end))
     return 0;
-  const SCEV *first = recurrence->getStart(), *last = scev.getSCEV(end);
-  const SCEV *distance = step->getAPInt().isNegative() ? scev.getMinusSCEV(first, last) : scev.getMinusSCEV(last, first);
-  if (isa<SCEVCouldNotCompute>(distance))
-    return 0;
-  const APInt *guard = guardOf(loop, distance, scev);
-  APInt most = (guard ? *guard : scev.getUnsignedRangeMax(distance)).zextOrTrunc(64);
-  return most.udiv(step->getAPInt().abs().zextOrTrunc(64)).getLimitedValue(1 << 30) + 1;
+  const SCEV *from = recurrence->getStart(), *to = scev.getSCEV(end);
+  if (step->getAPInt().isNegative())
+    std::swap(from, to);
+  APInt width = step->getAPInt().abs().zextOrTrunc(64);
+  auto trips = [&](const APInt &distance) { return distance.zextOrTrunc(64).udiv(width).getLimitedValue(1 << 30) + 1; };
+  // It is met, and not stepped over, where ScalarEvolution knows when.
+  bool isMet = width.isOne() || !isa<SCEVCouldNotCompute>(scev.getExitCount(&loop, latch));
+  if (const APInt *guard = isMet ? guardOf(loop, from, to, scev) : nullptr)
+    return trips(*guard);
+  const SCEV *distance = scev.getMinusSCEV(to, from);
+  return isa<SCEVCouldNotCompute>(distance) ? 0 : trips(scev.getUnsignedRangeMax(distance));
 }
 
 class Verifier {

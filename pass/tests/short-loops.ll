@@ -9,7 +9,8 @@ target triple = "x86_64-pc-linux-gnu"
 ; CHECK-NEXT: br i1 %caudal.long, label %{{.*}}.long, label %{{.*}}, !prof
 ; CHECK: {{^}}inner:
 ; CHECK-NOT: asm
-; CHECK: br i1 %inner.done,
+; CHECK: %[[DONE:[0-9]+]] = icmp eq i64 %i.next, %end
+; CHECK-NEXT: br i1 %[[DONE]], label %latch{{.*}}, label %inner, !prof
 ; CHECK: {{^}}inner.long:
 ; CHECK: asm sideeffect "{{.*}}@caudal_probe_
 ; CHECK: br i1 %inner.done.long,
