@@ -34,7 +34,8 @@ static bool gatherParts(Value *value, const Loop &loop, SmallPtrSetImpl<const In
   if (!isa<BinaryOperator, CastInst, GetElementPtrInst>(instruction) || instruction->isIntDivRem())
     return false;
   parts.insert(instruction);
-  return parts.size() <= most && all_of(instruction->operands(), [&](Value *operand) { return gatherParts(operand, loop, parts); });
+  return parts.size() <= most &&
+         all_of(instruction->operands(), [&](Value *operand) { return gatherParts(operand, loop, parts); });
 }
 
 /// Whether as many steps as the loop can have do not go around in numbers of type `width`.
@@ -44,6 +45,26 @@ static bool staysWithin(Type *width, const SCEV *backedges, int64_t step, Scalar
   return (most * APInt(2 * bits, uint64_t(std::abs(step)))).getActiveBits() <= bits;
 }
 
+/// The value with which the loop is left by the latch's `compare`, one side of which is `operand`, `backedges` steps behind the
+/// first; null: the distance between them is not known to be a number.
+static const SCEV *lastTested(Value *operand, const SCEVAddRecExpr &recurrence, const ICmpInst &compare, const SCEV *backedges,
+                              const LoopFacts &facts, const Loop &loop, ScalarEvolution &scev) {
+  Type *width = scev.getEffectiveSCEVType(recurrence.getType());
+  if (scev.getTypeSizeInBits(backedges->getType()) > scev.getTypeSizeInBits(width))
+    return nullptr;
+  // The distance between first and last value must be a number: without it, steps may go around.
+  if (std::abs(facts.step) != 1 && !recurrence.hasNoSelfWrap() && !staysWithin(width, backedges, facts.step, scev))
+    return nullptr;
+  // A loop that is left where two values are equal is left with the other value.
+  bool leavesWhenTrue = !loop.contains(cast<BranchInst>(facts.latch->getTerminator())->getSuccessor(0));
+  Value *other = compare.getOperand(compare.getOperand(0) == operand);
+  if (compare.getPredicate() == (leavesWhenTrue ? CmpInst::ICMP_EQ : CmpInst::ICMP_NE) && loop.isLoopInvariant(other))
+    return scev.getSCEV(other);
+  const SCEV *steps = scev.getMulExpr(scev.getNoopOrZeroExtend(backedges, width),
+                                      scev.getConstant(width, facts.step, /*isSigned=*/true));
+  return scev.getAddExpr(recurrence.getStart(), steps);
+}
+
 /// Fills in the latch's own test, if it can be given a nearer end.
 static bool findTest(Loop &loop, ScalarEvolution &scev, const TargetTransformInfo &tti, LoopFacts &facts) {
   static constexpr unsigned expansionBudget = 8;
@@ -51,34 +72,18 @@ static bool findTest(Loop &loop, ScalarEvolution &scev, const TargetTransformInf
   BasicBlock *preheader = loop.getLoopPreheader();
   if (!branch || !branch->isConditional() || !preheader || !loop.isLoopExiting(facts.latch))
     return false;
-  bool leavesWhenTrue = !loop.contains(branch->getSuccessor(0));
   auto *compare = dyn_cast<ICmpInst>(branch->getCondition());
-  if (!compare || !compare->hasOneUse() || !loop.contains(compare))
-    return false;
   const SCEV *backedges = scev.getExitCount(&loop, facts.latch);
-  if (isa<SCEVCouldNotCompute>(backedges))
+  if (!compare || !compare->hasOneUse() || !loop.contains(compare) || isa<SCEVCouldNotCompute>(backedges))
     return false;
+  Instruction *at = preheader->getTerminator();
+  SCEVExpander expander(scev, "caudal.count");
   for (Value *operand : compare->operands()) {
     const SCEVAddRecExpr *recurrence = induction(operand, loop, scev, facts.step);
     if (!recurrence || !isPowerOf2_64(std::abs(facts.step)) || !isa<Instruction>(operand))
       continue;
-    Type *width = scev.getEffectiveSCEVType(recurrence->getType());
-    if (scev.getTypeSizeInBits(backedges->getType()) > scev.getTypeSizeInBits(width))
-      continue;
-    SCEVExpander expander(scev, "caudal.count");
-    const SCEV *first = recurrence->getStart();
-    const SCEV *steps = scev.getMulExpr(scev.getNoopOrZeroExtend(backedges, width),
-                                        scev.getConstant(width, facts.step, /*isSigned=*/true));
-    const SCEV *last = scev.getAddExpr(first, steps);
-    // A loop that is left where two values are equal is left with the other value.
-    Value *other = compare->getOperand(compare->getOperand(0) == operand);
-    if (compare->getPredicate() == (leavesWhenTrue ? CmpInst::ICMP_EQ : CmpInst::ICMP_NE) && loop.isLoopInvariant(other))
-      last = scev.getSCEV(other);
-    // The distance between first and last value must be a number: without it, steps may go around.
-    if (std::abs(facts.step) != 1 && !recurrence->hasNoSelfWrap() && !staysWithin(width, backedges, facts.step, scev))
-      continue;
-    Instruction *at = preheader->getTerminator();
-    if (!expander.isSafeToExpandAt(last, at) ||
+    const SCEV *last = lastTested(operand, *recurrence, *compare, backedges, facts, loop, scev);
+    if (!last || !expander.isSafeToExpandAt(last, at) ||
         expander.isHighCostExpansion({last}, &loop, expansionBudget, &tti, at))
       continue;
     facts.testedParts.clear();

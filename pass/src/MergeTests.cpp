@@ -40,7 +40,8 @@ static Latch latchOf(const Loop &loop) {
 /// The block that is left for when something is due, or the loop has ended, or both: a probe, and the loop's own test.
 static BasicBlock *lookBlock(const Latch &latch) {
   BasicBlock *block = latch.jump->getParent();
-  BasicBlock *look = BasicBlock::Create(block->getContext(), block->getName() + ".look", block->getParent(), block->getNextNode());
+  BasicBlock *look =
+      BasicBlock::Create(block->getContext(), block->getName() + ".look", block->getParent(), block->getNextNode());
   Instruction *test = latch.test->clone(), *jump = latch.jump->clone();
   test->insertInto(look, look->end());
   jump->insertInto(look, look->end());

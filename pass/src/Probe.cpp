@@ -283,7 +283,8 @@ static const BranchInst *lookAfter(const Instruction &instruction) {
   const auto *jump = dyn_cast<BranchInst>(instruction.getParent()->getTerminator());
   const Value *test, *yes, *no;
   if (!jump || !jump->isConditional() ||
-      !match(jump->getCondition(), m_SpecificICmp(CmpInst::ICMP_SLT, m_Select(m_Value(test), m_Value(yes), m_Value(no)), m_Zero())))
+      !match(jump->getCondition(),
+             m_SpecificICmp(CmpInst::ICMP_SLT, m_Select(m_Value(test), m_Value(yes), m_Value(no)), m_Zero())))
     return nullptr;
   bool chooses = (yes == &instruction && match(no, m_AllOnes())) || (no == &instruction && match(yes, m_AllOnes()));
   const Instruction &look = *jump->getSuccessor(0)->getFirstNonPHIOrDbg();

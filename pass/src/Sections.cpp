@@ -260,8 +260,8 @@ StringRef Sections::whyLeftAlone(const Function &function) const {
   return "";
 }
 
-/// May calls of `function` be surrounded? Not twice; not where a yield at a section's end would be in the midst of an allocator; not
-/// where there are no thread-locals yet.
+/// May calls of `function` be surrounded? Not twice; not where a yield at a section's end would be in the midst of an allocator;
+/// not where there are no thread-locals yet.
 bool Sections::mayChange(const Function &function) const {
   return !function.isDeclaration() && !function.hasAvailableExternallyLinkage() && !function.hasFnAttribute(seenAttribute) &&
          !function.hasFnAttribute(Attribute::Naked) && !isUntouched(&function);
@@ -359,8 +359,8 @@ void Sections::surroundCalls(Function &function) {
   }
 }
 
-/// libstdc++'s std::call_once puts its closure into two thread-locals and calls pthread_once. From the first store to the one that
-/// clears it nothing may yield, and who has to wait in between takes both along.
+/// libstdc++'s std::call_once puts its closure into two thread-locals and calls pthread_once. From the first store to the one
+/// that clears it nothing may yield, and who has to wait in between takes both along.
 void Sections::rewriteCallOnce(Function &function) {
   GlobalVariable *callable = module_.getGlobalVariable("_ZSt15__once_callable");
   GlobalVariable *body = module_.getGlobalVariable("_ZSt11__once_call");

@@ -55,7 +55,8 @@ private:
 bool Finder::canEnd(const BasicBlock &block) const {
   bool isLatch = false;
   // What it declares would be declared twice.
-  if (any_of(block, [](const Instruction &instruction) { return isa<NoAliasScopeDeclInst>(instruction); }) && &block != loop_.getHeader())
+  if (&block != loop_.getHeader() &&
+      any_of(block, [](const Instruction &instruction) { return isa<NoAliasScopeDeclInst>(instruction); }))
     return false;
   for (const BasicBlock *successor : successors(&block)) {
     isLatch |= successor == loop_.getHeader();

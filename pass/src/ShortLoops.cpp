@@ -44,7 +44,8 @@ static Cost bodyOf(const Loop &loop, const CostModel &costs) {
     if (block->hasAddressTaken())
       return Cost::none();
     for (const Instruction &instruction : *block) {
-      if (!callsNothing(instruction) || isa<NoAliasScopeDeclInst, IndirectBrInst>(instruction) || instruction.getType()->isTokenTy())
+      if (!callsNothing(instruction) || isa<NoAliasScopeDeclInst, IndirectBrInst>(instruction) ||
+          instruction.getType()->isTokenTy())
         return Cost::none();
       instructions += !isa<IntrinsicInst>(instruction) && !isa<PHINode>(instruction);
       sum = sum + costs.issue(instruction);
@@ -101,8 +102,8 @@ static BasicBlock *copyBeside(Loop &loop, BasicBlock *choice, LoopInfo &loops, D
   return cast<BasicBlock>(values[preheader]);
 }
 
-/// The latch leaves the short version at its last value, as the planner and the verifier count it, and is taken to do so after half
-/// as many iterations as there may be.
+/// The latch leaves the short version at its last value, as the planner and the verifier count it, and is taken to do so after
+/// half as many iterations as there may be.
 static void leaveAtLast(const Candidate &candidate) {
   Loop &loop = *candidate.loop;
   auto *branch = cast<BranchInst>(loop.getLoopLatch()->getTerminator());

@@ -34,8 +34,8 @@ const SCEV *asNumber(const SCEV *value, ScalarEvolution &scev) {
   return isa<SCEVCouldNotCompute>(value) ? nullptr : value;
 }
 
-/// The constant above which a jump on the only way to `loop` leads elsewhere, if what it compares is `to` less `from`; null: there
-/// is no such jump.
+/// The constant above which a jump on the only way to `loop` leads elsewhere, if what it compares is `to` less `from`; null:
+/// there is no such jump.
 const APInt *guardOf(const Loop &loop, const SCEV *from, const SCEV *to, ScalarEvolution &scev) {
   from = asNumber(from, scev), to = asNumber(to, scev);
   const BasicBlock *block = loop.getLoopPreheader();
@@ -54,8 +54,8 @@ const APInt *guardOf(const Loop &loop, const SCEV *from, const SCEV *to, ScalarE
   return nullptr;
 }
 
-/// The loop is left where a value reaches an end that is chosen in front of it, or that a jump in front of it has found to be near:
-/// most iterations; 0: it is not.
+/// The loop is left where a value reaches an end that is chosen in front of it, or that a jump in front of it has found to be
+/// near: most iterations; 0: it is not.
 uint64_t nearerEndTrips(const Loop &loop, ScalarEvolution &scev) {
   BasicBlock *latch = loop.getLoopLatch();
   auto *branch = latch ? dyn_cast<BranchInst>(latch->getTerminator()) : nullptr;

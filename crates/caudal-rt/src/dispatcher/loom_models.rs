@@ -2,7 +2,7 @@
 //! none is counted twice.
 //!
 //! ```text
-//! RUSTFLAGS="--cfg loom" cargo test -p caudal-rt --release --target-dir target/loom --lib loom
+//! RUSTFLAGS="--cfg loom" cargo test -p caudal-rt --profile loom --target-dir target/loom --lib loom
 //! ```
 
 use super::*;

@@ -2,7 +2,7 @@
 //! state word, the inboxes, the helper and the sleeping threads do together.
 //!
 //! ```text
-//! RUSTFLAGS="--cfg loom" cargo test -p caudal-rt --release --target-dir target/loom --lib loom
+//! RUSTFLAGS="--cfg loom" cargo test -p caudal-rt --profile loom --target-dir target/loom --lib loom
 //! ```
 //!
 //! | models | of |

@@ -1,7 +1,7 @@
 //! Every interleaving, and every outcome that the memory model allows, of a few threads on a ring of two slots.
 //!
 //! ```text
-//! RUSTFLAGS="--cfg loom" cargo test -p caudal-rt --release --target-dir target/loom --lib loom
+//! RUSTFLAGS="--cfg loom" cargo test -p caudal-rt --profile loom --target-dir target/loom --lib loom
 //! ```
 
 use std::collections::BTreeSet;

@@ -2,7 +2,7 @@
 //! waits is a thread of the model; some give up after one look.
 //!
 //! ```text
-//! RUSTFLAGS="--cfg loom" cargo test -p caudal-rt --release --target-dir target/loom --lib loom
+//! RUSTFLAGS="--cfg loom" cargo test -p caudal-rt --profile loom --target-dir target/loom --lib loom
 //! ```
 
 use std::cell::Cell;
