@@ -1,6 +1,7 @@
 #include "Carry.h"
 #include "Cost.h"
 #include "Purse.h"
+#include "Size.h"
 #include "llvm/Analysis/BlockFrequencyInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
@@ -22,7 +23,7 @@ public:
         dominators_(analyses.getResult<DominatorTreeAnalysis>(function)),
         frequencies_(analyses.getResult<BlockFrequencyAnalysis>(function)),
         costs_(analyses.getResult<TargetIRAnalysis>(function), loops_), calls_(calls), carried_(carried),
-        writer_(writer), spending_(std::move(spending)), function_(function), handing_(function) {}
+        writer_(writer), spending_(std::move(spending)), function_(function), handing_(function), analyses_(analyses) {}
 
   void run();
 
@@ -44,6 +45,7 @@ private:
   Spending spending_;
   Function &function_;
   Handing handing_;
+  FunctionAnalysisManager &analyses_;
 };
 
 /// Whether `instruction` is a call around which what is left has to be in its place.
@@ -74,7 +76,7 @@ bool Carrier::pays(const Loop &loop) const {
 }
 
 void Carrier::choose(Loop &loop, SmallVectorImpl<Loop *> &chosen) const {
-  if (pays(loop)) {
+  if (!isToBeSmall(*loop.getHeader(), analyses_) && pays(loop)) {
     chosen.push_back(&loop);
     return;
   }

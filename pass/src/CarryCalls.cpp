@@ -1,6 +1,7 @@
 #include "CarryCalls.h"
 #include "Cost.h"
 #include "Purse.h"
+#include "Size.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/BlockFrequencyInfo.h"
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -251,7 +252,7 @@ Cost beforeStanding(Cost part) {
 std::vector<Function *> carryInCalls(ArrayRef<Function *> functions, MutableArrayRef<Spending> spending,
                                      FunctionAnalysisManager &analyses, const Calls &calls, ProbeWriter &writer) {
   CallCarrier carrier(functions, spending, analyses, calls, writer);
-  if (!writer.charges() || !carrier.can() || !carrier.pays())
+  if (!writer.charges() || isToBeSmall(functions.front()->getEntryBlock(), analyses) || !carrier.can() || !carrier.pays())
     return {};
   return carrier.run();
 }

@@ -19,6 +19,7 @@
 #include "Verify.h"
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/Analysis/CallGraph.h"
+#include "llvm/Analysis/ProfileSummaryInfo.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
@@ -188,7 +189,7 @@ bool ModuleRun::instrument(Component &component, ProbeWriter &writer) {
     calls_.learn(*function, result.ways);
     report_.planned(*function, result);
     if (writer.hasCalled())
-      chooseSeldom(*function, result, analysesOf(*function), calls_, component.isRecursive);
+      chooseSeldom(*function, result, functions_, analysesOf(*function), calls_, component.isRecursive);
     insert(*function, result, functions_.getResult<ScalarEvolutionAnalysis>(*function), writer);
     spending.push_back(writer.takeSpending());
     functions_.invalidate(*function, PreservedAnalyses::none());
@@ -330,6 +331,8 @@ bool ModuleRun::run() {
 
 PreservedAnalyses ProbePass::run(Module &module, ModuleAnalysisManager &manager) {
   FunctionAnalysisManager &functions = manager.getResult<FunctionAnalysisManagerModuleProxy>(module).getManager();
+  // For isToBeSmall.
+  manager.getResult<ProfileSummaryAnalysis>(module);
   return ModuleRun(module, functions, options_).run() ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }
 

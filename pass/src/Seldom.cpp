@@ -1,4 +1,5 @@
 #include "Seldom.h"
+#include "Size.h"
 
 using namespace llvm;
 
@@ -34,16 +35,19 @@ static double expectedTime(Function &function, const Analyses &analyses, const C
 static bool mayBeSeldom(const BasicBlock &block, const Analyses &analyses, bool isRecursive) {
   static constexpr double few = 1.0 / 16;
   const Loop *loop = analyses.loops.getLoopFor(&block);
-  if (!loop && !isRecursive)
+  if ((!loop && !isRecursive) || hasProfile(*block.getParent()))
     return true;
   const BasicBlock &header = loop ? *loop->getHeader() : block.getParent()->getEntryBlock();
   return analyses.frequencyOf(block) < few * analyses.frequencyOf(header);
 }
 
-void chooseSeldom(Function &function, Plan &plan, const Analyses &analyses, const Calls &calls, bool isRecursive) {
+void chooseSeldom(Function &function, Plan &plan, FunctionAnalysisManager &manager, const Analyses &analyses,
+                  const Calls &calls, bool isRecursive) {
   std::vector<Site *> sites;
   for (Site &site : plan.sites)
-    if (mayBeSeldom(*site.before->getParent(), analyses, isRecursive))
+    if (BasicBlock &block = *site.before->getParent(); isToBeSmall(block, manager))
+      site.isSeldom = true;
+    else if (mayBeSeldom(block, analyses, isRecursive))
       sites.push_back(&site);
   auto executed = [&](const Site *site) { return analyses.frequencyOf(*site->before->getParent()); };
   std::stable_sort(sites.begin(), sites.end(), [&](const Site *a, const Site *b) { return executed(a) < executed(b); });

@@ -14,8 +14,8 @@
 namespace caudal {
 
 /// Marks the sites of `plan` that are to be calls. `isRecursive`: the function calls itself, by others or at once.
-void chooseSeldom(llvm::Function &function, Plan &plan, const Analyses &analyses, const Calls &calls,
-                  bool isRecursive);
+void chooseSeldom(llvm::Function &function, Plan &plan, llvm::FunctionAnalysisManager &manager, const Analyses &analyses,
+                  const Calls &calls, bool isRecursive);
 
 } // namespace caudal
 

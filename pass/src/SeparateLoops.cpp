@@ -1,6 +1,7 @@
 #include "SeparateLoops.h"
 #include "Cost.h"
 #include "LoopFacts.h"
+#include "Size.h"
 #include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/BranchProbabilityInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
@@ -158,7 +159,7 @@ bool separateLoops(Function &function, FunctionAnalysisManager &analyses) {
   SmallVector<std::pair<Loop *, ShortWay>, 4> found;
   for (Loop *loop : loops.getLoopsInPreorder()) {
     if (loop->getHeader()->isEHPad() || !loop->getLoopPreheader() || !loop->hasDedicatedExits() ||
-        LoopFacts::of(*loop, scev, tti).mostTrips != 0)
+        LoopFacts::of(*loop, scev, tti).mostTrips != 0 || isToBeSmall(*loop->getHeader(), analyses))
       continue;
     ShortWay way = Finder(*loop, loops, costs, probabilities).find();
     if (!way.blocks.empty() && way.probability >= leastProbability && hasLongRest(*loop, way, costs))

@@ -1,6 +1,7 @@
 #include "ShortLoops.h"
 #include "Cost.h"
 #include "LoopFacts.h"
+#include "Size.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/IR/Dominators.h"
@@ -145,7 +146,7 @@ bool versionShortLoops(Function &function, FunctionAnalysisManager &analyses, co
   SmallVector<Candidate, 4> found;
   for (Loop *loop : loops.getLoopsInPreorder()) {
     LoopFacts facts = LoopFacts::of(*loop, scev, tti);
-    if (uint64_t trips = shortTrips(*loop, facts, costs, limits))
+    if (uint64_t trips = shortTrips(*loop, facts, costs, limits); trips && !isToBeSmall(*loop->getHeader(), analyses))
       found.push_back({loop, facts, trips});
   }
   erase_if(found, [&](const Candidate &candidate) {

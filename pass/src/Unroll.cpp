@@ -1,6 +1,7 @@
 #include "Unroll.h"
 #include "Cost.h"
 #include "LoopFacts.h"
+#include "Size.h"
 #include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
 #include "llvm/IR/Dominators.h"
@@ -60,6 +61,7 @@ bool unrollUncounted(Function &function, FunctionAnalysisManager &analyses) {
   CostModel costs(tti, loops);
   bool changed = false;
   SmallVector<Loop *, 16> all(loops.getLoopsInPreorder());
+  erase_if(all, [&](const Loop *loop) { return isToBeSmall(*loop->getHeader(), analyses); });
   for (Loop *loop : all) {
     unsigned count = copies(*loop, scev, tti, costs);
     if (count < 2)

@@ -1,5 +1,6 @@
 #include "UnrollRecursion.h"
 #include "Cost.h"
+#include "Size.h"
 #include "llvm/Analysis/BlockFrequencyInfo.h"
 #include "llvm/Analysis/InlineCost.h"
 #include "llvm/Analysis/ScalarEvolution.h"
@@ -28,8 +29,7 @@ static double roundCycles(Function &function, FunctionAnalysisManager &analyses)
 /// The calls of `function` to itself, if it is small enough for them to be replaced; else none.
 static SmallVector<CallBase *, mostCalls> replaceable(Function &function) {
   SmallVector<CallBase *, mostCalls> calls;
-  bool refuses = function.isInterposable() || function.hasFnAttribute(Attribute::NoInline) || function.hasOptSize() ||
-                 function.hasOptNone();
+  bool refuses = function.isInterposable() || function.hasFnAttribute(Attribute::NoInline) || function.hasOptNone();
   unsigned count = 0;
   for (Instruction &instruction : llvm::instructions(function)) {
     count += !instruction.isDebugOrPseudoInst();
@@ -54,7 +54,7 @@ bool unrollRecursion(Function &function, FunctionAnalysisManager &analyses) {
         return loop && scev.getSmallConstantMaxTripCount(loop) == 0;
       }))
     return false;
-  if (calls.empty() || roundCycles(function, analyses) > longestRound)
+  if (calls.empty() || isToBeSmall(function.getEntryBlock(), analyses) || roundCycles(function, analyses) > longestRound)
     return false;
   ValueToValueMapTy values;
   Function *body = CloneFunction(&function, values);

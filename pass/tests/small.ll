@@ -1,0 +1,118 @@
+; What is to be small rather than quick gets no copies of loops, and calls of probes: -Os, cold functions, and what a profile has found to
+; be a hundredth of all that is executed. With a profile, what it has found to be hot is as without one.
+; RUN: %probes -passes='caudal-probes<mode=budget;verify>,verify' %s | FileCheck %s
+target triple = "x86_64-pc-linux-gnu"
+
+; CHECK-LABEL: define i64 @quick(
+; CHECK: icmp ult i64 %z{{.*}}, 3
+; CHECK: icmp ult i64 %z{{.*}}, 3
+; CHECK: asm sideeffect "sub
+; CHECK: ret i64
+define i64 @quick(i64 %x) {
+entry:
+  br label %loop
+loop:
+  %y = phi i64 [ %x, %entry ], [ %z, %loop ]
+  %s = lshr i64 %y, 3
+  %z = xor i64 %s, %y
+  %done = icmp ult i64 %z, 3
+  br i1 %done, label %exit, label %loop
+exit:
+  ret i64 %z
+}
+
+; CHECK-LABEL: define i64 @small(
+; CHECK: loop:
+; CHECK-NOT: asm sideeffect "sub
+; CHECK: asm sideeffect "call {{.*}}@caudal_probe_spend_{{[0-9]+}}_v1)
+; CHECK: icmp ult i64 %z, 3
+; CHECK-NOT: icmp ult
+; CHECK: ret i64
+define i64 @small(i64 %x) optsize {
+entry:
+  br label %loop
+loop:
+  %y = phi i64 [ %x, %entry ], [ %z, %loop ]
+  %s = lshr i64 %y, 3
+  %z = xor i64 %s, %y
+  %done = icmp ult i64 %z, 3
+  br i1 %done, label %exit, label %loop
+exit:
+  ret i64 %z
+}
+
+; CHECK-LABEL: define i64 @cold(
+; CHECK: loop:
+; CHECK-NOT: asm sideeffect "sub
+; CHECK: asm sideeffect "call {{.*}}@caudal_probe_spend_{{[0-9]+}}_v1)
+; CHECK: icmp ult i64 %z, 3
+; CHECK-NOT: icmp ult
+; CHECK: ret i64
+define i64 @cold(i64 %x) cold {
+entry:
+  br label %loop
+loop:
+  %y = phi i64 [ %x, %entry ], [ %z, %loop ]
+  %s = lshr i64 %y, 3
+  %z = xor i64 %s, %y
+  %done = icmp ult i64 %z, 3
+  br i1 %done, label %exit, label %loop
+exit:
+  ret i64 %z
+}
+
+; CHECK-LABEL: define i64 @hot(
+; CHECK: icmp ult i64 %z{{.*}}, 3
+; CHECK: icmp ult i64 %z{{.*}}, 3
+; CHECK: asm sideeffect "sub
+; CHECK: ret i64
+define i64 @hot(i64 %x) !prof !2 {
+entry:
+  br label %loop
+loop:
+  %y = phi i64 [ %x, %entry ], [ %z, %loop ]
+  %s = lshr i64 %y, 3
+  %z = xor i64 %s, %y
+  %done = icmp ult i64 %z, 3
+  br i1 %done, label %exit, label %loop, !prof !1
+exit:
+  ret i64 %z
+}
+
+; CHECK-LABEL: define i64 @seldom(
+; CHECK: loop:
+; CHECK-NOT: asm sideeffect "sub
+; CHECK: asm sideeffect "call {{.*}}@caudal_probe_spend_{{[0-9]+}}_v1)
+; CHECK: icmp ult i64 %z, 3
+; CHECK-NOT: icmp ult
+; CHECK: ret i64
+define i64 @seldom(i64 %x) !prof !3 {
+entry:
+  br label %loop
+loop:
+  %y = phi i64 [ %x, %entry ], [ %z, %loop ]
+  %s = lshr i64 %y, 3
+  %z = xor i64 %s, %y
+  %done = icmp ult i64 %z, 3
+  br i1 %done, label %exit, label %loop, !prof !1
+exit:
+  ret i64 %z
+}
+
+!llvm.module.flags = !{!4}
+!1 = !{!"branch_weights", i32 1, i32 100}
+!2 = !{!"function_entry_count", i64 1000000}
+!3 = !{!"function_entry_count", i64 1}
+!4 = !{i32 1, !"ProfileSummary", !5}
+!5 = !{!6, !7, !8, !9, !10, !11, !12, !13}
+!6 = !{!"ProfileFormat", !"InstrProf"}
+!7 = !{!"TotalCount", i64 102000102}
+!8 = !{!"MaxCount", i64 101000000}
+!9 = !{!"MaxInternalCount", i64 101000000}
+!10 = !{!"MaxFunctionCount", i64 1000000}
+!11 = !{!"NumCounts", i64 4}
+!12 = !{!"NumFunctions", i64 2}
+!13 = !{!"DetailedSummary", !14}
+!14 = !{!15, !16}
+!15 = !{i32 990000, i64 1000000, i32 2}
+!16 = !{i32 999999, i64 101, i32 3}
