@@ -76,7 +76,7 @@ bool Carrier::pays(const Loop &loop) const {
 }
 
 void Carrier::choose(Loop &loop, SmallVectorImpl<Loop *> &chosen) const {
-  if (!isToBeSmall(*loop.getHeader(), analyses_) && pays(loop)) {
+  if (!isCold(*loop.getHeader(), analyses_) && pays(loop)) {
     chosen.push_back(&loop);
     return;
   }

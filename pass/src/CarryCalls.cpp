@@ -252,7 +252,7 @@ Cost beforeStanding(Cost part) {
 std::vector<Function *> carryInCalls(ArrayRef<Function *> functions, MutableArrayRef<Spending> spending,
                                      FunctionAnalysisManager &analyses, const Calls &calls, ProbeWriter &writer) {
   CallCarrier carrier(functions, spending, analyses, calls, writer);
-  if (!writer.charges() || isToBeSmall(functions.front()->getEntryBlock(), analyses) || !carrier.can() || !carrier.pays())
+  if (!writer.charges() || isCold(functions.front()->getEntryBlock(), analyses) || !carrier.can() || !carrier.pays())
     return {};
   return carrier.run();
 }

@@ -7,8 +7,8 @@ namespace caudal {
 
 /// What a call of a probe takes more than a probe in place: two jumps that are taken, a store and a load.
 static constexpr Cost more = Cost::cycles(3);
-/// The part of a function's time that its calls of probes may take.
-static constexpr double part = 0.005;
+/// The part of a function's time that its calls of probes may take, and where it is to be small.
+static constexpr double part = 0.005, partOfSmall = 0.05;
 
 /// What of a callee's time counts at most: those of which nothing is known may be a few instructions each.
 static constexpr Cost fromCall = Cost::cycles(8);
@@ -35,7 +35,7 @@ static double expectedTime(Function &function, const Analyses &analyses, const C
 static bool mayBeSeldom(const BasicBlock &block, const Analyses &analyses, bool isRecursive) {
   static constexpr double few = 1.0 / 16;
   const Loop *loop = analyses.loops.getLoopFor(&block);
-  if ((!loop && !isRecursive) || hasProfile(*block.getParent()))
+  if (!loop && !isRecursive)
     return true;
   const BasicBlock &header = loop ? *loop->getHeader() : block.getParent()->getEntryBlock();
   return analyses.frequencyOf(block) < few * analyses.frequencyOf(header);
@@ -45,13 +45,13 @@ void chooseSeldom(Function &function, Plan &plan, FunctionAnalysisManager &manag
                   const Calls &calls, bool isRecursive) {
   std::vector<Site *> sites;
   for (Site &site : plan.sites)
-    if (BasicBlock &block = *site.before->getParent(); isToBeSmall(block, manager))
+    if (BasicBlock &block = *site.before->getParent(); isCold(block, manager))
       site.isSeldom = true;
     else if (mayBeSeldom(block, analyses, isRecursive))
       sites.push_back(&site);
   auto executed = [&](const Site *site) { return analyses.frequencyOf(*site->before->getParent()); };
   std::stable_sort(sites.begin(), sites.end(), [&](const Site *a, const Site *b) { return executed(a) < executed(b); });
-  double left = part * expectedTime(function, analyses, calls) / double(more.inUnits());
+  double left = (function.hasOptSize() ? partOfSmall : part) * expectedTime(function, analyses, calls) / double(more.inUnits());
   for (Site *site : sites) {
     left -= executed(site);
     if (left < 0)

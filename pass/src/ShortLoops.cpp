@@ -89,18 +89,18 @@ static void prepare(Candidate &candidate, ScalarEvolution &scev) {
   candidate.left = candidate.facts.step > 0 ? builder.CreateSub(last, first) : builder.CreateSub(first, last);
 }
 
-/// Puts a copy of the loop, its preheader included, beside it; returns the copy's preheader, to which nothing leads yet.
-static BasicBlock *copyBeside(Loop &loop, BasicBlock *choice, LoopInfo &loops, DominatorTree &dominators) {
-  BasicBlock *preheader = loop.getLoopPreheader(), *exit = loop.getExitBlock(), *latch = loop.getLoopLatch();
+/// Puts a copy of the loop, its preheader included, beside it. Nothing leads to the copy's preheader yet.
+static Loop &copyBeside(Loop &loop, BasicBlock *choice, LoopInfo &loops, DominatorTree &dominators) {
+  BasicBlock *exit = loop.getExitBlock(), *latch = loop.getLoopLatch();
   ValueToValueMapTy values;
   SmallVector<BasicBlock *, 4> blocks;
-  cloneLoopWithPreheader(exit, choice, &loop, values, ".long", &loops, &dominators, blocks);
+  Loop *copied = cloneLoopWithPreheader(exit, choice, &loop, values, ".long", &loops, &dominators, blocks);
   remapInstructionsInBlocks(blocks, values);
   for (PHINode &phi : exit->phis()) {
-    Value *value = phi.getIncomingValueForBlock(latch), *copied = values.lookup(value);
-    phi.addIncoming(copied ? copied : value, cast<BasicBlock>(values[latch]));
+    Value *value = phi.getIncomingValueForBlock(latch), *other = values.lookup(value);
+    phi.addIncoming(other ? other : value, cast<BasicBlock>(values[latch]));
   }
-  return cast<BasicBlock>(values[preheader]);
+  return *copied;
 }
 
 /// The latch leaves the short version at its last value, as the planner and the verifier count it, and is taken to do so after
@@ -124,7 +124,7 @@ static void version(const Candidate &candidate, LoopInfo &loops, DominatorTree &
   Loop &loop = *candidate.loop;
   BasicBlock *choice = loop.getLoopPreheader();
   BasicBlock *preheader = SplitBlock(choice, choice->getTerminator(), &dominators, &loops);
-  BasicBlock *copy = copyBeside(loop, choice, loops, dominators);
+  Loop &copy = copyBeside(loop, choice, loops, dominators);
   dominators.changeImmediateDominator(loop.getExitBlock(), choice);
   leaveAtLast(candidate);
 
@@ -133,7 +133,8 @@ static void version(const Candidate &candidate, LoopInfo &loops, DominatorTree &
   Constant *most = ConstantInt::get(candidate.left->getType(), farthest(candidate));
   // Not so seldom that code generation neglects it.
   MDNode *weights = MDBuilder(choice->getContext()).createBranchWeights(1, 4);
-  builder.CreateCondBr(builder.CreateICmpUGT(candidate.left, most, "caudal.long"), copy, preheader, weights);
+  builder.CreateCondBr(builder.CreateICmpUGT(candidate.left, most, "caudal.long"), copy.getLoopPreheader(), preheader,
+                       weights);
   choice->getTerminator()->eraseFromParent();
 }
 

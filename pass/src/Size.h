@@ -1,8 +1,9 @@
 //===- Size.h - Where code is to be small -------------------------------------------------------------------------===//
 //
-// Code that a function's attributes (-Os, cold) want small rather than quick, and code that a profile has found to be seldom
-// executed, gets no copies of loops, nothing that keeps the budget in a register, and calls of probes instead of probes in
-// place. Without attributes and profile it is nowhere.
+// Code of which a function's attributes or a profile say that it is seldom executed gets no copies of loops, nothing that keeps
+// the budget in a register, and calls of probes instead of probes in place. Under -Os nothing is copied, and probes outside of
+// loops are mostly calls: those within are as they are, for calls would take twice the time. Without attributes and profile
+// nothing is to be small.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_SIZE_H
@@ -13,11 +14,12 @@
 
 namespace caudal {
 
-/// Whether `block` is to be small. Takes the module's profile summary from `analyses` where it has been computed.
-bool isToBeSmall(llvm::BasicBlock &block, llvm::FunctionAnalysisManager &analyses);
+/// Whether `block` is known to be seldom executed: its function is said to be cold or to be as small as possible, or a profile has
+/// found it. Takes the module's profile summary from `analyses` where it has been computed.
+bool isCold(llvm::BasicBlock &block, llvm::FunctionAnalysisManager &analyses);
 
-/// Whether a profile says how often `function` and its blocks are executed: what is estimated of them is then no guess.
-bool hasProfile(const llvm::Function &function);
+/// Whether nothing at `block` is to be copied: it is cold, or its function is to be small.
+bool isToBeSmall(llvm::BasicBlock &block, llvm::FunctionAnalysisManager &analyses);
 
 } // namespace caudal
 
