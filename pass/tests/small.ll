@@ -1,5 +1,5 @@
-; What is to be small rather than quick gets no copies of loops, and calls of probes: -Os, cold functions, and what a profile has found to
-; be a hundredth of all that is executed. With a profile, what it has found to be hot is as without one.
+; What is to be small gets no copies of loops; what is cold has calls of probes, too: by an attribute, -Oz, or a profile. What a profile
+; has found to be hot is as without one, and so is a loop that is entered often, for it goes around more often than a profile may say.
 ; RUN: %probes -passes='caudal-probes<mode=budget;verify>,verify' %s | FileCheck %s
 target triple = "x86_64-pc-linux-gnu"
 
@@ -23,12 +23,38 @@ exit:
 
 ; CHECK-LABEL: define i64 @small(
 ; CHECK: loop:
+; CHECK: asm sideeffect "sub
+; CHECK: icmp ult i64 %z, 3
+; CHECK-NOT: icmp ult
+; CHECK: ret i64
+define i64 @small(
+; CHECK: loop:
 ; CHECK-NOT: asm sideeffect "sub
 ; CHECK: asm sideeffect "call {{.*}}@caudal_probe_spend_{{[0-9]+}}_v1)
 ; CHECK: icmp ult i64 %z, 3
 ; CHECK-NOT: icmp ult
 ; CHECK: ret i64
 define i64 @small(i64 %x) optsize {
+entry:
+  br label %loop
+loop:
+  %y = phi i64 [ %x, %entry ], [ %z, %loop ]
+  %s = lshr i64 %y, 3
+  %z = xor i64 %s, %y
+  %done = icmp ult i64 %z, 3
+  br i1 %done, label %exit, label %loop
+exit:
+  ret i64 %z
+}
+
+; CHECK-LABEL: define i64 @smallest(
+; CHECK: loop:
+; CHECK-NOT: asm sideeffect "sub
+; CHECK: asm sideeffect "call {{.*}}@caudal_probe_spend_{{[0-9]+}}_v1)
+; CHECK: icmp ult i64 %z, 3
+; CHECK-NOT: icmp ult
+; CHECK: ret i64
+define i64 @smallest(i64 %x) optsize minsize {
 entry:
   br label %loop
 loop:
@@ -79,6 +105,24 @@ exit:
   ret i64 %z
 }
 
+; CHECK-LABEL: define i64 @peeled(
+; CHECK: icmp ult i64 %z{{.*}}, 3
+; CHECK: icmp ult i64 %z{{.*}}, 3
+; CHECK: asm sideeffect "sub
+; CHECK: ret i64
+define i64 @peeled(i64 %x) !prof !18 {
+entry:
+  br label %loop
+loop:
+  %y = phi i64 [ %x, %entry ], [ %z, %loop ]
+  %s = lshr i64 %y, 3
+  %z = xor i64 %s, %y
+  %done = icmp ult i64 %z, 3
+  br i1 %done, label %exit, label %loop, !prof !17
+exit:
+  ret i64 %z
+}
+
 ; CHECK-LABEL: define i64 @seldom(
 ; CHECK: loop:
 ; CHECK-NOT: asm sideeffect "sub
@@ -116,3 +160,5 @@ exit:
 !14 = !{!15, !16}
 !15 = !{i32 990000, i64 1000000, i32 2}
 !16 = !{i32 999999, i64 101, i32 3}
+!17 = !{!"branch_weights", i32 1, i32 1}
+!18 = !{!"function_entry_count", i64 20000}
