@@ -21,7 +21,13 @@ exit:
   ret i64 %z
 }
 
-; CHECK-LABEL: define i64 @small(i64 %x) optsize {
+; CHECK-LABEL: define i64 @small(
+; CHECK: loop:
+; CHECK: asm sideeffect "sub
+; CHECK: icmp ult i64 %z, 3
+; CHECK-NOT: icmp ult
+; CHECK: ret i64
+define i64 @small(i64 %x) optsize {
 entry:
   br label %loop
 loop:
