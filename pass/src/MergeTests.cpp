@@ -88,15 +88,30 @@ static void merge(const Latch &latch, ProbeWriter &writer) {
   latch.probe->eraseFromParent();
 }
 
-/// Whether `count` has a most that nothing else in the function decides.
-static bool isLimited(const SCEV *count) {
+/// Whether `count` is `most` at most by what it is made of alone: its parts may have any value of their types.
+static bool isLimited(const SCEV *count, unsigned most) {
+  if (const auto *wide = dyn_cast<SCEVZeroExtendExpr>(count)) {
+    unsigned bits = wide->getOperand()->getType()->getIntegerBitWidth();
+    return (bits < 32 && most >= (1u << bits) - 1) || isLimited(wide->getOperand(), most);
+  }
   if (const auto *same = dyn_cast<SCEVCastExpr>(count))
-    return isLimited(same->getOperand());
+    return isLimited(same->getOperand(), most);
   if (const auto *part = dyn_cast<SCEVUDivExpr>(count))
-    return isLimited(part->getLHS());
+    return isLimited(part->getLHS(), most);
+  if (const auto *sum = dyn_cast<SCEVAddExpr>(count))
+    return sum->getNumOperands() == 2 && isa<SCEVConstant>(sum->getOperand(0)) && isLimited(sum->getOperand(1), most);
   if (const auto *least = dyn_cast<SCEVUMinExpr>(count))
-    return any_of(least->operands(), isLimited);
+    return any_of(least->operands(), [&](const SCEV *one) { return isLimited(one, most); });
   return isa<SCEVConstant>(count);
+}
+
+/// Whether `count` is made of what changes from one iteration of a loop to the next: how large that gets, only that loop's count
+/// may say.
+static bool hasRecurrence(const SCEV *count) {
+  return SCEVExprContains(count, [](const SCEV *part) {
+    const auto *unknown = dyn_cast<SCEVUnknown>(part);
+    return isa<SCEVAddRecExpr>(part) || (unknown && isa<PHINode>(unknown->getValue()));
+  });
 }
 
 /// Whether `loop` may be within the bound because of how often another loop goes around: that a merged test does not say.
@@ -109,7 +124,10 @@ static bool leansOnOthers(const Loop &loop, ScalarEvolution &scev, const Limits 
       return false;
   SmallVector<BasicBlock *, 4> leaving;
   loop.getExitingBlocks(leaving);
-  return none_of(leaving, [&](BasicBlock *block) { return isLimited(scev.getExitCount(&loop, block)); });
+  return none_of(leaving, [&](BasicBlock *block) {
+    const SCEV *count = scev.getExitCount(&loop, block);
+    return !isa<SCEVCouldNotCompute>(count) && (isLimited(count, most) || !hasRecurrence(count));
+  });
 }
 
 void mergeTests(Function &function, FunctionAnalysisManager &analyses, ProbeWriter &writer, const Limits &limits) {

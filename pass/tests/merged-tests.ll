@@ -65,4 +65,106 @@ latch:
 exit:
   ret i64 %next
 }
+
+; A loop elsewhere in the function that is short because of what a number is made of does not prevent it.
+; CHECK-LABEL: define i64 @ranged(
+; CHECK: looked at elsewhere
+; CHECK: ret i64
+define i64 @ranged(ptr %p, i64 %n, ptr %q, i64 %any) {
+entry:
+  br label %outer
+outer:
+  %j = phi i64 [ 0, %entry ], [ %j.next, %latch ]
+  %total = phi i64 [ 0, %entry ], [ %next, %latch ]
+  %row = getelementptr i64, ptr %p, i64 %j
+  %first = load ptr, ptr %row
+  br label %inner
+inner:
+  %at = phi ptr [ %first, %outer ], [ %behind, %inner ]
+  %sum = phi i64 [ %total, %outer ], [ %next, %inner ]
+  %value = load i64, ptr %at
+  %rest = udiv i64 %value, 7
+  %next = add i64 %sum, %rest
+  %link = getelementptr i64, ptr %at, i64 1
+  %behind = load ptr, ptr %link
+  %inner.done = icmp eq ptr %behind, null
+  br i1 %inner.done, label %latch, label %inner, !prof !0
+latch:
+  %j.next = add nuw nsw i64 %j, 1
+  %done = icmp eq i64 %j.next, %n
+  br i1 %done, label %exit, label %outer
+exit:
+  br label %second
+second:
+  %some = lshr i64 %any, 61
+  %few = add nuw nsw i64 %some, 1
+  br label %around
+around:
+  %k = phi i64 [ 0, %second ], [ %k.next, %behind.little ]
+  %k.some = add nuw nsw i64 %k, 1
+  br label %little
+little:
+  %l = phi i64 [ 0, %around ], [ %l.next, %little ]
+  %to = getelementptr i64, ptr %q, i64 %l
+  store volatile i64 %k, ptr %to
+  %l.next = add nuw nsw i64 %l, 1
+  %little.done = icmp eq i64 %l.next, %few
+  br i1 %little.done, label %behind.little, label %little
+behind.little:
+  %k.next = add nuw nsw i64 %k, 1
+  %around.done = icmp eq i64 %k.next, 40
+  br i1 %around.done, label %end, label %around
+end:
+  ret i64 %next
+}
+
+; One does that is short because the loop around it goes around 40 times.
+; CHECK-LABEL: define i64 @leaning(
+; CHECK-NOT: looked at elsewhere
+; CHECK: ret i64
+define i64 @leaning(ptr %p, i64 %n, ptr %q, i64 %any) {
+entry:
+  br label %outer
+outer:
+  %j = phi i64 [ 0, %entry ], [ %j.next, %latch ]
+  %total = phi i64 [ 0, %entry ], [ %next, %latch ]
+  %row = getelementptr i64, ptr %p, i64 %j
+  %first = load ptr, ptr %row
+  br label %inner
+inner:
+  %at = phi ptr [ %first, %outer ], [ %behind, %inner ]
+  %sum = phi i64 [ %total, %outer ], [ %next, %inner ]
+  %value = load i64, ptr %at
+  %rest = udiv i64 %value, 7
+  %next = add i64 %sum, %rest
+  %link = getelementptr i64, ptr %at, i64 1
+  %behind = load ptr, ptr %link
+  %inner.done = icmp eq ptr %behind, null
+  br i1 %inner.done, label %latch, label %inner, !prof !0
+latch:
+  %j.next = add nuw nsw i64 %j, 1
+  %done = icmp eq i64 %j.next, %n
+  br i1 %done, label %exit, label %outer
+exit:
+  br label %second
+second:
+  br label %around
+around:
+  %k = phi i64 [ 0, %second ], [ %k.next, %behind.little ]
+  %k.some = add nuw nsw i64 %k, 1
+  br label %little
+little:
+  %l = phi i64 [ 0, %around ], [ %l.next, %little ]
+  %to = getelementptr i64, ptr %q, i64 %l
+  store volatile i64 %k, ptr %to
+  %l.next = add nuw nsw i64 %l, 1
+  %little.done = icmp eq i64 %l.next, %k.some
+  br i1 %little.done, label %behind.little, label %little
+behind.little:
+  %k.next = add nuw nsw i64 %k, 1
+  %around.done = icmp eq i64 %k.next, 40
+  br i1 %around.done, label %end, label %around
+end:
+  ret i64 %next
+}
 !0 = !{!"branch_weights", i32 1, i32 1}
