@@ -78,6 +78,7 @@ public:
       : functions_(functions), spending_(spending), analyses_(analyses), calls_(calls), writer_(writer),
         members_(functions.begin(), functions.end()) {}
 
+  bool isCold() const;
   bool can() const;
   bool pays() const;
   std::vector<Function *> run();
@@ -132,6 +133,11 @@ bool CallCarrier::canTake(const Function &function) const {
     }
   }
   return true;
+}
+
+/// Whether none of them is to be quick.
+bool CallCarrier::isCold() const {
+  return all_of(functions_, [&](Function *function) { return caudal::isCold(function->getEntryBlock(), analyses_); });
 }
 
 bool CallCarrier::can() const {
@@ -252,7 +258,7 @@ Cost beforeStanding(Cost part) {
 std::vector<Function *> carryInCalls(ArrayRef<Function *> functions, MutableArrayRef<Spending> spending,
                                      FunctionAnalysisManager &analyses, const Calls &calls, ProbeWriter &writer) {
   CallCarrier carrier(functions, spending, analyses, calls, writer);
-  if (!writer.charges() || isCold(functions.front()->getEntryBlock(), analyses) || !carrier.can() || !carrier.pays())
+  if (!writer.charges() || carrier.isCold() || !carrier.can() || !carrier.pays())
     return {};
   return carrier.run();
 }

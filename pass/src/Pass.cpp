@@ -331,7 +331,7 @@ bool ModuleRun::run() {
 
 PreservedAnalyses ProbePass::run(Module &module, ModuleAnalysisManager &manager) {
   FunctionAnalysisManager &functions = manager.getResult<FunctionAnalysisManagerModuleProxy>(module).getManager();
-  // For isToBeSmall.
+  // For isCold.
   manager.getResult<ProfileSummaryAnalysis>(module);
   return ModuleRun(module, functions, options_).run() ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }

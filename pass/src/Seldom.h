@@ -3,7 +3,7 @@
 // A probe in place takes some 20 bytes, a call of one 5, and some three cycles more. The probes of a function that are
 // executed least become calls, as long as all these cycles together stay below a small part of what the function is expected
 // to take: by static estimates of how often its blocks are executed, so that a wrong one costs the function little more than
-// that part.
+// that part. Of what is cold (Size.h) all do, whatever it takes; of what is to be small a larger part.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_SELDOM_H

@@ -8,23 +8,27 @@ using namespace llvm;
 
 namespace caudal {
 
-/// How often `block` may be executed, as far as a profile says; none: it says nothing. How often loops go around it may not say
-/// any more when the optimiser has peeled them: each loop that `block` is in goes around as often as most of them do, or more.
-static std::optional<uint64_t> executions(BasicBlock &block, FunctionAnalysisManager &analyses) {
-  static constexpr uint64_t iterations = 64;
+/// How much more often something may be executed than a profile says: counts are rounded, and split between copies; and how often
+/// a loop may go around that the profile says nothing good of, since the optimiser has peeled it.
+static constexpr uint64_t doubt = 64;
+
+/// How often `block` may be executed at most, as far as a profile says; none: it says nothing.
+static std::optional<uint64_t> mostExecutions(BasicBlock &block, FunctionAnalysisManager &analyses) {
   Function &function = *block.getParent();
   auto &frequencies = analyses.getResult<BlockFrequencyAnalysis>(function);
   auto &loops = analyses.getResult<LoopAnalysis>(function);
   uint64_t times = 1;
-  const BasicBlock *counted = &block;
+  const BasicBlock *entered = &block;
   for (const Loop *loop = loops.getLoopFor(&block); loop; loop = loop->getParentLoop()) {
-    times *= iterations;
-    counted = loop->getLoopPreheader();
-    if (!counted)
+    times = SaturatingMultiply(times, doubt);
+    entered = loop->getLoopPreheader();
+    if (!entered)
       return std::nullopt;
   }
-  auto own = frequencies.getBlockProfileCount(&block), entered = frequencies.getBlockProfileCount(counted);
-  return own && entered ? std::optional(std::max(*own, SaturatingMultiply(*entered, times))) : std::nullopt;
+  auto own = frequencies.getBlockProfileCount(&block), entries = frequencies.getBlockProfileCount(entered);
+  if (!own || !entries)
+    return std::nullopt;
+  return std::max(SaturatingMultiply(*own, doubt), SaturatingMultiply(*entries, times));
 }
 
 bool isCold(BasicBlock &block, FunctionAnalysisManager &analyses) {
@@ -39,7 +43,7 @@ bool isCold(BasicBlock &block, FunctionAnalysisManager &analyses) {
   auto *summary = modules.getCachedResult<ProfileSummaryAnalysis>(*function.getParent());
   if (!summary || !summary->hasProfileSummary())
     return false;
-  auto count = executions(block, analyses);
+  auto count = mostExecutions(block, analyses);
   return count && !summary->isHotCountNthPercentile(often, *count);
 }
 

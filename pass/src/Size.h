@@ -15,7 +15,8 @@
 namespace caudal {
 
 /// Whether `block` is known to be seldom executed: its function is said to be cold or to be as small as possible, or a profile
-/// has found it. Takes the module's profile summary from `analyses` where it has been computed.
+/// has found it (what is said to be cold is, whatever a profile says). Takes the module's profile summary from `analyses` where it
+/// has been computed.
 bool isCold(llvm::BasicBlock &block, llvm::FunctionAnalysisManager &analyses);
 
 /// Whether nothing at `block` is to be copied: it is cold, or its function is to be small.

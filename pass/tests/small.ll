@@ -1,5 +1,6 @@
-; What is to be small gets no copies of loops; what is cold has calls of probes, too: by an attribute, -Oz, or a profile. What a profile
-; has found to be hot is as without one, and so is a loop that is entered often, for it goes around more often than a profile may say.
+; What is to be small gets no copies of loops; what is cold has calls of probes, too: by an attribute, -Oz, or a profile. What a
+; profile has found to be hot is as without one. So is a loop that is entered often, for it goes around more often than a profile may
+; say, and one that is executed a little less often than what is hot, for counts are rounded.
 ; RUN: %probes -passes='caudal-probes<mode=budget;verify>,verify' %s | FileCheck %s
 target triple = "x86_64-pc-linux-gnu"
 
@@ -116,6 +117,24 @@ exit:
   ret i64 %z
 }
 
+; CHECK-LABEL: define i64 @rounded(
+; CHECK: icmp ult i64 %z{{.*}}, 3
+; CHECK: icmp ult i64 %z{{.*}}, 3
+; CHECK: asm sideeffect "sub
+; CHECK: ret i64
+define i64 @rounded(i64 %x) !prof !19 {
+entry:
+  br label %loop
+loop:
+  %y = phi i64 [ %x, %entry ], [ %z, %loop ]
+  %s = lshr i64 %y, 3
+  %z = xor i64 %s, %y
+  %done = icmp ult i64 %z, 3
+  br i1 %done, label %exit, label %loop, !prof !1
+exit:
+  ret i64 %z
+}
+
 ; CHECK-LABEL: define i64 @seldom(
 ; CHECK: loop:
 ; CHECK-NOT: asm sideeffect "sub
@@ -155,3 +174,4 @@ exit:
 !16 = !{i32 999999, i64 101, i32 3}
 !17 = !{!"branch_weights", i32 1, i32 1}
 !18 = !{!"function_entry_count", i64 20000}
+!19 = !{!"function_entry_count", i64 9000}
