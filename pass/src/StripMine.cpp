@@ -13,7 +13,8 @@ PreparedStrip prepareStrip(const Strip &strip, ScalarEvolution &scev) {
   prepared.preheader = strip.loop->getLoopPreheader();
   prepared.header = strip.loop->getHeader();
   prepared.replaced = cast<BranchInst>(strip.facts.latch->getTerminator())->getCondition();
-  SCEVExpander expander(scev, "caudal.count");
+  // Loops need not be in closed form any more, and phis would come behind probes that are in place already.
+  SCEVExpander expander(scev, "caudal.count", /*PreserveLCSSA=*/false);
   Instruction *at = prepared.preheader->getTerminator();
   Type *type = strip.facts.tested->getType();
   prepared.last = expander.expandCodeFor(strip.facts.testedLast, type, at);
