@@ -78,3 +78,21 @@ more:
 done:
   ret i64 %n
 }
+
+; Nor does what is cold hand anything on.
+; CHECK-NOT: @cold.carried(
+; CHECK-LABEL: define i64 @cold(i64
+define i64 @cold(i64 %n) nounwind cold {
+entry:
+  %small = icmp ult i64 %n, 2
+  br i1 %small, label %done, label %more
+more:
+  %one = sub i64 %n, 1
+  %a = call i64 @cold(i64 %one)
+  %two = sub i64 %n, 2
+  %b = call i64 @cold(i64 %two)
+  %sum = add i64 %a, %b
+  ret i64 %sum
+done:
+  ret i64 %n
+}

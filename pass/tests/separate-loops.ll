@@ -62,3 +62,31 @@ latch:
 exit:
   ret void
 }
+
+; What is to be small stays one loop, too.
+; CHECK-LABEL: define i64 @small(
+; CHECK-NOT: .outer
+; CHECK-NOT: .short
+; CHECK: ret i64
+define i64 @small(ptr %p, i64 %n, i64 %what) optsize {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %latch ]
+  %sum = phi i64 [ 0, %entry ], [ %total, %latch ]
+  %at = getelementptr i64, ptr %p, i64 %i
+  %value = load i64, ptr %at
+  %wanted = icmp eq i64 %value, %what
+  br i1 %wanted, label %work, label %latch
+work:
+  call void @use(i64 %i)
+  %more = add i64 %sum, %value
+  br label %latch
+latch:
+  %total = phi i64 [ %sum, %loop ], [ %more, %work ]
+  %next = add i64 %i, 1
+  %done = icmp eq i64 %next, %n
+  br i1 %done, label %exit, label %loop
+exit:
+  ret i64 %total
+}

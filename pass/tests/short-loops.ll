@@ -80,3 +80,45 @@ latch:
 exit:
   ret i64 %next
 }
+
+; What is to be small has no second version.
+; CHECK-LABEL: define double @small(
+; CHECK-NOT: .long
+; CHECK: ret double
+define double @small(ptr %starts, ptr %columns, ptr %values, ptr %in, ptr %out, i64 %rows) optsize {
+entry:
+  br label %outer
+outer:
+  %row = phi i64 [ 0, %entry ], [ %row.next, %latch ]
+  %start.at = getelementptr i64, ptr %starts, i64 %row
+  %start = load i64, ptr %start.at
+  %row.next = add nuw nsw i64 %row, 1
+  %end.at = getelementptr i64, ptr %starts, i64 %row.next
+  %end = load i64, ptr %end.at
+  %none = icmp eq i64 %start, %end
+  br i1 %none, label %latch, label %ahead
+ahead:
+  br label %inner
+inner:
+  %i = phi i64 [ %start, %ahead ], [ %i.next, %inner ]
+  %sum = phi double [ 0.0, %ahead ], [ %next, %inner ]
+  %column.at = getelementptr i64, ptr %columns, i64 %i
+  %column = load i64, ptr %column.at
+  %value.at = getelementptr double, ptr %values, i64 %i
+  %value = load double, ptr %value.at
+  %in.at = getelementptr double, ptr %in, i64 %column
+  %factor = load double, ptr %in.at
+  %part = fmul double %value, %factor
+  %next = fadd double %sum, %part
+  %i.next = add i64 %i, 1
+  %inner.done = icmp eq i64 %i.next, %end
+  br i1 %inner.done, label %latch, label %inner
+latch:
+  %result = phi double [ 0.0, %outer ], [ %next, %inner ]
+  %out.at = getelementptr double, ptr %out, i64 %row
+  store double %result, ptr %out.at
+  %done = icmp eq i64 %row.next, %rows
+  br i1 %done, label %exit, label %outer
+exit:
+  ret double %result
+}
