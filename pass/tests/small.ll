@@ -1,6 +1,6 @@
 ; What is to be small gets no copies of loops; what is cold has calls of probes, too: by an attribute, -Oz, or a profile. What a
-; profile has found to be hot is as without one. So is a loop that is entered often, for it goes around more often than a profile may
-; say, and one that is executed a little less often than what is hot, for counts are rounded.
+; profile has found to be hot is as without one. So is a loop that is entered often, for it goes around more often than a profile
+; may say, and one that is executed a little less often than what is hot, for counts are rounded.
 ; RUN: %probes -passes='caudal-probes<mode=budget;verify>,verify' %s | FileCheck %s
 target triple = "x86_64-pc-linux-gnu"
 
