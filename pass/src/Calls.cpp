@@ -1,4 +1,5 @@
 #include "Calls.h"
+#include "Compat.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
@@ -13,7 +14,7 @@ namespace caudal {
 
 /// Cycles of a library function that is rarely instrumented, for short inputs; 0: not in the table.
 static unsigned libraryCycles(StringRef name) {
-  return StringSwitch<unsigned>(name)
+  return NameSwitch<unsigned>(name)
       .Cases({"memcpy", "memmove", "memset", "memcmp", "bcmp"}, 25)
       .Cases({"strlen", "strcmp", "strncmp", "memchr", "strchr", "strrchr", "strcpy", "strncpy"}, 25)
       .Cases({"malloc", "free", "_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm"}, 40)

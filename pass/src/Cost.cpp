@@ -1,4 +1,5 @@
 #include "Cost.h"
+#include "Compat.h"
 #include "Probe.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -73,7 +74,7 @@ Cost CostModel::issue(const Instruction &instruction) const {
   InstructionCost cost = tti_.getInstructionCost(&instruction, TargetTransformInfo::TCK_RecipThroughput);
   if (!cost.isValid())
     return Cost::cycles(4);
-  return Cost::units(std::clamp<int64_t>(cost.getValue(), 0, 1000) * issueUnits);
+  return Cost::units(std::clamp<int64_t>(valueOf(cost), 0, 1000) * issueUnits);
 }
 
 /// Cycles from an instruction's operands to its result.

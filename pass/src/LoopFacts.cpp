@@ -1,4 +1,5 @@
 #include "LoopFacts.h"
+#include "Compat.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/IR/PatternMatch.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
@@ -77,7 +78,7 @@ static bool findTest(Loop &loop, ScalarEvolution &scev, const TargetTransformInf
   if (!compare || !compare->hasOneUse() || !loop.contains(compare) || isa<SCEVCouldNotCompute>(backedges))
     return false;
   Instruction *at = preheader->getTerminator();
-  SCEVExpander expander(scev, "caudal.count");
+  SCEVExpander expander = expanderOf(scev, "caudal.count", /*closed=*/true);
   for (Value *operand : compare->operands()) {
     const SCEVAddRecExpr *recurrence = induction(operand, loop, scev, facts.step);
     if (!recurrence || !isPowerOf2_64(std::abs(facts.step)) || !isa<Instruction>(operand))

@@ -1,4 +1,5 @@
 #include "Plan.h"
+#include "Compat.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/IR/CFG.h"
@@ -388,7 +389,7 @@ static bool dispatches(const BasicBlock &header) {
   static constexpr unsigned many = 4;
   const Instruction *end = header.getTerminator();
   const auto *choice = dyn_cast<SwitchInst>(end);
-  return (isa<IndirectBrInst>(end) || (choice && choice->defaultDestUnreachable())) && end->getNumSuccessors() >= many;
+  return (isa<IndirectBrInst>(end) || (choice && isDefaultUnreachable(*choice))) && end->getNumSuccessors() >= many;
 }
 
 /// Whether `latch` only joins ways: in finished code there is no such block, each way jumps to the header. With a probe in it,

@@ -1,4 +1,5 @@
 #include "Probe.h"
+#include "Compat.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/PatternMatch.h"
@@ -271,7 +272,7 @@ CallInst *ProbeWriter::lookAt(Value *left, Instruction *before) {
 
 bool isInlineProbe(const Instruction &instruction) {
   const InlineAsm *assembly = assemblyOf(instruction);
-  return assembly && assembly->getAsmString().contains(jumpIn);
+  return assembly && contains(*assembly, jumpIn);
 }
 
 /// The jump by which a loop's latch looks at what `instruction` leaves, as MergeTests writes it: the loop's test chooses between
@@ -312,7 +313,7 @@ bool isOwnFunction(const Function &function) { return function.hasFnAttribute(ow
 
 bool isColdCall(const CallBase &call) {
   const InlineAsm *assembly = assemblyOf(call);
-  return assembly && !isProbe(call) && assembly->getAsmString().contains(coldPrefix);
+  return assembly && !isProbe(call) && contains(*assembly, coldPrefix);
 }
 
 } // namespace caudal

@@ -1,4 +1,5 @@
 #include "Sections.h"
+#include "Compat.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/Constants.h"
@@ -48,7 +49,7 @@ struct Stream {
 /// Not here: what moves a single character, which takes less time than a section.
 static Stream streamOf(StringRef name) {
   auto argument = [](unsigned number) { return Stream{Stream::Argument, number}; };
-  return StringSwitch<Stream>(name)
+  return NameSwitch<Stream>(name)
       .Cases({"printf", "vprintf", "puts", "__printf_chk", "__vprintf_chk"}, Stream{Stream::Stdout, 0})
       .Cases({"fprintf", "vfprintf", "__fprintf_chk", "__vfprintf_chk", "fflush", "fseek", "fseeko", "ftell", "ftello",
               "rewind", "fgetpos", "fsetpos", "setvbuf", "setbuf"},
@@ -67,7 +68,7 @@ static Stream streamOf(StringRef name) {
 
 /// Entry points of allocators: who is in one holds its locks, and has its thread's caches half changed.
 static bool isAllocatorEntry(StringRef name) {
-  if (StringSwitch<bool>(name)
+  if (NameSwitch<bool>(name)
           .Cases({"malloc", "free", "calloc", "realloc", "reallocarray", "aligned_alloc", "posix_memalign"}, true)
           .Cases({"memalign", "valloc", "pvalloc", "malloc_usable_size", "cfree"}, true)
           .Default(false))

@@ -1,4 +1,5 @@
 #include "ShortLoops.h"
+#include "Compat.h"
 #include "Cost.h"
 #include "LoopFacts.h"
 #include "Size.h"
@@ -78,7 +79,7 @@ static uint64_t farthest(const Candidate &candidate) {
 static void prepare(Candidate &candidate, ScalarEvolution &scev) {
   Instruction *at = candidate.loop->getLoopPreheader()->getTerminator();
   const SCEV *start = cast<SCEVAddRecExpr>(scev.getSCEV(candidate.facts.tested))->getStart();
-  SCEVExpander expander(scev, "caudal.count");
+  SCEVExpander expander = expanderOf(scev, "caudal.count", /*closed=*/true);
   IRBuilder<> builder(at);
   Type *type = candidate.facts.tested->getType();
   auto number = [&](Value *value) {

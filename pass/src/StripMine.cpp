@@ -1,4 +1,5 @@
 #include "StripMine.h"
+#include "Compat.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
@@ -14,7 +15,7 @@ PreparedStrip prepareStrip(const Strip &strip, ScalarEvolution &scev) {
   prepared.header = strip.loop->getHeader();
   prepared.replaced = cast<BranchInst>(strip.facts.latch->getTerminator())->getCondition();
   // Loops need not be in closed form any more, and phis would come behind probes that are in place already.
-  SCEVExpander expander(scev, "caudal.count", /*PreserveLCSSA=*/false);
+  SCEVExpander expander = expanderOf(scev, "caudal.count", /*closed=*/false);
   Instruction *at = prepared.preheader->getTerminator();
   Type *type = strip.facts.tested->getType();
   prepared.last = expander.expandCodeFor(strip.facts.testedLast, type, at);
