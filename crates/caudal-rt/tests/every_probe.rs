@@ -103,22 +103,3 @@ fn everything_at_once() {
         assert_eq!(runtime.submit(class, borrows).unwrap().wait().unwrap(), 20);
     }
 }
-
-/// What runs alone is otherwise let go on without the scheduler when a quantum ends.
-#[test]
-fn a_lone_request_yields_at_each() {
-    const PROBES: u32 = 1_000;
-    caudal_probe::set_every(true);
-    let runtime = runtime(1, false, |b| b);
-    let class = runtime.class("x").unwrap();
-    runtime.submit(class, || (0..PROBES).for_each(|_| probe())).unwrap().wait().unwrap();
-    // Results are handed over before they are measured.
-    let preemptions = loop {
-        let measured = runtime.stats().class("x").unwrap().preemptions.clone();
-        if measured.count() == 1 {
-            break measured.sum();
-        }
-        std::thread::yield_now();
-    };
-    assert!(preemptions >= f64::from(PROBES), "{preemptions}");
-}
