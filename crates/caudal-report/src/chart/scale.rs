@@ -27,6 +27,10 @@ pub(crate) struct Scale {
 /// Enough that a chart of a fast and a hopeless system is drawn; more is an error in the data.
 const MAX_DECADES: f64 = 30.0;
 
+/// Magnitudes that are drawn: what lies beyond is an error in the data, and would leave no room to calculate in.
+const LARGEST: f64 = 1e100;
+const SMALLEST_LOG: f64 = 1e-100;
+
 impl Scale {
     /// Fits an axis around `values`; `low` and `high` fix an end. `wanted` is about how many ticks fit.
     pub(crate) fn fit(
@@ -100,7 +104,7 @@ impl Scale {
 
 impl Spread {
     fn can_show(self, value: f64) -> bool {
-        value.is_finite() && (self == Self::Linear || value > 0.0)
+        value.abs() <= LARGEST && (self == Self::Linear || value >= SMALLEST_LOG)
     }
 }
 
@@ -155,6 +159,22 @@ mod tests {
             assert!(scale.low < scale.high && !scale.ticks.is_empty());
         }
         assert!(!fit(Spread::Log, &[1.0]).can_show(0.0));
+    }
+
+    #[test]
+    fn values_at_the_ends_of_the_numbers_do_not_overflow_an_axis() {
+        for spread in [Spread::Linear, Spread::Log] {
+            for values in
+                [&[f64::MAX, -f64::MAX][..], &[f64::MAX], &[5e-324], &[1e100, -1e100], &[1e100, 1e-100]]
+            {
+                let scale = fit(spread, values);
+                assert!(
+                    scale.low < scale.high && (1..100).contains(&scale.ticks.len()),
+                    "{spread:?} {values:?}"
+                );
+                assert!(scale.position(values[0]).is_finite() || !scale.can_show(values[0]), "{values:?}");
+            }
+        }
     }
 
     proptest! {

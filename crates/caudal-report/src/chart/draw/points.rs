@@ -37,9 +37,9 @@ impl Drawing<'_> {
     /// Bars for the intervals that no band shows.
     fn bars(&self, point: &Point, mark: Mark) -> String {
         let mut bars = String::new();
-        // What has no end goes as far as the chart.
+        // An end that is not known, or can not be drawn, is as far as the chart.
         let ends = |scale: &Scale, (low, high): (f64, f64)| {
-            (low.max(scale.low), if high.is_finite() { high } else { scale.high })
+            (low.max(scale.low), if scale.can_show(high) { high } else { scale.high })
         };
         let shown = |scale: &Scale, (low, high): &(f64, f64)| scale.can_show(*low) || !high.is_finite();
         if let Some((low, high)) = point.x_interval.filter(|it| shown(&self.x, it)) {
