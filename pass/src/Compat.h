@@ -52,6 +52,10 @@ inline bool isDefaultUnreachable(const llvm::SwitchInst &choice) {
 #endif
 }
 
+/// The map that an address is taken apart into: what GetElementPtrInst::collectOffset takes.
+template <typename Map> Map offsetsOf(bool (llvm::GetElementPtrInst::*)(const llvm::DataLayout &, unsigned, Map &, llvm::APInt &) const);
+using AddressOffsets = decltype(offsetsOf(&llvm::GetElementPtrInst::collectOffset));
+
 inline bool contains(const llvm::InlineAsm &assembly, llvm::StringRef part) {
   return llvm::StringRef(assembly.getAsmString()).contains(part);
 }

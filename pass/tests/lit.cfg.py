@@ -17,19 +17,21 @@ config.test_source_root = os.path.dirname(__file__)
 config.excludes = ["support", "CMakeLists.txt"]
 
 tools = config.llvm_tools
+# Older clangs read -mllvm before they load passes, but not before they load extensions of their own.
+early = f"-fplugin={config.plugin} " if config.llvm_major < 22 else ""
 config.environment["PATH"] = os.pathsep.join([tools, config.environment["PATH"]])
 config.substitutions += [
     ("%probes", f"{tools}/opt -S -load-pass-plugin={config.plugin}"),
     ("%opt", f"{tools}/opt"),
     ("%python", sys.executable),
     ("%plugin", config.plugin),
-    ("%with", f"-fpass-plugin={config.plugin} -mllvm"),
+    ("%with", f"{early}-fpass-plugin={config.plugin} -mllvm"),
     ("%lld", "-fuse-ld=lld"),
     ("%clangxx", f"{config.clang} --driver-mode=g++"),
     ("%clang", config.clang),
     ("%every", config.every),
     ("%mutate", config.mutate),
     ("%same", f"{config.test_source_root}/support/same --clang {config.clang} --plugin {config.plugin}"
-              f" --include {config.probe_include} --every {config.every} --work %t.same"),
+              f" --include {config.probe_include} --every {config.every}{' --early' if early else ''} --work %t.same"),
 ]
 config.available_features.add(f"llvm-{config.llvm_major}")

@@ -13,6 +13,7 @@
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #include "../../src/Calls.h"
+#include "../../src/Compat.h"
 #include "../../src/Cost.h"
 #include "../../src/Limits.h"
 #include "../../src/Options.h"
@@ -135,7 +136,7 @@ std::optional<APInt> Execution::evaluate(const Instruction &instruction, const E
   }
   if (const auto *address = dyn_cast<GetElementPtrInst>(&instruction)) {
     auto base = operand(0);
-    SmallMapVector<Value *, APInt, 4> variable;
+    AddressOffsets variable;
     APInt constant(64, 0);
     if (!base || !address->collectOffset(function_.getDataLayout(), 64, variable, constant))
       return std::nullopt;
