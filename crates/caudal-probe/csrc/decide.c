@@ -146,12 +146,15 @@ static inline void give_credit(uint64_t now, uint64_t quantum)
     caudal_probe_v1.credit = (int32_t)(state->ahead * state->pace >> CAUDAL_CLOCK_PACE_SHIFT);
 }
 
-__attribute__((always_inline)) static inline void arm(uint64_t now, uint64_t quantum)
+/* `has_credit`: clock mode's credit goes with it; else that is as it was, and is looked at with the new deadline when it is gone. */
+__attribute__((always_inline)) static inline void arm(uint64_t now, uint64_t quantum, int has_credit)
 {
     struct caudal_probe *block = &caudal_probe_v1;
     block->quantum = quantum;
     block->pending = 0;
-    give_credit(now, quantum);
+    if (has_credit) {
+        give_credit(now, quantum);
+    }
     if (__atomic_load_n(&caudal_probe_every_v1, __ATOMIC_RELAXED)) {
         block->deadline = 0;
         next_probe_is_due();
@@ -167,7 +170,7 @@ __attribute__((always_inline)) static inline void arm(uint64_t now, uint64_t qua
 
 void caudal_probe_arm_v1(uint64_t now, uint64_t quantum)
 {
-    arm(now, quantum);
+    arm(now, quantum, 1);
 }
 
 void caudal_probe_disarm_v1(void)
@@ -189,7 +192,7 @@ uint64_t caudal_probe_cold_visits_v1(void)
 }
 
 /* A yield is due: defers it in a critical section, drops it on a stack that is no coroutine's, or decides on it. */
-static inline uint64_t due(uint64_t now, uint64_t stack)
+__attribute__((always_inline)) static inline uint64_t due(uint64_t now, uint64_t stack, int has_credit)
 {
     struct caudal_probe *block = &caudal_probe_v1;
     struct caudal_state *state = &caudal_probe_state;
@@ -203,7 +206,7 @@ static inline uint64_t due(uint64_t now, uint64_t stack)
         return 0;
     }
     if (unrecognised((stack < block->stack_low) | (stack >= block->stack_high))) {
-        arm(now, block->quantum);
+        arm(now, block->quantum, has_credit);
         return 0;
     }
     state->due_tsc = block->deadline;
@@ -234,13 +237,13 @@ static inline void follow(struct caudal_probe *block, uint64_t now)
 uint64_t caudal_probe_decide_clock(uint64_t stack)
 {
     caudal_probe_state.cold_visits++;
-    return due(caudal_probe_rdtsc(), stack);
+    return due(caudal_probe_rdtsc(), stack, 1);
 }
 
 uint64_t caudal_probe_decide_flag(uint64_t stack)
 {
     caudal_probe_state.cold_visits++;
-    return due(caudal_probe_rdtsc(), stack);
+    return due(caudal_probe_rdtsc(), stack, 1);
 }
 
 uint64_t caudal_probe_decide_budget(uint64_t stack)
@@ -248,15 +251,16 @@ uint64_t caudal_probe_decide_budget(uint64_t stack)
     struct caudal_probe *block = &caudal_probe_v1;
     uint64_t now = caudal_probe_rdtsc();
     caudal_probe_state.cold_visits++;
-    follow(block, now);
+    /* By what was known before: what follows from the division is late, and with it a jump that was predicted wrongly. */
     uint64_t enough = block->quantum / 256 * if_steady(256 / STEADY, 256 / EARLY);
+    follow(block, now);
     uint64_t left = block->deadline - now;
     int is_asked = __atomic_load_n(&caudal_flag_v1.asked, __ATOMIC_RELAXED);
     if (unrecognised((now < block->deadline) & (left > enough) & !is_asked)) {
         set_budget(now, left, block->ratio);
         return 0;
     }
-    return due(now, stack);
+    return due(now, stack, 0);
 }
 
 void caudal_probe_due_again(void)
@@ -273,5 +277,5 @@ uint64_t caudal_probe_decide_exit(uint64_t stack)
     caudal_probe_state.cold_visits++;
     block->pending = 0;
     block->deadline = caudal_probe_state.deferred_tsc;
-    return due(caudal_probe_rdtsc(), stack);
+    return due(caudal_probe_rdtsc(), stack, 1);
 }
