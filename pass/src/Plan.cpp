@@ -1,5 +1,6 @@
 #include "Plan.h"
 #include "Compat.h"
+#include "ShortLoops.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/IR/CFG.h"
@@ -473,7 +474,7 @@ Region LoopPlanner::followAround(Loop &loop, double uncharged) {
 bool LoopPlanner::tryStrip(Loop &loop, const Region &body, Cost iteration, const LoopFacts &facts) {
   // Beginning and ending a strip takes as long as a probe in each of so many iterations.
   static constexpr uint64_t fewest = 4;
-  static constexpr Cost longIteration = Cost::cycles(3), longVectors = Cost::cycles(6);
+  static constexpr Cost longIteration = Cost::cycles(3), longInLongLoop = Cost::cycles(6);
   if (!facts.isCounted || iteration <= Cost::zero())
     return false;
   // Around a call, a strip's registers are saved and restored by the function: a probe costs less.
@@ -485,9 +486,9 @@ bool LoopPlanner::tryStrip(Loop &loop, const Region &body, Cost iteration, const
   if (room <= 0 || body.latches.since + limits_.loop > limits_.bound)
     return false;
   uint64_t length = uint64_t(room / iteration.inUnits());
-  // Of loops whose count is not known, many are left after a few iterations.
-  bool isLong = facts.isVectorized && facts.exactTrips > 2 * length;
-  if (length < fewest || iteration >= (isLong ? longVectors : longIteration))
+  // Of loops whose count is not known, many are left after a few iterations; not of those that have a version for that.
+  bool isLong = (facts.isVectorized && facts.exactTrips > 2 * length) || isLongVersion(loop);
+  if (length < fewest || iteration >= (isLong ? longInLongLoop : longIteration))
     return false;
   plan_.strips.push_back({&loop, facts, length, iteration, meanIteration(loop, costs_.recurrence(loop))});
   plan_.loops.push_back({&loop, LoopKind::Stripped, length});

@@ -22,6 +22,9 @@ namespace caudal {
 static constexpr Cost shortest = Cost::cycles(3), longest = Cost::cycles(6);
 static constexpr unsigned fewest = 4, mostInstructions = 20;
 
+/// Marks the jump back of the other version.
+static constexpr const char *longName = "caudal.long";
+
 /// What a short loop takes at most: with what is around it, it is to stay within the bound.
 static Cost whole(const Limits &limits) { return Cost::units(limits.bound.inUnits() * 11 / 50); }
 
@@ -68,6 +71,11 @@ static uint64_t shortTrips(Loop &loop, const LoopFacts &facts, const CostModel &
   uint64_t trips = uint64_t(whole(limits).inUnits() / iteration.inUnits());
   bool isShort = facts.mostTrips != 0 && facts.mostTrips <= trips;
   return trips < fewest || isShort ? 0 : trips;
+}
+
+bool isLongVersion(const Loop &loop) {
+  const BasicBlock *latch = loop.getLoopLatch();
+  return latch && latch->getTerminator()->hasMetadata(longName);
 }
 
 static uint64_t farthest(const Candidate &candidate) {
@@ -126,6 +134,7 @@ static void version(const Candidate &candidate, LoopInfo &loops, DominatorTree &
   BasicBlock *preheader = SplitBlock(choice, choice->getTerminator(), &dominators, &loops);
   Loop &copy = copyBeside(loop, choice, loops, dominators);
   dominators.changeImmediateDominator(loop.getExitBlock(), choice);
+  copy.getLoopLatch()->getTerminator()->setMetadata(longName, MDNode::get(choice->getContext(), {}));
   leaveAtLast(candidate);
 
   IRBuilder<> builder(choice->getTerminator());

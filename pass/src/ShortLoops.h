@@ -12,12 +12,16 @@
 #define CAUDAL_PASS_SHORTLOOPS_H
 
 #include "Limits.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/PassManager.h"
 
 namespace caudal {
 
 /// Makes such versions in `function`; whether there were any. What is cached of the function is stale then.
 bool versionShortLoops(llvm::Function &function, llvm::FunctionAnalysisManager &analyses, const Limits &limits);
+
+/// Whether `loop` is the version for when it is long.
+bool isLongVersion(const llvm::Loop &loop);
 
 } // namespace caudal
 

@@ -1,5 +1,5 @@
 ; A row of a sparse matrix: the inner loop's count is known where it begins. As long as it is short it has no probe; for more there is a
-; copy, which has. A loop whose count nobody knows stays one loop.
+; copy, cut into strips: it is long enough for them. A loop whose count nobody knows stays one loop.
 ; RUN: %probes -passes='caudal-probes<mode=budget;verify>,verify' %s | FileCheck %s
 ; RUN: %probes -passes='caudal-probes<mode=flag;verify>,verify' %s | FileCheck %s
 target triple = "x86_64-pc-linux-gnu"
@@ -11,9 +11,12 @@ target triple = "x86_64-pc-linux-gnu"
 ; CHECK-NOT: asm
 ; CHECK: %[[DONE:[0-9]+]] = icmp eq i64 %i.next, %end
 ; CHECK-NEXT: br i1 %[[DONE]], label %latch{{.*}}, label %inner, !prof
-; CHECK: {{^}}inner.long:
+; CHECK: {{^}}inner.long.strip:
+; CHECK: %caudal.end = add
 ; CHECK: asm sideeffect "{{.*}}@caudal_probe_
-; CHECK: br i1 %inner.done.long,
+; CHECK: {{^}}inner.long:
+; CHECK-NOT: asm
+; CHECK: icmp eq i64 %i.next.long, %caudal.end
 ; CHECK: ret double
 define double @product(ptr %starts, ptr %columns, ptr %values, ptr %in, ptr %out, i64 %rows) {
 entry:
