@@ -96,3 +96,40 @@ more:
 done:
   ret i64 %n
 }
+
+; One that is cold does not take the register from those that call it.
+; CHECK-LABEL: define internal i64 @often.carried(
+; CHECK: call i64 @hardly.carried(
+; CHECK: ret i64
+; CHECK-LABEL: define internal i64 @hardly.carried(
+; CHECK: @caudal_probe_spend_carried_{{[0-9]+}}_v1)
+; CHECK: call i64 @often.carried(
+; CHECK: ret i64
+define i64 @often(i64 %n) nounwind {
+entry:
+  %small = icmp ult i64 %n, 2
+  br i1 %small, label %done, label %more
+more:
+  %one = sub i64 %n, 1
+  %a = call i64 @often(i64 %one)
+  %two = sub i64 %n, 2
+  %b = call i64 @hardly(i64 %two)
+  %sum = add i64 %a, %b
+  ret i64 %sum
+done:
+  ret i64 %n
+}
+define i64 @hardly(i64 %n) nounwind cold {
+entry:
+  %small = icmp ult i64 %n, 2
+  br i1 %small, label %done, label %more
+more:
+  %one = sub i64 %n, 3
+  %a = call i64 @often(i64 %one)
+  %two = sub i64 %n, 2
+  %b = call i64 @hardly(i64 %two)
+  %sum = add i64 %a, %b
+  ret i64 %sum
+done:
+  ret i64 %n
+}

@@ -1,8 +1,11 @@
-; What is to be small gets no copies of loops; what is cold has calls of probes, too: by an attribute, -Oz, or a profile. What a
-; profile has found to be hot is as without one. So is a loop that is entered often, for it goes around more often than a profile
-; may say, and one that is executed a little less often than what is hot, for counts are rounded.
+; What is to be small gets no copies of loops, and calls of probes where they take a twentieth of its time at most; what is cold has
+; calls of all: by an attribute, -Oz, or a profile. What a profile has found to be hot is as without one. So is a loop that is entered
+; often, for it goes around more often than a profile may say, and one that is executed a little less often than what is hot, for
+; counts are rounded.
 ; RUN: %probes -passes='caudal-probes<mode=budget;verify>,verify' %s | FileCheck %s
 target triple = "x86_64-pc-linux-gnu"
+
+declare i64 @another(i64)
 
 ; CHECK-LABEL: define i64 @quick(
 ; CHECK: icmp ult i64 %z{{.*}}, 3
@@ -39,6 +42,49 @@ loop:
   br i1 %done, label %exit, label %loop
 exit:
   ret i64 %z
+}
+
+; A probe of a function that takes long is a call sooner.
+; CHECK-LABEL: define i64 @long_as_ever(
+; CHECK-NOT: caudal_probe_spend
+; CHECK: ret i64
+define i64 @long_as_ever(i64 %x) {
+entry:
+  %a = call i64 @another(i64 %x)
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %loop ]
+  %y = phi i64 [ %a, %entry ], [ %z, %loop ]
+  %d = udiv i64 -1, %y
+  %z = udiv i64 %d, 7
+  %i.next = add i64 %i, 1
+  %done = icmp eq i64 %i.next, 8
+  br i1 %done, label %exit, label %loop
+exit:
+  %b = call i64 @another(i64 %z)
+  ret i64 %b
+}
+
+; CHECK-LABEL: define i64 @long_and_small(
+; CHECK: asm sideeffect "sub
+; CHECK: %b = call
+; CHECK-NEXT: asm sideeffect "call {{.*}}@caudal_probe_spend_{{[0-9]+}}_v1)
+; CHECK: ret i64
+define i64 @long_and_small(i64 %x) optsize {
+entry:
+  %a = call i64 @another(i64 %x)
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %loop ]
+  %y = phi i64 [ %a, %entry ], [ %z, %loop ]
+  %d = udiv i64 -1, %y
+  %z = udiv i64 %d, 7
+  %i.next = add i64 %i, 1
+  %done = icmp eq i64 %i.next, 8
+  br i1 %done, label %exit, label %loop
+exit:
+  %b = call i64 @another(i64 %z)
+  ret i64 %b
 }
 
 ; CHECK-LABEL: define i64 @smallest(
