@@ -62,7 +62,7 @@ class Builder:
         self.clang, self.clangxx = "clang-22", "clang++-22"
         self.support = self.build_support(probe)
         self.fillers = [self.build_filler(shift) for shift in SHIFTS]
-        self.third_party = third_party.Builder(plugin, kept)
+        self.third_party = third_party.Builder(plugin, kept, reports=False)
 
     def build_support(self, probe):
         """The probe library and the harness, which every program is linked with, and the clock-reading loop."""

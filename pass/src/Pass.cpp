@@ -186,6 +186,7 @@ bool ModuleRun::instrument(Component &component, ProbeWriter &writer) {
   std::vector<Plan> plans = planAll(component);
   std::vector<Spending> spending;
   for (auto [function, result] : zip(component.functions, plans)) {
+    forgetLongVersions(*function);
     calls_.learn(*function, result.ways);
     report_.planned(*function, result);
     if (writer.hasCalled())
@@ -237,6 +238,8 @@ void ModuleRun::check(Function &function, const Limits &limits) {
                              functions_.getResult<TargetLibraryAnalysis>(function), finished_, limits);
   finished_.learn(function, verified.ways);
   report_.verified(function, verified);
+  if (!options_.verify)
+    return;
   // The worst place says what is wrong; the rest of its way mostly follows from it.
   auto worst = std::max_element(verified.violations.begin(), verified.violations.end(),
                                 [](const Violation &a, const Violation &b) { return a.longest < b.longest; });
@@ -310,8 +313,9 @@ bool ModuleRun::run() {
   for (Component &component : components)
     changed |= instrument(component, writer);
   dropUncalled(components);
+  bool isChecked = options_.verify || (report_.isWanted() && !isBaseline(options_.mode));
   for (const Component &component : components) {
-    if (!options_.verify)
+    if (!isChecked)
       break;
     for (const Function *function : component.early)
       finished_.expect(*function, component.keeps.lookup(function));

@@ -18,6 +18,7 @@ class Report {
 public:
   Report(const llvm::Module &module, const Options &options) : module_(module), options_(options) {}
 
+  bool isWanted() const { return !options_.report.empty(); }
   /// Before insertion: afterwards the plan's loops are gone.
   void planned(const llvm::Function &function, const Plan &plan);
   void verified(const llvm::Function &function, const Verified &verified);

@@ -22,7 +22,7 @@ namespace caudal {
 static constexpr Cost shortest = Cost::cycles(3), longest = Cost::cycles(6);
 static constexpr unsigned fewest = 4, mostInstructions = 20;
 
-/// Marks the jump back of the other version.
+/// Marks the jump back of the other version, and names what chooses it.
 static constexpr const char *longName = "caudal.long";
 
 /// What a short loop takes at most: with what is around it, it is to stay within the bound.
@@ -76,6 +76,11 @@ static uint64_t shortTrips(Loop &loop, const LoopFacts &facts, const CostModel &
 bool isLongVersion(const Loop &loop) {
   const BasicBlock *latch = loop.getLoopLatch();
   return latch && latch->getTerminator()->hasMetadata(longName);
+}
+
+void forgetLongVersions(Function &function) {
+  for (BasicBlock &block : function)
+    block.getTerminator()->setMetadata(longName, nullptr);
 }
 
 static uint64_t farthest(const Candidate &candidate) {
@@ -142,7 +147,7 @@ static void version(const Candidate &candidate, LoopInfo &loops, DominatorTree &
   Constant *most = ConstantInt::get(candidate.left->getType(), farthest(candidate));
   // Not so seldom that code generation neglects it.
   MDNode *weights = MDBuilder(choice->getContext()).createBranchWeights(1, 4);
-  builder.CreateCondBr(builder.CreateICmpUGT(candidate.left, most, "caudal.long"), copy.getLoopPreheader(), preheader,
+  builder.CreateCondBr(builder.CreateICmpUGT(candidate.left, most, longName), copy.getLoopPreheader(), preheader,
                        weights);
   choice->getTerminator()->eraseFromParent();
 }

@@ -22,6 +22,8 @@ bool versionShortLoops(llvm::Function &function, llvm::FunctionAnalysisManager &
 
 /// Whether `loop` is the version for when it is long.
 bool isLongVersion(const llvm::Loop &loop);
+/// Behind planning: later passes may make other loops of it.
+void forgetLongVersions(llvm::Function &function);
 
 } // namespace caudal
 

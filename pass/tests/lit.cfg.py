@@ -17,8 +17,8 @@ config.test_source_root = os.path.dirname(__file__)
 config.excludes = ["support", "CMakeLists.txt"]
 
 tools = config.llvm_tools
-# Older clangs read -mllvm before they load passes, but not before they load extensions of their own.
-early = f"-fplugin={config.plugin} " if config.llvm_major < 22 else ""
+# clang 19 reads -mllvm before it loads passes, but not before it loads extensions of its own.
+early = f"-fplugin={config.plugin} " if config.llvm_major == 19 else ""
 config.environment["PATH"] = os.pathsep.join([tools, config.environment["PATH"]])
 config.substitutions += [
     ("%probes", f"{tools}/opt -S -load-pass-plugin={config.plugin}"),

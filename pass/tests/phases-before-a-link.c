@@ -1,6 +1,6 @@
 // Not instrumented in front of a link that optimises again. LLVM 19 tells no pass that it will: there the driver leaves the
 // pass out of such a compilation.
-// REQUIRES: llvm-22
+// UNSUPPORTED: llvm-19
 // RUN: %clang -O2 -flto -S -emit-llvm %s -o - %with '-caudal-probes=mode=flag' | FileCheck %s --check-prefix=NONE
 // RUN: %clang -O2 -flto=thin -S -emit-llvm %s -o - %with '-caudal-probes=mode=flag' | FileCheck %s --check-prefix=NONE
 // RUN: %clang -O0 -flto -S -emit-llvm %s -o - %with '-caudal-probes=mode=flag' | FileCheck %s --check-prefix=NONE

@@ -51,10 +51,11 @@ class Built:
 
 
 class Builder:
-    def __init__(self, plugin, work, compiler_cache=()):
+    def __init__(self, plugin, work, compiler_cache=(), reports=True):
+        """`reports`: the pass says what it did, for which it looks at all ways once more."""
         self.plugin, self.work = Path(plugin).resolve(), Path(work).resolve()
         self.work.mkdir(parents=True, exist_ok=True)
-        self.compiler_cache = list(compiler_cache)
+        self.compiler_cache, self.reports = list(compiler_cache), reports
         self.plugin_hash = hashlib.sha256(self.plugin.read_bytes()).digest()
         self.pool = ThreadPoolExecutor(len(os.sched_getaffinity(0)))
 
@@ -85,17 +86,18 @@ class Builder:
         return target
 
     def _object(self, library, name, source, mode, options, keep):
-        """The object, the time that it took, and the pass's report."""
+        """The object, the time that it took, and the pass's report, if there is one."""
         bitcode = self.work / f"{library.name}-{name}.bc"
-        target, report = (bitcode.with_suffix(f".{mode or 'plain'}.{suffix}") for suffix in ("o", "jsonl"))
-        options = f"mode={mode}{options};report={report}"
+        target = bitcode.with_suffix(f".{mode or 'plain'}.o")
+        report = target.with_suffix(".jsonl") if mode and self.reports else None
+        options = f"mode={mode}{options}" + (f";report={report}" if report else "")
         if library.exclude:
             excluded = PASS / "lists" / library.exclude
             command, made_from = source.command("-o", target), source.file.read_bytes()
             if mode:
                 command += [f"-fpass-plugin={self.plugin}", "-mllvm", f"-caudal-probes={options};exclude={excluded}"]
                 made_from += excluded.read_bytes() + self.plugin_hash
-            return target, self._made(target, command, made_from, keep, report), report if mode else None
+            return target, self._made(target, command, made_from, keep, report), report
         command = [*self.compiler_cache, *source.command("-emit-llvm", "-fPIE"), "-o", bitcode]
         seconds = self._made(bitcode, command, source.file.read_bytes(), keep)
         if mode:
@@ -104,7 +106,7 @@ class Builder:
                        "-o", bitcode]
             seconds += self._made(bitcode, command, plain.read_bytes() + self.plugin_hash, keep, report)
         command = [f"llc-{LLVM}", "-O2", "-relocation-model=pic", "-filetype=obj", bitcode, "-o", target]
-        return target, seconds + self._made(target, command, bitcode.read_bytes(), keep), report if mode else None
+        return target, seconds + self._made(target, command, bitcode.read_bytes(), keep), report
 
     def _made(self, target, command, made_from, keep, report=None):
         """Runs `command`, which makes `target`, unless it is there already; gives the time that it took."""

@@ -146,13 +146,18 @@ static inline void give_credit(uint64_t now, uint64_t quantum)
     caudal_probe_v1.credit = (int32_t)(state->ahead * state->pace >> CAUDAL_CLOCK_PACE_SHIFT);
 }
 
-/* `has_credit`: clock mode's credit goes with it; else that is as it was, and is looked at with the new deadline when it is gone. */
-__attribute__((always_inline)) static inline void arm(uint64_t now, uint64_t quantum, int has_credit)
+/*
+ * A visit of budget mode, which has no use for clock mode's credit, keeps it: that saves a tenth of the visit's instructions, and
+ * probes of clock mode on the same thread look at the new deadline when what they have is gone, which is at most some 2,560 cycles.
+ */
+enum credit { KEEP_CREDIT, GIVE_CREDIT };
+
+__attribute__((always_inline)) static inline void arm(uint64_t now, uint64_t quantum, enum credit credit)
 {
     struct caudal_probe *block = &caudal_probe_v1;
     block->quantum = quantum;
     block->pending = 0;
-    if (has_credit) {
+    if (credit == GIVE_CREDIT) {
         give_credit(now, quantum);
     }
     if (__atomic_load_n(&caudal_probe_every_v1, __ATOMIC_RELAXED)) {
@@ -170,7 +175,7 @@ __attribute__((always_inline)) static inline void arm(uint64_t now, uint64_t qua
 
 void caudal_probe_arm_v1(uint64_t now, uint64_t quantum)
 {
-    arm(now, quantum, 1);
+    arm(now, quantum, GIVE_CREDIT);
 }
 
 void caudal_probe_disarm_v1(void)
@@ -192,7 +197,7 @@ uint64_t caudal_probe_cold_visits_v1(void)
 }
 
 /* A yield is due: defers it in a critical section, drops it on a stack that is no coroutine's, or decides on it. */
-__attribute__((always_inline)) static inline uint64_t due(uint64_t now, uint64_t stack, int has_credit)
+__attribute__((always_inline)) static inline uint64_t due(uint64_t now, uint64_t stack, enum credit credit)
 {
     struct caudal_probe *block = &caudal_probe_v1;
     struct caudal_state *state = &caudal_probe_state;
@@ -206,7 +211,7 @@ __attribute__((always_inline)) static inline uint64_t due(uint64_t now, uint64_t
         return 0;
     }
     if (unrecognised((stack < block->stack_low) | (stack >= block->stack_high))) {
-        arm(now, block->quantum, has_credit);
+        arm(now, block->quantum, credit);
         return 0;
     }
     state->due_tsc = block->deadline;
@@ -237,13 +242,13 @@ static inline void follow(struct caudal_probe *block, uint64_t now)
 uint64_t caudal_probe_decide_clock(uint64_t stack)
 {
     caudal_probe_state.cold_visits++;
-    return due(caudal_probe_rdtsc(), stack, 1);
+    return due(caudal_probe_rdtsc(), stack, GIVE_CREDIT);
 }
 
 uint64_t caudal_probe_decide_flag(uint64_t stack)
 {
     caudal_probe_state.cold_visits++;
-    return due(caudal_probe_rdtsc(), stack, 1);
+    return due(caudal_probe_rdtsc(), stack, GIVE_CREDIT);
 }
 
 uint64_t caudal_probe_decide_budget(uint64_t stack)
@@ -251,7 +256,7 @@ uint64_t caudal_probe_decide_budget(uint64_t stack)
     struct caudal_probe *block = &caudal_probe_v1;
     uint64_t now = caudal_probe_rdtsc();
     caudal_probe_state.cold_visits++;
-    /* By what was known before: what follows from the division is late, and with it a jump that was predicted wrongly. */
+    /* By what was known before: what follows from the division comes late, and so would the end of a wrongly predicted jump. */
     uint64_t enough = block->quantum / 256 * if_steady(256 / STEADY, 256 / EARLY);
     follow(block, now);
     uint64_t left = block->deadline - now;
@@ -260,7 +265,7 @@ uint64_t caudal_probe_decide_budget(uint64_t stack)
         set_budget(now, left, block->ratio);
         return 0;
     }
-    return due(now, stack, 0);
+    return due(now, stack, KEEP_CREDIT);
 }
 
 void caudal_probe_due_again(void)
@@ -277,5 +282,5 @@ uint64_t caudal_probe_decide_exit(uint64_t stack)
     caudal_probe_state.cold_visits++;
     block->pending = 0;
     block->deadline = caudal_probe_state.deferred_tsc;
-    return due(caudal_probe_rdtsc(), stack, 1);
+    return due(caudal_probe_rdtsc(), stack, GIVE_CREDIT);
 }

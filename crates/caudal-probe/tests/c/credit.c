@@ -61,11 +61,31 @@ static void arming_keeps_the_pace(void)
     caudal_probe_disarm_v1();
 }
 
+/* A thread that is no coroutine's goes on with a new quantum. A visit of budget mode leaves the credit to the probes that use it. */
+static void only_clock_mode_renews_it(void)
+{
+    caudal_probe_v1.stack_high = 0;
+    caudal_probe_arm_v1(caudal_probe_rdtsc(), 1000);
+    int32_t given = caudal_probe_v1.credit;
+    uint64_t deadline = caudal_probe_v1.deadline;
+    caudal_probe_v1.credit -= 30;
+    pass_cycles(2000);
+    caudal_probe_cold_budget_v1();
+    CHECK(caudal_probe_v1.deadline > deadline);
+    CHECK_EQUAL(caudal_probe_v1.credit, given - 30);
+    pass_cycles(2000);
+    caudal_probe_cold_clock_v1();
+    CHECK_EQUAL(caudal_probe_v1.credit, given);
+    caudal_probe_disarm_v1();
+    caudal_probe_v1.stack_high = NEVER;
+}
+
 int main(void)
 {
     caudal_probe_hook_v1 = hook;
     caudal_probe_v1.stack_high = NEVER;
     pace_falls();
     arming_keeps_the_pace();
+    only_clock_mode_renews_it();
     return 0;
 }

@@ -29,7 +29,7 @@ const MAX_DECADES: f64 = 30.0;
 
 /// Magnitudes that are drawn: what lies beyond is an error in the data, and would leave no room to calculate in.
 const LARGEST: f64 = 1e100;
-const SMALLEST_LOG: f64 = 1e-100;
+const SMALLEST: f64 = 1e-100;
 
 impl Scale {
     /// Fits an axis around `values`; `low` and `high` fix an end. `wanted` is about how many ticks fit.
@@ -48,7 +48,8 @@ impl Scale {
             (least, most) = (1.0, 10.0);
         }
         let least = low.filter(|v| spread.can_show(*v)).unwrap_or(least);
-        let most = high.filter(|v| spread.can_show(*v)).unwrap_or(most).max(least);
+        let high = high.filter(|v| spread.can_show(*v));
+        let most = high.unwrap_or(most).max(least);
         let mut fitted = match spread {
             Spread::Linear => Self::linear(least, most, wanted),
             Spread::Log => Self::log(least, most.min(least * 10f64.powf(MAX_DECADES)), wanted),
@@ -62,7 +63,9 @@ impl Scale {
     }
 
     fn linear(least: f64, most: f64, wanted: usize) -> Self {
-        let span = if most > least { most - least } else { least.abs().max(1.0) };
+        // Values that differ by less than a billionth are one: ticks between them could not be told apart.
+        let differ = most - least > most.abs().max(least.abs()).max(SMALLEST) * 1e-9;
+        let span = if differ { most - least } else { least.abs().max(1.0) };
         let step = nice_step(span / wanted as f64);
         let (first, last) = ((least / step).floor(), (most / step).ceil().max((least / step).floor() + 1.0));
         let ticks = (0..=(last - first) as usize).map(|i| (first + i as f64) * step).collect();
@@ -104,7 +107,7 @@ impl Scale {
 
 impl Spread {
     fn can_show(self, value: f64) -> bool {
-        value.abs() <= LARGEST && (self == Self::Linear || value >= SMALLEST_LOG)
+        value.abs() <= LARGEST && (self == Self::Linear || value >= SMALLEST)
     }
 }
 
@@ -164,15 +167,24 @@ mod tests {
     #[test]
     fn values_at_the_ends_of_the_numbers_do_not_overflow_an_axis() {
         for spread in [Spread::Linear, Spread::Log] {
-            for values in
-                [&[f64::MAX, -f64::MAX][..], &[f64::MAX], &[5e-324], &[1e100, -1e100], &[1e100, 1e-100]]
-            {
+            let neighbours = [0.019, 0.019_000_000_000_000_003];
+            for values in [
+                &[f64::MAX, -f64::MAX][..],
+                &[f64::MAX],
+                &[5e-324],
+                &[0.0, 1e-323],
+                &[1e100, -1e100],
+                &[1e100, 1e-100],
+                &neighbours,
+            ] {
                 let scale = fit(spread, values);
                 assert!(
                     scale.low < scale.high && (1..100).contains(&scale.ticks.len()),
                     "{spread:?} {values:?}"
                 );
-                assert!(scale.position(values[0]).is_finite() || !scale.can_show(values[0]), "{values:?}");
+                for value in values.iter().filter(|value| scale.can_show(**value)) {
+                    assert!(scale.position(*value).is_finite(), "{spread:?} {values:?}");
+                }
             }
         }
     }

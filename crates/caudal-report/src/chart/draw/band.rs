@@ -44,9 +44,8 @@ impl Drawing<'_> {
     /// What the band covers at a point; nothing if there is no interval, or none of its ends is known.
     fn span(&self, point: &Point) -> Option<Span> {
         let (low, high) = point.y_interval?;
-        let bounded = high.is_finite();
-        let is_shown = self.x.can_show(point.x)
-            && if bounded { self.y.can_show(high) } else { low.is_finite() && self.y.can_show(point.y) };
+        let bounded = self.y.can_show(high);
+        let is_shown = self.x.can_show(point.x) && (bounded || low.is_finite() && self.y.can_show(point.y));
         let low = if self.y.can_show(low) { low } else { self.y.low };
         is_shown.then_some(Span { x: point.x, low, middle: point.y, high, bounded })
     }

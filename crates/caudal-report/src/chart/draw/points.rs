@@ -39,15 +39,15 @@ impl Drawing<'_> {
         let mut bars = String::new();
         // An end that is not known, or can not be drawn, is as far as the chart.
         let ends = |scale: &Scale, (low, high): (f64, f64)| {
-            (low.max(scale.low), if scale.can_show(high) { high } else { scale.high })
+            let or = |end: f64, far: f64| if scale.can_show(end) { end } else { far };
+            (or(low, scale.low).max(scale.low), or(high, scale.high))
         };
-        let shown = |scale: &Scale, (low, high): &(f64, f64)| scale.can_show(*low) || !high.is_finite();
-        if let Some((low, high)) = point.x_interval.filter(|it| shown(&self.x, it)) {
+        if let Some((low, high)) = point.x_interval {
             let (low, high) = ends(&self.x, (low, high));
             let ((from, y), (to, _)) = (self.at(low, point.y), self.at(high, point.y));
             let _ = write!(bars, "M{from:.1} {y:.1}H{to:.1}");
         }
-        if let Some((low, high)) = point.y_interval.filter(|it| mark == Mark::Points && shown(&self.y, it)) {
+        if let Some((low, high)) = point.y_interval.filter(|_| mark == Mark::Points) {
             let (low, high) = ends(&self.y, (low, high));
             let ((x, from), (_, to)) = (self.at(point.x, low), self.at(point.x, high));
             let _ = write!(bars, "M{x:.1} {from:.1}V{to:.1}");
@@ -57,7 +57,7 @@ impl Drawing<'_> {
 
     /// An arrow upwards, where a band has no upper end.
     fn arrow(&self, point: &Point, mark: Mark) -> String {
-        let is_open = |(low, high): (f64, f64)| low.is_finite() && !high.is_finite();
+        let is_open = |(low, high): (f64, f64)| low.is_finite() && !self.y.can_show(high);
         if mark != Mark::Line || !point.y_interval.is_some_and(is_open) {
             return String::new();
         }
