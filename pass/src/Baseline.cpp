@@ -372,8 +372,6 @@ bool Counter::cut(Loop &loop, int64_t iteration) {
   LoopFacts facts = LoopFacts::of(loop, analyses_.scev, analyses_.tti);
   if (!facts.isCounted)
     return false;
-  // What its last strip has run is counted behind it, constant or not.
-  facts.exactTrips = 0;
   plan_->strips.push_back({&loop, facts, uint64_t(length), Cost::cycles(iteration), Cost::cycles(iteration)});
   plan_->loops.push_back({&loop, LoopKind::Stripped, uint64_t(length)});
   return true;

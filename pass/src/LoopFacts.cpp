@@ -143,12 +143,7 @@ static bool canSplit(Loop &loop, BasicBlock &latch) {
 LoopFacts LoopFacts::of(Loop &loop, ScalarEvolution &scev, const TargetTransformInfo &tti) {
   LoopFacts facts;
   facts.mostTrips = scev.getSmallConstantMaxTripCount(&loop);
-  // What is left over for a loop of its own is marked as well.
-  facts.isVectorized = getBooleanLoopAttribute(&loop, "llvm.loop.isvectorized") &&
-                       any_of(*loop.getHeader(), [](const Instruction &i) { return i.getType()->isVectorTy(); });
   facts.latch = loop.getLoopLatch();
-  if (facts.latch && loop.getExitingBlock() == facts.latch)
-    facts.exactTrips = scev.getSmallConstantTripCount(&loop);
   if (!facts.latch || !canSplit(loop, *facts.latch))
     return facts;
   // A loop that can be left elsewhere is mostly left early: beginning a strip would not pay.

@@ -18,10 +18,6 @@ namespace caudal {
 struct LoopFacts {
   /// Most iterations, if the code bounds them by a constant, or a test in front of the loop does (ShortLoops.h); 0: nothing does.
   unsigned mostTrips = 0;
-  /// The number of iterations, if it is constant and the latch the only way out; else 0.
-  unsigned exactTrips = 0;
-  /// Whether the compiler has put several iterations into each, in vectors.
-  bool isVectorized = false;
   /// Whether it can be cut into strips: its one exit is the latch's test, on a value that takes equal steps.
   bool isCounted = false;
   llvm::BasicBlock *latch = nullptr;

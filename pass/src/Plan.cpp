@@ -486,9 +486,8 @@ bool LoopPlanner::tryStrip(Loop &loop, const Region &body, Cost iteration, const
   if (room <= 0 || body.latches.since + limits_.loop > limits_.bound)
     return false;
   uint64_t length = uint64_t(room / iteration.inUnits());
-  // Of loops whose count is not known, many are left after a few iterations; not of those that have a version for that.
-  bool isLong = (facts.isVectorized && facts.exactTrips > 2 * length) || isLongVersion(loop);
-  if (length < fewest || iteration >= (isLong ? longInLongLoop : longIteration))
+  // Many loops are left after a few iterations; not those that have a version for that.
+  if (length < fewest || iteration >= (isLongVersion(loop) ? longInLongLoop : longIteration))
     return false;
   plan_.strips.push_back({&loop, facts, length, iteration, meanIteration(loop, costs_.recurrence(loop))});
   plan_.loops.push_back({&loop, LoopKind::Stripped, length});
