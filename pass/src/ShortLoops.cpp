@@ -59,8 +59,12 @@ static Cost bodyOf(const Loop &loop, const CostModel &costs) {
 }
 
 /// Iterations that the short version of `loop` has at most; 0: it gets none.
-static uint64_t shortTrips(Loop &loop, const LoopFacts &facts, const CostModel &costs, const Limits &limits) {
+static uint64_t shortTrips(Loop &loop, const LoopFacts &facts, const CostModel &costs, ScalarEvolution &scev,
+                           const Limits &limits) {
   if (!loop.isInnermost() || !loop.getParentLoop() || !loop.hasDedicatedExits() || !facts.isCounted)
+    return 0;
+  // Of a constant number it is known by now whether it is short.
+  if (scev.getSmallConstantTripCount(&loop))
     return 0;
   Cost body = bodyOf(loop, costs);
   if (body.isNone())
@@ -161,7 +165,7 @@ bool versionShortLoops(Function &function, FunctionAnalysisManager &analyses, co
   SmallVector<Candidate, 4> found;
   for (Loop *loop : loops.getLoopsInPreorder()) {
     LoopFacts facts = LoopFacts::of(*loop, scev, tti);
-    if (uint64_t trips = shortTrips(*loop, facts, costs, limits); trips && !isToBeSmall(*loop->getHeader(), analyses))
+    if (uint64_t trips = shortTrips(*loop, facts, costs, scev, limits); trips && !isToBeSmall(*loop->getHeader(), analyses))
       found.push_back({loop, facts, trips});
   }
   erase_if(found, [&](const Candidate &candidate) {

@@ -125,3 +125,35 @@ latch:
 exit:
   ret double %result
 }
+
+; Of a constant number it is known by now that it is long.
+; CHECK-LABEL: define double @always_long(
+; CHECK-NOT: .long
+; CHECK: asm sideeffect "{{.*}}@caudal_probe_
+; CHECK-NOT: .long
+; CHECK: ret double
+define double @always_long(ptr %values, i64 %rows) {
+entry:
+  br label %outer
+outer:
+  %row = phi i64 [ 0, %entry ], [ %row.next, %latch ]
+  %row.at = getelementptr double, ptr %values, i64 %row
+  br label %inner
+inner:
+  %i = phi i64 [ 0, %outer ], [ %i.next, %inner ]
+  %sum = phi double [ 0.0, %outer ], [ %next, %inner ]
+  %value.at = getelementptr double, ptr %row.at, i64 %i
+  %value = load double, ptr %value.at
+  %square = fmul double %value, %value
+  %next = fadd double %sum, %square
+  %i.next = add nuw nsw i64 %i, 1
+  %inner.done = icmp eq i64 %i.next, 1000
+  br i1 %inner.done, label %latch, label %inner
+latch:
+  store double %next, ptr %row.at
+  %row.next = add nuw nsw i64 %row, 1
+  %done = icmp eq i64 %row.next, %rows
+  br i1 %done, label %exit, label %outer
+exit:
+  ret double %next
+}
