@@ -142,8 +142,9 @@ static inline void give_credit(uint64_t now, uint64_t quantum)
 {
     struct caudal_state *state = &caudal_probe_state;
     state->read_at_tsc = now;
-    state->ahead = (uint32_t)lesser(greater(quantum, CAUDAL_CLOCK_CLOSEST), CAUDAL_CLOCK_FARTHEST);
-    caudal_probe_v1.credit = (int32_t)(state->ahead * state->pace >> CAUDAL_CLOCK_PACE_SHIFT);
+    uint64_t cycles = lesser(greater(quantum, CAUDAL_CLOCK_CLOSEST), CAUDAL_CLOCK_FARTHEST);
+    state->given = (uint32_t)(cycles * state->pace >> CAUDAL_CLOCK_PACE_SHIFT);
+    caudal_probe_v1.credit = (int32_t)state->given;
 }
 
 /*

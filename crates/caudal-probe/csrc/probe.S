@@ -53,11 +53,12 @@
 #define BUDGET CAUDAL_PROBE_BUDGET_LEFT
 #define CREDIT CAUDAL_PROBE_CREDIT
 
-#define CLOSEST CAUDAL_CLOCK_CLOSEST
-#define FARTHEST CAUDAL_CLOCK_FARTHEST
 /* Of clock mode's pace. */
 #define LOWEST 16
 #define HIGHEST 4096
+/* Cycles from which it is measured: not fewer, nor more. */
+#define MEASURABLE 32
+#define LONGEST 65536
 /* Where fnstenv puts the status word. */
 #define ENVIRONMENT_STATUS 4
 
@@ -154,12 +155,12 @@
 /*
  * Clock mode's credit is gone: reads the clock and gives more, unless a yield is due. What is left comes back in r11 as well.
  *
- * The next reading is meant to be at the deadline, within limits. How many cost units the program spends until then is not
- * measured, which would take a division, but followed by powers of two, whether a yield is due or not: twice as many where it
- * came back in less than half of the time, half as many where it took longer, an eighth where it took four times as long. So
- * readings come early rather than late, on average after three quarters of the time, some four in a quantum of 2 us. One each
- * bound's worth is 20 to 100, each of which costs the program some 40 cycles, many of them in what it had predicted. No jumps but
- * one, for what they would cost (decide.c).
+ * The next reading is meant to be at the deadline, within limits. The pace by which that is turned into cost units follows what
+ * was spent since the last reading: down to it at once, but to no less than an eighth (a stall of the machine looks like that);
+ * up by half of the way, and half as much again at most. So readings come early rather than late. A deadline that is nearer than
+ * half of the least credit is due: the next reading would be further behind it than this one is in front. A quantum of 2 us so
+ * has two or three readings; one each bound's worth is 20 to 100, each of which costs the program some 40 cycles, many of them in
+ * what it had predicted. No jumps but one, for what they would cost (decide.c).
  */
         .globl  caudal_probe_cold_credit_v1
         .type   caudal_probe_cold_credit_v1, @function
@@ -176,42 +177,44 @@ caudal_probe_cold_credit_v1:
         mov     rcx, [rip + caudal_probe_state@GOTTPOFF]
         rdtsc
         shl     rdx, 32
-        or      rax, rdx                                /* now */
-        mov     rsi, rax
+        or      rdx, rax                                /* now */
+        mov     rsi, rdx
         sub     rsi, fs:[rcx + CAUDAL_STATE_READ_AT]    /* cycles that passed */
-        mov     fs:[rcx + CAUDAL_STATE_READ_AT], rax
-        mov     rdx, fs:[r11 + DEADLINE]
-        mov     r8d, 0
-        sub     rdx, rax
-        cmovbe  rdx, r8                                 /* cycles that are left; 0: a yield is due */
+        mov     fs:[rcx + CAUDAL_STATE_READ_AT], rdx
+        mov     r8, fs:[r11 + DEADLINE]
+        sub     r8, rdx
+        mov     eax, 0
+        cmovb   r8, rax                                 /* cycles that are left */
 
+        clamp   rsi, rax, MEASURABLE, LONGEST
+        mov     eax, fs:[rcx + CAUDAL_STATE_GIVEN]
+        shl     eax, CAUDAL_CLOCK_PACE_SHIFT
+        xor     edx, edx
+        div     esi
         mov     edi, fs:[rcx + CAUDAL_STATE_PACE]
-        mov     eax, fs:[rcx + CAUDAL_STATE_AHEAD]
-        mov     r8d, edi
-        shr     r8d, 1
-        cmp     rsi, rax
-        cmova   edi, r8d
-        shr     r8d, 2
-        shl     rax, 2
-        cmp     rsi, rax
-        cmova   edi, r8d
-        mov     r8d, fs:[rcx + CAUDAL_STATE_PACE]
-        add     r8d, r8d
-        shr     rax, 3
-        cmp     rsi, rax
-        cmovb   edi, r8d
-        clamp   edi, eax, LOWEST, HIGHEST
-        mov     fs:[rcx + CAUDAL_STATE_PACE], edi
+        mov     edx, edi
+        shr     edx, 3
+        cmp     eax, edx
+        cmovb   eax, edx
+        lea     edx, [rdi + rdi]
+        cmp     eax, edx
+        cmova   eax, edx
+        lea     edx, [rdi + rax]
+        shr     edx, 1
+        cmp     eax, edi
+        cmovb   edx, eax
+        clamp   edx, eax, LOWEST, HIGHEST
+        mov     fs:[rcx + CAUDAL_STATE_PACE], edx
 
-        mov     r8, rdx
-        clamp   rdx, rax, CLOSEST, FARTHEST
-        mov     fs:[rcx + CAUDAL_STATE_AHEAD], edx
+        mov     rdi, r8
+        clamp   rdi, rax, CAUDAL_CLOCK_CLOSEST, CAUDAL_CLOCK_FARTHEST
         imul    edi, edx
         shr     edi, CAUDAL_CLOCK_PACE_SHIFT
+        mov     fs:[rcx + CAUDAL_STATE_GIVEN], edi
         mov     fs:[r11 + CREDIT], edi
         mov     r11d, edi
-        test    r8, r8
-        jz      2f
+        cmp     r8, CAUDAL_CLOCK_CLOSEST / 2
+        jbe     2f
         .cfi_remember_state
         restore_general
         ret

@@ -9,7 +9,7 @@
 
 /* Offsets in caudal_probe_state, for assembly. */
 #define CAUDAL_STATE_READ_AT 0
-#define CAUDAL_STATE_AHEAD 8
+#define CAUDAL_STATE_GIVEN 8
 #define CAUDAL_STATE_PACE 12
 
 /* Clock mode, in cycles: how far apart readings are meant to be at least (close to the deadline) and at most. */
@@ -23,8 +23,8 @@
 /* This thread's state that probes do not look at. */
 struct caudal_state {
     uint64_t read_at_tsc;      /* clock mode's last reading, */
-    uint32_t ahead;            /* for how many cycles it gave credit, */
-    uint32_t pace;             /* and at how many cost units in 256 cycles: what the program is taken to spend, or less */
+    uint32_t given;            /* the credit that it gave, in cost units, */
+    uint32_t pace;             /* and how many of them the program is taken to spend in 256 cycles, or fewer */
     uint64_t armed_at_tsc;     /* when the budget was armed, and with how much: budget mode's ratio is measured from it */
     int64_t armed_units;
     uint64_t deferred_tsc;     /* the deadline that a critical section put aside; valid while pending is not 0 */
@@ -39,7 +39,7 @@ struct caudal_state {
 };
 
 CAUDAL_PROBE_STATIC_ASSERT(offsetof(struct caudal_state, read_at_tsc) == CAUDAL_STATE_READ_AT, "read_at_tsc");
-CAUDAL_PROBE_STATIC_ASSERT(offsetof(struct caudal_state, ahead) == CAUDAL_STATE_AHEAD, "ahead");
+CAUDAL_PROBE_STATIC_ASSERT(offsetof(struct caudal_state, given) == CAUDAL_STATE_GIVEN, "given");
 CAUDAL_PROBE_STATIC_ASSERT(offsetof(struct caudal_state, pace) == CAUDAL_STATE_PACE, "pace");
 
 extern __thread struct caudal_state caudal_probe_state __attribute__((tls_model("initial-exec"), visibility("hidden")));

@@ -134,7 +134,7 @@ void caudal_probe_cold_clock_v1(void);
 void caudal_probe_cold_budget_v1(void);
 void caudal_probe_cold_flag_v1(void);
 /* For code that spends the block's credit and does not read the clock itself: reads it, gives more credit, and goes on to
- * caudal_probe_cold_clock_v1 where the deadline has come. What is left of the credit goes back in r11, too. */
+ * caudal_probe_cold_clock_v1 where the deadline has come, or nearly. What is left of the credit goes back in r11, too. */
 void caudal_probe_cold_credit_v1(void);
 /* Budget mode's for code that keeps what is left of the budget in a register: it comes in r11 and goes back in r11. */
 void caudal_probe_cold_carried_v1(void);
@@ -198,7 +198,7 @@ void caudal_probe_arm_v1(uint64_t now, uint64_t quantum);
 /* Never due, in all modes; clears the flag, forgets a pending yield. */
 void caudal_probe_disarm_v1(void);
 /* The deadline that the last yield of this thread was due at (its hook finds UINT64_MAX in the block). Later than the
- * hook's `now`: the flag asked for it. */
+ * hook's `now`: it was nearly there, or the flag asked for it. */
 uint64_t caudal_probe_due_v1(void);
 /* How often this thread came into a cold entry, readings of the clock that found no yield due not counted. */
 uint64_t caudal_probe_cold_visits_v1(void);

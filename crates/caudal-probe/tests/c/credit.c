@@ -1,15 +1,19 @@
 /*
  * Clock mode's credit: how much is given follows what the program spends between two readings, is less after a late one,
- * whether a yield was due or not, and is the same for each of many requests that end before they have spent it.
+ * whether a yield was due or not, and is the same for each of many requests that end before they have spent it. So a quantum
+ * at a steady pace has a few readings, and a deadline to which it is nearly there is due.
  */
 #include "caudal/probe.h"
 #include "check.h"
 
 #define NEVER UINT64_MAX
 
+static uint64_t yields, next_quantum = NEVER;
+
 static void hook(uint64_t now)
 {
-    caudal_probe_arm_v1(now, NEVER);
+    yields++;
+    caudal_probe_arm_v1(now, next_quantum);
 }
 
 /* Readings that follow each other at once raise the pace to its limit, 4096 units in 256 cycles. */
@@ -61,6 +65,41 @@ static void arming_keeps_the_pace(void)
     caudal_probe_disarm_v1();
 }
 
+/* Units are spent by the clock, as by a program whose pace never changes, whatever stalls the machine has. */
+static void steady_pace(void)
+{
+    static const uint64_t units_in_8_cycles[] = {1, 8, 20, 80};
+    next_quantum = 5192;
+    for (int i = 0; i < 4; i++) {
+        uint64_t readings = 0, last = yields + 1100;
+        caudal_probe_arm_v1(caudal_probe_rdtsc(), next_quantum);
+        for (uint64_t counted_from = last - 1000; yields < last; readings += yields >= counted_from) {
+            int64_t given = caudal_probe_v1.credit;
+            for (uint64_t start = caudal_probe_rdtsc(); caudal_probe_v1.credit >= 0;) {
+                caudal_probe_v1.credit = (int32_t)(given - (int64_t)((caudal_probe_rdtsc() - start) * units_in_8_cycles[i] / 8));
+            }
+            caudal_probe_cold_credit_v1();
+        }
+        CHECK(readings < 7 * 1000 / 2);
+    }
+    next_quantum = NEVER;
+    caudal_probe_disarm_v1();
+}
+
+/* The next reading would be further behind the deadline than this one is in front. */
+static void a_near_deadline_is_due(void)
+{
+    static const uint64_t left[] = {100, (uint64_t)1 << 40};
+    for (int i = 0; i < 2; i++) {
+        uint64_t before = yields;
+        caudal_probe_arm_v1(caudal_probe_rdtsc(), NEVER);
+        caudal_probe_v1.deadline = caudal_probe_rdtsc() + left[i];
+        caudal_probe_cold_credit_v1();
+        CHECK_EQUAL(yields - before, i == 0);
+        caudal_probe_disarm_v1();
+    }
+}
+
 /* A thread that is no coroutine's goes on with a new quantum. A visit of budget mode leaves the credit to the probes that use it. */
 static void only_clock_mode_renews_it(void)
 {
@@ -86,6 +125,8 @@ int main(void)
     caudal_probe_v1.stack_high = NEVER;
     pace_falls();
     arming_keeps_the_pace();
+    steady_pace();
+    a_near_deadline_is_due();
     only_clock_mode_renews_it();
     return 0;
 }
