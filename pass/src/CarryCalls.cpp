@@ -2,6 +2,7 @@
 #include "Cost.h"
 #include "Purse.h"
 #include "Size.h"
+#include "TailCalls.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/BlockFrequencyInfo.h"
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -51,8 +52,9 @@ void Handing::replace(CallBase &call, Function &inner, AllocaInst &left) {
 }
 
 Function *carriedCallee(const Instruction &instruction, const Carried &carried) {
+  // Who jumps to a function can not put back what it leaves.
   const auto *call = dyn_cast<CallInst>(&instruction);
-  return call && call->getCalledFunction() ? carried.lookup(call->getCalledFunction()) : nullptr;
+  return call && call->getCalledFunction() && !isJump(*call) ? carried.lookup(call->getCalledFunction()) : nullptr;
 }
 
 /// Replaces `calls`, all in `caller`, which fetches what is left in front of each and puts back what it leaves.
@@ -119,7 +121,7 @@ bool CallCarrier::canTake(const Function &function) const {
     if (argument.hasSwiftErrorAttr() || argument.hasInAllocaAttr() || argument.hasPreallocatedAttr() || argument.hasNestAttr())
       return false;
   for (const BasicBlock &block : function) {
-    if (block.hasAddressTaken() || block.isEHPad() || block.getTerminatingMustTailCall())
+    if (block.hasAddressTaken() || block.isEHPad() || jumpOf(block))
       return false;
     for (const Instruction &instruction : block) {
       const auto *alloca = dyn_cast<AllocaInst>(&instruction);

@@ -1,6 +1,7 @@
 #include "Cost.h"
 #include "Compat.h"
 #include "Probe.h"
+#include "TailCalls.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -84,7 +85,7 @@ static int64_t latencyCycles(const Instruction &instruction) {
     return 0;
   if (isProbe(instruction))
     return 0; // nobody waits for what is left
-  if (const auto *call = dyn_cast<CallInst>(&instruction); call && call->isMustTailCall())
+  if (const auto *call = dyn_cast<CallInst>(&instruction); call && isJump(*call))
     return 0; // a jump, whose answer is the caller's
   if (isa<LoadInst>(instruction))
     return 4;

@@ -165,8 +165,11 @@ bool ModuleRun::instrument(Component &component, ProbeWriter &writer) {
     if (component.isRecursive && !isBaseline(options_.mode) && unrollRecursion(*function, functions_))
       functions_.invalidate(*function, PreservedAnalyses::none());
     // In a circle, functions that are called before they are planned keep to less than what a callee is allowed.
-    if (!component.isRecursive && !isBaseline(options_.mode))
-      fixTailCalls(*function, calls_);
+    if (!component.early.contains(function) && !isBaseline(options_.mode)) {
+      auto circle = component.isRecursive ? ArrayRef<Function *>(component.functions) : ArrayRef<Function *>();
+      if (fixTailCalls(*function, calls_, circle) == TailCalls::Returns)
+        functions_.invalidate(*function, PreservedAnalyses::none());
+    }
     prepareLoops(*function);
     if (!isBaseline(options_.mode) && separateLoops(*function, functions_)) {
       functions_.invalidate(*function, PreservedAnalyses::none());

@@ -1,6 +1,7 @@
 #include "Plan.h"
 #include "Compat.h"
 #include "ShortLoops.h"
+#include "TailCalls.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/IR/CFG.h"
@@ -210,7 +211,7 @@ Place Region::merge(BasicBlock *node) {
     exceeding += way.weight;
     long_.push_back(&way);
     movable = way.from && way.from->getSingleSuccessor() == node && !isForbidden(*way.from) &&
-              analyses_.loops.getLoopFor(way.from) == loop_ && !way.from->getTerminatingMustTailCall();
+              analyses_.loops.getLoopFor(way.from) == loop_ && !jumpOf(*way.from);
   }
   static constexpr double seldom = 0.75;
   if (movable && !long_.empty() && exceeding < seldom * all)
@@ -286,9 +287,9 @@ void Region::passBlock(BasicBlock &block, Place &place) {
   }
   if (entangled_.contains(&block) && !forbidden)
     probe(place, &*block.getFirstInsertionPt());
-  const CallInst *last = block.getTerminatingMustTailCall();
+  const CallInst *last = jumpOf(block);
   CostModel::Walk walk(costs_, block);
-  bool beyond = false; // behind a musttail call: nothing may stand between it and its return
+  bool beyond = false; // behind a jump: nothing may stand between it and its return
   for (Instruction &instruction : block) {
     Instruction *before = !forbidden && mayPrecede(instruction) ? &instruction : nullptr;
     Ways ways = waysOf(instruction, walk.add(instruction));
@@ -314,8 +315,7 @@ void Region::finish(Instruction &terminator, Place &place) {
   if (!isa<ReturnInst>(terminator))
     return; // who is unwound to starts anew
   BasicBlock &block = *terminator.getParent();
-  // Nothing may stand between a musttail call and its return.
-  if (place.since > limits_.call && !isForbidden(block) && !block.getTerminatingMustTailCall())
+  if (place.since > limits_.call && !isForbidden(block) && !jumpOf(block))
     probeAtEnd(place, block);
   gather(exits, place, double(analyses_.frequencies.getBlockFreq(&block).getFrequency()) + 1e-9);
 }

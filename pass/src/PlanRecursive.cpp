@@ -1,5 +1,6 @@
 #include "PlanRecursive.h"
 #include "CarryCalls.h"
+#include "TailCalls.h"
 #include <limits>
 #include <optional>
 
@@ -15,7 +16,10 @@ Cost keptBy(const Function &early, Cost part, const Limits &limits) {
 /// Whether a function of these returns by another's return: no probe can stand between the two.
 static bool endInTailCalls(ArrayRef<Function *> functions) {
   return any_of(functions, [](const Function *function) {
-    return any_of(*function, [](const BasicBlock &block) { return block.getTerminatingMustTailCall(); });
+    return any_of(*function, [](const BasicBlock &block) {
+      const CallInst *call = jumpOf(block);
+      return call && isWrittenJump(*call);
+    });
   });
 }
 

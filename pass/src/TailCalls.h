@@ -7,20 +7,40 @@
 //
 //     jmp *72(%rax)       becomes       subq; js; push; call *72(%rax); subq; js; pop; ret
 //
-// So calls that are sure to become jumps are made such: they become `musttail`.
+// So calls that are sure to become jumps are made such. Where the prototypes are the same they become `musttail`. Others are marked,
+// if all that is handed over is in registers, and nothing may stand between them and their return: then code generation makes
+// jumps of them as it does without probes. Where several ways end in one return, each such call gets its own, as code generation
+// would give it.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_TAILCALLS_H
 #define CAUDAL_PASS_TAILCALLS_H
 
 #include "Calls.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/IR/Function.h"
+#include "llvm/IR/Instructions.h"
 
 namespace caudal {
 
-/// True: changed. Only instructions are: what is known of blocks and loops stays true.
-/// `calls`: what is known of callees, which come first.
-bool fixTailCalls(llvm::Function &function, const Calls &calls);
+/// What was done.
+enum class TailCalls {
+  None,   ///< nothing
+  Calls,  ///< only instructions were changed: what is known of blocks and loops stays true
+  Returns ///< blocks got returns of their own
+};
+
+/// `calls`: what is known of callees, which come first. `circle`: functions that call each other, of which that is not known yet.
+TailCalls fixTailCalls(llvm::Function &function, const Calls &calls, llvm::ArrayRef<llvm::Function *> circle);
+
+/// Whether `call` is a jump, for its answer is returned at once: nothing may stand between it and its return.
+bool isJump(const llvm::CallInst &call);
+
+/// The jump by which `block` returns; null: there is none.
+const llvm::CallInst *jumpOf(const llvm::BasicBlock &block);
+
+/// Whether that is so because it was written so: `musttail`, but not by fixTailCalls.
+bool isWrittenJump(const llvm::CallInst &call);
 
 } // namespace caudal
 

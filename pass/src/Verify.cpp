@@ -1,5 +1,6 @@
 #include "Verify.h"
 #include "Probe.h"
+#include "TailCalls.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -173,7 +174,7 @@ Reach Verifier::across(Region &region, const BasicBlock *block, Reach reach, boo
       Ways ways = calls_.of(*call);
       ways.through = ways.through + cost;
       step(region, reach, ways, instruction, report);
-      if (call->isMustTailCall())
+      if (const auto *last = dyn_cast<CallInst>(call); last && isJump(*last))
         break; // the return is the callee's
     } else if (cost > Cost::zero()) {
       step(region, reach, Ways::plain(cost, cost), instruction, report);

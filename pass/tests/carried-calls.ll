@@ -133,3 +133,30 @@ more:
 done:
   ret i64 %n
 }
+
+; Who jumps to it can not put back what it leaves: it jumps to what stands for it.
+; CHECK-LABEL: define i64 @jumping(
+; CHECK: musttail call i64 @other_tree(i64
+; CHECK-NEXT: ret i64
+; CHECK-LABEL: define internal i64 @other_tree.carried(
+; CHECK-LABEL: define internal i64 @other_tree(i64
+define i64 @jumping(i64 %n) {
+  %m = add i64 %n, 1
+  %r = tail call i64 @other_tree(i64 %m)
+  ret i64 %r
+}
+
+define internal i64 @other_tree(i64 %n) nounwind {
+entry:
+  %small = icmp ult i64 %n, 2
+  br i1 %small, label %done, label %more
+more:
+  %one = sub i64 %n, 1
+  %a = call i64 @other_tree(i64 %one)
+  %two = sub i64 %n, 2
+  %b = call i64 @other_tree(i64 %two)
+  %sum = add i64 %a, %b
+  ret i64 %sum
+done:
+  ret i64 %n
+}

@@ -52,13 +52,95 @@ define void @on_stack(ptr byval(%pair) align 16 %in, ptr %object) {
   ret void
 }
 
+; Where the prototypes differ, but all is in registers, the jump is code generation's.
 ; CHECK-LABEL: define i64 @another_prototype(
-; CHECK-NOT: musttail
-; CHECK: ret i64
+; CHECK-COUNT-1: caudal_probe_{{cold|look|spend}}_
+; CHECK-NOT: caudal_probe_{{cold|look|spend}}_
+; CHECK: tail call i64 %function
+; CHECK-NEXT: ret i64
+; CODE-LABEL: another_prototype:
+; CODE-COUNT-1: caudal_probe_{{cold|look|spend}}_
+; CODE-NOT: retq
+; CODE: jmpq *
 define i64 @another_prototype(ptr %object) {
   %function = load ptr, ptr %object
   %r = tail call i64 %function(ptr %object, i64 1)
   ret i64 %r
+}
+
+; Each call has its own return, though they were joined; what it answers is not asked for.
+; CHECK-LABEL: define void @joined(
+; CHECK: tail call i32 @one(
+; CHECK-NEXT: ret void
+; CHECK: tail call i32 @other(
+; CHECK-NEXT: ret void
+; CODE-LABEL: joined:
+; CODE-NOT: callq {{one|other}}
+; CODE-DAG: jmp one@PLT
+; CODE-DAG: jmp other@PLT
+declare i32 @one(ptr, double)
+declare i32 @other(i64)
+define void @joined(ptr %object, i64 %which) {
+  %is = icmp slt i64 %which, 7
+  br i1 %is, label %a, label %b
+a:
+  %r = tail call i32 @one(ptr %object, double 1.0)
+  br label %end
+b:
+  %s = tail call i32 @other(i64 %which)
+  br label %end
+end:
+  ret void
+}
+
+; CHECK-LABEL: define i64 @joined_answers(
+; CHECK: musttail call i64 @f(
+; CHECK-NEXT: ret i64
+; CHECK: ret i64 0
+declare i64 @f(i64)
+define i64 @joined_answers(i64 %which) {
+  %is = icmp slt i64 %which, 7
+  br i1 %is, label %a, label %end
+a:
+  %r = tail call i64 @f(i64 %which)
+  br label %end
+end:
+  %answer = phi i64 [ 0, %0 ], [ %r, %a ]
+  ret i64 %answer
+}
+
+; Of seven arguments one is on the stack; of wide vectors the frame may be aligned: code generation may make calls of these.
+; CHECK-LABEL: define i64 @too_many(
+; CHECK: tail call i64 %function
+; CHECK-COUNT-1: caudal_probe_{{cold|look|spend}}_
+; CHECK: ret i64
+define i64 @too_many(ptr %object) {
+  %function = load ptr, ptr %object
+  %r = tail call i64 %function(i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7)
+  ret i64 %r
+}
+
+; CHECK-LABEL: define i64 @aligned_frame(
+; CHECK: tail call i64 %function
+; CHECK-COUNT-1: caudal_probe_{{cold|look|spend}}_
+; CHECK: ret i64
+define i64 @aligned_frame(ptr %object, ptr %wide) {
+  %function = load ptr, ptr %object
+  %v = load <8 x float>, ptr %wide
+  %w = fadd <8 x float> %v, %v
+  store <8 x float> %w, ptr %wide
+  %r = tail call i64 %function(ptr %object, i64 1)
+  ret i64 %r
+}
+
+; CHECK-LABEL: define signext i8 @widened(
+; CHECK: tail call i8 %function
+; CHECK-COUNT-1: caudal_probe_{{cold|look|spend}}_
+; CHECK: ret i8
+define signext i8 @widened(ptr %object) {
+  %function = load ptr, ptr %object
+  %r = tail call i8 %function(ptr %object, i64 1)
+  ret i8 %r
 }
 
 ; The frame goes along.
