@@ -98,7 +98,8 @@ bool Calls::isSimple(const CallBase &call) const {
 }
 
 Ways Calls::of(const CallBase &call) const {
-  Ways contract{limits_.call, limits_.call, limits_.call, Cost::cycles(options_.unknownCall)};
+  // What its own probes do not charge is no more than what it takes without one.
+  Ways contract{limits_.call, limits_.across, limits_.call, std::min(Cost::cycles(options_.unknownCall), limits_.across)};
   const Function *callee = call.getCalledFunction();
   switch (kind(call)) {
   case Callee::Assembly:

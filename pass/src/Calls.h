@@ -52,6 +52,8 @@ public:
 
   /// What every function that may be called from elsewhere keeps to, in all ways.
   Cost part() const { return limits_.call; }
+  /// And on ways that meet no probe.
+  Cost partAcross() const { return limits_.across; }
 
   /// `function` is called in a circle: until it is planned, it is taken to keep to `part` in all ways.
   void expect(const llvm::Function &function, Cost part) { known_[&function] = {part, part, part, Cost::cycles(2)}; }

@@ -114,7 +114,7 @@ bool CallCarrier::canTake(const Function &function) const {
     return false; // code generation crashes with a swifterror value in it
   // Others rely on what every function keeps to.
   const Ways *ways = calls_.find(function);
-  if (!isOwn(function) && (!ways || waysThrough(*ways).longest() > calls_.part()))
+  if (!isOwn(function) && (!ways || waysThrough(*ways).longest() > calls_.part() || waysThrough(*ways).through > calls_.partAcross()))
     return false;
   const LoopInfo &loops = analyses_.getResult<LoopAnalysis>(const_cast<Function &>(function));
   for (const Argument &argument : function.args())

@@ -80,8 +80,8 @@ Cost CostModel::issue(const Instruction &instruction) const {
 
 /// Cycles from an instruction's operands to its result.
 static int64_t latencyCycles(const Instruction &instruction) {
-  if (isa<PHINode>(instruction) || instruction.isDebugOrPseudoInst() || isOfRegister(instruction) ||
-      isPartOfAddress(instruction))
+  if (isa<PHINode>(instruction) || isa<AllocaInst>(instruction) || instruction.isDebugOrPseudoInst() ||
+      isOfRegister(instruction) || isPartOfAddress(instruction))
     return 0;
   if (isProbe(instruction))
     return 0; // nobody waits for what is left

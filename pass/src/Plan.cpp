@@ -192,7 +192,7 @@ bool Region::exceeds(const BasicBlock &block, const Place &place) {
         break;
     }
   }
-  if (isa<ReturnInst>(block.getTerminator()) && place.since + ahead > limits_.call)
+  if (isa<ReturnInst>(block.getTerminator()) && (place.since + ahead > limits_.call || place.through + ahead > limits_.across))
     return true;
   return distance(place) + ahead + probeCost > limits_.bound;
 }
@@ -298,14 +298,16 @@ void Region::passBlock(BasicBlock &block, Place &place) {
     beyond = &instruction == last;
     // Nothing can stand behind it that would end the way across the callee, which may be all that a function is allowed.
     bool isFirst = !plan_.sites.empty() && plan_.sites.back().before == &instruction;
-    bool isTooLate = beyond && !isFirst && place.since + ways.through > limits_.call;
-    if (!before || !(isTooLate || needsProbe(place, ways))) {
-      pass(place, ways);
-      continue;
+    bool isTooLate = beyond && !isFirst &&
+                     (place.since + ways.through > limits_.call || place.through + ways.through > limits_.across);
+    if (before && (isTooLate || needsProbe(place, ways))) {
+      probe(place, before);
+      walk.restart();
+      ways = waysOf(instruction, walk.add(instruction));
     }
-    probe(place, before);
-    walk.restart();
-    pass(place, waysOf(instruction, walk.add(instruction)));
+    pass(place, ways);
+    if (!ways.prefix.isNone())
+      walk.restart(); // the way may begin in the callee
   }
   finish(*block.getTerminator(), place);
 }
@@ -315,7 +317,7 @@ void Region::finish(Instruction &terminator, Place &place) {
   if (!isa<ReturnInst>(terminator))
     return; // who is unwound to starts anew
   BasicBlock &block = *terminator.getParent();
-  if (place.since > limits_.call && !isForbidden(block) && !jumpOf(block))
+  if ((place.since > limits_.call || place.through > limits_.across) && !isForbidden(block) && !jumpOf(block))
     probeAtEnd(place, block);
   gather(exits, place, double(analyses_.frequencies.getBlockFreq(&block).getFrequency()) + 1e-9);
 }

@@ -31,9 +31,13 @@ static bool sameInterface(const CallInst &call, const Function &function) {
   if (call.getFunctionType() != function.getFunctionType() || function.isVarArg())
     return false;
   AttributeList there = call.getAttributes(), here = function.getAttributes();
-  for (unsigned number = 0; number < function.arg_size(); ++number)
+  for (unsigned number = 0; number < function.arg_size(); ++number) {
     if (!samePlace(here.getParamAttrs(number), there.getParamAttrs(number)))
       return false;
+    // Where the answer is to be is returned as well.
+    if (here.hasParamAttr(number, Attribute::StructRet) && call.getArgOperand(number) != function.getArg(number))
+      return false;
+  }
   return true;
 }
 
@@ -55,34 +59,75 @@ static bool areInRegisters(const CallInst &call) {
   return inGeneral <= general && inVector <= vector;
 }
 
+/// Whether values of the type are returned in registers.
+static bool isReturnedInRegisters(const Type &type) {
+  if (const auto *pair = dyn_cast<StructType>(&type))
+    return pair->getNumElements() <= 2 && all_of(pair->elements(), [](const Type *part) { return isOfOneRegister(*part); });
+  return type.isVoidTy() || isOfOneRegister(type) || type.isIntegerTy(128);
+}
+
+/// What is said of the answer, without what says nothing of how it is returned.
+static AttrBuilder ofAnswer(LLVMContext &context, AttributeSet attributes) {
+  AttrBuilder answer(context, attributes);
+  for (Attribute::AttrKind kind : {Attribute::NoAlias, Attribute::NonNull, Attribute::NoUndef, Attribute::Alignment,
+                                   Attribute::Dereferenceable, Attribute::DereferenceableOrNull, Attribute::Range})
+    answer.removeAttribute(kind);
+  return answer;
+}
+
+/// Whether what the callee answers can be returned as it is: extended as the caller's callers expect, in registers.
+static bool sameAnswer(const CallInst &call, const Function &function) {
+  if (function.getReturnType()->isVoidTy())
+    return call.getType()->isVoidTy() || isOfOneRegister(*call.getType());
+  LLVMContext &context = function.getContext();
+  return call.getType() == function.getReturnType() && isReturnedInRegisters(*call.getType()) &&
+         ofAnswer(context, call.getAttributes().getRetAttrs()) == ofAnswer(context, function.getAttributes().getRetAttrs());
+}
+
+/// Whether a value of the type may need more than 16 bytes' alignment where it is kept in memory, or is made of such.
+static bool mayBeWide(const Type &type) {
+  if (const auto *vector = dyn_cast<VectorType>(&type))
+    return vector->getElementType()->isIntegerTy(1) || vector->getPrimitiveSizeInBits().getKnownMinValue() > 128;
+  return any_of(type.subtypes(), [](const Type *part) { return mayBeWide(*part); });
+}
+
 /// Whether code generation may align the function's frame: then it ends with a return of its own.
-static bool alignsFrame(const Function &function) {
-  static constexpr unsigned aligned = 16;
-  auto isWide = [](const Type &type) { return type.isVectorTy() && type.getPrimitiveSizeInBits().getKnownMinValue() > 8 * aligned; };
-  if (function.hasFnAttribute("stackrealign") || function.hasFnAttribute(Attribute::StackAlignment))
+static bool mayAlignFrame(const Function &function) {
+  static constexpr uint64_t aligned = 16;
+  if (function.hasFnAttribute("stackrealign") || function.hasFnAttribute(Attribute::StackAlignment) ||
+      any_of(function.args(), [](const Argument &argument) { return mayBeWide(*argument.getType()); }))
     return true;
   return any_of(instructions(function), [&](const Instruction &instruction) {
-    const auto *memory = dyn_cast<AllocaInst>(&instruction);
-    return (memory && memory->getAlign().value() > aligned) || isWide(*instruction.getType());
+    if (const auto *memory = dyn_cast<AllocaInst>(&instruction); memory && memory->getAlign().value() > aligned)
+      return true;
+    if (const auto *call = dyn_cast<CallBase>(&instruction))
+      for (unsigned number = 0; number < call->arg_size(); ++number)
+        if (call->isByValArgument(number) && call->getParamAlign(number).valueOrOne().value() > aligned)
+          return true;
+    return mayBeWide(*instruction.getType()) ||
+           any_of(instruction.operands(), [](const Use &operand) { return mayBeWide(*operand->getType()); });
   });
+}
+
+/// Whether something is put in front of the function's returns behind this pass, or registers are kept for its callers.
+static bool mayEndOtherwise(const Function &function) {
+  return function.hasGC() ||
+         any_of(std::initializer_list<Attribute::AttrKind>{Attribute::SafeStack, Attribute::SanitizeThread},
+                [&](Attribute::AttrKind kind) { return function.hasFnAttribute(kind); }) ||
+         any_of(std::initializer_list<StringRef>{"no_caller_saved_registers", "instrument-function-exit",
+                                                 "instrument-function-exit-inlined"},
+                [&](StringRef name) { return function.hasFnAttribute(name); });
 }
 
 /// Whether code generation makes a jump of such a call though the prototypes differ.
 static bool differsInRegistersAlone(const CallInst &call, const Function &function) {
-  AttributeList there = call.getAttributes(), here = function.getAttributes();
-  auto sameAnswer = [&](Attribute::AttrKind kind) { return here.hasRetAttr(kind) == there.hasRetAttr(kind); };
-  const Type &answer = *call.getType();
+  AttributeList here = function.getAttributes();
   if (call.getFunctionType()->isVarArg() || function.isVarArg() || function.getCallingConv() != CallingConv::C)
-    return false;
-  if (!answer.isVoidTy() && !isOfOneRegister(answer))
-    return false;
-  if (!function.getReturnType()->isVoidTy() &&
-      !all_of(std::initializer_list<Attribute::AttrKind>{Attribute::ZExt, Attribute::SExt, Attribute::InReg}, sameAnswer))
     return false;
   bool plainArguments = all_of(function.args(), [&](const Argument &argument) {
     return samePlace(AttributeSet(), here.getParamAttrs(argument.getArgNo()));
   });
-  return plainArguments && areInRegisters(call) && !alignsFrame(function);
+  return plainArguments && areInRegisters(call) && !mayEndOtherwise(function) && !mayAlignFrame(function);
 }
 
 /// Whether the callee has probes, as far as anybody knows, and keeps to a function's part. Among functions that call each other
@@ -99,7 +144,9 @@ static bool mayTakeOver(const CallInst &call, const Function &function) {
   CallingConv::ID convention = function.getCallingConv();
   // `tail`: no memory of the caller's frame goes along.
   return call.getTailCallKind() == CallInst::TCK_Tail && !call.hasOperandBundles() && call.getCalledOperand() != &function &&
-         call.getCallingConv() == convention && (convention == CallingConv::C || convention == CallingConv::Fast);
+         call.getCallingConv() == convention && (convention == CallingConv::C || convention == CallingConv::Fast) &&
+         none_of(function.args(), [](const Argument &argument) { return argument.hasSwiftErrorAttr(); }) &&
+         sameAnswer(call, function);
 }
 
 /// The call that is the last instruction of `block` in front of its jump or return; null: there is none.

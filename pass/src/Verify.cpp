@@ -176,13 +176,15 @@ Reach Verifier::across(Region &region, const BasicBlock *block, Reach reach, boo
       step(region, reach, ways, instruction, report);
       if (const auto *last = dyn_cast<CallInst>(call); last && isJump(*last))
         break; // the return is the callee's
+      if (!ways.prefix.isNone())
+        walk.restart(); // the way may begin in the callee
     } else if (cost > Cost::zero()) {
       step(region, reach, Ways::plain(cost, cost), instruction, report);
     }
   }
   if (report && isa<ReturnInst>(block->getTerminator())) {
     region.exits.raise(reach);
-    if (longer(reach.through, reach.since) > limits_.call)
+    if (reach.since > limits_.call || reach.through > limits_.across)
       complain(*block->getTerminator(), longer(reach.through, reach.since),
                "the way to the return is " + Twine(longer(reach.through, reach.since).inCycles()) + " cycles");
   }

@@ -143,6 +143,70 @@ define signext i8 @widened(ptr %object) {
   ret i8 %r
 }
 
+; Of the same prototype, but extended otherwise.
+; CHECK-LABEL: define zeroext i16 @extended_otherwise(
+; CHECK-NOT: musttail
+; CHECK: ret i16
+define zeroext i16 @extended_otherwise(ptr %object) {
+  %function = load ptr, ptr %object
+  %r = tail call signext i16 %function(ptr %object)
+  ret i16 %r
+}
+
+; The caller's callers get back where the answer is to be.
+; CHECK-LABEL: define void @another_structure(
+; CHECK-NOT: musttail
+; CHECK: ret void
+@structure = external global %pair
+define void @another_structure(ptr sret(%pair) %out, ptr %object) {
+  %function = load ptr, ptr %object
+  tail call void %function(ptr sret(%pair) @structure, ptr %object)
+  ret void
+}
+
+; Of five parts, memory.
+; CHECK-LABEL: define [5 x i64] @parts(
+; CHECK-NOT: musttail
+; CHECK: ret [5 x i64]
+define [5 x i64] @parts(ptr %object) {
+  %function = load ptr, ptr %object
+  %r = tail call [5 x i64] %function(ptr %object)
+  ret [5 x i64] %r
+}
+
+; CHECK-LABEL: define void @wide_argument(
+; CHECK-NOT: !caudal.jump
+; CHECK: ret void
+define void @wide_argument(ptr %object, <8 x float> %wide, i64 %which) {
+  %function = load ptr, ptr %object
+  %part = extractelement <8 x float> %wide, i64 %which
+  tail call void %function(ptr %object, float %part)
+  ret void
+}
+
+; What is handed to another call on the stack is aligned there.
+; CHECK-LABEL: define void @aligned_argument(
+; CHECK-NOT: !caudal.jump
+; CHECK: ret void
+declare void @takes(ptr byval(%pair) align 64)
+define void @aligned_argument(ptr %object, ptr %pair) {
+  %function = load ptr, ptr %object
+  call void @takes(ptr byval(%pair) align 64 %pair)
+  tail call void %function(ptr %object, i64 1)
+  ret void
+}
+
+; Something is yet to come in front of returns.
+; CHECK-LABEL: define void @ends_otherwise(
+; CHECK: tail call void %function
+; CHECK-COUNT-1: caudal_probe_{{cold|look|spend}}_
+; CHECK: ret void
+define void @ends_otherwise(ptr %object) safestack {
+  %function = load ptr, ptr %object
+  tail call void %function(ptr %object, i64 1)
+  ret void
+}
+
 ; The frame goes along.
 ; CHECK-LABEL: define i64 @frame(
 ; CHECK-NOT: musttail

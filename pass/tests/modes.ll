@@ -22,5 +22,6 @@ declare i64 @another(i64)
 define i64 @f(i64 %x) {
   %a = call i64 @another(i64 %x)
   %b = call i64 @another(i64 %a)
-  ret i64 %b
+  %c = call i64 @another(i64 %b)
+  ret i64 %c
 }

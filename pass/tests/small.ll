@@ -66,9 +66,10 @@ exit:
 }
 
 ; CHECK-LABEL: define i64 @long_and_small(
-; CHECK: asm sideeffect "sub
-; CHECK: %b = call
+; CHECK: %a = call
 ; CHECK-NEXT: asm sideeffect "call {{.*}}@caudal_probe_spend_{{[0-9]+}}_v1)
+; CHECK: %b = call
+; CHECK: asm sideeffect "sub
 ; CHECK: ret i64
 define i64 @long_and_small(i64 %x) optsize {
 entry:

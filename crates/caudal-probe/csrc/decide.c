@@ -126,8 +126,8 @@ static void quiet(void)
     caudal_probe_state.armed_units = INT64_MAX;
 }
 
-/* Whatever it is and costs, provided that the deadline has been: in clock mode it would look at the clock only where its credit is
- * gone, and it may cost nothing. */
+/* Whatever it is and costs, provided that the deadline has been or is near: in clock mode it would look at the clock only where its
+ * credit is gone, and it may cost nothing. */
 static void next_probe_is_due(void)
 {
     caudal_probe_v1.budget = -1;

@@ -25,7 +25,7 @@ pub fn disarm() {
 }
 
 /// The deadline that this thread's last yield was due at, for its hook (the block's own is `u64::MAX` by then). Later
-/// than the hook's `now` where the flag asked for the yield.
+/// than the hook's `now` where it was nearly there, or the flag asked for the yield.
 #[inline]
 pub fn due_deadline() -> u64 {
     sys::caudal_probe_due_v1()

@@ -86,18 +86,33 @@ static void steady_pace(void)
     caudal_probe_disarm_v1();
 }
 
-/* The next reading would be further behind the deadline than this one is in front. */
+/* The next reading would be further behind the deadline than this one is in front; where it is not near, a reading goes on, but
+ * for one that the machine has stalled until it is. */
 static void a_near_deadline_is_due(void)
 {
-    static const uint64_t left[] = {100, (uint64_t)1 << 40};
+    static const uint64_t left[] = {250, 400};
     for (int i = 0; i < 2; i++) {
         uint64_t before = yields;
-        caudal_probe_arm_v1(caudal_probe_rdtsc(), NEVER);
-        caudal_probe_v1.deadline = caudal_probe_rdtsc() + left[i];
-        caudal_probe_cold_credit_v1();
-        CHECK_EQUAL(yields - before, i == 0);
+        for (int readings = 0; readings < 1000; readings++) {
+            caudal_probe_arm_v1(caudal_probe_rdtsc(), NEVER);
+            caudal_probe_v1.deadline = caudal_probe_rdtsc() + left[i];
+            caudal_probe_cold_credit_v1();
+        }
+        CHECK(i == 0 ? yields - before == 1000 : yields - before < 1000);
         caudal_probe_disarm_v1();
     }
+}
+
+/* However long the machine stands still, the pace is an eighth of what it was at least; from there it rises by half. */
+static void a_stall_is_not_the_pace(void)
+{
+    raise_pace();
+    pass_cycles(100 * 2560);
+    caudal_probe_cold_credit_v1();
+    CHECK_EQUAL(caudal_probe_v1.credit, 40960 / 8);
+    caudal_probe_cold_credit_v1();
+    CHECK(caudal_probe_v1.credit <= 40960 / 8 * 3 / 2);
+    caudal_probe_disarm_v1();
 }
 
 /* A thread that is no coroutine's goes on with a new quantum. A visit of budget mode leaves the credit to the probes that use it. */
@@ -127,6 +142,7 @@ int main(void)
     arming_keeps_the_pace();
     steady_pace();
     a_near_deadline_is_due();
+    a_stall_is_not_the_pace();
     only_clock_mode_renews_it();
     return 0;
 }
