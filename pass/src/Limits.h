@@ -18,6 +18,7 @@
 
 #include "Cost.h"
 #include "Options.h"
+#include "llvm/IR/Function.h"
 
 namespace caudal {
 
@@ -37,6 +38,9 @@ struct Limits {
     Cost bound = Cost::cycles(options.bound);
     return {bound, Cost::units(bound.inUnits() / 4), Cost::units(bound.inUnits() / 8), Cost::units(bound.inUnits() * 11 / 25)};
   }
+
+  /// Those that `function` keeps to: who calls one of this module's own knows how long it is.
+  Limits ofFunction(const llvm::Function &function) const;
 };
 
 } // namespace caudal

@@ -141,14 +141,8 @@ Analyses ModuleRun::analysesOf(Function &function) {
           functions_.getResult<TargetIRAnalysis>(function)};
 }
 
-/// Who calls one of this module's own knows how long it is.
-static Limits ofFunction(const Function &function, Limits limits) {
-  limits.across = isOwn(function) ? limits.call : std::min(limits.across, limits.call);
-  return limits;
-}
-
 Plan ModuleRun::planOne(Function &function, const Limits &limits) {
-  return plan(function, analysesOf(function), calls_, ofFunction(function, limits));
+  return plan(function, analysesOf(function), calls_, limits.ofFunction(function));
 }
 
 std::vector<Plan> ModuleRun::planAll(Component &component) {
@@ -244,7 +238,7 @@ void ModuleRun::carry(Component &component, std::vector<Spending> spending, Prob
 
 void ModuleRun::check(Function &function, const Limits &limits) {
   Verified verified = verify(function, functions_.getResult<TargetIRAnalysis>(function),
-                             functions_.getResult<TargetLibraryAnalysis>(function), finished_, ofFunction(function, limits));
+                             functions_.getResult<TargetLibraryAnalysis>(function), finished_, limits.ofFunction(function));
   finished_.learn(function, verified.ways);
   report_.verified(function, verified);
   if (!options_.verify)

@@ -19,6 +19,7 @@
 #include "../../src/Options.h"
 #include "../../src/Pass.h"
 #include "../../src/Probe.h"
+#include "../../src/TailCalls.h"
 #include "../../src/Verify.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/SCCIterator.h"
@@ -100,6 +101,7 @@ private:
   void enter(const BasicBlock *to, const State &state);
   void run(State state);
   void go(const State &state, Cost ahead);
+  void atReturn(const State &state, Cost whole);
   void breaks(const State &state, Cost whole);
   std::optional<APInt> value(const Value *operand, const Environment &values) const;
   std::optional<APInt> evaluate(const Instruction &instruction, const Environment &values) const;
@@ -111,7 +113,7 @@ private:
   LoopInfo loops_;
   CostModel costs_;
   const Calls &calls_;
-  const Limits &limits_;
+  const Limits limits_;
   std::vector<State> waiting_;
   std::unordered_map<size_t, Cost> seen_;
   bool broken_ = false;
@@ -238,6 +240,12 @@ void Execution::go(const State &state, Cost ahead) {
     breaks(state, whole);
 }
 
+/// The way to the return is `whole`.
+void Execution::atReturn(const State &state, Cost whole) {
+  if (whole > (state.sinceProbe ? limits_.call : limits_.across))
+    breaks(state, whole);
+}
+
 void Execution::breaks(const State &state, Cost whole) {
   if (broken_)
     return;
@@ -308,30 +316,33 @@ void Execution::run(State state) {
     Cost cost = walk.add(instruction);
     if (const auto *call = dyn_cast<CallBase>(&instruction)) {
       Ways ways = calls_.of(*call);
-      if (!ways.prefix.isNone())
+      const auto *last = dyn_cast<CallInst>(call);
+      bool jumps = last && isJump(*last);
+      if (!ways.prefix.isNone()) {
         go(state, ways.prefix);
+        walk.restart();
+      }
       // Both a way through and one with probes in it: the costlier at the end goes on. A way since the entry and one since
       // a probe are apart.
       if (!ways.suffix.isNone() && (ways.through.isNone() || !state.sinceProbe || state.cost + ways.through + cost < ways.suffix)) {
         if (!ways.through.isNone() && !state.sinceProbe) {
           State straight = state;
           straight.cost = state.cost + ways.through + cost;
-          go(straight, Cost::zero());
+          jumps ? atReturn(straight, straight.cost) : go(straight, Cost::zero());
         }
         state.cost = ways.suffix;
         state.sinceProbe = true;
         state.iterations.clear();
         go(state, Cost::zero());
-        if (!call->isMustTailCall())
+        if (!jumps)
           continue;
         cost = Cost::zero();
       } else {
         cost = cost + ways.through;
       }
-      if (call->isMustTailCall()) {
+      if (jumps) {
         // The return is the callee's.
-        if (state.cost + cost > limits_.call)
-          breaks(state, state.cost + cost);
+        atReturn(state, state.cost + cost);
         return;
       }
     }
@@ -347,8 +358,7 @@ void Execution::run(State state) {
   }
   const Instruction &terminator = *state.block->getTerminator();
   if (isa<ReturnInst>(terminator))
-    if (state.cost > limits_.call)
-      breaks(state, state.cost);
+    atReturn(state, state.cost);
   for (const BasicBlock *to : successorsOf(terminator, state.values))
     enter(to, state);
 }
@@ -438,12 +448,12 @@ private:
 
 Verified Mutations::ask(Function &function, const Calls &known) {
   return verify(function, functions_.getResult<TargetIRAnalysis>(function), functions_.getResult<TargetLibraryAnalysis>(function),
-                known, Limits::of(options_));
+                known, Limits::of(options_).ofFunction(function));
 }
 
 bool Mutations::execute(Function &function, const Calls &known, const Limits &limits, bool thorough, bool &complete,
                         std::string &how) {
-  Execution execution(function, functions_.getResult<TargetIRAnalysis>(function), known, limits);
+  Execution execution(function, functions_.getResult<TargetIRAnalysis>(function), known, limits.ofFunction(function));
   bool broken = false;
   for (const Environment &arguments : argumentsOf(function, thorough))
     if (!broken)
