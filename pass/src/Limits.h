@@ -7,7 +7,8 @@
 //     call    |<---- at most, before a call ---->|<-- callee: to its first probe, from its last, across ->|
 //     loop    |<---- at most, before a loop ----------------->|<-- loop: to its first probe, or across -->|
 //
-// Across a function without a probe it is half as much: a caller that knows nothing of its callees may pass several between two probes.
+// Across a function without a probe it is half as much: a caller that knows nothing of its callees may pass several
+// between two probes.
 //
 // Both parts hold for every function and every loop, so that separate compilation and calls through pointers keep to the
 // bound as well.

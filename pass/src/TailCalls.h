@@ -7,11 +7,11 @@
 //
 //     jmp *72(%rax)       becomes       subq; js; push; call *72(%rax); subq; js; pop; ret
 //
-// So calls that code generation can make jumps of are jumps. Where the prototypes are the same they become `musttail`. Others are
-// marked, and nothing may stand between them and their return, if code generation makes jumps of them as it does without probes: if
-// all that is handed over is in registers, the frame is not aligned, and no sanitizer adds something in front of returns (below -O1
-// it makes none; nothing is marked there). Where several ways end in one return, each such call gets its own, as code
-// generation would give it.
+// So calls that code generation can make jumps of are jumps. Where the prototypes are the same they become `musttail`.
+// Others are marked, and nothing may stand between them and their return, if code generation makes jumps of them as it
+// does without probes: if all that is handed over is in registers, the frame is not aligned, and no sanitizer adds
+// something in front of returns (below -O1 it makes none; nothing is marked there). Where several ways end in one return,
+// each such call gets its own, as code generation would give it.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_TAILCALLS_H
