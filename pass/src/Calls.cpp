@@ -68,6 +68,8 @@ static bool isOfLibraries(const Function &function) {
   return library.getLibFunc(function, known);
 }
 
+bool isOwn(const Function &function) { return function.hasLocalLinkage() && !function.hasAddressTaken(); }
+
 Callee Calls::kind(const CallBase &call) {
   if (call.isInlineAsm())
     return Callee::Assembly;

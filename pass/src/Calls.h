@@ -40,6 +40,9 @@ enum class Callee {
   Assembly, ///< inline assembly
 };
 
+/// Whether nobody but the module's functions that name it calls `function`.
+bool isOwn(const llvm::Function &function);
+
 class Calls {
 public:
   Calls(const Options &options, const Limits &limits) : options_(options), limits_(limits) {}

@@ -16,8 +16,6 @@ namespace caudal {
 // What a function that stands for another adds to the ways into it and out of it.
 static constexpr Cost in = Cost::cycles(6), out = Cost::cycles(2);
 
-bool isOwn(const Function &function) { return function.hasLocalLinkage() && !function.hasAddressTaken(); }
-
 /// Calls `inner` with `arguments` and what is left in the variable `left`, and leaves there what that leaves. `purse`: where
 /// the caller keeps it for callees.
 static CallInst *callWith(IRBuilder<> &builder, Function &inner, SmallVectorImpl<Value *> &arguments,

@@ -51,8 +51,6 @@ Ways waysThrough(const Ways &function);
 /// What a function may take for which another will stand that keeps to `part`, and the other way round.
 Cost beforeStanding(Cost part);
 Cost afterStanding(Cost part);
-/// Whether nobody but the module's functions that name it calls `function`.
-bool isOwn(const llvm::Function &function);
 
 } // namespace caudal
 

@@ -1,5 +1,5 @@
 #include "Limits.h"
-#include "CarryCalls.h"
+#include "Calls.h"
 
 namespace caudal {
 

@@ -119,7 +119,7 @@ static bool mayEndOtherwise(const Function &function) {
                 [&](StringRef name) { return function.hasFnAttribute(name); });
 }
 
-/// Whether code generation makes a jump of such a call though the prototypes differ.
+/// Whether code generation makes a jump of such a call though the prototypes differ, but for what the function's end may have.
 static bool differsInRegistersAlone(const CallInst &call, const Function &function) {
   AttributeList here = function.getAttributes();
   if (call.getFunctionType()->isVarArg() || function.isVarArg() || function.getCallingConv() != CallingConv::C)
@@ -127,7 +127,7 @@ static bool differsInRegistersAlone(const CallInst &call, const Function &functi
   bool plainArguments = all_of(function.args(), [&](const Argument &argument) {
     return samePlace(AttributeSet(), here.getParamAttrs(argument.getArgNo()));
   });
-  return plainArguments && areInRegisters(call) && !mayEndOtherwise(function) && !mayAlignFrame(function);
+  return plainArguments && areInRegisters(call);
 }
 
 /// Whether the callee has probes, as far as anybody knows, and keeps to a function's part. Among functions that call each other
@@ -190,9 +190,10 @@ TailCalls fixTailCalls(Function &function, const Calls &calls, ArrayRef<Function
                                           keepsToItsPart(*call, calls, circle))
       last.push_back(call);
   TailCalls done = TailCalls::None;
+  bool endsPlainly = !last.empty() && !mayEndOtherwise(function) && !mayAlignFrame(function);
   for (CallInst *call : last) {
     bool same = sameInterface(*call, function);
-    if (!same && !differsInRegistersAlone(*call, function))
+    if (!same && !(endsPlainly && differsInRegistersAlone(*call, function)))
       continue;
     if (done == TailCalls::None)
       done = TailCalls::Calls;
