@@ -5,7 +5,8 @@
 
 use std::env;
 
-const SOURCES: [&str; 12] = [
+const SOURCES: [&str; 13] = [
+    "budget.S",
     "critical.c",
     "decide.c",
     "locks.c",

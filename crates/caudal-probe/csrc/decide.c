@@ -20,22 +20,9 @@
  */
 #include "state.h"
 
-/* A yield that would come due within quantum / EARLY happens at once: another visit costs more than it mends. */
-#define EARLY 6
-/* With a ratio that deviates by less than 1 / STEADY, that is so within quantum / STEADY. */
-#define STEADY 5
-/* A new deviation counts 1 / WEIGHT. */
-#define WEIGHT 4
-/* A lowest ratio below 1 / FAR of the present one counts; what is armed then is at least 1 / LEAST of a quantum's units. */
-#define FAR 4
+/* Where a lowest ratio counts, what is armed is at least 1 / LEAST of a quantum's units. */
 #define LEAST 16
-/* Each visit, the lowest ratio rises by 1 / MEMORY of what is between it and the visit's: it counts for some 100 visits. */
-#define MEMORY 512
-/* More units a cycle (16.16) than these are never measured, and more cycles never armed for: their product has 64 bits. */
-#define HIGHEST ((uint64_t)1 << 26)
-#define FARTHEST (((uint64_t)1 << 37) - 1)
-/* Fewer cycles than this measure the probe, not the program. */
-#define MEASURABLE_CYCLES 32
+#define FARTHEST (((uint64_t)1 << CAUDAL_BUDGET_FARTHEST_BITS) - 1)
 
 __thread struct caudal_probe caudal_probe_v1 __attribute__((tls_model("initial-exec"))) = {
     UINT64_MAX, INT64_MAX, 0, 0, 0, 0, UINT64_MAX, 1u << 16, 0, 0,
@@ -107,7 +94,7 @@ static inline void set_budget(uint64_t now, uint64_t cycles, uint64_t ratio)
     struct caudal_state *state = &caudal_probe_state;
     uint64_t slowest = state->slowest, units = units_in(cycles, ratio);
     uint64_t most = units_in(block->quantum, slowest + ratio / LEAST);
-    int64_t budget = (int64_t)if_below(slowest * FAR, ratio, lesser(most, units), units);
+    int64_t budget = (int64_t)if_below(slowest * CAUDAL_BUDGET_FAR, ratio, lesser(most, units), units);
     block->budget = budget;
     state->armed_units = budget;
     state->armed_at_tsc = now;
@@ -115,7 +102,7 @@ static inline void set_budget(uint64_t now, uint64_t cycles, uint64_t ratio)
 
 static inline uint64_t if_steady(uint64_t yes, uint64_t no)
 {
-    return if_below((uint64_t)caudal_probe_state.deviation * STEADY, caudal_probe_v1.ratio, yes, no);
+    return if_below((uint64_t)caudal_probe_state.deviation * CAUDAL_BUDGET_STEADY, caudal_probe_v1.ratio, yes, no);
 }
 
 /* Never due, by the clock or by the budget. The flag is another thread's to set. */
@@ -153,7 +140,8 @@ static inline void give_credit(uint64_t now, uint64_t quantum)
  */
 enum credit { KEEP_CREDIT, GIVE_CREDIT };
 
-__attribute__((always_inline)) static inline void arm(uint64_t now, uint64_t quantum, enum credit credit)
+/* `first`: for how many cycles the budget is armed. */
+__attribute__((always_inline)) static inline void arm(uint64_t now, uint64_t quantum, uint64_t first, enum credit credit)
 {
     struct caudal_probe *block = &caudal_probe_v1;
     block->quantum = quantum;
@@ -171,12 +159,18 @@ __attribute__((always_inline)) static inline void arm(uint64_t now, uint64_t qua
         return;
     }
     block->deadline = now + quantum;
-    set_budget(now, if_steady(quantum, quantum / 2), block->ratio);
+    set_budget(now, first, block->ratio);
+}
+
+/* Up to the deadline, or up to half the way where the pace is not steady. */
+static inline uint64_t first_of(uint64_t quantum)
+{
+    return if_steady(quantum, quantum / 2);
 }
 
 void caudal_probe_arm_v1(uint64_t now, uint64_t quantum)
 {
-    arm(now, quantum, GIVE_CREDIT);
+    arm(now, quantum, first_of(quantum), GIVE_CREDIT);
 }
 
 void caudal_probe_disarm_v1(void)
@@ -198,7 +192,7 @@ uint64_t caudal_probe_cold_visits_v1(void)
 }
 
 /* A yield is due: defers it in a critical section, drops it on a stack that is no coroutine's, or decides on it. */
-__attribute__((always_inline)) static inline uint64_t due(uint64_t now, uint64_t stack, enum credit credit)
+__attribute__((always_inline)) static inline uint64_t due(uint64_t now, uint64_t stack, uint64_t first, enum credit credit)
 {
     struct caudal_probe *block = &caudal_probe_v1;
     struct caudal_state *state = &caudal_probe_state;
@@ -212,7 +206,7 @@ __attribute__((always_inline)) static inline uint64_t due(uint64_t now, uint64_t
         return 0;
     }
     if (unrecognised((stack < block->stack_low) | (stack >= block->stack_high))) {
-        arm(now, block->quantum, credit);
+        arm(now, block->quantum, first, credit);
         return 0;
     }
     state->due_tsc = block->deadline;
@@ -227,14 +221,15 @@ static inline void follow(struct caudal_probe *block, uint64_t now)
     uint64_t cycles = now - state->armed_at_tsc;
     uint64_t units = (uint64_t)state->armed_units - (uint64_t)block->budget;
     /* Nothing spent, nothing armed, a clock that is behind: all these are above 2^47. */
-    if (unrecognised(((cycles - MEASURABLE_CYCLES) | (units - 1)) >> 47 != 0)) {
+    if (unrecognised(((cycles - CAUDAL_BUDGET_MEASURABLE) | (units - 1)) >> CAUDAL_BUDGET_LONGEST_BITS != 0)) {
         return;
     }
     uint64_t ratio = block->ratio, slowest = state->slowest, deviation = state->deviation;
-    uint64_t measured = lesser(divide(units << 16, cycles), HIGHEST), surprise = measured - ratio, above = measured - slowest;
+    uint64_t measured = lesser(divide(units << 16, cycles), CAUDAL_BUDGET_HIGHEST), surprise = measured - ratio, above = measured - slowest;
     /* Downwards by half of the way, for a stall of the processor looks like a slow program; upwards with time. */
-    state->slowest = (uint32_t)if_negative(above, (slowest + measured) / 2, slowest + above / MEMORY + 1);
-    state->deviation = (uint32_t)(deviation - deviation / WEIGHT + if_negative(surprise, -surprise, surprise) / WEIGHT);
+    state->slowest = (uint32_t)if_negative(above, (slowest + measured) / 2, slowest + (above >> CAUDAL_BUDGET_MEMORY_BITS) + 1);
+    int64_t more = (int64_t)(if_negative(surprise, -surprise, surprise) - deviation);
+    state->deviation = (uint32_t)(deviation + (uint64_t)(more >> CAUDAL_BUDGET_WEIGHT_BITS));
     uint64_t followed = lesser((ratio + measured) / 2, ratio + ratio / 2 + 1);
     followed = if_below(measured, ratio / 2, measured, followed);
     block->ratio = (uint32_t)followed | 1; /* never 0 */
@@ -243,30 +238,36 @@ static inline void follow(struct caudal_probe *block, uint64_t now)
 uint64_t caudal_probe_decide_clock(uint64_t stack)
 {
     caudal_probe_state.cold_visits++;
-    return due(caudal_probe_rdtsc(), stack, GIVE_CREDIT);
+    return due(caudal_probe_rdtsc(), stack, first_of(caudal_probe_v1.quantum), GIVE_CREDIT);
 }
 
 uint64_t caudal_probe_decide_flag(uint64_t stack)
 {
     caudal_probe_state.cold_visits++;
-    return due(caudal_probe_rdtsc(), stack, GIVE_CREDIT);
+    return due(caudal_probe_rdtsc(), stack, first_of(caudal_probe_v1.quantum), GIVE_CREDIT);
+}
+
+uint64_t caudal_probe_decide_budget_at(uint64_t now, uint64_t stack)
+{
+    struct caudal_probe *block = &caudal_probe_v1;
+    uint64_t quantum = block->quantum;
+    caudal_probe_state.cold_visits++;
+    /* By what was known before: what follows from the division comes late, and so would the end of a wrongly predicted jump. */
+    uint64_t first = first_of(quantum);
+    uint64_t near = lesser(quantum, FARTHEST) * if_steady(CAUDAL_BUDGET_NEAR_STEADY, CAUDAL_BUDGET_NEAR) >> CAUDAL_BUDGET_NEAR_BITS;
+    follow(block, now);
+    uint64_t left = block->deadline - now;
+    int is_asked = __atomic_load_n(&caudal_flag_v1.asked, __ATOMIC_RELAXED);
+    if (unrecognised((now < block->deadline) & (left > near) & !is_asked)) {
+        set_budget(now, left, block->ratio);
+        return 0;
+    }
+    return due(now, stack, first, KEEP_CREDIT);
 }
 
 uint64_t caudal_probe_decide_budget(uint64_t stack)
 {
-    struct caudal_probe *block = &caudal_probe_v1;
-    uint64_t now = caudal_probe_rdtsc();
-    caudal_probe_state.cold_visits++;
-    /* By what was known before: what follows from the division comes late, and so would the end of a wrongly predicted jump. */
-    uint64_t enough = block->quantum / 256 * if_steady(256 / STEADY, 256 / EARLY);
-    follow(block, now);
-    uint64_t left = block->deadline - now;
-    int is_asked = __atomic_load_n(&caudal_flag_v1.asked, __ATOMIC_RELAXED);
-    if (unrecognised((now < block->deadline) & (left > enough) & !is_asked)) {
-        set_budget(now, left, block->ratio);
-        return 0;
-    }
-    return due(now, stack, KEEP_CREDIT);
+    return caudal_probe_decide_budget_at(caudal_probe_rdtsc(), stack);
 }
 
 void caudal_probe_due_again(void)
@@ -283,5 +284,5 @@ uint64_t caudal_probe_decide_exit(uint64_t stack)
     caudal_probe_state.cold_visits++;
     block->pending = 0;
     block->deadline = caudal_probe_state.deferred_tsc;
-    return due(caudal_probe_rdtsc(), stack, GIVE_CREDIT);
+    return due(caudal_probe_rdtsc(), stack, first_of(caudal_probe_v1.quantum), GIVE_CREDIT);
 }

@@ -1,5 +1,6 @@
 /*
- * The cold entries of instrumented code: they keep all registers but the flags and r11 (System V, x86-64).
+ * The cold entries of instrumented code but budget mode's (budget.S): they keep all registers but the flags and r11 (System V,
+ * x86-64).
  *
  * First the decision, in C that touches general registers only. Vector and x87 registers are kept only when a yield is
  * to happen, in a second frame. From high addresses to low:
@@ -65,8 +66,7 @@
         .intel_syntax noprefix
         .text
 
-        /* `carried`: what is left of the budget comes and goes in r11, and in caudal_probe_v1 while the decision is made. */
-        .macro cold_entry name, decide, carried=0
+        .macro cold_entry name, decide
         .globl  \name
         .type   \name, @function
         .p2align 4
@@ -95,10 +95,6 @@
         .cfi_offset r8, -64
         .cfi_offset r9, -72
         .cfi_offset r10, -80
-        .if \carried
-        mov     rax, [rip + caudal_probe_v1@GOTTPOFF]
-        mov     fs:[rax + BUDGET], r11
-        .endif
         mov     rdi, rsp
         and     rsp, -16
         call    \decide
@@ -107,11 +103,6 @@
         mov     rdi, rax
         call    keep_and_yield
 1:
-        .if \carried
-        /* The thread may be another by now, and so the budget. */
-        mov     rax, [rip + caudal_probe_v1@GOTTPOFF]
-        mov     r11, fs:[rax + BUDGET]
-        .endif
         mov     rax, [rbp - 8]
         mov     rcx, [rbp - 16]
         mov     rdx, [rbp - 24]
@@ -129,8 +120,6 @@
         .endm
 
         cold_entry caudal_probe_cold_clock_v1, caudal_probe_decide_clock
-        cold_entry caudal_probe_cold_budget_v1, caudal_probe_decide_budget
-        cold_entry caudal_probe_cold_carried_v1, caudal_probe_decide_budget, carried=1
         cold_entry caudal_probe_cold_flag_v1, caudal_probe_decide_flag
         cold_entry caudal_probe_cold_exit_v1, caudal_probe_decide_exit
 
@@ -240,7 +229,7 @@ caudal_probe_cold_credit_v1:
         .cfi_startproc
         _CET_ENDBR
         \looks
-        \due    .L\cold
+        \due    \cold
         ret
         .cfi_endproc
         .size   \name, . - \name
@@ -257,10 +246,10 @@ caudal_probe_cold_credit_v1:
         .endm
 
         .irp units, 1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 127
-        called_probe caudal_probe_spend_\units\()_v1, caudal_probe_cold_budget_v1, jl, spend \units
-        called_probe caudal_probe_spend_carried_\units\()_v1, caudal_probe_cold_carried_v1, jl, sub r11, \units
+        called_probe caudal_probe_spend_\units\()_v1, caudal_probe_cold_budget_v1_here, jl, spend \units
+        called_probe caudal_probe_spend_carried_\units\()_v1, caudal_probe_cold_carried_v1_here, jl, sub r11, \units
         .endr
-        called_probe caudal_probe_look_v1, caudal_probe_cold_flag_v1, jne, look_at_flag
+        called_probe caudal_probe_look_v1, .Lcaudal_probe_cold_flag_v1, jne, look_at_flag
 
         /* WIDE: whether ymm0's upper half is other than 0; then that is so of none. */
         .macro note_upper_half
@@ -273,6 +262,8 @@ caudal_probe_cold_credit_v1:
         .endm
 
 /* Calls the hook with rdi (the TSC value of the decision); keeps vector, mask, x87 and MMX registers. */
+        .globl  keep_and_yield
+        .hidden keep_and_yield
         .type   keep_and_yield, @function
         .p2align 4
 keep_and_yield:

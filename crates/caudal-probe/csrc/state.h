@@ -11,12 +11,39 @@
 #define CAUDAL_STATE_READ_AT 0
 #define CAUDAL_STATE_GIVEN 8
 #define CAUDAL_STATE_PACE 12
+#define CAUDAL_STATE_ARMED_AT 16
+#define CAUDAL_STATE_ARMED_UNITS 24
+#define CAUDAL_STATE_DUE 40
+#define CAUDAL_STATE_COLD_VISITS 56
+#define CAUDAL_STATE_DEVIATION 64
+#define CAUDAL_STATE_SLOWEST 68
 
 /* Clock mode, in cycles: how far apart readings are meant to be at least (close to the deadline) and at most. */
 #define CAUDAL_CLOCK_CLOSEST 512
 #define CAUDAL_CLOCK_FARTHEST 2560
 /* The pace is in cost units per so many cycles: a power of two. */
 #define CAUDAL_CLOCK_PACE_SHIFT 8
+
+/*
+ * Budget mode (decide.c). A yield that would come due within NEAR / 256 of the quantum happens at once: another visit costs more
+ * than it mends. With a ratio that deviates by less than 1 / STEADY, that is so within NEAR_STEADY / 256.
+ */
+#define CAUDAL_BUDGET_NEAR 42
+#define CAUDAL_BUDGET_NEAR_STEADY 51
+#define CAUDAL_BUDGET_NEAR_BITS 8
+#define CAUDAL_BUDGET_STEADY 5
+/* A new deviation counts 1 / 2^WEIGHT_BITS. */
+#define CAUDAL_BUDGET_WEIGHT_BITS 2
+/* A lowest ratio below 1 / FAR of the present one counts. */
+#define CAUDAL_BUDGET_FAR 4
+/* Each visit, the lowest ratio rises by 1 / 2^MEMORY_BITS of what is between it and the visit's: it counts for some 100 visits. */
+#define CAUDAL_BUDGET_MEMORY_BITS 9
+/* More units a cycle (16.16) than HIGHEST are never measured, nor 2^FARTHEST_BITS cycles armed for: the product has 64 bits. */
+#define CAUDAL_BUDGET_HIGHEST (1 << 26)
+#define CAUDAL_BUDGET_FARTHEST_BITS 37
+/* Fewer cycles than this measure the probe, not the program; 2^LONGEST_BITS, or as many units, something else. */
+#define CAUDAL_BUDGET_MEASURABLE 32
+#define CAUDAL_BUDGET_LONGEST_BITS 47
 
 #ifndef __ASSEMBLER__
 
@@ -41,6 +68,12 @@ struct caudal_state {
 CAUDAL_PROBE_STATIC_ASSERT(offsetof(struct caudal_state, read_at_tsc) == CAUDAL_STATE_READ_AT, "read_at_tsc");
 CAUDAL_PROBE_STATIC_ASSERT(offsetof(struct caudal_state, given) == CAUDAL_STATE_GIVEN, "given");
 CAUDAL_PROBE_STATIC_ASSERT(offsetof(struct caudal_state, pace) == CAUDAL_STATE_PACE, "pace");
+CAUDAL_PROBE_STATIC_ASSERT(offsetof(struct caudal_state, armed_at_tsc) == CAUDAL_STATE_ARMED_AT, "armed_at_tsc");
+CAUDAL_PROBE_STATIC_ASSERT(offsetof(struct caudal_state, armed_units) == CAUDAL_STATE_ARMED_UNITS, "armed_units");
+CAUDAL_PROBE_STATIC_ASSERT(offsetof(struct caudal_state, due_tsc) == CAUDAL_STATE_DUE, "due_tsc");
+CAUDAL_PROBE_STATIC_ASSERT(offsetof(struct caudal_state, cold_visits) == CAUDAL_STATE_COLD_VISITS, "cold_visits");
+CAUDAL_PROBE_STATIC_ASSERT(offsetof(struct caudal_state, deviation) == CAUDAL_STATE_DEVIATION, "deviation");
+CAUDAL_PROBE_STATIC_ASSERT(offsetof(struct caudal_state, slowest) == CAUDAL_STATE_SLOWEST, "slowest");
 
 extern __thread struct caudal_state caudal_probe_state __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
@@ -48,6 +81,7 @@ extern __thread struct caudal_state caudal_probe_state __attribute__((tls_model(
  * pointer. Called from assembly too. */
 __attribute__((visibility("hidden"))) uint64_t caudal_probe_decide_clock(uint64_t stack);
 __attribute__((visibility("hidden"))) uint64_t caudal_probe_decide_budget(uint64_t stack);
+__attribute__((visibility("hidden"))) uint64_t caudal_probe_decide_budget_at(uint64_t now, uint64_t stack);
 __attribute__((visibility("hidden"))) uint64_t caudal_probe_decide_flag(uint64_t stack);
 __attribute__((visibility("hidden"))) uint64_t caudal_probe_decide_exit(uint64_t stack);
 

@@ -67,7 +67,8 @@ fn fail(command: &mut Command) -> String {
 }
 
 /// Compiles `sources` without and with optimisation, links them with the library, runs them; what the last one printed.
-fn compile_and_run(compilers: &[&str], standard: &str, sources: &[&str]) -> String {
+/// `options`, the standard among them, have spaces between.
+fn compile_and_run(compilers: &[&str], options: &str, sources: &[&str]) -> String {
     let directory = TempDir::new().expect("a temporary directory");
     let program = directory.path().join("program");
     let mut printed = String::new();
@@ -76,7 +77,8 @@ fn compile_and_run(compilers: &[&str], standard: &str, sources: &[&str]) -> Stri
             succeed(
                 command(compiler)
                     .args(WARNINGS)
-                    .args([standard, optimisation, "-pthread", "-o"])
+                    .args(options.split(' '))
+                    .args([optimisation, "-pthread", "-o"])
                     .arg(&program)
                     .args(sources.iter().map(|name| source(name)))
                     .arg(ARCHIVE),
@@ -100,6 +102,11 @@ fn all_registers_survive_a_yield() {
 #[test]
 fn credit_follows_what_is_spent() {
     compile_and_run(&c_compilers(), "-std=gnu99", &["credit.c"]);
+}
+
+#[test]
+fn both_versions_of_a_visit_do_the_same() {
+    compile_and_run(&c_compilers(), "-std=gnu99 -Wl,--wrap=caudal_probe_decide_budget", &["visit.c"]);
 }
 
 #[test]

@@ -1,0 +1,224 @@
+/*
+ * Budget mode's visit: what decide.c's caudal_probe_decide_budget does, in the cases that are frequent, without a call and with
+ * no jump that is taken unless it yields. All registers but the flags and r11 are kept. What is rare goes on to decide.c with
+ * nothing changed: a section, a flag that is set, a pace that is far from what it was or far above the lowest of late, figures
+ * that do not fit. Both have the same results, bit for bit (tests/c/visit.c).
+ *
+ * From high addresses to low:
+ *
+ *      | return address into the probe                |    of any alignment
+ *      | rax rcx rdx rsi rdi r8 r9 r10                | <- rsp of the visit
+ *
+ * and below, keep_and_yield's frame or, where it is rare, rbp and a call of decide.c.
+ */
+#include "state.h"
+
+#if defined(__CET__)
+#include <cet.h>
+#else
+#define _CET_ENDBR
+#endif
+
+#define BLOCK(name) fs:[r11 + CAUDAL_PROBE_##name]
+#define STATE(name) fs:[rcx + CAUDAL_STATE_##name]
+
+        .intel_syntax noprefix
+        .text
+
+        .macro keep_general
+        .irp    register, rax, rcx, rdx, rsi, rdi, r8, r9, r10
+        push    \register
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset \register, 0
+        .endr
+        .endm
+
+        .macro restore_general
+        .irp    register, r10, r9, r8, rdi, rsi, rdx, rcx, rax
+        pop     \register
+        .cfi_adjust_cfa_offset -8
+        .cfi_restore \register
+        .endr
+        .endm
+
+        /* `carried`: what is left of the budget comes and goes in r11, and in caudal_probe_v1 while the decision is made. */
+        .macro visit name, carried=0
+        .globl  \name
+        .type   \name, @function
+        /* Whole probes (probe.S) jump to this name, which nobody else can have. */
+        .globl  \name\()_here
+        .hidden \name\()_here
+        .p2align 4
+\name:
+\name\()_here:
+        .cfi_startproc
+        _CET_ENDBR
+        keep_general
+        .if \carried
+        mov     rcx, r11
+        mov     r11, [rip + caudal_probe_v1@GOTTPOFF]
+        mov     BLOCK(BUDGET_LEFT), rcx
+        .else
+        mov     r11, [rip + caudal_probe_v1@GOTTPOFF]
+        .endif
+        mov     rcx, [rip + caudal_probe_state@GOTTPOFF]
+        rdtsc
+        shl     rdx, 32
+        lea     rdi, [rdx + rax]                        /* now */
+
+        /* Units and cycles since the budget was armed: both there, and within limits. */
+        mov     rsi, rdi
+        sub     rsi, STATE(ARMED_AT)
+        mov     rax, STATE(ARMED_UNITS)
+        sub     rax, BLOCK(BUDGET_LEFT)
+        lea     r8, [rsi - CAUDAL_BUDGET_MEASURABLE]
+        lea     r9, [rax - 1]
+        or      r8, r9
+        shr     r8, CAUDAL_BUDGET_LONGEST_BITS
+        jnz     .Lrare\@
+        mov     r9, [rip + caudal_flag_v1@GOTTPOFF]
+        cmp     byte ptr fs:[r9], 0
+        jne     .Lrare\@
+        cmp     qword ptr BLOCK(DEPTH), 0               /* and pending */
+        jne     .Lrare\@
+
+        /* The ratio that is measured, and how far it is from the one that was known (r10): by no more than half of that. */
+        shl     rax, 16
+        xor     edx, edx
+        div     rsi
+        mov     r10d, BLOCK(RATIO)
+        mov     r8, rax
+        sub     r8, r10
+        mov     r9, r8
+        neg     r9
+        cmovs   r9, r8
+        lea     rdx, [r9 + r9]
+        cmp     rdx, r10
+        ja      .Lrare\@
+        cmp     r10d, CAUDAL_BUDGET_HIGHEST / 2
+        ja      .Lrare\@
+
+        /* r8: the ratio that follows; rsi: the lowest of late, which is not far below. */
+        sar     r8d
+        add     r8d, r10d
+        or      r8d, 1
+        mov     esi, STATE(SLOWEST)
+        sub     eax, esi
+        mov     edx, eax
+        sar     edx, CAUDAL_BUDGET_MEMORY_BITS
+        inc     edx
+        sar     eax
+        cmovs   edx, eax
+        add     esi, edx
+        lea     rax, [rsi * CAUDAL_BUDGET_FAR]
+        cmp     rax, r8
+        jb      .Lrare\@
+
+        /* rdx: the quantum; rax: what is left of it, signed. */
+        mov     rdx, BLOCK(QUANTUM)
+        mov     rax, rdx
+        shr     rax, CAUDAL_BUDGET_FARTHEST_BITS
+        jnz     .Lrare\@
+        mov     rax, BLOCK(DEADLINE)
+        test    rax, rax
+        js      .Lrare\@
+        sub     rax, rdi
+        cmp     rax, rdx
+        jg      .Lrare\@
+
+        /* Nothing is rare any more. */
+        inc     qword ptr STATE(COLD_VISITS)
+        mov     BLOCK(RATIO), r8d
+        mov     STATE(SLOWEST), esi
+        mov     esi, STATE(DEVIATION)
+        sub     r9d, esi
+        sar     r9d, CAUDAL_BUDGET_WEIGHT_BITS
+        add     r9d, esi
+        mov     STATE(DEVIATION), r9d
+
+        /* By what was known of the pace's steadiness before: r9, what a new quantum is armed with; r10, what is near enough. */
+        mov     r9, rdx
+        shr     r9
+        imul    rsi, rsi, CAUDAL_BUDGET_STEADY
+        cmp     rsi, r10
+        mov     esi, CAUDAL_BUDGET_NEAR_STEADY
+        mov     r10d, CAUDAL_BUDGET_NEAR
+        cmovb   r10d, esi
+        cmovb   r9, rdx
+        imul    r10, rdx
+        shr     r10, CAUDAL_BUDGET_NEAR_BITS
+        cmp     rsp, BLOCK(STACK_HIGH)
+        jb      .Lstack\@
+
+.Lgo_on\@:
+        /* What is due, but not on a coroutine's stack, is armed anew. */
+        lea     rsi, [rdi + rdx]
+        cmp     rax, r10
+        cmovg   rsi, BLOCK(DEADLINE)
+        cmovle  rax, r9
+        mov     BLOCK(DEADLINE), rsi
+        imul    rax, r8
+        shr     rax, 16
+        mov     BLOCK(BUDGET_LEFT), rax
+        mov     STATE(ARMED_UNITS), rax
+        mov     STATE(ARMED_AT), rdi
+        .if \carried
+        mov     r11, rax
+        .endif
+        .cfi_remember_state
+        restore_general
+        ret
+
+.Lstack\@:
+        .cfi_restore_state
+        /* LLVM's assembler adjusts what follows from where the state was left, not from what it was. */
+        .cfi_def_cfa_offset 72
+        cmp     rsp, BLOCK(STACK_LOW)
+        jb      .Lgo_on\@
+        cmp     rax, r10
+        jg      .Lgo_on\@
+        add     rax, rdi
+        mov     STATE(DUE), rax
+        mov     rax, -1
+        mov     BLOCK(DEADLINE), rax
+        shr     rax
+        mov     BLOCK(BUDGET_LEFT), rax
+        mov     STATE(ARMED_UNITS), rax
+.Lyield\@:
+        call    keep_and_yield
+.Lreturn\@:
+        .if \carried
+        /* The thread may be another by now, and so the budget. */
+        mov     r11, [rip + caudal_probe_v1@GOTTPOFF]
+        mov     r11, BLOCK(BUDGET_LEFT)
+        .endif
+        .cfi_remember_state
+        restore_general
+        ret
+
+.Lrare\@:
+        .cfi_restore_state
+        .cfi_def_cfa_offset 72
+        mov     rdi, rsp
+        push    rbp
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset rbp, 0
+        mov     rbp, rsp
+        .cfi_def_cfa_register rbp
+        and     rsp, -16
+        call    caudal_probe_decide_budget
+        leave
+        .cfi_def_cfa rsp, 72
+        .cfi_restore rbp
+        test    rax, rax
+        jz      .Lreturn\@
+        mov     rdi, rax
+        jmp     .Lyield\@
+        .cfi_endproc
+        .size   \name, . - \name
+        .endm
+
+        visit   caudal_probe_cold_budget_v1
+        visit   caudal_probe_cold_carried_v1, carried=1
+
+        .section .note.GNU-stack, "", @progbits
