@@ -1,8 +1,7 @@
 /*
  * Budget mode's visit: what decide.c's caudal_probe_decide_budget does, in the cases that are frequent, without a call and with
  * no jump that is taken unless it yields. All registers but the flags and r11 are kept. What is rare goes on to decide.c with
- * nothing changed: a section, a flag that is set, a pace that is far from what it was or far above the lowest of late, figures
- * that do not fit. Both have the same results, bit for bit (tests/c/visit.c).
+ * nothing changed: a section, a flag that is set, times that do not fit. Both have the same results, bit for bit (tests/c/visit.c).
  *
  * From high addresses to low:
  *
@@ -82,26 +81,33 @@
         cmp     qword ptr BLOCK(DEPTH), 0               /* and pending */
         jne     .Lrare\@
 
-        /* The ratio that is measured, and how far it is from the one that was known (r10): by no more than half of that. */
+        /* eax: the ratio that is measured; r10d: the one that was known; r9d: how far they are apart. */
         shl     rax, 16
         xor     edx, edx
         div     rsi
+        mov     edx, CAUDAL_BUDGET_HIGHEST
+        cmp     rax, rdx
+        cmova   rax, rdx
         mov     r10d, BLOCK(RATIO)
-        mov     r8, rax
-        sub     r8, r10
-        mov     r9, r8
-        neg     r9
-        cmovs   r9, r8
-        lea     rdx, [r9 + r9]
-        cmp     rdx, r10
-        ja      .Lrare\@
-        cmp     r10d, CAUDAL_BUDGET_HIGHEST / 2
-        ja      .Lrare\@
+        mov     r8d, eax
+        sub     r8d, r10d
+        mov     r9d, r8d
+        neg     r9d
+        cmovs   r9d, r8d
 
-        /* r8: the ratio that follows; rsi: the lowest of late, which is not far below. */
+        /* r8d: the ratio that follows. */
         sar     r8d
         add     r8d, r10d
+        mov     edx, r10d
+        shr     edx
+        lea     esi, [r10 + rdx + 1]
+        cmp     r8d, esi
+        cmova   r8d, esi
+        cmp     eax, edx
+        cmovb   r8d, eax
         or      r8d, 1
+
+        /* esi: the lowest of late. */
         mov     esi, STATE(SLOWEST)
         sub     eax, esi
         mov     edx, eax
@@ -110,9 +116,6 @@
         sar     eax
         cmovs   edx, eax
         add     esi, edx
-        lea     rax, [rsi * CAUDAL_BUDGET_FAR]
-        cmp     rax, r8
-        jb      .Lrare\@
 
         /* rdx: the quantum; rax: what is left of it, signed. */
         mov     rdx, BLOCK(QUANTUM)
@@ -159,6 +162,18 @@
         mov     BLOCK(DEADLINE), rsi
         imul    rax, r8
         shr     rax, 16
+        /* No more than at the lowest ratio of late, and a bit, where that is far below. */
+        mov     r9d, r8d
+        shr     r9d, CAUDAL_BUDGET_LEAST_BITS
+        mov     esi, STATE(SLOWEST)
+        add     r9, rsi
+        imul    r9, rdx
+        shr     r9, 16
+        cmp     rax, r9
+        cmovb   r9, rax
+        shl     rsi, CAUDAL_BUDGET_FAR_BITS
+        cmp     rsi, r8
+        cmovb   rax, r9
         mov     BLOCK(BUDGET_LEFT), rax
         mov     STATE(ARMED_UNITS), rax
         mov     STATE(ARMED_AT), rdi

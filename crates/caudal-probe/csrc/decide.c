@@ -20,8 +20,6 @@
  */
 #include "state.h"
 
-/* Where a lowest ratio counts, what is armed is at least 1 / LEAST of a quantum's units. */
-#define LEAST 16
 #define FARTHEST (((uint64_t)1 << CAUDAL_BUDGET_FARTHEST_BITS) - 1)
 
 __thread struct caudal_probe caudal_probe_v1 __attribute__((tls_model("initial-exec"))) = {
@@ -93,8 +91,8 @@ static inline void set_budget(uint64_t now, uint64_t cycles, uint64_t ratio)
     struct caudal_probe *block = &caudal_probe_v1;
     struct caudal_state *state = &caudal_probe_state;
     uint64_t slowest = state->slowest, units = units_in(cycles, ratio);
-    uint64_t most = units_in(block->quantum, slowest + ratio / LEAST);
-    int64_t budget = (int64_t)if_below(slowest * CAUDAL_BUDGET_FAR, ratio, lesser(most, units), units);
+    uint64_t most = units_in(block->quantum, slowest + (ratio >> CAUDAL_BUDGET_LEAST_BITS));
+    int64_t budget = (int64_t)if_below(slowest << CAUDAL_BUDGET_FAR_BITS, ratio, lesser(most, units), units);
     block->budget = budget;
     state->armed_units = budget;
     state->armed_at_tsc = now;

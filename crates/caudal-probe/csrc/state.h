@@ -34,8 +34,10 @@
 #define CAUDAL_BUDGET_STEADY 5
 /* A new deviation counts 1 / 2^WEIGHT_BITS. */
 #define CAUDAL_BUDGET_WEIGHT_BITS 2
-/* A lowest ratio below 1 / FAR of the present one counts. */
-#define CAUDAL_BUDGET_FAR 4
+/* A lowest ratio below 1 / 2^FAR_BITS of the present one counts; what is armed then is at least 1 / 2^LEAST_BITS of a quantum's
+ * units. */
+#define CAUDAL_BUDGET_FAR_BITS 2
+#define CAUDAL_BUDGET_LEAST_BITS 4
 /* Each visit, the lowest ratio rises by 1 / 2^MEMORY_BITS of what is between it and the visit's: it counts for some 100 visits. */
 #define CAUDAL_BUDGET_MEMORY_BITS 9
 /* More units a cycle (16.16) than HIGHEST are never measured, nor 2^FARTHEST_BITS cycles armed for: the product has 64 bits. */

@@ -85,11 +85,11 @@ static void invent(uint64_t share)
     block->pending = block->depth && one_in(2);
     state->armed_at_tsc = one_in(rare) ? next() >> next() % 64 : now - passed;
     state->deviation = (uint32_t)(one_in(2) ? block->ratio / (1 + next() % 16) : any(26));
-    /* From half of the ratio to three halves, and what time passes in between. */
-    uint64_t units = (block->ratio * passed >> 16) * (9 + next() % 12) / 16;
+    /* What passes in time makes it more. */
+    uint64_t units = (block->ratio * passed >> 16) * (1 + next() % 64) / 16;
     block->budget = one_in(rare) ? (int64_t)next() : -(int64_t)any(8) - 1;
     state->armed_units = one_in(rare) ? (int64_t)next() : (int64_t)units + block->budget;
-    state->slowest = (uint32_t)(one_in(rare) ? any(26) : block->ratio / 2 + next() % block->ratio);
+    state->slowest = (uint32_t)(one_in(rare) ? any(26) : any(18));
     caudal_flag_v1.asked = one_in(rare);
     block->stack_low = one_in(2) ? 0 : (uintptr_t)&state + 1000000;
     block->stack_high = one_in(2) ? UINT64_MAX : 0;
