@@ -180,7 +180,7 @@ bool ModuleRun::instrument(Component &component, ProbeWriter &writer) {
       prepareLoops(*function);
     }
     bool changed = isBaseline(options_.mode) ? Baseline::makeJoins(*function, functions_)
-                                             : unrollUncounted(*function, functions_);
+                                             : unrollLoops(*function, functions_, limits_);
     if (changed) {
       functions_.invalidate(*function, PreservedAnalyses::none());
       prepareLoops(*function);

@@ -476,7 +476,7 @@ Region LoopPlanner::followAround(Loop &loop, double uncharged) {
 bool LoopPlanner::tryStrip(Loop &loop, const Region &body, Cost iteration, const LoopFacts &facts) {
   // Beginning and ending a strip takes as long as a probe in each of so many iterations.
   static constexpr uint64_t fewest = 4;
-  static constexpr Cost longIteration = Cost::cycles(3), longInLongLoop = Cost::cycles(6);
+  static constexpr Cost longInLongLoop = Cost::cycles(6);
   if (!facts.isCounted || iteration <= Cost::zero())
     return false;
   // Around a call, a strip's registers are saved and restored by the function: a probe costs less.
@@ -489,7 +489,7 @@ bool LoopPlanner::tryStrip(Loop &loop, const Region &body, Cost iteration, const
     return false;
   uint64_t length = uint64_t(room / iteration.inUnits());
   // Many loops are left after a few iterations; not those that have a version for that.
-  if (length < fewest || iteration >= (isLongVersion(loop) ? longInLongLoop : longIteration))
+  if (length < fewest || iteration >= (isLongVersion(loop) ? longInLongLoop : longestInStrips))
     return false;
   plan_.strips.push_back({&loop, facts, length, iteration, meanIteration(loop, costs_.recurrence(loop))});
   plan_.loops.push_back({&loop, LoopKind::Stripped, length});

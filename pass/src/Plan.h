@@ -30,6 +30,9 @@ struct Site {
   bool isSeldom = false; ///< is to be a call (Seldom.h)
 };
 
+/// Iterations that are as long as this, or longer, get a probe each rather than strips.
+inline constexpr Cost longestInStrips = Cost::cycles(3);
+
 /// A loop that is cut into strips of `length` iterations, with a probe after each.
 struct Strip {
   llvm::Loop *loop;

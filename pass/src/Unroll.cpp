@@ -1,6 +1,7 @@
 #include "Unroll.h"
 #include "Cost.h"
 #include "LoopFacts.h"
+#include "Plan.h"
 #include "Size.h"
 #include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
@@ -13,9 +14,11 @@ using namespace llvm;
 
 namespace caudal {
 
-// An unrolled body is about as long as this, and has so many instructions at most.
+// An unrolled body is about as long as this, and has so many instructions at most: more where most copies need no exit.
 static constexpr Cost wanted = Cost::cycles(12);
-static constexpr unsigned mostCopies = 4, mostInstructions = 36;
+// Longer iterations of a counted loop hardly feel a probe each.
+static constexpr Cost longestCounted = Cost::cycles(5);
+static constexpr unsigned mostCopies = 4, mostInstructions = 36, mostOfCounted = 56;
 
 /// Issue slots of the body, and how many instructions it has, if nothing in it speaks against copies; none otherwise.
 static Cost copyable(const Loop &loop, const CostModel &costs, unsigned &instructions) {
@@ -27,7 +30,7 @@ static Cost copyable(const Loop &loop, const CostModel &costs, unsigned &instruc
           (instruction.isTerminator() && !isa<BranchInst, SwitchInst>(instruction)))
         return Cost::none();
       instructions += !isa<IntrinsicInst>(instruction) && !isa<PHINode>(instruction);
-      if (instructions > mostInstructions)
+      if (instructions > mostOfCounted)
         return Cost::none();
       sum = sum + costs.issue(instruction);
     }
@@ -35,23 +38,47 @@ static Cost copyable(const Loop &loop, const CostModel &costs, unsigned &instruc
   return sum;
 }
 
+/// Whether the loop is one piece of code, for which nothing has to be done.
+static bool isShort(Cost iteration, unsigned trips, const Limits &limits) {
+  return iteration.inUnits() * trips <= limits.bound.inUnits() * 3 / 4;
+}
+
+/// Whether each iteration would have a probe for which it would take a good deal longer: what waits for the iteration before it
+/// does not. Loops whose count is no constant would need another loop for what is left at their end; shorter iterations are in
+/// strips (Plan.cpp).
+static bool feelsProbes(const LoopFacts &facts, unsigned trips, Cost body, Cost recurrence, const Limits &limits) {
+  return facts.isCounted && trips != 0 && body >= longestInStrips && body <= longestCounted && body > recurrence &&
+         !isShort(body, trips, limits);
+}
+
+/// Of at most so many copies, as many as leave nothing over, or else all.
+static unsigned divisor(unsigned trips, unsigned most) {
+  for (unsigned copies = most; copies > 1; copies--)
+    if (trips % copies == 0)
+      return copies;
+  return most;
+}
+
 /// How many copies of its body the loop is to have; less than 2: it stays as it is.
-static unsigned copies(Loop &loop, ScalarEvolution &scev, const TargetTransformInfo &tti, const CostModel &costs) {
+static unsigned copies(Loop &loop, ScalarEvolution &scev, const TargetTransformInfo &tti, const CostModel &costs,
+                       const Limits &limits) {
   if (!loop.isInnermost() || !loop.getLoopLatch() || !loop.getLoopPreheader() || loop.getHeader()->isEHPad())
     return 0;
   unsigned instructions;
   Cost body = copyable(loop, costs, instructions);
-  if (body.isNone() || scev.getSmallConstantMaxTripCount(&loop) != 0)
+  Cost recurrence = costs.recurrence(loop), iteration = longer(body, recurrence);
+  if (body.isNone() || iteration <= Cost::zero() || instructions == 0)
     return 0;
-  if (LoopFacts::of(loop, scev, tti).isCounted)
+  LoopFacts facts = LoopFacts::of(loop, scev, tti);
+  unsigned most = std::min(unsigned(wanted.inUnits() / iteration.inUnits()), mostCopies);
+  if (unsigned trips = scev.getSmallConstantTripCount(&loop); feelsProbes(facts, trips, body, recurrence, limits))
+    return divisor(trips, std::min(most, mostOfCounted / instructions));
+  if (facts.isCounted || scev.getSmallConstantMaxTripCount(&loop) != 0)
     return 0;
-  Cost iteration = longer(body, costs.recurrence(loop));
-  if (iteration <= Cost::zero() || instructions == 0)
-    return 0;
-  return std::min({unsigned(wanted.inUnits() / iteration.inUnits()), mostInstructions / instructions, mostCopies});
+  return std::min(most, mostInstructions / instructions);
 }
 
-bool unrollUncounted(Function &function, FunctionAnalysisManager &analyses) {
+bool unrollLoops(Function &function, FunctionAnalysisManager &analyses, const Limits &limits) {
   auto &loops = analyses.getResult<LoopAnalysis>(function);
   auto &scev = analyses.getResult<ScalarEvolutionAnalysis>(function);
   auto &tti = analyses.getResult<TargetIRAnalysis>(function);
@@ -63,7 +90,7 @@ bool unrollUncounted(Function &function, FunctionAnalysisManager &analyses) {
   SmallVector<Loop *, 16> all(loops.getLoopsInPreorder());
   erase_if(all, [&](const Loop *loop) { return isToBeSmall(*loop->getHeader(), analyses); });
   for (Loop *loop : all) {
-    unsigned count = copies(*loop, scev, tti, costs);
+    unsigned count = copies(*loop, scev, tti, costs, limits);
     if (count < 2)
       continue;
     changed |= simplifyLoop(loop, &dominators, &loops, &scev, &assumptions, nullptr, /*PreserveLCSSA=*/false);

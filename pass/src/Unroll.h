@@ -1,18 +1,21 @@
-//===- Unroll.h - Fewer jumps for short loops that nothing counts -------------------------------------------------===//
+//===- Unroll.h - Fewer probes for short iterations ---------------------------------------------------------------===//
 //
 // A loop of a few cycles whose end is found as it goes (a scan for a character, a walk down a tree) would pay for a jump
-// in each iteration. Unrolled, it has one for several; each copy keeps its own exits.
+// in each iteration. Unrolled, it has one for several; each copy keeps its own exits. So it is for a loop whose count is a
+// constant, where iterations are too long for strips: one of vectors, say. Its copies need no exit, but the last, and one
+// where the count is no multiple.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_UNROLL_H
 #define CAUDAL_PASS_UNROLL_H
 
+#include "Limits.h"
 #include "llvm/IR/PassManager.h"
 
 namespace caudal {
 
 /// Unrolls such loops of `function`; whether there were any. Before planning; what is cached of the function is stale then.
-bool unrollUncounted(llvm::Function &function, llvm::FunctionAnalysisManager &analyses);
+bool unrollLoops(llvm::Function &function, llvm::FunctionAnalysisManager &analyses, const Limits &limits);
 
 } // namespace caudal
 

@@ -1,14 +1,15 @@
 /*
  * Budget mode's visit: what decide.c's caudal_probe_decide_budget does, in the cases that are frequent, without a call and with
  * no jump that is taken unless it yields. All registers but the flags and r11 are kept. What is rare goes on to decide.c with
- * nothing changed: a section, a flag that is set, times that do not fit. Both have the same results, bit for bit (tests/c/visit.c).
+ * nothing changed: a section, a flag that is set, "every", times that do not fit. Both have the same results, bit for bit
+ * (tests/c/visit.c): who changes one changes the other.
  *
  * From high addresses to low:
  *
  *      | return address into the probe                |    of any alignment
  *      | rax rcx rdx rsi rdi r8 r9 r10                | <- rsp of the visit
  *
- * and below, keep_and_yield's frame or, where it is rare, rbp and a call of decide.c.
+ * and below, caudal_probe_keep_and_yield's frame or, where it is rare, rbp and a call of decide.c.
  */
 #include "state.h"
 
@@ -20,6 +21,8 @@
 
 #define BLOCK(name) fs:[r11 + CAUDAL_PROBE_##name]
 #define STATE(name) fs:[rcx + CAUDAL_STATE_##name]
+/* Registers that are kept, and the return address. */
+#define FRAME (8 * 8 + 8)
 
         .intel_syntax noprefix
         .text
@@ -44,7 +47,7 @@
         .macro visit name, carried=0
         .globl  \name
         .type   \name, @function
-        /* Whole probes (probe.S) jump to this name, which nobody else can have. */
+        /* Whole probes (probe.S) jump to this name: hidden, so that no linker leads the jump through a PLT. */
         .globl  \name\()_here
         .hidden \name\()_here
         .p2align 4
@@ -78,10 +81,13 @@
         mov     r9, [rip + caudal_flag_v1@GOTTPOFF]
         cmp     byte ptr fs:[r9], 0
         jne     .Lrare\@
+        mov     r9, [rip + caudal_probe_every_v1@GOTPCREL]
+        cmp     byte ptr [r9], 0
+        jne     .Lrare\@
         cmp     qword ptr BLOCK(DEPTH), 0               /* and pending */
         jne     .Lrare\@
 
-        /* eax: the ratio that is measured; r10d: the one that was known; r9d: how far they are apart. */
+        /* rax: the ratio that is measured; r10: the one that was known; r9: how far they are apart. */
         shl     rax, 16
         xor     edx, edx
         div     rsi
@@ -89,22 +95,22 @@
         cmp     rax, rdx
         cmova   rax, rdx
         mov     r10d, BLOCK(RATIO)
-        mov     r8d, eax
-        sub     r8d, r10d
-        mov     r9d, r8d
-        neg     r9d
-        cmovs   r9d, r8d
+        mov     r8, rax
+        sub     r8, r10
+        mov     r9, r8
+        neg     r9
+        cmovs   r9, r8
 
-        /* r8d: the ratio that follows. */
-        sar     r8d
-        add     r8d, r10d
-        mov     edx, r10d
-        shr     edx
-        lea     esi, [r10 + rdx + 1]
-        cmp     r8d, esi
-        cmova   r8d, esi
-        cmp     eax, edx
-        cmovb   r8d, eax
+        /* r8: the ratio that follows. */
+        sar     r8
+        add     r8, r10
+        mov     rdx, r10
+        shr     rdx
+        lea     rsi, [r10 + rdx + 1]
+        cmp     r8, rsi
+        cmova   r8, rsi
+        cmp     rax, rdx
+        cmovb   r8, rax
         or      r8d, 1
 
         /* esi: the lowest of late. */
@@ -134,8 +140,8 @@
         mov     BLOCK(RATIO), r8d
         mov     STATE(SLOWEST), esi
         mov     esi, STATE(DEVIATION)
-        sub     r9d, esi
-        sar     r9d, CAUDAL_BUDGET_WEIGHT_BITS
+        sub     r9, rsi
+        sar     r9, CAUDAL_BUDGET_WEIGHT_BITS
         add     r9d, esi
         mov     STATE(DEVIATION), r9d
 
@@ -150,11 +156,16 @@
         cmovb   r9, rdx
         imul    r10, rdx
         shr     r10, CAUDAL_BUDGET_NEAR_BITS
+        /* Nothing is near enough elsewhere than on a coroutine's stack. */
+        mov     rsi, r10
+        cmp     rsp, BLOCK(STACK_LOW)
+        cmovb   rsi, [rip + .Lnever]
         cmp     rsp, BLOCK(STACK_HIGH)
-        jb      .Lstack\@
+        cmovae  rsi, [rip + .Lnever]
+        cmp     rax, rsi
+        jle     .Lyield\@
 
-.Lgo_on\@:
-        /* What is due, but not on a coroutine's stack, is armed anew. */
+        /* What is due all the same is armed anew. */
         lea     rsi, [rdi + rdx]
         cmp     rax, r10
         cmovg   rsi, BLOCK(DEADLINE)
@@ -184,14 +195,10 @@
         restore_general
         ret
 
-.Lstack\@:
+.Lyield\@:
         .cfi_restore_state
         /* LLVM's assembler adjusts what follows from where the state was left, not from what it was. */
-        .cfi_def_cfa_offset 72
-        cmp     rsp, BLOCK(STACK_LOW)
-        jb      .Lgo_on\@
-        cmp     rax, r10
-        jg      .Lgo_on\@
+        .cfi_def_cfa_offset FRAME
         add     rax, rdi
         mov     STATE(DUE), rax
         mov     rax, -1
@@ -199,8 +206,8 @@
         shr     rax
         mov     BLOCK(BUDGET_LEFT), rax
         mov     STATE(ARMED_UNITS), rax
-.Lyield\@:
-        call    keep_and_yield
+.Ldecided\@:
+        call    caudal_probe_keep_and_yield
 .Lreturn\@:
         .if \carried
         /* The thread may be another by now, and so the budget. */
@@ -213,7 +220,7 @@
 
 .Lrare\@:
         .cfi_restore_state
-        .cfi_def_cfa_offset 72
+        .cfi_def_cfa_offset FRAME
         mov     rdi, rsp
         push    rbp
         .cfi_adjust_cfa_offset 8
@@ -223,15 +230,19 @@
         and     rsp, -16
         call    caudal_probe_decide_budget
         leave
-        .cfi_def_cfa rsp, 72
+        .cfi_def_cfa rsp, FRAME
         .cfi_restore rbp
         test    rax, rax
         jz      .Lreturn\@
         mov     rdi, rax
-        jmp     .Lyield\@
+        jmp     .Ldecided\@
         .cfi_endproc
         .size   \name, . - \name
         .endm
+
+        .p2align 3
+.Lnever:
+        .quad   -0x8000000000000000
 
         visit   caudal_probe_cold_budget_v1
         visit   caudal_probe_cold_carried_v1, carried=1

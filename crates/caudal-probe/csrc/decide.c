@@ -10,8 +10,8 @@
  *
  * A visit is more than its instructions, by far: a probe's jump that is taken leaves its mark in the history by which the
  * processor predicts the program's branches. So the visit halfway is left out where the ratio has been steady, by its mean
- * deviation, which is kept beside it, and a visit that comes a little early yields. And the way of a visit of budget mode has
- * next to no jumps: with 25 conditional ones, an interpreter took up to half as long again, for what the processor had
+ * deviation, which is kept beside it, and a visit that comes a little early yields. And the way of a visit of budget mode, here
+ * and in budget.S, has next to no jumps: with 25 conditional ones, an interpreter took up to half as long again, for what the processor had
  * forgotten of its own.
  *
  * A program whose pace falls to a fraction within microseconds (from arithmetic to misses of the cache) spends what was armed
@@ -245,6 +245,7 @@ uint64_t caudal_probe_decide_flag(uint64_t stack)
     return due(caudal_probe_rdtsc(), stack, first_of(caudal_probe_v1.quantum), GIVE_CREDIT);
 }
 
+/* budget.S does the same in the frequent cases: who changes one changes the other. */
 uint64_t caudal_probe_decide_budget_at(uint64_t now, uint64_t stack)
 {
     struct caudal_probe *block = &caudal_probe_v1;

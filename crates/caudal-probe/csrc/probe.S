@@ -10,13 +10,13 @@
  *      | rax rcx rdx rsi rdi r8 r9 r10                |    -8(rbp) ... -64(rbp)
  *      | up to 15 bytes                               | <- rsp of cold_entry, aligned to 16
  *      | return address into cold_entry               |
- *      | rbp                                          | <- rbp of keep_and_yield
+ *      | rbp                                          | <- rbp of caudal_probe_keep_and_yield
  *      | up to 63 bytes                               |
  *      | VECTORS: zmm0 ... zmm31, or ymm0 ..., xmm0 … |
  *      | LEGACY: fxsave's area, where x87 is in use   |
  *      | MASKS: k0 ... k7                             |
  *      | ENVIRONMENT: fnstenv's area                  |
- *      | WIDE, IN_USE, STATUS, NOW                    | <- rsp of keep_and_yield, aligned to 64
+ *      | WIDE, IN_USE, STATUS, NOW                    | <- rsp of caudal_probe_keep_and_yield, aligned to 64
  *
  * x87 registers are in use when st(0) is not empty, for compilers keep what lives in them at the top. MMX code that has
  * not come to its emms looks like that too.
@@ -101,7 +101,7 @@
         test    rax, rax
         jz      1f
         mov     rdi, rax
-        call    keep_and_yield
+        call    caudal_probe_keep_and_yield
 1:
         mov     rax, [rbp - 8]
         mov     rcx, [rbp - 16]
@@ -262,11 +262,11 @@ caudal_probe_cold_credit_v1:
         .endm
 
 /* Calls the hook with rdi (the TSC value of the decision); keeps vector, mask, x87 and MMX registers. */
-        .globl  keep_and_yield
-        .hidden keep_and_yield
-        .type   keep_and_yield, @function
+        .globl  caudal_probe_keep_and_yield
+        .hidden caudal_probe_keep_and_yield
+        .type   caudal_probe_keep_and_yield, @function
         .p2align 4
-keep_and_yield:
+caudal_probe_keep_and_yield:
         .cfi_startproc
         push    rbp
         .cfi_def_cfa_offset 16
@@ -400,6 +400,6 @@ keep_and_yield:
         fldenv  [rsp + ENVIRONMENT]
         jmp     .Lx87_restored
         .cfi_endproc
-        .size   keep_and_yield, . - keep_and_yield
+        .size   caudal_probe_keep_and_yield, . - caudal_probe_keep_and_yield
 
         .section .note.GNU-stack, "", @progbits

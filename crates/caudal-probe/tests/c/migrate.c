@@ -13,6 +13,7 @@ static ucontext_t coroutine, scheduler;
 static char stack[256 * 1024];
 static struct caudal_probe *block_before, *block_after;
 static int errno_after, finished;
+static int64_t carried_after, left_after;
 
 /* Thread-local addresses that no compiler keeps across a yield. */
 static __attribute__((noinline)) struct caudal_probe *block_here(void)
@@ -31,6 +32,15 @@ static __attribute__((noinline)) void set_errno(int value)
     errno = value;
 }
 
+/* The budget in a register is the thread's on which the hook returns. */
+static __attribute__((noinline)) void probe_carried(void)
+{
+    register int64_t left __asm__("r11") = -1;
+    __asm__ __volatile__("call caudal_probe_cold_carried_v1" : "+r"(left) : : "memory", "cc");
+    carried_after = left;
+    left_after = block_here()->budget;
+}
+
 static void hook(uint64_t now)
 {
     (void)now;
@@ -41,10 +51,10 @@ static void body(void)
 {
     block_before = block_here();
     set_errno(4711);
-    CAUDAL_PROBE_CLOCK();
+    probe_carried();
     errno_after = errno_here();
     block_after = block_here();
-    /* Never due where nobody armed. */
+    /* Not due yet. */
     for (int i = 0; i < 1000; i++) {
         CAUDAL_PROBE_CLOCK();
         CAUDAL_PROBE_BUDGET(1);
@@ -56,6 +66,7 @@ static void body(void)
 static void *second_thread(void *unused)
 {
     set_errno(3);
+    caudal_probe_arm_v1(caudal_probe_rdtsc(), 100000000000);
     swapcontext(&scheduler, &coroutine);
     CHECK_EQUAL(errno_here(), 4711);
     return unused;
@@ -80,6 +91,8 @@ int main(void)
     CHECK_EQUAL(pthread_join(thread, NULL), 0);
     CHECK_EQUAL(finished, 1);
     CHECK_EQUAL(errno_after, 4711);
+    CHECK_EQUAL(carried_after, left_after);
+    CHECK(left_after > 0 && left_after < INT64_MAX);
     CHECK_EQUAL(errno_here(), 5);
     CHECK(block_before == block_here());
     CHECK(block_after != block_before);

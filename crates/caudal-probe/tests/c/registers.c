@@ -44,6 +44,12 @@ static void hook(uint64_t now)
     trash(kind);
 }
 
+static void arm_finitely(uint64_t now)
+{
+    hook(now);
+    caudal_probe_arm_v1(now, 1000000);
+}
+
 static void put16(struct image *image, int offset, unsigned value)
 {
     image->legacy[offset] = value & 0xff;
@@ -258,6 +264,41 @@ static void credit_is_given(void)
     caudal_probe_disarm_v1();
 }
 
+/* A budget of this, armed 4000 cycles ago for a quantum of 2000 or of 4 million, is spent. */
+static void spend_all(uint64_t quantum, int is_coroutine)
+{
+    caudal_probe_arm_v1(caudal_probe_rdtsc() - 4000, quantum);
+    caudal_probe_v1.stack_high = is_coroutine ? NEVER : 0;
+    caudal_probe_v1.budget = -1;
+    __asm__ __volatile__("" ::: "memory");
+}
+
+/* Visits of budget mode that are not due, or not on a coroutine's stack, or yield: r11 is what is left then, which the hook armed. */
+static void visits_keep_registers(void)
+{
+    static struct image in, out;
+    static void (*const entries[])(void) = {caudal_probe_cold_budget_v1, caudal_probe_cold_carried_v1};
+    static const struct { uint64_t quantum; int is_coroutine, yields; } visits[] = {
+        {4000000, 1, 0}, {4000000, 0, 0}, {2000, 0, 0}, {2000, 1, 1}};
+    caudal_probe_hook_v1 = arm_finitely;
+    for (int i = 0; i < 8; i++) {
+        uint64_t before = yields;
+        fill(&in, &states[3], &widths_in_use[2]);
+        spend_all(visits[i / 2].quantum, visits[i / 2].is_coroutine);
+        in.general[11] = (uint64_t)-1;
+        call_across(entries[i % 2], &in, &out, 8 * (uint64_t)i, kind);
+        CHECK_EQUAL(yields - before, visits[i / 2].yields);
+        CHECK(caudal_probe_v1.budget >= 0 && caudal_probe_v1.budget < INT64_MAX);
+        if (i % 2) {
+            CHECK_EQUAL(out.general[11], caudal_probe_v1.budget);
+        }
+        compare(&in, &out);
+    }
+    caudal_probe_v1.stack_high = NEVER;
+    caudal_probe_hook_v1 = hook;
+    caudal_probe_disarm_v1();
+}
+
 static int depth_in_hook;
 
 static void measure_depth(uint64_t now)
@@ -314,6 +355,9 @@ int main(void)
     }
     source_level_entries_keep_modes();
     called_probes_spend();
+    kind = best_kind();
+    caudal_probe_vector = (uint32_t)kind;
+    visits_keep_registers();
     backtraces_go_through();
     credit_is_given();
     return 0;
