@@ -45,13 +45,13 @@ static bool isShort(Cost iteration, unsigned trips, const Limits &limits) {
 
 /// Whether each iteration would have a probe for which it would take a good deal longer: what waits for the iteration before it
 /// does not. Loops whose count is no constant would need another loop for what is left at their end; shorter iterations are in
-/// strips (Plan.cpp).
+/// strips (Plan.cpp). A body with branches counts as long as all of it: more than its longest way, by which the planner goes.
 static bool feelsProbes(const LoopFacts &facts, unsigned trips, Cost body, Cost recurrence, const Limits &limits) {
   return facts.isCounted && trips != 0 && body >= longestInStrips && body <= longestCounted && body > recurrence &&
          !isShort(body, trips, limits);
 }
 
-/// Of at most so many copies, as many as leave nothing over, or else all.
+/// Of at most so many copies, as many as leave nothing over, for then the exit is at the latch, or else all.
 static unsigned divisor(unsigned trips, unsigned most) {
   for (unsigned copies = most; copies > 1; copies--)
     if (trips % copies == 0)
@@ -99,7 +99,7 @@ bool unrollLoops(Function &function, FunctionAnalysisManager &analyses, const Li
     options.Count = count;
     options.Force = true;
     LoopUnrollResult result = UnrollLoop(loop, options, &loops, &scev, &dominators, &assumptions, &tti, &remarks,
-                                         /*PreserveLCSSA=*/true);
+                                         /*PreserveLCSSA=*/false); // the loops around it need not be in that form
     changed |= result != LoopUnrollResult::Unmodified;
   }
   return changed;

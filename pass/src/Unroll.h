@@ -2,8 +2,8 @@
 //
 // A loop of a few cycles whose end is found as it goes (a scan for a character, a walk down a tree) would pay for a jump
 // in each iteration. Unrolled, it has one for several; each copy keeps its own exits. So it is for a loop whose count is a
-// constant, where iterations are too long for strips: one of vectors, say. Its copies need no exit, but the last, and one
-// where the count is no multiple.
+// constant, where iterations are too long for strips: one of vectors, say. One copy has an exit then: the last, or where
+// the count is no multiple the one in which it ends.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_UNROLL_H

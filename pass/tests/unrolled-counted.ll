@@ -1,6 +1,6 @@
-; A loop whose count is a constant, with iterations too long for strips and too short for a probe each, is unrolled: its copies need no
-; exit of their own, but the last, and one more where their number does not divide the count. Loops that wait for their own results,
-; and loops whose count is no constant, stay as they are; short ones have no probe at all.
+; A loop whose count is a constant, with iterations too long for strips and too short for a probe each, is unrolled: one copy has an exit,
+; the last, or where their number does not divide the count the one in which it ends. Loops that wait for their own results, and
+; loops whose count is no constant, stay as they are; short ones have no probe at all.
 ; RUN: %probes -passes='caudal-probes<mode=flag;verify>,verify' %s | FileCheck %s
 target triple = "x86_64-pc-linux-gnu"
 
@@ -39,10 +39,16 @@ exit:
   ret void
 }
 
-; 377 iterations, 13 times 29: two exits.
+; 377 iterations: the exit is that of the second copy.
 ; CHECK-LABEL: define void @left_over(
-; CHECK-COUNT-6: fmul <4 x float>
+; CHECK-COUNT-4: fmul <4 x float>
+; CHECK: [[DONE:%.*]] = icmp eq i64 %{{.*}}, 3016
+; CHECK-NEXT: br i1 [[DONE]], label %exit, label %[[THIRD:.*]]
+; CHECK: [[THIRD]]:
+; CHECK-COUNT-2: fmul <4 x float>
 ; CHECK-NOT: fmul
+; CHECK: call void asm sideeffect "{{.*}}@caudal_probe_{{cold_flag|look}}_v1)
+; CHECK-NEXT: br label %loop
 ; CHECK: ret void
 define void @left_over(ptr noalias %x, ptr noalias %y, <4 x float> %a) {
 entry:
