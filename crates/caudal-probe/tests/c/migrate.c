@@ -14,6 +14,7 @@ static char stack[256 * 1024];
 static struct caudal_probe *block_before, *block_after;
 static int errno_after, finished;
 static int64_t carried_after, left_after;
+static void (*probe)(void);
 
 /* Thread-local addresses that no compiler keeps across a yield. */
 static __attribute__((noinline)) struct caudal_probe *block_here(void)
@@ -30,6 +31,11 @@ static __attribute__((noinline)) void set_errno(int value)
 {
     __asm__ __volatile__("");
     errno = value;
+}
+
+static void probe_clock(void)
+{
+    CAUDAL_PROBE_CLOCK();
 }
 
 /* The budget in a register is the thread's on which the hook returns. */
@@ -51,7 +57,7 @@ static void body(void)
 {
     block_before = block_here();
     set_errno(4711);
-    probe_carried();
+    probe();
     errno_after = errno_here();
     block_after = block_here();
     /* Not due yet. */
@@ -72,17 +78,16 @@ static void *second_thread(void *unused)
     return unused;
 }
 
-int main(void)
+static void migrate(void (*by)(void))
 {
     pthread_t thread;
-    caudal_probe_hook_v1 = hook;
+    probe = by;
+    finished = 0;
     getcontext(&coroutine);
     coroutine.uc_stack.ss_sp = stack;
     coroutine.uc_stack.ss_size = sizeof stack;
     coroutine.uc_link = &scheduler;
     makecontext(&coroutine, body, 0);
-    caudal_probe_v1.stack_low = (uintptr_t)stack;
-    caudal_probe_v1.stack_high = (uintptr_t)stack + sizeof stack;
     caudal_probe_arm_v1(0, 1);
     swapcontext(&scheduler, &coroutine);
     CHECK_EQUAL(finished, 0);
@@ -91,11 +96,21 @@ int main(void)
     CHECK_EQUAL(pthread_join(thread, NULL), 0);
     CHECK_EQUAL(finished, 1);
     CHECK_EQUAL(errno_after, 4711);
-    CHECK_EQUAL(carried_after, left_after);
-    CHECK(left_after > 0 && left_after < INT64_MAX);
     CHECK_EQUAL(errno_here(), 5);
     CHECK(block_before == block_here());
     CHECK(block_after != block_before);
+}
+
+int main(void)
+{
+    caudal_probe_hook_v1 = hook;
+    caudal_probe_v1.stack_low = (uintptr_t)stack;
+    caudal_probe_v1.stack_high = (uintptr_t)stack + sizeof stack;
+    migrate(probe_clock);
     CHECK_EQUAL(caudal_probe_cold_visits_v1(), 1);
+    migrate(probe_carried);
+    CHECK_EQUAL(caudal_probe_cold_visits_v1(), 2);
+    CHECK_EQUAL(carried_after, left_after);
+    CHECK(left_after > 0 && left_after < INT64_MAX);
     return 0;
 }
