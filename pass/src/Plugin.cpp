@@ -75,6 +75,13 @@ static void registerPasses(PassBuilder &builder) {
     passes.addPass(caudal::KeepNamesPass(optionsGiven()));
   };
   builder.registerPipelineStartEPCallback(keepNames);
+  // Behind thin LTO's import there is no start; what rustc compiles no plugin has seen before.
+#if LLVM_VERSION_MAJOR >= 20
+  builder.registerPipelineEarlySimplificationEPCallback(
+      [keepNames](ModulePassManager &passes, OptimizationLevel level, ThinOrFullLTOPhase) { keepNames(passes, level); });
+#else
+  builder.registerPipelineEarlySimplificationEPCallback(keepNames);
+#endif
   builder.registerFullLinkTimeOptimizationEarlyEPCallback(keepNames);
   builder.registerFullLinkTimeOptimizationLastEPCallback(
       [](ModulePassManager &passes, OptimizationLevel) { passes.addPass(caudal::ProbePass(optionsGiven())); });

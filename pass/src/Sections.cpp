@@ -1,4 +1,5 @@
 #include "Sections.h"
+#include "Calls.h"
 #include "Compat.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/Constants.h"
@@ -65,18 +66,56 @@ static Stream streamOf(StringRef name) {
       .Default(Stream{Stream::None, 0});
 }
 
+/// The prefixes that allocators give their entry points beside the standard names: jemalloc (also as Rust's crate builds it), mimalloc,
+/// gperftools' tcmalloc, rpmalloc.
+static constexpr StringLiteral allocatorPrefixes[] = {"je_", "_rjem_", "mi_heap_", "mi_theap_", "mi_", "tc_", "rp"};
+/// What such names go on with.
+static constexpr StringLiteral allocatorVerbs[] = {
+    "malloc",       "zalloc",         "calloc", "realloc", "rezalloc", "recalloc", "free",    "cfree",
+    "aligned_",     "posix_memalign", "valloc", "pvalloc", "memalign", "new",      "rallocx", "xallocx",
+    "sallocx",      "dallocx",        "sdallocx", "mallctl", "collect", "usable_size"};
+
 /// Entry points of allocators: who is in one holds its locks, and has its thread's caches half changed.
 static bool isAllocatorEntry(StringRef name) {
   if (NameSwitch<bool>(name)
           .Cases({"malloc", "free", "calloc", "realloc", "reallocarray", "aligned_alloc", "posix_memalign"}, true)
           .Cases({"memalign", "valloc", "pvalloc", "malloc_usable_size", "cfree"}, true)
+          .Cases({"mallocx", "rallocx", "xallocx", "sallocx", "dallocx", "sdallocx", "mallctl", "mallctlbymib"}, true)
           .Default(false))
     return true;
   if (name.starts_with("_Znw") || name.starts_with("_Zna") || name.starts_with("_Zdl") || name.starts_with("_Zda"))
     return true;
-  return name.contains("__rust_alloc") || name.contains("__rust_dealloc") || name.contains("__rust_realloc") ||
-         name.contains("__rg_alloc") || name.contains("__rg_dealloc") || name.contains("__rg_realloc") ||
-         name.contains("__rdl_alloc") || name.contains("__rdl_dealloc") || name.contains("__rdl_realloc");
+  for (StringRef prefix : allocatorPrefixes)
+    if (name.starts_with(prefix) &&
+        any_of(allocatorVerbs, [&](StringRef verb) { return name.drop_front(prefix.size()).starts_with(verb); }))
+      return true;
+  return any_of(std::initializer_list<StringRef>{"__rust_alloc", "__rust_dealloc", "__rust_realloc", "__rg_alloc", "__rg_dealloc",
+                                                 "__rg_realloc", "__rdl_alloc", "__rdl_dealloc", "__rdl_realloc",
+                                                 // Of both manglings.
+                                                 "alloc..global..GlobalAlloc", "5alloc6global11GlobalAlloc"},
+                [&](StringRef part) { return name.contains(part); });
+}
+
+/// Whether what `call` calls is known not to have probes, by its name.
+static bool hasNoProbes(const CallBase &call) {
+  if (call.isInlineAsm())
+    return true;
+  const Function *callee = call.getCalledFunction();
+  if (!callee)
+    return false;
+  StringRef name = callee->getName();
+  // pthread_once calls what it is given.
+  bool isSystems = (name.starts_with("pthread_") && name != "pthread_once") || name == "__errno_location" || name == "sched_getcpu";
+  Callee kind = Calls::kind(call);
+  return isSystems || isAllocatorEntry(name) || kind == Callee::Inlined || kind == Callee::Library;
+}
+
+/// Whether an entry point of an allocator only hands on to another, as Rust's do to libc's: it has nothing half changed.
+static bool handsOn(const Function &function) {
+  return all_of(instructions(function), [](const Instruction &instruction) {
+    const auto *call = dyn_cast<CallBase>(&instruction);
+    return call ? hasNoProbes(*call) : !instruction.mayReadOrWriteMemory();
+  });
 }
 
 /// Rust's calls that print, which hold a lock of their thread meanwhile, and call what formats.
@@ -183,7 +222,7 @@ PreservedAnalyses KeepNamesPass::run(Module &module, ModuleAnalysisManager &) {
     StringRef name = function.getName();
     if (function.isDeclaration() || function.hasFnAttribute(Attribute::AlwaysInline))
       continue;
-    if (isRustPrint(name) || isRustGuard(name) || exclusions->find(Exclusion::NoPreempt, name) ||
+    if (isRustPrint(name) || isRustGuard(name) || (isAllocatorEntry(name) && !handsOn(function)) || exclusions->find(Exclusion::NoPreempt, name) ||
         exclusions->find(Exclusion::Call, name) || exclusions->find(Exclusion::Leave, name))
       function.addFnAttr(Attribute::NoInline);
   }
@@ -218,6 +257,21 @@ void Sections::findAllocators() {
       if (callee && !callee->isDeclaration() && !callee->doesNotReturn() && !call->doesNotReturn())
         open.push_back(callee);
     }
+  }
+}
+
+/// Functions of other modules, and what is called through pointers, may have probes: these do not yield while an allocator is
+/// waiting for them, nor where they have returned to it.
+void Sections::surroundWithinAllocator(Function &function) {
+  SmallVector<CallBase *, 16> calls;
+  for (Instruction &instruction : instructions(function))
+    if (auto *call = dyn_cast<CallBase>(&instruction);
+        call && !isa<CallBrInst>(call) && !call->isMustTailCall() && !call->doesNotReturn() && !hasNoProbes(*call) &&
+        !allocators_.contains(call->getCalledFunction()))
+      calls.push_back(call);
+  for (CallBase *call : calls) {
+    surround(*call, library("caudal_section_enter_v1", {}), library("caudal_section_exit_later_v1", {}), {});
+    redirected_[call->getCalledFunction() ? call->getCalledFunction()->getName() : "(through a pointer)"]++;
   }
 }
 
@@ -260,11 +314,10 @@ StringRef Sections::whyLeftAlone(const Function &function) const {
   return "";
 }
 
-/// May calls of `function` be surrounded? Not twice; not where a yield at a section's end would be in the midst of an allocator;
-/// not where there are no thread-locals yet.
+/// May `function` be changed? Not twice; not where there are no thread-locals yet.
 bool Sections::mayChange(const Function &function) const {
   return !function.isDeclaration() && !function.hasAvailableExternallyLinkage() && !function.hasFnAttribute(seenAttribute) &&
-         !function.hasFnAttribute(Attribute::Naked) && !isUntouched(&function);
+         !function.hasFnAttribute(Attribute::Naked) && !resolvers_.contains(&function);
 }
 
 // --- calls ------------------------------------------------------------------------------------------------------
@@ -441,6 +494,19 @@ void Sections::lint(const Function &function) {
   }
 }
 
+void Sections::change(Function &function) {
+  if (allocators_.contains(&function)) {
+    surroundWithinAllocator(function);
+    return;
+  }
+  surroundCalls(function);
+  rewriteCallOnce(function);
+  if (sections_.contains(&function))
+    becomeSection(function);
+  else if (!listed_.contains(&function))
+    lint(function);
+}
+
 bool Sections::run() {
   if (!options_.sections)
     return false;
@@ -462,12 +528,7 @@ bool Sections::run() {
     if (mayChange(function))
       functions.push_back(&function);
   for (Function *function : functions) {
-    surroundCalls(*function);
-    rewriteCallOnce(*function);
-    if (sections_.contains(function))
-      becomeSection(*function);
-    else if (!listed_.contains(function))
-      lint(*function);
+    change(*function);
     function->addFnAttr(seenAttribute);
   }
   report_.sections(redirected_);

@@ -6,6 +6,7 @@
 //
 //     redirected   pthread_mutex_*, _rwlock_*, _spin_*, _cond_*, sem_*, pthread_once, flockfile, sigaction, signal, syscall
 //     surrounded   __cxa_guard_*, std::call_once, stdio, Rust's print!, functions of a list's `call`
+//                  calls that an allocator makes of other modules, and through pointers
 //     sections     functions with caudal_nopreempt, of a list's `nopreempt`
 //     left alone   allocators and what they call, functions of a list's `leave`
 //
@@ -52,10 +53,13 @@ private:
   void findAllocators();
   void findAnnotated();
   void findListed();
+  /// Nothing is redirected there: in an allocator a section's end must not yield.
   bool isUntouched(const llvm::Function *function) const {
     return allocators_.contains(function) || resolvers_.contains(function);
   }
+  void surroundWithinAllocator(llvm::Function &function);
   bool mayChange(const llvm::Function &function) const;
+  void change(llvm::Function &function);
   llvm::FunctionCallee library(llvm::StringRef name, llvm::ArrayRef<llvm::Type *> parameters);
   void redirect(llvm::Function &from, llvm::StringRef to);
   void redirectAll();

@@ -30,6 +30,7 @@ config.substitutions += [
     ("%clangxx", f"{config.clang} --driver-mode=g++"),
     ("%clang", config.clang),
     ("%every", config.every),
+    ("%include", f"-I{config.probe_include}"),
     ("%mutate", config.mutate),
     ("%same", f"{config.test_source_root}/support/same --clang {config.clang} --plugin {config.plugin}"
               f" --include {config.probe_include} --every {config.every}{' --early' if early else ''} --work %t.same"),

@@ -35,3 +35,17 @@ void caudal_probe_leave(uint32_t unit)
         caudal_probe_call_exit_v1();
     }
 }
+
+/* Out of a section in the midst of an allocator, where nothing may yield: what came due meanwhile, the next probe makes. */
+void caudal_section_exit_later_v1(void)
+{
+    struct caudal_probe *block = &caudal_probe_v1;
+    if (held(CAUDAL_PROBE_SECTION) == 0) {
+        return;
+    }
+    __asm__ __volatile__("" : : : "memory");
+    block->depth -= CAUDAL_PROBE_SECTION;
+    if (block->depth == 0 && block->pending) {
+        caudal_probe_due_again();
+    }
+}

@@ -33,6 +33,9 @@ void caudal_wrap_funlockfile_v1(FILE *);
 int caudal_wrap_sigaction_v1(int, const struct sigaction *, struct sigaction *);
 void (*caudal_wrap_signal_v1(int, void (*)(int)))(int);
 long caudal_wrap_syscall_v1(long, ...);
+void caudal_section_enter_v1(void);
+void caudal_section_exit_v1(void);
+void caudal_section_exit_later_v1(void);
 
 static uint64_t times[64];
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -262,6 +265,43 @@ static void signal_handlers_are_sections(void)
     CHECK(caudal_wrap_signal_v1(-1, handler) == SIG_ERR && errno == EINVAL);
 }
 
+/* --- allocators ---------------------------------------------------------------------------------------------------- */
+
+static void an_end_in_an_allocator_leaves_it_to_the_next_probe(void)
+{
+    start();
+    caudal_section_enter_v1();
+    CAUDAL_PROBE_CLOCK();
+    caudal_section_enter_v1();
+    caudal_section_exit_later_v1();
+    CHECK(caudal_critical_depth() == 1 && caudal_probe_v1.pending == 1);
+    caudal_section_exit_later_v1();
+    CHECK(caudal_critical_depth() == 0 && caudal_probe_v1.pending == 0);
+    CAUDAL_PROBE_BUDGET(0);
+    CHECK(caudal_probe_record_stop() == 1);
+    start();
+    caudal_section_enter_v1();
+    CAUDAL_PROBE_CLOCK();
+    caudal_section_exit_later_v1();
+    CHECK(caudal_probe_record_stop() == 0);
+    /* Within another section, that one's end yields. */
+    start();
+    caudal_section_enter_v1();
+    caudal_section_enter_v1();
+    CAUDAL_PROBE_CLOCK();
+    caudal_section_exit_later_v1();
+    caudal_section_exit_v1();
+    CHECK(caudal_probe_record_stop() == 1);
+    /* What nobody entered is not left; a lock is no section. */
+    caudal_section_exit_later_v1();
+    CHECK(caudal_critical_depth() == 0);
+    CHECK(caudal_wrap_pthread_mutex_lock_v1(&mutex) == 0);
+    uint32_t locked = caudal_critical_depth();
+    caudal_section_exit_later_v1();
+    CHECK(caudal_critical_depth() == locked);
+    CHECK(caudal_wrap_pthread_mutex_unlock_v1(&mutex) == 0);
+}
+
 int main(void)
 {
     CHECK(pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE) == 0);
@@ -273,5 +313,6 @@ int main(void)
     who_finds_a_lock_taken_asks_the_hook();
     futexes_ask_the_hook();
     signal_handlers_are_sections();
+    an_end_in_an_allocator_leaves_it_to_the_next_probe();
     return 0;
 }
