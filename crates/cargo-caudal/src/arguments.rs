@@ -125,6 +125,11 @@ impl Arguments {
         None
     }
 
+    /// Whether cargo says nothing of its own.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.rest.iter().take_while(|word| *word != "--").any(|word| word == "-q" || word == "--quiet")
+    }
+
     /// What has to be set in the profile, as arguments of cargo.
     pub(crate) fn profile_settings(&self) -> Vec<String> {
         if !self.fat {
@@ -191,6 +196,12 @@ mod tests {
         assert_eq!(call.rest, ["--profile=quick", "--config", "a.toml", "--config=b=1"]);
         assert_eq!((call.value("--config"), call.value("--profile")), (Some("a.toml"), Some("quick")));
         assert_eq!(call.value("--target-dir"), None);
+    }
+
+    #[test]
+    fn quiet_is_cargos_own_option() {
+        assert!(call("b -q").is_quiet() && call("b --quiet -p x").is_quiet());
+        assert!(!call("b").is_quiet() && !call("r -- -q").is_quiet());
     }
 
     #[test]

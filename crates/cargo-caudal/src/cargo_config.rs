@@ -27,6 +27,8 @@ pub(crate) enum Kind {
 #[derive(Debug, Default)]
 pub(crate) struct Configuration {
     tables: Vec<Table>,
+    /// How many of them are of `--config`, in front.
+    given: usize,
 }
 
 impl Configuration {
@@ -39,10 +41,35 @@ impl Configuration {
                 configuration.tables.push(parse(text, &format!("--config {text}"))?);
             }
         }
+        configuration.given = configuration.tables.len();
         for file in files() {
             configuration.add_file(&file)?;
         }
         Ok(configuration)
+    }
+
+    /// The target that cargo would build for without `--target`: `build.target`, or `CARGO_BUILD_TARGET`, which stands
+    /// between `--config` and the files; none: the machine's own.
+    pub(crate) fn target(&self) -> Result<Option<String>, Error> {
+        let variable = std::env::var("CARGO_BUILD_TARGET").ok().filter(|target| !target.is_empty());
+        self.target_beside(variable)
+    }
+
+    fn target_beside(&self, variable: Option<String>) -> Result<Option<String>, Error> {
+        let (given, files) = self.tables.split_at(self.given);
+        let set =
+            |tables: &[Table]| tables.iter().find_map(|table| table.get("build")?.get("target")).cloned();
+        let value = set(given).or(variable.map(Value::String)).or_else(|| set(files));
+        let names =
+            |list: &[Value]| list.iter().filter_map(Value::as_str).map(str::to_owned).collect::<Vec<_>>();
+        match value {
+            Some(Value::String(target)) => Ok(Some(target)),
+            Some(Value::Array(several)) if several.len() > 1 => {
+                Err(Error::SeveralTargets(names(&several).join(", ")))
+            }
+            Some(Value::Array(one)) => Ok(names(&one).pop()),
+            _ => Ok(None),
+        }
     }
 
     fn add_file(&mut self, file: &Path) -> Result<(), Error> {
@@ -154,8 +181,13 @@ mod tests {
 
     const TARGET: &str = "x86_64-unknown-linux-gnu";
 
+    /// As of files, the nearest first.
+    fn of(texts: &[&str]) -> Configuration {
+        Configuration { tables: texts.iter().map(|text| parse(text, "test").unwrap()).collect(), given: 0 }
+    }
+
     fn kind(text: &str, variables: &[&str]) -> Kind {
-        let configuration = Configuration { tables: vec![parse(text, "test").unwrap()] };
+        let configuration = of(&[text]);
         configuration.kind("rustflags", TARGET, &|name| variables.contains(&name)).unwrap()
     }
 
@@ -183,11 +215,27 @@ mod tests {
     #[test]
     fn the_nearest_string_is_the_one() {
         let tables = ["build.jobs = 1", "build.rustflags = \"-Ca\"", "build.rustflags = \"-Cb\""];
-        let configuration = Configuration { tables: tables.map(|text| parse(text, "test").unwrap()).into() };
+        let configuration = of(&tables);
         assert_eq!(configuration.string(&["build", "rustflags"]), Some("-Ca"));
         assert_eq!(configuration.string(&["target", TARGET, "rustflags"]), None);
-        let list = Configuration { tables: vec![parse("build.rustflags = [\"-Ca\"]", "test").unwrap()] };
+        let list = of(&["build.rustflags = [\"-Ca\"]"]);
         assert_eq!(list.string(&["build", "rustflags"]), None);
+    }
+
+    #[test]
+    fn the_target_is_that_of_cargo() {
+        let target = |given: &[&str], variable: Option<&str>, files: &[&str]| {
+            let mut configuration = of(&[given, files].concat());
+            configuration.given = given.len();
+            configuration.target_beside(variable.map(str::to_owned))
+        };
+        let (a, b) = ("build.target = \"a\"", "build.target = [\"b\"]");
+        assert_eq!(target(&[], None, &["build.jobs = 1"]).unwrap(), None);
+        assert_eq!(target(&[], None, &[b, a]).unwrap().as_deref(), Some("b"));
+        assert_eq!(target(&[], Some("c"), &[a]).unwrap().as_deref(), Some("c"));
+        assert_eq!(target(&[a], Some("c"), &[b]).unwrap().as_deref(), Some("a"));
+        let error = target(&[], None, &["build.target = [\"a\", \"b\"]"]).unwrap_err();
+        assert_eq!(error.to_string(), "the configuration names several targets: a, b");
     }
 
     #[test]

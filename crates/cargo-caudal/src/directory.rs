@@ -64,7 +64,7 @@ fn options(own: &Own, plugin: &Plugin, clang: &Tool, lld: &Tool) -> Vec<OsString
 
 /// What is written last says that all is there. Calls side by side write the same.
 fn fill(path: &Path, program: &Path, options: &[OsString]) -> Result<(), Error> {
-    fs::create_dir_all(path).map_err(at(path))?;
+    fs::create_dir_all(path).map_err(|source| Error::Cache { path: path.to_owned(), source })?;
     let linker = path.join(LINKER);
     match symlink(program, &linker) {
         Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => return Err(at(&linker)(error)),

@@ -21,10 +21,16 @@ pub(crate) enum Error {
     Rustc { program: PathBuf, what: &'static str },
     #[error("there are no probes for `{0}`")]
     Target(String),
+    #[error("the configuration names several targets: {0}")]
+    SeveralTargets(String),
+    #[error("`{key}` is a string, which cargo cuts at blanks, and `{flag}` has to be added to it")]
+    Blank { key: String, flag: String },
     #[error("{place}: {message}")]
     Configuration { place: String, message: String },
     #[error("{}: {source}", .path.display())]
     Io { path: PathBuf, source: io::Error },
+    #[error("{} can not be made: {source}", .path.display())]
+    Cache { path: PathBuf, source: io::Error },
     #[error("no module of `{}` got the pass", .0.display())]
     NoPass(PathBuf),
     #[error("{} got no pass: {}", counted(.modules.len()), .modules.join(", "))]
@@ -37,8 +43,13 @@ impl Error {
         match self {
             Error::Driver(error) => error.help(),
             Error::UnknownCommand(_) => {
-                "build, run, test and bench are; see `cargo caudal --help`".to_owned()
+                "build, run, test and bench are; what makes no program, as check, clippy and doc, needs no probes and is cargo's own; \
+                 see `cargo caudal --help`"
+                    .to_owned()
             }
+            Error::SeveralTargets(_) => "name the one that is meant by --target".to_owned(),
+            Error::Blank { key, .. } => format!("make it a list: {key} = [\"…\", \"…\"]"),
+            Error::Cache { .. } => "set XDG_CACHE_HOME to a directory that may be written to".to_owned(),
             Error::Target(_) => "x86-64 Linux is what there are probes for".to_owned(),
             Error::NoPass(_) => {
                 "link-time optimisation did not run: is there an option of the linker in the flags \

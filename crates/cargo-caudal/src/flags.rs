@@ -2,7 +2,6 @@
 
 use std::process::Command;
 
-use crate::arguments::Arguments;
 use crate::cargo_config::{Configuration, Kind};
 use crate::error::Error;
 
@@ -28,16 +27,18 @@ pub(crate) struct Flags {
 }
 
 impl Flags {
-    pub(crate) fn of_user(arguments: &Arguments, target: &str) -> Result<Flags, Error> {
-        let configuration = Configuration::read(&arguments.configurations)?;
-        let source = |key: &str| source(key, target, &configuration);
+    pub(crate) fn of_user(configuration: &Configuration, target: &str) -> Result<Flags, Error> {
+        let source = |key: &str| source(key, target, configuration);
         Ok(Flags { rustc: source("rustflags")?, rustdoc: source("rustdocflags")? })
     }
 
     /// Has cargo use the user's flags and `ours`.
-    pub(crate) fn append(&self, ours: &[String], cargo: &mut Command) {
-        append("CARGO_ENCODED_RUSTFLAGS", &self.rustc, ours, cargo);
-        append("CARGO_ENCODED_RUSTDOCFLAGS", &self.rustdoc, ours, cargo);
+    ///
+    /// # Errors
+    /// The user's are one string, in which a flag of ours with a blank in it would be two.
+    pub(crate) fn append(&self, ours: &[String], cargo: &mut Command) -> Result<(), Error> {
+        append("CARGO_ENCODED_RUSTFLAGS", &self.rustc, ours, cargo)?;
+        append("CARGO_ENCODED_RUSTDOCFLAGS", &self.rustdoc, ours, cargo)
     }
 }
 
@@ -60,7 +61,7 @@ fn source(key: &str, target: &str, configuration: &Configuration) -> Result<Sour
     })
 }
 
-fn append(variable: &str, users: &Source, ours: &[String], cargo: &mut Command) {
+fn append(variable: &str, users: &Source, ours: &[String], cargo: &mut Command) -> Result<(), Error> {
     let mut set = |key: &str, value: toml::Value| {
         cargo.arg("--config").arg(format!("{key}={value}"));
     };
@@ -71,8 +72,12 @@ fn append(variable: &str, users: &Source, ours: &[String], cargo: &mut Command) 
             cargo.env(variable, encoded(all));
         }
         Source::List(key) => set(key, ours.to_vec().into()),
-        Source::Text(key, users) => set(key, format!("{users} {}", ours.join(" ")).into()),
+        Source::Text(key, users) => match ours.iter().find(|flag| flag.contains(char::is_whitespace)) {
+            Some(flag) => return Err(Error::Blank { key: key.clone(), flag: flag.clone() }),
+            None => set(key, format!("{users} {}", ours.join(" ")).into()),
+        },
     }
+    Ok(())
 }
 
 fn encoded<'a>(flags: impl Iterator<Item = &'a str>) -> String {
@@ -88,7 +93,8 @@ mod tests {
     #[test]
     fn variables_are_appended_to() {
         let mut cargo = Command::new("cargo");
-        append("V", &Source::Variable("-Ca\x1f-L my lib".to_owned()), &["-Cb".to_owned()], &mut cargo);
+        append("V", &Source::Variable("-Ca\x1f-L my lib".to_owned()), &["-Cb".to_owned()], &mut cargo)
+            .unwrap();
         let set: Vec<_> = cargo.get_envs().collect();
         assert_eq!(set, [(OsStr::new("V"), Some(OsStr::new("-Ca\x1f-L my lib\x1f-Cb")))]);
     }
@@ -96,9 +102,12 @@ mod tests {
     #[test]
     fn keys_are_joined_by_cargo() {
         let mut cargo = Command::new("cargo");
-        append("V", &Source::List("build.rustflags".to_owned()), &["-Ca \"b".to_owned()], &mut cargo);
+        append("V", &Source::List("build.rustflags".to_owned()), &["-Ca \"b".to_owned()], &mut cargo)
+            .unwrap();
         let text = Source::Text("build.rustdocflags".to_owned(), "-Cc".to_owned());
-        append("V", &text, &["-Ca".to_owned(), "-Cb".to_owned()], &mut cargo);
+        append("V", &text, &["-Ca".to_owned(), "-Cb".to_owned()], &mut cargo).unwrap();
+        let error = append("V", &text, &["-Ca b".to_owned()], &mut cargo).unwrap_err();
+        assert!(error.to_string().starts_with("`build.rustdocflags` is a string"), "{error}");
         let args: Vec<_> = cargo.get_args().collect();
         let expected =
             ["--config", "build.rustflags=['-Ca \"b']", "--config", "build.rustdocflags=\"-Cc -Ca -Cb\""];

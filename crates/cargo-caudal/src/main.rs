@@ -22,9 +22,9 @@ mod cargo_config;
 mod directory;
 mod error;
 mod flags;
+mod libraries;
 mod link;
 mod rustc;
-mod staticlib;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -35,6 +35,7 @@ use caudal_driver::toolchain::{self, Tool};
 use caudal_driver::{OPTIONS_HELP, Plugin, Report, exit_code, say};
 
 use crate::arguments::{Arguments, Parsed};
+use crate::cargo_config::Configuration;
 use crate::directory::Directory;
 use crate::error::Error;
 use crate::flags::Flags;
@@ -71,7 +72,12 @@ fn run(args: Vec<OsString>) -> Result<ExitCode, Error> {
 
 fn call_cargo(arguments: &Arguments) -> Result<ExitCode, Error> {
     let rustc = Rustc::ask()?;
-    let target = arguments.target.clone().unwrap_or_else(|| rustc.host.clone());
+    let configuration = Configuration::read(&arguments.configurations)?;
+    let target =
+        match arguments.target.clone().map_or_else(|| configuration.target(), |target| Ok(Some(target)))? {
+            Some(target) if target != "host-tuple" => target,
+            _ => rustc.host.clone(),
+        };
     rustc::check_target(&target)?;
     let plugin = Plugin::find(arguments.own.plugin.as_deref(), Path::new("rustc"), rustc.llvm_major)?;
     let clang = clang_of(arguments.own.clang.as_deref(), &plugin)?;
@@ -79,24 +85,21 @@ fn call_cargo(arguments: &Arguments) -> Result<ExitCode, Error> {
     let directory = Directory::make(&arguments.own, &plugin, &clang, &lld)?;
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.arg(&arguments.command).args(["--target", &target]);
-    Flags::of_user(arguments, &target)?.append(&directory.flags(), &mut cargo);
+    Flags::of_user(&configuration, &target)?.append(&directory.flags(), &mut cargo)?;
     cargo.args(arguments.profile_settings()).args(&arguments.rest);
     let status = if arguments.own.probes.report == Report::Words {
         with_summary(&mut cargo)?
     } else {
         status_of(&mut cargo)?
     };
-    if status.success() && arguments.command == "build" && !arguments.own.probes.off {
-        for library in staticlib::without_probes(arguments, &target) {
-            say(&format!("{NAME}: `{}` {WITHOUT_PROBES}\n", library.display()));
+    if status.success() && arguments.command == "build" && !arguments.own.probes.off && !arguments.is_quiet()
+    {
+        for note in libraries::notes(arguments, &target) {
+            say(&format!("{NAME}: {note}\n"));
         }
     }
     Ok(exit_code(status))
 }
-
-/// Of a static library, which no linker has seen yet.
-const WITHOUT_PROBES: &str =
-    "is bitcode and has no probes yet: they come in where it is linked, by `caudal-cc -flto`";
 
 /// A clang of the plugin's version, as the linker's driver.
 fn clang_of(given: Option<&Path>, plugin: &Plugin) -> Result<Tool, Error> {
@@ -124,7 +127,9 @@ fn with_summary(cargo: &mut Command) -> Result<ExitStatus, Error> {
     match Summary::read(&file)? {
         Some(summary) => say(&summary.in_words(NAME)),
         None if status.success() => {
-            say(&format!("{NAME}: nothing was linked anew, so there is nothing to report\n"));
+            say(&format!(
+                "{NAME}: nothing was linked anew, so there is nothing to report; a change of a source or an option links anew\n"
+            ));
         }
         None => {}
     }

@@ -189,6 +189,9 @@ fn shared_libraries_leave_the_probes_to_the_program() {
     cargo.run("build --release -p dep");
     let library = format!("target/{TARGET}/release/libdep.so");
     assert!(cargo.project.names_in(&library).contains("U caudal_probe_v1"));
+    let said = |line: &str| String::from_utf8_lossy(&cargo.call(line).stderr).into_owned();
+    assert!(said("build --release -p dep").contains("libdep.so` has probes, so only a program that"));
+    assert!(!said("build --release -p dep -q").contains("has probes"));
 }
 
 /// rustc makes a static library without a linker: no pass has run, and that is said.
@@ -309,6 +312,11 @@ fn errors() {
     );
     let said = cargo.refused("build --target aarch64-unknown-linux-gnu");
     assert!(said.contains("there are no probes for `aarch64-unknown-linux-gnu`"), "{said}");
+    cargo.project.write(".cargo/config.toml", "[build]\ntarget = \"aarch64-unknown-linux-gnu\"\n");
+    let said = cargo.refused("build");
+    assert!(said.contains("there are no probes for `aarch64-unknown-linux-gnu`"), "{said}");
+    cargo.run("build --target host-tuple");
+    cargo.project.write(".cargo/config.toml", "");
     let said = cargo.refused("build --probe-mode=fast");
     assert!(said.contains("`--probe-mode=fast`: one of budget, clock, flag"), "{said}");
     cargo
