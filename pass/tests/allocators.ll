@@ -64,6 +64,8 @@ define internal ptr @__rust_alloc(i64 %size) {
 }
 
 define internal ptr @__rdl_alloc(i64 %size) {
+  %place = alloca ptr
+  store ptr null, ptr %place
   %p = call ptr @malloc(i64 %size)
   ret ptr %p
 }
