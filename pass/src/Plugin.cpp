@@ -74,8 +74,8 @@ static void registerPasses(PassBuilder &builder) {
   auto keepNames = [](ModulePassManager &passes, OptimizationLevel) {
     passes.addPass(caudal::KeepNamesPass(optionsGiven()));
   };
-  builder.registerPipelineStartEPCallback(keepNames);
-  // Behind thin LTO's import there is no start; what rustc compiles no plugin has seen before.
+  // In front of the inliner, and where variables are values already; behind thin LTO's import, too: no plugin has seen what
+  // rustc compiles before.
 #if LLVM_VERSION_MAJOR >= 20
   builder.registerPipelineEarlySimplificationEPCallback(
       [keepNames](ModulePassManager &passes, OptimizationLevel level, ThinOrFullLTOPhase) { keepNames(passes, level); });

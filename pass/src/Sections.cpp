@@ -1,4 +1,5 @@
 #include "Sections.h"
+#include "Allocators.h"
 #include "Calls.h"
 #include "Compat.h"
 #include "llvm/Demangle/Demangle.h"
@@ -64,62 +65,6 @@ static Stream streamOf(StringRef name) {
       .Cases({"fclose", "freopen", "perror", "scanf", "vscanf", "__isoc99_scanf", "__isoc23_scanf"},
              Stream{Stream::Unnamed, 0})
       .Default(Stream{Stream::None, 0});
-}
-
-/// The prefixes that allocators give their entry points beside the standard names: jemalloc (also as Rust's crate builds it), mimalloc,
-/// gperftools' tcmalloc, rpmalloc.
-static constexpr StringLiteral allocatorPrefixes[] = {"je_", "_rjem_", "mi_heap_", "mi_theap_", "mi_", "tc_", "rp"};
-/// What such names go on with.
-static constexpr StringLiteral allocatorVerbs[] = {
-    "malloc",       "zalloc",         "calloc", "realloc", "rezalloc", "recalloc", "free",    "cfree",
-    "aligned_",     "posix_memalign", "valloc", "pvalloc", "memalign", "new",      "rallocx", "xallocx",
-    "sallocx",      "dallocx",        "sdallocx", "mallctl", "collect", "usable_size"};
-
-/// Entry points of allocators: who is in one holds its locks, and has its thread's caches half changed.
-static bool isAllocatorEntry(StringRef name) {
-  if (NameSwitch<bool>(name)
-          .Cases({"malloc", "free", "calloc", "realloc", "reallocarray", "aligned_alloc", "posix_memalign"}, true)
-          .Cases({"memalign", "valloc", "pvalloc", "malloc_usable_size", "cfree"}, true)
-          .Cases({"mallocx", "rallocx", "xallocx", "sallocx", "dallocx", "sdallocx", "mallctl", "mallctlbymib"}, true)
-          .Default(false))
-    return true;
-  if (name.starts_with("_Znw") || name.starts_with("_Zna") || name.starts_with("_Zdl") || name.starts_with("_Zda"))
-    return true;
-  for (StringRef prefix : allocatorPrefixes)
-    if (name.starts_with(prefix) &&
-        any_of(allocatorVerbs, [&](StringRef verb) { return name.drop_front(prefix.size()).starts_with(verb); }))
-      return true;
-  return any_of(std::initializer_list<StringRef>{"__rust_alloc", "__rust_dealloc", "__rust_realloc", "__rg_alloc", "__rg_dealloc",
-                                                 "__rg_realloc", "__rdl_alloc", "__rdl_dealloc", "__rdl_realloc",
-                                                 // Of both manglings.
-                                                 "alloc..global..GlobalAlloc", "5alloc6global11GlobalAlloc"},
-                [&](StringRef part) { return name.contains(part); });
-}
-
-/// Whether what `call` calls is known not to have probes, by its name.
-static bool hasNoProbes(const CallBase &call) {
-  if (call.isInlineAsm())
-    return true;
-  const Function *callee = call.getCalledFunction();
-  if (!callee)
-    return false;
-  StringRef name = callee->getName();
-  // pthread_once calls what it is given.
-  bool isSystems = (name.starts_with("pthread_") && name != "pthread_once") || name == "__errno_location" || name == "sched_getcpu";
-  Callee kind = Calls::kind(call);
-  return isSystems || isAllocatorEntry(name) || kind == Callee::Inlined || kind == Callee::Library;
-}
-
-/// Whether an entry point of an allocator only hands on to another, as Rust's own do to libc's: it has nothing half changed.
-static bool handsOn(const Function &function) {
-  StringRef name = function.getName();
-  // These have a way for large alignments, on which they take an address from libc.
-  if (name.contains("__rdl_") || name.contains("std..alloc..System") || name.contains("5alloc6System"))
-    return true;
-  return all_of(instructions(function), [](const Instruction &instruction) {
-    const auto *call = dyn_cast<CallBase>(&instruction);
-    return call ? hasNoProbes(*call) : !instruction.mayReadOrWriteMemory();
-  });
 }
 
 /// Rust's calls that print, which hold a lock of their thread meanwhile, and call what formats.
@@ -203,16 +148,19 @@ static Instruction *behindUnwinding(InvokeInst &invoke) {
   return &*pad->getFirstInsertionPt();
 }
 
-/// Calls `enter` in front of `call` and `exit` behind it, whichever way it is left.
-static void surround(CallBase &call, FunctionCallee enter, FunctionCallee exit, ArrayRef<Value *> arguments) {
-  callBefore(&call, call, enter, arguments);
+/// Calls `enter` in front of `call` and `exit` behind it, whichever way it is left, with what `enter` has answered.
+static void surround(CallBase &call, FunctionCallee enter, FunctionCallee exit) {
+  CallInst *entered = callBefore(&call, call, enter, {});
+  SmallVector<Value *, 1> answer;
+  if (!entered->getType()->isVoidTy())
+    answer.push_back(entered);
   CallBase *around = &call;
   if (auto *plain = dyn_cast<CallInst>(around); plain && !plain->doesNotThrow())
     around = catchUnwinding(*plain);
-  callBefore(behind(*around), *around, exit, arguments);
+  callBefore(behind(*around), *around, exit, answer);
   if (auto *invoke = dyn_cast<InvokeInst>(around))
     if (Instruction *place = behindUnwinding(*invoke))
-      callBefore(place, *around, exit, arguments);
+      callBefore(place, *around, exit, answer);
 }
 
 PreservedAnalyses KeepNamesPass::run(Module &module, ModuleAnalysisManager &) {
@@ -226,17 +174,21 @@ PreservedAnalyses KeepNamesPass::run(Module &module, ModuleAnalysisManager &) {
     StringRef name = function.getName();
     if (function.isDeclaration() || function.hasFnAttribute(Attribute::AlwaysInline))
       continue;
-    if (isRustPrint(name) || isRustGuard(name) || (isAllocatorEntry(name) && !handsOn(function)) || exclusions->find(Exclusion::NoPreempt, name) ||
+    if (isRustPrint(name) || isRustGuard(name) || exclusions->find(Exclusion::NoPreempt, name) ||
         exclusions->find(Exclusion::Call, name) || exclusions->find(Exclusion::Leave, name))
       function.addFnAttr(Attribute::NoInline);
   }
+  forEachAllocatorEntry(module, [](Function &entry) {
+    if (!entry.hasFnAttribute(Attribute::AlwaysInline) && !handsOn(entry))
+      entry.addFnAttr(Attribute::NoInline);
+  });
   return PreservedAnalyses::all();
 }
 
-FunctionCallee Sections::library(StringRef name, ArrayRef<Type *> parameters) {
-  LLVMContext &context = module_.getContext();
+FunctionCallee Sections::library(StringRef name, ArrayRef<Type *> parameters, Type *result) {
+  result = result ? result : Type::getVoidTy(module_.getContext());
   FunctionCallee callee =
-      module_.getOrInsertFunction(name, FunctionType::get(Type::getVoidTy(context), parameters, /*isVarArg=*/false));
+      module_.getOrInsertFunction(name, FunctionType::get(result, parameters, /*isVarArg=*/false));
   if (auto *function = dyn_cast<Function>(callee.getCallee()))
     function->setDoesNotThrow();
   changed_ = true;
@@ -245,37 +197,21 @@ FunctionCallee Sections::library(StringRef name, ArrayRef<Type *> parameters) {
 
 // --- which functions --------------------------------------------------------------------------------------------
 
-/// Entry points of allocators, and what they call by name and comes back.
-void Sections::findAllocators() {
-  SmallVector<const Function *, 16> open;
-  for (const Function &function : module_)
-    if (!function.isDeclaration() && isAllocatorEntry(function.getName()))
-      open.push_back(&function);
-  while (!open.empty()) {
-    const Function *function = open.pop_back_val();
-    if (!allocators_.insert(function).second)
-      continue;
-    for (const Instruction &instruction : instructions(*function)) {
-      const auto *call = dyn_cast<CallBase>(&instruction);
-      const Function *callee = call ? call->getCalledFunction() : nullptr;
-      if (callee && !callee->isDeclaration() && !callee->doesNotReturn() && !call->doesNotReturn())
-        open.push_back(callee);
-    }
-  }
-}
-
 /// Functions of other modules, and what is called through pointers, may have probes: these do not yield while an allocator is
-/// waiting for them, nor where they have returned to it.
-void Sections::surroundWithinAllocator(Function &function) {
+/// waiting for them, nor where they have returned to it. So may the copy that the linker takes of an inline function.
+void Sections::surroundInAllocator(Function &function) {
+  auto isPart = [&](const CallBase &call) {
+    return hasNoProbes(call) || (allocators_.contains(call.getCalledFunction()) && Calls::kind(call) == Callee::Known);
+  };
   SmallVector<CallBase *, 16> calls;
   for (Instruction &instruction : instructions(function))
     if (auto *call = dyn_cast<CallBase>(&instruction);
-        call && !isa<CallBrInst>(call) && !call->isMustTailCall() && !call->doesNotReturn() && !hasNoProbes(*call) &&
-        !allocators_.contains(call->getCalledFunction()))
+        call && !isa<CallBrInst>(call) && !call->isMustTailCall() && !call->doesNotReturn() && !isPart(*call))
       calls.push_back(call);
+  Type *depth = Type::getInt32Ty(module_.getContext());
   for (CallBase *call : calls) {
-    surround(*call, library("caudal_section_enter_v1", {}), library("caudal_section_exit_later_v1", {}), {});
     redirected_[call->getCalledFunction() ? call->getCalledFunction()->getName() : "(through a pointer)"]++;
+    surround(*call, library("caudal_allocator_calls_v1", {}, depth), library("caudal_allocator_called_v1", {depth}));
   }
 }
 
@@ -410,8 +346,8 @@ void Sections::surroundCalls(Function &function) {
     if (isLibrarys && (surroundGuard(*call, callee.getName()) || surroundStdio(*call, callee.getName())))
       redirected_[callee.getName()]++;
     else if (isSectionCall(callee)) {
-      surround(*call, library("caudal_section_enter_v1", {}), library("caudal_section_exit_v1", {}), {});
       redirected_[callee.getName()]++;
+      surround(*call, library("caudal_section_enter_v1", {}), library("caudal_section_exit_v1", {}));
     }
   }
 }
@@ -500,7 +436,7 @@ void Sections::lint(const Function &function) {
 
 void Sections::change(Function &function) {
   if (allocators_.contains(&function)) {
-    surroundWithinAllocator(function);
+    surroundInAllocator(function);
     return;
   }
   surroundCalls(function);
@@ -520,7 +456,7 @@ bool Sections::run() {
     return false;
   }
   exclusions_ = std::move(*exclusions);
-  findAllocators();
+  allocators_ = findAllocators(module_);
   for (const GlobalIFunc &indirect : module_.ifuncs())
     resolvers_.insert(indirect.getResolverFunction());
   findAnnotated();

@@ -50,17 +50,17 @@ public:
   llvm::StringRef whyLeftAlone(const llvm::Function &function) const;
 
 private:
-  void findAllocators();
   void findAnnotated();
   void findListed();
   /// Nothing is redirected there: in an allocator a section's end must not yield.
   bool isUntouched(const llvm::Function *function) const {
     return allocators_.contains(function) || resolvers_.contains(function);
   }
-  void surroundWithinAllocator(llvm::Function &function);
+  void surroundInAllocator(llvm::Function &function);
   bool mayChange(const llvm::Function &function) const;
   void change(llvm::Function &function);
-  llvm::FunctionCallee library(llvm::StringRef name, llvm::ArrayRef<llvm::Type *> parameters);
+  /// A function of the library; it answers nothing where `result` is null.
+  llvm::FunctionCallee library(llvm::StringRef name, llvm::ArrayRef<llvm::Type *> parameters, llvm::Type *result = nullptr);
   void redirect(llvm::Function &from, llvm::StringRef to);
   void redirectAll();
   void surroundCalls(llvm::Function &function);

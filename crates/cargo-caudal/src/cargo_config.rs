@@ -34,7 +34,8 @@ pub(crate) struct Configuration {
 impl Configuration {
     pub(crate) fn read(given: &[String]) -> Result<Configuration, Error> {
         let mut configuration = Configuration::default();
-        for text in given {
+        // The last that is given counts.
+        for text in given.iter().rev() {
             if Path::new(text).is_file() {
                 configuration.add_file(Path::new(text))?;
             } else {
@@ -56,19 +57,24 @@ impl Configuration {
     }
 
     fn target_beside(&self, variable: Option<String>) -> Result<Option<String>, Error> {
+        fn target(table: &Table) -> Option<&Value> {
+            table.get("build")?.get("target")
+        }
         let (given, files) = self.tables.split_at(self.given);
-        let set =
-            |tables: &[Table]| tables.iter().find_map(|table| table.get("build")?.get("target")).cloned();
-        let value = set(given).or(variable.map(Value::String)).or_else(|| set(files));
-        let names =
-            |list: &[Value]| list.iter().filter_map(Value::as_str).map(str::to_owned).collect::<Vec<_>>();
-        match value {
-            Some(Value::String(target)) => Ok(Some(target)),
-            Some(Value::Array(several)) if several.len() > 1 => {
-                Err(Error::SeveralTargets(names(&several).join(", ")))
-            }
-            Some(Value::Array(one)) => Ok(names(&one).pop()),
-            _ => Ok(None),
+        let nearest = |tables: &[Table]| tables.iter().find_map(target).cloned();
+        let value = nearest(given).or(variable.map(Value::String)).or_else(|| nearest(files));
+        let Some(Value::Array(_)) = value else {
+            return Ok(value.and_then(|one| one.as_str().map(str::to_owned)));
+        };
+        // Lists are joined.
+        let lists = self.tables.iter().filter_map(|table| target(table)?.as_array());
+        let mut names: Vec<&str> = lists.flatten().filter_map(Value::as_str).collect();
+        names.sort_unstable();
+        names.dedup();
+        match names[..] {
+            [] => Ok(None),
+            [one] => Ok(Some(one.to_owned())),
+            _ => Err(Error::SeveralTargets(names.join(", "))),
         }
     }
 
@@ -76,13 +82,15 @@ impl Configuration {
         let io = |source| Error::Io { path: file.to_owned(), source };
         let table = parse(&fs::read_to_string(file).map_err(io)?, &file.display().to_string())?;
         let directory = file.parent().unwrap_or(Path::new("."));
-        for name in included(&table) {
+        let names = included(&table);
+        // What a file says itself stands in front of what it includes.
+        self.tables.push(table);
+        for name in names.iter().rev() {
             let included = directory.join(name);
             if included.is_file() {
                 self.add_file(&included)?;
             }
         }
-        self.tables.push(table);
         Ok(())
     }
 
@@ -231,7 +239,8 @@ mod tests {
         };
         let (a, b) = ("build.target = \"a\"", "build.target = [\"b\"]");
         assert_eq!(target(&[], None, &["build.jobs = 1"]).unwrap(), None);
-        assert_eq!(target(&[], None, &[b, a]).unwrap().as_deref(), Some("b"));
+        assert_eq!(target(&[], None, &[b, b]).unwrap().as_deref(), Some("b"));
+        assert!(target(&[], None, &[b, "build.target = [\"c\"]"]).is_err());
         assert_eq!(target(&[], Some("c"), &[a]).unwrap().as_deref(), Some("c"));
         assert_eq!(target(&[a], Some("c"), &[b]).unwrap().as_deref(), Some("a"));
         let error = target(&[], None, &["build.target = [\"a\", \"b\"]"]).unwrap_err();

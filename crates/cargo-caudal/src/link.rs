@@ -41,14 +41,46 @@ fn link(directory: &Path, args: Vec<OsString>) -> Result<ExitStatus, Error> {
     let place = Place::of_this_call()?;
     let report = place.path().join("report.jsonl");
     let setting = setting(&own, &call, &place, &report)?;
-    let inputs = words.clone();
-    let status = run_clang(&clang, compose(&call, &setting, words))?;
+    let run = |more: Vec<OsString>| {
+        let words = [words.clone(), more].concat();
+        let status = run_clang(&clang, compose(&call, &setting, words))?;
+        Ok::<_, Error>((status, fs::read(&report).unwrap_or_default()))
+    };
+    let cache = Cache::of(directory, &own);
+    let (mut status, mut said) = run(cache.as_ref().map(Cache::words).unwrap_or_default())?;
+    // Either all of the program was kept, or the pass did not run: then nothing of it is.
+    if let Some(cache) = cache.filter(|_| status.success() && said.is_empty()) {
+        cache.forget();
+        (status, said) = run(Vec::new())?;
+    }
     if status.success() {
-        let report = fs::read(&report).unwrap_or_default();
-        check(&inputs, &report)?;
-        hand_on(&own, &report)?;
+        check(&words, &said)?;
+        hand_on(&own, &said)?;
     }
     Ok(status)
+}
+
+/// What the linker keeps of modules that it has compiled with the pass, for the next link that has the same: an edit compiles
+/// what it changes. The directory's name is a hash of the plugin and its options, so all in it is of these.
+struct Cache(PathBuf);
+
+impl Cache {
+    /// None where a report is wanted, which is of all modules.
+    fn of(directory: &Path, own: &Own) -> Option<Cache> {
+        let is_reported = own.probes.report != Report::None || std::env::var_os(REPORT_VARIABLE).is_some();
+        (!is_reported).then(|| Cache(directory.join("modules")))
+    }
+
+    fn words(&self) -> Vec<OsString> {
+        let mut directory = OsString::from("-Wl,--thinlto-cache-dir=");
+        directory.push(&self.0);
+        vec![directory, "-Wl,--thinlto-cache-policy=prune_after=168h:cache_size_bytes=2g".into()]
+    }
+
+    fn forget(&self) {
+        // What is left of it is found out in the same way next time.
+        let _ = fs::remove_dir_all(&self.0);
+    }
 }
 
 fn setting(own: &Own, call: &Call, place: &Place, report: &Path) -> Result<Setting, Error> {

@@ -276,6 +276,33 @@ fn the_same_build_without_probes() {
     assert_eq!(cargo.project.probes_in(&program("release")), 0);
 }
 
+/// The linker keeps what it has made of modules; with what is kept a program has all of its probes, too.
+#[test]
+fn what_is_kept_of_a_link_has_probes() {
+    let cargo = Cargo::new(FILES);
+    let linked = || {
+        assert_eq!(cargo.run("run --release"), PRINTED);
+        cargo.project.probes_in(&program("release"))
+    };
+    let probes = linked();
+    assert!(probes > 0);
+    let kept = || {
+        let directories = fs::read_dir(cargo.project.path("cache/caudal")).unwrap();
+        let modules = directories
+            .flat_map(|entry| fs::read_dir(entry.unwrap().path().join("modules")).into_iter().flatten());
+        modules.count()
+    };
+    assert!(kept() > 0);
+    let main = cargo.project.read("app/src/main.rs");
+    // One module is another.
+    let edited = main.replace("fn main() {", "fn main() {\n    std::hint::black_box(0);");
+    cargo.project.write("app/src/main.rs", &edited);
+    assert_eq!(linked(), probes);
+    // All are as they were: a report that is empty for that reason is no error.
+    cargo.project.write("app/src/main.rs", &main);
+    assert_eq!(linked(), probes);
+}
+
 /// A wrapper of rustc that compiles one crate to machine code.
 const WRAPPER: &str = "#!/bin/bash\nwords=()\nfor word in \"$@\"; do\n  [[ \"$*\" == *'--crate-name dep '* && $word == -Clinker-plugin-lto ]] || words+=(\"$word\")\ndone\nexec \"${words[@]}\"\n";
 

@@ -23,23 +23,14 @@ static union {
     info_handler *info;
 } handlers[SIGNALS];
 
-static void leave_handler(uint32_t depth)
-{
-    struct caudal_probe *block = &caudal_probe_v1;
-    /* Whatever the handler has entered or left by itself, the interrupted code finds what it had. */
-    block->depth = depth;
-    if (depth == 0 && block->pending) {
-        caudal_probe_due_again();
-    }
-}
-
 static void on_plain(int signal)
 {
     uint32_t depth = caudal_probe_v1.depth;
     plain_handler *handler = __atomic_load_n(&handlers[signal].plain, __ATOMIC_ACQUIRE);
     caudal_probe_hold(CAUDAL_PROBE_SECTION);
     handler(signal);
-    leave_handler(depth);
+    /* Whatever the handler has entered or left by itself, the interrupted code finds what it had. */
+    caudal_probe_back_to(depth);
 }
 
 static void on_info(int signal, siginfo_t *info, void *context)
@@ -48,7 +39,7 @@ static void on_info(int signal, siginfo_t *info, void *context)
     info_handler *handler = __atomic_load_n(&handlers[signal].info, __ATOMIC_ACQUIRE);
     caudal_probe_hold(CAUDAL_PROBE_SECTION);
     handler(signal, info, context);
-    leave_handler(depth);
+    caudal_probe_back_to(depth);
 }
 
 static int is_function(const struct sigaction *action)

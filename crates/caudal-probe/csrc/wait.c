@@ -36,16 +36,26 @@ void caudal_probe_leave(uint32_t unit)
     }
 }
 
-/* Out of a section in the midst of an allocator, where nothing may yield: what came due meanwhile, the next probe makes. */
-void caudal_section_exit_later_v1(void)
+void caudal_probe_back_to(uint32_t depth)
 {
     struct caudal_probe *block = &caudal_probe_v1;
-    if (held(CAUDAL_PROBE_SECTION) == 0) {
-        return;
-    }
     __asm__ __volatile__("" : : : "memory");
-    block->depth -= CAUDAL_PROBE_SECTION;
-    if (block->depth == 0 && block->pending) {
+    block->depth = depth;
+    if (depth == 0 && block->pending) {
         caudal_probe_due_again();
     }
+}
+
+/* Around what an allocator calls in other modules, which may have probes. What is called may take a lock by its wrapper that the
+ * allocator gives back without, or the other way round, so behind it all is as it was in front. */
+uint32_t caudal_allocator_calls_v1(void)
+{
+    uint32_t depth = caudal_probe_v1.depth;
+    caudal_probe_hold(CAUDAL_PROBE_SECTION);
+    return depth;
+}
+
+void caudal_allocator_called_v1(uint32_t depth)
+{
+    caudal_probe_back_to(depth);
 }

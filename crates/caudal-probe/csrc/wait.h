@@ -27,6 +27,10 @@ __attribute__((visibility("hidden"))) int caudal_probe_is_over(const struct caud
  * code without wrappers) is not left. */
 __attribute__((visibility("hidden"))) void caudal_probe_leave(uint32_t unit);
 
+/* Where nothing may yield, though no section is left: gives the depth back that was there before, and leaves what came due
+ * meanwhile to the next probe. */
+__attribute__((visibility("hidden"))) void caudal_probe_back_to(uint32_t depth);
+
 /* The caller has a lock, or is in a section. */
 static inline void caudal_probe_hold(uint32_t unit)
 {

@@ -35,7 +35,8 @@ void (*caudal_wrap_signal_v1(int, void (*)(int)))(int);
 long caudal_wrap_syscall_v1(long, ...);
 void caudal_section_enter_v1(void);
 void caudal_section_exit_v1(void);
-void caudal_section_exit_later_v1(void);
+uint32_t caudal_allocator_calls_v1(void);
+void caudal_allocator_called_v1(uint32_t);
 
 static uint64_t times[64];
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -267,39 +268,48 @@ static void signal_handlers_are_sections(void)
 
 /* --- allocators ---------------------------------------------------------------------------------------------------- */
 
-static void an_end_in_an_allocator_leaves_it_to_the_next_probe(void)
+static void what_comes_due_in_an_allocator_is_the_next_probes(void)
 {
+    uint32_t outer, inner;
     start();
-    caudal_section_enter_v1();
+    outer = caudal_allocator_calls_v1();
     CAUDAL_PROBE_CLOCK();
-    caudal_section_enter_v1();
-    caudal_section_exit_later_v1();
+    inner = caudal_allocator_calls_v1();
+    caudal_allocator_called_v1(inner);
     CHECK(caudal_critical_depth() == 1 && caudal_probe_v1.pending == 1);
-    caudal_section_exit_later_v1();
+    caudal_allocator_called_v1(outer);
     CHECK(caudal_critical_depth() == 0 && caudal_probe_v1.pending == 0);
     CAUDAL_PROBE_BUDGET(0);
     CHECK(caudal_probe_record_stop() == 1);
     start();
-    caudal_section_enter_v1();
+    outer = caudal_allocator_calls_v1();
     CAUDAL_PROBE_CLOCK();
-    caudal_section_exit_later_v1();
+    caudal_allocator_called_v1(outer);
     CHECK(caudal_probe_record_stop() == 0);
-    /* Within another section, that one's end yields. */
+    /* Within a section of others, that one's end yields. */
     start();
     caudal_section_enter_v1();
-    caudal_section_enter_v1();
+    outer = caudal_allocator_calls_v1();
     CAUDAL_PROBE_CLOCK();
-    caudal_section_exit_later_v1();
+    caudal_allocator_called_v1(outer);
     caudal_section_exit_v1();
     CHECK(caudal_probe_record_stop() == 1);
-    /* What nobody entered is not left; a lock is no section. */
-    caudal_section_exit_later_v1();
-    CHECK(caudal_critical_depth() == 0);
+}
+
+static void locks_that_an_allocator_takes_half_by_wrappers_do_not_count(void)
+{
+    uint32_t depth = caudal_allocator_calls_v1();
     CHECK(caudal_wrap_pthread_mutex_lock_v1(&mutex) == 0);
+    caudal_allocator_called_v1(depth);
+    CHECK(pthread_mutex_unlock(&mutex) == 0 && caudal_critical_depth() == 0);
+    /* A lock of the program's stays one. */
+    CHECK(caudal_wrap_pthread_spin_lock_v1(&spin) == 0 && pthread_mutex_lock(&mutex) == 0);
     uint32_t locked = caudal_critical_depth();
-    caudal_section_exit_later_v1();
-    CHECK(caudal_critical_depth() == locked);
+    depth = caudal_allocator_calls_v1();
     CHECK(caudal_wrap_pthread_mutex_unlock_v1(&mutex) == 0);
+    caudal_allocator_called_v1(depth);
+    CHECK(caudal_critical_depth() == locked && locked != 0);
+    CHECK(caudal_wrap_pthread_spin_unlock_v1(&spin) == 0 && caudal_critical_depth() == 0);
 }
 
 int main(void)
@@ -313,6 +323,7 @@ int main(void)
     who_finds_a_lock_taken_asks_the_hook();
     futexes_ask_the_hook();
     signal_handlers_are_sections();
-    an_end_in_an_allocator_leaves_it_to_the_next_probe();
+    what_comes_due_in_an_allocator_is_the_next_probes();
+    locks_that_an_allocator_takes_half_by_wrappers_do_not_count();
     return 0;
 }
