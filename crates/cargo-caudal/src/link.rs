@@ -1,5 +1,6 @@
 //! As rustc's linker: clang and lld with the pass, and then the question whether it got everywhere.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -47,11 +48,17 @@ fn link(directory: &Path, args: Vec<OsString>) -> Result<ExitStatus, Error> {
         Ok::<_, Error>((status, fs::read(&report).unwrap_or_default()))
     };
     let cache = Cache::of(directory, &own);
+    let kept = cache.as_ref().map(Cache::names).unwrap_or_default();
     let (mut status, mut said) = run(cache.as_ref().map(Cache::words).unwrap_or_default())?;
-    // Either all of the program was kept, or the pass did not run: then nothing of it is.
     if let Some(cache) = cache.filter(|_| status.success() && said.is_empty()) {
-        cache.forget();
+        if !kept.is_empty() && cache.names().is_subset(&kept) {
+            return Ok(status);
+        }
+        // Another link added to it meanwhile, or the pass did not run on what was compiled: then that is not kept.
         (status, said) = run(Vec::new())?;
+        if said.is_empty() {
+            cache.forget();
+        }
     }
     if status.success() {
         check(&words, &said)?;
@@ -75,6 +82,12 @@ impl Cache {
         let mut directory = OsString::from("-Wl,--thinlto-cache-dir=");
         directory.push(&self.0);
         vec![directory, "-Wl,--thinlto-cache-policy=prune_after=168h:cache_size_bytes=2g".into()]
+    }
+
+    fn names(&self) -> BTreeSet<OsString> {
+        let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();
+        let names = entries.map(|entry| entry.file_name());
+        names.filter(|name| name.as_encoded_bytes().starts_with(b"llvmcache-")).collect()
     }
 
     fn forget(&self) {
