@@ -45,26 +45,23 @@ fn link(directory: &Path, args: Vec<OsString>) -> Result<ExitStatus, Error> {
     let run = |more: Vec<OsString>| {
         let words = [words.clone(), more].concat();
         let status = run_clang(&clang, compose(&call, &setting, words))?;
-        Ok::<_, Error>((status, fs::read(&report).unwrap_or_default()))
+        Ok(Run { status, report: fs::read(&report).unwrap_or_default() })
     };
-    let cache = Cache::of(directory, &own);
-    let kept = cache.as_ref().map(Cache::names).unwrap_or_default();
-    let (mut status, mut said) = run(cache.as_ref().map(Cache::words).unwrap_or_default())?;
-    if let Some(cache) = cache.filter(|_| status.success() && said.is_empty()) {
-        if !kept.is_empty() && cache.names().is_subset(&kept) {
-            return Ok(status);
-        }
-        // Another link added to it meanwhile, or the pass did not run on what was compiled: then that is not kept.
-        (status, said) = run(Vec::new())?;
-        if said.is_empty() {
-            cache.forget();
-        }
+    let (done, is_kept) = match Cache::of(directory, &own) {
+        Some(cache) => cache.run(run)?,
+        None => (run(Vec::new())?, false),
+    };
+    if done.status.success() {
+        check(&words, is_kept || !done.report.is_empty())?;
+        hand_on(&own, &done.report)?;
     }
-    if status.success() {
-        check(&words, &said)?;
-        hand_on(&own, &said)?;
-    }
-    Ok(status)
+    Ok(done.status)
+}
+
+/// How the linker ended, and what the pass says that it saw.
+struct Run {
+    status: ExitStatus,
+    report: Vec<u8>,
 }
 
 /// What the linker keeps of modules that it has compiled with the pass, for the next link that has the same: an edit compiles
@@ -76,6 +73,24 @@ impl Cache {
     fn of(directory: &Path, own: &Own) -> Option<Cache> {
         let is_reported = own.probes.report != Report::None || std::env::var_os(REPORT_VARIABLE).is_some();
         (!is_reported).then(|| Cache(directory.join("modules")))
+    }
+
+    /// Links with it; also whether all of the program was kept, of which there is no report.
+    fn run(&self, link: impl Fn(Vec<OsString>) -> Result<Run, Error>) -> Result<(Run, bool), Error> {
+        let kept = self.names();
+        let run = link(self.words())?;
+        if !run.status.success() || !run.report.is_empty() {
+            return Ok((run, false));
+        }
+        if !kept.is_empty() && self.names().is_subset(&kept) {
+            return Ok((run, true));
+        }
+        // Another link has added to it meanwhile, or the pass did not run on what was compiled: then that is not kept.
+        let run = link(Vec::new())?;
+        if run.report.is_empty() {
+            self.forget();
+        }
+        Ok((run, false))
     }
 
     fn words(&self) -> Vec<OsString> {
@@ -110,8 +125,8 @@ fn setting(own: &Own, call: &Call, place: &Place, report: &Path) -> Result<Setti
     })
 }
 
-/// Holds what went into the link against what the pass says that it saw.
-fn check(words: &[OsString], report: &[u8]) -> Result<(), Error> {
+/// Whether all that went into the link can have had the pass, and whether it ran (`has_pass`).
+fn check(words: &[OsString], has_pass: bool) -> Result<(), Error> {
     let files = words.iter().map(Path::new).filter(|file| !is_of_toolchain(file));
     let modules: Vec<_> = files.flat_map(archive::modules).collect();
     if modules.is_empty() {
@@ -122,7 +137,7 @@ fn check(words: &[OsString], report: &[u8]) -> Result<(), Error> {
     if !without.is_empty() {
         return Err(Error::ModulesWithoutPass { modules: without });
     }
-    if report.is_empty() {
+    if !has_pass {
         return Err(Error::NoPass(output(words)));
     }
     Ok(())
