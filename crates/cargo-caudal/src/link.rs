@@ -172,24 +172,54 @@ fn hand_on(own: &Own, report: &[u8]) -> Result<(), Error> {
 mod tests {
     use super::*;
 
-    fn checked(content: &[u8], directory: &str, report: &[u8]) -> Result<(), String> {
+    fn checked(content: &[u8], directory: &str, has_pass: bool) -> Result<(), String> {
         let place = tempfile::tempdir().unwrap();
         let file = place.path().join(directory).join("app.1.rcgu.o");
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(&file, content).unwrap();
         let words = [file.into_os_string(), "-o".into(), "app".into()];
-        check(&words, report).map_err(|error| error.to_string())
+        check(&words, has_pass).map_err(|error| error.to_string())
     }
 
     #[test]
     fn modules_without_the_pass_are_found() {
         let (bitcode, machine_code) = (b"BC\xc0\xde", b"\x7fELF");
-        assert_eq!(checked(bitcode, "deps", b"{}\n"), Ok(()));
-        assert_eq!(checked(bitcode, "deps", b""), Err("no module of `app` got the pass".to_owned()));
-        assert_eq!(
-            checked(machine_code, "deps", b"{}\n"),
-            Err("a module got no pass: app.1.rcgu.o".to_owned())
-        );
-        assert_eq!(checked(machine_code, "lib/rustlib/x/lib", b""), Ok(()));
+        assert_eq!(checked(bitcode, "deps", true), Ok(()));
+        assert_eq!(checked(bitcode, "deps", false), Err("no module of `app` got the pass".to_owned()));
+        assert_eq!(checked(machine_code, "deps", true), Err("a module got no pass: app.1.rcgu.o".to_owned()));
+        assert_eq!(checked(machine_code, "lib/rustlib/x/lib", false), Ok(()));
+    }
+
+    /// What a link says, by whether it compiled something anew, with the cache and without.
+    #[test]
+    fn only_what_has_the_pass_is_kept() {
+        use std::cell::Cell;
+        use std::os::unix::process::ExitStatusExt;
+
+        let place = tempfile::tempdir().unwrap();
+        let cache = Cache(place.path().join("modules"));
+        let links = Cell::new(0);
+        // `anew`: the name of a module that is not there yet; `has_pass`: the pass runs.
+        let link = |anew: Option<&str>, has_pass: bool| {
+            links.set(0);
+            let (run, is_kept) = cache
+                .run(|words| {
+                    links.set(links.get() + 1);
+                    let caches = !words.is_empty();
+                    if let Some(name) = anew.filter(|_| caches) {
+                        fs::create_dir_all(&cache.0).unwrap();
+                        fs::write(cache.0.join(format!("llvmcache-{name}")), "").unwrap();
+                    }
+                    let compiles = anew.is_some() || !caches;
+                    let report = if compiles && has_pass { b"{}".to_vec() } else { Vec::new() };
+                    Ok(Run { status: ExitStatus::from_raw(0), report })
+                })
+                .unwrap();
+            (is_kept || !run.report.is_empty(), links.get(), cache.names().len())
+        };
+        assert_eq!(link(None, true), (true, 2, 0), "nothing was kept yet, so nothing came from there");
+        assert_eq!(link(Some("a"), true), (true, 1, 1));
+        assert_eq!(link(None, true), (true, 1, 1), "all was kept");
+        assert_eq!(link(Some("b"), false), (false, 2, 0), "the pass did not run");
     }
 }
