@@ -3,6 +3,7 @@
 #include "Compat.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Support/Regex.h"
 
 using namespace llvm;
@@ -21,14 +22,14 @@ static bool isOfC(StringRef name) {
 
 /// jemalloc (also as Rust's crate builds it), mimalloc, gperftools' tcmalloc and rpmalloc, where they leave C's names to others.
 static bool isPrefixed(StringRef name) {
-  static const Regex names("^(je_|_rjem_|mi_|mi_heap_|mi_theap_|tc_|rp)("
-                           "(m|z|c|re|rez|rec)alloc(n|f|x|arr|array)?(_small|_aligned|_aligned_at|_(usable|good)_size|_size)?"
-                           "|c?free(_size|_sized|_aligned|_size_aligned|_aligned_sized)?"
-                           "|[rxsd]allocx|sdallocx|nallocx|p?valloc|memalign|posix_memalign"
-                           "|aligned_((re|c)?alloc|free)|aligned_offset_recalloc"
-                           "|mallctl|mallctlbymib|malloc_(stats_print|trim)|usable_size|collect"
-                           "|(new|newarray|delete|deletearray)(_n|_nothrow|_aligned|_aligned_nothrow|_sized|_sized_aligned)?"
-                           "|new_reallocn?)$");
+  static const Regex names("^((je_|_rjem_)((m|c|re)alloc|free(_sized|_aligned_sized)?|aligned_alloc|posix_memalign|memalign|p?valloc"
+                           "|[mrxsdn]allocx|sdallocx|mallctl(nametomib|bymib)?|malloc_(stats_print|usable_size|trim))"
+                           "|mi_(t?heap_)?(u?(m|z|c|re|rez|rec)alloc(n|f|arr|array)?(_[a-z_]+)?|[cu]?free(_[a-z_]+)?"
+                           "|aligned_([a-z_]*alloc|free)|memalign|posix_memalign|p?valloc|(alloc_)?new(_[a-z_]+)?|expand"
+                           "|strn?dup|realpath|usable_size|good_size|collect(_reduce)?|thread_(init|done))|mi_t?heap_(destroy|delete)"
+                           "|tc_((m|c|re)alloc|malloc_(skip_new_handler|size)|free(_sized)?|cfree|memalign|posix_memalign|p?valloc"
+                           "|(new|delete)(array)?(_nothrow|_aligned|_aligned_nothrow|_sized|_sized_aligned)?)"
+                           "|rp((m|c|re)alloc|free|memalign|posix_memalign|aligned_[a-z]*alloc|malloc_((heap|thread)_[a-z_]+|usable_size)))$");
   return names.match(name);
 }
 
@@ -42,7 +43,7 @@ static bool isOfRust(StringRef name) {
   return any_of(std::initializer_list<StringRef>{"__rust_alloc", "__rust_dealloc", "__rust_realloc", "__rg_alloc", "__rg_dealloc",
                                                  "__rg_realloc", "__rdl_alloc", "__rdl_dealloc", "__rdl_realloc",
                                                  // Implementations of the trait, in both manglings.
-                                                 "alloc..global..GlobalAlloc", "5alloc6global11GlobalAlloc"},
+                                                 "alloc..global..GlobalAlloc", "6global11GlobalAlloc"},
                 [&](StringRef part) { return name.contains(part); });
 }
 
@@ -101,24 +102,27 @@ bool hasNoProbes(const CallBase &call) {
   return kind == Callee::Inlined || (kind == Callee::Library && !mayCallBack);
 }
 
-/// Rust's own allocator, which has a way for large alignments on which libc hands it an address in memory.
+/// Rust's own allocator, which has a way for large alignments on which libc hands it an address in memory. In the older mangling a
+/// type stands as it is written.
 static bool isRustsSystem(StringRef name) {
-  if (name.contains("__rdl_"))
+  if (name.contains("__rdl_") || name.contains("_$LT$std..alloc..System$u20$as$u20$core..alloc..global..GlobalAlloc$GT$") ||
+      name.contains("_$LT$impl$u20$core..alloc..global..GlobalAlloc$u20$for$u20$std..alloc..System$GT$"))
     return true;
   std::string written = demangle(name);
   StringRef text = written;
   return text.contains("<std::alloc::System as core::alloc::global::GlobalAlloc>::") ||
-         text.contains("<impl core::alloc::global::GlobalAlloc for std::alloc::System>::") ||
-         // The older mangling, as it is.
-         text.contains("_$LT$std..alloc..System$u20$as$u20$core..alloc..global..GlobalAlloc$GT$::") ||
-         text.contains("_$LT$impl$u20$core..alloc..global..GlobalAlloc$u20$for$u20$std..alloc..System$GT$::");
+         text.contains("<impl core::alloc::global::GlobalAlloc for std::alloc::System>::");
 }
 
 bool handsOn(const Function &function) {
-  return isRustsSystem(function.getName()) || all_of(instructions(function), [](const Instruction &instruction) {
-           const auto *call = dyn_cast<CallBase>(&instruction);
-           return call ? hasNoProbes(*call) : !instruction.mayReadOrWriteMemory();
-         });
+  auto isHarmless = [](const Instruction &instruction) {
+    const auto *intrinsic = dyn_cast<IntrinsicInst>(&instruction);
+    if (!instruction.mayReadOrWriteMemory() || (intrinsic && intrinsic->isAssumeLikeIntrinsic()))
+      return true;
+    const auto *call = dyn_cast<CallBase>(&instruction);
+    return call && !intrinsic && !call->isInlineAsm() && hasNoProbes(*call);
+  };
+  return isRustsSystem(function.getName()) || all_of(instructions(function), isHarmless);
 }
 
 } // namespace caudal

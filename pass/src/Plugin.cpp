@@ -71,11 +71,14 @@ static void registerPasses(PassBuilder &builder) {
     passes.addPass(caudal::ProbePass(optionsGiven()));
   });
 #endif
+  // A profile of samples inlines at the start. Behind thin LTO's import there is none, and no plugin has seen before what rustc
+  // compiles.
+  builder.registerPipelineStartEPCallback([](ModulePassManager &passes, OptimizationLevel) {
+    passes.addPass(caudal::KeepNamesPass(optionsGiven(), /*isSimplified=*/false));
+  });
   auto keepNames = [](ModulePassManager &passes, OptimizationLevel) {
-    passes.addPass(caudal::KeepNamesPass(optionsGiven()));
+    passes.addPass(caudal::KeepNamesPass(optionsGiven(), /*isSimplified=*/true));
   };
-  // In front of the inliner, and where variables are values already; behind thin LTO's import, too: no plugin has seen what
-  // rustc compiles before.
 #if LLVM_VERSION_MAJOR >= 20
   builder.registerPipelineEarlySimplificationEPCallback(
       [keepNames](ModulePassManager &passes, OptimizationLevel level, ThinOrFullLTOPhase) { keepNames(passes, level); });

@@ -163,7 +163,17 @@ static void surround(CallBase &call, FunctionCallee enter, FunctionCallee exit) 
       callBefore(place, *around, exit, answer);
 }
 
+/// Keeps `function` from being inlined, also where a call of it or all of a caller's are to be (flatten).
+static void keepApart(Function &function) {
+  function.addFnAttr(Attribute::NoInline);
+  for (User *user : function.users())
+    if (auto *call = dyn_cast<CallBase>(user); call && call->getCalledFunction() == &function)
+      call->removeFnAttr(Attribute::AlwaysInline);
+}
+
 PreservedAnalyses KeepNamesPass::run(Module &module, ModuleAnalysisManager &) {
+  // Of allocators' entry points, until it can be seen which only hand on.
+  static constexpr StringLiteral untilSeen = "caudal-kept";
   Expected<Exclusions> exclusions = Exclusions::read(options_.exclude);
   if (!exclusions) {
     // Sections::run says what is wrong.
@@ -176,11 +186,16 @@ PreservedAnalyses KeepNamesPass::run(Module &module, ModuleAnalysisManager &) {
       continue;
     if (isRustPrint(name) || isRustGuard(name) || exclusions->find(Exclusion::NoPreempt, name) ||
         exclusions->find(Exclusion::Call, name) || exclusions->find(Exclusion::Leave, name))
-      function.addFnAttr(Attribute::NoInline);
+      keepApart(function);
   }
-  forEachAllocatorEntry(module, [](Function &entry) {
-    if (!entry.hasFnAttribute(Attribute::AlwaysInline) && !handsOn(entry))
-      entry.addFnAttr(Attribute::NoInline);
+  forEachAllocatorEntry(module, [&](Function &entry) {
+    if (isSimplified_ && handsOn(entry)) {
+      if (entry.hasFnAttribute(untilSeen))
+        entry.removeFnAttr(Attribute::NoInline);
+    } else if (!entry.hasFnAttribute(Attribute::AlwaysInline) && !entry.hasFnAttribute(Attribute::NoInline)) {
+      keepApart(entry);
+      entry.addFnAttr(untilSeen);
+    }
   });
   return PreservedAnalyses::all();
 }

@@ -27,15 +27,17 @@
 
 namespace caudal {
 
-/// In front of the inliner: keeps functions apart whose names the pass will look for behind it.
+/// In front of the inliner: keeps functions apart whose names the pass will look for behind it. `isSimplified`: variables are
+/// values already, so it is seen which of allocators' entry points only hand on.
 class KeepNamesPass : public llvm::PassInfoMixin<KeepNamesPass> {
 public:
-  explicit KeepNamesPass(Options options) : options_(std::move(options)) {}
+  KeepNamesPass(Options options, bool isSimplified) : options_(std::move(options)), isSimplified_(isSimplified) {}
   llvm::PreservedAnalyses run(llvm::Module &module, llvm::ModuleAnalysisManager &);
   static bool isRequired() { return true; }
 
 private:
   Options options_;
+  bool isSimplified_;
 };
 
 class Sections {

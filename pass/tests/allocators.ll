@@ -22,16 +22,18 @@ declare i32 @_Unwind_Backtrace(ptr, ptr)
 ; CHECK: call {{.*}}@mi_malloc(
 ; CHECK: call {{.*}}@malloc(
 ; CHECK: call {{.*}}@malloc(
+; CHECK: call {{.*}}@mi_ufree(
 define ptr @request(i64 %size) {
   %a = call ptr @"_ZN1a4Pool$u20$as$u20$core..alloc..global..GlobalAlloc$GT$5alloc"(i64 %size)
   %b = call ptr @"_ZN58_$LT$a..Of$LT$std..alloc..System$GT$$u20$as$u20$core..alloc..global..GlobalAlloc$GT$5alloc"(i64 %size)
-  %c = call ptr @mi_malloc(i64 %size)
+  %c = call ptr @mi_malloc(i64 %size) alwaysinline
   %d = call ptr @__rust_alloc(i64 %size)
   %e = call ptr @"_ZN63_$LT$std..alloc..System$u20$as$u20$core..alloc..global..GlobalAlloc$GT$5alloc"(i64 %size)
   store ptr %a, ptr %b
   store ptr %b, ptr %c
   store ptr %c, ptr %d
   store ptr %d, ptr %e
+  call void @mi_ufree(ptr %d)
   ret ptr %e
 }
 
@@ -47,6 +49,16 @@ define internal ptr @"_ZN58_$LT$a..Of$LT$std..alloc..System$GT$$u20$as$u20$core.
   %next = load ptr, ptr %first
   store ptr %next, ptr @free
   ret ptr %first
+}
+
+define internal void @mi_ufree(ptr %p) {
+  call void @llvm.memmove.p0.p0.i64(ptr @free, ptr %p, i64 1, i1 false)
+  call void @free_part(ptr %p)
+  ret void
+}
+
+define internal void @free_part(ptr %p) {
+  ret void
 }
 
 define internal ptr @__rust_alloc(i64 %size) {

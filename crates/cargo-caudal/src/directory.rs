@@ -27,11 +27,13 @@ impl Directory {
         let options = options(own, plugin, clang, lld);
         let mut parts = vec![read(&plugin.path)?, program.as_os_str().as_encoded_bytes().to_vec()];
         parts.extend(options.iter().map(|word| word.as_encoded_bytes().to_vec()));
-        parts.extend(own.probes.exclude.as_deref().map(read).transpose()?);
+        if let Some(list) = own.probes.exclude.as_deref() {
+            parts.extend([joined(EXCLUDE, list).into_encoded_bytes(), read(list)?]);
+        }
         let hash = digest(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>());
         let path = cache_directory()?.join(format!("cargo-{hash}"));
         if !path.join(OPTIONS).exists() {
-            fill(&path, &program, &options)?;
+            fill(&path, &program, own, options)?;
         }
         Ok(Directory { path })
     }
@@ -43,12 +45,16 @@ impl Directory {
     }
 }
 
+const EXCLUDE: &str = "--probe-exclude=";
+
+fn joined(option: &str, path: &Path) -> OsString {
+    let mut word = OsString::from(option);
+    word.push(path);
+    word
+}
+
+/// But the list.
 fn options(own: &Own, plugin: &Plugin, clang: &Tool, lld: &Tool) -> Vec<OsString> {
-    let joined = |option: &str, path: &Path| {
-        let mut word = OsString::from(option);
-        word.push(path);
-        word
-    };
     let mut words = vec![
         joined("--plugin=", &plugin.path),
         joined("--clang=", &clang.path),
@@ -57,20 +63,26 @@ fn options(own: &Own, plugin: &Plugin, clang: &Tool, lld: &Tool) -> Vec<OsString
     if let Report::Lines(file) = &own.probes.report {
         words.push(joined("--probe-report=", file));
     }
-    words.extend(own.probes.exclude.as_deref().map(|file| joined("--probe-exclude=", file)));
     words.extend(own.probes.words().into_iter().map(OsString::from));
     words
 }
 
 /// What is written last says that all is there. Calls side by side write the same.
-fn fill(path: &Path, program: &Path, options: &[OsString]) -> Result<(), Error> {
+///
+/// The list is copied, for the links are to have the one that the hash is of, whatever becomes of it meanwhile.
+fn fill(path: &Path, program: &Path, own: &Own, mut options: Vec<OsString>) -> Result<(), Error> {
     fs::create_dir_all(path).map_err(|source| Error::Cache { path: path.to_owned(), source })?;
     let linker = path.join(LINKER);
     match symlink(program, &linker) {
         Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => return Err(at(&linker)(error)),
         _ => {}
     }
-    let file = caudal_driver::response_file(options)?;
+    if let Some(list) = own.probes.exclude.as_deref() {
+        let copy = path.join(list.file_name().unwrap_or("exclude".as_ref()));
+        fs::copy(list, &copy).map_err(at(&copy))?;
+        options.push(joined(EXCLUDE, &copy));
+    }
+    let file = caudal_driver::response_file(&options)?;
     let to = path.join(OPTIONS);
     fs::copy(file.path(), &to).map(drop).map_err(at(&to))
 }

@@ -1,6 +1,5 @@
 //! As rustc's linker: clang and lld with the pass, and then the question whether it got everywhere.
 
-use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -12,6 +11,7 @@ use caudal_driver::{Archive, Beside, Expanded, Own, Place, Plugin, Report, Setti
 use caudal_driver::{cc, compose, exit_code, expand, probe_library, run_clang};
 
 use crate::archive;
+use crate::cache::{Cache, Run};
 use crate::directory::OPTIONS;
 use crate::error::{Error, complain};
 
@@ -47,7 +47,7 @@ fn link(directory: &Path, args: Vec<OsString>) -> Result<ExitStatus, Error> {
         let status = run_clang(&clang, compose(&call, &setting, words))?;
         Ok(Run { status, report: fs::read(&report).unwrap_or_default() })
     };
-    let (done, is_kept) = match Cache::of(directory, &own) {
+    let (done, is_kept) = match Cache::of(directory, &own, call.output)? {
         Some(cache) => cache.run(run)?,
         None => (run(Vec::new())?, false),
     };
@@ -56,59 +56,6 @@ fn link(directory: &Path, args: Vec<OsString>) -> Result<ExitStatus, Error> {
         hand_on(&own, &done.report)?;
     }
     Ok(done.status)
-}
-
-/// How the linker ended, and what the pass says that it saw.
-struct Run {
-    status: ExitStatus,
-    report: Vec<u8>,
-}
-
-/// What the linker keeps of modules that it has compiled with the pass, for the next link that has the same: an edit compiles
-/// what it changes. The directory's name is a hash of the plugin and its options, so all in it is of these.
-struct Cache(PathBuf);
-
-impl Cache {
-    /// None where a report is wanted, which is of all modules.
-    fn of(directory: &Path, own: &Own) -> Option<Cache> {
-        let is_reported = own.probes.report != Report::None || std::env::var_os(REPORT_VARIABLE).is_some();
-        (!is_reported).then(|| Cache(directory.join("modules")))
-    }
-
-    /// Links with it; also whether all of the program was kept, of which there is no report.
-    fn run(&self, link: impl Fn(Vec<OsString>) -> Result<Run, Error>) -> Result<(Run, bool), Error> {
-        let kept = self.names();
-        let run = link(self.words())?;
-        if !run.status.success() || !run.report.is_empty() {
-            return Ok((run, false));
-        }
-        if !kept.is_empty() && self.names().is_subset(&kept) {
-            return Ok((run, true));
-        }
-        // Another link has added to it meanwhile, or the pass did not run on what was compiled: then that is not kept.
-        let run = link(Vec::new())?;
-        if run.report.is_empty() {
-            self.forget();
-        }
-        Ok((run, false))
-    }
-
-    fn words(&self) -> Vec<OsString> {
-        let mut directory = OsString::from("-Wl,--thinlto-cache-dir=");
-        directory.push(&self.0);
-        vec![directory, "-Wl,--thinlto-cache-policy=prune_after=168h:cache_size_bytes=2g".into()]
-    }
-
-    fn names(&self) -> BTreeSet<OsString> {
-        let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();
-        let names = entries.map(|entry| entry.file_name());
-        names.filter(|name| name.as_encoded_bytes().starts_with(b"llvmcache-")).collect()
-    }
-
-    fn forget(&self) {
-        // What is left of it is found out in the same way next time.
-        let _ = fs::remove_dir_all(&self.0);
-    }
 }
 
 fn setting(own: &Own, call: &Call, place: &Place, report: &Path) -> Result<Setting, Error> {
@@ -188,38 +135,5 @@ mod tests {
         assert_eq!(checked(bitcode, "deps", false), Err("no module of `app` got the pass".to_owned()));
         assert_eq!(checked(machine_code, "deps", true), Err("a module got no pass: app.1.rcgu.o".to_owned()));
         assert_eq!(checked(machine_code, "lib/rustlib/x/lib", false), Ok(()));
-    }
-
-    /// What a link says, by whether it compiled something anew, with the cache and without.
-    #[test]
-    fn only_what_has_the_pass_is_kept() {
-        use std::cell::Cell;
-        use std::os::unix::process::ExitStatusExt;
-
-        let place = tempfile::tempdir().unwrap();
-        let cache = Cache(place.path().join("modules"));
-        let links = Cell::new(0);
-        // `anew`: the name of a module that is not there yet; `has_pass`: the pass runs.
-        let link = |anew: Option<&str>, has_pass: bool| {
-            links.set(0);
-            let (run, is_kept) = cache
-                .run(|words| {
-                    links.set(links.get() + 1);
-                    let caches = !words.is_empty();
-                    if let Some(name) = anew.filter(|_| caches) {
-                        fs::create_dir_all(&cache.0).unwrap();
-                        fs::write(cache.0.join(format!("llvmcache-{name}")), "").unwrap();
-                    }
-                    let compiles = anew.is_some() || !caches;
-                    let report = if compiles && has_pass { b"{}".to_vec() } else { Vec::new() };
-                    Ok(Run { status: ExitStatus::from_raw(0), report })
-                })
-                .unwrap();
-            (is_kept || !run.report.is_empty(), links.get(), cache.names().len())
-        };
-        assert_eq!(link(None, true), (true, 2, 0), "nothing was kept yet, so nothing came from there");
-        assert_eq!(link(Some("a"), true), (true, 1, 1));
-        assert_eq!(link(None, true), (true, 1, 1), "all was kept");
-        assert_eq!(link(Some("b"), false), (false, 2, 0), "the pass did not run");
     }
 }

@@ -18,6 +18,7 @@
 
 mod archive;
 mod arguments;
+mod cache;
 mod cargo_config;
 mod directory;
 mod error;
