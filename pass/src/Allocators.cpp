@@ -29,7 +29,8 @@ static bool isPrefixed(StringRef name) {
                            "|strn?dup|realpath|usable_size|good_size|collect(_reduce)?|thread_(init|done))|mi_t?heap_(destroy|delete)"
                            "|tc_((m|c|re)alloc|malloc_(skip_new_handler|size)|free(_sized)?|cfree|memalign|posix_memalign|p?valloc"
                            "|(new|delete)(array)?(_nothrow|_aligned|_aligned_nothrow|_sized|_sized_aligned)?)"
-                           "|rp((m|c|re)alloc|free|memalign|posix_memalign|aligned_[a-z]*alloc|malloc_((heap|thread)_[a-z_]+|usable_size)))$");
+                           "|rp((m|c|re)alloc|free|memalign|posix_memalign|aligned_[a-z]*alloc"
+                           "|malloc_((heap|thread)_[a-z_]+|usable_size)))$");
   return names.match(name);
 }
 

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! The hash is of the plugin, its options and its list, and shared objects have a directory of their own, for their code reaches the
-//! thread's lines otherwise: all in one is of the same pass. A link that fails, or is killed, or on whose modules the pass did not run,
+//! thread's lines otherwise: all in one is of the same pass. A link whose list is another by now keeps nothing. A link that fails, or is killed, or on whose modules the pass did not run,
 //! leaves nothing behind that another would take. Links side by side see nothing of each other.
 
 use std::collections::BTreeSet;
@@ -21,11 +21,15 @@ use caudal_driver::call::Output;
 use caudal_driver::{Own, Report};
 use tempfile::TempDir;
 
+use crate::directory::LIST;
 use crate::error::Error;
 use crate::link::REPORT_VARIABLE;
 
 /// How long something is kept that no link has asked for.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// How long the directory of a link that was killed stays.
+const LEFT: Duration = Duration::from_secs(24 * 3600);
 
 /// How the linker ended, and what the pass says that it saw.
 pub(crate) struct Run {
@@ -38,27 +42,38 @@ pub(crate) struct Cache {
     kept: PathBuf,
     /// This link's.
     own: TempDir,
+    /// The list of exclusions, which may be written to while cargo builds.
+    list: Option<PathBuf>,
 }
 
 impl Cache {
-    /// None where a report is wanted, which is of all modules.
-    pub(crate) fn of(directory: &Path, own: &Own, output: Output) -> Result<Option<Cache>, Error> {
+    /// None where a report is wanted, which is of all modules; nor where nothing can be written, or the list is another by now.
+    pub(crate) fn of(directory: &Path, own: &Own, output: Output) -> Option<Cache> {
         if own.probes.report != Report::None || std::env::var_os(REPORT_VARIABLE).is_some() {
-            return Ok(None);
+            return None;
         }
         let kept = directory.join(match output {
             Output::Executable => "modules-program",
             Output::Shared => "modules-shared",
             Output::Relocatable => "modules-relocatable",
         });
-        // Where nothing can be written, nothing is kept.
-        Ok(Cache::at(kept))
+        Cache::at(kept, own.probes.exclude.clone()).filter(Cache::has_its_list)
     }
 
-    fn at(kept: PathBuf) -> Option<Cache> {
+    fn at(kept: PathBuf, list: Option<PathBuf>) -> Option<Cache> {
         fs::create_dir_all(&kept).ok()?;
-        let own = tempfile::Builder::new().prefix("link-").tempdir_in(kept.parent()?).ok()?;
-        Some(Cache { kept, own })
+        let place = kept.parent()?;
+        remove_left(place);
+        let own = tempfile::Builder::new().prefix(PREFIX).tempdir_in(place).ok()?;
+        Some(Cache { kept, own, list })
+    }
+
+    /// Whether the list is the one that the directory's hash is of.
+    fn has_its_list(&self) -> bool {
+        let known = self.kept.with_file_name(LIST);
+        self.list.as_ref().is_none_or(|list| {
+            fs::read(list).ok().is_some_and(|now| fs::read(known).is_ok_and(|was| was == now))
+        })
     }
 
     /// Links with it; also whether all of the program was kept, of which there is no report.
@@ -79,7 +94,7 @@ impl Cache {
             // What was compiled has no function, or the pass did not run: that shows when all is compiled.
             run = link(Vec::new())?;
         }
-        if run.status.success() && !run.report.is_empty() {
+        if run.status.success() && !run.report.is_empty() && self.has_its_list() {
             for name in added {
                 // One that another link has put there is the same.
                 let _ = fs::rename(self.own.path().join(&name), self.kept.join(&name));
@@ -93,7 +108,7 @@ impl Cache {
         let mut given = names(&self.kept);
         given.retain(|name| {
             let kept = self.kept.join(name);
-            if is_old(&kept) {
+            if is_older(&kept, KEPT) {
                 let _ = fs::remove_file(&kept);
                 return false;
             }
@@ -112,6 +127,19 @@ impl Cache {
     }
 }
 
+const PREFIX: &str = "link-";
+
+/// Removes what links that were killed have left in `place`.
+fn remove_left(place: &Path) {
+    for entry in fs::read_dir(place).into_iter().flatten().flatten() {
+        if entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes())
+            && is_older(&entry.path(), LEFT)
+        {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
 /// Of the linker's files.
 fn names(directory: &Path) -> BTreeSet<OsString> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
@@ -120,10 +148,10 @@ fn names(directory: &Path) -> BTreeSet<OsString> {
 }
 
 /// The linker notes when it has taken a file, as the time of its last access.
-fn is_old(file: &Path) -> bool {
+fn is_older(file: &Path, than: Duration) -> bool {
     let Ok(about) = fs::metadata(file) else { return false };
     let latest = [about.accessed(), about.modified()].into_iter().flatten().max();
-    latest.is_some_and(|at| SystemTime::now().duration_since(at).is_ok_and(|age| age > KEPT))
+    latest.is_some_and(|at| SystemTime::now().duration_since(at).is_ok_and(|age| age > than))
 }
 
 #[cfg(test)]
@@ -135,7 +163,7 @@ mod tests {
 
     /// A link that compiles `anew`, if it is to; what it ends with, how often the linker ran, and what is kept then.
     fn link(kept: &Path, anew: &str, has_pass: bool, succeeds: bool) -> (bool, u32, Vec<String>) {
-        let cache = Cache::at(kept.to_owned()).unwrap();
+        let cache = Cache::at(kept.to_owned(), None).unwrap();
         let links = Cell::new(0);
         let (run, is_kept) = cache
             .run(|words| {
@@ -180,5 +208,21 @@ mod tests {
         let old = SystemTime::now() - 2 * KEPT;
         file.set_times(fs::FileTimes::new().set_accessed(old).set_modified(old)).unwrap();
         assert_eq!(link(&kept, "b", true, true), (true, 1, vec!["llvmcache-b".to_owned()]));
+    }
+
+    #[test]
+    fn nothing_is_kept_under_another_list() {
+        let place = tempfile::tempdir().unwrap();
+        let (kept, list) = (place.path().join("modules"), place.path().join("mine.txt"));
+        fs::write(&list, "leave a").unwrap();
+        fs::write(place.path().join(LIST), "leave a").unwrap();
+        let cache = Cache::at(kept.clone(), Some(list.clone())).unwrap();
+        assert!(cache.has_its_list());
+        let run = cache.run(|_| {
+            fs::write(cache.own.path().join("llvmcache-a"), "").unwrap();
+            fs::write(&list, "leave b").unwrap();
+            Ok(Run { status: ExitStatus::from_raw(0), report: b"{}".to_vec() })
+        });
+        assert!(run.is_ok() && !cache.has_its_list() && names(&kept).is_empty());
     }
 }

@@ -14,6 +14,8 @@ use crate::error::Error;
 pub(crate) const LINKER: &str = "caudal-clang";
 /// What it is told there: our options, as a response file.
 pub(crate) const OPTIONS: &str = "link.rsp";
+/// What the list of exclusions was when the hash was made.
+pub(crate) const LIST: &str = "list";
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -25,15 +27,14 @@ impl Directory {
     pub(crate) fn make(own: &Own, plugin: &Plugin, clang: &Tool, lld: &Tool) -> Result<Directory, Error> {
         let program = std::env::current_exe().map_err(at(Path::new("cargo-caudal")))?;
         let options = options(own, plugin, clang, lld);
+        let list = own.probes.exclude.as_deref().map(read).transpose()?;
         let mut parts = vec![read(&plugin.path)?, program.as_os_str().as_encoded_bytes().to_vec()];
         parts.extend(options.iter().map(|word| word.as_encoded_bytes().to_vec()));
-        if let Some(list) = own.probes.exclude.as_deref() {
-            parts.extend([joined(EXCLUDE, list).into_encoded_bytes(), read(list)?]);
-        }
+        parts.extend(list.clone());
         let hash = digest(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>());
         let path = cache_directory()?.join(format!("cargo-{hash}"));
         if !path.join(OPTIONS).exists() {
-            fill(&path, &program, own, options)?;
+            fill(&path, &program, &options, list.as_deref())?;
         }
         Ok(Directory { path })
     }
@@ -45,16 +46,12 @@ impl Directory {
     }
 }
 
-const EXCLUDE: &str = "--probe-exclude=";
-
-fn joined(option: &str, path: &Path) -> OsString {
-    let mut word = OsString::from(option);
-    word.push(path);
-    word
-}
-
-/// But the list.
 fn options(own: &Own, plugin: &Plugin, clang: &Tool, lld: &Tool) -> Vec<OsString> {
+    let joined = |option: &str, path: &Path| {
+        let mut word = OsString::from(option);
+        word.push(path);
+        word
+    };
     let mut words = vec![
         joined("--plugin=", &plugin.path),
         joined("--clang=", &clang.path),
@@ -63,26 +60,24 @@ fn options(own: &Own, plugin: &Plugin, clang: &Tool, lld: &Tool) -> Vec<OsString
     if let Report::Lines(file) = &own.probes.report {
         words.push(joined("--probe-report=", file));
     }
+    words.extend(own.probes.exclude.as_deref().map(|file| joined("--probe-exclude=", file)));
     words.extend(own.probes.words().into_iter().map(OsString::from));
     words
 }
 
 /// What is written last says that all is there. Calls side by side write the same.
-///
-/// The list is copied, for the links are to have the one that the hash is of, whatever becomes of it meanwhile.
-fn fill(path: &Path, program: &Path, own: &Own, mut options: Vec<OsString>) -> Result<(), Error> {
+fn fill(path: &Path, program: &Path, options: &[OsString], list: Option<&[u8]>) -> Result<(), Error> {
     fs::create_dir_all(path).map_err(|source| Error::Cache { path: path.to_owned(), source })?;
     let linker = path.join(LINKER);
     match symlink(program, &linker) {
         Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => return Err(at(&linker)(error)),
         _ => {}
     }
-    if let Some(list) = own.probes.exclude.as_deref() {
-        let copy = path.join(list.file_name().unwrap_or("exclude".as_ref()));
-        fs::copy(list, &copy).map_err(at(&copy))?;
-        options.push(joined(EXCLUDE, &copy));
+    if let Some(list) = list {
+        let copy = path.join(LIST);
+        fs::write(&copy, list).map_err(at(&copy))?;
     }
-    let file = caudal_driver::response_file(&options)?;
+    let file = caudal_driver::response_file(options)?;
     let to = path.join(OPTIONS);
     fs::copy(file.path(), &to).map(drop).map_err(at(&to))
 }

@@ -47,7 +47,7 @@ fn link(directory: &Path, args: Vec<OsString>) -> Result<ExitStatus, Error> {
         let status = run_clang(&clang, compose(&call, &setting, words))?;
         Ok(Run { status, report: fs::read(&report).unwrap_or_default() })
     };
-    let (done, is_kept) = match Cache::of(directory, &own, call.output)? {
+    let (done, is_kept) = match Cache::of(directory, &own, call.output) {
         Some(cache) => cache.run(run)?,
         None => (run(Vec::new())?, false),
     };

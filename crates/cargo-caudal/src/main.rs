@@ -10,7 +10,8 @@
 //!    │    -Clinker-plugin-lto               crates are compiled to bitcode
 //!    │    -Clinker=.../caudal-clang         and linked by this program (link.rs)
 //!    ▼
-//!  caudal-clang ...: clang and lld with the pass; then what went in is held against what the pass reports
+//!  caudal-clang ...: clang and lld with the pass, but for modules that it has compiled before (cache.rs); then what went in is held
+//!    against what the pass reports
 //! ```
 //!
 //! The pass runs at the link, where all of the program is there. With `--target`, flags do not reach build scripts and

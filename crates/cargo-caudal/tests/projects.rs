@@ -290,8 +290,9 @@ fn what_is_kept_of_a_link_has_probes() {
     assert!(probes > 0);
     let kept = || {
         let directories = fs::read_dir(cargo.project.path("cache/caudal")).unwrap();
-        let modules = directories
-            .flat_map(|entry| fs::read_dir(entry.unwrap().path().join("modules-program")).into_iter().flatten());
+        let modules = directories.flat_map(|entry| {
+            fs::read_dir(entry.unwrap().path().join("modules-program")).into_iter().flatten()
+        });
         modules.count()
     };
     assert!(kept() > 0);
