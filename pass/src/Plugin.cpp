@@ -5,6 +5,7 @@
 // (Sections.h). `opt -passes='caudal-probes<mode=flag>'` runs it by name.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
+#include "Gaps.h"
 #include "Pass.h"
 #include "Sections.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -91,5 +92,6 @@ static void registerPasses(PassBuilder &builder) {
 }
 
 extern "C" __attribute__((visibility("default"))) PassPluginLibraryInfo llvmGetPassPluginInfo() {
+  caudal::useGaps();
   return {LLVM_PLUGIN_API_VERSION, "caudal-probes", "1", registerPasses};
 }

@@ -270,6 +270,12 @@ CallInst *ProbeWriter::lookAt(Value *left, Instruction *before) {
   return finish(builder.CreateCall(assembly(test, "jl", 2, form, "={r11},{r11},i"), {left, entry(/*isCarried=*/true)}));
 }
 
+bool hasCallInside(StringRef assembly) { return assembly.contains(jumpIn); }
+
+std::string withCallAside(StringRef assembly, StringRef call, StringRef back) {
+  return (assembly.split(jumpIn).first + " " + call + "\n" + back + ":").str();
+}
+
 bool isInlineProbe(const Instruction &instruction) {
   const InlineAsm *assembly = assemblyOf(instruction);
   return assembly && contains(*assembly, jumpIn);

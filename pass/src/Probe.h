@@ -94,6 +94,12 @@ bool isColdCall(const llvm::CallBase &call);
 /// Whether the pass has added `function` to its module.
 bool isOwnFunction(const llvm::Function &function);
 
+/// Whether `assembly` is a probe's whose call lies within an instruction that does nothing.
+bool hasCallInside(llvm::StringRef assembly);
+
+/// Such a probe with nothing in it but the jump to `call`, and the label `back` behind it.
+std::string withCallAside(llvm::StringRef assembly, llvm::StringRef call, llvm::StringRef back);
+
 } // namespace caudal
 
 #endif

@@ -106,7 +106,12 @@ class Builder:
                        "-o", bitcode]
             seconds += self._made(bitcode, command, plain.read_bytes() + self.plugin_hash, keep, report)
         command = [f"llc-{LLVM}", "-O2", "-relocation-model=pic", "-filetype=obj", bitcode, "-o", target]
-        return target, seconds + self._made(target, command, bitcode.read_bytes(), keep), report
+        made_from = bitcode.read_bytes()
+        if mode:
+            # What due probes call is put in its place by the code generator.
+            command.insert(1, f"--load-pass-plugin={self.plugin}")
+            made_from += self.plugin_hash
+        return target, seconds + self._made(target, command, made_from, keep), report
 
     def _made(self, target, command, made_from, keep, report=None):
         """Runs `command`, which makes `target`, unless it is there already; gives the time that it took."""

@@ -2,11 +2,16 @@
  * Linked into a program under test, makes every probe of its first thread yield, to a runtime as rude as the probe ABI
  * allows: each yield overwrites every register that a C function may, and the stack below it.
  *
+ * From places that yield for the first time, a backtrace must lead to where the program began: of the first yields from all,
+ * later from one in many.
+ *
  * At exit it says on stderr how many yields there were. Nothing is printed on stdout: that is the program's own.
  */
 #include "caudal/probe.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <unwind.h>
 
 static unsigned long yields;
 
@@ -57,6 +62,52 @@ static void overwrite_stack(void)
     }
 }
 
+/* A walk from frame to frame: up to `most` of them, the hash of their places, and where the last one's function begins. */
+struct walk {
+    unsigned most;
+    uint64_t places;
+    uintptr_t outermost;
+};
+
+static _Unwind_Reason_Code step(struct _Unwind_Context *frame, void *given)
+{
+    struct walk *walk = given;
+    walk->places = (walk->places ^ _Unwind_GetIP(frame)) * 0x9e3779b97f4a7c15;
+    walk->outermost = _Unwind_GetRegionStart(frame);
+    return --walk->most == 0 ? _URC_NORMAL_STOP : _URC_NO_REASON;
+}
+
+static struct walk walked(unsigned most)
+{
+    struct walk walk = {.most = most};
+    _Unwind_Backtrace(step, &walk);
+    return walk;
+}
+
+static _Thread_local uintptr_t beginning;
+
+static void check_backtrace(void)
+{
+    /* The hook, what called it, the probe's function and its callers. */
+    enum { FRAMES = 8, ROOM = 1 << 14 };
+    static uint64_t seen[ROOM];
+    static unsigned places;
+    uint64_t hash = walked(FRAMES).places | 1;
+    unsigned at = hash >> 50;
+    while (seen[at] != 0 && seen[at] != hash) {
+        at = (at + 1) % ROOM;
+    }
+    if (seen[at] == hash || places > ROOM / 2) {
+        return;
+    }
+    seen[at] = hash;
+    places++;
+    if (walked(1 << 20).outermost != beginning) {
+        fprintf(stderr, "a backtrace from a probe does not lead to the program's beginning\n");
+        abort();
+    }
+}
+
 static void arm(uint64_t now)
 {
     caudal_probe_arm_v1(now, 1);
@@ -64,7 +115,9 @@ static void arm(uint64_t now)
 
 static void hook(uint64_t now)
 {
-    yields++;
+    if (yields++ < 20000 || yields % 61 == 0) {
+        check_backtrace();
+    }
     overwrite_stack();
     overwrite_registers();
     arm(now);
@@ -73,6 +126,7 @@ static void hook(uint64_t now)
 /* For threads of the program's own, too. */
 void caudal_test_arm_thread(void)
 {
+    beginning = walked(1 << 20).outermost;
     caudal_probe_v1.stack_low = 0;
     caudal_probe_v1.stack_high = UINT64_MAX;
     arm(caudal_probe_rdtsc());

@@ -1,0 +1,32 @@
+//===- Gaps.h - What due probes execute, where no code runs past it -----------------------------------------------===//
+//
+// A probe's call lies within an instruction that does nothing (Probe.h), which is one of the three that each execution of
+// the probe takes. Where code does not run on from one block to the next (behind a jump, behind a return) there is a gap,
+// in which the call costs nobody anything. This machine pass, the last one in front of the assembler, knows where all blocks
+// lie; a probe that has a gap within the reach of jumps of two bytes gets its call there:
+//
+//          subq   $9, %fs:caudal_probe_v1@tpoff+8        64 48 83 2c 25 ..       9
+//          jl     1f                                     7c ..
+//      2:  ...
+//          jmp    ...
+//      1:  call   caudal_probe_cold_budget_v1            e8 .. .. .. ..
+//          jmp    2b                                     eb ..
+//
+// That is a byte less than in place, and a third of what a probe executes. What has no gap close by stays as it is, and so
+// does everything where this pass does not run: LLVM hands plugins the machine passes since version 21.
+//
+// The unwinder must find the frame at the call as it is at the probe: the gap behind a return has the frame of one that has
+// been left, so directives say around the call what it is.
+//
+//===--------------------------------------------------------------------------------------------------------------===//
+#ifndef CAUDAL_PASS_GAPS_H
+#define CAUDAL_PASS_GAPS_H
+
+namespace caudal {
+
+/// Has the machine pass run at the end of all code generation in this process, from now on.
+void useGaps();
+
+} // namespace caudal
+
+#endif

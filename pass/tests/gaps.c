@@ -1,0 +1,66 @@
+// A due probe's call lies where no code runs past it, if that is close; the unwinder is told which frame it has there.
+// REQUIRES: llvm-22
+// RUN: %clang -O2 -S %s -o - %with -caudal-probes=mode=budget | FileCheck %s
+// RUN: %clang -O2 -S -fbasic-block-sections=all %s -o - %with -caudal-probes=mode=budget | FileCheck %s --check-prefix=SECTIONS
+// RUN: %clang -O2 -c %s -o %t.o %with -caudal-probes=mode=budget
+// RUN: llvm-objdump -d --no-show-raw-insn --no-leading-headers %t.o | FileCheck %s --check-prefix=CODE
+int other(int);
+
+// Behind a jump the frame is what it is at the probe.
+// CHECK-LABEL: behind_a_jump:
+// CHECK: subq ${{[0-9]+}}, %fs:caudal_probe_v1@TPOFF+8
+// CHECK: jl [[CALL:.Lcaudal[0-9]+_0]]{{$}}
+// CHECK: [[BACK:.Lcaudal[0-9]+_0b]]:
+// CHECK: jmp .LBB
+// CHECK-NOT: .cfi
+// CHECK: [[CALL]]:
+// CHECK-NEXT: callq caudal_probe_cold_budget_v1
+// CHECK-NEXT: jmp [[BACK]]
+int behind_a_jump(int n) {
+  int sum = 0;
+  for (int i = 0; i < n; i++)
+    sum += other(i);
+  return sum;
+}
+
+// There and back in two bytes each.
+// CODE-LABEL: <behind_a_jump>:
+// CODE: jl 0x[[#%x,CALL:]] <
+// CODE-NEXT: [[#%x,BACK:]]:
+// CODE: [[#CALL]]: {{.*}}callq
+// CODE-NEXT: [[#CALL+5]]: {{.*}}jmp 0x[[#BACK]] <
+// CODE-NEXT: [[#CALL+7]]:
+
+// Behind a return it is the caller's.
+// CHECK-LABEL: behind_a_return:
+// CHECK: jl [[CALL:.Lcaudal[0-9]+_0]]{{$}}
+// CHECK: .cfi_def_cfa_offset 8
+// CHECK-NEXT: retq
+// CHECK: .cfi_remember_state
+// CHECK-NEXT: .cfi_def_cfa %rsp, {{[1-9][0-9]+}}
+// CHECK: [[CALL]]:
+// CHECK: jmp {{.Lcaudal[0-9]+_0b}}
+// CHECK: .cfi_restore_state
+// CHECK: .cfi_endproc
+int behind_a_return(int n) {
+  int sum = 0;
+  do
+    sum += other(n);
+  while (--n);
+  return sum;
+}
+
+// Where none is close, it stays in its place.
+// CHECK-LABEL: none_is_close:
+// CHECK: jl [[INSIDE:[0-9a-zA-Z.]+]]{{$}}
+// CHECK-NEXT: .byte 15
+// CHECK-NEXT: .byte 31
+// CHECK-NEXT: .byte 132
+// CHECK-NEXT: [[INSIDE]]:
+// CHECK-NEXT: callq caudal_probe_cold_budget_v1
+#define EIGHT(n) other(n), other(n + 1), other(n + 2), other(n + 3), other(n + 4), other(n + 5), other(n + 6), other(n + 7)
+void none_is_close(void) { EIGHT(0), EIGHT(8), EIGHT(16), EIGHT(24), EIGHT(32), EIGHT(40), EIGHT(48), EIGHT(56); }
+
+// Blocks that a linker may take apart have no gaps.
+// SECTIONS: callq caudal_probe_cold_budget_v1
+// SECTIONS-NOT: .Lcaudal
