@@ -15,10 +15,10 @@ using namespace llvm;
 namespace caudal {
 
 // An unrolled body is about as long as this, and has so many instructions at most: more where most copies need no exit.
-static constexpr Cost wanted = Cost::cycles(12);
+static constexpr Cost wanted = Cost::cycles(9), wantedOfCounted = Cost::cycles(12);
 // Longer iterations of a counted loop hardly feel a probe each.
 static constexpr Cost longestCounted = Cost::cycles(5);
-static constexpr unsigned mostCopies = 4, mostInstructions = 36, mostOfCounted = 56;
+static constexpr unsigned mostCopies = 3, mostInstructions = 24, mostOfCounted = 56;
 
 /// Issue slots of the body, and how many instructions it has, if nothing in it speaks against copies; none otherwise.
 static Cost copyable(const Loop &loop, const CostModel &costs, unsigned &instructions) {
@@ -70,12 +70,14 @@ static unsigned copies(Loop &loop, ScalarEvolution &scev, const TargetTransformI
   if (body.isNone() || iteration <= Cost::zero() || instructions == 0)
     return 0;
   LoopFacts facts = LoopFacts::of(loop, scev, tti);
-  unsigned most = std::min(unsigned(wanted.inUnits() / iteration.inUnits()), mostCopies);
+  auto most = [&](Cost length, unsigned instructionsAtMost) {
+    return std::min({unsigned(length.inUnits() / iteration.inUnits()), mostCopies, instructionsAtMost / instructions});
+  };
   if (unsigned trips = scev.getSmallConstantTripCount(&loop); feelsProbes(facts, trips, body, recurrence, limits))
-    return divisor(trips, std::min(most, mostOfCounted / instructions));
+    return divisor(trips, most(wantedOfCounted, mostOfCounted));
   if (facts.isCounted || scev.getSmallConstantMaxTripCount(&loop) != 0)
     return 0;
-  return std::min(most, mostInstructions / instructions);
+  return most(wanted, mostInstructions);
 }
 
 bool unrollLoops(Function &function, FunctionAnalysisManager &analyses, const Limits &limits) {
