@@ -1,12 +1,15 @@
 #include "Gaps.h"
 #if __has_include("llvm/Target/RegisterTargetPassConfigCallback.h")
 #include "Probe.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/CodeGen/MachineFunctionPass.h"
 #include "llvm/CodeGen/MachineInstrBuilder.h"
 #include "llvm/CodeGen/Passes.h"
 #include "llvm/CodeGen/TargetInstrInfo.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
+#include "llvm/CodeGen/TargetRegisterInfo.h"
 #include "llvm/CodeGen/TargetSubtargetInfo.h"
+#include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/MC/MCDwarf.h"
 #include "llvm/Target/RegisterTargetPassConfigCallback.h"
@@ -23,46 +26,58 @@ struct Frame {
   unsigned base = 7; ///< DWARF's number of %rsp
   int64_t offset = 8;
   std::map<unsigned, int64_t> saved; ///< register, where it is
-  unsigned others = 0;               ///< directives that are not followed
+  unsigned unknown = 0;              ///< which of the directives that are not followed was the last; 0: there was none
 
-  bool operator==(const Frame &other) const { return base == other.base && offset == other.offset && savesAs(other); }
-  bool savesAs(const Frame &other) const { return saved == other.saved && others == other.others; }
-  void follow(const MCCFIInstruction &directive, SmallVectorImpl<Frame> &remembered);
+  bool operator==(const Frame &other) const {
+    return base == other.base && offset == other.offset && saved == other.saved && unknown == other.unknown;
+  }
+  bool isKnown() const { return unknown == 0; }
 };
 
-void Frame::follow(const MCCFIInstruction &directive, SmallVectorImpl<Frame> &remembered) {
+/// Follows directives in the order of the code.
+class Frames {
+public:
+  Frame now;
+  void follow(const MCCFIInstruction &directive);
+
+private:
+  SmallVector<Frame, 2> remembered_;
+  unsigned unknown_ = 0; ///< how many were not followed
+};
+
+void Frames::follow(const MCCFIInstruction &directive) {
   switch (directive.getOperation()) {
   case MCCFIInstruction::OpDefCfa:
-    base = directive.getRegister();
-    offset = directive.getOffset();
+    now.base = directive.getRegister();
+    now.offset = directive.getOffset();
     return;
   case MCCFIInstruction::OpDefCfaOffset:
-    offset = directive.getOffset();
+    now.offset = directive.getOffset();
     return;
   case MCCFIInstruction::OpAdjustCfaOffset:
-    offset += directive.getOffset();
+    now.offset += directive.getOffset();
     return;
   case MCCFIInstruction::OpDefCfaRegister:
-    base = directive.getRegister();
+    now.base = directive.getRegister();
     return;
   case MCCFIInstruction::OpOffset:
-    saved[directive.getRegister()] = directive.getOffset();
+    now.saved[directive.getRegister()] = directive.getOffset();
     return;
   case MCCFIInstruction::OpRestore:
-    saved.erase(directive.getRegister());
+    now.saved.erase(directive.getRegister());
     return;
   case MCCFIInstruction::OpRememberState:
-    remembered.push_back(*this);
+    remembered_.push_back(now);
     return;
   case MCCFIInstruction::OpRestoreState:
-    if (!remembered.empty())
-      *this = remembered.pop_back_val();
+    if (!remembered_.empty())
+      now = remembered_.pop_back_val();
     return;
   case MCCFIInstruction::OpGnuArgsSize:
     return;
   default:
-    ++others;
-    base = ~others; // it may be about that
+    // An expression, as functions have that align their stack: the same frame is only where nothing was said since.
+    now.unknown = ++unknown_;
   }
 }
 
@@ -76,7 +91,7 @@ struct Found {
 
 /// A place between two blocks that code does not run through.
 struct Gap {
-  MachineBasicBlock *behind; ///< the block in front of it
+  MachineBasicBlock *after; ///< it lies behind this one
   int64_t at;
   Frame frame;
   SmallVector<const Found *, 4> probes; ///< whose calls it gets
@@ -97,6 +112,9 @@ private:
   Gap *chosen(const Found &found);
   void fill(const Gap &gap);
   void move(const Found &found, MachineBasicBlock &into);
+  void say(const MCCFIInstruction &directive, MachineBasicBlock &into);
+  void say(const Frame &is, const Frame &was, MachineBasicBlock &into);
+  void keepVariables(MachineInstr &probe, MachineBasicBlock &into);
 
   std::vector<Found> probes_;
   std::vector<Gap> gaps_;
@@ -157,28 +175,27 @@ static bool runsOn(const MachineBasicBlock &block) {
 }
 
 void Gaps::look(MachineFunction &function) {
-  Frame frame;
-  SmallVector<Frame, 2> remembered;
+  Frames frames;
   int64_t at = 0;
   for (MachineBasicBlock &block : function) {
     at += int64_t(block.getAlignment().value()) / 2;
     for (MachineInstr &instruction : block) {
       if (instruction.isCFIInstruction())
-        frame.follow(function.getFrameInstructions()[instruction.getOperand(0).getCFIIndex()], remembered);
+        frames.follow(function.getFrameInstructions()[instruction.getOperand(0).getCFIIndex()]);
       at += bytesOf(instruction);
       if (!hasCallInside(assemblyOf(instruction)))
         continue;
       if (const MachineOperand *entry = entryOf(instruction))
-        probes_.push_back({&instruction, entry, at, frame});
+        probes_.push_back({&instruction, entry, at, frames.now});
     }
     if (!runsOn(block))
-      gaps_.push_back({&block, at, frame, {}});
+      gaps_.push_back({&block, at, frames.now, {}});
   }
 }
 
 /// The closest gap in which the frame is the probe's, or else can be said to be; null: none is close.
 Gap *Gaps::chosen(const Found &found) {
-  static constexpr int64_t reach = 127; // estimates are rather too large, which is room for calls that come between later
+  static constexpr int64_t reach = 127; // estimates are mostly too large, which is room for calls that come between later
   auto isInFront = [](const Gap &gap, int64_t at) { return gap.at < at; };
   auto first = lower_bound(gaps_, found.at - reach, isInFront);
   auto middle = std::lower_bound(first, gaps_.end(), found.at, isInFront);
@@ -186,8 +203,9 @@ Gap *Gaps::chosen(const Found &found) {
   std::pair<bool, int64_t> rank(true, reach + 1);
   auto consider = [&](Gap &gap, int64_t &calls) {
     calls += callBytes * int64_t(gap.probes.size());
-    std::pair<bool, int64_t> own(!(gap.frame == found.frame), std::abs(gap.at - found.at) + calls + callBytes);
-    bool canBeSaid = gap.frame == found.frame || (gap.frame.savesAs(found.frame) && found.frame.others == 0);
+    bool isOther = !(gap.frame == found.frame);
+    std::pair<bool, int64_t> own(isOther, std::abs(gap.at - found.at) + calls + callBytes);
+    bool canBeSaid = !isOther || (gap.frame.isKnown() && found.frame.isKnown());
     if (canBeSaid && own.second <= reach && own < rank) {
       best = &gap;
       rank = own;
@@ -215,22 +233,54 @@ void Gaps::move(const Found &found, MachineBasicBlock &into) {
       .add(*found.entry);
 }
 
+void Gaps::say(const MCCFIInstruction &directive, MachineBasicBlock &into) {
+  BuildMI(into, into.end(), DebugLoc(), instructions_->get(TargetOpcode::CFI_INSTRUCTION))
+      .addCFIIndex(function_->addFrameInst(directive));
+}
+
+/// Makes the frame `is` where it was `was`.
+void Gaps::say(const Frame &is, const Frame &was, MachineBasicBlock &into) {
+  say(MCCFIInstruction::cfiDefCfa(nullptr, is.base, is.offset), into);
+  for (auto [saved, offset] : is.saved)
+    if (auto before = was.saved.find(saved); before == was.saved.end() || before->second != offset)
+      say(MCCFIInstruction::createOffset(nullptr, saved, offset), into);
+  for (auto [saved, offset] : was.saved)
+    if (!is.saved.count(saved))
+      say(MCCFIInstruction::createRestore(nullptr, saved), into);
+}
+
+/// What a debugger knows of variables ends with a block: what holds at the probe is said again.
+void Gaps::keepVariables(MachineInstr &probe, MachineBasicBlock &into) {
+  MapVector<DebugVariable, const MachineInstr *> known;
+  const TargetRegisterInfo *registers = function_->getSubtarget().getRegisterInfo();
+  for (const MachineInstr &instruction : make_range(probe.getParent()->instr_begin(), probe.getIterator())) {
+    if (instruction.isDebugValue())
+      known[DebugVariable(instruction.getDebugVariable(), instruction.getDebugExpression(),
+                          instruction.getDebugLoc()->getInlinedAt())] = &instruction;
+    else if (!instruction.isMetaInstruction())
+      known.remove_if([&](const auto &variable) {
+        return any_of(variable.second->debug_operands(), [&](const MachineOperand &place) {
+          return place.isReg() && place.getReg() && instruction.modifiesRegister(place.getReg(), registers);
+        });
+      });
+  }
+  for (const auto &[variable, value] : known)
+    into.push_back(function_->CloneMachineInstr(value));
+}
+
 void Gaps::fill(const Gap &gap) {
   MachineBasicBlock *into = function_->CreateMachineBasicBlock();
-  function_->insert(std::next(gap.behind->getIterator()), into);
-  auto say = [&](const MCCFIInstruction &directive) {
-    BuildMI(*into, into->end(), DebugLoc(), instructions_->get(TargetOpcode::CFI_INSTRUCTION))
-        .addCFIIndex(function_->addFrameInst(directive));
-  };
+  function_->insert(std::next(gap.after->getIterator()), into);
   for (const Found *found : gap.probes) {
-    bool isSame = found->frame == gap.frame;
-    if (!isSame) {
-      say(MCCFIInstruction::createRememberState(nullptr));
-      say(MCCFIInstruction::cfiDefCfa(nullptr, found->frame.base, found->frame.offset));
+    bool isOther = !(found->frame == gap.frame);
+    if (isOther) {
+      say(MCCFIInstruction::createRememberState(nullptr), *into);
+      say(found->frame, gap.frame, *into);
     }
+    keepVariables(*found->probe, *into);
     move(*found, *into);
-    if (!isSame)
-      say(MCCFIInstruction::createRestoreState(nullptr));
+    if (isOther)
+      say(MCCFIInstruction::createRestoreState(nullptr), *into);
   }
 }
 

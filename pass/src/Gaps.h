@@ -13,10 +13,10 @@
 //          jmp    2b                                     eb ..
 //
 // That is a byte less than in place, and a third of what a probe executes. What has no gap close by stays as it is, and so
-// does everything where this pass does not run: LLVM hands plugins the machine passes since version 21.
+// does everything where this pass does not run: LLVM 19 lets plugins add no machine passes.
 //
 // The unwinder must find the frame at the call as it is at the probe: the gap behind a return has the frame of one that has
-// been left, so directives say around the call what it is.
+// been left, so directives say around the call what it is. A debugger is told again where variables are.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_GAPS_H

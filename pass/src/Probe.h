@@ -12,7 +12,8 @@
 // The call lies within the instruction that does nothing, as its last five bytes: what is not due runs past it, what is
 // due jumps into it and comes back behind it. So a probe takes no block of its own, at the function's end, with a jump back
 // from there: it is a third shorter than one that does, leaves the program's blocks as they are, and code generation sees
-// instructions without a branch.
+// instructions without a branch. Where finished code has a gap close by, the call is put there (Gaps.h), for what does nothing
+// is still an instruction of each execution.
 //
 // Where it is seldom executed (Seldom.h), the whole probe is a call of one in the library, of 5 bytes.
 //
@@ -97,7 +98,7 @@ bool isOwnFunction(const llvm::Function &function);
 /// Whether `assembly` is a probe's whose call lies within an instruction that does nothing.
 bool hasCallInside(llvm::StringRef assembly);
 
-/// Such a probe with nothing in it but the jump to `call`, and the label `back` behind it.
+/// Such a probe without the call: it jumps to `call` instead, and has the label `back` at its end.
 std::string withCallAside(llvm::StringRef assembly, llvm::StringRef call, llvm::StringRef back);
 
 } // namespace caudal

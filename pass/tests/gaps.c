@@ -2,6 +2,7 @@
 // REQUIRES: llvm-22
 // RUN: %clang -O2 -S %s -o - %with -caudal-probes=mode=budget | FileCheck %s
 // RUN: %clang -O2 -S -fbasic-block-sections=all %s -o - %with -caudal-probes=mode=budget | FileCheck %s --check-prefix=SECTIONS
+// RUN: %clang -O2 -S -g %s -o - %with -caudal-probes=mode=budget | FileCheck %s --check-prefix=DEBUG
 // RUN: %clang -O2 -c %s -o %t.o %with -caudal-probes=mode=budget
 // RUN: llvm-objdump -d --no-show-raw-insn --no-leading-headers %t.o | FileCheck %s --check-prefix=CODE
 int other(int);
@@ -23,6 +24,14 @@ int behind_a_jump(int n) {
   return sum;
 }
 
+// A debugger knows there what it knows at the probe.
+// DEBUG-LABEL: behind_a_jump:
+// DEBUG: jmp .LBB
+// DEBUG: #DEBUG_VALUE: behind_a_jump:n <-
+// DEBUG: #DEBUG_VALUE: behind_a_jump:sum <-
+// DEBUG: {{^}}.Lcaudal{{[0-9]+}}_1:
+// DEBUG: .cfi_endproc
+
 // There and back in two bytes each.
 // CODE-LABEL: <behind_a_jump>:
 // CODE: jl 0x[[#%x,CALL:]] <
@@ -33,14 +42,15 @@ int behind_a_jump(int n) {
 
 // Behind a return it is the caller's.
 // CHECK-LABEL: behind_a_return:
+// CHECK: .cfi_def_cfa_offset 32
+// CHECK-NEXT: .cfi_offset
 // CHECK: jl [[CALL:.Lcaudal[0-9]+_0]]{{$}}
 // CHECK: .cfi_def_cfa_offset 8
 // CHECK-NEXT: retq
 // CHECK: .cfi_remember_state
-// CHECK-NEXT: .cfi_def_cfa %rsp, {{[1-9][0-9]+}}
+// CHECK-NEXT: .cfi_def_cfa %rsp, 32
 // CHECK: [[CALL]]:
 // CHECK: jmp {{.Lcaudal[0-9]+_0b}}
-// CHECK: .cfi_restore_state
 // CHECK: .cfi_endproc
 int behind_a_return(int n) {
   int sum = 0;
@@ -48,6 +58,24 @@ int behind_a_return(int n) {
     sum += other(n);
   while (--n);
   return sum;
+}
+
+// What is said there includes what the probe's function has saved, and nothing of it is left for the code behind.
+// CHECK-LABEL: saved:
+// CHECK: retq
+// CHECK: .cfi_remember_state
+// CHECK-NEXT: .cfi_def_cfa %rsp, 48
+// CHECK: .cfi_offset %rbx, -40
+// CHECK: [[CALL:.Lcaudal[0-9]+_0]]:
+// CHECK: .cfi_restore_state
+// CHECK: .cfi_def_cfa_offset 48
+// CHECK: .cfi_offset %rbx, -40
+// CHECK: jl [[CALL]]{{$}}
+// CHECK: .cfi_endproc
+int saved(int n) {
+  if (__builtin_expect(n < 10, 1))
+    return n + 1;
+  return behind_a_return(n) + behind_a_jump(n);
 }
 
 // Where none is close, it stays in its place.

@@ -90,10 +90,10 @@ static void check_backtrace(void)
 {
     /* The hook, what called it, the probe's function and its callers. */
     enum { FRAMES = 8, ROOM = 1 << 14 };
-    static uint64_t seen[ROOM];
-    static unsigned places;
+    static _Thread_local uint64_t seen[ROOM];
+    static _Thread_local unsigned places;
     uint64_t hash = walked(FRAMES).places | 1;
-    unsigned at = hash >> 50;
+    unsigned at = (hash >> 40) % ROOM;
     while (seen[at] != 0 && seen[at] != hash) {
         at = (at + 1) % ROOM;
     }
