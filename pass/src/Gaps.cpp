@@ -277,7 +277,8 @@ void Gaps::fill(const Gap &gap) {
       say(MCCFIInstruction::createRememberState(nullptr), *into);
       say(found->frame, gap.frame, *into);
     }
-    keepVariables(*found->probe, *into);
+    if (function_->getFunction().getSubprogram())
+      keepVariables(*found->probe, *into);
     move(*found, *into);
     if (isOther)
       say(MCCFIInstruction::createRestoreState(nullptr), *into);
