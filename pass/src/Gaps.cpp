@@ -269,9 +269,11 @@ void Gaps::keepVariables(MachineInstr &probe, MachineBasicBlock &into) {
 }
 
 void Gaps::fill(const Gap &gap) {
-  MachineBasicBlock *into = function_->CreateMachineBasicBlock();
-  function_->insert(std::next(gap.after->getIterator()), into);
+  auto behind = std::next(gap.after->getIterator());
   for (const Found *found : gap.probes) {
+    // A block each: what is said of variables is about one probe.
+    MachineBasicBlock *into = function_->CreateMachineBasicBlock();
+    function_->insert(behind, into);
     bool isOther = !(found->frame == gap.frame);
     if (isOther) {
       say(MCCFIInstruction::createRememberState(nullptr), *into);
