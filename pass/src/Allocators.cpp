@@ -31,13 +31,16 @@ static bool isPrefixed(StringRef name) {
                            "|(new|delete)(array)?(_nothrow|_aligned|_aligned_nothrow|_sized|_sized_aligned)?)"
                            "|rp((m|c|re)alloc|free|memalign|posix_memalign|aligned_[a-z]*alloc"
                            "|malloc_((heap|thread)_[a-z_]+|usable_size)))$");
-  return names.match(name);
+  // Expressions take microseconds for each name, and modules of C++ have thousands of long ones.
+  bool mayBe = any_of(std::initializer_list<StringRef>{"je_", "_rjem_", "mi_", "tc_", "rp"},
+                      [&](StringRef prefix) { return name.starts_with(prefix); });
+  return mayBe && names.match(name);
 }
 
 /// The forms of operator new and delete that a program can replace; not placement, nor forms with a class's own parameters.
 static bool isOperator(StringRef name) {
   static const Regex names("^(_Zn[wa]m|_Zd[la]Pvm?)(St11align_val_t)?(RKSt9nothrow_t)?(12__hot_cold_t)?$");
-  return name.starts_with("_Z") && names.match(name);
+  return (name.starts_with("_Zn") || name.starts_with("_Zd")) && names.match(name);
 }
 
 static bool isOfRust(StringRef name) {
