@@ -124,17 +124,29 @@ impl Project {
         summary
     }
 
-    /// Probes in a program or object: those in place, whose call of the cold entry lies within a `nop` that has the call's
-    /// first byte where others have none such, and calls of whole ones.
+    /// Probes in a program or object. What is due calls a cold entry: in a gap of the function, or within a `nop` that has the
+    /// call's first byte where others have none such. Those that are executed seldom are calls of whole ones.
     pub(crate) fn probes_in(&self, name: &str) -> usize {
         let mut command = self.command("objdump");
-        let listing = succeed(command.args(["-d", "-r"]).arg(self.path(name)));
-        let is_in_place = |line: &&str| line.contains("nop") && line.contains("(%rax,%rbp,8)");
-        let names_one =
-            |line: &&str| line.contains("caudal_probe_spend_") || line.contains("caudal_probe_look_");
-        let is_called = |line: &&str| line.contains("call ") && line.contains('<') && names_one(line);
-        let is_relocated = |line: &&str| line.contains("R_X86_64_PLT32") && names_one(line);
-        listing.lines().filter(|line| is_in_place(line) || is_called(line) || is_relocated(line)).count()
+        let listing = succeed(command.args(["-d", "-r", "--no-show-raw-insn"]).arg(self.path(name)));
+        let names_one = |line: &str| {
+            ["cold_budget", "cold_carried", "cold_credit", "cold_flag", "spend", "look"]
+                .iter()
+                .any(|entry| line.contains(&format!("caudal_probe_{entry}_")))
+        };
+        let mut count = 0;
+        // Whether the instruction of which a relocation would be is such a `nop`.
+        let mut within_nop = false;
+        for line in listing.lines() {
+            if line.contains("R_X86_64_") {
+                count += usize::from(line.contains("R_X86_64_PLT32") && names_one(line) && !within_nop);
+            } else {
+                within_nop = line.contains("nop") && line.contains("(%rax,%rbp,8)");
+                let is_called = line.contains("call ") && line.contains('<') && names_one(line);
+                count += usize::from(within_nop || is_called);
+            }
+        }
+        count
     }
 
     /// Names that a program or object defines, with what kind of.
