@@ -14,15 +14,57 @@ namespace caudal {
 /// Cycles of a library function that is rarely instrumented, for short inputs; 0: not in the table.
 static unsigned libraryCycles(StringRef name) {
   return NameSwitch<unsigned>(name)
-      .Cases({"memcpy", "memmove", "memset", "memcmp", "bcmp"}, 25)
-      .Cases({"strlen", "strcmp", "strncmp", "memchr", "strchr", "strrchr", "strcpy", "strncpy"}, 25)
-      .Cases({"malloc", "free", "_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm"}, 40)
-      .Cases({"calloc", "realloc", "posix_memalign", "aligned_alloc"}, 80)
+      .Cases({"memcpy", "memmove", "memset", "memcmp", "bcmp"}, 20)
+      .Cases({"strlen", "strcmp", "strncmp", "memchr", "strchr", "strrchr", "strcpy", "strncpy"}, 20)
+      .Cases({"pthread_self", "pthread_getspecific", "pthread_setspecific", "tss_get", "tss_set", "__errno_location",
+              "__ctype_b_loc", "__ctype_tolower_loc", "__ctype_toupper_loc"},
+             6)
+      .Cases({"malloc", "_Znwm", "_Znam"}, 25)
+      .Cases({"free", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm"}, 15)
+      .Cases({"calloc", "realloc", "posix_memalign", "aligned_alloc"}, 50)
       .Cases({"sqrt", "sqrtf", "fabs", "floor", "ceil", "rint"}, 12)
       .Cases({"exp", "exp2", "log", "log2", "log10", "expf", "logf"}, 30)
       .Cases({"sin", "cos", "tan", "sinf", "cosf", "atan", "atan2", "erf", "erfc"}, 45)
       .Cases({"pow", "powf", "fmod", "cbrt", "tanh", "sinh", "cosh"}, 60)
       .Default(0);
+}
+
+namespace {
+
+/// What of the probe library the pass calls itself, in place of other functions and around them (Sections.h).
+struct Wrapper {
+  enum Kind {
+    None,
+    Short, ///< takes so many cycles while nobody has what it locks
+    Long,  ///< as long as the function that it stands for, of which nothing is known
+    Looks, ///< the same, and ends with a probe
+  } kind;
+  unsigned cycles = 0;
+};
+
+} // namespace
+
+static Wrapper wrapperOf(StringRef name) {
+  if (!name.starts_with("caudal_") || !name.consume_back("_v1"))
+    return {Wrapper::None};
+  if (!name.consume_front("caudal_wrap_"))
+    return NameSwitch<Wrapper>(name)
+        .Cases({"caudal_section_enter", "caudal_section_exit", "caudal_lock_enter", "caudal_lock_exit", "caudal_guard_wait",
+                "caudal_guard_acquired", "caudal_guard_released", "caudal_allocator_calls", "caudal_allocator_called"},
+               {Wrapper::Short, 5})
+        .Cases({"caudal_stdio_enter", "caudal_stdio_exit"}, {Wrapper::Short, 15})
+        .Default({Wrapper::None});
+  return NameSwitch<Wrapper>(name)
+      .Cases({"pthread_mutex_lock", "pthread_mutex_trylock", "pthread_mutex_unlock", "pthread_spin_lock",
+              "pthread_spin_trylock", "pthread_spin_unlock", "pthread_rwlock_rdlock", "pthread_rwlock_wrlock",
+              "pthread_rwlock_tryrdlock", "pthread_rwlock_trywrlock", "pthread_rwlock_unlock"},
+             {Wrapper::Short, 25})
+      .Cases({"printf", "vprintf", "fprintf", "vfprintf", "__printf_chk", "__vprintf_chk", "__fprintf_chk", "__vfprintf_chk",
+              "fflush", "fseek", "fseeko", "rewind", "fsetpos", "fclose", "freopen", "perror"},
+             {Wrapper::Looks})
+      // They call what they are given.
+      .Cases({"pthread_once", "call_once"}, {Wrapper::None})
+      .Default({Wrapper::Long});
 }
 
 /// Cycles of an intrinsic that copies, fills or compares memory; -1: it is another.
@@ -78,6 +120,8 @@ Callee Calls::kind(const CallBase &call) {
     return Callee::Contract;
   if (callee->isIntrinsic())
     return Callee::Inlined;
+  if (callee->isDeclaration() && wrapperOf(callee->getName()).kind != Wrapper::None)
+    return Callee::Wrapper;
   if (callee->isDeclaration())
     return libraryCycles(callee->getName()) || isOfLibraries(*callee) ? Callee::Library : Callee::Contract;
   // The linker may take another module's definition, which has been planned elsewhere.
@@ -92,11 +136,24 @@ bool Calls::isSimple(const CallBase &call) const {
     return true;
   case Callee::Library:
     return libraryCycles(call.getCalledFunction()->getName()) != 0;
+  case Callee::Wrapper:
+    return false;
   case Callee::Known:
   case Callee::Contract:
     return of(call).prefix.isNone();
   }
   llvm_unreachable("a kind of callee without a case");
+}
+
+Ways Calls::ofWrapper(StringRef name) const {
+  static constexpr Cost lookUntilReturn = Cost::cycles(5);
+  Wrapper wrapper = wrapperOf(name);
+  if (wrapper.kind == Wrapper::Short)
+    return assumed(Cost::cycles(wrapper.cycles));
+  Ways ways = assumed(Cost::cycles(options_.unknownCall));
+  if (wrapper.kind == Wrapper::Looks)
+    ways = {ways.through, Cost::none(), lookUntilReturn, ways.expected};
+  return ways;
 }
 
 Ways Calls::of(const CallBase &call) const {
@@ -114,9 +171,14 @@ Ways Calls::of(const CallBase &call) const {
       return assumed(Cost::cycles(cycles));
     return assumed(Cost::cycles(mathematicsCycles(callee->getIntrinsicID())));
   case Callee::Library: {
+    // Throws, or ends the program: the way ends there.
+    if (call.doesNotReturn())
+      return Ways::plain(Cost::zero(), Cost::zero());
     unsigned cycles = libraryCycles(callee->getName());
     return assumed(Cost::cycles(cycles ? cycles : options_.unknownCall));
   }
+  case Callee::Wrapper:
+    return ofWrapper(callee->getName());
   case Callee::Contract:
     return contract;
   case Callee::Known:

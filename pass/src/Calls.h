@@ -36,6 +36,7 @@ enum class Callee {
   Known,    ///< a function of this module, planned before
   Contract, ///< instrumented, or may be: another module's, through a pointer, or recursive
   Library,  ///< nobody instruments it: in the table, or taken to be as long as the option says
+  Wrapper,  ///< of the probe library, for one of those, or around one: may let others run
   Inlined,  ///< an intrinsic that becomes a few instructions, or none
   Assembly, ///< inline assembly
 };
@@ -69,6 +70,7 @@ public:
   }
 
 private:
+  Ways ofWrapper(llvm::StringRef name) const;
   Ways assumed(Cost cost) const { return Ways::plain(std::min(cost, limits_.call), cost); }
 
   const Options &options_;

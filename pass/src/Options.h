@@ -48,7 +48,7 @@ struct Options {
   /// Longest estimated way between two probes, in cycles of the time-stamp counter; 16 to 100,000.
   unsigned bound = 250;
   /// What a call into code that nobody instrumented is assumed to take, in cycles.
-  unsigned unknownCall = 60;
+  unsigned unknownCall = 50;
   Tls tls = Tls::Auto;
   /// Recompute the longest ways after insertion; an error where one exceeds the bound.
   bool verify = false;

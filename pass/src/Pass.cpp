@@ -150,7 +150,7 @@ std::vector<Plan> ModuleRun::planAll(Component &component) {
     auto planned = planRecursive({component.functions, component.early}, limits_, calls_,
                                  [&](Function &function, const Limits &limits) { return planOne(function, limits); });
     for (const Function *function : component.early)
-      component.keeps[function] = keptBy(*function, planned.part, limits_);
+      component.keeps[function] = planned.isKept ? keptBy(*function, planned.part, limits_) : limits_.call;
     return std::move(planned.plans);
   }
   std::vector<Plan> plans;

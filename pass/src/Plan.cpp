@@ -414,12 +414,14 @@ static bool isBrief(const BasicBlock &block, const CostModel &costs) {
   return sum <= brief;
 }
 
-/// Where probes for each iteration go: in the latch, or, where there are several or it is but a join, in the header (none
-/// is returned); in all latches of a loop that dispatches.
+/// Where probes for each iteration go: in the latch, or, where there are several, or it is but a join or ends with a call, in the
+/// header (none is returned); in all latches of a loop that dispatches.
 static SmallVector<Instruction *, 4> eachSites(Loop &loop, const LoopInfo &loops, const CostModel &costs) {
   SmallVector<BasicBlock *, 8> latches;
   loop.getLoopLatches(latches);
-  bool usable = all_of(latches, [&](BasicBlock *latch) { return loops.getLoopFor(latch) == &loop && !isForbidden(*latch); });
+  bool usable = all_of(latches, [&](BasicBlock *latch) {
+    return loops.getLoopFor(latch) == &loop && !isForbidden(*latch) && !isa<CallBase>(latch->getTerminator());
+  });
   SmallVector<Instruction *, 4> sites;
   bool joins = latches.size() > 1 || isJoin(*latches.front());
   if (!usable || (joins && !dispatches(*loop.getHeader())))

@@ -45,6 +45,7 @@ static std::optional<std::vector<Plan>> planWith(const Circle &circle, Cost part
 /// Where no part is kept to: every function's, and what exceeds it is reported.
 static CirclePlans planRegardless(const Circle &circle, const Limits &limits, Calls &calls, PlanOne planOne) {
   CirclePlans regardless;
+  regardless.isKept = false;
   for (const Function *function : circle.early)
     calls.expect(*function, limits.call);
   for (Function *function : circle.functions) {

@@ -23,6 +23,7 @@ struct Circle {
 struct CirclePlans {
   std::vector<Plan> plans; ///< one a function, in the circle's order
   Cost part;               ///< what early functions were allowed: what each keeps to is `keptBy`
+  bool isKept = true;      ///< whether they keep to it; else to what every function does, unless that is reported
 };
 
 /// How one function is planned.

@@ -19,7 +19,8 @@ namespace caudal {
 static constexpr StringLiteral seenAttribute = "caudal-sections";
 static constexpr StringLiteral annotation = "caudal_nopreempt";
 
-/// Functions whose wrapper is "caudal_wrap_NAME_v1", with the same parameters.
+/// Functions whose wrapper is "caudal_wrap_NAME_v1", with the same parameters. Of stdio, not what moves a single character, which
+/// takes less time than a section.
 static constexpr StringLiteral wrapped[] = {
     "pthread_mutex_lock",        "pthread_mutex_trylock",     "pthread_mutex_timedlock",
     "pthread_mutex_clocklock",   "pthread_mutex_unlock",      "pthread_cond_wait",
@@ -30,7 +31,17 @@ static constexpr StringLiteral wrapped[] = {
     "pthread_spin_trylock",      "pthread_spin_unlock",       "sem_wait",
     "sem_timedwait",             "sem_clockwait",             "pthread_once",
     "flockfile",                 "ftrylockfile",              "funlockfile",
-    "sigaction",                 "signal",                    "syscall",
+    "printf",                    "vprintf",                   "fprintf",
+    "vfprintf",                  "__printf_chk",              "__vprintf_chk",
+    "__fprintf_chk",             "__vfprintf_chk",            "puts",
+    "fputs",                     "fgets",                     "fwrite",
+    "fread",                     "getline",                   "getdelim",
+    "__getdelim",                "fflush",                    "fseek",
+    "fseeko",                    "ftell",                     "ftello",
+    "rewind",                    "fgetpos",                   "fsetpos",
+    "setvbuf",                   "setbuf",                    "fclose",
+    "freopen",                   "perror",                    "sigaction",
+    "signal",                    "syscall",
 };
 
 /// Functions whose wrapper has another name.
@@ -41,28 +52,21 @@ static constexpr struct {
     {"_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE", "caudal_wrap_std_condition_wait_v1"},
 };
 
-/// Which stream a function of stdio locks.
+/// Which stream a function of stdio locks that has no wrapper.
 struct Stream {
-  enum Kind { None, Argument, Stdout, Unnamed } kind;
+  enum Kind { None, Argument, Unnamed } kind;
   unsigned argument;
 };
 
-/// Not here: what moves a single character, which takes less time than a section.
 static Stream streamOf(StringRef name) {
   auto argument = [](unsigned number) { return Stream{Stream::Argument, number}; };
   return NameSwitch<Stream>(name)
-      .Cases({"printf", "vprintf", "puts", "__printf_chk", "__vprintf_chk"}, Stream{Stream::Stdout, 0})
-      .Cases({"fprintf", "vfprintf", "__fprintf_chk", "__vfprintf_chk", "fflush", "fseek", "fseeko", "ftell", "ftello",
-              "rewind", "fgetpos", "fsetpos", "setvbuf", "setbuf"},
-             argument(0))
       .Cases({"fscanf", "vfscanf", "__isoc99_fscanf", "__isoc99_vfscanf", "__isoc23_fscanf", "__isoc23_vfscanf"},
              argument(0))
-      .Case("fputs", argument(1))
-      .Cases({"fgets", "getline"}, argument(2))
-      .Cases({"fwrite", "fread", "getdelim", "__getdelim", "__fgets_chk"}, argument(3))
+      .Case("__fgets_chk", argument(2))
       .Case("__fread_chk", argument(4))
-      // Those that are gone afterwards, and those that block by themselves.
-      .Cases({"fclose", "freopen", "perror", "scanf", "vscanf", "__isoc99_scanf", "__isoc23_scanf"},
+      // Those that block by themselves.
+      .Cases({"scanf", "vscanf", "__isoc99_scanf", "__isoc99_vscanf", "__isoc23_scanf", "__isoc23_vscanf"},
              Stream{Stream::Unnamed, 0})
       .Default(Stream{Stream::None, 0});
 }
@@ -85,6 +89,11 @@ static bool isRustGuard(StringRef name) {
     return false;
   StringRef text = name;
   return text.contains("6Stdout4lock") || text.contains("6Stderr4lock");
+}
+
+/// What a thread keeps behind a key.
+static bool isKeyed(StringRef name) {
+  return name == "pthread_getspecific" || name == "pthread_setspecific" || name == "tss_get" || name == "tss_set";
 }
 
 /// The calling function's own line; calls without one are refused in functions that have debug information.
@@ -323,7 +332,7 @@ bool Sections::surroundGuard(CallBase &call, StringRef name) {
   return false;
 }
 
-bool Sections::surroundStdio(CallBase &call, StringRef name) {
+bool Sections::surroundScan(CallBase &call, StringRef name) {
   Stream stream = streamOf(name);
   if (stream.kind == Stream::None || (stream.kind == Stream::Argument && stream.argument >= call.arg_size()))
     return false;
@@ -334,9 +343,8 @@ bool Sections::surroundStdio(CallBase &call, StringRef name) {
     callBefore(&call, call, library("caudal_stdio_enter_v1", {file->getType()}), {file});
     callBefore(after, call, library("caudal_stdio_exit_v1", {file->getType()}), {file});
   } else {
-    bool isStdout = stream.kind == Stream::Stdout;
-    callBefore(&call, call, library(isStdout ? "caudal_stdout_enter_v1" : "caudal_section_enter_v1", {}), {});
-    callBefore(after, call, library(isStdout ? "caudal_stdout_exit_v1" : "caudal_section_exit_v1", {}), {});
+    callBefore(&call, call, library("caudal_section_enter_v1", {}), {});
+    callBefore(after, call, library("caudal_section_exit_v1", {}), {});
   }
   return true;
 }
@@ -358,7 +366,7 @@ void Sections::surroundCalls(Function &function) {
   for (CallBase *call : calls) {
     Function &callee = *call->getCalledFunction();
     bool isLibrarys = callee.isDeclaration();
-    if (isLibrarys && (surroundGuard(*call, callee.getName()) || surroundStdio(*call, callee.getName())))
+    if (isLibrarys && (surroundGuard(*call, callee.getName()) || surroundScan(*call, callee.getName())))
       redirected_[callee.getName()]++;
     else if (isSectionCall(callee)) {
       redirected_[callee.getName()]++;
@@ -436,8 +444,12 @@ void Sections::lint(const Function &function) {
   SmallVector<const GlobalVariable *, 4> locals;
   for (const Instruction &instruction : instructions(function)) {
     if (const auto *call = dyn_cast<CallBase>(&instruction))
-      if (const Function *callee = call->getCalledFunction(); callee && isRustGuard(callee->getName()))
-        report_.note(function, "thread-owned", demangle(callee->getName()), instruction.getDebugLoc());
+      if (const Function *callee = call->getCalledFunction()) {
+        if (isRustGuard(callee->getName()))
+          report_.note(function, "thread-owned", demangle(callee->getName()), instruction.getDebugLoc());
+        else if (isKeyed(callee->getName()))
+          report_.note(function, "thread-local", callee->getName(), instruction.getDebugLoc());
+      }
     for (const Value *operand : instruction.operands()) {
       const auto *variable = dyn_cast<GlobalVariable>(operand);
       if (!variable || !variable->isThreadLocal() || variable->getName().starts_with("caudal_") ||

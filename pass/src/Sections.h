@@ -4,8 +4,8 @@
 // and functions that must not lose their thread, and says which functions stay without probes. Why, and why nobody
 // deadlocks: docs/background/preemption-safety.md.
 //
-//     redirected   pthread_mutex_*, _rwlock_*, _spin_*, _cond_*, sem_*, pthread_once, flockfile, sigaction, signal, syscall
-//     surrounded   __cxa_guard_*, std::call_once, stdio, Rust's print!, functions of a list's `call`
+//     redirected   pthread_mutex_*, _rwlock_*, _spin_*, _cond_*, sem_*, pthread_once, stdio, sigaction, signal, syscall
+//     surrounded   __cxa_guard_*, std::call_once, scanf, Rust's print!, functions of a list's `call`
 //                  calls that an allocator makes of other modules, and through pointers
 //     sections     functions with caudal_nopreempt, of a list's `nopreempt`
 //     left alone   allocators and what they call, functions of a list's `leave`
@@ -67,7 +67,7 @@ private:
   void redirectAll();
   void surroundCalls(llvm::Function &function);
   bool surroundGuard(llvm::CallBase &call, llvm::StringRef name);
-  bool surroundStdio(llvm::CallBase &call, llvm::StringRef name);
+  bool surroundScan(llvm::CallBase &call, llvm::StringRef name);
   bool isSectionCall(const llvm::Function &callee);
   void rewriteCallOnce(llvm::Function &function);
   void becomeSection(llvm::Function &function);

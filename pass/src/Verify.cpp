@@ -119,8 +119,16 @@ private:
   DenseMap<const Loop *, Ways> measured_;
 };
 
+/// Blocks mostly have no names, but numbers.
+static std::string blockName(const BasicBlock &block) {
+  std::string name;
+  raw_string_ostream text(name);
+  block.printAsOperand(text, /*PrintType=*/false);
+  return name;
+}
+
 void Verifier::complain(const Instruction &at, Cost longest, const Twine &what) {
-  std::string place = at.getParent()->getName().str();
+  std::string place = blockName(*at.getParent());
   if (DebugLoc location = at.getDebugLoc())
     place += " (line " + std::to_string(location.getLine()) + ")";
   result_.violations.push_back({place, longest, what.str()});

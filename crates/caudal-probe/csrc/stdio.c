@@ -1,9 +1,16 @@
 /*
  * stdio's streams, which a thread may lock again: whoever has one never gives its worker back.
+ *
+ * Wrappers stand for the functions that lock a stream, with their parameters; those with variable arguments come in by variadic.S.
+ * What formats or may write takes some hundred cycles at least, so it ends with a probe, of all modes at once: around such a call no
+ * code needs one of its own.
  */
 #define _GNU_SOURCE
+/* The program's own calls say whether they are checked. */
+#undef _FORTIFY_SOURCE
 #include "wait.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
 /* In front of a call that locks `stream`, and behind it. The stream is locked around the call: who has to wait for it lets
@@ -30,7 +37,7 @@ void caudal_stdio_exit_v1(FILE *stream)
     caudal_probe_leave(CAUDAL_PROBE_SECTION);
 }
 
-/* For calls that print to a stream which they do not name. */
+/* For calls that print to a stream which they do not name, in code of a pass that knew no wrappers of them. */
 void caudal_stdout_enter_v1(void)
 {
     caudal_stdio_enter_v1(stdout);
@@ -58,6 +65,171 @@ int caudal_wrap_ftrylockfile_v1(FILE *stream)
 void caudal_wrap_funlockfile_v1(FILE *stream)
 {
     caudal_stdio_exit_v1(stream);
+}
+
+/* Behind a call that has taken long. */
+static void look(void)
+{
+    CAUDAL_PROBE_CLOCK();
+    CAUDAL_PROBE_FLAG();
+}
+
+/* Answers what `call` does, which has `stream`. */
+#define AROUND(stream, type, call)          \
+    do {                                    \
+        FILE *locked = (stream);            \
+        caudal_stdio_enter_v1(locked);      \
+        type answer = (call);               \
+        caudal_stdio_exit_v1(locked);       \
+        return answer;                      \
+    } while (0)
+/* And looks behind it whether the quantum has ended. */
+#define AROUND_LONG(stream, type, call)     \
+    do {                                    \
+        FILE *locked = (stream);            \
+        caudal_stdio_enter_v1(locked);      \
+        type answer = (call);               \
+        caudal_stdio_exit_v1(locked);       \
+        look();                             \
+        return answer;                      \
+    } while (0)
+
+/* glibc's, where formats are checked. */
+extern int __vprintf_chk(int flag, const char *format, va_list arguments) __attribute__((weak));
+extern int __vfprintf_chk(FILE *stream, int flag, const char *format, va_list arguments) __attribute__((weak));
+
+int caudal_wrap_vprintf_v1(const char *format, va_list arguments)
+{
+    AROUND_LONG(stdout, int, vprintf(format, arguments));
+}
+
+int caudal_wrap_vfprintf_v1(FILE *stream, const char *format, va_list arguments)
+{
+    AROUND_LONG(stream, int, vfprintf(stream, format, arguments));
+}
+
+int caudal_wrap___vprintf_chk_v1(int flag, const char *format, va_list arguments)
+{
+    AROUND_LONG(stdout, int, __vprintf_chk(flag, format, arguments));
+}
+
+int caudal_wrap___vfprintf_chk_v1(FILE *stream, int flag, const char *format, va_list arguments)
+{
+    AROUND_LONG(stream, int, __vfprintf_chk(stream, flag, format, arguments));
+}
+
+int caudal_wrap_puts_v1(const char *text)
+{
+    AROUND(stdout, int, puts(text));
+}
+
+int caudal_wrap_fputs_v1(const char *text, FILE *stream)
+{
+    AROUND(stream, int, fputs(text, stream));
+}
+
+char *caudal_wrap_fgets_v1(char *text, int size, FILE *stream)
+{
+    AROUND(stream, char *, fgets(text, size, stream));
+}
+
+size_t caudal_wrap_fwrite_v1(const void *items, size_t size, size_t count, FILE *stream)
+{
+    AROUND(stream, size_t, fwrite(items, size, count, stream));
+}
+
+size_t caudal_wrap_fread_v1(void *items, size_t size, size_t count, FILE *stream)
+{
+    AROUND(stream, size_t, fread(items, size, count, stream));
+}
+
+ssize_t caudal_wrap_getline_v1(char **line, size_t *size, FILE *stream)
+{
+    AROUND(stream, ssize_t, getline(line, size, stream));
+}
+
+ssize_t caudal_wrap_getdelim_v1(char **line, size_t *size, int end, FILE *stream)
+{
+    AROUND(stream, ssize_t, getdelim(line, size, end, stream));
+}
+
+ssize_t caudal_wrap___getdelim_v1(char **line, size_t *size, int end, FILE *stream)
+{
+    AROUND(stream, ssize_t, getdelim(line, size, end, stream));
+}
+
+int caudal_wrap_fflush_v1(FILE *stream)
+{
+    AROUND_LONG(stream, int, fflush(stream));
+}
+
+int caudal_wrap_fseek_v1(FILE *stream, long offset, int from)
+{
+    AROUND_LONG(stream, int, fseek(stream, offset, from));
+}
+
+int caudal_wrap_fseeko_v1(FILE *stream, off_t offset, int from)
+{
+    AROUND_LONG(stream, int, fseeko(stream, offset, from));
+}
+
+long caudal_wrap_ftell_v1(FILE *stream)
+{
+    AROUND(stream, long, ftell(stream));
+}
+
+off_t caudal_wrap_ftello_v1(FILE *stream)
+{
+    AROUND(stream, off_t, ftello(stream));
+}
+
+void caudal_wrap_rewind_v1(FILE *stream)
+{
+    caudal_stdio_enter_v1(stream);
+    rewind(stream);
+    caudal_stdio_exit_v1(stream);
+    look();
+}
+
+int caudal_wrap_fgetpos_v1(FILE *stream, fpos_t *position)
+{
+    AROUND(stream, int, fgetpos(stream, position));
+}
+
+int caudal_wrap_fsetpos_v1(FILE *stream, const fpos_t *position)
+{
+    AROUND_LONG(stream, int, fsetpos(stream, position));
+}
+
+int caudal_wrap_setvbuf_v1(FILE *stream, char *buffer, int mode, size_t size)
+{
+    AROUND(stream, int, setvbuf(stream, buffer, mode, size));
+}
+
+void caudal_wrap_setbuf_v1(FILE *stream, char *buffer)
+{
+    caudal_stdio_enter_v1(stream);
+    setbuf(stream, buffer);
+    caudal_stdio_exit_v1(stream);
+}
+
+/* These are gone afterwards, or name no stream: sections alone. */
+int caudal_wrap_fclose_v1(FILE *stream)
+{
+    AROUND_LONG(NULL, int, fclose(stream));
+}
+
+FILE *caudal_wrap_freopen_v1(const char *path, const char *mode, FILE *stream)
+{
+    AROUND_LONG(NULL, FILE *, freopen(path, mode, stream));
+}
+
+void caudal_wrap_perror_v1(const char *text)
+{
+    caudal_stdio_enter_v1(NULL);
+    perror(text);
+    caudal_stdio_exit_v1(NULL);
+    look();
 }
 
 /* Around other calls, and functions, that are sections: a call, where the inlined entry would not pay. */

@@ -33,6 +33,10 @@ void caudal_wrap_funlockfile_v1(FILE *);
 int caudal_wrap_sigaction_v1(int, const struct sigaction *, struct sigaction *);
 void (*caudal_wrap_signal_v1(int, void (*)(int)))(int);
 long caudal_wrap_syscall_v1(long, ...);
+int caudal_wrap_printf_v1(const char *, ...);
+int caudal_wrap_fprintf_v1(FILE *, const char *, ...);
+int caudal_wrap_fflush_v1(FILE *);
+int caudal_wrap_fclose_v1(FILE *);
 void caudal_section_enter_v1(void);
 void caudal_section_exit_v1(void);
 uint32_t caudal_allocator_calls_v1(void);
@@ -76,6 +80,40 @@ static void locks_are_sections(void)
     DEFERS(caudal_wrap_pthread_spin_lock_v1(&spin) == 0, caudal_wrap_pthread_spin_unlock_v1(&spin) == 0);
     DEFERS((caudal_wrap_flockfile_v1(stdout), 1), (caudal_wrap_funlockfile_v1(stdout), 1));
     DEFERS(caudal_wrap_ftrylockfile_v1(stdout) == 0, (caudal_wrap_funlockfile_v1(stdout), 1));
+}
+
+/* What a stream of the program's own reads and writes through, in the middle of a wrapper. */
+static ssize_t come_due(void *unused, const char *text, size_t size)
+{
+    (void)unused, (void)text;
+    CHECK(caudal_critical_depth() == CAUDAL_PROBE_SECTION);
+    CAUDAL_PROBE_CLOCK();
+    CHECK(caudal_probe_v1.pending == 1);
+    return (ssize_t)size;
+}
+
+static void streams_are_sections(void)
+{
+    cookie_io_functions_t functions = {.write = come_due};
+    FILE *stream = fopencookie(NULL, "w", functions);
+    CHECK(stream != NULL && setvbuf(stream, NULL, _IONBF, 0) == 0);
+    start();
+    CHECK(caudal_wrap_fprintf_v1(stream, "%d %s %.1f\n", 1, "two", 3.0) == 10);
+    CHECK(caudal_critical_depth() == 0 && caudal_probe_record_stop() >= 1);
+    CHECK(caudal_wrap_fclose_v1(stream) == 0 && caudal_critical_depth() == 0);
+}
+
+/* A call that formats, or may write, ends with a probe: of a deadline that has come, and of the flag. */
+static void what_formats_looks(void)
+{
+    start();
+    CHECK(caudal_wrap_printf_v1("%s", "") == 0);
+    CHECK(caudal_probe_record_stop() == 1);
+    CHECK(caudal_probe_record_start(times, 64, UINT64_MAX / 4) == 0);
+    CHECK(caudal_wrap_fflush_v1(stdout) == 0 && caudal_probe_cold_visits_v1() != 0);
+    __atomic_store_n(&caudal_flag_v1.asked, 1, __ATOMIC_RELAXED);
+    CHECK(caudal_wrap_fflush_v1(stdout) == 0);
+    CHECK(caudal_probe_record_stop() == 1);
 }
 
 static int initialised;
@@ -316,6 +354,8 @@ int main(void)
 {
     CHECK(pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE) == 0);
     locks_are_sections();
+    streams_are_sections();
+    what_formats_looks();
     once_is_a_section();
     an_unlock_alone_leaves_nothing();
     errors_are_the_c_librarys();
