@@ -62,6 +62,8 @@ pub(crate) struct Luggage {
     pub(crate) attained: u64,
     pub(crate) quanta: u32,
     pub(crate) preemptions: u32,
+    /// The section that the probe's hook is.
+    pub(crate) depth: u32,
     pub(crate) parks: u32,
 }
 

@@ -1,9 +1,9 @@
 //! Started requests that change their worker.
 //!
 //! Only where the handler has promised that it may ([`migratable`](crate::runtime::RequestBuilder::migratable)), the policy steals,
-//! and only at the end of a quantum: then the coroutine is in no critical section and waits for nothing. A worker that has others
-//! to run, and sees one that has none, puts the request back into its own inbox, started, with its coroutine. There it is like
-//! any other: a thief takes it on its walk, or else the worker itself does after the next slice.
+//! and only at the end of a quantum: then the coroutine is in no critical section but the hook's own, and waits for nothing. A
+//! worker that has others to run, and sees one that has none, puts the request back into its own inbox, started, with its
+//! coroutine. There it is like any other: a thief takes it on its walk, or else the worker itself does after the next slice.
 //!
 //! ```text
 //!  quantum over ─▶ on_completed ─▶ cell (coroutine, luggage) ─▶ own inbox ─▶ thief or owner ─▶ on_moved
@@ -18,6 +18,7 @@ use std::sync::atomic::Ordering::{AcqRel, Relaxed};
 use caudal_policy::discipline::Discipline;
 use caudal_policy::{TaskId, WorkerId};
 
+use super::pool::Task;
 use super::{Coroutine, Worker};
 use crate::cell::{CANCEL, Request};
 use crate::fiber::{Luggage, Reason};
@@ -48,8 +49,8 @@ impl<D: Discipline> Worker<D> {
         let entry = self.pool.task(task);
         let (cell, quanta) = (entry.cell, entry.quanta);
         let Some(mut coroutine) = entry.fiber.take() else { return false };
-        coroutine.luggage =
-            Luggage { attained: entry.attained, quanta, preemptions: entry.preemptions, parks: entry.parks };
+        let Task { attained, preemptions, depth, parks, .. } = *entry;
+        coroutine.luggage = Luggage { attained, quanta, preemptions, depth, parks };
         cell.coroutine.set(Box::into_raw(coroutine).cast());
         let own = self.me;
         own.mail.started.fetch_add(1, Relaxed);
@@ -71,7 +72,7 @@ impl<D: Discipline> Worker<D> {
     pub(super) fn welcome(&mut self, cell: Request, time: u64) {
         self.me.mail.started.fetch_sub(1, Relaxed);
         let coroutine = coroutine_of(cell);
-        let Luggage { attained, quanta, preemptions, parks } = coroutine.luggage;
+        let Luggage { attained, quanta, preemptions, depth, parks } = coroutine.luggage;
         let task = self.pool.admit(cell);
         cell.task.set(task);
         if self.stage >= Stage::Cancelling {
@@ -79,8 +80,8 @@ impl<D: Discipline> Worker<D> {
             cell.state.fetch_or(CANCEL, AcqRel);
         }
         let entry = self.pool.task(task);
-        (entry.attained, entry.quanta, entry.preemptions, entry.parks) =
-            (attained, quanta, preemptions, parks);
+        (entry.attained, entry.quanta, entry.preemptions) = (attained, quanta, preemptions);
+        (entry.depth, entry.parks) = (depth, parks);
         (entry.fiber, entry.started) = (Some(coroutine), true);
         self.count_inside(1, quanta);
         self.discipline.on_moved(self.shared.clock.instant(time), TaskId(task), 0, &mut self.pool);
