@@ -181,6 +181,59 @@ fn a_program_that_has_the_probe_library_by_a_crate_has_it_once() {
     }
 }
 
+/// Requests in turns on one worker, each of which must answer what it answers alone.
+const REQUESTS: &str = r#"
+use std::collections::BTreeMap;
+
+const SYSTEM: &str = "[system]
+cores = 1
+pools = \"per-core\"
+dispatch = { policy = \"random\" }
+discipline = { policy = \"processor-sharing\", quantum = \"2us\" }
+rebalance = \"none\"
+";
+
+fn answer(seed: u64) -> u64 {
+    let mut counts = BTreeMap::new();
+    for round in 0..500 * dep::sum(3) {
+        *counts.entry(format!("{}", (seed ^ round).wrapping_mul(0x9e3779b97f4a7c15) >> 56)).or_insert(0) += round;
+    }
+    let mut all: Vec<_> = counts.into_iter().collect();
+    all.sort_by(|a, b| b.cmp(a));
+    all.iter().fold(seed, |sum, (name, count)| sum.rotate_left(7) ^ (name.len() as u64) ^ count)
+}
+
+fn main() {
+    let alone: Vec<u64> = (0..4).map(answer).collect();
+    let runtime = caudal_rt::Builder::parse(SYSTEM, "system.toml").unwrap().pinning(caudal_rt::Pinning::None).start().unwrap();
+    let class = runtime.class("x").unwrap();
+    caudal_probe::set_every(true);
+    let requests: Vec<_> = (0..4).map(|seed| runtime.submit(class, move || answer(seed)).unwrap()).collect();
+    for (request, alone) in requests.into_iter().zip(alone) {
+        assert_eq!(request.wait().unwrap(), alone);
+    }
+    println!("as alone");
+}
+"#;
+
+/// The runtime and, under fat LTO, the standard library are part of what has probes; every one of them yields.
+#[test]
+fn the_runtime_may_have_probes_itself() {
+    let cargo = Cargo::new(FILES);
+    let manifest = cargo.project.read("app/Cargo.toml");
+    let crates = common::root().join("crates").canonicalize().unwrap();
+    let dependencies = ["caudal-probe", "caudal-rt"]
+        .map(|name| format!("{name} = {{ path = \"{}/{name}\" }}\n", crates.display()))
+        .concat();
+    cargo.project.write("app/Cargo.toml", &manifest.replace("[dependencies]", &format!("[dependencies]\n{dependencies}")));
+    cargo.project.write("app/src/main.rs", REQUESTS);
+    // The runtime is large, and what matters here is no matter of its speed.
+    cargo.project.write("Cargo.toml", &format!("{}[profile.release]\nopt-level = 1\n", cargo.project.read("Cargo.toml")));
+    for options in ["", "--fat"] {
+        assert_eq!(cargo.run(&format!("run --release {options}")), "as alone\n", "{options}");
+    }
+}
+
 #[test]
 fn shared_libraries_leave_the_probes_to_the_program() {
     let cargo = Cargo::new(FILES);
