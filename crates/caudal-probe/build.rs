@@ -5,7 +5,7 @@
 
 use std::env;
 
-const SOURCES: [&str; 14] = [
+const SOURCES: [&str; 15] = [
     "budget.S",
     "critical.c",
     "decide.c",
@@ -16,6 +16,7 @@ const SOURCES: [&str; 14] = [
     "signals.c",
     "stdio.c",
     "syscall.c",
+    "threads.c",
     "variadic.S",
     "vector.c",
     "wait.c",

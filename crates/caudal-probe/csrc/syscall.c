@@ -3,10 +3,10 @@
  *
  * Rust's locks, parking_lot's and libstdc++'s guards come to sleep by it alone, from code that was compiled before there was a pass.
  * Its symbol is defined here, so that all of an executable, and the shared objects that it is linked with, come here. Everything else
- * goes to the kernel as before.
+ * goes to the kernel as before. Words that belong to a thread are threads.c's.
  */
 #define _GNU_SOURCE
-#include "wait.h"
+#include "threads.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -84,19 +84,34 @@ static int is_futex_wait(long number, int operation)
     return number == SYS_futex && (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET);
 }
 
+/* A request waits; 1: it is none that may be put aside, and the kernel is to answer. */
+static int wait_aside(uint32_t *word, int operation, uint32_t expected, const struct timespec *time)
+{
+    struct caudal_until its_end;
+    struct timespec storage;
+    const struct caudal_until *until;
+    if (!caudal_probe_wait(CAUDAL_WAIT_ASKS_ONLY)) {
+        return 1;
+    }
+    until = end_of_wait(operation, time, &its_end, &storage);
+    return caudal_is_parker(word) ? caudal_wait_as_parker(word, until) : wait_as_request(word, expected, until);
+}
+
 long caudal_wrap_syscall_v1(long number, long a, long b, long c, long d, long e, long f)
 {
-    if (__builtin_expect(is_futex_wait(number, (int)b), 0) && caudal_probe_wait(CAUDAL_WAIT_ASKS_ONLY)) {
-        struct caudal_until until;
-        struct timespec storage;
-        const struct timespec *time = (const struct timespec *)d;
-        int answer =
-            wait_as_request((const uint32_t *)a, (uint32_t)c, end_of_wait((int)b, time, &until, &storage));
-        if (answer <= 0) {
-            return answer;
-        }
+    struct caudal_local_wait wait;
+    long answer;
+    if (__builtin_expect(!is_futex_wait(number, (int)b), 1)) {
+        return into_kernel(number, a, b, c, d, e, f);
     }
-    return into_kernel(number, a, b, c, d, e, f);
+    caudal_note_futex((const uint32_t *)a);
+    caudal_local_wait_begins(&wait, (const uint32_t *)a);
+    answer = wait_aside((uint32_t *)a, (int)b, (uint32_t)c, (const struct timespec *)d);
+    if (answer > 0) {
+        answer = into_kernel(number, a, b, c, d, e, f);
+    }
+    caudal_local_wait_ends(&wait);
+    return answer;
 }
 
 /* As callers see it, it takes what it is given; the registers and the stack's word that nobody has set are read and not used. Weak:

@@ -37,6 +37,7 @@ mod control;
 mod critical;
 mod probes;
 mod sys;
+mod threads;
 
 pub use block::{Block, SECTIONS, block, flag};
 pub use control::{
@@ -45,6 +46,7 @@ pub use control::{
 };
 pub use critical::{critical_depth, critical_enter, critical_exit, critical_restore, measured};
 pub use probes::{probe, probe_budget, probe_clock, probe_flag, probe_spend};
+pub use threads::{futex_of, parker_is, thread_locals};
 
 /// The version that the symbols' names end in; objects of different versions do not link.
 pub const ABI: u32 = 1;

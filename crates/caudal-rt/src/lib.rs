@@ -18,6 +18,7 @@ compile_error!(
 
 mod alone;
 mod announce;
+mod belongings;
 #[doc(hidden)]
 pub mod bench;
 mod cell;

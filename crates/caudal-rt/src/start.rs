@@ -27,7 +27,7 @@ use crate::source::{Asked, Source};
 use crate::stack::{AltStack, Refusal, StackBudget, StackConfig, StackError, StackPool, overflow};
 use crate::unwinding::PANICS_UNWIND;
 use crate::worker::{Parts, Worker};
-use crate::{foreign, fork, panic_hook, watchdog};
+use crate::{belongings, foreign, fork, panic_hook, watchdog};
 
 /// Has a system a dispatcher? One whose dispatch looks at workers needs a thread that does.
 pub(crate) fn is_two_level(system: &System) -> bool {
@@ -61,6 +61,8 @@ pub(crate) fn start(settings: Settings, sources: Vec<Box<dyn Source>>) -> Result
     fork::watch();
     panic_hook::install();
     foreign::look_for_cxx();
+    // Needs a thread, which no worker may hold up.
+    belongings::prepare();
     probe::set_hook(on_due);
     probe::set_critical_hook(Some(on_section));
     probe::set_wait_hook(on_taken);
@@ -324,6 +326,7 @@ impl Threads {
         let body = move || {
             // Without it the kernel could not even say that a stack has overflowed: then a plain fault ends the process.
             let _alternative = AltStack::install();
+            belongings::learn();
             if shared.settings.on_stuck == OnStuck::Dump {
                 watchdog::dump::let_in();
             }

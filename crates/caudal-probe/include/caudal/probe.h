@@ -189,6 +189,17 @@ extern void (*caudal_probe_critical_hook_v1)(uint64_t cycles);
  * answered 0. Set it before any thread is armed.
  */
 extern int (*caudal_probe_wait_hook_v1)(uint32_t round);
+/*
+ * What a runtime learns about a thread before requests run on it, for futex words that belong to the thread. Between the two
+ * calls the thread waits once, and the second answers with the word (null: there was no futex wait, or not by libc's syscall).
+ */
+void caudal_learn_futex_v1(void);
+const uint32_t *caudal_learnt_futex_v1(void);
+/* This thread's std::thread::park (Rust) waits on `word`: several of its requests may at once from now on. */
+void caudal_parker_is_v1(const uint32_t *word);
+/* From where to where this thread has the thread-locals of the object that the library is in; both 0: it cannot be told. Two
+ * requests that wait on the same word there end the process from now on: their queue is corrupt. */
+void caudal_thread_locals_v1(uintptr_t bounds[2]);
 /* Not 0: whatever arms a quantum makes all modes due at once, so that every probe yields. For tests. */
 extern uint8_t caudal_probe_every_v1;
 

@@ -275,6 +275,72 @@ static void futexes_ask_the_hook(void)
     caudal_probe_wait_hook_v1 = NULL;
 }
 
+/* --- words of a thread --------------------------------------------------------------------------------------------- */
+
+static uint32_t parker;
+static uint32_t token_at;
+
+static long park(const struct timespec *end)
+{
+    errno = 0;
+    parker = UINT32_MAX;
+    return syscall(SYS_futex, &parker, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, UINT32_MAX, end, NULL, ~0U);
+}
+
+/* Another request of the thread finds the word as if nobody waited, and is not set aside for long; then somebody unparks. */
+static int hook_parks(uint32_t round)
+{
+    if (round != UINT32_MAX) {
+        CHECK(parker == 0);
+        CHECK(round < 100);
+        parker = round == token_at;
+    }
+    return 1;
+}
+
+static int hook_gives_up(uint32_t round)
+{
+    return round != 3;
+}
+
+static void requests_share_their_threads_parker(void)
+{
+    struct timespec none = {0, 0};
+    struct timespec soon;
+    caudal_learn_futex_v1();
+    CHECK(park(&none) == -1 && errno == ETIMEDOUT);
+    wait_for_word(word + 1, NULL);
+    CHECK(caudal_learnt_futex_v1() == &parker);
+    caudal_learn_futex_v1();
+    CHECK(caudal_learnt_futex_v1() == NULL);
+
+    caudal_parker_is_v1(&parker);
+    caudal_probe_wait_hook_v1 = hook_parks;
+    token_at = 20;
+    CHECK(park(NULL) == 0 && parker == 1);
+    /* Nobody does: it returns with a token of its own. */
+    token_at = UINT32_MAX;
+    CHECK(park(NULL) == 0 && parker == 1);
+    CHECK(park(&none) == -1 && errno == ETIMEDOUT && parker == 0);
+    /* As a thread in the end: the kernel finds what it expects, and the time is over. */
+    caudal_probe_wait_hook_v1 = hook_gives_up;
+    clock_gettime(CLOCK_MONOTONIC, &soon);
+    soon.tv_sec++;
+    CHECK(park(&soon) == -1 && errno == ETIMEDOUT && parker == UINT32_MAX);
+    caudal_parker_is_v1(NULL);
+    caudal_probe_wait_hook_v1 = NULL;
+}
+
+static __thread int local;
+
+static void thread_locals_are_found(void)
+{
+    uintptr_t bounds[2];
+    caudal_thread_locals_v1(bounds);
+    CHECK((uintptr_t)&local >= bounds[0] && (uintptr_t)&local < bounds[1]);
+    CHECK((uintptr_t)bounds < bounds[0] || (uintptr_t)bounds >= bounds[1]);
+}
+
 /* --- signals ------------------------------------------------------------------------------------------------------- */
 
 static int handled;
@@ -362,6 +428,8 @@ int main(void)
     recursive_mutexes_without_number();
     who_finds_a_lock_taken_asks_the_hook();
     futexes_ask_the_hook();
+    requests_share_their_threads_parker();
+    thread_locals_are_found();
     signal_handlers_are_sections();
     what_comes_due_in_an_allocator_is_the_next_probes();
     locks_that_an_allocator_takes_half_by_wrappers_do_not_count();
