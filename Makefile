@@ -134,6 +134,7 @@ install-pass: pass install-c ## install the compilers with the probe pass alone
 	install -D -m 755 $(TARGET_DIR)/release/cargo-caudal $(PREFIX)/bin/cargo-caudal
 	install -D -m 755 $(TARGET_DIR)/pass-$(LLVM)/libcaudal-pass-$(LLVM).so $(PREFIX)/lib/caudal/libcaudal-pass-$(LLVM).so
 	install -D -m 644 crates/caudal-driver/packaging/toolchain.cmake $(PREFIX)/lib/cmake/Caudal/toolchain.cmake
+	install -D -m 644 -t $(PREFIX)/share/caudal/lists pass/lists/*.txt
 
 install-c: ## install libcaudal alone: headers, libraries, pkg-config and CMake files
 	@$(CARGO) build --release --locked -p caudal-capi
