@@ -19,8 +19,7 @@ namespace caudal {
 static constexpr StringLiteral seenAttribute = "caudal-sections";
 static constexpr StringLiteral annotation = "caudal_nopreempt";
 
-/// Functions whose wrapper is "caudal_wrap_NAME_v1", with the same parameters. Of stdio, not what moves a single character, which
-/// takes less time than a section.
+/// Functions whose wrapper is "caudal_wrap_NAME_v1", with the same parameters.
 static constexpr StringLiteral wrapped[] = {
     "pthread_mutex_lock",        "pthread_mutex_trylock",     "pthread_mutex_timedlock",
     "pthread_mutex_clocklock",   "pthread_mutex_unlock",      "pthread_cond_wait",
@@ -31,17 +30,23 @@ static constexpr StringLiteral wrapped[] = {
     "pthread_spin_trylock",      "pthread_spin_unlock",       "sem_wait",
     "sem_timedwait",             "sem_clockwait",             "pthread_once",
     "flockfile",                 "ftrylockfile",              "funlockfile",
-    "printf",                    "vprintf",                   "fprintf",
-    "vfprintf",                  "__printf_chk",              "__vprintf_chk",
-    "__fprintf_chk",             "__vfprintf_chk",            "puts",
-    "fputs",                     "fgets",                     "fwrite",
-    "fread",                     "getline",                   "getdelim",
-    "__getdelim",                "fflush",                    "fseek",
-    "fseeko",                    "ftell",                     "ftello",
-    "rewind",                    "fgetpos",                   "fsetpos",
-    "setvbuf",                   "setbuf",                    "fclose",
-    "freopen",                   "perror",                    "sigaction",
-    "signal",                    "syscall",
+    "sigaction",                 "signal",                    "syscall",
+};
+
+/// Functions of stdio with such a wrapper, and their parameters: pointers, integers, and more. Names like `getline` are older than their
+/// place in the library: a program's own function has other ones. Not here: what moves a single character, which takes less time
+/// than a section.
+static constexpr struct {
+  StringLiteral name, parameters;
+} wrappedStreams[] = {
+    {"printf", "p."},          {"fprintf", "pp."},      {"__printf_chk", "ip."},    {"__fprintf_chk", "pip."},
+    {"vprintf", "pp"},         {"vfprintf", "ppp"},     {"__vprintf_chk", "ipp"},   {"__vfprintf_chk", "pipp"},
+    {"puts", "p"},             {"fputs", "pp"},         {"fgets", "pip"},           {"fwrite", "piip"},
+    {"fread", "piip"},         {"getline", "ppp"},      {"getdelim", "ppip"},       {"__getdelim", "ppip"},
+    {"fflush", "p"},           {"fseek", "pii"},        {"fseeko", "pii"},          {"ftell", "p"},
+    {"ftello", "p"},           {"rewind", "p"},         {"fgetpos", "pp"},          {"fsetpos", "pp"},
+    {"setvbuf", "ppii"},       {"setbuf", "pp"},        {"fclose", "p"},            {"freopen", "ppp"},
+    {"perror", "p"},
 };
 
 /// Functions whose wrapper has another name.
@@ -63,7 +68,7 @@ static Stream streamOf(StringRef name) {
   return NameSwitch<Stream>(name)
       .Cases({"fscanf", "vfscanf", "__isoc99_fscanf", "__isoc99_vfscanf", "__isoc23_fscanf", "__isoc23_vfscanf"},
              argument(0))
-      .Case("__fgets_chk", argument(2))
+      .Case("__fgets_chk", argument(3))
       .Case("__fread_chk", argument(4))
       // Those that block by themselves.
       .Cases({"scanf", "vscanf", "__isoc99_scanf", "__isoc99_vscanf", "__isoc23_scanf", "__isoc23_vscanf"},
@@ -307,9 +312,25 @@ void Sections::redirect(Function &from, StringRef to) {
   changed_ = true;
 }
 
+/// Whether `function` has these parameters, written as in `wrappedStreams`.
+static bool hasParameters(const Function &function, StringRef parameters) {
+  bool takesMore = parameters.consume_back(".");
+  const FunctionType &type = *function.getFunctionType();
+  auto isKind = [](const auto &each) {
+    auto [parameter, kind] = each;
+    return kind == 'p' ? parameter->isPointerTy() : parameter->isIntegerTy();
+  };
+  return type.isVarArg() == takesMore && type.getNumParams() == parameters.size() && all_of(zip(type.params(), parameters), isKind);
+}
+
 void Sections::redirectAll() {
   for (StringRef name : wrapped)
     if (Function *function = module_.getFunction(name); function && function->isDeclaration())
+      redirect(*function, ("caudal_wrap_" + name + "_v1").str());
+  for (const auto &[name, parameters] : wrappedStreams)
+    // Whether the library has one that is weak here, the program may want to know.
+    if (Function *function = module_.getFunction(name);
+        function && function->isDeclaration() && !function->hasExternalWeakLinkage() && hasParameters(*function, parameters))
       redirect(*function, ("caudal_wrap_" + name + "_v1").str());
   for (const auto &[name, wrapper] : renamed)
     if (Function *function = module_.getFunction(name); function && function->isDeclaration())
@@ -334,7 +355,8 @@ bool Sections::surroundGuard(CallBase &call, StringRef name) {
 
 bool Sections::surroundScan(CallBase &call, StringRef name) {
   Stream stream = streamOf(name);
-  if (stream.kind == Stream::None || (stream.kind == Stream::Argument && stream.argument >= call.arg_size()))
+  bool hasStream = stream.argument < call.arg_size() && call.getArgOperand(stream.argument)->getType()->isPointerTy();
+  if (stream.kind == Stream::None || (stream.kind == Stream::Argument && !hasStream))
     return false;
   // Only a thread that is cancelled unwinds out of these: it is not going to run anything else.
   Instruction *after = behind(call);

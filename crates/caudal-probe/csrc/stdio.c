@@ -74,24 +74,33 @@ static void look(void)
     CAUDAL_PROBE_FLAG();
 }
 
+/* Also when a thread is cancelled, or an exception leaves a stream's own functions. */
+static void leave_stream(FILE *const *locked)
+{
+    caudal_stdio_exit_v1(*locked);
+}
+
+/* As long as the block around it lasts. */
+#define HOLD(stream)                                                            \
+    __attribute__((cleanup(leave_stream))) FILE *const locked = (stream);       \
+    caudal_stdio_enter_v1(locked)
+
 /* Answers what `call` does, which has `stream`. */
-#define AROUND(stream, type, call)          \
-    do {                                    \
-        FILE *locked = (stream);            \
-        caudal_stdio_enter_v1(locked);      \
-        type answer = (call);               \
-        caudal_stdio_exit_v1(locked);       \
-        return answer;                      \
+#define AROUND(stream, call) \
+    do {                     \
+        HOLD(stream);        \
+        return (call);       \
     } while (0)
 /* And looks behind it whether the quantum has ended. */
-#define AROUND_LONG(stream, type, call)     \
-    do {                                    \
-        FILE *locked = (stream);            \
-        caudal_stdio_enter_v1(locked);      \
-        type answer = (call);               \
-        caudal_stdio_exit_v1(locked);       \
-        look();                             \
-        return answer;                      \
+#define AROUND_LONG(stream, type, call) \
+    do {                                \
+        type answer;                    \
+        {                               \
+            HOLD(stream);               \
+            answer = (call);            \
+        }                               \
+        look();                         \
+        return answer;                  \
     } while (0)
 
 /* glibc's, where formats are checked. */
@@ -120,42 +129,42 @@ int caudal_wrap___vfprintf_chk_v1(FILE *stream, int flag, const char *format, va
 
 int caudal_wrap_puts_v1(const char *text)
 {
-    AROUND(stdout, int, puts(text));
+    AROUND(stdout, puts(text));
 }
 
 int caudal_wrap_fputs_v1(const char *text, FILE *stream)
 {
-    AROUND(stream, int, fputs(text, stream));
+    AROUND(stream, fputs(text, stream));
 }
 
 char *caudal_wrap_fgets_v1(char *text, int size, FILE *stream)
 {
-    AROUND(stream, char *, fgets(text, size, stream));
+    AROUND(stream, fgets(text, size, stream));
 }
 
 size_t caudal_wrap_fwrite_v1(const void *items, size_t size, size_t count, FILE *stream)
 {
-    AROUND(stream, size_t, fwrite(items, size, count, stream));
+    AROUND(stream, fwrite(items, size, count, stream));
 }
 
 size_t caudal_wrap_fread_v1(void *items, size_t size, size_t count, FILE *stream)
 {
-    AROUND(stream, size_t, fread(items, size, count, stream));
+    AROUND(stream, fread(items, size, count, stream));
 }
 
 ssize_t caudal_wrap_getline_v1(char **line, size_t *size, FILE *stream)
 {
-    AROUND(stream, ssize_t, getline(line, size, stream));
+    AROUND(stream, getline(line, size, stream));
 }
 
 ssize_t caudal_wrap_getdelim_v1(char **line, size_t *size, int end, FILE *stream)
 {
-    AROUND(stream, ssize_t, getdelim(line, size, end, stream));
+    AROUND(stream, getdelim(line, size, end, stream));
 }
 
 ssize_t caudal_wrap___getdelim_v1(char **line, size_t *size, int end, FILE *stream)
 {
-    AROUND(stream, ssize_t, getdelim(line, size, end, stream));
+    AROUND(stream, getdelim(line, size, end, stream));
 }
 
 int caudal_wrap_fflush_v1(FILE *stream)
@@ -175,25 +184,26 @@ int caudal_wrap_fseeko_v1(FILE *stream, off_t offset, int from)
 
 long caudal_wrap_ftell_v1(FILE *stream)
 {
-    AROUND(stream, long, ftell(stream));
+    AROUND(stream, ftell(stream));
 }
 
 off_t caudal_wrap_ftello_v1(FILE *stream)
 {
-    AROUND(stream, off_t, ftello(stream));
+    AROUND(stream, ftello(stream));
 }
 
 void caudal_wrap_rewind_v1(FILE *stream)
 {
-    caudal_stdio_enter_v1(stream);
-    rewind(stream);
-    caudal_stdio_exit_v1(stream);
+    {
+        HOLD(stream);
+        rewind(stream);
+    }
     look();
 }
 
 int caudal_wrap_fgetpos_v1(FILE *stream, fpos_t *position)
 {
-    AROUND(stream, int, fgetpos(stream, position));
+    AROUND(stream, fgetpos(stream, position));
 }
 
 int caudal_wrap_fsetpos_v1(FILE *stream, const fpos_t *position)
@@ -203,14 +213,13 @@ int caudal_wrap_fsetpos_v1(FILE *stream, const fpos_t *position)
 
 int caudal_wrap_setvbuf_v1(FILE *stream, char *buffer, int mode, size_t size)
 {
-    AROUND(stream, int, setvbuf(stream, buffer, mode, size));
+    AROUND(stream, setvbuf(stream, buffer, mode, size));
 }
 
 void caudal_wrap_setbuf_v1(FILE *stream, char *buffer)
 {
-    caudal_stdio_enter_v1(stream);
+    HOLD(stream);
     setbuf(stream, buffer);
-    caudal_stdio_exit_v1(stream);
 }
 
 /* These are gone afterwards, or name no stream: sections alone. */
@@ -226,9 +235,10 @@ FILE *caudal_wrap_freopen_v1(const char *path, const char *mode, FILE *stream)
 
 void caudal_wrap_perror_v1(const char *text)
 {
-    caudal_stdio_enter_v1(NULL);
-    perror(text);
-    caudal_stdio_exit_v1(NULL);
+    {
+        HOLD(NULL);
+        perror(text);
+    }
     look();
 }
 

@@ -100,7 +100,7 @@ void caudal_thread_locals_v1(uintptr_t bounds[2])
 
 int caudal_is_parker(const uint32_t *word)
 {
-    return word == words.parker;
+    return word != NULL && word == words.parker;
 }
 
 /* EMPTY, unless it is NOTIFIED, which is answered. Whatever else it is: a probe in std itself may have let two requests subtract. */
@@ -149,9 +149,9 @@ int caudal_wait_as_parker(uint32_t *word, const struct caudal_until *until)
 static void say_and_abort(void)
 {
     static const char text[] =
-        "caudal: two requests of a worker wait on one thread-local: a library takes them for one thread, and its memory is corrupt by now. "
-        "parking_lot: use version 0.12 (parking_lot_core 0.9). rayon: call it from a thread of its own, not from a handler. See "
-        "docs/guides/locks-and-preemption.md\n";
+        "caudal: two requests of a worker wait on one thread-local. A library may take them for one thread, and its memory be corrupt by now. "
+        "parking_lot: use version 0.12 (parking_lot_core 0.9). rayon: call it from a thread of its own, not from a handler. A lock in a "
+        "thread-local: put it into a static or an Arc. See docs/guides/locks-and-preemption.md\n";
     /* There is nobody to tell that even this failed. */
     ssize_t written = write(STDERR_FILENO, text, strlen(text));
     (void)written;

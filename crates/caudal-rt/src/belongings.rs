@@ -26,6 +26,8 @@ use caudal_probe as probe;
 const NEVER_USED: u8 = 0;
 const ALIVE: u8 = 1;
 const DESTROYED: u8 = 2;
+/// What a node and its state take at most, in bytes.
+const NEAR: usize = 512;
 
 /// The calling thread will run requests, and does not yet.
 pub(crate) fn learn() {
@@ -57,12 +59,15 @@ pub(crate) fn prepare() -> Option<isize> {
 fn find_state() -> Option<isize> {
     let locals = probe::thread_locals()?;
     let before: Vec<u8> = locals.clone().map(byte).collect();
-    if !locals.contains(&node()?) {
+    let node = node()?;
+    if !locals.contains(&node) {
         // It is not part of this object, or has no thread-local.
         return None;
     }
+    // Std has the state beside the value: no other byte is touched.
+    let near = node.saturating_sub(NEAR).max(locals.start)..(node + NEAR).min(locals.end);
     let was_unused = |&at: &usize| before[at - locals.start] == NEVER_USED;
-    let state = locals.clone().filter(was_unused).find(|&at| byte(at) == ALIVE && keeps_off(at, &locals))?;
+    let state = near.filter(was_unused).find(|&at| byte(at) == ALIVE && keeps_off(at, &locals))?;
     Some(state.wrapping_sub(own_block()).cast_signed())
 }
 

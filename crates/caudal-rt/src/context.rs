@@ -201,7 +201,7 @@ extern "C" fn due(noticed: u64) {
         return;
     }
     current.context.noticed.set(noticed);
-    // SAFETY: a hook is called on the coroutine that runs, outside of critical sections.
+    // SAFETY: a hook is called on the coroutine that runs, in no critical section but its own.
     unsafe { current.seat.as_ref().suspend_at_probe(Reason::Quantum) };
 }
 

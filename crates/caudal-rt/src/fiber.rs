@@ -62,7 +62,7 @@ pub(crate) struct Luggage {
     pub(crate) attained: u64,
     pub(crate) quanta: u32,
     pub(crate) preemptions: u32,
-    /// The section that the probe's hook is.
+    /// The probe's depth where it stopped: 1, for the hook is a section.
     pub(crate) depth: u32,
     pub(crate) parks: u32,
 }

@@ -340,8 +340,8 @@ static inline void caudal_critical_exit_inline(void)
 #endif
 
 /*
- * Besides the above the library has what the probe pass redirects calls to: caudal_wrap_NAME_v1 for the lock functions NAME of
- * the C library and the C++ runtime, with NAME's own parameters. docs/background/preemption-safety.md says what they do.
+ * Besides the above the library has what the probe pass redirects calls to: caudal_wrap_NAME_v1 for functions NAME of the
+ * C library and the C++ runtime that lock, stdio's among them, with NAME's own parameters. docs/background/preemption-safety.md says what they do.
  */
 
 #if defined(__cplusplus)

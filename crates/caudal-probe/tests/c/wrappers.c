@@ -35,6 +35,7 @@ void (*caudal_wrap_signal_v1(int, void (*)(int)))(int);
 long caudal_wrap_syscall_v1(long, ...);
 int caudal_wrap_printf_v1(const char *, ...);
 int caudal_wrap_fprintf_v1(FILE *, const char *, ...);
+char *caudal_wrap_fgets_v1(char *, int, FILE *);
 int caudal_wrap_fflush_v1(FILE *);
 int caudal_wrap_fclose_v1(FILE *);
 void caudal_section_enter_v1(void);
@@ -101,6 +102,27 @@ static void streams_are_sections(void)
     CHECK(caudal_wrap_fprintf_v1(stream, "%d %s %.1f\n", 1, "two", 3.0) == 10);
     CHECK(caudal_critical_depth() == 0 && caudal_probe_record_stop() >= 1);
     CHECK(caudal_wrap_fclose_v1(stream) == 0 && caudal_critical_depth() == 0);
+}
+
+static void *read_what_never_comes(void *stream)
+{
+    char text[8];
+    return caudal_wrap_fgets_v1(text, sizeof text, stream);
+}
+
+static void a_cancelled_thread_leaves_its_stream(void)
+{
+    int ends[2];
+    pthread_t thread;
+    struct timespec begins = {0, 20000000};
+    CHECK(pipe(ends) == 0);
+    FILE *stream = fdopen(ends[0], "r");
+    CHECK(stream != NULL && pthread_create(&thread, NULL, read_what_never_comes, stream) == 0);
+    nanosleep(&begins, NULL);
+    CHECK(pthread_cancel(thread) == 0 && pthread_join(thread, NULL) == 0);
+    CHECK(ftrylockfile(stream) == 0);
+    funlockfile(stream);
+    CHECK(fclose(stream) == 0 && close(ends[1]) == 0);
 }
 
 /* A call that formats, or may write, ends with a probe: of a deadline that has come, and of the flag. */
@@ -422,6 +444,7 @@ int main(void)
     locks_are_sections();
     streams_are_sections();
     what_formats_looks();
+    a_cancelled_thread_leaves_its_stream();
     once_is_a_section();
     an_unlock_alone_leaves_nothing();
     errors_are_the_c_librarys();
