@@ -225,10 +225,16 @@ fn the_runtime_may_have_probes_itself() {
     let dependencies = ["caudal-probe", "caudal-rt"]
         .map(|name| format!("{name} = {{ path = \"{}/{name}\" }}\n", crates.display()))
         .concat();
-    cargo.project.write("app/Cargo.toml", &manifest.replace("[dependencies]", &format!("[dependencies]\n{dependencies}")));
+    cargo.project.write(
+        "app/Cargo.toml",
+        &manifest.replace("[dependencies]", &format!("[dependencies]\n{dependencies}")),
+    );
     cargo.project.write("app/src/main.rs", REQUESTS);
     // The runtime is large, and what matters here is no matter of its speed.
-    cargo.project.write("Cargo.toml", &format!("{}[profile.release]\nopt-level = 1\n", cargo.project.read("Cargo.toml")));
+    cargo.project.write(
+        "Cargo.toml",
+        &format!("{}[profile.release]\nopt-level = 1\n", cargo.project.read("Cargo.toml")),
+    );
     for options in ["", "--fat"] {
         assert_eq!(cargo.run(&format!("run --release {options}")), "as alone\n", "{options}");
     }
