@@ -358,7 +358,7 @@ bool Sections::surroundScan(CallBase &call, StringRef name) {
   bool hasStream = stream.argument < call.arg_size() && call.getArgOperand(stream.argument)->getType()->isPointerTy();
   if (stream.kind == Stream::None || (stream.kind == Stream::Argument && !hasStream))
     return false;
-  // Only a thread that is cancelled unwinds out of these: it is not going to run anything else.
+  // Only a thread that is cancelled unwinds out of these: it is not going to run anything else. The stream stays locked then.
   Instruction *after = behind(call);
   if (stream.kind == Stream::Argument) {
     Value *file = call.getArgOperand(stream.argument);

@@ -61,6 +61,19 @@ impl Round<'_> {
         self.all_wait();
     }
 
+    /// Waiters that park until their flags are set, and their thread, to unpark.
+    fn parked(&mut self) -> (Flags, Arc<OnceLock<thread::Thread>>) {
+        let (flags, worker) = (Flags::default(), Arc::new(OnceLock::new()));
+        let (their_flags, their_worker) = (Arc::clone(&flags), Arc::clone(&worker));
+        self.waiters(move |number| {
+            their_worker.get_or_init(thread::current);
+            while !their_flags[number].load(SeqCst) {
+                thread::park();
+            }
+        });
+        (flags, worker)
+    }
+
     /// All have begun, and have had the time to come to their waits.
     fn all_wait(&self) {
         while self.begun.load(SeqCst) < self.handles.len() {
@@ -240,17 +253,7 @@ kinds! {
     }
 
     park_and_unpark: |round| {
-        let flags = Flags::default();
-        let worker = Arc::new(OnceLock::new());
-        round.waiters({
-            let (flags, worker) = (Arc::clone(&flags), Arc::clone(&worker));
-            move |number| {
-                worker.get_or_init(thread::current);
-                while !flags[number].load(SeqCst) {
-                    thread::park();
-                }
-            }
-        });
+        let (flags, worker) = round.parked();
         for flag in flags.iter().rev() {
             flag.store(true, SeqCst);
             worker.get().unwrap().unpark();
@@ -260,17 +263,7 @@ kinds! {
 
     // One token for all of them: whoever gets it leaves the others waiting.
     park_with_one_token: |round| {
-        let flags = Flags::default();
-        let worker = Arc::new(OnceLock::new());
-        round.waiters({
-            let (flags, worker) = (Arc::clone(&flags), Arc::clone(&worker));
-            move |number| {
-                worker.get_or_init(thread::current);
-                while !flags[number].load(SeqCst) {
-                    thread::park();
-                }
-            }
-        });
+        let (flags, worker) = round.parked();
         flags.iter().for_each(|flag| flag.store(true, SeqCst));
         worker.get().unwrap().unpark();
     }
@@ -286,17 +279,7 @@ kinds! {
 
     // One may not be set aside, and sleeps as a thread, while others of its thread are parked.
     park_in_a_section: |round| {
-        let flags = Flags::default();
-        let worker = Arc::new(OnceLock::new());
-        round.waiters({
-            let (flags, worker) = (Arc::clone(&flags), Arc::clone(&worker));
-            move |number| {
-                worker.get_or_init(thread::current);
-                while !flags[number].load(SeqCst) {
-                    thread::park();
-                }
-            }
-        });
+        let (flags, worker) = round.parked();
         let slept = Arc::new(AtomicBool::new(false));
         let its = Arc::clone(&slept);
         round.request(move || no_preempt(|| while !its.load(SeqCst) { thread::park() }));
