@@ -12,7 +12,7 @@ pub const OPTIONS_HELP: &str = concat!(
     "  --probe-mode=MODE       budget (default), clock or flag; to compare instruction-counter, counter-gated-clock\n",
     "  --probe-bound=CYCLES    longest estimated way between two probes, 16 to 100000 [default: 250]\n",
     "  --probe-unknown-call=CYCLES\n",
-    "                          what a call into code without probes is assumed to take, 0 to 100000 [default: 60]\n",
+    "                          what a call into code without probes is assumed to take, 0 to 100000 [default: 50]\n",
     "  --probe-tls=MODEL       how probes reach their thread's lines: auto (default), initial-exec, local-exec\n",
     "  --probe-exclude=FILE    names of functions to leave alone, one a line\n",
     "  --probe-verify          recompute the longest ways after insertion; an error where one exceeds the bound\n",
