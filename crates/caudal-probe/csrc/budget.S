@@ -87,7 +87,7 @@
         cmp     qword ptr BLOCK(DEPTH), 0               /* and pending */
         jne     .Lrare\@
 
-        /* rax: the ratio that is measured; r10: the one that was known; r9: how far they are apart. */
+        /* rax: the ratio that is measured; r10: the one that was known; rdx: half of that. */
         shl     rax, 16
         xor     edx, edx
         div     rsi
@@ -95,17 +95,21 @@
         cmp     rax, rdx
         cmova   rax, rdx
         mov     r10d, BLOCK(RATIO)
+        mov     rdx, r10
+        shr     rdx
+        lea     rsi, [r10 + r10]
+        cmp     rax, rsi
+        ja      .Lfaster\@
+
+        /* r9: how far they are apart; r8: the ratio that follows. */
+.Lmeasured\@:
         mov     r8, rax
         sub     r8, r10
         mov     r9, r8
         neg     r9
         cmovs   r9, r8
-
-        /* r8: the ratio that follows. */
         sar     r8
         add     r8, r10
-        mov     rdx, r10
-        shr     rdx
         lea     rsi, [r10 + rdx + 1]
         cmp     r8, rsi
         cmova   r8, rsi
@@ -119,7 +123,7 @@
         mov     edx, eax
         sar     edx, CAUDAL_BUDGET_MEMORY_BITS
         inc     edx
-        sar     eax
+        sar     eax, CAUDAL_BUDGET_TRUST_BITS
         cmovs   edx, eax
         add     esi, edx
 
@@ -218,8 +222,32 @@
         restore_general
         ret
 
-.Lrare\@:
+        /* The clock may have been read ahead (decide.c): again, when all that comes before has ended. */
+.Lfaster\@:
         .cfi_restore_state
+        .cfi_def_cfa_offset FRAME
+        lfence
+        rdtsc
+        shl     rdx, 32
+        lea     rdi, [rdx + rax]
+        mov     rsi, rdi
+        sub     rsi, STATE(ARMED_AT)
+        mov     rax, rsi
+        shr     rax, CAUDAL_BUDGET_LONGEST_BITS
+        jnz     .Lrare\@
+        mov     rax, STATE(ARMED_UNITS)
+        sub     rax, BLOCK(BUDGET_LEFT)
+        shl     rax, 16
+        xor     edx, edx
+        div     rsi
+        mov     edx, CAUDAL_BUDGET_HIGHEST
+        cmp     rax, rdx
+        cmova   rax, rdx
+        mov     rdx, r10
+        shr     rdx
+        jmp     .Lmeasured\@
+
+.Lrare\@:
         .cfi_def_cfa_offset FRAME
         mov     rdi, rsp
         push    rbp

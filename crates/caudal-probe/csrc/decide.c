@@ -17,6 +17,11 @@
  * A program whose pace falls to a fraction within microseconds (from arithmetic to misses of the cache) spends what was armed
  * for the faster pace so slowly that the quantum would end many quanta late. So the lowest ratio of late is remembered, and
  * where it is far below the present one no more is armed than a quantum's units at the lowest ratio, and a bit.
+ *
+ * Probes depend on nothing that the program waits for: while it waits for memory, processors execute those of a whole reorder buffer,
+ * and the visit's reading of the clock, long before the loads between them have ended. What was spent so seems to have taken a tenth of
+ * its time, and what is armed by that ends as much too late. So where the program seems to be more than twice as fast as it was, the clock is read
+ * again when all in front of it has ended: in few visits, for there it costs what else would go on meanwhile.
  */
 #include "state.h"
 
@@ -212,20 +217,41 @@ __attribute__((always_inline)) static inline uint64_t due(uint64_t now, uint64_t
     return now;
 }
 
-/* Makes the ratio follow the units and cycles that passed since the budget was armed. */
+/* What the program has spent since the budget was armed, and how long that took. */
+struct spent {
+    uint64_t cycles, units;
+};
+
+static inline struct spent spent_until(uint64_t now)
+{
+    const struct caudal_state *state = &caudal_probe_state;
+    return (struct spent){now - state->armed_at_tsc, (uint64_t)state->armed_units - (uint64_t)caudal_probe_v1.budget};
+}
+
+/* Not so: nothing spent, nothing armed, a clock that is behind. All these are above 2^47. */
+static inline int is_measurable(struct spent spent)
+{
+    return unrecognised(((spent.cycles - CAUDAL_BUDGET_MEASURABLE) | (spent.units - 1)) >> CAUDAL_BUDGET_LONGEST_BITS) == 0;
+}
+
+static inline uint64_t ratio_of(struct spent spent)
+{
+    return lesser(divide(spent.units << 16, spent.cycles), CAUDAL_BUDGET_HIGHEST);
+}
+
+/* Makes the ratio follow what was spent. */
 static inline void follow(struct caudal_probe *block, uint64_t now)
 {
     struct caudal_state *state = &caudal_probe_state;
-    uint64_t cycles = now - state->armed_at_tsc;
-    uint64_t units = (uint64_t)state->armed_units - (uint64_t)block->budget;
-    /* Nothing spent, nothing armed, a clock that is behind: all these are above 2^47. */
-    if (unrecognised(((cycles - CAUDAL_BUDGET_MEASURABLE) | (units - 1)) >> CAUDAL_BUDGET_LONGEST_BITS != 0)) {
+    struct spent spent = spent_until(now);
+    if (!is_measurable(spent)) {
         return;
     }
     uint64_t ratio = block->ratio, slowest = state->slowest, deviation = state->deviation;
-    uint64_t measured = lesser(divide(units << 16, cycles), CAUDAL_BUDGET_HIGHEST), surprise = measured - ratio, above = measured - slowest;
-    /* Downwards by half of the way, for a stall of the processor looks like a slow program; upwards with time. */
-    state->slowest = (uint32_t)if_negative(above, (slowest + measured) / 2, slowest + (above >> CAUDAL_BUDGET_MEMORY_BITS) + 1);
+    uint64_t measured = ratio_of(spent), surprise = measured - ratio, above = measured - slowest;
+    /* Downwards by a part of the way, for a stall of the processor looks like a slow program; upwards with time. */
+    uint64_t down = (uint64_t)((int64_t)above >> CAUDAL_BUDGET_TRUST_BITS), up = (above >> CAUDAL_BUDGET_MEMORY_BITS) + 1;
+    state->slowest = (uint32_t)(slowest + if_negative(above, down, up));
     int64_t more = (int64_t)(if_negative(surprise, -surprise, surprise) - deviation);
     state->deviation = (uint32_t)(deviation + (uint64_t)(more >> CAUDAL_BUDGET_WEIGHT_BITS));
     uint64_t followed = lesser((ratio + measured) / 2, ratio + ratio / 2 + 1);
@@ -264,9 +290,24 @@ uint64_t caudal_probe_decide_budget_at(uint64_t now, uint64_t stack)
     return due(now, stack, first, KEEP_CREDIT);
 }
 
+/* The clock, when all instructions in front have ended. */
+static uint64_t rdtsc_behind(void)
+{
+    __asm__ __volatile__("lfence" ::: "memory");
+    return caudal_probe_rdtsc();
+}
+
+/* Whether more than twice as many units were spent in a cycle as was known. */
+static int seems_faster(uint64_t now)
+{
+    struct spent spent = spent_until(now);
+    return is_measurable(spent) && ratio_of(spent) > 2 * (uint64_t)caudal_probe_v1.ratio;
+}
+
 uint64_t caudal_probe_decide_budget(uint64_t stack)
 {
-    return caudal_probe_decide_budget_at(caudal_probe_rdtsc(), stack);
+    uint64_t now = caudal_probe_rdtsc();
+    return caudal_probe_decide_budget_at(seems_faster(now) ? rdtsc_behind() : now, stack);
 }
 
 void caudal_probe_due_again(void)
