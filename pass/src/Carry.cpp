@@ -3,6 +3,8 @@
 #include "Purse.h"
 #include "Size.h"
 #include "llvm/Analysis/BlockFrequencyInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
@@ -19,7 +21,7 @@ class Carrier {
 public:
   Carrier(Function &function, FunctionAnalysisManager &analyses, const Calls &calls, const Carried &carried,
           ProbeWriter &writer, Spending spending)
-      : loops_(analyses.getResult<LoopAnalysis>(function)),
+      : loops_(analyses.getResult<LoopAnalysis>(function)), scev_(analyses.getResult<ScalarEvolutionAnalysis>(function)),
         dominators_(analyses.getResult<DominatorTreeAnalysis>(function)),
         frequencies_(analyses.getResult<BlockFrequencyAnalysis>(function)),
         costs_(analyses.getResult<TargetIRAnalysis>(function), loops_), calls_(calls), carried_(carried),
@@ -31,11 +33,13 @@ private:
   double frequency(const BasicBlock *block) const { return double(frequencies_.getBlockFreq(block).getFrequency()); }
   bool mayLeave(const Instruction &instruction) const;
   bool pays(const Loop &loop) const;
+  bool scatters(const Loop &loop) const;
   void choose(Loop &loop, SmallVectorImpl<Loop *> &chosen) const;
   AllocaInst *carry(Loop &loop);
   void aroundCalls(Loop &loop, const Purse &purse, ArrayRef<CallBase *> calls);
 
   LoopInfo &loops_;
+  ScalarEvolution &scev_;
   DominatorTree &dominators_;
   BlockFrequencyInfo &frequencies_;
   CostModel costs_;
@@ -58,6 +62,7 @@ bool Carrier::mayLeave(const Instruction &instruction) const {
 bool Carrier::pays(const Loop &loop) const {
   static constexpr double farApart = 24, leastGain = 8;
   static constexpr double close = 12, leastGainClose = 3;
+  static constexpr double farAmongScattered = 100;
   double spends = 0, moves = 0, cycles = 0;
   for (const CallInst *probe : spending_)
     if (loop.contains(probe))
@@ -72,7 +77,21 @@ bool Carrier::pays(const Loop &loop) const {
       moves += frequency(before);
   if (loop.isInnermost() && cycles < close * spends && spends > leastGainClose * moves)
     return true;
-  return spends > leastGain * moves && cycles < farApart * spends;
+  double far = scatters(loop) ? farAmongScattered : farApart;
+  return spends > leastGain * moves && cycles < far * spends;
+}
+
+/// Whether the loop stores to places that no loop of the function counts up to. Where these miss the cache, stores to the budget
+/// take half of the buffer in which they wait, and half of them go on at the same time.
+bool Carrier::scatters(const Loop &loop) const {
+  for (const BasicBlock *block : loop.blocks())
+    for (const Instruction &instruction : *block)
+      if (const auto *store = dyn_cast<StoreInst>(&instruction); store && !store->isVolatile()) {
+        const SCEV *place = scev_.getSCEV(const_cast<Value *>(store->getPointerOperand()));
+        if (!scev_.isLoopInvariant(place, loops_.getLoopFor(block)) && !isa<SCEVAddRecExpr>(place))
+          return true;
+      }
+  return false;
 }
 
 void Carrier::choose(Loop &loop, SmallVectorImpl<Loop *> &chosen) const {

@@ -75,7 +75,8 @@ static unsigned copies(Loop &loop, ScalarEvolution &scev, const TargetTransformI
   };
   if (unsigned trips = scev.getSmallConstantTripCount(&loop); feelsProbes(facts, trips, body, recurrence, limits))
     return divisor(trips, most(wantedOfCounted, mostOfCounted));
-  if (facts.isCounted || scev.getSmallConstantMaxTripCount(&loop) != 0)
+  unsigned atMost = scev.getSmallConstantMaxTripCount(&loop);
+  if (facts.isCounted || (atMost != 0 && isShort(iteration, atMost, limits)))
     return 0;
   return most(wanted, mostInstructions);
 }

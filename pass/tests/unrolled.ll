@@ -20,3 +20,27 @@ loop:
 exit:
   ret i64 %z
 }
+
+; So is one that has a known most of iterations, but too many of them for one piece of code.
+; CHECK-LABEL: define void @strides(
+; CHECK: store i8 0
+; CHECK: store i8 0
+; CHECK: store i8 0
+; CHECK: call void asm sideeffect "{{.*}}@caudal_probe_{{cold_flag|look}}_v1)
+; CHECK-NOT: asm sideeffect "call
+; CHECK: ret void
+define void @strides(ptr %flags, i8 %by) {
+entry:
+  %wide = zext i8 %by to i64
+  %step = add nuw nsw i64 %wide, 2
+  br label %loop
+loop:
+  %k = phi i64 [ %step, %entry ], [ %next, %loop ]
+  %at = getelementptr inbounds i8, ptr %flags, i64 %k
+  store i8 0, ptr %at
+  %next = add nuw nsw i64 %k, %step
+  %more = icmp samesign ult i64 %next, 8193
+  br i1 %more, label %loop, label %exit
+exit:
+  ret void
+}

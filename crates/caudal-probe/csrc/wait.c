@@ -16,26 +16,6 @@ int caudal_probe_is_over(const struct caudal_until *until)
            (now.tv_sec == until->at->tv_sec && now.tv_nsec >= until->at->tv_nsec);
 }
 
-/* How much of the depth is in the half that `unit` counts in. */
-static uint32_t held(uint32_t unit)
-{
-    uint32_t depth = caudal_probe_v1.depth;
-    return unit == CAUDAL_PROBE_LOCK ? depth / CAUDAL_PROBE_LOCK : depth & CAUDAL_PROBE_SECTIONS;
-}
-
-void caudal_probe_leave(uint32_t unit)
-{
-    struct caudal_probe *block = &caudal_probe_v1;
-    if (held(unit) == 0) {
-        return;
-    }
-    __asm__ __volatile__("" : : : "memory");
-    block->depth -= unit;
-    if (block->depth == 0 && block->pending) {
-        caudal_probe_call_exit_v1();
-    }
-}
-
 void caudal_probe_back_to(uint32_t depth)
 {
     struct caudal_probe *block = &caudal_probe_v1;

@@ -19,14 +19,16 @@ struct caudal_until {
     const struct timespec *at;
 };
 
+/* Whether there is a wait hook. */
+static inline int caudal_probe_may_wait(void)
+{
+    return __atomic_load_n(&caudal_probe_wait_hook_v1, __ATOMIC_RELAXED) != NULL;
+}
+
 /* Lets others of this worker run, if the caller is a request that may be put aside: not 0. */
 __attribute__((visibility("hidden"))) int caudal_probe_wait(uint32_t round);
 /* Has the time come? */
 __attribute__((visibility("hidden"))) int caudal_probe_is_over(const struct caudal_until *until);
-/* Leaves a lock or a section, `unit` being CAUDAL_PROBE_LOCK or _SECTION. One that nobody entered (the lock was taken by
- * code without wrappers) is not left. */
-__attribute__((visibility("hidden"))) void caudal_probe_leave(uint32_t unit);
-
 /* Where nothing may yield, though no section is left: gives the depth back that was there before, and leaves what came due
  * meanwhile to the next probe. */
 __attribute__((visibility("hidden"))) void caudal_probe_back_to(uint32_t depth);
@@ -37,6 +39,22 @@ static inline void caudal_probe_hold(uint32_t unit)
     caudal_probe_v1.depth += unit;
     /* The lock's protected accesses stay behind this. */
     __asm__ __volatile__("" : : : "memory");
+}
+
+/* Leaves a lock or a section, `unit` being CAUDAL_PROBE_LOCK or _SECTION. One that nobody entered (the lock was taken by
+ * code without wrappers) is not left. */
+static inline void caudal_probe_leave(uint32_t unit)
+{
+    struct caudal_probe *block = &caudal_probe_v1;
+    uint32_t half = unit == CAUDAL_PROBE_LOCK ? ~(uint32_t)CAUDAL_PROBE_SECTIONS : CAUDAL_PROBE_SECTIONS;
+    if ((block->depth & half) == 0) {
+        return;
+    }
+    __asm__ __volatile__("" : : : "memory");
+    block->depth -= unit;
+    if (block->depth == 0 && __builtin_expect(block->pending, 0)) {
+        caudal_probe_call_exit_v1();
+    }
 }
 
 /* Who runs here, among the requests of this thread: the top of its stack; 0: none of them. */
