@@ -33,7 +33,7 @@ private:
   double frequency(const BasicBlock *block) const { return double(frequencies_.getBlockFreq(block).getFrequency()); }
   bool mayLeave(const Instruction &instruction) const;
   bool pays(const Loop &loop) const;
-  bool scatters(const Loop &loop) const;
+  double scatteredStores(const Loop &loop) const;
   void choose(Loop &loop, SmallVectorImpl<Loop *> &chosen) const;
   AllocaInst *carry(Loop &loop);
   void aroundCalls(Loop &loop, const Purse &purse, ArrayRef<CallBase *> calls);
@@ -77,21 +77,23 @@ bool Carrier::pays(const Loop &loop) const {
       moves += frequency(before);
   if (loop.isInnermost() && cycles < close * spends && spends > leastGainClose * moves)
     return true;
-  double far = scatters(loop) ? farAmongScattered : farApart;
-  return spends > leastGain * moves && cycles < far * spends;
+  if (spends <= leastGain * moves || cycles >= farAmongScattered * spends)
+    return false;
+  return cycles < farApart * spends || 2 * scatteredStores(loop) > spends;
 }
 
-/// Whether the loop stores to places that no loop of the function counts up to. Where these miss the cache, stores to the budget
-/// take half of the buffer in which they wait, and half of them go on at the same time.
-bool Carrier::scatters(const Loop &loop) const {
+/// Stores of the loop to places that no loop of the function counts up to. Where these miss the cache, stores to the budget take
+/// half of the buffer in which they wait, and half of them go on at the same time.
+double Carrier::scatteredStores(const Loop &loop) const {
+  double sum = 0;
   for (const BasicBlock *block : loop.blocks())
     for (const Instruction &instruction : *block)
-      if (const auto *store = dyn_cast<StoreInst>(&instruction); store && !store->isVolatile()) {
+      if (const auto *store = dyn_cast<StoreInst>(&instruction)) {
         const SCEV *place = scev_.getSCEV(const_cast<Value *>(store->getPointerOperand()));
-        if (!scev_.isLoopInvariant(place, loops_.getLoopFor(block)) && !isa<SCEVAddRecExpr>(place))
-          return true;
+        bool isFollowed = scev_.isLoopInvariant(place, loops_.getLoopFor(block)) || isa<SCEVAddRecExpr>(place);
+        sum += isFollowed ? 0 : frequency(block);
       }
-  return false;
+  return sum;
 }
 
 void Carrier::choose(Loop &loop, SmallVectorImpl<Loop *> &chosen) const {

@@ -2,9 +2,10 @@
 //
 // Between two probes what is left of the budget (in clock mode: of the credit) goes through memory: written by one, read
 // by the next, some seven cycles. Where a loop's probes are close to each other, that is longer than the code between
-// them. In such a loop, with all loops in it, what is left is a value: loaded where the loop is entered, stored where it
-// is left, and around calls that may spend of it, but for those that take it in a register (CarryCalls.h). So a nest
-// carries what it has spent, and a probe is a subtraction and a jump.
+// them. And where stores miss the cache, those to the budget take places in the buffer in which they wait. In such a loop,
+// with all loops in it, what is left is a value: loaded where the loop is entered, stored where it is left, and around
+// calls that may spend of it, but for those that take it in a register (CarryCalls.h). So a nest carries what it has spent,
+// and a probe is a subtraction and a jump.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_CARRY_H

@@ -75,8 +75,9 @@ static unsigned copies(Loop &loop, ScalarEvolution &scev, const TargetTransformI
   };
   if (unsigned trips = scev.getSmallConstantTripCount(&loop); feelsProbes(facts, trips, body, recurrence, limits))
     return divisor(trips, most(wantedOfCounted, mostOfCounted));
+  // The longest way through a body with branches may be half of it.
   unsigned atMost = scev.getSmallConstantMaxTripCount(&loop);
-  if (facts.isCounted || (atMost != 0 && isShort(iteration, atMost, limits)))
+  if (facts.isCounted || (atMost != 0 && isShort(iteration, (atMost + 1) / 2, limits)))
     return 0;
   return most(wanted, mostInstructions);
 }

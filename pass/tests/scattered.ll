@@ -11,7 +11,7 @@ define void @scattered(ptr %from, ptr %to, i64 %n) {
 entry:
   br label %loop
 loop:
-  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %i = phi i64 [ 1, %entry ], [ %next, %loop ]
   %at = getelementptr inbounds i64, ptr %from, i64 %i
   %value = load i64, ptr %at
   %a = udiv i64 %value, 3
@@ -35,7 +35,7 @@ define void @inOrder(ptr %from, ptr %to, i64 %n) {
 entry:
   br label %loop
 loop:
-  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %i = phi i64 [ 1, %entry ], [ %next, %loop ]
   %at = getelementptr inbounds i64, ptr %from, i64 %i
   %value = load i64, ptr %at
   %a = udiv i64 %value, 3

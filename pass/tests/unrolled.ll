@@ -39,7 +39,7 @@ loop:
   %at = getelementptr inbounds i8, ptr %flags, i64 %k
   store i8 0, ptr %at
   %next = add nuw nsw i64 %k, %step
-  %more = icmp samesign ult i64 %next, 8193
+  %more = icmp ult i64 %next, 8193
   br i1 %more, label %loop, label %exit
 exit:
   ret void

@@ -1,6 +1,6 @@
 /*
  * Budget mode's visit: what decide.c's caudal_probe_decide_budget does, in the cases that are frequent, without a call and with
- * no jump that is taken unless it yields. All registers but the flags and r11 are kept. What is rare goes on to decide.c with
+ * no jump that is taken unless it yields or reads the clock again. All registers but the flags and r11 are kept. What is rare goes on to decide.c with
  * nothing changed: a section, a flag that is set, "every", times that do not fit. Both have the same results, bit for bit
  * (tests/c/visit.c): who changes one changes the other.
  *
@@ -232,11 +232,13 @@
         lea     rdi, [rdx + rax]
         mov     rsi, rdi
         sub     rsi, STATE(ARMED_AT)
-        mov     rax, rsi
-        shr     rax, CAUDAL_BUDGET_LONGEST_BITS
-        jnz     .Lrare\@
         mov     rax, STATE(ARMED_UNITS)
         sub     rax, BLOCK(BUDGET_LEFT)
+        lea     r8, [rsi - CAUDAL_BUDGET_MEASURABLE]    /* a signal handler may have armed since */
+        lea     r9, [rax - 1]
+        or      r8, r9
+        shr     r8, CAUDAL_BUDGET_LONGEST_BITS
+        jnz     .Lrare\@
         shl     rax, 16
         xor     edx, edx
         div     rsi

@@ -18,10 +18,11 @@
  * for the faster pace so slowly that the quantum would end many quanta late. So the lowest ratio of late is remembered, and
  * where it is far below the present one no more is armed than a quantum's units at the lowest ratio, and a bit.
  *
- * Probes depend on nothing that the program waits for: while it waits for memory, processors execute those of a whole reorder buffer,
- * and the visit's reading of the clock, long before the loads between them have ended. What was spent so seems to have taken a tenth of
- * its time, and what is armed by that ends as much too late. So where the program seems to be more than twice as fast as it was, the clock is read
- * again when all in front of it has ended: in few visits, for there it costs what else would go on meanwhile.
+ * Probes depend on nothing that the program waits for: while it waits for memory, processors execute those of a whole reorder
+ * buffer, and the visit's reading of the clock, long before the loads between them have ended. What was spent so seems to have
+ * taken a tenth of its time, and what is armed by that ends as much too late. So where the program seems to be more than twice
+ * as fast as it was, the clock is read again when all in front of it has ended: in few visits, for there it costs what else
+ * would go on meanwhile.
  */
 #include "state.h"
 

@@ -1,9 +1,9 @@
 /*
  * Locks of the C library that the probe pass redirects to: mutexes, reader-writer and spin locks, conditions, semaphores, once.
  *
- * All are taken by their try_ function; while another has them, the wait hook runs others (wait.h). Where it does not, the caller is
- * a thread, and the ordinary function waits. It does all where there is no hook: in programs of one thread it has no atomic
- * instructions, which the try_ functions have.
+ * Where there is a wait hook (wait.h), all are taken by their try_ function; while another has them, the hook runs others. Where it does
+ * not, the caller is a thread, and the ordinary function waits. Where there is no hook, locks are taken by the ordinary function at
+ * once: of mutexes it has no atomic instruction in programs of one thread, which pthread_mutex_trylock has.
  *
  * A mutex that belongs to its thread (recursive, error-checking) takes every request of the worker for its owner. Who has
  * which is kept here, per thread:
@@ -247,7 +247,7 @@ int caudal_wrap_pthread_mutex_unlock_v1(pthread_mutex_t *mutex)
     /* Afterwards the mutex may be gone. */
     int answer = pthread_mutex_unlock(mutex);
     if (__builtin_expect(answer == 0, 1)) {
-        caudal_probe_leave(CAUDAL_PROBE_LOCK);
+        caudal_probe_leave_here(CAUDAL_PROBE_LOCK);
     }
     return answer;
 }

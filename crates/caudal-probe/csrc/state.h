@@ -38,8 +38,8 @@
  * units. */
 #define CAUDAL_BUDGET_FAR_BITS 2
 #define CAUDAL_BUDGET_LEAST_BITS 4
-/* Each visit, the lowest ratio rises by 1 / 2^MEMORY_BITS of what is between it and the visit's: it counts for some 250 visits. It falls
- * by 1 / 2^TRUST_BITS: a single stall of the machine is no slow program. */
+/* Each visit, the lowest ratio rises by 1 / 2^MEMORY_BITS of what is between it and the visit's: it counts for some 250 visits.
+ * It falls by 1 / 2^TRUST_BITS: a single stall of the machine is no slow program. */
 #define CAUDAL_BUDGET_MEMORY_BITS 10
 #define CAUDAL_BUDGET_TRUST_BITS 2
 /* More units a cycle (16.16) than HIGHEST are never measured, nor 2^FARTHEST_BITS cycles armed for: the product has 64 bits. */

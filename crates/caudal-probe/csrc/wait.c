@@ -16,6 +16,11 @@ int caudal_probe_is_over(const struct caudal_until *until)
            (now.tv_sec == until->at->tv_sec && now.tv_nsec >= until->at->tv_nsec);
 }
 
+void caudal_probe_leave(uint32_t unit)
+{
+    caudal_probe_leave_here(unit);
+}
+
 void caudal_probe_back_to(uint32_t depth)
 {
     struct caudal_probe *block = &caudal_probe_v1;

@@ -42,8 +42,11 @@ static inline void caudal_probe_hold(uint32_t unit)
 }
 
 /* Leaves a lock or a section, `unit` being CAUDAL_PROBE_LOCK or _SECTION. One that nobody entered (the lock was taken by
- * code without wrappers) is not left. */
-static inline void caudal_probe_leave(uint32_t unit)
+ * code without wrappers) is not left. A call, so that who has let others run since it entered asks for its thread anew. */
+__attribute__((visibility("hidden"))) void caudal_probe_leave(uint32_t unit);
+
+/* The same in line, for functions in which nothing else may have run. */
+static inline void caudal_probe_leave_here(uint32_t unit)
 {
     struct caudal_probe *block = &caudal_probe_v1;
     uint32_t half = unit == CAUDAL_PROBE_LOCK ? ~(uint32_t)CAUDAL_PROBE_SECTIONS : CAUDAL_PROBE_SECTIONS;

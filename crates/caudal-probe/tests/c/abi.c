@@ -249,7 +249,7 @@ static void the_lowest_ratio_limits(void)
     caudal_probe_arm_v1(caudal_probe_rdtsc(), far);
     CHECK(caudal_probe_v1.budget > (int64_t)(far / 14) && caudal_probe_v1.budget < (int64_t)(far / 12));
 
-    /* Which it is again after some hundred visits at its old pace, but not after 200. */
+    /* Which it is again after some 280 visits at its old pace. */
     for (int i = 1; i <= 400; i++) {
         caudal_probe_arm_v1(caudal_probe_rdtsc() - far, 4 * far);
         caudal_probe_v1.budget -= (int64_t)far;

@@ -1,6 +1,6 @@
 /*
  * Budget mode's visit is written twice: in C, for every case, and in assembly, for the frequent ones. From random states both
- * leave the same behind, and yield or do not. Linked with --wrap=caudal_probe_decide_budget, which counts what goes on to C.
+ * leave the same behind, and yield or do not; and both look at the clock again where it may have been read ahead. Linked with --wrap=caudal_probe_decide_budget, which counts what goes on to C.
  */
 #include "../../csrc/state.h"
 #include "check.h"
@@ -149,9 +149,82 @@ static void once(int carried)
     armed_anew += !hook_now && after.block.deadline != before.block.deadline;
 }
 
+/* --- the clock, where memory is waited for ------------------------------------------------------------------------ */
+
+#define LINKS 16
+#define TIMES 200
+
+static void *chain[LINKS][512]; /* each link in a page of its own */
+
+static uint64_t rdtsc_behind(void)
+{
+    __asm__ __volatile__("mfence\n\tlfence" ::: "memory");
+    return caudal_probe_rdtsc();
+}
+
+/* No cache has the links any more. Returns the time. */
+static uint64_t forget_chain(void)
+{
+    for (int i = 0; i < LINKS; i++) {
+        chain[i][0] = chain[(i + 1) % LINKS];
+        __asm__ __volatile__("clflush %0" : "+m"(chain[i][0]));
+    }
+    return rdtsc_behind();
+}
+
+/* Loads that wait for each other. Nothing waits for the last but who asks for it. */
+static void *walk_chain(void)
+{
+    void **at = chain[0];
+    for (int i = 0; i < LINKS; i++) {
+        at = *at;
+    }
+    return at;
+}
+
+static uint64_t shortest_walk(void)
+{
+    uint64_t shortest = UINT64_MAX;
+    for (int i = 0; i < TIMES; i++) {
+        uint64_t began = forget_chain();
+        void *last = walk_chain();
+        uint64_t took = rdtsc_behind() - began;
+        __asm__ __volatile__("" : : "r"(last));
+        shortest = took < shortest ? took : shortest;
+    }
+    return shortest;
+}
+
+static void visit_by_c(int unused)
+{
+    (void)unused;
+    CHECK_EQUAL(__real_caudal_probe_decide_budget((uintptr_t)&unused), 0);
+}
+
+/* Where a program seems to have become eight times as fast, the time that counts is behind what it waits for. */
+static void looks_at_the_clock_again(void (*visit_by)(int), int how)
+{
+    uint64_t least = shortest_walk() / 2;
+    for (int i = 0; i < TIMES; i++) {
+        uint64_t began = forget_chain();
+        caudal_probe_arm_v1(began - 4000, 1 << 30);
+        caudal_probe_v1.ratio = 1 << 16;
+        caudal_probe_v1.budget = -1;
+        caudal_probe_state.armed_units = 8 * 4000;
+        caudal_probe_state.armed_at_tsc = began - 4000;
+        void *last = walk_chain();
+        visit_by(how);
+        __asm__ __volatile__("" : : "r"(last));
+        CHECK(caudal_probe_state.armed_at_tsc - began >= least);
+    }
+}
+
 int main(void)
 {
     caudal_probe_hook_v1 = hook;
+    looks_at_the_clock_again(visit, 0);
+    looks_at_the_clock_again(visit, 1);
+    looks_at_the_clock_again(visit_by_c, 0);
     for (int i = 0; i < CASES; i++) {
         invent(0);
         once(i & 1);

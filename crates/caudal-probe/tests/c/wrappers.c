@@ -234,6 +234,13 @@ static int hook(uint32_t round)
     return 1;
 }
 
+/* As on a thread that is no worker: nobody else can run. */
+static int hook_for_no_request(uint32_t round)
+{
+    (void)round;
+    return 0;
+}
+
 static void who_finds_a_lock_taken_asks_the_hook(void)
 {
     caudal_probe_wait_hook_v1 = hook;
@@ -449,6 +456,11 @@ int main(void)
     an_unlock_alone_leaves_nothing();
     errors_are_the_c_librarys();
     recursive_mutexes_without_number();
+    caudal_probe_wait_hook_v1 = hook_for_no_request;
+    locks_are_sections();
+    errors_are_the_c_librarys();
+    recursive_mutexes_without_number();
+    caudal_probe_wait_hook_v1 = NULL;
     who_finds_a_lock_taken_asks_the_hook();
     futexes_ask_the_hook();
     requests_share_their_threads_parker();
