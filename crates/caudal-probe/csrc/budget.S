@@ -1,7 +1,7 @@
 /*
  * Budget mode's visit: what decide.c's caudal_probe_decide_budget does, in the cases that are frequent, without a call and with
- * no jump that is taken unless it yields or reads the clock again. All registers but the flags and r11 are kept. What is rare goes on to decide.c with
- * nothing changed: a section, a flag that is set, "every", times that do not fit. Both have the same results, bit for bit
+ * no jump that is taken unless it yields or reads the clock again. All registers but the flags and r11 are kept. What is rare goes
+ * on to decide.c with nothing changed: a section, a flag that is set, "every", times that do not fit. Both have the same results, bit for bit
  * (tests/c/visit.c): who changes one changes the other.
  *
  * From high addresses to low:
@@ -43,6 +43,32 @@
         .endr
         .endm
 
+        /* rdi: now; rsi and rax: cycles and units since the budget was armed; to `rare` where they are not within limits. */
+        .macro spent rare
+        rdtsc
+        shl     rdx, 32
+        lea     rdi, [rdx + rax]
+        mov     rsi, rdi
+        sub     rsi, STATE(ARMED_AT)
+        mov     rax, STATE(ARMED_UNITS)
+        sub     rax, BLOCK(BUDGET_LEFT)
+        lea     r8, [rsi - CAUDAL_BUDGET_MEASURABLE]
+        lea     r9, [rax - 1]
+        or      r8, r9
+        shr     r8, CAUDAL_BUDGET_LONGEST_BITS
+        jnz     \rare
+        .endm
+
+        /* rax: their ratio. */
+        .macro ratio
+        shl     rax, 16
+        xor     edx, edx
+        div     rsi
+        mov     edx, CAUDAL_BUDGET_HIGHEST
+        cmp     rax, rdx
+        cmova   rax, rdx
+        .endm
+
         /* `carried`: what is left of the budget comes and goes in r11, and in caudal_probe_v1 while the decision is made. */
         .macro visit name, carried=0
         .globl  \name
@@ -64,20 +90,7 @@
         mov     r11, [rip + caudal_probe_v1@GOTTPOFF]
         .endif
         mov     rcx, [rip + caudal_probe_state@GOTTPOFF]
-        rdtsc
-        shl     rdx, 32
-        lea     rdi, [rdx + rax]                        /* now */
-
-        /* Units and cycles since the budget was armed: both there, and within limits. */
-        mov     rsi, rdi
-        sub     rsi, STATE(ARMED_AT)
-        mov     rax, STATE(ARMED_UNITS)
-        sub     rax, BLOCK(BUDGET_LEFT)
-        lea     r8, [rsi - CAUDAL_BUDGET_MEASURABLE]
-        lea     r9, [rax - 1]
-        or      r8, r9
-        shr     r8, CAUDAL_BUDGET_LONGEST_BITS
-        jnz     .Lrare\@
+        spent   .Lrare\@
         mov     r9, [rip + caudal_flag_v1@GOTTPOFF]
         cmp     byte ptr fs:[r9], 0
         jne     .Lrare\@
@@ -88,12 +101,7 @@
         jne     .Lrare\@
 
         /* rax: the ratio that is measured; r10: the one that was known; rdx: half of that. */
-        shl     rax, 16
-        xor     edx, edx
-        div     rsi
-        mov     edx, CAUDAL_BUDGET_HIGHEST
-        cmp     rax, rdx
-        cmova   rax, rdx
+        ratio
         mov     r10d, BLOCK(RATIO)
         mov     rdx, r10
         shr     rdx
@@ -227,24 +235,8 @@
         .cfi_restore_state
         .cfi_def_cfa_offset FRAME
         lfence
-        rdtsc
-        shl     rdx, 32
-        lea     rdi, [rdx + rax]
-        mov     rsi, rdi
-        sub     rsi, STATE(ARMED_AT)
-        mov     rax, STATE(ARMED_UNITS)
-        sub     rax, BLOCK(BUDGET_LEFT)
-        lea     r8, [rsi - CAUDAL_BUDGET_MEASURABLE]    /* a signal handler may have armed since */
-        lea     r9, [rax - 1]
-        or      r8, r9
-        shr     r8, CAUDAL_BUDGET_LONGEST_BITS
-        jnz     .Lrare\@
-        shl     rax, 16
-        xor     edx, edx
-        div     rsi
-        mov     edx, CAUDAL_BUDGET_HIGHEST
-        cmp     rax, rdx
-        cmova   rax, rdx
+        spent   .Lrare\@                                /* a signal handler may have armed since */
+        ratio
         mov     rdx, r10
         shr     rdx
         jmp     .Lmeasured\@
