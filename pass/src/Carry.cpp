@@ -1,5 +1,6 @@
 #include "Carry.h"
 #include "Cost.h"
+#include "Lend.h"
 #include "Purse.h"
 #include "Size.h"
 #include "llvm/Analysis/BlockFrequencyInfo.h"
@@ -35,7 +36,7 @@ private:
   bool pays(const Loop &loop) const;
   double scatteredStores(const Loop &loop) const;
   void choose(Loop &loop, SmallVectorImpl<Loop *> &chosen) const;
-  AllocaInst *carry(Loop &loop);
+  AllocaInst *carry(Loop &loop, ArrayRef<const BasicBlock *> probed);
   void aroundCalls(Loop &loop, const Purse &purse, ArrayRef<CallBase *> calls);
 
   LoopInfo &loops_;
@@ -117,8 +118,9 @@ void Carrier::aroundCalls(Loop &loop, const Purse &purse, ArrayRef<CallBase *> c
 /// Whether nothing gets to `block`: a switch whose default it is needs no test for it, as long as there is nothing in it.
 static bool isUnreachable(BasicBlock &block) { return isa<UnreachableInst>(*block.getFirstNonPHIOrDbg()); }
 
-/// Makes what is left a variable within `loop`; null: the loop cannot be entered or left in one place.
-AllocaInst *Carrier::carry(Loop &loop) {
+/// Makes what is left a variable within `loop`; null: the loop cannot be entered or left in one place. `probed`: blocks of all of
+/// the function's probes.
+AllocaInst *Carrier::carry(Loop &loop, ArrayRef<const BasicBlock *> probed) {
   BasicBlock *preheader = loop.getLoopPreheader();
   if (!preheader)
     preheader = InsertPreheaderForLoop(&loop, &dominators_, &loops_, nullptr, /*PreserveLCSSA=*/false);
@@ -144,6 +146,7 @@ AllocaInst *Carrier::carry(Loop &loop) {
   for (BasicBlock *exit : exits)
     if (!exit->isEHPad() /* what is unwound to comes from a call */ && !isUnreachable(*exit))
       writer_.putBack(left, &*exit->getFirstInsertionPt());
+  lendToInnerLoops(loop, *left, probed, dominators_, loops_, scev_);
   return left;
 }
 
@@ -151,9 +154,12 @@ void Carrier::run() {
   SmallVector<Loop *, 4> chosen;
   for (Loop *loop : loops_)
     choose(*loop, chosen);
+  SmallVector<const BasicBlock *, 16> probed;
+  for (const CallInst *probe : spending_)
+    probed.push_back(probe->getParent());
   SmallVector<AllocaInst *, 4> variables;
   for (Loop *loop : chosen)
-    if (AllocaInst *left = carry(*loop))
+    if (AllocaInst *left = carry(*loop, probed))
       variables.push_back(left);
   if (!variables.empty())
     PromoteMemToReg(variables, dominators_);

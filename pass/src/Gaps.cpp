@@ -109,6 +109,7 @@ public:
 
 private:
   void look(MachineFunction &function);
+  bool isAtIndirectJump(int64_t at) const;
   Gap *chosen(const Found &found);
   void fill(const Gap &gap);
   void move(const Found &found, MachineBasicBlock &into);
@@ -118,6 +119,7 @@ private:
 
   std::vector<Found> probes_;
   std::vector<Gap> gaps_;
+  std::vector<int64_t> indirectJumps_; ///< their ends
   MachineFunction *function_ = nullptr;
   const TargetInstrInfo *instructions_ = nullptr;
   unsigned moved_ = 0; ///< in this function
@@ -183,6 +185,8 @@ void Gaps::look(MachineFunction &function) {
       if (instruction.isCFIInstruction())
         frames.follow(function.getFrameInstructions()[instruction.getOperand(0).getCFIIndex()]);
       at += bytesOf(instruction);
+      if (instruction.isIndirectBranch() && !instruction.isCall())
+        indirectJumps_.push_back(at);
       if (!hasCallInside(assemblyOf(instruction)))
         continue;
       if (const MachineOperand *entry = entryOf(instruction))
@@ -193,8 +197,18 @@ void Gaps::look(MachineFunction &function) {
   }
 }
 
-/// The closest gap in which the frame is the probe's, or else can be said to be; null: none is close.
+/// Whether `at` is within a line or two of the cache of an indirect jump: an interpreter's dispatch, mostly, where all branches
+/// that lie close by are in the way of those that are executed.
+bool Gaps::isAtIndirectJump(int64_t at) const {
+  static constexpr int64_t close = 128;
+  auto next = lower_bound(indirectJumps_, at - close);
+  return next != indirectJumps_.end() && *next <= at + close;
+}
+
+/// The closest gap in which the frame is the probe's, or else can be said to be; null: none is close, or none is good.
 Gap *Gaps::chosen(const Found &found) {
+  if (isAtIndirectJump(found.at))
+    return nullptr;
   static constexpr int64_t reach = 127; // estimates are mostly too large, which is room for calls that come between later
   auto isInFront = [](const Gap &gap, int64_t at) { return gap.at < at; };
   auto first = lower_bound(gaps_, found.at - reach, isInFront);
@@ -206,7 +220,7 @@ Gap *Gaps::chosen(const Found &found) {
     bool isOther = !(gap.frame == found.frame);
     std::pair<bool, int64_t> own(isOther, std::abs(gap.at - found.at) + calls + callBytes);
     bool canBeSaid = !isOther || (gap.frame.isKnown() && found.frame.isKnown());
-    if (canBeSaid && own.second <= reach && own < rank) {
+    if (canBeSaid && !isAtIndirectJump(gap.at) && own.second <= reach && own < rank) {
       best = &gap;
       rank = own;
     }
@@ -292,6 +306,7 @@ bool Gaps::runOnMachineFunction(MachineFunction &function) {
     return false;
   probes_.clear();
   gaps_.clear();
+  indirectJumps_.clear();
   moved_ = 0;
   function_ = &function;
   instructions_ = function.getSubtarget().getInstrInfo();

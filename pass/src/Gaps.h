@@ -13,7 +13,9 @@
 //          jmp    2b                                     eb ..
 //
 // That is a byte less than in place, and a third of what a probe executes. What has no gap close by stays as it is, and so
-// does everything where this pass does not run: LLVM 19 lets plugins add no machine passes.
+// does what is close to an indirect jump: on an AMD Zen 4 an interpreter with a switch took 44 % longer with its probe's call
+// and the jump back close by, and 6 % with the call in its place (medians of 16 places of the code), however seldom it is executed.
+// So does everything where this pass does not run: LLVM 19 lets plugins add no machine passes.
 //
 // The unwinder must find the frame at the call as it is at the probe: the gap behind a return has the frame of one that has
 // been left, so directives say around the call what it is. A debugger is told again where variables are.

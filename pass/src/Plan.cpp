@@ -1,5 +1,6 @@
 #include "Plan.h"
 #include "Compat.h"
+#include "Lend.h"
 #include "ShortLoops.h"
 #include "TailCalls.h"
 #include "llvm/ADT/DenseMap.h"
@@ -337,6 +338,8 @@ void Region::follow(BasicBlock &entry, double start) {
       Ways ways = inner_[of];
       if (!ways.prefix.isNone())
         ways = lengthened(ways, loop_ ? enterWithin : enter, leaveLoop);
+      if (!ways.prefix.isNone() && mayBorrow(*of, analyses_.scev))
+        ways = lengthened(ways, lending, lending);
       if (preheader && !isForbidden(*preheader) && needsProbe(place, ways))
         probeAtEnd(place, *preheader);
       pass(place, ways);

@@ -15,10 +15,10 @@ using namespace llvm;
 namespace caudal {
 
 // An unrolled body is about as long as this, and has so many instructions at most: more where most copies need no exit.
-static constexpr Cost wanted = Cost::cycles(9), wantedOfCounted = Cost::cycles(12);
+static constexpr Cost wanted = Cost::cycles(12);
 // Longer iterations of a counted loop hardly feel a probe each.
 static constexpr Cost longestCounted = Cost::cycles(5);
-static constexpr unsigned mostCopies = 3, mostInstructions = 24, mostOfCounted = 56;
+static constexpr unsigned mostCopies = 4, mostInstructions = 24, mostOfCounted = 56;
 
 /// Issue slots of the body, and how many instructions it has, if nothing in it speaks against copies; none otherwise.
 static Cost copyable(const Loop &loop, const CostModel &costs, unsigned &instructions) {
@@ -70,16 +70,16 @@ static unsigned copies(Loop &loop, ScalarEvolution &scev, const TargetTransformI
   if (body.isNone() || iteration <= Cost::zero() || instructions == 0)
     return 0;
   LoopFacts facts = LoopFacts::of(loop, scev, tti);
-  auto most = [&](Cost length, unsigned instructionsAtMost) {
-    return std::min({unsigned(length.inUnits() / iteration.inUnits()), mostCopies, instructionsAtMost / instructions});
+  auto most = [&](unsigned instructionsAtMost) {
+    return std::min({unsigned(wanted.inUnits() / iteration.inUnits()), mostCopies, instructionsAtMost / instructions});
   };
   if (unsigned trips = scev.getSmallConstantTripCount(&loop); feelsProbes(facts, trips, body, recurrence, limits))
-    return divisor(trips, most(wantedOfCounted, mostOfCounted));
+    return divisor(trips, most(mostOfCounted));
   // The longest way through a body with branches may be half of it.
   unsigned atMost = scev.getSmallConstantMaxTripCount(&loop);
   if (facts.isCounted || (atMost != 0 && isShort(iteration, (atMost + 1) / 2, limits)))
     return 0;
-  return most(wanted, mostInstructions);
+  return most(mostInstructions);
 }
 
 bool unrollLoops(Function &function, FunctionAnalysisManager &analyses, const Limits &limits) {

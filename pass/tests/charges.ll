@@ -24,8 +24,8 @@ exit:
   ret void
 }
 
-; A list; two rounds of it.
-; CHECK-DAG: "function":"walk",{{.*}}"sites":{{.}}{"at":"","expected_cycles":{{[45][0-9]}},
+; A list; three rounds of it.
+; CHECK-DAG: "function":"walk",{{.*}}"sites":{{.}}{"at":"","expected_cycles":{{[67][0-9]}},
 define void @walk(ptr %list) {
 entry:
   br label %loop

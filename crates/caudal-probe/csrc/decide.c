@@ -121,8 +121,9 @@ static void quiet(void)
  * credit is gone, and it may cost nothing. */
 static void next_probe_is_due(void)
 {
-    caudal_probe_v1.budget = -1;
-    caudal_probe_v1.credit = -1;
+    /* Far below 0: instrumented loops may have been lent some units (pass/src/Lend.h). */
+    caudal_probe_v1.budget = INT64_MIN / 2;
+    caudal_probe_v1.credit = INT32_MIN / 2;
     caudal_probe_state.armed_units = INT64_MAX;
     set_flag(1);
 }

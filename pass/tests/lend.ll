@@ -1,0 +1,87 @@
+; An inner loop that nothing counts looks at what is left later than the loop around it: it is lent some of it where it is
+; entered, and gives that back on each way out. One that is counted is not, nor is one around which there is no probe.
+; RUN: %probes -passes='caudal-probes<mode=budget;verify>,verify' %s | FileCheck %s
+; RUN: %probes -passes='caudal-probes<mode=clock;verify>,verify' %s | FileCheck %s --check-prefix=CLOCK
+; RUN: %probes -passes='caudal-probes<mode=flag;verify>,verify' %s | FileCheck %s --check-prefix=FLAG
+target triple = "x86_64-pc-linux-gnu"
+
+; CHECK-LABEL: define i64 @numbers(
+; CHECK: line:
+; CHECK: %[[AROUND:.*]] = phi i64
+; CHECK: %[[LENT:.*]] = add i64 %[[AROUND]], 128
+; CHECK: digit:
+; CHECK: phi i64 [ %[[LENT]], %{{.*}} ]
+; CHECK: asm sideeffect "subq $2, $0{{.*}}@caudal_probe_cold_carried_v1)
+; CHECK: latch:
+; CHECK: add i64 %{{.*}}, -128
+; CHECK: asm sideeffect "subq $2, $0 # looked at elsewhere"
+; The way out of both loops, too.
+; CHECK: exit.loopexit:
+; CHECK: add i64 %{{.*}}, -128
+; CHECK: ret i64
+; CLOCK-LABEL: define i64 @numbers(
+; CLOCK: add i32 %{{.*}}, 128
+; CLOCK: add i32 %{{.*}}, -128
+; FLAG-LABEL: define i64 @numbers(
+; FLAG-NOT: 128
+; FLAG: ret i64
+define i64 @numbers(ptr %text, i64 %n) {
+entry:
+  br label %line
+line:
+  %j = phi i64 [ 0, %entry ], [ %j.next, %latch ]
+  %at = phi ptr [ %text, %entry ], [ %next, %latch ]
+  %total = phi i64 [ 0, %entry ], [ %sum.next, %latch ]
+  br label %digit
+digit:
+  %place = phi ptr [ %at, %line ], [ %next, %more ]
+  %sum = phi i64 [ %total, %line ], [ %sum.next, %more ]
+  %c = load i8, ptr %place
+  %end = icmp eq i8 %c, 0
+  br i1 %end, label %exit, label %more
+more:
+  %wide = zext i8 %c to i64
+  %tenfold = mul i64 %sum, 10
+  %sum.next = add i64 %tenfold, %wide
+  %next = getelementptr i8, ptr %place, i64 1
+  %is.digit = icmp ult i8 %c, 58
+  br i1 %is.digit, label %digit, label %latch
+latch:
+  %j.next = add nuw nsw i64 %j, 1
+  %done = icmp eq i64 %j.next, %n
+  br i1 %done, label %exit, label %line
+exit:
+  %result = phi i64 [ %sum, %digit ], [ %sum.next, %latch ]
+  ret i64 %result
+}
+
+; CHECK-LABEL: define i64 @counted(
+; CHECK: asm sideeffect "subq $2, $0
+; CHECK-NOT: 128
+; CHECK: ret i64
+define i64 @counted(ptr %p, i64 %n, i64 %m) {
+entry:
+  br label %outer
+outer:
+  %j = phi i64 [ 0, %entry ], [ %j.next, %latch ]
+  %total = phi i64 [ 0, %entry ], [ %next, %latch ]
+  br label %inner
+inner:
+  %i = phi i64 [ 0, %outer ], [ %i.next, %inner ]
+  %sum = phi i64 [ %total, %outer ], [ %next, %inner ]
+  %at = getelementptr i64, ptr %p, i64 %i
+  %value = load i64, ptr %at
+  %x = mul i64 %sum, %value
+  %y = lshr i64 %x, 7
+  %z = mul i64 %y, %value
+  %next = xor i64 %z, %x
+  %i.next = add nuw nsw i64 %i, 1
+  %inner.done = icmp eq i64 %i.next, %m
+  br i1 %inner.done, label %latch, label %inner
+latch:
+  %j.next = add nuw nsw i64 %j, 1
+  %done = icmp eq i64 %j.next, %n
+  br i1 %done, label %exit, label %outer
+exit:
+  ret i64 %next
+}
