@@ -21,12 +21,13 @@ namespace {
 class Carrier {
 public:
   Carrier(Function &function, FunctionAnalysisManager &analyses, const Calls &calls, const Carried &carried,
-          ProbeWriter &writer, Spending spending)
+          ProbeWriter &writer, Spending spending, ArrayRef<const BasicBlock *> borrowers)
       : loops_(analyses.getResult<LoopAnalysis>(function)), scev_(analyses.getResult<ScalarEvolutionAnalysis>(function)),
         dominators_(analyses.getResult<DominatorTreeAnalysis>(function)),
         frequencies_(analyses.getResult<BlockFrequencyAnalysis>(function)),
         costs_(analyses.getResult<TargetIRAnalysis>(function), loops_), calls_(calls), carried_(carried),
-        writer_(writer), spending_(std::move(spending)), function_(function), handing_(function), analyses_(analyses) {}
+        writer_(writer), spending_(std::move(spending)), borrowers_(borrowers), function_(function), handing_(function),
+        analyses_(analyses) {}
 
   void run();
 
@@ -37,7 +38,13 @@ private:
   double scatteredStores(const Loop &loop) const;
   void choose(Loop &loop, SmallVectorImpl<Loop *> &chosen) const;
   AllocaInst *carry(Loop &loop, ArrayRef<const BasicBlock *> probed);
-  void aroundCalls(Loop &loop, const Purse &purse, ArrayRef<CallBase *> calls);
+  /// Calls in a loop around which what is left has to be in its place, that take it in a register, and that do neither but may throw.
+  struct CallsWithin {
+    SmallVector<CallBase *, 8> spending;
+    SmallVector<CallBase *, 4> handing, throwing;
+  };
+  CallsWithin callsWithin(const Loop &loop) const;
+  void aroundCalls(Loop &loop, const Purse &purse, const Loans &loans, const CallsWithin &calls);
 
   LoopInfo &loops_;
   ScalarEvolution &scev_;
@@ -48,6 +55,7 @@ private:
   const Carried &carried_;
   ProbeWriter &writer_;
   Spending spending_;
+  ArrayRef<const BasicBlock *> borrowers_;
   Function &function_;
   Handing handing_;
   FunctionAnalysisManager &analyses_;
@@ -106,47 +114,59 @@ void Carrier::choose(Loop &loop, SmallVectorImpl<Loop *> &chosen) const {
     choose(*inner, chosen);
 }
 
-/// Calls in the loop that spend find what is left in its place, and leave it there.
-void Carrier::aroundCalls(Loop &loop, const Purse &purse, ArrayRef<CallBase *> calls) {
+/// Calls in the loop that spend find what is left in its place, and leave it there; so do landing pads, whatever unwinds to them.
+void Carrier::aroundCalls(Loop &loop, const Purse &purse, const Loans &loans, const CallsWithin &calls) {
   for (BasicBlock *block : loop.blocks())
     if (block->isEHPad())
-      writer_.take(purse.variable(), &*block->getFirstInsertionPt());
-  for (CallBase *call : calls)
-    purse.aroundCall(*call, &dominators_, &loops_);
+      writer_.take(purse.variable(), &*block->getFirstInsertionPt(), loans.lentAt(*block));
+  for (CallBase *call : calls.spending)
+    purse.aroundCall(*call, &loans);
+  for (CallBase *call : calls.throwing)
+    purse.beforeThrow(*call, &loans);
 }
 
-/// Whether nothing gets to `block`: a switch whose default it is needs no test for it, as long as there is nothing in it.
-static bool isUnreachable(BasicBlock &block) { return isa<UnreachableInst>(*block.getFirstNonPHIOrDbg()); }
+Carrier::CallsWithin Carrier::callsWithin(const Loop &loop) const {
+  CallsWithin calls;
+  for (BasicBlock *block : loop.blocks())
+    for (Instruction &instruction : *block)
+      if (auto *call = dyn_cast<CallBase>(&instruction); !call)
+        continue;
+      else if (mayLeave(instruction))
+        calls.spending.push_back(call);
+      else if (carriedCallee(instruction, carried_))
+        calls.handing.push_back(call);
+      else if (!call->doesNotThrow())
+        calls.throwing.push_back(call);
+  return calls;
+}
 
 /// Makes what is left a variable within `loop`; null: the loop cannot be entered or left in one place. `probed`: blocks of all of
 /// the function's probes.
 AllocaInst *Carrier::carry(Loop &loop, ArrayRef<const BasicBlock *> probed) {
+  CallsWithin calls = callsWithin(loop);
+  for (CallBase *call : calls.spending)
+    separateReturn(*call, &dominators_, &loops_);
   BasicBlock *preheader = loop.getLoopPreheader();
   if (!preheader)
     preheader = InsertPreheaderForLoop(&loop, &dominators_, &loops_, nullptr, /*PreserveLCSSA=*/false);
   formDedicatedExitBlocks(&loop, &dominators_, &loops_, nullptr, /*PreserveLCSSA=*/false);
   if (!preheader || !loop.hasDedicatedExits())
     return nullptr;
-  SmallVector<CallBase *, 8> calls;
-  SmallVector<CallBase *, 4> handing;
-  for (BasicBlock *block : loop.blocks())
-    for (Instruction &instruction : *block)
-      if (mayLeave(instruction))
-        calls.push_back(cast<CallBase>(&instruction));
-      else if (carriedCallee(instruction, carried_))
-        handing.push_back(cast<CallBase>(&instruction));
+  Loans loans(loop, borrowers_, probed, dominators_, loops_);
   Purse purse(function_, &loop, writer_, spending_);
   AllocaInst *left = purse.variable();
-  aroundCalls(loop, purse, calls);
-  for (CallBase *call : handing)
+  aroundCalls(loop, purse, loans, calls);
+  for (CallBase *call : calls.handing)
     handing_.replace(*call, *carriedCallee(*call, carried_), *left);
   writer_.take(left, preheader->getTerminator());
   SmallVector<BasicBlock *, 8> exits;
   loop.getUniqueExitBlocks(exits);
+  // Where calls come back behind the loop, what they leave is in its place, as it is where they unwind to. And where nothing gets to,
+  // nothing is needed: a switch whose default that is needs no test for it, as long as there is nothing in it.
   for (BasicBlock *exit : exits)
-    if (!exit->isEHPad() /* what is unwound to comes from a call */ && !isUnreachable(*exit))
+    if (!exit->isEHPad() && !isUnreachable(*exit) && !isReturnOf(*exit, calls.spending))
       writer_.putBack(left, &*exit->getFirstInsertionPt());
-  lendToInnerLoops(loop, *left, probed, dominators_, loops_, scev_);
+  loans.write(*left, calls.spending); // in front of what is put back
   return left;
 }
 
@@ -168,10 +188,10 @@ void Carrier::run() {
 } // namespace
 
 void carryInLoops(Function &function, FunctionAnalysisManager &analyses, const Calls &calls, const Carried &carried,
-                  ProbeWriter &writer, Spending spending) {
+                  ProbeWriter &writer, Spending spending, ArrayRef<const BasicBlock *> borrowers) {
   if (spending.empty())
     return;
-  Carrier(function, analyses, calls, carried, writer, std::move(spending)).run();
+  Carrier(function, analyses, calls, carried, writer, std::move(spending), borrowers).run();
 }
 
 } // namespace caudal

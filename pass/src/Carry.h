@@ -18,9 +18,11 @@
 
 namespace caudal {
 
-/// After all of `function`'s probes have been written, and `carried` functions have their bodies. Leaves its analyses stale.
+/// After all of `function`'s probes have been written, and `carried` functions have their bodies. `borrowers`: the plan's. Leaves its
+/// analyses stale.
 void carryInLoops(llvm::Function &function, llvm::FunctionAnalysisManager &analyses, const Calls &calls,
-                  const Carried &carried, ProbeWriter &writer, Spending spending);
+                  const Carried &carried, ProbeWriter &writer, Spending spending,
+                  llvm::ArrayRef<const llvm::BasicBlock *> borrowers);
 
 } // namespace caudal
 

@@ -199,8 +199,10 @@ void CallCarrier::carry(Function &inner, Spending &spending) {
   }
   Purse purse(inner, nullptr, writer_, spending);
   AllocaInst *left = purse.variable();
-  for (CallBase *call : others)
-    purse.aroundCall(*call, nullptr, nullptr);
+  for (CallBase *call : others) {
+    separateReturn(*call, nullptr, nullptr);
+    purse.aroundCall(*call);
+  }
   for (CallBase *call : within)
     replaceCall(*call, *inner_.lookup(call->getCalledFunction()), left, left->getAllocatedType(), purseOf(inner));
   IRBuilder<> builder(left->getNextNode());

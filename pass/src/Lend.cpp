@@ -8,17 +8,50 @@ using namespace llvm;
 
 namespace caudal {
 
-/// In units of the budget. The most that x86-64 adds with an immediate value of one byte.
-static constexpr int64_t lent = 128;
+/// To each loop, in units of the budget: the most that x86-64 adds with an immediate value of one byte.
+static constexpr int64_t lentUnits = 128;
 
 bool mayBorrow(const Loop &loop, ScalarEvolution &scev) {
   return loop.getParentLoop() && isa<SCEVCouldNotCompute>(scev.getBackedgeTakenCount(&loop));
+}
+
+bool isUnreachable(const BasicBlock &block) { return isa<UnreachableInst>(*block.getFirstNonPHIOrDbg()); }
+
+bool isReturnOf(const BasicBlock &block, ArrayRef<CallBase *> calls) {
+  return any_of(calls, [&](const CallBase *call) {
+    const auto *invoke = dyn_cast<InvokeInst>(call);
+    return invoke && invoke->getNormalDest() == &block && block.getSinglePredecessor();
+  });
 }
 
 /// Whether `loop` has a probe within, and the loop around it one of its own.
 static bool hasProbeAround(const Loop &loop, ArrayRef<const BasicBlock *> probed, const LoopInfo &loops) {
   return any_of(probed, [&](const BasicBlock *block) { return loop.contains(block); }) &&
          any_of(probed, [&](const BasicBlock *block) { return loops.getLoopFor(block) == loop.getParentLoop(); });
+}
+
+Loans::Loans(Loop &nest, ArrayRef<const BasicBlock *> borrowers, ArrayRef<const BasicBlock *> probed, DominatorTree &dominators,
+             LoopInfo &loops)
+    : loops_(loops) {
+  SmallVector<Loop *, 8> chosen;
+  for (Loop *loop : nest.getLoopsInPreorder())
+    if (loop->getParentLoop() && is_contained(borrowers, loop->getHeader()) && hasProbeAround(*loop, probed, loops))
+      chosen.push_back(loop);
+  for (Loop *loop : chosen) {
+    if (!loop->getLoopPreheader())
+      InsertPreheaderForLoop(loop, &dominators, &loops, nullptr, /*PreserveLCSSA=*/false);
+    formDedicatedExitBlocks(loop, &dominators, &loops, nullptr, /*PreserveLCSSA=*/false);
+  }
+  for (const Loop *loop : chosen)
+    if (loop->getLoopPreheader() && loop->hasDedicatedExits())
+      borrowing_.insert(loop);
+}
+
+int64_t Loans::lentAt(const BasicBlock &block) const {
+  int64_t units = 0;
+  for (const Loop *loop = loops_.getLoopFor(&block); loop; loop = loop->getParentLoop())
+    units += borrowing_.contains(loop) ? lentUnits : 0;
+  return units;
 }
 
 static void add(AllocaInst &left, Instruction *before, int64_t units) {
@@ -28,32 +61,14 @@ static void add(AllocaInst &left, Instruction *before, int64_t units) {
   builder.CreateStore(sum, &left);
 }
 
-/// Nothing gets to `block`, or by unwinding.
-static bool isNoWayOn(BasicBlock &block) {
-  return block.isEHPad() || isa<UnreachableInst>(*block.getFirstNonPHIOrDbg());
-}
-
-void lendToInnerLoops(Loop &nest, AllocaInst &left, ArrayRef<const BasicBlock *> probed, DominatorTree &dominators,
-                      LoopInfo &loops, ScalarEvolution &scev) {
-  SmallVector<Loop *, 8> borrowing;
-  for (Loop *loop : nest.getLoopsInPreorder())
-    if (mayBorrow(*loop, scev) && hasProbeAround(*loop, probed, loops))
-      borrowing.push_back(loop);
-  for (Loop *loop : borrowing) {
-    if (!loop->getLoopPreheader())
-      InsertPreheaderForLoop(loop, &dominators, &loops, nullptr, /*PreserveLCSSA=*/false);
-    formDedicatedExitBlocks(loop, &dominators, &loops, nullptr, /*PreserveLCSSA=*/false);
-  }
-  for (Loop *loop : borrowing) {
-    if (!loop->getLoopPreheader() || !loop->hasDedicatedExits())
-      continue;
-    add(left, loop->getLoopPreheader()->getTerminator(), lent);
-    // In front of what has been put there: behind `nest`, what is left goes back to its place.
+void Loans::write(AllocaInst &left, ArrayRef<CallBase *> spending) const {
+  for (const Loop *loop : borrowing_) {
+    add(left, loop->getLoopPreheader()->getTerminator(), lentUnits);
     SmallVector<BasicBlock *, 8> exits;
     loop->getUniqueExitBlocks(exits);
     for (BasicBlock *exit : exits)
-      if (!isNoWayOn(*exit))
-        add(left, &*exit->getFirstInsertionPt(), -lent);
+      if (!exit->isEHPad() && !isUnreachable(*exit) && !isReturnOf(*exit, spending))
+        add(left, &*exit->getFirstInsertionPt(), -lentUnits);
   }
 }
 

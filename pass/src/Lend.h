@@ -11,8 +11,10 @@
 //     within:             subq $3, %r11; jl          due 128 units later, so that it finds nothing due if it is short
 //     exits:              subq $128, %r11
 //
-// The bound between probes is what it was. A yield is by as many units later at most, for each loop in a loop. A call in the
-// loop has them, too; a way out by unwinding keeps them, and the next quantum is so much longer.
+// The bound between probes is what it was. A yield is by as many units later at most, for each loop in a loop. What is armed
+// anew within such a loop is less by as much when the loop has been left. Memory never has what is lent: what is put back for a call
+// is without it, and what is fetched behind it, or where it unwinds to, gets what is lent there. So neither a way out by
+// unwinding nor one by longjmp keeps it.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_LEND_H
@@ -20,6 +22,8 @@
 
 #include "Cost.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/IR/Dominators.h"
@@ -27,18 +31,37 @@
 
 namespace caudal {
 
-/// What it adds to the ways into a loop that may borrow, and out of it.
-inline constexpr Cost lending = Cost::units(8);
+/// An addition on the way into a loop that borrows, and on each way out: half of its latency.
+inline constexpr Cost lending = Cost::units(Cost::unitsPerCycle / 2);
 
 /// Whether `loop` is within another, and nothing counts it: what is counted is mostly long, or has a version for when it is
-/// short (ShortLoops.h).
+/// short (ShortLoops.h). Asked before probes are written, which hide counts.
 bool mayBorrow(const llvm::Loop &loop, llvm::ScalarEvolution &scev);
 
-/// Lends to the loops of `nest`, and to itself if it is within another: those that may borrow, have probes, and are in a loop
-/// that has one of its own. `left`: the variable that is spent from within `nest`, fetched in front of it and put back behind it.
-/// `probed`: the blocks of all of the function's probes.
-void lendToInnerLoops(llvm::Loop &nest, llvm::AllocaInst &left, llvm::ArrayRef<const llvm::BasicBlock *> probed,
-                      llvm::DominatorTree &dominators, llvm::LoopInfo &loops, llvm::ScalarEvolution &scev);
+/// Whether nothing gets to `block`.
+bool isUnreachable(const llvm::BasicBlock &block);
+
+/// Which loops of a nest borrow.
+class Loans {
+public:
+  /// Those of `nest`, and itself, that have a header of `borrowers` and a probe, and are in a loop that has a probe of its own. Gives
+  /// each one place where it is entered, and exits that only it has. `probed`: the blocks of all of the function's probes.
+  Loans(llvm::Loop &nest, llvm::ArrayRef<const llvm::BasicBlock *> borrowers, llvm::ArrayRef<const llvm::BasicBlock *> probed,
+        llvm::DominatorTree &dominators, llvm::LoopInfo &loops);
+
+  /// Units of the budget that are lent in `block`, in all.
+  int64_t lentAt(const llvm::BasicBlock &block) const;
+  /// Adds to `left`, the variable that is spent from within the nest, where the loops are entered, and subtracts where they are left.
+  /// Not in exits where it is fetched anew: landing pads, and what is only entered from a call of `spending`.
+  void write(llvm::AllocaInst &left, llvm::ArrayRef<llvm::CallBase *> spending) const;
+
+private:
+  llvm::LoopInfo &loops_;
+  llvm::SmallPtrSet<const llvm::Loop *, 8> borrowing_;
+};
+
+/// Whether `block` is where an invoke among `calls` comes back, and nothing else gets there.
+bool isReturnOf(const llvm::BasicBlock &block, llvm::ArrayRef<llvm::CallBase *> calls);
 
 } // namespace caudal
 

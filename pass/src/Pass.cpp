@@ -64,7 +64,7 @@ private:
   Plan planOne(Function &function, const Limits &limits);
   std::vector<Plan> planAll(Component &component);
   bool instrument(Component &component, ProbeWriter &writer);
-  void carry(Component &component, std::vector<Spending> spending, ProbeWriter &writer);
+  void carry(Component &component, ArrayRef<Plan> plans, std::vector<Spending> spending, ProbeWriter &writer);
   void prepareLoops(Function &function);
   void insert(Function &function, const Plan &plan, ScalarEvolution &scev, ProbeWriter &writer);
   void check(Function &function, const Limits &limits);
@@ -202,12 +202,12 @@ bool ModuleRun::instrument(Component &component, ProbeWriter &writer) {
     function->removeFnAttr("indirect-tls-seg-refs");
   }
   if (!isBaseline(options_.mode))
-    carry(component, std::move(spending), writer);
+    carry(component, plans, std::move(spending), writer);
   return !plans.empty();
 }
 
 /// What is left is kept in registers where it pays: in circles of calls, else in loops.
-void ModuleRun::carry(Component &component, std::vector<Spending> spending, ProbeWriter &writer) {
+void ModuleRun::carry(Component &component, ArrayRef<Plan> plans, std::vector<Spending> spending, ProbeWriter &writer) {
   std::vector<Function *> inner;
   if (component.isRecursive)
     inner = carryInCalls(component.functions, spending, functions_, calls_, writer);
@@ -223,8 +223,8 @@ void ModuleRun::carry(Component &component, std::vector<Spending> spending, Prob
     component.keeps[outer] = isOwn(*outer) ? afterStanding(kept) : limits_.call;
     carried_[outer] = function;
   }
-  for (auto [function, written] : zip(component.functions, spending)) {
-    carryInLoops(*function, functions_, calls_, carried_, writer, std::move(written));
+  for (auto [function, plan, written] : zip(component.functions, plans, spending)) {
+    carryInLoops(*function, functions_, calls_, carried_, writer, std::move(written), plan.borrowers);
     callDirectly(*function, carried_, writer);
     functions_.invalidate(*function, PreservedAnalyses::none());
     if (writer.charges()) {

@@ -255,7 +255,7 @@ Ways Region::waysOf(const Instruction &instruction, Cost cost) const {
     return Ways::plain(cost, walks_.contains(&instruction) ? cost + walked : cost);
   Ways ways = calls_.of(*call);
   ways.through = ways.through + cost;
-  return loop_ && !calls_.isSimple(*call) ? lengthened(ways, moved, moved) : ways;
+  return loop_ && (!calls_.isSimple(*call) || !call->doesNotThrow()) ? lengthened(ways, moved, moved) : ways;
 }
 
 /// Whether going on through `ways` would lead above the bound, and a probe would help.
@@ -338,8 +338,10 @@ void Region::follow(BasicBlock &entry, double start) {
       Ways ways = inner_[of];
       if (!ways.prefix.isNone())
         ways = lengthened(ways, loop_ ? enterWithin : enter, leaveLoop);
-      if (!ways.prefix.isNone() && mayBorrow(*of, analyses_.scev))
+      if (!ways.prefix.isNone() && mayBorrow(*of, analyses_.scev)) {
         ways = lengthened(ways, lending, lending);
+        plan_.borrowers.push_back(of->getHeader());
+      }
       if (preheader && !isForbidden(*preheader) && needsProbe(place, ways))
         probeAtEnd(place, *preheader);
       pass(place, ways);

@@ -60,6 +60,7 @@ struct Plan {
   std::vector<Site> sites;
   std::vector<Strip> strips;
   std::vector<LoopNote> loops;
+  std::vector<const llvm::BasicBlock *> borrowers; ///< headers of loops that may be lent something (Lend.h): their ways have room
   Ways ways; ///< the function as its callers see it
   double executed = 0; ///< probes that a call is expected to execute, those of strips not counted
 

@@ -201,14 +201,20 @@ void ProbeWriter::probe(Instruction *before, int64_t spent, bool isSeldom) {
     called(builder, lookName, nullptr);
 }
 
-void ProbeWriter::take(Value *left, Instruction *before) const {
-  IRBuilder<> builder(before);
-  builder.CreateStore(builder.CreateAlignedLoad(purseType(), purse(builder), alignmentOf(purseType())), left);
+static Value *sum(IRBuilder<> &builder, Value *left, int64_t units) {
+  return units == 0 ? left : builder.CreateAdd(left, ConstantInt::getSigned(left->getType(), units));
 }
 
-void ProbeWriter::putBack(Value *left, Instruction *before) const {
+void ProbeWriter::take(Value *left, Instruction *before, int64_t lent) const {
   IRBuilder<> builder(before);
-  builder.CreateAlignedStore(builder.CreateLoad(purseType(), left), purse(builder), alignmentOf(purseType()));
+  Value *had = builder.CreateAlignedLoad(purseType(), purse(builder), alignmentOf(purseType()));
+  builder.CreateStore(sum(builder, had, lent), left);
+}
+
+void ProbeWriter::putBack(Value *left, Instruction *before, int64_t lent) const {
+  IRBuilder<> builder(before);
+  Value *has = sum(builder, builder.CreateLoad(purseType(), left), -lent);
+  builder.CreateAlignedStore(has, purse(builder), alignmentOf(purseType()));
 }
 
 static const InlineAsm *assemblyOf(const Instruction &instruction) {

@@ -52,8 +52,9 @@ public:
   Spending takeSpending() { return std::exchange(spending_, {}); }
   /// For Purse.h: the type of what is left, and its ways between memory and a variable.
   llvm::IntegerType *purseType() const;
-  void take(llvm::Value *left, llvm::Instruction *before) const;
-  void putBack(llvm::Value *left, llvm::Instruction *before) const;
+  /// `lent`: units that are lent at `before` (Lend.h), which memory never has.
+  void take(llvm::Value *left, llvm::Instruction *before, int64_t lent = 0) const;
+  void putBack(llvm::Value *left, llvm::Instruction *before, int64_t lent = 0) const;
   /// Replaces a probe by one that spends from a variable, where the cold path finds what is left, and leaves it.
   void carryThrough(llvm::AllocaInst *left, llvm::CallInst *probe);
 

@@ -24,18 +24,26 @@ Purse::Purse(Function &function, const Loop *loop, ProbeWriter &writer, Spending
   });
 }
 
-void Purse::aroundCall(CallBase &call, DominatorTree *dominators, LoopInfo *loops) const {
-  writer_.putBack(left_, &call);
+void separateReturn(CallBase &call, DominatorTree *dominators, LoopInfo *loops) {
   auto *invoke = dyn_cast<InvokeInst>(&call);
-  if (!invoke) {
-    writer_.take(left_, call.getNextNode());
-    return;
+  if (invoke && !invoke->getNormalDest()->getSinglePredecessor())
+    SplitEdge(invoke->getParent(), invoke->getNormalDest(), dominators, loops);
+}
+
+void Purse::aroundCall(CallBase &call, const Loans *loans) const {
+  auto lent = [&](const BasicBlock *block) { return loans ? loans->lentAt(*block) : 0; };
+  writer_.putBack(left_, &call, lent(call.getParent()));
+  if (auto *invoke = dyn_cast<InvokeInst>(&call)) {
+    BasicBlock *normal = invoke->getNormalDest();
+    if (contains(normal))
+      writer_.take(left_, &*normal->getFirstInsertionPt(), lent(normal));
+  } else {
+    writer_.take(left_, call.getNextNode(), lent(call.getParent()));
   }
-  BasicBlock *normal = invoke->getNormalDest();
-  if (!normal->getSinglePredecessor())
-    normal = SplitEdge(invoke->getParent(), normal, dominators, loops);
-  if (contains(normal))
-    writer_.take(left_, &*normal->getFirstInsertionPt());
+}
+
+void Purse::beforeThrow(CallBase &call, const Loans *loans) const {
+  writer_.putBack(left_, &call, loans ? loans->lentAt(*call.getParent()) : 0);
 }
 
 } // namespace caudal

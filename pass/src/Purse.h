@@ -8,6 +8,7 @@
 #define CAUDAL_PASS_PURSE_H
 
 #include "Calls.h"
+#include "Lend.h"
 #include "Probe.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
@@ -17,13 +18,19 @@ namespace caudal {
 /// Whether `instruction` is a call after which less may be left, or another thread's budget counts.
 bool maySpend(const llvm::Instruction &instruction, const Calls &calls);
 
+/// Gives the normal way back from `call`, if it is an invoke, a block of its own. Both trees may be null.
+void separateReturn(llvm::CallBase &call, llvm::DominatorTree *dominators, llvm::LoopInfo *loops);
+
 class Purse {
 public:
   /// `loop`: the part; null: all of `function`. What is in it is taken out of `spending`.
   Purse(llvm::Function &function, const llvm::Loop *loop, ProbeWriter &writer, Spending &spending);
 
   llvm::AllocaInst *variable() const { return left_; }
-  void aroundCall(llvm::CallBase &call, llvm::DominatorTree *dominators, llvm::LoopInfo *loops) const;
+  /// Around a call that may spend. An invoke comes back in a block of its own. `loans`: of loops in the part; null: there are none.
+  void aroundCall(llvm::CallBase &call, const Loans *loans = nullptr) const;
+  /// In front of a call that spends nothing, but may unwind to where what is left is fetched.
+  void beforeThrow(llvm::CallBase &call, const Loans *loans = nullptr) const;
 
 private:
   bool contains(const llvm::BasicBlock *block) const { return !loop_ || loop_->contains(block); }

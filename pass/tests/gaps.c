@@ -89,6 +89,24 @@ int saved(int n) {
 #define EIGHT(n) other(n), other(n + 1), other(n + 2), other(n + 3), other(n + 4), other(n + 5), other(n + 6), other(n + 7)
 void none_is_close(void) { EIGHT(0), EIGHT(8), EIGHT(16), EIGHT(24), EIGHT(32), EIGHT(40), EIGHT(48), EIGHT(56); }
 
+// Nor is it moved from close to an indirect jump, or to behind one.
+// CHECK-LABEL: dispatches:
+// CHECK-NOT: jl .Lcaudal
+// CHECK: .byte 132
+// CHECK: jmpq *
+// CHECK: .cfi_endproc
+int dispatches(const unsigned char *code, int x) {
+  for (;;)
+    switch (*code++) {
+    case 0: x += 3; break;
+    case 1: x *= 5; break;
+    case 2: x ^= 85; break;
+    case 3: x -= x >> 3; break;
+    case 4: x = -x; break;
+    case 5: return x;
+    }
+}
+
 // Blocks that a linker may take apart have no gaps.
 // SECTIONS: callq caudal_probe_cold_budget_v1
 // SECTIONS-NOT: .Lcaudal

@@ -12,7 +12,7 @@
 // CHECK-LABEL: <sum>:
 // CHECK: {{subq \$-0x80|addq \$0x80}}, %r11
 // CHECK: {{addq \$-0x80|subq \$0x80}}, %r11
-__attribute__((noinline)) static long sum(const char *at) {
+__attribute__((noinline)) long sum(const char *at) {
   long total = 0;
   while (*at) {
     long number = 0;
@@ -23,10 +23,24 @@ __attribute__((noinline)) static long sum(const char *at) {
   return total;
 }
 
+// Counted by a pointer's way, and cut into strips: what is inserted for that hides the count.
+// CHECK-LABEL: <counted>:
+// CHECK-NOT: 0x80, %r11
+// CHECK: retq
+__attribute__((noinline)) long counted(const int *p, long n, long m) {
+  long total = 0;
+  for (long i = 0; i < n; i++) {
+    for (const int *q = p; q != p + m; q++) total += *q / (total | 1);
+    for (const int *q = p; q != p + m; q++) total ^= total << 1 ^ *q;
+  }
+  return total;
+}
+
 int main(void) {
   static char text[4000];
   for (unsigned i = 0; i + 1 < sizeof text; i++) text[i] = i * 2654435761u >> 29 == 0 ? ' ' : (char)('0' + i % 10);
   long all = 0;
   for (int i = 0; i < 20; i++) all ^= sum(text);
-  printf("%ld\n", all);
+  static int numbers[100];
+  printf("%ld %ld\n", all, counted(numbers, 20, 100));
 }

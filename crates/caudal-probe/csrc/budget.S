@@ -215,7 +215,7 @@
         mov     STATE(DUE), rax
         mov     rax, -1
         mov     BLOCK(DEADLINE), rax
-        shr     rax
+        shr     rax, 2                                  /* CAUDAL_PROBE_NEVER_SPENT */
         mov     BLOCK(BUDGET_LEFT), rax
         mov     STATE(ARMED_UNITS), rax
 .Ldecided\@:

@@ -29,7 +29,7 @@
 #define FARTHEST (((uint64_t)1 << CAUDAL_BUDGET_FARTHEST_BITS) - 1)
 
 __thread struct caudal_probe caudal_probe_v1 __attribute__((tls_model("initial-exec"))) = {
-    UINT64_MAX, INT64_MAX, 0, 0, 0, 0, UINT64_MAX, 1u << 16, 0, 0,
+    UINT64_MAX, CAUDAL_PROBE_NEVER_SPENT, 0, 0, 0, 0, UINT64_MAX, 1u << 16, 0, 0,
 };
 __thread struct caudal_flag caudal_flag_v1 __attribute__((tls_model("initial-exec")));
 /* Nothing is known of a thread's pace yet: as unsteady as can be, and never slow. */
@@ -113,8 +113,8 @@ static inline uint64_t if_steady(uint64_t yes, uint64_t no)
 static void quiet(void)
 {
     caudal_probe_v1.deadline = UINT64_MAX;
-    caudal_probe_v1.budget = INT64_MAX;
-    caudal_probe_state.armed_units = INT64_MAX;
+    caudal_probe_v1.budget = CAUDAL_PROBE_NEVER_SPENT;
+    caudal_probe_state.armed_units = CAUDAL_PROBE_NEVER_SPENT;
 }
 
 /* Whatever it is and costs, provided that the deadline has been or is near: in clock mode it would look at the clock only where its

@@ -19,7 +19,7 @@ use core::{
 pub struct Block {
     /// The TSC value from which on the running request is due; `u64::MAX`: never.
     pub deadline: u64,
-    /// Cost units until the clock has to be looked at; due when negative; `i64::MAX`: never.
+    /// Cost units until the clock has to be looked at; due when negative; `i64::MAX / 2`: never.
     pub budget: i64,
     /// What keeps probes from yielding: critical sections that the running coroutine is in ([`SECTIONS`]), and above
     /// them locks that it has. A runtime saves and restores it with the coroutine.

@@ -21,8 +21,8 @@
  *      | 56 | runtime     u64  the runtime's own         |
  *      | 64 +--------------------------------------------+
  *
- * The initial values mean "never due": deadline UINT64_MAX, budget INT64_MAX, flag 0, quantum UINT64_MAX, no stack. A
- * thread that nobody armed never decides on a yield; in clock mode it reads the clock now and then.
+ * The initial values mean "never due": deadline UINT64_MAX, budget CAUDAL_PROBE_NEVER_SPENT, flag 0, quantum UINT64_MAX, no
+ * stack. A thread that nobody armed never decides on a yield; in clock mode it reads the clock now and then.
  */
 #ifndef CAUDAL_PROBE_H
 #define CAUDAL_PROBE_H
@@ -56,6 +56,9 @@
 #define CAUDAL_FLAG_ASKED 0
 #define CAUDAL_FLAG_SIZE 64
 
+/* A budget that no code spends. Code that keeps what is left in a register may add to it for a while. */
+#define CAUDAL_PROBE_NEVER_SPENT 0x3fffffffffffffff
+
 /* The halves of depth. A probe yields where both are 0. Below: critical sections, under which a request never gives its
  * worker back. Above: locks that it has, under which no probe yields, but a wait may let others run. */
 #define CAUDAL_PROBE_SECTION 1
@@ -85,7 +88,8 @@ extern "C" {
 
 struct __attribute__((aligned(64))) caudal_probe {
     uint64_t deadline;   /* TSC value from which on the running request is due; UINT64_MAX: never */
-    int64_t budget;      /* cost units until the clock has to be looked at; due when negative; INT64_MAX: never */
+    int64_t budget;      /* cost units until the clock has to be looked at; due when negative;
+                          * CAUDAL_PROBE_NEVER_SPENT: never */
     uint32_t depth;      /* CAUDAL_PROBE_SECTION for each critical section that the running coroutine is in, and
                           * CAUDAL_PROBE_LOCK for each lock that it is known to have */
     uint32_t pending;    /* 1: a yield came due while depth > 0, and is made up for where depth returns to 0 */

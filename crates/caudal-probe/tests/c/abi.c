@@ -73,7 +73,7 @@ static uint64_t probe_all(void)
 static void initial_values_are_never_due(void)
 {
     CHECK_EQUAL(caudal_probe_v1.deadline, NEVER);
-    CHECK_EQUAL(caudal_probe_v1.budget, INT64_MAX);
+    CHECK_EQUAL(caudal_probe_v1.budget, CAUDAL_PROBE_NEVER_SPENT);
     CHECK_EQUAL(caudal_probe_v1.depth, 0);
     CHECK_EQUAL(caudal_probe_v1.pending, 0);
     CHECK_EQUAL(caudal_probe_v1.stack_low, 0);
@@ -466,7 +466,7 @@ static void walk(uint64_t now)
 {
     (void)now;
     CHECK_EQUAL(caudal_probe_v1.deadline, NEVER);
-    CHECK_EQUAL(caudal_probe_v1.budget, INT64_MAX);
+    CHECK_EQUAL(caudal_probe_v1.budget, CAUDAL_PROBE_NEVER_SPENT);
     CHECK_EQUAL(caudal_flag_v1.asked, 0);
     CHECK_EQUAL(caudal_probe_v1.pending, 0);
     _Unwind_Backtrace(look, NULL);
