@@ -1,5 +1,5 @@
 ; An inner loop that nothing counts looks at what is left later than the loop around it: it is lent some of it where it is
-; entered, and gives that back on each way out. One that is counted is not, nor is one around which there is no probe.
+; entered, and gives that back on each way out. One that is counted is not.
 ; RUN: %probes -passes='caudal-probes<mode=budget;verify>,verify' %s | FileCheck %s
 ; RUN: %probes -passes='caudal-probes<mode=clock;verify>,verify' %s | FileCheck %s --check-prefix=CLOCK
 ; RUN: %probes -passes='caudal-probes<mode=flag;verify>,verify' %s | FileCheck %s --check-prefix=FLAG
