@@ -29,7 +29,7 @@ public:
         writer_(writer), spending_(std::move(spending)), borrowers_(borrowers), function_(function), handing_(function),
         analyses_(analyses) {}
 
-  void run();
+  SmallPtrSet<const BasicBlock *, 8> run();
 
 private:
   double frequency(const BasicBlock *block) const { return double(frequencies_.getBlockFreq(block).getFrequency()); }
@@ -56,6 +56,7 @@ private:
   ProbeWriter &writer_;
   Spending spending_;
   ArrayRef<const BasicBlock *> borrowers_;
+  SmallPtrSet<const BasicBlock *, 8> borrowing_; // headers of those that do
   Function &function_;
   Handing handing_;
   FunctionAnalysisManager &analyses_;
@@ -128,15 +129,17 @@ void Carrier::aroundCalls(Loop &loop, const Purse &purse, const Loans &loans, co
 Carrier::CallsWithin Carrier::callsWithin(const Loop &loop) const {
   CallsWithin calls;
   for (BasicBlock *block : loop.blocks())
-    for (Instruction &instruction : *block)
-      if (auto *call = dyn_cast<CallBase>(&instruction); !call)
+    for (Instruction &instruction : *block) {
+      auto *call = dyn_cast<CallBase>(&instruction);
+      if (!call)
         continue;
-      else if (mayLeave(instruction))
+      if (mayLeave(*call))
         calls.spending.push_back(call);
-      else if (carriedCallee(instruction, carried_))
+      else if (carriedCallee(*call, carried_))
         calls.handing.push_back(call);
       else if (!call->doesNotThrow())
         calls.throwing.push_back(call);
+    }
   return calls;
 }
 
@@ -153,6 +156,7 @@ AllocaInst *Carrier::carry(Loop &loop, ArrayRef<const BasicBlock *> probed) {
   if (!preheader || !loop.hasDedicatedExits())
     return nullptr;
   Loans loans(loop, borrowers_, probed, dominators_, loops_);
+  loans.addTo(borrowing_);
   Purse purse(function_, &loop, writer_, spending_);
   AllocaInst *left = purse.variable();
   aroundCalls(loop, purse, loans, calls);
@@ -170,7 +174,7 @@ AllocaInst *Carrier::carry(Loop &loop, ArrayRef<const BasicBlock *> probed) {
   return left;
 }
 
-void Carrier::run() {
+SmallPtrSet<const BasicBlock *, 8> Carrier::run() {
   SmallVector<Loop *, 4> chosen;
   for (Loop *loop : loops_)
     choose(*loop, chosen);
@@ -183,15 +187,17 @@ void Carrier::run() {
       variables.push_back(left);
   if (!variables.empty())
     PromoteMemToReg(variables, dominators_);
+  return std::move(borrowing_);
 }
 
 } // namespace
 
-void carryInLoops(Function &function, FunctionAnalysisManager &analyses, const Calls &calls, const Carried &carried,
-                  ProbeWriter &writer, Spending spending, ArrayRef<const BasicBlock *> borrowers) {
+SmallPtrSet<const BasicBlock *, 8> carryInLoops(Function &function, FunctionAnalysisManager &analyses, const Calls &calls,
+                                                const Carried &carried, ProbeWriter &writer, Spending spending,
+                                                ArrayRef<const BasicBlock *> borrowers) {
   if (spending.empty())
-    return;
-  Carrier(function, analyses, calls, carried, writer, std::move(spending), borrowers).run();
+    return {};
+  return Carrier(function, analyses, calls, carried, writer, std::move(spending), borrowers).run();
 }
 
 } // namespace caudal

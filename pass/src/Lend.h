@@ -49,6 +49,8 @@ public:
   Loans(llvm::Loop &nest, llvm::ArrayRef<const llvm::BasicBlock *> borrowers, llvm::ArrayRef<const llvm::BasicBlock *> probed,
         llvm::DominatorTree &dominators, llvm::LoopInfo &loops);
 
+  /// Adds the headers of those that borrow to `headers`.
+  void addTo(llvm::SmallPtrSetImpl<const llvm::BasicBlock *> &headers) const;
   /// Units of the budget that are lent in `block`, in all.
   int64_t lentAt(const llvm::BasicBlock &block) const;
   /// Adds to `left`, the variable that is spent from within the nest, where the loops are entered, and subtracts where they are left.

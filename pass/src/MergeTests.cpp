@@ -130,13 +130,18 @@ static bool leansOnOthers(const Loop &loop, ScalarEvolution &scev, const Limits 
   });
 }
 
-void mergeTests(Function &function, FunctionAnalysisManager &analyses, ProbeWriter &writer, const Limits &limits) {
+void mergeTests(Function &function, FunctionAnalysisManager &analyses, ProbeWriter &writer, const Limits &limits,
+                const SmallPtrSetImpl<const BasicBlock *> &borrowing) {
   LoopInfo &loops = analyses.getResult<LoopAnalysis>(function);
   SmallVector<Latch, 4> found;
-  // An innermost loop is mostly left after a few iterations, and its jumps are few: what a look takes at its end is more.
-  for (const Loop *loop : loops.getLoopsInPreorder())
-    if (Latch latch = loop->isInnermost() ? Latch{} : latchOf(*loop); latch.probe)
+  for (const Loop *loop : loops.getLoopsInPreorder()) {
+    // An innermost loop is mostly left after a few iterations, and its jumps are few: what a look takes at its end is more. The
+    // jump of a probe that looks later than the one around it is hardly ever taken.
+    if (loop->isInnermost() || borrowing.contains(loop->getHeader()))
+      continue;
+    if (Latch latch = latchOf(*loop); latch.probe)
       found.push_back(latch);
+  }
   if (found.empty())
     return;
   ScalarEvolution &scev = analyses.getResult<ScalarEvolutionAnalysis>(function);

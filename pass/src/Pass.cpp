@@ -224,11 +224,11 @@ void ModuleRun::carry(Component &component, ArrayRef<Plan> plans, std::vector<Sp
     carried_[outer] = function;
   }
   for (auto [function, plan, written] : zip(component.functions, plans, spending)) {
-    carryInLoops(*function, functions_, calls_, carried_, writer, std::move(written), plan.borrowers);
+    auto borrowing = carryInLoops(*function, functions_, calls_, carried_, writer, std::move(written), plan.borrowers);
     callDirectly(*function, carried_, writer);
     functions_.invalidate(*function, PreservedAnalyses::none());
     if (writer.charges()) {
-      mergeTests(*function, functions_, writer, limits_);
+      mergeTests(*function, functions_, writer, limits_, borrowing);
       functions_.invalidate(*function, PreservedAnalyses::none());
     }
   }
