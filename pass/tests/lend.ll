@@ -1,5 +1,5 @@
 ; An inner loop that nothing counts looks at what is left later than the loop around it: it is lent some of it where it is
-; entered, and gives that back on each way out. One that is counted is not.
+; entered, and gives that back on each way out. One that is counted is not, nor one around which there is no probe.
 ; RUN: %probes -passes='caudal-probes<mode=budget;verify>,verify' %s | FileCheck %s
 ; RUN: %probes -passes='caudal-probes<mode=clock;verify>,verify' %s | FileCheck %s --check-prefix=CLOCK
 ; RUN: %probes -passes='caudal-probes<mode=flag;verify>,verify' %s | FileCheck %s --check-prefix=FLAG
@@ -77,6 +77,39 @@ inner:
   %next = xor i64 %z, %x
   %i.next = add nuw nsw i64 %i, 1
   %inner.done = icmp eq i64 %i.next, %m
+  br i1 %inner.done, label %latch, label %inner
+latch:
+  %j.next = add nuw nsw i64 %j, 1
+  %done = icmp eq i64 %j.next, %n
+  br i1 %done, label %exit, label %outer
+exit:
+  ret i64 %next
+}
+
+; A probe in each iteration of the inner loop, and none around it, which nothing due would be found by: it is not lent anything.
+; CHECK-LABEL: define i64 @alone(
+; CHECK: inner:
+; CHECK: asm sideeffect "subq $2, $0
+; CHECK-NOT: 128
+; CHECK: ret i64
+define i64 @alone(ptr %p, i64 %n) {
+entry:
+  br label %outer
+outer:
+  %j = phi i64 [ 0, %entry ], [ %j.next, %latch ]
+  %total = phi i64 [ 0, %entry ], [ %next, %latch ]
+  %row = getelementptr ptr, ptr %p, i64 %j
+  %first = load ptr, ptr %row
+  br label %inner
+inner:
+  %at = phi ptr [ %first, %outer ], [ %behind, %inner ]
+  %sum = phi i64 [ %total, %outer ], [ %next, %inner ]
+  %value = load i64, ptr %at
+  %rest = udiv i64 %sum, %value
+  %next = add i64 %rest, %j
+  %link = getelementptr i64, ptr %at, i64 1
+  %behind = load ptr, ptr %link
+  %inner.done = icmp eq ptr %behind, null
   br i1 %inner.done, label %latch, label %inner
 latch:
   %j.next = add nuw nsw i64 %j, 1
