@@ -143,10 +143,13 @@ Carrier::CallsWithin Carrier::callsWithin(const Loop &loop) const {
   return calls;
 }
 
-/// Makes what is left a variable within `loop`; null: the loop cannot be entered or left in one place. `probed`: blocks of all of
+/// Makes what is left a variable within `loop`; null: the loop cannot be entered or left in one place, or has a probe that somebody
+/// wrote with `asm goto`, which comes back in many. `probed`: blocks of all of
 /// the function's probes.
 AllocaInst *Carrier::carry(Loop &loop, ArrayRef<const BasicBlock *> probed) {
   CallsWithin calls = callsWithin(loop);
+  if (any_of(calls.spending, [](const CallBase *call) { return isa<CallBrInst>(call); }))
+    return nullptr;
   for (CallBase *call : calls.spending)
     separateReturn(*call, &dominators_, &loops_);
   BasicBlock *preheader = loop.getLoopPreheader();
@@ -160,8 +163,10 @@ AllocaInst *Carrier::carry(Loop &loop, ArrayRef<const BasicBlock *> probed) {
   Purse purse(function_, &loop, writer_, spending_);
   AllocaInst *left = purse.variable();
   aroundCalls(loop, purse, loans, calls);
-  for (CallBase *call : calls.handing)
+  for (CallBase *call : calls.handing) {
+    loans.withhold(*left, *call);
     handing_.replace(*call, *carriedCallee(*call, carried_), *left);
+  }
   writer_.take(left, preheader->getTerminator());
   SmallVector<BasicBlock *, 8> exits;
   loop.getUniqueExitBlocks(exits);

@@ -127,6 +127,9 @@ bool CallCarrier::canTake(const Function &function) const {
         return false;
       if (isWithin(instruction) && Calls::kind(cast<CallBase>(instruction)) != Callee::Known)
         return false;
+      // One that somebody wrote with `asm goto`: it comes back in many places.
+      if (isa<CallBrInst>(instruction) && maySpend(instruction, calls_))
+        return false;
       // Around it, what is left is put back and fetched, for which the plan has room in loops alone.
       if (!isWithin(instruction) && !loops.getLoopFor(&block) && maySpend(instruction, calls_))
         return false;

@@ -135,8 +135,8 @@ void mergeTests(Function &function, FunctionAnalysisManager &analyses, ProbeWrit
   LoopInfo &loops = analyses.getResult<LoopAnalysis>(function);
   SmallVector<Latch, 4> found;
   for (const Loop *loop : loops.getLoopsInPreorder()) {
-    // An innermost loop is mostly left after a few iterations, and its jumps are few: what a look takes at its end is more. The
-    // jump of a probe that looks later than the one around it is hardly ever taken.
+    // An innermost loop is mostly left after a few iterations, and its jumps are few: what a look takes at its end is more. One
+    // that borrows is expected to be short, too: as long as it is, the jump of its probe is never taken.
     if (loop->isInnermost() || borrowing.contains(loop->getHeader()))
       continue;
     if (Latch latch = latchOf(*loop); latch.probe)

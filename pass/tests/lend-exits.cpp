@@ -1,5 +1,6 @@
-// However a loop is left that is lent some of what is left (by an exception that a call throws, by longjmp, by a call that comes
-// back behind it), what was lent is given back, and what was spent is not forgotten: what is left falls with each round.
+// However a loop is left that is lent some of what is left (by an exception that a call throws, by longjmp, also from a call that
+// is handed what is left, by a call that comes back behind it), what was lent is given back, and what was spent is not forgotten:
+// what is left falls with each round.
 // RUN: %clangxx -O2 -c %s -o %t.budget.o %include %with -caudal-probes='mode=budget;verify'
 // RUN: %clangxx %t.budget.o %every -o %t.budget && %t.budget
 // RUN: %clangxx -O2 -DCREDIT -c %s -o %t.clock.o %include %with -caudal-probes='mode=clock;verify'
@@ -133,6 +134,46 @@ __attribute__((noinline)) static void leavesNest() {
   sink = total;
 }
 
+// Walks a tree, and hands what is left from call to call; what it calls at a leaf jumps away.
+struct Node {
+  Node *below, *next;
+  long value;
+};
+static Node leaf = {nullptr, nullptr, 7}, tree[] = {{nullptr, nullptr, 1}, {&leaf, nullptr, 5}};
+static Node *volatile top = tree;
+static volatile long often = 4;
+static volatile bool isToJump = true;
+__attribute__((noinline)) static void jumpsAway() noexcept {
+  if (isToJump) longjmp(back, 1);
+}
+__attribute__((noinline)) static long walk(const Node *node, long sum) noexcept {
+  if (!node) return sum;
+  long total = node->value ^ sum;
+  for (; node; node = node->next) {
+    if (seldom(node->value == 7)) jumpsAway();
+    total = total * 3 + walk(node->below, total);
+  }
+  return total;
+}
+__attribute__((noinline)) static long walkAll(const Node *first, long times, long *found) {
+  long sum = 0;
+  for (long i = 0; i < times; i++) {
+    sum += i;
+    const Node *node = first + (found[i & 7] & 1);
+    if (node->value > 3) do {
+        sum = sum * 10 + walk(node->below, sum);
+        node = node->next;
+      } while (node);
+    found[i & 7] = sum | 1;
+    sum = sum / found[(i + 1) & 7];
+  }
+  return sum;
+}
+static void hands() {
+  long found[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+  if (setjmp(back) == 0) sink = walkAll(top, often, found);
+}
+
 static long left() {
 #if defined(CREDIT)
   return caudal_probe_v1.credit;
@@ -159,6 +200,6 @@ int main() {
   const uint64_t visits = caudal_probe_cold_visits_v1();
   // One round of most is less than what is lent; of the last, a call is nearly all.
   return check("jumps", jumps, 1) + check("unwinds", unwinds, 1) + check("unwindsWithin", unwindsWithin, 1) +
-         check("thrownBySimple", thrownBySimple, 30) + check("tries", tries, 1) + check("leavesNest", leavesNest, 1000) +
+         check("thrownBySimple", thrownBySimple, 30) + check("tries", tries, 1) + check("leavesNest", leavesNest, 1000) + check("hands", hands, 1) +
          (caudal_probe_cold_visits_v1() != visits);
 }

@@ -167,7 +167,7 @@ behind.little:
 end:
   ret i64 %next
 }
-; Of three loops, the one in the middle borrows (lend.ll): what is due is found around it, and its own tests stay apart.
+; Of three loops, both within another borrow (lend.ll): what is due is found around the one in the middle, and its tests stay apart.
 ; CHECK-LABEL: define i64 @middle(
 ; CHECK: add i64 %{{.*}}, 128
 ; CHECK: row.latch:
