@@ -1,6 +1,5 @@
 #include "Carry.h"
 #include "Cost.h"
-#include "Lend.h"
 #include "Purse.h"
 #include "Size.h"
 #include "llvm/Analysis/BlockFrequencyInfo.h"
@@ -29,7 +28,7 @@ public:
         writer_(writer), spending_(std::move(spending)), borrowers_(borrowers), function_(function), handing_(function),
         analyses_(analyses) {}
 
-  SmallPtrSet<const BasicBlock *, 8> run();
+  Headers run();
 
 private:
   double frequency(const BasicBlock *block) const { return double(frequencies_.getBlockFreq(block).getFrequency()); }
@@ -56,7 +55,7 @@ private:
   ProbeWriter &writer_;
   Spending spending_;
   ArrayRef<const BasicBlock *> borrowers_;
-  SmallPtrSet<const BasicBlock *, 8> borrowing_; // headers of those that do
+  Headers borrowing_; // those that do
   Function &function_;
   Handing handing_;
   FunctionAnalysisManager &analyses_;
@@ -144,8 +143,7 @@ Carrier::CallsWithin Carrier::callsWithin(const Loop &loop) const {
 }
 
 /// Makes what is left a variable within `loop`; null: the loop cannot be entered or left in one place, or has a probe that somebody
-/// wrote with `asm goto`, which comes back in many. `probed`: blocks of all of
-/// the function's probes.
+/// wrote with `asm goto`, which comes back in many. `probed`: blocks of all of the function's probes.
 AllocaInst *Carrier::carry(Loop &loop, ArrayRef<const BasicBlock *> probed) {
   CallsWithin calls = callsWithin(loop);
   if (any_of(calls.spending, [](const CallBase *call) { return isa<CallBrInst>(call); }))
@@ -179,7 +177,7 @@ AllocaInst *Carrier::carry(Loop &loop, ArrayRef<const BasicBlock *> probed) {
   return left;
 }
 
-SmallPtrSet<const BasicBlock *, 8> Carrier::run() {
+Headers Carrier::run() {
   SmallVector<Loop *, 4> chosen;
   for (Loop *loop : loops_)
     choose(*loop, chosen);
@@ -197,9 +195,8 @@ SmallPtrSet<const BasicBlock *, 8> Carrier::run() {
 
 } // namespace
 
-SmallPtrSet<const BasicBlock *, 8> carryInLoops(Function &function, FunctionAnalysisManager &analyses, const Calls &calls,
-                                                const Carried &carried, ProbeWriter &writer, Spending spending,
-                                                ArrayRef<const BasicBlock *> borrowers) {
+Headers carryInLoops(Function &function, FunctionAnalysisManager &analyses, const Calls &calls, const Carried &carried,
+                     ProbeWriter &writer, Spending spending, ArrayRef<const BasicBlock *> borrowers) {
   if (spending.empty())
     return {};
   return Carrier(function, analyses, calls, carried, writer, std::move(spending), borrowers).run();

@@ -13,18 +13,16 @@
 
 #include "Calls.h"
 #include "CarryCalls.h"
+#include "Lend.h"
 #include "Probe.h"
-#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/PassManager.h"
 
 namespace caudal {
 
 /// After all of `function`'s probes have been written, and `carried` functions have their bodies. `borrowers`: the plan's. Leaves its
 /// analyses stale. Returns the headers of those loops that do borrow (Lend.h).
-llvm::SmallPtrSet<const llvm::BasicBlock *, 8> carryInLoops(llvm::Function &function, llvm::FunctionAnalysisManager &analyses,
-                                                            const Calls &calls, const Carried &carried, ProbeWriter &writer,
-                                                            Spending spending,
-                                                            llvm::ArrayRef<const llvm::BasicBlock *> borrowers);
+Headers carryInLoops(llvm::Function &function, llvm::FunctionAnalysisManager &analyses, const Calls &calls, const Carried &carried,
+                     ProbeWriter &writer, Spending spending, llvm::ArrayRef<const llvm::BasicBlock *> borrowers);
 
 } // namespace caudal
 

@@ -47,7 +47,7 @@ Loans::Loans(Loop &nest, ArrayRef<const BasicBlock *> borrowers, ArrayRef<const 
       borrowing_.insert(loop);
 }
 
-void Loans::addTo(SmallPtrSetImpl<const BasicBlock *> &headers) const {
+void Loans::addTo(Headers &headers) const {
   for (const Loop *loop : borrowing_)
     headers.insert(loop->getHeader());
 }

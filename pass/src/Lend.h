@@ -41,6 +41,9 @@ bool mayBorrow(const llvm::Loop &loop, llvm::ScalarEvolution &scev);
 /// Whether nothing gets to `block`.
 bool isUnreachable(const llvm::BasicBlock &block);
 
+/// Of loops.
+using Headers = llvm::SmallPtrSet<const llvm::BasicBlock *, 8>;
+
 /// Which loops of a nest borrow.
 class Loans {
 public:
@@ -50,7 +53,7 @@ public:
         llvm::DominatorTree &dominators, llvm::LoopInfo &loops);
 
   /// Adds the headers of those that borrow to `headers`.
-  void addTo(llvm::SmallPtrSetImpl<const llvm::BasicBlock *> &headers) const;
+  void addTo(Headers &headers) const;
   /// Units of the budget that are lent in `block`, in all.
   int64_t lentAt(const llvm::BasicBlock &block) const;
   /// For a call that hands `left` to its callee: takes what is lent in front of it, for the callee may put back what it has, and

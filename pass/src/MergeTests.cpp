@@ -131,7 +131,7 @@ static bool leansOnOthers(const Loop &loop, ScalarEvolution &scev, const Limits 
 }
 
 void mergeTests(Function &function, FunctionAnalysisManager &analyses, ProbeWriter &writer, const Limits &limits,
-                const SmallPtrSetImpl<const BasicBlock *> &borrowing) {
+                const Headers &borrowing) {
   LoopInfo &loops = analyses.getResult<LoopAnalysis>(function);
   SmallVector<Latch, 4> found;
   for (const Loop *loop : loops.getLoopsInPreorder()) {

@@ -13,17 +13,17 @@
 #ifndef CAUDAL_PASS_MERGETESTS_H
 #define CAUDAL_PASS_MERGETESTS_H
 
+#include "Lend.h"
 #include "Limits.h"
 #include "Probe.h"
-#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/PassManager.h"
 
 namespace caudal {
 
-/// Merges such tests in `function`, but for loops with a header of `borrowing` (Lend.h). What is cached of the function is stale
+/// Merges such tests in `function`, but for loops with a header of `borrowing`. What is cached of the function is stale
 /// then.
 void mergeTests(llvm::Function &function, llvm::FunctionAnalysisManager &analyses, ProbeWriter &writer, const Limits &limits,
-                const llvm::SmallPtrSetImpl<const llvm::BasicBlock *> &borrowing);
+                const Headers &borrowing);
 
 } // namespace caudal
 
