@@ -12,9 +12,9 @@
 //     exits:              subq $128, %r11
 //
 // The bound between probes is what it was. A yield is by as many units later at most, for each loop in a loop. What is armed
-// anew within such a loop is less by as much when the loop has been left. Memory never has what is lent: what is put back for a call,
-// or handed to it (CarryCalls.h), is without it, and what is fetched behind it, or where it unwinds to, gets what is lent there. So
-// neither a way out by unwinding nor one by longjmp keeps it.
+// anew within such a loop is less by as much when the loop has been left. Memory never has what is lent: what is put back for
+// a call, or handed to it (CarryCalls.h), is without it, and what is fetched behind it, or where it unwinds to, gets what is
+// lent there. So neither a way out by unwinding nor one by longjmp keeps it.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_LEND_H
@@ -47,8 +47,8 @@ using Headers = llvm::SmallPtrSet<const llvm::BasicBlock *, 8>;
 /// Which loops of a nest borrow.
 class Loans {
 public:
-  /// Those of `nest`, and itself, that have a header of `borrowers` and a probe, and are in a loop that has a probe of its own. Gives
-  /// each one place where it is entered, and exits that only it has. `probed`: the blocks of all of the function's probes.
+  /// Those of `nest`, and itself, that have a header of `borrowers` and a probe, and are in a loop that has a probe of its own.
+  /// Gives each one place where it is entered, and exits that only it has. `probed`: the blocks of all of the function's probes.
   Loans(llvm::Loop &nest, llvm::ArrayRef<const llvm::BasicBlock *> borrowers, llvm::ArrayRef<const llvm::BasicBlock *> probed,
         llvm::DominatorTree &dominators, llvm::LoopInfo &loops);
 

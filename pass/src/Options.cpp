@@ -72,12 +72,13 @@ static Error parseOne(StringRef key, StringRef value, Options &options) {
   }
   if (key == "tls")
     return parseTls(value, options.tls);
-  if (key == "verify" && value.empty()) {
-    options.verify = true;
-    return Error::success();
-  }
+  for (auto [name, option] : {std::pair("verify", &options.verify), {"at-link", &options.atLink}, {"off", &options.off}})
+    if (key == name && value.empty()) {
+      *option = true;
+      return Error::success();
+    }
   return bad(key + (value.empty() ? "" : "=" + value) +
-             ": known are mode=, bound=, unknown-call=, tls=, report=FILE, exclude=FILE, sections=on|off and verify");
+             ": known are mode=, bound=, unknown-call=, tls=, report=FILE, exclude=FILE, sections=on|off, at-link, off and verify");
 }
 
 Expected<Options> Options::parse(StringRef text) {

@@ -58,6 +58,10 @@ struct Options {
   std::string exclude;
   /// Redirect locks and make sections (Sections.h). Without that, code that locks deadlocks: for tests that show it.
   bool sections = true;
+  /// In front of an optimising link: write at functions what holds for them there (Marks.h), and no probes.
+  bool atLink = false;
+  /// No probes; in front of an optimising link, none there either.
+  bool off = false;
 
   /// Parses "key=value;key;...". An error names the key and says what would be right.
   static llvm::Expected<Options> parse(llvm::StringRef text);

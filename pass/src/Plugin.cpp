@@ -1,11 +1,12 @@
 //===- Plugin.cpp - How compilers and linkers find the pass -------------------------------------------------------===//
 //
 // The pass runs at the end of optimisation: in a compilation of its own, behind thin LTO's import, or at the end of full
-// LTO; not in front of a link that optimises again. Functions whose names matter are kept apart in front of the inliner
-// (Sections.h). `opt -passes='caudal-probes<mode=flag>'` runs it by name.
+// LTO. In front of a link that optimises again functions are only marked (Marks.h). Those whose names matter are kept apart in
+// front of the inliner (Sections.h). `opt -passes='caudal-probes<mode=flag>'` runs it by name.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #include "Gaps.h"
+#include "Marks.h"
 #include "Pass.h"
 #include "Sections.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -50,12 +51,20 @@ static bool runsInPhase(ThinOrFullLTOPhase phase) {
   return phase == ThinOrFullLTOPhase::None || phase == ThinOrFullLTOPhase::ThinLTOPostLink;
 }
 
+/// `isLast`: no link is going to optimise again, as far as that is known.
+static void addPass(ModulePassManager &passes, const caudal::Options &options, bool isLast) {
+  if (options.off || options.atLink || !isLast)
+    passes.addPass(caudal::MarkPass(options));
+  else
+    passes.addPass(caudal::ProbePass(options));
+}
+
 static bool parseByName(StringRef name, ModulePassManager &passes, ArrayRef<PassBuilder::PipelineElement>) {
   if (!name.consume_front("caudal-probes"))
     return false;
   if (!name.empty() && !(name.consume_front("<") && name.consume_back(">")))
     return false;
-  passes.addPass(caudal::ProbePass(parsed(name)));
+  addPass(passes, parsed(name), /*isLast=*/true);
   return true;
 }
 
@@ -64,12 +73,11 @@ static void registerPasses(PassBuilder &builder) {
 #if LLVM_VERSION_MAJOR >= 20
   builder.registerOptimizerLastEPCallback(
       [](ModulePassManager &passes, OptimizationLevel, ThinOrFullLTOPhase phase) {
-        if (runsInPhase(phase))
-          passes.addPass(caudal::ProbePass(optionsGiven()));
+        addPass(passes, optionsGiven(), runsInPhase(phase));
       });
 #else
   builder.registerOptimizerLastEPCallback([](ModulePassManager &passes, OptimizationLevel) {
-    passes.addPass(caudal::ProbePass(optionsGiven()));
+    addPass(passes, optionsGiven(), /*isLast=*/true);
   });
 #endif
   // A profile of samples inlines at the start. Behind thin LTO's import there is none, and no plugin has seen before what rustc
@@ -88,7 +96,7 @@ static void registerPasses(PassBuilder &builder) {
 #endif
   builder.registerFullLinkTimeOptimizationEarlyEPCallback(keepNames);
   builder.registerFullLinkTimeOptimizationLastEPCallback(
-      [](ModulePassManager &passes, OptimizationLevel) { passes.addPass(caudal::ProbePass(optionsGiven())); });
+      [](ModulePassManager &passes, OptimizationLevel) { addPass(passes, optionsGiven(), /*isLast=*/true); });
 }
 
 extern "C" __attribute__((visibility("default"))) PassPluginLibraryInfo llvmGetPassPluginInfo() {

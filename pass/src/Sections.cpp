@@ -2,6 +2,7 @@
 #include "Allocators.h"
 #include "Calls.h"
 #include "Compat.h"
+#include "Marks.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
@@ -188,6 +189,11 @@ static void keepApart(Function &function) {
 PreservedAnalyses KeepNamesPass::run(Module &module, ModuleAnalysisManager &) {
   // Of allocators' entry points, until it can be seen which only hand on.
   static constexpr StringLiteral untilSeen = "caudal-kept";
+  if (options_.off)
+    return PreservedAnalyses::all();
+  // In front of the inliner, with which marks go.
+  if (isSimplified_)
+    warnOfOthers(module, options_);
   Expected<Exclusions> exclusions = Exclusions::read(options_.exclude);
   if (!exclusions) {
     // Sections::run says what is wrong.
@@ -199,7 +205,8 @@ PreservedAnalyses KeepNamesPass::run(Module &module, ModuleAnalysisManager &) {
     if (function.isDeclaration() || function.hasFnAttribute(Attribute::AlwaysInline))
       continue;
     if (isRustPrint(name) || isRustGuard(name) || exclusions->find(Exclusion::NoPreempt, name) ||
-        exclusions->find(Exclusion::Call, name) || exclusions->find(Exclusion::Leave, name))
+        exclusions->find(Exclusion::Call, name) || exclusions->find(Exclusion::Leave, name) ||
+        !markedLeave(function).empty() || !markedNoPreempt(function).empty())
       keepApart(function);
   }
   forEachAllocatorEntry(module, [&](Function &entry) {
@@ -270,6 +277,10 @@ void Sections::findListed() {
       sections_[&function] = "nopreempt in " + rule->place;
     else if (const auto *left = exclusions_.find(Exclusion::Leave, function.getName()))
       listed_[&function] = "in " + left->place;
+    else if (StringRef section = markedNoPreempt(function); !section.empty())
+      sections_[&function] = section.str();
+    else if (StringRef why = markedLeave(function); !why.empty())
+      listed_[&function] = why.str();
   }
 }
 
@@ -390,7 +401,7 @@ void Sections::surroundCalls(Function &function) {
     bool isLibrarys = callee.isDeclaration();
     if (isLibrarys && (surroundGuard(*call, callee.getName()) || surroundScan(*call, callee.getName())))
       redirected_[callee.getName()]++;
-    else if (isSectionCall(callee)) {
+    else if (isSectionCall(callee) || isMarkedCall(*call)) {
       redirected_[callee.getName()]++;
       surround(*call, library("caudal_section_enter_v1", {}), library("caudal_section_exit_v1", {}));
     }

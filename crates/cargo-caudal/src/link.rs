@@ -65,7 +65,7 @@ fn setting(own: &Own, call: &Call, place: &Place, report: &Path) -> Result<Setti
     // C's library stands in rustc's own arguments, behind everything, so the probe library's needs are met.
     Ok(Setting {
         cxx: false,
-        compile: link.clone(),
+        compile: None,
         link,
         library: probe_library()?,
         archive: Archive::Whole,

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::beside::{Beside, Place};
-use crate::call::{Call, Output, is_lld};
-use crate::compose::{Archive, Setting, compose, probe_library};
+use crate::call::{Call, Lto, Output, is_lld};
+use crate::compose::{Archive, Setting, compose, joined, probe_library};
 use crate::error::DriverError;
 use crate::plugin::Plugin;
 use crate::probes::{OPTIONS_HELP, Own, Probes, Report, Tls};
@@ -53,19 +53,41 @@ fn run(name: &str, language: Language, args: Vec<OsString>) -> Result<ExitCode, 
         );
     }
     let clang = toolchain::clang(own.clang.as_deref(), own.plugin.as_deref())?;
+    let call = Call::read(&words);
     if own.probes.off {
-        let words = if language == Language::Cxx { with_driver_mode(words) } else { words };
+        let words = without_probes(&own, &clang, &call, language, words)?;
         return finish(name, &clang.path, words, had_files, None);
     }
-    let prepared = Prepared::new(own, &clang, &Call::read(&words))?;
+    if own.probes.report == Report::Words && call.compiles() && !call.links() && call.lto == Lto::AtLink {
+        say(&format!("{name}: probes come in at the link: --probe-report there says where\n"));
+    }
+    let prepared = Prepared::new(own, &clang, &call)?;
     let words = prepared.compose(language, words);
     let saying = prepared.report.as_deref();
     finish(name, &clang.path, words, had_files || prepared.place.is_of_this_call(), saying)
 }
 
-fn with_driver_mode(mut words: Vec<OsString>) -> Vec<OsString> {
-    words.insert(0, "--driver-mode=g++".into());
-    words
+/// Clang's command line for `--probe-off`. A link that is to follow, and may have probes for others, is to know of it.
+fn without_probes(
+    own: &Own,
+    clang: &Tool,
+    call: &Call,
+    language: Language,
+    mut words: Vec<OsString>,
+) -> Result<Vec<OsString>, DriverError> {
+    if call.compiles()
+        && !call.links()
+        && call.lto != Lto::None
+        && let Ok(plugin) = Plugin::find(own.plugin.as_deref(), &clang.path, clang.major)
+        && let Ok(Place::Kept(place)) = Place::for_calls()
+    {
+        let beside = Beside::make(&place, &plugin, &own.probes, None)?;
+        words.insert(0, joined("-fpass-plugin=", &beside.plugin));
+    }
+    if language == Language::Cxx {
+        words.insert(0, "--driver-mode=g++".into());
+    }
+    Ok(words)
 }
 
 /// Calls clang: in place of this process, unless there is something to be done or removed afterwards.
@@ -92,7 +114,7 @@ fn finish(
 struct Prepared {
     call: Call,
     place: Place,
-    compile: Beside,
+    compile: Option<Beside>,
     link: Beside,
     library: PathBuf,
     /// A file of this call, for a report in words.
@@ -115,7 +137,9 @@ impl Prepared {
             Report::Words => Some(place.path().join("report.jsonl")),
             Report::Lines(file) => Some(file.clone()),
         };
-        let compile = Beside::make(place.path(), &plugin, &own.probes, report.as_deref())?;
+        let compile = for_compilation(&own.probes, call)
+            .map(|probes| Beside::make(place.path(), &plugin, &probes, report.as_deref()))
+            .transpose()?;
         let link = Beside::make(place.path(), &plugin, &for_link(own.probes, call), report.as_deref())?;
         let report = report.filter(|_| in_words);
         Ok(Prepared { call: call.clone(), place, compile, link, library: probe_library()?, report })
@@ -131,6 +155,12 @@ impl Prepared {
         };
         compose(&self.call, &setting, words)
     }
+}
+
+/// What a compilation is told; `None`: nothing that it would have to say to the link.
+fn for_compilation(probes: &Probes, call: &Call) -> Option<Probes> {
+    let at_link = call.lto == Lto::AtLink;
+    (!at_link || probes.marks()).then(|| Probes { at_link, ..probes.clone() })
 }
 
 /// At the link it is known what the code becomes part of.

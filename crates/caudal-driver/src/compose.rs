@@ -17,7 +17,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use crate::beside::Beside;
-use crate::call::{Call, Lto, Output};
+use crate::call::{Call, Output};
 use crate::error::DriverError;
 
 /// How the probe library gets into an executable.
@@ -34,8 +34,8 @@ pub enum Archive {
 pub struct Setting {
     /// Clang is to be `clang++`.
     pub cxx: bool,
-    /// The plugin for compilations.
-    pub compile: Beside,
+    /// The plugin for compilations; `None`: one that has nothing to do here.
+    pub compile: Option<Beside>,
     /// The plugin for links with link-time optimisation.
     pub link: Beside,
     /// `libcaudal_probe.a`.
@@ -48,8 +48,10 @@ pub struct Setting {
 pub fn compose(call: &Call, setting: &Setting, words: Vec<OsString>) -> Vec<OsString> {
     let mut before = Vec::new();
     let mut after = Vec::new();
-    if call.compiles() && call.lto != Lto::AtLink {
-        before.push(joined("-fpass-plugin=", &setting.compile.plugin));
+    if let Some(compile) = &setting.compile
+        && call.compiles()
+    {
+        before.push(joined("-fpass-plugin=", &compile.plugin));
     }
     if call.links() {
         add_library(call, setting, &mut before, &mut after);
@@ -120,7 +122,7 @@ fn to_linker(word: &OsStr, args: &mut Vec<OsString>) {
     args.push(word.to_owned());
 }
 
-fn joined(option: &str, path: &Path) -> OsString {
+pub(crate) fn joined(option: &str, path: &Path) -> OsString {
     let mut word = OsString::from(option);
     word.push(path);
     word
@@ -143,13 +145,14 @@ pub fn probe_library() -> Result<PathBuf, DriverError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::call::Lto;
 
     fn composed(line: &str) -> String {
         let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
         let beside = |name: &str| Beside { plugin: name.into(), hash: "1234".to_owned() };
         let setting = Setting {
             cxx: false,
-            compile: beside("P"),
+            compile: (Call::read(&words).lto != Lto::AtLink).then(|| beside("P")),
             link: beside("L"),
             library: "A".into(),
             archive: Archive::Whole,

@@ -70,6 +70,8 @@ pub struct Probes {
     pub report: Report,
     pub exclude: Option<PathBuf>,
     pub verify: bool,
+    /// No option: whether a link is to follow that optimises, for which functions are marked with what they are to be there.
+    pub at_link: bool,
 }
 
 /// All options that are ours.
@@ -174,6 +176,12 @@ impl Probes {
         Ok(true)
     }
 
+    /// Whether anything is said that a link has to know of what was compiled in front of it.
+    pub fn marks(&self) -> bool {
+        let said = self.mode.is_some() || self.bound_cycles.is_some() || self.unknown_call_cycles.is_some();
+        self.off || self.exclude.is_some() || said
+    }
+
     /// As our options, paths and reports left out.
     pub fn words(&self) -> Vec<String> {
         let mut words = Vec::new();
@@ -204,8 +212,10 @@ impl Probes {
         if self.tls != Tls::Auto {
             parts.push(format!("tls={}", name_of(self.tls, &TLS)));
         }
-        if self.verify {
-            parts.push("verify".to_owned());
+        for (word, is_said) in [("verify", self.verify), ("at-link", self.at_link), ("off", self.off)] {
+            if is_said {
+                parts.push(word.to_owned());
+            }
         }
         for (key, path) in [("exclude", self.exclude.as_deref()), ("report", report)] {
             if let Some(path) = path {
@@ -278,6 +288,8 @@ mod tests {
             ["--probe-mode=flag", "--probe-bound=300", "--probe-unknown-call=0", "--probe-tls=local-exec"];
         assert_eq!(text(&all), "mode=flag;bound=300;unknown-call=0;tls=local-exec");
         assert_eq!(text(&["--probe-verify", "--probe-exclude=/a/b"]), "verify;exclude=/a/b");
+        let (own, _) = taken(&["--probe-off"]).unwrap();
+        assert_eq!(Probes { at_link: true, ..own.probes }.text(None).unwrap(), "at-link;off");
     }
 
     #[test]

@@ -46,6 +46,49 @@ fn the_back_end_of_a_distributed_thin_link_is_refused() {
     assert!(project.probes_in("native.o") > 0);
 }
 
+/// The link is told nothing of what one of its files was compiled with.
+#[test]
+fn functions_that_a_compilation_left_alone_stay_so_at_the_link() {
+    for mode in ["-flto", "-flto=thin"] {
+        for (given, why) in [("--probe-off", "compiled with --probe-off"), ("--probe-exclude=list", "list:1")] {
+            let project = project();
+            project.write("list", "work\n");
+            project.quietly(&format!("-O2 {mode} -c main.c"));
+            project.quietly(&format!("-O2 {mode} -c work.c {given}"));
+            project.quietly(&format!("-O2 {mode} --probe-report=report.jsonl main.o work.o -o program"));
+            assert_eq!(project.run("program"), PRINTED);
+            let report = project.report();
+            let left = report.left_alone.iter().find(|function| function.name == "work");
+            assert!(left.is_some_and(|work| work.why.ends_with(why)), "{mode} {given}: {report:?}");
+            assert!(report.probed.iter().any(|function| function.name == "main"), "{mode} {given}");
+        }
+    }
+}
+
+/// Other options hold for all of a link.
+#[test]
+fn a_link_says_where_a_compilation_was_told_something_else() {
+    for mode in ["-flto", "-flto=thin"] {
+        let project = project();
+        project.quietly(&format!("-O2 {mode} -c main.c"));
+        project.quietly(&format!("-O2 {mode} --probe-mode=flag -c work.c"));
+        let link = format!("-O2 {mode} main.o work.o -o program");
+        let output = project.call(&link);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && said.contains("was compiled with mode=flag; under link-time"), "{said}");
+        project.quietly(&format!("{link} --probe-mode=flag"));
+        project.quietly(&format!("{link} --probe-off"));
+    }
+}
+
+#[test]
+fn a_compilation_in_front_of_a_link_says_who_reports() {
+    let project = project();
+    let output = project.call("-O2 -flto --probe-report -c main.c");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains("--probe-report there"), "{said}");
+}
+
 #[test]
 fn link_time_optimisation_in_one_call() {
     let project = project();
