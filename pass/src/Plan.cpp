@@ -62,9 +62,14 @@ public:
 
 private:
   BasicBlock *nodeOf(BasicBlock *block) const;
-  void order(BasicBlock *node, SmallVectorImpl<BasicBlock *> &nodes);
+  void order(BasicBlock *first, SmallVectorImpl<BasicBlock *> &nodes);
+  void walk(BasicBlock *from, BasicBlock *first, SmallVectorImpl<BasicBlock *> &nodes, SmallVectorImpl<BasicBlock *> *behind);
   void successors(BasicBlock *node, SmallVectorImpl<std::pair<BasicBlock *, BasicBlock *>> &edges) const;
   void leave(BasicBlock *node, Place place);
+  Ways waysAcross(const Loop &inner) const;
+  bool alwaysProbes(const BasicBlock *node) const;
+  void startBehindProbes(ArrayRef<BasicBlock *> nodes);
+  double weightOf(BasicBlock *from, BasicBlock *to) const;
   void gather(Place &into, const Place &from, double weight);
   Place merge(BasicBlock *node);
   bool exceeds(const BasicBlock &block, const Place &place);
@@ -123,36 +128,55 @@ void Region::successors(BasicBlock *node, SmallVectorImpl<std::pair<BasicBlock *
     edges.emplace_back(const_cast<BasicBlock *>(from), const_cast<BasicBlock *>(to));
 }
 
-/// Nodes in reverse topological order. Edges back to a node on the way, other than to the region's header, are of no
-/// natural loop: their target is marked.
-void Region::order(BasicBlock *first, SmallVectorImpl<BasicBlock *> &nodes) {
+/// Adds the nodes that are reached from `from`, and not yet in `nodes`, in reverse topological order. Edges back to a node on the
+/// way, other than to the region's header `first`, are of no natural loop: their target is marked. `behind`, if not null: inner loops
+/// that always probe are not left, and gathers where they lead.
+void Region::walk(BasicBlock *from, BasicBlock *first, SmallVectorImpl<BasicBlock *> &nodes, SmallVectorImpl<BasicBlock *> *behind) {
   struct Frame {
     BasicBlock *node;
-    SmallVector<std::pair<BasicBlock *, BasicBlock *>, 4> edges;
+    SmallVector<BasicBlock *, 4> targets;
   };
   SmallVector<Frame, 16> stack;
   auto enter = [&](BasicBlock *node) {
     state_[node] = 1;
     stack.push_back({node, {}});
-    successors(node, stack.back().edges);
+    SmallVector<std::pair<BasicBlock *, BasicBlock *>, 4> edges;
+    successors(node, edges);
+    auto &targets = behind && alwaysProbes(node) ? *behind : stack.back().targets;
+    for (auto [_, to] : edges)
+      if (BasicBlock *target = nodeOf(to); target && !(loop_ && target == first))
+        targets.push_back(target);
   };
-  enter(first);
+  enter(from);
   while (!stack.empty()) {
-    if (stack.back().edges.empty()) {
+    if (stack.back().targets.empty()) {
       state_[stack.back().node] = 2;
       nodes.push_back(stack.back().node);
       stack.pop_back();
       continue;
     }
-    BasicBlock *to = stack.back().edges.pop_back_val().second;
-    BasicBlock *node = nodeOf(to);
-    if (!node || (loop_ && node == first) || state_.lookup(node) == 2)
-      continue;
+    BasicBlock *node = stack.back().targets.pop_back_val();
     if (state_.lookup(node) == 1)
       entangled_.insert(node);
-    else
+    else if (state_.lookup(node) == 0)
       enter(node);
   }
+}
+
+/// Nodes in reverse topological order. Where there are cycles that are no natural loops, those that an inner loop with a probe on
+/// each way through it is part of (an interpreter's dispatch, say) need no other: then nodes are in such an order but for the edges out
+/// of such loops.
+void Region::order(BasicBlock *first, SmallVectorImpl<BasicBlock *> &nodes) {
+  walk(first, first, nodes, nullptr);
+  if (entangled_.empty())
+    return;
+  nodes.clear();
+  state_.clear();
+  entangled_.clear();
+  SmallVector<BasicBlock *, 8> starts = {first};
+  for (size_t i = 0; i < starts.size(); ++i)
+    if (BasicBlock *start = starts[i]; state_.lookup(start) == 0)
+      walk(start, first, nodes, &starts);
 }
 
 void Region::gather(Place &into, const Place &from, double weight) {
@@ -162,14 +186,58 @@ void Region::gather(Place &into, const Place &from, double weight) {
   into.weight += weight;
 }
 
+/// `ways` with what insertion may put in front of them and behind.
+static Ways lengthened(Ways ways, Cost before, Cost behind) {
+  ways.prefix = ways.prefix + before;
+  ways.suffix = ways.suffix + behind;
+  ways.through = ways.through + before + behind;
+  return ways;
+}
+
+/// How often a way goes from `from` to `to`, but never 0.
+double Region::weightOf(BasicBlock *from, BasicBlock *to) const {
+  return double(analyses_.frequencies.getBlockFreq(from).getFrequency()) *
+             analyses_.probabilities.getEdgeProbability(from, to).getNumerator() / BranchProbability::getDenominator() +
+         1e-9;
+}
+
+/// An inner loop, as what is around it sees it.
+Ways Region::waysAcross(const Loop &inner) const {
+  Ways ways = inner_.lookup(&inner);
+  if (ways.prefix.isNone())
+    return ways;
+  ways = lengthened(ways, loop_ ? enterWithin : enter, leaveLoop);
+  return mayBorrow(inner, analyses_.scev) ? lengthened(ways, lending, lending) : ways;
+}
+
+/// Whether `node` is an inner loop that is not left without a probe.
+bool Region::alwaysProbes(const BasicBlock *node) const {
+  const Loop *of = analyses_.loops.getLoopFor(node);
+  return of != loop_ && inner_.lookup(of).through.isNone();
+}
+
+/// How long a way is that comes from an inner loop that always probes is known, whatever came before: so it can be said in front of
+/// those nodes that are followed before the loop is.
+void Region::startBehindProbes(ArrayRef<BasicBlock *> nodes) {
+  DenseSet<BasicBlock *> later;
+  for (BasicBlock *node : nodes) { // from the last that is followed
+    later.insert(node);
+    if (!alwaysProbes(node))
+      continue;
+    Ways ways = waysAcross(*analyses_.loops.getLoopFor(node));
+    SmallVector<std::pair<BasicBlock *, BasicBlock *>, 4> edges;
+    successors(node, edges);
+    for (auto [from, to] : edges)
+      if (BasicBlock *target = nodeOf(to); target && !later.contains(target) && !(loop_ && target == entry_))
+        ways_[target].push_back({from, {Cost::none(), ways.suffix, double(ways.expected.inUnits()), 1}, weightOf(from, to)});
+  }
+}
+
 void Region::leave(BasicBlock *node, Place place) {
   SmallVector<std::pair<BasicBlock *, BasicBlock *>, 4> edges;
   successors(node, edges);
   for (auto [from, to] : edges) {
-    double weight = double(analyses_.frequencies.getBlockFreq(from).getFrequency()) *
-                        analyses_.probabilities.getEdgeProbability(from, to).getNumerator() /
-                        BranchProbability::getDenominator() +
-                    1e-9;
+    double weight = weightOf(from, to);
     BasicBlock *target = nodeOf(to);
     if (loop_ && to == loop_->getHeader())
       gather(latches, place, weight);
@@ -239,14 +307,6 @@ void Region::probe(Place &place, Instruction *before) {
 void Region::probeAtEnd(Place &place, BasicBlock &block) {
   probe(place, block.getTerminator());
   place.since = jump;
-}
-
-/// `ways` with what insertion may put in front of them and behind.
-static Ways lengthened(Ways ways, Cost before, Cost behind) {
-  ways.prefix = ways.prefix + before;
-  ways.suffix = ways.suffix + behind;
-  ways.through = ways.through + before + behind;
-  return ways;
 }
 
 Ways Region::waysOf(const Instruction &instruction, Cost cost) const {
@@ -327,6 +387,7 @@ void Region::follow(BasicBlock &entry, double start) {
   entry_ = &entry;
   SmallVector<BasicBlock *, 32> nodes;
   order(&entry, nodes);
+  startBehindProbes(nodes);
   ways_[&entry].push_back({nullptr, {Cost::zero(), Cost::none(), start, 1}, 1});
   for (BasicBlock *node : reverse(nodes)) {
     Place place = merge(node);
@@ -335,13 +396,9 @@ void Region::follow(BasicBlock &entry, double start) {
       passBlock(*node, place);
     } else {
       BasicBlock *preheader = of->getLoopPreheader();
-      Ways ways = inner_[of];
-      if (!ways.prefix.isNone())
-        ways = lengthened(ways, loop_ ? enterWithin : enter, leaveLoop);
-      if (!ways.prefix.isNone() && mayBorrow(*of, analyses_.scev)) {
-        ways = lengthened(ways, lending, lending);
+      Ways ways = waysAcross(*of);
+      if (!ways.prefix.isNone() && mayBorrow(*of, analyses_.scev))
         plan_.borrowers.push_back(of->getHeader());
-      }
       if (preheader && !isForbidden(*preheader) && needsProbe(place, ways))
         probeAtEnd(place, *preheader);
       pass(place, ways);

@@ -63,3 +63,42 @@ define void @forever() {
 loop:
   br label %loop
 }
+
+; An interpreter that is entered by a switch and goes on by a table: the cycle through its operations is no natural loop, but an
+; operation's own is, and has a probe in front of the jump that all ways take. So there is no other.
+; CHECK-LABEL: define void @dispatched(
+; CHECK: switch
+; CHECK-NOT: asm sideeffect
+; CHECK: op1:
+; CHECK-NOT: asm sideeffect
+; CHECK: store volatile i64
+; CHECK: call void asm sideeffect "{{.*}}@caudal_probe_{{cold_flag|look}}_v1)
+; CHECK-NEXT: indirectbr
+; CHECK-NOT: asm sideeffect
+; CHECK: ret void
+define void @dispatched(ptr %code, i32 %first, ptr %table) {
+entry:
+  switch i32 %first, label %out [
+    i32 1, label %op1.entry
+    i32 2, label %op2
+    i32 3, label %op3
+  ]
+op1.entry:
+  %from = phi ptr [ %code, %entry ], [ %p2, %op2 ], [ %p3, %op3 ]
+  br label %op1
+op1:
+  %p = phi ptr [ %from, %op1.entry ], [ %next, %op1 ]
+  %done = load i64, ptr %p
+  store volatile i64 %done, ptr %table
+  %next = getelementptr i8, ptr %p, i64 8
+  %to = load ptr, ptr %p
+  indirectbr ptr %to, [label %out, label %op1, label %op2, label %op3]
+op2:
+  %p2 = phi ptr [ %code, %entry ], [ %next, %op1 ]
+  br label %op1.entry
+op3:
+  %p3 = phi ptr [ %code, %entry ], [ %next, %op1 ]
+  br label %op1.entry
+out:
+  ret void
+}
