@@ -1,5 +1,5 @@
 #include "Exclusions.h"
-#include "llvm/Demangle/Demangle.h"
+#include "Names.h"
 #include "llvm/Support/LineIterator.h"
 
 using namespace llvm;
@@ -45,7 +45,7 @@ Expected<Exclusions> Exclusions::read(StringRef path) {
 const Exclusions::Rule *Exclusions::find(Exclusion what, StringRef symbol) const {
   if (rules_.empty())
     return nullptr;
-  std::string written = demangle(symbol);
+  std::string written = sourceName(symbol);
   for (const Rule &rule : rules_)
     if (rule.what == what && (rule.pattern.match(symbol) || rule.pattern.match(written)))
       return &rule;

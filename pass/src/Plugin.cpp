@@ -11,7 +11,6 @@
 #include "Sections.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/CommandLine.h"
-#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <dlfcn.h>
 #if __has_include("llvm/Plugins/PassPlugin.h")
@@ -36,27 +35,43 @@ static std::string optionsBeside() {
   return file ? (*file)->getBuffer().trim().str() : "";
 }
 
-static caudal::Options parsed(StringRef text) {
-  Expected<caudal::Options> options = caudal::Options::parse(text);
-  if (!options)
-    report_fatal_error(options.takeError(), /*gen_crash_diag=*/false);
-  return *options;
+static Expected<caudal::Options> optionsGiven() {
+  return caudal::Options::parse(commandLine.getNumOccurrences() ? std::string(commandLine) : optionsBeside());
 }
 
-static caudal::Options optionsGiven() {
-  return parsed(commandLine.getNumOccurrences() ? std::string(commandLine) : optionsBeside());
-}
+/// In place of the pass, where its options are wrong: an error of the compilation, where one that ends it here would look like a crash.
+class RefusePass : public PassInfoMixin<RefusePass> {
+public:
+  explicit RefusePass(Error error) : why_(toString(std::move(error))) {}
+  PreservedAnalyses run(Module &module, ModuleAnalysisManager &) {
+    module.getContext().emitError(why_);
+    return PreservedAnalyses::all();
+  }
+  static bool isRequired() { return true; }
+
+private:
+  std::string why_;
+};
 
 static bool runsInPhase(ThinOrFullLTOPhase phase) {
   return phase == ThinOrFullLTOPhase::None || phase == ThinOrFullLTOPhase::ThinLTOPostLink;
 }
 
 /// `isLast`: no link is going to optimise again, as far as that is known.
-static void addPass(ModulePassManager &passes, const caudal::Options &options, bool isLast) {
-  if (options.off || options.atLink || !isLast)
-    passes.addPass(caudal::MarkPass(options));
+static void addPass(ModulePassManager &passes, Expected<caudal::Options> options, bool isLast) {
+  if (!options)
+    passes.addPass(RefusePass(options.takeError()));
+  else if (options->off || options->atLink || !isLast)
+    passes.addPass(caudal::MarkPass(*options));
   else
-    passes.addPass(caudal::ProbePass(options));
+    passes.addPass(caudal::ProbePass(*options));
+}
+
+static void addKeepNames(ModulePassManager &passes, bool isSimplified) {
+  if (Expected<caudal::Options> options = optionsGiven())
+    passes.addPass(caudal::KeepNamesPass(*options, isSimplified));
+  else
+    consumeError(options.takeError()); // addPass says what is wrong
 }
 
 static bool parseByName(StringRef name, ModulePassManager &passes, ArrayRef<PassBuilder::PipelineElement>) {
@@ -64,7 +79,7 @@ static bool parseByName(StringRef name, ModulePassManager &passes, ArrayRef<Pass
     return false;
   if (!name.empty() && !(name.consume_front("<") && name.consume_back(">")))
     return false;
-  addPass(passes, parsed(name), /*isLast=*/true);
+  addPass(passes, caudal::Options::parse(name), /*isLast=*/true);
   return true;
 }
 
@@ -83,10 +98,10 @@ static void registerPasses(PassBuilder &builder) {
   // A profile of samples inlines at the start. Behind thin LTO's import there is none, and no plugin has seen before what rustc
   // compiles.
   builder.registerPipelineStartEPCallback([](ModulePassManager &passes, OptimizationLevel) {
-    passes.addPass(caudal::KeepNamesPass(optionsGiven(), /*isSimplified=*/false));
+    addKeepNames(passes, /*isSimplified=*/false);
   });
   auto keepNames = [](ModulePassManager &passes, OptimizationLevel) {
-    passes.addPass(caudal::KeepNamesPass(optionsGiven(), /*isSimplified=*/true));
+    addKeepNames(passes, /*isSimplified=*/true);
   };
 #if LLVM_VERSION_MAJOR >= 20
   builder.registerPipelineEarlySimplificationEPCallback(

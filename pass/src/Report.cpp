@@ -1,6 +1,6 @@
 #include "Report.h"
+#include "Names.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Support/FileSystem.h"
@@ -32,7 +32,7 @@ static StringRef loopKindName(LoopKind kind) {
 }
 
 static json::Object head(const Module &module, const Function &function, StringRef event) {
-  return json::Object{{"event", event}, {"module", module.getName()}, {"function", demangle(function.getName())}};
+  return json::Object{{"event", event}, {"module", module.getName()}, {"function", sourceName(function.getName())}};
 }
 
 static std::string line(json::Object object) {
@@ -54,7 +54,7 @@ static json::Array assumed(const Function &function) {
     if (kind == Callee::Known || kind == Callee::Inlined)
       continue;
     std::string name = kind == Callee::Assembly ? "(inline assembly)"
-                       : call->getCalledFunction() ? demangle(call->getCalledFunction()->getName())
+                       : call->getCalledFunction() ? sourceName(call->getCalledFunction()->getName())
                                                    : "(through a pointer)";
     if (seen.insert(name).second)
       names.push_back(name);
@@ -104,7 +104,7 @@ void Report::sections(const StringMap<int64_t> &calls) {
     return;
   json::Object counts;
   for (const auto &entry : calls)
-    counts[demangle(entry.getKey())] = entry.getValue();
+    counts[sourceName(entry.getKey())] = entry.getValue();
   lines_.push_back(
       line(json::Object{{"event", "sections"}, {"module", module_.getName()}, {"calls", std::move(counts)}}));
 }

@@ -3,6 +3,7 @@
 #include "Calls.h"
 #include "Compat.h"
 #include "Marks.h"
+#include "Names.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
@@ -479,7 +480,7 @@ void Sections::lint(const Function &function) {
     if (const auto *call = dyn_cast<CallBase>(&instruction))
       if (const Function *callee = call->getCalledFunction()) {
         if (isRustGuard(callee->getName()))
-          report_.note(function, "thread-owned", demangle(callee->getName()), instruction.getDebugLoc());
+          report_.note(function, "thread-owned", sourceName(callee->getName()), instruction.getDebugLoc());
         else if (isKeyed(callee->getName()))
           report_.note(function, "thread-local", callee->getName(), instruction.getDebugLoc());
       }
@@ -489,7 +490,7 @@ void Sections::lint(const Function &function) {
           is_contained(locals, variable))
         continue;
       locals.push_back(variable);
-      report_.note(function, "thread-local", demangle(variable->getName()), instruction.getDebugLoc());
+      report_.note(function, "thread-local", sourceName(variable->getName()), instruction.getDebugLoc());
     }
   }
 }

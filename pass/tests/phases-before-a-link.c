@@ -10,7 +10,9 @@
 // RUN: llvm-objdump -dr %t.fat.o | FileCheck %s --check-prefix=MACHINE
 // RUN: llvm-objcopy --dump-section=.llvm.lto=%t.fat.bc %t.fat.o /dev/null
 // RUN: %opt -S %t.fat.bc | FileCheck %s --check-prefix=NONE
-// NONE-NOT: caudal
+// NONE-NOT: {{caudal_|caudal-probed}}
+// NONE: "caudal-told"="mode=flag"
+// NONE-NOT: {{caudal_|caudal-probed}}
 // MACHINE: caudal_probe_cold_flag_v1
 unsigned f(unsigned x) {
   unsigned steps = 0;

@@ -14,6 +14,8 @@ pub enum DriverError {
     UnknownOption(String),
     #[error("`{option}{}`: {right}", shown(.value))]
     BadValue { option: &'static str, value: OsString, right: &'static str },
+    #[error("`{option}` has no value: write `{option}=...`, {right}")]
+    NoValue { option: &'static str, right: &'static str },
     #[error("the path `{}` has a `;` in it, which separates options of the pass", .0.display())]
     Semicolon(PathBuf),
     #[error("no clang: none of {0} is on PATH")]
@@ -28,6 +30,8 @@ pub enum DriverError {
     PluginMissing(PathBuf),
     #[error("`{}` does not say in its name which LLVM it is for", .0.display())]
     PluginName(PathBuf),
+    #[error("`{}` is damaged: it is no shared object", .0.display())]
+    PluginDamaged(PathBuf),
     #[error("the plugin `{}` is for LLVM {plugin}, but `{}` is LLVM {major}", .path.display(), .compiler.display())]
     PluginMajor { path: PathBuf, plugin: u32, compiler: PathBuf, major: u32 },
     #[error("no lld beside `{}`: under link-time optimisation the probes come in at the link", .clang.display())]
@@ -57,12 +61,15 @@ impl DriverError {
             DriverError::UnknownOption(_) => format!("the options are\n{}", crate::OPTIONS_HELP),
             DriverError::Semicolon(_) => "name the file otherwise".to_owned(),
             DriverError::NoClang(_) => format!("{}; or name one: --clang=FILE", packages(plugin::MAJORS[0])),
-            DriverError::NotRun { .. } | DriverError::Io { .. } | DriverError::BadValue { .. } => {
-                String::new()
-            }
+            DriverError::NotRun { .. }
+            | DriverError::Io { .. }
+            | DriverError::BadValue { .. }
+            | DriverError::NoValue { .. } => String::new(),
             DriverError::Stranger { .. } => "name another by --clang=FILE".to_owned(),
             DriverError::NoPlugin { major, others, looked, .. } => no_plugin(*major, others, looked),
-            DriverError::PluginMissing(_) => "`make pass` in a clone of Caudal builds one".to_owned(),
+            DriverError::PluginMissing(_) | DriverError::PluginDamaged(_) => {
+                "`make pass` in a clone of Caudal builds one".to_owned()
+            }
             DriverError::PluginName(_) => {
                 "its name is libcaudal-pass-N.so, N the major version of LLVM".to_owned()
             }

@@ -1,5 +1,6 @@
 //! Which plugin: one for the very version of LLVM that is to load it. One of another version crashes the compiler.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::error::DriverError;
@@ -27,10 +28,11 @@ impl Plugin {
     /// # Errors
     /// There is none, or the given one is for another version.
     pub fn find(given: Option<&Path>, compiler: &Path, major: u32) -> Result<Plugin, DriverError> {
-        match given {
+        let plugin = match given {
             Some(path) => Plugin::given(path, compiler, major),
             None => Plugin::beside(&directories(), compiler, major),
-        }
+        }?;
+        if is_shared_object(&plugin.path) { Ok(plugin) } else { Err(DriverError::PluginDamaged(plugin.path)) }
     }
 
     /// The given one, whose version its name says.
@@ -70,6 +72,12 @@ impl Plugin {
             None => directories().iter().any(|directory| directory.join(file_name(major)).exists()),
         }
     }
+}
+
+/// Compilers would name the link through which they load it.
+fn is_shared_object(path: &Path) -> bool {
+    let mut magic = [0; 4];
+    std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok() && magic == *b"\x7fELF"
 }
 
 fn file_name(major: u32) -> String {
@@ -140,5 +148,13 @@ mod tests {
         ));
         assert!(matches!(given("pass.so"), DriverError::PluginName(_)));
         assert!(matches!(given("libcaudal-pass-22.so"), DriverError::PluginMissing(_)));
+    }
+
+    #[test]
+    fn a_damaged_one_is_named_as_it_was_given() {
+        let directory = directory_with(&["libcaudal-pass-22.so"]);
+        let path = directory.path().join("libcaudal-pass-22.so");
+        let error = Plugin::find(Some(&path), Path::new("clang-22"), 22).unwrap_err();
+        assert_eq!(error.to_string(), format!("`{}` is damaged: it is no shared object", path.display()));
     }
 }

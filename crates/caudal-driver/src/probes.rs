@@ -10,7 +10,8 @@ use crate::error::DriverError;
 /// The text of `--help` on them.
 pub const OPTIONS_HELP: &str = concat!(
     "  --probe-mode=MODE       budget (default), clock or flag; to compare instruction-counter, counter-gated-clock\n",
-    "  --probe-bound=CYCLES    longest estimated way between two probes, 16 to 100000 [default: 250]\n",
+    "  --probe-bound=CYCLES    longest estimated way between two probes, 16 to 100000 [default: 250];\n",
+    "                          kept to from 64 up\n",
     "  --probe-unknown-call=CYCLES\n",
     "                          what a call into code without probes is assumed to take, 0 to 100000 [default: 50]\n",
     "  --probe-tls=MODEL       how probes reach their thread's lines: auto (default), initial-exec, local-exec\n",
@@ -236,7 +237,7 @@ fn one_of<T: Copy>(
     known: &[(&str, T)],
     right: &'static str,
 ) -> Result<T, DriverError> {
-    let value = value.unwrap_or_default();
+    let value = value.ok_or(DriverError::NoValue { option, right })?;
     let found = known.iter().find(|(name, _)| *name == value);
     found.map(|&(_, it)| it).ok_or_else(|| DriverError::BadValue { option, value: value.to_owned(), right })
 }
@@ -252,7 +253,7 @@ fn cycles(
     least: u32,
     right: &'static str,
 ) -> Result<u32, DriverError> {
-    let value = value.unwrap_or_default();
+    let value = value.ok_or(DriverError::NoValue { option, right })?;
     let number = value.to_str().and_then(|text| text.parse().ok());
     number.filter(|number| (least..=100_000).contains(number)).ok_or_else(|| DriverError::BadValue {
         option,
@@ -317,7 +318,10 @@ mod tests {
                 "`--probe-mode=clok`: one of budget, clock, flag, instruction-counter, counter-gated-clock",
             ),
             ("--probe-bound=8", "`--probe-bound=8`: a number of cycles from 16 to 100000"),
-            ("--probe-bound", "`--probe-bound`: a number of cycles from 16 to 100000"),
+            (
+                "--probe-bound",
+                "`--probe-bound` has no value: write `--probe-bound=...`, a number of cycles from 16 to 100000",
+            ),
             ("--probe-unknown-call=x", "`--probe-unknown-call=x`: a number of cycles from 0 to 100000"),
             ("--probe-tls=", "`--probe-tls`: one of auto, initial-exec, local-exec"),
             ("--probe-report=", "`--probe-report`: a file belongs here"),

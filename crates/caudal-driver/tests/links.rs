@@ -50,7 +50,8 @@ fn the_back_end_of_a_distributed_thin_link_is_refused() {
 #[test]
 fn functions_that_a_compilation_left_alone_stay_so_at_the_link() {
     for mode in ["-flto", "-flto=thin"] {
-        for (given, why) in [("--probe-off", "compiled with --probe-off"), ("--probe-exclude=list", "list:1")] {
+        for (given, why) in [("--probe-off", "compiled with --probe-off"), ("--probe-exclude=list", "list:1")]
+        {
             let project = project();
             project.write("list", "work\n");
             project.quietly(&format!("-O2 {mode} -c main.c"));
@@ -75,7 +76,10 @@ fn a_link_says_where_a_compilation_was_told_something_else() {
         let link = format!("-O2 {mode} main.o work.o -o program");
         let output = project.call(&link);
         let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success() && said.contains("was compiled with mode=flag; under link-time"), "{said}");
+        assert!(
+            output.status.success() && said.contains("was compiled with mode=flag; under link-time"),
+            "{said}"
+        );
         project.quietly(&format!("{link} --probe-mode=flag"));
         project.quietly(&format!("{link} --probe-off"));
     }

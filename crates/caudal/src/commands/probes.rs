@@ -43,12 +43,30 @@ fn print_json(summary: &Summary) {
     }
 }
 
+/// What a module is called without its directories, which rustc has many of.
+fn file_name(module: &str) -> &str {
+    module.rsplit('/').next().unwrap_or(module)
+}
+
+/// `name` with its middle left out, where it would make a column of a table wider than a line. `--json` has all of it.
+fn shortened(name: &str) -> String {
+    const WIDEST: usize = 64;
+    let length = name.chars().count();
+    if length <= WIDEST {
+        return name.to_owned();
+    }
+    let ends = (WIDEST - 1) / 2;
+    let begin: String = name.chars().take(ends).collect();
+    let end: String = name.chars().skip(length - ends).collect();
+    format!("{begin}…{end}")
+}
+
 fn print_table(summary: &Summary) {
     let mut table = Table::new(&["function", "probes", "longest way", "module"]);
     for Probed { name, module, probes, longest_cycles } in &summary.probed {
         let longest =
             if *longest_cycles == 0 { "–".to_owned() } else { format!("{longest_cycles} cycles") };
-        table.row(vec![name.clone(), probes.to_string(), longest, module.clone()]);
+        table.row(vec![shortened(name), probes.to_string(), longest, shortened(file_name(module))]);
     }
     out!("{table}");
     for LeftAlone { name, module, why } in &summary.left_alone {
@@ -59,4 +77,19 @@ fn print_table(summary: &Summary) {
         outln!("time assumed of calls to: {}", assumed.join(", "));
     }
     outln!("{} probes in {} functions", summary.probes(), summary.probed.len());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_keep_their_ends() {
+        assert_eq!(shortened("service::get"), "service::get");
+        let long = format!("begin{}end", "é".repeat(300));
+        let short = shortened(&long);
+        assert!(short.starts_with("begin") && short.ends_with("end") && short.contains('…'), "{short}");
+        assert_eq!(short.chars().count(), 63);
+        assert_eq!(file_name("/a/b/app.1.rcgu.o"), "app.1.rcgu.o");
+    }
 }
