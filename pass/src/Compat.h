@@ -3,6 +3,8 @@
 #define CAUDAL_PASS_COMPAT_H
 
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/Support/InstructionCost.h"
@@ -41,6 +43,15 @@ Expander expanderOf(llvm::ScalarEvolution &scev, const char *name, bool closed) 
     return Expander(scev, name, closed);
   else
     return Expander(scev, scev.getDataLayout(), name, closed);
+}
+
+/// Says `text`, which is no error, of no place in the source.
+inline void warn(llvm::LLVMContext &context, const llvm::Twine &text) {
+#if LLVM_VERSION_MAJOR >= 20
+  context.diagnose(llvm::DiagnosticInfoGeneric(text, llvm::DS_Warning));
+#else
+  context.diagnose(llvm::DiagnosticInfoInlineAsm(text, llvm::DS_Warning));
+#endif
 }
 
 /// Whether nothing gets to the default of `choice`.

@@ -1,6 +1,7 @@
 #include "Marks.h"
+#include "Compat.h"
 #include "Exclusions.h"
-#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 
@@ -69,7 +70,7 @@ void warnOfOthers(const Module &module, const Options &options) {
                         "; under link-time optimisation the link's options hold for all: " +
                         (said.empty() ? "it has none of these" : said))
                            .str();
-    module.getContext().diagnose(DiagnosticInfoGeneric(text, DS_Warning));
+    warn(module.getContext(), text);
     return;
   }
 }
