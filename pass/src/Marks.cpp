@@ -12,15 +12,14 @@ namespace caudal {
 static constexpr StringLiteral leave = "caudal-leave", noPreempt = "caudal-nopreempt", sectionCall = "caudal-call",
                                told = "caudal-told";
 
-/// What `options` say that holds for all of a link, where it is not what is said without a word.
-static std::string saidOfAll(const Options &options) {
-  const Options silent;
+/// What `options` have of that which holds for all of a link, as far as `asked` says something of it.
+static std::string ofAll(const Options &options, const Options &asked) {
   SmallVector<std::string, 3> parts;
-  if (options.mode != silent.mode)
+  if (asked.saysMode)
     parts.push_back(("mode=" + modeName(options.mode)).str());
-  if (options.bound != silent.bound)
+  if (asked.saysBound)
     parts.push_back("bound=" + std::to_string(options.bound));
-  if (options.unknownCall != silent.unknownCall)
+  if (asked.saysUnknownCall)
     parts.push_back("unknown-call=" + std::to_string(options.unknownCall));
   return join(parts, ";");
 }
@@ -47,7 +46,7 @@ PreservedAnalyses MarkPass::run(Module &module, ModuleAnalysisManager &) {
     module.getContext().emitError(toString(exclusions.takeError()));
     return PreservedAnalyses::all();
   }
-  std::string said = options_.off ? "" : saidOfAll(options_);
+  std::string said = options_.off ? "" : ofAll(options_, options_);
   for (Function &function : module)
     if (!function.isDeclaration())
       mark(function, options_, *exclusions, said);
@@ -61,17 +60,20 @@ StringRef markedNoPreempt(const Function &function) { return function.getFnAttri
 bool isMarkedCall(const CallBase &call) { return call.getAttributes().hasFnAttr(sectionCall); }
 
 void warnOfOthers(const Module &module, const Options &options) {
-  std::string said = saidOfAll(options);
   for (const Function &function : module) {
     StringRef other = function.getFnAttribute(told).getValueAsString();
-    if (function.isDeclaration() || function.hasAvailableExternallyLinkage() || other.empty() || other == said)
+    if (function.isDeclaration() || function.hasAvailableExternallyLinkage() || other.empty())
       continue;
-    std::string text = ("caudal-probes: " + function.getName() + " was compiled with " + other +
-                        "; under link-time optimisation the link's options hold for all: " +
-                        (said.empty() ? "it has none of these" : said))
-                           .str();
-    warn(module.getContext(), text);
-    return;
+    Expected<Options> asked = Options::parse(other);
+    if (!asked) {
+      consumeError(asked.takeError()); // another version's
+      continue;
+    }
+    if (std::string here = ofAll(options, *asked); here != other) {
+      warn(module.getContext(), "caudal-probes: " + function.getName() + " was compiled with " + other +
+                                    "; under link-time optimisation the link's options hold for all: " + here);
+      return;
+    }
   }
 }
 

@@ -29,19 +29,20 @@ static char unescaped(StringRef name) {
 }
 
 std::string sourceName(StringRef symbol) {
-  std::string written = demangle(symbol);
+  // Thin LTO puts something behind the names of what it shares between modules.
+  std::string written = demangle(symbol.split(".llvm.").first);
   StringRef left = written;
   if (!takeHash(left))
-    return written;
+    return demangle(symbol);
   std::string name;
   while (!left.empty()) {
     // A part that begins with an escape has a '_' in front.
     if ((name.empty() || StringRef(name).ends_with("::")) && left.starts_with("_$"))
       left = left.drop_front();
-    auto [escape, rest] = left.drop_front().split('$');
-    if (char character = left.front() == '$' ? unescaped(escape) : 0) {
+    size_t end = left.front() == '$' ? left.find('$', 1) : StringRef::npos;
+    if (char character = end != StringRef::npos ? unescaped(left.slice(1, end)) : 0) {
       name += character;
-      left = rest;
+      left = left.drop_front(end + 1);
     } else if (left.consume_front("..")) {
       name += "::";
     } else {

@@ -7,8 +7,8 @@
 
 namespace caudal {
 
-/// What the linker's name `symbol` stands for, for reports and lists. Of Rust's older names, which are C++'s with escapes and a hash,
-/// neither is left: `alloc::vec::Vec<T>::push`.
+/// What the linker's name `symbol` stands for, for reports and lists. Of Rust's older names, which are C++'s with escapes and a
+/// hash, neither is left: `alloc::vec::Vec<T>::push`.
 std::string sourceName(llvm::StringRef symbol);
 
 } // namespace caudal

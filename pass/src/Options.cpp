@@ -52,6 +52,9 @@ static Error parseCycles(StringRef key, StringRef value, unsigned least, unsigne
 }
 
 static Error parseOne(StringRef key, StringRef value, Options &options) {
+  options.saysMode |= key == "mode";
+  options.saysBound |= key == "bound";
+  options.saysUnknownCall |= key == "unknown-call";
   if (key == "mode")
     return parseMode(value, options.mode);
   if (key == "bound")

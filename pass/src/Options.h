@@ -62,6 +62,8 @@ struct Options {
   bool atLink = false;
   /// No probes; in front of an optimising link, none there either.
   bool off = false;
+  /// Whether these were said, and are no defaults by themselves (Marks.h).
+  bool saysMode = false, saysBound = false, saysUnknownCall = false;
 
   /// Parses "key=value;key;...". An error names the key and says what would be right.
   static llvm::Expected<Options> parse(llvm::StringRef text);

@@ -64,6 +64,10 @@ private:
   BasicBlock *nodeOf(BasicBlock *block) const;
   void order(BasicBlock *first, SmallVectorImpl<BasicBlock *> &nodes);
   void walk(BasicBlock *from, BasicBlock *first, SmallVectorImpl<BasicBlock *> &nodes, SmallVectorImpl<BasicBlock *> *behind);
+  void breakCycle(BasicBlock *entered, ArrayRef<BasicBlock *> way);
+  void probeInFront(BasicBlock *node, Place &place);
+  void passLoop(BasicBlock *node, const Loop &inner, Place &place);
+  void chargeWithin(const Loop &inner, Place &place);
   void successors(BasicBlock *node, SmallVectorImpl<std::pair<BasicBlock *, BasicBlock *>> &edges) const;
   void leave(BasicBlock *node, Place place);
   Ways waysAcross(const Loop &inner) const;
@@ -100,6 +104,8 @@ private:
   DenseMap<BasicBlock *, SmallVector<Way, 2>> ways_;
   DenseMap<BasicBlock *, unsigned> state_; ///< while ordering: 1 on the way, 2 done
   DenseSet<BasicBlock *> entangled_;       ///< entered backwards, but no loop's header: probed at once
+  DenseSet<BasicBlock *> endsEntangled_;   ///< where that is an inner loop, the block that leads there: probed at its end
+  bool isCut_ = false;                     ///< whether ways are followed anew behind inner loops that always probe
 };
 
 /// The node that `block` is part of: itself, or the header of the inner loop that stands for it; null: another region's.
@@ -128,51 +134,72 @@ void Region::successors(BasicBlock *node, SmallVectorImpl<std::pair<BasicBlock *
     edges.emplace_back(const_cast<BasicBlock *>(from), const_cast<BasicBlock *>(to));
 }
 
+/// Marks where a cycle is probed that is no natural loop: along `way` to its end, and from there back to `entered`.
+void Region::breakCycle(BasicBlock *entered, ArrayRef<BasicBlock *> way) {
+  auto isPlain = [&](BasicBlock *node) { return analyses_.loops.getLoopFor(node) == loop_ && !isForbidden(*node); };
+  if (isPlain(entered)) {
+    entangled_.insert(entered);
+    return;
+  }
+  for (BasicBlock *node : reverse(way)) {
+    if (node == entered)
+      return; // loops alone, and what nothing can stand in
+    if (isPlain(node) && !jumpOf(*node)) {
+      endsEntangled_.insert(node);
+      return;
+    }
+  }
+}
+
 /// Adds the nodes that are reached from `from`, and not yet in `nodes`, in reverse topological order. Edges back to a node on the
-/// way, other than to the region's header `first`, are of no natural loop: their target is marked. `behind`, if not null: inner loops
-/// that always probe are not left, and gathers where they lead.
-void Region::walk(BasicBlock *from, BasicBlock *first, SmallVectorImpl<BasicBlock *> &nodes, SmallVectorImpl<BasicBlock *> *behind) {
-  struct Frame {
-    BasicBlock *node;
-    SmallVector<BasicBlock *, 4> targets;
-  };
-  SmallVector<Frame, 16> stack;
+/// way, other than to the region's header `first`, are of no natural loop: such a cycle is broken. `behind`, if not null: inner
+/// loops that always probe are not left, and gathers where they lead.
+void Region::walk(BasicBlock *from, BasicBlock *first, SmallVectorImpl<BasicBlock *> &nodes,
+                  SmallVectorImpl<BasicBlock *> *behind) {
+  SmallVector<BasicBlock *, 16> way;
+  SmallVector<SmallVector<BasicBlock *, 4>, 16> targetsOf; // of each node on the way
   auto enter = [&](BasicBlock *node) {
     state_[node] = 1;
-    stack.push_back({node, {}});
+    way.push_back(node);
+    SmallVector<BasicBlock *, 4> &targets = targetsOf.emplace_back();
     SmallVector<std::pair<BasicBlock *, BasicBlock *>, 4> edges;
     successors(node, edges);
-    auto &targets = behind && alwaysProbes(node) ? *behind : stack.back().targets;
     for (auto [_, to] : edges)
       if (BasicBlock *target = nodeOf(to); target && !(loop_ && target == first))
         targets.push_back(target);
+    if (behind && alwaysProbes(node)) {
+      behind->append(targets.begin(), targets.end());
+      targets.clear();
+    }
   };
   enter(from);
-  while (!stack.empty()) {
-    if (stack.back().targets.empty()) {
-      state_[stack.back().node] = 2;
-      nodes.push_back(stack.back().node);
-      stack.pop_back();
+  while (!way.empty()) {
+    if (targetsOf.back().empty()) {
+      state_[way.back()] = 2;
+      nodes.push_back(way.pop_back_val());
+      targetsOf.pop_back();
       continue;
     }
-    BasicBlock *node = stack.back().targets.pop_back_val();
+    BasicBlock *node = targetsOf.back().pop_back_val();
     if (state_.lookup(node) == 1)
-      entangled_.insert(node);
+      breakCycle(node, way);
     else if (state_.lookup(node) == 0)
       enter(node);
   }
 }
 
 /// Nodes in reverse topological order. Where there are cycles that are no natural loops, those that an inner loop with a probe on
-/// each way through it is part of (an interpreter's dispatch, say) need no other: then nodes are in such an order but for the edges out
-/// of such loops.
+/// each way through it is part of (an interpreter's dispatch, say) need no other: then nodes are in such an order but for the edges
+/// out of such loops. What nobody has charged in front of one is charged by its own probes (chargeWithin).
 void Region::order(BasicBlock *first, SmallVectorImpl<BasicBlock *> &nodes) {
   walk(first, first, nodes, nullptr);
-  if (entangled_.empty())
+  if (entangled_.empty() && endsEntangled_.empty())
     return;
   nodes.clear();
   state_.clear();
   entangled_.clear();
+  endsEntangled_.clear();
+  isCut_ = true;
   SmallVector<BasicBlock *, 8> starts = {first};
   for (size_t i = 0; i < starts.size(); ++i)
     if (BasicBlock *start = starts[i]; state_.lookup(start) == 0)
@@ -370,6 +397,8 @@ void Region::passBlock(BasicBlock &block, Place &place) {
     if (!ways.prefix.isNone())
       walk.restart(); // the way may begin in the callee
   }
+  if (endsEntangled_.contains(&block))
+    probeAtEnd(place, block);
   finish(*block.getTerminator(), place);
 }
 
@@ -383,6 +412,56 @@ void Region::finish(Instruction &terminator, Place &place) {
   gather(exits, place, double(analyses_.frequencies.getBlockFreq(&block).getFrequency()) + 1e-9);
 }
 
+/// Has the probes of `inner` charge what nobody has in front of it: `place.expected` for each time that it is entered.
+void Region::chargeWithin(const Loop &inner, Place &place) {
+  auto isWithin = [&](const Site &site) { return inner.contains(site.before->getParent()); };
+  double executed = 0;
+  for (const Site &site : plan_.sites)
+    if (isWithin(site))
+      executed += double(analyses_.frequencies.getBlockFreq(site.before->getParent()).getFrequency());
+  if (executed <= 0)
+    return; // strips, which charge for themselves alone
+  for (Site &site : plan_.sites)
+    if (isWithin(site))
+      site.expected = site.expected + Cost::units(int64_t(place.expected * place.weight / executed));
+  place.expected = 0;
+}
+
+/// Passes an inner loop, whose header is `node`.
+void Region::passLoop(BasicBlock *node, const Loop &inner, Place &place) {
+  Ways ways = waysAcross(inner);
+  if (!ways.prefix.isNone() && mayBorrow(inner, analyses_.scev))
+    plan_.borrowers.push_back(inner.getHeader());
+  if (needsProbe(place, ways)) {
+    if (BasicBlock *preheader = inner.getLoopPreheader(); preheader && !isForbidden(*preheader))
+      probeAtEnd(place, *preheader);
+    else if (!preheader)
+      probeInFront(node, place);
+  }
+  if (isCut_ && alwaysProbes(node))
+    chargeWithin(inner, place);
+  pass(place, ways);
+}
+
+/// In front of an inner loop that has no block of its own there, for who leads there jumps by an address: at the ends of all that do.
+void Region::probeInFront(BasicBlock *node, Place &place) {
+  Place behind;
+  for (Way &way : ways_[node]) {
+    if (way.from && analyses_.loops.getLoopFor(way.from) == loop_ && !isForbidden(*way.from) && !jumpOf(*way.from)) {
+      Instruction *end = way.from->getTerminator();
+      bool isThere = any_of(plan_.sites, [&](const Site &site) { return site.before == end; });
+      if (isThere)
+        way.place = {Cost::none(), jump, 0, 1};
+      else
+        probeAtEnd(way.place, *way.from);
+    }
+    gather(behind, way.place, way.weight);
+  }
+  if (behind.weight > 0)
+    behind.expected /= behind.weight;
+  place = behind;
+}
+
 void Region::follow(BasicBlock &entry, double start) {
   entry_ = &entry;
   SmallVector<BasicBlock *, 32> nodes;
@@ -392,17 +471,10 @@ void Region::follow(BasicBlock &entry, double start) {
   for (BasicBlock *node : reverse(nodes)) {
     Place place = merge(node);
     Loop *of = analyses_.loops.getLoopFor(node);
-    if (of == loop_) {
+    if (of == loop_)
       passBlock(*node, place);
-    } else {
-      BasicBlock *preheader = of->getLoopPreheader();
-      Ways ways = waysAcross(*of);
-      if (!ways.prefix.isNone() && mayBorrow(*of, analyses_.scev))
-        plan_.borrowers.push_back(of->getHeader());
-      if (preheader && !isForbidden(*preheader) && needsProbe(place, ways))
-        probeAtEnd(place, *preheader);
-      pass(place, ways);
-    }
+    else
+      passLoop(node, *of, place);
     leave(node, place);
   }
   if (exits.weight > 0)

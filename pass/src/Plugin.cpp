@@ -39,7 +39,7 @@ static Expected<caudal::Options> optionsGiven() {
   return caudal::Options::parse(commandLine.getNumOccurrences() ? std::string(commandLine) : optionsBeside());
 }
 
-/// In place of the pass, where its options are wrong: an error of the compilation, where one that ends it here would look like a crash.
+/// In place of the pass, where its options are wrong: an error of the compilation. One that ends it here would look like a crash.
 class RefusePass : public PassInfoMixin<RefusePass> {
 public:
   explicit RefusePass(Error error) : why_(toString(std::move(error))) {}

@@ -187,6 +187,19 @@ static void keepApart(Function &function) {
       call->removeFnAttr(Attribute::AlwaysInline);
 }
 
+/// The same for what is marked (Marks.h), by now in all that was compiled together with it, and for its marked calls.
+static void keepMarked(Function &function) {
+  if (!markedLeave(function).empty() || !markedNoPreempt(function).empty()) {
+    function.removeFnAttr(Attribute::AlwaysInline);
+    keepApart(function);
+  }
+  for (Instruction &instruction : instructions(function))
+    if (auto *call = dyn_cast<CallBase>(&instruction); call && isMarkedCall(*call)) {
+      call->removeFnAttr(Attribute::AlwaysInline);
+      call->setIsNoInline();
+    }
+}
+
 PreservedAnalyses KeepNamesPass::run(Module &module, ModuleAnalysisManager &) {
   // Of allocators' entry points, until it can be seen which only hand on.
   static constexpr StringLiteral untilSeen = "caudal-kept";
@@ -203,11 +216,13 @@ PreservedAnalyses KeepNamesPass::run(Module &module, ModuleAnalysisManager &) {
   }
   for (Function &function : module) {
     StringRef name = function.getName();
-    if (function.isDeclaration() || function.hasFnAttribute(Attribute::AlwaysInline))
+    if (function.isDeclaration())
+      continue;
+    keepMarked(function);
+    if (function.hasFnAttribute(Attribute::AlwaysInline))
       continue;
     if (isRustPrint(name) || isRustGuard(name) || exclusions->find(Exclusion::NoPreempt, name) ||
-        exclusions->find(Exclusion::Call, name) || exclusions->find(Exclusion::Leave, name) ||
-        !markedLeave(function).empty() || !markedNoPreempt(function).empty())
+        exclusions->find(Exclusion::Call, name) || exclusions->find(Exclusion::Leave, name))
       keepApart(function);
   }
   forEachAllocatorEntry(module, [&](Function &entry) {
@@ -276,10 +291,10 @@ void Sections::findListed() {
       continue;
     if (const auto *rule = exclusions_.find(Exclusion::NoPreempt, function.getName()))
       sections_[&function] = "nopreempt in " + rule->place;
-    else if (const auto *left = exclusions_.find(Exclusion::Leave, function.getName()))
-      listed_[&function] = "in " + left->place;
     else if (StringRef section = markedNoPreempt(function); !section.empty())
       sections_[&function] = section.str();
+    else if (const auto *left = exclusions_.find(Exclusion::Leave, function.getName()))
+      listed_[&function] = "in " + left->place;
     else if (StringRef why = markedLeave(function); !why.empty())
       listed_[&function] = why.str();
   }

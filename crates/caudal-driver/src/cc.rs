@@ -81,7 +81,7 @@ fn without_probes(
         && let Ok(plugin) = Plugin::find(own.plugin.as_deref(), &clang.path, clang.major)
         && let Ok(Place::Kept(place)) = Place::for_calls()
     {
-        let beside = Beside::make(&place, &plugin, &own.probes, None)?;
+        let beside = Beside::make(&place, &plugin, &Probes { off: true, ..Probes::default() }, None)?;
         words.insert(0, joined("-fpass-plugin=", &beside.plugin));
     }
     if language == Language::Cxx {
