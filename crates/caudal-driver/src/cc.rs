@@ -55,8 +55,9 @@ fn run(name: &str, language: Language, args: Vec<OsString>) -> Result<ExitCode, 
     let clang = toolchain::clang(own.clang.as_deref(), own.plugin.as_deref())?;
     let call = Call::read(&words);
     if own.probes.off {
-        let words = without_probes(&own, &clang, &call, language, words)?;
-        return finish(name, &clang.path, words, had_files, None);
+        let (words, place) = without_probes(&own, &clang, &call, language, words)?;
+        let stay = had_files || place.as_ref().is_some_and(Place::is_of_this_call);
+        return finish(name, &clang.path, words, stay, None);
     }
     if own.probes.report == Report::Words && call.compiles() && !call.links() && call.lto == Lto::AtLink {
         say(&format!("{name}: probes come in at the link: --probe-report there says where\n"));
@@ -67,27 +68,30 @@ fn run(name: &str, language: Language, args: Vec<OsString>) -> Result<ExitCode, 
     finish(name, &clang.path, words, had_files || prepared.place.is_of_this_call(), saying)
 }
 
-/// Clang's command line for `--probe-off`. A link that is to follow, and may have probes for others, is to know of it.
+/// Clang's command line for `--probe-off`, and what has to be there while it runs. A link that is to follow, and may have probes for
+/// others, is to know of it.
 fn without_probes(
     own: &Own,
     clang: &Tool,
     call: &Call,
     language: Language,
     mut words: Vec<OsString>,
-) -> Result<Vec<OsString>, DriverError> {
+) -> Result<(Vec<OsString>, Option<Place>), DriverError> {
+    let mut place = None;
+    // Without a plugin, it is clang as it is.
     if call.compiles()
         && !call.links()
         && call.lto != Lto::None
         && let Ok(plugin) = Plugin::find(own.plugin.as_deref(), &clang.path, clang.major)
-        && let Ok(Place::Kept(place)) = Place::for_calls()
     {
-        let beside = Beside::make(&place, &plugin, &Probes { off: true, ..Probes::default() }, None)?;
+        let off = Probes { off: true, ..Probes::default() };
+        let beside = Beside::make(place.insert(Place::for_calls()?).path(), &plugin, &off, None)?;
         words.insert(0, joined("-fpass-plugin=", &beside.plugin));
     }
     if language == Language::Cxx {
         words.insert(0, "--driver-mode=g++".into());
     }
-    Ok(words)
+    Ok((words, place))
 }
 
 /// Calls clang: in place of this process, unless there is something to be done or removed afterwards.

@@ -66,6 +66,22 @@ fn functions_that_a_compilation_left_alone_stay_so_at_the_link() {
     }
 }
 
+/// A list's `call` is said where the call is compiled; what it calls may be inlined only at the link.
+#[test]
+fn calls_that_a_compilation_made_sections_stay_so_at_the_link() {
+    for mode in ["-flto", "-flto=thin"] {
+        let project = project();
+        project.write("list", "call work\n");
+        project.quietly(&format!("-O2 {mode} -c main.c --probe-exclude=list"));
+        project.quietly(&format!("-O2 {mode} -c work.c"));
+        project.quietly(&format!("-O2 {mode} main.o work.o -o program"));
+        assert_eq!(project.run("program"), PRINTED);
+        let mut command = project.command("objdump");
+        let listing = succeed(command.args(["-d", "--disassemble=main"]).arg(project.path("program")));
+        assert!(listing.contains("<caudal_section_enter_v1>"), "{mode}: {listing}");
+    }
+}
+
 /// Other options hold for all of a link.
 #[test]
 fn a_link_says_where_a_compilation_was_told_something_else() {
