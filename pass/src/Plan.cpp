@@ -443,7 +443,7 @@ void Region::passLoop(BasicBlock *node, const Loop &inner, Place &place) {
   pass(place, ways);
 }
 
-/// In front of an inner loop that has no block of its own there, for who leads there jumps by an address: at the ends of all that do.
+/// In front of an inner loop that has no block of its own there, for jumps by an address lead to it: at the ends of blocks that do.
 void Region::probeInFront(BasicBlock *node, Place &place) {
   Place behind;
   for (Way &way : ways_[node]) {
