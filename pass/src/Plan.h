@@ -1,9 +1,9 @@
 //===- Plan.h - Where a function's probes go ----------------------------------------------------------------------===//
 //
 // Decides, and changes nothing. A function is a graph of regions: its body, and each loop's body, in which inner loops
-// stand as one node each. Regions are planned from the innermost outwards. In each, ways are followed in topological
-// order; where the next piece of code would take a way above the bound, a probe goes in front of it, so that ways between
-// probes are as long as they may be (Tiny Quanta, section 3.1). A loop whose iteration can be run through without a probe
+// stand as one node each. Regions are planned from the innermost outwards. In each, ways are followed (Region.h); where
+// the next piece of code would take a way above the bound, a probe goes in front of it, so that ways between probes are
+// as long as they may be (Tiny Quanta, section 3.1). A loop whose iteration can be run through without a probe
 // is bounded by its count, cut into strips, or gets a probe for each iteration.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
