@@ -187,8 +187,10 @@ Cost LoopPlanner::meanIteration(const Loop &loop, Cost recurrence) const {
 }
 
 void LoopPlanner::run(Loop &loop) {
+  size_t firstWithin = plan_.sites.size();
   for (Loop *inner : loop.getSubLoops())
     run(*inner);
+  const std::vector<Site> within(plan_.sites.begin() + firstWithin, plan_.sites.end());
   size_t planned = plan_.sites.size();
   Region body = follow(loop, 0);
   LoopFacts facts = LoopFacts::of(loop, analyses_.scev, analyses_.tti);
@@ -201,6 +203,7 @@ void LoopPlanner::run(Loop &loop) {
   if (iteration.isNone() && again + longer(body.prefix, body.exits.through + probeCost) <= limits_.bound) {
     plan_.loops.push_back({&loop, LoopKind::Probed, 1});
     plan_.sites.resize(planned);
+    llvm::copy(within, plan_.sites.begin() + firstWithin); // those that cut a tangle charge for it once
     // Its first way in may be its last.
     ways[&loop] = around(followAround(loop, body.latches.expected), Cost::zero(), Cost::zero());
     return;

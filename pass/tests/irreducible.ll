@@ -1,6 +1,7 @@
 ; Cycles that are no natural loops, with and without loops in them, are bounded too; code that nothing reaches is no harm.
 ; RUN: %probes -passes='caudal-probes<mode=flag;verify>,verify' %s | FileCheck %s
 ; RUN: %probes -passes='caudal-probes<mode=budget;bound=64;verify>,verify' %s -o /dev/null
+; RUN: %probes -passes='caudal-probes<mode=budget;verify>,verify' %s | FileCheck %s --check-prefix=CHARGE
 target triple = "x86_64-pc-linux-gnu"
 
 ; CHECK-LABEL: define i64 @two_entries(
@@ -100,5 +101,44 @@ op3:
   %p3 = phi ptr [ %code, %entry ], [ %next, %op1 ]
   br label %op1.entry
 out:
+  ret void
+}
+
+; The same in a loop, whose probe the operation's is as well: for what is in front of it (divisions, some 3 cycles for each operation
+; that follows) it charges once, though its ways are followed twice.
+; CHARGE-LABEL: define void @again_and_again(
+; CHARGE: op1:
+; CHARGE: asm sideeffect "subq $2, $0{{.*}}(i64 %{{.*}}, i64 5, ptr @caudal_probe_cold_carried_v1)
+define void @again_and_again(ptr %code, ptr %firsts, ptr %table) {
+entry:
+  br label %round
+round:
+  %first = load volatile i32, ptr %firsts
+  switch i32 %first, label %over [
+    i32 1, label %op1.entry
+    i32 2, label %op2
+    i32 3, label %op3
+  ]
+op1.entry:
+  %from = phi ptr [ %code, %round ], [ %p2, %op2 ], [ %p3, %op3 ]
+  %w = ptrtoint ptr %from to i64
+  %w2 = udiv i64 77777777777, %w
+  %w3 = udiv i64 77777777777, %w2
+  store volatile i64 %w3, ptr %firsts
+  br label %op1
+op1:
+  %p = phi ptr [ %from, %op1.entry ], [ %next, %op1 ]
+  %done = load i64, ptr %p
+  store volatile i64 %done, ptr %table
+  %next = getelementptr i8, ptr %p, i64 8
+  %to = load ptr, ptr %p
+  indirectbr ptr %to, [label %round, label %op1, label %op2, label %op3]
+op2:
+  %p2 = phi ptr [ %code, %round ], [ %next, %op1 ]
+  br label %op1.entry
+op3:
+  %p3 = phi ptr [ %code, %round ], [ %next, %op1 ]
+  br label %op1.entry
+over:
   ret void
 }
