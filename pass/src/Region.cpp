@@ -28,7 +28,7 @@ BasicBlock *Region::nodeOf(BasicBlock *block) const {
 }
 
 /// Edges out of a node, as the block they leave and the block they enter.
-void Region::successors(BasicBlock *node, SmallVectorImpl<std::pair<BasicBlock *, BasicBlock *>> &edges) const {
+void Region::successors(BasicBlock *node, SmallVectorImpl<Edge> &edges) const {
   Loop *of = analyses_.loops.getLoopFor(node);
   if (of == loop_) {
     for (BasicBlock *successor : llvm::successors(node))
@@ -43,21 +43,19 @@ void Region::successors(BasicBlock *node, SmallVectorImpl<std::pair<BasicBlock *
     edges.emplace_back(const_cast<BasicBlock *>(from), const_cast<BasicBlock *>(to));
 }
 
-/// Marks where a cycle is probed that is no natural loop: along `way` to its end, and from there back to `entered`.
-void Region::breakCycle(BasicBlock *entered, ArrayRef<BasicBlock *> way) {
-  auto isPlain = [&](BasicBlock *node) { return analyses_.loops.getLoopFor(node) == loop_ && !isForbidden(*node); };
-  if (isPlain(entered)) {
+/// Whether a probe in front of the block's jump is behind all else in it.
+static bool mayEndWithProbe(const BasicBlock &block) {
+  return !isForbidden(block) && !jumpOf(block) && !isa<CallBase>(block.getTerminator());
+}
+
+/// Marks where a cycle is probed that is no natural loop, which goes back from `last` to `entered`: where it comes back to, if that is
+/// no loop, else at the end of what leads there, or where nothing can stand there, at the loop's beginning, in each iteration.
+void Region::breakCycle(BasicBlock *entered, BasicBlock *last) {
+  auto isPlain = [&](BasicBlock *node) { return analyses_.loops.getLoopFor(node) == loop_; };
+  if (!isPlain(entered) && isPlain(last) && mayEndWithProbe(*last))
+    endsEntangled_.emplace_back(last, entered);
+  else if (!isForbidden(*entered))
     entangled_.insert(entered);
-    return;
-  }
-  for (BasicBlock *node : reverse(way)) {
-    if (node == entered)
-      return; // loops alone, and what nothing can stand in
-    if (isPlain(node) && !jumpOf(*node)) {
-      endsEntangled_.insert(node);
-      return;
-    }
-  }
 }
 
 /// Adds the nodes that are reached from `from`, and not yet in `nodes`, in reverse topological order. Edges back to a node on the
@@ -71,7 +69,7 @@ void Region::walk(BasicBlock *from, BasicBlock *first, SmallVectorImpl<BasicBloc
     state_[node] = 1;
     way.push_back(node);
     SmallVector<BasicBlock *, 4> &targets = targetsOf.emplace_back();
-    SmallVector<std::pair<BasicBlock *, BasicBlock *>, 4> edges;
+    SmallVector<Edge, 4> edges;
     successors(node, edges);
     for (auto [_, to] : edges)
       if (BasicBlock *target = nodeOf(to); target && !(loop_ && target == first))
@@ -91,7 +89,7 @@ void Region::walk(BasicBlock *from, BasicBlock *first, SmallVectorImpl<BasicBloc
     }
     BasicBlock *node = targetsOf.back().pop_back_val();
     if (state_.lookup(node) == 1)
-      breakCycle(node, way);
+      breakCycle(node, way.back());
     else if (state_.lookup(node) == 0)
       enter(node);
   }
@@ -161,7 +159,7 @@ void Region::startBehindProbes(ArrayRef<BasicBlock *> nodes) {
     if (!alwaysProbes(node))
       continue;
     Ways ways = waysAcross(*analyses_.loops.getLoopFor(node));
-    SmallVector<std::pair<BasicBlock *, BasicBlock *>, 4> edges;
+    SmallVector<Edge, 4> edges;
     successors(node, edges);
     for (auto [from, to] : edges)
       if (BasicBlock *target = nodeOf(to); target && !later.contains(target) && !(loop_ && target == entry_))
@@ -170,11 +168,13 @@ void Region::startBehindProbes(ArrayRef<BasicBlock *> nodes) {
 }
 
 void Region::leave(BasicBlock *node, Place place) {
-  SmallVector<std::pair<BasicBlock *, BasicBlock *>, 4> edges;
+  SmallVector<Edge, 4> edges;
   successors(node, edges);
   for (auto [from, to] : edges) {
     double weight = weightOf(from, to);
     BasicBlock *target = nodeOf(to);
+    if (entangled_.contains(to) && !place.through.isNone())
+      prefix = longer(prefix, place.through + probeCost); // the target may have been followed already
     if (loop_ && to == loop_->getHeader())
       gather(latches, place, weight);
     else if (!target || (loop_ && !loop_->contains(to)))
@@ -215,8 +215,8 @@ Place Region::merge(BasicBlock *node) {
       continue;
     exceeding += way.weight;
     long_.push_back(&way);
-    movable = way.from && way.from->getSingleSuccessor() == node && !isForbidden(*way.from) &&
-              analyses_.loops.getLoopFor(way.from) == loop_ && !jumpOf(*way.from);
+    movable = way.from && way.from->getSingleSuccessor() == node && analyses_.loops.getLoopFor(way.from) == loop_ &&
+              mayEndWithProbe(*way.from);
   }
   static constexpr double seldom = 0.75;
   if (movable && !long_.empty() && exceeding < seldom * all)
@@ -306,7 +306,7 @@ void Region::passBlock(BasicBlock &block, Place &place) {
     if (!ways.prefix.isNone())
       walk.restart(); // the way may begin in the callee
   }
-  if (endsEntangled_.contains(&block))
+  if (any_of(endsEntangled_, [&](const Edge &edge) { return edge.first == &block; }))
     probeAtEnd(place, block);
   finish(*block.getTerminator(), place);
 }
@@ -316,7 +316,7 @@ void Region::finish(Instruction &terminator, Place &place) {
   if (!isa<ReturnInst>(terminator))
     return; // who is unwound to starts anew
   BasicBlock &block = *terminator.getParent();
-  if ((place.since > limits_.call || place.through > limits_.across) && !isForbidden(block) && !jumpOf(block))
+  if ((place.since > limits_.call || place.through > limits_.across) && mayEndWithProbe(block))
     probeAtEnd(place, block);
   gather(exits, place, double(analyses_.frequencies.getBlockFreq(&block).getFrequency()) + 1e-9);
 }
@@ -339,24 +339,27 @@ void Region::chargeWithin(const Loop &inner, Place &place) {
 /// Passes an inner loop, whose header is `node`.
 void Region::passLoop(BasicBlock *node, const Loop &inner, Place &place) {
   Ways ways = waysAcross(inner);
+  if (entangled_.contains(node))
+    probe(place, &*node->getFirstInsertionPt());
   if (!ways.prefix.isNone() && mayBorrow(inner, analyses_.scev))
     plan_.borrowers.push_back(inner.getHeader());
   if (needsProbe(place, ways)) {
     if (BasicBlock *preheader = inner.getLoopPreheader(); preheader && !isForbidden(*preheader))
       probeAtEnd(place, *preheader);
     else if (!preheader)
-      probeInFront(node, place);
+      probeInFront(node, ways, place);
   }
   if (isCut_ && alwaysProbes(node))
     chargeWithin(inner, place);
   pass(place, ways);
 }
 
-/// In front of an inner loop that has no block of its own there, for jumps by an address lead to it: at the ends of blocks that do.
-void Region::probeInFront(BasicBlock *node, Place &place) {
+/// In front of an inner loop that has no block of its own there, for jumps by an address lead to it: at the ends of blocks that do;
+/// where such a block is another loop's, at the loop's beginning, in each iteration.
+void Region::probeInFront(BasicBlock *node, const Ways &ways, Place &place) {
   Place behind;
   for (Way &way : ways_[node]) {
-    if (way.from && analyses_.loops.getLoopFor(way.from) == loop_ && !isForbidden(*way.from) && !jumpOf(*way.from)) {
+    if (way.from && analyses_.loops.getLoopFor(way.from) == loop_ && mayEndWithProbe(*way.from)) {
       Instruction *end = way.from->getTerminator();
       bool isThere = any_of(plan_.sites, [&](const Site &site) { return site.before == end; });
       if (isThere)
@@ -369,6 +372,8 @@ void Region::probeInFront(BasicBlock *node, Place &place) {
   if (behind.weight > 0)
     behind.expected /= behind.weight;
   place = behind;
+  if (needsProbe(place, ways) && !isForbidden(*node))
+    probe(place, &*node->getFirstInsertionPt());
 }
 
 void Region::follow(BasicBlock &entry, double start) {
@@ -376,6 +381,8 @@ void Region::follow(BasicBlock &entry, double start) {
   SmallVector<BasicBlock *, 32> nodes;
   order(&entry, nodes);
   startBehindProbes(nodes);
+  for (auto [last, entered] : endsEntangled_)
+    ways_[entered].push_back({last, {Cost::none(), jump, 0, 1}, weightOf(last, entered)});
   ways_[&entry].push_back({nullptr, {Cost::zero(), Cost::none(), start, 1}, 1});
   for (BasicBlock *node : reverse(nodes)) {
     Place place = merge(node);

@@ -56,8 +56,8 @@ private:
   void order(llvm::BasicBlock *first, llvm::SmallVectorImpl<llvm::BasicBlock *> &nodes);
   void walk(llvm::BasicBlock *from, llvm::BasicBlock *first, llvm::SmallVectorImpl<llvm::BasicBlock *> &nodes,
             llvm::SmallVectorImpl<llvm::BasicBlock *> *behind);
-  void breakCycle(llvm::BasicBlock *entered, llvm::ArrayRef<llvm::BasicBlock *> way);
-  void probeInFront(llvm::BasicBlock *node, Place &place);
+  void breakCycle(llvm::BasicBlock *entered, llvm::BasicBlock *last);
+  void probeInFront(llvm::BasicBlock *node, const Ways &ways, Place &place);
   void passLoop(llvm::BasicBlock *node, const llvm::Loop &inner, Place &place);
   void chargeWithin(const llvm::Loop &inner, Place &place);
   using Edge = std::pair<llvm::BasicBlock *, llvm::BasicBlock *>;
@@ -96,8 +96,9 @@ private:
   };
   llvm::DenseMap<llvm::BasicBlock *, llvm::SmallVector<Way, 2>> ways_;
   llvm::DenseMap<llvm::BasicBlock *, unsigned> state_; ///< while ordering: 1 on the way, 2 done
-  llvm::DenseSet<llvm::BasicBlock *> entangled_;       ///< entered backwards, but no loop's header: probed at once
-  llvm::DenseSet<llvm::BasicBlock *> endsEntangled_;   ///< where that is an inner loop, the block that leads there: probed at its end
+  llvm::DenseSet<llvm::BasicBlock *> entangled_;       ///< entered backwards, but not by their loop's latch: probed at once
+  /// Where that is an inner loop, the block that leads there, probed at its end, and the loop's header.
+  llvm::SmallVector<Edge, 2> endsEntangled_;
   bool isCut_ = false;                                 ///< whether ways are followed anew behind inner loops that always probe
 };
 

@@ -1,0 +1,92 @@
+"""Random functions in LLVM's language whose blocks lead anywhere: tangles that no loop's header breaks.
+
+Compilers seldom make such code, but what they make of jumps by an address, of switches in loops and of exceptions
+comes close. The functions are only compiled, so nothing has to be defined, or to end.
+"""
+
+import random
+
+HEAD = """\
+target triple = "x86_64-pc-linux-gnu"
+declare void @unknown(i64)
+declare i32 @__gxx_personality_v0(...)
+define internal i64 @leaf(i64 %x) noinline {
+  %a = mul i64 %x, 7
+  %b = xor i64 %a, 99
+  ret i64 %b
+}
+"""
+LENGTHS = [0, 0, 1, 2, 4, 10, 30]
+OPERATIONS = ["mul", "add", "xor"]
+
+
+class Function:
+    def __init__(self, name, r):
+        self.name, self.r = name, r
+        self.count = r.randint(4, 14)
+        self.calls, self.throws = r.random() < 0.5, r.random() < 0.35
+        self.jumps_by_address, self.recurses = r.random() < 0.4, r.random() < 0.3
+        self.pads = []
+
+    def target(self, block):
+        """Often the block itself or the next: loops, and ways through."""
+        chance = self.r.random()
+        if chance < 0.12:
+            return f"%b{block}"
+        if chance < 0.5:
+            return f"%b{min(self.count - 1, block + 1)}"
+        return f"%b{self.r.randrange(self.count)}" if chance < 0.92 else "%exit"
+
+    def compute(self, block):
+        """Lines, and the value that they end in."""
+        r, value = self.r, f"%v{block}.0"
+        lines = [f"{value} = load i64, ptr %m"]
+        for i in range(1, r.choice(LENGTHS) + 1):
+            result, number = f"%v{block}.{i}", r.randint(3, 1000)
+            divides = r.random() < 0.04
+            lines.append(f"{result} = udiv i64 {number * 1000}, {value}" if divides else f"{result} = {r.choice(OPERATIONS)} i64 {value}, {number}")
+            value = result
+        if self.calls and r.random() < 0.3:
+            own = [f"%c{block} = call i64 @{self.name}(i64 {value}, ptr %m, ptr %t)"] if self.recurses else []
+            lines.append(r.choice([f"call void @unknown(i64 {value})", f"%c{block} = call i64 @leaf(i64 {value})", *own]))
+        if r.random() < 0.6:
+            lines.append(f"store volatile i64 {value}, ptr %m")
+        return lines, value
+
+    def leave(self, block, value):
+        r, chance = self.r, self.r.random()
+        if self.throws and chance < 0.25:
+            self.pads.append(self.target(block))
+            return [f"invoke void @unknown(i64 {value}) to label {self.target(block)} unwind label %pad{len(self.pads) - 1}"]
+        if self.jumps_by_address and chance < 0.45:
+            targets = sorted({self.target(block) for _ in range(r.randint(1, 5))})
+            return [f"%a{block} = load ptr, ptr %t", f"indirectbr ptr %a{block}, [{', '.join('label ' + t for t in targets)}]"]
+        if chance < 0.6:
+            return [self.switch(value, [self.target(block) for _ in range(r.randint(2, 5))])]
+        if chance < 0.7:
+            return [f"br label {self.target(block)}"]
+        return [f"%k{block} = icmp ugt i64 {value}, {r.randint(1, 99)}",
+                f"br i1 %k{block}, label {self.target(block)}, label {self.target(block)}"]
+
+    @staticmethod
+    def switch(value, targets):
+        cases = " ".join(f"i64 {i}, label {target}" for i, target in enumerate(targets[1:]))
+        return f"switch i64 {value}, label {targets[0]} [{cases}]"
+
+    def text(self):
+        personality = " personality ptr @__gxx_personality_v0" if self.throws else ""
+        blocks = [("entry", [self.switch("%x", [f"%b{self.r.randrange(self.count)}" for _ in range(self.r.randint(1, 4))])])]
+        for block in range(self.count):
+            lines, value = self.compute(block)
+            blocks.append((f"b{block}", lines + self.leave(block, value)))
+        for number, target in enumerate(self.pads):
+            blocks.append((f"pad{number}", [f"%l{number} = landingpad {{ ptr, i32 }} cleanup catch ptr null", f"br label {target}"]))
+        blocks.append(("exit", ["%r = load i64, ptr %m", "ret i64 %r"]))
+        body = "".join(f"{name}:\n" + "".join(f"  {line}\n" for line in lines) for name, lines in blocks)
+        return f"define i64 @{self.name}(i64 %x, ptr %m, ptr %t){personality} {{\n{body}}}\n"
+
+
+def module(seed, functions):
+    """So many of them, the same for the same seed."""
+    r = random.Random(seed)
+    return HEAD + "".join(Function(f"f{i}", r).text() for i in range(functions))
