@@ -257,7 +257,7 @@ Ways Region::waysOf(const Instruction &instruction, Cost cost) const {
 /// Whether going on through `ways` would lead above the bound, and a probe would help.
 bool Region::needsProbe(const Place &place, const Ways &ways) const {
   bool takesTime = longer(ways.prefix, ways.through) > Cost::zero();
-  Cost ahead = longer(ways.prefix, ways.through + probeCost);
+  Cost ahead = longer(ways.prefix, ways.through + probeCost + (loop_ ? leaveLoop : Cost::zero()));
   return takesTime && distance(place) > Cost::zero() && distance(place) + ahead > limits_.bound;
 }
 
