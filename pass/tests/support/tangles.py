@@ -1,7 +1,8 @@
-"""Random functions in LLVM's language whose blocks lead anywhere: tangles that no loop's header breaks.
+"""Random functions whose blocks lead anywhere: tangles that no loop's header breaks.
 
 Compilers seldom make such code, but what they make of jumps by an address, of switches in loops and of exceptions
-comes close. The functions are only compiled, so nothing has to be defined, or to end.
+comes close. `module` gives functions in LLVM's language that are only compiled, so nothing has to be defined, or to end;
+`program` a program in C that ends and prints what it computed.
 """
 
 import random
@@ -90,3 +91,74 @@ def module(seed, functions):
     """So many of them, the same for the same seed."""
     r = random.Random(seed)
     return HEAD + "".join(Function(f"f{i}", r).text() for i in range(functions))
+
+
+PROGRAM = """\
+#include <stdint.h>
+#include <stdio.h>
+static uint64_t memory[64];
+static unsigned fuel;
+static uint64_t leaf(uint64_t x) { return x * 7 ^ 99; }
+static __attribute__((noinline)) uint64_t callee(uint64_t x) { return memory[x % 64] += x; }
+"""
+STATEMENTS = ["{a} = {a} * {n} + {b};", "{a} ^= {b} >> {n} % 63;", "{a} ^= {a} / ({b} | 1);", "memory[{a} % 64] += {b};", "{a} += memory[{b} % 64];"]
+
+
+class ProgramFunction:
+    """In C. Its variables live through all blocks; what leads back takes fuel, so it ends."""
+
+    def __init__(self, name, r):
+        self.name, self.r = name, r
+        self.count, self.variables = r.randint(3, 12), [f"v{i}" for i in range(r.randint(1, 6))]
+        self.by_address, self.recurses = r.random() < 0.5, r.random() < 0.3
+
+    def target(self, block):
+        return f"b{min(self.count - 1, block + 1) if self.r.random() < 0.4 else self.r.randrange(self.count)}"
+
+    def switch(self, value, targets):
+        cases = " ".join(f"case {i}: goto {target};" for i, target in enumerate(targets[1:]))
+        return f"switch ({value} % {len(targets)}) {{ {cases} default: goto {targets[0]}; }}"
+
+    def compute(self):
+        r, pick = self.r, lambda: self.r.choice(self.variables)
+        lines = [r.choice(STATEMENTS).format(a=pick(), b=pick(), n=r.randint(3, 999)) for _ in range(r.choice([0, 1, 2, 5, 12]))]
+        if r.random() < 0.3:
+            callee = r.choice(["leaf", "callee", self.name if self.recurses else "callee"])
+            lines.append(f"{pick()} += {callee}({pick()});")
+        return lines
+
+    def leave(self, block):
+        r, value = self.r, self.r.choice(self.variables)
+        chance = r.random()
+        if self.by_address and chance < 0.5:
+            return f"goto *table[{value} % {self.count}];"
+        if chance < 0.6:
+            return self.switch(value, [self.target(block) for _ in range(r.randint(2, 6))])
+        if chance < 0.9:
+            return f"if ({value} > {r.choice(self.variables)}) goto {self.target(block)}; else goto {self.target(block)};"
+        return f"goto {self.target(block)};"
+
+    def block(self, block):
+        if self.r.random() < 0.3:  # without fuel, and on
+            on = "out" if block == self.count - 1 else f"b{self.r.randrange(block + 1, self.count)}"
+            return [f"{self.r.choice(self.variables)} += {block};", f"goto {on};"]
+        return ["if (fuel == 0) goto out;", "fuel--;", *self.compute(), self.leave(block)]
+
+    def text(self):
+        lines = [f"uint64_t {v} = x * {self.r.randint(1, 99)} + {i};" for i, v in enumerate(self.variables)]
+        if self.by_address:
+            lines.append(f"static void *const table[] = {{{', '.join(f'&&b{i}' for i in range(self.count))}}};")
+        lines.append(self.switch("x", [f"b{self.r.randrange(self.count)}" for _ in range(self.r.randint(1, 5))]))
+        for block in range(self.count):
+            lines += [f"b{block}:", *self.block(block)]
+        body = "".join(f"  {line}\n" for line in [*lines, "out:", f"return {' ^ '.join(self.variables)};"])
+        return f"static __attribute__((noinline)) uint64_t {self.name}(uint64_t x) {{\n{body}}}\n"
+
+
+def program(seed):
+    """A program in C without undefined behaviour that ends soon and prints what it computed; the same for the same seed."""
+    r = random.Random(seed)
+    functions = [ProgramFunction(f"f{i}", r) for i in range(r.randint(1, 6))]
+    calls = "".join(f"  for (uint64_t x = 0; x < 20; x++) {{ fuel = 300; sum = sum * 31 + {function.name}(x); }}\n" for function in functions)
+    end = '  for (int i = 0; i < 64; i++) sum = sum * 31 + memory[i];\n  printf("%llu\\n", (unsigned long long)sum);\n  return 0;\n'
+    return PROGRAM + "".join(function.text() for function in functions) + f"int main(void) {{\n  uint64_t sum = 1;\n{calls}{end}}}\n"
