@@ -28,6 +28,7 @@ private:
   Ways around(const Region &body, Cost before, Cost across) const;
   bool tryStrip(Loop &loop, const Region &body, Cost iteration, const LoopFacts &facts);
   Ways each(Loop &loop, Region &body, Cost iteration);
+  bool isCountProven(const Loop &loop, bool probed) const;
   double meanTrips(const Loop &loop) const;
   Cost meanIteration(const Loop &loop, Cost recurrence) const;
 
@@ -186,8 +187,14 @@ Cost LoopPlanner::meanIteration(const Loop &loop, Cost recurrence) const {
   return longer(Cost::units(int64_t(sum)), recurrence);
 }
 
+/// Whether the most iterations are known for sure. The languages let a compiler take a loop without effects to end, and
+/// ScalarEvolution knows counts by that, but a probe is an effect: with one in the loop, the count is not known any more.
+bool LoopPlanner::isCountProven(const Loop &loop, bool probed) const {
+  return !probed || !analyses_.scev.loopIsFiniteByAssumption(&loop) || analyses_.scev.getSmallConstantTripCount(&loop) != 0;
+}
+
 void LoopPlanner::run(Loop &loop) {
-  size_t firstWithin = plan_.sites.size();
+  size_t firstWithin = plan_.sites.size(), firstStrip = plan_.strips.size();
   for (Loop *inner : loop.getSubLoops())
     run(*inner);
   const std::vector<Site> within(plan_.sites.begin() + firstWithin, plan_.sites.end());
@@ -208,7 +215,8 @@ void LoopPlanner::run(Loop &loop) {
     ways[&loop] = around(followAround(loop, body.latches.expected), Cost::zero(), Cost::zero());
     return;
   }
-  if (!iteration.isNone() && facts.mostTrips != 0) {
+  bool hasProbes = probed || plan_.sites.size() > firstWithin || plan_.strips.size() > firstStrip;
+  if (!iteration.isNone() && facts.mostTrips != 0 && isCountProven(loop, hasProbes)) {
     Cost before = iteration * int64_t(facts.mostTrips - 1);
     Cost longest = before + longer(body.prefix, longer(body.exits.through, iteration) + probeCost);
     // What is around it sees how long it is, so it may take most of the bound.

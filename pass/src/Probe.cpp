@@ -157,10 +157,16 @@ void ProbeWriter::probe(Instruction *before, Value *spent) {
   finish(probe);
 }
 
-/// The call that the compiler does not see pushes a return address, and never unwinds.
-CallInst *ProbeWriter::finish(CallInst *probe) {
+/// A probe never unwinds, and comes back: what is known of a loop's count for that stays known with one in it.
+static CallInst *comesBack(CallInst *probe) {
   probe->setDoesNotThrow();
-  probe->getFunction()->addFnAttr(Attribute::NoRedZone);
+  probe->addFnAttr(Attribute::WillReturn);
+  return probe;
+}
+
+/// The call that the compiler does not see pushes a return address.
+CallInst *ProbeWriter::finish(CallInst *probe) {
+  comesBack(probe)->getFunction()->addFnAttr(Attribute::NoRedZone);
   return probe;
 }
 
@@ -262,9 +268,7 @@ CallInst *ProbeWriter::spendOnly(CallInst *probe) const {
   auto *form = FunctionType::get(type, {type, type}, false);
   auto *text = InlineAsm::get(form, (subtract + lookedAtElsewhere).str(),
                               ("={r11},{r11}," + constraintOf(spent) + clobbers).str(), /*hasSideEffects=*/true);
-  CallInst *result = builder.CreateCall(text, {had, spent});
-  result->setDoesNotThrow();
-  return result;
+  return comesBack(builder.CreateCall(text, {had, spent}));
 }
 
 CallInst *ProbeWriter::lookAt(Value *left, Instruction *before) {
