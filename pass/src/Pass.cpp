@@ -22,6 +22,7 @@
 #include "llvm/Analysis/ProfileSummaryInfo.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/Dominators.h"
+#include "llvm/IR/EHPersonalities.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
@@ -95,6 +96,8 @@ StringRef ModuleRun::whyNot(const Function &function) const {
     return "a coroutine that is not yet split";
   if (function.callsFunctionThatReturnsTwice())
     return "calls a function that returns twice";
+  if (function.hasPersonalityFn() && isScopedEHPersonality(classifyEHPersonality(function.getPersonalityFn())))
+    return "unwinds by funclets, as on Windows";
   if (resolvers_.contains(&function))
     return "resolves an ifunc: it runs before thread-local storage exists";
   return sections_.whyLeftAlone(function);

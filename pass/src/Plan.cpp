@@ -243,7 +243,7 @@ Ways LoopPlanner::each(Loop &loop, Region &body, Cost iteration) {
     sites.push_back(&*loop.getHeader()->getFirstInsertionPt());
   Cost longest = longer(body.latches.through, body.latches.since);
   for (Instruction *site : sites)
-    plan_.sites.push_back({site, Cost::units(int64_t(body.latches.expected)), longest, true});
+    plan_.sites.push_back({site, Cost::units(int64_t(body.latches.expected)), longest});
   Ways result;
   result.expected = Cost::units(int64_t(body.exits.expected));
   Cost behind = sites.size() > 1 ? brief + jump : jump; // of the iteration that a probe ends

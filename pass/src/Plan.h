@@ -26,7 +26,6 @@ struct Site {
   llvm::Instruction *before;
   Cost expected; ///< mean cost since the last probe: what budget mode subtracts
   Cost longest;  ///< longest way since the last probe
-  bool inLoop;
   bool isSeldom = false; ///< is to be a call (Seldom.h)
 };
 

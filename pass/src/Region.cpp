@@ -1,9 +1,7 @@
 #include "Region.h"
-#include "Compat.h"
 #include "Lend.h"
 #include "TailCalls.h"
 #include "llvm/IR/CFG.h"
-#include "llvm/IR/IntrinsicInst.h"
 
 using namespace llvm;
 
@@ -49,10 +47,11 @@ static bool mayEndWithProbe(const BasicBlock &block) {
 }
 
 /// Marks where a cycle is probed that is no natural loop, which goes back from `last` to `entered`: where it comes back to, if that is
-/// no loop, else at the end of what leads there, or where nothing can stand there, at the loop's beginning, in each iteration.
+/// no loop and has a place for one, else at the end of what leads there, or where nothing can stand there, at the loop's beginning,
+/// in each iteration.
 void Region::breakCycle(BasicBlock *entered, BasicBlock *last) {
   auto isPlain = [&](BasicBlock *node) { return analyses_.loops.getLoopFor(node) == loop_; };
-  if (!isPlain(entered) && isPlain(last) && mayEndWithProbe(*last))
+  if ((!isPlain(entered) || isForbidden(*entered)) && isPlain(last) && mayEndWithProbe(*last))
     endsEntangled_.emplace_back(last, entered);
   else if (!isForbidden(*entered))
     entangled_.insert(entered);
@@ -233,16 +232,27 @@ Place Region::merge(BasicBlock *node) {
 void Region::probe(Place &place, Instruction *before) {
   if (!place.through.isNone())
     prefix = longer(prefix, place.through + probeCost);
-  plan_.sites.push_back({before, Cost::units(int64_t(place.expected)), longer(place.through, place.since), loop_ != nullptr});
+  plan_.sites.push_back({before, Cost::units(int64_t(place.expected)), longer(place.through, place.since)});
   place.through = Cost::none();
   place.since = Cost::zero();
   place.expected = 0;
 }
 
-/// In front of a block's jump, which `place` has passed.
+/// In front of a block's jump, which `place` has passed, unless one is there already.
 void Region::probeAtEnd(Place &place, BasicBlock &block) {
-  probe(place, block.getTerminator());
+  Instruction *end = block.getTerminator();
+  if (none_of(plan_.sites, [&](const Site &site) { return site.before == end; }))
+    probe(place, end);
+  place.through = Cost::none();
+  place.expected = 0;
   place.since = jump;
+}
+
+/// Where an inner loop begins: each of its iterations charges its part of what is in front of the loop.
+void Region::probeAtStart(Place &place, BasicBlock &header) {
+  double executed = double(analyses_.frequencies.getBlockFreq(&header).getFrequency()) + 1e-9;
+  place.expected *= std::min(1.0, place.weight / executed);
+  probe(place, &*header.getFirstInsertionPt());
 }
 
 Ways Region::waysOf(const Instruction &instruction, Cost cost) const {
@@ -340,7 +350,7 @@ void Region::chargeWithin(const Loop &inner, Place &place) {
 void Region::passLoop(BasicBlock *node, const Loop &inner, Place &place) {
   Ways ways = waysAcross(inner);
   if (entangled_.contains(node))
-    probe(place, &*node->getFirstInsertionPt());
+    probeAtStart(place, *node);
   if (!ways.prefix.isNone() && mayBorrow(inner, analyses_.scev))
     plan_.borrowers.push_back(inner.getHeader());
   if (needsProbe(place, ways)) {
@@ -359,21 +369,15 @@ void Region::passLoop(BasicBlock *node, const Loop &inner, Place &place) {
 void Region::probeInFront(BasicBlock *node, const Ways &ways, Place &place) {
   Place behind;
   for (Way &way : ways_[node]) {
-    if (way.from && analyses_.loops.getLoopFor(way.from) == loop_ && mayEndWithProbe(*way.from)) {
-      Instruction *end = way.from->getTerminator();
-      bool isThere = any_of(plan_.sites, [&](const Site &site) { return site.before == end; });
-      if (isThere)
-        way.place = {Cost::none(), jump, 0, 1};
-      else
-        probeAtEnd(way.place, *way.from);
-    }
+    if (way.from && analyses_.loops.getLoopFor(way.from) == loop_ && mayEndWithProbe(*way.from))
+      probeAtEnd(way.place, *way.from);
     gather(behind, way.place, way.weight);
   }
   if (behind.weight > 0)
     behind.expected /= behind.weight;
   place = behind;
   if (needsProbe(place, ways) && !isForbidden(*node))
-    probe(place, &*node->getFirstInsertionPt());
+    probeAtStart(place, *node);
 }
 
 void Region::follow(BasicBlock &entry, double start) {

@@ -76,6 +76,7 @@ private:
   void pass(Place &place, const Ways &ways);
   void probe(Place &place, llvm::Instruction *before);
   void probeAtEnd(Place &place, llvm::BasicBlock &block);
+  void probeAtStart(Place &place, llvm::BasicBlock &header);
   void finish(llvm::Instruction &terminator, Place &place);
   Cost distance(const Place &place) const { return longer(place.through + entered_, place.since); }
 

@@ -69,3 +69,21 @@ loop:
 exit:
   ret ptr @act
 }
+
+declare i32 @__CxxFrameHandler3(...)
+
+; CHECK-LABEL: define void @unwinds_by_funclets(
+; CHECK-NOT: caudal
+; CHECK: }
+; REPORT-DAG: "function":"unwinds_by_funclets"{{.*}}"why":"unwinds by funclets, as on Windows"
+define void @unwinds_by_funclets() personality ptr @__CxxFrameHandler3 {
+entry:
+  br label %loop
+loop:
+  invoke void @act() to label %loop unwind label %dispatch
+dispatch:
+  %switch = catchswitch within none [label %catch] unwind to caller
+catch:
+  %pad = catchpad within %switch [ptr null, i32 64, ptr null]
+  catchret from %pad to label %loop
+}
