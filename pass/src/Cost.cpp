@@ -1,4 +1,5 @@
 #include "Cost.h"
+#include "Probe.h"
 #include "Compat.h"
 #include "Probe.h"
 #include "TailCalls.h"
@@ -132,13 +133,14 @@ Cost CostModel::Walk::add(const Instruction &instruction) {
   return Cost::units(soFar().inUnits() - before.inUnits());
 }
 
-/// Longest chain, in cycles, from `target` (a header's phi) to `value` within `loop`; -1: there is none.
+/// Longest chain, in cycles, from `target` (a header's phi) to `value` within `loop`; -1: there is none. What a probe computes begins
+/// anew: the chain through it is not on the ways that meet none.
 static int64_t chainTo(const Value *value, const PHINode *target, const Loop &loop,
                        SmallDenseMap<const Value *, int64_t, 32> &seen, unsigned depth) {
   if (value == target)
     return 0;
   const auto *instruction = dyn_cast<Instruction>(value);
-  if (!instruction || !loop.contains(instruction) || depth == 0)
+  if (!instruction || !loop.contains(instruction) || depth == 0 || isProbe(*instruction))
     return -1;
   if (isa<PHINode>(instruction) && instruction->getParent() == loop.getHeader())
     return -1;

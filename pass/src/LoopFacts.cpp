@@ -23,6 +23,12 @@ static const SCEVAddRecExpr *induction(Value *value, Loop &loop, ScalarEvolution
   return recurrence;
 }
 
+/// Whether `instruction` keeps the low bits of a number. That makes an induction only where the loop's count says that no others are
+/// set, which nobody can see any more once the loop is cut.
+static bool keepsLowBits(const Instruction &instruction) {
+  return instruction.getOpcode() == Instruction::And || match(&instruction, m_ZExt(m_Trunc(m_Value())));
+}
+
 /// Gathers the instructions that make `value` from the header's phis; false: too many, or others than arithmetic.
 static bool gatherParts(Value *value, const Loop &loop, SmallPtrSetImpl<const Instruction *> &parts) {
   static constexpr size_t most = 4;
@@ -31,7 +37,7 @@ static bool gatherParts(Value *value, const Loop &loop, SmallPtrSetImpl<const In
     return true;
   if (isa<PHINode>(instruction))
     return instruction->getParent() == loop.getHeader();
-  if (!isa<BinaryOperator, CastInst, GetElementPtrInst>(instruction) || instruction->isIntDivRem())
+  if (!isa<BinaryOperator, CastInst, GetElementPtrInst>(instruction) || instruction->isIntDivRem() || keepsLowBits(*instruction))
     return false;
   parts.insert(instruction);
   return parts.size() <= most &&

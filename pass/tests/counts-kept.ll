@@ -1,7 +1,7 @@
 ; A loop that is short enough by its count has no probe of its own, but may have one in a loop in it: then the count must be known with
 ; that probe in place, too.
 ; RUN: %probes -passes='caudal-probes<mode=flag;bound=100;verify>,verify' %s | FileCheck %s
-; RUN: %probes -passes='caudal-probes<mode=budget;bound=100;verify>,verify' %s -o /dev/null
+; RUN: %probes -passes='caudal-probes<mode=budget;bound=200;verify>,verify' %s -o /dev/null
 ; RUN: %probes -passes='caudal-probes<mode=flag;bound=1000;verify>,verify' %s | FileCheck %s --check-prefix=LONG
 target triple = "x86_64-pc-linux-gnu"
 
@@ -48,6 +48,50 @@ next:
   br label %outer, !llvm.loop !0
 out:
   ret i32 0
+}
+; 66 times, which a loop that is cut into strips does not show any more: a probe in each iteration, if it is too long without.
+; CHECK-LABEL: define i32 @keeps_low_bits(
+; CHECK-NOT: llvm.umin
+; CHECK: ret
+define i32 @keeps_low_bits() {
+entry:
+  br label %loop
+loop:
+  %i = phi i32 [ 25775, %entry ], [ %i2, %loop ]
+  %x = tail call x86_fp80 @llvm.fmuladd.f80(x86_fp80 0xK0, x86_fp80 0xK0, x86_fp80 0xK0)
+  %i2 = add i32 %i, 2
+  %low = and i32 %i, 65535
+  %last = icmp eq i32 %low, 25905
+  br i1 %last, label %out, label %loop
+out:
+  ret i32 0
+}
+
+; What is left of the budget goes through the inner loop's probes, and takes longer than an iteration without it. That is no way
+; between probes: the loop around has none.
+; CHECK-LABEL: define i32 @carries_around(
+define i32 @carries_around() {
+entry:
+  br label %again
+again:
+  br label %outer
+outer:
+  %p = phi ptr [ inttoptr (i64 2189 to ptr), %again ], [ %p2, %next ]
+  br i1 false, label %before, label %next
+before:
+  br label %search
+search:
+  br i1 false, label %more, label %search
+more:
+  br i1 true, label %more, label %either
+either:
+  br i1 true, label %search, label %behind
+behind:
+  br label %next
+next:
+  %p2 = getelementptr i8, ptr %p, i64 -8
+  %last = icmp eq ptr %p, inttoptr (i64 1933 to ptr)
+  br i1 %last, label %again, label %outer
 }
 ; CHECK: attributes #[[COMES_BACK]] = { nounwind willreturn }
 
