@@ -271,8 +271,7 @@ static bool isClosed(const BasicBlock &block) {
 
 void Counter::add(Instruction &before, int64_t pending) {
   if (pending > 0)
-    plan_->sites.push_back({&before, Cost::cycles(pending), Cost::cycles(pending),
-                            analyses_.loops.getLoopFor(before.getParent()) != nullptr});
+    plan_->sites.push_back({&before, Cost::cycles(pending), Cost::cycles(pending)});
 }
 
 /// At the end of `block`: in front of its jump, and of the comparison that the jump waits for.
