@@ -1,5 +1,4 @@
 #include "Cost.h"
-#include "Probe.h"
 #include "Compat.h"
 #include "Probe.h"
 #include "TailCalls.h"

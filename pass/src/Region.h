@@ -2,8 +2,8 @@
 //
 // A region is a loop's body, or the function's, in which inner loops stand as one node each. Its ways are followed in
 // topological order, as the longest to each place and the mean cost that no probe has charged there; where the next piece
-// of code would take a way above the bound, a probe goes in front of it. Cycles that are no natural loops are cut, and
-// what no probe of the region would charge is charged by those of its inner loops.
+// of code would take a way above the bound, a probe goes in front of it. Cycles that are no natural loops are cut: by a
+// probe of the region, or by an inner loop that always meets one, which then charges for what is in front of it.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_REGION_H
