@@ -1,5 +1,7 @@
 #include "Gaps.h"
 #if __has_include("llvm/Target/RegisterTargetPassConfigCallback.h")
+#include "Alignment.h"
+#include "CodeBytes.h"
 #include "Probe.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/CodeGen/MachineFunctionPass.h"
@@ -126,36 +128,6 @@ private:
 };
 
 char Gaps::ID = 0;
-
-static StringRef assemblyOf(const MachineInstr &instruction) {
-  return instruction.isInlineAsm() ? StringRef(instruction.getOperand(InlineAsm::MIOp_AsmString).getSymbolName()) : "";
-}
-
-/// What a displacement or an immediate value takes.
-static int64_t bytesOf(const MachineOperand &operand) {
-  if (!operand.isImm())
-    return operand.isReg() ? 0 : 4;
-  return operand.getImm() == 0 ? 0 : isInt<8>(operand.getImm()) ? 1 : 4;
-}
-
-/// An estimate: only the assembler knows. It also chooses how long jumps are, so what is wrong here costs bytes, no more.
-static int64_t bytesOf(const MachineInstr &instruction) {
-  static constexpr int64_t opcode = 3, call = 5, jump = 4, probe = 16, otherAssembly = 8;
-  if (instruction.isMetaInstruction())
-    return 0;
-  if (instruction.isInlineAsm())
-    return hasCallInside(assemblyOf(instruction)) ? probe : otherAssembly;
-  if (instruction.isCall())
-    return call;
-  if (instruction.isBranch())
-    return jump;
-  if (instruction.isReturn())
-    return 1;
-  int64_t bytes = opcode;
-  for (const MachineOperand &operand : instruction.explicit_operands())
-    bytes += bytesOf(operand);
-  return bytes;
-}
 
 /// What a due probe calls.
 static const MachineOperand *entryOf(const MachineInstr &probe) {
@@ -311,6 +283,11 @@ bool Gaps::runOnMachineFunction(MachineFunction &function) {
   function_ = &function;
   instructions_ = function.getSubtarget().getInstrInfo();
   look(function);
+  if (!probes_.empty() && indirectJumps_.empty() && alignFewerLoops(function)) {
+    probes_.clear();
+    gaps_.clear();
+    look(function);
+  }
   for (const Found &found : probes_)
     if (Gap *gap = chosen(found))
       gap->probes.push_back(&found);

@@ -1,0 +1,20 @@
+//===- CodeBytes.h - How many bytes finished machine code takes ---------------------------------------------------===//
+//
+// An estimate: only the assembler knows. It also chooses how long jumps are, so what is wrong here costs bytes or time, no more.
+//
+//===--------------------------------------------------------------------------------------------------------------===//
+#ifndef CAUDAL_PASS_CODEBYTES_H
+#define CAUDAL_PASS_CODEBYTES_H
+
+#include "llvm/CodeGen/MachineInstr.h"
+
+namespace caudal {
+
+/// The text of inline assembly; empty: `instruction` is none.
+llvm::StringRef assemblyOf(const llvm::MachineInstr &instruction);
+
+int64_t bytesOf(const llvm::MachineInstr &instruction);
+
+} // namespace caudal
+
+#endif

@@ -1,0 +1,77 @@
+// Of loops with probes, only innermost ones of a line of the cache at most begin on a boundary.
+// REQUIRES: llvm-22
+// RUN: %clang -O2 -S %s -o - %with -caudal-probes=mode=budget | FileCheck %s
+// RUN: %clang -O2 -S -falign-loops=32 %s -o - %with -caudal-probes=mode=budget | FileCheck %s --check-prefix=ASKED
+int other(int);
+
+// CHECK-LABEL: around:
+// CHECK-NOT: .p2align
+// CHECK: callq other
+// CHECK: .p2align 4
+// CHECK: cmp
+// CHECK-NOT: .p2align
+// CHECK: .Lfunc_end
+// ASKED-LABEL: around:
+// ASKED-COUNT-2: .p2align 5
+// ASKED: .Lfunc_end
+int around(const int *list, int n) {
+  int sum = 0;
+  for (int i = 0; i < n; i++) {
+    int found = other(i);
+    while (list[found] > sum)
+      found = list[found + 1];
+    sum += found;
+  }
+  return sum;
+}
+
+// CHECK-LABEL: is_long:
+// CHECK-NOT: .p2align
+// CHECK: .Lfunc_end
+int is_long(int n) {
+  int sum = 0;
+  for (int i = 0; i < n; i++)
+    sum += other(sum) * other(i) + other(sum ^ i) * other(i + 1) + other(sum + i) * other(i + 2) + other(sum - i);
+  return sum;
+}
+
+// What the source asks for stays.
+// CHECK-LABEL: asks:
+// CHECK: .p2align 4
+// CHECK: callq other
+int asks(int n) {
+  int sum = 0;
+  [[clang::code_align(16)]] for (int i = 0; i < n; i++)
+    sum += other(sum) * other(i) + other(sum ^ i) * other(i + 1) + other(sum + i) * other(i + 2) + other(sum - i);
+  return sum;
+}
+
+// Functions with indirect jumps stay as they are.
+// CHECK-LABEL: jumps:
+// CHECK: .p2align 4
+// CHECK: jmpq *
+int jumps(const unsigned char *code, int x) {
+  for (;;)
+    switch (*code++) {
+    case 0: x += other(x); break;
+    case 1: x *= 5; break;
+    case 2: x ^= 85; break;
+    case 3: x -= x >> 3; break;
+    case 4: x = -x; break;
+    case 5: return x;
+    }
+}
+
+// So does what has no probe.
+// CHECK-LABEL: has_none:
+// CHECK: .p2align 4
+// CHECK: .Lfunc_end
+int has_none(int *list) {
+  int sum = 0;
+#pragma clang loop unroll(disable) vectorize(disable)
+  for (int i = 0; i < 4; i++)
+#pragma clang loop unroll(disable) vectorize(disable)
+    for (int j = 0; j < 3; j++)
+      sum = sum * 31 + list[i * 4 + j];
+  return sum;
+}
