@@ -13,6 +13,7 @@ namespace caudal {
 /// The text of inline assembly; empty: `instruction` is none.
 llvm::StringRef assemblyOf(const llvm::MachineInstr &instruction);
 
+/// A probe counts with its call, wherever that comes to lie; what does not become code is 0.
 int64_t bytesOf(const llvm::MachineInstr &instruction);
 
 } // namespace caudal

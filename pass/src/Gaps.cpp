@@ -283,7 +283,8 @@ bool Gaps::runOnMachineFunction(MachineFunction &function) {
   function_ = &function;
   instructions_ = function.getSubtarget().getInstrInfo();
   look(function);
-  if (!probes_.empty() && indirectJumps_.empty() && alignFewerLoops(function)) {
+  bool alignsFewer = !probes_.empty() && indirectJumps_.empty() && alignFewerLoops(function);
+  if (alignsFewer) {
     probes_.clear();
     gaps_.clear();
     look(function);
@@ -294,7 +295,7 @@ bool Gaps::runOnMachineFunction(MachineFunction &function) {
   for (const Gap &gap : gaps_)
     if (!gap.probes.empty())
       fill(gap);
-  return moved_ != 0;
+  return alignsFewer || moved_ != 0;
 }
 
 } // namespace

@@ -13,6 +13,8 @@ int other(int);
 // CHECK: .Lfunc_end
 // ASKED-LABEL: around:
 // ASKED-COUNT-2: .p2align 5
+// ASKED-LABEL: is_long:
+// ASKED: .p2align 5
 // ASKED: .Lfunc_end
 int around(const int *list, int n) {
   int sum = 0;
@@ -33,6 +35,22 @@ int is_long(int n) {
   for (int i = 0; i < n; i++)
     sum += other(sum) * other(i) + other(sum ^ i) * other(i + 1) + other(sum + i) * other(i + 2) + other(sum - i);
   return sum;
+}
+
+// A strip's start and the loop around it need no boundary; the loop that was cut into strips keeps its own.
+// CHECK-LABEL: strips:
+// CHECK-NOT: .p2align
+// CHECK: subq {{.*}}caudal_probe_v1
+// CHECK: .p2align 4
+// CHECK: decl
+// CHECK-NOT: .p2align
+// CHECK: .Lfunc_end
+int strips(const int *list, int at) {
+  do
+    for (int n = at & 1; n < 1000; n++)
+      asm volatile("" : "+r"(at));
+  while (at);
+  return at;
 }
 
 // What the source asks for stays.
@@ -64,7 +82,7 @@ int jumps(const unsigned char *code, int x) {
 
 // So does what has no probe.
 // CHECK-LABEL: has_none:
-// CHECK: .p2align 4
+// CHECK-COUNT-2: .p2align 4
 // CHECK: .Lfunc_end
 int has_none(int *list) {
   int sum = 0;
