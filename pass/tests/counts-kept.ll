@@ -1,6 +1,7 @@
 ; A loop that is short enough by its count has no probe of its own, but may have one in a loop in it: then the count must be known with
 ; that probe in place, too.
 ; RUN: %probes -passes='caudal-probes<mode=flag;bound=100;verify>,verify' %s | FileCheck %s
+; RUN: %probes -passes='caudal-probes<mode=budget;bound=100;verify>,verify' %s -o /dev/null
 ; RUN: %probes -passes='caudal-probes<mode=budget;bound=200;verify>,verify' %s -o /dev/null
 ; RUN: %probes -passes='caudal-probes<mode=flag;bound=1000;verify>,verify' %s | FileCheck %s --check-prefix=LONG
 target triple = "x86_64-pc-linux-gnu"
