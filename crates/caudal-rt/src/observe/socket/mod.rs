@@ -26,13 +26,13 @@ mod request;
 mod server;
 
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::net::UnixListener;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 use std::thread::JoinHandle;
 
 pub use client::{AskError, Client, Entry, runtimes};
 
+use self::place::Bound;
 use crate::error::StartError;
 use crate::shared::Shared;
 
@@ -93,7 +93,7 @@ impl State {
     }
 }
 
-/// A socket and the thread that answers there. Dropping it ends the thread and removes the socket.
+/// A socket and the thread that answers there. Dropping it ends the thread, which removes the socket.
 #[derive(Debug)]
 pub(crate) struct Server {
     path: PathBuf,
@@ -111,8 +111,7 @@ pub(crate) fn open(shared: &Arc<Shared>, busy: &[usize]) -> Result<(), StartErro
     if wanted == Wanted::No {
         return Ok(());
     }
-    let state = match place::bind().and_then(|(listener, path)| Server::start(shared, listener, &path, busy))
-    {
+    let state = match place::bind().and_then(|bound| Server::start(shared, bound, busy)) {
         Ok(server) => State::Open(server),
         Err(error) if wanted == Wanted::Required => {
             let source = std::io::Error::other(error);
@@ -125,25 +124,19 @@ pub(crate) fn open(shared: &Arc<Shared>, busy: &[usize]) -> Result<(), StartErro
 }
 
 impl Server {
-    fn start(
-        shared: &Arc<Shared>,
-        listener: UnixListener,
-        path: &Path,
-        busy: &[usize],
-    ) -> Result<Server, SocketError> {
-        let fails = |error: std::io::Error| {
-            let _ = std::fs::remove_file(path);
-            SocketError::System { path: path.to_owned(), reason: error.to_string() }
-        };
+    fn start(shared: &Arc<Shared>, bound: Bound, busy: &[usize]) -> Result<Server, SocketError> {
+        let path = bound.path.clone();
+        let fails =
+            |error: std::io::Error| SocketError::System { path: path.clone(), reason: error.to_string() };
         let bell = Arc::new(server::bell().map_err(fails)?);
         let (shared, heard, busy) = (Arc::clone(shared), Arc::clone(&bell), busy.to_vec());
         let body = move |prepared: crate::start::Prepared| {
             crate::start::keep_off(&busy);
             prepared.tell();
-            server::serve(&shared, &listener, &heard);
+            server::serve(&shared, &bound.listener, &heard);
         };
         let thread = crate::start::spawn_prepared("caudal-observe", body).map_err(fails)?;
-        Ok(Server { path: path.to_owned(), bell, thread: Some(thread) })
+        Ok(Server { path, bell, thread: Some(thread) })
     }
 }
 
@@ -155,6 +148,5 @@ impl Drop for Server {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
-        let _ = std::fs::remove_file(&self.path);
     }
 }

@@ -47,8 +47,24 @@ fn system(path: &Path, error: &std::io::Error) -> SocketError {
     SocketError::System { path: path.to_owned(), reason: error.to_string() }
 }
 
+/// A socket at which is listened, and where it is. Dropping it removes it.
+///
+/// The file goes before the listener does: one at which nobody listens is anybody's to replace, and what would then be removed is
+/// theirs.
+#[derive(Debug)]
+pub(super) struct Bound {
+    pub(super) listener: UnixListener,
+    pub(super) path: PathBuf,
+}
+
+impl Drop for Bound {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
 /// Opens a socket of this process, in the first directory that is fit for it.
-pub(super) fn bind() -> Result<(UnixListener, PathBuf), SocketError> {
+pub(super) fn bind() -> Result<Bound, SocketError> {
     let mut refused = None;
     for dir in directories() {
         match bind_in(&dir) {
@@ -59,7 +75,7 @@ pub(super) fn bind() -> Result<(UnixListener, PathBuf), SocketError> {
     Err(refused.unwrap_or(SocketError::Closed))
 }
 
-fn bind_in(dir: &Path) -> Result<(UnixListener, PathBuf), SocketError> {
+fn bind_in(dir: &Path) -> Result<Bound, SocketError> {
     match fs::DirBuilder::new().mode(0o700).create(dir) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(system(dir, &error)),
         _ => check(dir)?,
@@ -77,10 +93,11 @@ fn bind_in(dir: &Path) -> Result<(UnixListener, PathBuf), SocketError> {
         }
         match UnixListener::bind(&path) {
             Ok(listener) => {
+                let bound = Bound { listener, path };
                 // Nobody else could enter the directory meanwhile.
-                let mode = fs::set_permissions(&path, fs::Permissions::from_mode(0o600));
-                let ready = mode.and_then(|()| listener.set_nonblocking(true));
-                return ready.map(|()| (listener, path)).map_err(|error| system(dir, &error));
+                let mode = fs::set_permissions(&bound.path, fs::Permissions::from_mode(0o600));
+                let ready = mode.and_then(|()| bound.listener.set_nonblocking(true));
+                return ready.map(|()| bound).map_err(|error| system(dir, &error));
             }
             Err(error) if error.kind() == ErrorKind::AddrInUse => {}
             Err(error) => return Err(system(&path, &error)),
@@ -165,16 +182,34 @@ mod tests {
         drop(UnixListener::bind(&gone).unwrap());
         let other = dir.join("notes.txt");
         fs::write(&other, "kept").unwrap();
-        let (_first, path) = bind_in(&dir).unwrap();
-        let (second, of_second) = bind_in(&dir).unwrap();
+        let (first, second) = (bind_in(&dir).unwrap(), bind_in(&dir).unwrap());
         assert!(!gone.exists() && other.exists());
         let pid = std::process::id();
-        assert_eq!(path, dir.join(format!("{pid}.sock")));
-        assert_eq!(of_second, dir.join(format!("{pid}-2.sock")));
-        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
-        assert_eq!(process_of(&of_second), Some(pid));
+        assert_eq!(first.path, dir.join(format!("{pid}.sock")));
+        assert_eq!(second.path, dir.join(format!("{pid}-2.sock")));
+        assert_eq!(fs::metadata(&first.path).unwrap().mode() & 0o777, 0o600);
+        assert_eq!(process_of(&second.path), Some(pid));
+        let of_second = second.path.clone();
         drop(second);
-        let (_third, of_third) = bind_in(&dir).unwrap();
-        assert_eq!(of_third, of_second, "a deserted one is taken again");
+        assert!(!of_second.exists());
+        // As one that is killed leaves it.
+        drop(UnixListener::bind(&of_second).unwrap());
+        assert_eq!(bind_in(&dir).unwrap().path, of_second, "a deserted one is taken again");
+    }
+
+    #[test]
+    fn who_goes_takes_its_own_socket_along_and_nobody_elses() {
+        let parent = tempfile::tempdir().unwrap();
+        let dir = &parent.path().join("caudal");
+        let comes_and_goes = || {
+            for _ in 0..1000 {
+                let bound = bind_in(dir).unwrap();
+                let made = fs::metadata(&bound.path).unwrap().ino();
+                std::thread::yield_now();
+                assert_eq!(fs::metadata(&bound.path).unwrap().ino(), made, "still the one that was made");
+            }
+        };
+        std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(comes_and_goes))));
+        assert!(sockets(dir).is_empty());
     }
 }
