@@ -20,7 +20,7 @@ namespace caudal {
 
 // Quicker iterations are cut into strips; in slower ones a probe is little.
 static constexpr Cost shortest = Cost::cycles(3), longest = Cost::cycles(6);
-static constexpr unsigned fewest = 4, mostInstructions = 20;
+static constexpr unsigned fewest = 4, mostInstructions = 20, mostOfSum = 24;
 
 /// Marks the jump back of the other version, and names what chooses it.
 static constexpr const char *longName = "caudal.long";
@@ -40,22 +40,35 @@ struct Candidate {
 
 } // namespace
 
-/// Issue slots of the body; none: it is not to be copied.
-static Cost bodyOf(const Loop &loop, const CostModel &costs) {
-  Cost sum = Cost::zero();
-  unsigned instructions = 0;
+/// The body of a loop that may be copied.
+struct Body {
+  Cost issue;                ///< its slots; none: it may not be
+  unsigned instructions = 0; ///< that become some
+};
+
+static Body bodyOf(const Loop &loop, const CostModel &costs) {
+  Body body = {Cost::zero()};
   for (const BasicBlock *block : loop.blocks()) {
     if (block->hasAddressTaken())
-      return Cost::none();
+      return {};
     for (const Instruction &instruction : *block) {
       if (!callsNothing(instruction) || isa<NoAliasScopeDeclInst, IndirectBrInst>(instruction) ||
           instruction.getType()->isTokenTy())
-        return Cost::none();
-      instructions += !isa<IntrinsicInst>(instruction) && !isa<PHINode>(instruction);
-      sum = sum + costs.issue(instruction);
+        return {};
+      body.instructions += !isa<IntrinsicInst>(instruction) && !isa<PHINode>(instruction);
+      body.issue = body.issue + costs.issue(instruction);
     }
   }
-  return instructions > mostInstructions ? Cost::none() : sum;
+  return body;
+}
+
+/// Whether an iteration waits for the one before it in arithmetic alone, as a sum does. That begins anew each time that the loop is
+/// entered: what is around short ones goes on beside them, and a probe in each iteration is not little. A walk along pointers goes on
+/// where the last one ended.
+static bool isSum(const Loop &loop, const CostModel &costs, Cost issue) {
+  SmallPtrSet<const Instruction *, 16> walks;
+  costs.addWalks(loop, walks);
+  return walks.empty() && costs.recurrence(loop) > issue;
 }
 
 /// Iterations that the short version of `loop` has at most; 0: it gets none.
@@ -66,11 +79,13 @@ static uint64_t shortTrips(Loop &loop, const LoopFacts &facts, const CostModel &
   // Of a constant number it is known by now whether it is short.
   if (scev.getSmallConstantTripCount(&loop))
     return 0;
-  Cost body = bodyOf(loop, costs);
-  if (body.isNone())
+  Body body = bodyOf(loop, costs);
+  if (body.issue.isNone())
     return 0;
-  Cost iteration = longer(body, costs.recurrence(loop));
-  if (iteration < shortest || iteration >= longest)
+  bool sums = isSum(loop, costs, body.issue);
+  Cost iteration = longer(body.issue, costs.recurrence(loop));
+  if (iteration < shortest || (sums ? body.issue : iteration) >= longest ||
+      body.instructions > (sums ? mostOfSum : mostInstructions))
     return 0;
   uint64_t trips = uint64_t(whole(limits).inUnits() / iteration.inUnits());
   bool isShort = facts.mostTrips != 0 && facts.mostTrips <= trips;

@@ -157,3 +157,91 @@ latch:
 exit:
   ret double %next
 }
+
+; Two entries an iteration: the sum waits for eight cycles, but only for itself. In the copy such an iteration has a probe.
+; CHECK-LABEL: define double @product_by_two(
+; CHECK: %caudal.long = icmp ugt i64 %{{.*}}, {{[0-9]+$}}
+; CHECK: {{^}}inner:
+; CHECK-NOT: asm
+; CHECK: icmp eq i64 %i.next, %end
+; CHECK: {{^}}inner.long:
+; CHECK: asm sideeffect "{{.*}}@caudal_probe_
+; CHECK: ret double
+define double @product_by_two(ptr %starts, ptr %columns, ptr %values, ptr %in, ptr %out, i64 %rows) {
+entry:
+  br label %outer
+outer:
+  %row = phi i64 [ 0, %entry ], [ %row.next, %latch ]
+  %count.at = getelementptr i64, ptr %starts, i64 %row
+  %count = load i64, ptr %count.at
+  %end = shl nuw nsw i64 %count, 1
+  %none = icmp eq i64 %end, 0
+  br i1 %none, label %latch, label %ahead
+ahead:
+  br label %inner
+inner:
+  %i = phi i64 [ 0, %ahead ], [ %i.next, %inner ]
+  %sum = phi double [ 0.0, %ahead ], [ %next, %inner ]
+  %column.at = getelementptr i64, ptr %columns, i64 %i
+  %column = load i64, ptr %column.at
+  %value.at = getelementptr double, ptr %values, i64 %i
+  %value = load double, ptr %value.at
+  %in.at = getelementptr double, ptr %in, i64 %column
+  %factor = load double, ptr %in.at
+  %part = fmul double %value, %factor
+  %half = fadd double %sum, %part
+  %j = or disjoint i64 %i, 1
+  %other.column.at = getelementptr i64, ptr %columns, i64 %j
+  %other.column = load i64, ptr %other.column.at
+  %other.value.at = getelementptr double, ptr %values, i64 %j
+  %other.value = load double, ptr %other.value.at
+  %other.in.at = getelementptr double, ptr %in, i64 %other.column
+  %other.factor = load double, ptr %other.in.at
+  %other.part = fmul double %other.value, %other.factor
+  %next = fadd double %half, %other.part
+  %i.next = add nuw nsw i64 %i, 2
+  %inner.done = icmp eq i64 %i.next, %end
+  br i1 %inner.done, label %latch, label %inner
+latch:
+  %result = phi double [ 0.0, %outer ], [ %next, %inner ]
+  %out.at = getelementptr double, ptr %out, i64 %row
+  store double %result, ptr %out.at
+  %row.next = add nuw nsw i64 %row, 1
+  %done = icmp eq i64 %row.next, %rows
+  br i1 %done, label %exit, label %outer
+exit:
+  ret double %result
+}
+
+; A walk waits as long, and goes on where the last one ended.
+; CHECK-LABEL: define ptr @hops(
+; CHECK-NOT: .long
+; CHECK: ret ptr
+define ptr @hops(ptr %head, ptr %counts, i64 %rounds) {
+entry:
+  br label %outer
+outer:
+  %round = phi i64 [ 0, %entry ], [ %round.next, %latch ]
+  %from = phi ptr [ %head, %entry ], [ %reached, %latch ]
+  %count.at = getelementptr i64, ptr %counts, i64 %round
+  %count = load i64, ptr %count.at
+  %none = icmp eq i64 %count, 0
+  br i1 %none, label %latch, label %ahead
+ahead:
+  br label %inner
+inner:
+  %i = phi i64 [ 0, %ahead ], [ %i.next, %inner ]
+  %at = phi ptr [ %from, %ahead ], [ %behind, %inner ]
+  %middle = load ptr, ptr %at
+  %behind = load ptr, ptr %middle
+  %i.next = add nuw nsw i64 %i, 1
+  %inner.done = icmp eq i64 %i.next, %count
+  br i1 %inner.done, label %latch, label %inner
+latch:
+  %reached = phi ptr [ %from, %outer ], [ %behind, %inner ]
+  %round.next = add nuw nsw i64 %round, 1
+  %done = icmp eq i64 %round.next, %rounds
+  br i1 %done, label %exit, label %outer
+exit:
+  ret ptr %reached
+}
