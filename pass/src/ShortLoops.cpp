@@ -18,8 +18,9 @@ using namespace llvm;
 
 namespace caudal {
 
-// Quicker iterations are cut into strips; in slower ones a probe is little.
-static constexpr Cost shortest = Cost::cycles(3), longest = Cost::cycles(6);
+// Quicker iterations are cut into strips; in slower ones a probe is little, but in sums that wait for themselves.
+static constexpr Cost shortest = Cost::cycles(3), longest = Cost::cycles(6), longestWait = Cost::cycles(9);
+// A sum's are few for what it takes: a product of two sparse vectors, unrolled by two, has 23.
 static constexpr unsigned fewest = 4, mostInstructions = 20, mostOfSum = 24;
 
 /// Marks the jump back of the other version, and names what chooses it.
@@ -38,13 +39,13 @@ struct Candidate {
   Value *left = nullptr;  ///< how far it is to there, as a number
 };
 
-} // namespace
-
 /// The body of a loop that may be copied.
 struct Body {
   Cost issue;                ///< its slots; none: it may not be
   unsigned instructions = 0; ///< that become some
 };
+
+} // namespace
 
 static Body bodyOf(const Loop &loop, const CostModel &costs) {
   Body body = {Cost::zero()};
@@ -62,13 +63,31 @@ static Body bodyOf(const Loop &loop, const CostModel &costs) {
   return body;
 }
 
-/// Whether an iteration waits for the one before it in arithmetic alone, as a sum does. That begins anew each time that the loop is
-/// entered: what is around short ones goes on beside them, and a probe in each iteration is not little. A walk along pointers goes on
-/// where the last one ended.
-static bool isSum(const Loop &loop, const CostModel &costs, Cost issue) {
+static bool isInduction(const PHINode &phi, ScalarEvolution &scev) {
+  return scev.isSCEVable(phi.getType()) && isa<SCEVAddRecExpr>(scev.getSCEV(const_cast<PHINode *>(&phi)));
+}
+
+/// Whether `value`, in front of a loop of `around`, is made of what `around` hands from one iteration to the next, inductions aside.
+/// What is loaded is not, wherever from.
+static bool isCarried(const Value *value, const Loop &around, ScalarEvolution &scev, unsigned depth = 8) {
+  const auto *instruction = dyn_cast<Instruction>(value);
+  if (!instruction || !around.contains(instruction) || isa<LoadInst>(instruction))
+    return false;
+  if (const auto *phi = dyn_cast<PHINode>(instruction); phi && phi->getParent() == around.getHeader())
+    return !isInduction(*phi, scev);
+  return depth == 0 ||
+         any_of(instruction->operands(), [&](const Value *operand) { return isCarried(operand, around, scev, depth - 1); });
+}
+
+/// Whether what iterations hand on begins anew each time that the loop is entered, as a sum does, and is no walk along pointers: then
+/// what is around short ones goes on beside them, and a probe in each iteration is not little, however long they wait for each other.
+static bool isSum(const Loop &loop, const CostModel &costs, ScalarEvolution &scev) {
   SmallPtrSet<const Instruction *, 16> walks;
   costs.addWalks(loop, walks);
-  return walks.empty() && costs.recurrence(loop) > issue;
+  return walks.empty() && none_of(loop.getHeader()->phis(), [&](const PHINode &phi) {
+           return !isInduction(phi, scev) &&
+                  isCarried(phi.getIncomingValueForBlock(loop.getLoopPreheader()), *loop.getParentLoop(), scev);
+         });
 }
 
 /// Iterations that the short version of `loop` has at most; 0: it gets none.
@@ -80,12 +99,13 @@ static uint64_t shortTrips(Loop &loop, const LoopFacts &facts, const CostModel &
   if (scev.getSmallConstantTripCount(&loop))
     return 0;
   Body body = bodyOf(loop, costs);
-  if (body.issue.isNone())
+  if (body.issue.isNone() || body.instructions > mostOfSum || body.issue >= longest)
     return 0;
-  bool sums = isSum(loop, costs, body.issue);
   Cost iteration = longer(body.issue, costs.recurrence(loop));
-  if (iteration < shortest || (sums ? body.issue : iteration) >= longest ||
-      body.instructions > (sums ? mostOfSum : mostInstructions))
+  if (iteration < shortest || iteration > longestWait)
+    return 0;
+  bool isLong = iteration >= longest;
+  if (isLong ? !isSum(loop, costs, scev) : body.instructions > mostInstructions)
     return 0;
   uint64_t trips = uint64_t(whole(limits).inUnits() / iteration.inUnits());
   bool isShort = facts.mostTrips != 0 && facts.mostTrips <= trips;

@@ -1,7 +1,8 @@
 ; A row of a sparse matrix: the inner loop's count is known where it begins. As long as it is short it has no probe; for more there is a
-; copy, cut into strips: it is long enough for them. A loop whose count nobody knows stays one loop.
+; copy, cut into strips where its iterations are quick. A loop whose count nobody knows stays one loop.
 ; RUN: %probes -passes='caudal-probes<mode=budget;verify>,verify' %s | FileCheck %s
 ; RUN: %probes -passes='caudal-probes<mode=flag;verify>,verify' %s | FileCheck %s
+; RUN: %probes -passes='caudal-probes<bound=1000;verify>,verify' %s | FileCheck %s
 target triple = "x86_64-pc-linux-gnu"
 
 ; CHECK-LABEL: define double @product(
@@ -158,7 +159,8 @@ exit:
   ret double %next
 }
 
-; Two entries an iteration: the sum waits for eight cycles, but only for itself. In the copy such an iteration has a probe.
+; Two entries an iteration: the additions take six cycles, one after the other, but what is around them goes on. In the copy such an
+; iteration has a probe.
 ; CHECK-LABEL: define double @product_by_two(
 ; CHECK: %caudal.long = icmp ugt i64 %{{.*}}, {{[0-9]+$}}
 ; CHECK: {{^}}inner:
@@ -182,20 +184,22 @@ ahead:
 inner:
   %i = phi i64 [ 0, %ahead ], [ %i.next, %inner ]
   %sum = phi double [ 0.0, %ahead ], [ %next, %inner ]
-  %column.at = getelementptr i64, ptr %columns, i64 %i
-  %column = load i64, ptr %column.at
+  %column.at = getelementptr i32, ptr %columns, i64 %i
+  %column = load i32, ptr %column.at
+  %column.wide = zext i32 %column to i64
   %value.at = getelementptr double, ptr %values, i64 %i
   %value = load double, ptr %value.at
-  %in.at = getelementptr double, ptr %in, i64 %column
+  %in.at = getelementptr double, ptr %in, i64 %column.wide
   %factor = load double, ptr %in.at
   %part = fmul double %value, %factor
   %half = fadd double %sum, %part
   %j = or disjoint i64 %i, 1
-  %other.column.at = getelementptr i64, ptr %columns, i64 %j
-  %other.column = load i64, ptr %other.column.at
+  %other.column.at = getelementptr i32, ptr %columns, i64 %j
+  %other.column = load i32, ptr %other.column.at
+  %other.column.wide = zext i32 %other.column to i64
   %other.value.at = getelementptr double, ptr %values, i64 %j
   %other.value = load double, ptr %other.value.at
-  %other.in.at = getelementptr double, ptr %in, i64 %other.column
+  %other.in.at = getelementptr double, ptr %in, i64 %other.column.wide
   %other.factor = load double, ptr %other.in.at
   %other.part = fmul double %other.value, %other.factor
   %next = fadd double %half, %other.part
@@ -213,7 +217,46 @@ exit:
   ret double %result
 }
 
-; A walk waits as long, and goes on where the last one ended.
+; One sum over all rows waits on from one row to the next.
+; CHECK-LABEL: define double @over_all(
+; CHECK-NOT: .long
+; CHECK: ret double
+define double @over_all(ptr %counts, ptr %values, i64 %rows) {
+entry:
+  br label %outer
+outer:
+  %row = phi i64 [ 0, %entry ], [ %row.next, %latch ]
+  %before = phi double [ 0.0, %entry ], [ %result, %latch ]
+  %count.at = getelementptr i64, ptr %counts, i64 %row
+  %count = load i64, ptr %count.at
+  %end = shl nuw nsw i64 %count, 1
+  %none = icmp eq i64 %end, 0
+  br i1 %none, label %latch, label %ahead
+ahead:
+  %halved = fmul double %before, 0.5
+  br label %inner
+inner:
+  %i = phi i64 [ 0, %ahead ], [ %i.next, %inner ]
+  %sum = phi double [ %halved, %ahead ], [ %next, %inner ]
+  %value.at = getelementptr double, ptr %values, i64 %i
+  %value = load double, ptr %value.at
+  %half = fadd double %sum, %value
+  %other.at = getelementptr double, ptr %value.at, i64 1
+  %other = load double, ptr %other.at
+  %next = fadd double %half, %other
+  %i.next = add nuw nsw i64 %i, 2
+  %inner.done = icmp eq i64 %i.next, %end
+  br i1 %inner.done, label %latch, label %inner
+latch:
+  %result = phi double [ %before, %outer ], [ %next, %inner ]
+  %row.next = add nuw nsw i64 %row, 1
+  %done = icmp eq i64 %row.next, %rows
+  br i1 %done, label %exit, label %outer
+exit:
+  ret double %result
+}
+
+; So does a walk.
 ; CHECK-LABEL: define ptr @hops(
 ; CHECK-NOT: .long
 ; CHECK: ret ptr

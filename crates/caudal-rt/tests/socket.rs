@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use caudal_report::timeline::decode;
@@ -15,12 +16,16 @@ use serde_json::Value;
 mod common;
 use common::runtime;
 
-fn with_socket() -> (Runtime, PathBuf) {
+/// One test at a time: a name that one has left is the next one's.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn with_socket() -> (MutexGuard<'static, ()>, Runtime, PathBuf) {
+    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let runtime = runtime(1, true, |b| b.socket(true).name("under-test"));
     let class = runtime.class("get").unwrap();
     (0..50).for_each(|_| runtime.submit(class, caudal_rt::probe).unwrap().wait().unwrap());
     let path = runtime.socket_path().unwrap();
-    (runtime, path)
+    (alone, runtime, path)
 }
 
 /// Sends `bytes` and reads one line.
@@ -35,7 +40,7 @@ fn raw(path: &Path, bytes: &[u8]) -> Value {
 
 #[test]
 fn only_its_owner_can_open_it_and_it_goes_with_the_runtime() {
-    let (runtime, path) = with_socket();
+    let (_alone, runtime, path) = with_socket();
     let (socket, dir) =
         (std::fs::metadata(&path).unwrap(), std::fs::metadata(path.parent().unwrap()).unwrap());
     assert_eq!((socket.mode() & 0o777, dir.mode() & 0o777), (0o600, 0o700));
@@ -48,7 +53,7 @@ fn only_its_owner_can_open_it_and_it_goes_with_the_runtime() {
 
 #[test]
 fn each_request_has_its_answer() {
-    let (runtime, path) = with_socket();
+    let (_alone, runtime, path) = with_socket();
     let mut client = Client::connect(&path).unwrap();
     let about = client.about().unwrap();
     assert_eq!((about.name.as_str(), about.pid), ("under-test", std::process::id()));
@@ -69,7 +74,7 @@ fn each_request_has_its_answer() {
 
 #[test]
 fn what_is_no_request_is_refused_and_the_next_one_answered() {
-    let (_runtime, path) = with_socket();
+    let (_alone, _runtime, path) = with_socket();
     for bytes in [
         &b"\n"[..],
         b"hello\n",
@@ -101,7 +106,7 @@ fn what_is_no_request_is_refused_and_the_next_one_answered() {
 
 #[test]
 fn clients_that_do_not_read_hold_up_nobody() {
-    let (runtime, path) = with_socket();
+    let (_alone, runtime, path) = with_socket();
     let class = runtime.class("get").unwrap();
     let ask = b"{\"get\":\"prometheus\"}\n".repeat(2000);
     let deaf: Vec<UnixStream> = (0..15)
@@ -126,7 +131,7 @@ fn clients_that_do_not_read_hold_up_nobody() {
 
 #[test]
 fn who_leaves_ends_its_recording() {
-    let (_runtime, path) = with_socket();
+    let (_alone, _runtime, path) = with_socket();
     let mut leaves = UnixStream::connect(&path).unwrap();
     leaves.write_all(b"{\"get\":\"timeline\",\"window_ms\":1000}\n").unwrap();
     let mut stays = Client::connect(&path).unwrap();

@@ -88,15 +88,15 @@ impl State {
         match self {
             State::Closed => Err(SocketError::Closed),
             State::Failed(error) => Err(error.clone()),
-            State::Open(server) => Ok(server.path.clone()),
+            State::Open(server) => Ok(server.bound.path.clone()),
         }
     }
 }
 
-/// A socket and the thread that answers there. Dropping it ends the thread, which removes the socket.
+/// A socket and the thread that answers there. Dropping it ends the thread and then removes the socket.
 #[derive(Debug)]
 pub(crate) struct Server {
-    path: PathBuf,
+    bound: Arc<Bound>,
     /// Tells the thread to end.
     bell: Arc<OwnedFd>,
     thread: Option<JoinHandle<()>>,
@@ -125,18 +125,19 @@ pub(crate) fn open(shared: &Arc<Shared>, busy: &[usize]) -> Result<(), StartErro
 
 impl Server {
     fn start(shared: &Arc<Shared>, bound: Bound, busy: &[usize]) -> Result<Server, SocketError> {
-        let path = bound.path.clone();
+        let bound = Arc::new(bound);
         let fails =
-            |error: std::io::Error| SocketError::System { path: path.clone(), reason: error.to_string() };
+            |error: std::io::Error| SocketError::System { path: bound.path.clone(), reason: error.to_string() };
         let bell = Arc::new(server::bell().map_err(fails)?);
-        let (shared, heard, busy) = (Arc::clone(shared), Arc::clone(&bell), busy.to_vec());
+        let (shared, listened, heard) = (Arc::clone(shared), Arc::clone(&bound), Arc::clone(&bell));
+        let busy = busy.to_vec();
         let body = move |prepared: crate::start::Prepared| {
             crate::start::keep_off(&busy);
             prepared.tell();
-            server::serve(&shared, &bound.listener, &heard);
+            server::serve(&shared, &listened.listener, &heard);
         };
         let thread = crate::start::spawn_prepared("caudal-observe", body).map_err(fails)?;
-        Ok(Server { path, bell, thread: Some(thread) })
+        Ok(Server { bound, bell, thread: Some(thread) })
     }
 }
 

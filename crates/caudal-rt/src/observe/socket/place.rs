@@ -47,7 +47,7 @@ fn system(path: &Path, error: &std::io::Error) -> SocketError {
     SocketError::System { path: path.to_owned(), reason: error.to_string() }
 }
 
-/// A socket at which is listened, and where it is. Dropping it removes it.
+/// A socket that somebody listens at, and where it is. Dropping it removes it.
 ///
 /// The file goes before the listener does: one at which nobody listens is anybody's to replace, and what would then be removed is
 /// theirs.
@@ -201,6 +201,7 @@ mod tests {
     fn who_goes_takes_its_own_socket_along_and_nobody_elses() {
         let parent = tempfile::tempdir().unwrap();
         let dir = &parent.path().join("caudal");
+        // Each time may take a place that somebody is leaving: many times, for it is by chance.
         let comes_and_goes = || {
             for _ in 0..1000 {
                 let bound = bind_in(dir).unwrap();
