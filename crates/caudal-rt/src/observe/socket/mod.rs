@@ -126,8 +126,10 @@ pub(crate) fn open(shared: &Arc<Shared>, busy: &[usize]) -> Result<(), StartErro
 impl Server {
     fn start(shared: &Arc<Shared>, bound: Bound, busy: &[usize]) -> Result<Server, SocketError> {
         let bound = Arc::new(bound);
-        let fails =
-            |error: std::io::Error| SocketError::System { path: bound.path.clone(), reason: error.to_string() };
+        let fails = |error: std::io::Error| SocketError::System {
+            path: bound.path.clone(),
+            reason: error.to_string(),
+        };
         let bell = Arc::new(server::bell().map_err(fails)?);
         let (shared, listened, heard) = (Arc::clone(shared), Arc::clone(&bound), Arc::clone(&bell));
         let busy = busy.to_vec();
