@@ -20,7 +20,7 @@ namespace caudal {
 
 // Quicker iterations are cut into strips; in slower ones a probe is little, but in sums that wait for themselves.
 static constexpr Cost shortest = Cost::cycles(3), longest = Cost::cycles(6), longestWait = Cost::cycles(9);
-// A sum's are few for what it takes: a product of two sparse vectors, unrolled by two, has 23.
+// A sum's are few for how long it waits: a row of a sparse matrix times a vector, unrolled by two, has 23.
 static constexpr unsigned fewest = 4, mostInstructions = 20, mostOfSum = 24;
 
 /// Marks the jump back of the other version, and names what chooses it.

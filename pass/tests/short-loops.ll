@@ -256,18 +256,19 @@ exit:
   ret double %result
 }
 
-; So does a walk.
+; A walk along pointers waits for what it loads, and a probe beside that is little, also where it begins anew.
 ; CHECK-LABEL: define ptr @hops(
 ; CHECK-NOT: .long
 ; CHECK: ret ptr
-define ptr @hops(ptr %head, ptr %counts, i64 %rounds) {
+define ptr @hops(ptr %heads, ptr %counts, i64 %rounds) {
 entry:
   br label %outer
 outer:
   %round = phi i64 [ 0, %entry ], [ %round.next, %latch ]
-  %from = phi ptr [ %head, %entry ], [ %reached, %latch ]
   %count.at = getelementptr i64, ptr %counts, i64 %round
   %count = load i64, ptr %count.at
+  %from.at = getelementptr ptr, ptr %heads, i64 %round
+  %from = load ptr, ptr %from.at
   %none = icmp eq i64 %count, 0
   br i1 %none, label %latch, label %ahead
 ahead:
