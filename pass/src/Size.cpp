@@ -10,7 +10,7 @@ namespace caudal {
 
 /// How much more often something may be executed than a profile says: counts are rounded, and split between copies; and how often
 /// a loop may go around that the profile says nothing good of, since the optimiser has peeled it.
-static constexpr uint64_t doubt = 64;
+static constexpr uint64_t doubt = 8;
 
 /// How often `block` may be executed at most, as far as a profile says; none: it says nothing.
 static std::optional<uint64_t> mostExecutions(BasicBlock &block, FunctionAnalysisManager &analyses) {

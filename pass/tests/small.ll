@@ -1,7 +1,7 @@
 ; What is to be small gets no copies of loops, and calls of probes where they take a twentieth of its time at most; what is cold has
 ; calls of all: by an attribute, -Oz, or a profile. What a profile has found to be hot is as without one. So is a loop that is entered
-; often, for it goes around more often than a profile may say, and one that is executed a little less often than what is hot, for
-; counts are rounded.
+; often, for it goes around more often than a profile may say, eight times as often, and one that is executed a little less often
+; than what is hot, for counts are rounded.
 ; RUN: %probes -passes='caudal-probes<mode=budget;verify>,verify' %s | FileCheck %s
 target triple = "x86_64-pc-linux-gnu"
 
@@ -202,6 +202,26 @@ exit:
   ret i64 %z
 }
 
+; CHECK-LABEL: define i64 @peeled_and_seldom(
+; CHECK: loop:
+; CHECK-NOT: asm sideeffect "sub
+; CHECK: asm sideeffect "call {{.*}}@caudal_probe_spend_{{[0-9]+}}_v1)
+; CHECK: icmp ult i64 %z, 3
+; CHECK-NOT: icmp ult
+; CHECK: ret i64
+define i64 @peeled_and_seldom(i64 %x) !prof !20 {
+entry:
+  br label %loop
+loop:
+  %y = phi i64 [ %x, %entry ], [ %z, %loop ]
+  %s = lshr i64 %y, 3
+  %z = xor i64 %s, %y
+  %done = icmp ult i64 %z, 3
+  br i1 %done, label %exit, label %loop, !prof !17
+exit:
+  ret i64 %z
+}
+
 !llvm.module.flags = !{!4}
 !1 = !{!"branch_weights", i32 1, i32 100}
 !2 = !{!"function_entry_count", i64 1000000}
@@ -220,5 +240,6 @@ exit:
 !15 = !{i32 990000, i64 1000000, i32 2}
 !16 = !{i32 999999, i64 101, i32 3}
 !17 = !{!"branch_weights", i32 1, i32 1}
-!18 = !{!"function_entry_count", i64 20000}
+!18 = !{!"function_entry_count", i64 200000}
 !19 = !{!"function_entry_count", i64 9000}
+!20 = !{!"function_entry_count", i64 20000}
