@@ -1,7 +1,7 @@
 ; What is to be small gets no copies of loops, and calls of probes where they take a twentieth of its time at most; what is cold has
-; calls of all: by an attribute, -Oz, or a profile. What a profile has found to be hot is as without one. So is a loop that is entered
-; often, for it goes around more often than a profile may say, eight times as often, and one that is executed a little less often
-; than what is hot, for counts are rounded.
+; calls of all: by an attribute, -Oz, or a profile. What a profile has found to be hot is as without one. So is a loop that may be hot
+; after all, for a profile may say too little: one that is executed a little less often than what is hot, for counts are rounded, and
+; one that would be hot with eight iterations for each entry, and with as many entries of each loop around it.
 ; RUN: %probes -passes='caudal-probes<mode=budget;verify>,verify' %s | FileCheck %s
 target triple = "x86_64-pc-linux-gnu"
 
@@ -202,6 +202,30 @@ exit:
   ret i64 %z
 }
 
+; CHECK-LABEL: define i64 @peeled_nest(
+; CHECK: icmp ult i64 %z{{.*}}, 3
+; CHECK: icmp ult i64 %z{{.*}}, 3
+; CHECK: ret i64
+define i64 @peeled_nest(i64 %x) !prof !21 {
+entry:
+  br label %around
+around:
+  %v = phi i64 [ %x, %entry ], [ %w, %after ]
+  br label %loop
+loop:
+  %y = phi i64 [ %v, %around ], [ %z, %loop ]
+  %s = lshr i64 %y, 3
+  %z = xor i64 %s, %y
+  %done = icmp ult i64 %z, 3
+  br i1 %done, label %after, label %loop, !prof !17
+after:
+  %w = mul i64 %v, %z
+  %more = icmp ugt i64 %w, 5
+  br i1 %more, label %around, label %exit, !prof !17
+exit:
+  ret i64 %w
+}
+
 ; CHECK-LABEL: define i64 @peeled_and_seldom(
 ; CHECK: loop:
 ; CHECK-NOT: asm sideeffect "sub
@@ -240,6 +264,7 @@ exit:
 !15 = !{i32 990000, i64 1000000, i32 2}
 !16 = !{i32 999999, i64 101, i32 3}
 !17 = !{!"branch_weights", i32 1, i32 1}
-!18 = !{!"function_entry_count", i64 200000}
+!18 = !{!"function_entry_count", i64 130000}
 !19 = !{!"function_entry_count", i64 9000}
-!20 = !{!"function_entry_count", i64 20000}
+!20 = !{!"function_entry_count", i64 60000}
+!21 = !{!"function_entry_count", i64 20000}
