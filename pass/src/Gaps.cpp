@@ -87,6 +87,7 @@ void Frames::follow(const MCCFIInstruction &directive) {
 struct Found {
   MachineInstr *probe;
   const MachineOperand *entry; ///< what it calls when it is due
+  const MachineOperand *carrier; ///< the register whose name ends that one's; null: none
   int64_t at;                  ///< its end: estimated, in bytes from the function's start
   Frame frame;
 };
@@ -140,6 +141,11 @@ static const MachineOperand *entryOf(const MachineInstr &probe) {
   return nullptr;
 }
 
+/// The register by which the name of what a due probe calls ends; null: by none.
+static const MachineOperand *carrierOf(const MachineInstr &probe) {
+  return namesRegister(assemblyOf(probe)) ? &probe.getOperand(InlineAsm::MIOp_FirstOperand + 1) : nullptr;
+}
+
 /// Whether code runs on from `block` to the one that lies behind it.
 static bool runsOn(const MachineBasicBlock &block) {
   for (const MachineInstr &last : reverse(block))
@@ -162,7 +168,7 @@ void Gaps::look(MachineFunction &function) {
       if (!hasCallInside(assemblyOf(instruction)))
         continue;
       if (const MachineOperand *entry = entryOf(instruction))
-        probes_.push_back({&instruction, entry, at, frames.now});
+        probes_.push_back({&instruction, entry, carrierOf(instruction), at, frames.now});
     }
     if (!runsOn(block))
       gaps_.push_back({&block, at, frames.now, {}});
@@ -211,12 +217,14 @@ void Gaps::move(const Found &found, MachineBasicBlock &into) {
   std::string call = (".Lcaudal" + Twine(function_->getFunctionNumber()) + "_" + Twine(moved_++)).str(), back = call + "b";
   std::string text = withCallAside(assemblyOf(*found.probe), call, back);
   found.probe->getOperand(InlineAsm::MIOp_AsmString).ChangeToES(function_->createExternalSymbolName(text));
-  text = call + ":\tcall ${0:P}\n\tjmp " + back;
-  BuildMI(into, into.end(), found.probe->getDebugLoc(), instructions_->get(TargetOpcode::INLINEASM))
-      .addExternalSymbol(function_->createExternalSymbolName(text))
-      .addImm(InlineAsm::Extra_HasSideEffects)
-      .addImm(int64_t(uint32_t(InlineAsm::Flag(InlineAsm::Kind::Imm, 1))))
-      .add(*found.entry);
+  text = call + ":\tcall ${0:P}" + (found.carrier ? "_$1" : "") + "\n\tjmp " + back;
+  auto aside = BuildMI(into, into.end(), found.probe->getDebugLoc(), instructions_->get(TargetOpcode::INLINEASM))
+                   .addExternalSymbol(function_->createExternalSymbolName(text))
+                   .addImm(InlineAsm::Extra_HasSideEffects | (found.carrier ? unsigned(InlineAsm::Extra_AsmDialect) : 0))
+                   .addImm(int64_t(uint32_t(InlineAsm::Flag(InlineAsm::Kind::Imm, 1))))
+                   .add(*found.entry);
+  if (found.carrier)
+    aside.addImm(int64_t(uint32_t(InlineAsm::Flag(InlineAsm::Kind::RegUse, 1)))).addReg(found.carrier->getReg());
 }
 
 void Gaps::say(const MCCFIInstruction &directive, MachineBasicBlock &into) {

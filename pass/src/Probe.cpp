@@ -17,6 +17,7 @@ static constexpr StringLiteral coldPrefix = "caudal_probe_cold_";
 // The first three bytes of `nopl disp32(%rax,%rbp,8)`, whose last five are those of a call: e8 reads as its index byte.
 // Numbered labels are all assembly's of a file: this is none that a program has.
 static constexpr StringLiteral jumpIn = " 90417f\n\t.byte 0x0f, 0x1f, 0x84\n90417:\tcall ";
+static constexpr StringLiteral ofRegister = ":P}_$0";
 static constexpr StringLiteral spendPrefix = "caudal_probe_spend_", lookName = "caudal_probe_look_v1";
 static constexpr StringLiteral clobbers = ",~{memory},~{dirflag},~{fpsr},~{flags}";
 
@@ -112,10 +113,32 @@ Function *ProbeWriter::ofLibrary(StringRef name) {
   return localExec_ ? declared(name) : ownFunction(module_, name + ".own", "jmp *" + name + "@GOTPCREL(%rip)");
 }
 
-/// What a due probe calls; `isCarried`: what is left is in r11. In clock mode it comes back there in any case.
+/// What a due probe calls; `isCarried`: what is left is in a register. In clock mode it comes back in r11 in any case.
 Function *ProbeWriter::entry(bool isCarried) {
   bool hasOwnEntry = isCarried && mode_ == Mode::Budget;
   return ofLibrary(hasOwnEntry ? "caudal_probe_cold_carried_v1" : coldEntry(mode_));
+}
+
+/// Whether what is left may be in any register: the library has an entry for each, which only its own executable can name by
+/// the register that code generation takes.
+bool ProbeWriter::takesAnyRegister() const { return mode_ == Mode::Budget && localExec_; }
+
+/// Where what is carried comes and goes: the result's constraint and the first operand's.
+StringRef ProbeWriter::carriedConstraints() const { return takesAnyRegister() ? "=r,0" : "={r11},{r11}"; }
+
+/// A probe of what is carried. Intel's syntax, where any register may have it, for there a register's name may end another name.
+InlineAsm *ProbeWriter::carriedAssembly(Looks looks, unsigned entryOperand, FunctionType *type, StringRef more) const {
+  std::string constraints = (carriedConstraints() + more).str();
+  if (!takesAnyRegister())
+    return assembly(looks.att, "jl", entryOperand, type, constraints);
+  std::string text = (looks.intel + "\n\tjl" + jumpIn + "${" + Twine(entryOperand) + ofRegister).str();
+  return InlineAsm::get(type, text, constraints + clobbers.str(), /*hasSideEffects=*/true, /*isAlignStack=*/false,
+                        InlineAsm::AD_Intel);
+}
+
+/// What is carried less what the operand 2 says.
+ProbeWriter::Looks ProbeWriter::spends() const {
+  return {mode_ == Mode::Clock ? "subl $2, ${0:k}" : "subq $2, $0", "sub $0, $2"};
 }
 
 /// `looks`: what says in the flags whether the probe is due; `due`: the jump that is taken then.
@@ -247,9 +270,8 @@ void ProbeWriter::carryThrough(AllocaInst *left, CallInst *probe) {
     carried = called(builder, (spendPrefix + "carried_" + name.substr(0, name.find('.'))).str(), had);
   } else {
     Value *spent = probe->getArgOperand(1);
-    StringRef subtract = mode_ == Mode::Clock ? "subl $2, ${0:k}" : "subq $2, $0";
     auto *form = FunctionType::get(type, {type, type, builder.getPtrTy()}, false);
-    InlineAsm *text = assembly(subtract, "jl", 3, form, ("={r11},{r11}," + constraintOf(spent) + ",i").str());
+    InlineAsm *text = carriedAssembly(spends(), 3, form, ("," + constraintOf(spent) + ",i").str());
     carried = finish(builder.CreateCall(text, {had, spent, entry(/*isCarried=*/true)}));
   }
   builder.CreateStore(carried, left);
@@ -264,10 +286,9 @@ CallInst *ProbeWriter::spendOnly(CallInst *probe) const {
   IRBuilder<> builder(probe);
   Value *had = probe->getArgOperand(0), *spent = probe->getArgOperand(1);
   IntegerType *type = purseType();
-  StringRef subtract = mode_ == Mode::Clock ? "subl $2, ${0:k}" : "subq $2, $0";
   auto *form = FunctionType::get(type, {type, type}, false);
-  auto *text = InlineAsm::get(form, (subtract + lookedAtElsewhere).str(),
-                              ("={r11},{r11}," + constraintOf(spent) + clobbers).str(), /*hasSideEffects=*/true);
+  auto *text = InlineAsm::get(form, (spends().att + lookedAtElsewhere).str(),
+                              (carriedConstraints() + "," + constraintOf(spent) + clobbers).str(), /*hasSideEffects=*/true);
   return comesBack(builder.CreateCall(text, {had, spent}));
 }
 
@@ -276,9 +297,11 @@ CallInst *ProbeWriter::lookAt(Value *left, Instruction *before) {
   builder.SetCurrentDebugLocation(lineOf(*before));
   IntegerType *type = purseType();
   auto *form = FunctionType::get(type, {type, builder.getPtrTy()}, false);
-  StringRef test = mode_ == Mode::Clock ? "testl ${0:k}, ${0:k}" : "testq $0, $0";
-  return finish(builder.CreateCall(assembly(test, "jl", 2, form, "={r11},{r11},i"), {left, entry(/*isCarried=*/true)}));
+  Looks test = {mode_ == Mode::Clock ? "testl ${0:k}, ${0:k}" : "testq $0, $0", "test $0, $0"};
+  return finish(builder.CreateCall(carriedAssembly(test, 2, form, ",i"), {left, entry(/*isCarried=*/true)}));
 }
+
+bool namesRegister(StringRef assembly) { return assembly.ends_with(ofRegister); }
 
 bool hasCallInside(StringRef assembly) { return assembly.contains(jumpIn); }
 

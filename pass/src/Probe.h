@@ -74,6 +74,14 @@ private:
   llvm::CallInst *called(llvm::IRBuilder<> &builder, llvm::StringRef name, llvm::Value *left);
   llvm::Function *ofLibrary(llvm::StringRef name);
   llvm::Function *entry(bool isCarried);
+  /// The instruction that says in the flags whether a probe is due, in both syntaxes.
+  struct Looks {
+    llvm::StringRef att, intel;
+  };
+  Looks spends() const;
+  bool takesAnyRegister() const;
+  llvm::StringRef carriedConstraints() const;
+  llvm::InlineAsm *carriedAssembly(Looks looks, unsigned entryOperand, llvm::FunctionType *type, llvm::StringRef more) const;
   llvm::Function *declared(llvm::StringRef cold);
 
   llvm::Module &module_;
@@ -98,6 +106,9 @@ bool isOwnFunction(const llvm::Function &function);
 
 /// Whether `assembly` is a probe's whose call lies within an instruction that does nothing.
 bool hasCallInside(llvm::StringRef assembly);
+
+/// Whether the name of what such a probe calls ends with the register that has what is carried.
+bool namesRegister(llvm::StringRef assembly);
 
 /// Such a probe without the call: it jumps to `call` instead, and has the label `back` at its end.
 std::string withCallAside(llvm::StringRef assembly, llvm::StringRef call, llvm::StringRef back);

@@ -1,11 +1,14 @@
 #include "Unroll.h"
+#include "Compat.h"
 #include "Cost.h"
 #include "LoopFacts.h"
 #include "Plan.h"
 #include "Size.h"
 #include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 #include "llvm/Transforms/Utils/UnrollLoop.h"
@@ -13,6 +16,18 @@
 using namespace llvm;
 
 namespace caudal {
+
+// LLVM 19 does this by an option of its command line alone.
+#if LLVM_VERSION_MAJOR >= 22
+static constexpr bool canTestLast = true;
+static void testLastAlone(UnrollLoopOptions &options) {
+  options.Runtime = options.RuntimeUnrollMultiExit = true;
+  options.SCEVExpansionBudget = 4;
+}
+#else
+static constexpr bool canTestLast = false;
+static void testLastAlone(UnrollLoopOptions &) {}
+#endif
 
 // An unrolled body is about as long as this, and has so many instructions at most: more where most copies need no exit.
 static constexpr Cost wanted = Cost::cycles(12);
@@ -59,27 +74,77 @@ static unsigned divisor(unsigned trips, unsigned most) {
   return most;
 }
 
-/// How many copies of its body the loop is to have; less than 2: it stays as it is.
-static unsigned copies(Loop &loop, ScalarEvolution &scev, const TargetTransformInfo &tti, const CostModel &costs,
+namespace {
+
+struct Copies {
+  unsigned count = 0;     ///< less than 2: the loop stays as it is
+  bool lastTests = false; ///< Only the last copy asks whether the count has ended: what is over is another loop's.
+};
+
+} // namespace
+
+/// Whether something counts the iterations of a loop that may end before. Then a test in each copy is one too many.
+static bool isCountedSearch(const Loop &loop, ScalarEvolution &scev) {
+  const BasicBlock *latch = loop.getLoopLatch();
+  for (const BasicBlock *block : loop.blocks())
+    if (any_of(*block, [](const Instruction &instruction) { return instruction.mayWriteToMemory(); }))
+      return false;
+  return canTestLast && loop.isLoopExiting(latch) && !loop.getExitingBlock() &&
+         !isa<SCEVCouldNotCompute>(scev.getExitCount(&loop, latch));
+}
+
+/// How many copies of its body the loop is to have.
+static Copies copies(Loop &loop, ScalarEvolution &scev, const TargetTransformInfo &tti, const CostModel &costs,
                        const Limits &limits) {
   if (!loop.isInnermost() || !loop.getLoopLatch() || !loop.getLoopPreheader() || loop.getHeader()->isEHPad())
-    return 0;
+    return {};
   unsigned instructions;
   Cost body = copyable(loop, costs, instructions);
   Cost recurrence = costs.recurrence(loop), iteration = longer(body, recurrence);
   if (body.isNone() || iteration <= Cost::zero() || instructions == 0)
-    return 0;
+    return {};
   LoopFacts facts = LoopFacts::of(loop, scev, tti);
   auto most = [&](unsigned instructionsAtMost) {
     return std::min({unsigned(wanted.inUnits() / iteration.inUnits()), mostCopies, instructionsAtMost / instructions});
   };
   if (unsigned trips = scev.getSmallConstantTripCount(&loop); feelsProbes(facts, trips, body, recurrence, limits))
-    return divisor(trips, most(mostOfCounted));
+    return {divisor(trips, most(mostOfCounted))};
   // The longest way through a body with branches may be half of it.
   unsigned atMost = scev.getSmallConstantMaxTripCount(&loop);
   if (facts.isCounted || (atMost != 0 && isShort(iteration, (atMost + 1) / 2, limits)))
-    return 0;
-  return most(mostInstructions);
+    return {};
+  unsigned count = most(mostInstructions);
+  // Of each copy but one, what counts is gone.
+  if (count >= 2 && isCountedSearch(loop, scev))
+    return {instructions <= 9 && iteration.inUnits() * 4 <= wanted.inUnits() ? 4u : 2u, true};
+  return {count};
+}
+
+/// `value` under another name, in front of the loop: one that ScalarEvolution does not see through, and that takes no instruction.
+static Value *opaque(Value *value, const Loop &loop) {
+  IRBuilder<> builder(loop.getLoopPreheader()->getTerminator());
+  return builder.CreateFreeze(value);
+}
+
+/// What counts in steps that differ from one entry of the loop to the next (a sieve's) becomes, with copies, as many values of
+/// which code generation's strength reduction computes each anew where the loop around goes on, from its last one, in registers
+/// or in memory. They are to be computed from the loop's start and its step instead.
+static void hideSteps(Loop &loop, ScalarEvolution &scev) {
+  const Loop *around = loop.getParentLoop();
+  if (!around)
+    return;
+  for (PHINode &phi : loop.getHeader()->phis()) {
+    const auto *counts = scev.isSCEVable(phi.getType()) ? dyn_cast<SCEVAddRecExpr>(scev.getSCEV(&phi)) : nullptr;
+    if (!counts || !counts->isAffine() || counts->getLoop() != &loop || scev.isLoopInvariant(counts->getStepRecurrence(scev), around))
+      continue;
+    int entry = phi.getBasicBlockIndex(loop.getLoopPreheader());
+    phi.setIncomingValue(entry, opaque(phi.getIncomingValue(entry), loop));
+    auto *next = dyn_cast<Instruction>(phi.getIncomingValueForBlock(loop.getLoopLatch()));
+    for (Use &part : next ? next->operands() : phi.operands())
+      if (auto *step = dyn_cast<Instruction>(part); next && step && !loop.contains(step))
+        part.set(opaque(step, loop));
+  }
+  scev.forgetLoop(&loop);
 }
 
 bool unrollLoops(Function &function, FunctionAnalysisManager &analyses, const Limits &limits) {
@@ -94,16 +159,19 @@ bool unrollLoops(Function &function, FunctionAnalysisManager &analyses, const Li
   SmallVector<Loop *, 16> all(loops.getLoopsInPreorder());
   erase_if(all, [&](const Loop *loop) { return isToBeSmall(*loop->getHeader(), analyses); });
   for (Loop *loop : all) {
-    unsigned count = copies(*loop, scev, tti, costs, limits);
-    if (count < 2)
+    Copies wanted = copies(*loop, scev, tti, costs, limits);
+    if (wanted.count < 2)
       continue;
     changed |= simplifyLoop(loop, &dominators, &loops, &scev, &assumptions, nullptr, /*PreserveLCSSA=*/false);
-    changed |= formLCSSARecursively(*loop, dominators, &loops, &scev);
+    changed |= formLCSSARecursively(wanted.lastTests ? *loop->getOutermostLoop() : *loop, dominators, &loops, &scev);
+    hideSteps(*loop, scev);
     UnrollLoopOptions options{};
-    options.Count = count;
+    options.Count = wanted.count;
     options.Force = true;
+    if (wanted.lastTests)
+      testLastAlone(options);
     LoopUnrollResult result = UnrollLoop(loop, options, &loops, &scev, &dominators, &assumptions, &tti, &remarks,
-                                         /*PreserveLCSSA=*/false); // the loops around it need not be in that form
+                                         /*PreserveLCSSA=*/wanted.lastTests); // otherwise loops around it need not be in that form
     changed |= result != LoopUnrollResult::Unmodified;
   }
   return changed;

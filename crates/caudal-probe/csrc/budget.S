@@ -269,4 +269,27 @@
         visit   caudal_probe_cold_budget_v1
         visit   caudal_probe_cold_carried_v1, carried=1
 
+        /* What is left may come and go in any register: r11 is kept in the meantime, by being that register. */
+        .macro carried_in register
+        .globl  caudal_probe_cold_carried_v1_\register
+        .type   caudal_probe_cold_carried_v1_\register, @function
+        .p2align 4
+caudal_probe_cold_carried_v1_\register:
+        .cfi_startproc
+        _CET_ENDBR
+        xchg    r11, \register
+        call    caudal_probe_cold_carried_v1_here
+        xchg    r11, \register
+        ret
+        .cfi_endproc
+        .size   caudal_probe_cold_carried_v1_\register, . - caudal_probe_cold_carried_v1_\register
+        .endm
+
+        .irp    register, rax, rbx, rcx, rdx, rsi, rdi, rbp, r8, r9, r10, r12, r13, r14, r15
+        carried_in \register
+        .endr
+        .globl  caudal_probe_cold_carried_v1_r11
+        .type   caudal_probe_cold_carried_v1_r11, @function
+        .set    caudal_probe_cold_carried_v1_r11, caudal_probe_cold_carried_v1
+
         .section .note.GNU-stack, "", @progbits
