@@ -119,17 +119,17 @@ Function *ProbeWriter::entry(bool isCarried) {
   return ofLibrary(hasOwnEntry ? "caudal_probe_cold_carried_v1" : coldEntry(mode_));
 }
 
-/// Whether what is left may be in any register: the library has an entry for each, which only its own executable can name by
-/// the register that code generation takes.
-bool ProbeWriter::takesAnyRegister() const { return mode_ == Mode::Budget && localExec_; }
+/// Where what is carried comes and goes: the result's constraint and the first operand's. In any register is better where calls
+/// keep it, and r11 where none does: other values would have longer instructions for a lower register's sake.
+static constexpr StringLiteral anyRegister = "=r,0", ownRegister = "={r11},{r11}";
 
-/// Where what is carried comes and goes: the result's constraint and the first operand's.
-StringRef ProbeWriter::carriedConstraints() const { return takesAnyRegister() ? "=r,0" : "={r11},{r11}"; }
+static StringRef carriedConstraints(bool inAnyRegister) { return inAnyRegister ? anyRegister : ownRegister; }
 
 /// A probe of what is carried. Intel's syntax, where any register may have it, for there a register's name may end another name.
-InlineAsm *ProbeWriter::carriedAssembly(Looks looks, unsigned entryOperand, FunctionType *type, StringRef more) const {
-  std::string constraints = (carriedConstraints() + more).str();
-  if (!takesAnyRegister())
+InlineAsm *ProbeWriter::carriedAssembly(Looks looks, unsigned entryOperand, FunctionType *type, StringRef more,
+                                        bool inAnyRegister) const {
+  std::string constraints = (carriedConstraints(inAnyRegister) + more).str();
+  if (!inAnyRegister)
     return assembly(looks.att, "jl", entryOperand, type, constraints);
   std::string text = (looks.intel + "\n\tjl" + jumpIn + "${" + Twine(entryOperand) + ofRegister).str();
   return InlineAsm::get(type, text, constraints + clobbers.str(), /*hasSideEffects=*/true, /*isAlignStack=*/false,
@@ -261,7 +261,12 @@ static StringRef calledProbe(const Instruction &instruction) {
   return name.starts_with(spendPrefix) || name.starts_with(lookName) ? name : "";
 }
 
-void ProbeWriter::carryThrough(AllocaInst *left, CallInst *probe) {
+/// Whether what `probe` carries may be in any register.
+static bool isInAnyRegister(const Value &probe) {
+  return assemblyOf(cast<Instruction>(probe))->getConstraintString().starts_with(anyRegister);
+}
+
+void ProbeWriter::carryThrough(AllocaInst *left, CallInst *probe, bool acrossCalls) {
   IRBuilder<> builder(probe);
   IntegerType *type = purseType();
   Value *had = builder.CreateLoad(type, left);
@@ -271,7 +276,9 @@ void ProbeWriter::carryThrough(AllocaInst *left, CallInst *probe) {
   } else {
     Value *spent = probe->getArgOperand(1);
     auto *form = FunctionType::get(type, {type, type, builder.getPtrTy()}, false);
-    InlineAsm *text = carriedAssembly(spends(), 3, form, ("," + constraintOf(spent) + ",i").str());
+    // The library has an entry for each register, which only its own executable can name by what code generation takes.
+    bool inAnyRegister = acrossCalls && mode_ == Mode::Budget && localExec_;
+    InlineAsm *text = carriedAssembly(spends(), 3, form, ("," + constraintOf(spent) + ",i").str(), inAnyRegister);
     carried = finish(builder.CreateCall(text, {had, spent, entry(/*isCarried=*/true)}));
   }
   builder.CreateStore(carried, left);
@@ -288,7 +295,7 @@ CallInst *ProbeWriter::spendOnly(CallInst *probe) const {
   IntegerType *type = purseType();
   auto *form = FunctionType::get(type, {type, type}, false);
   auto *text = InlineAsm::get(form, (spends().att + lookedAtElsewhere).str(),
-                              (carriedConstraints() + "," + constraintOf(spent) + clobbers).str(), /*hasSideEffects=*/true);
+                              (carriedConstraints(isInAnyRegister(*probe)) + "," + constraintOf(spent) + clobbers).str(), /*hasSideEffects=*/true);
   return comesBack(builder.CreateCall(text, {had, spent}));
 }
 
@@ -298,7 +305,8 @@ CallInst *ProbeWriter::lookAt(Value *left, Instruction *before) {
   IntegerType *type = purseType();
   auto *form = FunctionType::get(type, {type, builder.getPtrTy()}, false);
   Looks test = {mode_ == Mode::Clock ? "testl ${0:k}, ${0:k}" : "testq $0, $0", "test $0, $0"};
-  return finish(builder.CreateCall(carriedAssembly(test, 2, form, ",i"), {left, entry(/*isCarried=*/true)}));
+  InlineAsm *text = carriedAssembly(test, 2, form, ",i", isInAnyRegister(*left));
+  return finish(builder.CreateCall(text, {left, entry(/*isCarried=*/true)}));
 }
 
 bool namesRegister(StringRef assembly) { return assembly.ends_with(ofRegister); }

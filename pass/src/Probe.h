@@ -55,8 +55,9 @@ public:
   /// `lent`: units that are lent at `before` (Lend.h), which memory never has.
   void take(llvm::Value *left, llvm::Instruction *before, int64_t lent = 0) const;
   void putBack(llvm::Value *left, llvm::Instruction *before, int64_t lent = 0) const;
-  /// Replaces a probe by one that spends from a variable, where the cold path finds what is left, and leaves it.
-  void carryThrough(llvm::AllocaInst *left, llvm::CallInst *probe);
+  /// Replaces a probe by one that spends from a variable, where the cold path finds what is left, and leaves it. `acrossCalls`:
+  /// the variable is wanted behind calls that change r11, and so is best in some other register at the probe, too.
+  void carryThrough(llvm::AllocaInst *left, llvm::CallInst *probe, bool acrossCalls);
 
   /// Whether `probe`, one in place, spends from a variable.
   static bool isCarried(const llvm::CallInst &probe) { return !probe.getType()->isVoidTy(); }
@@ -79,9 +80,8 @@ private:
     llvm::StringRef att, intel;
   };
   Looks spends() const;
-  bool takesAnyRegister() const;
-  llvm::StringRef carriedConstraints() const;
-  llvm::InlineAsm *carriedAssembly(Looks looks, unsigned entryOperand, llvm::FunctionType *type, llvm::StringRef more) const;
+  llvm::InlineAsm *carriedAssembly(Looks looks, unsigned entryOperand, llvm::FunctionType *type, llvm::StringRef more,
+                                   bool inAnyRegister) const;
   llvm::Function *declared(llvm::StringRef cold);
 
   llvm::Module &module_;

@@ -1,4 +1,5 @@
 #include "Purse.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 using namespace llvm;
@@ -12,14 +13,25 @@ bool maySpend(const Instruction &instruction, const Calls &calls) {
   return isColdCall(*call) || !calls.isSimple(*call);
 }
 
+/// Whether code generation calls something there that keeps fewer registers than a probe.
+static bool callsInside(const Function &function, const Loop *loop) {
+  return any_of(function, [&](const BasicBlock &block) {
+    return (!loop || loop->contains(&block)) && any_of(block, [](const Instruction &instruction) {
+             const auto *call = dyn_cast<CallBase>(&instruction);
+             return call && !call->isInlineAsm() && (!isa<IntrinsicInst>(call) || isa<MemIntrinsic>(call));
+           });
+  });
+}
+
 Purse::Purse(Function &function, const Loop *loop, ProbeWriter &writer, Spending &spending)
     : loop_(loop), writer_(writer),
       left_(new AllocaInst(writer.purseType(), function.getDataLayout().getAllocaAddrSpace(), "caudal.left",
                            function.getEntryBlock().begin())) {
+  bool acrossCalls = callsInside(function, loop);
   erase_if(spending, [&](CallInst *probe) {
     bool within = contains(probe->getParent());
     if (within)
-      writer_.carryThrough(left_, probe);
+      writer_.carryThrough(left_, probe, acrossCalls);
     return within;
   });
 }

@@ -83,14 +83,26 @@ struct Copies {
 
 } // namespace
 
-/// Whether something counts the iterations of a loop that may end before. Then a test in each copy is one too many.
+/// Whether the loop goes on from where the loop around it is, as one that passes over what a filter does not want: it is entered
+/// often, and what is over could not be told from the rest in advance for nothing.
+static bool resumes(const Loop &loop) {
+  const Loop *around = loop.getParentLoop();
+  return around && any_of(loop.getHeader()->phis(), [&](const PHINode &phi) {
+           const auto *from = dyn_cast<PHINode>(phi.getIncomingValueForBlock(loop.getLoopPreheader()));
+           return from && from->getParent() == around->getHeader();
+         });
+}
+
+/// Whether something counts the iterations of a loop that may end before, and that writes nothing: a search. Then a test in each
+/// copy is one too many.
 static bool isCountedSearch(const Loop &loop, ScalarEvolution &scev) {
   const BasicBlock *latch = loop.getLoopLatch();
-  for (const BasicBlock *block : loop.blocks())
-    if (any_of(*block, [](const Instruction &instruction) { return instruction.mayWriteToMemory(); }))
-      return false;
-  return canTestLast && loop.isLoopExiting(latch) && !loop.getExitingBlock() &&
-         !isa<SCEVCouldNotCompute>(scev.getExitCount(&loop, latch));
+  if (!canTestLast || !loop.isLoopExiting(latch) || loop.getExitingBlock() || resumes(loop))
+    return false;
+  bool writes = any_of(loop.blocks(), [](const BasicBlock *block) {
+    return any_of(*block, [](const Instruction &instruction) { return instruction.mayWriteToMemory(); });
+  });
+  return !writes && !isa<SCEVCouldNotCompute>(scev.getExitCount(&loop, latch));
 }
 
 /// How many copies of its body the loop is to have.

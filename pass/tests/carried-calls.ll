@@ -16,7 +16,7 @@ define i64 @own(i64 %n) {
 
 ; CHECK-LABEL: define internal i64 @tree.carried(i64 %n, ptr swifterror %0)
 ; CHECK-NOT: store i64 {{.*}}caudal_probe_v1
-; CHECK: call i64 asm sideeffect "{{.*}}@caudal_probe_{{cold_carried|spend_carried_[0-9]+}}_v1)
+; CHECK: call i64 asm sideeffect {{.*}}@caudal_probe_{{cold_carried|spend_carried_[0-9]+}}_v1)
 ; CHECK: ret i64
 ; CHECK-NOT: @tree(
 define internal i64 @tree(i64 %n) nounwind {
