@@ -1,5 +1,4 @@
 #include "Unroll.h"
-#include "Compat.h"
 #include "Cost.h"
 #include "LoopFacts.h"
 #include "Plan.h"
@@ -16,18 +15,6 @@
 using namespace llvm;
 
 namespace caudal {
-
-// LLVM 19 does this by an option of its command line alone.
-#if LLVM_VERSION_MAJOR >= 22
-static constexpr bool canTestLast = true;
-static void testLastAlone(UnrollLoopOptions &options) {
-  options.Runtime = options.RuntimeUnrollMultiExit = true;
-  options.SCEVExpansionBudget = 4;
-}
-#else
-static constexpr bool canTestLast = false;
-static void testLastAlone(UnrollLoopOptions &) {}
-#endif
 
 // An unrolled body is about as long as this, and has so many instructions at most: more where most copies need no exit.
 static constexpr Cost wanted = Cost::cycles(12);
@@ -74,62 +61,27 @@ static unsigned divisor(unsigned trips, unsigned most) {
   return most;
 }
 
-namespace {
-
-struct Copies {
-  unsigned count = 0;     ///< less than 2: the loop stays as it is
-  bool lastTests = false; ///< Only the last copy asks whether the count has ended: what is over is another loop's.
-};
-
-} // namespace
-
-/// Whether the loop goes on from where the loop around it is, as one that passes over what a filter does not want: it is entered
-/// often, and what is over could not be told from the rest in advance for nothing.
-static bool resumes(const Loop &loop) {
-  const Loop *around = loop.getParentLoop();
-  return around && any_of(loop.getHeader()->phis(), [&](const PHINode &phi) {
-           const auto *from = dyn_cast<PHINode>(phi.getIncomingValueForBlock(loop.getLoopPreheader()));
-           return from && from->getParent() == around->getHeader();
-         });
-}
-
-/// Whether something counts the iterations of a loop that may end before, and that writes nothing: a search. Then a test in each
-/// copy is one too many.
-static bool isCountedSearch(const Loop &loop, ScalarEvolution &scev) {
-  const BasicBlock *latch = loop.getLoopLatch();
-  if (!canTestLast || !loop.isLoopExiting(latch) || loop.getExitingBlock() || resumes(loop))
-    return false;
-  bool writes = any_of(loop.blocks(), [](const BasicBlock *block) {
-    return any_of(*block, [](const Instruction &instruction) { return instruction.mayWriteToMemory(); });
-  });
-  return !writes && !isa<SCEVCouldNotCompute>(scev.getExitCount(&loop, latch));
-}
-
-/// How many copies of its body the loop is to have.
-static Copies copies(Loop &loop, ScalarEvolution &scev, const TargetTransformInfo &tti, const CostModel &costs,
+/// How many copies of its body the loop is to have; less than 2: it stays as it is.
+static unsigned copies(Loop &loop, ScalarEvolution &scev, const TargetTransformInfo &tti, const CostModel &costs,
                        const Limits &limits) {
   if (!loop.isInnermost() || !loop.getLoopLatch() || !loop.getLoopPreheader() || loop.getHeader()->isEHPad())
-    return {};
+    return 0;
   unsigned instructions;
   Cost body = copyable(loop, costs, instructions);
   Cost recurrence = costs.recurrence(loop), iteration = longer(body, recurrence);
   if (body.isNone() || iteration <= Cost::zero() || instructions == 0)
-    return {};
+    return 0;
   LoopFacts facts = LoopFacts::of(loop, scev, tti);
   auto most = [&](unsigned instructionsAtMost) {
     return std::min({unsigned(wanted.inUnits() / iteration.inUnits()), mostCopies, instructionsAtMost / instructions});
   };
   if (unsigned trips = scev.getSmallConstantTripCount(&loop); feelsProbes(facts, trips, body, recurrence, limits))
-    return {divisor(trips, most(mostOfCounted))};
+    return divisor(trips, most(mostOfCounted));
   // The longest way through a body with branches may be half of it.
   unsigned atMost = scev.getSmallConstantMaxTripCount(&loop);
   if (facts.isCounted || (atMost != 0 && isShort(iteration, (atMost + 1) / 2, limits)))
-    return {};
-  unsigned count = most(mostInstructions);
-  // Of each copy but one, what counts is gone.
-  if (count >= 2 && isCountedSearch(loop, scev))
-    return {instructions <= 9 && iteration.inUnits() * 4 <= wanted.inUnits() ? 4u : 2u, true};
-  return {count};
+    return 0;
+  return most(mostInstructions);
 }
 
 /// `value` under another name, in front of the loop: one that ScalarEvolution does not see through, and that takes no instruction.
@@ -171,19 +123,17 @@ bool unrollLoops(Function &function, FunctionAnalysisManager &analyses, const Li
   SmallVector<Loop *, 16> all(loops.getLoopsInPreorder());
   erase_if(all, [&](const Loop *loop) { return isToBeSmall(*loop->getHeader(), analyses); });
   for (Loop *loop : all) {
-    Copies wanted = copies(*loop, scev, tti, costs, limits);
-    if (wanted.count < 2)
+    unsigned count = copies(*loop, scev, tti, costs, limits);
+    if (count < 2)
       continue;
     changed |= simplifyLoop(loop, &dominators, &loops, &scev, &assumptions, nullptr, /*PreserveLCSSA=*/false);
-    changed |= formLCSSARecursively(wanted.lastTests ? *loop->getOutermostLoop() : *loop, dominators, &loops, &scev);
+    changed |= formLCSSARecursively(*loop, dominators, &loops, &scev);
     hideSteps(*loop, scev);
     UnrollLoopOptions options{};
-    options.Count = wanted.count;
+    options.Count = count;
     options.Force = true;
-    if (wanted.lastTests)
-      testLastAlone(options);
     LoopUnrollResult result = UnrollLoop(loop, options, &loops, &scev, &dominators, &assumptions, &tti, &remarks,
-                                         /*PreserveLCSSA=*/wanted.lastTests); // otherwise loops around it need not be in that form
+                                         /*PreserveLCSSA=*/false); // the loops around it need not be in that form
     changed |= result != LoopUnrollResult::Unmodified;
   }
   return changed;

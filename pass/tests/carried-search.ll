@@ -6,7 +6,7 @@ target triple = "x86_64-pc-linux-gnu"
 
 ; CHECK-LABEL: define ptr @find(
 ; CHECK: loop:
-; CHECK: asm sideeffect inteldialect "sub $0, $2{{.*}}@caudal_probe_cold_carried_v1)
+; CHECK: asm sideeffect "subq $2, $0{{.*}}@caudal_probe_cold_carried_v1)
 ; CHECK: ret ptr
 define ptr @find(ptr %p, ptr %end, i64 %what) {
 entry:

@@ -19,7 +19,7 @@ target triple = "x86_64-pc-linux-gnu"
 ; The strip's iterations are charged where it begins.
 ; BUDGET: [[REACHED:%.*]] = call i64 @llvm.umin.i64
 ; BUDGET: [[ITERATIONS:%.*]] = add i64 [[REACHED]], 1
-; BUDGET: asm sideeffect {{(inteldialect )?}}"sub{{q? .*}}, i64 [[ITERATIONS]], ptr @caudal_probe_cold_{{budget|carried}}_v1)
+; BUDGET: asm sideeffect "subq {{.*}}, i64 [[ITERATIONS]], ptr @caudal_probe_cold_{{budget|carried}}_v1)
 ; BUDGET: ret
 define i64 @up(ptr %p, i64 %n) {
 entry:

@@ -40,7 +40,7 @@ never:
 ; Where the default can be, the dispatch stays where it is: each way jumps to it, and nowhere else, so the probe is in front of it.
 ; CHECK-LABEL: define i64 @checked(
 ; CHECK: dispatch:
-; CHECK: asm sideeffect {{(inteldialect )?}}"sub
+; CHECK: asm sideeffect "subq
 ; CHECK: switch i64
 ; CHECK-NOT: asm sideeffect
 ; CHECK: ret i64

@@ -108,7 +108,7 @@ out:
 ; that follows) it charges once, though its ways are followed twice.
 ; CHARGE-LABEL: define void @again_and_again(
 ; CHARGE: op1:
-; CHARGE: asm sideeffect inteldialect "sub $0, $2{{.*}}(i64 %{{.*}}, i64 5, ptr @caudal_probe_cold_carried_v1)
+; CHARGE: asm sideeffect "subq $2, $0{{.*}}(i64 %{{.*}}, i64 5, ptr @caudal_probe_cold_carried_v1)
 define void @again_and_again(ptr %code, ptr %firsts, ptr %table) {
 entry:
   br label %round

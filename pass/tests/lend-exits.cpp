@@ -6,7 +6,7 @@
 // RUN: %clangxx -O2 -DCREDIT -c %s -o %t.clock.o %include %with -caudal-probes='mode=clock;verify'
 // RUN: %clangxx %t.clock.o %every -o %t.clock && %t.clock
 // RUN: llvm-objdump -d --no-show-raw-insn %t.budget.o | FileCheck %s
-// CHECK: {{subq \$-0x80|addq \$0x80}}, %r
+// CHECK: {{subq \$-0x80|addq \$0x80}}, %r11
 #include <csetjmp>
 #include <cstdio>
 #include <cstdlib>

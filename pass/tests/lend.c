@@ -10,8 +10,8 @@
 #include <stdio.h>
 
 // CHECK-LABEL: <sum>:
-// CHECK: {{subq \$-0x80|addq \$0x80}}, %r
-// CHECK: {{addq \$-0x80|subq \$0x80}}, %r
+// CHECK: {{subq \$-0x80|addq \$0x80}}, %r11
+// CHECK: {{addq \$-0x80|subq \$0x80}}, %r11
 __attribute__((noinline)) long sum(const char *at) {
   long total = 0;
   while (*at) {
@@ -25,7 +25,7 @@ __attribute__((noinline)) long sum(const char *at) {
 
 // Counted by a pointer's way, and cut into strips: what is inserted for that hides the count.
 // CHECK-LABEL: <counted>:
-// CHECK-NOT: 0x80, %r
+// CHECK-NOT: 0x80, %r11
 // CHECK: retq
 __attribute__((noinline)) long counted(const int *p, long n, long m) {
   long total = 0;

@@ -11,7 +11,7 @@ target triple = "x86_64-pc-linux-gnu"
 ; CHECK: %[[LENT:.*]] = add i64 %[[AROUND]], 128
 ; CHECK: digit:
 ; CHECK: phi i64 [ %[[LENT]], %{{.*}} ]
-; CHECK: asm sideeffect inteldialect "sub $0, $2{{.*}}@caudal_probe_cold_carried_v1)
+; CHECK: asm sideeffect "subq $2, $0{{.*}}@caudal_probe_cold_carried_v1)
 ; CHECK: latch:
 ; CHECK: add i64 %{{.*}}, -128
 ; CHECK: asm sideeffect "subq $2, $0 # looked at elsewhere"
@@ -56,7 +56,7 @@ exit:
 }
 
 ; CHECK-LABEL: define i64 @counted(
-; CHECK: asm sideeffect inteldialect "sub $0, $2
+; CHECK: asm sideeffect "subq $2, $0
 ; CHECK-NOT: 128
 ; CHECK: ret i64
 define i64 @counted(ptr %p, i64 %n, i64 %m) {
@@ -89,7 +89,7 @@ exit:
 ; A probe in each iteration of the inner loop, and none around it, which nothing due would be found by: it is not lent anything.
 ; CHECK-LABEL: define i64 @alone(
 ; CHECK: inner:
-; CHECK: asm sideeffect inteldialect "sub $0, $2
+; CHECK: asm sideeffect "subq $2, $0
 ; CHECK-NOT: 128
 ; CHECK: ret i64
 define i64 @alone(ptr %p, i64 %n) {

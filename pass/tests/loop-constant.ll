@@ -5,7 +5,7 @@ target triple = "x86_64-pc-linux-gnu"
 ; CHECK-LABEL: define void @thousands(
 ; CHECK: call i32 @llvm.umin.i32
 ; One subtraction, the probe's own.
-; CHECK: asm sideeffect {{(inteldialect )?}}"sub{{.*}}@caudal_probe_cold_{{budget|carried}}_v1)
+; CHECK: asm sideeffect "subq {{.*}}@caudal_probe_cold_{{budget|carried}}_v1)
 ; CHECK: icmp eq i32 %i{{.*}}, %caudal.end
 ; CHECK-NOT: asm sideeffect
 ; CHECK: exit:

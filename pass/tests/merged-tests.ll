@@ -8,7 +8,7 @@ target triple = "x86_64-pc-linux-gnu"
 
 ; CHECK-LABEL: define i64 @rows(
 ; CHECK: inner.1:
-; CHECK: asm sideeffect inteldialect "sub $0, $2{{.*}}@caudal_probe_cold_carried_v1)
+; CHECK: asm sideeffect "subq $2, $0{{.*}}@caudal_probe_cold_carried_v1)
 ; CHECK-NEXT: %inner.done.1 =
 ; CHECK-NEXT: br i1 %inner.done.1
 ; CHECK: latch:
@@ -18,7 +18,7 @@ target triple = "x86_64-pc-linux-gnu"
 ; CHECK-NEXT: %[[DUE:.*]] = icmp slt i64 %[[CHOSEN]], 0
 ; CHECK-NEXT: br i1 %[[DUE]], label %latch.look, label %outer
 ; CHECK: latch.look:
-; CHECK-NEXT: %[[LOOKED:.*]] = call i64 asm sideeffect inteldialect "test $0, $0{{.*}}(i64 %[[LEFT]], ptr @caudal_probe_cold_carried_v1)
+; CHECK-NEXT: %[[LOOKED:.*]] = call i64 asm sideeffect "testq $0, $0{{.*}}(i64 %[[LEFT]], ptr @caudal_probe_cold_carried_v1)
 ; CHECK-NEXT: %[[END:.*]] = icmp eq i64 %j.next, %n
 ; CHECK-NEXT: br i1 %[[END]], label %exit, label %outer
 ; CHECK: exit:

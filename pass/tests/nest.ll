@@ -7,7 +7,7 @@ target triple = "x86_64-pc-linux-gnu"
 ; CHECK: inner:
 ; CHECK-NOT: caudal
 ; CHECK: br i1 %inner.done
-; CHECK: asm sideeffect {{(inteldialect )?}}"sub{{.*}}@caudal_probe_cold_{{budget|carried}}_v1)
+; CHECK: asm sideeffect "subq {{.*}}@caudal_probe_cold_{{budget|carried}}_v1)
 ; SMALL-LABEL: define i32 @rows(
 ; SMALL: call {{.*}} asm sideeffect "{{.*}}@caudal_probe_
 define i32 @rows(ptr %p, i64 %n) {

@@ -4,8 +4,8 @@
 target triple = "x86_64-pc-linux-gnu"
 
 ; CHECK-LABEL: define void @scattered(
-; CHECK: asm sideeffect inteldialect "sub $0, $2
-; CHECK-SAME: "=r,0,
+; CHECK: asm sideeffect "subq $2, $0
+; CHECK-SAME: ={r11},{r11}
 ; CHECK: ret void
 define void @scattered(ptr %from, ptr %to, i64 %n) {
 entry:
@@ -29,7 +29,7 @@ exit:
 
 ; CHECK-LABEL: define void @inOrder(
 ; CHECK: asm sideeffect "subq $1, $0
-; CHECK-NOT: "=r,0,
+; CHECK-NOT: r11},{r11}
 ; CHECK: ret void
 define void @inOrder(ptr %from, ptr %to, i64 %n) {
 entry:

@@ -10,7 +10,7 @@ target triple = "x86_64-pc-linux-gnu"
 ; CHECK: latch.short:
 ; CHECK: loop.1:
 ; CHECK: br i1 %wanted.1, label %work{{.*}}, label %latch.short.1
-; CHECK: call void asm sideeffect {{.*}}@caudal_probe_{{cold_flag|look}}_v1)
+; CHECK: call void asm sideeffect "{{.*}}@caudal_probe_{{cold_flag|look}}_v1)
 ; CHECK: latch:
 ; CHECK: br i1 {{.*}}, label %loop.outer
 declare void @use(i64)

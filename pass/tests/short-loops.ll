@@ -14,7 +14,7 @@ target triple = "x86_64-pc-linux-gnu"
 ; CHECK-NEXT: br i1 %[[DONE]], label %latch{{.*}}, label %inner, !prof
 ; CHECK: {{^}}inner.long.strip:
 ; CHECK: %caudal.end = add
-; CHECK: asm sideeffect {{.*}}@caudal_probe_
+; CHECK: asm sideeffect "{{.*}}@caudal_probe_
 ; CHECK: {{^}}inner.long:
 ; CHECK-NOT: asm
 ; CHECK: icmp eq i64 %i.next.long, %caudal.end
@@ -130,7 +130,7 @@ exit:
 ; Of a constant number it is known by now that it is long.
 ; CHECK-LABEL: define double @always_long(
 ; CHECK-NOT: .long
-; CHECK: asm sideeffect {{.*}}@caudal_probe_
+; CHECK: asm sideeffect "{{.*}}@caudal_probe_
 ; CHECK-NOT: .long
 ; CHECK: ret double
 define double @always_long(ptr %values, i64 %rows) {
@@ -167,7 +167,7 @@ exit:
 ; CHECK-NOT: asm
 ; CHECK: icmp eq i64 %i.next, %end
 ; CHECK: {{^}}inner.long:
-; CHECK: asm sideeffect {{.*}}@caudal_probe_
+; CHECK: asm sideeffect "{{.*}}@caudal_probe_
 ; CHECK: ret double
 define double @product_by_two(ptr %starts, ptr %columns, ptr %values, ptr %in, ptr %out, i64 %rows) {
 entry:

@@ -10,7 +10,7 @@ declare i64 @another(i64)
 ; CHECK-LABEL: define i64 @quick(
 ; CHECK: icmp ult i64 %z{{.*}}, 3
 ; CHECK: icmp ult i64 %z{{.*}}, 3
-; CHECK: asm sideeffect {{(inteldialect )?}}"sub
+; CHECK: asm sideeffect "sub
 ; CHECK: ret i64
 define i64 @quick(i64 %x) {
 entry:
@@ -27,7 +27,7 @@ exit:
 
 ; CHECK-LABEL: define i64 @small(
 ; CHECK: loop:
-; CHECK: asm sideeffect {{(inteldialect )?}}"sub
+; CHECK: asm sideeffect "sub
 ; CHECK: icmp ult i64 %z, 3
 ; CHECK-NOT: icmp ult
 ; CHECK: ret i64
@@ -69,7 +69,7 @@ exit:
 ; CHECK: %a = call
 ; CHECK-NEXT: asm sideeffect "call {{.*}}@caudal_probe_spend_{{[0-9]+}}_v1)
 ; CHECK: %b = call
-; CHECK: asm sideeffect {{(inteldialect )?}}"sub
+; CHECK: asm sideeffect "sub
 ; CHECK: ret i64
 define i64 @long_and_small(i64 %x) optsize {
 entry:
@@ -90,7 +90,7 @@ exit:
 
 ; CHECK-LABEL: define i64 @smallest(
 ; CHECK: loop:
-; CHECK-NOT: asm sideeffect {{(inteldialect )?}}"sub
+; CHECK-NOT: asm sideeffect "sub
 ; CHECK: asm sideeffect "call {{.*}}@caudal_probe_spend_{{[0-9]+}}_v1)
 ; CHECK: icmp ult i64 %z, 3
 ; CHECK-NOT: icmp ult
@@ -110,7 +110,7 @@ exit:
 
 ; CHECK-LABEL: define i64 @cold(
 ; CHECK: loop:
-; CHECK-NOT: asm sideeffect {{(inteldialect )?}}"sub
+; CHECK-NOT: asm sideeffect "sub
 ; CHECK: asm sideeffect "call {{.*}}@caudal_probe_spend_{{[0-9]+}}_v1)
 ; CHECK: icmp ult i64 %z, 3
 ; CHECK-NOT: icmp ult
@@ -131,7 +131,7 @@ exit:
 ; CHECK-LABEL: define i64 @hot(
 ; CHECK: icmp ult i64 %z{{.*}}, 3
 ; CHECK: icmp ult i64 %z{{.*}}, 3
-; CHECK: asm sideeffect {{(inteldialect )?}}"sub
+; CHECK: asm sideeffect "sub
 ; CHECK: ret i64
 define i64 @hot(i64 %x) !prof !2 {
 entry:
@@ -149,7 +149,7 @@ exit:
 ; CHECK-LABEL: define i64 @peeled(
 ; CHECK: icmp ult i64 %z{{.*}}, 3
 ; CHECK: icmp ult i64 %z{{.*}}, 3
-; CHECK: asm sideeffect {{(inteldialect )?}}"sub
+; CHECK: asm sideeffect "sub
 ; CHECK: ret i64
 define i64 @peeled(i64 %x) !prof !18 {
 entry:
@@ -167,7 +167,7 @@ exit:
 ; CHECK-LABEL: define i64 @rounded(
 ; CHECK: icmp ult i64 %z{{.*}}, 3
 ; CHECK: icmp ult i64 %z{{.*}}, 3
-; CHECK: asm sideeffect {{(inteldialect )?}}"sub
+; CHECK: asm sideeffect "sub
 ; CHECK: ret i64
 define i64 @rounded(i64 %x) !prof !19 {
 entry:
@@ -184,7 +184,7 @@ exit:
 
 ; CHECK-LABEL: define i64 @seldom(
 ; CHECK: loop:
-; CHECK-NOT: asm sideeffect {{(inteldialect )?}}"sub
+; CHECK-NOT: asm sideeffect "sub
 ; CHECK: asm sideeffect "call {{.*}}@caudal_probe_spend_{{[0-9]+}}_v1)
 ; CHECK: icmp ult i64 %z, 3
 ; CHECK-NOT: icmp ult
@@ -228,7 +228,7 @@ exit:
 
 ; CHECK-LABEL: define i64 @peeled_and_seldom(
 ; CHECK: loop:
-; CHECK-NOT: asm sideeffect {{(inteldialect )?}}"sub
+; CHECK-NOT: asm sideeffect "sub
 ; CHECK: asm sideeffect "call {{.*}}@caudal_probe_spend_{{[0-9]+}}_v1)
 ; CHECK: icmp ult i64 %z, 3
 ; CHECK-NOT: icmp ult

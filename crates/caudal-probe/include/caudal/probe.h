@@ -142,6 +142,24 @@ void caudal_probe_cold_flag_v1(void);
 void caudal_probe_cold_credit_v1(void);
 /* Budget mode's for code that keeps what is left of the budget in a register: it comes in r11 and goes back in r11. */
 void caudal_probe_cold_carried_v1(void);
+/* The same in any other register, by its name: r11 is kept then. (r11's is the one above.) */
+#define CAUDAL_PROBE_CARRIED_IN(REGISTER) void caudal_probe_cold_carried_v1_##REGISTER(void)
+CAUDAL_PROBE_CARRIED_IN(rax);
+CAUDAL_PROBE_CARRIED_IN(rbx);
+CAUDAL_PROBE_CARRIED_IN(rcx);
+CAUDAL_PROBE_CARRIED_IN(rdx);
+CAUDAL_PROBE_CARRIED_IN(rsi);
+CAUDAL_PROBE_CARRIED_IN(rdi);
+CAUDAL_PROBE_CARRIED_IN(rbp);
+CAUDAL_PROBE_CARRIED_IN(r8);
+CAUDAL_PROBE_CARRIED_IN(r9);
+CAUDAL_PROBE_CARRIED_IN(r10);
+CAUDAL_PROBE_CARRIED_IN(r11);
+CAUDAL_PROBE_CARRIED_IN(r12);
+CAUDAL_PROBE_CARRIED_IN(r13);
+CAUDAL_PROBE_CARRIED_IN(r14);
+CAUDAL_PROBE_CARRIED_IN(r15);
+#undef CAUDAL_PROBE_CARRIED_IN
 /*
  * Whole probes for code in which a call is short enough and seldom: one spends UNITS of the budget, of which a thread has
  * what its memory says, or, carried, what is in r11; the other looks at the flag. The same convention as the cold entries;

@@ -145,6 +145,14 @@ static void make_due(void)
     __asm__ __volatile__("" ::: "memory");
 }
 
+/* Entries to which what is left of the budget comes in the register of that number of `struct image`, and from which it goes back. */
+#define CARRIED(NUMBER, REGISTER) {caudal_probe_cold_carried_v1_##REGISTER, NUMBER}
+static const struct { void (*entry)(void); int number; } carried_in[] = {
+    CARRIED(0, rax), CARRIED(1, rbx), CARRIED(2, rcx), CARRIED(3, rdx), CARRIED(4, rsi), CARRIED(5, rdi), CARRIED(6, rbp),
+    CARRIED(8, r8), CARRIED(9, r9), CARRIED(10, r10), CARRIED(11, r11), CARRIED(12, r12), CARRIED(13, r13),
+    CARRIED(14, r14), CARRIED(15, r15)};
+enum { CARRIERS = sizeof carried_in / sizeof carried_in[0] };
+
 static void survive(void (*entry)(void), const struct x87 *state, const struct vectors *vectors, uint64_t misaligned)
 {
     static struct image in, out;
@@ -299,6 +307,31 @@ static void visits_keep_registers(void)
     caudal_probe_disarm_v1();
 }
 
+/* All registers but the one are kept, r11 too; where it yields, and where it is armed anew. */
+static void any_register_carries(void)
+{
+    static struct image in, out;
+    caudal_probe_hook_v1 = arm_finitely;
+    for (int i = 0; i < 4 * CARRIERS; i++) {
+        int number = carried_in[i / 4].number, yielded = i % 2;
+        uint64_t before = yields;
+        fill(&in, &states[3], &widths_in_use[2]);
+        in.general[11] = 0x1234567890abcdef;
+        in.general[number] = (uint64_t)-1;
+        spend_all(yielded ? 2000 : 4000000, 1);
+        call_across(carried_in[i / 4].entry, &in, &out, 8 * (uint64_t)(i / 2), kind);
+        CHECK_EQUAL(yields - before, yielded);
+        CHECK(caudal_probe_v1.budget >= 0 && caudal_probe_v1.budget < INT64_MAX);
+        CHECK_EQUAL(out.general[number], caudal_probe_v1.budget);
+        out.general[number] = in.general[number];
+        CHECK_EQUAL(out.general[11], in.general[11]);
+        compare(&in, &out);
+    }
+    caudal_probe_v1.stack_high = NEVER;
+    caudal_probe_hook_v1 = hook;
+    caudal_probe_disarm_v1();
+}
+
 static int depth_in_hook;
 
 static void measure_depth(uint64_t now)
@@ -312,11 +345,12 @@ static void measure_depth(uint64_t now)
 static void backtraces_go_through(void)
 {
     static void (*const entries[])(void) = {caudal_probe_cold_clock_v1, caudal_probe_cold_credit_v1,
-                                            caudal_probe_cold_budget_v1, caudal_probe_cold_flag_v1};
+                                            caudal_probe_cold_budget_v1, caudal_probe_cold_flag_v1,
+                                            caudal_probe_cold_carried_v1_r9};
     void *frames[64];
     int depth = backtrace(frames, 64);
     caudal_probe_hook_v1 = measure_depth;
-    for (int i = 0; i < 4; i++) {
+    for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
         make_due();
         depth_in_hook = 0;
         entries[i]();
@@ -358,6 +392,7 @@ int main(void)
     kind = best_kind();
     caudal_probe_vector = (uint32_t)kind;
     visits_keep_registers();
+    any_register_carries();
     backtraces_go_through();
     credit_is_given();
     return 0;
