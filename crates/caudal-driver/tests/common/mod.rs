@@ -137,7 +137,15 @@ impl Project {
         let mut count = 0;
         // Whether the instruction of which a relocation would be is such a `nop`.
         let mut within_nop = false;
+        // The library's own calls are no probes.
+        let mut in_library = false;
         for line in listing.lines() {
+            if line.ends_with(">:") {
+                in_library = line.contains("<caudal_probe_");
+            }
+            if in_library {
+                continue;
+            }
             if line.contains("R_X86_64_") {
                 count += usize::from(line.contains("R_X86_64_PLT32") && names_one(line) && !within_nop);
             } else {
