@@ -137,8 +137,7 @@ fn other_options_are_not_served_from_a_thin_cache() {
     for mode in ["budget", "flag", "budget"] {
         project.quietly(&format!("{link} --probe-mode={mode}"));
         assert!(project.probes_in("program") >= 2);
-        let mut command = project.command("objdump");
-        let listing = succeed(command.args(["-d", "--no-show-raw-insn"]).arg(project.path("program")));
+        let listing = project.code_of("program");
         let calls = |entry: &str| {
             let entry = format!("<caudal_probe_cold_{entry}_v1>");
             listing.lines().any(|line| line.contains("call ") && line.contains(&entry))

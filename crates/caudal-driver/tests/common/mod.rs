@@ -127,8 +127,7 @@ impl Project {
     /// Probes in a program or object. What is due calls a cold entry: in a gap of the function, or within a `nop` that has the
     /// call's first byte where others have none such. Those that are executed seldom are calls of whole ones.
     pub(crate) fn probes_in(&self, name: &str) -> usize {
-        let mut command = self.command("objdump");
-        let listing = succeed(command.args(["-d", "-r", "--no-show-raw-insn"]).arg(self.path(name)));
+        let listing = self.code_of(name);
         let names_one = |line: &str| {
             ["cold_budget", "cold_carried", "cold_credit", "cold_flag", "spend", "look"]
                 .iter()
@@ -137,15 +136,7 @@ impl Project {
         let mut count = 0;
         // Whether the instruction of which a relocation would be is such a `nop`.
         let mut within_nop = false;
-        // The library's own calls are no probes.
-        let mut in_library = false;
         for line in listing.lines() {
-            if line.ends_with(">:") {
-                in_library = line.contains("<caudal_probe_");
-            }
-            if in_library {
-                continue;
-            }
             if line.contains("R_X86_64_") {
                 count += usize::from(line.contains("R_X86_64_PLT32") && names_one(line) && !within_nop);
             } else {
@@ -155,6 +146,18 @@ impl Project {
             }
         }
         count
+    }
+
+    /// Instructions of a program or object, with relocations, but those of the probe library, whose own calls are no probes.
+    pub(crate) fn code_of(&self, name: &str) -> String {
+        let mut command = self.command("objdump");
+        let listing = succeed(command.args(["-d", "-r", "--no-show-raw-insn"]).arg(self.path(name)));
+        let functions = listing.split_inclusive("\n\n");
+        functions
+            .filter(|function| {
+                !function.lines().any(|line| line.ends_with(">:") && line.contains("<caudal_probe_"))
+            })
+            .collect()
     }
 
     /// Names that a program or object defines, with what kind of.
