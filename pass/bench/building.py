@@ -12,6 +12,7 @@ import build as third_party, libraries  # noqa: E402
 @dataclasses.dataclass
 class Program:
     name: str
+    source: pathlib.Path  # None: a library's
     language: str
     flags: list
     checksum: str
@@ -26,20 +27,24 @@ class Build:
     seconds: float
 
 
-def programs(names):
-    """Those of programs/LIST and the libraries that others wrote, or of them those that `names` has."""
-    found = []
-    for line in (HERE / "programs/LIST").read_text().splitlines():
+SUFFIXES = {"c": "c", "c++": "cpp", "rust": "rs"}
+
+
+def programs(names, directory):
+    """Those of the directory's LIST and, with our own, the libraries that others wrote; or of them those that `names` has."""
+    found, measured = [], libraries.MEASURED if directory.resolve() == HERE / "programs" else []
+    for line in (directory / "LIST").read_text().splitlines():
         if line.startswith("#") or not line.strip():
             continue
         name, language, flags, checksum, linked = line.split()[:5]
         if not names or name in names:
-            found.append(Program(name, language, [] if flags == "-" else flags.split(","), checksum,
+            source = directory / f"{name}.{SUFFIXES[language]}"
+            found.append(Program(name, source, language, [] if flags == "-" else flags.split(","), checksum,
                                  [] if linked == "-" else [linked]))
-    found += [Program(library.name, library, [], library.checksum, []) for library in libraries.MEASURED
+    found += [Program(library.name, None, library, [], library.checksum, []) for library in measured
               if not names or library.name in names]
     if unknown := set(names) - {program.name for program in found}:
-        sys.exit(f"neither in programs/LIST nor in third-party/libraries.py: {', '.join(sorted(unknown))}")
+        sys.exit(f"neither in {directory}/LIST nor in third-party/libraries.py: {', '.join(sorted(unknown))}")
     return found
 
 
@@ -110,8 +115,8 @@ class Builder:
 
     def build_c(self, program, mode, file):
         """Compiles, which is what is timed; returns the object, and what links it behind a filler."""
-        compiler, suffix = (self.clang, "c") if program.language == "c" else (self.clangxx, "cpp")
-        command = [compiler, "-O2", *program.flags, "-c", HERE / f"programs/{program.name}.{suffix}", "-o", f"{file}.o"]
+        compiler = self.clang if program.language == "c" else self.clangxx
+        command = [compiler, "-O2", *program.flags, "-c", program.source, "-o", f"{file}.o"]
         if mode != "plain":
             command += [f"-fpass-plugin={self.plugin}", "-mllvm", f"-caudal-probes={self.text(mode)}"]
         check_call(command)
@@ -134,7 +139,7 @@ class Builder:
         def built(*fillers):
             target = file.with_name(".".join([file.name, *(filler.stem for filler in fillers)]))
             check_call(["rustc", "--edition", "2021", "-O", *program.flags, "-Clinker-plugin-lto", f"-Clinker={self.clang}",
-                        *(f"-Clink-arg={word}" for word in [*fillers, *link]), HERE / f"programs/{program.name}.rs",
+                        *(f"-Clink-arg={word}" for word in [*fillers, *link]), program.source,
                         "-o", target])
             return target
         built()

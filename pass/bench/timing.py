@@ -21,7 +21,7 @@ class Runner:
             environment["CAUDAL_BENCH_RATE"] = str(round(1000 * rate))
         file = build.files[layout]
         done = subprocess.run(["taskset", "-c", self.core, file], capture_output=True, text=True, env=environment)
-        if done.returncode or done.stdout.strip() != program.checksum:
+        if done.returncode or "".join(done.stdout.split()) != program.checksum:
             sys.exit(f"{file}: exit {done.returncode}, printed {done.stdout.strip()}, expected {program.checksum}\n"
                      f"{done.stderr}")
         return json.loads(done.stderr)

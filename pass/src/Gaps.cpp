@@ -86,9 +86,9 @@ void Frames::follow(const MCCFIInstruction &directive) {
 /// A probe whose call is in its place.
 struct Found {
   MachineInstr *probe;
-  const MachineOperand *entry; ///< what it calls when it is due
+  const MachineOperand *entry;   ///< what it calls when it is due
   const MachineOperand *carrier; ///< the register whose name ends that one's; null: none
-  int64_t at;                  ///< its end: estimated, in bytes from the function's start
+  int64_t at;                    ///< its end: estimated, in bytes from the function's start
   Frame frame;
 };
 

@@ -17,6 +17,7 @@ static constexpr StringLiteral coldPrefix = "caudal_probe_cold_";
 // The first three bytes of `nopl disp32(%rax,%rbp,8)`, whose last five are those of a call: e8 reads as its index byte.
 // Numbered labels are all assembly's of a file: this is none that a program has.
 static constexpr StringLiteral jumpIn = " 90417f\n\t.byte 0x0f, 0x1f, 0x84\n90417:\tcall ";
+// The end of an entry's name that is the name of the register that has what is carried.
 static constexpr StringLiteral ofRegister = ":P}_$0";
 static constexpr StringLiteral spendPrefix = "caudal_probe_spend_", lookName = "caudal_probe_look_v1";
 static constexpr StringLiteral clobbers = ",~{memory},~{dirflag},~{fpsr},~{flags}";
@@ -294,8 +295,8 @@ CallInst *ProbeWriter::spendOnly(CallInst *probe) const {
   Value *had = probe->getArgOperand(0), *spent = probe->getArgOperand(1);
   IntegerType *type = purseType();
   auto *form = FunctionType::get(type, {type, type}, false);
-  auto *text = InlineAsm::get(form, (spends().att + lookedAtElsewhere).str(),
-                              (carriedConstraints(isInAnyRegister(*probe)) + "," + constraintOf(spent) + clobbers).str(), /*hasSideEffects=*/true);
+  std::string constraints = (carriedConstraints(isInAnyRegister(*probe)) + "," + constraintOf(spent) + clobbers).str();
+  auto *text = InlineAsm::get(form, (spends().att + lookedAtElsewhere).str(), constraints, /*hasSideEffects=*/true);
   return comesBack(builder.CreateCall(text, {had, spent}));
 }
 

@@ -90,25 +90,28 @@ static Value *opaque(Value *value, const Loop &loop) {
   return builder.CreateFreeze(value);
 }
 
+/// Whether `phi`, of the header of a loop in `around`, takes steps that differ from one entry of its loop to the next.
+static bool hasOtherSteps(PHINode &phi, const Loop &loop, const Loop &around, ScalarEvolution &scev) {
+  const auto *counts = scev.isSCEVable(phi.getType()) ? dyn_cast<SCEVAddRecExpr>(scev.getSCEV(&phi)) : nullptr;
+  return counts && counts->isAffine() && counts->getLoop() == &loop &&
+         !scev.isLoopInvariant(counts->getStepRecurrence(scev), &around);
+}
+
 /// What counts in steps that differ from one entry of the loop to the next (a sieve's) becomes, with copies, as many values of
 /// which code generation's strength reduction computes each anew where the loop around goes on, from its last one, in registers
 /// or in memory. They are to be computed from the loop's start and its step instead.
 static void hideSteps(Loop &loop, ScalarEvolution &scev) {
-  const Loop *around = loop.getParentLoop();
-  if (!around)
-    return;
   for (PHINode &phi : loop.getHeader()->phis()) {
-    const auto *counts = scev.isSCEVable(phi.getType()) ? dyn_cast<SCEVAddRecExpr>(scev.getSCEV(&phi)) : nullptr;
-    if (!counts || !counts->isAffine() || counts->getLoop() != &loop || scev.isLoopInvariant(counts->getStepRecurrence(scev), around))
+    if (!loop.getParentLoop() || !hasOtherSteps(phi, loop, *loop.getParentLoop(), scev))
       continue;
+    scev.forgetLoop(&loop);
     int entry = phi.getBasicBlockIndex(loop.getLoopPreheader());
     phi.setIncomingValue(entry, opaque(phi.getIncomingValue(entry), loop));
-    auto *next = dyn_cast<Instruction>(phi.getIncomingValueForBlock(loop.getLoopLatch()));
-    for (Use &part : next ? next->operands() : phi.operands())
-      if (auto *step = dyn_cast<Instruction>(part); next && step && !loop.contains(step))
-        part.set(opaque(step, loop));
+    if (auto *next = dyn_cast<Instruction>(phi.getIncomingValueForBlock(loop.getLoopLatch())))
+      for (Use &part : next->operands())
+        if (isa<Instruction>(part) && !loop.contains(cast<Instruction>(part)))
+          part.set(opaque(part, loop));
   }
-  scev.forgetLoop(&loop);
 }
 
 bool unrollLoops(Function &function, FunctionAnalysisManager &analyses, const Limits &limits) {
