@@ -377,6 +377,8 @@ kinds! {
             hold();
         });
         round.waiters(move |_| assert!(lock.try_lock_for(Duration::from_millis(1)).is_none()));
+        // However long they take: it has the lock until they have given up.
+        common::all(round.handles.split_off(1));
     }
 
     parking_lot_two_mutexes: |round| {
