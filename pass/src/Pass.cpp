@@ -4,6 +4,7 @@
 #include "Carry.h"
 #include "CarryCalls.h"
 #include "MergeTests.h"
+#include "OwnSteps.h"
 #include "Plan.h"
 #include "PlanRecursive.h"
 #include "Probe.h"
@@ -69,6 +70,7 @@ private:
   void prepareLoops(Function &function);
   void insert(Function &function, const Plan &plan, ScalarEvolution &scev, ProbeWriter &writer);
   void check(Function &function, const Limits &limits);
+  void check(const Component &component);
   void dropUncalled(std::vector<Component> &components);
 
   Module &module_;
@@ -255,6 +257,17 @@ void ModuleRun::check(Function &function, const Limits &limits) {
   }
 }
 
+void ModuleRun::check(const Component &component) {
+  for (const Function *function : component.early)
+    finished_.expect(*function, component.keeps.lookup(function));
+  for (Function *function : component.functions) {
+    Limits limits = limits_;
+    if (auto kept = component.keeps.find(function); kept != component.keeps.end())
+      limits.call = kept->second;
+    check(*function, limits);
+  }
+}
+
 /// The functions to instrument, callees before callers.
 std::vector<ModuleRun::Component> ModuleRun::bottomUp() {
   std::vector<Component> components;
@@ -319,19 +332,13 @@ bool ModuleRun::run() {
   for (Component &component : components)
     changed |= instrument(component, writer);
   dropUncalled(components);
-  bool isChecked = options_.verify || (report_.isWanted() && !isBaseline(options_.mode));
-  for (const Component &component : components) {
-    if (!isChecked)
-      break;
-    for (const Function *function : component.early)
-      finished_.expect(*function, component.keeps.lookup(function));
-    for (Function *function : component.functions) {
-      Limits limits = limits_;
-      if (auto kept = component.keeps.find(function); kept != component.keeps.end())
-        limits.call = kept->second;
-      check(*function, limits);
-    }
-  }
+  if (options_.verify || (report_.isWanted() && !isBaseline(options_.mode)))
+    for (const Component &component : components)
+      check(component);
+  if (!isBaseline(options_.mode))
+    for (const Component &component : components)
+      for (Function *function : component.functions)
+        keepOwnSteps(*function, functions_);
   if (Error error = report_.write())
     module_.getContext().emitError(toString(std::move(error)));
   return changed;

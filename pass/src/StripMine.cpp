@@ -7,6 +7,9 @@ using namespace llvm;
 
 namespace caudal {
 
+/// Marks the jump back of a strip.
+static constexpr const char *stripName = "caudal.strip";
+
 PreparedStrip prepareStrip(const Strip &strip, ScalarEvolution &scev) {
   PreparedStrip prepared;
   prepared.strip = strip;
@@ -155,6 +158,7 @@ void Cutter::cut() {
   branch->setSuccessor(0, done);
   branch->setSuccessor(1, header_);
   branch->setMetadata(LLVMContext::MD_prof, nullptr);
+  branch->setMetadata(stripName, MDNode::get(context_, {}));
   // done: was it the loop's end?
   builder.SetInsertPoint(done);
   builder.SetCurrentDebugLocation(line());
@@ -167,5 +171,15 @@ void Cutter::cut() {
 } // namespace
 
 void cutStrip(const PreparedStrip &prepared, ProbeWriter &writer) { Cutter(prepared, writer).cut(); }
+
+Instruction *takeStripEnd(const Loop &loop) {
+  const BasicBlock *latch = loop.getLoopLatch();
+  Instruction *jump = latch ? const_cast<Instruction *>(latch->getTerminator()) : nullptr;
+  if (!jump || !jump->hasMetadata(stripName))
+    return nullptr;
+  jump->setMetadata(stripName, nullptr);
+  auto *ended = cast<ICmpInst>(cast<BranchInst>(jump)->getCondition());
+  return dyn_cast<Instruction>(ended->getOperand(1));
+}
 
 } // namespace caudal

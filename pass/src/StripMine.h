@@ -32,6 +32,8 @@ struct PreparedStrip {
 PreparedStrip prepareStrip(const Strip &strip, llvm::ScalarEvolution &scev);
 /// Then each is cut. Leaves dominators, loops and ScalarEvolution stale.
 void cutStrip(const PreparedStrip &prepared, ProbeWriter &writer);
+/// Where the strips of `loop` end, as an instruction in front of it; null: it has none. Once; it forgets then.
+llvm::Instruction *takeStripEnd(const llvm::Loop &loop);
 
 } // namespace caudal
 

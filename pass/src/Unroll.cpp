@@ -5,9 +5,7 @@
 #include "Size.h"
 #include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
-#include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/IR/Dominators.h"
-#include "llvm/IR/IRBuilder.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 #include "llvm/Transforms/Utils/UnrollLoop.h"
@@ -84,36 +82,6 @@ static unsigned copies(Loop &loop, ScalarEvolution &scev, const TargetTransformI
   return most(mostInstructions);
 }
 
-/// `value` under another name, in front of the loop: one that ScalarEvolution does not see through, and that takes no instruction.
-static Value *opaque(Value *value, const Loop &loop) {
-  IRBuilder<> builder(loop.getLoopPreheader()->getTerminator());
-  return builder.CreateFreeze(value);
-}
-
-/// Whether `phi`, of the header of a loop in `around`, takes steps that differ from one entry of its loop to the next.
-static bool hasOtherSteps(PHINode &phi, const Loop &loop, const Loop &around, ScalarEvolution &scev) {
-  const auto *counts = scev.isSCEVable(phi.getType()) ? dyn_cast<SCEVAddRecExpr>(scev.getSCEV(&phi)) : nullptr;
-  return counts && counts->isAffine() && counts->getLoop() == &loop &&
-         !scev.isLoopInvariant(counts->getStepRecurrence(scev), &around);
-}
-
-/// What counts in steps that differ from one entry of the loop to the next (a sieve's) becomes, with copies, as many values of
-/// which code generation's strength reduction computes each anew where the loop around goes on, from its last one, in registers
-/// or in memory. They are to be computed from the loop's start and its step instead.
-static void hideSteps(Loop &loop, ScalarEvolution &scev) {
-  for (PHINode &phi : loop.getHeader()->phis()) {
-    if (!loop.getParentLoop() || !hasOtherSteps(phi, loop, *loop.getParentLoop(), scev))
-      continue;
-    scev.forgetLoop(&loop);
-    int entry = phi.getBasicBlockIndex(loop.getLoopPreheader());
-    phi.setIncomingValue(entry, opaque(phi.getIncomingValue(entry), loop));
-    if (auto *next = dyn_cast<Instruction>(phi.getIncomingValueForBlock(loop.getLoopLatch())))
-      for (Use &part : next->operands())
-        if (isa<Instruction>(part) && !loop.contains(cast<Instruction>(part)))
-          part.set(opaque(part, loop));
-  }
-}
-
 bool unrollLoops(Function &function, FunctionAnalysisManager &analyses, const Limits &limits) {
   auto &loops = analyses.getResult<LoopAnalysis>(function);
   auto &scev = analyses.getResult<ScalarEvolutionAnalysis>(function);
@@ -131,7 +99,6 @@ bool unrollLoops(Function &function, FunctionAnalysisManager &analyses, const Li
       continue;
     changed |= simplifyLoop(loop, &dominators, &loops, &scev, &assumptions, nullptr, /*PreserveLCSSA=*/false);
     changed |= formLCSSARecursively(*loop, dominators, &loops, &scev);
-    hideSteps(*loop, scev);
     UnrollLoopOptions options{};
     options.Count = count;
     options.Force = true;

@@ -4,8 +4,7 @@
 // in each iteration. Unrolled, it has one for several; each copy keeps its own exits. Where a most of its iterations is
 // known, too, but for loops that are about one piece of code. So it is for a loop whose count is a
 // constant, where iterations are too long for strips: one of vectors, say. One copy has an exit then: the last, or where
-// the count is no multiple the one in which it ends. Steps that differ from one entry to the next are hidden from code
-// generation's strength reduction, which would keep a value for each copy in the loop around.
+// the count is no multiple the one in which it ends.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_UNROLL_H

@@ -42,7 +42,8 @@ int is_long(int n) {
 // CHECK-NOT: .p2align
 // CHECK: subq {{.*}}caudal_probe_v1
 // CHECK: .p2align 4
-// CHECK: decl
+// CHECK: #NO_APP
+// CHECK-NEXT: incl
 // CHECK-NOT: .p2align
 // CHECK: .Lfunc_end
 int strips(const int *list, int at) {

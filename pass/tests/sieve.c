@@ -1,5 +1,5 @@
 // A loop in steps that differ from one entry to the next is unrolled without a value for each copy that the loop around would have
-// to keep: strength reduction gets to see the first one's start and step under names of their own.
+// to keep: strength reduction does not see what it counts by.
 // RUN: %clang -O2 -S -emit-llvm %s -o - %with -caudal-probes='mode=budget;verify' | FileCheck %s
 // RUN: %clang -O2 %s -o %t.plain && %t.plain > %t.expected
 // RUN: %clang -O2 -c %s -o %t.o %with -caudal-probes='mode=budget;verify' && %clang %t.o %every -o %t.every
@@ -9,10 +9,10 @@
 static unsigned char composite[20001];
 
 // CHECK-LABEL: define {{.*}}@primes(
-// CHECK: %[[START:.*]] = freeze i64 %{{.*}}
-// CHECK: %[[STEP:.*]] = freeze i64 %{{.*}}
-// CHECK: phi i64 [ %[[START]], %{{.*}} ]
-// CHECK: add {{.*}}%[[STEP]]
+// CHECK-COUNT-4: store i8 1
+// CHECK: %[[SUM:[0-9]+]] = add {{.*}}i64
+// CHECK-NEXT: %[[NEXT:[0-9]+]] = freeze i64 %[[SUM]]
+// CHECK: icmp sgt i64 %[[NEXT]]
 __attribute__((noinline)) int primes(long n) {
   int count = 0;
   for (long i = 2; i <= n; i++) {

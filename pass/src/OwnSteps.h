@@ -1,0 +1,27 @@
+//===- OwnSteps.h - Loops keep the steps that the optimiser gave them ---------------------------------------------===//
+//
+// Code generation's strength reduction chooses anew what a loop counts by, and pays with instructions in front of it. Where the
+// pass has been, it chooses badly: it computes a strip's length a second time to count that down, and gives the copies of a
+// short loop values of their own, which the loop around has to keep. So, last of all, when nothing has to see through them any
+// more, these values get other names:
+//
+//     strip:  end = freeze(start + length)          the end of a strip, and
+//     latch:  next = freeze(at + step)              what a loop with a probe counts by
+//
+// which takes no instruction.
+//
+//===--------------------------------------------------------------------------------------------------------------===//
+#ifndef CAUDAL_PASS_OWNSTEPS_H
+#define CAUDAL_PASS_OWNSTEPS_H
+
+#include "llvm/IR/PassManager.h"
+
+namespace caudal {
+
+/// Renames them in `function`: behind the verifier, which bounds loops by these values, and once. What is cached of the function
+/// is stale then.
+void keepOwnSteps(llvm::Function &function, llvm::FunctionAnalysisManager &analyses);
+
+} // namespace caudal
+
+#endif

@@ -1,0 +1,95 @@
+; What loops with probes count by, and where strips end, has a name of its own when code generation sees it; all else stays.
+; RUN: %probes -passes='caudal-probes<mode=budget;verify>,verify' %s | FileCheck %s
+; RUN: %probes -passes='caudal-probes<mode=clock;verify>,verify' %s | FileCheck %s
+; For a comparison with others' probes, loops stay as they were.
+; RUN: %probes -passes='caudal-probes<mode=instruction-counter>,verify' %s | FileCheck %s --check-prefix=OTHERS
+; OTHERS-NOT: freeze
+target triple = "x86_64-pc-linux-gnu"
+
+; In a strip nothing changes but its end.
+; CHECK-LABEL: define i64 @strips(
+; CHECK: %caudal.end = add i64
+; CHECK-NEXT: %caudal.end.own = freeze i64 %caudal.end
+; CHECK: loop:
+; CHECK: %i.next = add nuw nsw i64 %i, 1
+; CHECK-NEXT: %caudal.ended = icmp eq i64 %i.next, %caudal.end.own
+; CHECK-NEXT: br i1 %caudal.ended, label %{{.*}}, label %loop{{$}}
+; CHECK: }
+define i64 @strips(ptr %p, i64 %n) {
+entry:
+  %any = icmp sgt i64 %n, 0
+  br i1 %any, label %loop, label %exit
+loop:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %loop ]
+  %sum = phi i64 [ 0, %entry ], [ %sum.next, %loop ]
+  %at = getelementptr i64, ptr %p, i64 %i
+  %value = load i64, ptr %at
+  %sum.next = add i64 %sum, %value
+  %i.next = add nuw nsw i64 %i, 1
+  %more = icmp slt i64 %i.next, %n
+  br i1 %more, label %loop, label %exit
+exit:
+  %result = phi i64 [ 0, %entry ], [ %sum.next, %loop ]
+  ret i64 %result
+}
+
+declare i64 @other(i64)
+
+; A probe in each iteration: both that it counts by, once each, though two share one; not the sum, which has no steps.
+; CHECK-LABEL: define i64 @probed(
+; CHECK: %i = phi i64 [ 0, %entry ], [ %i.next.own, %loop ]
+; CHECK: %before = phi i64 [ -1, %entry ], [ %i, %loop ]
+; CHECK: %p.at = phi ptr [ %p, %entry ], [ %p.next.own, %loop ]
+; CHECK: %again = phi i64 [ 0, %entry ], [ %i.next.own, %loop ]
+; CHECK-NOT: freeze i64 %sum
+; CHECK: %i.next = add nuw nsw i64 %i, 1
+; CHECK-NEXT: %i.next.own = freeze i64 %i.next
+; CHECK-NEXT: %p.next = getelementptr i64, ptr %p.at, i64 3
+; CHECK-NEXT: %p.next.own = freeze ptr %p.next
+; CHECK: icmp slt i64 %i.next.own, %n
+; CHECK-NOT: freeze
+; CHECK: }
+define i64 @probed(ptr %p, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %loop ]
+  %before = phi i64 [ -1, %entry ], [ %i, %loop ]
+  %p.at = phi ptr [ %p, %entry ], [ %p.next, %loop ]
+  %again = phi i64 [ 0, %entry ], [ %i.next, %loop ]
+  %sum = phi i64 [ 0, %entry ], [ %sum.next, %loop ]
+  %value = load i64, ptr %p.at
+  %called = call i64 @other(i64 %value)
+  %one = call i64 @other(i64 %before)
+  %two = call i64 @other(i64 %again)
+  %part = xor i64 %called, %one
+  %whole = xor i64 %part, %two
+  %mixed = xor i64 %whole, %sum
+  %sum.next = mul i64 %mixed, 7
+  %i.next = add nuw nsw i64 %i, 1
+  %p.next = getelementptr i64, ptr %p.at, i64 3
+  %more = icmp slt i64 %i.next, %n
+  br i1 %more, label %loop, label %exit
+exit:
+  ret i64 %sum.next
+}
+
+; One piece of code, without a probe: nothing.
+; CHECK-LABEL: define i64 @short(
+; CHECK-NOT: freeze
+; CHECK: ret i64
+define i64 @short(ptr %p) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %loop ]
+  %sum = phi i64 [ 0, %entry ], [ %sum.next, %loop ]
+  %at = getelementptr i64, ptr %p, i64 %i
+  %value = load i64, ptr %at
+  %sum.next = add i64 %sum, %value
+  %i.next = add nuw nsw i64 %i, 1
+  %more = icmp ult i64 %i.next, 8
+  br i1 %more, label %loop, label %exit
+exit:
+  ret i64 %sum.next
+}
