@@ -8,7 +8,8 @@
 //     strip:  end = freeze(start + length)          the end of a strip, and
 //     latch:  next = freeze(at + step)              what a loop with a probe counts by
 //
-// which takes no instruction.
+// which takes no instruction. A loop in which addresses take a multiplication or a shift in each iteration is left to strength
+// reduction: there it spares these.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_OWNSTEPS_H

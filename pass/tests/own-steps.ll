@@ -74,6 +74,55 @@ exit:
   ret i64 %sum.next
 }
 
+; An address that takes a multiplication, or a shift, in each iteration: strength reduction has better steps. In the loop around
+; there is none.
+; CHECK-LABEL: define void @strided(
+; CHECK: rows:
+; CHECK-NOT: %i.next.own
+; CHECK: %row.next.own = freeze
+; CHECK-NOT: freeze
+; CHECK: }
+define void @strided(ptr %p, i64 %n, i64 %stride) {
+entry:
+  br label %rows
+rows:
+  %row = phi i64 [ 0, %entry ], [ %row.next, %next ]
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %rows ], [ %i.next, %loop ]
+  %offset = mul i64 %i, %stride
+  %at = getelementptr i64, ptr %p, i64 %offset
+  %value = load i64, ptr %at
+  %called = call i64 @other(i64 %value)
+  %i.next = add nuw nsw i64 %i, 1
+  %more = icmp slt i64 %i.next, %n
+  br i1 %more, label %loop, label %next
+next:
+  %row.next = add nuw nsw i64 %row, 1
+  %again = icmp slt i64 %row.next, %n
+  br i1 %again, label %rows, label %exit
+exit:
+  ret void
+}
+
+; CHECK-LABEL: define void @wide_elements(
+; CHECK-NOT: freeze
+; CHECK: }
+define void @wide_elements(ptr %p, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %loop ]
+  %at = getelementptr [ 2 x i64 ], ptr %p, i64 %i
+  %value = load i64, ptr %at
+  %called = call i64 @other(i64 %value)
+  %i.next = add nuw nsw i64 %i, 1
+  %more = icmp slt i64 %i.next, %n
+  br i1 %more, label %loop, label %exit
+exit:
+  ret void
+}
+
 ; One piece of code, without a probe: nothing.
 ; CHECK-LABEL: define i64 @short(
 ; CHECK-NOT: freeze
