@@ -7,55 +7,86 @@
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/PatternMatch.h"
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 namespace caudal {
 
+/// `value` as a number that takes steps in `loop`; null: it is none.
+static const SCEVAddRecExpr *stepping(const Value &value, const Loop &loop, ScalarEvolution &scev) {
+  if (!scev.isSCEVable(value.getType()))
+    return nullptr;
+  const auto *steps = dyn_cast<SCEVAddRecExpr>(scev.getSCEV(const_cast<Value *>(&value)));
+  return steps && steps->getLoop() == &loop ? steps : nullptr;
+}
+
 /// What `phi` of `loop`'s header is in the next iteration, if it goes on by steps.
 static Instruction *nextOf(PHINode &phi, const Loop &loop, ScalarEvolution &scev) {
-  if (!scev.isSCEVable(phi.getType()) || !isa<SCEVAddRecExpr>(scev.getSCEV(&phi)))
+  if (!stepping(phi, loop, scev))
     return nullptr;
   auto *next = dyn_cast<Instruction>(phi.getIncomingValueForBlock(loop.getLoopLatch()));
-  return next && !isa<PHINode>(next) && loop.contains(next) ? next : nullptr;
+  return next && !isa<PHINode>(next) && !next->isTerminator() && loop.contains(next) ? next : nullptr;
 }
 
-/// Whether an address that moves by `step` in each iteration of `loop` can be had from what the loop counts by: x86 multiplies by
-/// 1, 2, 4 and 8 in an address.
-static bool isFollowed(const SCEV *step, const Loop &loop, ScalarEvolution &scev) {
-  return any_of(loop.getHeader()->phis(), [&](PHINode &phi) {
-    if (!scev.isSCEVable(phi.getType()))
-      return false;
-    const auto *counter = dyn_cast<SCEVAddRecExpr>(scev.getSCEV(&phi));
-    if (!counter || counter->getLoop() != &loop)
-      return false;
-    if (counter->getStepRecurrence(scev) == step)
-      return true;
-    const auto *each = dyn_cast<SCEVConstant>(counter->getStepRecurrence(scev)), *bytes = dyn_cast<SCEVConstant>(step);
-    return each && bytes && any_of(ArrayRef<int64_t>{1, 2, 4, 8}, [&](int64_t scale) {
-      return each->getAPInt().getSExtValue() * scale == bytes->getAPInt().getSExtValue();
-    });
-  });
+/// Whether an instruction's address can be `place`: one base, one index times 1, 2, 4 or 8, and a constant.
+static bool isAddress(const GetElementPtrInst &place, const Loop &loop, const DataLayout &layout) {
+  SmallMapVector<Value *, APInt, 4> variables;
+  APInt constant(layout.getIndexTypeSizeInBits(place.getType()), 0);
+  if (!place.collectOffset(layout, constant.getBitWidth(), variables, constant))
+    return false;
+  if (variables.empty())
+    return true;
+  const auto *base = dyn_cast<GetElementPtrInst>(place.getPointerOperand());
+  return variables.size() == 1 && is_contained({1u, 2u, 4u, 8u}, variables.front().second.getLimitedValue()) &&
+         (!base || !loop.contains(base) || base->hasAllConstantIndices());
 }
 
-/// Loops in which an address is computed by more than what it counts by, a multiplication or a shift: strength reduction spares that
-/// (the transform of `pass/bench/programs/fft.c` takes 6 points more time without).
-static SmallPtrSet<const Loop *, 8> reducible(const Function &function, const LoopInfo &loops, ScalarEvolution &scev) {
-  SmallPtrSet<const Loop *, 8> found;
-  for (const BasicBlock &block : function) {
-    if (!loops.getLoopFor(&block))
-      continue;
-    for (const Instruction &instruction : block) {
-      const Value *place = getLoadStorePointerOperand(&instruction);
-      if (!place)
-        continue;
-      const auto *steps = dyn_cast<SCEVAddRecExpr>(scev.getSCEV(const_cast<Value *>(place)));
-      for (; steps; steps = dyn_cast<SCEVAddRecExpr>(steps->getStart()))
-        if (!isFollowed(steps->getStepRecurrence(scev), *steps->getLoop(), scev))
-          found.insert(steps->getLoop());
+/// Whether `instruction` is arithmetic with what `loop` counts by that strength reduction would spare, and no address has for nothing.
+static bool isReducible(const Instruction &instruction, const Loop &loop, ScalarEvolution &scev, const DataLayout &layout) {
+  if (!isa<GetElementPtrInst, BinaryOperator, SExtInst>(instruction) || !stepping(instruction, loop, scev))
+    return false;
+  if (const auto *place = dyn_cast<GetElementPtrInst>(&instruction))
+    return !isAddress(*place, loop, layout);
+  bool isSum = instruction.getOpcode() == Instruction::Add || match(&instruction, m_DisjointOr(m_Value(), m_Value()));
+  return !isSum || !isa<ConstantInt>(instruction.getOperand(1));
+}
+
+using Values = SmallPtrSet<const Instruction *, 16>;
+
+/// The steps on the way to `next`, one for each copy of the loop's body.
+static void addSteps(const Instruction *next, const Loop &loop, Values &ways) {
+  while (next && isa<BinaryOperator, GetElementPtrInst>(next) && loop.contains(next) && ways.insert(next).second)
+    next = dyn_cast<Instruction>(next->getOperand(0));
+}
+
+/// Whether `phi`, which is `next` in the next iteration, is for nothing but the loop's end: strength reduction counts down to it, or has
+/// another value count.
+static bool onlyCounts(const PHINode &phi, const Instruction &next) {
+  return all_of(phi.users(), [&](const User *user) { return user == &next; }) &&
+         all_of(next.users(), [&](const User *user) { return user == &phi || isa<ICmpInst>(user); });
+}
+
+/// What `loop` counts by, if it has a probe and strength reduction can do no better.
+static SmallVector<Instruction *, 4> ownStepsOf(const Loop &loop, ScalarEvolution &scev, const DataLayout &layout) {
+  SmallVector<Instruction *, 4> steps;
+  Values ways;
+  if (!loop.getLoopLatch() ||
+      none_of(loop.blocks(), [](const BasicBlock *block) { return any_of(*block, isInlineProbe); }))
+    return steps;
+  for (PHINode &phi : loop.getHeader()->phis())
+    if (Instruction *next = nextOf(phi, loop, scev)) {
+      if (onlyCounts(phi, *next))
+        return {};
+      steps.push_back(next);
+      addSteps(next, loop, ways);
     }
-  }
-  return found;
+  for (const BasicBlock *block : loop.blocks())
+    for (const Instruction &instruction : *block)
+      if (!ways.contains(&instruction) && isReducible(instruction, loop, scev, layout))
+        return {};
+  return steps;
 }
 
 /// Gives `value` another name for all who use it.
@@ -67,18 +98,12 @@ static void rename(Instruction &value) {
 
 void keepOwnSteps(Function &function, FunctionAnalysisManager &analyses) {
   ScalarEvolution &scev = analyses.getResult<ScalarEvolutionAnalysis>(function);
-  const LoopInfo &loops = analyses.getResult<LoopAnalysis>(function);
-  const SmallPtrSet<const Loop *, 8> leftAlone = reducible(function, loops, scev);
   SmallSetVector<Instruction *, 16> values;
-  for (Loop *loop : loops.getLoopsInPreorder()) {
+  for (Loop *loop : analyses.getResult<LoopAnalysis>(function).getLoopsInPreorder()) {
     if (Instruction *end = takeStripEnd(*loop))
       values.insert(end);
-    if (!loop->getLoopLatch() || leftAlone.contains(loop))
-      continue;
-    if (any_of(loop->blocks(), [](const BasicBlock *block) { return any_of(*block, isInlineProbe); }))
-      for (PHINode &phi : loop->getHeader()->phis())
-        if (Instruction *next = nextOf(phi, *loop, scev))
-          values.insert(next);
+    for (Instruction *step : ownStepsOf(*loop, scev, function.getDataLayout()))
+      values.insert(step);
   }
   for (Instruction *value : values)
     rename(*value);

@@ -1,6 +1,7 @@
 ; What loops with probes count by, and where strips end, has a name of its own when code generation sees it; all else stays.
 ; RUN: %probes -passes='caudal-probes<mode=budget;verify>,verify' %s | FileCheck %s
 ; RUN: %probes -passes='caudal-probes<mode=clock;verify>,verify' %s | FileCheck %s
+; RUN: %probes -passes='caudal-probes<mode=flag;verify>,verify' %s | FileCheck %s
 ; For a comparison with others' probes, loops stay as they were.
 ; RUN: %probes -passes='caudal-probes<mode=instruction-counter>,verify' %s | FileCheck %s --check-prefix=OTHERS
 ; OTHERS-NOT: freeze
@@ -74,38 +75,78 @@ exit:
   ret i64 %sum.next
 }
 
-; An address that takes a multiplication, or a shift, in each iteration: strength reduction has better steps. In the loop around
-; there is none.
+; What addresses have for nothing: an index, times 8 here.
+; CHECK-LABEL: define void @indexed(
+; CHECK: asm sideeffect
+; CHECK: %i.next.own = freeze i64 %i.next
+; CHECK: }
+define void @indexed(ptr %p, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %loop ]
+  %at = getelementptr i64, ptr %p, i64 %i
+  %value = load i64, ptr %at
+  %called = call i64 @other(i64 %value)
+  %i.next = add nuw nsw i64 %i, 1
+  %more = icmp slt i64 %i.next, %n
+  br i1 %more, label %loop, label %exit
+exit:
+  ret void
+}
+
+; So has a sieve, whose steps are no constant, in two copies: what is between them is no arithmetic that could be spared.
+; CHECK-LABEL: define void @sieve(
+; CHECK: asm sideeffect
+; CHECK: %j.next.own = freeze i64 %j.next
+; CHECK: }
+define void @sieve(ptr %p, i64 %step, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %j = phi i64 [ 0, %entry ], [ %j.next, %second ]
+  %at = getelementptr i64, ptr %p, i64 %j
+  store i64 1, ptr %at
+  %called = call i64 @other(i64 %j)
+  %j.between = add nsw i64 %j, %step
+  %enough = icmp sgt i64 %j.between, %n
+  br i1 %enough, label %exit, label %second
+second:
+  %at.second = getelementptr i64, ptr %p, i64 %j.between
+  store i64 1, ptr %at.second
+  %j.next = add nsw i64 %j.between, %step
+  %more = icmp sle i64 %j.next, %n
+  br i1 %more, label %loop, label %exit
+exit:
+  ret void
+}
+
+; Strength reduction does better where a multiplication, or a shift for an address, would be in each iteration, an address has more
+; than one index, or the loop's count is for nothing else: it counts down to that.
 ; CHECK-LABEL: define void @strided(
-; CHECK: rows:
-; CHECK-NOT: %i.next.own
-; CHECK: %row.next.own = freeze
+; CHECK-NOT: freeze
+; CHECK: asm sideeffect
 ; CHECK-NOT: freeze
 ; CHECK: }
 define void @strided(ptr %p, i64 %n, i64 %stride) {
 entry:
-  br label %rows
-rows:
-  %row = phi i64 [ 0, %entry ], [ %row.next, %next ]
   br label %loop
 loop:
-  %i = phi i64 [ 0, %rows ], [ %i.next, %loop ]
+  %i = phi i64 [ 0, %entry ], [ %i.next, %loop ]
   %offset = mul i64 %i, %stride
   %at = getelementptr i64, ptr %p, i64 %offset
   %value = load i64, ptr %at
   %called = call i64 @other(i64 %value)
   %i.next = add nuw nsw i64 %i, 1
   %more = icmp slt i64 %i.next, %n
-  br i1 %more, label %loop, label %next
-next:
-  %row.next = add nuw nsw i64 %row, 1
-  %again = icmp slt i64 %row.next, %n
-  br i1 %again, label %rows, label %exit
+  br i1 %more, label %loop, label %exit
 exit:
   ret void
 }
 
 ; CHECK-LABEL: define void @wide_elements(
+; CHECK-NOT: freeze
+; CHECK: asm sideeffect
 ; CHECK-NOT: freeze
 ; CHECK: }
 define void @wide_elements(ptr %p, i64 %n) {
@@ -119,6 +160,72 @@ loop:
   %i.next = add nuw nsw i64 %i, 1
   %more = icmp slt i64 %i.next, %n
   br i1 %more, label %loop, label %exit
+exit:
+  ret void
+}
+
+; CHECK-LABEL: define void @two_indices(
+; CHECK-NOT: freeze
+; CHECK: asm sideeffect
+; CHECK-NOT: freeze
+; CHECK: }
+define void @two_indices(ptr %p, i64 %row, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %loop ]
+  %offset = add i64 %i, %row
+  %at = getelementptr i64, ptr %p, i64 %offset
+  %value = load i64, ptr %at
+  %called = call i64 @other(i64 %value)
+  %i.next = add nuw nsw i64 %i, 1
+  %more = icmp slt i64 %i.next, %n
+  br i1 %more, label %loop, label %exit
+exit:
+  ret void
+}
+
+; CHECK-LABEL: define void @repeated(
+; CHECK-NOT: freeze
+; CHECK: asm sideeffect
+; CHECK-NOT: freeze
+; CHECK: }
+define void @repeated(i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %loop ]
+  %value = phi i64 [ 0, %entry ], [ %called, %loop ]
+  %called = call i64 @other(i64 %value)
+  %i.next = add nuw nsw i64 %i, 1
+  %more = icmp slt i64 %i.next, %n
+  br i1 %more, label %loop, label %exit
+exit:
+  ret void
+}
+
+declare i64 @same(i64 returned)
+declare i32 @personality(...)
+
+; What an invoke returns has no place behind it in its block.
+; CHECK-LABEL: define void @invoked(
+; CHECK-NOT: freeze
+; CHECK: }
+define void @invoked(ptr %p, i64 %n) personality ptr @personality {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %back ]
+  %at = getelementptr i64, ptr %p, i64 %i
+  store i64 %n, ptr %at
+  %added = add i64 %i, 1
+  %next = invoke i64 @same(i64 %added) to label %back unwind label %pad
+back:
+  %more = icmp slt i64 %next, %n
+  br i1 %more, label %loop, label %exit
+pad:
+  %thrown = landingpad { ptr, i32 } cleanup
+  resume { ptr, i32 } %thrown
 exit:
   ret void
 }
