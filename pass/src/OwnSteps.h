@@ -8,8 +8,8 @@
 //     strip:  end = freeze(start + length)          the end of a strip, and
 //     latch:  next = freeze(at + step)              what a loop with a probe counts by
 //
-// which takes no instruction. A loop in which addresses take a multiplication or a shift in each iteration is left to strength
-// reduction: there it spares these.
+// which is no instruction. A loop in which strength reduction would spare some is left to it: where there is arithmetic with what it
+// counts that no address has for nothing, or where it counts for nothing but its end, which can be done downwards.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_OWNSTEPS_H
