@@ -210,6 +210,8 @@ declare i32 @personality(...)
 ; What an invoke returns has no place behind it in its block.
 ; CHECK-LABEL: define void @invoked(
 ; CHECK-NOT: freeze
+; CHECK: asm sideeffect
+; CHECK-NOT: freeze
 ; CHECK: }
 define void @invoked(ptr %p, i64 %n) personality ptr @personality {
 entry:
