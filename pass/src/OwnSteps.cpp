@@ -43,7 +43,8 @@ static bool isAddress(const GetElementPtrInst &place, const Loop &loop, const Da
          (!base || !loop.contains(base) || base->hasAllConstantIndices());
 }
 
-/// Whether `instruction` is arithmetic with what `loop` counts by that strength reduction would spare: no address has it for nothing.
+/// Whether `instruction` is arithmetic with what `loop` counts by that strength reduction would spare: no address has it for
+/// nothing.
 static bool isReducible(const Instruction &instruction, const Loop &loop, ScalarEvolution &scev, const DataLayout &layout) {
   if (!isa<GetElementPtrInst, BinaryOperator, SExtInst>(instruction) || !stepping(instruction, loop, scev))
     return false;
@@ -61,8 +62,8 @@ static void addSteps(const Instruction *next, const Loop &loop, Values &ways) {
     next = dyn_cast<Instruction>(next->getOperand(0));
 }
 
-/// Whether `phi`, which is `next` in the next iteration, is for nothing but the loop's end: strength reduction counts down to it, or
-/// has another value count.
+/// Whether `phi`, which is `next` in the next iteration, is for nothing but the loop's end: strength reduction counts down to
+/// it, or has another value count.
 static bool onlyCounts(const PHINode &phi, const Instruction &next) {
   return all_of(phi.users(), [&](const User *user) { return user == &next; }) &&
          all_of(next.users(), [&](const User *user) { return user == &phi || isa<ICmpInst>(user); });
