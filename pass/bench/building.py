@@ -1,5 +1,7 @@
 """Programs of the bench and how they are built, with and without the pass."""
-import dataclasses, pathlib, shutil, subprocess, sys, time
+import dataclasses, pathlib, shutil, subprocess, sys
+
+import turns
 
 HERE = pathlib.Path(__file__).resolve().parent
 # Where a program's code lies makes it up to a quarter faster or slower, with and without probes (which branches share what
@@ -21,7 +23,7 @@ class Program:
 
 @dataclasses.dataclass
 class Build:
-    """The same executable by SHIFTS, its program's code in bytes, and what the compiler took: the least of three times."""
+    """The same executable by SHIFTS, its program's code in bytes, and what the compiler took of the processor: the least of three times."""
     files: list
     code_bytes: int
     seconds: float
@@ -53,6 +55,16 @@ def check_call(command):
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"{' '.join(command)}\n{done.stderr}")
+
+
+def compile_in_turns(commands):
+    """The processor's seconds of each."""
+    words = [list(map(str, command)) for command in commands]
+    done = turns.take_turns([(command, None) for command in words])
+    for command, (status, _, err, _) in zip(words, done):
+        if status:
+            sys.exit(f"{' '.join(command)}\n{err}")
+    return [seconds for _, _, _, seconds in done]
 
 
 def code_bytes(files):
@@ -89,18 +101,15 @@ class Builder:
         check_call([self.clang, "-c", source, "-o", source.with_suffix(".o")])
         return source.with_suffix(".o")
 
-    def build(self, program, mode):
-        """`mode`: of the pass, or "plain": the same line without it."""
+    def build(self, program, modes):
+        """By mode, of the pass or "plain": the same line without it. Compiling takes turns as the programs do (turns.py)."""
         if isinstance(program.language, libraries.Library):
-            return self.build_library(program.language, mode)
-        build = self.build_rust if program.language == "rust" else self.build_c
-        file = self.out / f"{program.name}.{mode}"
-        seconds = []
-        for _ in range(3):
-            start = time.monotonic()
-            objects, link = build(program, mode, file)
-            seconds.append(time.monotonic() - start)
-        return Build([link(filler) for filler in self.fillers], code_bytes(objects), min(seconds))
+            return {mode: self.build_library(program.language, mode) for mode in modes}
+        steps = {mode: (self.rust if program.language == "rust" else self.c)(program, mode, self.out / f"{program.name}.{mode}")
+                 for mode in modes}
+        seconds = zip(*(compile_in_turns([compiling for compiling, _, _ in steps.values()]) for _ in range(3)))
+        return {mode: Build([link(filler) for filler in self.fillers], code_bytes(objects()), min(each))
+                for (mode, (_, objects, link)), each in zip(steps.items(), seconds)}
 
     def build_library(self, library, mode):
         """Its size is that of the library's objects, without our program, and the time the processor's, for those."""
@@ -113,21 +122,20 @@ class Builder:
     def text(self, mode):
         return f"mode={mode};{self.options}"
 
-    def build_c(self, program, mode, file):
-        """Compiles, which is what is timed; returns the object, and what links it behind a filler."""
+    def c(self, program, mode, file):
+        """The line that compiles, which is what is timed; what then says where the code is, and what links it behind a filler."""
         compiler = self.clang if program.language == "c" else self.clangxx
         command = [compiler, "-O2", *program.flags, "-c", program.source, "-o", f"{file}.o"]
         if mode != "plain":
             command += [f"-fpass-plugin={self.plugin}", "-mllvm", f"-caudal-probes={self.text(mode)}"]
-        check_call(command)
 
         def link(filler):
             target = file.with_name(f"{file.name}.{filler.stem}")
             check_call([compiler, filler, f"{file}.o", *self.support, *program.libraries, "-o", target])
             return target
-        return [f"{file}.o"], link
+        return command, lambda: [f"{file}.o"], link
 
-    def build_rust(self, program, mode, file):
+    def rust(self, program, mode, file):
         """As `cargo caudal` does: bitcode, thin LTO by clang and lld, the pass at the link, options in a file beside it."""
         for old in self.out.glob(f"{file.name}.lto*"):
             old.unlink()
@@ -136,14 +144,15 @@ class Builder:
             link.append(f"-Wl,--load-pass-plugin={self.plugin_with_options(mode)}")
 
         # What lld compiles, it puts behind all objects that it is given.
-        def built(*fillers):
-            target = file.with_name(".".join([file.name, *(filler.stem for filler in fillers)]))
-            check_call(["rustc", "--edition", "2021", "-O", *program.flags, "-Clinker-plugin-lto", f"-Clinker={self.clang}",
-                        *(f"-Clink-arg={word}" for word in [*fillers, *link]), program.source,
-                        "-o", target])
+        def line(target, *fillers):
+            return ["rustc", "--edition", "2021", "-O", *program.flags, "-Clinker-plugin-lto", f"-Clinker={self.clang}",
+                    *(f"-Clink-arg={word}" for word in [*fillers, *link]), program.source, "-o", target]
+
+        def built(filler):
+            target = file.with_name(f"{file.name}.{filler.stem}")
+            check_call(line(target, filler))
             return target
-        built()
-        return sorted(self.out.glob(f"{file.name}.lto.o*")), built
+        return line(file), lambda: sorted(self.out.glob(f"{file.name}.lto.o*")), built
 
     def plugin_with_options(self, mode):
         directory = self.out / f"plugin.{mode}"

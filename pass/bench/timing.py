@@ -1,6 +1,8 @@
 """Runs, paired ratios, and the distances of yields from their deadlines."""
 import json, math, os, statistics, subprocess, sys
 
+import turns
+
 QUANTUM = 5192         # cycles: 2 us
 CYCLES_PER_NS = 2.596
 SHARES = 32            # bins.h
@@ -11,20 +13,30 @@ class Runner:
     def __init__(self, core, setter_core, stalls):
         self.core, self.setter_core, self.stalls_file = core, setter_core, stalls
 
-    def run(self, build, program, how, setter=False, rate=None, layout=0):
-        """What the harness said. `how`: its modes; `rate`: instructions a cycle, for baselines; `layout`: which of the build's
-        files."""
+    def command(self, build, how, setter=False, rate=None, layout=0):
+        """`how`: the harness's mode; `rate`: instructions a cycle, for baselines; `layout`: which of the build's files."""
         environment = {**os.environ, "CAUDAL_BENCH": how, "CAUDAL_BENCH_QUANTUM": str(QUANTUM)}
         if setter:
             environment["CAUDAL_BENCH_SETTER"] = self.setter_core
         if rate:
             environment["CAUDAL_BENCH_RATE"] = str(round(1000 * rate))
-        file = build.files[layout]
-        done = subprocess.run(["taskset", "-c", self.core, file], capture_output=True, text=True, env=environment)
-        if done.returncode or "".join(done.stdout.split()) != program.checksum:
-            sys.exit(f"{file}: exit {done.returncode}, printed {done.stdout.strip()}, expected {program.checksum}\n"
-                     f"{done.stderr}")
-        return json.loads(done.stderr)
+        return ["taskset", "-c", self.core, build.files[layout]], environment
+
+    def run_in_turns(self, program, commands):
+        """Of each, what the harness said."""
+        done = turns.take_turns(commands)
+        return [self.said(program, command, *each[:3]) for (command, _), each in zip(commands, done)]
+
+    def said(self, program, command, status, out, err):
+        if status or "".join(out.split()) != program.checksum:
+            sys.exit(f"{command[-1]}: exit {status}, printed {out.strip()}, expected {program.checksum}\n{err}")
+        return json.loads(err)
+
+    def run(self, build, program, how, **more):
+        """Alone. What the harness said."""
+        command, environment = self.command(build, how, **more)
+        done = subprocess.run(command, capture_output=True, text=True, env=environment)
+        return self.said(program, command, done.returncode, done.stdout, done.stderr)
 
     def stalls(self):
         """Gaps of a bare loop of clock readings on the same core."""
