@@ -28,7 +28,7 @@ public:
         writer_(writer), spending_(std::move(spending)), borrowers_(borrowers), function_(function), handing_(function),
         analyses_(analyses) {}
 
-  Headers run();
+  void run();
 
 private:
   double frequency(const BasicBlock *block) const { return double(frequencies_.getBlockFreq(block).getFrequency()); }
@@ -55,7 +55,6 @@ private:
   ProbeWriter &writer_;
   Spending spending_;
   ArrayRef<const BasicBlock *> borrowers_;
-  Headers borrowing_; // those that do
   Function &function_;
   Handing handing_;
   FunctionAnalysisManager &analyses_;
@@ -157,7 +156,6 @@ AllocaInst *Carrier::carry(Loop &loop, ArrayRef<const BasicBlock *> probed) {
   if (!preheader || !loop.hasDedicatedExits())
     return nullptr;
   Loans loans(loop, borrowers_, probed, dominators_, loops_);
-  loans.addTo(borrowing_);
   Purse purse(function_, &loop, writer_, spending_);
   AllocaInst *left = purse.variable();
   aroundCalls(loop, purse, loans, calls);
@@ -177,7 +175,7 @@ AllocaInst *Carrier::carry(Loop &loop, ArrayRef<const BasicBlock *> probed) {
   return left;
 }
 
-Headers Carrier::run() {
+void Carrier::run() {
   SmallVector<Loop *, 4> chosen;
   for (Loop *loop : loops_)
     choose(*loop, chosen);
@@ -190,16 +188,14 @@ Headers Carrier::run() {
       variables.push_back(left);
   if (!variables.empty())
     PromoteMemToReg(variables, dominators_);
-  return std::move(borrowing_);
 }
 
 } // namespace
 
-Headers carryInLoops(Function &function, FunctionAnalysisManager &analyses, const Calls &calls, const Carried &carried,
-                     ProbeWriter &writer, Spending spending, ArrayRef<const BasicBlock *> borrowers) {
-  if (spending.empty())
-    return {};
-  return Carrier(function, analyses, calls, carried, writer, std::move(spending), borrowers).run();
+void carryInLoops(Function &function, FunctionAnalysisManager &analyses, const Calls &calls, const Carried &carried,
+                  ProbeWriter &writer, Spending spending, ArrayRef<const BasicBlock *> borrowers) {
+  if (!spending.empty())
+    Carrier(function, analyses, calls, carried, writer, std::move(spending), borrowers).run();
 }
 
 } // namespace caudal

@@ -19,10 +19,10 @@
 
 namespace caudal {
 
-/// After all of `function`'s probes have been written, and `carried` functions have their bodies. `borrowers`: the plan's. Leaves its
-/// analyses stale. Returns the headers of those loops that do borrow (Lend.h).
-Headers carryInLoops(llvm::Function &function, llvm::FunctionAnalysisManager &analyses, const Calls &calls, const Carried &carried,
-                     ProbeWriter &writer, Spending spending, llvm::ArrayRef<const llvm::BasicBlock *> borrowers);
+/// After all of `function`'s probes have been written, and `carried` functions have their bodies. `borrowers`: the plan's
+/// (Lend.h). Leaves its analyses stale.
+void carryInLoops(llvm::Function &function, llvm::FunctionAnalysisManager &analyses, const Calls &calls, const Carried &carried,
+                  ProbeWriter &writer, Spending spending, llvm::ArrayRef<const llvm::BasicBlock *> borrowers);
 
 } // namespace caudal
 

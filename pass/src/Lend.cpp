@@ -47,11 +47,6 @@ Loans::Loans(Loop &nest, ArrayRef<const BasicBlock *> borrowers, ArrayRef<const 
       borrowing_.insert(loop);
 }
 
-void Loans::addTo(Headers &headers) const {
-  for (const Loop *loop : borrowing_)
-    headers.insert(loop->getHeader());
-}
-
 int64_t Loans::lentAt(const BasicBlock &block) const {
   int64_t units = 0;
   for (const Loop *loop = loops_.getLoopFor(&block); loop; loop = loop->getParentLoop())

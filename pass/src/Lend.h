@@ -34,15 +34,11 @@ namespace caudal {
 /// An addition on the way into a loop that borrows, and on each way out: half of its latency.
 inline constexpr Cost lending = Cost::units(Cost::unitsPerCycle / 2);
 
-/// Whether `loop` is within another, and nothing counts it: what is counted is mostly long, or has a version for when it is
-/// short (ShortLoops.h). Asked before probes are written, which hide counts.
+/// Whether `loop` is within another, and nothing counts it: what is counted is mostly long. Asked before probes are written, which hide counts.
 bool mayBorrow(const llvm::Loop &loop, llvm::ScalarEvolution &scev);
 
 /// Whether nothing gets to `block`.
 bool isUnreachable(const llvm::BasicBlock &block);
-
-/// Of loops.
-using Headers = llvm::SmallPtrSet<const llvm::BasicBlock *, 8>;
 
 /// Which loops of a nest borrow.
 class Loans {
@@ -52,8 +48,6 @@ public:
   Loans(llvm::Loop &nest, llvm::ArrayRef<const llvm::BasicBlock *> borrowers, llvm::ArrayRef<const llvm::BasicBlock *> probed,
         llvm::DominatorTree &dominators, llvm::LoopInfo &loops);
 
-  /// Adds the headers of those that borrow to `headers`.
-  void addTo(Headers &headers) const;
   /// Units of the budget that are lent in `block`, in all.
   int64_t lentAt(const llvm::BasicBlock &block) const;
   /// For a call that hands `left` to its callee: takes what is lent in front of it, for the callee may put back what it has, and

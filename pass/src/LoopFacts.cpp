@@ -102,40 +102,6 @@ static bool findTest(Loop &loop, ScalarEvolution &scev, const TargetTransformInf
   return false;
 }
 
-const SCEV *distanceBetween(const SCEV *first, const SCEV *last, ScalarEvolution &scev) {
-  auto number = [&](const SCEV *value) {
-    return value->getType()->isPointerTy() ? scev.getPtrToIntExpr(value, scev.getEffectiveSCEVType(value->getType())) : value;
-  };
-  first = number(first), last = number(last);
-  if (isa<SCEVCouldNotCompute>(first) || isa<SCEVCouldNotCompute>(last))
-    return scev.getCouldNotCompute();
-  return scev.getMinusSCEV(last, first);
-}
-
-/// Most iterations of a loop that is only entered where the tested value does not go far, and left where it has (ShortLoops.h);
-/// 0: no such test is known. Asks for no less than the verifier.
-static unsigned guardedTrips(const Loop &loop, ScalarEvolution &scev, const LoopFacts &facts) {
-  const auto &leave = *cast<BranchInst>(facts.latch->getTerminator());
-  if (leave.getSuccessor(1) != loop.getHeader() ||
-      !match(leave.getCondition(), m_SpecificICmp(CmpInst::ICMP_EQ, m_Specific(facts.tested), m_Value())))
-    return 0;
-  const SCEV *first = cast<SCEVAddRecExpr>(scev.getSCEV(facts.tested))->getStart(), *last = facts.testedLast;
-  const SCEV *reached = facts.step > 0 ? distanceBetween(first, last, scev) : distanceBetween(last, first, scev);
-  // Between the test and the loop there may be what was made for it to stand in.
-  const BasicBlock *to = loop.getLoopPreheader();
-  while (to->getSinglePredecessor() && to->getSinglePredecessor()->getSingleSuccessor())
-    to = to->getSinglePredecessor();
-  const BasicBlock *from = to->getSinglePredecessor();
-  const auto *branch = from ? dyn_cast<BranchInst>(from->getTerminator()) : nullptr;
-  Value *distance;
-  const APInt *farthest;
-  if (!branch || !branch->isConditional() || branch->getSuccessor(1) != to || branch->getSuccessor(0) == to ||
-      !match(branch->getCondition(), m_SpecificICmp(CmpInst::ICMP_UGT, m_Value(distance), m_APInt(farthest))) ||
-      scev.getSCEV(distance) != reached)
-    return 0;
-  return unsigned(farthest->getLimitedValue(INT32_MAX) / uint64_t(std::abs(facts.step)) + 1);
-}
-
 static bool canSplit(Loop &loop, BasicBlock &latch) {
   if (!loop.getLoopPreheader() || !isa<BranchInst>(latch.getTerminator()) || loop.getHeader()->isEHPad())
     return false;
@@ -154,9 +120,33 @@ LoopFacts LoopFacts::of(Loop &loop, ScalarEvolution &scev, const TargetTransform
     return facts;
   // A loop that can be left elsewhere is mostly left early: beginning a strip would not pay.
   facts.isCounted = loop.getExitingBlock() && findTest(loop, scev, tti, facts);
-  if (unsigned guarded = facts.isCounted ? guardedTrips(loop, scev, facts) : 0)
-    facts.mostTrips = facts.mostTrips ? std::min(facts.mostTrips, guarded) : guarded;
   return facts;
+}
+
+/// Whether `value` is made of what `loop` loads.
+static bool isLoaded(const Value *value, const Loop &loop) {
+  SmallPtrSet<const Instruction *, 16> parts;
+  SmallVector<const Value *, 16> left = {value};
+  while (!left.empty()) {
+    const auto *part = dyn_cast<Instruction>(left.pop_back_val());
+    if (!part || !loop.contains(part) || !parts.insert(part).second)
+      continue;
+    if (part->mayReadFromMemory())
+      return true;
+    append_range(left, part->operand_values());
+  }
+  return false;
+}
+
+static bool isByteLoad(const Instruction &instruction) {
+  return isa<LoadInst>(instruction) && instruction.getType()->isIntegerTy(8);
+}
+
+bool isSearch(const Loop &loop) {
+  SmallVector<BasicBlock *, 4> leaving;
+  loop.getExitingBlocks(leaving);
+  return !leaving.empty() && all_of(leaving, [&](const BasicBlock *block) { return isLoaded(block->getTerminator(), loop); }) &&
+         none_of(loop.blocks(), [](const BasicBlock *block) { return any_of(*block, isByteLoad); });
 }
 
 } // namespace caudal

@@ -16,7 +16,7 @@
 namespace caudal {
 
 struct LoopFacts {
-  /// Most iterations, if the code bounds them by a constant, or a test in front of the loop does (ShortLoops.h); 0: nothing does.
+  /// Most iterations, if the code bounds them by a constant; 0: nothing does.
   unsigned mostTrips = 0;
   /// Whether it can be cut into strips: its one exit is the latch's test, on a value that takes equal steps.
   bool isCounted = false;
@@ -31,8 +31,9 @@ struct LoopFacts {
   static LoopFacts of(llvm::Loop &loop, llvm::ScalarEvolution &scev, const llvm::TargetTransformInfo &tti);
 };
 
-/// How far it is from `first` to `last`, pointers as numbers; SCEVCouldNotCompute: nobody knows.
-const llvm::SCEV *distanceBetween(const llvm::SCEV *first, const llvm::SCEV *last, llvm::ScalarEvolution &scev);
+/// Whether only what it loads ends the loop, and it loads no bytes: along a list, in a table, up to a pivot. What is looked for
+/// in a string is mostly farther away.
+bool isSearch(const llvm::Loop &loop);
 
 } // namespace caudal
 

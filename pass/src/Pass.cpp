@@ -3,7 +3,6 @@
 #include "Calls.h"
 #include "Carry.h"
 #include "CarryCalls.h"
-#include "MergeTests.h"
 #include "OwnSteps.h"
 #include "Plan.h"
 #include "PlanRecursive.h"
@@ -12,7 +11,6 @@
 #include "Sections.h"
 #include "Seldom.h"
 #include "SeparateLoops.h"
-#include "ShortLoops.h"
 #include "StripMine.h"
 #include "TailCalls.h"
 #include "Unroll.h"
@@ -180,10 +178,6 @@ bool ModuleRun::instrument(Component &component, ProbeWriter &writer) {
       functions_.invalidate(*function, PreservedAnalyses::none());
       prepareLoops(*function);
     }
-    if (!isBaseline(options_.mode) && versionShortLoops(*function, functions_, limits_)) {
-      functions_.invalidate(*function, PreservedAnalyses::none());
-      prepareLoops(*function);
-    }
     bool changed = isBaseline(options_.mode) ? Baseline::makeJoins(*function, functions_)
                                              : unrollLoops(*function, functions_, limits_);
     if (changed) {
@@ -194,7 +188,6 @@ bool ModuleRun::instrument(Component &component, ProbeWriter &writer) {
   std::vector<Plan> plans = planAll(component);
   std::vector<Spending> spending;
   for (auto [function, result] : zip(component.functions, plans)) {
-    forgetLongVersions(*function);
     calls_.learn(*function, result.ways);
     report_.planned(*function, result);
     if (writer.hasCalled())
@@ -229,13 +222,9 @@ void ModuleRun::carry(Component &component, ArrayRef<Plan> plans, std::vector<Sp
     carried_[outer] = function;
   }
   for (auto [function, plan, written] : zip(component.functions, plans, spending)) {
-    auto borrowing = carryInLoops(*function, functions_, calls_, carried_, writer, std::move(written), plan.borrowers);
+    carryInLoops(*function, functions_, calls_, carried_, writer, std::move(written), plan.borrowers);
     callDirectly(*function, carried_, writer);
     functions_.invalidate(*function, PreservedAnalyses::none());
-    if (writer.charges()) {
-      mergeTests(*function, functions_, writer, limits_, borrowing);
-      functions_.invalidate(*function, PreservedAnalyses::none());
-    }
   }
   // Callees first.
   component.functions.insert(component.functions.begin(), inner.begin(), inner.end());

@@ -1,7 +1,6 @@
 #include "Plan.h"
 #include "Compat.h"
 #include "Region.h"
-#include "ShortLoops.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/IR/CFG.h"
 
@@ -141,7 +140,6 @@ Region LoopPlanner::followAround(Loop &loop, double uncharged) {
 bool LoopPlanner::tryStrip(Loop &loop, const Region &body, Cost iteration, const LoopFacts &facts) {
   // Beginning and ending a strip takes as long as a probe in each of so many iterations.
   static constexpr uint64_t fewest = 4;
-  static constexpr Cost longInLongLoop = Cost::cycles(6);
   if (!facts.isCounted || iteration <= Cost::zero())
     return false;
   // Around a call, a strip's registers are saved and restored by the function: a probe costs less.
@@ -153,8 +151,8 @@ bool LoopPlanner::tryStrip(Loop &loop, const Region &body, Cost iteration, const
   if (room <= 0 || body.latches.since + limits_.loop > limits_.bound)
     return false;
   uint64_t length = uint64_t(room / iteration.inUnits());
-  // Many loops are left after a few iterations; not those that have a version for that.
-  if (length < fewest || iteration >= (isLongVersion(loop) ? longInLongLoop : longestInStrips))
+  // Many loops are left after a few iterations.
+  if (length < fewest || iteration >= longestInStrips)
     return false;
   plan_.strips.push_back({&loop, facts, length, iteration, meanIteration(loop, costs_.recurrence(loop))});
   plan_.loops.push_back({&loop, LoopKind::Stripped, length});

@@ -2,11 +2,9 @@
 #include "Compat.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InlineAsm.h"
-#include "llvm/IR/PatternMatch.h"
 #include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
-using namespace llvm::PatternMatch;
 
 namespace caudal {
 
@@ -85,9 +83,6 @@ Function *ProbeWriter::declared(StringRef cold) {
   return function;
 }
 
-/// Behind a subtraction whose result another block's probe looks at.
-static constexpr StringLiteral lookedAtElsewhere = " # looked at elsewhere";
-
 /// The attribute of functions that the pass adds.
 static constexpr StringLiteral ownAttribute = "caudal-own";
 
@@ -124,22 +119,15 @@ Function *ProbeWriter::entry(bool isCarried) {
 /// keep it, and r11 where none does: other values would have longer instructions for a lower register's sake.
 static constexpr StringLiteral anyRegister = "=r,0", ownRegister = "={r11},{r11}";
 
-static StringRef carriedConstraints(bool inAnyRegister) { return inAnyRegister ? anyRegister : ownRegister; }
-
-/// A probe of what is carried. Intel's syntax, where any register may have it, for there a register's name may end another name.
-InlineAsm *ProbeWriter::carriedAssembly(Looks looks, unsigned entryOperand, FunctionType *type, StringRef more,
-                                        bool inAnyRegister) const {
-  std::string constraints = (carriedConstraints(inAnyRegister) + more).str();
+/// A probe of what is carried: less what the operand 2 says, of which `spent` are the constraints. Intel's syntax, where any
+/// register may have it, for there a register's name may end another name.
+InlineAsm *ProbeWriter::carriedAssembly(FunctionType *type, StringRef spent, bool inAnyRegister) const {
+  std::string constraints = ((inAnyRegister ? anyRegister : ownRegister) + "," + spent + ",i").str();
   if (!inAnyRegister)
-    return assembly(looks.att, "jl", entryOperand, type, constraints);
-  std::string text = (looks.intel + "\n\tjl" + jumpIn + "${" + Twine(entryOperand) + ofRegister).str();
+    return assembly(mode_ == Mode::Clock ? "subl $2, ${0:k}" : "subq $2, $0", "jl", 3, type, constraints);
+  std::string text = ("sub $0, $2\n\tjl" + jumpIn + "${3" + ofRegister).str();
   return InlineAsm::get(type, text, constraints + clobbers.str(), /*hasSideEffects=*/true, /*isAlignStack=*/false,
                         InlineAsm::AD_Intel);
-}
-
-/// What is carried less what the operand 2 says.
-ProbeWriter::Looks ProbeWriter::spends() const {
-  return {mode_ == Mode::Clock ? "subl $2, ${0:k}" : "subq $2, $0", "sub $0, $2"};
 }
 
 /// `looks`: what says in the flags whether the probe is due; `due`: the jump that is taken then.
@@ -262,11 +250,6 @@ static StringRef calledProbe(const Instruction &instruction) {
   return name.starts_with(spendPrefix) || name.starts_with(lookName) ? name : "";
 }
 
-/// Whether what `probe` carries may be in any register.
-static bool isInAnyRegister(const Value &probe) {
-  return assemblyOf(cast<Instruction>(probe))->getConstraintString().starts_with(anyRegister);
-}
-
 void ProbeWriter::carryThrough(AllocaInst *left, CallInst *probe, bool acrossCalls) {
   IRBuilder<> builder(probe);
   IntegerType *type = purseType();
@@ -279,7 +262,7 @@ void ProbeWriter::carryThrough(AllocaInst *left, CallInst *probe, bool acrossCal
     auto *form = FunctionType::get(type, {type, type, builder.getPtrTy()}, false);
     // The library has an entry for each register, which only its own executable can name by what code generation takes.
     bool inAnyRegister = acrossCalls && mode_ == Mode::Budget && localExec_;
-    InlineAsm *text = carriedAssembly(spends(), 3, form, ("," + constraintOf(spent) + ",i").str(), inAnyRegister);
+    InlineAsm *text = carriedAssembly(form, constraintOf(spent), inAnyRegister);
     carried = finish(builder.CreateCall(text, {had, spent, entry(/*isCarried=*/true)}));
   }
   builder.CreateStore(carried, left);
@@ -288,26 +271,6 @@ void ProbeWriter::carryThrough(AllocaInst *left, CallInst *probe, bool acrossCal
   probe->eraseFromParent();
   if (place)
     RecursivelyDeleteTriviallyDeadInstructions(place);
-}
-
-CallInst *ProbeWriter::spendOnly(CallInst *probe) const {
-  IRBuilder<> builder(probe);
-  Value *had = probe->getArgOperand(0), *spent = probe->getArgOperand(1);
-  IntegerType *type = purseType();
-  auto *form = FunctionType::get(type, {type, type}, false);
-  std::string constraints = (carriedConstraints(isInAnyRegister(*probe)) + "," + constraintOf(spent) + clobbers).str();
-  auto *text = InlineAsm::get(form, (spends().att + lookedAtElsewhere).str(), constraints, /*hasSideEffects=*/true);
-  return comesBack(builder.CreateCall(text, {had, spent}));
-}
-
-CallInst *ProbeWriter::lookAt(Value *left, Instruction *before) {
-  IRBuilder<> builder(before);
-  builder.SetCurrentDebugLocation(lineOf(*before));
-  IntegerType *type = purseType();
-  auto *form = FunctionType::get(type, {type, builder.getPtrTy()}, false);
-  Looks test = {mode_ == Mode::Clock ? "testl ${0:k}, ${0:k}" : "testq $0, $0", "test $0, $0"};
-  InlineAsm *text = carriedAssembly(test, 2, form, ",i", isInAnyRegister(*left));
-  return finish(builder.CreateCall(text, {left, entry(/*isCarried=*/true)}));
 }
 
 bool namesRegister(StringRef assembly) { return assembly.ends_with(ofRegister); }
@@ -323,38 +286,8 @@ bool isInlineProbe(const Instruction &instruction) {
   return assembly && contains(*assembly, jumpIn);
 }
 
-/// The jump by which a loop's latch looks at what `instruction` leaves, as MergeTests writes it: the loop's test chooses between
-/// that and a negative number, and what is negative leads to a probe. Null: there is none.
-static const BranchInst *lookAfter(const Instruction &instruction) {
-  const InlineAsm *assembly = assemblyOf(instruction);
-  if (!assembly || !StringRef(assembly->getAsmString()).ends_with(lookedAtElsewhere))
-    return nullptr;
-  const auto *jump = dyn_cast<BranchInst>(instruction.getParent()->getTerminator());
-  const Value *test, *yes, *no;
-  if (!jump || !jump->isConditional() ||
-      !match(jump->getCondition(),
-             m_SpecificICmp(CmpInst::ICMP_SLT, m_Select(m_Value(test), m_Value(yes), m_Value(no)), m_Zero())))
-    return nullptr;
-  bool chooses = (yes == &instruction && match(no, m_AllOnes())) || (no == &instruction && match(yes, m_AllOnes()));
-  const Instruction &look = *jump->getSuccessor(0)->getFirstNonPHIOrDbg();
-  return chooses && isInlineProbe(look) && look.getOperand(0) == &instruction ? jump : nullptr;
-}
-
 bool isProbe(const Instruction &instruction) {
-  return isInlineProbe(instruction) || lookAfter(instruction) || !calledProbe(instruction).empty();
-}
-
-bool isPartOfProbe(const Instruction &instruction) {
-  const Value *test, *yes, *no;
-  const Value *select = &instruction;
-  if (const auto *compare = dyn_cast<ICmpInst>(&instruction))
-    select = compare->getOperand(0);
-  if (!match(select, m_Select(m_Value(test), m_Value(yes), m_Value(no))))
-    return false;
-  return any_of(ArrayRef{yes, no}, [](const Value *value) {
-    const auto *spent = dyn_cast<Instruction>(value);
-    return spent && lookAfter(*spent);
-  });
+  return isInlineProbe(instruction) || !calledProbe(instruction).empty();
 }
 
 bool isOwnFunction(const Function &function) { return function.hasFnAttribute(ownAttribute); }

@@ -59,13 +59,6 @@ public:
   /// the variable is wanted behind calls that change r11, and so is best in some other register at the probe, too.
   void carryThrough(llvm::AllocaInst *left, llvm::CallInst *probe, bool acrossCalls);
 
-  /// Whether `probe`, one in place, spends from a variable.
-  static bool isCarried(const llvm::CallInst &probe) { return !probe.getType()->isVoidTy(); }
-  /// Writes in front of a carried probe what it spends, without a look: what is left, for MergeTests.h.
-  llvm::CallInst *spendOnly(llvm::CallInst *probe) const;
-  /// Writes a probe of the variable `left` in front of `before` that spends nothing; returns what is left then.
-  llvm::CallInst *lookAt(llvm::Value *left, llvm::Instruction *before);
-
 private:
   llvm::Value *field(llvm::IRBuilder<> &builder, unsigned offset) const;
   llvm::Value *purse(llvm::IRBuilder<> &builder) const;
@@ -75,13 +68,7 @@ private:
   llvm::CallInst *called(llvm::IRBuilder<> &builder, llvm::StringRef name, llvm::Value *left);
   llvm::Function *ofLibrary(llvm::StringRef name);
   llvm::Function *entry(bool isCarried);
-  /// The instruction that says in the flags whether a probe is due, in both syntaxes.
-  struct Looks {
-    llvm::StringRef att, intel;
-  };
-  Looks spends() const;
-  llvm::InlineAsm *carriedAssembly(Looks looks, unsigned entryOperand, llvm::FunctionType *type, llvm::StringRef more,
-                                   bool inAnyRegister) const;
+  llvm::InlineAsm *carriedAssembly(llvm::FunctionType *type, llvm::StringRef spent, bool inAnyRegister) const;
   llvm::Function *declared(llvm::StringRef cold);
 
   llvm::Module &module_;
@@ -92,13 +79,10 @@ private:
   Spending spending_;
 };
 
-/// Whether `instruction` is a probe, in memory or in a register, in place or called, or what spends where the block's jump looks
-/// at what is left (MergeTests.h).
+/// Whether `instruction` is a probe, in memory or in a register, in place or called.
 bool isProbe(const llvm::Instruction &instruction);
 /// Whether it is one in place, with a jump of its own.
 bool isInlineProbe(const llvm::Instruction &instruction);
-/// Whether it only tells such a jump whether to look: its time is the probe's.
-bool isPartOfProbe(const llvm::Instruction &instruction);
 /// Whether `call` is other assembly that enters the cold path: the program's own.
 bool isColdCall(const llvm::CallBase &call);
 /// Whether the pass has added `function` to its module.

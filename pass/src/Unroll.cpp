@@ -77,7 +77,7 @@ static unsigned copies(Loop &loop, ScalarEvolution &scev, const TargetTransformI
     return divisor(trips, most(mostOfCounted));
   // The longest way through a body with branches may be half of it.
   unsigned atMost = scev.getSmallConstantMaxTripCount(&loop);
-  if (facts.isCounted || (atMost != 0 && isShort(iteration, (atMost + 1) / 2, limits)))
+  if (facts.isCounted || isSearch(loop) || (atMost != 0 && isShort(iteration, (atMost + 1) / 2, limits)))
     return 0;
   return most(mostInstructions);
 }

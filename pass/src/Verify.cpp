@@ -28,35 +28,7 @@ struct Reach {
   }
 };
 
-/// `value` as a number, if it is a pointer; null: it is none that can be one.
-const SCEV *asNumber(const SCEV *value, ScalarEvolution &scev) {
-  if (value->getType()->isPointerTy())
-    value = scev.getPtrToIntExpr(value, scev.getEffectiveSCEVType(value->getType()));
-  return isa<SCEVCouldNotCompute>(value) ? nullptr : value;
-}
-
-/// The constant above which a jump on the only way to `loop` leads elsewhere, if what it compares is `to` less `from`; null:
-/// there is no such jump.
-const APInt *guardOf(const Loop &loop, const SCEV *from, const SCEV *to, ScalarEvolution &scev) {
-  from = asNumber(from, scev), to = asNumber(to, scev);
-  const BasicBlock *block = loop.getLoopPreheader();
-  if (!from || !to || !block)
-    return nullptr;
-  const SCEV *distance = scev.getMinusSCEV(to, from);
-  for (const BasicBlock *before = block->getSinglePredecessor(); before; block = before, before = block->getSinglePredecessor()) {
-    auto *branch = dyn_cast<BranchInst>(before->getTerminator());
-    Value *held;
-    const APInt *most;
-    if (branch && branch->isConditional() && branch->getSuccessor(1) == block && branch->getSuccessor(0) != block &&
-        match(branch->getCondition(), m_SpecificICmp(CmpInst::ICMP_UGT, m_Value(held), m_APInt(most))) &&
-        scev.getSCEV(held) == distance)
-      return most;
-  }
-  return nullptr;
-}
-
-/// The loop is left where a value reaches an end that is chosen in front of it, or that a jump in front of it has found to be
-/// near: most iterations; 0: it is not.
+/// The loop is left where a value reaches an end that is chosen in front of it: most iterations; 0: it is not.
 uint64_t nearerEndTrips(const Loop &loop, ScalarEvolution &scev) {
   BasicBlock *latch = loop.getLoopLatch();
   auto *branch = latch ? dyn_cast<BranchInst>(latch->getTerminator()) : nullptr;
@@ -74,13 +46,10 @@ uint64_t nearerEndTrips(const Loop &loop, ScalarEvolution &scev) {
   if (step->getAPInt().isNegative())
     std::swap(from, to);
   APInt width = step->getAPInt().abs().zextOrTrunc(64);
-  auto trips = [&](const APInt &distance) { return distance.zextOrTrunc(64).udiv(width).getLimitedValue(1 << 30) + 1; };
-  // It is met, and not stepped over, where ScalarEvolution knows when.
-  bool isMet = width.isOne() || !isa<SCEVCouldNotCompute>(scev.getExitCount(&loop, latch));
-  if (const APInt *guard = isMet ? guardOf(loop, from, to, scev) : nullptr)
-    return trips(*guard);
   const SCEV *distance = scev.getMinusSCEV(to, from);
-  return isa<SCEVCouldNotCompute>(distance) ? 0 : trips(scev.getUnsignedRangeMax(distance));
+  if (isa<SCEVCouldNotCompute>(distance))
+    return 0;
+  return scev.getUnsignedRangeMax(distance).zextOrTrunc(64).udiv(width).getLimitedValue(1 << 30) + 1;
 }
 
 class Verifier {
@@ -175,8 +144,6 @@ Reach Verifier::across(Region &region, const BasicBlock *block, Reach reach, boo
       walk.restart();
       continue;
     }
-    if (isPartOfProbe(instruction))
-      continue;
     Cost cost = walk.add(instruction);
     if (const auto *call = dyn_cast<CallBase>(&instruction)) {
       Ways ways = calls_.of(*call);

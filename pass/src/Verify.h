@@ -2,8 +2,8 @@
 //
 // Finds the probes in the code as it has become, and the longest ways between them, without knowing what was planned:
 // longest ways by relaxation until nothing changes, bounds of loops by what ScalarEvolution proves of the new code: constant
-// counts, nearer ends that are chosen in front of a loop, jumps in front of it that let only what is short enter. The cost
-// model is shared with the planner, the search for ways is not.
+// counts, nearer ends that are chosen in front of a loop. The cost model is shared with the planner, the search for ways is
+// not.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_VERIFY_H

@@ -14,7 +14,7 @@ target triple = "x86_64-pc-linux-gnu"
 ; CHECK: asm sideeffect "subq $2, $0{{.*}}@caudal_probe_cold_carried_v1)
 ; CHECK: latch:
 ; CHECK: add i64 %{{.*}}, -128
-; CHECK: asm sideeffect "subq $2, $0 # looked at elsewhere"
+; CHECK: asm sideeffect "subq $2, $0{{.*}}@caudal_probe_cold_carried_v1)
 ; The way out of both loops, too.
 ; CHECK: exit.loopexit:
 ; CHECK: add i64 %{{.*}}, -128
