@@ -23,7 +23,8 @@ class Program:
 
 @dataclasses.dataclass
 class Build:
-    """The same executable by SHIFTS, its program's code in bytes, and what the compiler took of the processor: the least of three times."""
+    """The same executable by SHIFTS, its program's code in bytes, and the processor's seconds that compiling took: the least of
+    five times."""
     files: list
     code_bytes: int
     seconds: float
@@ -57,25 +58,15 @@ def check_call(command):
         sys.exit(f"{' '.join(command)}\n{done.stderr}")
 
 
-def compile_in_turns(commands):
-    """The processor's seconds of each."""
-    words = [list(map(str, command)) for command in commands]
-    done = turns.take_turns([(command, None) for command in words])
-    for command, (status, _, err, _) in zip(words, done):
-        if status:
-            sys.exit(f"{' '.join(command)}\n{err}")
-    return [seconds for _, _, _, seconds in done]
-
-
 def code_bytes(files):
     listing = subprocess.run(["size", "-A", *files], capture_output=True, text=True, check=True).stdout
     return sum(int(line.split()[1]) for line in listing.splitlines() if line.startswith(".text"))
 
 
 class Builder:
-    def __init__(self, plugin, probe, options, out, kept):
-        """`kept`: where objects of libraries stay from one run to the next."""
-        self.plugin, self.options, self.out = pathlib.Path(plugin).resolve(), options, out
+    def __init__(self, plugin, probe, options, out, kept, core):
+        """`kept`: where objects of libraries stay from one run to the next; `core`: on which all else is compiled."""
+        self.plugin, self.options, self.out, self.core = pathlib.Path(plugin).resolve(), options, out, core
         self.clang, self.clangxx = "clang-22", "clang++-22"
         self.support = self.build_support(probe)
         self.fillers = [self.build_filler(shift) for shift in SHIFTS]
@@ -102,14 +93,25 @@ class Builder:
         return source.with_suffix(".o")
 
     def build(self, program, modes):
-        """By mode, of the pass or "plain": the same line without it. Compiling takes turns as the programs do (turns.py)."""
+        """By mode, of the pass or "plain": the same line without it. Compiling takes turns as the programs do (turns.py), but for
+        libraries, which are built one after the other."""
         if isinstance(program.language, libraries.Library):
             return {mode: self.build_library(program.language, mode) for mode in modes}
-        steps = {mode: (self.rust if program.language == "rust" else self.c)(program, mode, self.out / f"{program.name}.{mode}")
-                 for mode in modes}
-        seconds = zip(*(compile_in_turns([compiling for compiling, _, _ in steps.values()]) for _ in range(3)))
+        of_language = self.rust if program.language == "rust" else self.c
+        # Not with a dot: rustc's own objects are named by what is in front of it, and those of two modes are there at once.
+        steps = {mode: of_language(program, mode, self.out / f"{program.name}-{mode}") for mode in modes}
+        seconds = zip(*(self.compile_in_turns([compiling for compiling, _, _ in steps.values()]) for _ in range(5)))
         return {mode: Build([link(filler) for filler in self.fillers], code_bytes(objects()), min(each))
                 for (mode, (_, objects, link)), each in zip(steps.items(), seconds)}
+
+    def compile_in_turns(self, commands):
+        """The processor's seconds of each."""
+        words = [["taskset", "-c", self.core, *map(str, command)] for command in commands]
+        done = turns.take_turns([(command, None) for command in words])
+        for command, (status, _, err, _) in zip(words, done):
+            if status:
+                sys.exit(f"{' '.join(command)}\n{err}")
+        return [seconds for _, _, _, seconds in done]
 
     def build_library(self, library, mode):
         """Its size is that of the library's objects, without our program, and the time the processor's, for those."""

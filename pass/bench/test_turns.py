@@ -1,5 +1,5 @@
 """Processes that take turns."""
-import pathlib, unittest
+import pathlib, unittest, unittest.mock
 
 import turns
 
@@ -34,9 +34,10 @@ class Turns(unittest.TestCase):
         self.assertGreater(waiting[3], alone[3] / 4)
 
     def test_only_one_runs_at_a_time(self):
-        # Each writes down when it runs; with a turn of 10 ms those moments do not mix.
+        # Each writes down when it runs; in turns those moments do not mix.
         script = "i=0; while [ $i -lt 60 ]; do i=$((i+1)); date +%s%N; done"
-        times = [list(map(int, said[1].split())) for said in turns.take_turns([shell(script), shell(script)])]
+        with unittest.mock.patch.object(turns, "TURN", 0.1):
+            times = [list(map(int, said[1].split())) for said in turns.take_turns([shell(script), shell(script)])]
         owners = [owner for _, owner in sorted((at, owner) for owner, of_one in enumerate(times) for at in of_one)]
         changes = sum(one != next_ for one, next_ in zip(owners, owners[1:]))
         self.assertLess(changes, len(owners) / 3)
@@ -45,6 +46,14 @@ class Turns(unittest.TestCase):
         with self.assertRaises(FileNotFoundError):
             turns.take_turns([(["sleep", "98765.4321"], None), (["/nowhere/to/be/found"], None)])
         self.assertNotIn("sleep\0" + "98765.4321\0", running())
+
+    def test_nothing_that_was_started_is_left_running(self):
+        turns.take_turns([shell("sleep 98765.1234 & exit 0")])
+        self.assertNotIn("sleep\0" + "98765.1234\0", running())
+
+    def test_what_does_not_end_is_an_error(self):
+        with unittest.mock.patch.object(turns, "LONGEST", 0.1), self.assertRaisesRegex(TimeoutError, "sleep 1000"):
+            turns.take_turns([shell("true"), shell("exec sleep 1000")])
 
 
 unittest.main()

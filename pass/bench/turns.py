@@ -8,6 +8,7 @@ import contextlib, os, signal, subprocess, tempfile, time
 
 # Long beside what it takes to fill the caches again, short beside what others make of the machine.
 TURN = 0.01  # seconds
+LONGEST = 3600  # seconds, of all together: who takes longer will not end
 
 
 class Taker:
@@ -25,11 +26,8 @@ class Taker:
             os.killpg(self.process.pid, signal_)
 
     def has_ended(self):
-        if self.status is None:
-            pid, status, used = os.wait4(self.process.pid, os.WNOHANG)
-            if pid:
-                self.status = self.process.returncode = os.waitstatus_to_exitcode(status)
-                self.seconds = used.ru_utime + used.ru_stime
+        if self.status is None and os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            self.end()
         return self.status is not None
 
     def take_turn(self):
@@ -43,9 +41,12 @@ class Taker:
         return (self.status, *(file.read() for file in self.files), self.seconds)
 
     def end(self):
-        self.send(signal.SIGKILL)
+        """What it has started ends with it, too: afterwards nobody knows them."""
         if self.status is None:
-            self.process.wait()
+            self.send(signal.SIGKILL)
+            _, status, used = os.wait4(self.process.pid, 0)
+            self.status = self.process.returncode = os.waitstatus_to_exitcode(status)
+            self.seconds = used.ru_utime + used.ru_stime
 
 
 def take_turns(commands):
@@ -57,8 +58,10 @@ def take_turns(commands):
             files = [stack.enter_context(tempfile.TemporaryFile("w+")) for _ in range(2)]
             takers.append(Taker(command, environment, files))
             stack.callback(takers[-1].end)
-        left = takers
+        left, start = takers, time.monotonic()
         while left := [taker for taker in left if not taker.has_ended()]:
+            if time.monotonic() - start > LONGEST:
+                raise TimeoutError(f"after {LONGEST} s still there: " + "; ".join(" ".join(taker.process.args) for taker in left))
             for taker in left:
                 taker.take_turn()
         return [taker.result() for taker in takers]

@@ -1,4 +1,5 @@
 #include "Carry.h"
+#include "Lend.h"
 #include "Cost.h"
 #include "Purse.h"
 #include "Size.h"

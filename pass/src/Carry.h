@@ -13,7 +13,6 @@
 
 #include "Calls.h"
 #include "CarryCalls.h"
-#include "Lend.h"
 #include "Probe.h"
 #include "llvm/IR/PassManager.h"
 

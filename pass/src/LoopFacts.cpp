@@ -2,7 +2,6 @@
 #include "Compat.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/IR/PatternMatch.h"
-#include "llvm/Transforms/Utils/LoopUtils.h"
 
 using namespace llvm;
 using namespace llvm::PatternMatch;
@@ -123,30 +122,45 @@ LoopFacts LoopFacts::of(Loop &loop, ScalarEvolution &scev, const TargetTransform
   return facts;
 }
 
-/// Whether `value` is made of what `loop` loads.
-static bool isLoaded(const Value *value, const Loop &loop) {
+/// Whether `value` is made of what `loop` loads; of bytes alone, if `bytes`.
+static bool isLoaded(const Value *value, const Loop &loop, bool bytes = false) {
   SmallPtrSet<const Instruction *, 16> parts;
   SmallVector<const Value *, 16> left = {value};
   while (!left.empty()) {
     const auto *part = dyn_cast<Instruction>(left.pop_back_val());
     if (!part || !loop.contains(part) || !parts.insert(part).second)
       continue;
-    if (part->mayReadFromMemory())
+    if (part->mayReadFromMemory() && (!bytes || part->getType()->isIntegerTy(8)))
       return true;
     append_range(left, part->operand_values());
   }
   return false;
 }
 
-static bool isByteLoad(const Instruction &instruction) {
-  return isa<LoadInst>(instruction) && instruction.getType()->isIntegerTy(8);
+/// Whether `condition` compares, with anything, what the loop changes by itself from one iteration to the next.
+static bool isCounting(const Value *condition, const Loop &loop) {
+  const auto *instruction = dyn_cast<Instruction>(condition);
+  if (!instruction || !loop.contains(instruction))
+    return false;
+  auto changes = [&](const Value *side) { return !loop.isLoopInvariant(side) && !isLoaded(side, loop); };
+  if (isa<CmpInst>(instruction))
+    return any_of(instruction->operands(), changes);
+  return match(instruction, m_CombineOr(m_LogicalAnd(), m_LogicalOr())) &&
+         any_of(instruction->operands(), [&](const Value *side) { return isCounting(side, loop); });
 }
 
 bool isSearch(const Loop &loop) {
   SmallVector<BasicBlock *, 4> leaving;
   loop.getExitingBlocks(leaving);
-  return !leaving.empty() && all_of(leaving, [&](const BasicBlock *block) { return isLoaded(block->getTerminator(), loop); }) &&
-         none_of(loop.blocks(), [](const BasicBlock *block) { return any_of(*block, isByteLoad); });
+  bool isEndedByLoads = false;
+  for (const BasicBlock *block : leaving) {
+    const Instruction *end = block->getTerminator();
+    const auto *branch = dyn_cast<BranchInst>(end);
+    if (isLoaded(end, loop, /*bytes=*/true) || (branch && isCounting(branch->getCondition(), loop)))
+      return false;
+    isEndedByLoads |= isLoaded(end, loop);
+  }
+  return isEndedByLoads;
 }
 
 } // namespace caudal

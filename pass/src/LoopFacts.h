@@ -31,7 +31,7 @@ struct LoopFacts {
   static LoopFacts of(llvm::Loop &loop, llvm::ScalarEvolution &scev, const llvm::TargetTransformInfo &tti);
 };
 
-/// Whether only what it loads ends the loop, and it loads no bytes: along a list, in a table, up to a pivot. What is looked for
+/// Whether only what it loads ends the loop, and none of that is a byte: along a list, in a table, up to a pivot. What is looked for
 /// in a string is mostly farther away.
 bool isSearch(const llvm::Loop &loop);
 

@@ -2,7 +2,7 @@
 //
 // A loop that mostly passes over things (a filter, a search that fails at the first byte) has a short way back to its header
 // and a long one, through inner loops or calls. As one loop it would pay for a probe, and for a jump to it, each time that it
-// passes over something. Its short way is made an inner loop, which is unrolled like other short loops (Unroll.h):
+// passes over something. Its short way is made an inner loop, which may be unrolled like other short loops (Unroll.h):
 //
 //     header -> reject -> header                      outer -> header -> reject -> header
 //     header -> work -> latch -> header       =>               header -> work -> latch -> outer

@@ -118,3 +118,58 @@ latch:
 exit:
   ret i64 %next
 }
+
+; Of three loops both within another borrow, one from the other: each gives back what it was lent.
+; CHECK-LABEL: define i64 @middle(
+; CHECK: page:
+; CHECK: add i64 %{{.*}}, 128
+; CHECK: columns:
+; CHECK: add i64 %{{.*}}, 128
+; CHECK: row.latch:
+; CHECK: add i64 %{{.*}}, -128
+; CHECK: latch:
+; CHECK: add i64 %{{.*}}, -128
+; CHECK: ret i64
+define i64 @middle(ptr %p, i64 %n) {
+entry:
+  br label %page
+page:
+  %j = phi i64 [ 0, %entry ], [ %j.next, %latch ]
+  %before = phi i64 [ 0, %entry ], [ %page.sum, %latch ]
+  %table = getelementptr ptr, ptr %p, i64 %j
+  %top = load ptr, ptr %table
+  br label %row
+row:
+  %at.row = phi ptr [ %top, %page ], [ %below, %row.latch ]
+  %total = phi i64 [ %before, %page ], [ %next, %row.latch ]
+  %is.none = icmp eq ptr %at.row, null
+  br i1 %is.none, label %latch, label %columns
+columns:
+  %first = load ptr, ptr %at.row
+  br label %inner
+inner:
+  %at = phi ptr [ %first, %columns ], [ %behind, %more ]
+  %sum = phi i64 [ %total, %columns ], [ %next, %more ]
+  %value = load i64, ptr %at
+  %rest = udiv i64 %value, 7
+  %next = add i64 %sum, %rest
+  %link = getelementptr i64, ptr %at, i64 1
+  %behind = load ptr, ptr %link
+  %inner.done = icmp eq ptr %behind, null
+  br i1 %inner.done, label %row.latch, label %more, !prof !0
+more:
+  br label %inner
+row.latch:
+  %row.link = getelementptr i64, ptr %at.row, i64 1
+  %below = load ptr, ptr %row.link
+  %row.done = icmp eq ptr %below, %p
+  br i1 %row.done, label %latch, label %row
+latch:
+  %page.sum = phi i64 [ %total, %row ], [ %next, %row.latch ]
+  %j.next = add nuw nsw i64 %j, 1
+  %done = icmp eq i64 %j.next, %n
+  br i1 %done, label %exit, label %page
+exit:
+  ret i64 %page.sum
+}
+!0 = !{!"branch_weights", i32 1, i32 1}

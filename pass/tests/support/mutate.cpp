@@ -311,8 +311,6 @@ void Execution::run(State state) {
       walk.restart();
       continue;
     }
-    if (isPartOfProbe(instruction))
-      continue;
     Cost cost = walk.add(instruction);
     if (const auto *call = dyn_cast<CallBase>(&instruction)) {
       Ways ways = calls_.of(*call);
