@@ -23,8 +23,8 @@ class Program:
 
 @dataclasses.dataclass
 class Build:
-    """The same executable by SHIFTS, its program's code in bytes, and the processor's seconds that compiling took: the least of
-    five times."""
+    """The same executable by SHIFTS, its program's code in bytes, and the processor's seconds that compiling took, at
+    least."""
     files: list
     code_bytes: int
     seconds: float
@@ -64,9 +64,11 @@ def code_bytes(files):
 
 
 class Builder:
-    def __init__(self, plugin, probe, options, out, kept, core):
-        """`kept`: where objects of libraries stay from one run to the next; `core`: on which all else is compiled."""
+    def __init__(self, plugin, probe, options, out, kept, core, compilations):
+        """`kept`: where objects of libraries stay from one run to the next; `core`: on which all else is compiled, and
+        so many times."""
         self.plugin, self.options, self.out, self.core = pathlib.Path(plugin).resolve(), options, out, core
+        self.compilations = compilations
         self.clang, self.clangxx = "clang-22", "clang++-22"
         self.support = self.build_support(probe)
         self.fillers = [self.build_filler(shift) for shift in SHIFTS]
@@ -100,7 +102,7 @@ class Builder:
         of_language = self.rust if program.language == "rust" else self.c
         # Not with a dot: rustc's own objects are named by what is in front of it, and those of two modes are there at once.
         steps = {mode: of_language(program, mode, self.out / f"{program.name}-{mode}") for mode in modes}
-        seconds = zip(*(self.compile_in_turns([compiling for compiling, _, _ in steps.values()]) for _ in range(5)))
+        seconds = zip(*(self.compile_in_turns([compiling for compiling, _, _ in steps.values()]) for _ in range(self.compilations)))
         return {mode: Build([link(filler) for filler in self.fillers], code_bytes(objects()), min(each))
                 for (mode, (_, objects, link)), each in zip(steps.items(), seconds)}
 

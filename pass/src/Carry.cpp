@@ -1,6 +1,6 @@
 #include "Carry.h"
-#include "Lend.h"
 #include "Cost.h"
+#include "Lend.h"
 #include "Purse.h"
 #include "Size.h"
 #include "llvm/Analysis/BlockFrequencyInfo.h"

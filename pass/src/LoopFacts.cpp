@@ -122,7 +122,7 @@ LoopFacts LoopFacts::of(Loop &loop, ScalarEvolution &scev, const TargetTransform
   return facts;
 }
 
-/// Whether `value` is made of what `loop` loads; of bytes alone, if `bytes`.
+/// Whether anything that `loop` loads is part of `value`; `bytes`: whether a byte is.
 static bool isLoaded(const Value *value, const Loop &loop, bool bytes = false) {
   SmallPtrSet<const Instruction *, 16> parts;
   SmallVector<const Value *, 16> left = {value};
