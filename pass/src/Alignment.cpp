@@ -12,21 +12,37 @@ using namespace llvm;
 
 namespace caudal {
 
-static bool isLongerThan(int64_t bytes, const MachineLoop &loop) {
+static constexpr int64_t line = 64;
+
+/// What a loop takes; nothing: more than a line.
+static std::optional<int64_t> bytesInLine(const MachineLoop &loop) {
+  int64_t bytes = 0;
   for (const MachineBasicBlock *block : loop.blocks())
-    for (const MachineInstr &instruction : *block)
-      if ((bytes -= bytesOf(instruction)) < 0)
-        return true;
-  return false;
+    if ((bytes += bytesOf(*block)) > line)
+      return std::nullopt;
+  return bytes;
 }
 
-/// Whether `block` begins a loop that is fetched over and over.
-static bool beginsShort(const MachineBasicBlock &block, const MachineLoop &loop) {
-  static constexpr int64_t line = 64;
-  return loop.getHeader() == &block && loop.isInnermost() && !isLongerThan(line, loop);
+/// What is executed from the beginning of `first` at least up to where code does not run on; nothing: more than a line.
+static std::optional<int64_t> bytesInLine(const MachineBasicBlock &first) {
+  int64_t bytes = 0;
+  for (const MachineBasicBlock &block : make_range(first.getIterator(), first.getParent()->end())) {
+    if ((bytes += bytesOf(block)) > line)
+      return std::nullopt;
+    if (!runsOn(block))
+      break;
+  }
+  return bytes;
 }
 
-bool alignFewerLoops(MachineFunction &function) {
+/// Has so many bytes from the beginning of `block` lie in one line.
+static void keepInLine(MachineBasicBlock &block, int64_t bytes) {
+  block.setAlignment(Align(line));
+  // It would not fit where fewer are left in front of the next line. Never 0, which stands for any number.
+  block.setMaxBytesForAlignment(unsigned(std::max<int64_t>(bytes - 1, 1)));
+}
+
+bool alignLoops(MachineFunction &function, bool hasIndirectJumps) {
   if (function.getTarget().Options.LoopAlignment != 0)
     return false;
   MachineDominatorTree dominators(function);
@@ -36,9 +52,18 @@ bool alignFewerLoops(MachineFunction &function) {
   for (MachineBasicBlock &block : function) {
     MachineLoop *loop = loops.getLoopFor(&block);
     if (!loop || block.getAlignment() == Align(1) || block.getAlignment() != lowering.getPrefLoopAlignment(loop) ||
-        beginsShort(block, *loop) || findOptionMDForLoopID(loop->getLoopID(), "llvm.loop.align"))
+        findOptionMDForLoopID(loop->getLoopID(), "llvm.loop.align"))
       continue;
-    block.setAlignment(Align(1));
+    bool isInnermost = loop->getHeader() == &block && loop->isInnermost();
+    std::optional<int64_t> bytes = isInnermost ? bytesInLine(*loop) : std::nullopt;
+    if (!bytes && hasIndirectJumps)
+      bytes = bytesInLine(block);
+    if (bytes)
+      keepInLine(block, *bytes);
+    else if (hasIndirectJumps)
+      continue;
+    else
+      block.setAlignment(Align(1));
     changed = true;
   }
   return changed;

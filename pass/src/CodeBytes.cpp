@@ -35,4 +35,18 @@ int64_t bytesOf(const MachineInstr &instruction) {
   return bytes;
 }
 
+int64_t bytesOf(const MachineBasicBlock &block) {
+  int64_t bytes = 0;
+  for (const MachineInstr &instruction : block)
+    bytes += bytesOf(instruction);
+  return bytes;
+}
+
+bool runsOn(const MachineBasicBlock &block) {
+  for (const MachineInstr &last : reverse(block))
+    if (!last.isMetaInstruction())
+      return !last.isBarrier() && !block.succ_empty();
+  return !block.succ_empty();
+}
+
 } // namespace caudal

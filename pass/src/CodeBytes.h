@@ -1,4 +1,4 @@
-//===- CodeBytes.h - How many bytes finished machine code takes ---------------------------------------------------===//
+//===- CodeBytes.h - How many bytes finished machine code takes, and where it ends --------------------------------===//
 //
 // An estimate: only the assembler knows. It also chooses how long jumps are, so what is wrong here costs bytes or time, no more.
 //
@@ -6,7 +6,7 @@
 #ifndef CAUDAL_PASS_CODEBYTES_H
 #define CAUDAL_PASS_CODEBYTES_H
 
-#include "llvm/CodeGen/MachineInstr.h"
+#include "llvm/CodeGen/MachineBasicBlock.h"
 
 namespace caudal {
 
@@ -15,6 +15,10 @@ llvm::StringRef assemblyOf(const llvm::MachineInstr &instruction);
 
 /// A probe counts with its call, wherever that comes to lie; what does not become code is 0.
 int64_t bytesOf(const llvm::MachineInstr &instruction);
+int64_t bytesOf(const llvm::MachineBasicBlock &block);
+
+/// Whether code runs on from `block` to the one that lies behind it.
+bool runsOn(const llvm::MachineBasicBlock &block);
 
 } // namespace caudal
 

@@ -146,19 +146,17 @@ static const MachineOperand *carrierOf(const MachineInstr &probe) {
   return namesRegister(assemblyOf(probe)) ? &probe.getOperand(InlineAsm::MIOp_FirstOperand + 1) : nullptr;
 }
 
-/// Whether code runs on from `block` to the one that lies behind it.
-static bool runsOn(const MachineBasicBlock &block) {
-  for (const MachineInstr &last : reverse(block))
-    if (!last.isMetaInstruction())
-      return !last.isBarrier() && !block.succ_empty();
-  return !block.succ_empty();
+/// What lies in front of a block for its alignment, in the mean.
+static int64_t paddingOf(const MachineBasicBlock &block) {
+  int64_t boundary = int64_t(block.getAlignment().value()), most = block.getMaxBytesForAlignment();
+  return most == 0 || most >= boundary ? boundary / 2 : most * most / (2 * boundary);
 }
 
 void Gaps::look(MachineFunction &function) {
   Frames frames;
   int64_t at = 0;
   for (MachineBasicBlock &block : function) {
-    at += int64_t(block.getAlignment().value()) / 2;
+    at += paddingOf(block);
     for (MachineInstr &instruction : block) {
       if (instruction.isCFIInstruction())
         frames.follow(function.getFrameInstructions()[instruction.getOperand(0).getCFIIndex()]);
@@ -291,10 +289,11 @@ bool Gaps::runOnMachineFunction(MachineFunction &function) {
   function_ = &function;
   instructions_ = function.getSubtarget().getInstrInfo();
   look(function);
-  bool alignsFewer = !probes_.empty() && indirectJumps_.empty() && alignFewerLoops(function);
-  if (alignsFewer) {
+  bool isAligned = !probes_.empty() && alignLoops(function, !indirectJumps_.empty());
+  if (isAligned) {
     probes_.clear();
     gaps_.clear();
+    indirectJumps_.clear();
     look(function);
   }
   for (const Found &found : probes_)
@@ -303,7 +302,7 @@ bool Gaps::runOnMachineFunction(MachineFunction &function) {
   for (const Gap &gap : gaps_)
     if (!gap.probes.empty())
       fill(gap);
-  return alignsFewer || moved_ != 0;
+  return isAligned || moved_ != 0;
 }
 
 } // namespace

@@ -1,4 +1,5 @@
-// Of loops with probes, only innermost ones of a line of the cache at most begin on a boundary.
+// Of loops with probes, innermost ones of a line of the cache at most do not lie in two, and others begin anywhere. No more is left
+// free in front of them than they take, less one.
 // REQUIRES: llvm-22
 // RUN: %clang -O2 -S %s -o - %with -caudal-probes=mode=budget | FileCheck %s
 // RUN: %clang -O2 -S -falign-loops=32 %s -o - %with -caudal-probes=mode=budget | FileCheck %s --check-prefix=ASKED
@@ -7,7 +8,7 @@ int other(int);
 // CHECK-LABEL: around:
 // CHECK-NOT: .p2align
 // CHECK: callq other
-// CHECK: .p2align 4
+// CHECK: .p2align 6, , {{[1-5]?[0-9]$}}
 // CHECK: cmp
 // CHECK-NOT: .p2align
 // CHECK: .Lfunc_end
@@ -37,11 +38,11 @@ int is_long(int n) {
   return sum;
 }
 
-// A strip's start and the loop around it need no boundary; the loop that was cut into strips keeps its own.
+// A strip's start and the loop around it may begin anywhere; the loop that was cut into strips has four instructions.
 // CHECK-LABEL: strips:
 // CHECK-NOT: .p2align
 // CHECK: subq {{.*}}caudal_probe_v1
-// CHECK: .p2align 4
+// CHECK: .p2align 6, , {{1?[0-9]$}}
 // CHECK: #NO_APP
 // CHECK-NEXT: incl
 // CHECK-NOT: .p2align
@@ -65,9 +66,10 @@ int asks(int n) {
   return sum;
 }
 
-// Functions with indirect jumps stay as they are.
+// In functions with indirect jumps so does what begins a longer loop: a dispatch.
 // CHECK-LABEL: jumps:
-// CHECK: .p2align 4
+// CHECK: .p2align 6, , {{[1-5]?[0-9]$}}
+// CHECK: subq
 // CHECK: jmpq *
 int jumps(const unsigned char *code, int x) {
   for (;;)
@@ -81,7 +83,7 @@ int jumps(const unsigned char *code, int x) {
     }
 }
 
-// So does what has no probe.
+// What has no probe stays as it is.
 // CHECK-LABEL: has_none:
 // CHECK-COUNT-2: .p2align 4
 // CHECK: .Lfunc_end
