@@ -14,20 +14,20 @@ namespace caudal {
 
 static constexpr int64_t line = 64;
 
-/// What a loop takes; nothing: more than a line.
-static std::optional<int64_t> bytesInLine(const MachineLoop &loop) {
+/// What a loop takes; nothing: more than `most`.
+static std::optional<int64_t> bytesWithin(int64_t most, const MachineLoop &loop) {
   int64_t bytes = 0;
   for (const MachineBasicBlock *block : loop.blocks())
-    if ((bytes += bytesOf(*block)) > line)
+    if ((bytes += bytesOf(*block)) > most)
       return std::nullopt;
   return bytes;
 }
 
-/// What is executed from the beginning of `first` at least up to where code does not run on; nothing: more than a line.
-static std::optional<int64_t> bytesInLine(const MachineBasicBlock &first) {
+/// What is executed from the beginning of `first` at least up to where code does not run on; nothing: more than `most`.
+static std::optional<int64_t> bytesWithin(int64_t most, const MachineBasicBlock &first) {
   int64_t bytes = 0;
   for (const MachineBasicBlock &block : make_range(first.getIterator(), first.getParent()->end())) {
-    if ((bytes += bytesOf(block)) > line)
+    if ((bytes += bytesOf(block)) > most)
       return std::nullopt;
     if (!runsOn(block))
       break;
@@ -35,14 +35,15 @@ static std::optional<int64_t> bytesInLine(const MachineBasicBlock &first) {
   return bytes;
 }
 
-/// Has so many bytes from the beginning of `block` lie in one line.
-static void keepInLine(MachineBasicBlock &block, int64_t bytes) {
+/// Has so many bytes from the beginning of `block` lie in no more lines than they need.
+static void keepTogether(MachineBasicBlock &block, int64_t bytes) {
   block.setAlignment(Align(line));
-  // It would not fit where fewer are left in front of the next line. Never 0, which stands for any number.
-  block.setMaxBytesForAlignment(unsigned(std::max<int64_t>(bytes - 1, 1)));
+  // They would not where less than what the last line needs is left in front of the next one. Never 0, which stands for any number.
+  block.setMaxBytesForAlignment(unsigned(std::max<int64_t>((bytes - 1) % line, 1)));
 }
 
 bool alignLoops(MachineFunction &function, bool hasIndirectJumps) {
+  static constexpr int64_t mostOfLoop = 112; // with 128, padding takes more than twice as much, for less
   if (function.getTarget().Options.LoopAlignment != 0)
     return false;
   MachineDominatorTree dominators(function);
@@ -55,11 +56,11 @@ bool alignLoops(MachineFunction &function, bool hasIndirectJumps) {
         findOptionMDForLoopID(loop->getLoopID(), "llvm.loop.align"))
       continue;
     bool isInnermost = loop->getHeader() == &block && loop->isInnermost();
-    std::optional<int64_t> bytes = isInnermost ? bytesInLine(*loop) : std::nullopt;
+    std::optional<int64_t> bytes = isInnermost ? bytesWithin(mostOfLoop, *loop) : std::nullopt;
     if (!bytes && hasIndirectJumps)
-      bytes = bytesInLine(block);
+      bytes = bytesWithin(line, block);
     if (bytes)
-      keepInLine(block, *bytes);
+      keepTogether(block, *bytes);
     else if (hasIndirectJumps)
       continue;
     else

@@ -41,6 +41,9 @@ enum class Callee {
   Assembly, ///< inline assembly
 };
 
+/// Whether `instruction` begins a handler of C++, where an exception has been thrown and has come to.
+bool beginsHandler(const llvm::Instruction &instruction);
+
 /// Whether nobody but the module's functions that name it calls `function`.
 bool isOwn(const llvm::Function &function);
 
