@@ -32,7 +32,7 @@ static unsigned libraryCycles(StringRef name) {
 bool beginsHandler(const Instruction &instruction) {
   const auto *call = dyn_cast<CallBase>(&instruction);
   const Function *callee = call ? call->getCalledFunction() : nullptr;
-  return callee && callee->getName() == "__cxa_begin_catch";
+  return callee && callee->getName() == "__cxa_begin_catch" && !isa<UnreachableInst>(call->getParent()->getTerminator());
 }
 
 namespace {
@@ -182,10 +182,11 @@ Ways Calls::of(const CallBase &call) const {
       return Ways::plain(Cost::zero(), Cost::zero());
     // To throw and to unwind takes some 10,000 for the first frame (gcc's libraries, AMD Zen 4), of which nobody else knows.
     static constexpr Cost thrown = Cost::cycles(10000);
+    unsigned known = libraryCycles(callee->getName());
+    Ways ways = assumed(Cost::cycles(known ? known : options_.unknownCall));
     if (beginsHandler(call))
-      return assumed(thrown);
-    unsigned cycles = libraryCycles(callee->getName());
-    return assumed(Cost::cycles(cycles ? cycles : options_.unknownCall));
+      ways.expected = thrown;
+    return ways;
   }
   case Callee::Wrapper:
     return ofWrapper(callee->getName());

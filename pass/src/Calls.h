@@ -41,7 +41,7 @@ enum class Callee {
   Assembly, ///< inline assembly
 };
 
-/// Whether `instruction` begins a handler of C++, where an exception has been thrown and has come to.
+/// Whether `instruction` begins a handler of C++, which an exception has come to, and the program does not end there.
 bool beginsHandler(const llvm::Instruction &instruction);
 
 /// Whether nobody but the module's functions that name it calls `function`.

@@ -315,7 +315,7 @@ void Region::passBlock(BasicBlock &block, Place &place) {
     pass(place, ways);
     if (!ways.prefix.isNone())
       walk.restart(); // the way may begin in the callee
-    if (beginsHandler(instruction) && !forbidden && instruction.getNextNode()) {
+    if (beginsHandler(instruction) && !forbidden && !beyond && !instruction.isTerminator() && !block.getParent()->hasOptSize()) {
       // What it took to get here is charged here: where ways join, it would be lost among those that are executed more often.
       probe(place, instruction.getNextNode());
       walk.restart();

@@ -1,5 +1,5 @@
-// Of loops with probes, innermost ones of a line of the cache at most do not lie in two, and others begin anywhere. No more is left
-// free in front of them than they take, less one.
+// Of loops with probes, innermost ones of up to 112 bytes lie in no more lines of the cache than they need: in front of them no more is
+// left free than what they take of the last one, less one. Others begin anywhere.
 // REQUIRES: llvm-22
 // RUN: %clang -O2 -S %s -o - %with -caudal-probes=mode=budget | FileCheck %s
 // RUN: %clang -O2 -S -falign-loops=32 %s -o - %with -caudal-probes=mode=budget | FileCheck %s --check-prefix=ASKED
@@ -35,6 +35,19 @@ int is_long(int n) {
   int sum = 0;
   for (int i = 0; i < n; i++)
     sum += other(sum) * other(i) + other(sum ^ i) * other(i + 1) + other(sum + i) * other(i + 2) + other(sum - i);
+  return sum;
+}
+
+// More than a line, by about half of one.
+// CHECK-LABEL: is_between:
+// CHECK: .p2align 6, , {{[34][0-9]$}}
+// CHECK: .Lfunc_end
+long is_between(const long *list, long n) {
+  long sum = 0;
+  while (sum < n) {
+    sum += list[sum] ^ list[sum + 1] * 5 ^ list[sum + 2] * 9 ^ list[sum + 3] * 17;
+    sum ^= list[sum] * 33 ^ list[sum + 5] * 65;
+  }
   return sum;
 }
 

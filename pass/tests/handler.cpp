@@ -27,15 +27,17 @@ __attribute__((noinline)) static long may_throw(long n) {
 // CHECK: call {{.*}}@__cxa_begin_catch(
 // CHECK-NEXT: call {{.*}}@llvm.threadlocal.address
 // CHECK: call void asm {{.*}}i64 10{{[0-9][0-9][0-9]}},
-// CHECK: call {{.*}}@__cxa_end_catch(
+// CHECK-NOT: i64 10{{[0-9][0-9][0-9]}},
 // CHECK: call {{.*}}@__cxa_begin_catch(
 // CHECK-NEXT: call {{.*}}@llvm.threadlocal.address
 // CHECK: call void asm {{.*}}i64 10{{[0-9][0-9][0-9]}},
 // CHECK-NOT: i64 10{{[0-9][0-9][0-9]}},
+// CHECK: {{^}}}
 // CLOCK-LABEL: _Z6handlel:
 // CLOCK: callq __cxa_begin_catch
 // CLOCK: subl $10{{[0-9][0-9][0-9]}}, %fs:caudal_probe_v1
 // CLOCK: callq __cxa_end_catch
+__attribute__((noinline))
 long handle(long n) {
   try {
     Cleaned here;
@@ -47,9 +49,28 @@ long handle(long n) {
   }
 }
 
+// What ends the program is no handler: a function that may not throw has no probe there, nor has a handler
+// one of its own where code is to be small: the next one charges.
+// CHECK-LABEL: define {{.*}} @__clang_call_terminate(
+// CHECK-NOT: caudal_probe
+// CHECK: {{^}}}
+__attribute__((noinline)) long must_not(long n) noexcept { return may_throw(n); }
+
+// CHECK-LABEL: define {{.*}} @_Z5smalll(
+// CHECK: call {{.*}}@__cxa_begin_catch(
+// CHECK-NEXT: call {{.*}}@__cxa_end_catch(
+// CHECK: {{^}}}
+__attribute__((noinline, minsize)) long small(long n) {
+  try {
+    return may_throw(n);
+  } catch (...) {
+    return 1;
+  }
+}
+
 int main() {
   long sum = 0;
   for (long i = 0; i < 1000; i++)
-    sum = sum * 7 + handle(i);
+    sum = sum * 7 + handle(i) + small(i) + must_not(15 * i + 1);
   printf("%ld %ld\n", sum, cleaned);
 }

@@ -121,7 +121,9 @@
 \name:
 \name\()_here:
         .cfi_startproc
-        _CET_ENDBR
+        .if \frame == GENERAL + 8
+        _CET_ENDBR                              /* the other one is only jumped to directly */
+        .endif
         \keep
         .if \carried
         mov     rcx, r11
