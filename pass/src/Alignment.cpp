@@ -15,22 +15,22 @@ namespace caudal {
 static constexpr int64_t line = 64;
 
 /// What lies together of a loop from its first block on, without what is executed seldom and lies elsewhere; nothing: more than `most`.
-static std::optional<int64_t> bytesWithin(int64_t most, const MachineLoop &loop, const MachineBasicBlock &first, DueCall due) {
+static std::optional<int64_t> bytesWithin(int64_t most, const MachineLoop &loop, const MachineBasicBlock &first) {
   int64_t bytes = 0;
   for (const MachineBasicBlock &block : make_range(first.getIterator(), first.getParent()->end())) {
     if (!loop.contains(&block))
       break;
-    if ((bytes += bytesOf(block, due)) > most)
+    if ((bytes += bytesOf(block)) > most)
       return std::nullopt;
   }
   return bytes;
 }
 
 /// What is executed from the beginning of `first` at least up to where code does not run on; nothing: more than `most`.
-static std::optional<int64_t> bytesWithin(int64_t most, const MachineBasicBlock &first, DueCall due) {
+static std::optional<int64_t> bytesWithin(int64_t most, const MachineBasicBlock &first) {
   int64_t bytes = 0;
   for (const MachineBasicBlock &block : make_range(first.getIterator(), first.getParent()->end())) {
-    if ((bytes += bytesOf(block, due)) > most)
+    if ((bytes += bytesOf(block)) > most)
       return std::nullopt;
     if (!runsOn(block))
       break;
@@ -38,7 +38,8 @@ static std::optional<int64_t> bytesWithin(int64_t most, const MachineBasicBlock 
   return bytes;
 }
 
-/// Has so many bytes from the beginning of `block` lie in no more lines than they need.
+/// Has so many bytes from the beginning of `block` lie in no more lines than they need. Where a probe's call lies elsewhere they are
+/// fewer, which is as well: a few bytes that do nothing in front of a loop cost less than a loop that is one byte longer than estimated.
 static void keepTogether(MachineBasicBlock &block, int64_t bytes) {
   block.setAlignment(Align(line));
   // They would not where less than what the last line needs is left in front of the next one. Never 0, which stands for any number.
@@ -52,8 +53,6 @@ bool alignLoops(MachineFunction &function, bool hasIndirectJumps) {
   MachineDominatorTree dominators(function);
   MachineLoopInfo loops(dominators);
   const TargetLowering &lowering = *function.getSubtarget().getTargetLowering();
-  // Nine of ten find a gap, but for those close to an indirect jump.
-  DueCall due = hasIndirectJumps ? DueCall::Inside : DueCall::Aside;
   bool changed = false;
   for (MachineBasicBlock &block : function) {
     MachineLoop *loop = loops.getLoopFor(&block);
@@ -61,9 +60,9 @@ bool alignLoops(MachineFunction &function, bool hasIndirectJumps) {
         findOptionMDForLoopID(loop->getLoopID(), "llvm.loop.align"))
       continue;
     bool isInnermost = loop->getTopBlock() == &block && loop->isInnermost();
-    std::optional<int64_t> bytes = isInnermost ? bytesWithin(mostOfLoop, *loop, block, due) : std::nullopt;
+    std::optional<int64_t> bytes = isInnermost ? bytesWithin(mostOfLoop, *loop, block) : std::nullopt;
     if (!bytes && hasIndirectJumps)
-      bytes = bytesWithin(line, block, due);
+      bytes = bytesWithin(line, block);
     if (bytes)
       keepTogether(block, *bytes);
     else if (hasIndirectJumps)

@@ -55,12 +55,12 @@ static int64_t bytesOfOpcode(const MachineInstr &instruction, unsigned at) {
   return opcode + prefix + scaled;
 }
 
-int64_t bytesOf(const MachineInstr &instruction, DueCall due) {
-  static constexpr int64_t call = 5, jump = 3, probe = 8, inside = 8, otherAssembly = 8;
+int64_t bytesOf(const MachineInstr &instruction) {
+  static constexpr int64_t call = 5, jump = 3, probe = 16, otherAssembly = 8;
   if (instruction.isMetaInstruction())
     return 0;
   if (instruction.isInlineAsm())
-    return !hasCallInside(assemblyOf(instruction)) ? otherAssembly : due == DueCall::Inside ? probe + inside : probe;
+    return hasCallInside(assemblyOf(instruction)) ? probe : otherAssembly;
   if (instruction.isCall())
     return call;
   if (instruction.isBranch())
@@ -75,10 +75,10 @@ int64_t bytesOf(const MachineInstr &instruction, DueCall due) {
   return bytes;
 }
 
-int64_t bytesOf(const MachineBasicBlock &block, DueCall due) {
+int64_t bytesOf(const MachineBasicBlock &block) {
   int64_t bytes = 0;
   for (const MachineInstr &instruction : block)
-    bytes += bytesOf(instruction, due);
+    bytes += bytesOf(instruction);
   return bytes;
 }
 

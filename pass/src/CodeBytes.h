@@ -13,12 +13,9 @@ namespace caudal {
 /// The text of inline assembly; empty: `instruction` is none.
 llvm::StringRef assemblyOf(const llvm::MachineInstr &instruction);
 
-/// Where the call of a probe that is due lies: in the probe, or elsewhere (Gaps.h), where it is not counted.
-enum class DueCall { Inside, Aside };
-
-/// What does not become code is 0.
-int64_t bytesOf(const llvm::MachineInstr &instruction, DueCall due);
-int64_t bytesOf(const llvm::MachineBasicBlock &block, DueCall due);
+/// A probe counts with its call, wherever that comes to lie; what does not become code is 0.
+int64_t bytesOf(const llvm::MachineInstr &instruction);
+int64_t bytesOf(const llvm::MachineBasicBlock &block);
 
 /// Whether code runs on from `block` to the one that lies behind it.
 bool runsOn(const llvm::MachineBasicBlock &block);

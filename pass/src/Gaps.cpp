@@ -160,7 +160,7 @@ void Gaps::look(MachineFunction &function) {
     for (MachineInstr &instruction : block) {
       if (instruction.isCFIInstruction())
         frames.follow(function.getFrameInstructions()[instruction.getOperand(0).getCFIIndex()]);
-      at += bytesOf(instruction, DueCall::Inside);
+      at += bytesOf(instruction);
       if (instruction.isIndirectBranch() && !instruction.isCall())
         indirectJumps_.push_back(at);
       if (!hasCallInside(assemblyOf(instruction)))
