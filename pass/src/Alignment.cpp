@@ -38,16 +38,24 @@ static std::optional<int64_t> bytesWithin(int64_t most, const MachineBasicBlock 
   return bytes;
 }
 
-/// Has so many bytes from the beginning of `block` lie in no more lines than they need. Where a probe's call lies elsewhere they are
+/// Has so many bytes from the beginning of `block` lie in no more lines than they need, if `most` in front of it are enough. Where a probe's call lies elsewhere they are
 /// fewer, which is as well: a few bytes that do nothing in front of a loop cost less than a loop that is one byte longer than estimated.
-static void keepTogether(MachineBasicBlock &block, int64_t bytes) {
+static void keepTogether(MachineBasicBlock &block, int64_t bytes, int64_t most) {
   block.setAlignment(Align(line));
   // They would not where less than what the last line needs is left in front of the next one. Never 0, which stands for any number.
-  block.setMaxBytesForAlignment(unsigned(std::max<int64_t>((bytes - 1) % line, 1)));
+  block.setMaxBytesForAlignment(unsigned(std::clamp<int64_t>((bytes - 1) % line, 1, most)));
+}
+
+/// Whether something else is executed in each of its iterations.
+static bool hasCalls(const MachineLoop &loop) {
+  return any_of(loop.blocks(), [](const MachineBasicBlock *block) {
+    return any_of(*block, [](const MachineInstr &instruction) { return instruction.isCall(); });
+  });
 }
 
 bool alignLoops(MachineFunction &function, bool hasIndirectJumps) {
-  static constexpr int64_t mostOfLoop = 112; // with 128, padding takes twice as much, and brings no more
+  // What is in front of a loop is executed where it is entered: two instructions that do nothing cost more than a line less brings.
+  static constexpr int64_t mostOfLoop = 112, mostInFront = 15;
   if (function.getTarget().Options.LoopAlignment != 0)
     return false;
   MachineDominatorTree dominators(function);
@@ -59,16 +67,15 @@ bool alignLoops(MachineFunction &function, bool hasIndirectJumps) {
     if (!loop || block.getAlignment() == Align(1) || block.getAlignment() != lowering.getPrefLoopAlignment(loop) ||
         findOptionMDForLoopID(loop->getLoopID(), "llvm.loop.align"))
       continue;
-    bool isInnermost = loop->getTopBlock() == &block && loop->isInnermost();
-    std::optional<int64_t> bytes = isInnermost ? bytesWithin(mostOfLoop, *loop, block) : std::nullopt;
-    if (!bytes && hasIndirectJumps)
-      bytes = bytesWithin(line, block);
-    if (bytes)
-      keepTogether(block, *bytes);
-    else if (hasIndirectJumps)
-      continue;
-    else
+    bool isShort = loop->getTopBlock() == &block && loop->isInnermost() && !hasCalls(*loop);
+    if (std::optional<int64_t> bytes = isShort ? bytesWithin(mostOfLoop, *loop, block) : std::nullopt)
+      keepTogether(block, *bytes, mostInFront);
+    else if (!hasIndirectJumps)
       block.setAlignment(Align(1));
+    else if ((bytes = bytesWithin(line, block)))
+      keepTogether(block, *bytes, line - 1);
+    else
+      continue;
     changed = true;
   }
   return changed;

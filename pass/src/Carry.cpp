@@ -35,6 +35,7 @@ private:
   double frequency(const BasicBlock *block) const { return double(frequencies_.getBlockFreq(block).getFrequency()); }
   bool mayLeave(const Instruction &instruction) const;
   bool pays(const Loop &loop) const;
+  int growth(const Loop &loop) const;
   double scatteredStores(const Loop &loop) const;
   void choose(Loop &loop, SmallVectorImpl<Loop *> &chosen) const;
   AllocaInst *carry(Loop &loop, ArrayRef<const BasicBlock *> probed);
@@ -105,8 +106,27 @@ double Carrier::scatteredStores(const Loop &loop) const {
   return sum;
 }
 
+/// Bytes that it takes to have the budget in a register within the loop: to fetch it and to put it back, less what that spares in
+/// each probe.
+int Carrier::growth(const Loop &loop) const {
+  static constexpr int move = 9, spared = 6;
+  int bytes = move;
+  SmallVector<BasicBlock *, 8> exits;
+  loop.getUniqueExitBlocks(exits);
+  for (const BasicBlock *exit : exits)
+    bytes += exit->isEHPad() || isUnreachable(*exit) ? 0 : move;
+  for (const BasicBlock *block : loop.blocks())
+    for (const Instruction &instruction : *block)
+      bytes += mayLeave(instruction) ? 2 * move : 0;
+  for (const CallInst *probe : spending_)
+    bytes -= loop.contains(probe) ? spared : 0;
+  return bytes;
+}
+
 void Carrier::choose(Loop &loop, SmallVectorImpl<Loop *> &chosen) const {
-  if (!isCold(*loop.getHeader(), analyses_) && pays(loop)) {
+  // Of a nest with many ways out, or calls, the loops within are asked.
+  static constexpr int mostGrowth = 24; // with one probe, two ways out
+  if (!isCold(*loop.getHeader(), analyses_) && growth(loop) <= mostGrowth && pays(loop)) {
     chosen.push_back(&loop);
     return;
   }

@@ -12,7 +12,7 @@ namespace caudal {
 static constexpr int64_t lentUnits = 128;
 
 bool mayBorrow(const Loop &loop, ScalarEvolution &scev) {
-  return loop.getParentLoop() && isa<SCEVCouldNotCompute>(scev.getBackedgeTakenCount(&loop));
+  return loop.getParentLoop() && loop.getUniqueExitBlock() && isa<SCEVCouldNotCompute>(scev.getBackedgeTakenCount(&loop));
 }
 
 bool isUnreachable(const BasicBlock &block) { return isa<UnreachableInst>(*block.getFirstNonPHIOrDbg()); }

@@ -1,11 +1,11 @@
 #include "OwnSteps.h"
+#include "LoopFacts.h"
 #include "Probe.h"
 #include "StripMine.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
-#include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/PatternMatch.h"
 
@@ -14,17 +14,9 @@ using namespace llvm::PatternMatch;
 
 namespace caudal {
 
-/// `value` as a number that takes steps in `loop`; null: it is none.
-static const SCEVAddRecExpr *stepping(const Value &value, const Loop &loop, ScalarEvolution &scev) {
-  if (!scev.isSCEVable(value.getType()))
-    return nullptr;
-  const auto *steps = dyn_cast<SCEVAddRecExpr>(scev.getSCEV(const_cast<Value *>(&value)));
-  return steps && steps->getLoop() == &loop ? steps : nullptr;
-}
-
 /// What `phi` of `loop`'s header is in the next iteration, if it goes on by steps.
 static Instruction *nextOf(PHINode &phi, const Loop &loop, ScalarEvolution &scev) {
-  if (!stepping(phi, loop, scev))
+  if (!steppingIn(phi, loop, scev))
     return nullptr;
   auto *next = dyn_cast<Instruction>(phi.getIncomingValueForBlock(loop.getLoopLatch()));
   return next && !isa<PHINode>(next) && !next->isTerminator() && loop.contains(next) ? next : nullptr;
@@ -46,7 +38,7 @@ static bool isAddress(const GetElementPtrInst &place, const Loop &loop, const Da
 /// Whether `instruction` is arithmetic with what `loop` counts by that strength reduction would spare: no address has it for
 /// nothing.
 static bool isReducible(const Instruction &instruction, const Loop &loop, ScalarEvolution &scev, const DataLayout &layout) {
-  if (!isa<GetElementPtrInst, BinaryOperator, SExtInst>(instruction) || !stepping(instruction, loop, scev))
+  if (!isa<GetElementPtrInst, BinaryOperator, SExtInst>(instruction) || !steppingIn(instruction, loop, scev))
     return false;
   if (const auto *place = dyn_cast<GetElementPtrInst>(&instruction))
     return !isAddress(*place, loop, layout);

@@ -3,6 +3,7 @@
 #include "Calls.h"
 #include "Carry.h"
 #include "CarryCalls.h"
+#include "ExitValues.h"
 #include "OwnSteps.h"
 #include "Plan.h"
 #include "PlanRecursive.h"
@@ -326,8 +327,10 @@ bool ModuleRun::run() {
       check(component);
   if (!isBaseline(options_.mode))
     for (const Component &component : components)
-      for (Function *function : component.functions)
+      for (Function *function : component.functions) {
+        handOnCounters(*function, functions_);
         keepOwnSteps(*function, functions_);
+      }
   if (Error error = report_.write())
     module_.getContext().emitError(toString(std::move(error)));
   return changed;
