@@ -38,18 +38,26 @@ static std::optional<int64_t> bytesWithin(int64_t most, const MachineBasicBlock 
   return bytes;
 }
 
-/// Has so many bytes from the beginning of `block` lie in no more lines than they need, if `most` in front of it are enough. Where a probe's call lies elsewhere they are
-/// fewer, which is as well: a few bytes that do nothing in front of a loop cost less than a loop that is one byte longer than estimated.
+/// Has so many bytes from the beginning of `block` lie in no more lines than they need, if `most` in front of it are enough. Where a
+/// probe's call lies elsewhere so many are more than there are, which is as well: a few bytes that do nothing in front of a loop cost less
+/// than a loop that is one byte longer than estimated.
 static void keepTogether(MachineBasicBlock &block, int64_t bytes, int64_t most) {
   block.setAlignment(Align(line));
   // They would not where less than what the last line needs is left in front of the next one. Never 0, which stands for any number.
   block.setMaxBytesForAlignment(unsigned(std::clamp<int64_t>((bytes - 1) % line, 1, most)));
 }
 
-/// Whether something else is executed in each of its iterations.
+/// Whether the loop calls anything but what is due: mostly, that takes longer than what a line more costs.
 static bool hasCalls(const MachineLoop &loop) {
   return any_of(loop.blocks(), [](const MachineBasicBlock *block) {
     return any_of(*block, [](const MachineInstr &instruction) { return instruction.isCall(); });
+  });
+}
+
+/// Whether the loop jumps to where it has computed, as an interpreter does.
+static bool dispatches(const MachineLoop &loop) {
+  return any_of(loop.blocks(), [](const MachineBasicBlock *block) {
+    return any_of(*block, [](const MachineInstr &instruction) { return instruction.isIndirectBranch() && !instruction.isCall(); });
   });
 }
 
@@ -69,7 +77,7 @@ bool alignLoops(MachineFunction &function, bool hasIndirectJumps) {
       continue;
     bool isShort = loop->getTopBlock() == &block && loop->isInnermost() && !hasCalls(*loop);
     if (std::optional<int64_t> bytes = isShort ? bytesWithin(mostOfLoop, *loop, block) : std::nullopt)
-      keepTogether(block, *bytes, mostInFront);
+      keepTogether(block, *bytes, dispatches(*loop) ? line - 1 : mostInFront);
     else if (!hasIndirectJumps)
       block.setAlignment(Align(1));
     else if ((bytes = bytesWithin(line, block)))

@@ -35,7 +35,7 @@ private:
   double frequency(const BasicBlock *block) const { return double(frequencies_.getBlockFreq(block).getFrequency()); }
   bool mayLeave(const Instruction &instruction) const;
   bool pays(const Loop &loop) const;
-  int growth(const Loop &loop) const;
+  int bytesAdded(const Loop &loop) const;
   double scatteredStores(const Loop &loop) const;
   void choose(Loop &loop, SmallVectorImpl<Loop *> &chosen) const;
   AllocaInst *carry(Loop &loop, ArrayRef<const BasicBlock *> probed);
@@ -107,26 +107,21 @@ double Carrier::scatteredStores(const Loop &loop) const {
 }
 
 /// Bytes that it takes to have the budget in a register within the loop: to fetch it and to put it back, less what that spares in
-/// each probe.
-int Carrier::growth(const Loop &loop) const {
-  static constexpr int move = 9, spared = 6;
-  int bytes = move;
-  SmallVector<BasicBlock *, 8> exits;
-  loop.getUniqueExitBlocks(exits);
-  for (const BasicBlock *exit : exits)
-    bytes += exit->isEHPad() || isUnreachable(*exit) ? 0 : move;
+/// each probe in place.
+int Carrier::bytesAdded(const Loop &loop) const {
+  static constexpr int bytesOfMove = 9, bytesSpared = 6;
+  CallsWithin calls = callsWithin(loop);
+  int moves = 1 + int(waysOn(loop).size() + 2 * calls.spending.size() + calls.throwing.size());
   for (const BasicBlock *block : loop.blocks())
-    for (const Instruction &instruction : *block)
-      bytes += mayLeave(instruction) ? 2 * move : 0;
-  for (const CallInst *probe : spending_)
-    bytes -= loop.contains(probe) ? spared : 0;
-  return bytes;
+    moves += block->isEHPad();
+  int spared = int(count_if(spending_, [&](const CallInst *probe) { return loop.contains(probe) && isInlineProbe(*probe); }));
+  return moves * bytesOfMove - spared * bytesSpared;
 }
 
 void Carrier::choose(Loop &loop, SmallVectorImpl<Loop *> &chosen) const {
   // Of a nest with many ways out, or calls, the loops within are asked.
-  static constexpr int mostGrowth = 24; // with one probe, two ways out
-  if (!isCold(*loop.getHeader(), analyses_) && growth(loop) <= mostGrowth && pays(loop)) {
+  static constexpr int mostBytes = 24; // one probe and two ways out are 21
+  if (!isCold(*loop.getHeader(), analyses_) && bytesAdded(loop) <= mostBytes && pays(loop)) {
     chosen.push_back(&loop);
     return;
   }
@@ -185,12 +180,10 @@ AllocaInst *Carrier::carry(Loop &loop, ArrayRef<const BasicBlock *> probed) {
     handing_.replace(*call, *carriedCallee(*call, carried_), *left);
   }
   writer_.take(left, preheader->getTerminator());
-  SmallVector<BasicBlock *, 8> exits;
-  loop.getUniqueExitBlocks(exits);
   // Where calls come back behind the loop, what they leave is in its place, as it is where they unwind to. And where nothing gets to,
   // nothing is needed: a switch whose default that is needs no test for it, as long as there is nothing in it.
-  for (BasicBlock *exit : exits)
-    if (!exit->isEHPad() && !isUnreachable(*exit) && !isReturnOf(*exit, calls.spending))
+  for (BasicBlock *exit : waysOn(loop))
+    if (!isReturnOf(*exit, calls.spending))
       writer_.putBack(left, &*exit->getFirstInsertionPt());
   loans.write(*left, calls.spending); // in front of what is put back
   return left;

@@ -11,11 +11,19 @@ namespace caudal {
 /// To each loop, in units of the budget: the most that x86-64 adds with an immediate value of one byte.
 static constexpr int64_t lentUnits = 128;
 
-bool mayBorrow(const Loop &loop, ScalarEvolution &scev) {
-  return loop.getParentLoop() && loop.getUniqueExitBlock() && isa<SCEVCouldNotCompute>(scev.getBackedgeTakenCount(&loop));
+/// Whether nothing gets to `block`.
+static bool isUnreachable(const BasicBlock &block) { return isa<UnreachableInst>(*block.getFirstNonPHIOrDbg()); }
+
+SmallVector<BasicBlock *, 8> waysOn(const Loop &loop) {
+  SmallVector<BasicBlock *, 8> exits;
+  loop.getUniqueExitBlocks(exits);
+  erase_if(exits, [](const BasicBlock *exit) { return exit->isEHPad() || isUnreachable(*exit); });
+  return exits;
 }
 
-bool isUnreachable(const BasicBlock &block) { return isa<UnreachableInst>(*block.getFirstNonPHIOrDbg()); }
+bool mayBorrow(const Loop &loop, ScalarEvolution &scev) {
+  return loop.getParentLoop() && waysOn(loop).size() <= 1 && isa<SCEVCouldNotCompute>(scev.getBackedgeTakenCount(&loop));
+}
 
 bool isReturnOf(const BasicBlock &block, ArrayRef<CallBase *> calls) {
   return any_of(calls, [&](const CallBase *call) {
@@ -72,10 +80,8 @@ void Loans::withhold(AllocaInst &left, CallBase &call) const {
 void Loans::write(AllocaInst &left, ArrayRef<CallBase *> spending) const {
   for (const Loop *loop : borrowing_) {
     add(left, loop->getLoopPreheader()->getTerminator(), lentUnits);
-    SmallVector<BasicBlock *, 8> exits;
-    loop->getUniqueExitBlocks(exits);
-    for (BasicBlock *exit : exits)
-      if (!exit->isEHPad() && !isUnreachable(*exit) && !isReturnOf(*exit, spending))
+    for (BasicBlock *exit : waysOn(*loop))
+      if (!isReturnOf(*exit, spending))
         add(left, &*exit->getFirstInsertionPt(), -lentUnits);
   }
 }

@@ -34,12 +34,12 @@ namespace caudal {
 /// An addition on the way into a loop that borrows, and on each way out: half of its latency.
 inline constexpr Cost lending = Cost::units(Cost::unitsPerCycle / 2);
 
-/// Whether `loop` is within another, nothing counts it, for what is counted is mostly long, and it goes on in one place: each further one
-/// costs what lending brings. Asked before probes are written, which hide counts.
+/// Whether `loop` is within another, nothing counts it, for what is counted is mostly long, and it goes on in one place at most: each further
+/// one costs what lending brings. Asked before probes are written, which hide counts.
 bool mayBorrow(const llvm::Loop &loop, llvm::ScalarEvolution &scev);
 
-/// Whether nothing gets to `block`.
-bool isUnreachable(const llvm::BasicBlock &block);
+/// Where `loop` is left to: each block once, without landing pads and without what nothing gets to.
+llvm::SmallVector<llvm::BasicBlock *, 8> waysOn(const llvm::Loop &loop);
 
 /// Which loops of a nest borrow.
 class Loans {

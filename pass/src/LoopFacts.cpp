@@ -122,11 +122,11 @@ LoopFacts LoopFacts::of(Loop &loop, ScalarEvolution &scev, const TargetTransform
   return facts;
 }
 
-const SCEVAddRecExpr *steppingIn(const Value &value, const Loop &loop, ScalarEvolution &scev) {
+bool takesSteps(const Value &value, const Loop &loop, ScalarEvolution &scev) {
   if (!scev.isSCEVable(value.getType()))
-    return nullptr;
+    return false;
   const auto *steps = dyn_cast<SCEVAddRecExpr>(scev.getSCEV(const_cast<Value *>(&value)));
-  return steps && steps->getLoop() == &loop ? steps : nullptr;
+  return steps && steps->getLoop() == &loop;
 }
 
 /// Whether anything that `loop` loads is part of `value`; `bytes`: whether a byte is.

@@ -10,7 +10,6 @@
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
-#include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/Instructions.h"
 
@@ -32,8 +31,8 @@ struct LoopFacts {
   static LoopFacts of(llvm::Loop &loop, llvm::ScalarEvolution &scev, const llvm::TargetTransformInfo &tti);
 };
 
-/// `value` as a number that takes steps in `loop`; null: it is none.
-const llvm::SCEVAddRecExpr *steppingIn(const llvm::Value &value, const llvm::Loop &loop, llvm::ScalarEvolution &scev);
+/// Whether `value` is a number that takes steps in `loop`.
+bool takesSteps(const llvm::Value &value, const llvm::Loop &loop, llvm::ScalarEvolution &scev);
 
 /// Whether only what it loads ends the loop, and none of that is a byte: along a list, in a table, up to a pivot. What is looked for
 /// in a string is mostly farther away.

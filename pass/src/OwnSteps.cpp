@@ -16,7 +16,7 @@ namespace caudal {
 
 /// What `phi` of `loop`'s header is in the next iteration, if it goes on by steps.
 static Instruction *nextOf(PHINode &phi, const Loop &loop, ScalarEvolution &scev) {
-  if (!steppingIn(phi, loop, scev))
+  if (!takesSteps(phi, loop, scev))
     return nullptr;
   auto *next = dyn_cast<Instruction>(phi.getIncomingValueForBlock(loop.getLoopLatch()));
   return next && !isa<PHINode>(next) && !next->isTerminator() && loop.contains(next) ? next : nullptr;
@@ -38,7 +38,7 @@ static bool isAddress(const GetElementPtrInst &place, const Loop &loop, const Da
 /// Whether `instruction` is arithmetic with what `loop` counts by that strength reduction would spare: no address has it for
 /// nothing.
 static bool isReducible(const Instruction &instruction, const Loop &loop, ScalarEvolution &scev, const DataLayout &layout) {
-  if (!isa<GetElementPtrInst, BinaryOperator, SExtInst>(instruction) || !steppingIn(instruction, loop, scev))
+  if (!isa<GetElementPtrInst, BinaryOperator, SExtInst>(instruction) || !takesSteps(instruction, loop, scev))
     return false;
   if (const auto *place = dyn_cast<GetElementPtrInst>(&instruction))
     return !isAddress(*place, loop, layout);

@@ -13,7 +13,7 @@ namespace caudal {
 
 // A round that takes longer than this has room for a probe; one with more instructions would grow too much.
 static constexpr double longestRound = 40;
-static constexpr unsigned mostInstructions = 80, mostCalls = 4, mostGrowth = 160;
+static constexpr unsigned mostInstructions = 80, mostCalls = 4, mostInlined = 160;
 
 /// What a call of `function` takes without its callees, in cycles, on the mean.
 static double roundCycles(Function &function, FunctionAnalysisManager &analyses) {
@@ -39,7 +39,7 @@ static SmallVector<CallBase *, mostCalls> replaceable(Function &function) {
     calls.push_back(call);
     refuses |= call->isMustTailCall() || call->isNoInline();
   }
-  if (refuses || count > mostInstructions || calls.size() > mostCalls || count * calls.size() > mostGrowth)
+  if (refuses || count > mostInstructions || calls.size() > mostCalls || count * calls.size() > mostInlined)
     calls.clear();
   return calls;
 }

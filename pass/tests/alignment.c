@@ -106,6 +106,27 @@ int jumps(const unsigned char *code, int x) {
     }
 }
 
+// However short it is, and however far the next line.
+// CHECK-LABEL: jumps_only:
+// CHECK: .p2align 6, , {{[2-5][0-9]$}}
+// CHECK: jmpq *
+// CHECK: .Lfunc_end
+int jumps_only(const unsigned char *code, int x) {
+  static const void *const ways[] = {&&once, &&twice, &&thrice, &&end};
+  goto *ways[code[0]];
+once:
+  x = x * 5 + 1;
+  goto *ways[*++code];
+twice:
+  x ^= 85;
+  goto *ways[*++code];
+thrice:
+  x -= x >> 3;
+  goto *ways[*++code];
+end:
+  return x;
+}
+
 // What has no probe stays as it is.
 // CHECK-LABEL: has_none:
 // CHECK-COUNT-2: .p2align 4
