@@ -82,6 +82,8 @@ int64_t bytesOf(const MachineBasicBlock &block) {
   return bytes;
 }
 
+bool isIndirectJump(const MachineInstr &instruction) { return instruction.isIndirectBranch() && !instruction.isCall(); }
+
 bool runsOn(const MachineBasicBlock &block) {
   for (const MachineInstr &last : reverse(block))
     if (!last.isMetaInstruction())

@@ -17,6 +17,9 @@ llvm::StringRef assemblyOf(const llvm::MachineInstr &instruction);
 int64_t bytesOf(const llvm::MachineInstr &instruction);
 int64_t bytesOf(const llvm::MachineBasicBlock &block);
 
+/// Whether `instruction` jumps to where it has computed, and within its function.
+bool isIndirectJump(const llvm::MachineInstr &instruction);
+
 /// Whether code runs on from `block` to the one that lies behind it.
 bool runsOn(const llvm::MachineBasicBlock &block);
 

@@ -161,7 +161,7 @@ void Gaps::look(MachineFunction &function) {
       if (instruction.isCFIInstruction())
         frames.follow(function.getFrameInstructions()[instruction.getOperand(0).getCFIIndex()]);
       at += bytesOf(instruction);
-      if (instruction.isIndirectBranch() && !instruction.isCall())
+      if (isIndirectJump(instruction))
         indirectJumps_.push_back(at);
       if (!hasCallInside(assemblyOf(instruction)))
         continue;

@@ -1,4 +1,5 @@
 #include "OwnSteps.h"
+#include "Compat.h"
 #include "LoopFacts.h"
 #include "Probe.h"
 #include "StripMine.h"
@@ -24,7 +25,7 @@ static Instruction *nextOf(PHINode &phi, const Loop &loop, ScalarEvolution &scev
 
 /// Whether an instruction's address can be `place`: one base, one index times 1, 2, 4 or 8, and a constant.
 static bool isAddress(const GetElementPtrInst &place, const Loop &loop, const DataLayout &layout) {
-  SmallMapVector<Value *, APInt, 4> variables;
+  OffsetVariables variables;
   APInt constant(layout.getIndexTypeSizeInBits(place.getType()), 0);
   if (!place.collectOffset(layout, constant.getBitWidth(), variables, constant))
     return false;

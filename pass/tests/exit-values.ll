@@ -129,8 +129,8 @@ exit:
   ret i32 %found
 }
 
-; What is nowhere the counter stays: it would have to be copied. So does what something else counts elsewhere, so do pointers, which may be of different objects though they are equal,
-; and what is handed on where the two are not equal.
+; What is nowhere the counter stays: it would have to be copied. So does what something else counts elsewhere, so do pointers, which may be
+; of different objects though they are equal, and what is handed on where the two are not equal.
 ; CHECK-LABEL: define i64 @nowhere(
 ; CHECK: = phi i64 {{.*}}[ %n, %latch ]
 define i64 @nowhere(ptr %p, i64 %n) {

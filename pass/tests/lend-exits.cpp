@@ -1,14 +1,21 @@
 // However a loop is left that is lent some of what is left (by an exception that a call throws, by longjmp, also from a call that
 // is handed what is left, by a call that comes back behind it), what was lent is given back, and what was spent is not forgotten:
-// what is left falls with each round. Two of the functions lend; what is left of the others stays in memory, for their calls would take
-// more moves than their probes spare.
+// what is left falls with each round. So it is where nothing is lent and what is left is in a register.
 // RUN: %clangxx -O2 -c %s -o %t.budget.o %include %with -caudal-probes='mode=budget;verify'
 // RUN: %clangxx %t.budget.o %every -o %t.budget && %t.budget
 // RUN: %clangxx -O2 -DCREDIT -c %s -o %t.clock.o %include %with -caudal-probes='mode=clock;verify'
 // RUN: %clangxx %t.clock.o %every -o %t.clock && %t.clock
-// RUN: llvm-objdump -d --no-show-raw-insn %t.budget.o | FileCheck %s
+// RUN: llvm-objdump -dr --no-show-raw-insn %t.budget.o | FileCheck %s
+// CHECK-LABEL: <_ZL7unwindsv>:
+// CHECK: caudal_probe_cold_carried_v1
+// CHECK-LABEL: <_ZL13unwindsWithinv>:
+// CHECK: caudal_probe_cold_carried_v1
+// CHECK-LABEL: <_ZL14thrownBySimplev>:
+// CHECK: caudal_probe_cold_carried_v1
 // CHECK-LABEL: <_ZL10leavesNestv>:
 // CHECK: {{subq \$-0x80|addq \$0x80}}
+// CHECK-LABEL: <_ZL8jumpsOutPKc>:
+// CHECK: caudal_probe_cold_carried_v1
 // CHECK-LABEL: <_ZL7walkAllPK4NodelPl>:
 // CHECK: {{subq \$-0x80|addq \$0x80}}
 #include <csetjmp>

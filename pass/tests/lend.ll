@@ -11,10 +11,10 @@ target triple = "x86_64-pc-linux-gnu"
 ; CHECK: %[[LENT:.*]] = add i64 %[[AROUND]], 128
 ; CHECK: digit:
 ; CHECK: phi i64 [ %[[LENT]], %{{.*}} ]
-; CHECK: asm sideeffect "subq ${{[0-9]+}}, $0{{.*}}@caudal_probe_cold_carried_v1)
+; CHECK: asm sideeffect "subq $2, $0{{.*}}@caudal_probe_cold_carried_v1)
 ; CHECK: latch:
 ; CHECK: add i64 %{{.*}}, -128
-; CHECK: asm sideeffect "subq ${{[0-9]+}}, $0{{.*}}@caudal_probe_cold_carried_v1)
+; CHECK: asm sideeffect "subq $2, $0{{.*}}@caudal_probe_cold_carried_v1)
 ; CHECK-NOT: 128
 ; CHECK: ret i64
 ; CLOCK-LABEL: define i64 @numbers(
