@@ -61,7 +61,7 @@ static bool dispatches(const MachineLoop &loop) {
 
 bool alignLoops(MachineFunction &function, bool hasIndirectJumps) {
   // What is in front of a loop is executed where it is entered; with up to 63 bytes code is larger, and nothing faster.
-  static constexpr int64_t mostOfLoop = 112, mostInFront = 15;
+  static constexpr int64_t mostOfLoop = 112, mostInFront = 7;
   if (function.getTarget().Options.LoopAlignment != 0)
     return false;
   MachineDominatorTree dominators(function);
@@ -85,6 +85,19 @@ bool alignLoops(MachineFunction &function, bool hasIndirectJumps) {
     changed = true;
   }
   return changed;
+}
+
+bool alignFunction(MachineFunction &function) {
+  int64_t bytes = 0;
+  for (const MachineBasicBlock &block : function)
+    bytes += bytesOf(block);
+  const TargetLowering &lowering = *function.getSubtarget().getTargetLowering();
+  // What the source or a language asks for is kept: a pointer to a member has use for the lowest bit of an address.
+  Align least = std::max(function.getFunction().getAlign().valueOrOne(), lowering.getMinFunctionAlignment());
+  if (bytes <= line || function.getAlignment() <= least)
+    return false;
+  function.setAlignment(least);
+  return true;
 }
 
 } // namespace caudal

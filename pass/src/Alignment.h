@@ -32,6 +32,9 @@ namespace caudal {
 /// changed.
 bool alignLoops(llvm::MachineFunction &function, bool hasIndirectJumps);
 
+/// Has a function with probes that is longer than a line begin anywhere, unless it says where. Whether anything changed.
+bool alignFunction(llvm::MachineFunction &function);
+
 } // namespace caudal
 
 #endif

@@ -34,7 +34,13 @@ public:
 private:
   double frequency(const BasicBlock *block) const { return double(frequencies_.getBlockFreq(block).getFrequency()); }
   bool mayLeave(const Instruction &instruction) const;
+  /// How often a loop's probes are executed, moves that carrying would add, and cycles that pass in it, all for one execution of the function.
+  struct Gauge {
+    double spends, moves, cycles;
+  };
+  Gauge gauge(const Loop &loop) const;
   bool pays(const Loop &loop) const;
+  int mostBytes(const Loop &loop) const;
   int bytesAdded(const Loop &loop) const;
   double scatteredStores(const Loop &loop) const;
   void choose(Loop &loop, SmallVectorImpl<Loop *> &chosen) const;
@@ -67,12 +73,7 @@ bool Carrier::mayLeave(const Instruction &instruction) const {
   return maySpend(instruction, calls_) && !carriedCallee(instruction, carried_);
 }
 
-/// Whether a loop's probes are so close to each other, and so many for each call and each entry, that carrying pays. In an
-/// innermost loop with little between its probes less is enough, for each waits in memory for the one before.
-bool Carrier::pays(const Loop &loop) const {
-  static constexpr double farApart = 24, leastGain = 8;
-  static constexpr double close = 12, leastGainClose = 3;
-  static constexpr double farAmongScattered = 100;
+Carrier::Gauge Carrier::gauge(const Loop &loop) const {
   double spends = 0, moves = 0, cycles = 0;
   for (const CallInst *probe : spending_)
     if (loop.contains(probe))
@@ -85,6 +86,16 @@ bool Carrier::pays(const Loop &loop) const {
   for (const BasicBlock *before : predecessors(loop.getHeader()))
     if (!loop.contains(before))
       moves += frequency(before);
+  return {spends, moves, cycles};
+}
+
+/// Whether a loop's probes are so close to each other, and so many for each call and each entry, that carrying pays. In an
+/// innermost loop with little between its probes less is enough, for each waits in memory for the one before.
+bool Carrier::pays(const Loop &loop) const {
+  static constexpr double farApart = 24, leastGain = 8;
+  static constexpr double close = 12, leastGainClose = 3;
+  static constexpr double farAmongScattered = 100;
+  auto [spends, moves, cycles] = gauge(loop);
   if (loop.isInnermost() && cycles < close * spends && spends > leastGainClose * moves)
     return true;
   if (spends <= leastGain * moves || cycles >= farAmongScattered * spends)
@@ -116,10 +127,18 @@ int Carrier::bytesAdded(const Loop &loop) const {
   return moves * bytesOfMove - probes * bytesSpared;
 }
 
+/// How much larger the code may become for that. Where a probe in memory would wait for the one before or for stores that miss the cache, by
+/// what one probe and one way out add; elsewhere, by nothing.
+int Carrier::mostBytes(const Loop &loop) const {
+  static constexpr double waiting = 6; // cycles between probes
+  static constexpr int oneProbe = 12;
+  Gauge gauged = gauge(loop);
+  return gauged.cycles < waiting * gauged.spends || 2 * scatteredStores(loop) > gauged.spends ? oneProbe : 0;
+}
+
 void Carrier::choose(Loop &loop, SmallVectorImpl<Loop *> &chosen) const {
   // Of a nest with many ways out, or calls, the loops within are asked.
-  static constexpr int mostBytes = 24; // one probe and two ways out are 21
-  if (!isCold(*loop.getHeader(), analyses_) && bytesAdded(loop) <= mostBytes && pays(loop)) {
+  if (!isCold(*loop.getHeader(), analyses_) && bytesAdded(loop) <= mostBytes(loop) && pays(loop)) {
     chosen.push_back(&loop);
     return;
   }

@@ -5,8 +5,8 @@
 // them. And where stores miss the cache, those to the budget take places in the buffer in which they wait. In such a loop,
 // with all loops in it, what is left is a value: loaded where the loop is entered, stored where it is left, and around
 // calls that may spend of it, but for those that take it in a register (CarryCalls.h). So a nest carries what it has spent,
-// and a probe is a subtraction and a jump. Such moves are longer than what that spares in a probe: where they would make the code larger by
-// more than a little, as in nests with many ways out, the loops within are asked instead.
+// and a probe is a subtraction and a jump. Such moves are longer than what that spares in a probe: where they would make the code larger, as in nests
+// with many ways out, the loops within are asked instead.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_CARRY_H

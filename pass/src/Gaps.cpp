@@ -296,6 +296,7 @@ bool Gaps::runOnMachineFunction(MachineFunction &function) {
   instructions_ = function.getSubtarget().getInstrInfo();
   look(function);
   bool isAligned = alignLoops(function, !indirectJumps_.empty());
+  bool isMoved = alignFunction(function);
   if (isAligned) {
     probes_.clear();
     gaps_.clear();
@@ -308,7 +309,7 @@ bool Gaps::runOnMachineFunction(MachineFunction &function) {
   for (const Gap &gap : gaps_)
     if (!gap.probes.empty())
       fill(gap);
-  return isAligned || moved_ != 0;
+  return isAligned || isMoved || moved_ != 0;
 }
 
 } // namespace

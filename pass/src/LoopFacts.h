@@ -31,6 +31,10 @@ struct LoopFacts {
   static LoopFacts of(llvm::Loop &loop, llvm::ScalarEvolution &scev, const llvm::TargetTransformInfo &tti);
 };
 
+/// Whether the loop is what is over behind a loop of vectors, and nothing but that: a few iterations. Where pointers may overlap, the same
+/// loop is mostly what is executed whole then, and this is false. A guess by how compilers write it.
+bool isRemainder(const llvm::Loop &loop);
+
 /// Whether `value` is a number that takes steps in `loop`.
 bool takesSteps(const llvm::Value &value, const llvm::Loop &loop, llvm::ScalarEvolution &scev);
 

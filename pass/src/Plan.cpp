@@ -142,6 +142,9 @@ bool LoopPlanner::tryStrip(Loop &loop, const Region &body, Cost iteration, const
   static constexpr uint64_t fewest = 4;
   if (!facts.isCounted || iteration <= Cost::zero())
     return false;
+  // Beginning a strip would take as long as all of its iterations.
+  if (isRemainder(loop))
+    return false;
   // Around a call, a strip's registers are saved and restored by the function: a probe costs less.
   if (!body.prefix.isNone())
     return false;
@@ -150,7 +153,7 @@ bool LoopPlanner::tryStrip(Loop &loop, const Region &body, Cost iteration, const
   int64_t room = limits_.loop.inUnits() - inside.inUnits();
   if (room <= 0 || body.latches.since + limits_.loop > limits_.bound)
     return false;
-  uint64_t length = uint64_t(room / iteration.inUnits());
+  uint64_t length = std::min(uint64_t(room / iteration.inUnits()), longestStrip);
   // Many loops are left after a few iterations.
   if (length < fewest || iteration >= longestInStrips)
     return false;

@@ -32,6 +32,9 @@ struct Site {
 /// Iterations that are as long as this, or longer, get a probe each rather than strips.
 inline constexpr Cost longestInStrips = Cost::cycles(3);
 
+/// Iterations of a strip at most: one less is a constant of one byte.
+inline constexpr uint64_t longestStrip = 128;
+
 /// A loop that is cut into strips of `length` iterations, with a probe after each.
 struct Strip {
   llvm::Loop *loop;

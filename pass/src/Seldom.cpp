@@ -8,7 +8,7 @@ namespace caudal {
 /// What a call of a probe takes more than a probe in place: two jumps that are taken, a store and a load.
 static constexpr Cost more = Cost::cycles(3);
 /// The part of a function's time that its calls of probes may take, and where it is to be small.
-static constexpr double part = 0.005, partOfSmall = 0.05;
+static constexpr double part = 0.02, partOfSmall = 0.05;
 
 /// What of a callee's time counts at most: those of which nothing is known may be a few instructions each.
 static constexpr Cost fromCall = Cost::cycles(8);

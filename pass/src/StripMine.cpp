@@ -43,11 +43,10 @@ private:
   DebugLoc line() const { return latch_->getTerminator()->getDebugLoc(); }
   Value *atStart(Value *value, BasicBlock *block);
   Value *atStart(BasicBlock *block) { return atStart(facts_.tested, block); }
-  Value *distance(IRBuilder<> &builder, Value *from, Value *to);
-  Value *endOf(IRBuilder<> &builder, Value *start, Value *reached);
-  Value *unitsOf(IRBuilder<> &builder, Value *reached);
-  /// How far the tested value goes in a strip.
-  uint64_t reach() const { return uint64_t(std::abs(facts_.step)) * (prepared_.strip.length - 1); }
+  Value *stepsBetween(IRBuilder<> &builder, Value *from, Value *to);
+  Value *after(IRBuilder<> &builder, Value *from, Value *steps);
+  PHINode *counter() const;
+  Value *unitsOf(IRBuilder<> &builder, Value *iterations);
 
   const PreparedStrip &prepared_;
   const LoopFacts &facts_;
@@ -109,30 +108,37 @@ Value *Cutter::atStart(Value *value, BasicBlock *block) {
   return copy;
 }
 
-/// How far it is from one tested value to a later one: at least 0 as an unsigned number.
-Value *Cutter::distance(IRBuilder<> &builder, Value *from, Value *to) {
+/// How many steps it is from one tested value to a later one.
+Value *Cutter::stepsBetween(IRBuilder<> &builder, Value *from, Value *to) {
   auto number = [&](Value *value) {
     return value->getType()->isPointerTy() ? builder.CreatePtrToInt(value, builder.getInt64Ty()) : value;
   };
   Value *first = number(from), *last = number(to);
-  return facts_.step > 0 ? builder.CreateSub(last, first) : builder.CreateSub(first, last);
+  Value *distance = facts_.step > 0 ? builder.CreateSub(last, first) : builder.CreateSub(first, last);
+  return builder.CreateLShr(distance, Log2_64(uint64_t(std::abs(facts_.step))));
 }
 
-/// The last value that the latch tests in a strip that begins at `start` and goes on for `reached`.
-Value *Cutter::endOf(IRBuilder<> &builder, Value *start, Value *reached) {
+/// What was `from` is that after `steps`.
+Value *Cutter::after(IRBuilder<> &builder, Value *from, Value *steps) {
+  Value *distance = builder.CreateShl(steps, Log2_64(uint64_t(std::abs(facts_.step))));
   if (facts_.step < 0)
-    reached = builder.CreateNeg(reached);
-  return start->getType()->isPointerTy() ? builder.CreatePtrAdd(start, reached, "caudal.end")
-                                         : builder.CreateAdd(start, reached, "caudal.end");
+    distance = builder.CreateNeg(distance);
+  return from->getType()->isPointerTy() ? builder.CreatePtrAdd(from, distance, "caudal.end")
+                                        : builder.CreateAdd(from, distance, "caudal.end");
 }
 
-/// What a strip costs whose tested value goes on for `reached`: it has one iteration more than steps.
-Value *Cutter::unitsOf(IRBuilder<> &builder, Value *reached) {
-  Value *steps = builder.CreateZExtOrTrunc(reached, builder.getInt64Ty());
-  if (uint64_t step = uint64_t(std::abs(facts_.step)); step > 1)
-    steps = builder.CreateLShr(steps, Log2_64(step));
+/// The header's phi whose next value the latch tests; null: it tests something else.
+PHINode *Cutter::counter() const {
+  for (PHINode &phi : header_->phis())
+    if (phi.getIncomingValueForBlock(latch_) == facts_.tested)
+      return &phi;
+  return nullptr;
+}
+
+/// What a strip of so many iterations costs.
+Value *Cutter::unitsOf(IRBuilder<> &builder, Value *iterations) {
+  iterations = builder.CreateZExtOrTrunc(iterations, builder.getInt64Ty());
   int64_t units = std::max<int64_t>(1, prepared_.strip.expected.inCycles());
-  Value *iterations = builder.CreateAdd(steps, builder.getInt64(1));
   return units == 1 ? iterations : builder.CreateMul(iterations, builder.getInt64(uint64_t(units)));
 }
 
@@ -147,10 +153,13 @@ void Cutter::cut() {
   IRBuilder<> builder(jump);
   builder.SetCurrentDebugLocation(line());
   Value *start = atStart(outer);
-  Value *left = distance(builder, start, prepared_.last);
-  Value *reached = builder.CreateBinaryIntrinsic(Intrinsic::umin, left, ConstantInt::get(left->getType(), reach()));
-  Value *end = endOf(builder, start, reached);
-  writer_.probe(jump, writer_.charges() ? unitsOf(builder, reached) : builder.getInt64(0));
+  Value *left = stepsBetween(builder, start, prepared_.last);
+  Value *steps = builder.CreateBinaryIntrinsic(Intrinsic::umin, left, ConstantInt::get(left->getType(), prepared_.strip.length - 1));
+  // Of one iteration more than steps; what is counted by is one step behind what is tested.
+  Value *iterations = builder.CreateAdd(steps, ConstantInt::get(steps->getType(), 1), "", /*HasNUW=*/true);
+  PHINode *counter = this->counter();
+  Value *end = counter ? after(builder, counterpart(counter, outer), iterations) : after(builder, start, steps);
+  writer_.probe(jump, writer_.charges() ? unitsOf(builder, iterations) : builder.getInt64(0));
 
   // latch: until the strip's end. The old comparison stays until all probes are in: one may go in front of it.
   builder.SetInsertPoint(branch);

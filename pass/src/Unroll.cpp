@@ -18,7 +18,9 @@ namespace caudal {
 static constexpr Cost wanted = Cost::cycles(12);
 // Longer iterations of a counted loop hardly feel a probe each.
 static constexpr Cost longestCounted = Cost::cycles(5);
-static constexpr unsigned mostCopies = 4, mostInstructions = 24, mostOfCounted = 56;
+static constexpr unsigned mostCopies = 4, mostOfCounted = 56;
+// Without a count each copy has its own exits, and more than one copy more seldom brings anything.
+static constexpr unsigned mostUncounted = 2, mostInstructions = 24;
 
 /// Issue slots of the body, and how many instructions it has, if nothing in it speaks against copies; none otherwise.
 static Cost copyable(const Loop &loop, const CostModel &costs, unsigned &instructions) {
@@ -41,6 +43,20 @@ static Cost copyable(const Loop &loop, const CostModel &costs, unsigned &instruc
 /// Whether the loop is one piece of code, for which nothing has to be done.
 static bool isShort(Cost iteration, unsigned trips, const Limits &limits) {
   return iteration.inUnits() * trips <= limits.bound.inUnits() * 3 / 4;
+}
+
+/// Whether loads and stores, and not what can be begun in a cycle, decide how long an iteration takes: there is room for a probe then.
+/// Of vectors not enough is known.
+static bool isBoundByMemory(const Loop &loop) {
+  unsigned instructions = 0, accesses = 0;
+  for (const BasicBlock *block : loop.blocks())
+    for (const Instruction &instruction : *block) {
+      if (instruction.getType()->isVectorTy())
+        return false;
+      instructions += !isa<IntrinsicInst>(instruction) && !isa<PHINode>(instruction);
+      accesses += instruction.mayReadOrWriteMemory();
+    }
+  return 3 * accesses > instructions;
 }
 
 /// Whether each iteration would have a probe for which it would take a good deal longer: what waits for the iteration before it
@@ -70,16 +86,17 @@ static unsigned copies(Loop &loop, ScalarEvolution &scev, const TargetTransformI
   if (body.isNone() || iteration <= Cost::zero() || instructions == 0)
     return 0;
   LoopFacts facts = LoopFacts::of(loop, scev, tti);
-  auto most = [&](unsigned instructionsAtMost) {
-    return std::min({unsigned(wanted.inUnits() / iteration.inUnits()), mostCopies, instructionsAtMost / instructions});
+  auto most = [&](unsigned copiesAtMost, unsigned instructionsAtMost) {
+    return std::min({unsigned(wanted.inUnits() / iteration.inUnits()), copiesAtMost, instructionsAtMost / instructions});
   };
-  if (unsigned trips = scev.getSmallConstantTripCount(&loop); feelsProbes(facts, trips, body, recurrence, limits))
-    return divisor(trips, most(mostOfCounted));
+  unsigned trips = scev.getSmallConstantTripCount(&loop);
+  if (feelsProbes(facts, trips, body, recurrence, limits) && !isBoundByMemory(loop))
+    return divisor(trips, most(mostCopies, mostOfCounted));
   // The longest way through a body with branches may be half of it.
   unsigned atMost = scev.getSmallConstantMaxTripCount(&loop);
   if (facts.isCounted || isSearch(loop) || (atMost != 0 && isShort(iteration, (atMost + 1) / 2, limits)))
     return 0;
-  return most(mostInstructions);
+  return most(mostUncounted, mostInstructions);
 }
 
 bool unrollLoops(Function &function, FunctionAnalysisManager &analyses, const Limits &limits) {

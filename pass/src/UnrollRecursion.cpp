@@ -13,7 +13,7 @@ namespace caudal {
 
 // A round that takes longer than this has room for a probe; one with more instructions would grow too much.
 static constexpr double longestRound = 40;
-static constexpr unsigned mostInstructions = 80, mostCalls = 4, mostInlined = 160;
+static constexpr unsigned mostInstructions = 80, mostCalls = 2, mostInlined = 160;
 
 /// What a call of `function` takes without its callees, in cycles, on the mean.
 static double roundCycles(Function &function, FunctionAnalysisManager &analyses) {
@@ -26,7 +26,8 @@ static double roundCycles(Function &function, FunctionAnalysisManager &analyses)
   return sum / double(Cost::unitsPerCycle);
 }
 
-/// The calls of `function` to itself, if it is small enough for them to be replaced; else none.
+/// The calls of `function` to itself, if it is small enough for them to be replaced and calls nothing else, for which a round would have
+/// room for a probe; else none.
 static SmallVector<CallBase *, mostCalls> replaceable(Function &function) {
   SmallVector<CallBase *, mostCalls> calls;
   bool refuses = function.isInterposable() || function.hasFnAttribute(Attribute::NoInline) || function.hasOptNone();
@@ -34,8 +35,10 @@ static SmallVector<CallBase *, mostCalls> replaceable(Function &function) {
   for (Instruction &instruction : llvm::instructions(function)) {
     count += !instruction.isDebugOrPseudoInst();
     auto *call = dyn_cast<CallBase>(&instruction);
-    if (!call || call->getCalledFunction() != &function)
+    if (!call || call->getCalledFunction() != &function) {
+      refuses |= !callsNothing(instruction);
       continue;
+    }
     calls.push_back(call);
     refuses |= call->isMustTailCall() || call->isNoInline();
   }

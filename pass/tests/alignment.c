@@ -1,4 +1,4 @@
-// Of loops with probes, innermost ones of up to 112 bytes without calls lie in no more lines of the cache than they need, where 15 bytes in
+// Of loops with probes, innermost ones of up to 112 bytes without calls lie in no more lines of the cache than they need, where 7 bytes in
 // front of them are enough: what is left free is no more than what they take of the last one, less one. Others begin anywhere.
 // REQUIRES: llvm-22
 // RUN: %clang -O2 -S %s -o - %with -caudal-probes=mode=budget | FileCheck %s
@@ -8,7 +8,7 @@ int other(int);
 // CHECK-LABEL: around:
 // CHECK-NOT: .p2align
 // CHECK: callq other
-// CHECK: .p2align 6, , {{1?[0-9]$}}
+// CHECK: .p2align 6, , {{[1-7]$}}
 // CHECK: cmp
 // CHECK-NOT: .p2align
 // CHECK: .Lfunc_end
@@ -50,7 +50,7 @@ int calls(int n) {
 
 // More than a line, by about half of one.
 // CHECK-LABEL: is_between:
-// CHECK: .p2align 6, , 15{{$}}
+// CHECK: .p2align 6, , 7{{$}}
 // CHECK: .Lfunc_end
 long is_between(const long *list, long n) {
   long sum = 0;
@@ -65,7 +65,7 @@ long is_between(const long *list, long n) {
 // CHECK-LABEL: strips:
 // CHECK-NOT: .p2align
 // CHECK: subq {{.*}}caudal_probe_v1
-// CHECK: .p2align 6, , {{1?[0-9]$}}
+// CHECK: .p2align 6, , {{[1-7]$}}
 // CHECK: #NO_APP
 // CHECK-NEXT: incl
 // CHECK-NOT: .p2align

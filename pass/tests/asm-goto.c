@@ -20,7 +20,7 @@ long within_loop(const long *p, long n) {
     long c = p[sum];
     if (SELDOM(c == 12345)) OWN_PROBE(fine);
   fine:
-    sum = c / n + (c & 3);
+    sum = (c ^ n) & 1023;
   }
   return sum;
 }
@@ -43,7 +43,7 @@ long others(const long *p, long n) {
   for (long j = 0; j != sum; ++j) {
     long c = p[sum];
     __asm__ goto("testq %0, %0\n js %l[negative]" : : "r"(c) : "cc" : negative);
-    sum = c / n + (c & 3);
+    sum = (c ^ n) & 1023;
     continue;
   negative:
     sum = c & 7;

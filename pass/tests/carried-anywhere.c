@@ -25,7 +25,7 @@ __attribute__((noinline)) long across(long n, unsigned char *bytes) {
   for (long i = 0; i < n; i++) {
     memset(bytes, (int)i, (size_t)n);
     for (unsigned x = (unsigned)i + 1; x != 1; x = x % 2 ? 3 * x + 1 : x / 2)
-      sum += x ^ bytes[x % (unsigned)n];
+      sum += x ^ bytes[x & 255];
   }
   return sum;
 }

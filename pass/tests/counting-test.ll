@@ -18,7 +18,7 @@ target triple = "x86_64-pc-linux-gnu"
 ; BUDGET-LABEL: define i64 @up(
 ; The strip's iterations are charged where it begins.
 ; BUDGET: [[REACHED:%.*]] = call i64 @llvm.umin.i64
-; BUDGET: [[ITERATIONS:%.*]] = add i64 [[REACHED]], 1
+; BUDGET: [[ITERATIONS:%.*]] = add nuw i64 [[REACHED]], 1
 ; BUDGET: asm sideeffect "subq {{.*}}, i64 [[ITERATIONS]], ptr @caudal_probe_cold_{{budget|carried}}_v1)
 ; BUDGET: ret
 define i64 @up(ptr %p, i64 %n) {
@@ -42,7 +42,9 @@ exit:
 ; Downwards, by steps of four: the nearer end is below.
 ; CHECK-LABEL: define void @down(
 ; CHECK: [[FAR:%.*]] = call i64 @llvm.umin.i64
-; CHECK: [[BELOW:%.*]] = sub i64 0, [[FAR]]
+; CHECK: [[ITERATIONS:%.*]] = add nuw i64 [[FAR]], 1
+; CHECK: [[STEPS:%.*]] = shl i64 [[ITERATIONS]], 2
+; CHECK: [[BELOW:%.*]] = sub i64 0, [[STEPS]]
 ; CHECK: %caudal.end{{[0-9]*}} = add i64 %{{.*}}, [[BELOW]]
 ; CHECK: call void asm sideeffect "{{.*}}@caudal_probe_{{cold_flag|look}}_v1)
 ; CHECK: loop:

@@ -49,10 +49,15 @@ exit:
   ret i64 %sum.next
 }
 
-; With a way out of both loops besides, it is not lent anything.
+; With a way out of both loops besides, it is not lent anything; the loop behind it is.
 ; CHECK-LABEL: define i64 @numbers_or_end(
+; CHECK-NOT: 128
 ; CHECK: digit:
 ; CHECK: asm sideeffect "subq $2, $0{{.*}}@caudal_probe_cold_carried_v1)
+; CHECK: add i64 %{{.*}}, 128
+; CHECK: blank:
+; CHECK: latch:
+; CHECK: add i64 %{{.*}}, -128
 ; CHECK-NOT: 128
 ; CHECK: ret i64
 define i64 @numbers_or_end(ptr %text, i64 %n) {
@@ -60,7 +65,7 @@ entry:
   br label %line
 line:
   %j = phi i64 [ 0, %entry ], [ %j.next, %latch ]
-  %at = phi ptr [ %text, %entry ], [ %next, %latch ]
+  %at = phi ptr [ %text, %entry ], [ %after, %latch ]
   %total = phi i64 [ 0, %entry ], [ %sum.next, %latch ]
   br label %digit
 digit:
@@ -75,7 +80,13 @@ more:
   %sum.next = add i64 %tenfold, %wide
   %next = getelementptr i8, ptr %place, i64 1
   %is.digit = icmp ult i8 %c, 58
-  br i1 %is.digit, label %digit, label %latch
+  br i1 %is.digit, label %digit, label %blank
+blank:
+  %behind = phi ptr [ %next, %more ], [ %after, %blank ]
+  %b = load i8, ptr %behind
+  %after = getelementptr i8, ptr %behind, i64 1
+  %is.blank = icmp eq i8 %b, 32
+  br i1 %is.blank, label %blank, label %latch
 latch:
   %j.next = add nuw nsw i64 %j, 1
   %done = icmp eq i64 %j.next, %n
@@ -103,8 +114,7 @@ inner:
   %value = load i64, ptr %at
   %x = mul i64 %sum, %value
   %y = lshr i64 %x, 7
-  %z = mul i64 %y, %value
-  %next = xor i64 %z, %x
+  %next = xor i64 %y, %x
   %i.next = add nuw nsw i64 %i, 1
   %inner.done = icmp eq i64 %i.next, %m
   br i1 %inner.done, label %latch, label %inner
@@ -135,7 +145,7 @@ inner:
   %at = phi ptr [ %first, %outer ], [ %behind, %inner ]
   %sum = phi i64 [ %total, %outer ], [ %next, %inner ]
   %value = load i64, ptr %at
-  %rest = udiv i64 %sum, %value
+  %rest = mul i64 %sum, %value
   %next = add i64 %rest, %j
   %link = getelementptr i64, ptr %at, i64 1
   %behind = load ptr, ptr %link

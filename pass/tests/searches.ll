@@ -41,7 +41,7 @@ exit:
 }
 
 ; CHECK-LABEL: define ptr @in_a_string(
-; CHECK-COUNT-4: icmp eq i8
+; CHECK-COUNT-2: icmp eq i8
 ; CHECK-NOT: icmp eq i8
 ; CHECK: ret ptr
 define ptr @in_a_string(ptr %first, i8 %what) {

@@ -9,7 +9,7 @@
 static unsigned char composite[20001];
 
 // CHECK-LABEL: define {{.*}}@primes(
-// CHECK-COUNT-4: store i8 1
+// CHECK-COUNT-2: store i8 1
 // CHECK: %[[SUM:[0-9]+]] = add {{.*}}i64
 // CHECK-NEXT: %[[NEXT:[0-9]+]] = freeze i64 %[[SUM]]
 // CHECK: icmp sgt i64 %[[NEXT]]

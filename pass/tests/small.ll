@@ -9,8 +9,8 @@ declare i64 @another(i64)
 
 ; CHECK-LABEL: define i64 @quick(
 ; CHECK: icmp ult i64 %z{{.*}}, 3
-; CHECK: icmp ult i64 %z{{.*}}, 3
 ; CHECK: asm sideeffect "sub
+; CHECK: icmp ult i64 %z{{.*}}, 3
 ; CHECK: ret i64
 define i64 @quick(i64 %x) {
 entry:
@@ -55,10 +55,10 @@ entry:
 loop:
   %i = phi i64 [ 0, %entry ], [ %i.next, %loop ]
   %y = phi i64 [ %a, %entry ], [ %z, %loop ]
-  %d = udiv i64 -1, %y
+  %d = lshr i64 -1, %y
   %z = udiv i64 %d, 7
   %i.next = add i64 %i, 1
-  %done = icmp eq i64 %i.next, 8
+  %done = icmp eq i64 %i.next, 3
   br i1 %done, label %exit, label %loop
 exit:
   %b = call i64 @another(i64 %z)
@@ -66,10 +66,10 @@ exit:
 }
 
 ; CHECK-LABEL: define i64 @long_and_small(
-; CHECK: %a = call
+; CHECK: exit:
 ; CHECK-NEXT: asm sideeffect "call {{.*}}@caudal_probe_spend_{{[0-9]+}}_v1)
-; CHECK: %b = call
-; CHECK: asm sideeffect "sub
+; CHECK-NEXT: %b = call
+; CHECK-NEXT: asm sideeffect "call {{.*}}@caudal_probe_spend_{{[0-9]+}}_v1)
 ; CHECK: ret i64
 define i64 @long_and_small(i64 %x) optsize {
 entry:
@@ -78,10 +78,10 @@ entry:
 loop:
   %i = phi i64 [ 0, %entry ], [ %i.next, %loop ]
   %y = phi i64 [ %a, %entry ], [ %z, %loop ]
-  %d = udiv i64 -1, %y
+  %d = lshr i64 -1, %y
   %z = udiv i64 %d, 7
   %i.next = add i64 %i, 1
-  %done = icmp eq i64 %i.next, 8
+  %done = icmp eq i64 %i.next, 3
   br i1 %done, label %exit, label %loop
 exit:
   %b = call i64 @another(i64 %z)
@@ -130,8 +130,8 @@ exit:
 
 ; CHECK-LABEL: define i64 @hot(
 ; CHECK: icmp ult i64 %z{{.*}}, 3
-; CHECK: icmp ult i64 %z{{.*}}, 3
 ; CHECK: asm sideeffect "sub
+; CHECK: icmp ult i64 %z{{.*}}, 3
 ; CHECK: ret i64
 define i64 @hot(i64 %x) !prof !2 {
 entry:
@@ -148,8 +148,8 @@ exit:
 
 ; CHECK-LABEL: define i64 @peeled(
 ; CHECK: icmp ult i64 %z{{.*}}, 3
-; CHECK: icmp ult i64 %z{{.*}}, 3
 ; CHECK: asm sideeffect "sub
+; CHECK: icmp ult i64 %z{{.*}}, 3
 ; CHECK: ret i64
 define i64 @peeled(i64 %x) !prof !18 {
 entry:
@@ -166,8 +166,8 @@ exit:
 
 ; CHECK-LABEL: define i64 @rounded(
 ; CHECK: icmp ult i64 %z{{.*}}, 3
-; CHECK: icmp ult i64 %z{{.*}}, 3
 ; CHECK: asm sideeffect "sub
+; CHECK: icmp ult i64 %z{{.*}}, 3
 ; CHECK: ret i64
 define i64 @rounded(i64 %x) !prof !19 {
 entry:

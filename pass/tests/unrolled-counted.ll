@@ -1,6 +1,7 @@
 ; A loop whose count is a constant, with iterations too long for strips and too short for a probe each, is unrolled: one copy has an exit,
 ; the last, or where their number does not divide the count the one in which it ends. Loops that wait for their own results, and
-; loops whose count is no constant, stay as they are; short ones have no probe at all.
+; loops whose count is no constant, stay as they are, and so do those of which more than a third loads and stores: there is room for a
+; probe beside these. Short ones have no probe at all.
 ; RUN: %probes -passes='caudal-probes<mode=flag;verify>,verify' %s | FileCheck %s
 target triple = "x86_64-pc-linux-gnu"
 
@@ -33,6 +34,31 @@ loop:
   store <4 x float> %s1, ptr %yp
   store <4 x float> %s2, ptr %yq
   %next = add nuw nsw i64 %i, 8
+  %done = icmp eq i64 %next, 3000
+  br i1 %done, label %exit, label %loop
+exit:
+  ret void
+}
+
+; Four of eleven instructions load or store.
+; CHECK-LABEL: define void @bound_by_memory(
+; CHECK-COUNT-2: store i64
+; CHECK-NOT: store
+; CHECK: ret void
+define void @bound_by_memory(ptr noalias %x, ptr noalias %y) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %xp = getelementptr i64, ptr %x, i64 %i
+  %yp = getelementptr i64, ptr %y, i64 %i
+  %a = load i64, ptr %xp
+  %b = load i64, ptr %yp
+  %c = xor i64 %a, %b
+  store i64 %c, ptr %xp
+  %d = add i64 %c, %b
+  store i64 %d, ptr %yp
+  %next = add nuw nsw i64 %i, 1
   %done = icmp eq i64 %next, 3000
   br i1 %done, label %exit, label %loop
 exit:

@@ -4,8 +4,8 @@ target triple = "x86_64-pc-linux-gnu"
 
 ; CHECK-LABEL: define i64 @flip(
 ; CHECK: icmp ult i64 %z{{.*}}, 3
-; CHECK: icmp ult i64 %z{{.*}}, 3
 ; CHECK: call void asm sideeffect "{{.*}}@caudal_probe_{{cold_flag|look}}_v1)
+; CHECK: icmp ult i64 %z{{.*}}, 3
 ; CHECK-NOT: asm sideeffect "call
 ; CHECK: ret i64
 define i64 @flip(i64 %x) {
@@ -23,7 +23,6 @@ exit:
 
 ; So is one that has a known most of iterations, but too many of them for one piece of code.
 ; CHECK-LABEL: define void @strides(
-; CHECK: store i8 0
 ; CHECK: store i8 0
 ; CHECK: store i8 0
 ; CHECK: call void asm sideeffect "{{.*}}@caudal_probe_{{cold_flag|look}}_v1)
