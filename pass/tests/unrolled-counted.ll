@@ -40,24 +40,32 @@ exit:
   ret void
 }
 
-; Four of eleven instructions load or store.
+; Seven of nineteen instructions load or store.
 ; CHECK-LABEL: define void @bound_by_memory(
-; CHECK-COUNT-2: store i64
+; CHECK-COUNT-4: store i64
 ; CHECK-NOT: store
 ; CHECK: ret void
-define void @bound_by_memory(ptr noalias %x, ptr noalias %y) {
+define void @bound_by_memory(ptr noalias %x, ptr noalias %y, ptr noalias %z, ptr noalias %w) {
 entry:
   br label %loop
 loop:
   %i = phi i64 [ 0, %entry ], [ %next, %loop ]
   %xp = getelementptr i64, ptr %x, i64 %i
   %yp = getelementptr i64, ptr %y, i64 %i
+  %zp = getelementptr i64, ptr %z, i64 %i
   %a = load i64, ptr %xp
   %b = load i64, ptr %yp
-  %c = xor i64 %a, %b
-  store i64 %c, ptr %xp
-  %d = add i64 %c, %b
-  store i64 %d, ptr %yp
+  %c = load i64, ptr %zp
+  %d = xor i64 %a, %b
+  %e = add i64 %d, %c
+  store i64 %e, ptr %xp
+  %f = sub i64 %c, %b
+  %g = xor i64 %f, %a
+  store i64 %g, ptr %yp
+  %k = add i64 %a, %c
+  store i64 %k, ptr %zp
+  %wp = getelementptr i64, ptr %w, i64 %i
+  store i64 %d, ptr %wp
   %next = add nuw nsw i64 %i, 1
   %done = icmp eq i64 %next, 3000
   br i1 %done, label %exit, label %loop
