@@ -7,10 +7,11 @@
 // with probes
 //
 //  - an innermost loop of up to 112 bytes, by an estimate (CodeBytes.h), without calls, begins in the next line where it would lie in one
-//    more than it needs and that takes no more than 15 bytes, and anywhere else otherwise;
+//    more than it needs and that takes no more than 7 bytes, and anywhere else otherwise;
 //  - in functions with indirect jumps, so does what begins a longer loop, up to where code does not run on, however many bytes that
 //    takes: an interpreter's dispatch;
-//  - other loops begin anywhere; in functions with indirect jumps where code generation has them.
+//  - other loops begin anywhere; in functions with indirect jumps where code generation has them;
+//  - functions longer than a line begin anywhere, unless the source, an option or the language says where.
 //
 // On an AMD Zen 4 (in turns, four places of the code each) an interpreter with a switch took 40 % longer than without probes before, from
 // -6 to 73 by the place, and 10 % since. With loops of up to a line, the 28 kernels that change took 7.0 % longer before and 5.3 since, for
