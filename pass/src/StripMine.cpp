@@ -127,12 +127,13 @@ Value *Cutter::after(IRBuilder<> &builder, Value *from, Value *steps) {
                                         : builder.CreateAdd(from, distance, "caudal.end");
 }
 
-/// The header's phi whose next value the latch tests; null: it tests something else.
+/// The header's phi of which the latch tests the next step; null: it tests something else. That the tested value is what a phi has next
+/// is not enough: one that remembers the value before may have begun anywhere.
 PHINode *Cutter::counter() const {
-  for (PHINode &phi : header_->phis())
-    if (phi.getIncomingValueForBlock(latch_) == facts_.tested)
-      return &phi;
-  return nullptr;
+  const auto *step = dyn_cast<Instruction>(facts_.tested);
+  bool isSum = step && (step->getOpcode() == Instruction::Add || isa<GetElementPtrInst>(step)) && step->getNumOperands() == 2;
+  auto *phi = isSum && isa<Constant>(step->getOperand(1)) ? dyn_cast<PHINode>(step->getOperand(0)) : nullptr;
+  return phi && phi->getParent() == header_ && phi->getIncomingValueForBlock(latch_) == step ? phi : nullptr;
 }
 
 /// What a strip of so many iterations costs.
