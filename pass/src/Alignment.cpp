@@ -94,7 +94,7 @@ bool alignFunction(MachineFunction &function) {
   const TargetLowering &lowering = *function.getSubtarget().getTargetLowering();
   // What the source or a language asks for is kept: a pointer to a member has use for the lowest bit of an address.
   Align least = std::max(function.getFunction().getAlign().valueOrOne(), lowering.getMinFunctionAlignment());
-  if (bytes <= line || function.getAlignment() <= least)
+  if (bytes <= line || function.getAlignment() <= least || function.getAlignment() != lowering.getPrefFunctionAlignment())
     return false;
   function.setAlignment(least);
   return true;

@@ -32,7 +32,7 @@ struct LoopFacts {
 };
 
 /// Whether the loop is what is over behind a loop of vectors, and nothing but that: a few iterations. Where pointers may overlap, the same
-/// loop is mostly what is executed whole then, and this is false. A guess by how compilers write it.
+/// loop is mostly what is executed whole then, and this is false as a rule. A guess by how compilers write it, on which only time depends.
 bool isRemainder(const llvm::Loop &loop);
 
 /// Whether `value` is a number that takes steps in `loop`.

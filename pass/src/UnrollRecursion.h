@@ -1,7 +1,7 @@
 //===- UnrollRecursion.h - Fewer calls in a small recursive function ----------------------------------------------===//
 //
 // A function that calls itself must meet a probe in each round. Where a round is a few instructions, that shows: its own
-// calls are replaced by its body, once, so that a round does what two and more did. The optimiser does not do this, for
+// calls, two at most, are replaced by its body, once, so that a round does what two and more did. Not where it calls others as well. The optimiser does not do this, for
 // it has no end; the pass does it where a round is short.
 //
 //===--------------------------------------------------------------------------------------------------------------===//

@@ -6,7 +6,8 @@ target triple = "x86_64-pc-linux-gnu"
 declare i64 @another(i64)
 
 ; CHECK-LABEL: define i64 @two_calls(
-; CHECK-COUNT-2: icmp ult i64
+; CHECK-COUNT-3: icmp ult i64
+; CHECK-NOT: icmp ult i64
 ; CHECK: ret i64
 define i64 @two_calls(i64 %n) {
 entry:
