@@ -39,8 +39,8 @@ private:
     double spends, moves, cycles;
   };
   Gauge gauge(const Loop &loop) const;
-  bool pays(const Loop &loop) const;
-  int mostBytes(const Loop &loop) const;
+  bool pays(const Loop &loop, const Gauge &gauged) const;
+  bool waits(const Loop &loop, const Gauge &gauged) const;
   int bytesAdded(const Loop &loop) const;
   double scatteredStores(const Loop &loop) const;
   void choose(Loop &loop, SmallVectorImpl<Loop *> &chosen) const;
@@ -91,11 +91,11 @@ Carrier::Gauge Carrier::gauge(const Loop &loop) const {
 
 /// Whether a loop's probes are so close to each other, and so many for each call and each entry, that carrying pays. In an
 /// innermost loop with little between its probes less is enough, for each waits in memory for the one before.
-bool Carrier::pays(const Loop &loop) const {
+bool Carrier::pays(const Loop &loop, const Gauge &gauged) const {
   static constexpr double farApart = 24, leastGain = 8;
   static constexpr double close = 12, leastGainClose = 3;
   static constexpr double farAmongScattered = 100;
-  auto [spends, moves, cycles] = gauge(loop);
+  auto [spends, moves, cycles] = gauged;
   if (loop.isInnermost() && cycles < close * spends && spends > leastGainClose * moves)
     return true;
   if (spends <= leastGain * moves || cycles >= farAmongScattered * spends)
@@ -127,18 +127,20 @@ int Carrier::bytesAdded(const Loop &loop) const {
   return moves * bytesOfMove - probes * bytesSpared;
 }
 
-/// How much larger the code may become for that. Where a probe in memory would wait for the one before or for stores that miss the cache, by
-/// what one probe and one way out add; elsewhere, by nothing.
-int Carrier::mostBytes(const Loop &loop) const {
-  static constexpr double waiting = 6; // cycles between probes
-  static constexpr int oneProbe = 12;
-  Gauge gauged = gauge(loop);
-  return gauged.cycles < waiting * gauged.spends || 2 * scatteredStores(loop) > gauged.spends ? oneProbe : 0;
+/// Whether a probe in memory would wait for the one before, or for stores that miss the cache.
+bool Carrier::waits(const Loop &loop, const Gauge &gauged) const {
+  static constexpr double close = 6; // cycles between probes
+  return gauged.cycles < close * gauged.spends || 2 * scatteredStores(loop) > gauged.spends;
 }
 
 void Carrier::choose(Loop &loop, SmallVectorImpl<Loop *> &chosen) const {
-  // Of a nest with many ways out, or calls, the loops within are asked.
-  if (!isCold(*loop.getHeader(), analyses_) && bytesAdded(loop) <= mostBytes(loop) && pays(loop)) {
+  // The code becomes no larger by it, or, where that helps most, by what one probe and one way out add. Of a nest with many ways out, or
+  // calls, the loops within are asked.
+  static constexpr int mostBytes = 0, mostBytesWhereWaiting = 12;
+  int added = bytesAdded(loop);
+  Gauge gauged = gauge(loop);
+  bool isSmall = added <= mostBytes || (added <= mostBytesWhereWaiting && waits(loop, gauged));
+  if (isSmall && !isCold(*loop.getHeader(), analyses_) && pays(loop, gauged)) {
     chosen.push_back(&loop);
     return;
   }

@@ -46,14 +46,13 @@ static bool isShort(Cost iteration, unsigned trips, const Limits &limits) {
 }
 
 /// Whether loads and stores, and not what can be begun in a cycle, decide how long an iteration takes: there is room for a probe then.
-/// Of vectors not enough is known.
-static bool isBoundByMemory(const Loop &loop) {
-  unsigned instructions = 0, accesses = 0;
+/// Of vectors not enough is known. `instructions`: how many the loop has.
+static bool isBoundByMemory(const Loop &loop, unsigned instructions) {
+  unsigned accesses = 0;
   for (const BasicBlock *block : loop.blocks())
     for (const Instruction &instruction : *block) {
       if (instruction.getType()->isVectorTy())
         return false;
-      instructions += !isa<IntrinsicInst>(instruction) && !isa<PHINode>(instruction);
       accesses += instruction.mayReadOrWriteMemory();
     }
   return 3 * accesses > instructions;
@@ -90,7 +89,7 @@ static unsigned copies(Loop &loop, ScalarEvolution &scev, const TargetTransformI
     return std::min({unsigned(wanted.inUnits() / iteration.inUnits()), copiesAtMost, instructionsAtMost / instructions});
   };
   unsigned trips = scev.getSmallConstantTripCount(&loop);
-  if (feelsProbes(facts, trips, body, recurrence, limits) && !isBoundByMemory(loop))
+  if (feelsProbes(facts, trips, body, recurrence, limits) && !isBoundByMemory(loop, instructions))
     return divisor(trips, most(mostCopies, mostOfCounted));
   // The longest way through a body with branches may be half of it.
   unsigned atMost = scev.getSmallConstantMaxTripCount(&loop);
