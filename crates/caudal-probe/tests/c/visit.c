@@ -182,29 +182,20 @@ static void *walk_chain(void)
     return at;
 }
 
-static uint64_t shortest_walk(void)
-{
-    uint64_t shortest = UINT64_MAX;
-    for (int i = 0; i < TIMES; i++) {
-        uint64_t began = forget_chain();
-        void *last = walk_chain();
-        uint64_t took = rdtsc_behind() - began;
-        __asm__ __volatile__("" : : "r"(last));
-        shortest = took < shortest ? took : shortest;
-    }
-    return shortest;
-}
-
 static void visit_by_c(int unused)
 {
     (void)unused;
     CHECK_EQUAL(__real_caudal_probe_decide_budget((uintptr_t)&unused), 0);
 }
 
-/* Where a program seems to have become eight times as fast, the time that counts is behind what it waits for. */
+/*
+ * Where a program seems to have become eight times as fast, the time that counts is behind what it waits for: later than half of the
+ * same walk. Walks differ, and the system may take any of them as long as it likes, so it is most of them that have to show it; a
+ * reading in front of the loads shows it in none.
+ */
 static void looks_at_the_clock_again(void (*visit_by)(int), int how)
 {
-    uint64_t least = shortest_walk() / 2;
+    int behind = 0;
     for (int i = 0; i < TIMES; i++) {
         uint64_t began = forget_chain();
         caudal_probe_arm_v1(began - 4000, 1 << 30);
@@ -214,9 +205,11 @@ static void looks_at_the_clock_again(void (*visit_by)(int), int how)
         caudal_probe_state.armed_at_tsc = began - 4000;
         void *last = walk_chain();
         visit_by(how);
+        uint64_t walked = rdtsc_behind() - began;
         __asm__ __volatile__("" : : "r"(last));
-        CHECK(caudal_probe_state.armed_at_tsc - began >= least);
+        behind += caudal_probe_state.armed_at_tsc - began > walked / 2;
     }
+    CHECK(behind > TIMES / 2);
 }
 
 int main(void)
