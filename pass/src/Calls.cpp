@@ -5,6 +5,7 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 
 using namespace llvm;
@@ -135,18 +136,42 @@ Callee Calls::kind(const CallBase &call) {
                                                                                                    : Callee::Known;
 }
 
+/// Whether inline assembly does nothing but compute: it calls nothing, no probe by hand either, and stays on its stack.
+static bool onlyComputes(const CallBase &call) {
+  StringRef text = cast<InlineAsm>(call.getCalledOperand())->getAsmString();
+  return none_of(std::initializer_list<StringRef>{"call", "caudal", "sp"}, [&](StringRef part) { return text.contains(part); });
+}
+
+/// Whether `call`, of a library, throws, ends the program or gets memory for what is thrown.
+static bool endsWay(const CallBase &call) {
+  return call.doesNotReturn() || call.getCalledFunction()->getName() == "__cxa_allocate_exception";
+}
+
+void Calls::learn(const Function &function, const Ways &ways) {
+  known_[&function] = ways;
+  // Who keeps what is left over a call that throws sees to that (Carry.cpp).
+  bool simple = all_of(instructions(function), [&](const Instruction &instruction) {
+    const auto *call = dyn_cast<CallBase>(&instruction);
+    return !call || isSimple(*call) || (kind(*call) == Callee::Library && endsWay(*call));
+  });
+  simple ? meddling_.erase(&function) : meddling_.insert(&function).second;
+}
+
 bool Calls::isSimple(const CallBase &call) const {
   switch (kind(call)) {
   case Callee::Inlined:
+    // The compiler's own `longjmp` comes back elsewhere.
+    return call.getCalledFunction()->getIntrinsicID() != Intrinsic::eh_sjlj_longjmp;
   case Callee::Assembly:
-    return true;
+    return onlyComputes(call);
   case Callee::Library:
     return libraryCycles(call.getCalledFunction()->getName()) != 0;
   case Callee::Wrapper:
     return false;
-  case Callee::Known:
   case Callee::Contract:
-    return of(call).prefix.isNone();
+    return false;
+  case Callee::Known:
+    return of(call).prefix.isNone() && !meddling_.contains(call.getCalledFunction());
   }
   llvm_unreachable("a kind of callee without a case");
 }

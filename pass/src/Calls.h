@@ -13,6 +13,7 @@
 #include "Limits.h"
 #include "Options.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/InstrTypes.h"
 
 namespace caudal {
@@ -65,7 +66,7 @@ public:
   /// `function` is called in a circle: until it is planned, it is taken to keep to `part` in all ways.
   void expect(const llvm::Function &function, Cost part) { known_[&function] = {part, part, part, Cost::cycles(2)}; }
   /// `function` has been planned.
-  void learn(const llvm::Function &function, const Ways &ways) { known_[&function] = ways; }
+  void learn(const llvm::Function &function, const Ways &ways);
   /// What was learnt of `function`; null: nothing.
   const Ways *find(const llvm::Function &function) const {
     auto found = known_.find(&function);
@@ -79,6 +80,7 @@ private:
   const Options &options_;
   Limits limits_;
   llvm::DenseMap<const llvm::Function *, Ways> known_;
+  llvm::SmallPtrSet<const llvm::Function *, 16> meddling_; ///< the known ones with calls that are not simple
 };
 
 } // namespace caudal

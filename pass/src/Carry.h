@@ -4,7 +4,7 @@
 // by the next, some seven cycles. Where a loop's probes are close to each other, that is longer than the code between
 // them. And where stores miss the cache, those to the budget take places in the buffer in which they wait. In such a loop,
 // with all loops in it, what is left is a value: loaded where the loop is entered, stored where it is left, and around
-// calls that may spend of it, but for those that take it in a register (CarryCalls.h). So a nest carries what it has spent,
+// calls that may spend of it, but for those that take it in a register (CarryCalls.h). So a nest carries what is left,
 // and a probe is a subtraction and a jump. Such moves are longer than what that spares in a probe: where they would make the code larger, as in nests
 // with many ways out, the loops within are asked instead.
 //

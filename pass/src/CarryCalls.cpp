@@ -50,9 +50,13 @@ void Handing::replace(CallBase &call, Function &inner, AllocaInst &left) {
 }
 
 Function *carriedCallee(const Instruction &instruction, const Carried &carried) {
-  // Who jumps to a function can not put back what it leaves.
   const auto *call = dyn_cast<CallInst>(&instruction);
-  return call && call->getCalledFunction() && !isJump(*call) ? carried.lookup(call->getCalledFunction()) : nullptr;
+  if (!call || !call->getCalledFunction() || call->hasOperandBundles())
+    return nullptr;
+  // Who jumps to a function can not put back what it leaves; in functions of SafeStack no such value can be.
+  if (isJump(*call) || call->getFunction()->hasFnAttribute(Attribute::SafeStack))
+    return nullptr;
+  return carried.lookup(call->getCalledFunction());
 }
 
 /// Replaces `calls`, all in `caller`, which fetches what is left in front of each and puts back what it leaves.
@@ -84,6 +88,7 @@ public:
   std::vector<Function *> run();
 
 private:
+  bool canKeepOver(const Instruction &instruction, const LoopInfo &loops) const;
   bool canTake(const Function &function) const;
   bool isWithin(const Instruction &instruction) const;
   Function *withParameter(Function &function);
@@ -104,38 +109,45 @@ bool CallCarrier::isWithin(const Instruction &instruction) const {
   return call && call->getCalledFunction() && members_.contains(call->getCalledFunction());
 }
 
-bool CallCarrier::canTake(const Function &function) const {
-  // Who unwinds would leave what is left in the register.
-  if (!function.doesNotThrow() || function.isVarArg() || function.isInterposable() || function.hasOptNone())
+/// Whether `function` can have a parameter that is both handed over and handed back: r12, as Swift's functions hand on their errors.
+static bool hasRoomForParameter(const Function &function) {
+  // Others have r12 for arguments, or keep it for their callers. In functions of SafeStack code generation crashes.
+  CallingConv::ID convention = function.getCallingConv();
+  return (convention == CallingConv::C || convention == CallingConv::Fast) && !function.isVarArg() &&
+         !function.hasFnAttribute(Attribute::SafeStack) && none_of(function.args(), [](const Argument &argument) {
+           return argument.hasSwiftErrorAttr() || argument.hasInAllocaAttr() || argument.hasPreallocatedAttr() ||
+                  argument.hasNestAttr();
+         });
+}
+
+/// Whether another function can have the body of `function`, which comes back to callers in one way, with what is left in the register.
+static bool canMove(const Function &function) {
+  return function.doesNotThrow() && !function.isInterposable() && !function.hasOptNone() && !function.hasComdat() &&
+         none_of(function, [](const BasicBlock &block) { return block.hasAddressTaken() || block.isEHPad() || jumpOf(block); });
+}
+
+/// Whether what is left can be kept in a register over `instruction`.
+bool CallCarrier::canKeepOver(const Instruction &instruction, const LoopInfo &loops) const {
+  if (isWithin(instruction)) {
+    const auto *call = dyn_cast<CallInst>(&instruction);
+    return call && !call->hasOperandBundles() && Calls::kind(*call) == Callee::Known;
+  }
+  if (const auto *alloca = dyn_cast<AllocaInst>(&instruction); alloca && alloca->isSwiftError())
     return false;
-  if (function.hasFnAttribute(Attribute::SafeStack))
-    return false; // code generation crashes with a swifterror value in it
+  // One that somebody wrote with `asm goto` comes back in many places; around others what is left is put back and fetched, for which
+  // the plan has room in loops alone.
+  return !maySpend(instruction, calls_) || (!isa<CallBrInst>(instruction) && loops.getLoopFor(instruction.getParent()));
+}
+
+bool CallCarrier::canTake(const Function &function) const {
+  if (!hasRoomForParameter(function) || !canMove(function))
+    return false;
   // Others rely on what every function keeps to.
   const Ways *ways = calls_.find(function);
   if (!isOwn(function) && (!ways || waysThrough(*ways).longest() > calls_.part() || waysThrough(*ways).through > calls_.partAcross()))
     return false;
   const LoopInfo &loops = analyses_.getResult<LoopAnalysis>(const_cast<Function &>(function));
-  for (const Argument &argument : function.args())
-    if (argument.hasSwiftErrorAttr() || argument.hasInAllocaAttr() || argument.hasPreallocatedAttr() || argument.hasNestAttr())
-      return false;
-  for (const BasicBlock &block : function) {
-    if (block.hasAddressTaken() || block.isEHPad() || jumpOf(block))
-      return false;
-    for (const Instruction &instruction : block) {
-      const auto *alloca = dyn_cast<AllocaInst>(&instruction);
-      if ((alloca && alloca->isSwiftError()) || (isWithin(instruction) && !isa<CallInst>(instruction)))
-        return false;
-      if (isWithin(instruction) && Calls::kind(cast<CallBase>(instruction)) != Callee::Known)
-        return false;
-      // One that somebody wrote with `asm goto`: it comes back in many places.
-      if (isa<CallBrInst>(instruction) && maySpend(instruction, calls_))
-        return false;
-      // Around it, what is left is put back and fetched, for which the plan has room in loops alone.
-      if (!isWithin(instruction) && !loops.getLoopFor(&block) && maySpend(instruction, calls_))
-        return false;
-    }
-  }
-  return true;
+  return all_of(instructions(function), [&](const Instruction &instruction) { return canKeepOver(instruction, loops); });
 }
 
 /// Whether none of them is to be quick.
@@ -178,7 +190,6 @@ Function *CallCarrier::withParameter(Function &function) {
   inner->copyAttributesFrom(&function);
   inner->setVisibility(GlobalValue::DefaultVisibility);
   inner->setDLLStorageClass(GlobalValue::DefaultStorageClass);
-  inner->setComdat(function.getComdat());
   inner->addParamAttr(unsigned(parameters.size()) - 1, Attribute::SwiftError);
   inner->setSubprogram(function.getSubprogram());
   function.setSubprogram(nullptr);
@@ -193,20 +204,19 @@ Function *CallCarrier::withParameter(Function &function) {
 static Argument *purseOf(Function &inner) { return inner.getArg(unsigned(inner.arg_size()) - 1); }
 
 void CallCarrier::carry(Function &inner, Spending &spending) {
-  SmallVector<CallBase *, 8> within, others;
+  // No invokes: nothing unwinds here.
+  SmallVector<CallInst *, 8> within, others;
   for (Instruction &instruction : instructions(inner)) {
     if (isWithin(instruction))
-      within.push_back(cast<CallBase>(&instruction));
+      within.push_back(cast<CallInst>(&instruction));
     else if (maySpend(instruction, calls_))
-      others.push_back(cast<CallBase>(&instruction));
+      others.push_back(cast<CallInst>(&instruction));
   }
   Purse purse(inner, nullptr, writer_, spending);
   AllocaInst *left = purse.variable();
-  for (CallBase *call : others) {
-    separateReturn(*call, nullptr, nullptr);
+  for (CallInst *call : others)
     purse.aroundCall(*call);
-  }
-  for (CallBase *call : within)
+  for (CallInst *call : within)
     replaceCall(*call, *inner_.lookup(call->getCalledFunction()), left, left->getAllocatedType(), purseOf(inner));
   IRBuilder<> builder(left->getNextNode());
   Type *type = left->getAllocatedType();

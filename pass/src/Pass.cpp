@@ -85,6 +85,14 @@ private:
   Carried carried_; ///< by what stands for it
 };
 
+/// Whether `function` has a place to which something comes back that it calls: `setjmp`, `vfork`, the compiler's own `setjmp`.
+static bool returnsTwice(const Function &function) {
+  return function.callsFunctionThatReturnsTwice() || any_of(instructions(function), [](const Instruction &instruction) {
+           const auto *call = dyn_cast<IntrinsicInst>(&instruction);
+           return call && call->getIntrinsicID() == Intrinsic::eh_sjlj_setjmp;
+         });
+}
+
 /// Why `function` is left alone; empty: it is not.
 StringRef ModuleRun::whyNot(const Function &function) const {
   if (function.hasAvailableExternallyLinkage())
@@ -95,7 +103,7 @@ StringRef ModuleRun::whyNot(const Function &function) const {
     return "naked";
   if (function.isPresplitCoroutine())
     return "a coroutine that is not yet split";
-  if (function.callsFunctionThatReturnsTwice())
+  if (returnsTwice(function))
     return "calls a function that returns twice";
   if (function.hasPersonalityFn() && isScopedEHPersonality(classifyEHPersonality(function.getPersonalityFn())))
     return "unwinds by funclets, as on Windows";
@@ -153,8 +161,7 @@ std::vector<Plan> ModuleRun::planAll(Component &component) {
   if (component.isRecursive && !isBaseline(options_.mode)) {
     auto planned = planRecursive({component.functions, component.early}, limits_, calls_,
                                  [&](Function &function, const Limits &limits) { return planOne(function, limits); });
-    for (const Function *function : component.early)
-      component.keeps[function] = planned.isKept ? keptBy(*function, planned.part, limits_) : limits_.call;
+    component.keeps = std::move(planned.keeps);
     return std::move(planned.plans);
   }
   std::vector<Plan> plans;
@@ -165,15 +172,13 @@ std::vector<Plan> ModuleRun::planAll(Component &component) {
 }
 
 bool ModuleRun::instrument(Component &component, ProbeWriter &writer) {
+  JumpCircles circles = component.isRecursive ? JumpCircles(component.functions) : JumpCircles();
   for (Function *function : component.functions) {
     if (component.isRecursive && !isBaseline(options_.mode) && unrollRecursion(*function, functions_))
       functions_.invalidate(*function, PreservedAnalyses::none());
-    // In a circle, functions that are called before they are planned keep to less than what a callee is allowed.
-    if (!component.early.contains(function) && !isBaseline(options_.mode)) {
-      auto circle = component.isRecursive ? ArrayRef<Function *>(component.functions) : ArrayRef<Function *>();
-      if (fixTailCalls(*function, calls_, circle) == TailCalls::Returns)
-        functions_.invalidate(*function, PreservedAnalyses::none());
-    }
+    if (!isBaseline(options_.mode) &&
+        fixTailCalls(*function, calls_, circles, component.early.contains(function)) == TailCalls::Returns)
+      functions_.invalidate(*function, PreservedAnalyses::none());
     prepareLoops(*function);
     if (!isBaseline(options_.mode) && separateLoops(*function, functions_)) {
       functions_.invalidate(*function, PreservedAnalyses::none());

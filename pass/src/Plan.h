@@ -35,7 +35,7 @@ inline constexpr Cost longestInStrips = Cost::cycles(3);
 /// Iterations of a strip at most: one less is a constant of one byte.
 inline constexpr uint64_t longestStrip = 128;
 
-/// A loop that is cut into strips of `length` iterations, with a probe after each.
+/// A loop that is cut into strips of `length` iterations, with a probe in front of each.
 struct Strip {
   llvm::Loop *loop;
   LoopFacts facts;

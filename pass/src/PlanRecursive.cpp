@@ -1,6 +1,7 @@
 #include "PlanRecursive.h"
 #include "CarryCalls.h"
 #include "TailCalls.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include <limits>
 #include <optional>
 
@@ -8,32 +9,53 @@ using namespace llvm;
 
 namespace caudal {
 
-/// Less than `part` if others rely on every function's; then with room for what may come to stand for it.
-Cost keptBy(const Function &early, Cost part, const Limits &limits) {
-  return isOwn(early) ? part : std::min(part, beforeStanding(limits.call));
+namespace {
+
+/// What early functions keep to if such functions are allowed some part.
+class Keeping {
+public:
+  Keeping(const Circle &circle, const Limits &limits);
+  Cost of(const Function &early, Cost part) const;
+
+private:
+  const Limits &limits_;
+  SmallPtrSet<const Function *, 4> jumping_, jumpedTo_;
+};
+
+Keeping::Keeping(const Circle &circle, const Limits &limits) : limits_(limits) {
+  for (const Function *function : circle.functions)
+    for (const BasicBlock &block : *function)
+      if (const CallInst *call = jumpOf(block)) {
+        jumping_.insert(function);
+        if (const Function *callee = call->getCalledFunction())
+          jumpedTo_.insert(callee);
+      }
 }
 
-/// Whether a function of these returns by another's return: no probe can stand between the two.
-static bool endInTailCalls(ArrayRef<Function *> functions) {
-  return any_of(functions, [](const Function *function) {
-    return any_of(*function, [](const BasicBlock &block) {
-      const CallInst *call = jumpOf(block);
-      return call && isWrittenJump(*call);
-    });
-  });
+/// Less than `part` if others rely on every function's; then with room for what may come to stand for it.
+Cost Keeping::of(const Function &early, Cost part) const {
+  // Its return is a callee's, which keeps to that, and no probe can stand between the two.
+  if (jumping_.contains(&early))
+    return limits_.call;
+  if (!isOwn(early))
+    return std::min(part, beforeStanding(limits_.call));
+  // So is that of who jumps to it.
+  return jumpedTo_.contains(&early) ? std::min(part, limits_.call) : part;
 }
+
+} // namespace
 
 /// As if the early ones kept to `part` in all ways; null: they do not.
-static std::optional<std::vector<Plan>> planWith(const Circle &circle, Cost part, const Limits &all, Calls &calls,
-                                                 PlanOne planOne) {
+static std::optional<std::vector<Plan>> planWith(const Circle &circle, Cost part, const Keeping &keeping, const Limits &all,
+                                                 Calls &calls, PlanOne planOne) {
   for (const Function *function : circle.early)
-    calls.expect(*function, keptBy(*function, part, all));
+    calls.expect(*function, keeping.of(*function, part));
   std::vector<Plan> plans;
   for (Function *function : circle.functions) {
     Limits limits = all;
     bool isEarly = circle.early.contains(function);
     if (isEarly)
-      limits.call = keptBy(*function, part, all);
+      limits.call = keeping.of(*function, part);
     plans.push_back(planOne(*function, limits));
     if (isEarly && plans.back().ways.longest() > limits.call)
       return std::nullopt;
@@ -45,9 +67,10 @@ static std::optional<std::vector<Plan>> planWith(const Circle &circle, Cost part
 /// Where no part is kept to: every function's, and what exceeds it is reported.
 static CirclePlans planRegardless(const Circle &circle, const Limits &limits, Calls &calls, PlanOne planOne) {
   CirclePlans regardless;
-  regardless.isKept = false;
-  for (const Function *function : circle.early)
+  for (const Function *function : circle.early) {
+    regardless.keeps[function] = limits.call;
     calls.expect(*function, limits.call);
+  }
   for (Function *function : circle.functions) {
     regardless.plans.push_back(planOne(*function, limits));
     calls.learn(*function, regardless.plans.back().ways);
@@ -59,10 +82,11 @@ static CirclePlans planRegardless(const Circle &circle, const Limits &limits, Ca
 /// does something else. Tries some, and each again with what it turned out to need; the plans that execute the fewest
 /// probes count.
 CirclePlans planRecursive(const Circle &circle, const Limits &limits, Calls &calls, PlanOne planOne) {
+  Keeping keeping(circle, limits);
   CirclePlans best;
   double fewest = std::numeric_limits<double>::infinity();
   auto consider = [&](Cost part) {
-    std::optional<std::vector<Plan>> plans = planWith(circle, part, limits, calls, planOne);
+    std::optional<std::vector<Plan>> plans = planWith(circle, part, keeping, limits, calls, planOne);
     if (!plans)
       return part;
     Cost needed = Cost::cycles(1);
@@ -74,13 +98,14 @@ CirclePlans planRecursive(const Circle &circle, const Limits &limits, Calls &cal
     }
     if (executed < fewest) {
       fewest = executed;
-      best = {std::move(*plans), part};
+      best.plans = std::move(*plans);
+      for (const Function *function : circle.early)
+        best.keeps[function] = keeping.of(*function, part);
     }
     return needed;
   };
-  Cost most = endInTailCalls(circle.functions) ? limits.call : limits.loop;
   for (int64_t divisor : {1, 2, 4, 8}) {
-    Cost part = Cost::units(most.inUnits() / divisor);
+    Cost part = Cost::units(limits.loop.inUnits() / divisor);
     if (Cost needed = consider(part); needed < part)
       consider(needed);
   }

@@ -22,8 +22,7 @@ struct Circle {
 
 struct CirclePlans {
   std::vector<Plan> plans; ///< one a function, in the circle's order
-  Cost part;               ///< what early functions were allowed: what each keeps to is `keptBy`
-  bool isKept = true;      ///< whether they keep to it; else to what every function does, unless that is reported
+  llvm::DenseMap<const llvm::Function *, Cost> keeps; ///< of the early functions, in all ways; who exceeds it is reported
 };
 
 /// How one function is planned.
@@ -31,9 +30,6 @@ using PlanOne = llvm::function_ref<Plan(llvm::Function &, const Limits &)>;
 
 /// Leaves the last attempt's ways in `calls`: who inserts a plan has to learn its ways.
 CirclePlans planRecursive(const Circle &circle, const Limits &limits, Calls &calls, PlanOne planOne);
-
-/// What an early function keeps to if such functions are allowed `part`.
-Cost keptBy(const llvm::Function &early, Cost part, const Limits &limits);
 
 } // namespace caudal
 

@@ -130,20 +130,23 @@ static bool differsInRegistersAlone(const CallInst &call, const Function &functi
   return plainArguments && areInRegisters(call);
 }
 
-/// Whether the callee has probes, as far as anybody knows, and keeps to a function's part. Among functions that call each other
-/// some may have more.
-static bool keepsToItsPart(const CallInst &call, const Calls &calls, ArrayRef<Function *> circle) {
+/// Whether the callee has probes, as far as anybody knows, and keeps to a function's part: of those on a circle PlanRecursive.cpp
+/// sees to it.
+static bool keepsToItsPart(const CallInst &call, const Calls &calls, const JumpCircles &circles, bool isEarly) {
   Callee kind = Calls::kind(call);
-  if (!circle.empty() && (calls.isSimple(call) || is_contained(circle, call.getCalledFunction())))
+  if (circles.isWithin(call))
+    return circles.comesBack(call);
+  if (!circles.isEmpty() && calls.isSimple(call))
     return false;
-  return (kind == Callee::Contract || kind == Callee::Known) && calls.of(call).longest() <= calls.part();
+  bool mayKnow = kind == Callee::Known && !isEarly;
+  return (kind == Callee::Contract || mayKnow) && calls.of(call).longest() <= calls.part();
 }
 
 /// Whether the callee may take the caller's place on the stack.
 static bool mayTakeOver(const CallInst &call, const Function &function) {
   CallingConv::ID convention = function.getCallingConv();
   // `tail`: no memory of the caller's frame goes along.
-  return call.getTailCallKind() == CallInst::TCK_Tail && !call.hasOperandBundles() && call.getCalledOperand() != &function &&
+  return call.getTailCallKind() == CallInst::TCK_Tail && !call.hasOperandBundles() &&
          call.getCallingConv() == convention && (convention == CallingConv::C || convention == CallingConv::Fast) &&
          none_of(function.args(), [](const Argument &argument) { return argument.hasSwiftErrorAttr(); }) &&
          sameAnswer(call, function);
@@ -181,28 +184,74 @@ static void returnAtOnce(BasicBlock &block, CallInst &call) {
     DeleteDeadBlock(next);
 }
 
-TailCalls fixTailCalls(Function &function, const Calls &calls, ArrayRef<Function *> circle) {
-  if (function.hasOptNone() || function.getFnAttribute("disable-tail-calls").getValueAsBool())
-    return TailCalls::None;
+/// Whether code generation makes a jump of `call`, the last one in its block.
+static bool canJump(const CallInst &call, const Function &function, bool endsPlainly) {
+  return sameInterface(call, function) || (endsPlainly && differsInRegistersAlone(call, function));
+}
+
+/// Whether the function's returns are as this pass leaves them.
+static bool endsPlainly(const Function &function) { return !mayEndOtherwise(function) && !mayAlignFrame(function); }
+
+/// Whether code generation makes jumps of the function's calls at all.
+static bool hasJumps(const Function &function) {
+  return !function.hasOptNone() && !function.getFnAttribute("disable-tail-calls").getValueAsBool();
+}
+
+/// The calls of `function` that are followed by nothing but a return of what they answer.
+static SmallVector<CallInst *, 8> lastCalls(Function &function) {
   SmallVector<CallInst *, 8> last;
   for (BasicBlock &block : function)
-    if (CallInst *call = lastCall(block); call && mayTakeOver(*call, function) && returnsAnswer(block, *call) &&
-                                          keepsToItsPart(*call, calls, circle))
+    if (CallInst *call = lastCall(block); call && mayTakeOver(*call, function) && returnsAnswer(block, *call))
       last.push_back(call);
+  return last;
+}
+
+JumpCircles::JumpCircles(ArrayRef<Function *> functions) : functions_(functions.begin(), functions.end()) {
+  DenseMap<const Function *, Set> jumps;
+  for (Function *function : functions) {
+    if (!hasJumps(*function))
+      continue;
+    SmallVector<CallInst *, 8> last = lastCalls(*function);
+    bool plainly = any_of(last, [&](const CallInst *call) { return isWithin(*call); }) && endsPlainly(*function);
+    for (const CallInst *call : last)
+      if (isWithin(*call) && canJump(*call, *function, plainly))
+        jumps[function].insert(call->getCalledFunction());
+  }
+  for (const auto &[function, next] : jumps) {
+    Set &reached = reached_[function];
+    SmallVector<const Function *, 8> left(next.begin(), next.end());
+    while (!left.empty()) {
+      const Function *at = left.pop_back_val();
+      if (auto further = jumps.find(at); reached.insert(at).second && further != jumps.end())
+        left.append(further->second.begin(), further->second.end());
+    }
+  }
+}
+
+bool JumpCircles::comesBack(const CallInst &call) const {
+  const Function *callee = call.getCalledFunction(), *function = call.getFunction();
+  auto from = reached_.find(callee);
+  return callee == function || (from != reached_.end() && from->second.contains(function));
+}
+
+TailCalls fixTailCalls(Function &function, const Calls &calls, const JumpCircles &circles, bool isEarly) {
+  if (!hasJumps(function))
+    return TailCalls::None;
+  SmallVector<CallInst *, 8> last = lastCalls(function);
+  erase_if(last, [&](const CallInst *call) { return !keepsToItsPart(*call, calls, circles, isEarly); });
   TailCalls done = TailCalls::None;
-  bool endsPlainly = !last.empty() && !mayEndOtherwise(function) && !mayAlignFrame(function);
+  bool plainly = !last.empty() && endsPlainly(function);
   for (CallInst *call : last) {
-    bool same = sameInterface(*call, function);
-    if (!same && !(endsPlainly && differsInRegistersAlone(*call, function)))
+    if (!canJump(*call, function, plainly))
       continue;
     if (done == TailCalls::None)
       done = TailCalls::Calls;
+    if (sameInterface(*call, function))
+      call->setTailCallKind(CallInst::TCK_MustTail);
     if (!isa<ReturnInst>(call->getParent()->getTerminator())) {
       returnAtOnce(*call->getParent(), *call);
       done = TailCalls::Returns;
     }
-    if (same)
-      call->setTailCallKind(CallInst::TCK_MustTail);
     call->setMetadata(mark, MDNode::get(function.getContext(), {}));
   }
   return done;

@@ -13,12 +13,18 @@
 // something in front of returns (below -O1 it makes none; nothing is marked there). Where several ways end in one return,
 // each such call gets its own, as code generation would give it.
 //
+// Of functions that call each other in circles, some are called before their ways are known, and keep to less than a
+// function's part. There calls are jumps only where they have to be: where jumps alone lead around a circle, as in a machine whose states
+// are functions, and where nobody knows who is called. Such circles may go around without end, and stack would be gone.
+//
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_TAILCALLS_H
 #define CAUDAL_PASS_TAILCALLS_H
 
 #include "Calls.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/Instructions.h"
 
@@ -31,8 +37,28 @@ enum class TailCalls {
   Returns ///< blocks got returns of their own
 };
 
-/// `calls`: what is known of callees, which come first. `circle`: functions that call each other, of which that is not known yet.
-TailCalls fixTailCalls(llvm::Function &function, const Calls &calls, llvm::ArrayRef<llvm::Function *> circle);
+/// The calls that code generation can make jumps of among functions that call each other in circles.
+class JumpCircles {
+public:
+  /// Of a function that is on no circle.
+  JumpCircles() = default;
+  explicit JumpCircles(llvm::ArrayRef<llvm::Function *> functions);
+
+  bool isEmpty() const { return functions_.empty(); }
+  /// Whether `call` is of one of the functions.
+  bool isWithin(const llvm::CallInst &call) const { return functions_.contains(call.getCalledFunction()); }
+  /// Whether jumps alone, `call` the first of them, lead back to the function that has it: it would take stack for each round.
+  bool comesBack(const llvm::CallInst &call) const;
+
+private:
+  using Set = llvm::SmallPtrSet<const llvm::Function *, 4>;
+  Set functions_;
+  llvm::DenseMap<const llvm::Function *, Set> reached_; ///< by jumps; of those that have such calls
+};
+
+/// `calls`: what is known of callees, which come first, but for those of the function's own circles. `isEarly`: the function is
+/// called before it is planned (CallsWithin.h).
+TailCalls fixTailCalls(llvm::Function &function, const Calls &calls, const JumpCircles &circles, bool isEarly);
 
 /// Whether `call` is a jump, for its answer is returned at once: nothing may stand between it and its return.
 bool isJump(const llvm::CallInst &call);

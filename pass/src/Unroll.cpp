@@ -14,10 +14,11 @@ using namespace llvm;
 
 namespace caudal {
 
-// An unrolled body is about as long as this, and has so many instructions at most: more where most copies need no exit.
+// An unrolled body is about as long as this.
 static constexpr Cost wanted = Cost::cycles(12);
 // Longer iterations of a counted loop hardly feel a probe each.
 static constexpr Cost longestCounted = Cost::cycles(5);
+// Most copies need no exit there.
 static constexpr unsigned mostCopies = 4, mostOfCounted = 56;
 // Without a count each copy has its own exits, and more than one copy more seldom brings anything.
 static constexpr unsigned mostUncounted = 2, mostInstructions = 24;
@@ -46,7 +47,7 @@ static bool isShort(Cost iteration, unsigned trips, const Limits &limits) {
 }
 
 /// Whether loads and stores, and not what can be begun in a cycle, decide how long an iteration takes: there is room for a probe then.
-/// Of vectors not enough is known. `instructions`: how many the loop has.
+/// Where vectors are computed not enough is known. `instructions`: how many the loop has.
 static bool isBoundByMemory(const Loop &loop, unsigned instructions) {
   unsigned accesses = 0;
   for (const BasicBlock *block : loop.blocks())

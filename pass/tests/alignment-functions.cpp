@@ -41,3 +41,8 @@ void Sum::add(int n) {
   for (int i = 0; i < n; i++)
     value += other(value) * other(i) + other(value ^ i) * other(i + 1);
 }
+
+// One that may be patched while it runs: its first bytes are written at once.
+// RUN: %clangxx -O2 -fms-hotpatch -S %s -o - %with -caudal-probes=mode=budget | FileCheck %s --check-prefix=PATCHED
+// PATCHED: .p2align 4
+// PATCHED-NEXT: .type is_long,

@@ -17,6 +17,17 @@ define void @bare() naked {
   unreachable
 }
 
+; CHECK-LABEL: define i32 @builtin_setjmp_caller(
+; CHECK-NOT: caudal
+; CHECK: }
+; REPORT-DAG: "function":"builtin_setjmp_caller"{{.*}}"why":"calls a function that returns twice"
+define i32 @builtin_setjmp_caller(ptr %place) {
+  %a = call i32 @llvm.eh.sjlj.setjmp(ptr %place)
+  call void @act()
+  ret i32 %a
+}
+declare i32 @llvm.eh.sjlj.setjmp(ptr)
+
 ; CHECK-LABEL: define i32 @returns_twice_caller(
 ; CHECK-NOT: caudal
 ; CHECK: }

@@ -62,3 +62,46 @@ more:
 done:
   ret i64 %n
 }
+
+; One that asks where its frame is would be told of another round's.
+; CHECK-LABEL: define i64 @asks(
+; CHECK-COUNT-1: icmp ult i64
+; CHECK-NOT: icmp ult i64
+; CHECK: ret i64
+define i64 @asks(i64 %n) {
+entry:
+  %frame = call ptr @llvm.frameaddress.p0(i32 0)
+  %at = ptrtoint ptr %frame to i64
+  %small = icmp ult i64 %n, 2
+  br i1 %small, label %done, label %more
+more:
+  %one = sub i64 %n, 1
+  %a = call i64 @asks(i64 %one)
+  %sum = add i64 %a, %at
+  ret i64 %sum
+done:
+  ret i64 %n
+}
+declare ptr @llvm.frameaddress.p0(i32)
+
+; One with large locals: a request that is one round deep would need stack for two.
+; CHECK-LABEL: define i64 @has_locals(
+; CHECK-COUNT-1: icmp ult i64
+; CHECK-NOT: icmp ult i64
+; CHECK: ret i64
+define i64 @has_locals(i64 %n, i64 %i) {
+entry:
+  %locals = alloca [200 x i64]
+  %place = getelementptr i64, ptr %locals, i64 %i
+  store i64 %n, ptr %place
+  %small = icmp ult i64 %n, 2
+  br i1 %small, label %done, label %more
+more:
+  %one = sub i64 %n, 1
+  %a = call i64 @has_locals(i64 %one, i64 %i)
+  %b = load i64, ptr %place
+  %sum = add i64 %a, %b
+  ret i64 %sum
+done:
+  ret i64 %n
+}
