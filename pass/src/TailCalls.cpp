@@ -26,9 +26,14 @@ static bool samePlace(AttributeSet here, AttributeSet there) {
 // On calls that are jumps and were not written so.
 static constexpr char mark[] = "caudal.jump";
 
+/// Whether arguments and answers are where C has them, and the caller takes arguments off the stack. `fastcc`, which the optimiser gives to
+/// functions that only this module calls, is no other on x86-64.
+static bool isOfC(CallingConv::ID convention) { return convention == CallingConv::C || convention == CallingConv::Fast; }
+
 /// Whether both have the same prototype, which `musttail` demands.
 static bool sameInterface(const CallInst &call, const Function &function) {
-  if (call.getFunctionType() != function.getFunctionType() || function.isVarArg())
+  if (call.getFunctionType() != function.getFunctionType() || function.isVarArg() ||
+      call.getCallingConv() != function.getCallingConv())
     return false;
   AttributeList there = call.getAttributes(), here = function.getAttributes();
   for (unsigned number = 0; number < function.arg_size(); ++number) {
@@ -122,7 +127,7 @@ static bool mayEndOtherwise(const Function &function) {
 /// Whether code generation makes a jump of such a call though the prototypes differ, but for what the function's end may have.
 static bool differsInRegistersAlone(const CallInst &call, const Function &function) {
   AttributeList here = function.getAttributes();
-  if (call.getFunctionType()->isVarArg() || function.isVarArg() || function.getCallingConv() != CallingConv::C)
+  if (call.getFunctionType()->isVarArg() || function.isVarArg())
     return false;
   bool plainArguments = all_of(function.args(), [&](const Argument &argument) {
     return samePlace(AttributeSet(), here.getParamAttrs(argument.getArgNo()));
@@ -136,18 +141,16 @@ static bool keepsToItsPart(const CallInst &call, const Calls &calls, const JumpC
   Callee kind = Calls::kind(call);
   if (circles.isWithin(call))
     return circles.comesBack(call);
-  if (!circles.isEmpty() && calls.isSimple(call))
+  if ((!circles.isEmpty() && calls.isSimple(call)) || (isEarly && !circles.comesBack(call)))
     return false;
-  bool mayKnow = kind == Callee::Known && !isEarly;
-  return (kind == Callee::Contract || mayKnow) && calls.of(call).longest() <= calls.part();
+  return (kind == Callee::Contract || kind == Callee::Known) && calls.of(call).longest() <= calls.part();
 }
 
 /// Whether the callee may take the caller's place on the stack.
 static bool mayTakeOver(const CallInst &call, const Function &function) {
-  CallingConv::ID convention = function.getCallingConv();
   // `tail`: no memory of the caller's frame goes along.
   return call.getTailCallKind() == CallInst::TCK_Tail && !call.hasOperandBundles() &&
-         call.getCallingConv() == convention && (convention == CallingConv::C || convention == CallingConv::Fast) &&
+         isOfC(call.getCallingConv()) && isOfC(function.getCallingConv()) &&
          none_of(function.args(), [](const Argument &argument) { return argument.hasSwiftErrorAttr(); }) &&
          sameAnswer(call, function);
 }
@@ -206,16 +209,24 @@ static SmallVector<CallInst *, 8> lastCalls(Function &function) {
   return last;
 }
 
+/// Whether `call`, of none of the functions on a circle, may go on to who knows where: through a pointer, to another module's function,
+/// or to one that ends in a jump.
+static bool mayGoAnywhere(const CallInst &call) {
+  Callee kind = Calls::kind(call);
+  return kind == Callee::Contract ||
+         (kind == Callee::Known && any_of(*call.getCalledFunction(), [](const BasicBlock &block) { return jumpOf(block); }));
+}
+
 JumpCircles::JumpCircles(ArrayRef<Function *> functions) : functions_(functions.begin(), functions.end()) {
   DenseMap<const Function *, Set> jumps;
   for (Function *function : functions) {
-    if (!hasJumps(*function))
-      continue;
-    SmallVector<CallInst *, 8> last = lastCalls(*function);
-    bool plainly = any_of(last, [&](const CallInst *call) { return isWithin(*call); }) && endsPlainly(*function);
+    SmallVector<CallInst *, 8> last;
+    if (hasJumps(*function))
+      last = lastCalls(*function);
+    bool plainly = !last.empty() && endsPlainly(*function);
     for (const CallInst *call : last)
-      if (isWithin(*call) && canJump(*call, *function, plainly))
-        jumps[function].insert(call->getCalledFunction());
+      if (canJump(*call, *function, plainly) && (isWithin(*call) || mayGoAnywhere(*call)))
+        jumps[function].insert(isWithin(*call) ? call->getCalledFunction() : nullptr);
   }
   for (const auto &[function, next] : jumps) {
     Set &reached = reached_[function];
@@ -229,9 +240,12 @@ JumpCircles::JumpCircles(ArrayRef<Function *> functions) : functions_(functions.
 }
 
 bool JumpCircles::comesBack(const CallInst &call) const {
+  if (!isWithin(call))
+    return mayGoAnywhere(call);
   const Function *callee = call.getCalledFunction(), *function = call.getFunction();
   auto from = reached_.find(callee);
-  return callee == function || (from != reached_.end() && from->second.contains(function));
+  return callee == function ||
+         (from != reached_.end() && (from->second.contains(function) || from->second.contains(nullptr)));
 }
 
 TailCalls fixTailCalls(Function &function, const Calls &calls, const JumpCircles &circles, bool isEarly) {

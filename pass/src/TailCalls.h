@@ -14,8 +14,8 @@
 // each such call gets its own, as code generation would give it.
 //
 // Of functions that call each other in circles, some are called before their ways are known, and keep to less than a
-// function's part. There calls are jumps only where they have to be: where jumps alone lead around a circle, as in a machine whose states
-// are functions, and where nobody knows who is called. Such circles may go around without end, and stack would be gone.
+// function's part. There calls are jumps only where they have to be: where jumps alone may lead around a circle, as in a machine whose states
+// are functions, be it by ways that nobody knows here. Such circles may go around without end, and stack would be gone.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_TAILCALLS_H
@@ -47,13 +47,13 @@ public:
   bool isEmpty() const { return functions_.empty(); }
   /// Whether `call` is of one of the functions.
   bool isWithin(const llvm::CallInst &call) const { return functions_.contains(call.getCalledFunction()); }
-  /// Whether jumps alone, `call` the first of them, lead back to the function that has it: it would take stack for each round.
+  /// Whether jumps alone, `call` the first of them, may lead back to the function that has it: it would take stack for each round.
   bool comesBack(const llvm::CallInst &call) const;
 
 private:
   using Set = llvm::SmallPtrSet<const llvm::Function *, 4>;
   Set functions_;
-  llvm::DenseMap<const llvm::Function *, Set> reached_; ///< by jumps; of those that have such calls
+  llvm::DenseMap<const llvm::Function *, Set> reached_; ///< by jumps, of those that have such calls; null: anywhere
 };
 
 /// `calls`: what is known of callees, which come first, but for those of the function's own circles. `isEarly`: the function is
