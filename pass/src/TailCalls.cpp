@@ -1,4 +1,5 @@
 #include "TailCalls.h"
+#include "Allocators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
@@ -212,6 +213,9 @@ static SmallVector<CallInst *, 8> lastCalls(Function &function) {
 /// Whether `call`, of none of the functions on a circle, may go on to who knows where: through a pointer, to another module's function,
 /// or to one that ends in a jump.
 static bool mayGoAnywhere(const CallInst &call) {
+  // Allocators call nobody back.
+  if (const Function *callee = call.getCalledFunction(); callee && isAllocatorEntry(callee->getName()))
+    return false;
   Callee kind = Calls::kind(call);
   return kind == Callee::Contract ||
          (kind == Callee::Known && any_of(*call.getCalledFunction(), [](const BasicBlock &block) { return jumpOf(block); }));
