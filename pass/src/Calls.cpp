@@ -136,7 +136,8 @@ Callee Calls::kind(const CallBase &call) {
                                                                                                    : Callee::Known;
 }
 
-/// Whether inline assembly does nothing but compute: it calls nothing, no probe by hand either, and stays on its stack.
+/// Whether inline assembly does nothing but compute, as far as its text says: it calls nothing, no probe by hand either, and stays on its
+/// stack. A jump to elsewhere is not seen.
 static bool onlyComputes(const CallBase &call) {
   StringRef text = cast<InlineAsm>(call.getCalledOperand())->getAsmString();
   return none_of(std::initializer_list<StringRef>{"call", "caudal", "sp"}, [&](StringRef part) { return text.contains(part); });
@@ -154,14 +155,23 @@ void Calls::learn(const Function &function, const Ways &ways) {
     const auto *call = dyn_cast<CallBase>(&instruction);
     return !call || isSimple(*call) || (kind(*call) == Callee::Library && endsWay(*call));
   });
-  simple ? meddling_.erase(&function) : meddling_.insert(&function).second;
+  if (simple)
+    meddling_.erase(&function);
+  else
+    meddling_.insert(&function);
+}
+
+/// The compiler's own `longjmp`, which comes back elsewhere, and what calls a function that it is given.
+static bool goesElsewhere(Intrinsic::ID id) {
+  return is_contained({Intrinsic::eh_sjlj_longjmp, Intrinsic::experimental_gc_statepoint, Intrinsic::experimental_patchpoint,
+                       Intrinsic::experimental_patchpoint_void, Intrinsic::experimental_deoptimize},
+                      id);
 }
 
 bool Calls::isSimple(const CallBase &call) const {
   switch (kind(call)) {
   case Callee::Inlined:
-    // The compiler's own `longjmp` comes back elsewhere.
-    return call.getCalledFunction()->getIntrinsicID() != Intrinsic::eh_sjlj_longjmp;
+    return !goesElsewhere(call.getCalledFunction()->getIntrinsicID());
   case Callee::Assembly:
     return onlyComputes(call);
   case Callee::Library:

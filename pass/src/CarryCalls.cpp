@@ -134,9 +134,13 @@ bool CallCarrier::canKeepOver(const Instruction &instruction, const LoopInfo &lo
   }
   if (const auto *alloca = dyn_cast<AllocaInst>(&instruction); alloca && alloca->isSwiftError())
     return false;
-  // One that somebody wrote with `asm goto` comes back in many places; around others what is left is put back and fetched, for which
-  // the plan has room in loops alone.
-  return !maySpend(instruction, calls_) || (!isa<CallBrInst>(instruction) && loops.getLoopFor(instruction.getParent()));
+  if (!maySpend(instruction, calls_))
+    return true;
+  // One that somebody wrote with `asm goto`: it comes back in many places.
+  if (isa<CallBrInst>(instruction))
+    return false;
+  // Around it, what is left is put back and fetched, for which the plan has room in loops alone.
+  return loops.getLoopFor(instruction.getParent());
 }
 
 bool CallCarrier::canTake(const Function &function) const {

@@ -172,7 +172,8 @@ std::vector<Plan> ModuleRun::planAll(Component &component) {
 }
 
 bool ModuleRun::instrument(Component &component, ProbeWriter &writer) {
-  JumpCircles circles = component.isRecursive ? JumpCircles(component.functions) : JumpCircles();
+  bool mayCircle = component.isRecursive && !isBaseline(options_.mode);
+  JumpCircles circles(mayCircle ? ArrayRef<Function *>(component.functions) : ArrayRef<Function *>(), calls_);
   for (Function *function : component.functions) {
     if (component.isRecursive && !isBaseline(options_.mode) && unrollRecursion(*function, functions_))
       functions_.invalidate(*function, PreservedAnalyses::none());

@@ -210,27 +210,39 @@ static SmallVector<CallInst *, 8> lastCalls(Function &function) {
   return last;
 }
 
-/// Whether `call`, of none of the functions on a circle, may go on to who knows where: through a pointer, to another module's function,
-/// or to one that ends in a jump.
-static bool mayGoAnywhere(const CallInst &call) {
+/// Whether `call` may go on to who knows where: through a pointer, to a function of another module or one that the linker may take from
+/// there, to one that is left alone, of whose calls nobody knows which are jumps, or to one outside of the circle that ends in a jump.
+bool JumpCircles::mayGoAnywhere(const CallInst &call) const {
+  const Function *callee = call.getCalledFunction();
   // Allocators call nobody back.
-  if (const Function *callee = call.getCalledFunction(); callee && isAllocatorEntry(callee->getName()))
+  if (callee && isAllocatorEntry(callee->getName()))
     return false;
   Callee kind = Calls::kind(call);
-  return kind == Callee::Contract ||
-         (kind == Callee::Known && any_of(*call.getCalledFunction(), [](const BasicBlock &block) { return jumpOf(block); }));
+  if (kind != Callee::Known || isWithin(call))
+    return kind == Callee::Contract;
+  return !calls_.find(*callee) || any_of(*callee, [](const BasicBlock &block) { return jumpOf(block); });
 }
 
-JumpCircles::JumpCircles(ArrayRef<Function *> functions) : functions_(functions.begin(), functions.end()) {
+JumpCircles::JumpCircles(ArrayRef<Function *> functions, const Calls &calls)
+    : calls_(calls), functions_(functions.begin(), functions.end()) {
   DenseMap<const Function *, Set> jumps;
   for (Function *function : functions) {
-    SmallVector<CallInst *, 8> last;
+    SmallVector<const CallInst *, 8> last;
     if (hasJumps(*function))
-      last = lastCalls(*function);
+      for (const CallInst *call : lastCalls(*function))
+        last.push_back(call);
     bool plainly = !last.empty() && endsPlainly(*function);
-    for (const CallInst *call : last)
-      if (canJump(*call, *function, plainly) && (isWithin(*call) || mayGoAnywhere(*call)))
-        jumps[function].insert(isWithin(*call) ? call->getCalledFunction() : nullptr);
+    erase_if(last, [&](const CallInst *call) { return !canJump(*call, *function, plainly); });
+    // Those that were written so.
+    for (const BasicBlock &block : *function)
+      if (const CallInst *call = jumpOf(block))
+        last.push_back(call);
+    for (const CallInst *call : last) {
+      if (isWithin(*call))
+        jumps[function].insert(call->getCalledFunction());
+      if (mayGoAnywhere(*call))
+        jumps[function].insert(nullptr);
+    }
   }
   for (const auto &[function, next] : jumps) {
     Set &reached = reached_[function];
@@ -244,8 +256,10 @@ JumpCircles::JumpCircles(ArrayRef<Function *> functions) : functions_(functions.
 }
 
 bool JumpCircles::comesBack(const CallInst &call) const {
+  if (mayGoAnywhere(call))
+    return true;
   if (!isWithin(call))
-    return mayGoAnywhere(call);
+    return false;
   const Function *callee = call.getCalledFunction(), *function = call.getFunction();
   auto from = reached_.find(callee);
   return callee == function ||

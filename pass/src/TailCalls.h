@@ -17,6 +17,9 @@
 // function's part. There calls are jumps only where they have to be: where jumps alone may lead around a circle, as in a machine whose states
 // are functions, be it by ways that nobody knows here. Such circles may go around without end, and stack would be gone.
 //
+// With `-tailcallopt`, which frontends do not give, code generation makes jumps of calls with one prototype only: others are calls with
+// nothing behind them, and the way across is longer than is said.
+//
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_TAILCALLS_H
 #define CAUDAL_PASS_TAILCALLS_H
@@ -40,9 +43,8 @@ enum class TailCalls {
 /// The calls that code generation can make jumps of among functions that call each other in circles.
 class JumpCircles {
 public:
-  /// Of a function that is on no circle.
-  JumpCircles() = default;
-  explicit JumpCircles(llvm::ArrayRef<llvm::Function *> functions);
+  /// `functions`: none, where what is planned is on no circle.
+  JumpCircles(llvm::ArrayRef<llvm::Function *> functions, const Calls &calls);
 
   bool isEmpty() const { return functions_.empty(); }
   /// Whether `call` is of one of the functions.
@@ -52,6 +54,9 @@ public:
 
 private:
   using Set = llvm::SmallPtrSet<const llvm::Function *, 4>;
+  bool mayGoAnywhere(const llvm::CallInst &call) const;
+
+  const Calls &calls_;
   Set functions_;
   llvm::DenseMap<const llvm::Function *, Set> reached_; ///< by jumps, of those that have such calls; null: anywhere
 };

@@ -6,6 +6,8 @@
 // RUN: %clang -O2 -pthread %s %every -o %t %with '-caudal-probes=mode=flag;verify' && %t > %t.out && cmp %t.out %t.expected
 // RUN: %clang -O2 -pthread %s %every -o %t %with '-caudal-probes=mode=clock;verify' && %t > %t.out && cmp %t.out %t.expected
 // RUN: %clang -Os -pthread %s %every -o %t %with '-caudal-probes=mode=budget;bound=64;verify' && %t > %t.out && cmp %t.out %t.expected
+// RUN: echo alone > %t.list
+// RUN: %clang -O2 -pthread %s %every -o %t %with '-caudal-probes=mode=budget;exclude=%t.list;verify' && %t > %t.out && cmp %t.out %t.expected
 // RUN: %clang -O2 -S %s -o - %with '-caudal-probes=mode=budget;verify' | FileCheck %s
 #include <pthread.h>
 #include <stdint.h>
@@ -116,6 +118,28 @@ uint64_t again(struct machine *machine, uint64_t sum)
     return machine->left-- == 0 ? sum : forward(machine, sum * 5);
 }
 
+/* One of the jumps is written. */
+APART static uint64_t unwritten(uint64_t left, uint64_t sum);
+APART static uint64_t written(uint64_t left, uint64_t sum)
+{
+    if (left == 0) {
+        return sum;
+    }
+    __attribute__((musttail)) return unwritten(left - 1, sum * 7 + 3);
+}
+static uint64_t unwritten(uint64_t left, uint64_t sum) { return left == 0 ? ~sum : written(left - 1, sum ^ sum >> 5); }
+
+/* The way around leads through one that is left alone. */
+APART uint64_t alone(uint64_t left, uint64_t sum);
+APART uint64_t beside(uint64_t left, uint64_t sum)
+{
+    if (left % 65536 == 7) {
+        sum += beside(3, sum);
+    }
+    return left == 0 ? sum : alone(left - 1, sum * 9 + 1);
+}
+uint64_t alone(uint64_t left, uint64_t sum) { return left == 0 ? ~sum : beside(left - 1, sum ^ sum >> 9); }
+
 static void *run(void *ignored)
 {
     struct scanner scanner = {.left = ROUNDS};
@@ -124,6 +148,8 @@ static void *run(void *ignored)
     printf("%llu\n", (unsigned long long)in_text(&scanner));
     printf("%llu\n", (unsigned long long)step(&machine, 2));
     printf("%llu\n", (unsigned long long)again(&other, 2));
+    printf("%llu\n", (unsigned long long)written(ROUNDS, 3));
+    printf("%llu\n", (unsigned long long)beside(ROUNDS, 3));
     return ignored;
 }
 
