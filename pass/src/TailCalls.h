@@ -14,8 +14,9 @@
 // each such call gets its own, as code generation would give it.
 //
 // Of functions that call each other in circles, some are called before their ways are known, and keep to less than a
-// function's part. There calls are jumps only where they have to be: where jumps alone may lead around a circle, as in a machine whose states
-// are functions, be it by ways that nobody knows here. Such circles may go around without end, and stack would be gone.
+// function's part. There calls are jumps only where they have to be: where jumps alone may lead around a circle, as in a
+// machine whose states are functions, be it by ways that nobody knows here. Such circles may go around without end, and
+// stack would be gone.
 //
 // With `-tailcallopt`, which frontends do not give, code generation makes jumps of calls with one prototype only: others are calls with
 // nothing behind them, and the way across is longer than is said.
