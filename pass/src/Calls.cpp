@@ -177,7 +177,6 @@ bool Calls::isSimple(const CallBase &call) const {
   case Callee::Library:
     return libraryCycles(call.getCalledFunction()->getName()) != 0;
   case Callee::Wrapper:
-    return false;
   case Callee::Contract:
     return false;
   case Callee::Known:

@@ -112,8 +112,7 @@ bool CallCarrier::isWithin(const Instruction &instruction) const {
 /// Whether `function` can have a parameter that is both handed over and handed back: r12, as Swift's functions hand on their errors.
 static bool hasRoomForParameter(const Function &function) {
   // Others have r12 for arguments, or keep it for their callers. In functions of SafeStack code generation crashes.
-  CallingConv::ID convention = function.getCallingConv();
-  return (convention == CallingConv::C || convention == CallingConv::Fast) && !function.isVarArg() &&
+  return isOfC(function.getCallingConv()) && !function.isVarArg() &&
          !function.hasFnAttribute(Attribute::SafeStack) && none_of(function.args(), [](const Argument &argument) {
            return argument.hasSwiftErrorAttr() || argument.hasInAllocaAttr() || argument.hasPreallocatedAttr() ||
                   argument.hasNestAttr();

@@ -173,10 +173,10 @@ std::vector<Plan> ModuleRun::planAll(Component &component) {
 }
 
 bool ModuleRun::instrument(Component &component, ProbeWriter &writer) {
-  bool mayCircle = component.isRecursive && !isBaseline(options_.mode);
-  JumpCircles circles(mayCircle ? ArrayRef<Function *>(component.functions) : ArrayRef<Function *>(), calls_);
+  bool isCircle = component.isRecursive && !isBaseline(options_.mode);
+  JumpCircles circles(isCircle ? ArrayRef<Function *>(component.functions) : ArrayRef<Function *>(), calls_);
   for (Function *function : component.functions) {
-    if (component.isRecursive && !isBaseline(options_.mode) && unrollRecursion(*function, functions_))
+    if (isCircle && unrollRecursion(*function, functions_))
       functions_.invalidate(*function, PreservedAnalyses::none());
     if (!isBaseline(options_.mode) &&
         fixTailCalls(*function, calls_, circles, component.early.contains(function)) == TailCalls::Returns)

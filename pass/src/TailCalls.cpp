@@ -27,9 +27,7 @@ static bool samePlace(AttributeSet here, AttributeSet there) {
 // On calls that are jumps and were not written so.
 static constexpr char mark[] = "caudal.jump";
 
-/// Whether arguments and answers are where C has them, and the caller takes arguments off the stack. `fastcc`, which the optimiser gives to
-/// functions that only this module calls, is no other on x86-64.
-static bool isOfC(CallingConv::ID convention) { return convention == CallingConv::C || convention == CallingConv::Fast; }
+bool isOfC(CallingConv::ID convention) { return convention == CallingConv::C || convention == CallingConv::Fast; }
 
 /// Whether both have the same prototype, which `musttail` demands.
 static bool sameInterface(const CallInst &call, const Function &function) {
@@ -301,7 +299,5 @@ const CallInst *jumpOf(const BasicBlock &block) {
     call = dyn_cast_or_null<CallInst>(block.getTerminator()->getPrevNode());
   return call && isJump(*call) ? call : nullptr;
 }
-
-bool isWrittenJump(const CallInst &call) { return call.isMustTailCall() && !call.hasMetadata(mark); }
 
 } // namespace caudal

@@ -72,8 +72,9 @@ bool isJump(const llvm::CallInst &call);
 /// The jump by which `block` returns; null: there is none.
 const llvm::CallInst *jumpOf(const llvm::BasicBlock &block);
 
-/// Whether that is so because it was written so: `musttail`, but not by fixTailCalls.
-bool isWrittenJump(const llvm::CallInst &call);
+/// Whether arguments and answers are where C has them, and callees leave arguments on the stack to callers. `fastcc`, which the optimiser
+/// gives to functions that only this module calls, is no other on x86-64.
+bool isOfC(llvm::CallingConv::ID convention);
 
 } // namespace caudal
 
