@@ -15,7 +15,7 @@ CAUDAL = $(TARGET_DIR)/release/caudal
 # The major version of LLVM that `make pass` builds for: that of clang, and of rustc where `cargo caudal` is used.
 LLVM ?= 22
 
-.PHONY: help build deps pass demo test test-pass bench-pass soak stress sanitize lint deny bench bench-peers bench-rt bench-rt-pass bench-rt-scan fidelity fuzz measure-services test-services install install-c install-pass header reproduce docs clean
+.PHONY: help build deps deps-of-tests pass demo test test-long test-pass bench-pass soak stress sanitize lint deny bench bench-peers bench-rt bench-rt-pass bench-rt-scan fidelity fuzz measure-services test-services install install-c install-pass header reproduce docs clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -45,15 +45,31 @@ demo: build ## plan for measured RocksDB service times: which system carries how
 	@echo
 	@echo "The policy is in policy.toml, the report in $(DEMO_OUT)/report.html"
 
-test: deps ## run all tests (installs what they need: Chromium, pkg-config, ccache, and `make deps`)
+test: ## run the tests (installs what they need: `make deps`, Chromium, pkg-config, ccache), and say how long each part took
+	@scripts/part begin 'make test'
+	@scripts/part run 'tools that are installed' $(MAKE) --no-print-directory deps-of-tests
+	@scripts/part run 'the probe pass' scripts/pass $(LLVM) >/dev/null
+	@scripts/part run 'tests, built' $(CARGO) test --workspace --locked --no-run
+	@scripts/part run 'tests, run' $(CARGO) test --workspace --locked --no-fail-fast
+	@scripts/part run 'tests of the runtime with a yield at every probe' scripts/every-probe
+	@scripts/part run 'models of the runtime, in every order' scripts/loom
+	@LLVM=$(LLVM) scripts/part run 'tests of the probe pass' scripts/test-pass --sample
+	@scripts/part end
+
+test-long: ## what `make test` leaves out: half an hour
+	@scripts/part begin 'make test-long'
+	@scripts/part run 'tools that are installed' $(MAKE) --no-print-directory deps-of-tests
+	@scripts/part run 'tests, built' $(CARGO) test --workspace --locked --no-run
+	@scripts/part run 'long tests' $(CARGO) test --workspace --locked --no-fail-fast --tests -- --ignored
+	@scripts/part run 'long models of the runtime' scripts/loom --long
+	@LLVM=$(LLVM) scripts/part run 'the probe pass at all levels; libraries and random programs' scripts/test-pass
+	@scripts/part run 'fuzzing' scripts/fuzz --seconds 60
+	@scripts/part end
+
+deps-of-tests: deps
 	@scripts/need chromium chromium
 	@scripts/need ccache ccache
 	@scripts/need pkg-config pkg-config
-	$(CARGO) test --workspace --locked --no-fail-fast
-	@$(MAKE) --no-print-directory test-pass
-	@scripts/loom
-	@scripts/every-probe
-	@scripts/fuzz --seconds 10
 
 test-pass: deps ## the tests of the probe pass alone: small functions, programs, SQLite and others, random programs (installs csmith)
 	@LLVM=$(LLVM) scripts/test-pass $(TEST_PASS)
@@ -68,9 +84,12 @@ sanitize: ## the runtime's tests under AddressSanitizer and ThreadSanitizer; tak
 	@scripts/sanitize $(SANITIZE)
 
 lint: ## formatting, clippy and rustdoc; warnings are errors
-	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
-	RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" $(CARGO) doc --workspace --no-deps --locked --document-private-items
+	@scripts/part begin 'make lint'
+	@scripts/part run 'formatting' $(CARGO) fmt --all --check
+	@scripts/part run 'clippy' $(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	@RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" scripts/part run 'rustdoc' \
+		$(CARGO) doc --workspace --no-deps --locked --document-private-items
+	@scripts/part end
 
 deny: ## licences and sources of dependencies
 	@command -v cargo-deny >/dev/null || $(CARGO) install cargo-deny --locked --quiet
@@ -122,7 +141,7 @@ docs: build ## the generated reference pages
 	@$(CARGO) run --release --locked -q -p caudal-docs
 
 header: ## caudal/caudal.h, from the sources of caudal-capi
-	@CAUDAL_WRITE_HEADER=1 $(CARGO) test --locked -q -p caudal-capi --test header
+	@CAUDAL_WRITE_HEADER=1 $(CARGO) test --locked -q -p caudal-capi --test all header
 
 install: build install-c install-pass ## install `caudal`, libcaudal for C and C++, and the compilers with the probe pass, under PREFIX
 	install -D -m 755 $(CAUDAL) $(PREFIX)/bin/caudal

@@ -16,6 +16,9 @@ config.suffixes = [".ll", ".c", ".cpp", ".test"]
 config.test_source_root = os.path.dirname(__file__)
 config.excludes = ["support", "CMakeLists.txt"]
 
+# Levels of programs that must print the same: the one without optimisation, and one with link-time optimisation.
+SAMPLE = "-O0,-O3"
+
 tools = config.llvm_tools
 # clang 19 reads -mllvm before it loads passes, but not before it loads extensions of its own.
 early = f"-fplugin={config.plugin} " if config.llvm_major == 19 else ""
@@ -33,6 +36,11 @@ config.substitutions += [
     ("%include", f"-I{config.probe_include}"),
     ("%mutate", config.mutate),
     ("%same", f"{config.test_source_root}/support/same --clang {config.clang} --plugin {config.plugin}"
-              f" --include {config.probe_include} --every {config.every}{' --early' if early else ''} --work %t.same"),
+              f" --include {config.probe_include} --every {config.every}{' --early' if early else ''} --work %t.same"
+              f"{'' if lit_config.params.get('long') else f' --levels={SAMPLE}'}"),
 ]
 config.available_features.add(f"llvm-{config.llvm_major}")
+
+# `lit --param long=1`, which check-pass-long is: all levels and all mutations, not a sample of them.
+if lit_config.params.get("long"):
+    config.available_features.add("long")

@@ -4,10 +4,10 @@
 // RUN: %clang -O2 -S -emit-llvm -fno-vectorize -fno-slp-vectorize %s -o %t.2.ll
 // RUN: %clang -O0 -S -emit-llvm %s -o %t.0.ll
 // RUN: %mutate %t.1.ll -options='mode=flag' | FileCheck %s
-// RUN: %mutate %t.1.ll -options='mode=budget;bound=100' | FileCheck %s
-// RUN: %mutate %t.2.ll -options='mode=flag;bound=150' | FileCheck %s
+// RUN: %if long %{ %mutate %t.1.ll -options='mode=budget;bound=100' | FileCheck %s %}
+// RUN: %if long %{ %mutate %t.2.ll -options='mode=flag;bound=150' | FileCheck %s %}
 // RUN: %mutate %t.2.ll -options='mode=budget' | FileCheck %s
-// RUN: %mutate %t.0.ll -options='mode=flag' | FileCheck %s
+// RUN: %if long %{ %mutate %t.0.ll -options='mode=flag' | FileCheck %s %}
 // CHECK: {{[0-9]+}} deletions, {{[1-9][0-9]*}} break the bound, 0 of them missed
 #include <stdint.h>
 #define SMALL __attribute__((noinline)) static

@@ -1,6 +1,6 @@
 //! Projects of several crates, built with probes. Nothing comes from a network.
 
-#[path = "../../caudal-driver/tests/common/mod.rs"]
+#[path = "../../caudal-driver/tests/all/common/mod.rs"]
 mod common;
 
 use std::fs;
@@ -219,6 +219,7 @@ fn main() {
 /// Under fat LTO the runtime and the standard library are part of what has probes; every one of them yields. Thin LTO covers less of it,
 /// and would take another minute.
 #[test]
+#[ignore = "long: make test-long"]
 fn the_runtime_may_have_probes_itself() {
     let cargo = Cargo::new(FILES);
     let manifest = cargo.project.read("app/Cargo.toml");

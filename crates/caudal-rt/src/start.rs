@@ -465,7 +465,7 @@ fn run_worker<D: Discipline>(parts: Parts<D>) -> Ended {
 mod tests {
     use super::*;
 
-    /// Whether they do is told in a file of its own, which `tests/panic_abort.rs` compiles both ways.
+    /// Whether they do is told in a file of its own, which `tests/all/panic_abort.rs` compiles both ways.
     #[test]
     fn a_program_whose_panics_abort_is_refused() {
         assert!(must_unwind(true).is_ok());

@@ -243,6 +243,7 @@ fn the_watchdog_sees_who_is_woken() {
 
 /// A timer wakes one of two: nobody rings but itself.
 #[test]
+#[ignore = "long: make test-long"]
 fn the_watchdog_sees_whom_a_timer_wakes() {
     let settings = settings(2, "random");
     model(2, move || {

@@ -71,6 +71,7 @@ fn a_thread_waits_for_the_end() {
 
 /// It has asked to be told, and goes away.
 #[test]
+#[ignore = "long: make test-long"]
 fn a_thread_gives_up_waiting() {
     ended_and_told(3, |handle| {
         assert_ne!(handle.wait_for(Some(Duration::ZERO), Heed::Nothing), Waited::Cancelled)
@@ -114,6 +115,7 @@ fn a_future_waits_for_the_end() {
 
 /// It is polled once, then dropped: the waker goes along.
 #[test]
+#[ignore = "long: make test-long"]
 fn a_future_goes_away() {
     ended_and_told(3, |handle| {
         let unpark = Arc::new(Unpark(AtomicBool::new(false), thread::current()));
@@ -227,6 +229,7 @@ fn given_up_later(shared: &Arc<Shared>, cell: Request, by_the_shutdown: bool) ->
 
 /// A started request that its worker and a shutdown give up, while its handle cancels it and goes.
 #[test]
+#[ignore = "long: make test-long"]
 fn given_up_by_two_while_the_handle_goes() {
     let settings = settings(1, DIRECT);
     model(3, move || {

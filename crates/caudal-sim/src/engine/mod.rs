@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `host` | the event loop, arrivals and dispatch |
 //! | `balance`, `allocate` | carrying out rebalance and allocation policies |
+//! | `any` | all disciplines as one type, for combinations that are simulated seldom |
 //! | `scheduling` | what a host asks of its pools; `step`: any discipline, an event a slice; `lines`: first come first served; `rings`: processor sharing by leaps; `fluid`: the limit of small quanta |
 //! | `core` | clock, workers, tasks and books, shared by all |
 //! | `central` | instead of a host: one first-come-first-served queue, by starts |
@@ -15,6 +16,7 @@
 //! | `source`, `stalls`, `record`, `window` | requests in, cores away, statistics out |
 
 mod allocate;
+mod any;
 mod balance;
 pub(crate) mod bits;
 mod central;
@@ -48,8 +50,7 @@ use caudal_config::{ContextsConfig, Costs, Pools, System};
 use caudal_policy::allocation::{Allocation, Triggered};
 use caudal_policy::discipline::round_robin::Turns;
 use caudal_policy::discipline::{
-    Discipline, DisciplineConfig, IsqdSita, Las, PreemptiveSita, ProcessorSharing, ProcessorSharingConfig,
-    SqdSita, Srpt,
+    Discipline, DisciplineConfig, IsqdSita, ProcessorSharing, ProcessorSharingConfig, SqdSita,
 };
 use caudal_policy::dispatch::{AnyDispatch, Dispatch, DispatchConfig};
 use caudal_policy::parallelism::Parallelism;
@@ -60,8 +61,9 @@ use caudal_stats::OverloadCheck;
 use caudal_stats::mser::Mser5;
 use caudal_workload::{Arrivals, Service};
 
+use self::any::{AnyDiscipline, has_ties};
 use self::central::Central;
-use self::contexts::{Alone, Contexts, Machine, Queued, Shared, has_ties};
+use self::contexts::{Alone, Contexts, Machine, Shared};
 use self::core::Core;
 use self::fluid::{Fluid, Sharing};
 use self::forks::built_in::{forks, forks_under};
@@ -169,14 +171,20 @@ fn unwatched(run: &Run<'_>) -> Outcome {
         (RebalanceConfig::None, DisciplineConfig::IsqdSita(config)) if is_left_alone(run) => {
             alone(run, || IsqdSita::new(config))
         }
-        (RebalanceConfig::None, _) => by_discipline(run, NoRebalance, Unwatched),
+        (RebalanceConfig::None, DisciplineConfig::Fcfs) => built_in(run, lines(run), NoRebalance, Unwatched),
+        (RebalanceConfig::None, DisciplineConfig::ProcessorSharing(config)) if config.quantum.0 > 0 => {
+            if may_leap(run, &config) {
+                return built_in(run, rings(run, &config), NoRebalance, Unwatched);
+            }
+            built_in(run, step(run, || ProcessorSharing::new(config)), NoRebalance, Unwatched)
+        }
         (RebalanceConfig::WorkStealing(config), DisciplineConfig::Fcfs) if is_plain_stealing(run) => {
             stealing(run, config)
         }
         (RebalanceConfig::WorkStealing(config), DisciplineConfig::Fcfs) => {
             built_in(run, lines(run), WorkStealing::new(config), Unwatched)
         }
-        (config, _) => by_discipline(run, AnyRebalance::from(config), Unwatched),
+        _ => by_discipline(run, Unwatched),
     }
 }
 
@@ -220,9 +228,9 @@ fn on_contexts<O: Sink>(run: &Run<'_>, config: &ContextsConfig, observer: O) -> 
     let parts = contexts::Parts { virtual_contexts, adaptation: config.adaptation, ..parts };
     let discipline = run.system.discipline;
     if has_ties(discipline) {
-        Contexts::<_, _, _, 0>::new(parts, || Queued::<true>::new(discipline)).run()
+        Contexts::<_, _, _, 0>::new(parts, || AnyDiscipline::<true>::new(discipline)).run()
     } else {
-        Contexts::<_, _, _, 0>::new(parts, || Queued::<false>::new(discipline)).run()
+        Contexts::<_, _, _, 0>::new(parts, || AnyDiscipline::<false>::new(discipline)).run()
     }
 }
 
@@ -310,7 +318,7 @@ fn watched(run: &Run<'_>, observer: &mut dyn Observer) -> Outcome {
     if run.system.parallelism.forks() {
         return forks(run, observer);
     }
-    by_discipline(run, AnyRebalance::from(run.system.rebalance), observer)
+    by_discipline(run, observer)
 }
 
 /// Simulates requests that fork under a policy that is not in `caudal-policy`, or not in a [`System`]: any type that
@@ -356,39 +364,40 @@ where
     go(run, step(run, discipline), dispatch, rebalance, allocation, observer)
 }
 
-fn by_discipline<R: Rebalance, O: Sink>(run: &Run<'_>, rebalance: R, observer: O) -> Outcome {
-    let Run { system, costs, .. } = run;
-    match system.discipline {
+/// What has no code of its own in [`unwatched`]: each combination that has takes most of a second to compile, so they are those that
+/// are simulated most.
+fn by_discipline<O: Sink>(run: &Run<'_>, observer: O) -> Outcome {
+    let rebalance = AnyRebalance::from(run.system.rebalance);
+    match run.system.discipline {
         DisciplineConfig::Fcfs => built_in(run, lines(run), rebalance, observer),
-        DisciplineConfig::Srpt => built_in(run, step(run, || Srpt), rebalance, observer),
         DisciplineConfig::Las(config) if config.quantum.0 == 0 => {
             built_in(run, fluid(run, Sharing::Least), rebalance, observer)
         }
         DisciplineConfig::ProcessorSharing(config) if config.quantum.0 == 0 => {
             built_in(run, fluid(run, Sharing::Equal), rebalance, observer)
         }
-        DisciplineConfig::Las(config) => built_in(run, step(run, || Las::new(config)), rebalance, observer),
-        DisciplineConfig::PreemptiveSita(config) => {
-            lanes(run, step(run, || PreemptiveSita::new(config)), observer)
+        DisciplineConfig::ProcessorSharing(config) if may_leap(run, &config) => {
+            built_in(run, rings(run, &config), rebalance, observer)
         }
-        DisciplineConfig::SqdSita(config) => lanes(run, step(run, || SqdSita::new(config)), observer),
-        DisciplineConfig::IsqdSita(config) => lanes(run, step(run, || IsqdSita::new(config)), observer),
-        DisciplineConfig::ProcessorSharing(config) => {
-            // A flag is answered between turns, which leaps do not stop at; and where a leap ends, nobody begins.
-            let leaps = costs.dispatcher_quantum.0 == 0 && !rebalance.may_shed();
-            let leaps = leaps && costs.start.0 == 0 && costs.finish.0 == 0 && costs.wake_up.0 == 0;
-            if system.pools == Pools::PerCore && !run.stepwise && leaps {
-                let rings = Rings::new(system.cores as usize, turns(&config, costs), costs.probe_factor);
-                return built_in(run, rings, rebalance, observer);
-            }
-            built_in(run, step(run, || ProcessorSharing::new(config)), rebalance, observer)
+        config if has_ties(config) => {
+            built_in(run, step(run, || AnyDiscipline::<true>::new(config)), rebalance, observer)
         }
+        config => built_in(run, step(run, || AnyDiscipline::<false>::new(config)), rebalance, observer),
     }
 }
 
-/// Lanes that are not left alone, compiled once for whatever moves tasks.
-fn lanes<S: Scheduling, O: Sink>(run: &Run<'_>, sched: S, observer: O) -> Outcome {
-    built_in(run, sched, AnyRebalance::from(run.system.rebalance), observer)
+/// Can cores leap from completion to completion? Not where a flag has to be answered between turns, which leaps do not stop at;
+/// and where a leap ends, nobody begins.
+fn may_leap(run: &Run<'_>, config: &ProcessorSharingConfig) -> bool {
+    let Run { system, costs, .. } = run;
+    let sheds = AnyRebalance::from(system.rebalance).may_shed();
+    let turns_are_all =
+        costs.dispatcher_quantum.0 == 0 && costs.start.0 == 0 && costs.finish.0 == 0 && costs.wake_up.0 == 0;
+    config.quantum.0 > 0 && system.pools == Pools::PerCore && !run.stepwise && !sheds && turns_are_all
+}
+
+fn rings(run: &Run<'_>, config: &ProcessorSharingConfig) -> Rings {
+    Rings::new(run.system.cores as usize, turns(config, run.costs), run.costs.probe_factor)
 }
 
 fn built_in<S: Scheduling, R: Rebalance, O: Sink>(

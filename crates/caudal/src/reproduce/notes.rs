@@ -361,7 +361,7 @@ pub(crate) const UNJUDGED: &str = "\
   clairvoyant dispatch over all queues, `least-work`, not one over two of them.
 - *Lowering the shedding threshold only yields marginal improvements* (section 4.2.1): no numbers are given.
 - Figures 1 and 8 of the policies paper, and Tiny Quanta's from 5 on, are measurements of real systems.
-- Q-Zilla's Figures 4 and 5 are steps of an example: tests follow them (`caudal-policy/tests/q_zilla_figures.rs`). The loads of
+- Q-Zilla's Figures 4 and 5 are steps of an example: tests follow them (`caudal-policy/tests/all/q_zilla_figures.rs`). The loads of
   its Figures 8 and 10 are break-even points of its own core; ours lie at 0 to 5 % of the load for 2 contexts, at 1 to
   17 % for 4 and at 15 to 60 % for 8 (Figure 7). In the first two, nobody waits, so that all are at 70 %, the load of its
   Figure 1.

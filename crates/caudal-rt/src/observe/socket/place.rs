@@ -145,7 +145,7 @@ pub(super) fn sockets(dir: &Path) -> Vec<PathBuf> {
     sockets
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 

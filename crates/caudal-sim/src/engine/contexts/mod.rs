@@ -18,7 +18,6 @@
 //! A shared queue may cost: each request takes `costs.dispatcher` of one server, in the order of arrival, before it is in
 //! the queue.
 
-mod any;
 mod machine;
 mod site;
 mod task;
@@ -32,7 +31,6 @@ use caudal_policy::dispatch::{AnyDispatch, Dispatch, Placement, Pools, Shortest}
 use caudal_policy::random::Draw;
 use caudal_policy::{Instant, Picos, PoolId, TaskId, WorkerId};
 
-pub(super) use any::{Queued, has_ties};
 pub(super) use machine::{Alone, Machine, Shared};
 
 use self::site::{LaneKind, Phase, Site, View};

@@ -1,0 +1,6 @@
+//! The runtime for C and C++, as its users have it: installed, with its header.
+
+mod header;
+mod installed;
+mod preemption;
+mod programs;

@@ -1,0 +1,7 @@
+//! Compilers that put probes in, called as users call them.
+
+mod builds;
+mod common;
+mod errors;
+mod habits;
+mod links;

@@ -1,0 +1,5 @@
+//! Reports, in a browser and as text.
+
+mod browser;
+mod common;
+mod figures;

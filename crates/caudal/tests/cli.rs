@@ -1,7 +1,0 @@
-//! What the command prints, held against `tests/cmd/*.trycmd`. `TRYCMD=overwrite cargo test -p caudal --test
-//! cli` mends them after a change that was meant; read the difference before you commit it.
-
-#[test]
-fn prints_what_it_printed() {
-    trycmd::TestCases::new().case("tests/cmd/*.trycmd");
-}
