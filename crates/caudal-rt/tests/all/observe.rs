@@ -303,13 +303,14 @@ fn slices_of_a_timeline_do_not_overlap() {
             some_requests(&own, 50);
         }
     });
-    for _ in 0..3 {
+    // On a busy machine nothing may happen within a window: three in which something did are looked at.
+    let mut telling = 0;
+    while telling < 3 {
         let recording = runtime.record_timeline(Duration::from_millis(30)).unwrap();
         assert!(recording.window() >= Duration::from_millis(30));
-        assert!(recording.events() > 0);
         let trace = decode(&recording.write_perfetto(Vec::new()).unwrap()).unwrap();
         let mut tracks: HashMap<u64, Vec<(u64, String)>> = HashMap::new();
-        let (mut slices, mut last) = (0, HashMap::new());
+        let (mut slices, mut last) = (0_usize, HashMap::new());
         for packet in &trace.packet {
             let Some(proto::Data::TrackEvent(event)) = &packet.data else { continue };
             let at = packet.timestamp.unwrap();
@@ -323,7 +324,7 @@ fn slices_of_a_timeline_do_not_overlap() {
                         open.is_empty() || (name == "asleep" && open.len() == 1 && open[0].1 == "idle"),
                         "{name} begins in {open:?}"
                     );
-                    slices += u32::from(name.starts_with("short ") || name.starts_with("long "));
+                    slices += usize::from(name.starts_with("short ") || name.starts_with("long "));
                     open.push((at, name));
                 }
                 proto::EventType::SliceEnd => assert!(open.pop().is_some_and(|(begin, _)| begin <= at)),
@@ -331,18 +332,21 @@ fn slices_of_a_timeline_do_not_overlap() {
             }
         }
         assert!(tracks.values().all(Vec::is_empty));
-        assert!(slices > 10, "{slices}");
+        assert!(recording.events() >= slices, "{} events of {slices} slices", recording.events());
+        telling += u32::from(slices > 10);
     }
     assert_eq!(runtime.record_timeline(Duration::ZERO).unwrap_err(), RecordError::Window(Duration::ZERO));
     assert!(runtime.record_timeline(Duration::from_secs(2)).is_err());
-    let own = Arc::clone(&runtime);
-    let other = std::thread::spawn(move || own.record_timeline(Duration::from_millis(200)));
-    std::thread::sleep(Duration::from_millis(50));
-    let mine = runtime.record_timeline(Duration::from_millis(200));
-    let theirs = other.join().unwrap();
-    // Whichever came first.
-    assert!(mine.is_ok() != theirs.is_ok() || mine.is_ok(), "{mine:?} {theirs:?}");
-    assert!(mine.is_err_and(|error| error == RecordError::Busy) || theirs.is_err());
+    // Of two at once one is refused. One may have ended before the other has begun: then they try again.
+    let both = || {
+        let own = Arc::clone(&runtime);
+        let other = std::thread::spawn(move || own.record_timeline(Duration::from_millis(200)));
+        let mine = runtime.record_timeline(Duration::from_millis(200));
+        let refused = [mine.err(), other.join().unwrap().err()].into_iter().flatten();
+        refused.collect::<Vec<_>>()
+    };
+    let refused = std::iter::repeat_with(both).find(|refused| !refused.is_empty()).unwrap();
+    assert_eq!(refused, [RecordError::Busy]);
     stop.store(true, Ordering::Relaxed);
     load.join().unwrap();
 }
