@@ -50,7 +50,8 @@ use caudal_config::{ContextsConfig, Costs, Pools, System};
 use caudal_policy::allocation::{Allocation, Triggered};
 use caudal_policy::discipline::round_robin::Turns;
 use caudal_policy::discipline::{
-    Discipline, DisciplineConfig, IsqdSita, Las, ProcessorSharing, ProcessorSharingConfig, SqdSita, Srpt,
+    Discipline, DisciplineConfig, IsqdSita, Las, PreemptiveSita, ProcessorSharing, ProcessorSharingConfig,
+    SqdSita, Srpt,
 };
 use caudal_policy::dispatch::{AnyDispatch, Dispatch, DispatchConfig};
 use caudal_policy::parallelism::Parallelism;
@@ -177,6 +178,9 @@ fn unwatched(run: &Run<'_>) -> Outcome {
         }
         (RebalanceConfig::None, DisciplineConfig::Las(config)) if config.quantum.0 > 0 => {
             built_in(run, step(run, || Las::new(config)), NoRebalance, Unwatched)
+        }
+        (RebalanceConfig::None, DisciplineConfig::PreemptiveSita(config)) => {
+            built_in(run, step(run, || PreemptiveSita::new(config)), NoRebalance, Unwatched)
         }
         (RebalanceConfig::None, DisciplineConfig::ProcessorSharing(config)) if may_leap(run, &config) => {
             built_in(run, rings(run, &config), NoRebalance, Unwatched)
