@@ -74,7 +74,7 @@ deps-of-tests: deps
 test-pass: deps ## the tests of the probe pass alone: small functions, programs, SQLite and others, random programs (installs csmith)
 	@LLVM=$(LLVM) scripts/test-pass $(TEST_PASS)
 
-soak: ## all tests on other random cases, again and again for half an hour
+soak: ## all tests but the long ones on other random cases, again and again for half an hour
 	@scripts/soak --minutes 30
 
 stress: ## a million requests that do everything at random, each of which has to end once, for three seeds

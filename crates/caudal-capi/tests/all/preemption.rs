@@ -31,7 +31,7 @@ fn toolchain() -> Option<&'static Toolchain> {
                 && has(&format!("clang++-{major}"))
                 && has(&format!("llvm-config-{major}"))
         })?;
-        if !has("cmake") || !has("ninja") {
+        if !has("cmake") || !has("ninja") || !has(&format!("ld.lld-{major}")) {
             return None;
         }
         // The one that all tests have: it is built once, beside what cargo builds.

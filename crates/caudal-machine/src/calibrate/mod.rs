@@ -239,12 +239,15 @@ mod tests {
             assert!(item.is_some_and(|item| item.median > 0.0), "{name}: {:?}", found.items);
         };
         ["switch pair", "turn"].into_iter().for_each(wanted);
+        let stated = |name: &str| {
+            assert!(found.items.iter().any(|item| item.name == name && item.median >= 0.0), "{name}");
+        };
         // What a probe adds may be nothing: a processor hides it behind the work.
-        assert!(found.items.iter().any(|item| item.name == "probe, clock" && item.median >= 0.0));
+        stated("probe, clock");
         if allowed_cpus().unwrap().0.len() > 1 {
-            ["arrival to run", "request to request", "dispatcher", "hop", "steal"]
-                .into_iter()
-                .for_each(wanted);
+            ["arrival to run", "request to request", "hop", "steal"].into_iter().for_each(wanted);
+            // A difference of two medians: on a busy machine it may be nothing.
+            stated("dispatcher");
         }
         let costs = caudal_config::costs_as_overrides_of_text(&found.to_toml()).unwrap();
         assert!(costs.iter().any(|line| line.starts_with("costs.preemption=")), "{costs:?}");

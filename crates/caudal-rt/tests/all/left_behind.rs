@@ -7,7 +7,7 @@ use std::time::Duration;
 use caudal_rt::sync::{Condvar, Mutex, Semaphore};
 use caudal_rt::{ClassId, Failure, Handle, LeftBehind, Runtime, Shutdown, scope, sleep};
 
-use crate::common::{Policy, builder_of, runtime};
+use crate::common::{Policy, builder_of, left_behind, runtime};
 
 const LONG: Duration = Duration::from_secs(600);
 /// Long enough for whoever is going to come.
@@ -94,7 +94,7 @@ fn nobody_waits_for_what_a_stuck_worker_holds_up() {
     });
     let keeps = kept.keep();
     let before = turns.load(Ordering::Relaxed);
-    let left = kept.runtime.shutdown(Shutdown::Cancel);
+    let left = left_behind(&kept.runtime, 1);
     assert_eq!(left, LeftBehind { abandoned: 2, threads: 1 });
     assert!(parked.is_done() && preempted.is_done() && !keeps.is_done());
     assert!(matches!(parked.wait(), Err(Failure::Abandoned)));
@@ -134,7 +134,7 @@ fn what_a_stuck_worker_has_taken_in_and_not_begun_ends_unstarted() {
     let behind = kept.runtime.submit(kept.class, move || drop(says)).unwrap();
     go_on.store(true, Ordering::Relaxed);
     begin.recv().unwrap();
-    assert_eq!(kept.runtime.shutdown(Shutdown::Cancel), LeftBehind { abandoned: 0, threads: 1 });
+    assert_eq!(left_behind(&kept.runtime, 1), LeftBehind { abandoned: 0, threads: 1 });
     assert!(first.is_done() && behind.is_done() && dropped.load(Ordering::SeqCst));
     assert!(matches!(behind.wait(), Err(Failure::Stopped)));
     kept.let_go();
@@ -156,7 +156,7 @@ fn who_is_given_up_leaves_the_queues_that_it_is_in() {
     let (waits_at, with) = (Arc::clone(&condition), Arc::clone(&guarded));
     let waits = kept.submit(move || drop(waits_at.wait(with.lock())));
     let keeps = kept.keep();
-    assert_eq!(kept.runtime.shutdown(Shutdown::Cancel), LeftBehind { abandoned: 3, threads: 1 });
+    assert_eq!(left_behind(&kept.runtime, 1), LeftBehind { abandoned: 3, threads: 1 });
     assert!(locks.is_done() && takes.is_done() && waits.is_done());
 
     let next = {
@@ -215,7 +215,7 @@ fn who_is_given_up_passes_on_what_it_was_given() {
     };
     // Long enough for it to queue, most of the time: where it does not, the test sees less.
     std::thread::sleep(Duration::from_millis(50));
-    assert_eq!(kept.runtime.shutdown(Shutdown::Cancel), LeftBehind { abandoned: 2, threads: 1 });
+    assert_eq!(left_behind(&kept.runtime, 1), LeftBehind { abandoned: 2, threads: 1 });
     assert!(locks.is_done() && takes.is_done());
     drop(held);
     assert!(next.join().unwrap(), "the mutex waits for the one that was given up");
@@ -253,7 +253,7 @@ fn who_is_given_up_while_it_takes_the_mutex_again_passes_its_notification_on() {
     shared.1.notify_one();
     // The request is told, and comes as far as the mutex, before the worker is kept.
     let keeps = kept.keep();
-    assert_eq!(kept.runtime.shutdown(Shutdown::Cancel), LeftBehind { abandoned: 1, threads: 1 });
+    assert_eq!(left_behind(&kept.runtime, 1), LeftBehind { abandoned: 1, threads: 1 });
     assert!(first.is_done());
     drop(count);
     assert!(second.join().unwrap(), "the notification is lost");
@@ -290,7 +290,7 @@ fn what_finds_no_room_at_the_end_is_dropped_once() {
                 });
             }
             std::thread::sleep(Duration::from_millis(1));
-            let left = kept.runtime.shutdown(Shutdown::Cancel);
+            let left = left_behind(&kept.runtime, 1);
             assert_eq!(left, LeftBehind { abandoned: 0, threads: 1 });
         });
         kept.let_go();
@@ -313,7 +313,7 @@ fn one_that_never_ends_by_itself_is_given_up_in_time() {
             }
         });
         begin.recv().unwrap();
-        assert_eq!(runtime.shutdown(Shutdown::Cancel), LeftBehind { abandoned: 1, threads: 0 });
+        assert_eq!(left_behind(&runtime, 0), LeftBehind { abandoned: 1, threads: 0 });
         let alone: Handle<()> = alone.unwrap();
         assert!(matches!(alone.wait(), Err(Failure::Abandoned)));
     }
@@ -368,7 +368,7 @@ fn what_is_lent_to_others_outlives_a_worker_that_has_given_up_the_lender() {
         });
     });
     borrowed.recv().unwrap();
-    let left = runtime.shutdown(Shutdown::Cancel);
+    let left = left_behind(&runtime, 1);
     assert_eq!(left, LeftBehind { abandoned: 1, threads: 1 }, "the lender, and the borrower's thread");
     assert!(matches!(lends.unwrap().wait(), Err(Failure::Abandoned)));
     // The lender's thread, if it ended, would be through with that by now.

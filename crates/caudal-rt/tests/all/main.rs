@@ -1,6 +1,6 @@
 //! The runtime as its users see it. One binary for all of it: each that is linked for itself takes seconds.
 //!
-//! Beside it are binaries of what has to have a process of its own: `every_probe`, `fork`, `panics`, `stress`, `two_runtimes`.
+//! Beside it are binaries of what has to have a process of its own: `every_probe`, `fork`, `panics`, `socket`, `stress`, `two_runtimes`.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -19,7 +19,6 @@ mod panic_abort;
 mod parity;
 mod placing;
 mod requests;
-mod socket;
 mod stack_overflow;
 mod stacks;
 mod stuck;
@@ -35,4 +34,11 @@ fn child(module: &str, test: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("a running program has a file"));
     command.args(["--exact", &format!("{module}::{test}"), "--nocapture", "--test-threads=1"]);
     command
+}
+
+/// Runs `child`, whose one test has to pass.
+fn passes(child: &mut Command) {
+    let output = child.output().expect("a child");
+    let (printed, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && printed.contains("1 passed"), "{}\n{printed}{said}", output.status);
 }

@@ -231,9 +231,13 @@ fn a_handle_is_a_future() {
 fn what_waits_too_long_expires() {
     let runtime = runtime(1, true, |b| b);
     let class = runtime.class("late").unwrap();
-    let blocker = runtime.submit(class, || std::thread::sleep(Duration::from_millis(20))).unwrap();
+    let late_enough = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&late_enough);
+    let blocker = runtime.submit(class, move || while !seen.load(Ordering::Relaxed) {}).unwrap();
     let late = runtime.request(class).deadline(Duration::from_millis(1)).submit(|| 1).unwrap();
     let patient = runtime.request(class).deadline(Duration::from_secs(100)).submit(|| 2).unwrap();
+    std::thread::sleep(Duration::from_millis(2));
+    late_enough.store(true, Ordering::Relaxed);
     assert!(matches!(late.wait(), Err(Failure::Expired)));
     assert_eq!(patient.wait().unwrap(), 2);
     blocker.wait().unwrap();

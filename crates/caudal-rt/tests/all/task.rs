@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use caudal_rt::sync::{Mutex, oneshot};
-use caudal_rt::{Failure, LeftBehind, Runtime, Shutdown, no_preempt, scope, sleep, spawn, yield_now};
+use caudal_rt::{Failure, LeftBehind, Runtime, no_preempt, scope, sleep, spawn, yield_now};
 
-use crate::common::{self, probes, runtime};
+use crate::common::{self, left_behind, probes, runtime};
 
 fn one_worker() -> Runtime {
     let runtime = runtime(1, true, |b| b);
@@ -314,7 +314,7 @@ fn a_scope_is_given_up_with_its_requests() {
     while !started.load(Ordering::Relaxed) {
         std::thread::yield_now();
     }
-    assert_eq!(runtime.shutdown(Shutdown::Cancel), LeftBehind { abandoned: 2, threads: 0 });
+    assert_eq!(left_behind(&runtime, 0), LeftBehind { abandoned: 2, threads: 0 });
     assert!(matches!(parent.wait(), Err(Failure::Abandoned)));
     assert!(!LEFT.load(Ordering::Relaxed), "nobody has left the frame");
 }
@@ -345,7 +345,7 @@ fn what_outlives_the_shutdown_is_told_too() {
     ];
     // Both sleep by then.
     std::thread::sleep(Duration::from_millis(20));
-    assert_eq!(runtime.shutdown(Shutdown::Cancel), LeftBehind { abandoned: 0, threads: 1 });
+    assert_eq!(left_behind(&runtime, 1), LeftBehind { abandoned: 0, threads: 1 });
     go.store(true, Ordering::Relaxed);
     assert_eq!(threads.map(|thread| thread.join().unwrap()), [2, 1]);
 }

@@ -2,8 +2,9 @@
 
 use std::cell::UnsafeCell;
 use std::sync::Once;
+use std::time::Duration;
 
-use caudal_rt::{Builder, Pinning, Runtime};
+use caudal_rt::{Builder, LeftBehind, Pinning, Runtime, Shutdown};
 
 /// What a test's runtime does, as a policy file says it.
 #[derive(Clone, Copy, Debug)]
@@ -94,5 +95,18 @@ impl LibrarysLock {
     pub(crate) fn unlock(&self) {
         // SAFETY: as above, and its callers have locked it.
         assert_eq!(unsafe { libc::pthread_mutex_unlock(self.0.get()) }, 0);
+    }
+}
+
+/// What a shutdown that cancels has left behind when no more than `threads` of the runtime's threads are left: one that gets no core in
+/// time ends, and gives up what it has, behind the shutdown's bound.
+#[allow(dead_code)]
+pub(crate) fn left_behind(runtime: &Runtime, threads: usize) -> LeftBehind {
+    loop {
+        let left = runtime.shutdown(Shutdown::Cancel);
+        if left.threads <= threads {
+            return left;
+        }
+        std::thread::sleep(Duration::from_millis(1));
     }
 }

@@ -1,5 +1,5 @@
-//! All disciplines as one type: which of them it is, is a match that predicts well. For runs that are too rare for code of
-//! their own, which would be a tenth faster and takes two seconds to compile.
+//! All disciplines as one enum, matched at each call. Runs that are too rare for an engine of their own take it: such an engine
+//! would be a tenth faster, and takes two seconds to compile.
 
 use caudal_policy::discipline::lanes::Broken;
 use caudal_policy::discipline::{

@@ -1,5 +1,6 @@
-//! The simulator as its users see it, beside plain models of it. One binary for all of it: each that is linked for itself takes seconds,
-//! and the engine's own code is compiled once, without the library's unit tests.
+//! The simulator as its users see it, beside plain models of it.
+//!
+//! Tests that simulate are here and not in the library's unit tests: those would have the engine compiled a second time.
 
 mod authors_simulator;
 mod common;

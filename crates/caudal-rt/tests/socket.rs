@@ -13,7 +13,8 @@ use caudal_rt::observe::socket::{AskError, Client, SocketError, runtimes};
 use caudal_rt::{Runtime, Shutdown};
 use serde_json::Value;
 
-use crate::common::runtime;
+mod common;
+use common::runtime;
 
 /// One test at a time: a name that one has left is the next one's.
 static ALONE: Mutex<()> = Mutex::new(());
