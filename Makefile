@@ -63,7 +63,7 @@ test-long: ## what `make test` leaves out: half an hour
 	@scripts/part run 'long tests' $(CARGO) test --workspace --locked --no-fail-fast --tests -- --ignored
 	@scripts/part run 'long models of the runtime' scripts/loom --long
 	@LLVM=$(LLVM) scripts/part run 'the probe pass at all levels; libraries and random programs' scripts/test-pass
-	@scripts/part run 'fuzzing' scripts/fuzz --seconds 60
+	@scripts/part run 'fuzzing' scripts/fuzz --seconds 10
 	@scripts/part end
 
 deps-of-tests: deps

@@ -100,12 +100,15 @@ fn buckets(histogram: &Histogram<u64>, unit: Unit, place: &Place<'_>) -> Result<
     Ok(buckets)
 }
 
-/// Reads a percentile listing: `Value Percentile TotalCount 1/(1-Percentile)`. Between two rows the
-/// values are taken as spread evenly, so its mean is near the file's own, which is compared.
+/// Reads a percentile listing: `Value Percentile TotalCount 1/(1-Percentile)`.
+///
+/// A row is the first value up to which there are enough for its percentile. What its count has beyond that are values
+/// like it; the others, between this row and the one before, are taken as spread evenly, or as like it where those are
+/// fewer: then values repeat. So the mean is near the file's own, which is compared.
 pub(crate) fn read_hgrm(bytes: &[u8], path: &Path, unit: Unit) -> Result<Histograms, WorkloadError> {
     let place = Place(path);
     let text = String::from_utf8_lossy(bytes);
-    let mut buckets: Vec<Bucket> = Vec::new();
+    let mut levels: Vec<Level> = Vec::new();
     let (mut counted, mut mean) = (0u64, None);
     for (index, line) in text.lines().enumerate() {
         let number = index as u64 + 1;
@@ -123,35 +126,63 @@ pub(crate) fn read_hgrm(bytes: &[u8], path: &Path, unit: Unit) -> Result<Histogr
             return Err(format("rows are `Value Percentile TotalCount 1/(1-Percentile)`"));
         };
         let ps = parse_time(value, unit, LONGEST_PS, true).map_err(|p| place.row(number, column, p))?.max(1);
-        let fits = percentile.parse().is_ok_and(|p: f64| (0.0..=1.0).contains(&p));
-        if !fits {
+        let share = percentile.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+        let Some(share) = share else {
             return Err(format("the second field is a percentile between 0 and 1"));
-        }
+        };
         let total: u64 = total.parse().map_err(|_| format("the third field is a count"))?;
         let count = total.checked_sub(counted).ok_or_else(|| format("the counts must not decrease"))?;
         counted = total;
-        push(&mut buckets, ps, count).map_err(format)?;
+        if levels.last().is_some_and(|last| ps < last.ps) {
+            return Err(format("the values must not decrease"));
+        }
+        levels.push(Level { ps, share, count, total });
     }
     if counted == 0 {
         return Err(place.whole("holds no recorded values"));
     }
+    let buckets = between(&levels, counted);
     let notes = notes(&buckets, counted, unit, mean);
     Ok(Histograms { classes: vec![("all".to_owned(), buckets)], notes })
 }
 
-/// Adds the `count` values between the row before and this one.
-fn push(buckets: &mut Vec<Bucket>, ps: u64, count: u64) -> Result<(), &'static str> {
-    match buckets.last_mut() {
-        _ if count == 0 => {}
-        Some(last) if ps < last.high_ps => return Err("the values must not decrease"),
-        Some(last) if ps == last.high_ps => last.count += count,
-        Some(last) => {
-            let low_ps = last.high_ps + 1;
+/// A row of a listing.
+struct Level {
+    ps: u64,
+    /// Its percentile, as a share.
+    share: f64,
+    /// Values above those of the row before, and up to this one's.
+    count: u64,
+    /// Values up to this one's.
+    total: u64,
+}
+
+/// The values of the rows, `counted` in all.
+fn between(levels: &[Level], counted: u64) -> Vec<Bucket> {
+    let mut buckets: Vec<Bucket> = Vec::new();
+    for &Level { ps, share, count, total } in levels.iter().filter(|level| level.count > 0) {
+        // Shares are printed with 12 digits.
+        let needed = (share * counted as f64 - 1e-6).ceil() as u64;
+        let alike = total.saturating_sub(needed).min(count);
+        let spread = count - alike;
+        let low_ps = match buckets.last_mut() {
+            Some(last) if last.high_ps == ps => {
+                last.count += count;
+                continue;
+            }
+            Some(last) => last.high_ps + 1,
+            None => ps,
+        };
+        if alike == 0 || low_ps == ps {
             buckets.push(Bucket { low_ps, high_ps: ps, count });
+        } else if spread <= alike {
+            buckets.push(Bucket { low_ps: ps, high_ps: ps, count });
+        } else {
+            buckets.push(Bucket { low_ps, high_ps: ps - 1, count: spread });
+            buckets.push(Bucket { low_ps: ps, high_ps: ps, count: alike });
         }
-        None => buckets.push(Bucket { low_ps: ps, high_ps: ps, count }),
     }
-    Ok(())
+    buckets
 }
 
 /// `#[Mean = 1.2, StdDeviation = 3.4]`
@@ -165,8 +196,8 @@ fn notes(buckets: &[Bucket], counted: u64, unit: Unit, mean: Option<f64>) -> Vec
     let sum: f64 = buckets.iter().map(|b| b.count as f64 * (b.low_ps as f64 + b.high_ps as f64) / 2.0).sum();
     let ours = sum / counted as f64;
     let mut notes = vec![format!(
-        "a percentile listing says nothing about the values between its {} rows; they are taken as even",
-        buckets.len()
+        "a percentile listing says nothing about the values between its rows; in {} gaps they are taken as even",
+        buckets.iter().filter(|bucket| bucket.low_ps < bucket.high_ps).count()
     )];
     if let Some(mean) = mean.map(|mean| mean * unit.ps() as f64)
         && (ours / mean - 1.0).abs() > 0.01

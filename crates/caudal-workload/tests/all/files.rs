@@ -376,6 +376,24 @@ fn percentile_listings_are_read_with_their_gaps() {
     assert!(texts.len() == 1, "the mean fits: {texts:?}");
 }
 
+/// Two constants: what lies between two rows are values of the upper one, not a ramp.
+#[test]
+fn percentile_listings_of_few_values_have_those_values() {
+    let service = compiled("x.hgrm", include_bytes!("../inputs/bimodal_const.hgrm"), "").unwrap();
+    assert_eq!(service.class_samples(0), Some(10_000));
+    assert!((service.mean_ps() / 406_183e3 - 1.0).abs() < 1e-6, "{}", service.mean_ps());
+    assert_eq!((service.quantile(0.5), service.quantile(0.6)), (10_007_000, 10_007_000));
+    assert_eq!((service.quantile(0.601), service.quantile(0.9)), (1_000_447_000, 1_000_447_000));
+    // Three values, of which the listing's levels meet none: 20 % of 10, 30 % of 20, 50 % of 30.
+    let rows = "10 0.0 20 1\n20 0.25 50 1.33\n20 0.5 50 2\n30 0.625 100 2.67\n30 1.0 100\n";
+    let service = compiled("x.hgrm", rows.as_bytes(), "").unwrap();
+    assert_eq!(service.mean_ps(), 23_000.0);
+    assert_eq!(
+        [0.2, 0.201, 0.5, 0.501].map(|share| service.quantile(share)),
+        [10_000, 20_000, 20_000, 30_000]
+    );
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
