@@ -12,6 +12,11 @@ use std::time::Duration;
 use caudal_rt::observe::Metric;
 use caudal_rt::{Builder, Pinning, Runtime};
 
+/// A name that no runtime of another process has: these tests may run twice at once.
+fn named(name: &str) -> String {
+    format!("{name}-{}", std::process::id())
+}
+
 /// A runtime with a name that has run some requests.
 fn runtime(name: &str) -> Runtime {
     let text = "[system]\ncores = 1\npools = \"per-core\"\ndispatch = { policy = \"jsq\", ties = \"msq\" }\n\
@@ -45,16 +50,17 @@ fn printed(args: &[&str]) -> String {
 
 #[test]
 fn a_runtime_is_listed_found_and_shown() {
-    let runtime = runtime("shop");
+    let shop = named("shop");
+    let runtime = runtime(&shop);
     let path = runtime.socket_path().unwrap();
     let id = path.file_stem().unwrap().to_str().unwrap().to_owned();
     let list = printed(&["top"]);
-    let line = list.lines().find(|line| line.contains("shop")).unwrap_or_else(|| panic!("{list}"));
+    let line = list.lines().find(|line| line.contains(&shop)).unwrap_or_else(|| panic!("{list}"));
     assert!(line.starts_with(&id) && line.contains("get scan"), "{line}");
 
     std::thread::scope(|scope| {
         let looks = scope.spawn(|| {
-            let table = printed(&["top", "shop", "--once", "--interval", "500ms"]);
+            let table = printed(&["top", &shop, "--once", "--interval", "500ms"]);
             let json = printed(&["top", &id, "--once", "--json", "--interval", "200ms"]);
             (table, json)
         });
@@ -62,7 +68,8 @@ fn a_runtime_is_listed_found_and_shown() {
             requests(&runtime);
         }
         let (table, json) = looks.join().unwrap();
-        for part in ["shop (", "queueing p99", "get", "scan", "scheduling", "no failures", "raw"] {
+        for part in [&format!("{shop} ("), "queueing p99", "get", "scan", "scheduling", "no failures", "raw"]
+        {
             assert!(table.contains(part), "{part}:\n{table}");
         }
         let look: serde_json::Value = serde_json::from_str(&json).unwrap();
@@ -82,24 +89,25 @@ fn a_runtime_is_listed_found_and_shown() {
 
 #[test]
 fn what_can_not_be_shown_is_said_with_a_way_out() {
-    let runtime = runtime("lonely");
+    let lonely = named("lonely");
+    let runtime = runtime(&lonely);
     for (args, part) in [
         (&["top", "nobody-is-called-so"][..], "`caudal top` lists"),
         (&["top", "1"], "shows no runtime to this user"),
-        (&["top", "lonely"], "--once"),
-        (&["top", "lonely", "--interval", "1ns"], "from 100ms"),
-        (&["top", "lonely", "--timeline", "t", "--window", "2s"], "from 1ms to 1s"),
+        (&["top", &lonely], "--once"),
+        (&["top", &lonely, "--interval", "1ns"], "from 100ms"),
+        (&["top", &lonely, "--timeline", "t", "--window", "2s"], "from 1ms to 1s"),
     ] {
         let output = caudal(args);
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{args:?}: {errors}");
         assert!(errors.contains(part), "{args:?}: {errors}");
     }
-    let other = self::runtime("lonely");
-    let output = caudal(&["top", "lonely", "--once"]);
-    assert!(String::from_utf8_lossy(&output.stderr).contains("2 runtimes are called `lonely`"));
+    let other = self::runtime(&lonely);
+    let output = caudal(&["top", &lonely, "--once"]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains(&format!("2 runtimes are called `{lonely}`")));
     drop((runtime, other));
-    let output = caudal(&["top", "lonely", "--once"]);
+    let output = caudal(&["top", &lonely, "--once"]);
     assert_eq!(output.status.code(), Some(2));
 }
 
@@ -173,7 +181,8 @@ impl Terminal {
 /// However the live view is ended, the terminal is as it was.
 #[test]
 fn the_terminal_is_as_it_was() {
-    let _runtime = runtime("on-a-terminal");
+    let name = named("on-a-terminal");
+    let _runtime = runtime(&name);
     let signal = |number| {
         move |child: &Child, _: &Terminal| {
             // SAFETY: a child that has not been waited for.
@@ -209,8 +218,8 @@ fn the_terminal_is_as_it_was() {
             }
         });
         let shown = |text: &str| String::from_utf8_lossy(&drawn.lock().unwrap()).contains(text);
-        let mut child = terminal.top("on-a-terminal");
-        while !shown("on-a-terminal") {
+        let mut child = terminal.top(&name);
+        while !shown(&name) {
             assert_eq!(child.try_wait().unwrap(), None, "{what}: it draws");
             std::thread::sleep(Duration::from_millis(10));
         }
