@@ -73,7 +73,7 @@ fn a_runtime_is_listed_found_and_shown() {
             assert!(table.contains(part), "{part}:\n{table}");
         }
         let look: serde_json::Value = serde_json::from_str(&json).unwrap();
-        assert_eq!((&look["name"], &look["stalls"]), (&"shop".into(), &"raw".into()));
+        assert_eq!((&look["name"], &look["stalls"]), (&shop.as_str().into(), &"raw".into()));
         let shares = ["busy", "scheduling", "idle"].map(|key| look["workers"][0][key].as_f64().unwrap());
         assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-6, "{shares:?}");
         assert_eq!(look["classes"][0]["class"], "get");
