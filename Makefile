@@ -45,7 +45,7 @@ demo: build ## plan for measured RocksDB service times: which system carries how
 	@echo
 	@echo "The policy is in policy.toml, the report in $(DEMO_OUT)/report.html"
 
-test: ## run the tests (installs what they need: `make deps`, Chromium, pkg-config, ccache), and say how long each part took
+test: ## run the tests, ten minutes on two cores (installs what they need: `make deps`, Chromium, pkg-config, ccache), and say how long each part took
 	@scripts/part begin 'make test'
 	@scripts/part run 'tools that are installed' $(MAKE) --no-print-directory deps-of-tests
 	@scripts/part run 'the probe pass' scripts/pass $(LLVM) >/dev/null
@@ -56,7 +56,7 @@ test: ## run the tests (installs what they need: `make deps`, Chromium, pkg-conf
 	@LLVM=$(LLVM) scripts/part run 'tests of the probe pass' scripts/test-pass --sample
 	@scripts/part end
 
-test-long: ## what `make test` leaves out: half an hour
+test-long: ## what `make test` leaves out; ten minutes on two cores
 	@scripts/part begin 'make test-long'
 	@scripts/part run 'tools that are installed' $(MAKE) --no-print-directory deps-of-tests
 	@scripts/part run 'tests, built' $(CARGO) test --workspace --locked --no-run
