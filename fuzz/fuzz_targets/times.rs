@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use caudal_workload::{ArrivalSpec, Demand, FileSpec, Replay, ServiceSpec, TimestampFile};
+use caudal_workload::{ArrivalSpec, Columns, Demand, FileSpec, Replay, ServiceSpec, TimestampFile, Unit};
 use libfuzzer_sys::fuzz_target;
 
 /// Readers take paths: every process has a file of its own, in memory where there is such a place.
@@ -21,19 +21,28 @@ fuzz_target!(|input: &[u8]| {
     let Some(end) = input.iter().position(|&byte| byte == b'\n') else { return };
     let (kind, content) = (&input[..end], &input[end + 1..]);
     let name = match kind {
-        b"csv" | b"replay" | b"timestamps" => "input.csv",
+        b"csv" | b"replay" | b"timestamps" | b"text" | b"commas" => "input",
         b"hlog" => "input.hlog",
         b"hgrm" => "input.hgrm",
         _ => return,
     };
     let path = DIR.join(name);
     std::fs::write(&path, content).expect("the input is written");
-    if kind == b"timestamps" { arrivals(&path) } else { service(&path, kind == b"replay") }
+    match kind {
+        b"timestamps" => arrivals(&path),
+        b"replay" => service(&path, Columns::default(), Replay::Rotate),
+        // Readers that know the unit go on where others ask for it.
+        b"text" => service(&path, Columns { unit: Some(Unit::Us), ..Columns::default() }, Replay::Off),
+        b"commas" => {
+            let columns = Columns { decimal: Some(','), unit: Some(Unit::Ms), ..Columns::default() };
+            service(&path, columns, Replay::Off);
+        }
+        _ => service(&path, Columns::default(), Replay::Off),
+    }
 });
 
-fn service(path: &Path, replay: bool) {
-    let replay = if replay { Replay::Rotate } else { Replay::Off };
-    let file = FileSpec { file: path.to_owned(), column: None, unit: None, replay, weights: None, scale: None };
+fn service(path: &Path, columns: Columns, replay: Replay) {
+    let file = FileSpec { columns, replay, ..FileSpec::new(path) };
     match ServiceSpec::File(file).compile(Path::new("")) {
         Ok(service) => {
             let mut batch = [Demand::default(); 16];
@@ -50,7 +59,7 @@ fn service(path: &Path, replay: bool) {
 }
 
 fn arrivals(path: &Path) {
-    let file = TimestampFile { file: path.to_owned(), column: None, unit: None, scale: false };
+    let file = TimestampFile { file: path.to_owned(), columns: Columns::default(), scale: false };
     match ArrivalSpec::File(file).compile(Path::new("")) {
         Ok(arrivals) => {
             let rate = arrivals.natural_rate();

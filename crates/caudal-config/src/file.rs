@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use caudal_policy::allocation::AllocationConfig;
+use caudal_workload::{ArrivalSpec, Arrivals, Service, ServiceSpec};
 
 use crate::coherence::Host;
 use crate::de::{key_place, unknown_key};
@@ -30,11 +31,15 @@ pub struct Options {
     pub overrides: Vec<String>,
     /// Who is to run it.
     pub host: Host,
+    /// Service times that were compiled already, instead of `service` of the file.
+    pub service: Option<(ServiceSpec, Service)>,
+    /// Arrivals that were compiled already, instead of `arrivals` of the file.
+    pub arrivals: Option<(ArrivalSpec, Arrivals)>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { overrides: Vec::new(), host: Host::Simulator }
+        Options { overrides: Vec::new(), host: Host::Simulator, service: None, arrivals: None }
     }
 }
 
@@ -228,7 +233,7 @@ fn build(text: &str, base_dir: &Path, options: &Options) -> Result<(String, Buil
     if unreadable {
         return Err(findings);
     }
-    let workload = root.get("workload").map(|table| workload(table, base_dir)).transpose();
+    let workload = root.get("workload").map(|table| workload(table, base_dir, options)).transpose();
     let workload = note(&mut findings, workload);
     let measure = note(&mut findings, or_default(root.get("measure")));
     let offered = workload.iter().flatten().map(|workload| workload.offered.len()).sum::<usize>().max(1);

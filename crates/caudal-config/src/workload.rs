@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use caudal_workload::{ArrivalSpec, Arrivals, Dag, DagSpec, Graphs, Service, ServiceSpec, WorkloadError};
 
-use crate::Rate;
+use crate::{Options, Rate};
 use crate::de::{key_place, read, unknown_key};
 use crate::error::{Finding, Place};
 use crate::plan::note;
@@ -75,8 +75,8 @@ pub(crate) const WORKLOAD_KEYS: [&str; 6] = ["service", "dag", "arrivals", "load
 /// The highest load that is simulated.
 pub const LOAD_MAX: f64 = 100.0;
 
-/// Reads the table; files of service times and arrivals are looked for in `base_dir`.
-pub(crate) fn workload(table: &Node, base_dir: &Path) -> Result<Workload, Vec<Finding>> {
+/// Reads the table; files of service times and arrivals are looked for in `base_dir`, unless `options` brings them along.
+pub(crate) fn workload(table: &Node, base_dir: &Path, options: &Options) -> Result<Workload, Vec<Finding>> {
     let mut findings: Vec<Finding> = table
         .entries()
         .iter()
@@ -85,9 +85,15 @@ pub(crate) fn workload(table: &Node, base_dir: &Path) -> Result<Workload, Vec<Fi
         .collect();
     // Before the others: of two findings with the same words, the first one is told.
     findings.extend(table.get("arrivals").into_iter().flat_map(of_workload));
-    let service = note(&mut findings, service(table, base_dir));
+    let service = match &options.service {
+        Some(compiled) => Some(compiled.clone()),
+        None => note(&mut findings, service(table, base_dir)),
+    };
     let dag = note(&mut findings, dag(table));
-    let arrivals = note(&mut findings, arrivals(table, base_dir));
+    let arrivals = match &options.arrivals {
+        Some(compiled) => Some(compiled.clone()),
+        None => note(&mut findings, arrivals(table, base_dir)),
+    };
     let overload = table.get("overload").map_or(Ok(false), |node| read(node, "workload.overload"));
     let overload = note(&mut findings, overload.map_err(|finding| vec![finding]));
     let offered = note(&mut findings, offered(table, overload.unwrap_or(true)));
@@ -195,7 +201,9 @@ fn locate(node: &Node, path: &str, error: &WorkloadError) -> Finding {
     let (mut at, mut key) = (node, path.to_owned());
     let named = match error {
         WorkloadError::Value { key, .. } | WorkloadError::Sum { key, .. } => key.as_str(),
-        WorkloadError::Io { .. } | WorkloadError::Row { .. } | WorkloadError::File { .. } => "file",
+        WorkloadError::Io { .. } | WorkloadError::Row { .. } | WorkloadError::File { .. } | WorkloadError::Ask(_) => {
+            "file"
+        }
         _ => "",
     };
     for step in named.split(['.', '[', ']']).filter(|step| !step.is_empty()) {

@@ -55,6 +55,12 @@ pub enum WorkloadError {
     /// A request that can not fork like that.
     #[error("{0}")]
     Dag(String),
+    /// Something about a file that only its user knows.
+    #[error(transparent)]
+    Ask(Box<Ask>),
+    /// Reading was interrupted: see [`crate::stop_reading_when`].
+    #[error("interrupted")]
+    Interrupted,
     /// A file that is wrong as a whole, or does not fit what is said about it.
     #[error("{}: {problem}", path.display())]
     File {
@@ -64,6 +70,77 @@ pub enum WorkloadError {
         problem: String,
     },
 }
+
+/// Something about a file that only its user knows, with the answers that it may have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ask {
+    /// The file.
+    pub path: PathBuf,
+    /// What is not known, and why it matters.
+    pub problem: String,
+    /// What an answer says.
+    pub key: AskKey,
+    /// The answers, the likeliest first, and what each of them means.
+    pub answers: Vec<Answer>,
+}
+
+/// What an answer to [`Ask`] says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AskKey {
+    /// The unit of the times.
+    Unit,
+    /// The column of the times.
+    Column,
+    /// The character before the decimals.
+    Decimal,
+    /// Which rows are meant.
+    Where,
+}
+
+/// An answer to [`Ask`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// What this answer says, and how: its key is that of the question, unless it has one of its own.
+    pub key: AskKey,
+    /// Its value.
+    pub value: String,
+    /// What the file then says.
+    pub means: String,
+}
+
+impl AskKey {
+    /// The key of a file's table.
+    pub fn key(self) -> &'static str {
+        match self {
+            AskKey::Unit => "unit",
+            AskKey::Column => "column",
+            AskKey::Decimal => "decimal",
+            AskKey::Where => "where",
+        }
+    }
+}
+
+impl fmt::Display for Ask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path.display(), self.problem)?;
+        let key = self.key.key();
+        if self.answers.is_empty() {
+            return write!(f, "; say it by `--{key}` (`{key} = …` in a file)");
+        }
+        write!(f, ". Say which it is (`{key} = …` in a file):")?;
+        let option = |answer: &Answer| {
+            let quote = if answer.value.contains(|c: char| !c.is_alphanumeric() && !"_-.=".contains(c)) { "'" } else { "" };
+            format!("--{} {quote}{}{quote}", answer.key.key(), answer.value)
+        };
+        let width = self.answers.iter().map(|answer| option(answer).chars().count()).max().unwrap_or(0);
+        for answer in &self.answers {
+            write!(f, "\n  {:<width$}  {}", option(answer), answer.means)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Ask {}
 
 impl WorkloadError {
     pub(crate) fn dag(problem: String) -> WorkloadError {

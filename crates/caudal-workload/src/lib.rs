@@ -22,6 +22,7 @@
 //! ```
 
 mod arrivals;
+pub mod convert;
 pub mod dag;
 mod error;
 mod input;
@@ -37,12 +38,12 @@ pub use arrivals::{
     ArrivalSampler, ArrivalSpec, Arrivals, GapSpread, OfferedAt, RampPoint, Step, TimestampFile,
 };
 pub use dag::{Dag, DagSpec, Grain, Graphs, StepSpec};
-pub use error::{RowProblem, WorkloadError};
-pub use input::Unit;
+pub use error::{Answer, Ask, AskKey, RowProblem, WorkloadError};
+pub use input::{Columns, Taken, Unit, stop_reading_when};
 pub use named::{NamedWorkload, find_named, named};
 pub use service::{Demand, Excess, Finding, Service, ServiceSampler};
 pub use spec::{
-    ClassSpec, DistributionSpec, FileSpec, HyperPhases, LogSpread, Phase, Replay, ServiceSpec, Spread,
+    ClassSpec, DistributionSpec, FileSpec, HyperPhases, LogSpread, PercentileSpec, Phase, Replay, ServiceSpec, Spread,
 };
 pub use summary::{PERCENTILES, Part, Summary};
 

@@ -6,7 +6,7 @@ use caudal_policy::time::Picos;
 
 use crate::error::WorkloadError;
 use crate::service::Service;
-use crate::spec::{ClassSpec, DistributionSpec, FileSpec, LogSpread, Replay, ServiceSpec};
+use crate::spec::{ClassSpec, DistributionSpec, FileSpec, LogSpread, ServiceSpec};
 
 /// The files of measured service times that are built in, by their paths; `data/README.md` says how they were made.
 const FILES: [(&str, &[u8]); 7] = [
@@ -314,8 +314,7 @@ fn tpcc() -> ServiceSpec {
 }
 
 fn measured(path: &str) -> ServiceSpec {
-    let (column, unit, weights, scale) = (None, None, None, None);
-    ServiceSpec::File(FileSpec { file: path.into(), column, unit, replay: Replay::Off, weights, scale })
+    ServiceSpec::File(FileSpec::new(path))
 }
 
 fn rocksdb(get: f64, scan: f64, scan_scale: Option<f64>) -> ServiceSpec {

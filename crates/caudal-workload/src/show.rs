@@ -1,5 +1,6 @@
 //! `caudal workload show NAME|FILE`: a workload as text and as JSON.
 
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -8,12 +9,15 @@ use serde_json::{Map, Value, json};
 use crate::dag::Dag;
 use crate::error::WorkloadError;
 use crate::service::{Finding, Service};
-use crate::spec::{FileSpec, Replay, ServiceSpec};
+use crate::input::{Columns, Taken};
+use crate::spec::{FileSpec, PercentileSpec, ServiceSpec};
 use crate::summary::{PERCENTILES, Part};
 use crate::{find_named, plot};
 
 /// At most so many findings are spelled out as text; JSON has all of them.
 const FINDINGS_SHOWN: usize = 12;
+/// A percentile that is known no better than by this part of it is shown as an interval.
+const WIDE: f64 = 0.05;
 
 /// A workload that a user asked to see.
 #[derive(Clone, Debug)]
@@ -29,42 +33,50 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// What a user means by `text`: the name of a workload, or the path of a file.
+    /// What a user means by `text`: the name of a workload, percentiles such as `p50 = 1.2 ms, p99 = 9 ms`, or the path of a
+    /// file, `-` for standard input.
     ///
     /// # Errors
-    /// [`WorkloadError`]: neither a name nor a file, or the file is wrong.
-    pub fn open(text: &str) -> Result<Shown, WorkloadError> {
-        match find_named(text) {
-            Ok(named) => Ok(Shown {
-                title: named.name.to_owned(),
-                about: vec![named.summary.to_owned(), format!("Source: {}", named.source)],
-                definition: format!("service = {}\n", named.definition),
-                service: named.compile()?,
-            }),
-            Err(unknown) => {
-                let path = Path::new(text);
-                let is_path = path.exists() || text.contains(['/', '\\']) || path.extension().is_some();
-                if !is_path {
-                    return Err(unknown);
-                }
-                if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml")) {
-                    let problem =
-                        "is no file of service times (.csv, .hlog, .hgrm); `caudal check` reads TOML files";
-                    return Err(WorkloadError::File { path: path.into(), problem: problem.to_owned() });
-                }
-                let replay = Replay::Off;
-                let spec = FileSpec {
-                    file: path.into(),
-                    column: None,
-                    unit: None,
-                    replay,
-                    weights: None,
-                    scale: None,
-                };
-                let service = ServiceSpec::File(spec).compile(Path::new(""))?;
-                Ok(Shown { title: text.to_owned(), about: Vec::new(), definition: String::new(), service })
+    /// [`WorkloadError`]: neither a name nor a file, or the file is wrong, or leaves a question.
+    pub fn open(text: impl AsRef<OsStr>) -> Result<Shown, WorkloadError> {
+        Shown::open_with(text, &Columns::default())
+    }
+
+    /// As [`Shown::open`], of these columns of a file.
+    ///
+    /// # Errors
+    /// As [`Shown::open`]; and if these columns are not there.
+    pub fn open_with(text: impl AsRef<OsStr>, columns: &Columns) -> Result<Shown, WorkloadError> {
+        let text = text.as_ref();
+        let name = text.to_string_lossy();
+        let unknown = match find_named(&name) {
+            Ok(named) => {
+                return Ok(Shown {
+                    title: named.name.to_owned(),
+                    about: vec![named.summary.to_owned(), format!("Source: {}", named.source)],
+                    definition: format!("service = {}\n", named.definition),
+                    service: named.compile()?,
+                });
             }
+            Err(unknown) => unknown,
+        };
+        let path = Path::new(text);
+        let shown = |service: Service| Shown {
+            title: name.clone().into_owned(),
+            about: Vec::new(),
+            definition: String::new(),
+            service,
+        };
+        if path.exists() || path == Path::new("-") {
+            return shown_file(path, columns).map(shown);
         }
+        if let Some(percentiles) = PercentileSpec::parse(&name) {
+            return ServiceSpec::Percentiles(percentiles?).compile(Path::new("")).map(shown);
+        }
+        if name.contains(['/', '\\']) || path.extension().is_some() {
+            return shown_file(path, columns).map(shown);
+        }
+        Err(unknown)
     }
 
     /// Moments, percentiles, findings and a plot, in lines of at most `width` columns where possible (text and the
@@ -72,6 +84,9 @@ impl Shown {
     pub fn text(&self, width: usize) -> String {
         let mut out = format!("{}\n", self.title);
         self.about.iter().for_each(|line| wrap(&mut out, line, width));
+        if let Some(taken) = self.service.taken().filter(|_| self.about.is_empty()) {
+            wrap(&mut out, &format!("Read as {taken}."), width);
+        }
         out.push_str(&self.definition);
         out.push('\n');
         table(&mut out, &self.service);
@@ -91,6 +106,8 @@ impl Shown {
             "workload": self.title,
             "all": part_json(&summary.all),
             "classes": classes,
+            "read_as": self.service.taken().map(taken_json),
+            "fitted": self.service.is_fitted(),
             "findings": self.service.findings().iter().map(finding_json).collect::<Vec<_>>(),
         });
         if let (Some(recorded), Some(object)) = (Recorded::of(&self.service), json.as_object_mut()) {
@@ -99,6 +116,14 @@ impl Shown {
         }
         json
     }
+}
+
+fn shown_file(path: &Path, columns: &Columns) -> Result<Service, WorkloadError> {
+    if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml")) {
+        let problem = "is no file of service times; `caudal check` reads TOML files";
+        return Err(WorkloadError::File { path: path.into(), problem: problem.to_owned() });
+    }
+    ServiceSpec::File(FileSpec { columns: columns.clone(), ..FileSpec::new(path) }).compile(Path::new(""))
 }
 
 /// Recorded graphs, summed up.
@@ -159,7 +184,7 @@ fn table(out: &mut String, service: &Service) {
     let mut row = |label: &str, value: &dyn Fn(&Part) -> String| {
         let _ = write!(out, "{label:<13}");
         parts.iter().for_each(|part| {
-            let width = part.name.chars().count().max(11);
+            let width = part.name.chars().count().max(if parts.iter().any(|part| is_coarse(part)) { 18 } else { 11 });
             let _ = write!(out, " {:>width$}", value(part));
         });
         out.push('\n');
@@ -176,8 +201,27 @@ fn table(out: &mut String, service: &Service) {
     for (index, p) in PERCENTILES.iter().enumerate() {
         let label = if *p == 100.0 { "max".to_owned() } else { format!("p{p}") };
         let unbounded = |part: &Part| if part.weight > 0.0 { "no end".to_owned() } else { "-".to_owned() };
-        row(&label, &|part| part.percentiles_ps[index].map_or_else(|| unbounded(part), |ps| time(ps as f64)));
+        row(&label, &|part| {
+            part.percentiles_ps[index].map_or_else(|| unbounded(part), |ps| within(ps, part.bounds_ps[index]))
+        });
     }
+}
+
+fn is_coarse(part: &Part) -> bool {
+    let wide = |(ps, (low_ps, high_ps)): (&Option<u64>, &(u64, u64))| {
+        ps.is_some_and(|ps| (high_ps - low_ps) as f64 > WIDE * ps as f64)
+    };
+    part.percentiles_ps.iter().zip(&part.bounds_ps).any(wide)
+}
+
+/// A percentile: a time, or between which times it lies where they are far from each other.
+fn within(ps: u64, (low_ps, high_ps): (u64, u64)) -> String {
+    if (high_ps - low_ps) as f64 <= WIDE * ps as f64 {
+        return time(ps as f64);
+    }
+    // No time is 0, but a bucket may begin there.
+    let low = if low_ps <= 1 { "0".to_owned() } else { time(low_ps as f64) };
+    format!("{low} to {}", time(high_ps as f64))
 }
 
 fn findings(out: &mut String, findings: &[Finding]) {
@@ -202,6 +246,15 @@ fn part_json(part: &Part) -> Value {
             (key, ps.map_or(Value::Null, |ps| json!(ps as f64 / 1e3)))
         })
         .collect();
+    let bounds: Map<String, Value> = PERCENTILES
+        .iter()
+        .zip(part.bounds_ps)
+        .filter(|_| is_coarse(part))
+        .map(|(p, (low, high))| {
+            let key = if *p == 100.0 { "max".to_owned() } else { format!("p{p}") };
+            (key, json!([low as f64 / 1e3, high as f64 / 1e3]))
+        })
+        .collect();
     json!({
         "weight": part.weight,
         "work": part.work,
@@ -210,6 +263,20 @@ fn part_json(part: &Part) -> Value {
         "sd_ns": part.sd_ps / 1e3,
         "scv": part.scv,
         "percentiles_ns": percentiles,
+        "percentile_bounds_ns": bounds,
+    })
+}
+
+fn taken_json(taken: &Taken) -> Value {
+    json!({
+        "format": taken.format,
+        "column": taken.column,
+        "class_column": taken.class_column,
+        "unit": taken.unit.map(crate::Unit::name),
+        "values": taken.values,
+        "left_out": taken.left_out,
+        "where": taken.filter,
+        "text": taken.to_string(),
     })
 }
 
@@ -225,6 +292,14 @@ fn finding_json(finding: &Finding) -> Value {
         Finding::FewValues { class, values } => {
             json!({ "kind": "few-values", "class": class, "values": values, "text": text })
         }
+        Finding::Coarse { class, low_ps, high_ps, mean_ps } => json!({
+            "kind": "coarse-buckets", "class": class, "mean_low_ns": low_ps / 1e3, "mean_high_ns": high_ps / 1e3,
+            "mean_by_sum_ns": mean_ps.map(|ps| ps / 1e3), "text": text,
+        }),
+        Finding::Fitted { class, percentiles } => {
+            json!({ "kind": "fitted", "class": class, "percentiles": percentiles, "text": text })
+        }
+        Finding::Correlated { lag_1 } => json!({ "kind": "correlated", "lag_1": lag_1, "text": text }),
         Finding::Note(_) => json!({ "kind": "note", "text": text }),
     }
 }

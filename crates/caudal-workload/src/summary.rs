@@ -33,6 +33,8 @@ pub struct Part {
     pub scv: f64,
     /// The values at [`PERCENTILES`]; the last one is the longest time, `None` where there is no such.
     pub percentiles_ps: [Option<u64>; PERCENTILES.len()],
+    /// Between which times each of them lies, as far as the buckets of a histogram tell; twice the same where it is known.
+    pub bounds_ps: [(u64, u64); PERCENTILES.len()],
 }
 
 impl Service {
@@ -47,6 +49,7 @@ impl Service {
             sd_ps: self.mean_ps() * self.scv().sqrt(),
             scv: self.scv(),
             percentiles_ps: percentiles(|p| self.quantile(p), self.max_ps()),
+            bounds_ps: PERCENTILES.map(|p| self.quantile_bounds(p / 100.0)),
         };
         let classes = (0..self.classes().len()).map(|class| self.part(class)).collect();
         Summary { all, classes }
@@ -68,6 +71,10 @@ impl Service {
             sd_ps: mean_ps * scv.sqrt(),
             scv,
             percentiles_ps,
+            bounds_ps: match weight > 0.0 {
+                true => PERCENTILES.map(|p| self.class_quantile_bounds(class, p / 100.0)),
+                false => [(0, 0); PERCENTILES.len()],
+            },
         }
     }
 }

@@ -20,6 +20,7 @@ pub(crate) fn service(spec: &ServiceSpec) -> String {
     match spec {
         ServiceSpec::Named(name) => name.clone(),
         ServiceSpec::Distribution(_) => "a distribution of service times".to_owned(),
+        ServiceSpec::Percentiles(_) => "a distribution fitted to percentiles".to_owned(),
         ServiceSpec::File(file) => file.file.display().to_string(),
     }
 }

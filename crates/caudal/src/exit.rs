@@ -95,6 +95,11 @@ pub(crate) fn report(error: &Report) -> ExitCode {
         errln!("{interrupted}");
         return ExitCode::from(INTERRUPTED);
     }
+    // Whatever could not be done after Ctrl-C, such as reading the rest of a file, is not the input's fault.
+    if crate::global::is_stopping() {
+        errln!("interrupted");
+        return ExitCode::from(INTERRUPTED);
+    }
     match error.downcast_ref::<ConfigError>() {
         // Each problem with the line that it is in; the error itself would only say the first once more.
         Some(config) if !config.problems().is_empty() => {

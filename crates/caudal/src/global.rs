@@ -60,10 +60,18 @@ pub(crate) fn before_exit(tidy_up: fn()) {
     let _ = BEFORE_EXIT.set(tidy_up);
 }
 
-/// The flag that the first Ctrl-C sets.
+/// See [`Global::stop`].
+static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+
+/// Did Ctrl-C come, or a signal to end?
+pub(crate) fn is_stopping() -> bool {
+    STOP.get().is_some_and(|stop| stop.load(Ordering::Relaxed))
+}
+
+/// The flag that the first Ctrl-C sets. Inputs that are being read hear it as well.
 fn watch_for_interrupts() -> miette::Result<Arc<AtomicBool>> {
-    static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     let stop = STOP.get_or_init(Arc::default).clone();
+    caudal_workload::stop_reading_when(stop.clone());
     let flag = stop.clone();
     ctrlc::set_handler(move || {
         if flag.swap(true, Ordering::Relaxed) {

@@ -23,6 +23,11 @@ macro_rules! errln {
     ($($text:tt)*) => { $crate::out::write_error(format_args!("{}\n", format_args!($($text)*))) };
 }
 
+/// As `eprint!`.
+macro_rules! err {
+    ($($text:tt)*) => { $crate::out::write_error(format_args!($($text)*)) };
+}
+
 /// As `print!`.
 macro_rules! out {
     ($($text:tt)*) => { $crate::out::write(format_args!($($text)*)) };

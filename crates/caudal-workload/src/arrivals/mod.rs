@@ -11,8 +11,8 @@ use caudal_policy::time::Picos;
 use serde::{Deserialize, Serialize};
 
 use crate::error::WorkloadError;
-use crate::input::{self, Columns, Unit};
-use crate::spec::{check_spread, positive_time};
+use crate::input::{self, Columns, Taken, Timestamps};
+use crate::spec::{check_spread, input_path, positive_time};
 
 use profile::Profile;
 pub use sampler::ArrivalSampler;
@@ -114,14 +114,12 @@ pub struct RampPoint {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimestampFile {
-    /// The CSV file; relative to the file that names it.
+    /// The file, as for service times; relative to the file that names it.
+    #[serde(serialize_with = "crate::input::lossy_path")]
     pub file: PathBuf,
-    /// Which column holds them. Default: the only one, or `timestamp`, `timestamp_ns`, ….
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub column: Option<String>,
-    /// Their unit. Default: the end of the column's name, or nanoseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub unit: Option<Unit>,
+    /// Which column holds them, and how. Default: the only one, or `timestamp`, `timestamp_ns`, `start_us`, ….
+    #[serde(flatten)]
+    pub columns: Columns,
     /// Whether all times are stretched so that the mean gap is the one that the load asks for. Default:
     /// no, they are kept as they are, and the load follows from them.
     #[cfg_attr(feature = "schema", schemars(default))]
@@ -141,6 +139,8 @@ pub struct OfferedAt {
 #[derive(Clone, Debug)]
 pub struct Arrivals {
     kind: Kind,
+    taken: Option<Arc<Taken>>,
+    notes: Arc<[String]>,
 }
 
 #[derive(Clone, Debug)]
@@ -186,29 +186,43 @@ impl ArrivalSpec {
             }
             ArrivalSpec::Steps { steps } => Kind::Profile(Arc::new(Profile::steps(steps)?)),
             ArrivalSpec::Ramps { points } => Kind::Profile(Arc::new(Profile::ramps(points)?)),
-            ArrivalSpec::File(file) => file.compile(base_dir)?,
+            ArrivalSpec::File(file) => return file.compile(base_dir),
         };
-        Ok(Arrivals { kind })
+        Ok(Arrivals::of(kind))
     }
 }
 
 impl TimestampFile {
-    fn compile(&self, base_dir: &Path) -> Result<Kind, WorkloadError> {
-        let path = base_dir.join(&self.file);
-        let columns = Columns { column: self.column.as_deref(), unit: self.unit };
-        let times_ps = input::read_timestamps(&input::load(&path)?, &path, columns)?;
+    fn compile(&self, base_dir: &Path) -> Result<Arrivals, WorkloadError> {
+        let path = input_path(base_dir, &self.file);
+        let Timestamps { times_ps, taken, notes } = input::read_timestamps(&path, &self.columns)?;
         if times_ps.last().is_none_or(|&last| last == 0) {
             let problem = "needs at least two different timestamps".to_owned();
             return Err(WorkloadError::File { path, problem });
         }
-        Ok(Kind::Times { times_ps: times_ps.into(), scale: self.scale })
+        let kind = Kind::Times { times_ps: times_ps.into(), scale: self.scale };
+        Ok(Arrivals { kind, taken: Some(Arc::new(taken)), notes: notes.into() })
     }
 }
 
 impl Arrivals {
     /// Independent exponential gaps.
     pub fn poisson() -> Arrivals {
-        Arrivals { kind: Kind::Poisson }
+        Arrivals::of(Kind::Poisson)
+    }
+
+    fn of(kind: Kind) -> Arrivals {
+        Arrivals { kind, taken: None, notes: Arc::default() }
+    }
+
+    /// What the file was taken for, if they are of a file.
+    pub fn taken(&self) -> Option<&Taken> {
+        self.taken.as_deref()
+    }
+
+    /// What looks suspicious about recorded arrivals, with what to do. Nothing was changed because of it.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// The rate in requests per second that recorded timestamps have of their own: (n − 1) / (last − first).

@@ -8,7 +8,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 
 use super::{ArrivalSpec, GapSpread, RampPoint, Step, TimestampFile};
-use crate::input::Unit;
+use crate::input::{Columns, Unit};
 use crate::spec::{keys, need};
 
 const PROCESSES: [&str; 6] = ["poisson", "constant", "log-normal", "on-off", "steps", "ramps"];
@@ -20,7 +20,7 @@ keys! {
         scv: f64, sigma: f64,
         on: Picos, off: Picos, off_rate: f64,
         steps: Vec<Step>, points: Vec<RampPoint>,
-        column: String, unit: Unit, scale: bool,
+        column: String, unit: Unit, r#where: Vec<String>, decimal: char, scale: bool,
     }
 }
 
@@ -34,10 +34,17 @@ impl Keys {
                 self.into_process(&name)
             }
             (None, Some(_)) => {
-                self.only("a file of timestamps", &["file", "column", "unit", "scale"])?;
+                self.only("a file of timestamps", &["file", "column", "unit", "where", "decimal", "scale"])?;
                 let file = need("a file of timestamps", "file", self.file)?;
                 let scale = self.scale.unwrap_or_default();
-                Ok(ArrivalSpec::File(TimestampFile { file, column: self.column, unit: self.unit, scale }))
+                let columns = Columns {
+                    column: self.column,
+                    class_column: None,
+                    unit: self.unit,
+                    filter: self.r#where.unwrap_or_default(),
+                    decimal: self.decimal,
+                };
+                Ok(ArrivalSpec::File(TimestampFile { file, columns, scale }))
             }
         }
     }

@@ -15,10 +15,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use csv::{ReaderBuilder, Trim};
+use csv::ByteRecord;
 
-use super::text::{Fields, new_class, nth_line, rows};
-use super::{Columns, Place, Row, Unit, parse_time, shorten};
+use super::number::{Number, Style};
+use super::table::{Record, Records, Separator, column_of};
+use super::unit::Said;
+use super::{Columns, Place, Row, Taken, Unit, new_class, shorten, text, time_ps};
 use crate::LONGEST_PS;
 use crate::dag::{Dag, LEAVES_MAX, NODES_MAX, Task, in_order};
 use crate::error::{RowProblem, WorkloadError};
@@ -32,13 +34,47 @@ pub(crate) struct GraphFile {
 }
 
 /// Is this a file of graphs? Its header has a request and a task.
-pub(crate) fn holds_graphs(bytes: &[u8]) -> bool {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let mut builder = ReaderBuilder::new();
-    let mut reader =
-        builder.has_headers(false).flexible(true).trim(Trim::All).comment(Some(b'#')).from_reader(bytes);
-    let Some(Ok(header)) = reader.byte_records().next() else { return false };
-    [b"request".as_slice(), b"task"].iter().all(|name| header.iter().any(|field| field == *name))
+pub(crate) fn holds_graphs(head: &[u8]) -> bool {
+    let mut header = Record::default();
+    let mut records = Records::new(head, Separator::Byte(b','));
+    records.next(&mut header).is_ok_and(|there| there)
+        && [b"request".as_slice(), b"task"].iter().all(|name| header.fields.iter().any(|field| field == *name))
+}
+
+/// One row of fields with its line.
+struct Fields {
+    line: u64,
+    record: ByteRecord,
+}
+
+impl Fields {
+    fn get(&self, index: usize) -> String {
+        text(self.record.get(index).unwrap_or_default())
+    }
+
+    /// Where field `index` starts in its line, from 1.
+    fn column_of(&self, index: usize, bytes: &[u8]) -> usize {
+        column_of(nth_line(bytes, self.line), index, Some(b','))
+    }
+}
+
+/// Line `line` (from 1), without its end.
+fn nth_line(bytes: &[u8], line: u64) -> &[u8] {
+    let index = usize::try_from(line.saturating_sub(1)).unwrap_or(usize::MAX);
+    bytes.split(|&b| b == b'\n').nth(index).unwrap_or_default()
+}
+
+/// All rows that are not blank.
+fn rows(bytes: &[u8], place: &Place<'_>) -> Result<Vec<Fields>, WorkloadError> {
+    let mut records = Records::new(bytes, Separator::Byte(b','));
+    let mut record = Record::default();
+    let mut all = Vec::new();
+    while records.next(&mut record).map_err(|error| place.whole(error.to_string()))? {
+        if record.width() > 0 {
+            all.push(Fields { line: record.line, record: record.fields.clone() });
+        }
+    }
+    Ok(all)
 }
 
 /// Where in a line the fields stand.
@@ -50,6 +86,7 @@ struct Layout {
     class: Option<usize>,
     leaves: Option<usize>,
     unit: Unit,
+    unit_by: &'static str,
     columns: usize,
 }
 
@@ -65,9 +102,8 @@ struct Reader<'a> {
 pub(crate) fn read_graphs(
     bytes: &[u8],
     path: &Path,
-    wanted: Columns<'_>,
-) -> Result<GraphFile, WorkloadError> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    wanted: &Columns,
+) -> Result<(Taken, GraphFile), WorkloadError> {
     let place = Place(path);
     let rows = rows(bytes, &place)?;
     let layout = layout(&rows[0], bytes, wanted.unit, &place)?;
@@ -81,7 +117,14 @@ pub(crate) fn read_graphs(
     if file.requests.is_empty() {
         return Err(reader.place.whole("has a header but no tasks; write one line a task"));
     }
-    Ok(file)
+    let taken = Taken {
+        format: "recorded graphs of requests".to_owned(),
+        unit: Some(reader.layout.unit),
+        unit_by: reader.layout.unit_by,
+        values: file.requests.len() as u64,
+        ..Taken::default()
+    };
+    Ok((taken, file))
 }
 
 fn layout(
@@ -92,8 +135,7 @@ fn layout(
 ) -> Result<Layout, WorkloadError> {
     let names: Vec<String> = (0..header.record.len()).map(|index| header.get(index)).collect();
     let find = |wanted: &str| names.iter().position(|name| name == wanted);
-    let is_work =
-        |name: &String| name == "work" || name.starts_with("work_") && Unit::of_column(name).is_some();
+    let is_work = |name: &String| name == "work" || name.starts_with("work_") && named_unit(name).is_some();
     let missing = |name: &str| {
         let problem = format!(
             "graphs of requests have the columns `request,task,work_ns,after`; there is no `{name}` (to read each line as \
@@ -103,7 +145,7 @@ fn layout(
     };
     let need = |name: &str| find(name).ok_or_else(|| missing(name));
     let work = names.iter().position(is_work).ok_or_else(|| missing("work_ns"))?;
-    let named = Unit::of_column(&names[work]);
+    let named = named_unit(&names[work]);
     if let (Some(named), Some(said)) = (named, wanted)
         && named != said
     {
@@ -123,8 +165,20 @@ fn layout(
         class: find("class"),
         leaves: find("leaves"),
         unit: named.or(wanted).unwrap_or_default(),
+        unit_by: match (named, wanted) {
+            (Some(_), _) => "says the column's name",
+            (None, Some(_)) => "as you said",
+            (None, None) => "nothing says another one",
+        },
         columns: names.len(),
     })
+}
+
+fn named_unit(name: &str) -> Option<Unit> {
+    match Unit::of_name(name) {
+        Said::Unit(unit) => Some(unit),
+        Said::Unknown | Said::Nothing => None,
+    }
 }
 
 impl Reader<'_> {
@@ -232,7 +286,8 @@ impl Reader<'_> {
         }
         let task = |&row: &usize| {
             let work = self.rows[row].get(self.layout.work);
-            let work_ps = parse_time(&work, self.layout.unit, LONGEST_PS, true)
+            let work_ps = Number::parse(work.as_bytes(), Style::POINT)
+                .and_then(|number| time_ps(&number, work.as_bytes(), self.layout.unit))
                 .map_err(|problem| self.error(row, self.layout.work, problem))?;
             Ok(Task { work_ps, leaves: self.leaves(row)?, before: self.before(row, &names)? })
         };

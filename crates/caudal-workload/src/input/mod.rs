@@ -1,66 +1,151 @@
-//! Files with measured times: CSV, HdrHistogram logs and percentile listings; and with measured graphs.
+//! Files with measured times, as the tools that measure write them.
+//!
+//! * [`source`]: the bytes, of a file, a pipe or standard input, gzip, zstd or plain.
+//! * [`recognise`]: what they are, by their content.
+//! * [`table`]: CSV and its relatives: a value a row, with a class, with how often it occurs, within which bounds.
+//! * [`hdr`]: HdrHistogram logs and percentile listings.
+//! * [`buckets`]: histograms of bpftrace, bcc, Prometheus, YCSB, sysbench, redis.
+//! * [`percentiles`]: percentiles alone. [`json`]: what tools write as JSON. [`lines`]: a time in each line of a text.
+//! * [`graphs`]: recorded fork/join graphs.
+//!
+//! Every reader says what it took the file for ([`Taken`]). What a file does not say and its values do not show is asked
+//! ([`Ask`](crate::Ask)): nothing is assumed in silence.
 
+mod buckets;
 mod graphs;
 mod hdr;
-mod text;
+mod json;
+mod lines;
+mod number;
+mod percentiles;
+mod recognise;
+mod source;
+mod table;
+mod unit;
 
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{RowProblem, WorkloadError};
-use crate::{LONGEST_PS, service::Bucket};
+use crate::LONGEST_PS;
+use crate::error::{AskKey, RowProblem, WorkloadError};
+use crate::service::Bucket;
 
-pub(crate) use graphs::{GraphFile, holds_graphs, read_graphs};
-pub(crate) use hdr::{read_hgrm, read_hlog};
-pub(crate) use text::{Columns, read_service_csv, read_timestamps};
+pub(crate) use graphs::GraphFile;
+pub(crate) use number::Number;
+pub(crate) use percentiles::{Percentiles, parse_percentiles, percentile_of};
+pub(crate) use recognise::read_service;
+pub(crate) use source::{Source, check_stop};
+pub use source::stop_reading_when;
+pub(crate) use table::{Timestamps, read_timestamps};
+pub use unit::Unit;
 
-/// Unit of the bare numbers in a file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// Which parts of a file to read, and how. All of it is optional: formats that are known bring it along.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum Unit {
-    /// Picoseconds.
-    Ps,
-    /// Nanoseconds; what numbers without any hint are taken for.
-    #[default]
-    Ns,
-    /// Microseconds.
-    Us,
-    /// Milliseconds.
-    Ms,
-    /// Seconds.
-    S,
+pub struct Columns {
+    /// Which column holds the times: its name in the header, or its number, from 1. Of a file with several histograms, the
+    /// name of one. Default: the only one, or the one whose name says so (`service_us`, `latency`, …).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<String>,
+    /// Which column holds the classes: its name, or its number, from 1. Default: `class`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class_column: Option<String>,
+    /// Unit of the times. Default: what the name of the column (`latency_us`, `latencyMs`) or the format says; whole
+    /// numbers of which neither says anything are nanoseconds, others are asked about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<Unit>,
+    /// Only rows of which this holds, each a column, `=` or `!=`, and a value: `metric_name=http_req_duration`.
+    #[serde(rename = "where", default, skip_serializing_if = "Vec::is_empty")]
+    pub filter: Vec<String>,
+    /// What stands before the decimals, `.` or `,`. Default: what the file shows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decimal: Option<char>,
 }
 
-impl Unit {
-    /// Picoseconds in one of it.
-    pub fn ps(self) -> u64 {
-        match self {
-            Unit::Ps => 1,
-            Unit::Ns => 1_000,
-            Unit::Us => 1_000_000,
-            Unit::Ms => 1_000_000_000,
-            Unit::S => 1_000_000_000_000,
-        }
+/// What a file was taken for: the first thing that a user wants to know of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Taken {
+    /// The format, in words: `CSV of k6`.
+    pub format: String,
+    /// The column or the histogram that was read, where there is a choice.
+    pub column: Option<String>,
+    /// The column of the classes.
+    pub class_column: Option<String>,
+    /// The unit of the times, where all of them have one.
+    pub unit: Option<Unit>,
+    /// Where the unit was found.
+    pub unit_by: &'static str,
+    /// Values, or tasks, or percentiles.
+    pub values: u64,
+    /// Rows that the condition left out.
+    pub left_out: u64,
+    /// The condition.
+    pub filter: Vec<String>,
+}
+
+impl Columns {
+    /// Is nothing said: is all that is to be known in the file?
+    pub fn is_empty(&self) -> bool {
+        *self == Columns::default()
     }
 
-    /// How files write it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Unit::Ps => "ps",
-            Unit::Ns => "ns",
-            Unit::Us => "us",
-            Unit::Ms => "ms",
-            Unit::S => "s",
+    /// Takes the answer to a question.
+    ///
+    /// # Errors
+    /// The answer, if it is none.
+    pub fn answer(&mut self, key: AskKey, value: &str) -> Result<(), String> {
+        match key {
+            AskKey::Unit => self.unit = Some(Unit::of_word(value).ok_or_else(|| value.to_owned())?),
+            AskKey::Column => self.column = Some(value.to_owned()),
+            AskKey::Decimal => self.decimal = Some(value.chars().next().ok_or_else(|| value.to_owned())?),
+            AskKey::Where => self.filter.push(value.to_owned()),
         }
+        Ok(())
     }
+}
 
-    /// The unit at the end of a column's name: `service_us`.
-    fn of_column(name: &str) -> Option<Unit> {
-        let (_, end) = name.rsplit_once('_')?;
-        [Unit::Ps, Unit::Ns, Unit::Us, Unit::Ms, Unit::S].into_iter().find(|unit| unit.name() == end)
+impl std::fmt::Display for Taken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.format)?;
+        if let Some(column) = &self.column {
+            write!(f, ", column `{column}`")?;
+        }
+        if let Some(unit) = self.unit {
+            write!(f, ", in {} ({})", unit.name(), self.unit_by)?;
+        }
+        if let Some(column) = &self.class_column {
+            write!(f, ", classes by `{column}`")?;
+        }
+        if !self.filter.is_empty() {
+            write!(f, ", {} other rows left out by `{}`", self.left_out, self.filter.join("`, `"))?;
+        }
+        write!(f, ": {} values", self.values)
     }
+}
+
+/// What a reader found.
+#[derive(Debug)]
+pub(crate) struct Read {
+    pub(crate) taken: Taken,
+    pub(crate) data: Data,
+    /// What the reader should know about how the file was understood, with what to do about it.
+    pub(crate) notes: Vec<String>,
+}
+
+/// What a file of times holds.
+#[derive(Debug)]
+pub(crate) enum Data {
+    /// Values one by one, in the order of the file.
+    Trace(Trace),
+    /// Values, and how often each occurs.
+    Weighted(Trace, Vec<f64>),
+    /// Counts of values within bounds.
+    Histograms(Vec<Histogram>),
+    /// Percentiles alone.
+    Percentiles(Vec<Percentiles>),
+    /// Recorded fork/join graphs.
+    Graphs(GraphFile),
 }
 
 /// One measured value and where it stands.
@@ -72,44 +157,114 @@ pub(crate) struct Row {
 }
 
 /// Measured values in the order of their file.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub(crate) struct Trace {
     pub(crate) classes: Vec<String>,
-    /// With the index of the class.
-    pub(crate) rows: Vec<(u8, Row)>,
-    /// How often the value of each row occurs, if it is a histogram; else empty.
-    pub(crate) weights: Vec<f64>,
+    /// The class of each value; empty if all are of the only one.
+    pub(crate) class: Vec<u8>,
+    pub(crate) ps: Vec<u64>,
+    lines: Lines,
+    names: std::collections::HashMap<Vec<u8>, u8>,
+    last: Option<(Vec<u8>, u8)>,
 }
 
-/// A histogram a class.
-#[derive(Debug, PartialEq)]
-pub(crate) struct Histograms {
-    pub(crate) classes: Vec<(String, Vec<Bucket>)>,
-    /// What the reader should know about how the file was understood.
-    pub(crate) notes: Vec<String>,
+/// The lines of values: nearly always one after the other, so that only where they jump is kept.
+#[derive(Debug, Default)]
+struct Lines {
+    /// The first value of each run, and its line.
+    runs: Vec<(usize, u64)>,
+    next: u64,
 }
 
-/// The bytes of a text file.
-pub(crate) fn load(path: &Path) -> Result<Vec<u8>, WorkloadError> {
-    let bytes = std::fs::read(path).map_err(|source| WorkloadError::Io { path: path.to_owned(), source })?;
-    match utf_16(&bytes) {
-        Some(encoding) => Err(Place(path).whole(format!(
-            "is {encoding} text; convert it to UTF-8, as in `iconv -f {encoding} -t UTF-8 FILE > NEW`, or save it as \
-             \"CSV UTF-8\""
-        ))),
-        None => Ok(bytes),
+impl Trace {
+    /// Adds a value in `line` of the class with this name.
+    ///
+    /// # Errors
+    /// If it cannot be the name of a class, or is the 257th.
+    #[inline]
+    pub(crate) fn push(&mut self, class: &[u8], line: u64, ps: u64) -> Result<(), RowProblem> {
+        let number = match &self.last {
+            Some((name, number)) if name == class => *number,
+            _ => self.number(class)?,
+        };
+        if number > 0 && self.class.len() < self.ps.len() {
+            self.class.resize(self.ps.len(), 0);
+        }
+        if number > 0 || !self.class.is_empty() {
+            self.class.push(number);
+        }
+        self.lines.push(self.ps.len(), line);
+        self.ps.push(ps);
+        Ok(())
+    }
+
+    #[cold]
+    fn number(&mut self, class: &[u8]) -> Result<u8, RowProblem> {
+        let number = match self.names.get(class) {
+            Some(&number) => number,
+            None => {
+                let name = text(class);
+                let number = new_class(&name, self.classes.len())?;
+                self.classes.push(name);
+                self.names.insert(class.to_vec(), number);
+                number
+            }
+        };
+        self.last = Some((class.to_vec(), number));
+        Ok(number)
+    }
+
+    /// The class of the value at `index`.
+    #[inline]
+    pub(crate) fn class_of(&self, index: usize) -> u8 {
+        self.class.get(index).copied().unwrap_or(0)
+    }
+
+    /// The value at `index` and its line.
+    pub(crate) fn row(&self, index: usize) -> Row {
+        Row { line: self.lines.of(index), ps: self.ps[index] }
     }
 }
 
-/// The name of the encoding if these bytes are UTF-16: by the mark at the beginning, or by a first character of which
-/// one byte is 0, which no other text has.
-fn utf_16(bytes: &[u8]) -> Option<&'static str> {
-    match bytes {
-        [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => Some("UTF-16"),
-        [first, 0, ..] if *first != 0 => Some("UTF-16LE"),
-        [0, second, ..] if *second != 0 => Some("UTF-16BE"),
-        _ => None,
+impl Lines {
+    #[inline]
+    fn push(&mut self, index: usize, line: u64) {
+        if line != self.next || self.runs.is_empty() {
+            self.runs.push((index, line));
+        }
+        self.next = line + 1;
     }
+
+    fn of(&self, index: usize) -> u64 {
+        let run = self.runs.partition_point(|&(first, _)| first <= index);
+        let (first, line) = self.runs[run.saturating_sub(1)];
+        line + (index - first) as u64
+    }
+}
+
+/// Counts of values within bounds, of one class.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Histogram {
+    pub(crate) class: String,
+    /// Ascending, without overlap, none empty; in each, values are spread evenly.
+    pub(crate) buckets: Vec<Bucket>,
+    /// Between which times the values of each bucket may lie in truth, first and last.
+    pub(crate) edges: Vec<(u64, u64)>,
+    /// The sum of all values, if the file says it, in ps.
+    pub(crate) sum_ps: Option<f64>,
+}
+
+/// A field as text: UTF-8, or Latin-1 where it is none.
+pub(crate) fn text(field: &[u8]) -> String {
+    match std::str::from_utf8(field) {
+        Ok(text) => text.to_owned(),
+        Err(_) => field.iter().map(|&byte| char::from(byte)).collect(),
+    }
+}
+
+/// Writes a path as it is shown: one that is no UTF-8 cannot be written into a file of text.
+pub(crate) fn lossy_path<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&path.to_string_lossy())
 }
 
 /// Makes the errors of one file.
@@ -125,41 +280,28 @@ impl Place<'_> {
     }
 }
 
-/// Reads one field as a time in `unit`; `zero` says whether 0 is allowed (of timestamps it is).
-///
-/// Whole numbers are exact, others go through an `f64` and are rounded to the nearest picosecond.
-pub(crate) fn parse_time(field: &str, unit: Unit, longest_ps: u64, zero: bool) -> Result<u64, RowProblem> {
-    let text = || shorten(field);
-    if field.is_empty() {
-        return Err(RowProblem::Empty);
-    }
-    let ps = match field.parse::<u64>() {
-        Ok(whole) => whole.checked_mul(unit.ps()).filter(|&ps| ps <= longest_ps),
-        Err(_) => {
-            let value: f64 = field.parse().map_err(|_| RowProblem::NotANumber(text()))?;
-            if !value.is_finite() {
-                return Err(RowProblem::NotFinite(text()));
-            }
-            if value < 0.0 {
-                return Err(RowProblem::Negative(text()));
-            }
-            let ps = (value * unit.ps() as f64).round();
-            (ps <= longest_ps as f64).then_some(ps as u64)
-        }
-    };
-    match ps {
-        None if longest_ps == LONGEST_PS => Err(RowProblem::TooLong(text())),
-        None => Err(RowProblem::Format(format!("`{}` is beyond 213 days, the end of time here", text()))),
-        Some(0) if !zero => Err(RowProblem::Zero(text())),
-        Some(ps) => Ok(ps),
+/// The time that a number means in `unit`; 0 is allowed.
+#[inline]
+pub(crate) fn time_ps(number: &Number, field: &[u8], unit: Unit) -> Result<u64, RowProblem> {
+    match number.ps(unit) {
+        Some(ps) if ps <= u128::from(LONGEST_PS) => Ok(ps as u64),
+        _ => Err(RowProblem::TooLong(shorten(&text(field)))),
     }
 }
 
 /// A field as an error may show it: printable, not longer than a line.
-fn shorten(field: &str) -> String {
+pub(crate) fn shorten(field: &str) -> String {
     let mut shown: String = field.chars().take(40).flat_map(char::escape_debug).collect();
     if field.chars().nth(40).is_some() {
         shown.push('…');
     }
     shown
+}
+
+/// The number of a class that was not seen before.
+pub(crate) fn new_class(name: &str, seen: usize) -> Result<u8, RowProblem> {
+    if !crate::spec::is_class_name(name) {
+        return Err(RowProblem::ClassName(shorten(name)));
+    }
+    u8::try_from(seen).map_err(|_| RowProblem::TooManyClasses(shorten(name)))
 }

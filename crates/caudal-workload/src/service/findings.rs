@@ -59,6 +59,29 @@ pub enum Finding {
         /// How many there are.
         values: usize,
     },
+    /// Buckets so wide that they do not tell the mean.
+    Coarse {
+        /// Name of the class.
+        class: String,
+        /// The mean if every value were at the lower end of its bucket.
+        low_ps: f64,
+        /// The mean if every value were at the upper end of its bucket.
+        high_ps: f64,
+        /// The mean by the sum of all values, if the file says it.
+        mean_ps: Option<f64>,
+    },
+    /// The times of the class are not measured: they were fitted to percentiles.
+    Fitted {
+        /// Name of the class.
+        class: String,
+        /// The percentiles, ascending.
+        percentiles: Vec<f64>,
+    },
+    /// Rows next to each other are alike, which drawing them independently loses.
+    Correlated {
+        /// Correlation of the logarithms of a value and of the next one.
+        lag_1: f64,
+    },
     /// Anything that a file format of its own brings along.
     Note(String),
 }
@@ -107,8 +130,50 @@ impl std::fmt::Display for Finding {
                 };
                 write!(f, "{class} has {values} value{s} only: {guesses}; a p99.9 takes {FEW} or more")
             }
+            Finding::Coarse { class, low_ps, high_ps, mean_ps } => {
+                let (low, high) = (crate::show::time(*low_ps), crate::show::time(*high_ps));
+                let of = if class == "all" { String::new() } else { format!(" of {class}") };
+                match mean_ps {
+                    Some(mean_ps) => write!(
+                        f,
+                        "the mean{of} is {} by the sum of all values; where in its bucket each lies is not known, and \
+                         percentiles are known as intervals",
+                        crate::show::time(*mean_ps)
+                    ),
+                    None => write!(
+                        f,
+                        "the buckets{of} leave the mean between {low} and {high}: values are spread evenly within each, and \
+                         percentiles are known as intervals; finer buckets, or the sum of all values, would tell more"
+                    ),
+                }
+            }
+            Finding::Fitted { class, percentiles } => {
+                let of = if class == "all" { String::new() } else { format!(" of {class}") };
+                let shown: Vec<String> = percentiles.iter().take(8).map(|p| format!("p{p}")).collect();
+                let more = if percentiles.len() > 8 { ", …" } else { "" };
+                let last = percentiles.iter().copied().filter(|p| *p < 100.0).fold(0.0, f64::max);
+                write!(
+                    f,
+                    "the times{of} are a guess: a distribution was fitted to {}{more}. Beyond p{last} nothing is known, and a \
+                     tail that is longer than it goes on there changes the answer; measure every request to know it",
+                    shown.join(", ")
+                )
+            }
+            Finding::Correlated { lag_1 } => write!(
+                f,
+                "rows next to each other are alike (correlation of one with the next: {lag_1:.2}), so that long requests come \
+                 together. Drawn independently, as here, they do not, and queues are shorter than they were: `--replay` \
+                 (`replay = true` in a file) keeps the order"
+            ),
             Finding::Note(text) => f.write_str(text),
         }
+    }
+}
+
+impl Finding {
+    /// That the class has few values, if so.
+    pub(crate) fn few(class: &str, values: usize) -> Option<Finding> {
+        (values < FEW).then(|| Finding::FewValues { class: class.to_owned(), values })
     }
 }
 
@@ -117,45 +182,56 @@ fn trusted(values: usize) -> Option<f64> {
     [99.0, 95.0, 90.0, 75.0, 50.0].into_iter().find(|p| values as f64 * (1.0 - p / 100.0) >= 2.0)
 }
 
-/// Looks at one class; `rows` in the order of the file.
-pub(crate) fn examine(class: &str, rows: &[Row]) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    if rows.len() < FEW {
-        findings.push(Finding::FewValues { class: class.to_owned(), values: rows.len() });
-    }
-    if rows.len() < FEWEST {
+/// Looks at one class: its values ascending, and its rows in the order of the file.
+pub(crate) fn examine(class: &str, sorted: &[u64], rows: impl Iterator<Item = Row> + Clone) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = Finding::few(class, sorted.len()).into_iter().collect();
+    if sorted.len() < FEWEST {
         return findings;
     }
-    let mut sorted: Vec<u64> = rows.iter().map(|row| row.ps).collect();
-    sorted.sort_unstable();
     let median_ps = sorted[sorted.len() / 2];
-    let first = &rows[0];
-    if first.ps > COLD.saturating_mul(median_ps) {
+    let first = rows.clone().next();
+    if let Some(first) = first.filter(|first| first.ps > COLD.saturating_mul(median_ps)) {
         let (class, line, service_ps) = (class.to_owned(), first.line, first.ps);
         findings.push(Finding::ColdStart { class, line, service_ps, median_ps });
     }
-    findings.extend(outliers(class, rows, &sorted, median_ps));
+    findings.extend(outliers(class, rows, sorted, median_ps));
     findings
 }
 
-fn outliers(class: &str, rows: &[Row], sorted: &[u64], median_ps: u64) -> Vec<Finding> {
+/// The median distance from `middle` of ascending values.
+fn median_distance(sorted: &[u64], middle: u64) -> u64 {
+    let within = |distance: u64| {
+        let low = sorted.partition_point(|&value| value < middle.saturating_sub(distance));
+        sorted.partition_point(|&value| value <= middle.saturating_add(distance)) - low
+    };
+    let widest = sorted.last().map_or(0, |last| last.abs_diff(middle).max(middle.abs_diff(sorted[0])));
+    super::smallest(0, widest, |distance| within(distance) > sorted.len() / 2)
+}
+
+fn outliers(class: &str, rows: impl Iterator<Item = Row>, sorted: &[u64], median_ps: u64) -> Vec<Finding> {
     let outside = (sorted.len() / 1000).max(5);
     let (bulk_low, bulk_high) = (sorted[outside], sorted[sorted.len() - 1 - outside]);
-    let mut distances: Vec<u64> = sorted.iter().map(|v| v.abs_diff(median_ps)).collect();
-    distances.sort_unstable();
-    let mads = MADS * 1.4826 * distances[distances.len() / 2] as f64;
+    let mads = MADS * 1.4826 * median_distance(sorted, median_ps) as f64;
     let stands_out = |ps: u64| {
         let far = ps > FACTOR.saturating_mul(bulk_high) || ps.saturating_mul(FACTOR) < bulk_low;
         // Below a median of a wide class nothing can be 20 MADs away; the factor must do there.
         far && (ps < median_ps || (ps - median_ps) as f64 > mads)
     };
-    let (mean_ps, scv) = moments(sorted.iter().copied());
-    let suspects = rows.iter().filter(|row| stands_out(row.ps));
+    // Most files have none, and then their rows need not be gone through.
+    if !stands_out(sorted[0]) && !stands_out(sorted[sorted.len() - 1]) {
+        return Vec::new();
+    }
+    let count = sorted.len() as f64;
+    let mean_ps = sorted.iter().map(|&value| value as f64).sum::<f64>() / count;
+    let squares = sorted.iter().map(|&value| (value as f64 - mean_ps).powi(2)).sum::<f64>();
+    let scv = squares / count / (mean_ps * mean_ps);
+    let suspects = rows.filter(|row| stands_out(row.ps));
     suspects
         .map(|row| {
-            let at = sorted.partition_point(|&v| v < row.ps);
-            let others = sorted[..at].iter().chain(&sorted[at + 1..]).copied();
-            let (mean_without_ps, scv_without) = moments(others);
+            // Without one value the mean moves, and with it all squares around it.
+            let away = row.ps as f64 - mean_ps;
+            let mean_without_ps = mean_ps - away / (count - 1.0);
+            let squares_without = (squares - away * away * count / (count - 1.0)).max(0.0);
             Finding::Outlier {
                 class: class.to_owned(),
                 line: row.line,
@@ -164,16 +240,32 @@ fn outliers(class: &str, rows: &[Row], sorted: &[u64], median_ps: u64) -> Vec<Fi
                 mean_ps,
                 mean_without_ps,
                 scv,
-                scv_without,
+                scv_without: squares_without / (count - 1.0) / (mean_without_ps * mean_without_ps),
             }
         })
         .collect()
 }
 
-/// Mean and squared coefficient of variation.
-fn moments(values: impl Iterator<Item = u64> + Clone) -> (f64, f64) {
-    let (count, sum) = values.clone().fold((0u64, 0.0), |(n, sum), v| (n + 1, sum + v as f64));
-    let mean = sum / count as f64;
-    let variance = values.map(|v| (v as f64 - mean).powi(2)).sum::<f64>() / count as f64;
-    (mean, variance / (mean * mean))
+/// From this correlation on, the order of the rows matters.
+const CORRELATED: f64 = 0.1;
+/// With fewer rows a correlation may be chance.
+const CORRELATED_ROWS: usize = 100;
+
+/// Whether rows next to each other are alike, by the logarithms of their times: of these, a lone long request is not most.
+pub(crate) fn correlation(ps: &[u64]) -> Option<Finding> {
+    if ps.len() < CORRELATED_ROWS {
+        return None;
+    }
+    let log = |ps: u64| (ps as f64).ln();
+    let count = ps.len() as f64;
+    let mean = ps.iter().map(|&ps| log(ps)).sum::<f64>() / count;
+    let (mut squares, mut products, mut before) = (0.0, 0.0, 0.0);
+    for &ps in ps {
+        let away = log(ps) - mean;
+        squares += away * away;
+        products += away * before;
+        before = away;
+    }
+    let lag_1 = products / squares;
+    (lag_1 >= CORRELATED && lag_1 > 4.0 / count.sqrt()).then_some(Finding::Correlated { lag_1 })
 }

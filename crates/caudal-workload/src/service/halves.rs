@@ -76,6 +76,7 @@ impl Buckets {
         }
         let whole = || self.parts().copied().collect();
         halves.map(|half| {
+            // Their edges matter to nobody who fits.
             Buckets::new(if half.iter().all(|bucket| bucket.count == 0) { whole() } else { half })
         })
     }

@@ -2,6 +2,7 @@
 
 mod excess;
 mod findings;
+mod fitted;
 mod halves;
 mod sampler;
 mod shape;
@@ -12,13 +13,15 @@ use std::sync::Arc;
 
 pub use excess::Excess;
 pub use findings::Finding;
-pub(crate) use findings::examine;
+pub(crate) use findings::{correlation, examine};
+pub(crate) use fitted::fitted;
 pub use sampler::{Demand, ServiceSampler};
 pub(crate) use shape::{BoundedPareto, Gamma, Leaf, LogNormal, Shape};
 use sizes::Sizes;
 pub(crate) use table::{Bucket, Buckets, Sequence, Values};
 
 use crate::dag::Graphs;
+use crate::input::Taken;
 use crate::spec::Replay;
 
 /// How far a sum of probabilities may be off before a quantile moves to the next value.
@@ -40,6 +43,7 @@ struct Inner {
     /// Where classes are made of sizes rather than of leaves.
     sizes: Option<Sizes>,
     findings: Vec<Finding>,
+    taken: Option<Taken>,
 }
 
 impl Service {
@@ -51,7 +55,7 @@ impl Service {
         if total != 1.0 {
             leaves.iter_mut().for_each(|leaf| leaf.weight /= total);
         }
-        let inner = Inner { classes, leaves, replay: None, sizes: None, findings: Vec::new() };
+        let inner = Inner { classes, leaves, replay: None, sizes: None, findings: Vec::new(), taken: None };
         Service { inner: Arc::new(inner), dag: Arc::default() }
     }
 
@@ -68,6 +72,10 @@ impl Service {
 
     pub(crate) fn with_findings(self, findings: Vec<Finding>) -> Service {
         self.change(|inner| inner.findings = findings)
+    }
+
+    pub(crate) fn with_taken(self, taken: Taken) -> Service {
+        self.change(|inner| inner.taken = Some(taken))
     }
 
     pub(crate) fn with_replay(self, replay: Replay, sequence: Sequence) -> Service {
@@ -204,6 +212,33 @@ impl Service {
         &self.inner.findings
     }
 
+    /// What the file was taken for, if it is of a file.
+    pub fn taken(&self) -> Option<&Taken> {
+        self.inner.taken.as_ref()
+    }
+
+    /// Is it made of percentiles alone: fitted to a few numbers, not measured? Two percentiles are those of a log-normal
+    /// distribution. More are joined on the same scale, the logarithm of the time over the standard normal quantile, and the
+    /// tail goes on as steeply as between the last two.
+    pub fn is_fitted(&self) -> bool {
+        self.findings().iter().any(|finding| matches!(finding, Finding::Fitted { .. }))
+    }
+
+    /// Between which times quantile `p` of all requests lies, as far as the buckets of a histogram tell; twice the same time
+    /// where it is known.
+    pub fn quantile_bounds(&self, p: f64) -> (u64, u64) {
+        bounds(self.inner.leaves.iter(), p)
+    }
+
+    /// [`Service::quantile_bounds`] of one class.
+    pub fn class_quantile_bounds(&self, class: usize, p: f64) -> (u64, u64) {
+        if self.inner.sizes.is_some() {
+            let ps = self.class_quantile(class, p);
+            return (ps, ps);
+        }
+        bounds(self.of_class(class), p)
+    }
+
     /// A stream of demands; the same seed gives the same demands.
     pub fn sampler(&self, seed: u64) -> ServiceSampler {
         let replay = self.inner.replay.as_ref();
@@ -247,6 +282,14 @@ fn quantile<'a>(leaves: impl Iterator<Item = &'a Leaf> + Clone, p: f64) -> u64 {
     };
     // The quantile of a mixture lies between those of its parts.
     smallest(low, high, |t| moment(leaves.clone(), |shape| shape.cdf(t)) >= p - P_TOLERANCE)
+}
+
+/// The bounds of the bucket that quantile `p` of all leaves falls into, where each leaf has its own.
+fn bounds<'a>(leaves: impl Iterator<Item = &'a Leaf> + Clone, p: f64) -> (u64, u64) {
+    let ps = quantile(leaves.clone(), p);
+    let around = leaves.map(|leaf| leaf.shape.quantile_bounds(leaf.shape.cdf(ps)));
+    let around = around.filter(|(low, high)| (*low..=*high).contains(&ps));
+    around.fold((ps, ps), |(low, high), (from, to)| (low.min(from), high.max(to)))
 }
 
 /// The smallest number in `low..=high` for which `enough` holds; `high` if there is none below it.

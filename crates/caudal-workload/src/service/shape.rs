@@ -151,6 +151,17 @@ impl Shape {
         }
     }
 
+    /// Between which times quantile `p` lies, as far as it is known.
+    pub(crate) fn quantile_bounds(&self, p: f64) -> (u64, u64) {
+        match self {
+            Shape::Buckets(table) => table.quantile_bounds(p),
+            other => {
+                let ps = other.quantile(p);
+                (ps, ps)
+            }
+        }
+    }
+
     /// `None`: the tail has no end.
     pub(crate) fn max_ps(&self) -> Option<u64> {
         match self {
@@ -165,7 +176,7 @@ impl Shape {
     pub(crate) fn samples(&self) -> Option<u64> {
         match self {
             Shape::Values(table) => Some(table.len() as u64),
-            Shape::Buckets(table) => Some(table.count()),
+            Shape::Buckets(table) => table.samples(),
             _ => None,
         }
     }

@@ -51,6 +51,7 @@ impl Service {
                 replay: old.replay.clone(),
                 sizes: Some(Sizes { ends_ps: ends_ps.into() }),
                 findings: old.findings.clone(),
+                taken: old.taken.clone(),
             }),
             dag: Arc::new(self.dag.of_any_class()),
         }

@@ -15,8 +15,14 @@ pub(crate) struct Values {
 impl Values {
     /// At least one value, each at least 1 and at most [`crate::LONGEST_PS`].
     pub(crate) fn new(mut values_ps: Vec<u64>) -> Values {
-        assert!(!values_ps.is_empty(), "a class has values");
         values_ps.sort_unstable();
+        Values::of_sorted(values_ps)
+    }
+
+    /// As [`Values::new`], of values that ascend.
+    pub(crate) fn of_sorted(values_ps: Vec<u64>) -> Values {
+        assert!(!values_ps.is_empty(), "a class has values");
+        debug_assert!(values_ps.is_sorted());
         let n = values_ps.len() as f64;
         let sum: u128 = values_ps.iter().map(|&v| u128::from(v)).sum();
         let mean_ps = sum as f64 / n;
@@ -47,7 +53,7 @@ impl Values {
     }
 
     /// All of them, sorted.
-    pub(super) fn sorted_ps(&self) -> &[u64] {
+    pub(crate) fn sorted_ps(&self) -> &[u64] {
         &self.sorted_ps
     }
 
@@ -79,9 +85,24 @@ pub(crate) struct Buckets {
     /// Count of all buckets up to and with this one.
     up_to: Box<[u64]>,
     alias: Alias,
+    /// Between which times the values of each bucket may lie in truth; the buckets themselves if there is nothing here.
+    edges: Box<[(u64, u64)]>,
+    /// Are counts those of measured values, rather than shares?
+    is_measured: bool,
 }
 
 impl Buckets {
+    /// Buckets of measured values of which those of each lie between these times in truth; all without gaps in the order.
+    pub(crate) fn within(buckets: Vec<Bucket>, edges: Vec<(u64, u64)>) -> Buckets {
+        debug_assert!(buckets.len() == edges.len() && buckets.iter().all(|bucket| bucket.count > 0));
+        Buckets { edges: edges.into(), ..Buckets::new(buckets) }
+    }
+
+    /// Buckets whose counts are shares, of nobody knows how many values.
+    pub(crate) fn of_shares(buckets: Vec<Bucket>) -> Buckets {
+        Buckets { is_measured: false, ..Buckets::new(buckets) }
+    }
+
     /// Buckets in ascending order without overlap; empty ones are dropped, one must remain.
     pub(crate) fn new(mut buckets: Vec<Bucket>) -> Buckets {
         buckets.retain(|bucket| bucket.count > 0);
@@ -96,11 +117,24 @@ impl Buckets {
             })
             .collect();
         let alias = Alias::new(&buckets.iter().map(|bucket| bucket.count as f64).collect::<Vec<_>>());
-        Buckets { buckets: buckets.into(), up_to, alias }
+        Buckets { buckets: buckets.into(), up_to, alias, edges: Box::default(), is_measured: true }
     }
 
     pub(crate) fn count(&self) -> u64 {
         self.up_to.last().copied().unwrap_or(0)
+    }
+
+    /// How many values were measured, if that is known.
+    pub(crate) fn samples(&self) -> Option<u64> {
+        self.is_measured.then(|| self.count())
+    }
+
+    /// Between which times quantile `p` lies in truth.
+    pub(crate) fn quantile_bounds(&self, p: f64) -> (u64, u64) {
+        let wanted = ((p - P_TOLERANCE) * self.count() as f64).max(0.0);
+        let at = self.up_to.partition_point(|&sum| (sum as f64) < wanted).min(self.buckets.len() - 1);
+        let own = &self.buckets[at];
+        self.edges.get(at).copied().unwrap_or((own.low_ps, own.high_ps))
     }
 
     /// Those that are not empty, ascending.

@@ -1,20 +1,20 @@
 //! From what a file says to a [`Service`]: every number is checked here.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use caudal_policy::time::Picos;
 
 use super::{
-    ClassSpec, DistributionSpec, FileSpec, HyperPhases, LogSpread, Phase, Replay, ServiceSpec, Spread,
+    ClassSpec, DistributionSpec, FileSpec, HyperPhases, LogSpread, PercentileSpec, Phase, Replay, ServiceSpec, Spread,
 };
 use crate::LONGEST_PS;
 use crate::error::WorkloadError;
-use crate::input::{self, Columns, Histograms, Place, Row, Trace};
+use crate::input::{self, Data, Histogram, Percentiles, Place, Read, Source, Taken, Trace};
 use crate::service::{
     BoundedPareto, Bucket, Buckets, Demand, Finding, Gamma, Leaf, LogNormal, Sequence, Service, Shape,
-    Values, examine,
+    Values, correlation, examine, fitted,
 };
 
 /// How far probabilities may sum from 1.
@@ -23,6 +23,8 @@ const SUM_TOLERANCE: f64 = 1e-9;
 const COUNTS: f64 = 1e12;
 /// The most that times are multiplied by.
 const MAX_SCALE: f64 = 1e3;
+/// From this part of the mean on it matters that buckets do not tell it.
+const COARSE: f64 = 0.02;
 /// The widest spread that is taken: an SCV of 10^6.
 const MAX_SCV: f64 = 1e6;
 
@@ -36,12 +38,44 @@ impl ServiceSpec {
         match self {
             ServiceSpec::Named(name) => crate::find_named(name)?.compile(),
             ServiceSpec::Distribution(spec) => spec.compile(base_dir),
+            ServiceSpec::Percentiles(spec) => spec.compile(),
             ServiceSpec::File(spec) => {
-                let path = base_dir.join(&spec.file);
-                spec.compile_bytes(&input::load(&path)?, &path)
+                let path = input_path(base_dir, &spec.file);
+                spec.compile_read(input::read_service(Source::open(&path)?, &path, &spec.columns)?, &path)
             }
         }
     }
+}
+
+/// Where a file that is named in `base_dir` is; `-` is standard input, wherever it is named.
+pub(crate) fn input_path(base_dir: &Path, file: &Path) -> PathBuf {
+    if file == Path::new("-") { file.to_owned() } else { base_dir.join(file) }
+}
+
+impl PercentileSpec {
+    fn compile(&self) -> Result<Service, WorkloadError> {
+        let mut points = Vec::new();
+        for (name, time) in &self.percentiles {
+            let key = format!("percentiles.{name}");
+            let percentile = input::percentile_of(name).ok_or_else(|| {
+                WorkloadError::value(&key, time, "a percentile is called p50, p99.9, max, and so on")
+            })?;
+            points.push((percentile, positive_time(&key, *time)?));
+        }
+        let shape = fitted(&points).map_err(|problem| WorkloadError::value("percentiles", "{ … }", problem))?;
+        let taken = Taken { format: "percentiles".to_owned(), values: points.len() as u64, ..Taken::default() };
+        let leaves = vec![Leaf { class: 0, weight: 1.0, shape }];
+        Ok(Service::new(vec!["all".to_owned()], leaves)
+            .with_findings(vec![Finding::Fitted { class: "all".to_owned(), percentiles: percentiles(&points) }])
+            .with_taken(taken))
+    }
+}
+
+/// Percentiles, ascending.
+fn percentiles(points: &[(f64, u64)]) -> Vec<f64> {
+    let mut percentiles: Vec<f64> = points.iter().map(|(percentile, _)| *percentile).collect();
+    percentiles.sort_by(f64::total_cmp);
+    percentiles
 }
 
 impl DistributionSpec {
@@ -244,66 +278,85 @@ pub(crate) fn is_class_name(name: &str) -> bool {
 }
 
 impl FileSpec {
-    /// Compiles the contents of the file; `path` is for errors and for the kind of the file.
+    /// Compiles the contents of a file that is in memory; `path` is for errors.
     pub(crate) fn compile_bytes(&self, bytes: &[u8], path: &Path) -> Result<Service, WorkloadError> {
-        let unit = self.unit.unwrap_or_default();
-        let ending = path.extension().map(std::ffi::OsStr::to_ascii_lowercase);
-        match ending.as_deref().and_then(std::ffi::OsStr::to_str) {
-            Some("hlog") => self.compile_histograms(input::read_hlog(bytes, path, unit)?, path),
-            Some("hgrm") => self.compile_histograms(input::read_hgrm(bytes, path, unit)?, path),
-            _ => {
-                let columns = Columns { column: self.column.as_deref(), unit: self.unit };
-                if self.column.is_none() && input::holds_graphs(bytes) {
-                    return self.compile_graphs(input::read_graphs(bytes, path, columns)?, path);
-                }
-                self.compile_trace(input::read_service_csv(bytes, path, columns)?, path)
-            }
-        }
+        self.compile_read(input::read_service(Source::of_bytes(bytes), path, &self.columns)?, path)
     }
 
-    fn compile_trace(&self, trace: Trace, path: &Path) -> Result<Service, WorkloadError> {
-        if !trace.weights.is_empty() {
-            return self.compile_weighted(&trace, path);
-        }
-        let mut by_class: Vec<Vec<Row>> = vec![Vec::new(); trace.classes.len()];
-        for (class, row) in &trace.rows {
-            by_class[usize::from(*class)].push(*row);
-        }
-        let counts: Vec<f64> = by_class.iter().map(|rows| rows.len() as f64).collect();
-        let shares = self.shares(&trace.classes, &counts, path)?;
-        let factors = self.factors(&trace.classes, path)?;
-        let mut findings = Vec::new();
+    fn compile_read(&self, read: Read, path: &Path) -> Result<Service, WorkloadError> {
+        let Read { taken, data, notes } = read;
+        let mut findings: Vec<Finding> = notes.into_iter().map(Finding::Note).collect();
+        let service = match data {
+            Data::Trace(trace) => self.compile_trace(trace, path, &mut findings)?,
+            Data::Weighted(trace, weights) => self.compile_weighted(&trace, &weights, path, &mut findings)?,
+            Data::Histograms(histograms) => self.compile_histograms(histograms, path, &mut findings)?,
+            Data::Percentiles(classes) => self.compile_percentiles(classes, path, &mut findings)?,
+            Data::Graphs(graphs) => self.compile_graphs(graphs, path, &mut findings)?,
+        };
+        Ok(service.with_findings(findings).with_taken(taken))
+    }
+
+    fn compile_trace(
+        &self,
+        trace: Trace,
+        path: &Path,
+        findings: &mut Vec<Finding>,
+    ) -> Result<Service, WorkloadError> {
+        let names = trace.classes.clone();
+        let mut by_class: Vec<Vec<u64>> = by_class(&trace);
+        let counts: Vec<f64> = by_class.iter().map(|values| values.len() as f64).collect();
+        let shares = self.shares(&names, &counts, path)?;
+        let factors = self.factors(&names, path)?;
         let mut leaves = Vec::new();
-        for (class, (rows, weight)) in by_class.iter().zip(shares).enumerate() {
-            findings.extend(examine(&trace.classes[class], rows));
-            let values = Values::new(rows.iter().map(|row| scaled(row.ps, factors[class])).collect());
-            leaves.push(Leaf { class: class as u8, weight, shape: Shape::Values(Arc::new(values)) });
+        for (class, (values, weight)) in by_class.iter_mut().zip(shares).enumerate() {
+            input::check_stop()?;
+            values.sort_unstable();
+            let number = class as u8;
+            let rows = (0..trace.ps.len()).filter(|&index| trace.class_of(index) == number);
+            findings.extend(examine(&names[class], values, rows.map(|index| trace.row(index))));
+            let mut values = std::mem::take(values);
+            if factors[class] != 1.0 {
+                values.iter_mut().for_each(|ps| *ps = scaled(*ps, factors[class]));
+            }
+            leaves.push(Leaf { class: number, weight, shape: Shape::Values(Arc::new(Values::of_sorted(values))) });
         }
-        let service = Service::new(trace.classes, leaves).with_findings(findings);
+        input::check_stop()?;
+        let service = Service::new(names, leaves);
         if self.replay == Replay::Off {
+            findings.extend(correlation(&trace.ps));
             return Ok(service);
         }
-        let demand = |(class, row): (u8, Row)| Demand {
-            service_ps: scaled(row.ps, factors[usize::from(class)]),
-            class,
+        let demand = |index: usize| {
+            let class = trace.class_of(index);
+            Demand { service_ps: scaled(trace.ps[index], factors[usize::from(class)]), class }
         };
-        let sequence = Sequence(trace.rows.into_iter().map(demand).collect());
+        let sequence = Sequence((0..trace.ps.len()).map(demand).collect());
         Ok(service.with_replay(self.replay, sequence))
     }
 
-    /// A histogram in columns: values, and how often each occurs.
-    fn compile_weighted(&self, trace: &Trace, path: &Path) -> Result<Service, WorkloadError> {
-        let place = Place(path);
-        if self.replay != Replay::Off {
-            return Err(
-                place.whole("a histogram has no order to keep; drop `replay`, or give the values one by one")
-            );
+    /// Refuses to keep the order of what has none.
+    fn has_no_order(&self, path: &Path) -> Result<(), WorkloadError> {
+        if self.replay == Replay::Off {
+            return Ok(());
         }
+        Err(Place(path).whole("a histogram has no order to keep; drop `replay`, or give the values one by one"))
+    }
+
+    /// A histogram in columns: values, and how often each occurs.
+    fn compile_weighted(
+        &self,
+        trace: &Trace,
+        weights: &[f64],
+        path: &Path,
+        findings: &mut Vec<Finding>,
+    ) -> Result<Service, WorkloadError> {
+        let place = Place(path);
+        self.has_no_order(path)?;
         let factors = self.factors(&trace.classes, path)?;
         let mut by_class: Vec<BTreeMap<u64, f64>> = vec![BTreeMap::new(); trace.classes.len()];
-        for ((class, row), weight) in trace.rows.iter().zip(&trace.weights) {
-            let class = usize::from(*class);
-            *by_class[class].entry(scaled(row.ps, factors[class])).or_default() += weight;
+        for (index, weight) in weights.iter().enumerate() {
+            let class = usize::from(trace.class_of(index));
+            *by_class[class].entry(scaled(trace.ps[index], factors[class])).or_default() += weight;
         }
         let sums: Vec<f64> = by_class.iter().map(|values| values.values().sum()).collect();
         if let Some(at) = sums.iter().position(|&sum| sum <= 0.0) {
@@ -312,55 +365,79 @@ impl FileSpec {
             );
         }
         let shares = self.shares(&trace.classes, &sums, path)?;
+        // Whole numbers are counts of values, others shares of nobody knows how many.
+        let are_counts = weights.iter().all(|weight| weight.fract() == 0.0) && sums.iter().any(|&sum| sum > 1.0);
         let leaf = |(class, (values, sum)): (usize, (&BTreeMap<u64, f64>, &f64))| {
             let bucket = |(&ps, &weight): (&u64, &f64)| {
-                let count = (weight / sum * COUNTS).round() as u64;
-                Bucket { low_ps: ps, high_ps: ps, count: if weight > 0.0 { count.max(1) } else { 0 } }
+                let count = match are_counts {
+                    true => weight as u64,
+                    false => ((weight / sum * COUNTS).round() as u64).max(u64::from(weight > 0.0)),
+                };
+                Bucket { low_ps: ps, high_ps: ps, count }
             };
-            let buckets = Buckets::new(values.iter().map(bucket).collect());
-            Leaf { class: class as u8, weight: shares[class], shape: Shape::Buckets(Arc::new(buckets)) }
+            let buckets: Vec<Bucket> = values.iter().map(bucket).collect();
+            let table = if are_counts { Buckets::new(buckets) } else { Buckets::of_shares(buckets) };
+            Leaf { class: class as u8, weight: shares[class], shape: Shape::Buckets(Arc::new(table)) }
         };
         let leaves = by_class.iter().zip(&sums).enumerate().map(leaf).collect();
-        let note = format!(
+        if are_counts {
+            let few = trace.classes.iter().zip(&sums);
+            findings.extend(few.filter_map(|(class, sum)| Finding::few(class, *sum as usize)));
+        }
+        findings.push(Finding::Note(format!(
             "a histogram of {} values: each occurs as often as its column of counts says, none in between",
-            trace.rows.len()
-        );
-        Ok(Service::new(trace.classes.clone(), leaves).with_findings(vec![Finding::Note(note)]))
+            weights.len()
+        )));
+        Ok(Service::new(trace.classes.clone(), leaves))
     }
 
-    fn compile_histograms(&self, read: Histograms, path: &Path) -> Result<Service, WorkloadError> {
-        let place = Place(path);
-        if self.replay != Replay::Off {
-            return Err(
-                place.whole("a histogram has no order to keep; drop `replay`, or give the values as CSV")
-            );
-        }
+    fn compile_histograms(
+        &self,
+        histograms: Vec<Histogram>,
+        path: &Path,
+        findings: &mut Vec<Finding>,
+    ) -> Result<Service, WorkloadError> {
+        self.has_no_order(path)?;
         if self.scale.is_some() {
-            return Err(place.whole(
+            return Err(Place(path).whole(
                 "the buckets of a histogram are not scaled; drop `scale`, or give the values as CSV",
             ));
         }
-        if let Some(column) = &self.column {
-            return Err(place.whole(format!("a histogram has no columns; drop `column = \"{column}\"`")));
-        }
-        let (names, buckets): (Vec<String>, Vec<_>) = read.classes.into_iter().unzip();
-        if let Some(name) = names.iter().find(|name| !is_class_name(name)) {
-            return Err(place.whole(format!("the tag {name:?} cannot name a class; use 1 to 64 characters")));
-        }
-        if names.len() > 256 {
-            return Err(place.whole(format!("has {} tags; at most 256 classes are possible", names.len())));
-        }
-        let tables: Vec<Buckets> = buckets.into_iter().map(Buckets::new).collect();
-        let counts: Vec<f64> = tables.iter().map(|table| table.count() as f64).collect();
+        let names: Vec<String> = histograms.iter().map(|histogram| histogram.class.clone()).collect();
+        let count = |histogram: &Histogram| histogram.buckets.iter().map(|bucket| bucket.count).sum::<u64>();
+        let counts: Vec<f64> = histograms.iter().map(|histogram| count(histogram) as f64).collect();
         let shares = self.shares(&names, &counts, path)?;
-        let leaf = |(class, (table, weight))| Leaf {
-            class: class as u8,
-            weight,
-            shape: Shape::Buckets(Arc::new(table)),
-        };
-        let leaves = tables.into_iter().zip(shares).enumerate().map(leaf).collect();
-        let findings = read.notes.into_iter().map(Finding::Note).collect();
-        Ok(Service::new(names, leaves).with_findings(findings))
+        let mut leaves = Vec::new();
+        for (class, (histogram, weight)) in histograms.into_iter().zip(shares).enumerate() {
+            findings.extend(Finding::few(&histogram.class, counts[class] as usize));
+            findings.extend(coarse(&histogram));
+            let table = Buckets::within(histogram.buckets, histogram.edges);
+            leaves.push(Leaf { class: class as u8, weight, shape: Shape::Buckets(Arc::new(table)) });
+        }
+        Ok(Service::new(names, leaves))
+    }
+
+    fn compile_percentiles(
+        &self,
+        classes: Vec<Percentiles>,
+        path: &Path,
+        findings: &mut Vec<Finding>,
+    ) -> Result<Service, WorkloadError> {
+        self.has_no_order(path)?;
+        if self.scale.is_some() {
+            return Err(Place(path).whole("percentiles are not scaled; drop `scale`, and write other ones"));
+        }
+        let names: Vec<String> = classes.iter().map(|class| class.class.clone()).collect();
+        let weights: Vec<f64> = classes.iter().map(|class| class.weight).collect();
+        let shares = self.shares(&names, &weights, path)?;
+        let mut leaves = Vec::new();
+        for (number, (class, weight)) in classes.into_iter().zip(shares).enumerate() {
+            let problem = |problem| Place(path).whole(format!("`{}`: {problem}", class.class));
+            let shape = fitted(&class.points).map_err(problem)?;
+            findings.push(Finding::Fitted { class: class.class.clone(), percentiles: percentiles(&class.points) });
+            leaves.push(Leaf { class: number as u8, weight, shape });
+        }
+        Ok(Service::new(names, leaves))
     }
 
     /// What the times of each class are multiplied by.
@@ -404,6 +481,33 @@ impl FileSpec {
         sums_to_one("weights", weights.values().copied())?;
         Ok(classes.iter().map(|class| weights[class]).collect())
     }
+}
+
+/// The values of each class.
+fn by_class(trace: &Trace) -> Vec<Vec<u64>> {
+    if trace.classes.len() == 1 {
+        return vec![trace.ps.clone()];
+    }
+    let mut counts = vec![0; trace.classes.len()];
+    trace.class.iter().for_each(|&class| counts[usize::from(class)] += 1);
+    let mut by_class: Vec<Vec<u64>> = counts.into_iter().map(Vec::with_capacity).collect();
+    for (&class, &ps) in trace.class.iter().zip(&trace.ps) {
+        by_class[usize::from(class)].push(ps);
+    }
+    by_class
+}
+
+/// Buckets so wide that the mean is not known.
+fn coarse(histogram: &Histogram) -> Option<Finding> {
+    let counts = || histogram.buckets.iter().map(|bucket| bucket.count as f64);
+    let total: f64 = counts().sum();
+    let mean = |of: &dyn Fn(&(u64, u64)) -> u64| {
+        histogram.edges.iter().zip(counts()).map(|(edges, count)| count * of(edges) as f64).sum::<f64>() / total
+    };
+    let (low_ps, high_ps) = (mean(&|edges| edges.0), mean(&|edges| edges.1));
+    let is_wide = high_ps - low_ps > COARSE * (low_ps + high_ps) / 2.0;
+    let mean_ps = histogram.sum_ps.map(|sum_ps| sum_ps / total);
+    is_wide.then(|| Finding::Coarse { class: histogram.class.clone(), low_ps, high_ps, mean_ps })
 }
 
 /// At least 1 ps, and at most the longest time that there is.

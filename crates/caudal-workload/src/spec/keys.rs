@@ -15,7 +15,7 @@ macro_rules! keys {
         impl $name {
             /// Refuses keys that are not in `allowed` (nor the `tag`); `what` is the reason in words.
             fn only(&self, what: &str, allowed: &[&str]) -> Result<(), String> {
-                let given = [$((stringify!($key), self.$key.is_some())),*];
+                let given = [$((stringify!($key).trim_start_matches("r#"), self.$key.is_some())),*];
                 for (key, present) in given {
                     if present && !allowed.contains(&key) {
                         return Err($crate::spec::keys::surplus(what, key, allowed));

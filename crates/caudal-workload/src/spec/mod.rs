@@ -11,9 +11,10 @@ use std::path::{Path, PathBuf};
 use caudal_policy::time::Picos;
 use serde::{Deserialize, Serialize};
 
-use crate::input::Unit;
+use crate::error::WorkloadError;
+use crate::input::Columns;
 
-pub(crate) use compile::{check_spread, is_class_name, positive_time};
+pub(crate) use compile::{check_spread, input_path, is_class_name, positive_time};
 pub(crate) use keys::{keys, need};
 
 /// `service = …` of a `[workload]`: a name, a distribution, or a file.
@@ -35,6 +36,8 @@ pub enum ServiceSpec {
     Distribution(DistributionSpec),
     /// `{ file = "…", … }`
     File(FileSpec),
+    /// `{ percentiles = { … } }`
+    Percentiles(PercentileSpec),
 }
 
 impl ServiceSpec {
@@ -51,7 +54,7 @@ impl ServiceSpec {
             ServiceSpec::Distribution(DistributionSpec::Mixture { classes }) => {
                 classes.iter().flat_map(|class| class.service.files()).collect()
             }
-            ServiceSpec::Distribution(_) => Vec::new(),
+            ServiceSpec::Distribution(_) | ServiceSpec::Percentiles(_) => Vec::new(),
         }
     }
 }
@@ -187,23 +190,33 @@ pub struct ClassSpec {
     pub service: ServiceSpec,
 }
 
+/// Percentiles alone, of which a distribution is made: see [`fitted`](crate::Service::is_fitted). One class, `all`.
+///
+/// ```toml
+/// service = { percentiles = { p50 = "1.2ms", p99 = "9ms" } }
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PercentileSpec {
+    /// Two or more: `p50`, `p99.9`, `max`, and the times up to which so many requests take.
+    pub percentiles: BTreeMap<String, Picos>,
+}
+
 /// Service times that were measured.
 ///
-/// By its ending: `.hlog` is an HdrHistogram log (the classes are its tags), `.hgrm` its percentile
-/// listing; everything else is CSV: a value a line, or columns with a header such as `class,service_ns`. With the columns
-/// `request,task,work_ns,after` it holds recorded fork/join graphs, a task a line; a request's work is its service time.
+/// What the file is follows from its content: CSV and its relatives, logs and percentile listings of HdrHistogram, what k6,
+/// vegeta, oha, hey, JMeter, fio, YCSB, hyperfine and others write, histograms of bpftrace, bcc and Prometheus, JSON; plain or
+/// packed by gzip or zstd; `-` is standard input. With the columns `request,task,work_ns,after` it holds recorded fork/join
+/// graphs, a task a line; a request's work is its service time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileSpec {
     /// The file; relative to the file that names it.
+    #[serde(serialize_with = "crate::input::lossy_path")]
     pub file: PathBuf,
-    /// Which column holds the times, by its name in the header. Default: the only column, or the one
-    /// called `service`, `service_ns`, `service_us`, ….
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub column: Option<String>,
-    /// Unit of the values. Default: the end of the column's name (`_ns`, `_us`, …), or nanoseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub unit: Option<Unit>,
+    /// Which parts of it to read, and how.
+    #[serde(flatten)]
+    pub columns: Columns,
     /// Whether the order of the rows is kept; default: independent draws.
     #[serde(skip_serializing_if = "Replay::is_off")]
     #[cfg_attr(feature = "schema", schemars(default))]
@@ -227,6 +240,28 @@ pub enum Replay {
     FromStart,
     /// `"rotate"`: as `true`, but from a row that the seed chooses, so that replications differ.
     Rotate,
+}
+
+impl PercentileSpec {
+    /// What a user writes on a command line: `p50 = 1.2 ms, p99 = 9 ms`; `None` if this is nothing of the kind.
+    ///
+    /// # Errors
+    /// [`WorkloadError`], if a time in it is none.
+    pub fn parse(text: &str) -> Option<Result<PercentileSpec, WorkloadError>> {
+        let points = crate::input::parse_percentiles(text)?;
+        let spec = |points: Vec<(f64, u64)>| PercentileSpec {
+            percentiles: points.into_iter().map(|(percentile, ps)| (format!("p{percentile}"), Picos(ps))).collect(),
+        };
+        let wrong = |problem| WorkloadError::value("percentiles", format!("{text:?}"), problem);
+        Some(points.map(spec).map_err(wrong))
+    }
+}
+
+impl FileSpec {
+    /// All of a file, as it is.
+    pub fn new(file: impl Into<PathBuf>) -> FileSpec {
+        FileSpec { file: file.into(), columns: Columns::default(), replay: Replay::Off, weights: None, scale: None }
+    }
 }
 
 impl Replay {

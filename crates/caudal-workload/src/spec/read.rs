@@ -11,9 +11,10 @@ use serde::{Serialize, Serializer};
 
 use super::keys::need;
 use super::{
-    ClassSpec, DistributionSpec, FileSpec, HyperPhases, LogSpread, Phase, Replay, ServiceSpec, Spread, keys,
+    ClassSpec, DistributionSpec, FileSpec, HyperPhases, LogSpread, PercentileSpec, Phase, Replay, ServiceSpec, Spread,
+    keys,
 };
-use crate::input::Unit;
+use crate::input::{Columns, Unit};
 
 const DISTRIBUTIONS: [&str; 8] = [
     "constant",
@@ -26,6 +27,9 @@ const DISTRIBUTIONS: [&str; 8] = [
     "gamma",
 ];
 
+/// Keys of [`Columns`].
+pub(crate) const COLUMNS: [&str; 5] = ["column", "class_column", "unit", "where", "decimal"];
+
 keys! {
     /// Every key that a table of service times can have.
     struct Keys {
@@ -34,18 +38,24 @@ keys! {
         short: Picos, long: Picos, p_long: f64,
         alpha: f64, min: Picos, max: Picos,
         phases: Vec<Phase>, classes: Vec<ClassSpec>,
-        column: String, unit: Unit, replay: Replay, weights: BTreeMap<String, f64>,
-        scale: BTreeMap<String, f64>,
+        column: String, class_column: String, unit: Unit, r#where: Vec<String>, decimal: char,
+        replay: Replay, weights: BTreeMap<String, f64>, scale: BTreeMap<String, f64>,
+        percentiles: BTreeMap<String, Picos>,
     }
 }
 
 impl Keys {
     fn into_spec(self) -> Result<ServiceSpec, String> {
-        match (&self.distribution, &self.file) {
-            (Some(_), Some(_)) => Err("`distribution` and `file` exclude each other; keep one".into()),
-            (None, None) => Err("needs `distribution` or `file`, or a name such as \"exp-1us\"".into()),
-            (None, Some(_)) => self.into_file().map(ServiceSpec::File),
-            (Some(name), None) => {
+        match (&self.distribution, &self.file, &self.percentiles) {
+            (Some(_), Some(_), _) => Err("`distribution` and `file` exclude each other; keep one".into()),
+            (None, None, None) => Err("needs `distribution` or `file`, or a name such as \"exp-1us\"".into()),
+            (None, None, Some(_)) => {
+                self.only("a table of percentiles", &["percentiles"])?;
+                let percentiles = need("a table of percentiles", "percentiles", self.percentiles)?;
+                Ok(ServiceSpec::Percentiles(PercentileSpec { percentiles }))
+            }
+            (None, Some(_), _) => self.into_file().map(ServiceSpec::File),
+            (Some(name), None, _) => {
                 let name = name.clone();
                 self.into_distribution(&name).map(ServiceSpec::Distribution)
             }
@@ -53,14 +63,20 @@ impl Keys {
     }
 
     fn into_file(self) -> Result<FileSpec, String> {
-        self.only("a file of service times", &["file", "column", "unit", "replay", "weights", "scale"])?;
+        self.only("a file of service times", &[&["file"], COLUMNS.as_slice(), &["replay", "weights", "scale"]].concat())?;
         let file = need("a file of service times", "file", self.file)?;
         if self.replay.is_some_and(|replay| replay != Replay::Off) && self.weights.is_some() {
             return Err("`replay` keeps the file's own shares, `weights` changes them; keep one".into());
         }
         let replay = self.replay.unwrap_or_default();
-        let (column, unit) = (self.column, self.unit);
-        Ok(FileSpec { file, column, unit, replay, weights: self.weights, scale: self.scale })
+        let columns = Columns {
+            column: self.column,
+            class_column: self.class_column,
+            unit: self.unit,
+            filter: self.r#where.unwrap_or_default(),
+            decimal: self.decimal,
+        };
+        Ok(FileSpec { file, columns, replay, weights: self.weights, scale: self.scale })
     }
 
     fn into_distribution(self, name: &str) -> Result<DistributionSpec, String> {

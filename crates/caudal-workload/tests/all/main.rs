@@ -3,6 +3,7 @@
 mod arrivals;
 mod files;
 mod graphs;
+mod inputs;
 mod moments;
 mod shown;
 mod specs;

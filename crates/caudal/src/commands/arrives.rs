@@ -1,23 +1,26 @@
-//! What arrives: `--workload` and `--weights`.
+//! What arrives: `--workload`, and how its file is to be read.
 
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::sync::Arc;
 
 use caudal_config::{File, Measure, Options, Workload};
+use caudal_workload::{ArrivalSpec, FileSpec, PercentileSpec, Replay, Service, ServiceSpec, TimestampFile};
 use clap::Args;
 use miette::miette;
 
 use super::forks::Forks;
+use super::input::{self, Input};
 
 /// What arrives.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Arrives {
-    /// A workload's name, a file with service times (.csv, .hlog, .hgrm), or a TOML file with a workload table
+    /// A workload's name, a file with service times (what load generators, HdrHistogram, bpftrace, Prometheus and others
+    /// write, CSV; - for standard input), percentiles ('p50 = 1.2 ms, p99 = 9 ms'), or a TOML file with a workload table
     #[arg(long, short, value_name = "NAME|FILE")]
-    pub(crate) workload: String,
-    /// Shares of the classes of a file of service times, instead of the file's own
-    #[arg(long, value_delimiter = ',', value_name = "CLASS=SHARE,...")]
-    pub(crate) weights: Vec<String>,
+    pub(crate) workload: OsString,
+    #[command(flatten)]
+    pub(crate) input: Input,
 }
 
 /// What the user means by `--workload`.
@@ -26,31 +29,45 @@ enum Kind {
     Toml,
     /// A file of service times.
     Times,
+    Percentiles,
     Neither,
 }
 
 impl Arrives {
+    /// The workload as messages call it.
+    pub(crate) fn name(&self) -> String {
+        self.workload.to_string_lossy().into_owned()
+    }
+
     /// A name is one; so is what has the ending of a file, or is one.
     fn kind(&self) -> Kind {
         let path = Path::new(&self.workload);
-        let ending = path.extension().map(std::ffi::OsStr::to_ascii_lowercase);
-        match ending.as_deref().and_then(std::ffi::OsStr::to_str) {
-            _ if caudal_workload::find_named(&self.workload).is_ok() => Kind::Named,
-            Some("toml") => Kind::Toml,
-            Some("csv" | "txt" | "hlog" | "hgrm") => Kind::Times,
-            _ if path.is_file() => Kind::Times,
-            _ => Kind::Neither,
+        let is_toml = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml"));
+        let is_there = path.exists() && !path.is_dir();
+        let name = self.name();
+        if caudal_workload::find_named(&name).is_ok() {
+            Kind::Named
+        } else if is_toml {
+            Kind::Toml
+        } else if is_there || self.workload == OsStr::new("-") {
+            Kind::Times
+        } else if PercentileSpec::parse(&name).is_some() {
+            Kind::Percentiles
+        } else if path.extension().is_some() {
+            Kind::Times
+        } else {
+            Kind::Neither
         }
     }
 
     fn neither(&self) -> miette::Report {
         let names: Vec<&str> = caudal_workload::named().iter().map(|named| named.name).collect();
         let help = format!(
-            "a name is one of {}; a file holds service times (CSV: a value a line, or class,service_ns; .hlog and .hgrm \
-             of HdrHistogram), or is a .toml file with the table [workload]",
+            "a name is one of {}; a file holds service times, as CSV (a value a line, or class,service_ns) or as tools write \
+             them (`docs/guides/measure-your-service.md`), or is a .toml file with the table [workload]",
             names.join(", ")
         );
-        miette!(help = help, "`{}` is neither the name of a workload nor a file", self.workload)
+        miette!(help = help, "`{}` is neither the name of a workload nor a file", self.name())
     }
 
     /// The workload, and what its file says of how to measure.
@@ -60,40 +77,97 @@ impl Arrives {
 
     /// The same of requests that can run in parallel like this.
     pub(crate) fn read_forking(&self, forks: Forks) -> miette::Result<(Arc<Workload>, Measure)> {
-        let file = match self.kind() {
-            Kind::Toml => self.read_toml(forks)?,
-            Kind::Times => {
-                let path = serde_json::Value::from(self.workload.as_str());
-                self.parse(&format!("{{ file = {path}{} }}", self.shares()?), forks)?
-            }
-            Kind::Named if !self.weights.is_empty() => {
-                return Err(miette!(
+        let kind = self.kind();
+        if let (Kind::Named | Kind::Toml | Kind::Percentiles, Some(option)) = (&kind, self.input.given()) {
+            return Err(match kind {
+                Kind::Toml => miette!(
+                    help = "write it into the file's `service`",
+                    "{option} goes with a file of service times"
+                ),
+                _ => miette!(
                     help = "give the file, as in --workload service.csv --weights get=0.995,scan=0.005",
-                    "--weights goes with a file of service times, `{}` is the name of a workload",
-                    self.workload
-                ));
+                    "{option} goes with a file of service times, which `{}` is not",
+                    self.name()
+                ),
+            });
+        }
+        let file = match kind {
+            Kind::Toml => self.read_toml(forks)?,
+            Kind::Times => self.read_times(forks)?,
+            Kind::Percentiles => {
+                let spec = PercentileSpec::parse(&self.name()).expect("that is what it is");
+                let spec = ServiceSpec::Percentiles(spec.map_err(|error| miette!("{error}"))?);
+                let service = spec.compile(Path::new("")).map_err(|error| miette!("{error}"))?;
+                compiled((spec, service), None, forks)?
             }
-            Kind::Named => self.parse(&serde_json::Value::from(self.workload.as_str()).to_string(), forks)?,
+            Kind::Named => {
+                let spec = ServiceSpec::named(self.name());
+                let service = spec.compile(Path::new("")).map_err(|error| miette!("{error}"))?;
+                compiled((spec, service), None, forks)?
+            }
             Kind::Neither => return Err(self.neither()),
         };
         let workload = file.workload.clone().ok_or_else(|| {
-            miette!(
-                help = "add it, as in service = \"exp-1us\"",
-                "`{}` has no table [workload]",
-                self.workload
-            )
+            miette!(help = "add it, as in service = \"exp-1us\"", "`{}` has no table [workload]", self.name())
         })?;
         Ok((workload, Measure::clone(&file.measure)))
     }
 
-    /// A file may describe a workload alone; its systems do not matter here.
-    fn read_toml(&self, forks: Forks) -> miette::Result<File> {
-        if !self.weights.is_empty() {
+    /// A file of service times, and of arrivals if it is to be played as it was recorded.
+    fn read_times(&self, forks: Forks) -> miette::Result<File> {
+        let Input { recorded, replay, .. } = self.input;
+        let mut spec = FileSpec {
+            columns: self.input.columns(),
+            weights: self.input.shares()?,
+            replay: if replay || recorded { Replay::FromStart } else { Replay::Off },
+            ..FileSpec::new(&self.workload)
+        };
+        let service = input::compile_asking(&mut spec)?;
+        if let Some(taken) = service.taken() {
+            errln!("read {} as {taken}", self.name());
+        }
+        let arrivals = if recorded { Some(self.arrivals(&spec, &service)?) } else { None };
+        compiled((ServiceSpec::File(spec), service), arrivals, forks)
+    }
+
+    /// When the requests of the file arrived.
+    fn arrivals(
+        &self,
+        service: &FileSpec,
+        compiled: &Service,
+    ) -> miette::Result<(ArrivalSpec, caudal_workload::Arrivals)> {
+        if self.workload == OsStr::new("-") {
             return Err(miette!(
-                help = "write them into the file's `service`",
-                "--weights goes with a file of service times"
+                help = "write it to a file first",
+                "--recorded reads the file twice, which standard input can not be"
             ));
         }
+        let mut columns = caudal_workload::Columns {
+            column: self.input.arrival_column.clone(),
+            decimal: service.columns.decimal,
+            ..Default::default()
+        };
+        // The same rows.
+        columns.filter = compiled.taken().map(|taken| taken.filter.clone()).unwrap_or_default();
+        let file = TimestampFile { file: service.file.clone(), columns, scale: true };
+        let spec = ArrivalSpec::File(file);
+        let arrivals = spec.compile(Path::new("")).map_err(|error| {
+            miette!(
+                help = "--arrival-column names the column; without --recorded, arrivals are a Poisson process",
+                "when requests arrived: {error}"
+            )
+        })?;
+        if let Some(taken) = arrivals.taken() {
+            errln!("read {} as {taken}", self.name());
+        }
+        for note in arrivals.notes() {
+            errln!("note: {note}");
+        }
+        Ok((spec, arrivals))
+    }
+
+    /// A file may describe a workload alone; its systems do not matter here.
+    fn read_toml(&self, forks: Forks) -> miette::Result<File> {
         let options = Options { overrides: forks.overrides(), ..Options::default() };
         match File::read_with(&self.workload, &options) {
             Err(error) if error.problems().iter().any(|problem| problem.key == "system") => {
@@ -107,39 +181,23 @@ impl Arrives {
             read => Ok(read?),
         }
     }
+}
 
-    /// The file around `service` is ours: an error shows none of it.
-    fn parse(&self, service: &str, forks: Forks) -> miette::Result<File> {
-        let text = format!("[workload]\nservice = {service}\n{}[system]\ncores = 1\n", forks.key());
-        File::parse(&text, "--workload").map_err(|error| match error.problems() {
-            [] => error.into(),
-            [problem, ..] => match &problem.help {
-                Some(help) => miette!(help = help.clone(), "{}", problem.message),
-                None => miette!("{}", problem.message),
-            },
-        })
-    }
-
-    /// `, weights = { get = 0.995, scan = 0.005 }`
-    fn shares(&self) -> miette::Result<String> {
-        if self.weights.is_empty() {
-            return Ok(String::new());
-        }
-        let share = |text: &String| {
-            let (class, share) = text.split_once('=')?;
-            let share: f64 = share.trim().parse().ok().filter(|share: &f64| share.is_finite())?;
-            Some(format!("{} = {share:?}", serde_json::Value::from(class.trim())))
-        };
-        let shares: Option<Vec<String>> = self.weights.iter().map(share).collect();
-        let shares = shares.ok_or_else(|| {
-            miette!(
-                help = "write --weights get=0.995,scan=0.005",
-                "`{}` is no list of classes with their shares",
-                self.weights.join(",")
-            )
-        })?;
-        Ok(format!(", weights = {{ {} }}", shares.join(", ")))
-    }
+/// A file around a service that was compiled already: it is ours, so that an error shows none of it.
+fn compiled(
+    service: (ServiceSpec, Service),
+    arrivals: Option<(ArrivalSpec, caudal_workload::Arrivals)>,
+    forks: Forks,
+) -> miette::Result<File> {
+    let text = format!("[workload]\nservice = \"exp-1us\"\n{}[system]\ncores = 1\n", forks.key());
+    let options = Options { service: Some(service), arrivals, ..Options::default() };
+    File::parse_with(&text, "--workload", &options).map_err(|error| match error.problems() {
+        [] => error.into(),
+        [problem, ..] => match &problem.help {
+            Some(help) => miette!(help = help.clone(), "{}", problem.message),
+            None => miette!("{}", problem.message),
+        },
+    })
 }
 
 #[cfg(test)]
@@ -147,10 +205,8 @@ mod tests {
     use super::*;
 
     fn arrives(workload: &str, weights: &[&str]) -> Arrives {
-        Arrives {
-            workload: workload.to_owned(),
-            weights: weights.iter().map(|&text| text.to_owned()).collect(),
-        }
+        let weights = weights.iter().map(|&text| text.to_owned()).collect();
+        Arrives { workload: workload.into(), input: Input { weights, ..Input::default() } }
     }
 
     #[test]
@@ -180,7 +236,7 @@ mod tests {
         }
         for (wrong, says) in [
             (arrives("exp-2us", &[]), "exp-1us"),
-            (arrives("mine.dat", &[]), ".hlog"),
+            (arrives("mine.dat", &[]), "cannot read mine.dat"),
             (arrives(".", &[]), "neither the name of a workload nor a file"),
             (arrives("exp-1us", &["get=1"]), "goes with a file"),
             (arrives(&path("a.csv"), &["get"]), "no list of classes with their shares"),

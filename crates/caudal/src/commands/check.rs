@@ -31,7 +31,7 @@ pub(crate) fn run(args: &CheckArgs, global: &Global) -> miette::Result<ExitCode>
         return Ok(ExitCode::SUCCESS);
     };
     let host = if args.runtime { Host::Runtime } else { Host::Simulator };
-    let file = File::read_with(path, &Options { overrides: args.set.clone(), host })?;
+    let file = File::read_with(path, &Options { overrides: args.set.clone(), host, ..Options::default() })?;
     let points = file.workload.as_ref().map(|_| file.points()).transpose()?;
     for plan in &file.systems {
         let system = &plan.system;

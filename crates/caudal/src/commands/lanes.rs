@@ -3,6 +3,7 @@
 mod report;
 mod show;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use miette::{IntoDiagnostic, WrapErr, miette};
 use serde_json::{Value, json};
 
 use super::arrives::Arrives;
+use super::input::Input;
 use super::kept::{self, Kept};
 use crate::exit::{self, Interrupted};
 use crate::global::Global;
@@ -40,12 +42,12 @@ const REPORT: &str = "report.json";
 
 #[derive(Args, Debug)]
 pub(crate) struct LanesArgs {
-    /// A workload's name, a file with service times (.csv, .hlog, .hgrm), or a TOML file with a workload table
+    /// A workload's name, a file with service times (what load generators, HdrHistogram, bpftrace, Prometheus and others
+    /// write, CSV; - for standard input), percentiles ('p50 = 1.2 ms, p99 = 9 ms'), or a TOML file with a workload table
     #[arg(value_name = "NAME|FILE")]
-    workload: String,
-    /// Shares of the classes of a file of service times, instead of the file's own
-    #[arg(long, value_delimiter = ',', value_name = "CLASS=SHARE,...")]
-    weights: Vec<String>,
+    workload: OsString,
+    #[command(flatten)]
+    input: Input,
     /// Servers: the cores that share the lanes
     #[arg(long, default_value_t = 8, value_name = "N", value_parser = numbers::count, allow_hyphen_values = true)]
     cores: u32,
@@ -163,7 +165,7 @@ fn searched(question: &LanesQuestion, kept: &Kept, global: &Global) -> Result<La
 
 impl LanesArgs {
     fn arrives(&self) -> Arrives {
-        Arrives { workload: self.workload.clone(), weights: self.weights.clone() }
+        Arrives { workload: self.workload.clone(), input: self.input.clone() }
     }
 
     fn question(
@@ -195,7 +197,7 @@ impl LanesArgs {
             .map_or(if global.quick { BUDGET_S.0 } else { BUDGET_S.1 }, |budget| budget.0 as f64 / 1e12);
         let family = Family::ALL.into_iter().find(|family| family.name() == self.policy);
         Ok(LanesQuestion {
-            workload_name: self.workload.clone(),
+            workload_name: self.arrives().name(),
             family: family.expect("the command line takes no other name"),
             cores: self.contexts.unwrap_or(self.cores),
             contexts,
@@ -226,9 +228,9 @@ impl LanesArgs {
     fn drift(&self, text: &str, workload: &Arc<Workload>, load: f64) -> miette::Result<Drift> {
         if text.parse::<f64>().is_ok() {
             let load = numbers::load(text).map_err(|error| miette!("--check-against {text}: {error}"))?;
-            return Ok(Drift { name: self.workload.clone(), workload: Arc::clone(workload), load });
+            return Ok(Drift { name: self.arrives().name(), workload: Arc::clone(workload), load });
         }
-        let (workload, _) = Arrives { workload: text.to_owned(), weights: Vec::new() }.read()?;
+        let (workload, _) = Arrives { workload: text.into(), input: Input::default() }.read()?;
         Ok(Drift { name: text.to_owned(), workload, load })
     }
 
@@ -253,10 +255,7 @@ impl LanesArgs {
 
     /// The command that asks the same again.
     fn command(&self, question: &LanesQuestion) -> String {
-        let mut text = format!("caudal lanes '{}'", self.workload);
-        if !self.weights.is_empty() {
-            text += &format!(" --weights {}", self.weights.join(","));
-        }
+        let mut text = format!("caudal lanes '{}'{}", self.arrives().name(), self.input.typed());
         text += &format!(" --policy {}", self.policy);
         text += &match self.contexts {
             Some(contexts) => format!(

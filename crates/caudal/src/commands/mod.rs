@@ -11,6 +11,7 @@ mod compare;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod doctor;
 mod forks;
+mod input;
 mod kept;
 mod lanes;
 mod plan;

@@ -4,6 +4,7 @@ mod report;
 mod show;
 mod words;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use clap::Args;
 use miette::{IntoDiagnostic, miette};
 
 use super::arrives::Arrives;
+use super::input::Input;
 use crate::exit::{self, Interrupted};
 use crate::global::Global;
 use crate::numbers;
@@ -34,13 +36,12 @@ const REQUESTS: (u32, u32) = (2_000, 20_000);
 
 #[derive(Args, Debug)]
 pub(crate) struct ThresholdArgs {
-    /// Work of the requests, run on one core: a workload's name, a file (.csv, .hlog, .hgrm), or a TOML file with a
-    /// workload table
+    /// Work of the requests, run on one core: a workload's name, a file of measured times (- for standard input),
+    /// percentiles ('p50 = 12 ms, p99 = 90 ms'), or a TOML file with a workload table
     #[arg(long, short, visible_alias = "workload", value_name = "NAME|FILE")]
-    work_distribution: String,
-    /// Shares of the classes of a file of service times, instead of the file's own
-    #[arg(long, value_delimiter = ',', value_name = "CLASS=SHARE,...")]
-    weights: Vec<String>,
+    work_distribution: OsString,
+    #[command(flatten)]
+    input: Input,
     /// Target latency, as in 25ms; again for classes that have another one, as in 'scan 100ms'
     #[arg(long, short, required = true, value_name = "[CLASS] TIME", value_parser = ClassTarget::parse)]
     #[arg(allow_hyphen_values = true)]
@@ -118,7 +119,7 @@ impl ClassTarget {
 }
 
 pub(crate) fn run(args: &ThresholdArgs, global: &Global) -> miette::Result<ExitCode> {
-    let arrives = Arrives { workload: args.work_distribution.clone(), weights: args.weights.clone() };
+    let arrives = Arrives { workload: args.work_distribution.clone(), input: args.input.clone() };
     let (workload, measure) = arrives.read()?;
     for finding in workload.service.findings() {
         errln!("note: {finding}");

@@ -1,12 +1,19 @@
-//! `caudal workload`: look at distributions of service times.
+//! `caudal workload`: look at distributions of service times, and write what tools wrote as files of this project.
 
+use std::ffi::OsString;
+use std::io::{BufWriter, Write as _};
+use std::path::Path;
 use std::process::ExitCode;
 
+use caudal_workload::convert::{Converted, Kind};
 use caudal_workload::show::Shown;
+use caudal_workload::{Columns, FileSpec, TimestampFile, WorkloadError};
 use clap::{Args, Subcommand};
 use miette::{IntoDiagnostic, miette};
 use serde_json::json;
 
+use super::input::{Input, compile_asking, refused};
+use crate::exit::Failure;
 use crate::global::Global;
 use crate::table::Table;
 
@@ -20,11 +27,23 @@ pub(crate) struct WorkloadArgs {
 enum What {
     /// Moments, percentiles and a plot, by class
     Show {
-        /// The name of a workload, or a file of service times (.csv, .hlog, .hgrm)
-        workload: String,
+        /// The name of a workload, a file of service times (what tools write; - for standard input), or percentiles
+        /// ('p50 = 1.2 ms, p99 = 9 ms')
+        workload: OsString,
+        #[command(flatten)]
+        input: Input,
         /// Columns of the plot [default: the terminal's]
         #[arg(long, value_name = "N")]
         width: Option<usize>,
+    },
+    /// Write what a tool wrote as CSV or TOML of this project
+    Convert {
+        /// A file of service times, of whatever tool; - for standard input
+        from: OsString,
+        /// The file to write, .csv or .toml; - for standard output
+        to: OsString,
+        #[command(flatten)]
+        input: Input,
     },
     /// The workloads that have a name, and their sources
     List,
@@ -33,16 +52,89 @@ enum What {
 pub(crate) fn run(args: &WorkloadArgs, global: &Global) -> miette::Result<ExitCode> {
     match &args.what {
         What::List => list(global),
-        What::Show { workload, width } => {
-            let shown = Shown::open(workload).map_err(|error| miette!("{error}"))?;
+        What::Show { workload, input, width } => {
+            let shown = show(workload, input)?;
             if global.json {
                 outln!("{}", serde_json::to_string(&shown.json()).into_diagnostic()?);
             } else {
                 out!("{}", shown.text(width.unwrap_or_else(terminal_width)));
             }
         }
+        What::Convert { from, to, input } => convert(from, to, input)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is asked at a terminal is asked before it is shown.
+fn show(workload: &OsString, input: &Input) -> miette::Result<Shown> {
+    match Shown::open_with(workload, &input.columns()) {
+        Err(WorkloadError::Ask(_)) => {
+            let mut spec = FileSpec { columns: input.columns(), ..FileSpec::new(workload) };
+            compile_asking(&mut spec)?;
+            Shown::open_with(workload, &spec.columns).map_err(|error| refused(&error))
+        }
+        shown => shown.map_err(|error| refused(&error)),
+    }
+}
+
+fn convert(from: &OsString, to: &OsString, input: &Input) -> miette::Result<()> {
+    let mut spec = FileSpec { columns: input.columns(), ..FileSpec::new(from) };
+    let arrivals = input.recorded.then(|| TimestampFile {
+        file: spec.file.clone(),
+        columns: Columns { column: input.arrival_column.clone(), decimal: input.decimal, ..Columns::default() },
+        scale: false,
+    });
+    let converted = match Converted::read(&spec, arrivals.as_ref()) {
+        Err(WorkloadError::Ask(_)) => {
+            compile_asking(&mut spec)?;
+            Converted::read(&spec, arrivals.as_ref())
+        }
+        read => read,
+    };
+    let converted = converted.map_err(|error| refused(&error))?;
+    errln!("read {} as {}", from.to_string_lossy(), converted.taken);
+    converted.notes.iter().for_each(|note| errln!("note: {note}"));
+    let ending = match converted.kind() {
+        Kind::Csv => "csv",
+        Kind::Toml => "toml",
+    };
+    let path = Path::new(to);
+    if path != Path::new("-") && path.extension().is_none_or(|found| !found.eq_ignore_ascii_case(ending)) {
+        let what = if ending == "csv" { "values and counts are rows" } else { "percentiles are no rows" };
+        return Err(miette!(
+            help = format!("write {}", path.with_extension(ending).display()),
+            "{what}: they are written as a file that ends in .{ending}, which `{}` does not",
+            path.display()
+        ));
+    }
+    write(&converted, path).map_err(|error| Failure(format!("can not write `{}`: {error}", path.display())))?;
+    Ok(())
+}
+
+/// Writes the whole file or none of it.
+fn write(converted: &Converted, path: &Path) -> std::io::Result<()> {
+    let content = |out: &mut dyn std::io::Write| -> std::io::Result<()> {
+        let mut out = BufWriter::with_capacity(1 << 18, out);
+        match converted.toml() {
+            Some(toml) => out.write_all(toml.as_bytes())?,
+            None => converted.write_csv(&mut out)?,
+        }
+        out.flush()
+    };
+    if path == Path::new("-") {
+        return match content(&mut std::io::stdout().lock()) {
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+            written => written,
+        };
+    }
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    let written = std::fs::File::create(&part).and_then(|mut file| content(&mut file));
+    let moved = written.and_then(|()| std::fs::rename(&part, path));
+    if moved.is_err() {
+        drop(std::fs::remove_file(&part));
+    }
+    moved
 }
 
 fn list(global: &Global) {

@@ -96,7 +96,8 @@ pub(crate) fn digest(bytes: &[u8]) -> String {
     format!("sha256:{digits}")
 }
 
-/// The digests of files, by name: an entry of [`Meta::asked`] each.
+/// The digests of files, by name: an entry of [`Meta::asked`] each. What was read from a pipe is gone, and is not among
+/// them.
 ///
 /// # Errors
 /// If one can not be read.
@@ -106,7 +107,8 @@ pub(crate) fn digests(files: &[PathBuf]) -> miette::Result<Vec<(String, Value)>>
             fs::read(file).map_err(|error| Failure(format!("can not read `{}`: {error}", file.display())))?;
         Ok((format!("the contents of {}", file.display()), digest(&bytes).into()))
     };
-    files.iter().map(one).collect()
+    let is_file = |file: &&PathBuf| !file.exists() && *file != Path::new("-") || file.is_file();
+    files.iter().filter(is_file).map(one).collect()
 }
 
 #[cfg(test)]

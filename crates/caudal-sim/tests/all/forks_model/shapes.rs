@@ -146,7 +146,7 @@ fn read(csv: &str) -> Service {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::write(&path, csv).expect("room for a small file");
     let replay = Replay::Off;
-    let file = FileSpec { file: path.clone(), column: None, unit: None, replay, weights: None, scale: None };
+    let file = FileSpec { replay, ..FileSpec::new(path.clone()) };
     let service = ServiceSpec::File(file).compile(".".as_ref()).expect("sound graphs");
     std::fs::remove_file(&path).expect("it was just written");
     service

@@ -83,7 +83,7 @@ pub(super) fn report(args: &ThresholdArgs, answer: &Answered<'_>) -> Report {
         title: "Caudal threshold: when a parallel request is large".to_owned(),
         question: format!(
             "From how much work on is a request of {} run on one core, so that the fewest of {}/s miss {} on {} cores?",
-            args.work_distribution,
+            args.work_distribution.to_string_lossy(),
             digits(args.rate.per_s()),
             args.targets(),
             args.cores

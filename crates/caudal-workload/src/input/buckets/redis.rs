@@ -1,0 +1,86 @@
+//! Replies of redis to `LATENCY HISTOGRAM`: cumulative counts up to bounds in microseconds, a command each.
+
+use std::path::Path;
+
+use super::Bins;
+use crate::error::WorkloadError;
+use crate::input::unit::Unit;
+use crate::input::{Columns, Data, Place, Read, Taken, text};
+
+/// Is this a reply of redis, as its command-line client prints it?
+pub(in crate::input) fn holds_replies<'a>(lines: impl Iterator<Item = &'a [u8]>) -> bool {
+    lines.take(40).any(|line| {
+        let line = text(line);
+        line.contains("\"histogram_usec\"") || line.trim() == "histogram_usec"
+    })
+}
+
+/// A part of a reply.
+#[derive(Debug, PartialEq)]
+enum Part {
+    Text(String),
+    Number(u64),
+}
+
+/// Reads a text for which [`holds_replies`].
+pub(in crate::input) fn read_replies(bytes: &[u8], path: &Path, _: &Columns) -> Result<Read, WorkloadError> {
+    let place = Place(path);
+    let text = text(bytes);
+    let parts: Vec<(u64, Part)> =
+        text.lines().enumerate().filter_map(|(index, line)| Some((index as u64 + 1, part(line)?))).collect();
+    let mut bins = Bins::default();
+    let mut notes = Vec::new();
+    let (mut command, mut calls) = (String::new(), 0);
+    let mut at = 0;
+    while let Some((_, part)) = parts.get(at) {
+        let next = parts.get(at + 1).map(|(_, part)| part);
+        match (part, next) {
+            (Part::Text(word), Some(Part::Number(number))) if word == "calls" => (calls, at) = (*number, at + 2),
+            (Part::Text(word), _) if word == "histogram_usec" => {
+                let mut counted = 0;
+                at += 1;
+                while let [(line, Part::Number(upper)), (_, Part::Number(up_to)), ..] = parts[at..] {
+                    let upper_ps = upper.saturating_mul(Unit::Us.ps());
+                    bins.add_up_to(&command, Some(upper_ps), up_to).map_err(|problem| place.row(line, 1, problem))?;
+                    (counted, at) = (up_to, at + 2);
+                }
+                if counted != calls {
+                    notes.push(format!(
+                        "`{command}` was called {calls} times, and its histogram has {counted} of them: is the reply cut?"
+                    ));
+                }
+            }
+            (Part::Text(word), _) => {
+                command.clone_from(word);
+                at += 1;
+            }
+            (Part::Number(_), _) => at += 1,
+        }
+    }
+    let taken = Taken {
+        format: "redis's LATENCY HISTOGRAM".to_owned(),
+        unit: Some(Unit::Us),
+        unit_by: "as the writer has it",
+        values: bins.count(),
+        ..Taken::default()
+    };
+    Ok(Read { taken, data: Data::Histograms(bins.finish(&place, &mut notes)?), notes })
+}
+
+/// `   4)  1) (integer) 1`, `1) "set"`; without a terminal, the client prints no numbers in front.
+fn part(line: &str) -> Option<Part> {
+    let mut rest = line.trim();
+    while let Some((number, behind)) = rest.split_once(") ")
+        && !number.is_empty()
+        && number.bytes().all(|byte| byte.is_ascii_digit())
+    {
+        rest = behind.trim_start();
+    }
+    if let Some(number) = rest.strip_prefix("(integer) ") {
+        return number.trim().parse().ok().map(Part::Number);
+    }
+    if rest.is_empty() {
+        return None;
+    }
+    Some(rest.parse().map_or_else(|_| Part::Text(rest.trim_matches('"').to_owned()), Part::Number))
+}

@@ -1,0 +1,8 @@
+//! HdrHistogram: interval logs and percentile listings.
+
+mod decode;
+mod listing;
+mod log;
+
+pub(super) use listing::{holds_listing, read_listing};
+pub(super) use log::{holds_intervals, read_log};

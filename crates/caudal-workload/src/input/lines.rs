@@ -1,0 +1,178 @@
+//! A time in each line of a text: of ping, of ioping, of logs, of `strace -T`.
+//!
+//! A time is a number and its unit (`time=0.045 ms`, `took 12ms`). Where lines have several, it is the one with the name that
+//! most lines have, or the first one.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::number::{Number, Style};
+use super::unit::Unit;
+use super::{Columns, Data, Place, Read, Taken, Trace, shorten, text, time_ps};
+use crate::error::WorkloadError;
+
+/// A time in a line: the name before it, and its text.
+#[derive(Debug, PartialEq)]
+struct Found<'a> {
+    name: &'a str,
+    /// Does a sign stand between the name and the time, as in `time=5 ms`?
+    has_sign: bool,
+    value: &'a str,
+}
+
+/// Do at least three lines, and a third of all, have a time?
+pub(super) fn holds_times<'a>(lines: impl Iterator<Item = &'a [u8]>) -> bool {
+    let lines: Vec<String> = lines.take(400).map(text).filter(|line| !line.trim().is_empty()).collect();
+    let with = lines.iter().filter(|line| strace(line).is_some() || !times(line).is_empty()).count();
+    with >= 3 && 3 * with >= lines.len()
+}
+
+/// All times of a line.
+fn times(line: &str) -> Vec<Found<'_>> {
+    let mut found = Vec::new();
+    let bytes = line.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        let before = line[..at].chars().next_back();
+        let starts = bytes[at].is_ascii_digit() && !before.is_some_and(|c| c.is_alphanumeric() || c == '.' || c == '_' || c == '-');
+        if !starts {
+            at += line[at..].chars().next().map_or(1, char::len_utf8);
+            continue;
+        }
+        let digits = line[at..].bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
+        let behind = &line[at + digits..];
+        let blank = behind.len() - behind.trim_start_matches(' ').len();
+        let word = behind[blank..].find(|letter: char| !letter.is_alphabetic()).map_or(&behind[blank..], |end| &behind[blank..][..end]);
+        let end = at + digits + blank + word.len();
+        if blank <= 1 && !word.is_empty() && Unit::of_word(word).is_some() && !line[end..].starts_with(['/', '_', '-']) {
+            let before = line[..at].trim_end();
+            let name = before.trim_end_matches(['=', ':', '<', '~']).trim_end();
+            let has_sign = name.len() < before.len();
+            let name = name.rsplit(|letter: char| !(letter.is_alphanumeric() || letter == '_')).next().unwrap_or("");
+            found.push(Found { name, has_sign, value: &line[at..end] });
+            at = end;
+        } else {
+            at += digits.max(1);
+        }
+    }
+    found
+}
+
+/// `read(3, "…", 832) = 832 <0.000012>`: the name of the call and its seconds.
+fn strace(line: &str) -> Option<(&str, &str)> {
+    let (rest, seconds) = line.trim_end().strip_suffix('>')?.rsplit_once('<')?;
+    let is_number = seconds.contains('.') && seconds.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let call = rest.split('(').next()?.rsplit(' ').next()?;
+    (is_number && rest.contains('(') && !call.is_empty()).then_some((call, seconds))
+}
+
+/// Reads a text for which [`holds_times`].
+pub(super) fn read_times(bytes: &[u8], path: &Path, wanted: &Columns) -> Result<Read, WorkloadError> {
+    let place = Place(path);
+    let text = text(bytes);
+    if text.lines().filter(|line| strace(line).is_some()).count() >= 3 {
+        return read_strace(&text, &place);
+    }
+    let name = name(&text, wanted);
+    let mut trace = Trace::default();
+    let mut without = 0u64;
+    for (index, line) in text.lines().enumerate() {
+        let found = times(line);
+        let chosen = match &name {
+            Some((name, has_sign)) => {
+                found.iter().find(|time| time.name.eq_ignore_ascii_case(name) && (time.has_sign || !has_sign))
+            }
+            None => found.first(),
+        };
+        let Some(time) = chosen else {
+            without += u64::from(!line.trim().is_empty());
+            continue;
+        };
+        let line = index as u64 + 1;
+        let field = time.value.as_bytes();
+        let ps = Number::parse(field, Style::POINT).and_then(|number| time_ps(&number, field, Unit::Ns));
+        let ps = ps.map_err(|problem| place.row(line, 1, problem))?.max(1);
+        trace.push(b"all", line, ps).map_err(|problem| place.row(line, 1, problem))?;
+    }
+    if trace.ps.is_empty() {
+        let (name, _) = name.unwrap_or_default();
+        return Err(place.whole(format!("no line has a time called `{}`", shorten(&name))));
+    }
+    let taken = Taken {
+        format: "a text with a time in its lines".to_owned(),
+        column: name.map(|(name, _)| name),
+        values: trace.ps.len() as u64,
+        ..Taken::default()
+    };
+    let mut notes = Vec::new();
+    if without > 0 {
+        notes.push(format!("{without} lines have no such time, and were passed over"));
+    }
+    Ok(Read { taken, data: Data::Trace(trace), notes })
+}
+
+/// The name that most times have, if most have one, and whether a sign stands behind it.
+fn name(text: &str, wanted: &Columns) -> Option<(String, bool)> {
+    if let Some(column) = &wanted.column {
+        return Some((column.clone(), false));
+    }
+    let mut names: BTreeMap<(&str, bool), usize> = BTreeMap::new();
+    let mut lines = 0;
+    for line in text.lines() {
+        let found = times(line);
+        lines += usize::from(!found.is_empty());
+        for time in found {
+            *names.entry((time.name, time.has_sign)).or_default() += 1;
+        }
+    }
+    let known = |name: &str| ["time", "latency", "duration", "took", "elapsed", "rtt"].contains(&name.to_lowercase().as_str());
+    let most = names.into_iter().filter(|((name, _), count)| !name.is_empty() && 2 * count > lines);
+    most.max_by_key(|((name, _), count)| (known(name), *count)).map(|((name, has_sign), _)| (name.to_owned(), has_sign))
+}
+
+fn read_strace(text: &str, place: &Place<'_>) -> Result<Read, WorkloadError> {
+    let mut trace = Trace::default();
+    let mut zeros = 0;
+    for (index, line) in text.lines().enumerate() {
+        let Some((call, seconds)) = strace(line) else { continue };
+        let line = index as u64 + 1;
+        let at = |problem| place.row(line, 1, problem);
+        let number = Number::parse(seconds.as_bytes(), Style::POINT).map_err(at)?;
+        let ps = time_ps(&number, seconds.as_bytes(), Unit::S).map_err(at)?;
+        zeros += u64::from(ps == 0);
+        // strace's step is a microsecond.
+        trace.push(call.as_bytes(), line, ps.max(Unit::Us.ps() / 2)).map_err(at)?;
+    }
+    let mut notes = vec![
+        "strace stops a program at every call, so that its times are longer than without it".to_owned(),
+    ];
+    if zeros > 0 {
+        notes.push(format!("{zeros} times are 0, below strace's step of 1 us; each is taken as half of it"));
+    }
+    let taken = Taken {
+        format: "calls of the system by strace".to_owned(),
+        class_column: Some("call".to_owned()),
+        unit: Some(Unit::S),
+        unit_by: "as the writer has it",
+        values: trace.ps.len() as u64,
+        ..Taken::default()
+    };
+    Ok(Read { taken, data: Data::Trace(trace), notes })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_stand_in_lines_with_their_unit() {
+        let all = |line| times(line).into_iter().map(|time| (time.name, time.value)).collect::<Vec<_>>();
+        assert_eq!(all("64 bytes from 127.0.0.1: icmp_seq=1 ttl=64 time=0.045 ms"), [("time", "0.045 ms")]);
+        assert_eq!(all("4 KiB <<< . (ext4 /dev/vda): request=1 time=123.4 us"), [("time", "123.4 us")]);
+        assert_eq!(all("took 12ms for 3 rows"), [("took", "12ms")]);
+        assert_eq!(all("a 5 MB/s rate, 3 items, v1.2s"), []);
+        assert_eq!(strace("read(3, \"x\", 832) = 832 <0.000012>"), Some(("read", "0.000012")));
+        assert_eq!(strace("12:00:01.5 read(3) = 8 <0.5>"), Some(("read", "0.5")));
+        assert_eq!(strace("a <b>"), None);
+    }
+}

@@ -1,0 +1,230 @@
+//! Numbers as files write them: exact, with a decimal comma or a decimal point, with or without a unit of their own.
+//!
+//! `15.044`, `15,044`, `1,234.5`, `5e-06`, `1.2ms`, `384 ns`. A number is kept as an integer and a power of ten until its
+//! unit is known, so that no digit of it is lost: an epoch in seconds with six decimals has more digits than an `f64`.
+
+use super::shorten;
+use super::unit::Unit;
+use crate::error::RowProblem;
+
+/// How a file writes its numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Style {
+    /// What stands before the decimals: a point or a comma.
+    pub(crate) decimal: u8,
+    /// What separates thousands, if anything may.
+    pub(crate) group: Option<u8>,
+}
+
+impl Style {
+    /// `1234.5`
+    pub(crate) const POINT: Style = Style { decimal: b'.', group: None };
+    /// `1,234.5`
+    pub(crate) const POINT_GROUPED: Style = Style { decimal: b'.', group: Some(b',') };
+    /// `1234,5` and `1.234,5`
+    pub(crate) const COMMA: Style = Style { decimal: b',', group: Some(b'.') };
+}
+
+/// `mantissa` × 10^`exponent`, and the unit that was written behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Number {
+    mantissa: u128,
+    exponent: i32,
+    pub(crate) unit: Option<Unit>,
+}
+
+/// More digits than this are read as zeros: they are beyond a picosecond in a century.
+const DIGITS_MAX: u32 = 30;
+
+impl Number {
+    /// Reads one field without blanks around it.
+    pub(crate) fn parse(field: &[u8], style: Style) -> Result<Number, RowProblem> {
+        let text = || shorten(&super::text(field));
+        if field.is_empty() {
+            return Err(RowProblem::Empty);
+        }
+        let (negative, rest) = match field {
+            [b'-', rest @ ..] => (true, rest),
+            [b'+', rest @ ..] => (false, rest),
+            rest => (false, rest),
+        };
+        let Some((mut number, used)) = digits(rest, style) else {
+            let word = super::text(rest).to_ascii_lowercase();
+            return Err(match ["nan", "inf", "infinity"].contains(&word.as_str()) {
+                true => RowProblem::NotFinite(text()),
+                false => RowProblem::NotANumber(text()),
+            });
+        };
+        let behind = rest[used..].trim_ascii_start();
+        if !behind.is_empty() {
+            let unit = Unit::of_word(&super::text(behind));
+            number.unit = Some(unit.ok_or_else(|| RowProblem::NotANumber(text()))?);
+        }
+        if negative && number.mantissa > 0 { Err(RowProblem::Negative(text())) } else { Ok(number) }
+    }
+
+    /// In picoseconds, rounded to the nearest, if it is in `unit` (or in a unit of its own); `None` beyond 2^127.
+    pub(crate) fn ps(&self, unit: Unit) -> Option<u128> {
+        let mantissa = self.mantissa.checked_mul(u128::from(self.unit.unwrap_or(unit).ps()))?;
+        if self.exponent >= 0 {
+            if mantissa == 0 {
+                return Some(0);
+            }
+            let power = 10u128.checked_pow(self.exponent.unsigned_abs())?;
+            return mantissa.checked_mul(power).filter(|ps| *ps <= u128::MAX / 2);
+        }
+        // A power of ten that does not fit divides anything to nothing.
+        let Some(power) = 10u128.checked_pow(self.exponent.unsigned_abs()) else { return Some(0) };
+        let (whole, rest) = (mantissa / power, mantissa % power);
+        Some(whole + u128::from(rest >= power - rest && rest > 0))
+    }
+
+    /// A whole number.
+    pub(crate) fn whole(value: u64) -> Number {
+        Number { mantissa: u128::from(value), exponent: 0, unit: None }
+    }
+
+    /// One more in its last digit: `0.048` after `0.047`.
+    pub(crate) fn next(self) -> Number {
+        Number { mantissa: self.mantissa + 1, ..self }
+    }
+
+    /// As a float, whatever its unit.
+    pub(crate) fn value(&self) -> f64 {
+        self.mantissa as f64 * 10f64.powi(self.exponent)
+    }
+
+    /// Digits behind the point.
+    pub(crate) fn decimals(&self) -> u32 {
+        self.exponent.min(0).unsigned_abs()
+    }
+
+    /// Is it no whole number?
+    pub(crate) fn has_fraction(&self) -> bool {
+        let power = 10u128.checked_pow(self.exponent.min(0).unsigned_abs());
+        self.mantissa > 0 && power.is_none_or(|power| !self.mantissa.is_multiple_of(power))
+    }
+
+    /// Is it a multiple of 1000?
+    pub(crate) fn is_thousands(&self) -> bool {
+        !self.has_fraction() && self.value() % 1000.0 == 0.0
+    }
+}
+
+/// The number at the beginning of `text`, and how many bytes it takes.
+#[inline]
+fn digits(text: &[u8], style: Style) -> Option<(Number, usize)> {
+    // Up to 19 digits fit into 64 bits, which is what nearly all numbers have.
+    let (mut low, mut kept): (u64, u32) = (0, 0);
+    let mut wide: Option<u128> = None;
+    let (mut exponent, mut seen, mut fraction, mut at) = (0i32, false, false, 0);
+    while let Some(&byte) = text.get(at) {
+        if byte.is_ascii_digit() {
+            seen = true;
+            let digit = byte - b'0';
+            if kept < 19 {
+                low = low * 10 + u64::from(digit);
+                kept += u32::from(low > 0);
+                exponent -= i32::from(fraction);
+            } else if kept < DIGITS_MAX {
+                wide = Some(wide.unwrap_or(u128::from(low)) * 10 + u128::from(digit));
+                kept += 1;
+                exponent -= i32::from(fraction);
+            } else {
+                exponent += i32::from(!fraction);
+            }
+        } else if byte == style.decimal && !fraction {
+            fraction = true;
+        } else if !(seen && !fraction && style.group == Some(byte) && is_group(&text[at + 1..])) {
+            break;
+        }
+        at += 1;
+    }
+    if !seen {
+        return None;
+    }
+    if let Some((power, used)) = power_of_ten(&text[at..]) {
+        exponent = exponent.saturating_add(power);
+        at += used;
+    }
+    Some((Number { mantissa: wide.unwrap_or(u128::from(low)), exponent, unit: None }, at))
+}
+
+/// Do exactly three digits follow?
+fn is_group(rest: &[u8]) -> bool {
+    rest.len() >= 3
+        && rest[..3].iter().all(u8::is_ascii_digit)
+        && !rest.get(3).is_some_and(u8::is_ascii_digit)
+}
+
+/// `e-06`, and how long it is.
+fn power_of_ten(rest: &[u8]) -> Option<(i32, usize)> {
+    let [b'e' | b'E', digits @ ..] = rest else { return None };
+    let (sign, digits, before) = match digits {
+        [b'-', digits @ ..] => (-1, digits, 2),
+        [b'+', digits @ ..] => (1, digits, 2),
+        digits => (1, digits, 1),
+    };
+    let count = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let power = std::str::from_utf8(&digits[..count]).ok()?.parse::<i32>();
+    // Absurd powers make absurd numbers, which are refused as such.
+    (count > 0).then(|| (sign * power.unwrap_or(10_000).min(10_000), before + count))
+}
+
+/// Is this a number, well written or not, and no name? `1OOO` is a number with a mistake.
+pub(crate) fn looks_like_one(field: &[u8]) -> bool {
+    let begins_as_one = matches!(field, [b'0'..=b'9', ..] | [b'-' | b'+' | b'.', b'0'..=b'9', ..]);
+    begins_as_one || std::str::from_utf8(field).is_ok_and(|text| text.parse::<f64>().is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ps(text: &str, style: Style, unit: Unit) -> Option<u128> {
+        Number::parse(text.as_bytes(), style).ok()?.ps(unit)
+    }
+
+    #[test]
+    fn numbers_keep_all_their_digits() {
+        let point = |text| ps(text, Style::POINT, Unit::Us);
+        assert_eq!(point("15.044"), Some(15_044_000));
+        assert_eq!(point("5e-06"), Some(5));
+        assert_eq!(point("1e3"), Some(1_000_000_000));
+        assert_eq!(point("+.5"), Some(500_000));
+        assert_eq!(point("0.0000005"), Some(1), "half a picosecond is rounded up");
+        assert_eq!(point("1.2ms"), Some(1_200_000_000), "its own unit holds");
+        assert_eq!(point("384 ns"), Some(384_000));
+        assert_eq!(point("1.31072µs"), Some(1_310_720));
+        assert_eq!(
+            ps("1700000000.123456789", Style::POINT, Unit::S),
+            Some(1_700_000_000_123_456_789_000),
+            "more digits than a float has"
+        );
+        assert_eq!(ps("1700000000000000000.5", Style::POINT, Unit::Ns), Some(1_700_000_000_000_000_000_500));
+        assert_eq!(point("1e99999999999"), None);
+        assert_eq!(point("1e-99999999999"), Some(0));
+        for wrong in ["", "x", "-5", "1,5", "1.2.3", "12 apples", "NaN", "-inf", "1OOO", "-", "."] {
+            assert_eq!(point(wrong), None, "{wrong}");
+        }
+        assert_eq!(point("-0"), Some(0));
+    }
+
+    #[test]
+    fn commas_are_decimal_or_separate_thousands() {
+        assert_eq!(ps("15,044", Style::COMMA, Unit::Us), Some(15_044_000));
+        assert_eq!(ps("1.234,5", Style::COMMA, Unit::Us), Some(1_234_500_000));
+        assert_eq!(ps("15,044", Style::POINT_GROUPED, Unit::Us), Some(15_044_000_000));
+        assert_eq!(ps("1,234,567.5", Style::POINT_GROUPED, Unit::Ns), Some(1_234_567_500));
+        assert_eq!(ps("1,23", Style::POINT_GROUPED, Unit::Us), None, "no group of three");
+    }
+
+    #[test]
+    fn fractions_and_thousands_are_told() {
+        let number = |text: &str| Number::parse(text.as_bytes(), Style::POINT).unwrap();
+        assert!(number("15.044").has_fraction() && !number("15.000").has_fraction());
+        assert!(number("15000").is_thousands() && !number("15001").is_thousands());
+        assert!(number("5e-6").has_fraction() && !number("0").has_fraction());
+        assert!(number("2e4").is_thousands());
+    }
+}

@@ -1,0 +1,142 @@
+//! What a file is, by its content.
+
+use std::path::Path;
+
+use super::source::Source;
+use super::{Columns, Data, Place, Read, buckets, graphs, hdr, json, lines, percentiles, table};
+use crate::error::WorkloadError;
+
+/// A format that is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    HistogramLog,
+    Listing,
+    Exposition,
+    Measurements,
+    Replies,
+    Ranges,
+    Json,
+    Percentiles,
+    Graphs,
+    Times,
+    Table,
+}
+
+/// Formats that are known by their first bytes and are not read: what they are, and what to do.
+const REFUSED: [(&[u8], &str, &str); 22] = [
+    (b"PAR1", "a Parquet file", "write the column as CSV, as in `duckdb -csv -c \"select service_us from 'FILE'\"`"),
+    (b"ARROW1", "an Arrow file", "write the column as CSV"),
+    (b"SQLite format 3", "an SQLite database", "write the column as CSV, as in `sqlite3 -csv FILE 'select …'`"),
+    (b"PK\x03\x04", "a ZIP archive or a spreadsheet", "unpack it, or save the sheet as CSV"),
+    (b"\xd0\xcf\x11\xe0", "an old spreadsheet", "save the sheet as CSV"),
+    (b"\x7fELF", "a program", "`caudal record` measures what its functions take"),
+    (b"PERFILE2", "a recording of perf", "turn it into text by `perf script`, and give a column of times"),
+    (b"\xd4\xc3\xb2\xa1", "a capture of packets", "write the times of responses as CSV, as in `tshark -T fields`"),
+    (b"\xa1\xb2\xc3\xd4", "a capture of packets", "write the times of responses as CSV, as in `tshark -T fields`"),
+    (b"\x0a\x0d\x0d\x0a", "a capture of packets", "write the times of responses as CSV, as in `tshark -T fields`"),
+    (b"\x89HDF", "an HDF5 file", "write the column as CSV"),
+    (b"\x93NUMPY", "an array of NumPy", "write it by `numpy.savetxt(\"times.csv\", array)`"),
+    (b"\x80\x04\x95", "a pickle of Python", "write the times as CSV"),
+    (b"BZh", "packed by bzip2", "unpack it, as in `bzcat FILE | caudal …` with `-` as the file"),
+    (b"\xfd7zXZ", "packed by xz", "unpack it, as in `xzcat FILE | caudal …` with `-` as the file"),
+    (b"\x04\x22\x4d\x18", "packed by lz4", "unpack it, as in `lz4cat FILE | caudal …` with `-` as the file"),
+    (b"%PDF", "a PDF", "give what it was made from"),
+    (b"\x89PNG", "a picture", "give what it was made from"),
+    (b"<!DOCTYPE html", "a page of HTML", "give what it was made from"),
+    (b"<html", "a page of HTML", "give what it was made from"),
+    (b"<?xml", "XML", "write CSV instead; JMeter does with `jmeter.save.saveservice.output_format=csv`"),
+    (b"# vegeta", "a report of vegeta", "give the results: `vegeta encode --to csv results.bin`"),
+];
+
+/// Reads a file of service times.
+///
+/// # Errors
+/// [`WorkloadError`]: it cannot be read, is of no format that is read, is wrong at a place, or leaves a question.
+pub(crate) fn read_service(source: Source, path: &Path, wanted: &Columns) -> Result<Read, WorkloadError> {
+    let place = Place(path);
+    refuse(source.head(), &place)?;
+    let format = format(&source, path, wanted);
+    let of_text = |read: fn(&[u8], &Path, &Columns) -> Result<Read, WorkloadError>, source: Source| {
+        read(&source.whole(&place)?, path, wanted)
+    };
+    match format {
+        Format::HistogramLog => of_text(hdr::read_log, source),
+        Format::Listing => of_text(hdr::read_listing, source),
+        Format::Exposition => of_text(buckets::read_exposition, source),
+        Format::Measurements => of_text(buckets::read_measurements, source),
+        Format::Replies => of_text(buckets::read_replies, source),
+        Format::Ranges => of_text(buckets::read_ranges, source),
+        Format::Percentiles => of_text(percentiles::read_percentiles, source),
+        Format::Times => of_text(lines::read_times, source),
+        Format::Json => json::read_json(source, path, wanted),
+        Format::Table => table::read_service_table(source, path, wanted),
+        Format::Graphs => {
+            let bytes = source.whole(&place)?;
+            let (taken, file) = graphs::read_graphs(&bytes, path, wanted)?;
+            Ok(Read { taken, data: Data::Graphs(file), notes: Vec::new() })
+        }
+    }
+}
+
+/// # Errors
+/// If these are the first bytes of a format that is not read.
+fn refuse(head: &[u8], place: &Place<'_>) -> Result<(), WorkloadError> {
+    if let Some((_, what, instead)) = REFUSED.iter().find(|(magic, ..)| head.starts_with(magic)) {
+        return Err(place.whole(format!("is {what}, which is not read here; {instead}")));
+    }
+    if head.contains(&0) {
+        return Err(place.whole("is binary data of a kind that is not known here; give the times as text, such as CSV"));
+    }
+    Ok(())
+}
+
+fn format(source: &Source, path: &Path, wanted: &Columns) -> Format {
+    let lines = || source.head_lines();
+    let ending = path.extension().map(std::ffi::OsStr::to_ascii_lowercase);
+    let is_called = |name: &str| ending.as_deref() == Some(std::ffi::OsStr::new(name));
+    if hdr::holds_intervals(lines()) || is_called("hlog") {
+        Format::HistogramLog
+    } else if hdr::holds_listing(lines()) || is_called("hgrm") {
+        Format::Listing
+    } else if buckets::holds_exposition(lines()) {
+        Format::Exposition
+    } else if buckets::holds_measurements(lines()) {
+        Format::Measurements
+    } else if buckets::holds_replies(lines()) {
+        Format::Replies
+    } else if buckets::holds_ranges(lines()) {
+        Format::Ranges
+    } else if json::holds_json(source.head()) {
+        Format::Json
+    } else if wanted.column.is_none() && graphs::holds_graphs(source.head()) {
+        Format::Graphs
+    } else if percentiles::holds_percentiles(lines()) {
+        Format::Percentiles
+    } else if is_table(source, wanted) {
+        Format::Table
+    } else if lines::holds_times(lines()) {
+        Format::Times
+    } else {
+        Format::Table
+    }
+}
+
+/// Is this plainly a table: has it several columns that most rows fill, or one column of numbers?
+fn is_table(source: &Source, wanted: &Columns) -> bool {
+    let Some(sample) = table::Sample::of(source, wanted.decimal) else { return true };
+    let width = sample.width();
+    let alike = sample.rows.iter().filter(|row| row.len() == width).count();
+    let whole = 10 * alike >= 9 * sample.rows.len();
+    match sample.separator {
+        _ if width == 1 => sample.header.is_none() && sample.is_numeric(0) || sample.header.is_some() && one_word(&sample),
+        table::Separator::Blanks => whole && (0..width).any(|column| sample.is_numeric(column)),
+        table::Separator::Byte(_) => whole && sample.header.is_some() || (0..width).any(|column| sample.is_numeric(column)),
+    }
+}
+
+/// Is the header of a single column a name rather than a sentence?
+fn one_word(sample: &table::Sample) -> bool {
+    let words = |name: &String| name.split_whitespace().count();
+    sample.header.as_ref().and_then(|header| header.first()).is_some_and(|name| words(name) <= 4)
+        && (sample.rows.is_empty() || sample.rows.iter().any(|row| super::number::looks_like_one(&row[0])))
+}

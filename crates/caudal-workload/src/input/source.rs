@@ -1,0 +1,265 @@
+//! The bytes of an input: a file, a pipe or standard input, gzip or zstd or neither, as they come.
+//!
+//! A thread reads ahead; whoever reads from it is never blocked for longer than [`PATIENCE`], so that a request to stop is
+//! heard while a pipe is silent. What is read is not kept: memory does not grow with the file.
+
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, Cursor, Read};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use flate2::read::MultiGzDecoder;
+use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+
+use super::Place;
+use crate::error::WorkloadError;
+
+/// How many bytes decide what a file is.
+const HEAD: usize = 64 << 10;
+/// Bytes that are read at once.
+const CHUNK: usize = 256 << 10;
+/// Chunks that are read ahead.
+const AHEAD: usize = 4;
+/// How long a silent pipe is waited for before the request to stop is looked at.
+const PATIENCE: Duration = Duration::from_millis(50);
+/// Inputs that are not tables are read whole, up to this size.
+const WHOLE_MAX: usize = 1 << 30;
+
+static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+
+/// From now on, reading of inputs ends with [`WorkloadError::Interrupted`] soon after `flag` was set. The first caller's
+/// flag holds.
+pub fn stop_reading_when(flag: Arc<AtomicBool>) {
+    let _ = STOP.set(flag);
+}
+
+/// Was it asked to stop?
+///
+/// # Errors
+/// If so.
+pub(crate) fn check_stop() -> Result<(), WorkloadError> {
+    if is_stopping() { Err(WorkloadError::Interrupted) } else { Ok(()) }
+}
+
+fn is_stopping() -> bool {
+    STOP.get().is_some_and(|flag| flag.load(Ordering::Relaxed))
+}
+
+/// An opened input, and what it begins with.
+pub(crate) struct Source {
+    /// The first [`HEAD`] bytes, or all of them.
+    head: Vec<u8>,
+    /// Is there nothing behind the head?
+    is_short: bool,
+    rest: Box<dyn Read>,
+}
+
+impl Source {
+    /// Opens a file, or standard input as `-`.
+    ///
+    /// # Errors
+    /// If it cannot be read, and when it was asked to stop.
+    pub(crate) fn open(path: &Path) -> Result<Source, WorkloadError> {
+        let input: Box<dyn Read + Send> = if path == Path::new("-") {
+            Box::new(io::stdin())
+        } else {
+            Box::new(File::open(path).map_err(|error| failed(path, error))?)
+        };
+        let mut chunks = Chunks::new(input);
+        let magic = take(&mut chunks, 4).map_err(|error| failed(path, error))?;
+        let begin = Cursor::new(magic.clone()).chain(chunks);
+        let mut rest: Box<dyn Read> = match magic[..] {
+            [0x1f, 0x8b, ..] => Box::new(MultiGzDecoder::new(begin)),
+            [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => Box::new(Frames::new(begin)),
+            _ => Box::new(begin),
+        };
+        let mut head = take(&mut rest, HEAD).map_err(|error| failed(path, error))?;
+        if let Some(big_endian) = utf_16(&head) {
+            rest.read_to_end(&mut head).map_err(|error| failed(path, error))?;
+            let text = from_utf_16(&head, big_endian);
+            let keep = text.len().min(HEAD);
+            rest = Box::new(Cursor::new(text[keep..].to_vec()));
+            head = text[..keep].to_vec();
+        }
+        if head.starts_with(b"\xef\xbb\xbf") {
+            head.drain(..3);
+        }
+        let is_short = head.len() < HEAD - 3;
+        Ok(Source { head, is_short, rest })
+    }
+
+    /// Bytes that are in memory already.
+    pub(crate) fn of_bytes(bytes: &[u8]) -> Source {
+        let keep = bytes.len().min(HEAD);
+        let rest = Box::new(Cursor::new(bytes[keep..].to_vec()));
+        Source { head: bytes[..keep].to_vec(), is_short: keep == bytes.len(), rest }
+    }
+
+    /// What the input begins with.
+    pub(crate) fn head(&self) -> &[u8] {
+        &self.head
+    }
+
+    /// The lines of the head that are whole: the last one of a longer input may be cut.
+    pub(crate) fn head_lines(&self) -> impl Iterator<Item = &[u8]> {
+        let end = if self.is_short { None } else { self.head.iter().rposition(|&byte| byte == b'\n') };
+        let whole = &self.head[..end.unwrap_or(self.head.len())];
+        whole.split(|&byte| byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+    }
+
+    /// All of it.
+    ///
+    /// # Errors
+    /// If it cannot be read, is larger than a gigabyte, and when it was asked to stop.
+    pub(crate) fn whole(self, place: &Place<'_>) -> Result<Vec<u8>, WorkloadError> {
+        let Source { mut head, mut rest, .. } = self;
+        let mut limited = (&mut rest).take((WHOLE_MAX - HEAD) as u64);
+        limited.read_to_end(&mut head).map_err(|error| failed(place.0, error))?;
+        if take(&mut rest, 1).map_err(|error| failed(place.0, error))?.is_empty() {
+            return Ok(head);
+        }
+        Err(place.whole("is larger than 1 GiB, which only tables (CSV) and lines of JSON may be; give a part of it"))
+    }
+
+    /// All of it, as it comes.
+    pub(crate) fn stream(self) -> impl Read {
+        Cursor::new(self.head).chain(self.rest)
+    }
+}
+
+/// What an error of reading means.
+pub(crate) fn failed(path: &Path, error: io::Error) -> WorkloadError {
+    if is_stopping() {
+        return WorkloadError::Interrupted;
+    }
+    WorkloadError::Io { path: path.to_owned(), source: error }
+}
+
+/// As many bytes as there are, up to `count`.
+fn take(from: &mut impl Read, count: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(count as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// What a thread has read ahead.
+struct Chunks {
+    chunks: Receiver<io::Result<Vec<u8>>>,
+    chunk: Vec<u8>,
+    at: usize,
+}
+
+impl Chunks {
+    fn new(mut input: Box<dyn Read + Send>) -> Chunks {
+        let (sender, chunks) = sync_channel(AHEAD);
+        // It ends with the input, or when nobody takes what it reads; at the latest with the process, if a pipe stays
+        // silent.
+        std::thread::spawn(move || {
+            loop {
+                let mut chunk = vec![0; CHUNK];
+                let read = match input.read(&mut chunk) {
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                    Ok(0) => return,
+                    Ok(count) => {
+                        chunk.truncate(count);
+                        Ok(chunk)
+                    }
+                    Err(error) => Err(error),
+                };
+                let failed = read.is_err();
+                if sender.send(read).is_err() || failed {
+                    return;
+                }
+            }
+        });
+        Chunks { chunks, chunk: Vec::new(), at: 0 }
+    }
+}
+
+impl Read for Chunks {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        while self.at == self.chunk.len() {
+            if is_stopping() {
+                return Err(io::Error::other("interrupted"));
+            }
+            match self.chunks.recv_timeout(PATIENCE) {
+                Ok(chunk) => (self.chunk, self.at) = (chunk?, 0),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Ok(0),
+            }
+        }
+        let count = out.len().min(self.chunk.len() - self.at);
+        out[..count].copy_from_slice(&self.chunk[self.at..self.at + count]);
+        self.at += count;
+        Ok(count)
+    }
+}
+
+/// The frames of a zstd file, one behind the other.
+struct Frames<R> {
+    input: BufReader<R>,
+    decoder: FrameDecoder,
+}
+
+impl<R: Read> Frames<R> {
+    fn new(input: R) -> Frames<R> {
+        Frames { input: BufReader::with_capacity(CHUNK, input), decoder: FrameDecoder::new() }
+    }
+
+    /// Goes on to the next frame with data; `false` if there is none.
+    fn next_frame(&mut self) -> io::Result<bool> {
+        while !self.input.fill_buf()?.is_empty() {
+            match self.decoder.reset(&mut self.input) {
+                Ok(()) => return Ok(true),
+                Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
+                    length, ..
+                })) => {
+                    io::copy(&mut (&mut self.input).take(u64::from(length)), &mut io::sink())?;
+                }
+                Err(error) => return Err(io::Error::other(error)),
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl<R: Read> Read for Frames<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        while self.decoder.can_collect() == 0 {
+            if self.decoder.is_finished() {
+                if !self.next_frame()? {
+                    return Ok(0);
+                }
+            } else {
+                let one = BlockDecodingStrategy::UptoBlocks(1);
+                self.decoder.decode_blocks(&mut self.input, one).map_err(io::Error::other)?;
+            }
+        }
+        self.decoder.read(out)
+    }
+}
+
+/// Is this UTF-16, and the first byte of a character its higher one? By the mark at the beginning, or by a first character
+/// of which one byte is 0, which no other text has.
+fn utf_16(bytes: &[u8]) -> Option<bool> {
+    match bytes {
+        [0xFF, 0xFE, ..] => Some(false),
+        [0xFE, 0xFF, ..] => Some(true),
+        [first, 0, second, 0, ..] if *first != 0 && *second != 0 => Some(false),
+        [0, first, 0, second, ..] if *first != 0 && *second != 0 => Some(true),
+        _ => None,
+    }
+}
+
+fn from_utf_16(bytes: &[u8], big_endian: bool) -> Vec<u8> {
+    let unit = |pair: &[u8]| {
+        let pair = [pair[0], *pair.get(1).unwrap_or(&0)];
+        if big_endian { u16::from_be_bytes(pair) } else { u16::from_le_bytes(pair) }
+    };
+    let letters = char::decode_utf16(bytes.chunks(2).map(unit)).map(|letter| letter.unwrap_or('\u{fffd}'));
+    letters.filter(|&letter| letter != '\u{feff}').collect::<String>().into_bytes()
+}

@@ -1,0 +1,592 @@
+//! Which column of a table is what.
+
+use super::presets::Preset;
+use super::sample::{Sample, Separator};
+use crate::error::{Answer, Ask, AskKey, RowProblem, WorkloadError};
+use crate::input::number::Style;
+use crate::input::percentiles::percentile_of;
+use crate::input::unit::{Said, Unit, words};
+use crate::input::{Columns, Place, shorten};
+
+/// Columns that say how often a row's value occurs.
+const WEIGHTS: [&str; 9] =
+    ["count", "counts", "share", "weight", "frequency", "freq", "probability", "p", "occurrences"];
+/// Columns that hold classes, besides `class`: if they have few names.
+const CLASSES: [&str; 10] =
+    ["type", "op", "operation", "kind", "label", "request_type", "method", "endpoint", "route", "command"];
+/// More names than this in the first rows are no classes.
+const CLASSES_MAX: usize = 16;
+/// Words of names that count something, which is no time.
+const SIZES: [&str; 12] = [
+    "tokens", "token", "bytes", "byte", "size", "sizes", "length", "count", "requests", "items", "rows", "packets",
+];
+/// What an index may be called.
+const INDEX: [&str; 5] = ["", "index", "idx", "unnamed: 0", "row"];
+
+/// What is wanted of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Service times.
+    Service,
+    /// Times of arrivals.
+    Arrival,
+}
+
+/// What a row is.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Shape {
+    /// A value.
+    Value,
+    /// A value, and how often it occurs.
+    Weighted { weight: usize },
+    /// Values between the column of the values and this one, and how many.
+    Range { high: usize, weight: usize },
+    /// How many values there are up to this one.
+    Cumulative { weight: usize },
+    /// Percentiles of a class, each in a column of its own, and how many requests the class had.
+    Percentiles { columns: Vec<(usize, f64)>, count: Option<usize> },
+}
+
+/// A condition on rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Filter {
+    pub(super) column: usize,
+    pub(super) equal: bool,
+    pub(super) value: String,
+    pub(super) text: String,
+}
+
+/// Which column is what.
+#[derive(Debug)]
+pub(super) struct Layout {
+    pub(super) shape: Shape,
+    pub(super) value: usize,
+    /// The name of the column of the values, where there is more than one column.
+    pub(super) value_name: Option<String>,
+    pub(super) class: Option<usize>,
+    pub(super) class_name: Option<String>,
+    /// What classes are called instead of what the column holds.
+    pub(super) class_names: &'static [(&'static str, &'static str)],
+    pub(super) filters: Vec<Filter>,
+    /// The column that says whether a request succeeded, and what it holds then.
+    pub(super) success: Option<(usize, &'static [&'static str])>,
+    /// The column of what a value is to be divided by.
+    pub(super) runs: Option<usize>,
+    /// The unit, and who says it; nothing if nobody does.
+    pub(super) unit: Option<(Unit, &'static str)>,
+    pub(super) style: Style,
+    /// Fields of a row.
+    pub(super) width: usize,
+    /// The columns in words.
+    pub(super) format: String,
+    pub(super) has_arrivals: Option<String>,
+}
+
+/// A table that is being looked at.
+pub(super) struct Finder<'a> {
+    pub(super) sample: &'a Sample,
+    pub(super) wanted: &'a Columns,
+    pub(super) role: Role,
+    pub(super) place: &'a Place<'a>,
+}
+
+impl Finder<'_> {
+    /// Finds the columns.
+    ///
+    /// # Errors
+    /// [`WorkloadError::Ask`] where only the user knows, and others where what is wanted is not there.
+    pub(super) fn layout(&self) -> Result<Layout, WorkloadError> {
+        let preset = Preset::of(self.sample);
+        if let Some(refused) = preset.and_then(|preset| preset.refused) {
+            return Err(self.place.whole(refused));
+        }
+        let filters = self.filters(preset)?;
+        if self.role == Role::Service
+            && self.wanted.column.is_none()
+            && let Some(layout) = self.percentiles(preset, &filters)?
+        {
+            return Ok(layout);
+        }
+        let weight = self.weight(preset);
+        let class = self.class(preset)?;
+        let value = self.value(preset, class, weight)?;
+        let name = self.name(value);
+        let unit = self.unit(value, preset, name.as_deref())?;
+        let style = self.style(value)?;
+        let shape = self.shape(value, weight);
+        let success = preset.and_then(|preset| preset.success);
+        let success = success.and_then(|(column, good)| Some((column.index(self.header())?, good)));
+        // Columns of a class that was not asked for, if it is the weight, are no class.
+        let class = class.filter(|&class| class != value);
+        Ok(Layout {
+            shape,
+            value,
+            value_name: (self.sample.width() > 1).then(|| self.title(value)),
+            class,
+            class_name: class.map(|class| self.title(class)),
+            class_names: preset.map_or(&[], |preset| preset.class_names),
+            filters,
+            success: success.filter(|_| self.role == Role::Service),
+            runs: preset.and_then(|preset| preset.runs?.index(self.header())).filter(|&runs| runs != value),
+            unit,
+            style,
+            width: self.sample.width(),
+            format: self.format(preset),
+            has_arrivals: self.arrivals(preset).filter(|&at| at != value).map(|at| self.title(at)),
+        })
+    }
+
+    fn header(&self) -> Option<&Vec<String>> {
+        self.sample.header.as_ref()
+    }
+
+    /// The name of a column, if it has one.
+    fn name(&self, index: usize) -> Option<String> {
+        self.header().and_then(|header| header.get(index)).filter(|name| !name.is_empty()).cloned()
+    }
+
+    /// What a column is called, or its number.
+    fn title(&self, index: usize) -> String {
+        self.name(index).unwrap_or_else(|| (index + 1).to_string())
+    }
+
+    fn format(&self, preset: Option<&Preset>) -> String {
+        let table = match self.sample.separator {
+            Separator::Byte(b',') if self.sample.width() == 1 => "a value a line",
+            Separator::Byte(b',') => "CSV",
+            Separator::Byte(b'\t') => "TSV",
+            Separator::Byte(b';') => "CSV with semicolons",
+            Separator::Byte(_) => "CSV with bars",
+            Separator::Blanks => "columns between blanks",
+        };
+        preset.map_or_else(|| table.to_owned(), |preset| format!("{table} of {}", preset.writer))
+    }
+
+    /// The column with this name or number.
+    fn column(&self, wanted: &str) -> Result<usize, WorkloadError> {
+        let named = self.header().and_then(|header| {
+            header.iter().position(|name| name == wanted).or_else(|| {
+                let mut alike = header.iter().enumerate().filter(|(_, name)| name.eq_ignore_ascii_case(wanted));
+                alike.next().map(|(index, _)| index).filter(|_| alike.next().is_none())
+            })
+        });
+        let numbered = wanted.parse::<usize>().ok().filter(|number| (1..=self.sample.width()).contains(number));
+        named.or(numbered.map(|number| number - 1)).ok_or_else(|| {
+            let wanted = shorten(wanted);
+            let problem = match self.header() {
+                Some(header) => format!("there is no column `{wanted}`; the columns are {}", listed(header)),
+                None => {
+                    let width = self.sample.width();
+                    format!("has no header, so no column `{wanted}`; write its number, 1 to {width}, or add a first line")
+                }
+            };
+            match self.header() {
+                Some(_) => self.place.row(self.sample.first_line, 1, RowProblem::Format(problem)),
+                None => self.place.whole(problem),
+            }
+        })
+    }
+
+    fn filters(&self, preset: Option<&Preset>) -> Result<Vec<Filter>, WorkloadError> {
+        let usual = preset.and_then(|preset| preset.filter).filter(|_| self.role == Role::Service);
+        let usual = usual.filter(|_| self.wanted.filter.is_empty());
+        let texts = self.wanted.filter.iter().map(String::as_str).chain(usual);
+        texts
+            .map(|text| {
+                let (name, value) = text.split_once('=').ok_or_else(|| {
+                    self.place.whole(format!(
+                        "`{}` is no condition on rows; write a column, `=` or `!=`, and a value, as in status=200",
+                        shorten(text)
+                    ))
+                })?;
+                let (name, equal) = match name.strip_suffix('!') {
+                    Some(name) => (name, false),
+                    None => (name, true),
+                };
+                let column = self.column(name.trim())?;
+                Ok(Filter { column, equal, value: value.trim().to_owned(), text: text.to_owned() })
+            })
+            .collect()
+    }
+
+    fn weight(&self, preset: Option<&Preset>) -> Option<usize> {
+        if self.role == Role::Arrival || preset.is_some() {
+            return None;
+        }
+        self.header()?.iter().position(|name| {
+            let words = words(name);
+            let is_count = words.iter().any(|word| word == "count");
+            WEIGHTS.contains(&name.to_lowercase().as_str())
+                || is_count && words.iter().any(|word| word.starts_with("cum"))
+        })
+    }
+
+    fn class(&self, preset: Option<&Preset>) -> Result<Option<usize>, WorkloadError> {
+        if self.role == Role::Arrival {
+            return Ok(None);
+        }
+        if let Some(wanted) = &self.wanted.class_column {
+            return if wanted.is_empty() { Ok(None) } else { self.column(wanted).map(Some) };
+        }
+        if let Some(preset) = preset {
+            return Ok(preset.class.and_then(|class| class.index(self.header())));
+        }
+        let Some(header) = self.header() else {
+            // Numbers are no classes.
+            return Ok((self.sample.width() == 2 && !self.is_mostly_numbers(0)).then_some(0));
+        };
+        let named = |wanted: &str| header.iter().position(|name| name.eq_ignore_ascii_case(wanted));
+        if let Some(class) = named("class") {
+            return Ok(Some(class));
+        }
+        let mut found = CLASSES.iter().filter_map(|name| named(name)).filter(|&at| self.has_few_names(at));
+        Ok(found.next().filter(|_| found.next().is_none()))
+    }
+
+    /// Does a column hold names, and the same ones again and again?
+    fn has_few_names(&self, index: usize) -> bool {
+        let mut names: Vec<&[u8]> = self.sample.column(index).collect();
+        let rows = names.len();
+        names.sort_unstable();
+        names.dedup();
+        names.len() <= CLASSES_MAX && 2 * names.len() <= rows.max(2) && !self.sample.is_numeric(index)
+    }
+
+    /// The column of arrivals, if one is called so.
+    fn arrivals(&self, preset: Option<&Preset>) -> Option<usize> {
+        if let Some((column, _)) = preset.and_then(|preset| preset.arrival) {
+            return column.index(self.header());
+        }
+        self.header()?.iter().position(|name| is_arrival(name))
+    }
+
+    fn value(
+        &self,
+        preset: Option<&Preset>,
+        class: Option<usize>,
+        weight: Option<usize>,
+    ) -> Result<usize, WorkloadError> {
+        if let Some(wanted) = &self.wanted.column {
+            return self.column(wanted);
+        }
+        let of_preset = match self.role {
+            Role::Service => preset.map(|preset| preset.value),
+            Role::Arrival => preset.and_then(|preset| preset.arrival).map(|(column, _)| column),
+        };
+        if let Some(index) = of_preset.and_then(|column| column.index(self.header())) {
+            return Ok(index);
+        }
+        match self.header() {
+            Some(header) => self.named_value(header, class, weight),
+            None => self.unnamed_value(),
+        }
+    }
+
+    fn named_value(
+        &self,
+        header: &[String],
+        class: Option<usize>,
+        weight: Option<usize>,
+    ) -> Result<usize, WorkloadError> {
+        let one = header.len() == 1;
+        let is_index = |at: usize| {
+            INDEX.contains(&header[at].to_lowercase().as_str()) && !one && self.numbers_rows(at)
+        };
+        let others: Vec<usize> = (0..header.len())
+            .filter(|&at| Some(at) != class && Some(at) != weight && !is_index(at))
+            .collect();
+        let arrival = |&at: &usize| is_arrival(&header[at]);
+        let candidates: Vec<usize> = match self.role {
+            Role::Arrival => others.clone(),
+            Role::Service => {
+                let times: Vec<usize> = others.iter().copied().filter(|at| !arrival(at)).collect();
+                if times.is_empty() && !others.is_empty() {
+                    return Err(self.only_arrivals(others[0]));
+                }
+                times
+            }
+        };
+        let candidates: Vec<usize> = match candidates.iter().any(|&at| self.is_mostly_numbers(at)) {
+            true => candidates.into_iter().filter(|&at| self.is_mostly_numbers(at)).collect(),
+            false => candidates,
+        };
+        let rank = |&at: &usize| match self.role {
+            Role::Arrival => usize::from(is_arrival(&header[at])) * 2,
+            Role::Service => rank(&header[at]),
+        };
+        let best = candidates.iter().map(rank).max().unwrap_or(0);
+        let mut finest = candidates.iter().filter(|at| rank(at) == best);
+        match (finest.next(), finest.next(), candidates.len()) {
+            (Some(&only), None, _) if best > 0 => Ok(only),
+            (Some(&low), Some(_), 2) if self.range_of(weight).is_some_and(|(from, _)| from == low) => Ok(low),
+            (Some(&only), _, 1) => Ok(only),
+            _ => match self.range_of(weight) {
+                Some((low, _)) => Ok(low),
+                None => Err(self.which_column(&candidates)),
+            },
+        }
+    }
+
+    /// Does a column count 0, 1, 2, … or 1, 2, 3, …?
+    fn numbers_rows(&self, at: usize) -> bool {
+        let numbers: Option<Vec<u64>> =
+            self.sample.column(at).map(|field| crate::input::text(field).parse().ok()).collect();
+        numbers.is_some_and(|numbers| {
+            numbers.first().is_some_and(|&first| first <= 1) && numbers.windows(2).all(|two| two[1] == two[0] + 1)
+        })
+    }
+
+    fn is_mostly_numbers(&self, at: usize) -> bool {
+        let (mut all, mut numbers) = (0, 0);
+        for field in self.sample.column(at) {
+            all += 1;
+            numbers += usize::from(
+                crate::input::number::looks_like_one(field) && field.iter().any(u8::is_ascii_digit),
+            );
+        }
+        all > 0 && 2 * numbers >= all
+    }
+
+    fn unnamed_value(&self) -> Result<usize, WorkloadError> {
+        let width = self.sample.width();
+        let numbers: Vec<usize> = (0..width).filter(|&at| self.is_mostly_numbers(at)).collect();
+        match (width, &numbers[..]) {
+            (0 | 1, _) => Ok(0),
+            (2, [1] | []) => Ok(1),
+            (2, [0]) => Ok(0),
+            (2, _) if self.sample.rows.len() >= 10 && self.numbers_rows(0) => Ok(1),
+            (2, _) if self.sample.separator == Separator::Byte(b',') => Err(self.decimal_or_two()),
+            _ => Err(self.which_column(&numbers)),
+        }
+    }
+
+    /// `38,682`: one number or two?
+    fn decimal_or_two(&self) -> WorkloadError {
+        let field = |at: usize| crate::input::text(self.sample.rows[0].get(at).unwrap_or_default());
+        let (first, second) = (field(0), field(1));
+        let answer = |key, value: &str, means: String| Answer { key, value: value.to_owned(), means };
+        WorkloadError::Ask(Box::new(Ask {
+            path: self.place.0.to_owned(),
+            problem: format!("`{first},{second}` is one number with a decimal comma, or two columns without a header"),
+            key: AskKey::Decimal,
+            answers: vec![
+                answer(AskKey::Decimal, ",", format!("one column, whose first value is {first}.{second}")),
+                answer(AskKey::Column, "1", format!("two columns, and the times are {first}, …")),
+                answer(AskKey::Column, "2", format!("two columns, and the times are {second}, …")),
+            ],
+        }))
+    }
+
+    fn which_column(&self, candidates: &[usize]) -> WorkloadError {
+        let what = if self.role == Role::Service { "the times" } else { "the times of arrivals" };
+        let answers = candidates.iter().take(12).map(|&at| {
+            let first: Vec<String> = self.sample.column(at).take(3).map(|f| shorten(&crate::input::text(f))).collect();
+            Answer { key: AskKey::Column, value: self.title(at), means: format!("{}, …", first.join(", ")) }
+        });
+        let answers: Vec<Answer> = answers.collect();
+        if answers.is_empty() {
+            let columns = self.header().map_or(String::new(), |header| format!("; its columns are {}", listed(header)));
+            return self.place.whole(format!("no column holds {what}{columns}"));
+        }
+        let header = if self.sample.header.is_some() { "" } else { " and no header" };
+        WorkloadError::Ask(Box::new(Ask {
+            path: self.place.0.to_owned(),
+            problem: format!("has {} columns{header}, and several may hold {what}", self.sample.width()),
+            key: AskKey::Column,
+            answers,
+        }))
+    }
+
+    fn only_arrivals(&self, at: usize) -> WorkloadError {
+        let problem = "these are times of arrivals, for `arrivals = { file = … }`; service times say how long each \
+                       request takes, in a column such as `service_ns`";
+        let before: usize = self.header().map_or(0, |names| names[..at].iter().map(|name| name.len() + 1).sum());
+        self.place.row(self.sample.first_line, before + 1, RowProblem::Format(problem.to_owned()))
+    }
+
+    /// The columns of the bounds of a histogram.
+    fn range_of(&self, weight: Option<usize>) -> Option<(usize, usize)> {
+        const LOW: [&str; 9] = ["low", "lower", "lo", "min", "from", "start", "begin", "left", "ge"];
+        const HIGH: [&str; 9] = ["high", "upper", "hi", "max", "to", "end", "until", "right", "lt"];
+        let weight = weight?;
+        let header = self.header()?;
+        let find = |known: &[&str]| {
+            header.iter().enumerate().position(|(at, name)| {
+                at != weight && words(name).iter().any(|word| known.contains(&word.as_str()))
+            })
+        };
+        Some((find(&LOW)?, find(&HIGH)?)).filter(|(low, high)| low != high)
+    }
+
+    fn shape(&self, value: usize, weight: Option<usize>) -> Shape {
+        let Some(weight) = weight.filter(|&weight| weight != value) else { return Shape::Value };
+        if let Some((_, high)) = self.range_of(Some(weight)).filter(|&(low, _)| low == value) {
+            return Shape::Range { high, weight };
+        }
+        let is_bound = self.name(value).is_some_and(|name| words(&name).iter().any(|word| word == "le"));
+        let says_so = self.name(weight).is_some_and(|name| words(&name).iter().any(|w| w.starts_with("cum")));
+        if is_bound || says_so { Shape::Cumulative { weight } } else { Shape::Weighted { weight } }
+    }
+
+    fn unit(
+        &self,
+        value: usize,
+        preset: Option<&Preset>,
+        name: Option<&str>,
+    ) -> Result<Option<(Unit, &'static str)>, WorkloadError> {
+        let said = name.map_or(Said::Nothing, Unit::of_name);
+        let by_name = "says the column's name";
+        match (said, self.wanted.unit) {
+            (Said::Unit(named), Some(wanted)) if named != wanted => {
+                let (name, wanted, named) = (name.unwrap_or_default(), wanted.name(), named.name());
+                Err(self.place.whole(format!("column `{name}` is in {named}, but `unit` says {wanted}; keep one")))
+            }
+            (_, Some(wanted)) => Ok(Some((wanted, "as you said"))),
+            (Said::Unit(named), None) => Ok(Some((named, by_name))),
+            (Said::Unknown, None) => {
+                let name = shorten(name.unwrap_or_default());
+                let problem = format!(
+                    "`{name}` names no unit that is known here, or two: end it in _ps, _ns, _us, _ms or _s, or say `--unit` \
+                     (`unit = …` in a file)"
+                );
+                let before: usize = self.header().map_or(0, |names| {
+                    names[..value].iter().map(|name| name.len() + 1).sum()
+                });
+                Err(self.place.row(self.sample.first_line, before + 1, RowProblem::Format(problem)))
+            }
+            (Said::Nothing, None) => Ok(self.unit_of_format(value, preset, name)),
+        }
+    }
+
+    fn unit_of_format(&self, value: usize, preset: Option<&Preset>, name: Option<&str>) -> Option<(Unit, &'static str)> {
+        if let Some(preset) = preset {
+            let of_arrivals = preset.arrival.filter(|(column, _)| column.index(self.header()) == Some(value));
+            return match of_arrivals {
+                Some((_, unit)) => unit.map(|unit| (unit, "as the writer has it")),
+                None => Some((preset.unit, "as the writer has it")),
+            };
+        }
+        // Prometheus's bounds are in seconds, by its own convention.
+        let is_le = name.is_some_and(|name| name.eq_ignore_ascii_case("le"));
+        is_le.then_some((Unit::S, "Prometheus's convention for `le`"))
+    }
+
+    /// What a name counts, if it is no time: `ContextTokens`.
+    pub(super) fn counts_something(&self, value: usize) -> Option<String> {
+        let name = self.name(value)?;
+        words(&name).iter().any(|word| SIZES.contains(&word.as_str())).then_some(name)
+    }
+
+    fn style(&self, value: usize) -> Result<Style, WorkloadError> {
+        match self.wanted.decimal {
+            Some(',') => return Ok(Style::COMMA),
+            Some('.') => return Ok(Style::POINT_GROUPED),
+            Some(other) => {
+                return Err(WorkloadError::value("decimal", format!("{other:?}"), "decimals stand behind `.` or `,`"));
+            }
+            None => {}
+        }
+        self.sample.style(value).map_err(|field| {
+            let (decimal, thousands) = (field.replace(',', "."), field.replace(',', ""));
+            let answer = |value: &str, means: String| Answer { key: AskKey::Decimal, value: value.to_owned(), means };
+            WorkloadError::Ask(Box::new(Ask {
+                path: self.place.0.to_owned(),
+                problem: format!("`{field}` has a decimal comma, or a comma between thousands"),
+                key: AskKey::Decimal,
+                answers: vec![answer(",", format!("it is {decimal}")), answer(".", format!("it is {thousands}"))],
+            }))
+        })
+    }
+
+    /// The layout of a table whose columns are percentiles.
+    fn percentiles(
+        &self,
+        preset: Option<&Preset>,
+        filters: &[Filter],
+    ) -> Result<Option<Layout>, WorkloadError> {
+        let Some(header) = self.header().filter(|_| preset.is_none()) else { return Ok(None) };
+        let columns: Vec<(usize, f64)> =
+            header.iter().enumerate().filter_map(|(at, name)| Some((at, percentile_of(name)?))).collect();
+        let inner = columns.iter().filter(|(_, p)| *p > 0.0 && *p < 100.0).count();
+        if inner < 2 {
+            return Ok(None);
+        }
+        let locust = ["Request Count", "Median Response Time", "Average Response Time"];
+        let is_locust = locust.iter().all(|name| header.iter().any(|found| found == name));
+        let first = columns[0].0;
+        let unit = match (is_locust, self.wanted.unit) {
+            (_, Some(unit)) => Some((unit, "as you said")),
+            (true, None) => Some((Unit::Ms, "as the writer has it")),
+            (false, None) => self.unit(first, None, Some(header[first].as_str()))?,
+        };
+        let class = match &self.wanted.class_column {
+            Some(wanted) => Some(self.column(wanted)?),
+            None => {
+                let names: Vec<usize> = (0..header.len()).filter(|&at| !self.is_mostly_numbers(at)).collect();
+                let named = ["name", "class", "test", "label"];
+                let by_name = |&&at: &&usize| named.contains(&header[at].to_lowercase().as_str());
+                names.iter().find(by_name).or(names.first()).copied()
+            }
+        };
+        let count = header.iter().position(|name| {
+            let words = words(name);
+            words.last().is_some_and(|last| last == "count") || name.eq_ignore_ascii_case("requests")
+        });
+        Ok(Some(Layout {
+            value: first,
+            value_name: None,
+            class,
+            class_name: class.map(|class| self.title(class)),
+            class_names: &[],
+            filters: filters.to_vec(),
+            success: None,
+            runs: None,
+            unit,
+            style: self.style(first)?,
+            width: self.sample.width(),
+            format: if is_locust { "percentiles of Locust".into() } else { "a table of percentiles".into() },
+            has_arrivals: None,
+            shape: Shape::Percentiles { columns, count },
+        }))
+    }
+}
+
+/// Does a column's name say that it holds when something arrived?
+pub(super) fn is_arrival(name: &str) -> bool {
+    const FIRST: [&str; 14] = [
+        "timestamp", "timestamps", "arrival", "arrivals", "arrived", "start", "started", "begin", "ts", "epoch", "date",
+        "datetime", "offset", "at",
+    ];
+    let words = words(name);
+    let duration = words.iter().any(|word| ["duration", "latency", "elapsed"].contains(&word.as_str()));
+    let first = words.first().is_some_and(|word| FIRST.contains(&word.as_str()));
+    let any = words.iter().any(|word| word == "timestamp" || word == "arrival");
+    let pair = words.windows(2).any(|two| two == ["time", "stamp"] || two == ["request", "start"]);
+    (first || any || pair) && !duration
+}
+
+/// How clearly a name says that it holds what a request takes.
+fn rank(name: &str) -> usize {
+    const DURATIONS: [&str; 13] = [
+        "latency", "latencies", "lat", "duration", "durations", "elapsed", "took", "rtt", "rt", "runtime", "resptime",
+        "responsetime", "dur",
+    ];
+    const OF_TIME: [&str; 9] =
+        ["response", "request", "execution", "exec", "processing", "query", "handling", "total", "run"];
+    let words = words(name);
+    let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
+    if words.first().is_some_and(|word| word == "service") {
+        3
+    } else if has(&DURATIONS) || has(&["time"]) && has(&OF_TIME) {
+        2
+    } else {
+        usize::from(matches!(Unit::of_name(name), Said::Unit(_)))
+    }
+}
+
+/// Names for a message.
+pub(super) fn listed(names: &[String]) -> String {
+    let shown: Vec<String> =
+        names.iter().filter(|name| !name.is_empty()).take(12).map(|name| format!("`{}`", shorten(name))).collect();
+    shown.join(", ")
+}

@@ -1,0 +1,251 @@
+//! Writers of tables that are known: which of their columns holds what.
+//!
+//! One entry a writer. A table is a writer's if its header has all names of `signature`, or, where it has no header, if its
+//! first rows look as the writer's do.
+
+use super::sample::Sample;
+use crate::input::unit::Unit;
+
+/// What is known of a writer's tables.
+#[derive(Debug)]
+pub(crate) struct Preset {
+    /// What the user calls the writer.
+    pub(crate) writer: &'static str,
+    /// How to recognise it.
+    pub(crate) signature: Signature,
+    /// The column of the times.
+    pub(crate) value: Column,
+    /// What the times are in.
+    pub(crate) unit: Unit,
+    /// The column of the classes.
+    pub(crate) class: Option<Column>,
+    /// What classes are called, where the column holds codes.
+    pub(crate) class_names: &'static [(&'static str, &'static str)],
+    /// When requests arrived, and the unit of that.
+    pub(crate) arrival: Option<(Column, Option<Unit>)>,
+    /// Rows that are meant if nobody says which.
+    pub(crate) filter: Option<&'static str>,
+    /// Rows of requests that succeeded: a column and what it holds then.
+    pub(crate) success: Option<(Column, &'static [&'static str])>,
+    /// The column by which a time is to be divided: it is of so many runs together.
+    pub(crate) runs: Option<Column>,
+    /// Why the values are not what a service takes, and what to do; such tables are refused.
+    pub(crate) refused: Option<&'static str>,
+}
+
+/// A column, by its name or by its number from 0.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Column {
+    Named(&'static str),
+    At(usize),
+}
+
+/// How to recognise a writer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Signature {
+    /// The header has these names.
+    Header(&'static [&'static str]),
+    /// There is no header, and the first rows are so.
+    Rows(fn(&Sample) -> bool),
+}
+
+use Column::{At, Named};
+use Signature::{Header, Rows};
+
+const NONE: Preset = Preset {
+    writer: "",
+    signature: Header(&[]),
+    value: At(0),
+    unit: Unit::Ns,
+    class: None,
+    class_names: &[],
+    arrival: None,
+    filter: None,
+    success: None,
+    runs: None,
+    refused: None,
+};
+
+/// The writers.
+pub(crate) const PRESETS: [Preset; 12] = [
+    Preset {
+        writer: "k6",
+        signature: Header(&["metric_name", "timestamp", "metric_value"]),
+        value: Named("metric_value"),
+        unit: Unit::Ms,
+        arrival: Some((Named("timestamp"), Some(Unit::S))),
+        filter: Some("metric_name=http_req_duration"),
+        success: Some((Named("expected_response"), &["true", ""])),
+        ..NONE
+    },
+    Preset {
+        writer: "oha",
+        signature: Header(&["request-start", "request-duration"]),
+        value: Named("request-duration"),
+        unit: Unit::S,
+        arrival: Some((Named("request-start"), Some(Unit::S))),
+        success: Some((Named("status"), &["200", "201", "202", "203", "204", "206", "304"])),
+        ..NONE
+    },
+    Preset {
+        writer: "hey",
+        signature: Header(&["response-time", "DNS+dialup", "offset"]),
+        value: Named("response-time"),
+        unit: Unit::S,
+        arrival: Some((Named("offset"), Some(Unit::S))),
+        success: Some((Named("status-code"), &["200", "201", "202", "203", "204", "206", "304"])),
+        ..NONE
+    },
+    Preset {
+        writer: "vegeta",
+        signature: Rows(is_vegeta),
+        value: At(2),
+        unit: Unit::Ns,
+        arrival: Some((At(0), Some(Unit::Ns))),
+        success: Some((At(1), &["200", "201", "202", "203", "204", "206", "304"])),
+        ..NONE
+    },
+    Preset {
+        writer: "JMeter",
+        signature: Header(&["timeStamp", "elapsed", "label"]),
+        value: Named("elapsed"),
+        unit: Unit::Ms,
+        class: Some(Named("label")),
+        arrival: Some((Named("timeStamp"), Some(Unit::Ms))),
+        success: Some((Named("success"), &["true"])),
+        ..NONE
+    },
+    Preset {
+        writer: "fio",
+        signature: Rows(is_fio),
+        value: At(1),
+        unit: Unit::Ns,
+        class: Some(At(2)),
+        class_names: &[("0", "read"), ("1", "write"), ("2", "trim"), ("3", "sync")],
+        arrival: Some((At(0), Some(Unit::Ms))),
+        ..NONE
+    },
+    Preset {
+        writer: "YCSB",
+        signature: Rows(is_ycsb),
+        value: At(2),
+        unit: Unit::Us,
+        class: Some(At(0)),
+        arrival: Some((At(1), Some(Unit::Ms))),
+        ..NONE
+    },
+    Preset {
+        writer: "h2load",
+        signature: Rows(is_h2load),
+        value: At(2),
+        unit: Unit::Us,
+        arrival: Some((At(0), Some(Unit::Us))),
+        success: Some((At(1), &["200", "201", "202", "203", "204", "206", "304"])),
+        ..NONE
+    },
+    Preset {
+        writer: "pgbench",
+        signature: Rows(is_pgbench),
+        value: At(2),
+        unit: Unit::Us,
+        class: Some(At(3)),
+        ..NONE
+    },
+    Preset {
+        writer: "criterion",
+        signature: Header(&["group", "function", "sample_measured_value", "iteration_count"]),
+        value: Named("sample_measured_value"),
+        unit: Unit::Ns,
+        class: Some(Named("function")),
+        runs: Some(Named("iteration_count")),
+        ..NONE
+    },
+    Preset {
+        writer: "Apache's ab",
+        signature: Header(&["starttime", "seconds", "ctime", "dtime", "ttime", "wait"]),
+        value: Named("ttime"),
+        unit: Unit::Ms,
+        arrival: Some((Named("seconds"), Some(Unit::S))),
+        ..NONE
+    },
+    Preset {
+        writer: "hyperfine",
+        signature: Header(&["command", "mean", "stddev", "median", "user", "system"]),
+        refused: Some("this is hyperfine's summary, a mean a command; `hyperfine --export-json FILE` keeps every run"),
+        ..NONE
+    },
+];
+
+impl Preset {
+    /// The writer of this table.
+    pub(crate) fn of(sample: &Sample) -> Option<&'static Preset> {
+        PRESETS.iter().find(|preset| match preset.signature {
+            Header(names) => sample
+                .header
+                .as_ref()
+                .is_some_and(|header| names.iter().all(|name| header.iter().any(|found| found == name))),
+            Rows(looks) => sample.header.is_none() && !sample.rows.is_empty() && looks(sample),
+        })
+    }
+}
+
+impl Column {
+    /// Its number in this table.
+    pub(crate) fn index(self, header: Option<&Vec<String>>) -> Option<usize> {
+        match self {
+            At(index) => Some(index),
+            Named(name) => header?.iter().position(|found| found == name),
+        }
+    }
+}
+
+/// Do all rows have so many fields, and in each place what the condition says?
+fn all(sample: &Sample, widths: std::ops::RangeInclusive<usize>, places: &[(usize, fn(&str) -> bool)]) -> bool {
+    sample.rows.iter().all(|row| {
+        widths.contains(&row.len())
+            && places.iter().all(|(at, holds)| row.get(*at).is_some_and(|field| holds(&crate::input::text(field))))
+    })
+}
+
+fn whole(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn status(text: &str) -> bool {
+    whole(text) && text.len() <= 3
+}
+
+/// `1700000000000000000,200,15044,0,512,,aGVsbG8=,,0,GET,http://…`
+fn is_vegeta(sample: &Sample) -> bool {
+    let epoch = |text: &str| whole(text) && text.len() == 19;
+    all(sample, 8..=13, &[(0, epoch), (1, status), (2, whole), (3, whole), (4, whole)])
+}
+
+/// `12, 48312, 0, 4096, 0, 0`: time in ms, latency in ns, direction, block size, offset, priority
+fn is_fio(sample: &Sample) -> bool {
+    let direction = |text: &str| ["0", "1", "2", "3"].contains(&text);
+    let block = |text: &str| text.parse::<u64>().is_ok_and(|bytes| bytes > 0 && bytes % 512 == 0);
+    all(sample, 4..=7, &[(0, whole), (1, whole), (2, direction), (3, block)])
+}
+
+/// `READ,1700000000000,532`
+fn is_ycsb(sample: &Sample) -> bool {
+    const OPERATIONS: [&str; 9] =
+        ["READ", "UPDATE", "INSERT", "SCAN", "DELETE", "READ-MODIFY-WRITE", "CLEANUP", "READ latency raw data", "TOTAL"];
+    let operation = |text: &str| OPERATIONS.contains(&text);
+    let epoch = |text: &str| whole(text) && text.len() == 13;
+    all(sample, 3..=3, &[(0, operation), (1, epoch), (2, whole)])
+}
+
+/// `1700000000000000 <tab> 200 <tab> 532`
+fn is_h2load(sample: &Sample) -> bool {
+    let epoch = |text: &str| whole(text) && text.len() == 16;
+    all(sample, 3..=3, &[(0, epoch), (1, status), (2, whole)])
+}
+
+/// `0 199 2241 0 1175850568 995598`: client, transaction, latency in us, script, epoch in s and its us
+fn is_pgbench(sample: &Sample) -> bool {
+    let epoch = |text: &str| whole(text) && text.len() == 10;
+    let micros = |text: &str| whole(text) && text.len() <= 6;
+    all(sample, 6..=9, &[(0, whole), (1, whole), (2, whole), (3, whole), (4, epoch), (5, micros)])
+}

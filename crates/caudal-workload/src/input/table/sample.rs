@@ -1,0 +1,195 @@
+//! What the beginning of a table shows: what separates its fields, whether it has a header, how it writes numbers.
+
+use csv::ByteRecord;
+
+use super::records::{Record, Records};
+use crate::input::number::{self, Number, Style};
+use crate::input::source::Source;
+use crate::input::unit::Unit;
+
+/// Rows that are looked at.
+const ROWS: usize = 500;
+
+/// What stands between two fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Separator {
+    /// This byte; fields may be quoted.
+    Byte(u8),
+    /// Blanks, any number of them.
+    Blanks,
+}
+
+/// The beginning of a table.
+pub(crate) struct Sample {
+    pub(crate) separator: Separator,
+    /// The names in its first row, if that is a header.
+    pub(crate) header: Option<Vec<String>>,
+    /// Rows of values.
+    pub(crate) rows: Vec<ByteRecord>,
+    /// The line of the first row, header or not, from 1.
+    pub(crate) first_line: u64,
+}
+
+impl Sample {
+    /// Looks at what `source` begins with; `None` if that holds no row. `decimal` is what stands before decimals, if the user
+    /// says it.
+    pub(crate) fn of(source: &Source, decimal: Option<char>) -> Option<Sample> {
+        let mut head: Vec<u8> = Vec::new();
+        for line in source.head_lines() {
+            head.extend_from_slice(line);
+            head.push(b'\n');
+        }
+        let separator = separator(&head, decimal);
+        let (mut rows, first_line) = rows(&head, separator);
+        if rows.is_empty() {
+            return None;
+        }
+        let header = is_header(&rows[0]).then(|| {
+            let names: Vec<String> = rows[0].iter().map(crate::input::text).collect();
+            rows.remove(0);
+            names
+        });
+        let width = rows.iter().map(width).max().unwrap_or(0);
+        let unnamed_index = header.as_ref().is_some_and(|names| {
+            width == names.len() + 1 && rows.iter().all(|row| width_of_index(row, width))
+        });
+        let header = header.map(|names| match unnamed_index {
+            true => std::iter::once(String::new()).chain(names).collect(),
+            false => names,
+        });
+        Some(Sample { separator, header, rows, first_line })
+    }
+
+    /// Columns: of the header, or of the widest of the first rows.
+    pub(crate) fn width(&self) -> usize {
+        let rows = self.rows.iter().map(width).max().unwrap_or(0);
+        self.header.as_ref().map_or(rows, Vec::len)
+    }
+
+    /// Fields of a column in the first rows, without those that are empty.
+    pub(crate) fn column(&self, index: usize) -> impl Iterator<Item = &[u8]> {
+        self.rows.iter().filter_map(move |row| row.get(index)).filter(|field| !field.is_empty())
+    }
+
+    /// Is every field of this column a number, with a unit or without?
+    pub(crate) fn is_numeric(&self, index: usize) -> bool {
+        let mut fields = self.column(index).peekable();
+        let styles = [Style::POINT, Style::POINT_GROUPED, Style::COMMA];
+        fields.peek().is_some()
+            && fields.all(|field| styles.iter().any(|style| Number::parse(field, *style).is_ok()))
+    }
+
+    /// How the numbers of a column are written: `Err` with a field that may be read in two ways.
+    pub(crate) fn style(&self, index: usize) -> Result<Style, String> {
+        let with_commas: Vec<&[u8]> = self.column(index).filter(|field| field.contains(&b',')).collect();
+        let Some(first) = with_commas.first() else { return Ok(Style::POINT) };
+        let mut proof = with_commas.iter().filter_map(|field| proven(field));
+        match proof.next() {
+            Some(style) => Ok(style),
+            // Who separates columns by semicolons needs the comma for decimals.
+            None if self.separator == Separator::Byte(b';') => Ok(Style::COMMA),
+            None => Err(crate::input::text(first)),
+        }
+    }
+}
+
+/// The style of a number with commas, if there is only one in which it can be read.
+fn proven(field: &[u8]) -> Option<Style> {
+    let readable = |style| Number::parse(field, style).is_ok();
+    let commas = field.iter().filter(|&&byte| byte == b',').count();
+    // `0,123` has no thousands.
+    let begins_with_zero = field.starts_with(b"0,") && commas == 1;
+    match (readable(Style::POINT_GROUPED) && !begins_with_zero, readable(Style::COMMA)) {
+        (true, false) => Some(Style::POINT_GROUPED),
+        (false, true) => Some(Style::COMMA),
+        _ => None,
+    }
+}
+
+/// Fields up to the last one that is not empty.
+fn width(row: &ByteRecord) -> usize {
+    row.iter().rposition(|field| !field.is_empty()).map_or(0, |last| last + 1)
+}
+
+/// Is this row one wider than the header, and does it begin with its number?
+fn width_of_index(row: &ByteRecord, width: usize) -> bool {
+    let first = row.get(0).unwrap_or_default();
+    row.len() >= width && !first.is_empty() && first.iter().all(u8::is_ascii_digit)
+}
+
+/// Is this row one of names: something is a name, and nothing a number? Percentiles (`50%`, `99.9%`) are names.
+fn is_header(row: &ByteRecord) -> bool {
+    let is_share = |field: &[u8]| field.ends_with(b"%") || field.ends_with(b"th");
+    let is_number = |field: &[u8]| number::looks_like_one(field) && !is_share(field);
+    row.iter().any(|field| !field.is_empty() && !number::looks_like_one(field)) && !row.iter().any(is_number)
+}
+
+fn rows(head: &[u8], separator: Separator) -> (Vec<ByteRecord>, u64) {
+    let mut records = Records::new(head, separator);
+    let (mut rows, mut first_line) = (Vec::new(), 1);
+    let mut record = Record::default();
+    while rows.len() < ROWS && records.next(&mut record).unwrap_or(false) {
+        if record.width() == 0 {
+            continue;
+        }
+        if rows.is_empty() {
+            first_line = record.line;
+        }
+        rows.push(record.fields.clone());
+    }
+    (rows, first_line)
+}
+
+/// What separates fields: what gives every row as many as the first one, and most of them.
+fn separator(head: &[u8], decimal: Option<char>) -> Separator {
+    // A comma that stands before decimals separates nothing.
+    let bytes = [b';', b'\t', b',', b'|'].into_iter().filter(|&byte| Some(char::from(byte)) != decimal);
+    let mut best: Option<(usize, u8)> = None;
+    let mut fallback = None;
+    for byte in bytes {
+        let (rows, _) = rows(head, Separator::Byte(byte));
+        let Some(first) = rows.first() else { continue };
+        let most = common_width(&rows);
+        if most < 2 {
+            continue;
+        }
+        // A header may be one name shorter, or rows end in separators.
+        let fits = first.len() >= 2;
+        if fits && best.is_none_or(|(widest, _)| most > widest) {
+            best = Some((most, byte));
+        }
+        fallback = fallback.or(Some(byte));
+    }
+    match best.map(|(_, byte)| byte).or(fallback) {
+        Some(byte) => Separator::Byte(byte),
+        None if are_blanks(head) => Separator::Blanks,
+        None if decimal == Some(',') => Separator::Byte(b';'),
+        None => Separator::Byte(b','),
+    }
+}
+
+/// The width that most rows have.
+fn common_width(rows: &[ByteRecord]) -> usize {
+    let mut widths: Vec<usize> = rows.iter().map(ByteRecord::len).collect();
+    widths.sort_unstable();
+    let runs = widths.chunk_by(|a, b| a == b);
+    runs.max_by_key(|run| run.len()).map_or(0, |run| run[0])
+}
+
+/// Are these rows of several fields between blanks, of which at least one column is numbers? A number and its unit are one
+/// field.
+fn are_blanks(head: &[u8]) -> bool {
+    let (rows, _) = rows(head, Separator::Blanks);
+    let most = common_width(&rows);
+    let alike = rows.iter().filter(|row| row.len() == most).count();
+    let is_number = |row: &ByteRecord, at| row.get(at).is_some_and(|f| Number::parse(f, Style::POINT).is_ok());
+    let is_unit = |row: &ByteRecord| {
+        row.len() == 2 && is_number(row, 0) && Unit::of_word(&crate::input::text(&row[1])).is_some()
+    };
+    let body = rows.get(1..).unwrap_or_default();
+    let numeric = |at: usize| body.iter().filter(|row| row.len() == most).all(|row| is_number(row, at));
+    most >= 2
+        && 10 * alike >= 9 * rows.len()
+        && !rows.iter().all(is_unit)
+        && (0..most).any(numeric)
+}

@@ -1,0 +1,208 @@
+//! When something happened: numbers in a unit, epochs, or dates with a time of day (ISO 8601).
+
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+
+use super::columns::Layout;
+use super::sample::Sample;
+use super::Timestamps;
+use crate::error::{RowProblem, WorkloadError};
+use crate::input::number::{Number, Style};
+use crate::input::unit::{Plausible, Unit};
+use crate::input::{Place, Taken, shorten, text};
+
+/// Of so many arrivals at the same time it is rather the clock that says so.
+const TIED: f64 = 0.2;
+
+/// How the times of a file are written.
+pub(super) struct Reader {
+    written: Written,
+    unit_by: &'static str,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Written {
+    /// A number in this unit.
+    Number { unit: Unit, style: Style, is_said: bool },
+    /// A date and a time of day.
+    Date,
+}
+
+impl Reader {
+    pub(super) fn new(sample: &Sample, layout: &Layout) -> Reader {
+        let first: Vec<String> = sample.column(layout.value).take(20).map(text).collect();
+        if first.iter().any(|field| is_date(field)) {
+            return Reader { written: Written::Date, unit_by: "" };
+        }
+        let epoch = first.iter().map(|field| epoch_unit(field)).collect::<Option<Vec<_>>>();
+        let epoch = epoch.and_then(|units| units.first().copied().filter(|unit| units.iter().all(|u| u == unit)));
+        let (unit, unit_by, is_said) = match (layout.unit, epoch) {
+            (Some((unit, by)), _) => (unit, by, true),
+            (None, Some(unit)) => (unit, "these are epochs", true),
+            (None, None) => (Unit::Ns, "nothing says another one", false),
+        };
+        Reader { written: Written::Number { unit, style: layout.style, is_said }, unit_by }
+    }
+
+    /// The time in a field, in ps since whatever the file counts from.
+    #[inline]
+    fn time(&self, field: &[u8], plausible: &mut Plausible) -> Result<i128, RowProblem> {
+        match self.written {
+            Written::Number { unit, style, is_said } => {
+                let number = Number::parse(field, style)?;
+                if !is_said && number.unit.is_none() {
+                    plausible.see(&number, field);
+                }
+                let ps = number.ps(unit).and_then(|ps| i128::try_from(ps).ok());
+                ps.ok_or_else(|| too_late(field))
+            }
+            Written::Date => date_ps(&text(field)).ok_or_else(|| {
+                RowProblem::Format(format!(
+                    "`{}` is no date with a time of day, such as 2026-03-14T15:09:26.535Z",
+                    shorten(&text(field))
+                ))
+            }),
+        }
+    }
+}
+
+fn too_late(field: &[u8]) -> RowProblem {
+    RowProblem::Format(format!("`{}` is beyond 213 days, the end of time here", shorten(&text(field))))
+}
+
+/// Does this begin with a date?
+fn is_date(field: &str) -> bool {
+    let digits = field.bytes().take_while(u8::is_ascii_digit).count();
+    digits == 4 && field.as_bytes().get(4).is_some_and(|&byte| byte == b'-' || byte == b'/')
+}
+
+/// The instant of a date with a time of day; one without a zone counts as UTC.
+fn date_ps(field: &str) -> Option<i128> {
+    let mut text = field.trim().replace('/', "-");
+    // A comma before the decimals is as good as a point.
+    if let Some(comma) = text.find(',') {
+        text.replace_range(comma..=comma, ".");
+    }
+    // Nine digits of a second are as many as a time has here.
+    if let Some(point) = text.find('.') {
+        let digits = text[point + 1..].bytes().take_while(u8::is_ascii_digit).count();
+        if digits > 9 {
+            text.replace_range(point + 10..point + 1 + digits, "");
+        }
+    }
+    let text = text.strip_suffix(" UTC").unwrap_or(&text);
+    let instant = text.parse::<Timestamp>().ok().or_else(|| {
+        let civil: DateTime = text.parse().ok()?;
+        jiff::tz::Offset::UTC.to_timestamp(civil).ok()
+    })?;
+    Some(instant.as_nanosecond() * 1000)
+}
+
+/// The unit in which this is a time between 2001 and 2100.
+fn epoch_unit(field: &str) -> Option<Unit> {
+    let value: f64 = field.parse().ok()?;
+    let is_epoch = |unit: &Unit| (978_307_200.0..4_102_444_800.0).contains(&(value * unit.ps() as f64 / 1e12));
+    [Unit::S, Unit::Ms, Unit::Us, Unit::Ns].into_iter().find(is_epoch)
+}
+
+/// Times as they come.
+#[derive(Default)]
+pub(super) struct Times {
+    first: Option<i128>,
+    times_ps: Vec<u64>,
+    plausible: Plausible,
+}
+
+impl Times {
+    #[inline]
+    pub(super) fn add(&mut self, reader: &Reader, field: &[u8]) -> Result<(), RowProblem> {
+        let time = reader.time(field, &mut self.plausible)?;
+        let since = time - *self.first.get_or_insert(time);
+        if since < i128::from(self.times_ps.last().copied().unwrap_or(0)) {
+            return Err(RowProblem::BackInTime(shorten(&text(field))));
+        }
+        self.times_ps.push(u64::try_from(since).map_err(|_| too_late(field))?);
+        Ok(())
+    }
+
+    pub(super) fn finish(
+        self,
+        reader: &Reader,
+        layout: &Layout,
+        place: &Place<'_>,
+        left_out: u64,
+        filter: Vec<String>,
+    ) -> Result<Timestamps, WorkloadError> {
+        self.plausible.check_arrivals(place)?;
+        let unit = match reader.written {
+            Written::Number { unit, .. } => Some(unit),
+            Written::Date => None,
+        };
+        let format = match reader.written {
+            Written::Number { .. } => format!("times of arrivals in {}", layout.format),
+            Written::Date => format!("dates of arrivals in {}", layout.format),
+        };
+        let taken = Taken {
+            format,
+            column: layout.value_name.clone(),
+            class_column: None,
+            unit,
+            unit_by: reader.unit_by,
+            values: self.times_ps.len() as u64,
+            left_out,
+            filter,
+        };
+        let notes = ties(&self.times_ps).into_iter().collect();
+        Ok(Timestamps { times_ps: self.times_ps, taken, notes })
+    }
+}
+
+/// Arrivals at the same time, if they are so many that it is the clock's doing.
+fn ties(times_ps: &[u64]) -> Option<String> {
+    let mut gaps: Vec<u64> = times_ps.windows(2).map(|two| two[1] - two[0]).collect();
+    let tied = gaps.iter().filter(|&&gap| gap == 0).count();
+    if gaps.is_empty() || (tied as f64) < TIED * gaps.len() as f64 {
+        return None;
+    }
+    gaps.retain(|&gap| gap > 0);
+    let step = gaps.iter().min()?;
+    Some(format!(
+        "{tied} of {} arrivals come at the same time as the one before, and the others {} or more later: such ties are \
+         mostly those of the clock, and play as bursts that there were not; record times with more digits",
+        times_ps.len(),
+        crate::show::time(*step as f64)
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_instants() {
+        let at = |text| date_ps(text).unwrap_or_else(|| panic!("{text}"));
+        let plain = at("2023-11-16 18:01:51.0828250");
+        assert_eq!(plain, 1_700_157_711_082_825_000_000);
+        for same in [
+            "2023-11-16T18:01:51.082825",
+            "2023-11-16T18:01:51.082825Z",
+            "2023-11-16T19:01:51.082825+01:00",
+            "2023-11-16 18:01:51,082825",
+            "2023/11/16 18:01:51.082825",
+            "2023-11-16 18:01:51.082825000000",
+            "2023-11-16 18:01:51.082825 UTC",
+        ] {
+            assert_eq!(at(same), plain, "{same}");
+        }
+        assert_eq!(date_ps("2023-13-16 18:01:51"), None);
+    }
+
+    #[test]
+    fn epochs_are_known_by_their_size() {
+        assert_eq!(epoch_unit("1700000000.01"), Some(Unit::S));
+        assert_eq!(epoch_unit("1700000000000"), Some(Unit::Ms));
+        assert_eq!(epoch_unit("1700000000000000"), Some(Unit::Us));
+        assert_eq!(epoch_unit("1700000000000000000"), Some(Unit::Ns));
+        assert_eq!(epoch_unit("12.5"), None);
+    }
+}
