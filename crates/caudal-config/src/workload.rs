@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use caudal_workload::{ArrivalSpec, Arrivals, Dag, DagSpec, Graphs, Service, ServiceSpec, WorkloadError};
 
-use crate::{Options, Rate};
 use crate::de::{key_place, read, unknown_key};
 use crate::error::{Finding, Place};
 use crate::plan::note;
 use crate::tree::{Node, Value};
+use crate::{Options, Rate};
 
 /// What arrives at a system.
 #[derive(Clone, Debug)]
@@ -201,9 +201,10 @@ fn locate(node: &Node, path: &str, error: &WorkloadError) -> Finding {
     let (mut at, mut key) = (node, path.to_owned());
     let named = match error {
         WorkloadError::Value { key, .. } | WorkloadError::Sum { key, .. } => key.as_str(),
-        WorkloadError::Io { .. } | WorkloadError::Row { .. } | WorkloadError::File { .. } | WorkloadError::Ask(_) => {
-            "file"
-        }
+        WorkloadError::Io { .. }
+        | WorkloadError::Row { .. }
+        | WorkloadError::File { .. }
+        | WorkloadError::Ask(_) => "file",
         _ => "",
     };
     for step in named.split(['.', '[', ']']).filter(|step| !step.is_empty()) {

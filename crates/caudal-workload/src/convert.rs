@@ -62,11 +62,15 @@ impl Converted {
                 }
                 Content::Values { trace, weights: Vec::new(), times_ps }
             }
-            _ if arrivals.is_some() => return Err(place.whole("has no requests one by one, and so no arrivals")),
+            _ if arrivals.is_some() => {
+                return Err(place.whole("has no requests one by one, and so no arrivals"));
+            }
             Data::Weighted(trace, weights) => Content::Values { trace, weights, times_ps },
             Data::Histograms(histograms) => Content::Histograms(histograms),
             Data::Percentiles(classes) => Content::Percentiles(classes),
-            Data::Graphs(_) => return Err(place.whole("holds recorded graphs, which is a format of this project already")),
+            Data::Graphs(_) => {
+                return Err(place.whole("holds recorded graphs, which is a format of this project already"));
+            }
         };
         Ok(Converted { taken: read.taken, notes: read.notes, content })
     }
@@ -170,5 +174,9 @@ impl std::fmt::Display for Ns {
 
 /// A field of CSV.
 fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n', '#']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+    if text.contains([',', '"', '\n', '#']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
 }

@@ -129,7 +129,11 @@ impl fmt::Display for Ask {
         }
         write!(f, ". Say which it is (`{key} = …` in a file):")?;
         let option = |answer: &Answer| {
-            let quote = if answer.value.contains(|c: char| !c.is_alphanumeric() && !"_-.=".contains(c)) { "'" } else { "" };
+            let quote = if answer.value.contains(|c: char| !c.is_alphanumeric() && !"_-.=".contains(c)) {
+                "'"
+            } else {
+                ""
+            };
             format!("--{} {quote}{}{quote}", answer.key.key(), answer.value)
         };
         let width = self.answers.iter().map(|answer| option(answer).chars().count()).max().unwrap_or(0);

@@ -43,7 +43,8 @@ pub use input::{Columns, Taken, Unit, stop_reading_when};
 pub use named::{NamedWorkload, find_named, named};
 pub use service::{Demand, Excess, Finding, Service, ServiceSampler};
 pub use spec::{
-    ClassSpec, DistributionSpec, FileSpec, HyperPhases, LogSpread, PercentileSpec, Phase, Replay, ServiceSpec, Spread,
+    ClassSpec, DistributionSpec, FileSpec, HyperPhases, LogSpread, PercentileSpec, Phase, Replay,
+    ServiceSpec, Spread,
 };
 pub use summary::{PERCENTILES, Part, Summary};
 

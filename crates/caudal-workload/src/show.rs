@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 
 use crate::dag::Dag;
 use crate::error::WorkloadError;
-use crate::service::{Finding, Service};
 use crate::input::{Columns, Taken};
+use crate::service::{Finding, Service};
 use crate::spec::{FileSpec, PercentileSpec, ServiceSpec};
 use crate::summary::{PERCENTILES, Part};
 use crate::{find_named, plot};
@@ -184,7 +184,8 @@ fn table(out: &mut String, service: &Service) {
     let mut row = |label: &str, value: &dyn Fn(&Part) -> String| {
         let _ = write!(out, "{label:<13}");
         parts.iter().for_each(|part| {
-            let width = part.name.chars().count().max(if parts.iter().any(|part| is_coarse(part)) { 18 } else { 11 });
+            let width =
+                part.name.chars().count().max(if parts.iter().any(|part| is_coarse(part)) { 18 } else { 11 });
             let _ = write!(out, " {:>width$}", value(part));
         });
         out.push('\n');

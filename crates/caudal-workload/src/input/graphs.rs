@@ -38,7 +38,9 @@ pub(crate) fn holds_graphs(head: &[u8]) -> bool {
     let mut header = Record::default();
     let mut records = Records::new(head, Separator::Byte(b','));
     records.next(&mut header).is_ok_and(|there| there)
-        && [b"request".as_slice(), b"task"].iter().all(|name| header.fields.iter().any(|field| field == *name))
+        && [b"request".as_slice(), b"task"]
+            .iter()
+            .all(|name| header.fields.iter().any(|field| field == *name))
 }
 
 /// One row of fields with its line.

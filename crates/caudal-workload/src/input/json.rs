@@ -35,7 +35,11 @@ pub(super) fn read_json(source: Source, path: &Path, wanted: &Columns) -> Result
     }
     let bytes = source.whole(&place)?;
     let json: Value = serde_json::from_slice(&bytes).map_err(|error| {
-        place.row(error.line() as u64, error.column().max(1), RowProblem::Format(format!("this is no JSON: {error}")))
+        place.row(
+            error.line() as u64,
+            error.column().max(1),
+            RowProblem::Format(format!("this is no JSON: {error}")),
+        )
     })?;
     known(&json, path, wanted)?.map_or_else(|| anything(&json, &place, wanted), Ok)
 }
@@ -61,14 +65,18 @@ fn known(json: &Value, path: &Path, wanted: &Columns) -> Result<Option<Read>, Wo
         return Ok(Some(read));
     }
     let list = |key: &str| json[key].as_array().map_or(&[][..], Vec::as_slice);
-    let each = |key: &str, name: &dyn Fn(&Value) -> Option<String>, times: &dyn Fn(&Value) -> Option<Vec<f64>>| {
-        let class = |one: &Value| Some((name(one).unwrap_or_else(|| "all".to_owned()), times(one)?));
-        list(key).iter().filter_map(class).collect::<Vec<_>>()
-    };
+    let each =
+        |key: &str, name: &dyn Fn(&Value) -> Option<String>, times: &dyn Fn(&Value) -> Option<Vec<f64>>| {
+            let class = |one: &Value| Some((name(one).unwrap_or_else(|| "all".to_owned()), times(one)?));
+            list(key).iter().filter_map(class).collect::<Vec<_>>()
+        };
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let writers: [(&str, Vec<(String, Vec<f64>)>); 3] = [
         ("hyperfine", each("results", &|one| text(&one["command"]), &|one| numbers(&one["times"]))),
-        ("pytest-benchmark", each("benchmarks", &|one| text(&one["name"]), &|one| numbers(&one["stats"]["data"]))),
+        (
+            "pytest-benchmark",
+            each("benchmarks", &|one| text(&one["name"]), &|one| numbers(&one["stats"]["data"])),
+        ),
         ("pyperf", each("benchmarks", &|one| text(&one["metadata"]["name"]), &pyperf)),
     ];
     for (writer, classes) in writers {
@@ -119,7 +127,8 @@ fn values(
 fn push(trace: &mut Trace, class: &str, time: f64, unit: Unit) -> Result<(), String> {
     let index = trace.ps.len();
     let text = time.to_string();
-    let ps = Number::parse(text.as_bytes(), Style::POINT).and_then(|number| time_ps(&number, text.as_bytes(), unit));
+    let ps = Number::parse(text.as_bytes(), Style::POINT)
+        .and_then(|number| time_ps(&number, text.as_bytes(), unit));
     let ps = ps.map_err(|problem| format!("value {}: {problem}", index + 1))?.max(1);
     trace.push(class.as_bytes(), index as u64 + 1, ps).map_err(|problem| problem.to_string())
 }
@@ -130,12 +139,15 @@ fn fio(json: &Value, place: &Place<'_>) -> Result<Read, WorkloadError> {
     let mut percentiles: Vec<Percentiles> = Vec::new();
     for job in json["jobs"].as_array().map_or(&[][..], Vec::as_slice) {
         for kind in ["read", "write", "trim", "sync"] {
-            let latency = [&job[kind]["clat_ns"], &job[kind]["lat_ns"]].into_iter().find(|one| one.is_object());
+            let latency =
+                [&job[kind]["clat_ns"], &job[kind]["lat_ns"]].into_iter().find(|one| one.is_object());
             let Some(latency) = latency else { continue };
             let count = latency["N"].as_f64().or_else(|| job[kind]["total_ios"].as_f64()).unwrap_or(0.0);
             if let Some(buckets) = latency["bins"].as_object() {
-                let mut counts: Vec<(u64, u64)> =
-                    buckets.iter().filter_map(|(ns, count)| Some((ns.parse().ok()?, count.as_u64()?))).collect();
+                let mut counts: Vec<(u64, u64)> = buckets
+                    .iter()
+                    .filter_map(|(ns, count)| Some((ns.parse().ok()?, count.as_u64()?)))
+                    .collect();
                 counts.sort_unstable();
                 for (ns, count) in counts {
                     // fio has 64 buckets for each power of two, and names them by their middle.
@@ -145,8 +157,11 @@ fn fio(json: &Value, place: &Place<'_>) -> Result<Read, WorkloadError> {
                     bins.add(kind, edges, count).map_err(|problem| place.whole(problem.to_string()))?;
                 }
             } else if let Some(known) = latency["percentile"].as_object() {
-                let point = |(percentile, ns): (&String, &Value)| Some((percentile.parse().ok()?, ns.as_u64()? * 1000));
-                let points: Vec<(f64, u64)> = known.iter().filter_map(point).filter(|(_, ps)| *ps > 0).collect();
+                let point = |(percentile, ns): (&String, &Value)| {
+                    Some((percentile.parse().ok()?, ns.as_u64()? * 1000))
+                };
+                let points: Vec<(f64, u64)> =
+                    known.iter().filter_map(point).filter(|(_, ps)| *ps > 0).collect();
                 if points.len() > 1 {
                     percentiles.push(Percentiles { class: kind.to_owned(), points, weight: count.max(1.0) });
                 }
@@ -154,8 +169,12 @@ fn fio(json: &Value, place: &Place<'_>) -> Result<Read, WorkloadError> {
         }
     }
     let mut notes = Vec::new();
-    let mut taken =
-        Taken { format: "JSON of fio".to_owned(), unit: Some(Unit::Ns), unit_by: "as the writer has it", ..Taken::default() };
+    let mut taken = Taken {
+        format: "JSON of fio".to_owned(),
+        unit: Some(Unit::Ns),
+        unit_by: "as the writer has it",
+        ..Taken::default()
+    };
     if !bins.is_empty() {
         taken.values = bins.count();
         return Ok(Read { taken, data: Data::Histograms(bins.finish(place, &mut notes)?), notes });
@@ -179,7 +198,9 @@ enum Candidate<'a> {
 fn candidates<'a>(json: &'a Value, path: &str, found: &mut Vec<(String, Candidate<'a>)>) {
     let inner = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
     match json {
-        Value::Array(items) if items.len() > 1 && items.iter().all(|item| item.is_number() || as_time(item).is_some()) => {
+        Value::Array(items)
+            if items.len() > 1 && items.iter().all(|item| item.is_number() || as_time(item).is_some()) =>
+        {
             found.push((path.to_owned(), Candidate::Numbers(items)));
         }
         Value::Array(items) => {
@@ -210,14 +231,19 @@ fn percentiles_of<'a>(map: &'a Map<String, Value>, path: &str) -> Vec<(f64, &'a 
         percentile_of(key).or_else(|| key.parse().ok().filter(|p: &f64| bare && (0.0..=100.0).contains(p)))
     };
     let is_time = |value: &Value| value.is_number() || as_time(value).is_some();
-    map.iter().filter(|(_, value)| is_time(value)).filter_map(|(key, value)| Some((percentile(key)?, value, key.clone()))).collect()
+    map.iter()
+        .filter(|(_, value)| is_time(value))
+        .filter_map(|(key, value)| Some((percentile(key)?, value, key.clone())))
+        .collect()
 }
 
 /// `[{"percentage": 50, "latency": 1200}, …]`
 fn listed_percentiles(items: &[Value]) -> Option<Vec<(f64, &Value, String)>> {
     let point = |item: &'_ Value| -> Option<(f64, String)> {
         let map = item.as_object()?;
-        let percentile = ["percentage", "percentile", "percent", "quantile"].iter().find_map(|key| map.get(*key)?.as_f64())?;
+        let percentile = ["percentage", "percentile", "percent", "quantile"]
+            .iter()
+            .find_map(|key| map.get(*key)?.as_f64())?;
         let key = map.keys().find(|key| rank(key) > 0 || *key == "value")?;
         Some((percentile, key.clone()))
     };
@@ -225,7 +251,13 @@ fn listed_percentiles(items: &[Value]) -> Option<Vec<(f64, &Value, String)>> {
         return None;
     }
     let named: Vec<(f64, String)> = items.iter().map(point).collect::<Option<_>>()?;
-    Some(named.into_iter().zip(items).map(|((percentile, key), item)| (percentile, &item[&key], key)).collect())
+    Some(
+        named
+            .into_iter()
+            .zip(items)
+            .map(|((percentile, key), item)| (percentile, &item[&key], key))
+            .collect(),
+    )
 }
 
 /// A text that is a time with a unit: `"1.2ms"`.
@@ -235,9 +267,13 @@ fn as_time(value: &Value) -> Option<Number> {
 
 /// Keys of times that all objects of an array have.
 fn time_keys(items: &[Value]) -> Vec<String> {
-    let Some(first) = items.first().and_then(Value::as_object).filter(|_| items.len() > 1) else { return Vec::new() };
+    let Some(first) = items.first().and_then(Value::as_object).filter(|_| items.len() > 1) else {
+        return Vec::new();
+    };
     let all_have = |key: &&String| {
-        items.iter().all(|item| item.get(key.as_str()).is_some_and(|value| value.is_number() || as_time(value).is_some()))
+        items.iter().all(|item| {
+            item.get(key.as_str()).is_some_and(|value| value.is_number() || as_time(value).is_some())
+        })
     };
     let ranked = first.keys().filter(all_have).map(|key| (rank(key), key));
     let best = ranked.clone().map(|(rank, _)| rank).max().unwrap_or(0);
@@ -246,12 +282,15 @@ fn time_keys(items: &[Value]) -> Vec<String> {
 
 /// How clearly a key says that it holds what something takes.
 fn rank(key: &str) -> usize {
-    const DURATIONS: [&str; 9] = ["latency", "duration", "elapsed", "took", "rtt", "service", "runtime", "lat", "dur"];
+    const DURATIONS: [&str; 9] =
+        ["latency", "duration", "elapsed", "took", "rtt", "service", "runtime", "lat", "dur"];
     let words = words(key);
     if words.iter().any(|word| DURATIONS.contains(&word.as_str())) {
         2
     } else {
-        usize::from(matches!(Unit::of_name(key), Said::Unit(_)) || words.last().is_some_and(|word| word == "time"))
+        usize::from(
+            matches!(Unit::of_name(key), Said::Unit(_)) || words.last().is_some_and(|word| word == "time"),
+        )
     }
 }
 
@@ -302,7 +341,9 @@ fn take<'a>(
     wanted: &Columns,
 ) -> Result<Read, WorkloadError> {
     let said = wanted.unit.map(|unit| (unit, "as you said"));
-    let said = said.or_else(|| unit_of_name(path.rsplit('.').next().unwrap_or(path)).map(|unit| (unit, "says its name")));
+    let said = said.or_else(|| {
+        unit_of_name(path.rsplit('.').next().unwrap_or(path)).map(|unit| (unit, "says its name"))
+    });
     let mut collect = Collect { unit: said, ..Collect::default() };
     for candidate in candidates {
         match candidate {
@@ -342,7 +383,11 @@ fn percentiles(
     for (percentile, value, key) in points {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let parsed = Number::parse(text.as_bytes(), Style::POINT);
-        number.push((percentile * scale, parsed.map_err(|problem| place.whole(format!("`{key}`: {problem}")))?, key));
+        number.push((
+            percentile * scale,
+            parsed.map_err(|problem| place.whole(format!("`{key}`: {problem}")))?,
+            key,
+        ));
     }
     let said = said.or_else(|| unit_of_name(number[0].2).map(|unit| (unit, "says its name")));
     let bare = number.iter().any(|(_, number, _)| number.unit.is_none());
@@ -357,7 +402,8 @@ fn percentiles(
     };
     let point = |(percentile, number, key): &(f64, Number, &String)| {
         let ps = number.ps(unit.unwrap_or_default()).filter(|&ps| ps <= u128::from(crate::LONGEST_PS));
-        ps.map(|ps| (*percentile, ps as u64)).ok_or_else(|| place.whole(format!("`{key}` is longer than an hour")))
+        ps.map(|ps| (*percentile, ps as u64))
+            .ok_or_else(|| place.whole(format!("`{key}` is longer than an hour")))
     };
     let points = number.iter().map(point).collect::<Result<Vec<_>, _>>()?;
     let taken = Taken {
@@ -431,11 +477,14 @@ const LINES: [(&str, &str, Unit, Option<(&str, &str)>); 2] = [
 
 /// Reads an object a line, as they come.
 fn read_lines(source: Source, place: &Place<'_>, wanted: &Columns) -> Result<Read, WorkloadError> {
-    let sample: Vec<Value> = source.head_lines().take(200).filter_map(|line| serde_json::from_slice(line).ok()).collect();
+    let sample: Vec<Value> =
+        source.head_lines().take(200).filter_map(|line| serde_json::from_slice(line).ok()).collect();
     let filters = filters(wanted, place)?;
     let writer = LINES.iter().find(|(writer, pointer, ..)| match *writer {
         "k6" => sample.iter().any(|line| line["type"] == "Point" && line.pointer(pointer).is_some()),
-        _ => sample.iter().all(|line| line.pointer(pointer).is_some() && line["timestamp"].is_string() && line["attack"].is_string()),
+        _ => sample.iter().all(|line| {
+            line.pointer(pointer).is_some() && line["timestamp"].is_string() && line["attack"].is_string()
+        }),
     });
     let (pointer, unit, condition, format) = match (writer, &wanted.column) {
         (Some((writer, pointer, unit, condition)), None) => {
@@ -472,7 +521,9 @@ fn read_lines(source: Source, place: &Place<'_>, wanted: &Columns) -> Result<Rea
         let line: Value = match serde_json::from_slice(&text) {
             Ok(line) => line,
             Err(_) if !text.ends_with(b"\n") && !collect.trace.ps.is_empty() => {
-                notes.push(format!("line {number}, the last one, is cut off, and was left out; was the writer still at work?"));
+                notes.push(format!(
+                    "line {number}, the last one, is cut off, and was left out; was the writer still at work?"
+                ));
                 break;
             }
             Err(error) => {
@@ -480,7 +531,8 @@ fn read_lines(source: Source, place: &Place<'_>, wanted: &Columns) -> Result<Rea
                 return Err(place.row(number, error.column().max(1), problem));
             }
         };
-        let holds = |pointer: &str, value: &str| line.pointer(pointer).is_some_and(|found| plain(found) == value);
+        let holds =
+            |pointer: &str, value: &str| line.pointer(pointer).is_some_and(|found| plain(found) == value);
         let meant = condition.is_none_or(|(pointer, value)| holds(pointer, value))
             && filters.iter().all(|(pointer, equal, value)| holds(pointer, value) == *equal);
         let Some(value) = line.pointer(&pointer).filter(|_| meant) else {
@@ -507,7 +559,9 @@ fn read_lines(source: Source, place: &Place<'_>, wanted: &Columns) -> Result<Rea
 fn filters(wanted: &Columns, place: &Place<'_>) -> Result<Vec<(String, bool, String)>, WorkloadError> {
     let filter = |text: &String| {
         let (name, value) = text.split_once('=').ok_or_else(|| {
-            place.whole(format!("`{text}` is no condition; write a key, `=` or `!=`, and a value, as in status=200"))
+            place.whole(format!(
+                "`{text}` is no condition; write a key, `=` or `!=`, and a value, as in status=200"
+            ))
         })?;
         let (name, equal) = name.strip_suffix('!').map_or((name, true), |name| (name, false));
         Ok((format!("/{}", name.trim().replace('.', "/")), equal, value.trim().to_owned()))
@@ -526,17 +580,22 @@ fn only_key(sample: &[Value], place: &Place<'_>) -> Result<String, WorkloadError
     if keys.is_empty() {
         let nested = |(key, value): (&String, &Value)| {
             let inner: Vec<Value> = sample.iter().map(|line| line[key].clone()).collect();
-            value.is_object().then(|| time_keys(&inner).into_iter().map(|k| format!("{key}.{k}")).collect::<Vec<_>>())
+            value
+                .is_object()
+                .then(|| time_keys(&inner).into_iter().map(|k| format!("{key}.{k}")).collect::<Vec<_>>())
         };
-        keys = sample.first().and_then(Value::as_object).map_or_else(Vec::new, |first| {
-            first.iter().filter_map(nested).flatten().collect()
-        });
+        keys = sample
+            .first()
+            .and_then(Value::as_object)
+            .map_or_else(Vec::new, |first| first.iter().filter_map(nested).flatten().collect());
     }
     match &keys[..] {
         [only] => Ok(only.clone()),
         _ => {
             let first = sample.first().and_then(Value::as_object);
-            let all = || first.into_iter().flatten().filter(|(_, value)| value.is_number()).map(|(key, _)| key.clone());
+            let all = || {
+                first.into_iter().flatten().filter(|(_, value)| value.is_number()).map(|(key, _)| key.clone())
+            };
             let keys: Vec<String> = if keys.is_empty() { all().collect() } else { keys };
             Err(WorkloadError::Ask(Box::new(Ask {
                 path: place.0.to_owned(),

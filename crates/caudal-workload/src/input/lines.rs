@@ -34,7 +34,8 @@ fn times(line: &str) -> Vec<Found<'_>> {
     let mut at = 0;
     while at < bytes.len() {
         let before = line[..at].chars().next_back();
-        let starts = bytes[at].is_ascii_digit() && !before.is_some_and(|c| c.is_alphanumeric() || c == '.' || c == '_' || c == '-');
+        let starts = bytes[at].is_ascii_digit()
+            && !before.is_some_and(|c| c.is_alphanumeric() || c == '.' || c == '_' || c == '-');
         if !starts {
             at += line[at..].chars().next().map_or(1, char::len_utf8);
             continue;
@@ -42,13 +43,20 @@ fn times(line: &str) -> Vec<Found<'_>> {
         let digits = line[at..].bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
         let behind = &line[at + digits..];
         let blank = behind.len() - behind.trim_start_matches(' ').len();
-        let word = behind[blank..].find(|letter: char| !letter.is_alphabetic()).map_or(&behind[blank..], |end| &behind[blank..][..end]);
+        let word = behind[blank..]
+            .find(|letter: char| !letter.is_alphabetic())
+            .map_or(&behind[blank..], |end| &behind[blank..][..end]);
         let end = at + digits + blank + word.len();
-        if blank <= 1 && !word.is_empty() && Unit::of_word(word).is_some() && !line[end..].starts_with(['/', '_', '-']) {
+        if blank <= 1
+            && !word.is_empty()
+            && Unit::of_word(word).is_some()
+            && !line[end..].starts_with(['/', '_', '-'])
+        {
             let before = line[..at].trim_end();
             let name = before.trim_end_matches(['=', ':', '<', '~']).trim_end();
             let has_sign = name.len() < before.len();
-            let name = name.rsplit(|letter: char| !(letter.is_alphanumeric() || letter == '_')).next().unwrap_or("");
+            let name =
+                name.rsplit(|letter: char| !(letter.is_alphanumeric() || letter == '_')).next().unwrap_or("");
             found.push(Found { name, has_sign, value: &line[at..end] });
             at = end;
         } else {
@@ -61,7 +69,8 @@ fn times(line: &str) -> Vec<Found<'_>> {
 /// `read(3, "…", 832) = 832 <0.000012>`: the name of the call and its seconds.
 fn strace(line: &str) -> Option<(&str, &str)> {
     let (rest, seconds) = line.trim_end().strip_suffix('>')?.rsplit_once('<')?;
-    let is_number = seconds.contains('.') && seconds.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let is_number =
+        seconds.contains('.') && seconds.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let call = rest.split('(').next()?.rsplit(' ').next()?;
     (is_number && rest.contains('(') && !call.is_empty()).then_some((call, seconds))
 }
@@ -125,9 +134,12 @@ fn name(text: &str, wanted: &Columns) -> Option<(String, bool)> {
             *names.entry((time.name, time.has_sign)).or_default() += 1;
         }
     }
-    let known = |name: &str| ["time", "latency", "duration", "took", "elapsed", "rtt"].contains(&name.to_lowercase().as_str());
+    let known = |name: &str| {
+        ["time", "latency", "duration", "took", "elapsed", "rtt"].contains(&name.to_lowercase().as_str())
+    };
     let most = names.into_iter().filter(|((name, _), count)| !name.is_empty() && 2 * count > lines);
-    most.max_by_key(|((name, _), count)| (known(name), *count)).map(|((name, has_sign), _)| (name.to_owned(), has_sign))
+    most.max_by_key(|((name, _), count)| (known(name), *count))
+        .map(|((name, has_sign), _)| (name.to_owned(), has_sign))
 }
 
 fn read_strace(text: &str, place: &Place<'_>) -> Result<Read, WorkloadError> {
@@ -143,9 +155,8 @@ fn read_strace(text: &str, place: &Place<'_>) -> Result<Read, WorkloadError> {
         // strace's step is a microsecond.
         trace.push(call.as_bytes(), line, ps.max(Unit::Us.ps() / 2)).map_err(at)?;
     }
-    let mut notes = vec![
-        "strace stops a program at every call, so that its times are longer than without it".to_owned(),
-    ];
+    let mut notes =
+        vec!["strace stops a program at every call, so that its times are longer than without it".to_owned()];
     if zeros > 0 {
         notes.push(format!("{zeros} times are 0, below strace's step of 1 us; each is taken as half of it"));
     }

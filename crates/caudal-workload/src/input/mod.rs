@@ -35,8 +35,8 @@ pub(crate) use graphs::GraphFile;
 pub(crate) use number::Number;
 pub(crate) use percentiles::{Percentiles, parse_percentiles, percentile_of};
 pub(crate) use recognise::read_service;
-pub(crate) use source::{Source, check_stop};
 pub use source::stop_reading_when;
+pub(crate) use source::{Source, check_stop};
 pub(crate) use table::{Timestamps, read_timestamps};
 pub use unit::Unit;
 
@@ -72,6 +72,8 @@ pub struct Taken {
     pub column: Option<String>,
     /// The column of the classes.
     pub class_column: Option<String>,
+    /// The column that says when requests arrived, if there is one.
+    pub arrival_column: Option<String>,
     /// The unit of the times, where all of them have one.
     pub unit: Option<Unit>,
     /// Where the unit was found.

@@ -39,15 +39,20 @@ pub(crate) fn percentile_of(name: &str) -> Option<f64> {
         }
         let digits = &name[at..];
         let is_part = |(index, letter): (usize, char)| {
-            let next_is_digit = digits[index + letter.len_utf8()..].starts_with(|next: char| next.is_ascii_digit());
+            let next_is_digit =
+                digits[index + letter.len_utf8()..].starts_with(|next: char| next.is_ascii_digit());
             letter.is_ascii_digit() || matches!(letter, '.' | '_' | ',') && next_is_digit
         };
         let end = digits.char_indices().find(|&part| !is_part(part)).map_or(digits.len(), |(index, _)| index);
         let rest = digits[end..].trim_start();
         let behind_p = before == Some('p')
             && !name[..at - 1].chars().next_back().is_some_and(char::is_alphabetic)
-            || name[..at].ends_with("perc") || name[..at].ends_with("pct") || name[..at].ends_with("percentile");
-        let named = rest.starts_with('%') || ["th", "st", "nd", "rd"].iter().any(|end| rest.starts_with(end)) || rest.starts_with("percentile");
+            || name[..at].ends_with("perc")
+            || name[..at].ends_with("pct")
+            || name[..at].ends_with("percentile");
+        let named = rest.starts_with('%')
+            || ["th", "st", "nd", "rd"].iter().any(|end| rest.starts_with(end))
+            || rest.starts_with("percentile");
         if !behind_p && !named {
             continue;
         }
@@ -125,7 +130,8 @@ pub(super) fn read_percentiles(bytes: &[u8], path: &Path, wanted: &Columns) -> R
     };
     let at = |point: &Point| {
         let ps = point.number.ps(unit.unwrap_or_default()).filter(|&ps| ps <= u128::from(crate::LONGEST_PS));
-        ps.map(|ps| (point.percentile, ps as u64)).ok_or_else(|| place.whole("has a percentile of more than an hour"))
+        ps.map(|ps| (point.percentile, ps as u64))
+            .ok_or_else(|| place.whole("has a percentile of more than an hour"))
     };
     let points = points.iter().map(at).collect::<Result<Vec<_>, _>>()?;
     let taken = Taken {
@@ -165,7 +171,9 @@ fn memtier(lines: &[&str], heading: usize, place: &Place<'_>) -> Result<Read, Wo
     for line in &lines[heading + 1..] {
         let fields: Vec<&str> = line.split_whitespace().collect();
         let [class, value, percent] = fields[..] else { continue };
-        let (Ok(number), Ok(percent)) = (Number::parse(value.as_bytes(), Style::POINT), percent.parse::<f64>()) else {
+        let (Ok(number), Ok(percent)) =
+            (Number::parse(value.as_bytes(), Style::POINT), percent.parse::<f64>())
+        else {
             continue;
         };
         let ps = number.ps(Unit::Ms).and_then(|ps| u64::try_from(ps).ok());
@@ -196,8 +204,7 @@ fn memtier(lines: &[&str], heading: usize, place: &Place<'_>) -> Result<Read, Wo
 fn rate(lines: &[&str], class: &str) -> Option<f64> {
     let row = lines.iter().find(|line| {
         let first = line.split_whitespace().next().unwrap_or_default().to_lowercase();
-        first.trim_end_matches('s') == class.to_lowercase()
-            && line.split_whitespace().count() > 4
+        first.trim_end_matches('s') == class.to_lowercase() && line.split_whitespace().count() > 4
     })?;
     row.split_whitespace().nth(1)?.parse().ok().filter(|rate: &f64| *rate > 0.0)
 }

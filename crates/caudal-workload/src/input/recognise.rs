@@ -24,16 +24,36 @@ enum Format {
 
 /// Formats that are known by their first bytes and are not read: what they are, and what to do.
 const REFUSED: [(&[u8], &str, &str); 22] = [
-    (b"PAR1", "a Parquet file", "write the column as CSV, as in `duckdb -csv -c \"select service_us from 'FILE'\"`"),
+    (
+        b"PAR1",
+        "a Parquet file",
+        "write the column as CSV, as in `duckdb -csv -c \"select service_us from 'FILE'\"`",
+    ),
     (b"ARROW1", "an Arrow file", "write the column as CSV"),
-    (b"SQLite format 3", "an SQLite database", "write the column as CSV, as in `sqlite3 -csv FILE 'select …'`"),
+    (
+        b"SQLite format 3",
+        "an SQLite database",
+        "write the column as CSV, as in `sqlite3 -csv FILE 'select …'`",
+    ),
     (b"PK\x03\x04", "a ZIP archive or a spreadsheet", "unpack it, or save the sheet as CSV"),
     (b"\xd0\xcf\x11\xe0", "an old spreadsheet", "save the sheet as CSV"),
     (b"\x7fELF", "a program", "`caudal record` measures what its functions take"),
     (b"PERFILE2", "a recording of perf", "turn it into text by `perf script`, and give a column of times"),
-    (b"\xd4\xc3\xb2\xa1", "a capture of packets", "write the times of responses as CSV, as in `tshark -T fields`"),
-    (b"\xa1\xb2\xc3\xd4", "a capture of packets", "write the times of responses as CSV, as in `tshark -T fields`"),
-    (b"\x0a\x0d\x0d\x0a", "a capture of packets", "write the times of responses as CSV, as in `tshark -T fields`"),
+    (
+        b"\xd4\xc3\xb2\xa1",
+        "a capture of packets",
+        "write the times of responses as CSV, as in `tshark -T fields`",
+    ),
+    (
+        b"\xa1\xb2\xc3\xd4",
+        "a capture of packets",
+        "write the times of responses as CSV, as in `tshark -T fields`",
+    ),
+    (
+        b"\x0a\x0d\x0d\x0a",
+        "a capture of packets",
+        "write the times of responses as CSV, as in `tshark -T fields`",
+    ),
     (b"\x89HDF", "an HDF5 file", "write the column as CSV"),
     (b"\x93NUMPY", "an array of NumPy", "write it by `numpy.savetxt(\"times.csv\", array)`"),
     (b"\x80\x04\x95", "a pickle of Python", "write the times as CSV"),
@@ -85,7 +105,8 @@ fn refuse(head: &[u8], place: &Place<'_>) -> Result<(), WorkloadError> {
         return Err(place.whole(format!("is {what}, which is not read here; {instead}")));
     }
     if head.contains(&0) {
-        return Err(place.whole("is binary data of a kind that is not known here; give the times as text, such as CSV"));
+        return Err(place
+            .whole("is binary data of a kind that is not known here; give the times as text, such as CSV"));
     }
     Ok(())
 }
@@ -128,9 +149,13 @@ fn is_table(source: &Source, wanted: &Columns) -> bool {
     let alike = sample.rows.iter().filter(|row| row.len() == width).count();
     let whole = 10 * alike >= 9 * sample.rows.len();
     match sample.separator {
-        _ if width == 1 => sample.header.is_none() && sample.is_numeric(0) || sample.header.is_some() && one_word(&sample),
+        _ if width == 1 => {
+            sample.header.is_none() && sample.is_numeric(0) || sample.header.is_some() && one_word(&sample)
+        }
         table::Separator::Blanks => whole && (0..width).any(|column| sample.is_numeric(column)),
-        table::Separator::Byte(_) => whole && sample.header.is_some() || (0..width).any(|column| sample.is_numeric(column)),
+        table::Separator::Byte(_) => {
+            whole && sample.header.is_some() || (0..width).any(|column| sample.is_numeric(column))
+        }
     }
 }
 

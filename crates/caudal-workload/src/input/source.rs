@@ -122,7 +122,9 @@ impl Source {
         if take(&mut rest, 1).map_err(|error| failed(place.0, error))?.is_empty() {
             return Ok(head);
         }
-        Err(place.whole("is larger than 1 GiB, which only tables (CSV) and lines of JSON may be; give a part of it"))
+        Err(place.whole(
+            "is larger than 1 GiB, which only tables (CSV) and lines of JSON may be; give a part of it",
+        ))
     }
 
     /// All of it, as it comes.
@@ -216,7 +218,8 @@ impl<R: Read> Frames<R> {
             match self.decoder.reset(&mut self.input) {
                 Ok(()) => return Ok(true),
                 Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
-                    length, ..
+                    length,
+                    ..
                 })) => {
                     io::copy(&mut (&mut self.input).take(u64::from(length)), &mut io::sink())?;
                 }

@@ -200,7 +200,10 @@ impl Plausible {
         let Some(doubt) = self.doubt() else { return Ok(()) };
         Err(WorkloadError::Ask(Box::new(Ask {
             path: place.0.to_owned(),
-            problem: format!("nothing says the unit of its times, and they ({}, …) {doubt}", self.first.join(", ")),
+            problem: format!(
+                "nothing says the unit of its times, and they ({}, …) {doubt}",
+                self.first.join(", ")
+            ),
             key: AskKey::Unit,
             answers: self.answers(),
         })))
@@ -260,7 +263,9 @@ mod tests {
         ] {
             assert_eq!(Unit::of_name(name), Said::Unit(unit), "{name}");
         }
-        for name in ["elapsed", "response_time", "latency", "times", "service", "class", "p99", "status", "gets"] {
+        for name in
+            ["elapsed", "response_time", "latency", "times", "service", "class", "p99", "status", "gets"]
+        {
             assert_eq!(Unit::of_name(name), Said::Nothing, "{name}");
         }
         for name in ["service_minutes", "cpu_cycles", "service_xs", "us_or_ms"] {

@@ -106,7 +106,8 @@ mod tests {
 
     #[test]
     fn more_percentiles_are_joined_and_all_of_them_hold() {
-        let points = [(50.0, 100_000), (90.0, 200_000), (99.0, 5_000_000), (99.9, 5_000_000), (100.0, 9_000_000)];
+        let points =
+            [(50.0, 100_000), (90.0, 200_000), (99.0, 5_000_000), (99.9, 5_000_000), (100.0, 9_000_000)];
         let shape = fitted(&points).unwrap();
         for (percentile, ps) in points {
             let found = shape.quantile(percentile / 100.0);

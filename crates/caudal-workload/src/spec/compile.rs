@@ -7,7 +7,8 @@ use std::sync::Arc;
 use caudal_policy::time::Picos;
 
 use super::{
-    ClassSpec, DistributionSpec, FileSpec, HyperPhases, LogSpread, PercentileSpec, Phase, Replay, ServiceSpec, Spread,
+    ClassSpec, DistributionSpec, FileSpec, HyperPhases, LogSpread, PercentileSpec, Phase, Replay,
+    ServiceSpec, Spread,
 };
 use crate::LONGEST_PS;
 use crate::error::WorkloadError;
@@ -62,11 +63,16 @@ impl PercentileSpec {
             })?;
             points.push((percentile, positive_time(&key, *time)?));
         }
-        let shape = fitted(&points).map_err(|problem| WorkloadError::value("percentiles", "{ … }", problem))?;
-        let taken = Taken { format: "percentiles".to_owned(), values: points.len() as u64, ..Taken::default() };
+        let shape =
+            fitted(&points).map_err(|problem| WorkloadError::value("percentiles", "{ … }", problem))?;
+        let taken =
+            Taken { format: "percentiles".to_owned(), values: points.len() as u64, ..Taken::default() };
         let leaves = vec![Leaf { class: 0, weight: 1.0, shape }];
         Ok(Service::new(vec!["all".to_owned()], leaves)
-            .with_findings(vec![Finding::Fitted { class: "all".to_owned(), percentiles: percentiles(&points) }])
+            .with_findings(vec![Finding::Fitted {
+                class: "all".to_owned(),
+                percentiles: percentiles(&points),
+            }])
             .with_taken(taken))
     }
 }
@@ -286,6 +292,12 @@ impl FileSpec {
     fn compile_read(&self, read: Read, path: &Path) -> Result<Service, WorkloadError> {
         let Read { taken, data, notes } = read;
         let mut findings: Vec<Finding> = notes.into_iter().map(Finding::Note).collect();
+        if let (Some(column), Replay::Off) = (&taken.arrival_column, self.replay) {
+            findings.push(Finding::Note(format!(
+                "column `{column}` says when requests arrived, which is not used here; `--recorded` plays the requests as \
+                 they came"
+            )));
+        }
         let service = match data {
             Data::Trace(trace) => self.compile_trace(trace, path, &mut findings)?,
             Data::Weighted(trace, weights) => self.compile_weighted(&trace, &weights, path, &mut findings)?,
@@ -318,7 +330,11 @@ impl FileSpec {
             if factors[class] != 1.0 {
                 values.iter_mut().for_each(|ps| *ps = scaled(*ps, factors[class]));
             }
-            leaves.push(Leaf { class: number, weight, shape: Shape::Values(Arc::new(Values::of_sorted(values))) });
+            leaves.push(Leaf {
+                class: number,
+                weight,
+                shape: Shape::Values(Arc::new(Values::of_sorted(values))),
+            });
         }
         input::check_stop()?;
         let service = Service::new(names, leaves);
@@ -339,7 +355,8 @@ impl FileSpec {
         if self.replay == Replay::Off {
             return Ok(());
         }
-        Err(Place(path).whole("a histogram has no order to keep; drop `replay`, or give the values one by one"))
+        Err(Place(path)
+            .whole("a histogram has no order to keep; drop `replay`, or give the values one by one"))
     }
 
     /// A histogram in columns: values, and how often each occurs.
@@ -366,7 +383,8 @@ impl FileSpec {
         }
         let shares = self.shares(&trace.classes, &sums, path)?;
         // Whole numbers are counts of values, others shares of nobody knows how many.
-        let are_counts = weights.iter().all(|weight| weight.fract() == 0.0) && sums.iter().any(|&sum| sum > 1.0);
+        let are_counts =
+            weights.iter().all(|weight| weight.fract() == 0.0) && sums.iter().any(|&sum| sum > 1.0);
         let leaf = |(class, (values, sum)): (usize, (&BTreeMap<u64, f64>, &f64))| {
             let bucket = |(&ps, &weight): (&u64, &f64)| {
                 let count = match are_counts {
@@ -434,7 +452,10 @@ impl FileSpec {
         for (number, (class, weight)) in classes.into_iter().zip(shares).enumerate() {
             let problem = |problem| Place(path).whole(format!("`{}`: {problem}", class.class));
             let shape = fitted(&class.points).map_err(problem)?;
-            findings.push(Finding::Fitted { class: class.class.clone(), percentiles: percentiles(&class.points) });
+            findings.push(Finding::Fitted {
+                class: class.class.clone(),
+                percentiles: percentiles(&class.points),
+            });
             leaves.push(Leaf { class: number as u8, weight, shape });
         }
         Ok(Service::new(names, leaves))
@@ -502,7 +523,8 @@ fn coarse(histogram: &Histogram) -> Option<Finding> {
     let counts = || histogram.buckets.iter().map(|bucket| bucket.count as f64);
     let total: f64 = counts().sum();
     let mean = |of: &dyn Fn(&(u64, u64)) -> u64| {
-        histogram.edges.iter().zip(counts()).map(|(edges, count)| count * of(edges) as f64).sum::<f64>() / total
+        histogram.edges.iter().zip(counts()).map(|(edges, count)| count * of(edges) as f64).sum::<f64>()
+            / total
     };
     let (low_ps, high_ps) = (mean(&|edges| edges.0), mean(&|edges| edges.1));
     let is_wide = high_ps - low_ps > COARSE * (low_ps + high_ps) / 2.0;

@@ -250,7 +250,10 @@ impl PercentileSpec {
     pub fn parse(text: &str) -> Option<Result<PercentileSpec, WorkloadError>> {
         let points = crate::input::parse_percentiles(text)?;
         let spec = |points: Vec<(f64, u64)>| PercentileSpec {
-            percentiles: points.into_iter().map(|(percentile, ps)| (format!("p{percentile}"), Picos(ps))).collect(),
+            percentiles: points
+                .into_iter()
+                .map(|(percentile, ps)| (format!("p{percentile}"), Picos(ps)))
+                .collect(),
         };
         let wrong = |problem| WorkloadError::value("percentiles", format!("{text:?}"), problem);
         Some(points.map(spec).map_err(wrong))
@@ -260,7 +263,13 @@ impl PercentileSpec {
 impl FileSpec {
     /// All of a file, as it is.
     pub fn new(file: impl Into<PathBuf>) -> FileSpec {
-        FileSpec { file: file.into(), columns: Columns::default(), replay: Replay::Off, weights: None, scale: None }
+        FileSpec {
+            file: file.into(),
+            columns: Columns::default(),
+            replay: Replay::Off,
+            weights: None,
+            scale: None,
+        }
     }
 }
 

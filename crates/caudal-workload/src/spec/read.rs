@@ -11,8 +11,8 @@ use serde::{Serialize, Serializer};
 
 use super::keys::need;
 use super::{
-    ClassSpec, DistributionSpec, FileSpec, HyperPhases, LogSpread, PercentileSpec, Phase, Replay, ServiceSpec, Spread,
-    keys,
+    ClassSpec, DistributionSpec, FileSpec, HyperPhases, LogSpread, PercentileSpec, Phase, Replay,
+    ServiceSpec, Spread, keys,
 };
 use crate::input::{Columns, Unit};
 
@@ -63,7 +63,10 @@ impl Keys {
     }
 
     fn into_file(self) -> Result<FileSpec, String> {
-        self.only("a file of service times", &[&["file"], COLUMNS.as_slice(), &["replay", "weights", "scale"]].concat())?;
+        self.only(
+            "a file of service times",
+            &[&["file"], COLUMNS.as_slice(), &["replay", "weights", "scale"]].concat(),
+        )?;
         let file = need("a file of service times", "file", self.file)?;
         if self.replay.is_some_and(|replay| replay != Replay::Off) && self.weights.is_some() {
             return Err("`replay` keeps the file's own shares, `weights` changes them; keep one".into());

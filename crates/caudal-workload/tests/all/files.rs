@@ -96,7 +96,11 @@ fn errors_point_at_line_and_column() {
         ("1000\n4000000000000\n", "x.csv:2:1:", "longer than an hour"),
         ("1000\n99999999999999999999999999\n", "x.csv:2:1:", "longer than an hour"),
         ("class,service_ns\nget,1\nget,1,x\n", "x.csv:3:7:", "3 columns, but the first row has 2"),
-        ("class,service_ns\nget,1\nget,1,2\n", "x.csv:3:7:", "`1,2` is either one number with a decimal comma"),
+        (
+            "class,service_ns\nget,1\nget,1,2\n",
+            "x.csv:3:7:",
+            "`1,2` is either one number with a decimal comma",
+        ),
         ("class,service_ns\nget,1\nget\n", "x.csv:3:4:", "1 column,"),
         ("class,service_ns\n,5\n", "x.csv:2:1:", "cannot name a class"),
         ("\"a,b\",service_ns\nget,1\n\"g,t\", x\n", "x.csv:3:8:", "`x` is not a number"),
@@ -343,7 +347,10 @@ fn broken_histogram_files_are_refused_at_their_line() {
         assert!(error.contains(says), "{text:?}: {error}");
     }
     assert!(
-        compiled("x.hgrm", b"5 0 1 1\n", ", unit = \"ns\", replay = true").unwrap_err().to_string().contains("no order")
+        compiled("x.hgrm", b"5 0 1 1\n", ", unit = \"ns\", replay = true")
+            .unwrap_err()
+            .to_string()
+            .contains("no order")
     );
 }
 

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use caudal_workload::{
-    ArrivalSpec, AskKey, Columns, FileSpec, Finding, Replay, Service, ServiceSpec, TimestampFile, Unit, WorkloadError,
+    ArrivalSpec, AskKey, Columns, FileSpec, Finding, Replay, Service, ServiceSpec, TimestampFile, Unit,
+    WorkloadError,
 };
 
 fn path(name: &str) -> PathBuf {
@@ -19,7 +20,8 @@ fn read(name: &str) -> Service {
 }
 
 fn in_unit(name: &str, unit: Unit) -> Service {
-    read_with(name, Columns { unit: Some(unit), ..Columns::default() }).unwrap_or_else(|error| panic!("{name}: {error}"))
+    read_with(name, Columns { unit: Some(unit), ..Columns::default() })
+        .unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
 /// The question that a file leaves.
@@ -49,17 +51,29 @@ fn logs_of_every_version_under_any_name() {
         (
             "log-v0.hlog",
             61_256,
-            [(0.5, 376_832, 393_215), (0.999, 1_509_949_440, 1_518_338_047), (1.0, 1_568_669_696, 1_577_058_303)],
+            [
+                (0.5, 376_832, 393_215),
+                (0.999, 1_509_949_440, 1_518_338_047),
+                (1.0, 1_568_669_696, 1_577_058_303),
+            ],
         ),
         (
             "jh.hdr",
             48_761,
-            [(0.5, 327_680, 344_063), (0.999, 1_744_830_464, 1_753_219_071), (1.0, 1_795_162_112, 1_803_550_719)],
+            [
+                (0.5, 327_680, 344_063),
+                (0.999, 1_744_830_464, 1_753_219_071),
+                (1.0, 1_795_162_112, 1_803_550_719),
+            ],
         ),
         (
             "jh.log",
             48_761,
-            [(0.5, 327_680, 344_063), (0.999, 1_744_830_464, 1_753_219_071), (1.0, 1_795_162_112, 1_803_550_719)],
+            [
+                (0.5, 327_680, 344_063),
+                (0.999, 1_744_830_464, 1_753_219_071),
+                (1.0, 1_795_162_112, 1_803_550_719),
+            ],
         ),
     ] {
         let service = read(name);
@@ -150,7 +164,10 @@ fn buckets_say_what_they_hide() {
             _ => None,
         });
         let (low_ps, high_ps) = coarse.expect("an interval");
-        assert!((low_ps / 1e6 - 19.6).abs() < 0.05 && (high_ps / 1e6 - 39.1).abs() < 0.05, "{low_ps} {high_ps}");
+        assert!(
+            (low_ps / 1e6 - 19.6).abs() < 0.05 && (high_ps / 1e6 - 39.1).abs() < 0.05,
+            "{low_ps} {high_ps}"
+        );
         assert!(low_ps <= service.mean_ps() && service.mean_ps() <= high_ps);
         let (low_ps, high_ps) = service.quantile_bounds(0.5);
         assert_eq!((low_ps, high_ps), (16_000_000, 31_999_999), "{name}");
@@ -274,8 +291,10 @@ fn packed_files_are_unpacked() {
         let service = ServiceSpec::File(FileSpec::new(dir.path().join(name))).compile(Path::new("")).unwrap();
         assert!(count(&service) == 500 && has_mean_us(&service, 26.49), "{name}");
     }
-    std::fs::write(dir.path().join("cut.gz"), &std::fs::read(dir.path().join("a.gz")).unwrap()[..500]).unwrap();
-    let error = ServiceSpec::File(FileSpec::new(dir.path().join("cut.gz"))).compile(Path::new("")).unwrap_err();
+    std::fs::write(dir.path().join("cut.gz"), &std::fs::read(dir.path().join("a.gz")).unwrap()[..500])
+        .unwrap();
+    let error =
+        ServiceSpec::File(FileSpec::new(dir.path().join("cut.gz"))).compile(Path::new("")).unwrap_err();
     assert!(matches!(error, WorkloadError::Io { .. }), "{error}");
 }
 
@@ -292,7 +311,8 @@ fn formats_that_are_not_read_are_named() {
         (b"command,mean,stddev,median,user,system,min,max\nls,0.1,0.2,0.3,0,0,0.1,0.2\n", "--export-json"),
     ] {
         std::fs::write(dir.path().join("x"), bytes).unwrap();
-        let error = ServiceSpec::File(FileSpec::new(dir.path().join("x"))).compile(Path::new("")).unwrap_err();
+        let error =
+            ServiceSpec::File(FileSpec::new(dir.path().join("x"))).compile(Path::new("")).unwrap_err();
         assert!(error.to_string().contains(says), "{error}");
     }
 }
@@ -309,9 +329,17 @@ fn percentiles_alone_are_a_guess_and_say_so() {
         std::fs::write(dir.path().join("x.txt"), text).unwrap();
         let service = ServiceSpec::File(FileSpec::new(dir.path().join("x.txt"))).compile(Path::new(""));
         let service = service.unwrap_or_else(|error| panic!("{text}: {error}"));
-        assert!(service.is_fitted() && notes(&service).contains("Beyond p99 nothing is known"), "{}", notes(&service));
+        assert!(
+            service.is_fitted() && notes(&service).contains("Beyond p99 nothing is known"),
+            "{}",
+            notes(&service)
+        );
         for (p, ps) in [(0.5, 1.2e9), (0.99, 9e9)] {
-            assert!((service.quantile(p) as f64 / ps - 1.0).abs() < 1e-3, "{text} at {p}: {}", service.quantile(p));
+            assert!(
+                (service.quantile(p) as f64 / ps - 1.0).abs() < 1e-3,
+                "{text} at {p}: {}",
+                service.quantile(p)
+            );
         }
     }
     let spec = crate::spec("{ percentiles = { p50 = \"1.2ms\", p99 = \"9ms\" } }");

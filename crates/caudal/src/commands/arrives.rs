@@ -39,6 +39,12 @@ impl Arrives {
         self.workload.to_string_lossy().into_owned()
     }
 
+    /// The same, with what has to be known of it wherever it is named.
+    pub(crate) fn title(&self, service: &Service) -> String {
+        let name = self.name();
+        if service.is_fitted() { format!("{name} (fitted to percentiles)") } else { name }
+    }
+
     /// A name is one; so is what has the ending of a file, or is one.
     fn kind(&self) -> Kind {
         let path = Path::new(&self.workload);
@@ -153,7 +159,8 @@ impl Arrives {
         let spec = ArrivalSpec::File(file);
         let arrivals = spec.compile(Path::new("")).map_err(|error| {
             miette!(
-                help = "--arrival-column names the column; without --recorded, arrivals are a Poisson process",
+                help =
+                    "--arrival-column names the column; without --recorded, arrivals are a Poisson process",
                 "when requests arrived: {error}"
             )
         })?;

@@ -67,6 +67,9 @@ pub(crate) fn run(args: &CompareArgs, global: &Global) -> miette::Result<ExitCod
         ));
     }
     let (workload, measure) = args.arrives.read()?;
+    for finding in workload.service.findings() {
+        errln!("note: {finding}");
+    }
     let load = match (args.load, args.rate) {
         (_, Some(rate)) => Offered::Rate(rate).load(&workload.service, args.cores),
         (load, None) => load.unwrap_or_default(),

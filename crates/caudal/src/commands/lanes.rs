@@ -197,7 +197,7 @@ impl LanesArgs {
             .map_or(if global.quick { BUDGET_S.0 } else { BUDGET_S.1 }, |budget| budget.0 as f64 / 1e12);
         let family = Family::ALL.into_iter().find(|family| family.name() == self.policy);
         Ok(LanesQuestion {
-            workload_name: self.arrives().name(),
+            workload_name: self.arrives().title(&workload.service),
             family: family.expect("the command line takes no other name"),
             cores: self.contexts.unwrap_or(self.cores),
             contexts,

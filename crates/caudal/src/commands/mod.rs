@@ -17,6 +17,8 @@ mod lanes;
 mod plan;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod probes;
+#[cfg(target_os = "linux")]
+mod record;
 mod report;
 mod reproduce;
 mod sim;
@@ -67,6 +69,9 @@ pub(crate) enum Command {
     Check(check::CheckArgs),
     /// Look at a distribution of service times
     Workload(workload::WorkloadArgs),
+    /// Measure what functions of a running program take, by bpftrace
+    #[cfg(target_os = "linux")]
+    Record(record::RecordArgs),
     /// List the systems that have a name, and where their numbers come from
     Systems(systems::SystemsArgs),
     /// Watch a running runtime
@@ -105,6 +110,8 @@ pub(crate) fn run(command: &Command, global: &Global) -> miette::Result<ExitCode
         Command::Compare(args) => compare::run(args, global),
         Command::Check(args) => check::run(args, global),
         Command::Workload(args) => workload::run(args, global),
+        #[cfg(target_os = "linux")]
+        Command::Record(args) => record::run(args, global),
         Command::Systems(args) => systems::run(args, global),
         #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
         Command::Top(args) => top::run(args, global),

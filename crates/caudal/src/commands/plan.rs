@@ -171,7 +171,7 @@ impl PlanArgs {
         let usual = if global.quick { usual.0 } else { usual.1 };
         let seconds = self.budget.map_or(usual, |budget| budget.0 as f64 / 1e12);
         Ok(Question {
-            workload_name: self.arrives.name(),
+            workload_name: self.arrives.title(&workload.service),
             workload,
             targets: self.targets.clone(),
             machine: match self.workers {
@@ -217,7 +217,8 @@ impl PlanArgs {
 
     /// The command that asks the same again.
     fn command(&self, question: &Question) -> String {
-        let mut text = format!("caudal plan --workload '{}'{}", self.arrives.name(), self.arrives.input.typed());
+        let mut text =
+            format!("caudal plan --workload '{}'{}", self.arrives.name(), self.arrives.input.typed());
         text += &self.forks.options();
         for target in &question.targets {
             text += &format!(" --target '{target}'");

@@ -81,7 +81,11 @@ fn convert(from: &OsString, to: &OsString, input: &Input) -> miette::Result<()> 
     let mut spec = FileSpec { columns: input.columns(), ..FileSpec::new(from) };
     let arrivals = input.recorded.then(|| TimestampFile {
         file: spec.file.clone(),
-        columns: Columns { column: input.arrival_column.clone(), decimal: input.decimal, ..Columns::default() },
+        columns: Columns {
+            column: input.arrival_column.clone(),
+            decimal: input.decimal,
+            ..Columns::default()
+        },
         scale: false,
     });
     let converted = match Converted::read(&spec, arrivals.as_ref()) {
@@ -107,7 +111,8 @@ fn convert(from: &OsString, to: &OsString, input: &Input) -> miette::Result<()> 
             path.display()
         ));
     }
-    write(&converted, path).map_err(|error| Failure(format!("can not write `{}`: {error}", path.display())))?;
+    write(&converted, path)
+        .map_err(|error| Failure(format!("can not write `{}`: {error}", path.display())))?;
     Ok(())
 }
 

@@ -1,6 +1,8 @@
 //! The command, as users call it.
 
 mod cli;
+mod guides;
+mod inputs;
 mod lanes;
 mod page;
 mod reports;

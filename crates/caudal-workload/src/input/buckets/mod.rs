@@ -81,7 +81,12 @@ impl Bins {
     }
 
     /// Adds what a cumulative histogram says: so many values take up to `upper_ps`, or any time at all.
-    pub(super) fn add_up_to(&mut self, class: &str, upper_ps: Option<u64>, count: u64) -> Result<(), RowProblem> {
+    pub(super) fn add_up_to(
+        &mut self,
+        class: &str,
+        upper_ps: Option<u64>,
+        count: u64,
+    ) -> Result<(), RowProblem> {
         let found = self.class(class)?;
         let (last_ps, last) = found.up_to;
         let more = count.checked_sub(last).ok_or_else(|| {
@@ -168,16 +173,23 @@ impl Class {
             Bucket { low_ps, high_ps, count }
         });
         let buckets = buckets.collect();
-        Ok(Some(Histogram { class: self.name, buckets, edges, sum_ps: self.sum_ps.filter(|_| spread.is_some()) }))
+        Ok(Some(Histogram {
+            class: self.name,
+            buckets,
+            edges,
+            sum_ps: self.sum_ps.filter(|_| spread.is_some()),
+        }))
     }
 
     /// Ends the last bucket where the sum of all values says.
     fn stretch_last(&self, edges: &mut [(u64, u64)], counts: &[u64]) {
         let Some(sum_ps) = self.sum_ps else { return };
         let (last, others) = (edges.len() - 1, &edges[..edges.len() - 1]);
-        let before: f64 = others.iter().zip(counts).map(|((low, high), count)| {
-            *count as f64 * (*low as f64 + *high as f64) / 2.0
-        }).sum();
+        let before: f64 = others
+            .iter()
+            .zip(counts)
+            .map(|((low, high), count)| *count as f64 * (*low as f64 + *high as f64) / 2.0)
+            .sum();
         let mean_ps = (sum_ps - before) / counts[last] as f64;
         let low_ps = edges[last].0;
         let high_ps = (2.0 * mean_ps - low_ps as f64).min(LONGEST_PS as f64);

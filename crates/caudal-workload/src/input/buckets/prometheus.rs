@@ -15,8 +15,11 @@ use crate::input::{Columns, Data, Place, Read, Taken, shorten, text};
 pub(in crate::input) fn holds_exposition<'a>(lines: impl Iterator<Item = &'a [u8]>) -> bool {
     lines.take(2000).any(|line| {
         let line = text(line);
-        let typed = line.starts_with("# TYPE ") && (line.ends_with(" histogram") || line.ends_with(" summary"));
-        typed || sample(&line).is_some_and(|sample| sample.name.ends_with("_bucket") && sample.label("le").is_some())
+        let typed =
+            line.starts_with("# TYPE ") && (line.ends_with(" histogram") || line.ends_with(" summary"));
+        typed
+            || sample(&line)
+                .is_some_and(|sample| sample.name.ends_with("_bucket") && sample.label("le").is_some())
     })
 }
 
@@ -88,14 +91,22 @@ fn number(text: &str) -> Option<f64> {
 }
 
 /// Reads a text for which [`holds_exposition`].
-pub(in crate::input) fn read_exposition(bytes: &[u8], path: &Path, wanted: &Columns) -> Result<Read, WorkloadError> {
+pub(in crate::input) fn read_exposition(
+    bytes: &[u8],
+    path: &Path,
+    wanted: &Columns,
+) -> Result<Read, WorkloadError> {
     let text = text(bytes);
     let samples: Vec<Sample> = text.lines().filter_map(sample).collect();
     read(&samples, "a scrape of Prometheus", path, wanted)
 }
 
 /// Reads the answer to a query: `{"status": "success", "data": {"result": [{"metric": {…}, "value": [t, "12"]}]}}`.
-pub(in crate::input) fn from_query(json: &Value, path: &Path, wanted: &Columns) -> Result<Read, WorkloadError> {
+pub(in crate::input) fn from_query(
+    json: &Value,
+    path: &Path,
+    wanted: &Columns,
+) -> Result<Read, WorkloadError> {
     let results = json["data"]["result"].as_array().map_or(&[][..], Vec::as_slice);
     let samples: Vec<Sample> = results.iter().filter_map(sample_of_query).collect();
     read(&samples, "the answer to a query of Prometheus", path, wanted)
@@ -158,7 +169,12 @@ fn series(samples: &[Sample]) -> Vec<Series<'_>> {
 }
 
 fn class_of<'a>(sample: &'a Sample, without: &str) -> Vec<(&'a str, &'a str)> {
-    sample.labels.iter().filter(|(name, _)| name != without).map(|(name, value)| (name.as_str(), value.as_str())).collect()
+    sample
+        .labels
+        .iter()
+        .filter(|(name, _)| name != without)
+        .map(|(name, value)| (name.as_str(), value.as_str()))
+        .collect()
 }
 
 fn read(samples: &[Sample], format: &str, path: &Path, wanted: &Columns) -> Result<Read, WorkloadError> {
@@ -208,17 +224,24 @@ fn read(samples: &[Sample], format: &str, path: &Path, wanted: &Columns) -> Resu
 fn metric(found: &[Series<'_>], wanted: &Columns, place: &Place<'_>) -> Result<String, WorkloadError> {
     let mut names: Vec<(String, u64)> = Vec::new();
     for one in found {
-        let count = one.count.unwrap_or_else(|| one.points.iter().map(|(_, count)| *count).fold(0.0, f64::max));
+        let count =
+            one.count.unwrap_or_else(|| one.points.iter().map(|(_, count)| *count).fold(0.0, f64::max));
         match names.iter_mut().find(|(name, _)| name == one.metric) {
             Some((_, sum)) => *sum += count as u64,
             None => names.push((one.metric.to_owned(), count as u64)),
         }
     }
     if let Some(column) = &wanted.column {
-        let known = names.iter().find(|(name, _)| name == column || Some(name.as_str()) == column.strip_suffix("_bucket"));
+        let known = names
+            .iter()
+            .find(|(name, _)| name == column || Some(name.as_str()) == column.strip_suffix("_bucket"));
         return known.map(|(name, _)| name.clone()).ok_or_else(|| {
             let there: Vec<String> = names.iter().map(|(name, _)| format!("`{name}`")).collect();
-            place.whole(format!("there is no histogram `{}`; there are {}", shorten(column), there.join(", ")))
+            place.whole(format!(
+                "there is no histogram `{}`; there are {}",
+                shorten(column),
+                there.join(", ")
+            ))
         });
     }
     match &names[..] {
@@ -243,18 +266,26 @@ fn mean(found: &[Series<'_>]) -> f64 {
 /// Classes are called by the labels in which they differ.
 fn class_names(found: &[Series<'_>]) -> Vec<String> {
     let differs = |name: &str| {
-        let value = |one: &Series<'_>| one.class.iter().find(|(label, _)| *label == name).map(|(_, v)| (*v).to_owned());
+        let value = |one: &Series<'_>| {
+            one.class.iter().find(|(label, _)| *label == name).map(|(_, v)| (*v).to_owned())
+        };
         found.iter().any(|one| value(one) != value(&found[0]))
     };
     let name = |one: &Series<'_>| {
-        let parts: Vec<&str> = one.class.iter().filter(|(label, _)| differs(label)).map(|(_, value)| *value).collect();
+        let parts: Vec<&str> =
+            one.class.iter().filter(|(label, _)| differs(label)).map(|(_, value)| *value).collect();
         let name: String = parts.join(" ").chars().take(64).collect();
         if name.is_empty() { "all".to_owned() } else { name }
     };
     found.iter().map(name).collect()
 }
 
-fn summary(one: &Series<'_>, class: String, unit: Unit, place: &Place<'_>) -> Result<Percentiles, WorkloadError> {
+fn summary(
+    one: &Series<'_>,
+    class: String,
+    unit: Unit,
+    place: &Place<'_>,
+) -> Result<Percentiles, WorkloadError> {
     let mut points = Vec::new();
     for &(quantile, value) in one.points.iter().filter(|(_, value)| value.is_finite()) {
         points.push((quantile * 100.0, in_ps(value, unit, place)?));
@@ -267,5 +298,8 @@ fn in_ps(value: f64, unit: Unit, place: &Place<'_>) -> Result<u64, WorkloadError
     if (0.0..=LONGEST_PS as f64).contains(&ps) {
         return Ok(ps as u64);
     }
-    Err(place.whole(format!("a bound of {value} {} is no time from 0 to an hour; is the unit right?", unit.name())))
+    Err(place.whole(format!(
+        "a bound of {value} {} is no time from 0 to an hour; is the unit right?",
+        unit.name()
+    )))
 }

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use super::{Bins, Edges, unit_of, which_one};
+use crate::LONGEST_PS;
 use crate::error::{RowProblem, WorkloadError};
 use crate::input::number::{Number, Style};
 use crate::input::unit::{Said, Unit};
 use crate::input::{Columns, Data, Place, Read, Taken, shorten};
-use crate::LONGEST_PS;
 
 /// The bounds in a line, and how many values there are within them.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -103,7 +103,11 @@ struct Found {
 }
 
 /// Reads a text for which [`holds_ranges`].
-pub(in crate::input) fn read_ranges(bytes: &[u8], path: &Path, wanted: &Columns) -> Result<Read, WorkloadError> {
+pub(in crate::input) fn read_ranges(
+    bytes: &[u8],
+    path: &Path,
+    wanted: &Columns,
+) -> Result<Read, WorkloadError> {
     let place = Place(path);
     let text = crate::input::text(bytes);
     let dialect = dialect(text.lines().map(str::to_owned))
@@ -124,6 +128,7 @@ pub(in crate::input) fn read_ranges(bytes: &[u8], path: &Path, wanted: &Columns)
         format: dialect.name().to_owned(),
         column: Some(found[0].name.clone()).filter(|name| !name.is_empty() && !several),
         class_column: None,
+        arrival_column: None,
         unit,
         unit_by: by,
         values,
@@ -172,7 +177,9 @@ fn chosen(mut found: Vec<Found>, wanted: &Columns, place: &Place<'_>) -> Result<
         if found.is_empty() {
             let there: Vec<String> = names.iter().map(|(name, _)| format!("`{name}`")).collect();
             let there = there.join(", ");
-            return Err(place.whole(format!("there is no histogram `{}`; there are {there}", shorten(column))));
+            return Err(
+                place.whole(format!("there is no histogram `{}`; there are {there}", shorten(column)))
+            );
         }
     } else if names.len() > 1 {
         let timed: Vec<&str> = names
@@ -204,7 +211,11 @@ fn merged(found: Vec<Found>) -> Vec<Found> {
             continue;
         };
         for (line, bounds) in histogram.buckets {
-            match same.buckets.iter_mut().find(|(_, other)| (other.low, other.high) == (bounds.low, bounds.high)) {
+            match same
+                .buckets
+                .iter_mut()
+                .find(|(_, other)| (other.low, other.high) == (bounds.low, bounds.high))
+            {
                 Some((_, other)) => other.count += bounds.count,
                 None => same.buckets.push((line, bounds)),
             }

@@ -35,13 +35,16 @@ pub(in crate::input) fn read_replies(bytes: &[u8], path: &Path, _: &Columns) -> 
     while let Some((_, part)) = parts.get(at) {
         let next = parts.get(at + 1).map(|(_, part)| part);
         match (part, next) {
-            (Part::Text(word), Some(Part::Number(number))) if word == "calls" => (calls, at) = (*number, at + 2),
+            (Part::Text(word), Some(Part::Number(number))) if word == "calls" => {
+                (calls, at) = (*number, at + 2)
+            }
             (Part::Text(word), _) if word == "histogram_usec" => {
                 let mut counted = 0;
                 at += 1;
                 while let [(line, Part::Number(upper)), (_, Part::Number(up_to)), ..] = parts[at..] {
                     let upper_ps = upper.saturating_mul(Unit::Us.ps());
-                    bins.add_up_to(&command, Some(upper_ps), up_to).map_err(|problem| place.row(line, 1, problem))?;
+                    bins.add_up_to(&command, Some(upper_ps), up_to)
+                        .map_err(|problem| place.row(line, 1, problem))?;
                     (counted, at) = (up_to, at + 2);
                 }
                 if counted != calls {

@@ -14,7 +14,9 @@ const BUCKET: Unit = Unit::Ms;
 
 /// Is this what YCSB prints?
 pub(in crate::input) fn holds_measurements<'a>(lines: impl Iterator<Item = &'a [u8]>) -> bool {
-    let fields = |line: &[u8]| fields(&text(line)).is_some_and(|(_, name, _)| name == "Operations" || name == "RunTime(ms)");
+    let fields = |line: &[u8]| {
+        fields(&text(line)).is_some_and(|(_, name, _)| name == "Operations" || name == "RunTime(ms)")
+    };
     lines.take(400).any(fields)
 }
 
@@ -39,7 +41,11 @@ struct Operation {
 }
 
 /// Reads a text for which [`holds_measurements`].
-pub(in crate::input) fn read_measurements(bytes: &[u8], path: &Path, _: &Columns) -> Result<Read, WorkloadError> {
+pub(in crate::input) fn read_measurements(
+    bytes: &[u8],
+    path: &Path,
+    _: &Columns,
+) -> Result<Read, WorkloadError> {
     let place = Place(path);
     let mut operations: Vec<Operation> = Vec::new();
     for line in text(bytes).lines() {
@@ -62,9 +68,12 @@ pub(in crate::input) fn read_measurements(bytes: &[u8], path: &Path, _: &Columns
         (taken.unit, taken.unit_by) = (Some(BUCKET), "as the writer has it");
         return Ok(Read { taken, data: Data::Histograms(bins.finish(&place, &mut notes)?), notes });
     }
-    let percentiles = operations.into_iter().filter(|operation| operation.points.len() > 1).map(|operation| {
-        Percentiles { class: operation.name, points: operation.points, weight: operation.count.max(1.0) }
-    });
+    let percentiles =
+        operations.into_iter().filter(|operation| operation.points.len() > 1).map(|operation| Percentiles {
+            class: operation.name,
+            points: operation.points,
+            weight: operation.count.max(1.0),
+        });
     let percentiles: Vec<Percentiles> = percentiles.collect();
     if percentiles.is_empty() {
         return Err(place.whole(
@@ -99,7 +108,10 @@ impl Operation {
         let ms = BUCKET.ps();
         let count: u64 = self.buckets.iter().chain(&self.overflow).map(|(_, count)| count).sum();
         for &(bucket, count) in &self.buckets {
-            let edges = Edges { low_ps: bucket.saturating_mul(ms), high_ps: Some(bucket.saturating_add(1).saturating_mul(ms)) };
+            let edges = Edges {
+                low_ps: bucket.saturating_mul(ms),
+                high_ps: Some(bucket.saturating_add(1).saturating_mul(ms)),
+            };
             bins.add(&self.name, edges, count).map_err(|problem| problem.to_string())?;
         }
         if let Some((from, count)) = self.overflow.filter(|(_, count)| *count > 0) {

@@ -50,8 +50,11 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Decoded, String> {
             let packed = bytes.0.get(..length).ok_or("it is cut off")?;
             let mut plain = Vec::new();
             let mut inflate = ZlibDecoder::new(packed).take(BYTES_MAX);
-            inflate.read_to_end(&mut plain).map_err(|error| format!("its compressed part is damaged ({error})"))?;
-            if matches!(plain.get(..4), Some([0x1c, 0x84, 0x93, kind]) if [0x9, 0x2, 0x4].contains(&(kind & 0xf))) {
+            inflate
+                .read_to_end(&mut plain)
+                .map_err(|error| format!("its compressed part is damaged ({error})"))?;
+            if matches!(plain.get(..4), Some([0x1c, 0x84, 0x93, kind]) if [0x9, 0x2, 0x4].contains(&(kind & 0xf)))
+            {
                 return Err("it is compressed twice".to_owned());
             }
             decode(&plain)
@@ -132,7 +135,10 @@ fn zigzag(bytes: Bytes<'_>) -> Result<Counts, String> {
         }
         let count = (value >> 1) as i64 ^ -((value & 1) as i64);
         if count < 0 {
-            index = usize::try_from(count.unsigned_abs()).ok().and_then(|zeros| index.checked_add(zeros)).unwrap_or(usize::MAX);
+            index = usize::try_from(count.unsigned_abs())
+                .ok()
+                .and_then(|zeros| index.checked_add(zeros))
+                .unwrap_or(usize::MAX);
         } else {
             if count > 0 {
                 counts.push((index, count as u64));
@@ -174,7 +180,8 @@ impl Layout {
             Some(bucket) => (bucket, (index & (half - 1)) + half),
             None => (0, index),
         };
-        let shift = u32::try_from(bucket).ok()?.checked_add(self.unit_magnitude).filter(|shift| *shift < 63)?;
+        let shift =
+            u32::try_from(bucket).ok()?.checked_add(self.unit_magnitude).filter(|shift| *shift < 63)?;
         let low = sub_bucket.checked_shl(shift).filter(|low| low >> shift == sub_bucket)?;
         let high = low.checked_add((1 << shift) - 1)?;
         Some((low as f64 * self.ratio, high as f64 * self.ratio))

@@ -24,7 +24,11 @@ fn is_heading(line: &[u8]) -> bool {
 }
 
 /// Reads a listing, wherever in the text it is.
-pub(in crate::input) fn read_listing(bytes: &[u8], path: &Path, wanted: &Columns) -> Result<Read, WorkloadError> {
+pub(in crate::input) fn read_listing(
+    bytes: &[u8],
+    path: &Path,
+    wanted: &Columns,
+) -> Result<Read, WorkloadError> {
     let place = Place(path);
     if let Some(column) = &wanted.column {
         return Err(place.whole(format!("a histogram has no columns; drop `column = \"{column}\"`")));

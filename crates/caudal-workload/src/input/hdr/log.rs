@@ -52,7 +52,9 @@ pub(in crate::input) fn read_log(bytes: &[u8], path: &Path, wanted: &Columns) ->
                 }
             }
             Err(_) if is_last && intervals > 0 => {
-                notes.push(format!("line {number}, the last one, is cut off, and was left out; was the writer still at work?"));
+                notes.push(format!(
+                    "line {number}, the last one, is cut off, and was left out; was the writer still at work?"
+                ));
             }
             Err(problem) => return Err(place.row(number, 1, RowProblem::Format(problem))),
         }

@@ -18,7 +18,8 @@ const CLASSES: [&str; 10] =
 const CLASSES_MAX: usize = 16;
 /// Words of names that count something, which is no time.
 const SIZES: [&str; 12] = [
-    "tokens", "token", "bytes", "byte", "size", "sizes", "length", "count", "requests", "items", "rows", "packets",
+    "tokens", "token", "bytes", "byte", "size", "sizes", "length", "count", "requests", "items", "rows",
+    "packets",
 ];
 /// What an index may be called.
 const INDEX: [&str; 5] = ["", "index", "idx", "unnamed: 0", "row"];
@@ -152,7 +153,7 @@ impl Finder<'_> {
 
     fn format(&self, preset: Option<&Preset>) -> String {
         let table = match self.sample.separator {
-            Separator::Byte(b',') if self.sample.width() == 1 => "a value a line",
+            Separator::Byte(_) if self.sample.width() == 1 => "a value a line",
             Separator::Byte(b',') => "CSV",
             Separator::Byte(b'\t') => "TSV",
             Separator::Byte(b';') => "CSV with semicolons",
@@ -166,11 +167,13 @@ impl Finder<'_> {
     fn column(&self, wanted: &str) -> Result<usize, WorkloadError> {
         let named = self.header().and_then(|header| {
             header.iter().position(|name| name == wanted).or_else(|| {
-                let mut alike = header.iter().enumerate().filter(|(_, name)| name.eq_ignore_ascii_case(wanted));
+                let mut alike =
+                    header.iter().enumerate().filter(|(_, name)| name.eq_ignore_ascii_case(wanted));
                 alike.next().map(|(index, _)| index).filter(|_| alike.next().is_none())
             })
         });
-        let numbered = wanted.parse::<usize>().ok().filter(|number| (1..=self.sample.width()).contains(number));
+        let numbered =
+            wanted.parse::<usize>().ok().filter(|number| (1..=self.sample.width()).contains(number));
         named.or(numbered.map(|number| number - 1)).ok_or_else(|| {
             let wanted = shorten(wanted);
             let problem = match self.header() {
@@ -289,9 +292,8 @@ impl Finder<'_> {
         weight: Option<usize>,
     ) -> Result<usize, WorkloadError> {
         let one = header.len() == 1;
-        let is_index = |at: usize| {
-            INDEX.contains(&header[at].to_lowercase().as_str()) && !one && self.numbers_rows(at)
-        };
+        let is_index =
+            |at: usize| INDEX.contains(&header[at].to_lowercase().as_str()) && !one && self.numbers_rows(at);
         let others: Vec<usize> = (0..header.len())
             .filter(|&at| Some(at) != class && Some(at) != weight && !is_index(at))
             .collect();
@@ -332,7 +334,8 @@ impl Finder<'_> {
         let numbers: Option<Vec<u64>> =
             self.sample.column(at).map(|field| crate::input::text(field).parse().ok()).collect();
         numbers.is_some_and(|numbers| {
-            numbers.first().is_some_and(|&first| first <= 1) && numbers.windows(2).all(|two| two[1] == two[0] + 1)
+            numbers.first().is_some_and(|&first| first <= 1)
+                && numbers.windows(2).all(|two| two[1] == two[0] + 1)
         })
     }
 
@@ -367,7 +370,9 @@ impl Finder<'_> {
         let answer = |key, value: &str, means: String| Answer { key, value: value.to_owned(), means };
         WorkloadError::Ask(Box::new(Ask {
             path: self.place.0.to_owned(),
-            problem: format!("`{first},{second}` is one number with a decimal comma, or two columns without a header"),
+            problem: format!(
+                "`{first},{second}` is one number with a decimal comma, or two columns without a header"
+            ),
             key: AskKey::Decimal,
             answers: vec![
                 answer(AskKey::Decimal, ",", format!("one column, whose first value is {first}.{second}")),
@@ -380,12 +385,14 @@ impl Finder<'_> {
     fn which_column(&self, candidates: &[usize]) -> WorkloadError {
         let what = if self.role == Role::Service { "the times" } else { "the times of arrivals" };
         let answers = candidates.iter().take(12).map(|&at| {
-            let first: Vec<String> = self.sample.column(at).take(3).map(|f| shorten(&crate::input::text(f))).collect();
+            let first: Vec<String> =
+                self.sample.column(at).take(3).map(|f| shorten(&crate::input::text(f))).collect();
             Answer { key: AskKey::Column, value: self.title(at), means: format!("{}, …", first.join(", ")) }
         });
         let answers: Vec<Answer> = answers.collect();
         if answers.is_empty() {
-            let columns = self.header().map_or(String::new(), |header| format!("; its columns are {}", listed(header)));
+            let columns =
+                self.header().map_or(String::new(), |header| format!("; its columns are {}", listed(header)));
             return self.place.whole(format!("no column holds {what}{columns}"));
         }
         let header = if self.sample.header.is_some() { "" } else { " and no header" };
@@ -400,7 +407,8 @@ impl Finder<'_> {
     fn only_arrivals(&self, at: usize) -> WorkloadError {
         let problem = "these are times of arrivals, for `arrivals = { file = … }`; service times say how long each \
                        request takes, in a column such as `service_ns`";
-        let before: usize = self.header().map_or(0, |names| names[..at].iter().map(|name| name.len() + 1).sum());
+        let before: usize =
+            self.header().map_or(0, |names| names[..at].iter().map(|name| name.len() + 1).sum());
         self.place.row(self.sample.first_line, before + 1, RowProblem::Format(problem.to_owned()))
     }
 
@@ -439,7 +447,9 @@ impl Finder<'_> {
         match (said, self.wanted.unit) {
             (Said::Unit(named), Some(wanted)) if named != wanted => {
                 let (name, wanted, named) = (name.unwrap_or_default(), wanted.name(), named.name());
-                Err(self.place.whole(format!("column `{name}` is in {named}, but `unit` says {wanted}; keep one")))
+                Err(self
+                    .place
+                    .whole(format!("column `{name}` is in {named}, but `unit` says {wanted}; keep one")))
             }
             (_, Some(wanted)) => Ok(Some((wanted, "as you said"))),
             (Said::Unit(named), None) => Ok(Some((named, by_name))),
@@ -449,16 +459,20 @@ impl Finder<'_> {
                     "`{name}` names no unit that is known here, or two: end it in _ps, _ns, _us, _ms or _s, or say `--unit` \
                      (`unit = …` in a file)"
                 );
-                let before: usize = self.header().map_or(0, |names| {
-                    names[..value].iter().map(|name| name.len() + 1).sum()
-                });
+                let before: usize =
+                    self.header().map_or(0, |names| names[..value].iter().map(|name| name.len() + 1).sum());
                 Err(self.place.row(self.sample.first_line, before + 1, RowProblem::Format(problem)))
             }
             (Said::Nothing, None) => Ok(self.unit_of_format(value, preset, name)),
         }
     }
 
-    fn unit_of_format(&self, value: usize, preset: Option<&Preset>, name: Option<&str>) -> Option<(Unit, &'static str)> {
+    fn unit_of_format(
+        &self,
+        value: usize,
+        preset: Option<&Preset>,
+        name: Option<&str>,
+    ) -> Option<(Unit, &'static str)> {
         if let Some(preset) = preset {
             let of_arrivals = preset.arrival.filter(|(column, _)| column.index(self.header()) == Some(value));
             return match of_arrivals {
@@ -482,18 +496,26 @@ impl Finder<'_> {
             Some(',') => return Ok(Style::COMMA),
             Some('.') => return Ok(Style::POINT_GROUPED),
             Some(other) => {
-                return Err(WorkloadError::value("decimal", format!("{other:?}"), "decimals stand behind `.` or `,`"));
+                return Err(WorkloadError::value(
+                    "decimal",
+                    format!("{other:?}"),
+                    "decimals stand behind `.` or `,`",
+                ));
             }
             None => {}
         }
         self.sample.style(value).map_err(|field| {
             let (decimal, thousands) = (field.replace(',', "."), field.replace(',', ""));
-            let answer = |value: &str, means: String| Answer { key: AskKey::Decimal, value: value.to_owned(), means };
+            let answer =
+                |value: &str, means: String| Answer { key: AskKey::Decimal, value: value.to_owned(), means };
             WorkloadError::Ask(Box::new(Ask {
                 path: self.place.0.to_owned(),
                 problem: format!("`{field}` has a decimal comma, or a comma between thousands"),
                 key: AskKey::Decimal,
-                answers: vec![answer(",", format!("it is {decimal}")), answer(".", format!("it is {thousands}"))],
+                answers: vec![
+                    answer(",", format!("it is {decimal}")),
+                    answer(".", format!("it is {thousands}")),
+                ],
             }))
         })
     }
@@ -554,8 +576,20 @@ impl Finder<'_> {
 /// Does a column's name say that it holds when something arrived?
 pub(super) fn is_arrival(name: &str) -> bool {
     const FIRST: [&str; 14] = [
-        "timestamp", "timestamps", "arrival", "arrivals", "arrived", "start", "started", "begin", "ts", "epoch", "date",
-        "datetime", "offset", "at",
+        "timestamp",
+        "timestamps",
+        "arrival",
+        "arrivals",
+        "arrived",
+        "start",
+        "started",
+        "begin",
+        "ts",
+        "epoch",
+        "date",
+        "datetime",
+        "offset",
+        "at",
     ];
     let words = words(name);
     let duration = words.iter().any(|word| ["duration", "latency", "elapsed"].contains(&word.as_str()));
@@ -568,8 +602,19 @@ pub(super) fn is_arrival(name: &str) -> bool {
 /// How clearly a name says that it holds what a request takes.
 fn rank(name: &str) -> usize {
     const DURATIONS: [&str; 13] = [
-        "latency", "latencies", "lat", "duration", "durations", "elapsed", "took", "rtt", "rt", "runtime", "resptime",
-        "responsetime", "dur",
+        "latency",
+        "latencies",
+        "lat",
+        "duration",
+        "durations",
+        "elapsed",
+        "took",
+        "rtt",
+        "rt",
+        "runtime",
+        "resptime",
+        "responsetime",
+        "dur",
     ];
     const OF_TIME: [&str; 9] =
         ["response", "request", "execution", "exec", "processing", "query", "handling", "total", "run"];
@@ -586,7 +631,11 @@ fn rank(name: &str) -> usize {
 
 /// Names for a message.
 pub(super) fn listed(names: &[String]) -> String {
-    let shown: Vec<String> =
-        names.iter().filter(|name| !name.is_empty()).take(12).map(|name| format!("`{}`", shorten(name))).collect();
+    let shown: Vec<String> = names
+        .iter()
+        .filter(|name| !name.is_empty())
+        .take(12)
+        .map(|name| format!("`{}`", shorten(name)))
+        .collect();
     shown.join(", ")
 }

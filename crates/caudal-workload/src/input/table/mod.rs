@@ -28,7 +28,11 @@ use crate::LONGEST_PS;
 use crate::error::{RowProblem, WorkloadError};
 
 /// Reads service times: a value a row, with a class, or with how often it occurs.
-pub(crate) fn read_service_table(source: Source, path: &Path, wanted: &Columns) -> Result<Read, WorkloadError> {
+pub(crate) fn read_service_table(
+    source: Source,
+    path: &Path,
+    wanted: &Columns,
+) -> Result<Read, WorkloadError> {
     let place = Place(path);
     let sample = Sample::of(&source, wanted.decimal).ok_or_else(|| nothing(&place))?;
     let finder = Finder { sample: &sample, wanted, role: Role::Service, place: &place };
@@ -47,7 +51,9 @@ pub(crate) fn read_service_table(source: Source, path: &Path, wanted: &Columns) 
     let Table { left_out, cut, .. } = table;
     let mut notes = Vec::new();
     if let Some(line) = cut {
-        notes.push(format!("line {line}, the last one, is cut off, and was left out; was the writer still at work?"));
+        notes.push(format!(
+            "line {line}, the last one, is cut off, and was left out; was the writer still at work?"
+        ));
     }
     content.finish(&layout, &place, left_out, notes)
 }
@@ -88,7 +94,8 @@ impl<'a> Table<'a> {
     /// Reads the next row that is not blank.
     fn advance(&mut self) -> Result<bool, WorkloadError> {
         loop {
-            let more = self.records.next(&mut self.record).map_err(|error| source::failed(self.place.0, error))?;
+            let more =
+                self.records.next(&mut self.record).map_err(|error| source::failed(self.place.0, error))?;
             if !more || self.record.width() > 0 {
                 return Ok(more);
             }
@@ -203,7 +210,8 @@ impl Content {
         let field = record.get(layout.value);
         let (number, mut ps) = self.time(field, layout).map_err(|problem| (layout.value, problem))?;
         if let Some(runs) = layout.runs {
-            let divisor = Number::parse(record.get(runs), layout.style).map_err(|problem| (runs, problem))?.value();
+            let divisor =
+                Number::parse(record.get(runs), layout.style).map_err(|problem| (runs, problem))?.value();
             if divisor < 1.0 {
                 return Err((runs, RowProblem::Zero(text(record.get(runs)))));
             }
@@ -212,7 +220,9 @@ impl Content {
         }
         self.zeros += u64::from(ps == 0);
         self.decimals = self.decimals.max(number.decimals());
-        self.trace.push(class, record.line, ps).map_err(|problem| (layout.class.unwrap_or(layout.value), problem))
+        self.trace
+            .push(class, record.line, ps)
+            .map_err(|problem| (layout.class.unwrap_or(layout.value), problem))
     }
 
     /// The time in a field, and what it says of the unit.
@@ -254,9 +264,9 @@ impl Content {
     ) -> Result<(), FieldProblem> {
         let upper_ps = match is_endless(record.get(layout.value)) {
             true => None,
-            false => {
-                Some(self.time(record.get(layout.value), layout).map_err(|problem| (layout.value, problem))?.1)
-            }
+            false => Some(
+                self.time(record.get(layout.value), layout).map_err(|problem| (layout.value, problem))?.1,
+            ),
         };
         let up_to = count(record.get(weight)).map_err(|problem| (weight, problem))?;
         self.bins.add_up_to(&text(class), upper_ps, up_to).map_err(|problem| (weight, problem))
@@ -297,7 +307,9 @@ impl Content {
     ) -> Result<Read, WorkloadError> {
         let values = self.trace.ps.len() as u64;
         if values > 0 && self.zeros == values {
-            return Err(place.whole("all its times are 0; was the clock fine enough, and is this the right column?"));
+            return Err(
+                place.whole("all its times are 0; was the clock fine enough, and is this the right column?")
+            );
         }
         self.plausible.check(place)?;
         if values == 0 && self.bins.is_empty() && self.percentiles.is_empty() {
@@ -322,17 +334,12 @@ impl Content {
                 self.runs
             ));
         }
-        if let Some(column) = &layout.has_arrivals {
-            notes.push(format!(
-                "column `{column}` says when requests arrived, which is not used here; `--recorded` plays the requests as \
-                 they came"
-            ));
-        }
         let values = match self.weights.iter().all(|weight| weight.fract() == 0.0) {
             true if !self.weights.is_empty() => self.weights.iter().sum::<f64>() as u64,
             _ => values,
         };
-        let all = values.max(self.bins.count()).max(self.percentiles.iter().map(|c| c.points.len() as u64).sum());
+        let all =
+            values.max(self.bins.count()).max(self.percentiles.iter().map(|c| c.points.len() as u64).sum());
         let (said, by) = match layout.unit {
             Some((unit, by)) => (Some(unit), by),
             None if self.plausible.is_untouched() => (None, ""),
@@ -342,6 +349,7 @@ impl Content {
             format: layout.format.clone(),
             column: layout.value_name.clone(),
             class_column: layout.class_name.clone(),
+            arrival_column: layout.has_arrivals.clone(),
             unit: said,
             unit_by: by,
             values: all,
@@ -351,7 +359,9 @@ impl Content {
         let data = match layout.shape {
             Shape::Value => Data::Trace(self.trace),
             Shape::Weighted { .. } => Data::Weighted(self.trace, self.weights),
-            Shape::Range { .. } | Shape::Cumulative { .. } => Data::Histograms(self.bins.finish(place, &mut notes)?),
+            Shape::Range { .. } | Shape::Cumulative { .. } => {
+                Data::Histograms(self.bins.finish(place, &mut notes)?)
+            }
             Shape::Percentiles { .. } => Data::Percentiles(without_totals(self.percentiles)),
         };
         Ok(Read { taken, data, notes })
@@ -386,7 +396,9 @@ fn failures(count: u64, column: usize, good: &[&str], format: &str) -> String {
 
 /// Rows that sum up the others are none of their own.
 fn without_totals(mut classes: Vec<Percentiles>) -> Vec<Percentiles> {
-    let is_total = |class: &Percentiles| ["aggregated", "total", "totals", "all"].contains(&class.class.to_lowercase().as_str());
+    let is_total = |class: &Percentiles| {
+        ["aggregated", "total", "totals", "all"].contains(&class.class.to_lowercase().as_str())
+    };
     if classes.iter().any(|class| !is_total(class)) {
         classes.retain(|class| !is_total(class));
     }
@@ -405,7 +417,8 @@ fn named<'a>(field: &'a [u8], layout: &Layout) -> &'a [u8] {
 
 fn is_endless(field: &[u8]) -> bool {
     let field = field.strip_prefix(b"+").unwrap_or(field);
-    field.is_empty() || [&b"inf"[..], b"infinity", b"...", b"max"].iter().any(|end| field.eq_ignore_ascii_case(end))
+    field.is_empty()
+        || [&b"inf"[..], b"infinity", b"...", b"max"].iter().any(|end| field.eq_ignore_ascii_case(end))
 }
 
 /// A whole number of values.
@@ -413,7 +426,10 @@ fn count(field: &[u8]) -> Result<u64, RowProblem> {
     let shown = || shorten(&text(field));
     let number = share(field)?;
     if number.fract() != 0.0 || number > 1e15 {
-        return Err(RowProblem::Format(format!("`{}` is no number of values; write a whole number", shown())));
+        return Err(RowProblem::Format(format!(
+            "`{}` is no number of values; write a whole number",
+            shown()
+        )));
     }
     Ok(number as u64)
 }

@@ -171,7 +171,9 @@ pub(crate) const PRESETS: [Preset; 12] = [
     Preset {
         writer: "hyperfine",
         signature: Header(&["command", "mean", "stddev", "median", "user", "system"]),
-        refused: Some("this is hyperfine's summary, a mean a command; `hyperfine --export-json FILE` keeps every run"),
+        refused: Some(
+            "this is hyperfine's summary, a mean a command; `hyperfine --export-json FILE` keeps every run",
+        ),
         ..NONE
     },
 ];
@@ -200,10 +202,16 @@ impl Column {
 }
 
 /// Do all rows have so many fields, and in each place what the condition says?
-fn all(sample: &Sample, widths: std::ops::RangeInclusive<usize>, places: &[(usize, fn(&str) -> bool)]) -> bool {
+fn all(
+    sample: &Sample,
+    widths: std::ops::RangeInclusive<usize>,
+    places: &[(usize, fn(&str) -> bool)],
+) -> bool {
     sample.rows.iter().all(|row| {
         widths.contains(&row.len())
-            && places.iter().all(|(at, holds)| row.get(*at).is_some_and(|field| holds(&crate::input::text(field))))
+            && places
+                .iter()
+                .all(|(at, holds)| row.get(*at).is_some_and(|field| holds(&crate::input::text(field))))
     })
 }
 
@@ -230,8 +238,17 @@ fn is_fio(sample: &Sample) -> bool {
 
 /// `READ,1700000000000,532`
 fn is_ycsb(sample: &Sample) -> bool {
-    const OPERATIONS: [&str; 9] =
-        ["READ", "UPDATE", "INSERT", "SCAN", "DELETE", "READ-MODIFY-WRITE", "CLEANUP", "READ latency raw data", "TOTAL"];
+    const OPERATIONS: [&str; 9] = [
+        "READ",
+        "UPDATE",
+        "INSERT",
+        "SCAN",
+        "DELETE",
+        "READ-MODIFY-WRITE",
+        "CLEANUP",
+        "READ latency raw data",
+        "TOTAL",
+    ];
     let operation = |text: &str| OPERATIONS.contains(&text);
     let epoch = |text: &str| whole(text) && text.len() == 13;
     all(sample, 3..=3, &[(0, operation), (1, epoch), (2, whole)])

@@ -115,7 +115,8 @@ fn as_io(error: csv::Error) -> io::Error {
 
 /// Where field `index` begins in `line`, from 1, in bytes.
 pub(in crate::input) fn column_of(line: &[u8], index: usize, separator: Option<u8>) -> usize {
-    let mut at = line.iter().take_while(|byte| byte.is_ascii_whitespace() && Some(**byte) != separator).count();
+    let mut at =
+        line.iter().take_while(|byte| byte.is_ascii_whitespace() && Some(**byte) != separator).count();
     let (mut quoted, mut fields) = (false, 0);
     while fields < index && at < line.len() {
         let byte = line[at];
@@ -162,9 +163,7 @@ impl<R: Read> Window<R> {
     fn passed_over(&self, byte: u64) -> Option<u64> {
         let rest = self.from(byte);
         match rest {
-            [b'#' | b'\n' | b'\r', ..] => {
-                Some(rest.iter().position(|&byte| byte == b'\n')? as u64 + 1)
-            }
+            [b'#' | b'\n' | b'\r', ..] => Some(rest.iter().position(|&byte| byte == b'\n')? as u64 + 1),
             _ => None,
         }
     }

@@ -182,14 +182,12 @@ fn are_blanks(head: &[u8]) -> bool {
     let (rows, _) = rows(head, Separator::Blanks);
     let most = common_width(&rows);
     let alike = rows.iter().filter(|row| row.len() == most).count();
-    let is_number = |row: &ByteRecord, at| row.get(at).is_some_and(|f| Number::parse(f, Style::POINT).is_ok());
+    let is_number =
+        |row: &ByteRecord, at| row.get(at).is_some_and(|f| Number::parse(f, Style::POINT).is_ok());
     let is_unit = |row: &ByteRecord| {
         row.len() == 2 && is_number(row, 0) && Unit::of_word(&crate::input::text(&row[1])).is_some()
     };
     let body = rows.get(1..).unwrap_or_default();
     let numeric = |at: usize| body.iter().filter(|row| row.len() == most).all(|row| is_number(row, at));
-    most >= 2
-        && 10 * alike >= 9 * rows.len()
-        && !rows.iter().all(is_unit)
-        && (0..most).any(numeric)
+    most >= 2 && 10 * alike >= 9 * rows.len() && !rows.iter().all(is_unit) && (0..most).any(numeric)
 }

@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 
+use super::Timestamps;
 use super::columns::Layout;
 use super::sample::Sample;
-use super::Timestamps;
 use crate::error::{RowProblem, WorkloadError};
 use crate::input::number::{Number, Style};
 use crate::input::unit::{Plausible, Unit};
@@ -35,7 +35,8 @@ impl Reader {
             return Reader { written: Written::Date, unit_by: "" };
         }
         let epoch = first.iter().map(|field| epoch_unit(field)).collect::<Option<Vec<_>>>();
-        let epoch = epoch.and_then(|units| units.first().copied().filter(|unit| units.iter().all(|u| u == unit)));
+        let epoch =
+            epoch.and_then(|units| units.first().copied().filter(|unit| units.iter().all(|u| u == unit)));
         let (unit, unit_by, is_said) = match (layout.unit, epoch) {
             (Some((unit, by)), _) => (unit, by, true),
             (None, Some(unit)) => (unit, "these are epochs", true),
@@ -101,7 +102,8 @@ fn date_ps(field: &str) -> Option<i128> {
 /// The unit in which this is a time between 2001 and 2100.
 fn epoch_unit(field: &str) -> Option<Unit> {
     let value: f64 = field.parse().ok()?;
-    let is_epoch = |unit: &Unit| (978_307_200.0..4_102_444_800.0).contains(&(value * unit.ps() as f64 / 1e12));
+    let is_epoch =
+        |unit: &Unit| (978_307_200.0..4_102_444_800.0).contains(&(value * unit.ps() as f64 / 1e12));
     [Unit::S, Unit::Ms, Unit::Us, Unit::Ns].into_iter().find(is_epoch)
 }
 
@@ -146,6 +148,7 @@ impl Times {
             format,
             column: layout.value_name.clone(),
             class_column: None,
+            arrival_column: None,
             unit,
             unit_by: reader.unit_by,
             values: self.times_ps.len() as u64,
