@@ -34,7 +34,8 @@ mod spec;
 mod summary;
 
 pub use arrivals::{
-    ArrivalSampler, ArrivalSpec, Arrivals, GapSpread, OfferedAt, RampPoint, Step, TimestampFile,
+    ArrivalSampler, ArrivalSpec, Arrivals, GapPhase, GapPhases, GapSpread, OfferedAt, RampPoint, Step,
+    TimestampFile,
 };
 pub use dag::{Dag, DagSpec, Grain, Graphs, StepSpec};
 pub use error::{RowProblem, WorkloadError};

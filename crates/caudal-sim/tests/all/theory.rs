@@ -11,13 +11,14 @@ use caudal_policy::dispatch::{DispatchConfig, JbsqConfig, JsqConfig, PowerOfKCon
 use caudal_policy::rebalance::{Amount, RebalanceConfig, WorkStealingConfig};
 use caudal_sim::engine::{Length, Outcome, Unwatched, simulate};
 use caudal_stats::Histogram;
+use caudal_stats::theory::gim1::GIM1;
 use caudal_stats::theory::md1::MD1;
 use caudal_stats::theory::mg1::MG1;
 use caudal_stats::theory::mmk::MMk;
 use caudal_stats::theory::size_based::ServiceTail;
 use caudal_stats::theory::supermarket::Supermarket;
 
-use crate::common::{Case, Sizes};
+use crate::common::{Case, Gaps, Sizes};
 
 const REPLICATIONS: u64 = 12;
 /// Five standard errors must be below this part of the value.
@@ -120,6 +121,31 @@ fn a_queue_with_k_servers_is_m_m_k() {
         let case = Case::plain(servers, load, requests);
         let theory = MMk::new(servers, rate(&case), 1e-3).unwrap();
         let percentiles = [50.0, 90.0, 99.0].map(|p| percentile(p, theory.sojourn_percentile(p)));
+        let checks = percentiles.into_iter().chain([mean(theory.mean_sojourn())]).collect();
+        hold(&case, caudal_stats::RELATIVE_ERROR, checks);
+    }
+}
+
+#[test]
+fn one_server_with_other_gaps_is_gi_m_1() {
+    let case = |gaps| Case { gaps, ..Case::plain(1, 0.7, 80_000) };
+    // Erlang-2 gaps, an even gamma, and the balanced phases of a squared coefficient of variation of 4.
+    let p = 0.5 * (1.0 + (3.0_f64 / 5.0).sqrt());
+    for (gaps, phases) in [
+        (Gaps::Gamma(0.5), None),
+        (Gaps::Gamma(3.0), None),
+        (Gaps::HyperExponential(4.0), Some([p, 1.0 - p])),
+    ] {
+        let case = case(gaps);
+        let mean_gap = 1.0 / rate(&case);
+        let transform = |s: f64| match (gaps, phases) {
+            // Phases p of mean gaps 1/(2 p).
+            (_, Some(phases)) => phases.iter().map(|p| p / (1.0 + s * mean_gap / (2.0 * p))).sum(),
+            (Gaps::Gamma(scv), _) => (1.0 + s * mean_gap * scv).powf(-1.0 / scv),
+            _ => unreachable!("all others have phases"),
+        };
+        let theory = GIM1::new(mean_gap, transform, 1e-3).unwrap();
+        let percentiles = [50.0, 90.0].map(|p| percentile(p, theory.sojourn_percentile(p)));
         let checks = percentiles.into_iter().chain([mean(theory.mean_sojourn())]).collect();
         hold(&case, caudal_stats::RELATIVE_ERROR, checks);
     }

@@ -13,7 +13,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::input::Unit;
 
-pub(crate) use compile::{check_spread, is_class_name, positive_time};
+pub(crate) use compile::{
+    MAX_SCV, balanced_phases, check_spread, count, is_class_name, positive_time, probability, sums_to_one,
+};
 pub(crate) use keys::{keys, need};
 
 /// `service = …` of a `[workload]`: a name, a distribution, or a file.
