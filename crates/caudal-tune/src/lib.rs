@@ -25,6 +25,7 @@ pub mod break_even;
 mod budget;
 mod candidate;
 pub mod compare;
+mod cost;
 mod crew;
 mod error;
 mod evidence;

@@ -9,6 +9,8 @@ use caudal_config::{System, SystemPlan};
 use caudal_policy::Picos;
 use caudal_policy::allocation::AllocationConfig;
 use caudal_policy::discipline::DisciplineConfig;
+use caudal_sim::engine::turns_are_events;
+use caudal_workload::Service;
 use serde::{Deserialize, Serialize};
 
 use crate::candidate::Candidate;
@@ -18,6 +20,11 @@ use crate::search::{Effort, Search};
 
 /// Quanta that are tried first, in ns.
 const QUANTA_NS: [u64; 6] = [500, 1_000, 2_000, 5_000, 10_000, 20_000];
+/// Where each turn is an event of the engine, a request of mean length begins with at most so many: a quantum of 2 us in services of
+/// 20 ms takes ten thousand of them to simulate, and is a hundredth as long as what would serve as well.
+const TURNS_MAX: f64 = 50.0;
+/// Quanta are this part of what the shortest tenth of the requests take, at most: these shall not wait for long ones.
+const QUANTUM_PART: f64 = 0.5;
 /// Bands of the mean queueing delay, in ns.
 const DELAYS_NS: [(u64, u64); 5] = [(250, 500), (500, 1_000), (1_000, 2_000), (2_000, 4_000), (4_000, 8_000)];
 /// Bands of the utilization.
@@ -81,11 +88,15 @@ impl Setting {
         }
     }
 
-    /// The grid of this kind, with the setting itself.
+    /// The grid of this kind, with the setting itself. Around a quantum beyond it there is another one.
     fn grid(self) -> Vec<Setting> {
         let ns = Picos::from_nanos;
         let mut grid: Vec<Setting> = match self {
-            Setting::Quantum(_) => QUANTA_NS.iter().map(|&quantum| Setting::Quantum(ns(quantum))).collect(),
+            Setting::Quantum(own) => {
+                let longest = QUANTA_NS[QUANTA_NS.len() - 1];
+                let times = if own > ns(longest) { own.0 / ns(QUANTA_NS[2]).0 } else { 1 };
+                QUANTA_NS.iter().map(|&quantum| Setting::Quantum(ns(quantum * times))).collect()
+            }
             Setting::Delay(..) => {
                 DELAYS_NS.iter().map(|&(low, high)| Setting::Delay(ns(low), ns(high))).collect()
             }
@@ -154,6 +165,31 @@ impl std::fmt::Display for Setting {
     }
 }
 
+/// `candidate`, with a longer quantum than the published one if a request of `service` would have a great many turns and each of them
+/// is an event of the engine.
+pub(crate) fn for_long_services(candidate: Candidate, service: &Service) -> Candidate {
+    let (system, costs) = (&candidate.plan.system, &candidate.plan.costs);
+    let Some(Setting::Quantum(published)) = Setting::of(system).filter(|_| turns_are_events(system, costs))
+    else {
+        return candidate;
+    };
+    let by_turns_ps = service.mean_ps() / TURNS_MAX;
+    let by_short_ones_ps = QUANTUM_PART * service.quantile(0.1) as f64;
+    let longest_ps = by_turns_ps.min(by_short_ones_ps);
+    if longest_ps <= published.0 as f64 {
+        return candidate;
+    }
+    let longer = Picos(round_down(longest_ps)).max(published);
+    if longer == published { candidate } else { Setting::Quantum(longer).apply(&candidate) }
+}
+
+/// The next number of 1, 2 or 5 and zeros, at most `ps`.
+fn round_down(ps: f64) -> u64 {
+    let power = 10_f64.powf(ps.max(1.0).log10().floor());
+    let digit = [5.0, 2.0, 1.0].into_iter().find(|digit| digit * power <= ps).unwrap_or(1.0);
+    (digit * power) as u64
+}
+
 /// Does the system have a parameter that can be tuned?
 pub(crate) fn tunable(candidate: &Candidate) -> bool {
     Setting::of(&candidate.plan.system).is_some()
@@ -200,15 +236,18 @@ pub(crate) fn tune(
     bench: &Bench<'_>,
     effort: Effort,
 ) -> Result<Option<Tuning>, Stopped> {
-    let Some(published) = Setting::of(&search.candidate.plan.system) else { return Ok(None) };
+    let Some(begun) = Setting::of(&search.candidate.plan.system) else { return Ok(None) };
+    let preset = search.candidate.plan.preset.map(|it| it.system(search.candidate.plan.system.cores));
+    let published = preset.as_ref().and_then(Setting::of).unwrap_or(begun);
     let base = search.candidate.clone();
     let mut tried: Vec<(Setting, f64, Option<f64>)> = Vec::new();
     let mut left = effort.quota;
-    let mut chosen = published;
+    let mut chosen = begun;
     // First the grid where the published setting is at its limit, then in between where the best one is.
     for round in 0..3 {
         let settings = match round {
-            0 => published.grid(),
+            0 if begun.grid().contains(&published) => begun.grid(),
+            0 => [begun.grid(), vec![published]].concat(),
             _ => {
                 let known: Vec<Setting> = tried.iter().map(|(setting, ..)| *setting).collect();
                 let between = chosen.between(&known);
@@ -216,12 +255,13 @@ pub(crate) fn tune(
             }
         };
         let Some(hardness) = search.bracket.pass.or(search.bracket.fail) else { break };
-        let cost = search.stage_cost(bench, hardness, effort.precision).saturating_mul(settings.len() as u64);
-        if cost > left {
-            break;
-        }
-        left -= cost;
+        let cost = |setting: &Setting| {
+            search.restarted(setting.apply(&base)).stage_cost(bench, hardness, effort.precision)
+        };
+        let Some(settings) = within(left, settings, chosen, cost) else { break };
+        let spent = search.charged;
         let trials = try_all(search, &base, bench, effort, &settings, hardness)?;
+        left = left.saturating_sub(search.charged - spent);
         let best = trials.iter().filter_map(|trial| Some((trial.score?, trial.setting)));
         let best = best.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(chosen, |(_, setting)| setting);
         tried.extend(trials.iter().map(|trial| (trial.setting, search.value(hardness), trial.score)));
@@ -247,6 +287,26 @@ pub(crate) fn tune(
         chosen: chosen.to_string(),
         tried: tried.collect(),
     }))
+}
+
+/// Those of `settings` that are tried within `left`: where some are far dearer than the `chosen` one, the dearest are left out. None
+/// if that does not do.
+fn within(
+    left: u64,
+    mut settings: Vec<Setting>,
+    chosen: Setting,
+    cost: impl Fn(&Setting) -> u64,
+) -> Option<Vec<Setting>> {
+    settings.sort_by_key(|setting| cost(setting));
+    let usual = cost(&chosen).saturating_mul(2);
+    loop {
+        let all: u64 = settings.iter().map(&cost).fold(0, u64::saturating_add);
+        match settings.last() {
+            _ if all <= left => return Some(settings),
+            Some(dearest) if cost(dearest) > usual => settings.truncate(settings.len() - 1),
+            _ => return None,
+        }
+    }
 }
 
 /// Every setting at `hardness`, one stage each, on the same requests.

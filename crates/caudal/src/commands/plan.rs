@@ -172,8 +172,8 @@ impl PlanArgs {
         let seconds = self.budget.map_or(usual, |budget| budget.0 as f64 / 1e12);
         Ok(Question {
             workload_name: self.arrives.workload.clone(),
+            targets: self.targets.iter().map(|it| it.clone().among(workload.service.classes())).collect(),
             workload,
-            targets: self.targets.clone(),
             machine: match self.workers {
                 Some(workers) => Machine::Runtime { workers },
                 None => Machine::Cores(self.cores),

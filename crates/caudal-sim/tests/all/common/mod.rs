@@ -230,6 +230,7 @@ impl Ready {
             seed: self.seed,
             length: self.length,
             pilot: false,
+            waits: false,
             stepwise,
             stop: None,
         }
