@@ -58,8 +58,9 @@ pub(crate) fn expected(candidate: &Candidate, question: &Question, spot: Spot) -
 
 /// What a request of `candidate` took in the runs of `results`.
 pub(crate) fn counted(candidate: &Candidate, question: &Question, spot: Spot, results: &Results) -> f64 {
-    // Leaves of requests that fork are what their events are about, and are known beforehand.
-    if candidate.forks() || is_one_queue(candidate) {
+    // Leaves of requests that fork are what their events are about, and are known beforehand; two engines have few events, and these are
+    // cheap.
+    if candidate.forks() || is_one_queue(candidate) || only_steals(&candidate.plan.system) {
         return expected(candidate, question, spot);
     }
     let replications = results.accounts.len() as u64;
@@ -130,16 +131,18 @@ impl Place {
 
     /// Events of looks at the demand for cores, from one request to the next.
     fn looks(&self, system: &System) -> f64 {
-        let regular = |it: &Triggers| {
-            let events = matches!(it.grow, Grow::Arrival | Grow::NoThief)
-                && matches!(it.shrink, Shrink::Never | Shrink::Completion | Shrink::FailedWalk);
-            !events
-        };
-        let Some(triggers) = system.allocation.triggers().filter(regular) else { return 0.0 };
+        let Some(triggers) = system.allocation.triggers().filter(looks_regularly) else { return 0.0 };
         let by_use = matches!(triggers.shrink, Shrink::Utilization { .. });
         let each = if by_use && steals(system) { LOOK_EVENTS_OF_THIEVES } else { LOOK_EVENTS };
         each * self.gap_ps / triggers.interval.0.max(1) as f64
     }
+}
+
+/// Is the demand for cores looked at in intervals, or only when something happens?
+pub(crate) fn looks_regularly(triggers: &Triggers) -> bool {
+    let events = matches!(triggers.grow, Grow::Arrival | Grow::NoThief)
+        && matches!(triggers.shrink, Shrink::Never | Shrink::Completion | Shrink::FailedWalk);
+    !events
 }
 
 fn steals(system: &System) -> bool {

@@ -1,7 +1,7 @@
 //! One system under one load, held against the targets.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use caudal_config::{Measure, Metric, Point, WarmUp};
@@ -100,12 +100,15 @@ pub(crate) struct Bench<'a> {
     pub(crate) aims: Vec<Aim>,
     pub(crate) stop: &'a AtomicBool,
     progress: &'a (dyn Fn(Progress) + Sync),
+    /// Of the engine, in all probes.
+    pub(crate) events: AtomicU64,
 }
 
 impl<'a> Bench<'a> {
     pub(crate) fn new(question: &'a Question, host: &Host<'a>) -> Result<Bench<'a>, TuneError> {
         let aims = aims(question)?;
-        Ok(Bench { question, aims, stop: host.stop, progress: host.progress })
+        let events = AtomicU64::new(0);
+        Ok(Bench { question, aims, stop: host.stop, progress: host.progress, events })
     }
 
     /// Tells of requests that were simulated.
@@ -238,6 +241,7 @@ impl<'a> Bench<'a> {
         // all requests complete in time: counting requests does not show that, adding up work does.
         results.overloaded |= timed.busiest(overheads) >= FULL;
         let row = self.row(candidate, &point, spot, &results, started.elapsed().as_secs_f64());
+        self.events.fetch_add(results.events, Ordering::Relaxed);
         let counted = cost::counted(candidate, self.question, spot, &results);
         let charged = (results.simulated as f64 * counted) as u64;
         let probe = self.judged(spot, &results, row);

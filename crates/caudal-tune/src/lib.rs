@@ -46,6 +46,6 @@ pub use budget::{Budget, REQUESTS_PER_S};
 pub use candidate::LeftOut;
 pub use error::TuneError;
 pub use journal::{Journal, NoJournal};
-pub use plan::{Plan, Reach, SystemResult, TargetResult, Winner, plan, plan_with};
+pub use plan::{Plan, Reach, SystemResult, TargetResult, Winner, plan, plan_on_enough_cores, plan_with};
 pub use question::{Goal, Host, Machine, Phase, Progress, Question};
 pub use tune::{Tried, Tuning};

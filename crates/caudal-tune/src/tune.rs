@@ -14,6 +14,7 @@ use caudal_workload::Service;
 use serde::{Deserialize, Serialize};
 
 use crate::candidate::Candidate;
+use crate::cost::looks_regularly;
 use crate::judge::{Bench, Stopped};
 use crate::lane_tuning::{lanes_of, with_tuned_lanes};
 use crate::search::{Effort, Search};
@@ -25,6 +26,13 @@ const QUANTA_NS: [u64; 6] = [500, 1_000, 2_000, 5_000, 10_000, 20_000];
 const TURNS_MAX: f64 = 50.0;
 /// Quanta are this part of what the shortest tenth of the requests take, at most: these shall not wait for long ones.
 const QUANTUM_PART: f64 = 0.5;
+/// Looks at the demand for cores between two requests of a machine that is busy, at most; and an interval as a part of what the
+/// shortest tenth of the requests take, at most: so much longer may one of them wait for a core. Published intervals are of 5 to 10 us,
+/// for services of microseconds; in services of 20 ms nearly all that would be simulated is looks that find nothing new.
+const LOOKS_MAX: f64 = 20.0;
+const INTERVAL_PART: f64 = 0.05;
+/// The key of that interval, which stands behind those of a setting.
+const INTERVAL: &str = "allocation.interval";
 /// Bands of the mean queueing delay, in ns.
 const DELAYS_NS: [(u64, u64); 5] = [(250, 500), (500, 1_000), (1_000, 2_000), (2_000, 4_000), (4_000, 8_000)];
 /// Bands of the utilization.
@@ -147,6 +155,8 @@ impl Setting {
             }
             _ => Vec::new(),
         };
+        let interval = candidate.tuned.iter().filter(|(key, _)| key == INTERVAL).cloned();
+        let tuned = tuned.into_iter().chain(interval).collect();
         Candidate { plan: Arc::new(plan), tuned, ..candidate.clone() }
     }
 }
@@ -165,9 +175,59 @@ impl std::fmt::Display for Setting {
     }
 }
 
-/// `candidate`, with a longer quantum than the published one if a request of `service` would have a great many turns and each of them
-/// is an event of the engine.
+/// `candidate` with lengths for requests of `service`, where the published ones are for far shorter requests and would make a great many
+/// events of each: of quanta, and of intervals between looks at the demand for cores.
 pub(crate) fn for_long_services(candidate: Candidate, service: &Service) -> Candidate {
+    with_longer_quantum(with_longer_interval(candidate, service), service)
+}
+
+fn with_longer_interval(candidate: Candidate, service: &Service) -> Candidate {
+    let gap_ps = service.mean_ps() / f64::from(candidate.capacity_cores);
+    let longest_ps = (gap_ps / LOOKS_MAX).min(INTERVAL_PART * service.quantile(0.1) as f64);
+    let longer = Picos(round_down(longest_ps));
+    let mut plan = SystemPlan::clone(&candidate.plan);
+    let looks = plan.system.allocation.triggers().is_some_and(|triggers| looks_regularly(&triggers));
+    match interval(&mut plan.system.allocation) {
+        Some(published) if looks && *published < longer => *published = longer,
+        _ => return candidate,
+    }
+    let tuned = vec![(INTERVAL.to_owned(), longer.to_string().into())];
+    Candidate { plan: Arc::new(plan), tuned, ..candidate }
+}
+
+/// Time between two looks.
+fn interval(allocation: &mut AllocationConfig) -> Option<&mut Picos> {
+    match allocation {
+        AllocationConfig::Static | AllocationConfig::PerTask(_) => None,
+        AllocationConfig::Shenango(config) => Some(&mut config.interval),
+        AllocationConfig::Caladan(config) => Some(&mut config.interval),
+        AllocationConfig::DelayRange(config) => Some(&mut config.interval),
+        AllocationConfig::UtilizationRange(config) => Some(&mut config.interval),
+        AllocationConfig::IdleBuffer(config) => Some(&mut config.interval),
+        AllocationConfig::Triggers(triggers) => Some(&mut triggers.interval),
+    }
+}
+
+/// What a plan says of a candidate that has not been tuned, but has another length than the published one.
+pub(crate) fn lengthened(candidate: &Candidate) -> Option<Tuning> {
+    let published = candidate.plan.preset?.system(candidate.plan.system.cores);
+    let (parameter, chosen) = match &candidate.tuned[..] {
+        [(key, value)] if key == INTERVAL => ("interval", value),
+        [(_, value)] if matches!(Setting::of(&published), Some(Setting::Quantum(_))) => ("quantum", value),
+        _ => return None,
+    };
+    let own = match (Setting::of(&published), interval(&mut published.allocation.clone())) {
+        (Some(Setting::Quantum(quantum)), _) => quantum,
+        // It has something to tune, of which is told instead.
+        (Some(_), _) => return None,
+        (None, interval) => *interval?,
+    };
+    let (published, chosen) = (own.to_string(), chosen.as_str()?.to_owned());
+    Some(Tuning { parameter, published, chosen, tried: Vec::new() })
+}
+
+/// The same of a quantum, where each turn is an event of the engine.
+fn with_longer_quantum(candidate: Candidate, service: &Service) -> Candidate {
     let (system, costs) = (&candidate.plan.system, &candidate.plan.costs);
     let Some(Setting::Quantum(published)) = Setting::of(system).filter(|_| turns_are_events(system, costs))
     else {
@@ -198,7 +258,8 @@ pub(crate) fn tunable(candidate: &Candidate) -> bool {
 /// What is tuned about the system: the name of its parameter.
 pub(crate) fn parameter(candidate: &Candidate) -> Option<&'static str> {
     let lanes = lanes_of(candidate).map(|_| "lanes");
-    lanes.or_else(|| Setting::of(&candidate.plan.system).map(Setting::parameter))
+    let own = lanes.or_else(|| Setting::of(&candidate.plan.system).map(Setting::parameter));
+    own.or_else(|| candidate.tuned.iter().any(|(key, _)| key == INTERVAL).then_some("interval"))
 }
 
 /// `candidate`, which has not been tuned, with the keys that a tuned one had; none if these are not its own.
@@ -208,8 +269,13 @@ pub(crate) fn retuned(candidate: &Candidate, tuned: &[(String, serde_json::Value
             if tuned.is_empty() { Some(candidate.clone()) } else { with_tuned_lanes(candidate, tuned) };
         return found.filter(|again| again.tuned == tuned);
     }
+    if candidate.tuned == tuned {
+        return Some(candidate.clone());
+    }
+    let setting: Vec<&(String, serde_json::Value)> =
+        tuned.iter().filter(|(key, _)| key != INTERVAL).collect();
     let time = |value: &serde_json::Value| Picos::parse(value.as_str()?).ok();
-    let setting = match (Setting::of(&candidate.plan.system)?, tuned) {
+    let setting = match (Setting::of(&candidate.plan.system)?, &setting[..]) {
         (_, []) => return Some(candidate.clone()),
         (Setting::Quantum(_), [(_, quantum)]) => Setting::Quantum(time(quantum)?),
         (Setting::Delay(..), [(_, low), (_, high)]) => Setting::Delay(time(low)?, time(high)?),
