@@ -194,6 +194,7 @@ impl Case {
             seed,
             length: Length { warm_up, measured: requests - warm_up },
             pilot: false,
+            waits: false,
             stepwise: false,
             stop: None,
         };

@@ -65,6 +65,6 @@ pub use schema::schema;
 pub use stalls::Stalls;
 pub use sweep::POINTS_MAX;
 pub use system::{CORES_MAX, Pools, System, Variant};
-pub use target::{LatencyStatistic, LatencyTarget, Limit, Statistic, TargetError};
+pub use target::{LatencyStatistic, LatencyTarget, Limit, Metric, Statistic, TargetError};
 pub use workload::{LOAD_MAX, Offered, Workload};
 pub use write::write_policy;

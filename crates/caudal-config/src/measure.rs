@@ -20,6 +20,9 @@ pub struct Measure {
     /// Target latencies whose miss ratios to report, the shares of requests that take longer (none).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub miss: Vec<Picos>,
+    /// Report how long requests wait, too: their latency less their service time (false).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub wait: bool,
     /// When a point is precise enough.
     pub stop: Stop,
     /// Seed of all randomness (1).
@@ -64,6 +67,7 @@ impl Default for Measure {
         Measure {
             percentiles: vec![50.0, 99.0, 99.9],
             miss: Vec::new(),
+            wait: false,
             stop: Stop::default(),
             seed: 1,
             warm_up: WarmUp::Auto,
@@ -103,6 +107,12 @@ pub(crate) fn measure(table: &Node) -> Result<Measure, Vec<Finding>> {
         in_range && increasing && (1..=32).contains(&measure.percentiles.len()),
         "percentiles lie between 0 and 100, in increasing order".to_owned(),
         "write a list such as [50, 99, 99.9]",
+    );
+    check(
+        "percentiles",
+        measure.percentiles.iter().any(|&p| !(0.0..1.0).contains(&p)) || measure.percentiles.is_empty(),
+        format!("the percentiles {:?} look like fractions", measure.percentiles),
+        "percentiles are in percent: write [50, 99, 99.9], not [0.5, 0.99, 0.999]",
     );
     check(
         "miss",

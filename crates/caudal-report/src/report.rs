@@ -81,7 +81,7 @@ pub struct TargetLine {
     pub label: String,
     /// The class that it is for; all requests if none.
     pub class: Option<String>,
-    /// Latency, slowdown or miss ratio.
+    /// Latency, slowdown, waiting or miss ratio.
     pub metric: Metric,
     /// Name of the statistic, such as `p99.9`; of a miss ratio, the latency as [`crate::miss_name`] calls it.
     pub percentile: String,
@@ -125,7 +125,7 @@ impl TargetLine {
 
     fn unit(&self) -> Unit {
         match self.metric {
-            Metric::Latency => Unit::Nanoseconds,
+            Metric::Latency | Metric::Wait => Unit::Nanoseconds,
             Metric::Slowdown => Unit::Times,
             Metric::Miss => Unit::Percent,
         }

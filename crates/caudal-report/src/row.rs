@@ -83,6 +83,9 @@ pub struct ClassRow {
     /// Sojourn time divided by service time.
     #[serde(default, deserialize_with = "stats")]
     pub slowdown: Stats,
+    /// Latency less service time, in nanoseconds; empty unless it was asked for.
+    #[serde(default, deserialize_with = "stats", skip_serializing_if = "Stats::is_empty")]
+    pub waiting_ns: Stats,
     /// Shares of requests that exceed a latency.
     #[serde(default, skip_serializing_if = "Misses::is_empty")]
     pub misses: Misses,
@@ -123,6 +126,9 @@ pub struct Row {
     /// Slowdown of all requests; empty when overloaded.
     #[serde(default, deserialize_with = "stats")]
     pub slowdown: Stats,
+    /// Latency less service time, in nanoseconds; empty unless it was asked for.
+    #[serde(default, deserialize_with = "stats", skip_serializing_if = "Stats::is_empty")]
+    pub waiting_ns: Stats,
     /// Shares of requests that exceed a latency.
     #[serde(default, skip_serializing_if = "Misses::is_empty")]
     pub misses: Misses,
@@ -163,6 +169,8 @@ pub enum Metric {
     Latency,
     /// Arrival to completion divided by the service time of the request.
     Slowdown,
+    /// Arrival to completion less the service time, in nanoseconds.
+    Wait,
     /// The share of requests with a longer latency, 0 to 1.
     Miss,
 }
@@ -225,6 +233,7 @@ impl Row {
         Some(match metric {
             Metric::Latency => own.map_or(&self.latency_ns, |class| &class.latency_ns),
             Metric::Slowdown => own.map_or(&self.slowdown, |class| &class.slowdown),
+            Metric::Wait => own.map_or(&self.waiting_ns, |class| &class.waiting_ns),
             Metric::Miss => own.map_or(&self.misses.by_late, |class| &class.misses.by_late),
         })
     }

@@ -121,6 +121,7 @@ impl Subject<'_> {
         let along = if over_cores && !over_load { along_cores } else { Along::Load };
         if over_load || over_cores {
             charts.extend(self.tails("Miss ratio", along, Metric::Miss));
+            charts.extend(self.tails("Waiting: latency less service time", along, Metric::Wait));
             charts.extend(self.tails("Slowdown of each class", along, Metric::Slowdown));
         }
         charts
@@ -299,6 +300,7 @@ fn metric_axis(metric: Metric, name: &str) -> Axis {
     match metric {
         Metric::Latency => Axis::new(format!("{name} latency"), Unit::Nanoseconds, Spread::Log),
         Metric::Slowdown => Axis::new(format!("{name} slowdown"), Unit::Times, Spread::Log),
+        Metric::Wait => Axis::new(format!("{name} waiting"), Unit::Nanoseconds, Spread::Log),
         Metric::Miss => Axis::new(format!("requests over {name}"), Unit::Percent, Spread::Log),
     }
 }

@@ -15,7 +15,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use caudal_config::{Costs, Measure, System, Variant, WarmUp};
+use caudal_config::{Costs, Measure, Metric, System, Variant, WarmUp};
 use caudal_policy::Picos;
 use caudal_policy::allocation::AllocationConfig;
 use caudal_policy::discipline::DisciplineConfig;
@@ -83,8 +83,8 @@ pub enum Judged {
 pub struct Quantity {
     /// Index of the class; all requests if none.
     pub class: Option<usize>,
-    /// Slowdown, not latency.
-    pub slowdown: bool,
+    /// Of what.
+    pub metric: Metric,
     /// A percentile, or the mean if none.
     pub percentile: Option<f64>,
     /// Instead of both: the share of requests with a longer latency than this, in ps.
@@ -98,6 +98,8 @@ pub struct ClassResults {
     pub latency_ps: Replicated,
     /// Slowdowns times [`crate::engine::SLOWDOWN_ONE`].
     pub slowdown: Replicated,
+    /// How long requests waited, in ps; nothing unless [`Measure::wait`] asks for it.
+    pub wait_ps: Replicated,
     /// Sums over all replications.
     pub sums: ClassStats,
     /// Has the slowdown no mean? See [`Service::class_has_inverse_mean`].
@@ -108,16 +110,28 @@ impl ClassResults {
     fn push(&mut self, replication: &ClassStats) {
         self.latency_ps.push(&replication.latency_ps);
         self.slowdown.push(&replication.slowdown);
+        if let Some(wait_ps) = &replication.wait_ps {
+            self.wait_ps.push(wait_ps);
+        }
         self.sums.merge(replication);
     }
 
-    /// An estimate of `quantity`, in ns or as a ratio.
-    pub fn estimate(&self, slowdown: bool, percentile: Option<f64>, confidence: f64) -> Estimate {
-        let (metric, scale) =
-            if slowdown { (&self.slowdown, Scale::SLOWDOWN) } else { (&self.latency_ps, Scale::PS_TO_NS) };
+    /// What was recorded of `metric`.
+    pub fn recorded(&self, metric: Metric) -> &Replicated {
+        match metric {
+            Metric::Latency => &self.latency_ps,
+            Metric::Slowdown => &self.slowdown,
+            Metric::Wait => &self.wait_ps,
+        }
+    }
+
+    /// An estimate of a percentile of `metric`, or of its mean, in ns or as a ratio.
+    pub fn estimate(&self, metric: Metric, percentile: Option<f64>, confidence: f64) -> Estimate {
+        let slowdown = metric == Metric::Slowdown;
+        let scale = if slowdown { Scale::SLOWDOWN } else { Scale::PS_TO_NS };
         let raw = match percentile {
-            Some(p) => metric.percentile(p, confidence),
-            None => metric.mean(confidence),
+            Some(p) => self.recorded(metric).percentile(p, confidence),
+            None => self.recorded(metric).mean(confidence),
         };
         let found = scale.estimate(raw);
         // What a sample of a mean says that is infinite is no more than a lower bound.
@@ -167,6 +181,8 @@ pub struct Results {
     pub measured: u64,
     /// All requests that were simulated, pilots and thrown-away stages included.
     pub simulated: u64,
+    /// Events of the engine in these replications, warm-up and drain included.
+    pub events: u64,
     /// Replications that fell behind their load.
     fell_behind: u32,
     /// Lanes that have cores of their own, and what they have to do.
@@ -299,7 +315,7 @@ impl Experiment<'_> {
                 let clear = |p: &&f64| results.all.latency_ps.gap(**p).is_none();
                 let percentiles = self.measure.percentiles.iter().filter(clear).map(|&p| Some(p));
                 let statistics = std::iter::once(None).chain(percentiles);
-                let latencies = statistics.map(|p| results.all.estimate(false, p, confidence));
+                let latencies = statistics.map(|p| results.all.estimate(Metric::Latency, p, confidence));
                 let misses = self.measure.miss.iter().map(|late| results.all.miss_ratio(late.0, confidence));
                 latencies.chain(misses).collect()
             }
@@ -416,6 +432,7 @@ impl Experiment<'_> {
             seed: hash(self.measure.seed, number),
             length,
             pilot,
+            waits: self.measure.wait,
             stepwise: false,
             stop: Some(stop),
         };
@@ -493,6 +510,7 @@ impl Results {
             warm_up: length.warm_up,
             measured: length.measured,
             simulated: 0,
+            events: 0,
             fell_behind: 0,
             lane_loads: experiment.lane_loads(),
         }
@@ -509,6 +527,7 @@ impl Results {
         self.requests += outcome.arrived;
         self.unfinished += outcome.unfinished;
         self.simulated += length.warm_up + length.measured;
+        self.events += outcome.events;
         self.fell_behind += u32::from(outcome.fell_behind());
     }
 
@@ -517,7 +536,7 @@ impl Results {
         let results = quantity.class.map_or(&self.all, |class| &self.classes[class]);
         match quantity.above_ps {
             Some(above_ps) => results.miss_ratio(above_ps, confidence),
-            None => results.estimate(quantity.slowdown, quantity.percentile, confidence),
+            None => results.estimate(quantity.metric, quantity.percentile, confidence),
         }
     }
 

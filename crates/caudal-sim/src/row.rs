@@ -1,6 +1,6 @@
 //! A simulated point as results are written: one JSON object.
 
-use caudal_config::{Point, System};
+use caudal_config::{Metric, Point, System};
 use caudal_policy::Picos;
 use caudal_policy::parallelism::ParallelismConfig;
 use caudal_stats::{Estimate, Scale, Summary};
@@ -67,6 +67,9 @@ pub struct Row {
     /// requests wait, and service times are exponential or of another density that is not 0 at 0.
     #[serde(deserialize_with = "summary")]
     pub slowdown: Summary,
+    /// Sojourn less service time; its mean is the sum of `wait_ns`. Missing unless `wait` in `[measure]` asks for it.
+    #[serde(default, deserialize_with = "some_summary", skip_serializing_if = "Option::is_none")]
+    pub waiting_ns: Option<Summary>,
     /// Mean time per request that was not service, by cause.
     pub wait_ns: Waits,
     /// The same by class of requests.
@@ -156,6 +159,9 @@ pub struct ClassRow {
     /// Sojourn over service time.
     #[serde(deserialize_with = "summary")]
     pub slowdown: Summary,
+    /// Sojourn less service time. Missing unless `wait` in `[measure]` asks for it.
+    #[serde(default, deserialize_with = "some_summary", skip_serializing_if = "Option::is_none")]
+    pub waiting_ns: Option<Summary>,
     /// The miss ratios that were asked for. Missing where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub misses: Vec<Miss>,
@@ -195,6 +201,10 @@ fn summary<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Summary, D::Err
         }
     }
     Ok(summary)
+}
+
+fn some_summary<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Summary>, D::Error> {
+    summary(deserializer).map(Some)
 }
 
 /// Shares of the core time held, 0 to 1; with the efficiency they make 1.
@@ -241,13 +251,20 @@ impl Row {
             point.measure.miss.iter().map(of).collect()
         };
         let summary = |class: &ClassResults| summaries(class, percentiles, confidence, results.overloaded);
+        let waiting = |class: &ClassResults| {
+            let of =
+                |class: &ClassResults| Summary::of(&class.wait_ps, percentiles, confidence, Scale::PS_TO_NS);
+            let shown = if results.overloaded { Summary::missing(percentiles) } else { of(class) };
+            point.measure.wait.then_some(shown)
+        };
         let (latency_ns, slowdown) = summary(&results.all);
         let classes = service.classes().iter().zip(&results.classes).map(|(name, class)| {
             let (latency_ns, slowdown) = summary(class);
             let requests = class.sums.latency_ps.count();
             let misses = misses(class);
             let wait_ns = Waits::new(&class.sums);
-            (name.clone(), ClassRow { requests, latency_ns, slowdown, misses, wait_ns })
+            let waiting_ns = waiting(class);
+            (name.clone(), ClassRow { requests, latency_ns, slowdown, waiting_ns, misses, wait_ns })
         });
         Row {
             system: point.system.name.clone(),
@@ -271,6 +288,7 @@ impl Row {
             steady: results.steady,
             latency_ns,
             slowdown,
+            waiting_ns: waiting(&results.all),
             wait_ns: Waits::new(&results.all.sums),
             classes: Classes(classes.collect()),
             // Probes stretch all work alike.
@@ -330,7 +348,7 @@ fn summaries(
     let slowdown = Summary::of(&class.slowdown, percentiles, confidence, Scale::SLOWDOWN);
     (
         Summary::of(&class.latency_ps, percentiles, confidence, Scale::PS_TO_NS),
-        Summary { mean: class.estimate(true, None, confidence), ..slowdown },
+        Summary { mean: class.estimate(Metric::Slowdown, None, confidence), ..slowdown },
     )
 }
 

@@ -1,7 +1,7 @@
 //! Targets in the terms of a workload, and which of them nobody can meet: no request is done before its span, nor before
 //! all cores together have done its work.
 
-use caudal_config::{LatencyTarget, Limit, Statistic};
+use caudal_config::{LatencyTarget, Limit, Metric, Statistic};
 use caudal_policy::Picos;
 use caudal_sim::experiment::Quantity;
 use caudal_workload::{Dag, Service};
@@ -50,14 +50,14 @@ pub(crate) fn class_of(
 pub(crate) fn aim(service: &Service, target: &LatencyTarget, cores: u32) -> Result<Aim, TuneError> {
     let without = LatencyTarget { class: None, ..target.clone() };
     let class = class_of(service, target.class.as_ref(), target, &without)?;
-    let slowdown = matches!(target.limit, Limit::Slowdown(_));
+    let metric = target.limit.metric();
     let (percentile, above_ps) = match target.statistic {
         Statistic::Mean => (None, None),
         Statistic::Percentile(percentile) => (Some(percentile), None),
         Statistic::Miss(late) => (None, Some(late.0)),
     };
     let mut classes = class.map_or(0..service.classes().len(), |class| class..class + 1);
-    let of_mean = slowdown && target.statistic == Statistic::Mean;
+    let of_mean = metric == Metric::Slowdown && target.statistic == Statistic::Mean;
     if of_mean && !classes.all(|class| service.class_has_inverse_mean(class)) {
         let instead = LatencyTarget { statistic: Statistic::Percentile(99.0), ..target.clone() };
         return Err(TuneError::NoMean { target: target.to_string(), instead: instead.to_string() });
@@ -67,7 +67,7 @@ pub(crate) fn aim(service: &Service, target: &LatencyTarget, cores: u32) -> Resu
         let alone = floor.alone(target, least);
         return Err(TuneError::Unreachable(format!("`{target}` can not be met on any system: {alone}")));
     }
-    let quantity = Quantity { class, slowdown, percentile, above_ps };
+    let quantity = Quantity { class, metric, percentile, above_ps };
     Ok(Aim { target: target.clone(), quantity, limit: target.limit.value() })
 }
 
@@ -98,6 +98,8 @@ impl Floor<'_> {
         let least = match (target.statistic, target.limit) {
             // On one core a request that nobody disturbs has a slowdown of 1, on several less.
             (_, Limit::Slowdown(_)) => return None,
+            // Nor does it wait.
+            (_, Limit::Wait(_)) => return None,
             (Statistic::Miss(late), _) => self.share_above(late) * (1.0 + ROUNDING),
             (Statistic::Mean, _) => self.mean_ns(),
             (Statistic::Percentile(percentile), _) => self.percentile_ns(percentile),

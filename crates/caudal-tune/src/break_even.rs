@@ -268,14 +268,14 @@ impl<'a> Bench<'a> {
         if workload.arrivals.natural_rate().is_some() {
             return Err(TuneError::RecordedArrivals);
         }
-        let LatencyStatistic { class, statistic, slowdown } = target;
+        let LatencyStatistic { class, statistic, metric } = target;
         let without = LatencyStatistic { class: None, ..(*target).clone() };
         let class = class_of(&workload.service, class.as_ref(), target, &without)?;
         let percentile = match statistic {
             Statistic::Mean | Statistic::Miss(_) => None,
             Statistic::Percentile(percentile) => Some(*percentile),
         };
-        let target = Quantity { class, slowdown: *slowdown, percentile, ..Quantity::default() };
+        let target = Quantity { class, metric: *metric, percentile, ..Quantity::default() };
         Ok(Bench {
             question,
             host,
@@ -334,6 +334,7 @@ impl<'a> Bench<'a> {
             warm_up: WarmUp::Requests((lengths.warm_up as u64).clamp(measured / 4, measured)),
             requests: Some(measured),
             replications: Some(REPLICATIONS),
+            wait: self.question.measure.wait || self.target.metric == caudal_config::Metric::Wait,
             ..self.question.measure.clone()
         };
         let progress = |requests| (self.host.progress)(Progress { phase: Phase::Tuning, requests });
@@ -440,7 +441,7 @@ impl<'a> Bench<'a> {
 
     fn recorded<'b>(&self, results: &'b Results) -> &'b Replicated {
         let class = self.target.class.map_or(&results.all, |class| &results.classes[class]);
-        if self.target.slowdown { &class.slowdown } else { &class.latency_ps }
+        class.recorded(self.target.metric)
     }
 
     /// Where `to` contexts become better than `from`.

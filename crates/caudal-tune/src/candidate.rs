@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use caudal_config::{
-    LatencyTarget, Limit, Measure, Offered, Point, Pools, Preset, Statistic, System, SystemPlan, coherence,
+    LatencyTarget, Limit, Measure, Offered, Point, Preset, Statistic, System, SystemPlan, coherence,
     find_preset, nearest_preset, presets,
 };
 use caudal_policy::Picos;
-use caudal_policy::allocation::{AllocationConfig, Grow, Shrink, Triggers};
+use caudal_policy::allocation::AllocationConfig;
 use caudal_policy::discipline::DisciplineConfig;
 use caudal_policy::dispatch::DispatchConfig;
 use caudal_policy::parallelism::{ClassConfig, ParallelismConfig};
@@ -15,20 +15,8 @@ use caudal_policy::rebalance::RebalanceConfig;
 use serde::Serialize;
 
 use crate::aims::too_long_for_one_core;
+use crate::tune::for_long_services;
 use crate::{Goal, Machine, Question, TuneError};
-
-/// What it takes to simulate that thieves with nothing to do look once at each other's queues, in requests of 0.33 us:
-/// 80 ns were measured for `caudal-stealing-ps` and `stealing-and-choice` with 8 and with 64 cores, 60 ns for `fred`.
-const TURN: f64 = 0.25;
-/// The most that one idle core takes from one request to the next: walks in which nothing can happen are one step. For
-/// 1 ms services, 0.25 to 0.5 us were measured with 8 and with 64 cores.
-const IDLE_CORE: f64 = 1.0;
-/// What a request takes in one queue with nothing to it: 70 ns.
-const ONE_QUEUE: f64 = 0.25;
-/// What a leaf of a request that forks takes: 80 to 150 ns.
-const LEAF: f64 = 0.3;
-/// What a look at the demand for cores takes: 50 ns.
-const TICK: f64 = 0.15;
 
 /// A system of a plan, with the parameters that it has been given so far.
 #[derive(Clone, Debug)]
@@ -96,55 +84,6 @@ impl Candidate {
             _ => 1,
         };
         moves + forks + counts.map(u32::from).iter().sum::<u32>()
-    }
-
-    /// How much longer the simulation of a request takes under `spot` than of most systems, about: where thieves look
-    /// for work all the time, or cores come and go, time that passes takes time to simulate. The budget is counted
-    /// with it, so it has to follow from the question alone; see [`TURN`] and [`TICK`] for what was measured.
-    pub(crate) fn weight(&self, question: &Question, spot: Spot) -> f64 {
-        let system = &self.plan.system;
-        let workers = f64::from(spot.workers.unwrap_or(system.cores));
-        let busy = (spot.load * f64::from(self.capacity_cores)).min(workers);
-        let gap_ps = question.workload.service.mean_ps() / (spot.load * f64::from(self.capacity_cores));
-        let spare = 1.0 - busy / workers;
-        let triggers = system.allocation.triggers();
-        let spinning = match triggers.map(|it| it.shrink) {
-            _ if !self.steals() => 0.0,
-            // That engine passes over walks that nobody hears of.
-            None if self.only_steals() => 0.0,
-            // Who finds nothing to do is given back soon.
-            Some(Shrink::FailedWalk | Shrink::DelayMean { .. }) => 0.0,
-            Some(Shrink::Utilization { below }) => spare.min(1.0 - below),
-            None | Some(Shrink::Never | Shrink::Completion | Shrink::Idle { .. }) => spare,
-        };
-        let turns = spinning * gap_ps / self.plan.costs.steal_check.0.max(10_000) as f64;
-        let looks = |it: &Triggers| {
-            let events = matches!(it.grow, Grow::Arrival | Grow::NoThief)
-                && matches!(it.shrink, Shrink::Never | Shrink::Completion | Shrink::FailedWalk);
-            !events
-        };
-        let ticks = triggers.filter(looks).map_or(0.0, |it| gap_ps / it.interval.0.max(1) as f64);
-        if self.plan.system.parallelism.forks() {
-            let service = &question.workload.service;
-            return LEAF * service.dag().mean_leaves(service.mean_ps() as u64, workers as u32);
-        }
-        if self.mechanisms() == 0 && self.plan.system.pools == Pools::Equal(1) {
-            return ONE_QUEUE;
-        }
-        1.0 + (TURN * turns).min(IDLE_CORE * spinning * workers) + TICK * ticks
-    }
-
-    fn steals(&self) -> bool {
-        matches!(
-            self.plan.system.rebalance,
-            RebalanceConfig::WorkStealing(_) | RebalanceConfig::StealAndShed(_)
-        )
-    }
-
-    /// Is there nothing to it but work stealing?
-    fn only_steals(&self) -> bool {
-        let system = &self.plan.system;
-        matches!(system.rebalance, RebalanceConfig::WorkStealing(_)) && self.mechanisms() == 1
     }
 
     /// The system on so many workers. Requests that fork have all cores of their machine, so that is a smaller one.
@@ -269,7 +208,8 @@ fn candidate(preset: &'static Preset, question: &Question) -> Result<Candidate, 
         return Err("it holds as many cores as it finds right, the question is for a fixed number".to_owned());
     }
     let capacity_cores = question.machine.capacity_cores();
-    Ok(Candidate { plan: Arc::new(plan), capacity_cores, dedicated, tuned: Vec::new() })
+    let candidate = Candidate { plan: Arc::new(plan), capacity_cores, dedicated, tuned: Vec::new() };
+    Ok(for_long_services(candidate, &question.workload.service))
 }
 
 /// Thresholds of tail-control are those for the question's limits of latency: of each class, and of all requests, the first.
@@ -299,7 +239,7 @@ mod tests {
     use caudal_config::File;
 
     use super::*;
-    use crate::Budget;
+    use crate::{Budget, cost};
 
     fn question(mean: &str) -> Question {
         let text = format!(
@@ -324,7 +264,8 @@ mod tests {
         let weight = |mean: &str, name: &str| {
             let (question, spot) = (question(mean), Spot { load: 0.5, workers: None });
             let found = candidates(&question).expect("candidates").0;
-            found.iter().find(|it| it.name() == name).expect("a preset").weight(&question, spot)
+            let found = found.iter().find(|it| it.name() == name).expect("a preset");
+            cost::expected(found, &question, spot)
         };
         for plain in ["work-stealing", "caudal-stealing", "no-balancing", "caudal-ps", "go"] {
             assert_eq!(weight("1ms", plain), 1.0, "{plain}");

@@ -42,7 +42,7 @@ pub struct Contest<'a> {
 pub struct Line {
     /// The class of requests; all if none.
     pub class: Option<String>,
-    /// `latency_ns`, `slowdown` or `miss`.
+    /// `latency_ns`, `slowdown`, `waiting_ns` or `miss`.
     pub metric: &'static str,
     /// `mean`, `p99`, `miss 25ms`.
     pub statistic: String,
@@ -183,7 +183,9 @@ impl Contest<'_> {
         let mut lines = Vec::new();
         let latency = ("latency_ns", Scale::per(1e3), both.map(|results| &results.latency_ps));
         let slowdown = ("slowdown", Scale::SLOWDOWN, both.map(|results| &results.slowdown));
-        for (metric, scale, sides) in [latency, slowdown] {
+        let waiting = ("waiting_ns", Scale::per(1e3), both.map(|results| &results.wait_ps));
+        let waiting = self.measure.wait.then_some(waiting);
+        for (metric, scale, sides) in [latency, slowdown].into_iter().chain(waiting) {
             let percentiles = self.measure.percentiles.iter().map(|&p| Metric::Percentile(p));
             for statistic in std::iter::once(Metric::Mean).chain(percentiles) {
                 lines.push(self.line(class, metric, scale, statistic, sides)?);

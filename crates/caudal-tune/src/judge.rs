@@ -1,10 +1,10 @@
 //! One system under one load, held against the targets.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
-use caudal_config::{Measure, Point, WarmUp};
+use caudal_config::{Measure, Metric, Point, WarmUp};
 use caudal_policy::random::hash;
 use caudal_sim::experiment::{Crew, Experiment, ExperimentError, Judged, Results};
 use caudal_sim::row::Row;
@@ -14,7 +14,7 @@ use caudal_stats::{Estimate, relaxation};
 
 use crate::aims::{Aim, aims};
 use crate::candidate::{Candidate, Spot};
-use crate::{Host, Phase, Progress, Question, TuneError};
+use crate::{Host, Phase, Progress, Question, TuneError, cost};
 
 /// Replications of a stage.
 const REPLICATIONS: u32 = relaxation::REPLICATIONS;
@@ -100,12 +100,15 @@ pub(crate) struct Bench<'a> {
     pub(crate) aims: Vec<Aim>,
     pub(crate) stop: &'a AtomicBool,
     progress: &'a (dyn Fn(Progress) + Sync),
+    /// Of the engine, in all probes.
+    pub(crate) events: AtomicU64,
 }
 
 impl<'a> Bench<'a> {
     pub(crate) fn new(question: &'a Question, host: &Host<'a>) -> Result<Bench<'a>, TuneError> {
         let aims = aims(question)?;
-        Ok(Bench { question, aims, stop: host.stop, progress: host.progress })
+        let events = AtomicU64::new(0);
+        Ok(Bench { question, aims, stop: host.stop, progress: host.progress, events })
     }
 
     /// Tells of requests that were simulated.
@@ -137,7 +140,7 @@ impl<'a> Bench<'a> {
         let point = candidate.point(self.question, &Arc::new(self.question.measure.clone()), spot);
         let (warm_up, measured) = wanted.lengths(&experiment(&point, false, Judged::Reported));
         let requests = u64::from(REPLICATIONS).saturating_mul(warm_up.saturating_add(measured));
-        (requests as f64 * candidate.weight(self.question, spot)) as u64
+        (requests as f64 * cost::expected(candidate, self.question, spot) * wanted.correction) as u64
     }
 
     /// Simulates `candidate` under `spot`, as precisely as it takes to decide, within `quota` requests; `None`
@@ -146,11 +149,11 @@ impl<'a> Bench<'a> {
         &self,
         candidate: &Candidate,
         spot: Spot,
-        (precision, overheads): (Precision, Overheads),
+        (precision, known): (Precision, Experience),
         quota: u64,
         (phase, threads): (Phase, usize),
     ) -> Result<Option<Probe>, Stopped> {
-        let mut wanted = Wanted { length: precision.first, depth: precision.depth, overheads };
+        let mut wanted = Wanted::new(precision, known);
         let (mut simulated, mut charged, mut last) = (0, 0, None);
         let mut most = quota;
         while self.stage_cost(candidate, spot, wanted).saturating_add(charged) <= most {
@@ -174,10 +177,18 @@ impl<'a> Bench<'a> {
             if decided || longer <= probe.length && !lengthened {
                 return Ok(Some(probe));
             }
-            wanted = Wanted { length: longer.max(probe.length), overheads: probe.overheads, ..wanted };
+            let Experience { overheads, correction } = self.experience(candidate, &probe);
+            wanted = Wanted { length: longer.max(probe.length), overheads, correction, ..wanted };
             last = Some(Probe { cut_short: true, ..probe });
         }
         Ok(last)
+    }
+
+    /// What `probe` of `candidate` tells of the next one.
+    pub(crate) fn experience(&self, candidate: &Candidate, probe: &Probe) -> Experience {
+        let expected = cost::expected(candidate, self.question, probe.spot) * probe.simulated as f64;
+        let correction = if expected > 0.0 { probe.charged as f64 / expected } else { 1.0 };
+        Experience { overheads: probe.overheads, correction }
     }
 
     /// Do these overheads ask for replications that are much longer than `wanted`?
@@ -198,13 +209,14 @@ impl<'a> Bench<'a> {
         let mut measure = Measure {
             percentiles: self.question.percentiles(),
             miss: self.question.late(),
+            wait: asked.wait || self.aims.iter().any(|aim| aim.quantity.metric == Metric::Wait),
             seed: if confirming { hash(asked.seed, FRESH) >> SEED_SHIFT } else { asked.seed },
             replications: Some(REPLICATIONS),
             ..asked.clone()
         };
         let point = candidate.point(self.question, &Arc::new(measure.clone()), spot);
         let started = Instant::now();
-        let weight = candidate.weight(self.question, spot);
+        let weight = cost::expected(candidate, self.question, spot) * wanted.correction;
         let progress =
             |requests: u64| (self.progress)(Progress { phase, requests: (requests as f64 * weight) as u64 });
         let crew = Crew { threads, stop: self.stop, progress: &progress };
@@ -229,7 +241,9 @@ impl<'a> Bench<'a> {
         // all requests complete in time: counting requests does not show that, adding up work does.
         results.overloaded |= timed.busiest(overheads) >= FULL;
         let row = self.row(candidate, &point, spot, &results, started.elapsed().as_secs_f64());
-        let charged = (results.simulated as f64 * weight) as u64;
+        self.events.fetch_add(results.events, Ordering::Relaxed);
+        let counted = cost::counted(candidate, self.question, spot, &results);
+        let charged = (results.simulated as f64 * counted) as u64;
         let probe = self.judged(spot, &results, row);
         Ok(Probe { charged, confirming, overheads, length: measured, ..probe })
     }
@@ -298,9 +312,32 @@ pub(crate) struct Wanted {
     pub(crate) depth: Depth,
     /// What is known of the scheduler's overheads.
     pub(crate) overheads: Overheads,
+    /// See [`Experience::correction`].
+    pub(crate) correction: f64,
+}
+
+/// What earlier runs of a system tell of the next one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Experience {
+    /// The scheduler's overheads.
+    pub(crate) overheads: Overheads,
+    /// What requests were counted to take, over what was expected of them.
+    pub(crate) correction: f64,
+}
+
+impl Default for Experience {
+    fn default() -> Experience {
+        Experience { overheads: Overheads::default(), correction: 1.0 }
+    }
 }
 
 impl Wanted {
+    /// The first stage of a probe.
+    pub(crate) fn new(precision: Precision, known: Experience) -> Wanted {
+        let Experience { overheads, correction } = known;
+        Wanted { length: precision.first, depth: precision.depth, overheads, correction }
+    }
+
     /// Requests of a replication before and during the measurement. What is overloaded anyway needs no more than asked.
     fn lengths(&self, experiment: &Experiment<'_>) -> (u64, u64) {
         let Lengths { warm_up, measured } = experiment.lengths(self.overheads);
@@ -340,8 +377,12 @@ mod tests {
     #[test]
     fn a_target_passes_only_when_the_whole_interval_does() {
         let target: LatencyTarget = "p99 < 10ns".parse().unwrap();
-        let quantity =
-            Quantity { class: None, slowdown: false, percentile: Some(99.0), ..Quantity::default() };
+        let quantity = Quantity {
+            class: None,
+            metric: caudal_config::Metric::Latency,
+            percentile: Some(99.0),
+            ..Quantity::default()
+        };
         let aims = [Aim { target, quantity, limit: 10.0 }];
         let at = |low, high| [Estimate { estimate: (low + high) / 2.0, low, high }];
         assert_eq!(verdict(&aims, &at(7.0, 9.9), true), Verdict::Pass);

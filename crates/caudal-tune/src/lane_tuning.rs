@@ -136,7 +136,6 @@ fn question(
         (Statistic::Miss(_), Limit::Share(share)) => Statistic::Percentile(100.0 * (1.0 - share)),
         (statistic, _) => statistic,
     };
-    let slowdown = matches!(limit, Limit::Slowdown(_));
     LanesQuestion {
         workload: bench.question.workload.clone(),
         workload_name: bench.question.workload_name.clone(),
@@ -144,7 +143,7 @@ fn question(
         cores: candidate.plan.system.cores,
         contexts: None,
         load: load / candidate.plan.costs.probe_factor,
-        target: LatencyStatistic { class, statistic, slowdown },
+        target: LatencyStatistic { class, statistic, metric: limit.metric() },
         also: bench.question.targets[1..].to_vec(),
         reservations: None,
         lanes_max: LANES_MAX,

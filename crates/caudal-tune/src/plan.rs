@@ -9,7 +9,7 @@ use crate::journal::{Journal, NoJournal};
 use crate::judge::Bench;
 use crate::run::Run;
 use crate::tune::Tuning;
-use crate::{Goal, Host, Question, TuneError};
+use crate::{Budget, Goal, Host, Question, TuneError};
 
 /// The answer to a [`Question`].
 #[derive(Clone, Debug, Serialize)]
@@ -34,6 +34,9 @@ pub struct Plan {
     pub spent: u64,
     /// Requests that were simulated.
     pub simulated: u64,
+    /// Events of the engine that this took, in this process: what was taken from a journal, and the search for lanes, is not among them.
+    #[serde(skip)]
+    pub events: u64,
     /// Was it stopped before it was done?
     pub interrupted: bool,
 }
@@ -128,15 +131,83 @@ pub fn plan(question: &Question, host: &Host<'_>) -> Result<Plan, TuneError> {
 /// # Errors
 /// As [`plan`].
 pub fn plan_with(question: &Question, host: &Host<'_>, journal: &dyn Journal) -> Result<Plan, TuneError> {
+    match planned(question, host, journal, Spent::default(), |_| false)? {
+        Planned::Answer(plan) => Ok(*plan),
+        Planned::TooFewCores(_) => unreachable!("any number of cores is enough"),
+    }
+}
+
+/// As [`plan_with`], on a machine that doubles for as long as no system that could be deployed meets the targets on all of it
+/// ([`Question::on_enough_cores`] says on which one to begin). The budget is for all of it together. Gives back the question, too,
+/// as it was answered.
+///
+/// # Errors
+/// As [`plan`].
+pub fn plan_on_enough_cores(
+    question: &Question,
+    host: &Host<'_>,
+    journal: &dyn Journal,
+) -> Result<(Question, Plan), TuneError> {
+    let (mut question, mut spent) = (question.clone(), Spent::default());
+    loop {
+        let larger = question.machine.larger();
+        match planned(&question, host, journal, spent, |run| larger.is_some() && run.nobody_passes())? {
+            Planned::Answer(plan) => return Ok((question, *plan)),
+            Planned::TooFewCores(so_far) => spent = so_far,
+        }
+        question.machine = larger.unwrap_or(question.machine);
+    }
+}
+
+/// What smaller machines have taken.
+#[derive(Clone, Copy, Default)]
+struct Spent {
+    charged: u64,
+    simulated: u64,
+    steps: usize,
+}
+
+enum Planned {
+    Answer(Box<Plan>),
+    TooFewCores(Spent),
+}
+
+fn planned(
+    question: &Question,
+    host: &Host<'_>,
+    journal: &dyn Journal,
+    before: Spent,
+    too_few_cores: impl Fn(&Run<'_>) -> bool,
+) -> Result<Planned, TuneError> {
     question.check()?;
-    let bench = Bench::new(question, host)?;
+    let budget = question.budget.requests;
+    let left = Question {
+        budget: Budget { requests: budget.saturating_sub(before.charged).max(1) },
+        ..question.clone()
+    };
+    let bench = Bench::new(&left, host)?;
     let (candidates, left_out) = candidates(question)?;
-    let mut run = Run::new(bench, journal, host.threads, candidates);
-    run.all_steps();
+    let mut run = Run::new(bench, journal, host.threads, candidates).after(before.steps);
+    run.first_steps();
+    if too_few_cores(&run) {
+        let (charged, simulated) = run.spent();
+        return Ok(Planned::TooFewCores(Spent {
+            charged: before.charged + charged,
+            simulated: before.simulated + simulated,
+            steps: run.steps(),
+        }));
+    }
+    run.further_steps();
     if run.knows_nothing() {
         return Err(TuneError::Interrupted);
     }
-    Ok(run.into_plan(left_out))
+    let plan = run.into_plan(left_out);
+    Ok(Planned::Answer(Box::new(Plan {
+        budget,
+        spent: plan.spent + before.charged,
+        simulated: plan.simulated + before.simulated,
+        ..plan
+    })))
 }
 
 impl Plan {

@@ -40,6 +40,16 @@ impl Machine {
             Machine::Runtime { workers } => workers,
         }
     }
+
+    /// One with twice the cores, or as many as there can be; none if there are none.
+    pub(crate) fn larger(self) -> Option<Machine> {
+        match self {
+            Machine::Cores(cores) if cores < caudal_config::CORES_MAX => {
+                Some(Machine::Cores(cores.saturating_mul(2).min(caudal_config::CORES_MAX)))
+            }
+            _ => None,
+        }
+    }
 }
 
 /// A question to [`crate::plan()`].
@@ -121,7 +131,26 @@ pub struct Host<'a> {
     pub progress: &'a (dyn Fn(Progress) + Sync),
 }
 
+/// The smallest machine that is tried where nobody says how many cores there are.
+const MACHINE_MIN: u32 = 16;
+
 impl Question {
+    /// The same question on a machine where nobody is near overload; a larger one, if arithmetic says that the targets can not
+    /// be met there. [`crate::plan_on_enough_cores`] takes larger ones still where the systems need them.
+    #[must_use]
+    pub fn on_enough_cores(self) -> Question {
+        let Some(offered) = self.offered_cores() else { return self };
+        let cores = (2.0 * offered).ceil().min(f64::from(caudal_config::CORES_MAX)) as u32;
+        let machine = Machine::Cores(cores.clamp(MACHINE_MIN, caudal_config::CORES_MAX));
+        let mut question = Question { machine, ..self };
+        while let (Err(TuneError::Unreachable(_)), Some(machine)) =
+            (question.check(), question.machine.larger())
+        {
+            question.machine = machine;
+        }
+        question
+    }
+
     /// Checks what [`crate::plan()`] relies on.
     ///
     /// # Errors

@@ -50,7 +50,7 @@ pub(crate) fn statistic(aim: &Aim) -> String {
 /// A statistic of an aim: `43.1 us`, a slowdown, or a share of the requests.
 pub(crate) fn value(aim: &Aim, value: f64) -> String {
     match aim.target.limit {
-        Limit::Latency(_) => time(value),
+        Limit::Latency(_) | Limit::Wait(_) => time(value),
         Limit::Slowdown(_) => digits(value),
         Limit::Share(_) => percent(value),
     }

@@ -9,15 +9,30 @@ use caudal_config::{System, SystemPlan};
 use caudal_policy::Picos;
 use caudal_policy::allocation::AllocationConfig;
 use caudal_policy::discipline::DisciplineConfig;
+use caudal_sim::engine::turns_are_events;
+use caudal_workload::Service;
 use serde::{Deserialize, Serialize};
 
 use crate::candidate::Candidate;
+use crate::cost::looks_regularly;
 use crate::judge::{Bench, Stopped};
 use crate::lane_tuning::{lanes_of, with_tuned_lanes};
 use crate::search::{Effort, Search};
 
 /// Quanta that are tried first, in ns.
 const QUANTA_NS: [u64; 6] = [500, 1_000, 2_000, 5_000, 10_000, 20_000];
+/// Where each turn is an event of the engine, a request of mean length begins with at most so many: a quantum of 2 us in services of
+/// 20 ms takes ten thousand of them to simulate, and is a hundredth as long as what would serve as well.
+const TURNS_MAX: f64 = 50.0;
+/// Quanta are this part of what the shortest tenth of the requests take, at most: these shall not wait for long ones.
+const QUANTUM_PART: f64 = 0.5;
+/// Looks at the demand for cores between two requests of a machine that is busy, at most; and an interval as a part of what the
+/// shortest tenth of the requests take, at most: so much longer may one of them wait for a core. Published intervals are of 5 to 10 us,
+/// for services of microseconds; in services of 20 ms nearly all that would be simulated is looks that find nothing new.
+const LOOKS_MAX: f64 = 20.0;
+const INTERVAL_PART: f64 = 0.05;
+/// The key of that interval, which stands behind those of a setting.
+const INTERVAL: &str = "allocation.interval";
 /// Bands of the mean queueing delay, in ns.
 const DELAYS_NS: [(u64, u64); 5] = [(250, 500), (500, 1_000), (1_000, 2_000), (2_000, 4_000), (4_000, 8_000)];
 /// Bands of the utilization.
@@ -81,11 +96,15 @@ impl Setting {
         }
     }
 
-    /// The grid of this kind, with the setting itself.
+    /// The grid of this kind, with the setting itself. Around a quantum beyond it there is another one.
     fn grid(self) -> Vec<Setting> {
         let ns = Picos::from_nanos;
         let mut grid: Vec<Setting> = match self {
-            Setting::Quantum(_) => QUANTA_NS.iter().map(|&quantum| Setting::Quantum(ns(quantum))).collect(),
+            Setting::Quantum(own) => {
+                let longest = QUANTA_NS[QUANTA_NS.len() - 1];
+                let times = if own > ns(longest) { own.0 / ns(QUANTA_NS[2]).0 } else { 1 };
+                QUANTA_NS.iter().map(|&quantum| Setting::Quantum(ns(quantum * times))).collect()
+            }
             Setting::Delay(..) => {
                 DELAYS_NS.iter().map(|&(low, high)| Setting::Delay(ns(low), ns(high))).collect()
             }
@@ -136,6 +155,8 @@ impl Setting {
             }
             _ => Vec::new(),
         };
+        let interval = candidate.tuned.iter().filter(|(key, _)| key == INTERVAL).cloned();
+        let tuned = tuned.into_iter().chain(interval).collect();
         Candidate { plan: Arc::new(plan), tuned, ..candidate.clone() }
     }
 }
@@ -154,6 +175,81 @@ impl std::fmt::Display for Setting {
     }
 }
 
+/// `candidate` with lengths for requests of `service`, where the published ones are for far shorter requests and would make a great many
+/// events of each: of quanta, and of intervals between looks at the demand for cores.
+pub(crate) fn for_long_services(candidate: Candidate, service: &Service) -> Candidate {
+    with_longer_quantum(with_longer_interval(candidate, service), service)
+}
+
+fn with_longer_interval(candidate: Candidate, service: &Service) -> Candidate {
+    let gap_ps = service.mean_ps() / f64::from(candidate.capacity_cores);
+    let longest_ps = (gap_ps / LOOKS_MAX).min(INTERVAL_PART * service.quantile(0.1) as f64);
+    let longer = Picos(round_down(longest_ps));
+    let mut plan = SystemPlan::clone(&candidate.plan);
+    let looks = plan.system.allocation.triggers().is_some_and(|triggers| looks_regularly(&triggers));
+    match interval(&mut plan.system.allocation) {
+        Some(published) if looks && *published < longer => *published = longer,
+        _ => return candidate,
+    }
+    let tuned = vec![(INTERVAL.to_owned(), longer.to_string().into())];
+    Candidate { plan: Arc::new(plan), tuned, ..candidate }
+}
+
+/// Time between two looks.
+fn interval(allocation: &mut AllocationConfig) -> Option<&mut Picos> {
+    match allocation {
+        AllocationConfig::Static | AllocationConfig::PerTask(_) => None,
+        AllocationConfig::Shenango(config) => Some(&mut config.interval),
+        AllocationConfig::Caladan(config) => Some(&mut config.interval),
+        AllocationConfig::DelayRange(config) => Some(&mut config.interval),
+        AllocationConfig::UtilizationRange(config) => Some(&mut config.interval),
+        AllocationConfig::IdleBuffer(config) => Some(&mut config.interval),
+        AllocationConfig::Triggers(triggers) => Some(&mut triggers.interval),
+    }
+}
+
+/// What a plan says of a candidate that has not been tuned, but has another length than the published one.
+pub(crate) fn lengthened(candidate: &Candidate) -> Option<Tuning> {
+    let published = candidate.plan.preset?.system(candidate.plan.system.cores);
+    let (parameter, chosen) = match &candidate.tuned[..] {
+        [(key, value)] if key == INTERVAL => ("interval", value),
+        [(_, value)] if matches!(Setting::of(&published), Some(Setting::Quantum(_))) => ("quantum", value),
+        _ => return None,
+    };
+    let own = match (Setting::of(&published), interval(&mut published.allocation.clone())) {
+        (Some(Setting::Quantum(quantum)), _) => quantum,
+        // It has something to tune, of which is told instead.
+        (Some(_), _) => return None,
+        (None, interval) => *interval?,
+    };
+    let (published, chosen) = (own.to_string(), chosen.as_str()?.to_owned());
+    Some(Tuning { parameter, published, chosen, tried: Vec::new() })
+}
+
+/// The same of a quantum, where each turn is an event of the engine.
+fn with_longer_quantum(candidate: Candidate, service: &Service) -> Candidate {
+    let (system, costs) = (&candidate.plan.system, &candidate.plan.costs);
+    let Some(Setting::Quantum(published)) = Setting::of(system).filter(|_| turns_are_events(system, costs))
+    else {
+        return candidate;
+    };
+    let by_turns_ps = service.mean_ps() / TURNS_MAX;
+    let by_short_ones_ps = QUANTUM_PART * service.quantile(0.1) as f64;
+    let longest_ps = by_turns_ps.min(by_short_ones_ps);
+    if longest_ps <= published.0 as f64 {
+        return candidate;
+    }
+    let longer = Picos(round_down(longest_ps)).max(published);
+    if longer == published { candidate } else { Setting::Quantum(longer).apply(&candidate) }
+}
+
+/// The next number of 1, 2 or 5 and zeros, at most `ps`.
+fn round_down(ps: f64) -> u64 {
+    let power = 10_f64.powf(ps.max(1.0).log10().floor());
+    let digit = [5.0, 2.0, 1.0].into_iter().find(|digit| digit * power <= ps).unwrap_or(1.0);
+    (digit * power) as u64
+}
+
 /// Does the system have a parameter that can be tuned?
 pub(crate) fn tunable(candidate: &Candidate) -> bool {
     Setting::of(&candidate.plan.system).is_some()
@@ -162,7 +258,8 @@ pub(crate) fn tunable(candidate: &Candidate) -> bool {
 /// What is tuned about the system: the name of its parameter.
 pub(crate) fn parameter(candidate: &Candidate) -> Option<&'static str> {
     let lanes = lanes_of(candidate).map(|_| "lanes");
-    lanes.or_else(|| Setting::of(&candidate.plan.system).map(Setting::parameter))
+    let own = lanes.or_else(|| Setting::of(&candidate.plan.system).map(Setting::parameter));
+    own.or_else(|| candidate.tuned.iter().any(|(key, _)| key == INTERVAL).then_some("interval"))
 }
 
 /// `candidate`, which has not been tuned, with the keys that a tuned one had; none if these are not its own.
@@ -172,8 +269,13 @@ pub(crate) fn retuned(candidate: &Candidate, tuned: &[(String, serde_json::Value
             if tuned.is_empty() { Some(candidate.clone()) } else { with_tuned_lanes(candidate, tuned) };
         return found.filter(|again| again.tuned == tuned);
     }
+    if candidate.tuned == tuned {
+        return Some(candidate.clone());
+    }
+    let setting: Vec<&(String, serde_json::Value)> =
+        tuned.iter().filter(|(key, _)| key != INTERVAL).collect();
     let time = |value: &serde_json::Value| Picos::parse(value.as_str()?).ok();
-    let setting = match (Setting::of(&candidate.plan.system)?, tuned) {
+    let setting = match (Setting::of(&candidate.plan.system)?, &setting[..]) {
         (_, []) => return Some(candidate.clone()),
         (Setting::Quantum(_), [(_, quantum)]) => Setting::Quantum(time(quantum)?),
         (Setting::Delay(..), [(_, low), (_, high)]) => Setting::Delay(time(low)?, time(high)?),
@@ -200,15 +302,18 @@ pub(crate) fn tune(
     bench: &Bench<'_>,
     effort: Effort,
 ) -> Result<Option<Tuning>, Stopped> {
-    let Some(published) = Setting::of(&search.candidate.plan.system) else { return Ok(None) };
+    let Some(begun) = Setting::of(&search.candidate.plan.system) else { return Ok(None) };
+    let preset = search.candidate.plan.preset.map(|it| it.system(search.candidate.plan.system.cores));
+    let published = preset.as_ref().and_then(Setting::of).unwrap_or(begun);
     let base = search.candidate.clone();
     let mut tried: Vec<(Setting, f64, Option<f64>)> = Vec::new();
     let mut left = effort.quota;
-    let mut chosen = published;
+    let mut chosen = begun;
     // First the grid where the published setting is at its limit, then in between where the best one is.
     for round in 0..3 {
         let settings = match round {
-            0 => published.grid(),
+            0 if begun.grid().contains(&published) => begun.grid(),
+            0 => [begun.grid(), vec![published]].concat(),
             _ => {
                 let known: Vec<Setting> = tried.iter().map(|(setting, ..)| *setting).collect();
                 let between = chosen.between(&known);
@@ -216,12 +321,13 @@ pub(crate) fn tune(
             }
         };
         let Some(hardness) = search.bracket.pass.or(search.bracket.fail) else { break };
-        let cost = search.stage_cost(bench, hardness, effort.precision).saturating_mul(settings.len() as u64);
-        if cost > left {
-            break;
-        }
-        left -= cost;
+        let cost = |setting: &Setting| {
+            search.restarted(setting.apply(&base)).stage_cost(bench, hardness, effort.precision)
+        };
+        let Some(settings) = within(left, settings, chosen, cost) else { break };
+        let spent = search.charged;
         let trials = try_all(search, &base, bench, effort, &settings, hardness)?;
+        left = left.saturating_sub(search.charged - spent);
         let best = trials.iter().filter_map(|trial| Some((trial.score?, trial.setting)));
         let best = best.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(chosen, |(_, setting)| setting);
         tried.extend(trials.iter().map(|trial| (trial.setting, search.value(hardness), trial.score)));
@@ -247,6 +353,26 @@ pub(crate) fn tune(
         chosen: chosen.to_string(),
         tried: tried.collect(),
     }))
+}
+
+/// Those of `settings` that are tried within `left`: where some are far dearer than the `chosen` one, the dearest are left out. None
+/// if that does not do.
+fn within(
+    left: u64,
+    mut settings: Vec<Setting>,
+    chosen: Setting,
+    cost: impl Fn(&Setting) -> u64,
+) -> Option<Vec<Setting>> {
+    settings.sort_by_key(|setting| cost(setting));
+    let usual = cost(&chosen).saturating_mul(2);
+    loop {
+        let all: u64 = settings.iter().map(&cost).fold(0, u64::saturating_add);
+        match settings.last() {
+            _ if all <= left => return Some(settings),
+            Some(dearest) if cost(dearest) > usual => settings.truncate(settings.len() - 1),
+            _ => return None,
+        }
+    }
 }
 
 /// Every setting at `hardness`, one stage each, on the same requests.

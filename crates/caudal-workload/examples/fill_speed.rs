@@ -8,7 +8,8 @@ use rand_distr::{Distribution, Exp1};
 
 use caudal_policy::time::Picos;
 use caudal_workload::{
-    ArrivalSpec, Demand, DistributionSpec, GapSpread, LogSpread, ServiceSpec, Spread, WorkloadError,
+    ArrivalSpec, Demand, DistributionSpec, GapPhases, GapSpread, LogSpread, ServiceSpec, Spread,
+    WorkloadError,
 };
 
 const BATCH: usize = 1024;
@@ -44,7 +45,9 @@ fn main() -> Result<(), WorkloadError> {
     }
     let on_off = ArrivalSpec::OnOff { on: mean, off: Picos::from_micros(9), off_rate: 0.1 };
     let log_normal = ArrivalSpec::LogNormal { spread: GapSpread::Scv(4.0) };
-    for spec in [ArrivalSpec::Poisson, ArrivalSpec::Constant, log_normal, on_off] {
+    let gamma = ArrivalSpec::Gamma { scv: 0.5 };
+    let hyper = ArrivalSpec::HyperExponential { phases: GapPhases::Scv(4.0) };
+    for spec in [ArrivalSpec::Poisson, ArrivalSpec::Constant, log_normal, gamma, hyper, on_off] {
         let mut sampler = spec.compile(".".as_ref())?.sampler(1, 62_500.0);
         let mut batch = [0; BATCH];
         let cost = cost_ns(|| {

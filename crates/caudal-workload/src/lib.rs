@@ -35,7 +35,8 @@ mod spec;
 mod summary;
 
 pub use arrivals::{
-    ArrivalSampler, ArrivalSpec, Arrivals, GapSpread, OfferedAt, RampPoint, Step, TimestampFile,
+    ArrivalSampler, ArrivalSpec, Arrivals, GapPhase, GapPhases, GapSpread, OfferedAt, RampPoint, Step,
+    TimestampFile,
 };
 pub use dag::{Dag, DagSpec, Grain, Graphs, StepSpec};
 pub use error::{Answer, Ask, AskKey, RowProblem, WorkloadError};

@@ -74,6 +74,7 @@ fn run(point: &Point) -> Run<'_> {
         seed: point.measure.seed,
         length: Length { warm_up: 0, measured: REQUESTS },
         pilot: false,
+        waits: false,
         stepwise: false,
         stop: None,
     }

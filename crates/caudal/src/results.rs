@@ -72,11 +72,13 @@ impl Results {
         self.rows.add(row)
     }
 
-    /// Writes all rows as a table, in this order.
+    /// Writes all rows anew, and as a table, in this order: as they came, they stand in that of the threads.
     ///
     /// # Errors
     /// If it can not be written.
     pub(crate) fn finish(&self, rows: &[Value]) -> miette::Result<()> {
+        let lines: String = rows.iter().map(|row| format!("{row}\n")).collect();
+        write_whole(&self.dir.join("rows.jsonl"), &lines)?;
         write_whole(&self.dir.join("rows.csv"), &csv::table(rows))
     }
 

@@ -50,43 +50,57 @@ pub(crate) fn sweep(points: &[Point], results: Option<Results>, hdr: bool, globa
         .iter()
         .map(|point| found.iter().find(|row| row["point"] == point.key.as_str()).cloned())
         .collect();
-    if global.json {
-        rows.iter().flatten().for_each(|row| outln!("{row}"));
-    }
-    let collected = Mutex::new(Collected { results, rows, written: Ok(()) });
+    let mut collected = Collected { results, rows, shown: 0, written: Ok(()) };
+    let show = |row: &Value| {
+        if global.json {
+            progress.note_data(row);
+        }
+    };
+    collected.show_next(show);
+    let collected = Mutex::new(collected);
     let mut on_row = |index: usize, row: Row, of: &PointResults| {
         let mut collected = collected.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(row) = collected.take(index, &points[index], row, hdr.then_some(of))
-            && global.json
-        {
-            progress.note_data(&row);
-        }
+        collected.take(index, &points[index], row, hdr.then_some(of));
+        collected.show_next(show);
         progress.step();
     };
     let requests = |more| progress.requests(more);
     let Global { threads, quick, ref stop, .. } = *global;
     let outcome = Sweep { points, quick, threads, stop, progress: &requests }.run(&todo, &mut on_row);
+    let mut collected = collected.into_inner().unwrap_or_else(PoisonError::into_inner);
+    collected.show_rest(show);
     progress.finish();
-    collected.into_inner().unwrap_or_else(PoisonError::into_inner).finish(outcome)
+    collected.finish(outcome)
 }
 
 /// The rows of a sweep so far.
 struct Collected {
     results: Option<Results>,
     rows: Vec<Option<Value>>,
+    /// Points whose rows have been shown: the first so many.
+    shown: usize,
     /// The first thing that could not be written; the sweep goes on, its rows are printed.
     written: miette::Result<()>,
 }
 
 impl Collected {
-    /// Takes in a row, with its histograms if they are wanted; gives it back if it is new.
-    fn take(
-        &mut self,
-        index: usize,
-        point: &Point,
-        row: Row,
-        logged: Option<&PointResults>,
-    ) -> Option<Value> {
+    /// Shows the rows that are there, in the order of the points, up to the first point that has none yet: who reads them shall
+    /// not see which thread was first.
+    fn show_next(&mut self, show: impl Fn(&Value)) {
+        while let Some(Some(row)) = self.rows.get(self.shown) {
+            show(row);
+            self.shown += 1;
+        }
+    }
+
+    /// Shows what is left of them, when no more will come: where the sweep ended early, there are gaps.
+    fn show_rest(&mut self, show: impl Fn(&Value)) {
+        self.rows[self.shown..].iter().flatten().for_each(show);
+        self.shown = self.rows.len();
+    }
+
+    /// Takes in a row, with its histograms if they are wanted.
+    fn take(&mut self, index: usize, point: &Point, row: Row, logged: Option<&PointResults>) {
         let row = serde_json::to_value(&row).unwrap_or_else(|error| json!({ "error": error.to_string() }));
         let is_new = self.rows[index].is_none();
         if let (Some(results), Ok(())) = (self.results.as_mut(), &self.written) {
@@ -95,7 +109,9 @@ impl Collected {
                 logged.map_or(Ok(()), |of| write_log(&results.path(&log_name(index, point)), point, of));
             self.written = log.and_then(|()| if is_new { results.add(&row) } else { Ok(()) });
         }
-        is_new.then(|| self.rows[index].insert(row).clone())
+        if is_new {
+            self.rows[index] = Some(row);
+        }
     }
 
     fn finish(self, outcome: Result<(), SweepError>) -> Swept {

@@ -62,6 +62,7 @@ impl Window {
             // More than are expected: the run is broken off at the end of the window.
             length: Length { warm_up: 0, measured: 2 * requests + 1_000 },
             pilot: false,
+            waits: false,
             // Leaps hide the slices that a timeline is to show.
             stepwise: true,
             stop: None,

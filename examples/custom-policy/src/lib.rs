@@ -37,6 +37,7 @@ pub fn run_of<'a>(point: &'a Point, length: Length, seed: u64) -> Run<'a> {
         seed,
         length,
         pilot: false,
+        waits: false,
         stepwise: false,
         stop: None,
     }

@@ -523,7 +523,7 @@ arrivals = { process = "poison" }
 load = 0.5
 [system]
 cores = 16"#,
-            r#"3:24: no arrival process is called "poison"; did you mean "poisson"? (there are poisson, constant, log-normal, on-off, steps, ramps)"#,
+            r#"3:24: no arrival process is called "poison"; did you mean "poisson"? (there are poisson, constant, log-normal, gamma, hyper-exponential, on-off, steps, ramps)"#,
         ),
         (
             r#"[workload]

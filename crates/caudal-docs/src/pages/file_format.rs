@@ -131,7 +131,14 @@ pub(super) fn body() -> String {
     let (files, processes): (Vec<Variant>, Vec<Variant>) =
         schema.variants("ArrivalSpec", "process").into_iter().partition(|variant| variant.name.is_empty());
     text += &variants(&processes, "process");
-    text += &parts(&schema, &[("Step", "`steps`"), ("RampPoint", "`points` of ramps")]);
+    text += &parts(
+        &schema,
+        &[
+            ("GapPhase", "`phases` of hyper-exponential gaps"),
+            ("Step", "`steps`"),
+            ("RampPoint", "`points` of ramps"),
+        ],
+    );
     for file in files {
         text += &format!(
             "\n#### `file = \"…\"`: recorded arrivals\n\n{}\n\n{}",

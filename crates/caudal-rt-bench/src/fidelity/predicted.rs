@@ -92,6 +92,7 @@ impl Given<'_> {
             seed: self.seed,
             length: Length { warm_up: 0, measured: REQUESTS },
             pilot: false,
+            waits: false,
             stepwise: false,
             stop: None,
         };

@@ -39,9 +39,16 @@ pub(super) struct Recorded {
 }
 
 impl Records {
-    pub(super) fn new(classes: usize, ahead: &Ahead, duration_ns: u64, keep: bool, pilot: bool) -> Records {
+    pub(super) fn new(
+        classes: usize,
+        ahead: &Ahead,
+        duration_ns: u64,
+        keep: bool,
+        (pilot, waits): (bool, bool),
+    ) -> Records {
+        let class = ClassStats { wait_ps: waits.then(Box::default), ..ClassStats::default() };
         Records {
-            classes: vec![ClassStats::default(); classes],
+            classes: vec![class; classes],
             sure_after_tenths_ns: duration_ns,
             never_until_tenths_ns: ahead.last_ns,
             open_arrivals_ns: Vec::new(),
@@ -79,6 +86,9 @@ impl Records {
         let stats = &mut self.classes[usize::from(class)];
         stats.latency_ps.record(latency_ns * 1_000);
         stats.slowdown.record((latency_ns as f64 * SLOWDOWN_ONE as f64 / service_ns as f64) as u64);
+        if let Some(wait_ps) = &mut stats.wait_ps {
+            wait_ps.record((latency_ns - service_ns) * 1_000);
+        }
         stats.queued_ps += u128::from(queued_ns) * 1_000;
         // Run to completion: what is neither queueing nor service is penalties that its core paid.
         stats.overhead_ps += u128::from(latency_ns - queued_ns - service_ns) * 1_000;

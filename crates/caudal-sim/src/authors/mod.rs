@@ -116,7 +116,7 @@ fn go(run: &Run<'_>, rules: &Rules, keep: bool) -> Result<(Outcome, Vec<u64>), U
     else {
         return Ok((without_requests(classes, setup.duration_ns), Vec::new()));
     };
-    let records = Records::new(classes, &ahead, setup.duration_ns, keep, run.pilot);
+    let records = Records::new(classes, &ahead, setup.duration_ns, keep, (run.pilot, run.waits));
     let mut machine = Machine::new(setup, source, ahead, records, run.seed);
     let end_ns = machine.run();
     let arrived = machine.arrived();
@@ -127,6 +127,8 @@ fn go(run: &Run<'_>, rules: &Rules, keep: bool) -> Result<(Outcome, Vec<u64>), U
         account: ledger.account(),
         span_ps: end_ns * 1_000,
         end_ps: end_ns * 1_000,
+        // Its own time is in whole nanoseconds, and it is no part of a plan: requests are what it is counted by.
+        events: recorded.arrived,
         overload: pace.end(arrived, ledger.completed),
         overload_work: caudal_stats::OverloadCheck::default(),
         no_time_to_spare: false,
@@ -144,6 +146,7 @@ fn without_requests(classes: usize, duration_ns: u64) -> Outcome {
         account: Account::default(),
         span_ps: duration_ns * 1_000,
         end_ps: duration_ns * 1_000,
+        events: 0,
         overload: caudal_stats::OverloadCheck::default(),
         overload_work: caudal_stats::OverloadCheck::default(),
         no_time_to_spare: false,

@@ -217,6 +217,7 @@ fn a_system_is_put_in_whole_ns_and_in_the_original_s_terms() {
         seed: 1,
         length: Length { warm_up: 100, measured: 900 },
         pilot: false,
+        waits: false,
         stepwise: false,
         stop: None,
     };

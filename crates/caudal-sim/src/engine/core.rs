@@ -115,6 +115,8 @@ pub struct Account {
     pub given_up: u64,
     /// How long those took from arrival to completion.
     pub given_up_ps: u128,
+    /// Events that were simulated, arrivals included: what the run takes on the host, not on the simulated machine.
+    pub events: u64,
 }
 
 impl Account {
@@ -138,6 +140,7 @@ impl Account {
             completed: self.completed - start.completed,
             given_up: self.given_up - start.given_up,
             given_up_ps: self.given_up_ps - start.given_up_ps,
+            events: self.events - start.events,
         }
     }
 }

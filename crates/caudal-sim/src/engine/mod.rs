@@ -104,6 +104,8 @@ pub struct Run<'a> {
     pub length: Length,
     /// Keep the series from which the end of the warm-up is found?
     pub pilot: bool,
+    /// Keep how long each request waited ([`ClassStats::wait_ps`])?
+    pub waits: bool,
     /// Use only the pools that take an event for each slice.
     pub stepwise: bool,
     /// Ends a run of requests that fork at its next arrival, when it is set: what comes out is worth nothing. Other runs do
@@ -134,6 +136,8 @@ pub struct Outcome {
     pub span_ps: u64,
     /// When the run ended.
     pub end_ps: u64,
+    /// Events that were simulated, arrivals included, warm-up and drain too: what the run has taken, whatever the host's speed.
+    pub events: u64,
     /// Did it keep up, counted in requests?
     pub overload: OverloadCheck,
     /// Did it keep up, counted in ns of work? Of one run this says little where few requests make most of
@@ -261,7 +265,7 @@ fn contexts_parts<M: Machine, O: Sink>(run: &Run<'_>, machine: M, observer: O) -
         costs: *run.costs,
         dispatch: AnyDispatch::from(run.system.dispatch),
         source: Source::new(run.arrivals.sampler(run.seed, run.mean_gap_ps), run.service.sampler(run.seed)),
-        recorder: Recorder::new(run.service.classes().len(), run.pilot),
+        recorder: Recorder::of(run),
         virtual_contexts: Vec::new(),
         adaptation: None,
         patience_ps: run.patience_ps(),
@@ -303,7 +307,7 @@ fn stealing(run: &Run<'_>, config: WorkStealingConfig) -> Outcome {
 fn stealing_by<T: Thieves<LEVELS>, const LEVELS: u32>(run: &Run<'_>, thieves: T) -> Outcome {
     let parts = stealing::Parts {
         source: Source::new(run.arrivals.sampler(run.seed, run.mean_gap_ps), run.service.sampler(run.seed)),
-        recorder: Recorder::new(run.service.classes().len(), run.pilot),
+        recorder: Recorder::of(run),
         dispatch: AnyDispatch::from(run.system.dispatch),
         thieves,
         cores: run.system.cores,
@@ -321,7 +325,7 @@ fn central(run: &Run<'_>) -> Outcome {
     let parts = central::Parts {
         arrivals: run.arrivals.sampler(run.seed, run.mean_gap_ps),
         services: run.service.sampler(run.seed),
-        recorder: Recorder::new(run.service.classes().len(), run.pilot),
+        recorder: Recorder::of(run),
         cores: run.system.cores,
         long_ps: run.service.mean_ps() as u64,
         patience_ps: run.patience_ps(),
@@ -409,11 +413,24 @@ fn by_discipline<O: Sink>(run: &Run<'_>, observer: O) -> Outcome {
 /// Can cores leap from completion to completion? Not where a flag has to be answered between turns, which leaps do not stop at;
 /// and where a leap ends, nobody begins.
 fn may_leap(run: &Run<'_>, config: &ProcessorSharingConfig) -> bool {
-    let Run { system, costs, .. } = run;
+    config.quantum.0 > 0 && !run.stepwise && leaps(run.system, run.costs)
+}
+
+/// The same, of systems.
+fn leaps(system: &System, costs: &Costs) -> bool {
     let sheds = AnyRebalance::from(system.rebalance).may_shed();
     let turns_are_all =
         costs.dispatcher_quantum.0 == 0 && costs.start.0 == 0 && costs.finish.0 == 0 && costs.wake_up.0 == 0;
-    config.quantum.0 > 0 && system.pools == Pools::PerCore && !run.stepwise && !sheds && turns_are_all
+    system.pools == Pools::PerCore && !sheds && turns_are_all
+}
+
+/// Does the engine take turns of `system` one by one, so that a request costs as many events as it has turns?
+pub fn turns_are_events(system: &System, costs: &Costs) -> bool {
+    match system.discipline {
+        DisciplineConfig::ProcessorSharing(config) => config.quantum.0 > 0 && !leaps(system, costs),
+        DisciplineConfig::Las(config) => config.quantum.0 > 0,
+        _ => false,
+    }
 }
 
 fn rings(run: &Run<'_>, config: &ProcessorSharingConfig) -> Rings {
@@ -477,7 +494,7 @@ fn go<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink>(
     allocation: Option<A>,
     observer: O,
 ) -> Outcome {
-    let recorder = Recorder::new(run.service.classes().len(), run.pilot);
+    let recorder = Recorder::of(run);
     let core = Core::new(&sizes(run.system), *run.costs, dispatch.asks(), recorder, observer);
     let mut host = Host::new(Parts {
         core,
@@ -507,7 +524,8 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
     fn into_outcome(self) -> Outcome {
         // Workers that wait for a dispatcher after every quantum do not show how busy it is.
         let waits = self.core.costs.dispatcher_quantum.0 > 0;
-        let found = outcome(self.core.recorder, self.window, self.core.measured_left, self.core.now_ps);
+        let ended = (self.core.now_ps, self.core.account.events);
+        let found = outcome(self.core.recorder, self.window, self.core.measured_left, ended);
         Outcome { no_time_to_spare: found.no_time_to_spare || waits, ..found }
     }
 }
@@ -519,7 +537,8 @@ fn no_time_to_spare(account: &Account) -> bool {
     spent_ps * 20 >= (account.held_ps - account.allocating_ps) * 19
 }
 
-fn outcome(recorder: Recorder, window: Window, measured_left: u64, end_ps: u64) -> Outcome {
+/// What came out of a run that ended at this time, after so many events.
+fn outcome(recorder: Recorder, window: Window, measured_left: u64, (end_ps, events): (u64, u64)) -> Outcome {
     let mut classes = recorder.classes;
     for (class, &behind_ps) in classes.iter_mut().zip(&window.behind_ps) {
         class.behind_long_ps = Some(behind_ps);
@@ -530,6 +549,7 @@ fn outcome(recorder: Recorder, window: Window, measured_left: u64, end_ps: u64) 
         account: window.account,
         span_ps: window.span_ps,
         end_ps,
+        events,
         overload: window.check,
         overload_work: window.work,
         no_time_to_spare: no_time_to_spare(&window.account),

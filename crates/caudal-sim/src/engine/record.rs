@@ -81,6 +81,9 @@ pub struct ClassStats {
     pub latency_ps: Histogram,
     /// Sojourn over service time, times [`SLOWDOWN_ONE`].
     pub slowdown: Histogram,
+    /// Sojourn less service time, probes and all overheads included, in ps; of requests that fork, less what they would have taken
+    /// alone on all cores. Kept only where [`super::Run::waits`] asks for it.
+    pub wait_ps: Option<Box<Histogram>>,
     /// Time from arrival to first service, summed, in ps.
     pub queued_ps: u128,
     /// Time in the queue while the pool's workers ran requests longer than the mean, summed, in ps:
@@ -114,6 +117,9 @@ impl ClassStats {
         batch
             .iter()
             .for_each(|done| self.slowdown.record(caudal_stats::slowdown(done.sojourn_ps, done.service_ps)));
+        if let Some(wait_ps) = &mut self.wait_ps {
+            batch.iter().for_each(|done| wait_ps.record(done.sojourn_ps.saturating_sub(done.service_ps)));
+        }
     }
 
     /// Adds to the sums, of so few requests that no sum of them is above 64 bits.
@@ -139,6 +145,9 @@ impl ClassStats {
     pub(crate) fn merge(&mut self, other: &ClassStats) {
         self.latency_ps.merge(&other.latency_ps);
         self.slowdown.merge(&other.slowdown);
+        if let Some(wait_ps) = &other.wait_ps {
+            self.wait_ps.get_or_insert_default().merge(wait_ps);
+        }
         self.queued_ps += other.queued_ps;
         self.behind_long_ps = match (self.behind_long_ps, other.behind_long_ps) {
             (Some(mine), Some(theirs)) => Some(mine + theirs),
@@ -168,11 +177,17 @@ pub(super) struct Recorder {
 const BATCH: usize = 128;
 
 impl Recorder {
-    pub(super) fn new(classes: usize, pilot: bool) -> Recorder {
+    /// What `run` asks for.
+    pub(super) fn of(run: &super::Run<'_>) -> Recorder {
+        Recorder::new(run.service.classes().len(), run.pilot, run.waits)
+    }
+
+    pub(super) fn new(classes: usize, pilot: bool, waits: bool) -> Recorder {
+        let class = ClassStats { wait_ps: waits.then(Box::default), ..ClassStats::default() };
         Recorder {
             batch: Box::new([Completed::default(); BATCH]),
             filled: 0,
-            classes: vec![ClassStats::default(); classes],
+            classes: vec![class; classes],
             pilot: pilot.then(Mser5::new),
         }
     }
@@ -212,6 +227,9 @@ impl Recorder {
         let class = &mut self.classes[usize::from(done.class)];
         class.latency_ps.record(done.sojourn_ps);
         class.slowdown.record(caudal_stats::slowdown(done.sojourn_ps, done.service_ps));
+        if let Some(wait_ps) = &mut class.wait_ps {
+            wait_ps.record(done.sojourn_ps.saturating_sub(service_alone_ps));
+        }
         class.queued_ps += u128::from(done.queued_ps);
         class.probe_ps += u128::from(work_alone_ps - service_alone_ps);
         let fewer_cores_ps = (done.sojourn_ps - done.queued_ps).saturating_sub(work_alone_ps);
@@ -240,6 +258,15 @@ impl Recorder {
         let slowdowns = &mut [0; PLAIN][..count];
         caudal_stats::slowdowns(sojourns_ps, services_ps, slowdowns);
         class.slowdown.record_all(slowdowns);
+        if let Some(wait_ps) = &mut class.wait_ps {
+            let waits = &mut [0; PLAIN][..count];
+            let both = sojourns_ps.iter().zip(services_ps);
+            waits
+                .iter_mut()
+                .zip(both)
+                .for_each(|(wait, (sojourn, service))| *wait = sojourn.saturating_sub(*service));
+            wait_ps.record_all(waits);
+        }
     }
 }
 

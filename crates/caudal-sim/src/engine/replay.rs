@@ -63,7 +63,7 @@ fn new_task() -> Task {
 }
 
 fn core(pools: usize, asks: Asks) -> Core<Unwatched> {
-    Core::new(&vec![1; pools], Costs::default(), asks, Recorder::new(1, false), Unwatched)
+    Core::new(&vec![1; pools], Costs::default(), asks, Recorder::new(1, false, false), Unwatched)
 }
 
 /// Keeps what a discipline decides.

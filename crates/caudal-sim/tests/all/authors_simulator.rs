@@ -67,6 +67,7 @@ fn run<T>(system: &System, costs: &Costs, service: &Service, seed: u64, go: impl
         seed,
         length: Length { warm_up: 2_000, measured: 18_000 },
         pilot: false,
+        waits: false,
         stepwise: false,
         stop: None,
     };

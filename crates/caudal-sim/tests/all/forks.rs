@@ -445,6 +445,7 @@ fn drifting(retune: Option<RetuneConfig>, steps: &str) -> Outcome {
         seed: 3,
         length: Length { warm_up: 0, measured: 20_000 },
         pilot: false,
+        waits: false,
         stepwise: false,
         stop: None,
     };

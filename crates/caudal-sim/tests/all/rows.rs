@@ -15,7 +15,7 @@ fn the_longest_requests_of_many_cores_are_waited_for() {
          [measure]\nwarm-up = 60000\nrequests = 20000\nreplications = 12",
     );
     assert_eq!(results.unfinished, 0);
-    let mean = results.all.estimate(false, None, 0.99);
+    let mean = results.all.estimate(caudal_config::Metric::Latency, None, 0.99);
     assert!(mean.low < 2997.5 && 2997.5 < mean.high && mean.high < 3500.0, "{mean:?}");
 }
 

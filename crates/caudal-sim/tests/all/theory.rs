@@ -11,13 +11,14 @@ use caudal_policy::dispatch::{DispatchConfig, JbsqConfig, JsqConfig, PowerOfKCon
 use caudal_policy::rebalance::{Amount, RebalanceConfig, WorkStealingConfig};
 use caudal_sim::engine::{Length, Outcome, Unwatched, simulate};
 use caudal_stats::Histogram;
+use caudal_stats::theory::gim1::GIM1;
 use caudal_stats::theory::md1::MD1;
 use caudal_stats::theory::mg1::MG1;
 use caudal_stats::theory::mmk::MMk;
 use caudal_stats::theory::size_based::ServiceTail;
 use caudal_stats::theory::supermarket::Supermarket;
 
-use crate::common::{Case, Sizes};
+use crate::common::{Case, Gaps, Sizes};
 
 const REPLICATIONS: u64 = 12;
 /// Five standard errors must be below this part of the value.
@@ -120,6 +121,80 @@ fn a_queue_with_k_servers_is_m_m_k() {
         let case = Case::plain(servers, load, requests);
         let theory = MMk::new(servers, rate(&case), 1e-3).unwrap();
         let percentiles = [50.0, 90.0, 99.0].map(|p| percentile(p, theory.sojourn_percentile(p)));
+        let checks = percentiles.into_iter().chain([mean(theory.mean_sojourn())]).collect();
+        hold(&case, caudal_stats::RELATIVE_ERROR, checks);
+    }
+}
+
+/// As [`run`], with how long requests waited.
+fn run_with_waits(case: &Case) -> Outcome {
+    let ready = case.ready();
+    simulate(&caudal_sim::engine::Run { waits: true, ..ready.run(false) }, Unwatched)
+}
+
+#[test]
+fn what_is_recorded_of_waiting_is_that_of_m_m_k() {
+    let case = Case::plain(2, 0.8, 200_000);
+    let theory = MMk::new(2, rate(&case), 1e-3).unwrap();
+    let outcome = run_with_waits(&case);
+    let waits = outcome.classes[0].wait_ps.as_ref().expect("it was asked for");
+    for (found, expected) in [
+        (waits.mean(), theory.mean_wait()),
+        (waits.percentile(90.0) as f64, theory.wait_percentile(90.0)),
+        (waits.percentile(99.0) as f64, theory.wait_percentile(99.0)),
+    ] {
+        assert!((found / 1e3 / expected - 1.0).abs() < 0.08, "{} not {expected}", found / 1e3);
+    }
+    // Two of seven need not wait at all.
+    assert_eq!(waits.percentile(25.0), 0);
+    assert!(run(&case).classes[0].wait_ps.is_none(), "nobody asked");
+}
+
+#[test]
+fn waiting_is_all_that_is_not_service_in_every_engine() {
+    let costs = Costs { preemption: Picos::from_nanos(50), probe_factor: 1.1, ..Costs::default() };
+    let stealing = RebalanceConfig::WorkStealing(WorkStealingConfig::default());
+    for case in [
+        Case::plain(3, 0.8, 20_000),
+        Case { pools: Pools::PerCore, rebalance: stealing, ..Case::plain(4, 0.7, 20_000) },
+        Case {
+            pools: Pools::PerCore,
+            discipline: sharing(Picos::from_nanos(200)),
+            costs,
+            ..Case::plain(4, 0.6, 20_000)
+        },
+        Case { discipline: sharing(Picos::from_nanos(200)), costs, ..Case::plain(4, 0.6, 20_000) },
+    ] {
+        let outcome = run_with_waits(&case);
+        let class = &outcome.classes[0];
+        let waits = class.wait_ps.as_ref().expect("it was asked for");
+        assert_eq!(waits.count(), class.latency_ps.count());
+        let causes = class.queued_ps + class.preempted_ps + class.overhead_ps + class.probe_ps;
+        assert_eq!(waits.sum(), causes, "{case:?}");
+        assert!(outcome.events >= 20_000, "{}", outcome.events);
+    }
+}
+
+#[test]
+fn one_server_with_other_gaps_is_gi_m_1() {
+    let case = |gaps| Case { gaps, ..Case::plain(1, 0.7, 80_000) };
+    // Erlang-2 gaps, an even gamma, and the balanced phases of a squared coefficient of variation of 4.
+    let p = 0.5 * (1.0 + (3.0_f64 / 5.0).sqrt());
+    for (gaps, phases) in [
+        (Gaps::Gamma(0.5), None),
+        (Gaps::Gamma(3.0), None),
+        (Gaps::HyperExponential(4.0), Some([p, 1.0 - p])),
+    ] {
+        let case = case(gaps);
+        let mean_gap = 1.0 / rate(&case);
+        let transform = |s: f64| match (gaps, phases) {
+            // Phases p of mean gaps 1/(2 p).
+            (_, Some(phases)) => phases.iter().map(|p| p / (1.0 + s * mean_gap / (2.0 * p))).sum(),
+            (Gaps::Gamma(scv), _) => (1.0 + s * mean_gap * scv).powf(-1.0 / scv),
+            _ => unreachable!("all others have phases"),
+        };
+        let theory = GIM1::new(mean_gap, transform, 1e-3).unwrap();
+        let percentiles = [50.0, 90.0].map(|p| percentile(p, theory.sojourn_percentile(p)));
         let checks = percentiles.into_iter().chain([mean(theory.mean_sojourn())]).collect();
         hold(&case, caudal_stats::RELATIVE_ERROR, checks);
     }

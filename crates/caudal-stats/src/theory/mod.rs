@@ -8,12 +8,14 @@
 //! | [`erlang`] | probability of loss and of waiting with k servers |
 //! | [`mmk`] | M/M/k, M/M/1: distribution of waiting and sojourn time, FCFS |
 //! | [`mg1`] | M/G/1: mean wait under FCFS, sojourn under processor sharing |
+//! | [`gim1`] | GI/M/1: distribution of the waiting time, FCFS, for any independent gaps |
 //! | [`md1`] | M/D/1: distribution of the waiting time, FCFS |
 //! | [`size_based`] | M/G/1: mean sojourn under LAS (FB) and SRPT, by size and over all |
 //! | [`supermarket`] | power of d choices, many queues |
 //! | [`little`] | number in system against time in system |
 
 pub mod erlang;
+pub mod gim1;
 pub mod little;
 pub mod md1;
 pub mod mg1;

@@ -201,7 +201,10 @@ pub(super) fn tuning(systems: &[SystemResult]) -> String {
             }
         }
         let outcome = match (tuning.chosen == tuning.published, values.is_empty()) {
-            (_, true) => "not tuned, the budget did not suffice".to_owned(),
+            (true, true) => "not tuned, the budget did not suffice".to_owned(),
+            (false, true) => {
+                format!("{} instead of {}, because requests take that long", tuning.chosen, tuning.published)
+            }
             (true, _) => format!("kept at {} after trying {}", tuning.chosen, values.join(", ")),
             (false, _) => {
                 format!("{} instead of {}, out of {}", tuning.chosen, tuning.published, values.join(", "))

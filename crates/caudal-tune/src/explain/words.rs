@@ -32,18 +32,22 @@ pub(super) fn called(candidate: &Candidate) -> String {
         let one = if lanes.lanes() == 1 { "" } else { "lanes of " };
         return format!("{name} with {one}{lanes}");
     }
-    match &candidate.tuned[..] {
-        [] => name.to_owned(),
+    let (interval, tuned): (Vec<_>, Vec<_>) =
+        candidate.tuned.iter().partition(|(key, _)| key == "allocation.interval");
+    let looks = interval.first().and_then(|(_, value)| value.as_str());
+    let looks = looks.map_or(String::new(), |interval| format!(" that looks every {interval}"));
+    match &tuned[..] {
+        [] => format!("{name}{looks}"),
         [(key, only)] => {
             let value = only.as_str().map_or_else(|| only.to_string(), str::to_owned);
-            format!("{name} with a {} of {value}", key.rsplit('.').next().unwrap_or(key))
+            format!("{name}{looks} with a {} of {value}", key.rsplit('.').next().unwrap_or(key))
         }
         several => {
             let values: Vec<String> = several
                 .iter()
                 .map(|(_, value)| value.as_str().map_or_else(|| value.to_string(), str::to_owned))
                 .collect();
-            format!("{name} with a range of {}", values.join(" to "))
+            format!("{name}{looks} with a range of {}", values.join(" to "))
         }
     }
 }

@@ -55,7 +55,7 @@ fn held_against_all(service: &str, family: Family, servers: u32, percentile: f64
     let (service, stop) = (workload.service.clone(), AtomicBool::new(false));
     let target = caudal_sim::experiment::Quantity {
         class: None,
-        slowdown: false,
+        metric: caudal_config::Metric::Latency,
         percentile: Some(percentile),
         ..Default::default()
     };

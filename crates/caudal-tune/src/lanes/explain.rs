@@ -1,6 +1,6 @@
 //! The answer in words.
 
-use caudal_config::{LatencyStatistic, Statistic};
+use caudal_config::{LatencyStatistic, Metric, Statistic};
 use caudal_stats::Estimate;
 
 use super::{AS_LONG, Judged, LanesAnswer, LanesQuestion, Layout, Verdict, time};
@@ -76,7 +76,10 @@ fn headline(question: &LanesQuestion, answer: &LanesAnswer) -> String {
 }
 
 fn shown(question: &LanesQuestion, estimate: &Estimate) -> String {
-    if question.target.slowdown { within(estimate, digits) } else { within(estimate, ns) }
+    match question.target.metric {
+        Metric::Slowdown => within(estimate, digits),
+        Metric::Latency | Metric::Wait => within(estimate, ns),
+    }
 }
 
 fn value(question: &LanesQuestion, judged: Option<&Judged>) -> Option<String> {
@@ -138,7 +141,7 @@ fn overtook(answer: &LanesAnswer) -> Option<String> {
 
 /// That the target's percentile says little by itself.
 fn at_gap(question: &LanesQuestion, answer: &LanesAnswer) -> Option<String> {
-    let LatencyStatistic { class: None, statistic: Statistic::Percentile(target), slowdown: false } =
+    let LatencyStatistic { class: None, statistic: Statistic::Percentile(target), metric: Metric::Latency } =
         question.target
     else {
         return None;

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use caudal_config::{LatencyStatistic, Measure, Offered, Point, Statistic, System, SystemPlan, Workload};
+use caudal_config::{
+    LatencyStatistic, Measure, Metric, Offered, Point, Statistic, System, SystemPlan, Workload,
+};
 use caudal_policy::Picos;
 use caudal_policy::discipline::{DisciplineConfig, LasConfig, ProcessorSharingConfig};
 use caudal_policy::random::hash;
@@ -126,7 +128,9 @@ impl Court<'_> {
     fn measure(&self) -> Measure {
         let asked = &self.question.measure;
         let seed = hash(asked.seed, FRESH) >> SEED_SHIFT;
-        Measure { percentiles: self.question.percentiles(), seed, ..asked.clone() }
+        let limits = self.limits.iter().map(|(quantity, _)| quantity);
+        let wait = asked.wait || limits.chain([&self.target]).any(|of| of.metric == Metric::Wait);
+        Measure { percentiles: self.question.percentiles(), seed, wait, ..asked.clone() }
     }
 
     fn point(&self, case: &Case, measure: Measure) -> Point {
@@ -256,5 +260,10 @@ pub(crate) fn label(statistic: &LatencyStatistic) -> (String, &'static str) {
         Statistic::Percentile(percentile) => caudal_stats::percentile_label(percentile),
         Statistic::Miss(late) => format!("miss {late}"),
     };
-    (name, if statistic.slowdown { "slowdown" } else { "latency_ns" })
+    let metric = match statistic.metric {
+        Metric::Latency => "latency_ns",
+        Metric::Slowdown => "slowdown",
+        Metric::Wait => "waiting_ns",
+    };
+    (name, metric)
 }

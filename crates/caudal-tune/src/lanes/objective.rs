@@ -24,6 +24,7 @@
 //! misses by more, the target decides, but not in favour of who seems to miss by more: step by step, that would lead far
 //! beyond a limit.
 
+use caudal_config::Metric as Of;
 use caudal_sim::experiment::{Quantity, Results};
 use caudal_stats::paired::{Metric, compare, typical_ratio};
 use caudal_stats::{Estimate, Replicated};
@@ -42,6 +43,14 @@ pub(crate) struct Objective {
     /// Each with its limit, in ns or as a ratio.
     pub(crate) limits: Vec<(Quantity, f64)>,
     pub(crate) confidence: f64,
+}
+
+impl Objective {
+    /// Is there anything about waiting in it, which runs record only where they are asked to?
+    pub(crate) fn asks_how_long_requests_wait(&self) -> bool {
+        let limits = self.limits.iter().map(|(quantity, _)| quantity);
+        limits.chain([&self.target]).any(|quantity| quantity.metric == Of::Wait)
+    }
 }
 
 /// The first of two against the second.
@@ -230,7 +239,7 @@ fn outweighed(target: &Estimate, slowdown: &Estimate) -> Order {
 
 /// What decides where the target does not.
 pub(crate) fn slowdown() -> Quantity {
-    Quantity { class: None, slowdown: true, percentile: Some(SLOWDOWN), ..Quantity::default() }
+    Quantity { class: None, metric: Of::Slowdown, percentile: Some(SLOWDOWN), ..Quantity::default() }
 }
 
 fn metric(quantity: &Quantity) -> Metric {
@@ -239,7 +248,7 @@ fn metric(quantity: &Quantity) -> Metric {
 
 fn values<'a>(quantity: &Quantity, results: &'a Results) -> &'a Replicated {
     let class = quantity.class.map_or(&results.all, |class| &results.classes[class]);
-    if quantity.slowdown { &class.slowdown } else { &class.latency_ps }
+    class.recorded(quantity.metric)
 }
 
 /// Preemptions per request.
@@ -343,7 +352,8 @@ mod tests {
     #[test]
     fn a_limit_that_is_missed_by_chance_decides_nothing() {
         let base = mould();
-        let p99 = Quantity { class: None, slowdown: false, percentile: Some(99.0), ..Quantity::default() };
+        let p99 =
+            Quantity { class: None, metric: Of::Latency, percentile: Some(99.0), ..Quantity::default() };
         let objective = Objective { target: p99.clone(), limits: vec![(p99, 1_000.0)], confidence: 0.95 };
         let even = |_: u32| 1_000.0;
         // Every other replication is much longer or shorter, and the one with more long ones seems to miss by more.
@@ -364,7 +374,7 @@ mod tests {
         let base = mould();
         let p = |percentile| Quantity {
             class: None,
-            slowdown: false,
+            metric: Of::Latency,
             percentile: Some(percentile),
             ..Quantity::default()
         };

@@ -133,7 +133,7 @@ impl LanesQuestion {
 
     /// What the target and the limits are for requests of `service`.
     pub(crate) fn objective(&self, service: &Service) -> Result<Objective, TuneError> {
-        let LatencyStatistic { class, statistic, slowdown } = &self.target;
+        let LatencyStatistic { class, statistic, metric } = &self.target;
         let without = LatencyStatistic { class: None, ..self.target.clone() };
         let class = class_of(service, class.as_ref(), &self.target, &without)?;
         let percentile = match statistic {
@@ -142,7 +142,7 @@ impl LanesQuestion {
         };
         let limit = |target| aim(service, target, self.cores).map(|aim| (aim.quantity, aim.limit));
         Ok(Objective {
-            target: Quantity { class, slowdown: *slowdown, percentile, ..Quantity::default() },
+            target: Quantity { class, metric: *metric, percentile, ..Quantity::default() },
             limits: self.also.iter().map(limit).collect::<Result<_, _>>()?,
             confidence: self.measure.stop.confidence,
         })

@@ -83,6 +83,7 @@ impl<'a> Trials<'a> {
         (measure, servers, quick): (&Measure, u32, bool),
         hands: Hands<'a>,
     ) -> Trials<'a> {
+        let waits = measure.wait || objective.asks_how_long_requests_wait();
         let mut trials = Trials {
             machine,
             service,
@@ -91,7 +92,7 @@ impl<'a> Trials<'a> {
             mean_gap_ps,
             costs,
             objective,
-            measure: measure.clone(),
+            measure: Measure { wait: waits, ..measure.clone() },
             replication: 0,
             threads: hands.threads,
             stop: hands.stop,
@@ -229,7 +230,12 @@ pub(super) mod tests {
     pub(crate) fn with_trials<T>(judge: impl FnOnce(&Trials<'_>) -> T) -> T {
         let text = "[workload]\nservice = \"exp-1us\"\n[system]\ncores = 2";
         let workload = File::parse(text, "test.toml").expect("a file").workload.expect("a workload");
-        let target = Quantity { class: None, slowdown: false, percentile: Some(99.0), ..Quantity::default() };
+        let target = Quantity {
+            class: None,
+            metric: caudal_config::Metric::Latency,
+            percentile: Some(99.0),
+            ..Quantity::default()
+        };
         let stop = AtomicBool::new(false);
         judge(&Trials::new(
             (Machine::from(Family::SqdSita), Costs::FREE),

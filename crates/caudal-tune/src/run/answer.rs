@@ -50,6 +50,7 @@ impl Run<'_> {
             budget: bench.question.budget.requests,
             spent: searches.iter().map(|search| search.charged).sum(),
             simulated: searches.iter().map(|search| search.simulated).sum(),
+            events: bench.events.load(std::sync::atomic::Ordering::Relaxed),
             interrupted,
         }
     }

@@ -15,7 +15,7 @@ use crate::evidence::Podium;
 use crate::journal::Journal;
 use crate::judge::{Bench, Depth, Precision};
 use crate::search::{Effort, Level, Search};
-use crate::tune::Tuning;
+use crate::tune::{Tuning, lengthened};
 
 /// Refined is who gets this far of the best.
 const REFINE_FROM: f64 = 0.9;
@@ -52,16 +52,47 @@ impl<'a> Run<'a> {
         let entry = |(index, candidate): (usize, Candidate)| Entry {
             index,
             base: candidate.clone(),
+            tuning: lengthened(&candidate),
             search: Search::new(candidate, bench.question),
-            tuning: None,
         };
         let entries = candidates.into_iter().enumerate().map(entry).collect();
         Run { bench, journal, threads: threads.max(1), entries, steps: 0, confirmed: false }
     }
 
-    pub(crate) fn all_steps(&mut self) {
+    /// The same, where so many steps have been before it.
+    pub(crate) fn after(self, steps: usize) -> Run<'a> {
+        Run { steps, ..self }
+    }
+
+    /// Steps so far.
+    pub(crate) fn steps(&self) -> usize {
+        self.steps
+    }
+
+    /// What was taken of the budget, and simulated.
+    pub(crate) fn spent(&self) -> (u64, u64) {
+        let searches = || self.entries.iter().map(|entry| &entry.search);
+        (searches().map(|search| search.charged).sum(), searches().map(|search| search.simulated).sum())
+    }
+
+    /// Has no system that could be deployed met the targets anywhere, and that is not for a lack of budget?
+    pub(crate) fn nobody_passes(&self) -> bool {
+        let mut deployable =
+            self.entries.iter().map(|entry| &entry.search).filter(|search| search.candidate.deployable());
+        let tried = |search: &Search| !search.probes.is_empty() && !search.exhausted;
+        !self.interrupted()
+            && deployable.clone().all(|search| search.bracket.pass.is_none())
+            && deployable.any(tried)
+    }
+
+    /// Finds out about how far each system gets.
+    pub(crate) fn first_steps(&mut self) {
         self.screen();
         self.screen_the_dear();
+    }
+
+    /// The rest.
+    pub(crate) fn further_steps(&mut self) {
         self.tune();
         self.tune_lanes();
         self.refine();

@@ -5,12 +5,10 @@ mod scale;
 
 use std::collections::BTreeMap;
 
-use caudal_sim::steady::Overheads;
-
 use self::scale::Scale;
 use crate::bisect::{Bracket, bisect};
 use crate::candidate::Candidate;
-use crate::judge::{Bench, Precision, Probe, Stopped, Verdict, Wanted};
+use crate::judge::{Bench, Experience, Precision, Probe, Stopped, Verdict, Wanted};
 use crate::{Phase, Question};
 
 /// How far a search went.
@@ -159,7 +157,7 @@ impl Search {
     ) -> Result<Option<Probe>, Stopped> {
         let Effort { precision, quota, phase, threads, .. } = effort;
         let spot = self.scale.spot(hardness);
-        let known = (precision, self.overheads(hardness));
+        let known = (precision, self.experience(bench, hardness));
         let probe = bench.probe(&self.candidate, spot, known, quota, (phase, threads))?;
         let Some(probe) = probe else { return Ok(None) };
         self.simulated += probe.simulated;
@@ -174,15 +172,14 @@ impl Search {
 
     /// What a stage at `hardness` takes of the budget.
     pub(crate) fn stage_cost(&self, bench: &Bench<'_>, hardness: u32, precision: Precision) -> u64 {
-        let Precision { first: length, depth, .. } = precision;
-        let wanted = Wanted { length, depth, overheads: self.overheads(hardness) };
+        let wanted = Wanted::new(precision, self.experience(bench, hardness));
         bench.stage_cost(&self.candidate, self.scale.spot(hardness), wanted)
     }
 
-    /// The scheduler's overheads where they are known nearest to `hardness`.
-    fn overheads(&self, hardness: u32) -> Overheads {
+    /// What is known from where it was tried nearest to `hardness`.
+    fn experience(&self, bench: &Bench<'_>, hardness: u32) -> Experience {
         let nearest = self.probes.iter().min_by_key(|(at, _)| at.abs_diff(hardness));
-        nearest.map_or(Overheads::default(), |(_, probe)| probe.overheads)
+        nearest.map_or(Experience::default(), |(_, probe)| bench.experience(&self.candidate, probe))
     }
 
     /// Notes what ended a search early; an interruption is no failure.

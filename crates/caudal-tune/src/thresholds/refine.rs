@@ -264,6 +264,7 @@ impl Bench<'_> {
         let measure = Measure {
             percentiles: vec![50.0],
             miss: vec![question.target],
+            wait: measure.wait,
             stop: Stop { confidence: measure.stop.confidence, ..Stop::default() },
             seed,
             // The same for all: requests are paired by their numbers.

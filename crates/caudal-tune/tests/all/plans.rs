@@ -359,6 +359,31 @@ fn the_fewest_cores_carry_the_load_and_one_less_does_not() {
 }
 
 #[test]
+fn targets_on_waiting_and_on_shares_are_met() {
+    let with = |target: &str| {
+        let asked = question("extreme-bimodal", target, &["caudal-ps"]);
+        planned(&Question { budget: Budget { requests: 3_000_000 }, ..asked }, 2)
+    };
+    let plan = with("short wait p99 < 10us");
+    let winner = &plan.systems[0];
+    let limit = winner.reach.certain.expect("it gets somewhere");
+    let row = plan.rows.iter().find(|row| row.load == limit).expect("its row");
+    let short = &row.classes.0.iter().find(|class| class.0 == "short").expect("the class").1;
+    let waiting = short.waiting_ns.as_ref().expect("it was asked for");
+    // All that is not service is waiting, by cause or in the whole.
+    let causes =
+        short.wait_ns.queued + short.wait_ns.preempted + short.wait_ns.overhead + short.wait_ns.probes;
+    assert!((waiting.mean.estimate / causes - 1.0).abs() < 1e-3, "{} and {causes}", waiting.mean.estimate);
+    assert!(winner.targets[0].estimate.high < 10_000.0, "{:?}", winner.targets);
+    // The same as latency for requests of 500 ns: waiting is what is longer than that.
+    let latency = with("short p99 < 10.5us").systems[0].reach.certain.expect("it gets somewhere");
+    assert!((limit / latency - 1.0).abs() < 0.03, "{limit} and {latency}");
+    assert!(with("short p99 < 10.5us").rows.iter().all(|row| row.waiting_ns.is_none()), "nobody asked");
+    // A share of the requests is a percentile in other words.
+    assert_eq!(bits(&with("99 % of short wait < 10us")), bits(&plan));
+}
+
+#[test]
 fn who_needs_a_core_for_its_dispatcher_certainly_needs_two() {
     let question = Question {
         goal: Goal::FewestCores(Offered::Load(0.06)),

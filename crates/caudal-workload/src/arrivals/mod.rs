@@ -12,7 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::WorkloadError;
 use crate::input::{self, Columns, Taken, Timestamps};
-use crate::spec::{check_spread, input_path, positive_time};
+use crate::spec::{
+    MAX_SCV, balanced_phases, check_spread, count, input_path, positive_time, probability, sums_to_one,
+};
 
 use profile::Profile;
 pub use sampler::ArrivalSampler;
@@ -34,6 +36,17 @@ pub enum ArrivalSpec {
         /// How far they spread.
         #[serde(flatten)]
         spread: GapSpread,
+    },
+    /// Independent gamma gaps; an `scv` of 1/k is Erlang-k: arrivals more even than Poisson's below 1, burstier above.
+    Gamma {
+        /// Squared coefficient of variation; 10^-6 to 10^6.
+        scv: f64,
+    },
+    /// Independent gaps that are a choice between exponential ones: clusters of arrivals with longer gaps between.
+    HyperExponential {
+        /// The phases, or the spread that they shall have.
+        #[serde(flatten)]
+        phases: GapPhases,
     },
     /// A Markov-modulated Poisson process of two states, each lasting an exponential time.
     OnOff {
@@ -70,6 +83,30 @@ pub enum GapSpread {
     Scv(f64),
     /// Standard deviation of the logarithm; above 0, at most 3.7.
     Sigma(f64),
+}
+
+/// Hyper-exponential gaps, by their spread or by their phases.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum GapPhases {
+    /// Squared coefficient of variation, at least 1, at most 10^6: two phases with balanced means, p₁·m₁ = p₂·m₂, as in a service's
+    /// `hyper-exponential`.
+    Scv(f64),
+    /// Explicit ones, 1 to 256; the probabilities sum to 1.
+    Phases(Vec<GapPhase>),
+}
+
+/// One phase of hyper-exponential gaps.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct GapPhase {
+    /// Probability of this phase.
+    pub p: f64,
+    /// Its mean gap, in any measure, above 0: only the ratios matter, because gaps are scaled so that their mean is the one that
+    /// the load asks for.
+    pub mean: f64,
 }
 
 /// One step of a rate.
@@ -147,10 +184,26 @@ pub struct Arrivals {
 enum Kind {
     Poisson,
     Constant,
-    LogNormal { sigma: f64 },
-    OnOff { on_ps: f64, off_ps: f64, off_rate: f64 },
+    LogNormal {
+        sigma: f64,
+    },
+    Gamma {
+        scv: f64,
+    },
+    /// Probabilities, and mean gaps as multiples of the mean of all.
+    HyperExponential {
+        phases: Arc<[(f64, f64)]>,
+    },
+    OnOff {
+        on_ps: f64,
+        off_ps: f64,
+        off_rate: f64,
+    },
     Profile(Arc<Profile>),
-    Times { times_ps: Arc<[u64]>, scale: bool },
+    Times {
+        times_ps: Arc<[u64]>,
+        scale: bool,
+    },
 }
 
 impl ArrivalSpec {
@@ -175,6 +228,10 @@ impl ArrivalSpec {
             }
             ArrivalSpec::LogNormal { spread: GapSpread::Sigma(sigma) } => {
                 Kind::LogNormal { sigma: check_spread("sigma", *sigma, 3.7)? }
+            }
+            ArrivalSpec::Gamma { scv } => Kind::Gamma { scv: gamma_scv(*scv)? },
+            ArrivalSpec::HyperExponential { phases } => {
+                Kind::HyperExponential { phases: gap_phases(phases)?.into() }
             }
             ArrivalSpec::OnOff { on, off, off_rate } => {
                 let (on_ps, off_ps) = (state_time("on", *on)?, state_time("off", *off)?);
@@ -242,8 +299,8 @@ impl Arrivals {
         }
     }
 
-    /// The most work that is offered at any time as a multiple of the mean (1 for Poisson, constant and log-normal
-    /// gaps and for timestamps). Load × peak at or above 1 means passing overload.
+    /// The most work that is offered at any time as a multiple of the mean (1 for independent gaps and for
+    /// timestamps). Load × peak at or above 1 means passing overload.
     pub fn peak_factor(&self) -> f64 {
         match &self.kind {
             Kind::OnOff { on_ps, off_ps, off_rate } => (on_ps + off_ps) / (on_ps + off_ps * off_rate),
@@ -274,6 +331,10 @@ impl Arrivals {
             Kind::Constant => 0.0,
             // Independent gaps: their squared coefficient of variation.
             Kind::LogNormal { sigma } => (sigma * sigma).exp_m1(),
+            Kind::Gamma { scv } => *scv,
+            Kind::HyperExponential { phases } => {
+                2.0 * phases.iter().map(|(p, mean)| p * mean * mean).sum::<f64>() - 1.0
+            }
             Kind::OnOff { on_ps, off_ps, off_rate } => {
                 // Two states: Fischer and Meier-Hellstern, The Markov-modulated Poisson process cookbook (1993).
                 let (cycle_ps, on_rate) = (on_ps + off_ps, self.peak_factor() / mean_gap_ps);
@@ -306,6 +367,35 @@ impl Arrivals {
         assert!(mean_gap_ps > 0.0 && mean_gap_ps.is_finite(), "a mean gap is positive, not {mean_gap_ps}");
         ArrivalSampler::new(&self.kind, seed, mean_gap_ps)
     }
+}
+
+/// A spread that gamma gaps can have.
+fn gamma_scv(scv: f64) -> Result<f64, WorkloadError> {
+    if (1e-6..=MAX_SCV).contains(&scv) {
+        return Ok(scv);
+    }
+    let expected = "lies between 1e-6 and 1e6; for equal gaps take \"constant\"";
+    Err(WorkloadError::value("scv", scv, expected))
+}
+
+/// Probabilities, and mean gaps as multiples of the mean of all.
+fn gap_phases(phases: &GapPhases) -> Result<Vec<(f64, f64)>, WorkloadError> {
+    let phases = match phases {
+        GapPhases::Scv(scv) => return Ok(balanced_phases(*scv)?.map(|p| (p, 1.0 / (2.0 * p))).to_vec()),
+        GapPhases::Phases(phases) => phases,
+    };
+    count("phases", phases.len())?;
+    for (index, phase) in phases.iter().enumerate() {
+        let place = format!("phases[{index}]");
+        probability("p", phase.p).map_err(|error| error.under(&place))?;
+        if !(phase.mean > 0.0 && phase.mean.is_finite()) {
+            let expected = "a mean gap is a number above 0, in any measure: only the ratios matter";
+            return Err(WorkloadError::value(format!("{place}.mean"), phase.mean, expected));
+        }
+    }
+    sums_to_one("phases", phases.iter().map(|phase| phase.p))?;
+    let mean: f64 = phases.iter().map(|phase| phase.p * phase.mean).sum();
+    Ok(phases.iter().map(|phase| (phase.p, phase.mean / mean)).collect())
 }
 
 /// Mean time in a state. Much shorter ones are no bursts, and would be stepped through one by one.

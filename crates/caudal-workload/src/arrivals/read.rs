@@ -7,17 +7,18 @@ use caudal_policy::time::Picos;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 
-use super::{ArrivalSpec, GapSpread, RampPoint, Step, TimestampFile};
+use super::{ArrivalSpec, GapPhase, GapPhases, GapSpread, RampPoint, Step, TimestampFile};
 use crate::input::{Columns, Unit};
 use crate::spec::{keys, need};
 
-const PROCESSES: [&str; 6] = ["poisson", "constant", "log-normal", "on-off", "steps", "ramps"];
+const PROCESSES: [&str; 8] =
+    ["poisson", "constant", "log-normal", "gamma", "hyper-exponential", "on-off", "steps", "ramps"];
 
 keys! {
     /// Every key that a table of arrivals can have.
     struct Keys {
         process: String, file: PathBuf,
-        scv: f64, sigma: f64,
+        scv: f64, sigma: f64, phases: Vec<GapPhase>,
         on: Picos, off: Picos, off_rate: f64,
         steps: Vec<Step>, points: Vec<RampPoint>,
         column: String, unit: Unit, r#where: Vec<String>, decimal: char, scale: bool,
@@ -65,6 +66,19 @@ impl Keys {
                     _ => return Err(format!("{what} needs exactly one of `scv` or `sigma`")),
                 };
                 Ok(ArrivalSpec::LogNormal { spread })
+            }
+            "gamma" => {
+                only(&["scv"])?;
+                Ok(ArrivalSpec::Gamma { scv: need(&what, "scv", self.scv)? })
+            }
+            "hyper-exponential" => {
+                only(&["scv", "phases"])?;
+                let phases = match (self.scv, self.phases) {
+                    (Some(scv), None) => GapPhases::Scv(scv),
+                    (None, Some(phases)) => GapPhases::Phases(phases),
+                    _ => return Err(format!("{what} needs exactly one of `scv` or `phases`")),
+                };
+                Ok(ArrivalSpec::HyperExponential { phases })
             }
             "on-off" => {
                 only(&["on", "off", "off_rate"])?;

@@ -36,12 +36,31 @@ struct Clock {
 
 #[derive(Clone, Debug)]
 enum Process {
-    Poisson { mean_gap_ps: f64 },
-    Constant { gap_ps: f64 },
-    LogNormal { mu: f64, sigma: f64 },
+    Poisson {
+        mean_gap_ps: f64,
+    },
+    Constant {
+        gap_ps: f64,
+    },
+    LogNormal {
+        mu: f64,
+        sigma: f64,
+    },
+    Gamma(rand_distr::Gamma<f64>),
+    /// Probabilities summed up, and mean gaps.
+    HyperExponential(Arc<[(f64, f64)]>),
     OnOff(OnOff),
-    Profile { profile: Arc<Profile>, mean_gap_ps: f64, place: Place, cycle_start_ps: u64 },
-    Times { times_ps: Arc<[u64]>, next: usize, stretch: Option<f64> },
+    Profile {
+        profile: Arc<Profile>,
+        mean_gap_ps: f64,
+        place: Place,
+        cycle_start_ps: u64,
+    },
+    Times {
+        times_ps: Arc<[u64]>,
+        next: usize,
+        stretch: Option<f64>,
+    },
 }
 
 /// A two-state MMPP between two arrivals.
@@ -63,6 +82,18 @@ impl ArrivalSampler {
             Kind::Constant => Process::Constant { gap_ps: mean_gap_ps },
             Kind::LogNormal { sigma } => {
                 Process::LogNormal { mu: mean_gap_ps.ln() - sigma * sigma / 2.0, sigma: *sigma }
+            }
+            Kind::Gamma { scv } => {
+                let gaps = rand_distr::Gamma::new(1.0 / scv, mean_gap_ps * scv);
+                Process::Gamma(gaps.expect("both are above 0 and finite"))
+            }
+            Kind::HyperExponential { phases } => {
+                let mut below = 0.0;
+                let sum_up = |&(p, mean): &(f64, f64)| {
+                    below += p;
+                    (below, mean * mean_gap_ps)
+                };
+                Process::HyperExponential(phases.iter().map(sum_up).collect())
             }
             Kind::OnOff { on_ps, off_ps, off_rate } => {
                 Process::OnOff(OnOff::stationary(mean_gap_ps, *on_ps, *off_ps, *off_rate, &mut rng))
@@ -112,6 +143,13 @@ impl ArrivalSampler {
                     (mu + sigma * normal).exp()
                 })
             }
+            Process::Gamma(gaps) => self.clock.fill(rng, out, |rng| gaps.sample(rng)),
+            Process::HyperExponential(phases) => self.clock.fill(rng, out, |rng| {
+                let place = unit(rng.next_u64());
+                // Rounding may leave the last one a little below 1.
+                let phase = phases.iter().find(|phase| place < phase.0).or(phases.last());
+                phase.map_or(0.0, |phase| phase.1 * exp1(rng))
+            }),
             Process::OnOff(state) => self.clock.fill(rng, out, |rng| state.gap(rng)),
             Process::Profile { profile, mean_gap_ps, place, cycle_start_ps } => {
                 for (written, time) in out.iter_mut().enumerate() {

@@ -27,7 +27,7 @@ const MAX_SCALE: f64 = 1e3;
 /// From this part of the mean on it matters that buckets do not tell it.
 const COARSE: f64 = 0.02;
 /// The widest spread that is taken: an SCV of 10^6.
-const MAX_SCV: f64 = 1e6;
+pub(crate) const MAX_SCV: f64 = 1e6;
 
 impl ServiceSpec {
     /// Checks it, reads its file if it has one, and compiles it. `base_dir` is where relative files are
@@ -155,18 +155,24 @@ fn hyper_exponential(phases: &HyperPhases) -> Result<Service, WorkloadError> {
     let (weights, means): (Vec<f64>, Vec<f64>) = match phases {
         HyperPhases::Balanced { mean, scv } => {
             let mean_ps = positive_time("mean", *mean)? as f64;
-            if !(1.0..=MAX_SCV).contains(scv) {
-                let expected = "a hyper-exponential's squared coefficient of variation lies between 1 and 10^6; \
-                                for less, take \"gamma\"";
-                return Err(WorkloadError::value("scv", scv, expected));
-            }
-            let p = (1.0 + ((scv - 1.0) / (scv + 1.0)).sqrt()) / 2.0;
-            (vec![p, 1.0 - p], vec![mean_ps / (2.0 * p), mean_ps / (2.0 * (1.0 - p))])
+            balanced_phases(*scv)?.map(|p| (p, mean_ps / (2.0 * p))).into_iter().unzip()
         }
         HyperPhases::Phases { phases } => explicit_phases(phases)?,
     };
     let leaf = |(weight, mean_ps)| Leaf { class: 0, weight, shape: Shape::Exponential { mean_ps } };
     Ok(Service::new(vec!["all".to_owned()], weights.into_iter().zip(means).map(leaf).collect()))
+}
+
+/// The probabilities p of two phases with balanced means, of which each makes half of the time: their means are 1/(2 p) of that of
+/// all.
+pub(crate) fn balanced_phases(scv: f64) -> Result<[f64; 2], WorkloadError> {
+    if !(1.0..=MAX_SCV).contains(&scv) {
+        let expected = "a hyper-exponential's squared coefficient of variation lies between 1 and 10^6; \
+                        for less, take \"gamma\"";
+        return Err(WorkloadError::value("scv", scv, expected));
+    }
+    let p = (1.0 + ((scv - 1.0) / (scv + 1.0)).sqrt()) / 2.0;
+    Ok([p, 1.0 - p])
 }
 
 fn explicit_phases(phases: &[Phase]) -> Result<(Vec<f64>, Vec<f64>), WorkloadError> {
@@ -255,14 +261,14 @@ pub(crate) fn positive_time(key: &str, time: Picos) -> Result<u64, WorkloadError
     }
 }
 
-fn probability(key: &str, p: f64) -> Result<f64, WorkloadError> {
+pub(crate) fn probability(key: &str, p: f64) -> Result<f64, WorkloadError> {
     if (0.0..=1.0).contains(&p) {
         return Ok(p);
     }
     Err(WorkloadError::value(key, p, "a probability lies between 0 and 1"))
 }
 
-fn sums_to_one(key: &str, probabilities: impl Iterator<Item = f64>) -> Result<(), WorkloadError> {
+pub(crate) fn sums_to_one(key: &str, probabilities: impl Iterator<Item = f64>) -> Result<(), WorkloadError> {
     let sum: f64 = probabilities.sum();
     if (sum - 1.0).abs() <= SUM_TOLERANCE {
         Ok(())
@@ -271,7 +277,7 @@ fn sums_to_one(key: &str, probabilities: impl Iterator<Item = f64>) -> Result<()
     }
 }
 
-fn count(key: &str, n: usize) -> Result<(), WorkloadError> {
+pub(crate) fn count(key: &str, n: usize) -> Result<(), WorkloadError> {
     if (1..=256).contains(&n) {
         return Ok(());
     }

@@ -14,7 +14,10 @@ use serde::{Deserialize, Serialize};
 use crate::error::WorkloadError;
 use crate::input::Columns;
 
-pub(crate) use compile::{check_spread, input_path, is_class_name, positive_time};
+pub(crate) use compile::{
+    MAX_SCV, balanced_phases, check_spread, count, input_path, is_class_name, positive_time, probability,
+    sums_to_one,
+};
 pub(crate) use keys::{keys, need};
 
 /// `service = …` of a `[workload]`: a name, a distribution, or a file.

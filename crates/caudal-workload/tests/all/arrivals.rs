@@ -70,6 +70,52 @@ fn log_normal_gaps_have_their_spread() {
     }
 }
 
+/// The sample's squared coefficient of variation of gaps, and their third moment about 0 in multiples of the mean's cube.
+fn spread_of(times: &[u64], gap_ps: f64) -> (f64, f64) {
+    let n = times.len() as f64 - 1.0;
+    let moment = |k: i32| times.windows(2).map(|w| ((w[1] - w[0]) as f64 / gap_ps).powi(k)).sum::<f64>() / n;
+    (moment(2) - 1.0, moment(3))
+}
+
+#[test]
+fn gamma_and_hyper_exponential_gaps_have_their_mean_their_spread_and_their_shape() {
+    let gap_ps = 100_000.0;
+    // Of gamma, E[X³] is (1 + scv)(1 + 2 scv); of phases, 6 Σ p m³.
+    let gamma = |scv: f64| (1.0 + scv) * (1.0 + 2.0 * scv);
+    let p = 0.5 * (1.0 + (3.0_f64 / 5.0).sqrt());
+    let balanced = 6.0 * (p * (0.5 / p).powi(3) + (1.0 - p) * (0.5 / (1.0 - p)).powi(3));
+    // A mean of 0.75 · 1 + 0.25 · 5 = 2: phases of 0.5 and 2.5.
+    let explicit_scv = 2.0 * (0.75 * 0.25 + 0.25 * 6.25) - 1.0;
+    let explicit = 6.0 * (0.75 * 0.125 + 0.25 * 15.625);
+    for (text, scv, third) in [
+        (r#"{ process = "gamma", scv = 0.25 }"#, 0.25, gamma(0.25)),
+        (r#"{ process = "gamma", scv = 1 }"#, 1.0, 6.0),
+        (r#"{ process = "gamma", scv = 3 }"#, 3.0, gamma(3.0)),
+        (r#"{ process = "hyper-exponential", scv = 1 }"#, 1.0, 6.0),
+        (r#"{ process = "hyper-exponential", scv = 4 }"#, 4.0, balanced),
+        (
+            r#"{ process = "hyper-exponential", phases = [{ p = 0.75, mean = 1 }, { p = 0.25, mean = 5 }] }"#,
+            explicit_scv,
+            explicit,
+        ),
+    ] {
+        let arrivals = arrivals(text);
+        let times = times(&arrivals, 9, gap_ps, N);
+        let n = N as f64;
+        assert!((times[N - 1] as f64 / n / gap_ps - 1.0).abs() < 5.0 * (scv / n).sqrt(), "{text}");
+        let (found, found_third) = spread_of(&times, gap_ps);
+        assert!((found / scv - 1.0).abs() < 0.03, "{text}: {found}");
+        assert!((found_third / third - 1.0).abs() < 0.1, "{text}: {found_third} not {third}");
+        assert!((arrivals.dispersion(gap_ps) / scv - 1.0).abs() < 1e-12, "{text}: their spread");
+        assert_eq!(
+            (arrivals.peak_factor(), arrivals.cycle_ps()),
+            (1.0, 0.0),
+            "{text}: the rate is always the same"
+        );
+        assert!(arrivals.is_stationary(), "{text}");
+    }
+}
+
 #[test]
 fn on_off_keeps_the_rate_and_is_as_bursty_as_theory_says() {
     let arrivals = arrivals(r#"{ process = "on-off", on = "10us", off = "30us", off_rate = 0.2 }"#);
@@ -144,6 +190,8 @@ fn streams_do_not_depend_on_batches_and_differ_from_the_services() {
     for text in [
         r#""poisson""#,
         r#"{ process = "log-normal", scv = 3 }"#,
+        r#"{ process = "gamma", scv = 0.5 }"#,
+        r#"{ process = "hyper-exponential", scv = 3 }"#,
         r#"{ process = "on-off", on = "1us", off = "2us" }"#,
         r#"{ process = "ramps", points = [{ at = "0", rate = 1 }, { at = "10us", rate = 2 }] }"#,
     ] {
@@ -196,6 +244,14 @@ fn impossible_arrivals_are_refused_at_their_key() {
         (r#"{ process = "on-off", on = "1ns", off = "1us" }"#, "at least 10ns"),
         (r#"{ process = "log-normal", scv = -1 }"#, "`scv` = -1"),
         (r#"{ process = "log-normal", sigma = nan }"#, "`sigma` = NaN"),
+        (r#"{ process = "gamma", scv = 0 }"#, "`scv` = 0"),
+        (r#"{ process = "gamma", scv = 1e-7 }"#, "take \"constant\""),
+        (r#"{ process = "gamma", scv = nan }"#, "`scv` = NaN"),
+        (r#"{ process = "hyper-exponential", scv = 0.5 }"#, "for less, take \"gamma\""),
+        (r#"{ process = "hyper-exponential", phases = [] }"#, "1 to 256"),
+        (r#"{ process = "hyper-exponential", phases = [{ p = 0.5, mean = 1 }] }"#, "phases"),
+        (r#"{ process = "hyper-exponential", phases = [{ p = 1, mean = 0 }] }"#, "`phases[0].mean` = 0"),
+        (r#"{ process = "hyper-exponential", phases = [{ p = 2, mean = 1 }] }"#, "`phases[0].p` = 2"),
         (r#"{ process = "steps", steps = [] }"#, "at least one step"),
         (r#"{ process = "steps", steps = [{ for = "1us", rate = 0 }] }"#, "a rate above 0"),
         (r#"{ process = "steps", steps = [{ for = "1us", rate = inf }] }"#, "`steps[0].rate` = inf"),

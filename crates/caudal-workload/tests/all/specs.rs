@@ -36,6 +36,9 @@ fn what_is_written_reads_back_the_same() {
         r#"{ process = "poisson" }"#,
         r#""constant""#,
         r#"{ process = "log-normal", scv = 2.0 }"#,
+        r#"{ process = "gamma", scv = 0.5 }"#,
+        r#"{ process = "hyper-exponential", scv = 2.0 }"#,
+        r#"{ process = "hyper-exponential", phases = [{ p = 0.5, mean = 1.0 }, { p = 0.5, mean = 3.0 }] }"#,
         r#"{ process = "on-off", on = "1us", off = "2us", off_rate = 0.5 }"#,
         r#"{ process = "steps", steps = [{ for = "1us", rate = 2.0 }] }"#,
         r#"{ process = "ramps", points = [{ at = "0", rate = 2.0 }, { at = "1us", rate = 3.0 }] }"#,
@@ -224,7 +227,19 @@ fn the_schema_knows_every_key() {
         assert!(service.contains(&format!("\"{key}\"")), "{key}: {service}");
     }
     let arrivals = serde_json::to_string(&schemars::schema_for!(ArrivalSpec)).unwrap();
-    for key in ["poisson", "on-off", "off_rate", "steps", "for", "ramps", "points", "scale"] {
+    for key in [
+        "poisson",
+        "gamma",
+        "hyper-exponential",
+        "phases",
+        "on-off",
+        "off_rate",
+        "steps",
+        "for",
+        "ramps",
+        "points",
+        "scale",
+    ] {
         assert!(arrivals.contains(&format!("\"{key}\"")), "{key}: {arrivals}");
     }
 }

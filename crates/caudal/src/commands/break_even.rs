@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use caudal_config::{ContextsConfig, File, LatencyStatistic, Options, Point, System, write_policy};
+use caudal_config::{ContextsConfig, File, LatencyStatistic, Metric, Options, Point, System, write_policy};
 use caudal_policy::Picos;
 use caudal_report::chart::{Axis, Chart, Level, Plot, Point as Dot, Series, Spread, Unit};
 use caudal_report::{Answer, Report};
@@ -162,7 +162,10 @@ fn policy(point: &Point, found: &Profile, target: &LatencyStatistic) -> String {
 }
 
 fn value(target: &LatencyStatistic, ns: f64) -> String {
-    if target.slowdown { digits(ns) } else { time(ns) }
+    match target.metric {
+        Metric::Slowdown => digits(ns),
+        Metric::Latency | Metric::Wait => time(ns),
+    }
 }
 
 /// `1.25 M/s`
@@ -220,7 +223,10 @@ fn shown(target: &LatencyStatistic, found: &Profile) -> String {
 }
 
 fn report(args: &BreakEvenArgs, point: &Point, found: &Profile, policy_toml: String) -> Report {
-    let unit = if args.target.slowdown { Unit::Times } else { Unit::Nanoseconds };
+    let unit = match args.target.metric {
+        Metric::Slowdown => Unit::Times,
+        Metric::Latency | Metric::Wait => Unit::Nanoseconds,
+    };
     let across = Axis::new("Requests of a core", Unit::PerSecond, Spread::Linear);
     let mut plot = Plot::new("", across, Axis::new(args.target.to_string(), unit, Spread::Log));
     for curve in &found.curves {

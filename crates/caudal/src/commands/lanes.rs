@@ -202,8 +202,8 @@ impl LanesArgs {
             cores: self.contexts.unwrap_or(self.cores),
             contexts,
             load,
-            target: self.target.clone(),
-            also: self.also.clone(),
+            target: self.target.clone().among(workload.service.classes()),
+            also: self.also.iter().map(|it| it.clone().among(workload.service.classes())).collect(),
             reservations: self.reservations.clone(),
             lanes_max: self.max_lanes.map_or(LANES_MAX, |most| most as usize),
             costs: Costs {

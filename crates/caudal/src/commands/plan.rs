@@ -10,7 +10,7 @@ use std::sync::Arc;
 use caudal_config::{LatencyTarget, Measure, Offered, Rate, Statistic, Workload, costs_as_overrides};
 use caudal_policy::Picos;
 use caudal_report::{Report, Row};
-use caudal_tune::{Budget, Goal, Host, Machine, Plan, Question, TuneError, plan_with};
+use caudal_tune::{Budget, Goal, Host, Machine, Plan, Question, TuneError, plan_on_enough_cores, plan_with};
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use serde_json::{Value, json};
@@ -37,12 +37,12 @@ pub(crate) struct PlanArgs {
     arrives: Arrives,
     #[command(flatten)]
     forks: Forks,
-    /// What must hold, as in 'get p99.9 < 50us', 'p99 slowdown < 10' or 'miss 25ms < 1%'; several must all hold
+    /// What must hold, as in 'get p99.9 < 50us', 'get wait p99 < 20us', '99.9 % of gets < 50us', 'p99 slowdown < 10' or 'miss 25ms < 1%'; several must all hold
     #[arg(long = "target", short, required = true, value_name = "TARGET", value_parser = LatencyTarget::parse)]
     targets: Vec<LatencyTarget>,
-    /// Cores of the machine; a system's dispatcher takes one of them
-    #[arg(long, default_value_t = 16, value_name = "N", value_parser = numbers::count, allow_hyphen_values = true)]
-    cores: u32,
+    /// Cores of the machine; a system's dispatcher takes one of them [default: 16; as many as it takes with --rate or recorded arrivals]
+    #[arg(long, value_name = "N", value_parser = numbers::count, allow_hyphen_values = true)]
+    cores: Option<u32>,
     /// Find the fewest cores that carry this part of the machine, instead of the highest load
     #[arg(long, value_name = "LOAD", conflicts_with = "rate", value_parser = numbers::load)]
     #[arg(allow_hyphen_values = true)]
@@ -92,7 +92,7 @@ pub(crate) fn run(args: &PlanArgs, global: &Global) -> miette::Result<ExitCode> 
     }
     args.policy.as_deref().map_or(Ok(()), writable)?;
     let (dir, kept) = args.open(&question)?;
-    let plan = match searched(&question, &kept, global) {
+    let (question, plan) = match searched(&question, args.looks_for_cores(&question), &kept, global) {
         Err(TuneError::Interrupted) => {
             return Err(Interrupted(": nothing is known yet".to_owned()).into());
         }
@@ -123,7 +123,13 @@ fn one_core_each(question: &Question) -> Option<&'static str> {
     )
 }
 
-fn searched(question: &Question, kept: &Kept, global: &Global) -> Result<Plan, TuneError> {
+/// The plan, and the question as it was answered: on more cores, if any number will do.
+fn searched(
+    question: &Question,
+    any_cores: bool,
+    kept: &Kept,
+    global: &Global,
+) -> Result<(Question, Plan), TuneError> {
     let bar = Progress::new(global, 100, "planning");
     let budget = question.budget.requests.max(1);
     let progress = |progress: caudal_tune::Progress| {
@@ -133,7 +139,10 @@ fn searched(question: &Question, kept: &Kept, global: &Global) -> Result<Plan, T
         bar.set_done((100.0 * done as f64 / budget as f64).min(99.0) as u64);
     };
     let host = Host { threads: global.threads, stop: &global.stop, progress: &progress };
-    let plan = plan_with(question, &host, kept);
+    let plan = match any_cores {
+        true => plan_on_enough_cores(question, &host, kept),
+        false => plan_with(question, &host, kept).map(|plan| (question.clone(), plan)),
+    };
     bar.finish();
     plan
 }
@@ -153,7 +162,16 @@ fn so_far(plan: &Plan, dir: &Path) -> String {
     format!(": {best}; the same command goes on from {}", dir.display())
 }
 
+/// Cores of the machine if nothing says how many, nor how much they have to carry.
+const CORES: u32 = 16;
+
 impl PlanArgs {
+    /// Is it asked on how many cores a rate can be carried, whatever number that is?
+    fn looks_for_cores(&self, question: &Question) -> bool {
+        let rate = matches!(question.goal, Goal::FewestCores(Offered::Rate(_) | Offered::AsRecorded(_)));
+        rate && self.cores.is_none() && self.workers.is_none()
+    }
+
     fn question(
         &self,
         workload: Arc<Workload>,
@@ -170,13 +188,13 @@ impl PlanArgs {
         let usual = if workload.service.dag().is_serial() { BUDGET_S } else { FORKED_BUDGET_S };
         let usual = if global.quick { usual.0 } else { usual.1 };
         let seconds = self.budget.map_or(usual, |budget| budget.0 as f64 / 1e12);
-        Ok(Question {
+        let question = Question {
             workload_name: self.arrives.title(&workload.service),
+            targets: self.targets.iter().map(|it| it.clone().among(workload.service.classes())).collect(),
             workload,
-            targets: self.targets.clone(),
             machine: match self.workers {
                 Some(workers) => Machine::Runtime { workers },
-                None => Machine::Cores(self.cores),
+                None => Machine::Cores(self.cores.unwrap_or(CORES)),
             },
             goal,
             systems: self.systems.clone(),
@@ -184,13 +202,17 @@ impl PlanArgs {
             measure: Measure { seed: self.seed.unwrap_or(measure.seed), ..measure },
             budget: Budget::seconds(seconds),
             quick: global.quick,
-        })
+        };
+        Ok(if self.looks_for_cores(&question) { question.on_enough_cores() } else { question })
     }
 
     /// The directory of this very question, with what it has.
     fn open(&self, question: &Question) -> miette::Result<(PathBuf, Kept)> {
-        let meta =
-            Meta { command: "plan", seed: question.measure.seed, points: None, asked: asked(question)? };
+        let mut asked = asked(question)?;
+        if self.looks_for_cores(question) {
+            asked.push(("--cores".to_owned(), "as many as it takes".into()));
+        }
+        let meta = Meta { command: "plan", seed: question.measure.seed, points: None, asked };
         kept::open(self.out.as_ref(), OUT, &meta)
     }
 
@@ -224,6 +246,7 @@ impl PlanArgs {
             text += &format!(" --target '{target}'");
         }
         match question.machine {
+            Machine::Cores(_) if self.looks_for_cores(question) => {}
             Machine::Cores(cores) => text += &format!(" --cores {cores}"),
             Machine::Runtime { workers } => text += &format!(" --runnable --workers {workers}"),
         }

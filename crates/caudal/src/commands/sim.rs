@@ -209,6 +209,13 @@ pub(crate) fn table(points: &[Point], rows: &[Value]) -> Table {
     head.extend(&varied);
     head.extend(["load", "mean"]);
     head.extend(labels.iter().map(String::as_str));
+    let waits = points.first().is_some_and(|point| point.measure.wait);
+    let waiting: Vec<String> = std::iter::once("mean")
+        .chain(labels.iter().map(String::as_str))
+        .filter(|_| waits)
+        .map(|statistic| format!("wait {statistic}"))
+        .collect();
+    head.extend(waiting.iter().map(String::as_str));
     let late = points.first().map(|point| point.measure.miss.clone()).unwrap_or_default();
     let misses: Vec<String> = late.iter().map(|late| format!("miss {late}")).collect();
     head.extend(misses.iter().map(String::as_str));
@@ -231,6 +238,7 @@ pub(crate) fn table(points: &[Point], rows: &[Value]) -> Table {
             cells.push(shown(&latency["mean"], time));
             cells.extend(labels.iter().map(|label| shown(&latency[label.as_str()], time)));
         }
+        cells.extend(waiting.iter().map(|name| shown(&row["waiting_ns"][&name["wait ".len()..]], time)));
         cells
             .extend((0..late.len()).map(|at| {
                 shown(&row["misses"][at]["ratio"], |share| format!("{} %", digits(100.0 * share)))

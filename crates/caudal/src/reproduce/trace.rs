@@ -31,6 +31,7 @@ impl Trace {
             seed: point.measure.seed,
             length: Length { warm_up: 0, measured: point.measure.requests.unwrap_or(REQUESTS) },
             pilot: false,
+            waits: false,
             stepwise: true,
             stop: None,
         };

@@ -95,6 +95,32 @@ fn rows_of_another_measurement_are_not_taken_for_this_one() {
 }
 
 #[test]
+fn rows_come_in_the_order_of_the_points_whoever_is_first() {
+    let place = Place::new();
+    // The first point takes a hundred times as long as the others.
+    let text = "[workload]\nservice = \"exp-1us\"\nload = [0.5, 0.4, 0.3, 0.2]\n[system]\ncores = [256, 1]\n\
+                dispatch = \"jsq\"\n[measure]\nrequests = 2_000\nwarm-up = 100\nreplications = 12\n";
+    place.write("in.toml", text);
+    let points = |ran: &str| -> Vec<String> {
+        let row = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["point"].to_string();
+        ran.lines().map(row).collect()
+    };
+    let one = points(&place.run("sim in.toml --json --quiet --threads 1").expect(0, "").out);
+    assert_eq!(one.len(), 8);
+    for _ in 0..3 {
+        assert_eq!(points(&place.run("sim in.toml --json --quiet --threads 4").expect(0, "").out), one);
+    }
+    // Also of those that were there before, and in the file.
+    place.run("sim in.toml --json --quiet --threads 4 --out r").expect(0, "");
+    assert_eq!(points(&place.read("r/rows.jsonl")), one);
+    let rows = place.read("r/rows.jsonl");
+    let kept: Vec<&str> = rows.lines().skip(1).step_by(2).collect();
+    place.write("r/rows.jsonl", &(kept.join("\n") + "\n"));
+    assert_eq!(points(&place.run("sim in.toml --json --quiet --threads 4 --out r").expect(0, "").out), one);
+    assert_eq!(points(&place.read("r/rows.jsonl")), one);
+}
+
+#[test]
 fn recorded_arrivals_count_as_well() {
     let place = Place::new();
     let arrivals = "[workload]\nservice = \"exp-1us\"\narrivals = { file = \"a.csv\" }\n[system]\ncores = 2\n\

@@ -324,7 +324,8 @@ impl Central {
         self.machine.record(&mut self.recorder, self.machine.started);
         self.recorder.flush();
         let measured_left = self.machine.measured_left();
-        outcome(self.recorder, self.window, measured_left, self.machine.now_ps)
+        let events = self.machine.started as u64;
+        outcome(self.recorder, self.window, measured_left, (self.machine.now_ps, events))
     }
 
     /// The next request at which there is something to look up; after the measured part, the first to find all

@@ -75,7 +75,7 @@ fn forks_with<P: Parallelism, O: Sink>(
         costs: *run.costs,
         graphs: run.service.dag().clone(),
         source: Source::new(run.arrivals.sampler(run.seed, run.mean_gap_ps), run.service.sampler(run.seed)),
-        recorder: Recorder::new(run.service.classes().len(), run.pilot),
+        recorder: Recorder::of(run),
         patience_ps: run.patience_ps(),
         seed: run.seed,
         length: run.length,

@@ -155,7 +155,8 @@ impl<'a, P: Parallelism, O: Sink> Forks<'a, P, O> {
             }
         }
         self.site.recorder.flush();
-        outcome(self.site.recorder, self.window, self.site.measured_left, self.site.now_ps)
+        let ended = (self.site.now_ps, self.site.account.events);
+        outcome(self.site.recorder, self.window, self.site.measured_left, ended)
     }
 
     /// There are no more arrivals: what is measured and in the system completes.
@@ -191,6 +192,7 @@ impl<'a, P: Parallelism, O: Sink> Forks<'a, P, O> {
     fn at_arrival(&mut self) -> bool {
         let (number, arrival_ps, demand) = self.source.take();
         let site = &mut self.site;
+        site.account.events += 1;
         site.now_ps = arrival_ps;
         if self.source.at_batch_start() && site.keys.are_old(arrival_ps) {
             site.rebase(arrival_ps);
@@ -235,6 +237,7 @@ impl<'a, P: Parallelism, O: Sink> Forks<'a, P, O> {
 
     #[inline(always)]
     fn at_worker(&mut self, worker: usize) {
+        self.site.account.events += 1;
         match self.site.workers[worker].phase {
             Phase::Running => {
                 self.site.finish(worker);

@@ -474,6 +474,7 @@ mod tests {
             seed: 5,
             length: Length { warm_up: 100, measured: 20_000 },
             pilot: false,
+            waits: false,
             stepwise: false,
             stop: None,
         };

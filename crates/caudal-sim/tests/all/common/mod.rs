@@ -18,7 +18,7 @@ use caudal_policy::random::Draw;
 use caudal_policy::rebalance::RebalanceConfig;
 use caudal_sim::engine::{Event, Length, Observer, Outcome, Run, simulate};
 use caudal_workload::{
-    ArrivalSpec, Arrivals, ClassSpec, DistributionSpec, Service, ServiceSpec, TimestampFile, Unit,
+    ArrivalSpec, Arrivals, ClassSpec, DistributionSpec, GapPhases, Service, ServiceSpec, TimestampFile, Unit,
 };
 
 /// Service times.
@@ -38,6 +38,10 @@ pub(crate) enum Gaps {
     Poisson,
     /// Equal gaps in whole ns.
     Constant,
+    /// Gamma, with this squared coefficient of variation.
+    Gamma(f64),
+    /// Two balanced phases, with this squared coefficient of variation.
+    HyperExponential(f64),
     /// Recorded times, all multiples of this many ns; several at one time are common.
     Grid(u64),
     /// The same, and they end with the last measured request.
@@ -144,6 +148,8 @@ impl Case {
         let spec = match self.gaps {
             Gaps::Poisson => ArrivalSpec::Poisson,
             Gaps::Constant => ArrivalSpec::Constant,
+            Gaps::Gamma(scv) => ArrivalSpec::Gamma { scv },
+            Gaps::HyperExponential(scv) => ArrivalSpec::HyperExponential { phases: GapPhases::Scv(scv) },
             // Longer than any run goes on after the last measured request.
             Gaps::Grid(step_ns) => {
                 return recorded(&grid_times(
@@ -157,7 +163,7 @@ impl Case {
                 return recorded(&grid_times(self.seed, mean_gap_ps, step_ns, warm_up + measured));
             }
         };
-        spec.compile(".".as_ref()).expect("a process without parameters")
+        spec.compile(".".as_ref()).expect("a sound process")
     }
 }
 
@@ -224,6 +230,7 @@ impl Ready {
             seed: self.seed,
             length: self.length,
             pilot: false,
+            waits: false,
             stepwise,
             stop: None,
         }

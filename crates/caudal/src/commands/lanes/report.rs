@@ -1,5 +1,6 @@
 //! The report of a search for lanes.
 
+use caudal_config::Metric as Of;
 use caudal_report::chart::{Axis, Chart, Level, Mark, Plot, Point, Series, Spread, Unit};
 use caudal_report::{Answer, PlainTable, Report};
 use caudal_tune::lanes::{Judged, LanesAnswer, LanesQuestion, Step};
@@ -119,7 +120,7 @@ fn drifts(question: &LanesQuestion, answer: &LanesAnswer) -> Option<PlainTable> 
 /// The way to the answer, step by step.
 fn path(question: &LanesQuestion, answer: &LanesAnswer) -> PlainTable {
     let target = |value: Option<f64>| match value {
-        Some(value) if question.target.slowdown => digits(value),
+        Some(value) if question.target.metric == Of::Slowdown => digits(value),
         Some(value) => time(value),
         None => "–".to_owned(),
     };
@@ -213,7 +214,7 @@ fn search(question: &LanesQuestion, steps: &[Step]) -> Option<Chart> {
             all.push(point);
         }
     }
-    let unit = if question.target.slowdown { Unit::Times } else { Unit::Nanoseconds };
+    let unit = if question.target.metric == Of::Slowdown { Unit::Times } else { Unit::Nanoseconds };
     let y = Axis::new(question.target.to_string(), unit, Spread::Log);
     let tried = Series { mark: Mark::Points, ..Series::line("tried", all) };
     let best = Series { emphasis: true, ..Series::line("taken", taken) };

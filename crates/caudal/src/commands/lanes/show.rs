@@ -81,7 +81,9 @@ fn dash() -> String {
 }
 
 fn target(question: &LanesQuestion, judged: &Judged) -> String {
-    let show = |value: f64| if question.target.slowdown { digits(value) } else { time(value) };
+    let show = |value: f64| {
+        if question.target.metric == caudal_config::Metric::Slowdown { digits(value) } else { time(value) }
+    };
     if judged.row.overloaded { "overloaded".to_owned() } else { estimate(&judged.target, show) }
 }
 

@@ -56,6 +56,7 @@ fn line(target: &LatencyTarget) -> TargetLine {
     let metric = match target.limit {
         Limit::Latency(_) => Metric::Latency,
         Limit::Slowdown(_) => Metric::Slowdown,
+        Limit::Wait(_) => Metric::Wait,
         Limit::Share(_) => Metric::Miss,
     };
     let percentile = match target.statistic {
