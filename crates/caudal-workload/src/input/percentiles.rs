@@ -89,7 +89,21 @@ pub(crate) fn parse_percentiles(text: &str) -> Option<Result<Vec<(f64, u64)>, St
 /// Is this a text that sums up latencies by percentiles? Of wrk, ab, memtier and their like.
 pub(super) fn holds_percentiles<'a>(lines: impl Iterator<Item = &'a [u8]>) -> bool {
     let text: Vec<String> = lines.take(400).map(text).collect();
-    text.iter().any(|line| is_memtier(line)) || text.iter().filter(|line| point(line).is_some()).count() >= 2
+    text.iter().any(|line| is_memtier(line)) || text.iter().map(|line| points(line).len()).sum::<usize>() >= 2
+}
+
+/// All percentiles of a line: one, or as many as fio puts there (`|  1.00th=[   20],  5.00th=[   20],`).
+fn points(line: &str) -> Vec<Point> {
+    if !line.contains("th=[") {
+        return point(line).into_iter().collect();
+    }
+    let parts = line.trim().trim_start_matches('|').split("],");
+    let part = |part: &str| {
+        let (name, value) = part.split_once("=[")?;
+        let number = Number::parse(value.trim_end_matches(']').trim().as_bytes(), Style::POINT).ok()?;
+        Some(Point { percentile: percentile_of(name)?, number })
+    };
+    parts.filter_map(part).collect()
 }
 
 fn is_memtier(line: &str) -> bool {
@@ -105,18 +119,21 @@ pub(super) fn read_percentiles(bytes: &[u8], path: &Path, wanted: &Columns) -> R
     if let Some(heading) = lines.iter().position(|line| is_memtier(line)) {
         return memtier(&lines, heading, &place);
     }
-    let found: Vec<(usize, Point)> =
-        lines.iter().enumerate().filter_map(|(index, line)| Some((index, point(line)?))).collect();
-    // The first run of percentiles that rise; a second one, such as wrk's per thread, is another statistic.
-    let mut points: Vec<Point> = Vec::new();
-    for (_, point) in found {
-        if points.last().is_some_and(|last| point.percentile <= last.percentile) {
-            break;
-        }
-        points.push(point);
+    // The first run of percentiles that rise; a second one, such as that of fio's writes, is another statistic.
+    let all: Vec<Point> = lines.iter().flat_map(|line| points(line)).collect();
+    let rising = all.windows(2).take_while(|two| two[0].percentile < two[1].percentile).count() + 1;
+    let (points, others) = all.split_at(rising.min(all.len()));
+    if points.is_empty() {
+        return Err(place.whole("holds no percentiles, such as `99%  9.00ms`"));
     }
-    let heading = "Percentage of the requests served within a certain time (ms)";
-    let of_text = lines.iter().any(|line| line.contains(heading)).then_some(Unit::Ms);
+    let mut notes = Vec::new();
+    if !others.is_empty() {
+        notes.push(format!(
+            "{} percentiles of something else follow, and were passed over; give that part alone to read it",
+            others.len()
+        ));
+    }
+    let of_text = lines.iter().find_map(|line| heading_unit(line));
     let bare = points.iter().any(|point| point.number.unit.is_none());
     let (unit, unit_by) = match (wanted.unit, of_text, bare) {
         (Some(unit), _, _) => (Some(unit), "as you said"),
@@ -142,7 +159,15 @@ pub(super) fn read_percentiles(bytes: &[u8], path: &Path, wanted: &Columns) -> R
         ..Taken::default()
     };
     let classes = vec![Percentiles { class: "all".to_owned(), points, weight: 1.0 }];
-    Ok(Read { taken, data: Data::Percentiles(classes), notes: Vec::new() })
+    Ok(Read { taken, data: Data::Percentiles(classes), notes })
+}
+
+/// The unit that a heading says: of ab, `Percentage of the requests served within a certain time (ms)`; of fio, `clat
+/// percentiles (nsec):`.
+fn heading_unit(line: &str) -> Option<Unit> {
+    let is_heading = line.contains("served within a certain time") || line.contains("percentiles (");
+    let (_, unit) = line.rsplit_once('(').filter(|_| is_heading)?;
+    Unit::of_word(unit.split(')').next()?)
 }
 
 /// A percentile in a line.

@@ -85,7 +85,11 @@ impl Unit {
         ];
         let words = words(name);
         let mut said = Said::Nothing;
-        for word in &words {
+        for (index, word) in words.iter().enumerate() {
+            // `min_latency` is the least of them, `service_min` is in minutes.
+            if word == "min" && index + 1 < words.len() {
+                continue;
+            }
             let this = match Unit::of_word(word) {
                 Some(unit) => Said::Unit(unit),
                 None if OTHERS.contains(&word.as_str()) => Said::Unknown,

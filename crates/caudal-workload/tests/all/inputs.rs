@@ -323,6 +323,11 @@ fn percentiles_alone_are_a_guess_and_say_so() {
     let texts = [
         "  Latency Distribution\n     50%    1.20ms\n     75%    2.00ms\n     99%    9.00ms\n",
         "{\"latency\": {\"p50_ms\": 1.2, \"p99_ms\": 9.0, \"mean_ms\": 2}}",
+        "   clat percentiles (usec):\n     |  1.00th=[   20], 50.00th=[ 1200],\n     | 99.00th=[ 9000]\n",
+        "\"test\",\"rps\",\"avg_latency_ms\",\"min_latency_ms\",\"p50_latency_ms\",\"p99_latency_ms\"\n\"GET\",\"9\",\"3\",\"0.01\",\"1.2\",\"9\"\n",
+        "percentile,latency_ms\n50,1.2\n99,9\n",
+        "quantile;latency_ms\n0,5;1,2\n0,99;9,0\n",
+        "p50,1.2ms\np99,9ms\n",
         "Type,Name,Request Count,Failure Count,Median Response Time,Average Response Time,50%,99%\nGET,/,10,0,1.2,3,1.2,9\n,Aggregated,10,0,1.2,3,1.2,9\n",
     ];
     for text in texts {
@@ -345,6 +350,23 @@ fn percentiles_alone_are_a_guess_and_say_so() {
     let spec = crate::spec("{ percentiles = { p50 = \"1.2ms\", p99 = \"9ms\" } }");
     let service = spec.compile(Path::new("")).unwrap();
     assert!(service.is_fitted() && (service.quantile(0.99) as f64 / 9e9 - 1.0).abs() < 1e-6);
+}
+
+#[test]
+fn histograms_of_cyclictest_are_no_numbered_rows() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x");
+    let read = |text: &str| {
+        std::fs::write(&path, text).unwrap();
+        ServiceSpec::File(FileSpec::new(&path)).compile(Path::new(""))
+    };
+    let service =
+        read("# Histogram\n000000 000000\n000001 000000\n000002 000007\n000003 000003\n# Total: 000000010\n");
+    let service = service.unwrap();
+    assert_eq!((count(&service), service.mean_ps()), (10, 2.3e6));
+    // Is it a number and a time, or a time and how often?
+    let rows: String = (0..20).map(|n| format!("{n} {}\n", 100 + n)).collect();
+    assert!(matches!(read(&rows), Err(WorkloadError::Ask(ask)) if ask.key == AskKey::Column));
 }
 
 #[test]

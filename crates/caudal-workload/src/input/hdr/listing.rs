@@ -18,9 +18,14 @@ pub(in crate::input) fn holds_listing<'a>(lines: impl Iterator<Item = &'a [u8]>)
 }
 
 fn is_heading(line: &[u8]) -> bool {
-    let line = text(line);
+    let line = spaced(&text(line));
     let words: Vec<&str> = line.split_whitespace().collect();
     words.len() >= 3 && words[0] == "Value" && words[1] == "Percentile" && words[2] == "TotalCount"
+}
+
+/// A line of a listing that was written as CSV as it would be without.
+fn spaced(line: &str) -> String {
+    line.replace([',', '"'], " ")
 }
 
 /// Reads a listing, wherever in the text it is.
@@ -95,7 +100,7 @@ impl Listing {
                 break;
             }
             let column = line.len() - line.trim_start().len() + 1;
-            self.row(line).map_err(|problem| place.row(index as u64 + 1, column, problem))?;
+            self.row(&spaced(line)).map_err(|problem| place.row(index as u64 + 1, column, problem))?;
         }
         Ok(())
     }

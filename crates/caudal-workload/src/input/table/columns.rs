@@ -44,6 +44,8 @@ pub(super) enum Shape {
     Range { high: usize, weight: usize },
     /// How many values there are up to this one.
     Cumulative { weight: usize },
+    /// A percentile, which this column says.
+    PercentileRow { percentile: usize },
     /// Percentiles of a class, each in a column of its own, and how many requests the class had.
     Percentiles { columns: Vec<(usize, f64)>, count: Option<usize> },
 }
@@ -110,11 +112,17 @@ impl Finder<'_> {
         }
         let weight = self.weight(preset);
         let class = self.class(preset)?;
-        let value = self.value(preset, class, weight)?;
+        let percentile = self.percentile_column(preset, class);
+        // A column of percentiles is no time, and their names are no classes.
+        let class = class.filter(|_| percentile != class);
+        let value = self.value(preset, class.or(percentile), weight)?;
         let name = self.name(value);
         let unit = self.unit(value, preset, name.as_deref())?;
         let style = self.style(value)?;
-        let shape = self.shape(value, weight);
+        let shape = match percentile.filter(|&percentile| percentile != value) {
+            Some(percentile) => Shape::PercentileRow { percentile },
+            None => self.shape(value, weight),
+        };
         let success = preset.and_then(|preset| preset.success);
         let success = success.and_then(|(column, good)| Some((column.index(self.header())?, good)));
         // Columns of a class that was not asked for, if it is the weight, are no class.
@@ -213,8 +221,11 @@ impl Finder<'_> {
     }
 
     fn weight(&self, preset: Option<&Preset>) -> Option<usize> {
-        if self.role == Role::Arrival || preset.is_some() {
+        if self.role == Role::Arrival {
             return None;
+        }
+        if let Some(preset) = preset {
+            return preset.weight.and_then(|weight| weight.index(self.header()));
         }
         self.header()?.iter().position(|name| {
             let words = words(name);
@@ -357,7 +368,6 @@ impl Finder<'_> {
             (0 | 1, _) => Ok(0),
             (2, [1] | []) => Ok(1),
             (2, [0]) => Ok(0),
-            (2, _) if self.sample.rows.len() >= 10 && self.numbers_rows(0) => Ok(1),
             (2, _) if self.sample.separator == Separator::Byte(b',') => Err(self.decimal_or_two()),
             _ => Err(self.which_column(&numbers)),
         }
@@ -395,7 +405,10 @@ impl Finder<'_> {
                 self.header().map_or(String::new(), |header| format!("; its columns are {}", listed(header)));
             return self.place.whole(format!("no column holds {what}{columns}"));
         }
-        let header = if self.sample.header.is_some() { "" } else { " and no header" };
+        let header = match self.sample.header {
+            Some(_) => "",
+            None => " and no header (such as `class,service_us`, or `service_us,count` of a histogram)",
+        };
         WorkloadError::Ask(Box::new(Ask {
             path: self.place.0.to_owned(),
             problem: format!("has {} columns{header}, and several may hold {what}", self.sample.width()),
@@ -410,6 +423,22 @@ impl Finder<'_> {
         let before: usize =
             self.header().map_or(0, |names| names[..at].iter().map(|name| name.len() + 1).sum());
         self.place.row(self.sample.first_line, before + 1, RowProblem::Format(problem.to_owned()))
+    }
+
+    /// The column that says which percentile a row is: by its own name, or by the names in it (`p50`, `p99`).
+    fn percentile_column(&self, preset: Option<&Preset>, class: Option<usize>) -> Option<usize> {
+        if preset.is_some() || self.role == Role::Arrival {
+            return None;
+        }
+        let named = ["percentile", "quantile", "percent", "percentage", "pct"];
+        let by_name = self.header().and_then(|header| {
+            header.iter().position(|name| words(name).iter().any(|word| named.contains(&word.as_str())))
+        });
+        let are_percentiles = |&at: &usize| {
+            let mut names = self.sample.column(at).peekable();
+            names.peek().is_some() && names.all(|name| percentile_of(&crate::input::text(name)).is_some())
+        };
+        by_name.filter(|_| self.sample.width() > 1).or_else(|| class.filter(are_percentiles))
     }
 
     /// The columns of the bounds of a histogram.

@@ -20,7 +20,7 @@ pub(crate) use sample::{Sample, Separator};
 
 use super::buckets::{Bins, Edges};
 use super::number::Number;
-use super::percentiles::Percentiles;
+use super::percentiles::{Percentiles, percentile_of};
 use super::source::{self, Source};
 use super::unit::{Plausible, Unit};
 use super::{Columns, Data, Place, Read, Taken, Trace, shorten, text, time_ps};
@@ -201,6 +201,7 @@ impl Content {
             }
             Shape::Range { high, weight } => self.add_range(record, layout, class, *high, *weight),
             Shape::Cumulative { weight } => self.add_cumulative(record, layout, class, *weight),
+            Shape::PercentileRow { percentile } => self.add_percentile(record, layout, class, *percentile),
             Shape::Percentiles { columns, count } => self.add_percentiles(record, layout, columns, *count),
         }
     }
@@ -270,6 +271,38 @@ impl Content {
         };
         let up_to = count(record.get(weight)).map_err(|problem| (weight, problem))?;
         self.bins.add_up_to(&text(class), upper_ps, up_to).map_err(|problem| (weight, problem))
+    }
+
+    fn add_percentile(
+        &mut self,
+        record: &Record,
+        layout: &Layout,
+        class: &[u8],
+        column: usize,
+    ) -> Result<(), FieldProblem> {
+        let field = text(record.get(column));
+        let number =
+            Number::parse(field.as_bytes(), layout.style).ok().filter(|number| number.unit.is_none());
+        let percentile = number.map(|number| number.value()).or_else(|| percentile_of(&field));
+        let percentile =
+            percentile.filter(|percentile| (0.0..=100.0).contains(percentile)).ok_or_else(|| {
+                (
+                    column,
+                    RowProblem::Format(format!(
+                        "`{}` is no percentile, such as 99.9 or p99.9",
+                        shorten(&field)
+                    )),
+                )
+            })?;
+        let (_, ps) =
+            self.time(record.get(layout.value), layout).map_err(|problem| (layout.value, problem))?;
+        let class = text(class);
+        if !self.percentiles.iter().any(|known| known.class == class) {
+            self.percentiles.push(Percentiles { class: class.clone(), points: Vec::new(), weight: 1.0 });
+        }
+        let known = self.percentiles.iter_mut().find(|known| known.class == class).expect("it was added");
+        known.points.push((percentile, ps));
+        Ok(())
     }
 
     fn add_percentiles(
@@ -362,6 +395,7 @@ impl Content {
             Shape::Range { .. } | Shape::Cumulative { .. } => {
                 Data::Histograms(self.bins.finish(place, &mut notes)?)
             }
+            Shape::PercentileRow { .. } => Data::Percentiles(of_shares(self.percentiles)),
             Shape::Percentiles { .. } => Data::Percentiles(without_totals(self.percentiles)),
         };
         Ok(Read { taken, data, notes })
@@ -392,6 +426,18 @@ fn failures(count: u64, column: usize, good: &[&str], format: &str) -> String {
         column + 1,
         column + 1
     )
+}
+
+/// Percentiles that were written as shares, 0 to 1, as percentiles.
+fn of_shares(mut classes: Vec<Percentiles>) -> Vec<Percentiles> {
+    let points = || classes.iter().flat_map(|class| &class.points);
+    if points().all(|(percentile, _)| *percentile <= 1.0) {
+        classes
+            .iter_mut()
+            .flat_map(|class| &mut class.points)
+            .for_each(|(percentile, _)| *percentile *= 100.0);
+    }
+    classes
 }
 
 /// Rows that sum up the others are none of their own.

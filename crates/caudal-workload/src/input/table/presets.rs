@@ -21,6 +21,8 @@ pub(crate) struct Preset {
     pub(crate) class: Option<Column>,
     /// What classes are called, where the column holds codes.
     pub(crate) class_names: &'static [(&'static str, &'static str)],
+    /// The column that says how often a time occurs, if it is a histogram.
+    pub(crate) weight: Option<Column>,
     /// When requests arrived, and the unit of that.
     pub(crate) arrival: Option<(Column, Option<Unit>)>,
     /// Rows that are meant if nobody says which.
@@ -59,6 +61,7 @@ const NONE: Preset = Preset {
     unit: Unit::Ns,
     class: None,
     class_names: &[],
+    weight: None,
     arrival: None,
     filter: None,
     success: None,
@@ -67,7 +70,7 @@ const NONE: Preset = Preset {
 };
 
 /// The writers.
-pub(crate) const PRESETS: [Preset; 12] = [
+pub(crate) const PRESETS: [Preset; 13] = [
     Preset {
         writer: "k6",
         signature: Header(&["metric_name", "timestamp", "metric_value"]),
@@ -149,6 +152,14 @@ pub(crate) const PRESETS: [Preset; 12] = [
         value: At(2),
         unit: Unit::Us,
         class: Some(At(3)),
+        ..NONE
+    },
+    Preset {
+        writer: "cyclictest",
+        signature: Rows(is_cyclictest),
+        value: At(0),
+        unit: Unit::Us,
+        weight: Some(At(1)),
         ..NONE
     },
     Preset {
@@ -258,6 +269,13 @@ fn is_ycsb(sample: &Sample) -> bool {
 fn is_h2load(sample: &Sample) -> bool {
     let epoch = |text: &str| whole(text) && text.len() == 16;
     all(sample, 3..=3, &[(0, epoch), (1, status), (2, whole)])
+}
+
+/// `000012 000345`: a latency in us, and how often it was seen
+fn is_cyclictest(sample: &Sample) -> bool {
+    let padded = |text: &str| whole(text) && text.len() == 6;
+    let counts = |row: usize| sample.rows.get(row).and_then(|row| row.get(0)).map(crate::input::text);
+    all(sample, 2..=2, &[(0, padded), (1, padded)]) && counts(0).as_deref() == Some("000000")
 }
 
 /// `0 199 2241 0 1175850568 995598`: client, transaction, latency in us, script, epoch in s and its us
