@@ -56,7 +56,7 @@ fn main() {
                 let started_ns = cpu_ns();
                 let outcome = simulate(&run, Unwatched);
                 let ns = (cpu_ns() - started_ns) as f64;
-                let (requests, events) = ((measured / 9 + measured) as f64, outcome.events as f64);
+                let (requests, events) = ((measured / 9 + measured) as f64, outcome.events.0 as f64);
                 println!(
                     "{:28}{mean_ns:>12}{load:>6}{:>14.2}{:>12.0}{:>10.1}{}",
                     preset.name,

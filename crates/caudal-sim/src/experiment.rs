@@ -527,7 +527,7 @@ impl Results {
         self.requests += outcome.arrived;
         self.unfinished += outcome.unfinished;
         self.simulated += length.warm_up + length.measured;
-        self.events += outcome.events;
+        self.events += outcome.events.0;
         self.fell_behind += u32::from(outcome.fell_behind());
     }
 

@@ -61,7 +61,7 @@ use self::books::Records;
 use self::machine::Machine;
 use self::setup::Setup;
 use self::source::Source;
-use crate::engine::{Account, ClassStats, Outcome, Run};
+use crate::engine::{Account, ClassStats, Events, Outcome, Run};
 
 pub use self::error::Unsupported;
 pub use self::estimate::{Estimate, percentile};
@@ -128,7 +128,7 @@ fn go(run: &Run<'_>, rules: &Rules, keep: bool) -> Result<(Outcome, Vec<u64>), U
         span_ps: end_ns * 1_000,
         end_ps: end_ns * 1_000,
         // Its own time is in whole nanoseconds, and it is no part of a plan: requests are what it is counted by.
-        events: recorded.arrived,
+        events: Events(recorded.arrived),
         overload: pace.end(arrived, ledger.completed),
         overload_work: caudal_stats::OverloadCheck::default(),
         no_time_to_spare: false,
@@ -146,7 +146,7 @@ fn without_requests(classes: usize, duration_ns: u64) -> Outcome {
         account: Account::default(),
         span_ps: duration_ns * 1_000,
         end_ps: duration_ns * 1_000,
-        events: 0,
+        events: Events(0),
         overload: caudal_stats::OverloadCheck::default(),
         overload_work: caudal_stats::OverloadCheck::default(),
         no_time_to_spare: false,

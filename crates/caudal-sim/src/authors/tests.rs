@@ -29,7 +29,7 @@ const SETUP: Setup = Setup {
 /// Everything arrives from 10 us on.
 fn machine(setup: Setup, seed: u64, requests: &[(u64, u64)]) -> Machine {
     let (source, ahead) = Source::listed(requests);
-    let records = Records::new(1, &ahead, setup.duration_ns, true, false);
+    let records = Records::new(1, &ahead, setup.duration_ns, true, (false, false));
     Machine::new(setup, source, ahead, records, seed)
 }
 

@@ -115,8 +115,6 @@ pub struct Account {
     pub given_up: u64,
     /// How long those took from arrival to completion.
     pub given_up_ps: u128,
-    /// Events that were simulated, arrivals included: what the run takes on the host, not on the simulated machine.
-    pub events: u64,
 }
 
 impl Account {
@@ -140,7 +138,6 @@ impl Account {
             completed: self.completed - start.completed,
             given_up: self.given_up - start.given_up,
             given_up_ps: self.given_up_ps - start.given_up_ps,
-            events: self.events - start.events,
         }
     }
 }
@@ -169,6 +166,8 @@ pub(super) struct Core<O> {
     /// When the dispatcher has finished what it has been given.
     pub(super) dispatcher_free_ps: u64,
     pub(super) account: Account,
+    /// Events so far, arrivals included.
+    pub(super) events: u64,
     /// Cores held, and of those the ones that are here; the books are settled up to `settled_ps`.
     pub(super) held: u32,
     pub(super) here: u32,
@@ -222,6 +221,7 @@ impl<O: Sink> Core<O> {
             costs,
             dispatcher_free_ps: 0,
             account: Account::default(),
+            events: 0,
             held: 0,
             here: 0,
             settled_ps: 0,

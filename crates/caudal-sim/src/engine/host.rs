@@ -296,7 +296,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
     /// The event of the first worker, whose key is `due`; of several that are due at its time, of the one whose it is to act.
     #[inline(always)]
     fn at_due(&mut self, due: u64) {
-        self.core.account.events += 1;
+        self.core.events += 1;
         self.core.now_ps = self.core.keys.time_ps(due);
         let mut worker = self.core.keys.worker(due);
         if S::TIES && !self.core.walks {
@@ -433,7 +433,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
     #[inline(always)]
     fn at_arrival(&mut self) -> bool {
         let (number, arrival_ps, demand) = self.source.take();
-        self.core.account.events += 1;
+        self.core.events += 1;
         self.core.now_ps = arrival_ps;
         self.core.acting = 0;
         if self.source.at_batch_start() {
@@ -643,7 +643,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         let dispatch_ps = self.at_dispatcher.front().map_or(NEVER, |first| first.0);
         let stall_ps = self.stall_ps();
         let first_ps = delivery_ps.min(dispatch_ps).min(stall_ps).min(self.next_tick_ps);
-        self.core.account.events += 1;
+        self.core.events += 1;
         self.core.now_ps = first_ps;
         self.core.acting = 0;
         if dispatch_ps == first_ps {

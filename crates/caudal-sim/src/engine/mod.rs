@@ -125,6 +125,17 @@ impl Run<'_> {
     }
 }
 
+/// How many events a run has taken. Hosts that do the same may take different numbers of them: they are no part of what came out,
+/// and are not shown with it.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub struct Events(pub u64);
+
+impl std::fmt::Debug for Events {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Events")
+    }
+}
+
 /// What came out of it.
 #[derive(Clone, Debug)]
 pub struct Outcome {
@@ -137,7 +148,7 @@ pub struct Outcome {
     /// When the run ended.
     pub end_ps: u64,
     /// Events that were simulated, arrivals included, warm-up and drain too: what the run has taken, whatever the host's speed.
-    pub events: u64,
+    pub events: Events,
     /// Did it keep up, counted in requests?
     pub overload: OverloadCheck,
     /// Did it keep up, counted in ns of work? Of one run this says little where few requests make most of
@@ -524,7 +535,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
     fn into_outcome(self) -> Outcome {
         // Workers that wait for a dispatcher after every quantum do not show how busy it is.
         let waits = self.core.costs.dispatcher_quantum.0 > 0;
-        let ended = (self.core.now_ps, self.core.account.events);
+        let ended = (self.core.now_ps, self.core.events);
         let found = outcome(self.core.recorder, self.window, self.core.measured_left, ended);
         Outcome { no_time_to_spare: found.no_time_to_spare || waits, ..found }
     }
@@ -549,7 +560,7 @@ fn outcome(recorder: Recorder, window: Window, measured_left: u64, (end_ps, even
         account: window.account,
         span_ps: window.span_ps,
         end_ps,
-        events,
+        events: Events(events),
         overload: window.check,
         overload_work: window.work,
         no_time_to_spare: no_time_to_spare(&window.account),

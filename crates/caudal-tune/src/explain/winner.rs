@@ -31,9 +31,8 @@ impl Evidence<'_> {
                 targets(question),
             ),
             Goal::FewestCores(_) => format!(
-                "{who} carries {per_s} on {} of {}, within {}: there {found}.",
+                "{who} carries {per_s} on {}, within {}: there {found}.",
                 self.place(),
-                machine(question),
                 targets(question),
             ),
         }

@@ -225,7 +225,7 @@ impl<D: Discipline, M: Machine, O: Sink, const LEVELS: u32> Contexts<D, M, O, LE
 
     fn end(mut self) -> Outcome {
         self.site.recorder.flush();
-        let ended = (self.site.now_ps, self.site.account.events);
+        let ended = (self.site.now_ps, self.site.events);
         outcome(self.site.recorder, self.window, self.site.measured_left, ended)
     }
 
@@ -308,7 +308,7 @@ impl<D: Discipline, M: Machine, O: Sink, const LEVELS: u32> Contexts<D, M, O, LE
     #[inline(always)]
     fn at_arrival(&mut self) -> bool {
         let (number, arrival_ps, demand) = self.source.take();
-        self.site.account.events += 1;
+        self.site.events += 1;
         self.site.now_ps = arrival_ps;
         if self.source.at_batch_start() && self.site.keys().are_old(arrival_ps) {
             self.rebase(arrival_ps);
@@ -393,7 +393,7 @@ impl<D: Discipline, M: Machine, O: Sink, const LEVELS: u32> Contexts<D, M, O, LE
 
     #[inline(always)]
     fn at_worker(&mut self, worker: usize) {
-        self.site.account.events += 1;
+        self.site.events += 1;
         let phase = self.site.workers[worker].phase;
         // Two branches that hardly ever change their minds; a match would be a jump through a table.
         if phase == Phase::Running {
@@ -490,7 +490,7 @@ impl<D: Discipline, M: Machine, O: Sink, const LEVELS: u32> Contexts<D, M, O, LE
     #[cold]
     fn at_side(&mut self) {
         let entry_ps = self.at_dispatcher.front().map_or(NEVER, |first| first.0);
-        self.site.account.events += 1;
+        self.site.events += 1;
         if entry_ps <= self.next_window_ps {
             self.site.now_ps = entry_ps;
             if let Some((_, task)) = self.at_dispatcher.pop_front() {

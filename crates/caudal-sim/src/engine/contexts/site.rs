@@ -81,6 +81,8 @@ pub(super) struct Site<M, O, const LEVELS: u32> {
     pub(super) machine: M,
     pub(super) costs: Costs,
     pub(super) account: Account,
+    /// Events so far, arrivals included.
+    pub(super) events: u64,
     settled_ps: u64,
     pub(super) recorder: Recorder,
     pub(super) measured: Range<u64>,
@@ -148,6 +150,7 @@ impl<M: Machine, O: Sink, const LEVELS: u32> Site<M, O, LEVELS> {
             machine,
             costs,
             account: Account::default(),
+            events: 0,
             settled_ps: 0,
             recorder,
             measured,

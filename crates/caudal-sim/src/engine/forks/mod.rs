@@ -115,6 +115,7 @@ impl<'a, P: Parallelism, O: Sink> Forks<'a, P, O> {
             look_ps: costs.look.0 * u64::from(workers),
             costs,
             account: Account::default(),
+            events: 0,
             settled_ps: 0,
             recorder,
             measured: length.warm_up..length.warm_up + length.measured,
@@ -155,7 +156,7 @@ impl<'a, P: Parallelism, O: Sink> Forks<'a, P, O> {
             }
         }
         self.site.recorder.flush();
-        let ended = (self.site.now_ps, self.site.account.events);
+        let ended = (self.site.now_ps, self.site.events);
         outcome(self.site.recorder, self.window, self.site.measured_left, ended)
     }
 
@@ -192,7 +193,7 @@ impl<'a, P: Parallelism, O: Sink> Forks<'a, P, O> {
     fn at_arrival(&mut self) -> bool {
         let (number, arrival_ps, demand) = self.source.take();
         let site = &mut self.site;
-        site.account.events += 1;
+        site.events += 1;
         site.now_ps = arrival_ps;
         if self.source.at_batch_start() && site.keys.are_old(arrival_ps) {
             site.rebase(arrival_ps);
@@ -237,7 +238,7 @@ impl<'a, P: Parallelism, O: Sink> Forks<'a, P, O> {
 
     #[inline(always)]
     fn at_worker(&mut self, worker: usize) {
-        self.site.account.events += 1;
+        self.site.events += 1;
         match self.site.workers[worker].phase {
             Phase::Running => {
                 self.site.finish(worker);

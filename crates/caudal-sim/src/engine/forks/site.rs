@@ -64,6 +64,8 @@ pub(super) struct Site<O> {
     /// Of a look at the requests that run.
     pub(super) look_ps: u64,
     pub(super) account: Account,
+    /// Events so far, arrivals included.
+    pub(super) events: u64,
     pub(super) settled_ps: u64,
     pub(super) recorder: Recorder,
     pub(super) measured: std::ops::Range<u64>,
