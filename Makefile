@@ -42,8 +42,7 @@ demo: build ## plan for measured RocksDB service times: which system carries how
 		rm -f $(DEMO_OUT)/{meta,plan,report}.json $(DEMO_OUT)/{progress,rows}.jsonl; fi
 	$(CAUDAL) plan --workload data/rocksdb-get-scan.csv --target 'get p99.9 < 50us' --cores 16 \
 		--out $(DEMO_OUT) --policy policy.toml
-	@echo
-	@echo "The policy is in policy.toml, the report in $(DEMO_OUT)/report.html"
+	@echo "The policy is in policy.toml"
 
 test: ## run the tests, ten minutes on two cores (installs what they need: `make deps`, Chromium, pkg-config, ccache), and say how long each part took
 	@scripts/part begin 'make test'

@@ -97,14 +97,26 @@
   }
 
   // A curve hidden in one chart is hidden in all: the reader is looking at the others.
+  function turn(series, on) {
+    for (const button of all(`.legend button[data-series="${series}"]`)) button.setAttribute("aria-pressed", String(on));
+    for (const group of all(`svg[data-plot] .series[data-series="${series}"]`)) group.classList.toggle("off", !on);
+  }
+
+  // All curves at once, or those that were there at first.
+  for (const section of all(".others")) {
+    const here = () => all(".legend button", section.closest(".chart"));
+    section.querySelector(".every").addEventListener("click", () => {
+      for (const button of here()) turn(button.dataset.series, true);
+    });
+    section.querySelector(".few").addEventListener("click", () => {
+      for (const button of here()) turn(button.dataset.series, button.closest(".others") === null);
+    });
+  }
+
   for (const button of all(".legend button")) {
     const { series } = button.dataset;
     const section = button.closest(".chart");
-    button.addEventListener("click", () => {
-      const on = button.getAttribute("aria-pressed") === "false";
-      for (const other of all(`.legend button[data-series="${series}"]`)) other.setAttribute("aria-pressed", String(on));
-      for (const group of all(`svg[data-plot] .series[data-series="${series}"]`)) group.classList.toggle("off", !on);
-    });
+    button.addEventListener("click", () => turn(series, button.getAttribute("aria-pressed") === "false"));
     const light = (on) => {
       for (const svg of all("svg[data-plot]", section)) {
         const group = svg.querySelector(`.series[data-series="${series}"]`);

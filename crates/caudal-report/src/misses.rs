@@ -18,7 +18,7 @@ pub struct Misses {
 /// What the statistics of a target latency are called: `25 ms`.
 #[must_use]
 pub fn miss_name(late_ns: f64) -> String {
-    let units = [(1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns")];
+    let units = [(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")];
     let (unit, name) = units.into_iter().find(|(unit, _)| late_ns >= *unit).unwrap_or((1.0, "ns"));
     // Without what the division leaves behind.
     format!("{} {name}", (late_ns / unit * 1e9).round() / 1e9)
@@ -67,7 +67,7 @@ mod tests {
         assert_eq!(serde_json::to_string(&misses).unwrap(), text);
         assert_eq!(
             [21_090_000.0, 4_020.0, 3e9, 0.5].map(miss_name),
-            ["21.09 ms", "4.02 us", "3 s", "0.5 ns"]
+            ["21.09 ms", "4.02 µs", "3 s", "0.5 ns"]
         );
     }
 }

@@ -5,7 +5,7 @@ use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, Value, context};
 use serde::{Deserialize, Serialize};
 
-use crate::chart::{Chart, Inks, Mark, STYLE, Size, Unit, draw, escape, swatch};
+use crate::chart::{Chart, Inks, Mark, STYLE, Size, Unit, draw, escape, is_curve_of, swatch};
 use crate::row::{Counted, Metric, Row, Stat};
 use crate::table::{self, Goal, Reach, SystemLine};
 use crate::views::Subject;
@@ -24,6 +24,9 @@ pub struct Report {
     /// How far whoever asked found each system to get. What the rows say where that is missing.
     #[serde(default)]
     pub reaches: IndexMap<String, Reach>,
+    /// Systems whose curves a reader sees at first, the ones that matter most; the others can be switched on. All if empty.
+    #[serde(default)]
+    pub shown: Vec<String>,
     /// What is counted where cores are.
     #[serde(default)]
     pub counted: Counted,
@@ -51,8 +54,17 @@ pub struct Report {
 pub struct Answer {
     /// The answer in a line.
     pub headline: String,
+    /// What it brings, costs and so on, each with what it is about.
+    #[serde(default)]
+    pub facts: Vec<(String, String)>,
+    /// A few lines to compare, the answer first.
+    #[serde(default)]
+    pub few: Option<PlainTable>,
     /// Why, in a few sentences.
     pub sentences: Vec<String>,
+    /// All that there is to say beyond that, for whoever unfolds it.
+    #[serde(default)]
+    pub more: Vec<String>,
     /// The policy file to run; may be empty.
     pub policy_toml: String,
     /// Name of the system that won, to be set off in charts and table.
@@ -180,7 +192,10 @@ struct ChartView {
     note: String,
     variants: Vec<VariantView>,
     shown: usize,
+    /// The curves that are drawn at first.
     legend: Vec<LegendView>,
+    /// Those that a reader may switch on.
+    others: Vec<LegendView>,
 }
 
 #[derive(Serialize)]
@@ -205,7 +220,7 @@ impl Report {
     #[must_use]
     pub fn to_html(&self) -> String {
         let charts = self.charts();
-        let inks = Inks::of(&charts);
+        let inks = Inks::showing(&charts, &self.shown);
         let views: Vec<_> =
             charts.iter().enumerate().map(|(at, chart)| chart_view(chart, at, &inks)).collect();
         let table = (!self.rows.is_empty()).then(|| self.table());
@@ -340,8 +355,7 @@ impl Report {
 
     /// Whether a curve belongs to the winning system: its name, maybe with what was varied.
     fn wins(&self, name: &str) -> bool {
-        let rest = self.winner().and_then(|winner| name.strip_prefix(winner));
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(" · "))
+        self.winner().is_some_and(|winner| is_curve_of(name, winner))
     }
 
     /// The rows as JSON that cannot end the element it stands in.
@@ -384,12 +398,18 @@ fn chart_view(chart: &Chart, at: usize, inks: &Inks) -> ChartView {
         let drawn = drawn.map(|(n, plot)| draw(plot, size(n), inks, &format!("c{at}v{which}p{n}")));
         VariantView { name: variant.name.clone(), plots: drawn.map(Value::from_safe_string).collect() }
     };
+    let mut legend = legend(chart, inks);
+    if !inks.all_on() {
+        legend.sort_by_key(|entry| entry.number);
+    }
+    let (legend, others) = legend.into_iter().partition(|entry| !inks.is_off(&entry.name));
     ChartView {
         title: chart.title.clone(),
         note: chart.note.clone(),
         shown: chart.shown.min(chart.variants.len().saturating_sub(1)),
         variants: chart.variants.iter().enumerate().map(draw_all).collect(),
-        legend: legend(chart, inks),
+        legend,
+        others,
     }
 }
 

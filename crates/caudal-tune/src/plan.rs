@@ -5,6 +5,7 @@ use caudal_stats::Estimate;
 use serde::Serialize;
 
 use crate::candidate::{LeftOut, candidates};
+use crate::explain::PlanSummary;
 use crate::journal::{Journal, NoJournal};
 use crate::judge::Bench;
 use crate::run::Run;
@@ -16,6 +17,8 @@ use crate::{Budget, Goal, Host, Question, TuneError};
 pub struct Plan {
     /// The answer in a sentence.
     pub headline: String,
+    /// The answer on one screen.
+    pub summary: PlanSummary,
     /// Who wins; none if no deployable system meets the targets anywhere.
     pub winner: Option<Winner>,
     /// Why, in a few sentences made of numbers of this run.

@@ -5,11 +5,11 @@ use caudal_stats::Estimate;
 
 use crate::aims::Aim;
 
-/// `43.1 us`, from ns.
+/// `43.1 µs`, from ns.
 pub(crate) fn time(ns: f64) -> String {
     match ns {
         ns if ns.abs() < 1e3 => format!("{} ns", digits(ns)),
-        ns if ns.abs() < 1e6 => format!("{} us", digits(ns / 1e3)),
+        ns if ns.abs() < 1e6 => format!("{} µs", digits(ns / 1e3)),
         ns if ns.abs() < 1e9 => format!("{} ms", digits(ns / 1e6)),
         ns => format!("{} s", digits(ns / 1e9)),
     }
@@ -44,10 +44,31 @@ pub(crate) fn rate(per_s: f64) -> String {
 
 /// The statistic of an aim: `get p99.9`.
 pub(crate) fn statistic(aim: &Aim) -> String {
-    aim.target.to_string().split(" <").next().unwrap_or_default().to_owned()
+    spelled(aim.target.to_string().split(" <").next().unwrap_or_default())
 }
 
-/// A statistic of an aim: `43.1 us`, a slowdown, or a share of the requests.
+/// What was typed, with its times as sentences spell them: `get p99.9 < 50 µs` for `get p99.9 < 50us`. Files and the command
+/// line take `us`, which every keyboard has; what people read has `µs`.
+pub fn spelled(typed: &str) -> String {
+    let is_number =
+        |text: &str| text.starts_with(|letter: char| letter.is_ascii_digit()) && text.parse::<f64>().is_ok();
+    let mut after_number = false;
+    let mut word = |word: &str| {
+        let (time, rest) = word.split_at(word.trim_end_matches([',', ';', '.', ':', ')', '`']).len());
+        let (number, unit) = time.split_at(time.trim_end_matches(char::is_alphabetic).len());
+        let stands_alone = number.is_empty() && after_number;
+        after_number = unit.is_empty() && rest.is_empty() && is_number(number);
+        match unit {
+            "us" | "µs" | "\u{3bc}s" if stands_alone => format!("µs{rest}"),
+            "us" | "µs" | "\u{3bc}s" if is_number(number) => format!("{number} µs{rest}"),
+            "ps" | "ns" | "ms" | "s" if is_number(number) => format!("{number} {unit}{rest}"),
+            _ => format!("{time}{rest}"),
+        }
+    };
+    typed.split(' ').map(&mut word).collect::<Vec<_>>().join(" ")
+}
+
+/// A statistic of an aim: `43.1 µs`, a slowdown, or a share of the requests.
 pub(crate) fn value(aim: &Aim, value: f64) -> String {
     match aim.target.limit {
         Limit::Latency(_) | Limit::Wait(_) => time(value),
@@ -56,7 +77,7 @@ pub(crate) fn value(aim: &Aim, value: f64) -> String {
     }
 }
 
-/// `43.1 us (41.0 us to 46.2 us)`.
+/// `43.1 µs (41.0 µs to 46.2 µs)`.
 pub(crate) fn estimate(aim: &Aim, estimate: &Estimate) -> String {
     within(estimate, |of| value(aim, of))
 }
@@ -80,15 +101,31 @@ mod tests {
     #[test]
     fn an_end_that_nobody_knows_is_no_end() {
         let show = |low, high| within(&Estimate { estimate: 2_500.0, low, high }, time);
-        assert_eq!(show(1_940.0, 3_000.0), "2.50 us (1.94 us to 3.00 us)");
-        assert_eq!(show(1_940.0, f64::INFINITY), "2.50 us (at least 1.94 us)");
-        assert_eq!(show(f64::NEG_INFINITY, f64::INFINITY), "2.50 us (of unknown precision)");
-        assert_eq!(show(2_499.0, 2_501.0), "2.50 us");
+        assert_eq!(show(1_940.0, 3_000.0), "2.50 µs (1.94 µs to 3.00 µs)");
+        assert_eq!(show(1_940.0, f64::INFINITY), "2.50 µs (at least 1.94 µs)");
+        assert_eq!(show(f64::NEG_INFINITY, f64::INFINITY), "2.50 µs (of unknown precision)");
+        assert_eq!(show(2_499.0, 2_501.0), "2.50 µs");
+    }
+
+    #[test]
+    fn what_was_typed_is_spelled_as_sentences_do() {
+        for (typed, read) in [
+            ("get p99.9 < 50us", "get p99.9 < 50 µs"),
+            ("miss 25ms < 1%", "miss 25 ms < 1%"),
+            ("7/1 at 6.94us", "7/1 at 6.94 µs"),
+            ("2 up to 1.5us, 40us, 1 beyond", "2 up to 1.5 µs, 40 µs, 1 beyond"),
+            ("in 5 us quanta", "in 5 µs quanta"),
+            ("`p99 < 10ms` can not be met", "`p99 < 10 ms` can not be met"),
+            ("p99 slowdown < 10", "p99 slowdown < 10"),
+            ("10 requests of class 2s1s", "10 requests of class 2s1s"),
+        ] {
+            assert_eq!(spelled(typed), read);
+        }
     }
 
     #[test]
     fn three_digits_and_a_unit() {
-        assert_eq!([time(999.0), time(43_120.0), time(1_500_000.0)], ["999 ns", "43.1 us", "1.50 ms"]);
+        assert_eq!([time(999.0), time(43_120.0), time(1_500_000.0)], ["999 ns", "43.1 µs", "1.50 ms"]);
         assert_eq!([percent(0.0421), percent(0.8), percent(0.00012)], ["4.2 %", "80 %", "0.01 %"]);
         assert_eq!(
             [rate(2.19e6), rate(14_000.0), rate(3.0)],

@@ -310,8 +310,8 @@ pub(crate) fn time(ps: f64) -> String {
     if ps.is_nan() {
         return "-".to_owned();
     }
-    let units = [(1e12, "s"), (1e9, "ms"), (1e6, "us"), (1e3, "ns")];
-    // 999.6 ns is written 1 us: the unit follows from the rounded value.
+    let units = [(1e12, "s"), (1e9, "ms"), (1e6, "µs"), (1e3, "ns")];
+    // 999.6 ns is written 1 µs: the unit follows from the rounded value.
     let (unit, name) = units.into_iter().find(|(unit, _)| ps >= 0.9995 * unit).unwrap_or((1.0, "ps"));
     format!("{} {name}", significant(ps / unit))
 }

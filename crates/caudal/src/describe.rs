@@ -8,6 +8,7 @@ use caudal_policy::discipline::{DisciplineConfig, SitaConfig};
 use caudal_policy::dispatch::{DispatchConfig, Ties};
 use caudal_policy::parallelism::ParallelismConfig;
 use caudal_policy::rebalance::RebalanceConfig;
+use caudal_tune::spelled;
 use caudal_workload::ServiceSpec;
 
 /// `1 core`, `2 cores`.
@@ -60,7 +61,7 @@ pub(crate) fn system(system: &System) -> String {
         Some(triggers) => parts.push(format!("cores come and go (grow {:?})", triggers.grow)),
     }
     parts.extend(parallelism::words(&system.parallelism));
-    parts.join(", ")
+    spelled(&parts.join(", "))
 }
 
 /// `8 contexts a core at up to 2.8 times the speed of one, 32 virtual`.

@@ -12,8 +12,10 @@ use std::fmt;
 use std::process::ExitCode;
 
 use caudal_config::{ConfigError, Problem};
-use caudal_tune::TuneError;
+use caudal_tune::{TuneError, spelled};
 use miette::{Diagnostic, LabeledSpan, Report, Severity, SourceCode};
+
+use crate::answer::Screen;
 
 /// The answer is no.
 pub(crate) const NO: u8 = 1;
@@ -84,7 +86,9 @@ pub(crate) fn no(error: TuneError, json: bool) -> Result<ExitCode, TuneError> {
         let why = text.strip_prefix("unreachable: ").unwrap_or(&text);
         outln!("{}", serde_json::json!({ "unreachable": why }));
     } else {
-        outln!("{text}");
+        let mut screen = Screen::new();
+        screen.headline(&spelled(&text));
+        out!("{screen}");
     }
     Ok(ExitCode::from(NO))
 }

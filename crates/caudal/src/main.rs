@@ -5,6 +5,7 @@
 #[macro_use]
 mod out;
 
+mod answer;
 mod bounds;
 mod commands;
 mod describe;

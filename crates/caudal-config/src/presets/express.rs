@@ -97,7 +97,7 @@ pub(super) const PRESETS: &[Preset] = &[
     Preset {
         name: "isqd-sita",
         aliases: &["express-lanes"],
-        summary: "The same, and no core idles while requests wait: new ones interrupt the youngest of a lane with too many",
+        summary: "Lanes by time served behind a dispatcher; where no core is idle, new requests interrupt the youngest of a lane with too many",
         numbers: &[CUTOFFS, LANES, SWITCH, OVERRUN, PROBES, DISPATCHER],
         reference_only: None,
         dedicated_cores: 1,
@@ -120,7 +120,7 @@ pub(super) const PRESETS: &[Preset] = &[
     Preset {
         name: "hsmt",
         aliases: &["hierarchical-smt"],
-        summary: "The same with 32 virtual contexts that take turns of 2 us",
+        summary: "The same with 32 virtual contexts that take turns of 2 µs",
         numbers: &[COUNT, VIRTUAL, QUANTUM, FIRMWARE, COLD],
         reference_only: Some(HARDWARE),
         dedicated_cores: 0,

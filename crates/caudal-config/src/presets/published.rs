@@ -47,7 +47,7 @@ pub(super) const PRESETS: &[Preset] = &[
             from(
                 "costs.core_allocation",
                 "5us",
-                "McClure et al., section 4.1, for all systems; Arachne's own took 29 us",
+                "McClure et al., section 4.1, for all systems; Arachne's own took 29 µs",
             ),
         ],
         reference_only: None,
@@ -62,7 +62,7 @@ pub(super) const PRESETS: &[Preset] = &[
     Preset {
         name: "shenango",
         aliases: &[],
-        summary: "Work stealing; a core more when a task waits 5 us, one less when a walk finds nothing",
+        summary: "Work stealing; a core more when a task waits 5 µs, one less when a walk finds nothing",
         numbers: &[
             from("system.allocation.threshold", "5us", TABLE_2),
             from("system.allocation.interval", "5us", POLICIES_5),
@@ -78,7 +78,7 @@ pub(super) const PRESETS: &[Preset] = &[
     Preset {
         name: "caladan",
         aliases: &[],
-        summary: "Work stealing; a core more when a task waits 10 us, one less when a walk finds nothing",
+        summary: "Work stealing; a core more when a task waits 10 µs, one less when a walk finds nothing",
         numbers: &[
             from("system.allocation.threshold", "10us", TABLE_2),
             from("system.allocation.interval", "10us", POLICIES_5),
@@ -94,7 +94,7 @@ pub(super) const PRESETS: &[Preset] = &[
     Preset {
         name: "caladan-delay-range",
         aliases: &["delay-range"],
-        summary: "Work stealing; cores follow the mean queueing delay, kept between 0.5 and 1 us",
+        summary: "Work stealing; cores follow the mean queueing delay, kept between 0.5 and 1 µs",
         numbers: &[
             from("system.allocation.low", "500ns", TABLE_2),
             from("system.allocation.high", "1us", TABLE_2),
@@ -154,12 +154,12 @@ pub(super) const PRESETS: &[Preset] = &[
     Preset {
         name: "shinjuku",
         aliases: &[],
-        summary: "Centralised processor sharing in 5 us quanta, by interrupts from one dispatcher",
+        summary: "Centralised processor sharing in 5 µs quanta, by interrupts from one dispatcher",
         numbers: &[
             from(
                 "system.discipline.quantum",
                 "5us",
-                "Luo et al., ASPLOS 2024, section 5.1: for bimodal services; 10 us for TPC-C and exponential, 15 us for RocksDB",
+                "Luo et al., ASPLOS 2024, section 5.1: for bimodal services; 10 µs for TPC-C and exponential, 15 µs for RocksDB",
             ),
             from("costs.preemption", "1us", "Luo et al., ASPLOS 2024, section 1"),
             from(
@@ -170,7 +170,7 @@ pub(super) const PRESETS: &[Preset] = &[
             ours(
                 "costs.dispatcher_quantum",
                 "200ns",
-                "as for a request; checked against Luo et al., Figure 16: 16 cores hold 5 us quanta, not 3 us",
+                "as for a request; checked against Luo et al., Figure 16: 16 cores hold 5 µs quanta, not 3 µs",
             ),
         ],
         reference_only: None,
@@ -193,7 +193,7 @@ pub(super) const PRESETS: &[Preset] = &[
     Preset {
         name: "tiny-quanta",
         aliases: &["tq"],
-        summary: "Two levels: shortest queue with MSQ ties, then processor sharing in 2 us quanta by coroutines",
+        summary: "Two levels: shortest queue with MSQ ties, then processor sharing in 2 µs quanta by coroutines",
         numbers: &[
             from("system.discipline.quantum", "2us", "Luo et al., ASPLOS 2024, section 5.1"),
             from("system.discipline.resident_max", "8", "Luo et al., ASPLOS 2024, section 5.1"),

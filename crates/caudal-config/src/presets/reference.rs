@@ -46,7 +46,7 @@ pub(super) const PRESETS: &[Preset] = &[
     Preset {
         name: "work-shedding",
         aliases: &[],
-        summary: "A core whose oldest task has waited 2 us flags another one to take some",
+        summary: "A core whose oldest task has waited 2 µs flags another one to take some",
         numbers: &[THRESHOLD, SHED],
         reference_only: None,
         dedicated_cores: 0,

@@ -13,6 +13,32 @@ Data goes to stdout, progress and errors to stderr. `--json` prints one object a
 `caudal sim` a row a point, `caudal plan` one plan, `caudal compare` one comparison, `caudal top` a look an interval,
 `caudal systems` and `caudal workload list` an entry a line.
 
+## Answers on a screen
+
+`caudal plan`, `lanes`, `threshold` and `compare` answer on a screen of 100 columns and 40 lines: first what to do, then what it
+carries and costs and how sure that is, then a few lines to compare, what their words and marks mean, and why. `--explain` adds
+everything else: all systems, what was tuned from what, all reasons; the report has it, too. A plan or a search for lanes that
+is asked again with `--explain` simulates nothing anew. On a narrower terminal lines are broken earlier, and the columns that matter
+least are left out, which is said. Without a terminal, or where `NO_COLOR` is set, the same text has no colours. Times that people
+read are in ns, µs, ms and s; what is typed may have `us` for `µs`.
+
+The lines that `caudal plan` compares:
+
+| line | which system |
+| --- | --- |
+| answer | the one that can be built and is confirmed to get furthest; of those that the search does not tell apart, the simplest |
+| runner-up | the next one that can be built |
+| no preemption | the best of those that never interrupt a request |
+| today | what most services run: `work-stealing`, requests that fall into the queues of the cores at random, idle cores that steal, and no preemption. \
+The policies paper speaks of the \"widespread use\" of work stealing (McClure et al., NSDI 2022, section 4.1), and it is what the schedulers of Go, of Tokio and of Java's \
+ForkJoinPool do with requests that are much shorter than their time slices. A service with a queue for each core and nothing else \
+(`no-balancing`) gets less far, so what is gained against this line is gained against that one, too. Where `--systems` leaves it out, `go` or \
+`no-balancing` stands for it; where requests fork, `default-tbb` |
+| bound | the reference line that gets furthest: nobody can build it, it says how much there is to gain |
+| nearest | instead of the first three, where nothing meets the targets: what comes closest |
+
+Where several fall to one system, it has one line, and that is said.
+
 ## Exit codes
 ";
 
@@ -52,7 +78,10 @@ const PLANS: &str = "
 
 ";
 
-const PARTS_OF_PLANS: [Shown; 4] = [
+const PARTS_OF_PLANS: [Shown; 7] = [
+    Shown("PlanSummary", "crates/caudal-tune/src/explain/short.rs", "`summary`"),
+    Shown("Fact", "crates/caudal-tune/src/explain/short.rs", "`summary.facts`: a list"),
+    Shown("Shown", "crates/caudal-tune/src/explain/roles.rs", "`summary.shown`: a list"),
     Shown("Winner", "crates/caudal-tune/src/plan.rs", "`winner`"),
     Shown("SystemResult", "crates/caudal-tune/src/plan.rs", "`systems`: a list"),
     Shown("Reach", "crates/caudal-tune/src/plan.rs", "`systems[].reach`"),
@@ -112,7 +141,7 @@ fn json_type(rust: &str) -> String {
         return format!("list of {}s", json_type(inner));
     }
     match rust {
-        "String" | "&'static str" => "string",
+        "String" | "&'static str" | "Role" => "string",
         "f64" => "number",
         "u32" | "u64" | "usize" => "integer",
         "bool" => "boolean",

@@ -54,5 +54,5 @@ fn percent(share: f64) -> String {
 }
 
 fn micros(ps: f64) -> String {
-    format!("{:.3} us", ps / 1e6)
+    format!("{:.3} µs", ps / 1e6)
 }

@@ -68,8 +68,8 @@ const KNOWN: [(&str, &str, &str); 16] = [
     ("hop", "from core to core through a ring", "56 (half a cache line's round trip)"),
     ("steal check", "a look at the queue of a worker that changes it", "100 (McClure et al.)"),
     ("steal", "a request is taken out of another's queue", "100 (McClure et al.)"),
-    ("wake-up after 20 us", "from submission to run, everybody asleep", "16000"),
-    ("wake-up after 200 us", "the same", "24000"),
+    ("wake-up after 20 µs", "from submission to run, everybody asleep", "16000"),
+    ("wake-up after 200 µs", "the same", "24000"),
 ];
 /// As [`KNOWN`].
 const WAKE_LATE: (&str, &str, &str) = ("wake-up after 2 ms", "the same", "36000");
@@ -177,8 +177,8 @@ fn costs(items: &[Item]) -> Vec<(&'static str, String, &'static str)> {
     set("hop", shared().map(|(_, _, hop)| hop), "arrival to run, less dispatcher and start");
     set("steal_check", of("steal check"), "steal check");
     set("steal", of("steal"), "steal");
-    set("wake_up", of("wake-up after 200 us"), "wake-up after 200 us");
-    if of("wake-up after 200 us").is_some() {
+    set("wake_up", of("wake-up after 200 µs"), "wake-up after 200 us");
+    if of("wake-up after 200 µs").is_some() {
         keys.push(("sleep_after", "\"1ms\"".to_owned(), "the runtime's own, unless it is told otherwise"));
     }
     if let Some(probe) = of("probe, clock") {

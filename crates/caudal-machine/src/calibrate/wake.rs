@@ -12,8 +12,8 @@ use super::{Bench, CalibrateError, Trials, median, one_worker};
 const SPIN: Duration = Duration::from_micros(5);
 /// How long they have slept, how often that is tried, and what it is called.
 const SLEEPS: [(Duration, usize, &str); 3] = [
-    (Duration::from_micros(20), 300, "wake-up after 20 us"),
-    (Duration::from_micros(200), 300, "wake-up after 200 us"),
+    (Duration::from_micros(20), 300, "wake-up after 20 µs"),
+    (Duration::from_micros(200), 300, "wake-up after 200 µs"),
     (Duration::from_millis(2), 60, "wake-up after 2 ms"),
 ];
 

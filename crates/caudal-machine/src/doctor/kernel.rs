@@ -137,7 +137,7 @@ pub(super) fn slack(seen: &Seen) -> Vec<Finding> {
     let path = "/proc/self/timerslack_ns";
     let Some(slack_ns) = seen.number(path).filter(|&slack_ns| slack_ns > 100_000) else { return Vec::new() };
     let what = format!(
-        "sleeps of this process end up to {} us late, so that the kernel can do several at once",
+        "sleeps of this process end up to {} µs late, so that the kernel can do several at once",
         slack_ns / 1000
     );
     let severity = if slack_ns > 10_000_000 { Serious } else { Warning };

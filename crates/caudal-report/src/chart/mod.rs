@@ -233,6 +233,8 @@ impl Chart {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Inks {
     names: Vec<(String, bool)>,
+    /// Names of the curves that are not drawn until a reader wants them.
+    off: Vec<String>,
 }
 
 /// The look of one series.
@@ -246,6 +248,11 @@ pub(crate) enum Ink {
     Front,
 }
 
+/// Does a curve belong to a system: is it called so, maybe with what was varied?
+pub(crate) fn is_curve_of(name: &str, system: &str) -> bool {
+    name.strip_prefix(system).is_some_and(|rest| rest.is_empty() || rest.starts_with(" · "))
+}
+
 impl Inks {
     /// Hands out colours in the order in which names first appear.
     pub(crate) fn of(charts: &[Chart]) -> Self {
@@ -256,7 +263,32 @@ impl Inks {
                 names.push((series.name.clone(), series.reference));
             }
         }
-        Self { names }
+        Self { names, off: Vec::new() }
+    }
+
+    /// The same where only the curves of `systems` are drawn at first, and have the first colours; all where none of the names
+    /// is there.
+    pub(crate) fn showing(charts: &[Chart], systems: &[String]) -> Self {
+        let Self { mut names, .. } = Self::of(charts);
+        let place = |name: &str| systems.iter().position(|system| is_curve_of(name, system));
+        if names.iter().all(|(name, _)| place(name).is_none()) {
+            return Self { names, off: Vec::new() };
+        }
+        // Stable: the others keep their order.
+        names.sort_by_key(|(name, _)| place(name).unwrap_or(systems.len()));
+        let off =
+            names.iter().filter(|(name, _)| place(name).is_none()).map(|(name, _)| name.clone()).collect();
+        Self { names, off }
+    }
+
+    /// Are all curves drawn at first?
+    pub(crate) fn all_on(&self) -> bool {
+        self.off.is_empty()
+    }
+
+    /// Is this curve left out until a reader wants it?
+    pub(crate) fn is_off(&self, name: &str) -> bool {
+        self.off.iter().any(|off| off == name)
     }
 
     /// The look of a series, and the number by which the script hides and shows it.

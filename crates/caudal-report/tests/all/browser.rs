@@ -135,3 +135,43 @@ fn a_report_without_rows_or_with_overload_alone_is_a_page() {
     let dom = dom(&page("overloaded.html", &report));
     assert!(dom.contains("data-ready=\"0\"") && dom.contains("never</span>"));
 }
+
+/// What a reader does who looks at a few curves at first: switches one on, then all, then only the few.
+const SWITCHING: &str = r#"
+    const off = () => document.querySelectorAll("svg[data-plot] .series.off").length;
+    const drawn = (name) => {
+        const all = [...document.querySelectorAll(`svg[data-plot] .series[data-name="${name}"]`)];
+        return all.filter((group) => group.getBoundingClientRect().width > 0).length;
+    };
+    const note = (key) => { document.body.dataset[key] = `${off()} ${drawn("tiny-quanta")} ${drawn("go")}`; };
+    const press = (name) => {
+        const chips = [...document.querySelectorAll(".legend button")];
+        chips.find((chip) => chip.textContent.trim() === name).click();
+    };
+    note("before");
+    press("go"); note("one");
+    document.querySelector(".others .every").click(); note("every");
+    document.querySelector(".others .few").click(); note("few");
+    press("tiny-quanta"); note("none");
+"#;
+
+#[test]
+fn a_few_curves_are_there_at_first_and_a_click_adds_another() {
+    let shown = ["tiny-quanta", "shinjuku", "ideal"].map(ToOwned::to_owned).to_vec();
+    let report = Report { shown, ..common::report() };
+    let dom = dom(&page_with_reader("few.html", &report, SWITCHING));
+    let plots: usize = report.charts().iter().flat_map(|c| &c.variants).map(|v| v.plots.len()).sum();
+    let said = |key: &str| -> Vec<usize> {
+        let from = dom.split(&format!("data-{key}=\"")).nth(1).unwrap_or_else(|| panic!("no {key}"));
+        let words = from.split('"').next().unwrap_or_default().split(' ');
+        words.map(|word| word.parse().expect("a number")).collect()
+    };
+    let [before, one, every, few, none] = ["before", "one", "every", "few", "none"].map(said);
+    // Six of nine systems are off, in every plot.
+    assert_eq!((before[0], before[2]), (6 * plots, 0), "{before:?}");
+    assert!(before[1] > 0, "what is shown is drawn: {before:?}");
+    assert_eq!((one[0], one[2]), (5 * plots, before[1]), "{one:?}");
+    assert_eq!(every[0], 0, "{every:?}");
+    assert_eq!(few, before);
+    assert_eq!((none[0], none[1]), (7 * plots, 0), "{none:?}");
+}

@@ -3,11 +3,17 @@
 mod nobody;
 mod parallel;
 mod rivals;
+mod roles;
+mod short;
 mod winner;
 mod words;
 
 use caudal_config::System;
 use caudal_sim::row::{Row, Waits};
+
+pub use self::roles::{Role, Shown};
+pub use self::short::{Fact, PlanSummary};
+pub(crate) use self::short::{Standing, summary};
 
 use self::nobody::nobody;
 use self::winner::tuning;

@@ -36,12 +36,12 @@ pub(super) fn table_command(question: &Question, system: &System, rate_per_s: f6
 }
 
 impl Evidence<'_> {
-    /// Steal first, admit first, give large requests up, or fork none: what each comes to at the winner's place.
-    pub(super) fn parallel(&self) -> Option<String> {
+    /// Whom a worker is to help, where requests fork.
+    pub(super) fn advice(&self) -> Option<&'static str> {
         if self.parallel.is_empty() {
             return None;
         }
-        let advice = match self.winner.candidate.plan.system.parallelism {
+        Some(match self.winner.candidate.plan.system.parallelism {
             ParallelismConfig::Serial => "Each request does best on one core",
             ParallelismConfig::StealFirst => {
                 "Steal first: requests that run are helped before others are admitted, and none is given up"
@@ -53,7 +53,12 @@ impl Evidence<'_> {
             ParallelismConfig::TailControl(_) | ParallelismConfig::Clairvoyant(_) => {
                 "Serialise large requests: steal first, and give up those that turn out to be large"
             }
-        };
+        })
+    }
+
+    /// Steal first, admit first, give large requests up, or fork none: what each comes to at the winner's place.
+    pub(super) fn parallel(&self) -> Option<String> {
+        let advice = self.advice()?;
         let there: Vec<String> = self.parallel.iter().map(|rival| self.there(rival)).collect();
         Some(format!("{advice}. At {}: {}.", self.place(), there.join("; ")))
     }

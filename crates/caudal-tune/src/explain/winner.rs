@@ -8,10 +8,10 @@ use crate::Goal;
 use crate::evidence::Evidence;
 use crate::plan::SystemResult;
 use crate::search::Search;
-use crate::show::{digits, percent, rate, time, within};
+use crate::show::{digits, percent, rate, spelled, time, within};
 
 /// Service times whose squared coefficient of variation is below this hardly differ.
-const SCV_ALIKE: f64 = 0.1;
+pub(super) const SCV_ALIKE: f64 = 0.1;
 
 impl Evidence<'_> {
     pub(super) fn headline(&self) -> String {
@@ -209,7 +209,7 @@ pub(super) fn tuning(systems: &[SystemResult]) -> String {
                 format!("{} instead of {}, out of {}", tuning.chosen, tuning.published, values.join(", "))
             }
         };
-        Some(format!("{} of {}: {outcome}", tuning.parameter, system.system))
+        Some(format!("{} of {}: {}", tuning.parameter, system.system, spelled(&outcome)))
     });
     let tuned: Vec<String> = tuned.collect();
     match &tuned[..] {

@@ -7,7 +7,7 @@ use crate::aims::Aim;
 use crate::candidate::Candidate;
 use crate::judge::Probe;
 use crate::search::Search;
-use crate::show::{digits, estimate, percent, statistic, within};
+use crate::show::{digits, estimate, percent, spelled, statistic, within};
 use crate::{Goal, Machine, Question};
 
 pub(super) fn machine(question: &Question) -> String {
@@ -20,11 +20,12 @@ pub(super) fn machine(question: &Question) -> String {
 }
 
 pub(super) fn targets(question: &Question) -> String {
-    let all: Vec<String> = question.targets.iter().map(|target| format!("`{target}`")).collect();
+    let all: Vec<String> =
+        question.targets.iter().map(|target| format!("`{}`", spelled(&target.to_string()))).collect();
     all.join(" and ")
 }
 
-/// A system with what was tuned about it: `caudal-ps with a quantum of 1us`.
+/// A system with what was tuned about it: `caudal-ps with a quantum of 1 µs`.
 pub(super) fn called(candidate: &Candidate) -> String {
     let name = candidate.name();
     // Whether they were found or are the preset's: without them a system of lanes says nothing.
@@ -39,13 +40,13 @@ pub(super) fn called(candidate: &Candidate) -> String {
     match &tuned[..] {
         [] => format!("{name}{looks}"),
         [(key, only)] => {
-            let value = only.as_str().map_or_else(|| only.to_string(), str::to_owned);
+            let value = only.as_str().map_or_else(|| only.to_string(), spelled);
             format!("{name}{looks} with a {} of {value}", key.rsplit('.').next().unwrap_or(key))
         }
         several => {
             let values: Vec<String> = several
                 .iter()
-                .map(|(_, value)| value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+                .map(|(_, value)| value.as_str().map_or_else(|| value.to_string(), spelled))
                 .collect();
             format!("{name}{looks} with a range of {}", values.join(" to "))
         }
@@ -72,7 +73,7 @@ pub(super) fn place(question: &Question, probe: &Probe, search: &Search) -> Stri
     }
 }
 
-/// `get p99.9 is 43.1 us (41.0 us to 46.2 us)`, for each target.
+/// `get p99.9 is 43.1 µs (41.0 µs to 46.2 µs)`, for each target.
 pub(super) fn results(aims: &[Aim], probe: &Probe) -> Vec<String> {
     let show = |(aim, found): (&Aim, _)| format!("{} is {}", statistic(aim), estimate(aim, found));
     aims.iter().zip(&probe.estimates).map(show).collect()

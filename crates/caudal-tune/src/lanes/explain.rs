@@ -3,9 +3,10 @@
 use caudal_config::{LatencyStatistic, Metric, Statistic};
 use caudal_stats::Estimate;
 
+use super::short::summary;
 use super::{AS_LONG, Judged, LanesAnswer, LanesQuestion, Layout, Verdict, time};
 use crate::show::time as ns;
-use crate::show::{digits, percent, rate, within};
+use crate::show::{digits, percent, rate, spelled, within};
 
 /// Writes the headline and the sentences of `answer`.
 pub(crate) fn explain(question: &LanesQuestion, answer: &mut LanesAnswer) {
@@ -24,10 +25,11 @@ pub(crate) fn explain(question: &LanesQuestion, answer: &mut LanesAnswer) {
     said.extend(too_short(answer));
     said.push(search(answer));
     answer.explanation = said;
+    answer.summary = summary(question, answer);
 }
 
 /// `13 servers up to 2.1us, 2 up to 40us, 1 beyond`.
-fn in_words(layout: &Layout) -> String {
+pub(super) fn in_words(layout: &Layout) -> String {
     let lane = |(lane, servers): (usize, &u32)| {
         let servers = if lane == 0 {
             format!("{servers} server{}", if *servers == 1 { "" } else { "s" })
@@ -82,7 +84,7 @@ fn shown(question: &LanesQuestion, estimate: &Estimate) -> String {
     }
 }
 
-fn value(question: &LanesQuestion, judged: Option<&Judged>) -> Option<String> {
+pub(super) fn value(question: &LanesQuestion, judged: Option<&Judged>) -> Option<String> {
     let judged = judged?;
     if judged.row.overloaded {
         return Some("overload".to_owned());
@@ -90,7 +92,7 @@ fn value(question: &LanesQuestion, judged: Option<&Judged>) -> Option<String> {
     Some(shown(question, &judged.target))
 }
 
-fn find<'a>(answer: &'a LanesAnswer, name: &str) -> Option<&'a Judged> {
+pub(super) fn find<'a>(answer: &'a LanesAnswer, name: &str) -> Option<&'a Judged> {
     answer.judged.iter().find(|judged| judged.system == name)
 }
 
@@ -140,7 +142,7 @@ fn overtook(answer: &LanesAnswer) -> Option<String> {
 }
 
 /// That the target's percentile says little by itself.
-fn at_gap(question: &LanesQuestion, answer: &LanesAnswer) -> Option<String> {
+pub(super) fn at_gap(question: &LanesQuestion, answer: &LanesAnswer) -> Option<String> {
     let LatencyStatistic { class: None, statistic: Statistic::Percentile(target), metric: Metric::Latency } =
         question.target
     else {
@@ -154,7 +156,7 @@ fn at_gap(question: &LanesQuestion, answer: &LanesAnswer) -> Option<String> {
         .find_map(|judged| judged.row.at_gap.iter().find(|gap| gap.percentile == target))?;
     Some(format!(
         "The {} lies at a gap: hardly any request takes a time between {} and {}, and on which side of it a run finds the \
-         percentile is luck; one a little higher or lower says more.",
+         percentile is luck: ask for one a little higher or lower.",
         question.target,
         ns(gap.low_ns),
         ns(gap.high_ns),
@@ -162,7 +164,7 @@ fn at_gap(question: &LanesQuestion, answer: &LanesAnswer) -> Option<String> {
 }
 
 /// Systems whose tails may be longer than it seems.
-fn too_short(answer: &LanesAnswer) -> Option<String> {
+pub(super) fn too_short(answer: &LanesAnswer) -> Option<String> {
     let short = |judged: &&Judged| !judged.row.steady && !judged.row.overloaded;
     let names: Vec<&str> = answer.judged.iter().filter(short).map(|judged| judged.system.as_str()).collect();
     (!names.is_empty()).then(|| {
@@ -181,7 +183,7 @@ fn of_classes(answer: &LanesAnswer) -> Option<String> {
     }
     let mean = |judged: &Judged, class: usize| judged.row.classes.0[class].1.latency_ns.mean;
     let part = |class: usize| {
-        let name = &own.row.classes.0[class].0;
+        let name = spelled(&own.row.classes.0[class].0);
         let (with, without) = (mean(own, class), mean(one, class));
         format!("`{name}` {} instead of {}", within(&with, ns), within(&without, ns))
     };
@@ -204,7 +206,7 @@ fn preemptions(answer: &LanesAnswer) -> Option<String> {
 }
 
 /// Lanes that are nearly full.
-fn lanes(question: &LanesQuestion, answer: &LanesAnswer) -> Option<String> {
+pub(super) fn lanes(question: &LanesQuestion, answer: &LanesAnswer) -> Option<String> {
     let own = answer.judged.first()?;
     let worst = own.lanes.iter().max_by(|a, b| a.busy.total_cmp(&b.busy))?;
     let which = match worst.lane.checked_sub(1).and_then(|before| answer.layout.cutoffs.get(before as usize))
@@ -227,7 +229,7 @@ fn lanes(question: &LanesQuestion, answer: &LanesAnswer) -> Option<String> {
 }
 
 /// What became of the limits.
-fn limits(answer: &LanesAnswer) -> Vec<String> {
+pub(super) fn limits(answer: &LanesAnswer) -> Vec<String> {
     let sentence = |limit: &super::Kept| {
         let show = |value: f64| if limit.target.contains("slowdown") { digits(value) } else { ns(value) };
         let word = match limit.kept {
@@ -240,7 +242,7 @@ fn limits(answer: &LanesAnswer) -> Vec<String> {
         } else {
             within(&limit.estimate, show)
         };
-        format!("`{}` is {word}: {value}.", limit.target)
+        format!("`{}` is {word}: {value}.", spelled(&limit.target))
     };
     answer.limits.iter().map(sentence).collect()
 }
@@ -251,7 +253,8 @@ fn rivals(question: &LanesQuestion, answer: &LanesAnswer) -> Option<String> {
         .judged
         .iter()
         .filter(|judged| !known.contains(&judged.system.as_str()) && judged.layout.is_none());
-    let part = |judged: &Judged| Some(format!("{} {}", judged.system, value(question, Some(judged))?));
+    let part =
+        |judged: &Judged| Some(format!("{} {}", spelled(&judged.system), value(question, Some(judged))?));
     let parts: Vec<String> = others.filter_map(part).collect();
     (!parts.is_empty()).then(|| {
         format!(

@@ -8,6 +8,8 @@ use caudal_policy::discipline::{DisciplineConfig, SitaConfig};
 use caudal_policy::dispatch::{DispatchConfig, SitaDispatchConfig};
 use serde::{Deserialize, Serialize};
 
+use crate::show::spelled;
+
 /// Most lanes of a layout.
 pub const LANES_MAX: usize = caudal_policy::List::<u32>::CAPACITY;
 
@@ -155,7 +157,7 @@ impl fmt::Display for Layout {
                 _ if index + 1 == self.cutoffs.len() => " and ",
                 _ => ", ",
             };
-            write!(f, "{before}{cutoff}")?;
+            write!(f, "{before}{}", spelled(&cutoff.to_string()))?;
         }
         Ok(())
     }
@@ -171,14 +173,14 @@ mod tests {
     fn moves_keep_the_servers_and_the_order_of_cutoffs() {
         let start = Layout::single(8);
         let two = start.with_lane(Picos(2 * US), 0, 3).unwrap();
-        assert_eq!(two.to_string(), "3/5 at 2us");
+        assert_eq!(two.to_string(), "3/5 at 2 µs");
         let three = two.with_lane(Picos(US), 1, 1).unwrap();
-        assert_eq!(three.to_string(), "1/3/4 at 1us and 2us");
+        assert_eq!(three.to_string(), "1/3/4 at 1 µs and 2 µs");
         assert_eq!(three.servers(), 8);
-        assert_eq!(three.moved(2, 0, 2).unwrap().to_string(), "3/3/2 at 1us and 2us");
-        assert_eq!(three.without_lane(1).unwrap().to_string(), "1/7 at 1us");
-        assert_eq!(three.without_lane(2).unwrap().to_string(), "1/7 at 1us");
-        assert_eq!(three.with_cutoff(1, Picos(9 * US)).unwrap().to_string(), "1/3/4 at 1us and 9us");
+        assert_eq!(three.moved(2, 0, 2).unwrap().to_string(), "3/3/2 at 1 µs and 2 µs");
+        assert_eq!(three.without_lane(1).unwrap().to_string(), "1/7 at 1 µs");
+        assert_eq!(three.without_lane(2).unwrap().to_string(), "1/7 at 1 µs");
+        assert_eq!(three.with_cutoff(1, Picos(9 * US)).unwrap().to_string(), "1/3/4 at 1 µs and 9 µs");
     }
 
     #[test]

@@ -21,6 +21,7 @@ mod layout;
 mod objective;
 mod question;
 mod race;
+mod short;
 mod trials;
 
 use std::sync::Arc;
@@ -39,11 +40,13 @@ pub use judged::Judged;
 pub use layout::{Family, LANES_MAX, Layout};
 pub use question::{Drift, LanesQuestion};
 pub use race::Tried;
+pub use short::LanesSummary;
 
 use climb::Climb;
 use judged::{Case, Court};
 use trials::{Contender, Hands, Trials};
 
+use crate::show::spelled;
 use crate::{Host, Journal, Phase, Progress, TuneError};
 
 /// Parts of the journal.
@@ -64,6 +67,8 @@ const HALVES: u64 = 0x4A1F;
 pub struct LanesAnswer {
     /// The answer in one line.
     pub headline: String,
+    /// The answer on one screen.
+    pub summary: LanesSummary,
     /// What else there is to say.
     pub explanation: Vec<String>,
     /// The lanes.
@@ -181,6 +186,7 @@ pub fn find(
         climbed(question, (fit, question.load, question.budget.requests), hands, (journal, CLIMB), true)?;
     let mut answer = LanesAnswer {
         headline: String::new(),
+        summary: LanesSummary::default(),
         explanation: Vec::new(),
         policy_toml: policy(question, &best.layout),
         runner_up: best.runner_up,
@@ -513,5 +519,5 @@ fn policy(question: &LanesQuestion, layout: &Layout) -> String {
 
 /// A time of a cutoff.
 fn time(end: Picos) -> String {
-    end.to_string()
+    spelled(&end.to_string())
 }

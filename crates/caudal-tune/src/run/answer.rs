@@ -28,6 +28,8 @@ impl Run<'_> {
         if interrupted {
             headline = format!("So far, as it was interrupted: {headline}");
         }
+        let standing = explain::Standing { confirmed, interrupted };
+        let summary = explain::summary(&bench, evidence.as_ref(), &searches, standing);
         let winner = evidence.map(|evidence| {
             let candidate = &evidence.winner.candidate;
             let row = &evidence.probe.row;
@@ -38,6 +40,7 @@ impl Run<'_> {
         });
         Plan {
             headline,
+            summary,
             winner,
             explanation,
             systems,

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock, Mutex};
 
 use caudal_config::{File, Measure, Offered, Workload};
 use caudal_tune::{
-    Budget, Goal, Host, Journal, Machine, NoJournal, Plan, Question, TuneError, plan, plan_with,
+    Budget, Goal, Host, Journal, Machine, NoJournal, Plan, Question, Role, TuneError, plan, plan_with,
 };
 use serde_json::Value;
 
@@ -156,6 +156,65 @@ fn systems_that_are_the_same_queue_tie_and_the_simplest_is_named() {
     let tie = plan.explanation.iter().find(|sentence| sentence.starts_with("It is a tie with"));
     let tie = tie.unwrap_or_else(|| panic!("{:?}", plan.explanation));
     assert!(systems[..3].iter().all(|name| tie.contains(name)) && tie.contains("fewest mechanisms"), "{tie}");
+}
+
+#[test]
+fn the_summary_shows_each_role_once_with_the_numbers_of_its_row() {
+    for (plan, limit_ns) in [(&*ON_DISPERSED, 20_000.0), (&*ON_CONSTANT, 10_000.0)] {
+        let shown = &plan.summary.shown;
+        let with = |role: Role| shown.iter().filter(|it| it.roles.contains(&role)).collect::<Vec<_>>();
+        for role in [Role::Answer, Role::RunnerUp, Role::NoPreemption, Role::Today, Role::Bound] {
+            assert_eq!(with(role).len(), 1, "{role:?}: {shown:?}");
+        }
+        let names: std::collections::BTreeSet<&str> = shown.iter().map(|it| it.system.as_str()).collect();
+        assert_eq!(names.len(), shown.len(), "a line each: {shown:?}");
+        let winner = &plan.winner.as_ref().expect("a winner").system;
+        assert_eq!((&shown[0].system, shown[0].roles[0]), (winner, Role::Answer));
+        assert_eq!(with(Role::Today)[0].system, "work-stealing");
+        assert_eq!(with(Role::Bound)[0].system, "ps-fluid");
+        assert_ne!(with(Role::NoPreemption)[0].system, "caudal-ps");
+        for it in shown {
+            let line = plan.systems.iter().find(|line| line.system == it.system).expect("its line");
+            let at = line.reach.certain.or(line.reach.pass).expect("all get somewhere here");
+            assert_eq!(it.at, Some(at), "{it:?}");
+            let row =
+                plan.rows.iter().find(|row| row.system == it.system && row.load == at).expect("its row");
+            assert_eq!((it.rate_per_s, it.efficiency), (Some(row.rate_per_s), Some(row.efficiency)));
+            assert!(it.targets.len() == 1 && it.targets[0].limit == limit_ns, "{it:?}");
+        }
+    }
+    // Who never interrupts and wins is both.
+    assert!(
+        ON_CONSTANT.summary.shown[0].roles.contains(&Role::NoPreemption),
+        "{:?}",
+        ON_CONSTANT.summary.shown
+    );
+    let dispersed = &ON_DISPERSED.summary;
+    assert!(
+        dispersed.run.starts_with("Run caudal-ps") && dispersed.run.ends_with(" on 8 cores."),
+        "{}",
+        dispersed.run
+    );
+    let abouts: Vec<&str> = dispersed.facts.iter().map(|fact| fact.about).collect();
+    assert_eq!(abouts, ["It is", "It carries", "It costs", "How sure"]);
+    let facts: Vec<&str> = dispersed.facts.iter().map(|fact| fact.text.as_str()).collect();
+    let facts = facts.join(" ");
+    assert!(
+        facts.contains("20 µs") && !facts.split(' ').any(|word| word.trim_end_matches(',') == "us"),
+        "{facts}"
+    );
+    assert!(dispersed.why.iter().all(|sentence| sentence.chars().count() < 300), "{:?}", dispersed.why);
+}
+
+#[test]
+fn where_nothing_meets_the_targets_the_summary_says_what_to_do() {
+    let plan = planned(
+        &question("extreme-bimodal", "short p99.9 < 510ns", &["work-stealing", "caudal-ps", "ideal"]),
+        2,
+    );
+    assert!(plan.winner.is_none() && plan.summary.run.starts_with("Nothing "), "{:?}", plan.summary);
+    assert_eq!(plan.summary.facts.last().map(|fact| fact.about), Some("What to do"));
+    assert!(plan.summary.shown[0].roles.contains(&Role::Nearest), "{:?}", plan.summary.shown);
 }
 
 #[test]
@@ -407,7 +466,7 @@ fn what_can_not_be_planned_is_said() {
     let error = asked(Question { targets: targets("get p99 < 5us"), ..base.clone() });
     assert!(error.contains("no class `get`") && error.contains("short, long"), "{error}");
     let error = asked(Question { targets: targets("long p50 < 5us"), ..base.clone() });
-    assert!(error.ends_with("p50 of the service time alone is 500 us; ask for more than that"), "{error}");
+    assert!(error.ends_with("p50 of the service time alone is 500 µs; ask for more than that"), "{error}");
     let one = question("exp-1us", "p99 < 20us", &["caudal-ps"]);
     let error = asked(Question { targets: targets("get p99 < 20us"), ..one });
     assert!(error.ends_with("its requests are of one class: write `p99 < 20us`"), "{error}");
@@ -437,7 +496,7 @@ fn where_stalls_are_in_the_way_the_plan_says_so() {
     assert!(plan.winner.is_none(), "{}", plan.headline);
     let named = |reason: &&String| reason.contains("1.0 % of the time of each core, 100/s of them");
     let reason = plan.explanation.iter().find(named).unwrap_or_else(|| panic!("{:?}", plan.explanation));
-    assert!(reason.contains("100 us or longer") && reason.contains("the key `stalls`"), "{reason}");
+    assert!(reason.contains("100 µs or longer") && reason.contains("the key `stalls`"), "{reason}");
 }
 
 #[test]
@@ -547,7 +606,7 @@ fn lanes_are_looked_for_where_the_published_ones_are_those_of_other_services() {
     let line = plan.systems.iter().find(|line| line.system == "isqd-sita").expect("its line");
     let tuning = line.tuning.as_ref().expect("lanes were looked for");
     // A cutoff of 10 us sends all requests of 10 ms to the second lane.
-    assert_eq!(tuning.published, "5/2 at 10us");
+    assert_eq!(tuning.published, "5/2 at 10 µs");
     assert!(tuning.chosen.ends_with("ms") && tuning.tried.len() > 2, "{tuning:?}");
     assert!(tuning.tried.iter().any(|tried| tried.value == tuning.chosen.as_str()), "{tuning:?}");
     let winner = plan.winner.as_ref().expect("a winner");
@@ -555,9 +614,11 @@ fn lanes_are_looked_for_where_the_published_ones_are_those_of_other_services() {
     assert!(winner.system == "isqd-sita" && plan.headline.starts_with(&named), "{}", plan.headline);
     // What is deployed, and what is said of it, are those lanes.
     let (_, cutoff) = tuning.chosen.split_once(" at ").expect("a cutoff");
-    assert!(winner.policy_toml.contains(&format!("cutoffs = [\"{cutoff}\"]")), "{}", winner.policy_toml);
+    // Files spell times as they are typed.
+    let typed = cutoff.replace(' ', "");
+    assert!(winner.policy_toml.contains(&format!("cutoffs = [\"{typed}\"]")), "{}", winner.policy_toml);
     let why = plan.explanation.join("\n");
-    assert!(why.contains(&format!("lanes of isqd-sita: {} instead of 5/2 at 10us", tuning.chosen)), "{why}");
+    assert!(why.contains(&format!("lanes of isqd-sita: {} instead of 5/2 at 10 µs", tuning.chosen)), "{why}");
     assert!(why.contains("What long requests pay: the p99.9 of all latencies is "), "{why}");
 }
 
@@ -654,7 +715,7 @@ fn what_can_not_be_met_by_any_core_is_unreachable() {
     for (target, says) in [
         ("miss 1250us < 30%", "31 % of the requests take longer than 1.25ms even alone on 8 cores"),
         ("mean < 1200us", "the mean of what requests take alone on 8 cores is 1.25 ms"),
-        ("p50 < 700us", "p50 of what requests take alone on 8 cores is 762 us"),
+        ("p50 < 700us", "p50 of what requests take alone on 8 cores is 762 µs"),
     ] {
         let error = refused(question_of_forks(target));
         assert!(error.contains(says), "{target}: {error}");
@@ -709,7 +770,7 @@ fn what_long_requests_pay_for_lanes_is_said_beside_what_they_pay_without() {
     let mean = row.classes.0[1].1.latency_ns.mean;
     let said = plan.explanation.iter().find(|sentence| sentence.starts_with("What long requests pay"));
     let said = said.expect("it is said");
-    let own = format!("a `long` of 500 us is done after {:.0} us (", mean.estimate / 1e3);
+    let own = format!("a `long` of 500 µs is done after {:.0} µs (", mean.estimate / 1e3);
     assert!(said.contains(&own), "{own}: {said}");
     let (_, rival) = said.split_once("under work-stealing ").expect("what they pay without lanes");
     let rival_us: f64 = rival.split(' ').next().and_then(|number| number.parse().ok()).expect("a time");

@@ -196,7 +196,7 @@ fn recorded_graphs_bring_their_spans() {
     assert!((longest.most_s - 18_951e-6).abs() < 1e-12 && longest.span_s < 1_452e-6);
     let refused = |question: &ThresholdQuestion<'_>| thresholds(question).expect_err("refused").to_string();
     let short = refused(&asked(service, 300, 1_200.0));
-    assert!(short.contains("the shortest request takes 379 us alone on 16 cores"), "{short}");
+    assert!(short.contains("the shortest request takes 379 µs alone on 16 cores"), "{short}");
     let twice = refused(&ThresholdQuestion { serial: 0.1, ..asked(service, 1_000, 1_200.0) });
     assert!(twice.contains("leave out --serial"), "{twice}");
 }

@@ -108,7 +108,8 @@ impl std::fmt::Display for Finding {
                 write!(
                     f,
                     "line {line}: a {class} of {} stands alone (the median is {}); it is kept. It alone moves \
-                     the class's mean from {} to {} and its SCV from {scv_without:.3} to {scv:.3}",
+                     the class's mean from {} to {} and its SCV from {scv_without:.3} to {scv:.3}. If it is no \
+                     request of yours but a stall of the machine, delete the line",
                     crate::show::time(*service_ps as f64),
                     crate::show::time(*median_ps as f64),
                     crate::show::time(*mean_without_ps),
@@ -117,7 +118,8 @@ impl std::fmt::Display for Finding {
             }
             Finding::ColdStart { class, line, service_ps, median_ps } => write!(
                 f,
-                "line {line}: the first {} takes {}, the median is {}: a cold start? It is kept",
+                "line {line}: the first {} takes {}, the median is {}: a cold start? It is kept; if \
+                 later requests never take so long, delete the line",
                 one_of(class),
                 crate::show::time(*service_ps as f64),
                 crate::show::time(*median_ps as f64),
@@ -128,7 +130,7 @@ impl std::fmt::Display for Finding {
                     Some(percentile) => format!("percentiles beyond p{percentile} are guesses"),
                     None => "its percentiles are guesses".to_owned(),
                 };
-                write!(f, "{class} has {values} value{s} only: {guesses}; a p99.9 takes {FEW} or more")
+                write!(f, "{class} has {values} value{s} only: {guesses}; measure {FEW} or more for a p99.9")
             }
             Finding::Coarse { class, low_ps, high_ps, mean_ps } => {
                 let (low, high) = (crate::show::time(*low_ps), crate::show::time(*high_ps));

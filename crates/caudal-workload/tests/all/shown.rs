@@ -13,15 +13,15 @@ fn text_holds_moments_percentiles_findings_and_a_plot() {
         "                      all         get        scan",
         "requests            100 %      99.5 %       0.5 %",
         "measured            40000       39818         182",
-        "mean               5.8 us     1.63 us      834 us",
-        "p50               1.59 us     1.59 us      823 us",
-        "max                935 us      445 us      935 us",
-        "- line 10682: a get of 445 us stands alone (the median is 1.59 us); it is kept.",
-        "- scan has 182 values only: percentiles beyond p95 are guesses; a p99.9 takes 2000 or more",
+        "mean               5.8 µs     1.63 µs      834 µs",
+        "p50               1.59 µs     1.59 µs      823 µs",
+        "max                935 µs      445 µs      935 µs",
+        "- line 10682: a get of 445 µs stands alone (the median is 1.59 µs); it is kept.",
+        "- scan has 182 values only: percentiles beyond p95 are guesses; measure 2000 or more for a p99.9",
     ] {
         assert!(text.contains(line), "{line}\n{text}");
     }
-    assert!(text.contains('█') && text.contains("^p50") && text.contains("100 us"));
+    assert!(text.contains('█') && text.contains("^p50") && text.contains("100 µs"));
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn a_file_is_shown_by_its_path_and_a_slip_is_corrected() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("own.csv");
     std::fs::write(&path, "1000\n2000\n").unwrap();
-    assert!(Shown::open(path.to_str().unwrap()).unwrap().text(80).contains("1.5 us"));
+    assert!(Shown::open(path.to_str().unwrap()).unwrap().text(80).contains("1.5 µs"));
     std::fs::write(&path, "class,service_ns\nget,1000\nget,1100\nget,1200\nget,1300\nscan,90000\n").unwrap();
     let few = Shown::open(path.to_str().unwrap()).unwrap().text(80);
     assert!(
@@ -101,6 +101,6 @@ fn the_plot_of_a_bimodal_is_two_columns_on_one_axis() {
     let column = |line: &str| line.chars().position(|c| c == '█').unwrap();
     assert!(column(lines[1]) < 10 && column(lines[7]) > 45, "{plot}");
     let label = |text: &str| lines.last().and_then(|axis| axis.find(text)).unwrap();
-    assert_eq!(label("1 us"), column(lines[1]), "the axis fits the bars\n{plot}");
-    assert!(label("100 us").abs_diff(column(lines[7])) <= 4, "shifted to stay on the axis\n{plot}");
+    assert_eq!(label("1 µs"), column(lines[1]), "the axis fits the bars\n{plot}");
+    assert!(label("100 µs").abs_diff(column(lines[7])) <= 4, "shifted to stay on the axis\n{plot}");
 }

@@ -255,7 +255,7 @@ fn report(args: &BreakEvenArgs, point: &Point, found: &Profile, policy_toml: Str
             headline: sentences.join(" "),
             sentences: vec!["All numbers of contexts saw the same requests.".to_owned()],
             policy_toml,
-            system: None,
+            ..Answer::default()
         }),
         charts: Some(vec![Chart::single(
             format!("{} along the rate", args.target),

@@ -1,5 +1,7 @@
 //! `caudal compare A B`: two systems on the same requests.
 
+mod show;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -8,9 +10,8 @@ use caudal_config::{
     nearest_preset,
 };
 use caudal_sim::experiment::Crew;
-use caudal_stats::paired::Verdict;
 use caudal_tune::TuneError;
-use caudal_tune::compare::{Compared, Contest, Line, compare};
+use caudal_tune::compare::{Contest, compare};
 use clap::Args;
 use miette::{IntoDiagnostic, miette};
 
@@ -20,7 +21,6 @@ use crate::exit::Interrupted;
 use crate::global::Global;
 use crate::numbers;
 use crate::progress::Progress;
-use crate::table::{Table, digits, estimate, time};
 
 #[derive(Args, Debug)]
 pub(crate) struct CompareArgs {
@@ -45,6 +45,9 @@ pub(crate) struct CompareArgs {
     /// Seed of all randomness [default: that of the workload's TOML file, or 1]
     #[arg(long, value_name = "N", value_parser = numbers::seed, allow_hyphen_values = true)]
     seed: Option<u64>,
+    /// Print all statistics of all classes
+    #[arg(long)]
+    explain: bool,
 }
 
 pub(crate) fn run(args: &CompareArgs, global: &Global) -> miette::Result<ExitCode> {
@@ -97,7 +100,14 @@ pub(crate) fn run(args: &CompareArgs, global: &Global) -> miette::Result<ExitCod
         Err(TuneError::Interrupted) => Err(Interrupted(String::new()).into()),
         Err(error) => Err(miette!("{error}")),
         Ok(compared) => {
-            print(&compared, measure.stop.confidence, global)?;
+            if global.json {
+                outln!("{}", serde_json::to_string(&compared).into_diagnostic()?);
+            } else {
+                show::print(
+                    &compared,
+                    &show::Asked { load, confidence: measure.stop.confidence, explain: args.explain },
+                );
+            }
             Ok(ExitCode::SUCCESS)
         }
     }
@@ -144,70 +154,6 @@ fn system(name: &str, cores: u32, overrides: &[String]) -> miette::Result<System
             Err(miette!(help = "leave one", "`{name}` describes {} systems, one is compared", more + 1))
         }
     }
-}
-
-fn print(compared: &Compared, confidence: f64, global: &Global) -> miette::Result<()> {
-    if global.json {
-        outln!("{}", serde_json::to_string(compared).into_diagnostic()?);
-        return Ok(());
-    }
-    let [first, second] = &compared.systems;
-    for (system, overloaded) in compared.systems.iter().zip(compared.overloaded) {
-        if overloaded {
-            outln!("{system} falls behind this load: it has no latency to compare.");
-        }
-    }
-    if compared.lines.is_empty() {
-        return Ok(());
-    }
-    let mut table = Table::new(&["", "statistic", first, second, "difference", "ratio", "verdict"]);
-    for line in &compared.lines {
-        table.row(cells(line, compared));
-    }
-    out!("{table}");
-    let precise = if compared.precise { "" } else { "; not as precise as was asked" };
-    outln!(
-        "\n{} pairs of replications on the same requests, {} requests for each system; {} % intervals of difference and ratio{precise}.",
-        compared.pairs,
-        indicatif::HumanCount(compared.requests),
-        100.0 * confidence,
-    );
-    for (system, _) in compared.systems.iter().zip(compared.steady).filter(|(_, steady)| !steady) {
-        outln!(
-            "{system} has not come to its steady state, its tail may be longer: give `measure.requests` more, or leave out --quick."
-        );
-    }
-    Ok(())
-}
-
-fn cells(line: &Line, compared: &Compared) -> Vec<String> {
-    let slowdown = line.metric == "slowdown";
-    let show = |value: f64| match (line.metric, value < 0.0) {
-        ("slowdown", _) => digits(value),
-        ("miss", _) => format!("{} %", digits(100.0 * value)),
-        (_, true) => format!("-{}", time(-value)),
-        (_, false) => time(value),
-    };
-    let between = |of: &caudal_stats::Estimate, show: &dyn Fn(f64) -> String| match of.is_missing()
-        || !of.half_width().is_finite()
-    {
-        true => "–".to_owned(),
-        false => format!("{} ({} to {})", show(of.estimate), show(of.low), show(of.high)),
-    };
-    let verdict = match line.verdict {
-        Verdict::Better => format!("{} is better", compared.systems[0]),
-        Verdict::Worse => format!("{} is better", compared.systems[1]),
-        Verdict::Undecided => "undecided".to_owned(),
-    };
-    vec![
-        line.class.clone().unwrap_or_else(|| "all".to_owned()),
-        format!("{}{}", line.statistic, if slowdown { " slowdown" } else { "" }),
-        estimate(&line.values[0], show),
-        estimate(&line.values[1], show),
-        between(&line.difference, &show),
-        between(&line.ratio, &digits),
-        verdict,
-    ]
 }
 
 #[cfg(test)]

@@ -107,6 +107,9 @@ pub(crate) struct LanesArgs {
     /// Write the policy file here as well
     #[arg(long, value_name = "FILE")]
     policy_file: Option<PathBuf>,
+    /// Print all systems, classes and reasons as well
+    #[arg(long)]
+    explain: bool,
 }
 
 pub(crate) fn run(args: &LanesArgs, global: &Global) -> miette::Result<ExitCode> {
@@ -128,7 +131,7 @@ pub(crate) fn run(args: &LanesArgs, global: &Global) -> miette::Result<ExitCode>
     if global.json {
         outln!("{}", serde_json::to_string(&answer).into_diagnostic()?);
     } else {
-        show::print(&question, &answer);
+        show::print(&question, &answer, args.explain);
     }
     args.write(&dir, &question, &answer)?;
     kept.written()?;

@@ -1,5 +1,6 @@
 //! `caudal plan`: which system, with which parameters, carries the most load, or needs the fewest cores?
 
+mod all;
 mod report;
 mod show;
 
@@ -76,6 +77,9 @@ pub(crate) struct PlanArgs {
     /// Write the policy file here as well
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
+    /// Print all systems, what was tuned and all reasons as well
+    #[arg(long)]
+    explain: bool,
 }
 
 pub(crate) fn run(args: &PlanArgs, global: &Global) -> miette::Result<ExitCode> {
@@ -102,7 +106,7 @@ pub(crate) fn run(args: &PlanArgs, global: &Global) -> miette::Result<ExitCode> 
     if global.json {
         outln!("{}", serde_json::to_string(&plan).into_diagnostic()?);
     } else {
-        show::print(&question, &plan);
+        show::print(&question, &plan, args.explain);
     }
     args.write(&dir, &question, &plan)?;
     kept.written()?;

@@ -15,7 +15,7 @@ use caudal_policy::parallelism::thresholds::Knowledge;
 use caudal_tune::thresholds::{
     Binning, RefineQuestion, Refined, ThresholdAnswer, ThresholdQuestion, refine, thresholds,
 };
-use caudal_tune::{Host, TuneError};
+use caudal_tune::{Host, TuneError, spelled};
 use caudal_workload::{DagSpec, Graphs};
 use clap::Args;
 use miette::{IntoDiagnostic, miette};
@@ -89,6 +89,9 @@ pub(crate) struct ThresholdArgs {
     /// Write a file of the system that follows the table here as well
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
+    /// Print every row at which the threshold changes, and every multiple that --refine tried, as well
+    #[arg(long)]
+    explain: bool,
 }
 
 /// A target latency, of a class or of all that have no other.
@@ -202,11 +205,11 @@ impl ThresholdArgs {
         })
     }
 
-    /// `25ms, scan 100ms`.
+    /// `25 ms, scan 100 ms`.
     fn targets(&self) -> String {
-        let one = |own: &ClassTarget| match &own.class {
-            Some(class) => format!("{class} {}", own.target),
-            None => own.target.to_string(),
+        let one = |own: &ClassTarget| {
+            let target = spelled(&own.target.to_string());
+            own.class.as_ref().map_or(target.clone(), |class| format!("{class} {target}"))
         };
         self.target.iter().map(one).collect::<Vec<_>>().join(", ")
     }

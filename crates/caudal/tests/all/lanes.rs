@@ -30,11 +30,19 @@ fn lanes_are_found_said_written_and_can_be_simulated() {
     let dir = tempfile::tempdir().expect("a directory");
     service(dir.path());
     let found = lanes(dir.path(), &["--check-against", "0.8"]);
-    let out = text(&found.stdout);
-    assert!(found.status.success(), "{out}{}", text(&found.stderr));
-    for said in
-        ["isqd-sita", "one queue", "LAS, 2us", "lanes: ", "is certainly shorter", "at load 0.8", "one half"]
+    let short = text(&found.stdout);
+    assert!(found.status.success(), "{short}{}", text(&found.stderr));
+    assert!(short.starts_with("Run isqd-sita with "), "{short}");
+    for said in ["It gives", "one half", "answer", "today", "no lanes", "bound", "lanes made for it", "0.800"]
     {
+        assert!(short.contains(said), "{said}: {short}");
+    }
+    assert!(!short.contains("is certainly shorter"), "that is for --explain: {short}");
+    let out = text(&lanes(dir.path(), &["--check-against", "0.8", "--explain"]).stdout);
+    assert!(out.starts_with(short.rsplit_once("\n\n").expect("parts").0), "{out}");
+    let out = out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(!out.contains("2us") && !out.contains("05us"), "one spelling of units: {out}");
+    for said in ["isqd-sita", "one queue", "LAS, 2 µs", "is certainly shorter", "at load 0.8", "one half"] {
         assert!(out.contains(said), "{said}: {out}");
     }
     assert!(out.contains("lanes made for it") && out.contains("that those were not fitted to"), "{out}");
@@ -71,7 +79,7 @@ fn lanes_are_found_said_written_and_can_be_simulated() {
     // Asked again, it is all there: nothing is simulated, and the answer is the same.
     let again = lanes(dir.path(), &["--check-against", "0.8"]);
     assert!(text(&again.stderr).contains("going on in"), "{}", text(&again.stderr));
-    assert_eq!(text(&again.stdout), out);
+    assert_eq!(text(&again.stdout), short);
     // Another question has a directory of its own.
     let other = lanes(dir.path(), &["--policy", "sqd-sita", "--json"]);
     assert!(dir.path().join("caudal-lanes-2/lanes.json").exists());
@@ -111,7 +119,7 @@ fn where_lanes_do_not_help_the_exit_code_says_so() {
     std::fs::write(dir.path().join("service.csv"), "1000\n1001\n".repeat(60)).expect("a file");
     let found = lanes(dir.path(), &[]);
     assert_eq!(found.status.code(), Some(1), "{}", text(&found.stderr));
-    assert!(text(&found.stdout).contains("\nOne queue: "), "{}", text(&found.stdout));
+    assert!(text(&found.stdout).starts_with("Keep one queue: "), "{}", text(&found.stdout));
     assert!(!dir.path().join("caudal-lanes/policy.toml").exists());
 }
 
@@ -128,7 +136,7 @@ fn lanes_of_the_contexts_of_a_core() {
     let found = caudal(dir.path(), &[&asked[..], &more[..]].concat());
     let out = text(&found.stdout);
     assert!(
-        out.contains("contexts of a core") && out.contains("processor sharing"),
+        out.contains("contexts of a core") && out.contains("\nno lanes "),
         "{out}{}",
         text(&found.stderr)
     );

@@ -1,5 +1,6 @@
 //! The command, as users call it.
 
+mod answer;
 mod cli;
 mod guides;
 mod inputs;

@@ -12,8 +12,14 @@ impl Drawing<'_> {
     pub(super) fn all_series(&mut self, clip: &str, ink: &[(f64, f64)]) {
         let plot = self.plot;
         let tops = self.upper_marks();
-        let ends: Vec<_> =
-            plot.series.iter().zip(&tops).map(|(series, top)| self.end(series, *top)).collect();
+        // Names stand beside the curves that are there at first; the others have theirs in the legend.
+        let named = |series: &Series| !self.inks.is_off(&series.name);
+        let ends: Vec<_> = plot
+            .series
+            .iter()
+            .zip(&tops)
+            .map(|(series, top)| self.end(series, *top).filter(|_| named(series)))
+            .collect();
         let wanted: Vec<End> = ends.iter().flatten().copied().collect();
         let mut places = place(&wanted, ink, self.area).into_iter();
         // The one that matters and the lines of reference: on top and at the bottom of the pile.
@@ -43,7 +49,9 @@ impl Drawing<'_> {
                     series.unbounded.iter().copied().filter(|x| self.x.can_show(*x)).reduce(f64::min)?;
                 let (x, _) = self.at(first, self.y.low);
                 let above = used.iter().filter(|other| (*other - x).abs() < 7.0).count();
-                used.push(x);
+                if !self.inks.is_off(&series.name) {
+                    used.push(x);
+                }
                 Some((x, self.area.top + 5.0 + 9.0 * above as f64))
             })
             .collect()
@@ -71,9 +79,10 @@ impl Drawing<'_> {
     fn series(&mut self, series: &Series, top: Option<(f64, f64)>, label: Option<(End, Place)>, clip: &str) {
         let (ink, number) = self.inks.of_series(series);
         let strong = if series.emphasis { " strong" } else { "" };
+        let off = if self.inks.is_off(&series.name) { " off" } else { "" };
         let _ = write!(
             self.svg,
-            "<g class=\"series {}{strong}\" data-series=\"{number}\" data-name=\"{}\"><g clip-path=\"url(#{clip})\">",
+            "<g class=\"series {}{strong}{off}\" data-series=\"{number}\" data-name=\"{}\"><g clip-path=\"url(#{clip})\">",
             ink.classes(),
             escape(&series.name),
         );

@@ -75,6 +75,7 @@ pub(crate) fn report() -> Report {
             ],
             policy_toml: "[system]\ncores = 16\npools = \"per-core\"\ndispatch = { policy = \"jsq\", ties = \"msq\" }\n".into(),
             system: Some("tiny-quanta".into()),
+            ..Answer::default()
         }),
         targets: vec![TargetLine {
             label: "get p99.9 < 50 µs".into(),

@@ -4,6 +4,7 @@ use caudal_config::Metric as Of;
 use caudal_report::chart::{Axis, Chart, Level, Mark, Plot, Point, Series, Spread, Unit};
 use caudal_report::{Answer, PlainTable, Report};
 use caudal_tune::lanes::{Judged, LanesAnswer, LanesQuestion, Step};
+use caudal_tune::spelled;
 
 use super::show;
 use crate::describe::counted;
@@ -26,6 +27,7 @@ pub(super) fn report(question: &LanesQuestion, answer: &LanesAnswer, command: &s
     charts.extend(tails(&answer.judged));
     charts.push(services(question, answer));
     charts.extend(search(question, &answer.steps));
+    let summary = &answer.summary;
     Report {
         title: format!("Caudal lanes: {}", question.workload_name),
         question: format!(
@@ -33,10 +35,13 @@ pub(super) fn report(question: &LanesQuestion, answer: &LanesAnswer, command: &s
             question.target, question.workload_name, question.load
         ),
         answer: Some(Answer {
-            headline: answer.headline.clone(),
-            sentences: answer.explanation.clone(),
+            headline: summary.run.clone(),
+            facts: summary.facts.iter().map(|fact| (fact.about.to_owned(), fact.text.clone())).collect(),
+            few: (!answer.judged.is_empty()).then(|| few(question, answer)),
+            sentences: summary.why.clone(),
+            more: answer.explanation.clone(),
             policy_toml: if answer.layout.lanes() > 1 { answer.policy_toml.clone() } else { String::new() },
-            system: None,
+            ..Answer::default()
         }),
         config_toml: format!("# {command}\n"),
         provenance: vec![
@@ -48,6 +53,14 @@ pub(super) fn report(question: &LanesQuestion, answer: &LanesAnswer, command: &s
         charts: Some(charts),
         ..Report::default()
     }
+}
+
+/// The few systems that the command prints.
+fn few(question: &LanesQuestion, answer: &LanesAnswer) -> PlainTable {
+    let table = show::few(question, answer);
+    let note = show::meanings(question, &table.lines().join("\n"));
+    let (head, lines) = table.cells();
+    PlainTable { title: String::new(), note, head, lines, marked: vec![0] }
 }
 
 fn systems(question: &LanesQuestion, answer: &LanesAnswer) -> PlainTable {
@@ -65,7 +78,7 @@ fn systems(question: &LanesQuestion, answer: &LanesAnswer) -> PlainTable {
 pub(super) fn classes(answer: &LanesAnswer) -> Option<PlainTable> {
     let names: Vec<&String> = answer.judged.first()?.row.classes.0.iter().map(|(name, _)| name).collect();
     let line = |judged: &Judged| {
-        let mut cells = vec![judged.system.clone()];
+        let mut cells = vec![spelled(&judged.system)];
         for (_, class) in &judged.row.classes.0 {
             let at = |of: &caudal_stats::Summary, wanted: f64| {
                 let found = of.percentiles.iter().find(|(percentile, _)| *percentile == wanted);
@@ -85,7 +98,7 @@ pub(super) fn classes(answer: &LanesAnswer) -> Option<PlainTable> {
     let mut head = vec!["system".to_owned()];
     for name in &names {
         head.extend([
-            format!("{name}: mean"),
+            spelled(&format!("{name}: mean")),
             "p99".to_owned(),
             "p99.9".to_owned(),
             "p99 slowdown".to_owned(),
@@ -165,7 +178,7 @@ fn tails(judged: &[Judged]) -> Option<Chart> {
             })
         };
         let points: Vec<Point> = judged.row.latency_ns.percentiles.iter().filter_map(point).collect();
-        Series { emphasis: at == 0, ..Series::line(&judged.system, points) }
+        Series { emphasis: at == 0, ..Series::line(spelled(&judged.system), points) }
     };
     let x = Axis::new("Share of requests that are slower", Unit::Percent, Spread::Log);
     let y = Axis::new("Latency", Unit::Nanoseconds, Spread::Log);
@@ -195,7 +208,7 @@ fn services(question: &LanesQuestion, answer: &LanesAnswer) -> Chart {
         .layout
         .cutoffs
         .iter()
-        .map(|end| Level { at: end.0 as f64 / 1e3 / question.stretch(), label: end.to_string() })
+        .map(|end| Level { at: end.0 as f64 / 1e3 / question.stretch(), label: spelled(&end.to_string()) })
         .collect();
     Chart::single("Service times and the ends of lanes", "", vec![plot])
 }

@@ -1,14 +1,15 @@
 //! The report of a plan.
 
 use caudal_config::{LatencyTarget, Limit, Statistic};
-use caudal_report::{Answer, Counted, Metric, Reach, Report, TargetLine};
-use caudal_tune::{Goal, Machine, Plan, Question};
+use caudal_report::{Answer, Counted, Metric, PlainTable, Reach, Report, TargetLine};
+use caudal_tune::{Goal, Machine, Plan, Question, spelled};
 
+use super::show;
 use crate::describe::counted;
 
 /// The report of `plan`; `command` is the one that asks the same again.
 pub(super) fn report(question: &Question, plan: &Plan, command: &str) -> Report {
-    let targets: Vec<String> = question.targets.iter().map(ToString::to_string).collect();
+    let targets: Vec<String> = question.targets.iter().map(|target| spelled(&target.to_string())).collect();
     let on = match question.machine {
         Machine::Cores(cores) => counted(cores as usize, "core"),
         Machine::Runtime { workers } => counted(workers as usize, "worker"),
@@ -17,16 +18,21 @@ pub(super) fn report(question: &Question, plan: &Plan, command: &str) -> Report 
         Goal::HighestLoad => (format!("Which system carries the most load of {on}"), targets.join(" and ")),
         Goal::FewestCores(_) => (format!("Which system needs the fewest of {on}"), targets.join(" and ")),
     };
+    let summary = &plan.summary;
     Report {
         title: format!("Caudal plan: {}", question.workload_name),
         question: format!("{asks} for {} within {within}?", question.workload_name),
         answer: Some(Answer {
-            headline: plan.headline.clone(),
-            sentences: plan.explanation.clone(),
+            headline: summary.run.clone(),
+            facts: summary.facts.iter().map(|fact| (fact.about.to_owned(), fact.text.clone())).collect(),
+            few: (!summary.shown.is_empty()).then(|| few(question, plan)),
+            sentences: summary.why.clone(),
+            more: plan.explanation.clone(),
             policy_toml: plan.winner.as_ref().map_or(String::new(), |winner| winner.policy_toml.clone()),
             system: plan.winner.as_ref().map(|winner| winner.system.clone()),
         }),
         reaches: plan.systems.iter().filter_map(|it| Some((it.system.clone(), reach(&it.reach)?))).collect(),
+        shown: summary.shown.iter().map(|it| it.system.clone()).collect(),
         counted: match question.machine {
             Machine::Cores(_) => Counted::Cores,
             Machine::Runtime { .. } => Counted::Workers,
@@ -40,6 +46,14 @@ pub(super) fn report(question: &Question, plan: &Plan, command: &str) -> Report 
         ],
         ..Report::default()
     }
+}
+
+/// The few systems that the command prints.
+fn few(question: &Question, plan: &Plan) -> PlainTable {
+    let table = show::few(question, plan);
+    let note = show::meanings(question, plan, &table.lines().join("\n"));
+    let (head, lines) = table.cells();
+    PlainTable { title: String::new(), note, head, lines, marked: vec![0] }
 }
 
 /// The same as in the table that the command prints.
@@ -65,5 +79,5 @@ fn line(target: &LatencyTarget) -> TargetLine {
         Statistic::Miss(late) => caudal_report::miss_name(late.as_nanos_f64()),
     };
     let value = target.limit.value();
-    TargetLine { label: target.to_string(), class: target.class.clone(), metric, percentile, value }
+    TargetLine { label: spelled(&target.to_string()), class: target.class.clone(), metric, percentile, value }
 }

@@ -2,6 +2,7 @@
 
 use caudal_report::chart::{Axis, Chart, Level, Plot, Point as Dot, Series, Spread, Unit};
 use caudal_report::{Answer, Report};
+use caudal_tune::spelled;
 use caudal_tune::thresholds::{Refined, Row, changes};
 
 use super::words::{all_given_up, refined_sentence, sentences};
@@ -51,7 +52,7 @@ pub(super) fn report(args: &ThresholdArgs, answer: &Answered<'_>) -> Report {
         let label = format!(
             "target {}{}",
             own.class.as_ref().map_or(String::new(), |class| format!("{class} ")),
-            own.target
+            spelled(&own.target.to_string())
         );
         plot.levels.push(Level { at: own.target.as_nanos_f64(), label });
     }
@@ -88,7 +89,7 @@ pub(super) fn report(args: &ThresholdArgs, answer: &Answered<'_>) -> Report {
             args.targets(),
             args.cores
         ),
-        answer: Some(Answer { headline, sentences: said, policy_toml: String::new(), system: None }),
+        answer: Some(Answer { headline, sentences: said, ..Answer::default() }),
         charts: Some(charts),
         provenance: vec![
             ("version".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),

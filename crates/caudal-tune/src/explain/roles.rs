@@ -1,0 +1,135 @@
+//! Which few of all systems stand beside the answer: a reader compares five lines, not thirty.
+
+use caudal_stats::Estimate;
+use serde::Serialize;
+
+use crate::aims::Aim;
+use crate::evidence::Evidence;
+use crate::judge::{Bench, Probe};
+use crate::plan::TargetResult;
+use crate::search::Search;
+
+/// What most services run today: requests that are spread over the queues of the cores at random, idle cores that steal, and
+/// no preemption at these time scales. The policies paper speaks of the "widespread use" of work stealing (McClure et al.,
+/// section 4.1); it is what the schedulers of Go, of Tokio and of Java's `ForkJoinPool` do, whose time slices are
+/// milliseconds. A service without balancing (a queue for each core and nothing else) does worse, so what is gained against this
+/// line is gained against that one, too. Where a question leaves the first out, the next one stands for it.
+const TODAY: [&str; 3] = ["work-stealing", "go", "no-balancing"];
+/// The same where requests fork: the random stealing of TBB, which Li et al. call the default.
+const TODAY_FORKED: &str = "default-tbb";
+
+/// Why a system is among the few.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// It is the answer.
+    Answer,
+    /// Nothing meets the targets, and this system comes nearest to them.
+    Nearest,
+    /// Of the others that can be built, it gets furthest.
+    RunnerUp,
+    /// Of those that never interrupt a request, it gets furthest.
+    NoPreemption,
+    /// It is what most services run today.
+    Today,
+    /// Nobody can build it: a bound for what is possible.
+    Bound,
+}
+
+/// One of the few systems that are shown beside each other.
+#[derive(Clone, Debug, Serialize)]
+pub struct Shown {
+    /// Its name.
+    pub system: String,
+    /// What it is shown for; several where roles fall to one system.
+    pub roles: Vec<Role>,
+    /// The load, or the number of cores, that the rest is about: the furthest that was confirmed, else the furthest that short
+    /// runs say, else the easiest that was tried.
+    pub at: Option<f64>,
+    /// Does it fall behind its load there?
+    pub overloaded: bool,
+    /// Requests a second there.
+    pub rate_per_s: Option<f64>,
+    /// The targets there; empty where nothing is known.
+    pub targets: Vec<TargetResult>,
+    /// Service times without probes over core time held, there.
+    pub efficiency: Option<Estimate>,
+}
+
+/// The few, the answer first. Without evidence nothing meets the targets, and the nearest is shown instead.
+pub(super) fn shown<'a>(
+    bench: &Bench<'_>,
+    evidence: Option<&Evidence<'a>>,
+    searches: &'a [Search],
+) -> Vec<Shown> {
+    let chosen: Vec<(Option<&Search>, Role)> = match evidence {
+        Some(evidence) => {
+            // Where no system interrupts, nothing is to be said of that.
+            let interrupts = |search: &Search| search.candidate.deployable() && search.candidate.preempts();
+            let contrast = match evidence.winner.candidate.preempts() {
+                true => evidence.contrast.map(|rival| rival.search),
+                false => searches.iter().any(interrupts).then_some(evidence.winner),
+            };
+            vec![
+                (Some(evidence.winner), Role::Answer),
+                (evidence.runner_up.map(|rival| rival.search), Role::RunnerUp),
+                (contrast, Role::NoPreemption),
+                (today(searches), Role::Today),
+                (evidence.reference, Role::Bound),
+            ]
+        }
+        None => {
+            let bound = |search: &&Search| !search.candidate.deployable() && !search.probes.is_empty();
+            let bound = searches.iter().find(bound);
+            vec![(nearest(searches), Role::Nearest), (today(searches), Role::Today), (bound, Role::Bound)]
+        }
+    };
+    let mut few: Vec<(&Search, Vec<Role>)> = Vec::new();
+    for (search, role) in chosen {
+        let Some(search) = search else { continue };
+        match few.iter_mut().find(|(known, _)| known.candidate.name() == search.candidate.name()) {
+            Some((_, roles)) => roles.push(role),
+            None => few.push((search, vec![role])),
+        }
+    }
+    few.into_iter().map(|(search, roles)| Shown { roles, ..line(bench, search) }).collect()
+}
+
+/// The system that stands for what most services run today, if it took part.
+fn today(searches: &[Search]) -> Option<&Search> {
+    let forks = searches.iter().any(|search| search.candidate.forks());
+    let usual: &[&str] = if forks { &[TODAY_FORKED] } else { &TODAY };
+    usual.iter().find_map(|name| searches.iter().find(|search| search.candidate.name() == *name))
+}
+
+/// Of the systems that can be built, the one that is nearest to meeting the targets where it is easiest.
+pub(super) fn nearest(searches: &[Search]) -> Option<&Search> {
+    let deployable = searches.iter().filter(|search| search.candidate.deployable());
+    let easiest = deployable.filter_map(|search| Some((search, search.probes.values().next()?)));
+    let alive = easiest.filter(|(_, probe)| probe.score.is_finite());
+    alive.min_by(|a, b| a.1.score.total_cmp(&b.1.score)).map(|(search, _)| search)
+}
+
+fn line(bench: &Bench<'_>, search: &Search) -> Shown {
+    let furthest = search.certain().or(search.bracket.pass);
+    let hardness = furthest.or(search.probes.keys().next().copied());
+    let probe = hardness.and_then(|hardness| search.at(hardness));
+    let alive = probe.filter(|probe| !probe.row.overloaded);
+    let each = |probe: &Probe| -> Vec<TargetResult> {
+        let result = |(aim, &estimate): (&Aim, &Estimate)| TargetResult {
+            target: aim.target.to_string(),
+            estimate,
+            limit: aim.limit,
+        };
+        bench.aims.iter().zip(&probe.estimates).map(result).collect()
+    };
+    Shown {
+        system: search.candidate.name().to_owned(),
+        roles: Vec::new(),
+        at: hardness.filter(|_| probe.is_some()).map(|hardness| search.value(hardness)),
+        overloaded: probe.is_some() && alive.is_none(),
+        rate_per_s: probe.map(|probe| probe.row.rate_per_s),
+        targets: alive.map(each).unwrap_or_default(),
+        efficiency: alive.map(|probe| probe.row.efficiency),
+    }
+}
