@@ -18,7 +18,8 @@ use caudal_policy::random::Draw;
 use caudal_policy::rebalance::RebalanceConfig;
 use caudal_sim::engine::{Event, Length, Observer, Outcome, Run, simulate};
 use caudal_workload::{
-    ArrivalSpec, Arrivals, ClassSpec, DistributionSpec, GapPhases, Service, ServiceSpec, TimestampFile, Unit,
+    ArrivalSpec, Arrivals, ClassSpec, Columns, DistributionSpec, GapPhases, Service, ServiceSpec,
+    TimestampFile, Unit,
 };
 
 /// Service times.
@@ -213,7 +214,8 @@ pub(crate) fn recorded(times_ns: &[u64]) -> Arrivals {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     let rows: Vec<String> = times_ns.iter().map(ToString::to_string).collect();
     std::fs::write(&path, rows.join("\n")).expect("room for a small file");
-    let file = TimestampFile { file: path.clone(), column: None, unit: Some(Unit::Ns), scale: false };
+    let columns = Columns { unit: Some(Unit::Ns), ..Columns::default() };
+    let file = TimestampFile { file: path.clone(), columns, scale: false };
     let arrivals = ArrivalSpec::File(file).compile(".".as_ref()).expect("sound timestamps");
     std::fs::remove_file(&path).expect("it was just written");
     arrivals

@@ -71,7 +71,7 @@ fn cells(question: &Question, line: &SystemResult, unit: f64) -> Vec<String> {
     ];
     for (index, target) in question.targets.iter().enumerate() {
         let show = |value: f64| match target.limit {
-            Limit::Latency(_) => time(value),
+            Limit::Latency(_) | Limit::Wait(_) => time(value),
             Limit::Slowdown(_) => digits(value),
             Limit::Share(_) => format!("{} %", digits(100.0 * value)),
         };

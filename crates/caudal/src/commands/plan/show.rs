@@ -118,7 +118,7 @@ fn tail(question: &Question, plan: &Plan, it: &Shown, at: usize) -> String {
         return if it.overloaded { format!("falls behind{beyond}") } else { unknown() };
     };
     let show = |value: f64| match question.targets[at].limit {
-        Limit::Latency(_) => time(value),
+        Limit::Latency(_) | Limit::Wait(_) => time(value),
         Limit::Slowdown(_) => digits(value),
         Limit::Share(_) => format!("{} %", digits(100.0 * value)),
     };
