@@ -351,26 +351,13 @@ pub(crate) fn note(figure: &str, statement: &str) -> Option<&'static str> {
     NOTES.iter().find(|(name, text, _)| *name == figure && *text == statement).map(|(_, _, note)| *note)
 }
 
-/// The end of the page.
+/// The end of the overview.
 pub(crate) const UNJUDGED: &str = "\
-## What is not judged
-
-- *Shed tasks spent 3.1-4.5 us queued on other cores, stolen ones 0.3-1.4 us* (policies paper, section 4.2.1): results
-  do not tell the time in one queue from that in another.
-- *Placement by the sum of the service times in the queue improves enqueue choice* (section 4.2.1): there is a
-  clairvoyant dispatch over all queues, `least-work`, not one over two of them.
-- *Lowering the shedding threshold only yields marginal improvements* (section 4.2.1): no numbers are given.
-- Figures 1 and 8 of the policies paper, and Tiny Quanta's from 5 on, are measurements of real systems.
-- Q-Zilla's Figures 4 and 5 are steps of an example: tests follow them (`caudal-policy/tests/all/q_zilla_figures.rs`). The loads of
-  its Figures 8 and 10 are break-even points of its own core; ours lie at 0 to 5 % of the load for 2 contexts, at 1 to
-  17 % for 4 and at 15 to 60 % for 8 (Figure 7). In the first two, nobody waits, so that all are at 70 %, the load of its
-  Figure 1.
-- Q-Zilla's stopping rule, 5 % at 95 % confidence, is not met where a p99 lies between the short and the long requests (`rocksdb-1`,
-  `rocksdb-1-short`), nor close to overload; tables say how wide intervals are.
-- Tail-control's Figure 1 is the work of two services, after which `bing-like` and `finance-like` are made; its Figures 3 and 5
-  are algorithms (`caudal-policy/src/parallelism`).
-- *The results for log-normal work with serial parts, and for Bing's work with log-normal arrivals, are similar* (tail-control,
-  sections 5.2 and 5.3): no numbers are given.
+**What is not judged:** TQ-TIMING (Tiny Quanta, Figure 11: other quanta for gets than for scans), its caches and compiler (Figures
+13 to 15, Table 3) and latencies that are curves alone (Figure 8); the policies paper's Figure 1 (other systems than those of Figure
+8) and, of its section 4.2.1, how long tasks wait on other cores, placement by the work in two queues, and lower thresholds of
+shedding; Q-Zilla's Figures 4 and 5, which are steps of an example that tests follow, and its break-even loads, which are of its own
+core; tail-control's Figures 1, 3 and 5 (histograms and algorithms), and what it calls similar without a number (sections 5.2, 5.3).
 ";
 
 #[cfg(test)]

@@ -1,0 +1,140 @@
+//! Figure 16: how many cores a dispatcher keeps within a tenth of a quantum.
+
+use caudal_report::chart::{Axis, Chart, Plot, Point, Series, Spread, Unit};
+use caudal_stats::{Estimate, Linear};
+
+use super::super::cell::Cell;
+use super::super::claim::{Claim, Finding, Limit, all, each, one};
+use super::super::figure::{Figure, Kind, Measured, Source, Statement};
+use super::super::tables::{CONFIDENCE, Sheet};
+use super::rates::{SHINJUKU, TQ};
+use crate::table::time;
+
+/// Cores that keep a quantum.
+pub(crate) const FIGURE_16: Figure = Figure {
+    name: "tiny-quanta-figure-16",
+    title: "Tiny Quanta, Figure 16: cores that a dispatcher keeps at a quantum",
+    shows: "The average quantum over the one that was asked for, with requests of 1 ms and somebody who always waits, on up to \
+            16 workers. Cores are kept where it is at most a tenth longer.",
+    files: &[Source::alone(include_str!("../../../../../experiments/tiny-quanta-figure-16.toml"))],
+    kind: Kind::Points,
+    statements: &STATEMENTS,
+    charts,
+    sheets,
+};
+
+/// A quantum is kept if the average one is at most so many times as long.
+const KEPT: f64 = 1.1;
+const WHERE: &str = "section 5.6, Figure 16";
+const READING: &str = "a core's time from one preemption to the next, less the preemption, is at most a tenth longer than the quantum";
+/// What a preemption takes: Shinjuku's, and Tiny Quanta's.
+const PREEMPTION_NS: [(&str, f64); 2] = [(SHINJUKU, 1_000.0), (TQ, 40.0)];
+
+static STATEMENTS: [Statement; 4] = [
+    Statement {
+        text: "Shinjuku keeps up with 16 cores at 5 us, and not at 3 us",
+        source: WHERE,
+        reading: READING,
+        needs: &[],
+        judge: |study| {
+            each(&[
+                ("5 us", keeps(study.here(), SHINJUKU, 5_000.0, 16, Limit::Below(KEPT))),
+                ("3 us", keeps(study.here(), SHINJUKU, 3_000.0, 16, Limit::Above(KEPT))),
+            ])
+        },
+    },
+    Statement {
+        text: "Shinjuku keeps up with 3 cores at 0.5 us",
+        source: WHERE,
+        reading: READING,
+        needs: &[],
+        judge: |study| keeps(study.here(), SHINJUKU, 500.0, 3, Limit::Below(KEPT)),
+    },
+    Statement {
+        text: "Shinjuku does not keep up with more than 3 cores at 0.5 us",
+        source: WHERE,
+        reading: READING,
+        needs: &[],
+        judge: |study| keeps(study.here(), SHINJUKU, 500.0, 4, Limit::Above(KEPT)),
+    },
+    Statement {
+        text: "TQ's dispatcher is no bottleneck for small quanta: its cores keep 0.5 us",
+        source: WHERE,
+        reading: "on 16 cores; what a quantum is longer by than on 1 core, which has probes and their overrun, too, is less than a tenth",
+        needs: &[],
+        judge: |study| tq_keeps(study.here()),
+    },
+];
+
+fn cell<'a>(measured: &'a Measured, system: &str, quantum_ns: f64, cores: u32) -> Option<&'a Cell> {
+    let mut cells = measured.cells.iter();
+    cells.find(|cell| cell.system == system && cell.quantum_ns == Some(quantum_ns) && cell.cores == cores)
+}
+
+/// The average quantum over the one that was asked for.
+fn stretch(cell: &Cell) -> Option<Linear> {
+    let quantum_ns = cell.quantum_ns?;
+    let preemption_ns = PREEMPTION_NS.iter().find(|(name, _)| *name == cell.system)?.1;
+    let held = cell.held_ps.iter().map(|(held, _)| held / 1e3);
+    let times: Vec<(f64, f64)> = held.zip(&cell.preemptions).map(|(held, (count, _))| (held, *count)).collect();
+    let between = Linear::ratio_of_sums(&times);
+    Some(between.mapped((between.value() - preemption_ns) / quantum_ns, 1.0 / quantum_ns))
+}
+
+fn keeps(measured: &Measured, system: &str, quantum_ns: f64, cores: u32, limit: Limit) -> Finding {
+    let found = cell(measured, system, quantum_ns, cores).and_then(stretch);
+    let Some(found) = found else { return all(&[]) };
+    one(|confidence| {
+        let place = format!("{system} on {cores} cores: average quantum over {}:", time(quantum_ns));
+        Claim::new(place, found.interval(confidence), limit)
+    })
+}
+
+fn tq_keeps(measured: &Measured) -> Finding {
+    let [many, alone] = [16, 1].map(|cores| cell(measured, TQ, 500.0, cores).and_then(stretch));
+    let (Some(many), Some(alone)) = (many, alone) else { return all(&[]) };
+    one(|confidence| {
+        let ratio = many.ln().plus(-1.0, &alone.ln()).exp_interval(confidence);
+        Claim::new("average quantum on 16 cores over that on 1 core:", ratio, Limit::Below(KEPT))
+    })
+}
+
+/// The most cores that keep a quantum, by the estimates.
+fn kept(measured: &Measured, system: &str, quantum_ns: f64) -> Option<u32> {
+    let cells = measured.cells.iter();
+    let here = cells.filter(|cell| cell.system == system && cell.quantum_ns == Some(quantum_ns));
+    let keeping = here.filter(|cell| stretch(cell).is_some_and(|stretch| stretch.value() <= KEPT));
+    keeping.map(|cell| cell.cores).max()
+}
+
+fn quanta(measured: &Measured) -> Vec<f64> {
+    measured.values(|cell| cell.quantum_ns).into_iter().flatten().collect()
+}
+
+fn charts(measured: &Measured) -> Vec<Chart> {
+    let across = Axis::new("quantum", Unit::Nanoseconds, Spread::Log);
+    let upwards = Axis::new("cores that keep it", Unit::Plain, Spread::Linear).from(0.0);
+    let points = quanta(measured).into_iter().map(|quantum_ns| {
+        Point::new(quantum_ns, f64::from(kept(measured, SHINJUKU, quantum_ns).unwrap_or(0)))
+    });
+    let plot = Plot::new("", across, upwards).with(Series::line(SHINJUKU, points.collect()));
+    vec![Chart::single(FIGURE_16.title, "Of 16 cores. TQ's cores keep their quanta by themselves.", vec![plot])]
+}
+
+fn sheets(measured: &Measured) -> Vec<Sheet> {
+    let row = |cell: &Cell| {
+        let found = stretch(cell).map_or(Estimate::MISSING, |stretch| stretch.interval(CONFIDENCE));
+        vec![
+            cell.system.clone(),
+            time(cell.quantum_ns.unwrap_or(f64::NAN)),
+            cell.cores.to_string(),
+            super::super::claim::interval(found),
+        ]
+    };
+    let shown = |cell: &&Cell| [1, 2, 3, 4, 5, 6, 8, 12, 15, 16].contains(&cell.cores);
+    vec![Sheet {
+        title: "Average quantum over the one that was asked for (95 % intervals)".to_owned(),
+        head: ["system", "quantum", "cores", "average over asked"].map(str::to_owned).to_vec(),
+        rows: measured.cells.iter().filter(shown).map(row).collect(),
+    }]
+}
