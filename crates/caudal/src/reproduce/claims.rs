@@ -67,7 +67,7 @@ pub(crate) fn not_comparable(figure: &str, statement: &str) -> Option<&'static s
 }
 
 /// The claim that a statement is, in words that its other statements share.
-fn claim(statement: &str) -> &str {
+pub(crate) fn claim(statement: &str) -> &str {
     let same = SAME.iter().find(|(text, _)| *text == statement).map_or(statement, |(_, claim)| claim);
     READINGS.iter().find_map(|reading| same.strip_suffix(reading)).unwrap_or(same)
 }
@@ -101,13 +101,15 @@ fn add(claims: &mut Vec<Claimed>, line: &Line<'_>) {
     });
     let (sign, size) = (line.sign(), line.size().map(|compared| compared.size));
     let parts = &mut claims[at].parts;
-    match parts.iter_mut().find(|part| part.0 == line.figure.name) {
+    // A second reading of a figure may be a figure by itself.
+    let name = line.figure.name.trim_end_matches("-short-table");
+    match parts.iter_mut().find(|part| part.0 == name) {
         // The better reading of the same figure.
         Some(part) => {
             part.1 = part.1.min_by_rank(sign);
             part.2 = better(part.2, size);
         }
-        None => parts.push((line.figure.name, sign, size)),
+        None => parts.push((name, sign, size)),
     }
 }
 

@@ -45,6 +45,8 @@ const STEPS_OF_STAGES: [f64; 3] = [0.3, 0.06, 0.02];
 const SHORTER: [u64; 3] = [8, 4, 1];
 /// Requests of a replication, unless the file says so, and at least.
 const REQUESTS: u64 = 200_000;
+/// How often the lower end of the last step goes down where it turns out to be overloaded.
+const STEPS_DOWN: u32 = 5;
 /// See [`REQUESTS`].
 const REQUESTS_MIN: u64 = 10_000;
 /// So many times the replications of the file are simulated at the ends of the last step: as many for all systems, as
@@ -114,15 +116,30 @@ impl Search {
             idle = idle_share(&found.above.what);
             found = bracket(found.start(), step, |load| at(load, stage, idle))?;
         }
-        if found.above.log - found.below.log > BENT {
+        for _ in 0..self.within.halvings() {
+            if found.above.log - found.below.log <= BENT {
+                break;
+            }
             found = found.halved(|load| at(load, SHORTER.len() - 1, idle))?;
         }
-        (tried.len()..Search::STEPS).for_each(|_| progress.step());
         let mut ends = [found.below, found.above];
         if ends[0].log > 0.0 || ends[1].log <= 0.0 {
+            (tried.len()..Search::STEPS).for_each(|_| progress.step());
             return Ok(self.highest(None, tried));
         }
         self.extend(&mut ends, global, progress)?;
+        // More replications may show that a load was none that the system carries.
+        for _ in 0..STEPS_DOWN {
+            if !ends[0].what.overloaded {
+                break;
+            }
+            let step = STEPS_OF_STAGES[STEPS_OF_STAGES.len() - 1];
+            let lower = at(ends[0].load * (-step).exp(), SHORTER.len() - 1, idle)?;
+            let [below, _] = ends;
+            ends = [lower, below];
+            self.extend(&mut ends, global, progress)?;
+        }
+        (tried.len()..Search::STEPS).for_each(|_| progress.step());
         Ok(self.highest(Some(&ends), tried))
     }
 

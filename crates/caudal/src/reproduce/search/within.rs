@@ -57,6 +57,15 @@ impl Within {
         judged.percentile(PERCENTILE, confidence).divided_by(one)
     }
 
+    /// How often the last step is halved at most, where the share that breaks the limit grows steeply in it. The latency of
+    /// short requests jumps from a few service times to that of a long one, slowdown over all of them grows more evenly.
+    pub(super) fn halvings(self) -> u32 {
+        match self {
+            Within::Slowdown => 1,
+            Within::Latency { .. } => 3,
+        }
+    }
+
     /// What rows call it.
     pub(super) fn unit(self) -> &'static str {
         match self {
