@@ -227,9 +227,8 @@ fn write_docs(all: &[Judged], docs: &Path) -> miette::Result<()> {
 
 /// All pages, by their names in the directory of the docs.
 fn pages(recorded: &[Recorded]) -> Vec<(String, String)> {
-    let figure = |recorded: &Recorded| {
-        (format!("{PAGES}/{}.md", recorded.figure.name), page::of_figure(recorded))
-    };
+    let figure =
+        |recorded: &Recorded| (format!("{PAGES}/{}.md", recorded.figure.name), page::of_figure(recorded));
     let mut pages: Vec<(String, String)> = recorded.iter().map(figure).collect();
     pages.push((format!("{PAGES}/method.md"), page::method()));
     pages.push(("reproduction.md".to_owned(), overview::page(recorded)));

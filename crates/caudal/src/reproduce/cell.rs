@@ -226,7 +226,11 @@ impl Cell {
         let by_class = |of: fn(&ClassResults) -> &Replicated| -> Vec<(String, Replicated)> {
             match classes.len() {
                 1 => Vec::new(),
-                _ => classes.iter().cloned().zip(results.classes.iter().map(|class| of(class).clone())).collect(),
+                _ => classes
+                    .iter()
+                    .cloned()
+                    .zip(results.classes.iter().map(|class| of(class).clone()))
+                    .collect(),
             }
         };
         let books = |part: fn(&Account, u64) -> (f64, f64)| -> Vec<(f64, f64)> {

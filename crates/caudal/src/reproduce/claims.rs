@@ -23,11 +23,11 @@ pub(crate) struct Claimed {
 
 /// What statements end with where they are one of several readings of a claim, or the claim at one of several places.
 const READINGS: &[&str] = &[
+    " (bounded Pareto)",
+    " (the table's length by the paper's heuristic)",
     " (first reading)",
     " (second reading)",
     " (third reading)",
-    " (bounded Pareto)",
-    " (the table's length by the paper's heuristic)",
     " with the same lanes",
     ": median",
     ": tail",
@@ -39,6 +39,9 @@ const READINGS: &[&str] = &[
     ": latency over the single queue's",
     ": distance to the single queue's curve",
 ];
+
+/// The first of them are readings of which figures by themselves are made.
+const SECOND: usize = 2;
 
 /// Statements that say again, with or without a number, what another one says.
 const SAME: &[(&str, &str)] = &[
@@ -52,10 +55,26 @@ const SAME: &[(&str, &str)] = &[
 
 /// Statements of which what was simulated is not what the paper speaks of, and why.
 const NOT_COMPARABLE: &[(&str, &str, &str)] = &[
-    ("q-zilla-figure-8b", "ISQD-SITA improves the tail over M/G/k by more with 4 servers than with 2", EQUAL_LOADS),
-    ("q-zilla-figure-8c", "ISQD-SITA improves the tail over M/G/k by more with 8 servers than with 4", EQUAL_LOADS),
-    ("q-zilla-figure-9b", "CoreZilla improves the tail over SMT by more with 4 contexts than with 2", EQUAL_LOADS),
-    ("q-zilla-figure-9c", "CoreZilla improves the tail over SMT by more with 8 contexts than with 4", EQUAL_LOADS),
+    (
+        "q-zilla-figure-8b",
+        "ISQD-SITA improves the tail over M/G/k by more with 4 servers than with 2",
+        EQUAL_LOADS,
+    ),
+    (
+        "q-zilla-figure-8c",
+        "ISQD-SITA improves the tail over M/G/k by more with 8 servers than with 4",
+        EQUAL_LOADS,
+    ),
+    (
+        "q-zilla-figure-9b",
+        "CoreZilla improves the tail over SMT by more with 4 contexts than with 2",
+        EQUAL_LOADS,
+    ),
+    (
+        "q-zilla-figure-9c",
+        "CoreZilla improves the tail over SMT by more with 8 contexts than with 4",
+        EQUAL_LOADS,
+    ),
 ];
 const EQUAL_LOADS: &str = "all are at a load of 0.7 here; the paper's loads rise with the servers, and at equal loads one queue \
                            gains by every server more";
@@ -101,8 +120,9 @@ fn add(claims: &mut Vec<Claimed>, line: &Line<'_>) {
     });
     let (sign, size) = (line.sign(), line.size().map(|compared| compared.size));
     let parts = &mut claims[at].parts;
-    // A second reading of a figure may be a figure by itself.
-    let name = line.figure.name.trim_end_matches("-short-table");
+    // A second reading of a figure may be a figure by itself, and comes after it.
+    let second = READINGS[..SECOND].iter().any(|reading| line.statement.text.ends_with(reading));
+    let name = if second { parts.first().map_or(line.figure.name, |part| part.0) } else { line.figure.name };
     match parts.iter_mut().find(|part| part.0 == name) {
         // The better reading of the same figure.
         Some(part) => {
@@ -162,14 +182,19 @@ mod tests {
 
     fn texts() -> Vec<(&'static str, &'static str)> {
         let figures = FIGURES.iter();
-        figures.flat_map(|figure| figure.statements.iter().map(|statement| (figure.name, statement.text))).collect()
+        figures
+            .flat_map(|figure| figure.statements.iter().map(|statement| (figure.name, statement.text)))
+            .collect()
     }
 
     #[test]
     fn what_is_taken_together_and_what_is_not_comparable_are_statements() {
         let all = texts();
         for (text, same) in SAME {
-            assert!(all.iter().any(|(_, other)| other == text) && all.iter().any(|(_, other)| other == same), "{text}");
+            assert!(
+                all.iter().any(|(_, other)| other == text) && all.iter().any(|(_, other)| other == same),
+                "{text}"
+            );
         }
         for (figure, text, _) in NOT_COMPARABLE {
             assert!(all.contains(&(figure, text)), "{figure}: {text}");
@@ -181,11 +206,15 @@ mod tests {
 
     #[test]
     fn readings_of_a_claim_are_one() {
-        let text = "With 2 contexts, CoreZilla's tail is higher than that of an ideal queue for 32 cores, by 31 %";
+        let text =
+            "With 2 contexts, CoreZilla's tail is higher than that of an ideal queue for 32 cores, by 31 %";
         for reading in ["first", "second", "third"] {
             assert_eq!(claim(&format!("{text} ({reading} reading)")), text);
         }
-        assert_eq!(claim("Tail-control outperforms default-TBB by at least 32 %"), "Tail-control outperforms default-TBB");
+        assert_eq!(
+            claim("Tail-control outperforms default-TBB by at least 32 %"),
+            "Tail-control outperforms default-TBB"
+        );
     }
 
     #[test]
@@ -205,7 +234,10 @@ mod tests {
         };
         let (yes, no) = (Sign::Agrees, Sign::Disagrees);
         assert_eq!(claimed(&[("a", yes, None), ("b", no, None)]), (no, None));
-        assert_eq!(claimed(&[("a", yes, Some(Size::Agrees)), ("b", Sign::Open, None)]), (Sign::Open, Some(Size::Agrees)));
+        assert_eq!(
+            claimed(&[("a", yes, Some(Size::Agrees)), ("b", Sign::Open, None)]),
+            (Sign::Open, Some(Size::Agrees))
+        );
         assert_eq!(no.min_by_rank(yes), yes);
         assert_eq!(yes.min_by_rank(Sign::NotComparable), yes);
         assert_eq!(better(Some(Size::Smaller), Some(Size::Agrees)), Some(Size::Agrees));

@@ -61,9 +61,15 @@ struct Group {
 
 const GROUPS: &[Group] = &[
     Group { name: "Policies paper (NSDI 2022)", has: |claimed| claimed.paper == "policies" && !claimed.own },
-    Group { name: "Tiny Quanta (ASPLOS 2024)", has: |claimed| claimed.paper == "tiny-quanta" && !claimed.own },
+    Group {
+        name: "Tiny Quanta (ASPLOS 2024)",
+        has: |claimed| claimed.paper == "tiny-quanta" && !claimed.own,
+    },
     Group { name: "Q-Zilla (HPCA 2020)", has: |claimed| claimed.paper == "q-zilla" && !claimed.own },
-    Group { name: "Tail-control (PPoPP 2016)", has: |claimed| claimed.paper == "tail-control" && !claimed.own },
+    Group {
+        name: "Tail-control (PPoPP 2016)",
+        has: |claimed| claimed.paper == "tail-control" && !claimed.own,
+    },
     Group { name: "**All papers**", has: |claimed| !claimed.own },
     Group { name: "of these, *measured* there and simulated here", has: |claimed| claimed.simulated },
     Group { name: "The project's own statements", has: |claimed| claimed.own },
@@ -165,16 +171,21 @@ mod tests {
 
     #[test]
     fn every_figure_of_a_paper_has_one_row_and_every_row_a_statement() {
-        let parts: Vec<&str> = ROWS.iter().flat_map(|row| row.parts.iter().map(|(_, figure)| *figure)).collect();
+        let parts: Vec<&str> =
+            ROWS.iter().flat_map(|row| row.parts.iter().map(|(_, figure)| *figure)).collect();
         for figure in &FIGURES {
             let times = parts.iter().filter(|part| **part == figure.name).count();
             assert_eq!(times, usize::from(!figure.is_own()), "{}", figure.name);
         }
         for row in ROWS {
             let (name, begins) = row.shown;
-            let figure = FIGURES.iter().find(|figure| figure.name == name).unwrap_or_else(|| panic!("{}", row.title));
+            let figure =
+                FIGURES.iter().find(|figure| figure.name == name).unwrap_or_else(|| panic!("{}", row.title));
             assert!(row.parts.iter().any(|(_, part)| *part == name), "{}: {name}", row.title);
-            assert!(figure.statements.iter().any(|statement| statement.text.starts_with(begins)), "{name}: {begins}");
+            assert!(
+                figure.statements.iter().any(|statement| statement.text.starts_with(begins)),
+                "{name}: {begins}"
+            );
         }
     }
 }

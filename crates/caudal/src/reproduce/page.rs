@@ -69,7 +69,8 @@ pub(crate) fn word(outcome: Outcome) -> &'static str {
 }
 
 /// The first line of every page.
-pub(crate) const MADE_BY: &str = "<!-- Made by `caudal reproduce --docs` from reproduction/results; do not edit. -->\n";
+pub(crate) const MADE_BY: &str =
+    "<!-- Made by `caudal reproduce --docs` from reproduction/results; do not edit. -->\n";
 
 /// The page of a figure.
 pub(crate) fn of_figure(recorded: &Recorded) -> String {

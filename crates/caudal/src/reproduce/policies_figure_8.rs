@@ -150,7 +150,10 @@ fn saved(a: &Cell, b: &Cell) -> Linear {
     b.cores(n).plus(-1.0, &a.cores(n))
 }
 
-fn most<'a>(pairs: Vec<(&'a Cell, &'a Cell)>, of: impl Fn(&Cell, &Cell) -> f64) -> Option<(&'a Cell, &'a Cell)> {
+fn most<'a>(
+    pairs: Vec<(&'a Cell, &'a Cell)>,
+    of: impl Fn(&Cell, &Cell) -> f64,
+) -> Option<(&'a Cell, &'a Cell)> {
     let carried = pairs.into_iter().filter(|(a, b)| !a.overloaded && !b.overloaded);
     carried.max_by(|x, y| of(x.0, x.1).total_cmp(&of(y.0, y.1)))
 }
@@ -238,5 +241,9 @@ fn charts(measured: &Measured) -> Vec<Chart> {
         });
         left = left.with(Series::line(&name_of, points.collect()));
     }
-    vec![Chart::single(FIGURE.title, "Lower is better on the one side, higher on the other.", vec![tail, left])]
+    vec![Chart::single(
+        FIGURE.title,
+        "Lower is better on the one side, higher on the other.",
+        vec![tail, left],
+    )]
 }

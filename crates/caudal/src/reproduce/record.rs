@@ -82,7 +82,8 @@ impl Found {
 impl Recorded {
     /// A record of this figure, unless its files or statements have changed since.
     pub(crate) fn new(figure: &'static Figure, record: Record) -> Option<Recorded> {
-        let same = record.fingerprint == fingerprint(figure) && record.verdicts.len() == figure.statements.len();
+        let same =
+            record.fingerprint == fingerprint(figure) && record.verdicts.len() == figure.statements.len();
         same.then_some(Recorded { figure, record })
     }
 

@@ -16,8 +16,8 @@ pub(crate) const FIGURE_10: Figure = Figure {
     title: "Q-Zilla, Figure 10: preemptions of a request",
     shows: "How often a request is preempted, on average, with 8 servers in 8 lanes at 70 % load, preemption at no cost: \
             preemptive SITA, SQD-SITA and ISQD-SITA, each with the ends of lanes that were found for it. `rocksdb-0.5` is no service \
-            of the paper's, and neither is `pareto`, which is at a load of 0.9.",
-    files: sources!("10", and pareto),
+            of the paper's.",
+    files: sources!("10"),
     kind: Kind::Points,
     statements: &STATEMENTS,
     charts: |measured| vec![chart(measured, "Their p99", "P-SITA")],

@@ -6,11 +6,11 @@ use super::super::claim::{Finding, Limit, Needs, all, judge};
 use super::super::figure::{Figure, Kind, Measured, Source, Statement, Study};
 use super::super::words::{COMPETITIVE, MUCH, UNCHANGED};
 use super::average::{average, grows};
-use super::{chart, everywhere, grows_under_pareto, sheets, sources, under_pareto};
+use super::{chart, everywhere, sheets, sources};
 
 const SHOWS: &str = "p99 of measured services on a core with hardware contexts at 70 % load: first come first served (SMT), \
                      turns of 2 us (HSMT), a lane for each context (ESMT), lanes that share the contexts (CoreZilla); and \
-                     of an ideal queue for 32 cores, or for all contexts of 32 cores, at the same load. `rocksdb-0.5` is no service of the paper's, and is shown for comparison; `pareto` (bounded, exponent 1.3, 1 to 1,000 us) is at loads of 0.5, 0.8 and 0.9 with 2, 4 and 8 contexts.";
+                     of an ideal queue for 32 cores, or for all contexts of 32 cores, at the same load. `rocksdb-0.5` is no service of the paper's, and is shown for comparison.";
 
 const fn part(
     name: &'static str,
@@ -26,7 +26,7 @@ const fn part(
 pub(crate) const FIGURE_9A: Figure = part(
     "q-zilla-figure-9a",
     "Q-Zilla, Figure 9a: cores with 2 hardware contexts",
-    sources!("9a", and pareto),
+    sources!("9a"),
     &STATEMENTS_A,
     |measured| vec![chart(measured, FIGURE_9A.title, "SMT")],
 );
@@ -35,7 +35,7 @@ pub(crate) const FIGURE_9A: Figure = part(
 pub(crate) const FIGURE_9B: Figure = part(
     "q-zilla-figure-9b",
     "Q-Zilla, Figure 9b: cores with 4 hardware contexts",
-    sources!("9b", and pareto),
+    sources!("9b"),
     &STATEMENTS_B,
     |measured| vec![chart(measured, FIGURE_9B.title, "SMT")],
 );
@@ -44,7 +44,7 @@ pub(crate) const FIGURE_9B: Figure = part(
 pub(crate) const FIGURE_9C: Figure = part(
     "q-zilla-figure-9c",
     "Q-Zilla, Figure 9c: cores with 8 hardware contexts",
-    sources!("9c", and pareto),
+    sources!("9c"),
     &STATEMENTS_C,
     |measured| vec![chart(measured, FIGURE_9C.title, "SMT")],
 );
@@ -54,8 +54,6 @@ const CORES: &str = "ideal, 32 cores";
 const CONTEXTS: &str = "ideal, all contexts";
 const WHERE: &str = "section 7.2, Figure 9";
 const FACTOR: &str = "the (geometric) average over the services that both carry is above 1";
-const OF_PARETO: &str =
-    "a bounded Pareto (exponent 1.3, 1 to 1,000 us), whose longest 1 % bring a quarter of the work, at loads that rise with the contexts";
 /// How much longer a request takes on a core's 2, 4 or 8 contexts than alone: what an ideal server at that speed takes
 /// longer than one of full speed, at the same utilization.
 const SLOWER: [f64; 3] = [2.0 / 1.6, 4.0 / 2.3, 8.0 / 2.8];
@@ -91,12 +89,7 @@ const HSMT: Statement = statement(
     |study| all(&everywhere(study.here(), (CORE, "HSMT"), Limit::Below(1.0 - MUCH))),
 );
 
-static STATEMENTS_A: [Statement; 9] = [
-    statement(
-        "CoreZilla improves the tail over SMT: 2.25 times with 2 contexts, on average (bounded Pareto)",
-        OF_PARETO,
-        |study| pareto(study.here()),
-    ),
+static STATEMENTS_A: [Statement; 8] = [
     statement(
         "CoreZilla improves the tail over SMT: 2.25 times with 2 contexts, on average",
         FACTOR,
@@ -127,20 +120,7 @@ static STATEMENTS_A: [Statement; 9] = [
     ),
 ];
 
-static STATEMENTS_B: [Statement; 12] = [
-    statement(
-        "CoreZilla improves the tail over SMT: 3.23 times with 4 contexts, on average (bounded Pareto)",
-        OF_PARETO,
-        |study| pareto(study.here()),
-    ),
-    Statement {
-        reading: OF_PARETO,
-        ..more(
-            "CoreZilla improves the tail over SMT by more with 4 contexts than with 2 (bounded Pareto)",
-            &["q-zilla-figure-9a"],
-            |study| grown_of_pareto(study, "q-zilla-figure-9a", "with 4 contexts over with 2"),
-        )
-    },
+static STATEMENTS_B: [Statement; 10] = [
     statement(
         "CoreZilla improves the tail over SMT: 3.23 times with 4 contexts, on average",
         FACTOR,
@@ -189,20 +169,7 @@ static STATEMENTS_B: [Statement; 12] = [
     ),
 ];
 
-static STATEMENTS_C: [Statement; 11] = [
-    statement(
-        "CoreZilla improves the tail over SMT: 4.38 times with 8 contexts, on average (bounded Pareto)",
-        OF_PARETO,
-        |study| pareto(study.here()),
-    ),
-    Statement {
-        reading: OF_PARETO,
-        ..more(
-            "CoreZilla improves the tail over SMT by more with 8 contexts than with 4 (bounded Pareto)",
-            &["q-zilla-figure-9b"],
-            |study| grown_of_pareto(study, "q-zilla-figure-9b", "with 8 contexts over with 4"),
-        )
-    },
+static STATEMENTS_C: [Statement; 9] = [
     statement(
         "CoreZilla improves the tail over SMT: 4.38 times with 8 contexts, on average",
         FACTOR,
@@ -244,14 +211,6 @@ const fn more(
     judge: fn(&Study<'_>) -> Finding,
 ) -> Statement {
     Statement { text, source: WHERE, reading: "(geometric) average over the services", needs, judge }
-}
-
-fn pareto(measured: &Measured) -> Finding {
-    all(&under_pareto(measured, ("SMT", CORE), ABOVE))
-}
-
-fn grown_of_pareto(study: &Study<'_>, there: &'static str, place: &str) -> Finding {
-    all(&grows_under_pareto((study.here(), study.figure(there)), ("SMT", CORE), place))
 }
 
 fn grown(study: &Study<'_>, there: &'static str, other: &str, place: &str) -> Finding {

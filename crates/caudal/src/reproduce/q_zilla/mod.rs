@@ -10,6 +10,7 @@ mod figure_10;
 mod figure_7;
 mod figure_8;
 mod figure_9;
+mod pareto;
 
 use caudal_report::chart::{Axis, Chart, Mark, Plot, Point, Series, Spread, Unit};
 
@@ -18,8 +19,9 @@ pub(crate) use self::figure_7::FIGURE_7;
 pub(crate) use self::figure_8::{FIGURE_8A, FIGURE_8B, FIGURE_8C};
 pub(crate) use self::figure_9::{FIGURE_9A, FIGURE_9B, FIGURE_9C};
 pub(crate) use self::figure_10::FIGURE_10;
+pub(crate) use self::pareto::{FIGURE_8_PARETO, FIGURE_9_PARETO};
 use super::cell::{Cell, Stat};
-use super::claim::{Ask, Claim, Limit};
+use super::claim::{Ask, Limit};
 use super::compare::ratio;
 use super::figure::Measured;
 use super::tables::{CONFIDENCE, Sheet, pivot};
@@ -33,9 +35,6 @@ const RSC: &str = "block-cache";
 /// A service that the paper has not: its p99 is a short request's, where most of ours have a long one's. It is shown, and
 /// no statement counts it.
 const SHOWN_ONLY: &str = "rocksdb-0.5";
-/// A service of which the longest requests bring most of the work, at loads that rise with the servers: statements that say so
-/// are about it, and no others.
-const PARETO: &str = "pareto";
 /// Word stemming, and McRouter.
 const STEMMING: &str = "stemming";
 const ROUTING: &str = "routing";
@@ -54,21 +53,6 @@ macro_rules! sources {
             sources!($figure, "stemming"),
             sources!($figure, "block-cache"),
             sources!($figure, "routing"),
-        ]
-    };
-    ($figure:literal, and pareto) => {
-        &[
-            sources!($figure, "nearest-20"),
-            sources!($figure, "nearest-12"),
-            sources!($figure, "rocksdb-10"),
-            sources!($figure, "rocksdb-10-short"),
-            sources!($figure, "rocksdb-1"),
-            sources!($figure, "rocksdb-1-short"),
-            sources!($figure, "rocksdb-0.5"),
-            sources!($figure, "stemming"),
-            sources!($figure, "block-cache"),
-            sources!($figure, "routing"),
-            sources!($figure, "pareto"),
         ]
     };
     ($figure:literal, $workload:literal) => {
@@ -93,39 +77,10 @@ fn pairs<'a>(measured: &'a Measured, first: &str, second: &str) -> Vec<(&'a Cell
     there.filter(|(a, b)| !(a.overloaded && b.overloaded)).collect()
 }
 
-/// Is the p99 of `first` over that of `second` where `limit` says, under the bounded Pareto?
-fn under_pareto<'a>(measured: &'a Measured, (first, second): (&str, &str), limit: Limit) -> Vec<Ask<'a>> {
-    let pair = measured.of(PARETO, first).zip(measured.of(PARETO, second));
-    let ask = |(a, b): (&'a Cell, &'a Cell)| {
-        ratio(format!("{first} over {second} at load {}", a.load), P99, a, b, limit)
-    };
-    pair.map(ask).into_iter().collect()
-}
-
-/// Is that ratio greater here than there, under the bounded Pareto?
-fn grows_under_pareto<'a>(
-    (here, there): (&'a Measured, &'a Measured),
-    (first, second): (&str, &str),
-    place: &str,
-) -> Vec<Ask<'a>> {
-    let of = |measured: &'a Measured| measured.of(PARETO, first).zip(measured.of(PARETO, second));
-    let ask = |(own, other): ((&'a Cell, &'a Cell), (&'a Cell, &'a Cell))| -> Ask<'a> {
-        let place = place.to_owned();
-        Box::new(move |confidence| {
-            // Each of the two at half of what is allowed to go wrong.
-            let each = 1.0 - (1.0 - confidence) / 2.0;
-            let ratio = |(a, b)| P99.ratio(a, b, each);
-            let value = super::cell::apart(ratio(own), ratio(other));
-            Claim::new(place.clone(), value, Limit::Above(1.0)).about(&[own.0, own.1, other.0, other.1])
-        })
-    };
-    of(here).zip(of(there)).map(ask).into_iter().collect()
-}
-
 /// The services that statements are about.
 fn judged(measured: &Measured) -> Vec<&'static str> {
     let mut workloads = measured.values(|cell| cell.workload);
-    workloads.retain(|&workload| workload != SHOWN_ONLY && workload != PARETO);
+    workloads.retain(|&workload| workload != SHOWN_ONLY);
     workloads
 }
 

@@ -77,11 +77,7 @@ impl Search {
     pub(crate) const STEPS: usize = 8;
 
     /// One for every system of the file.
-    pub(crate) fn all(
-        file: &File,
-        (about, within): (&'static str, Within),
-        quick: bool,
-    ) -> Vec<Search> {
+    pub(crate) fn all(file: &File, (about, within): (&'static str, Within), quick: bool) -> Vec<Search> {
         let Some(workload) = &file.workload else { return Vec::new() };
         let search = |plan: &SystemPlan| Search {
             about,

@@ -16,6 +16,9 @@ pub(crate) enum Within {
     Latency { class: &'static str, us: u64 },
 }
 
+/// What stands for a share of none, over the one that may break the limit.
+const NONE_BREAKS: f64 = 1e-3;
+
 impl Within {
     /// What is limited, of the results of a service with these classes.
     ///
@@ -45,6 +48,10 @@ impl Within {
     pub(super) fn log_share(self, judged: &Replicated, replications: usize) -> Linear {
         let above = judged.share_above(self.limit(), replications);
         let allowed = 1.0 - PERCENTILE / 100.0;
+        // Where no request breaks it, none is known to: the logarithm would be of 0, and its errors unknown.
+        if above.value() <= 0.0 {
+            return above.mapped(NONE_BREAKS.ln(), 0.0);
+        }
         above.mapped(above.value() / allowed, 1.0 / allowed).ln()
     }
 
@@ -82,5 +89,41 @@ impl fmt::Display for Within {
             Within::Latency { class: "", us } => write!(f, "p99.9 at most {us} us"),
             Within::Latency { class, us } => write!(f, "p99.9 of {class} at most {us} us"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use caudal_stats::Histogram;
+
+    use super::*;
+
+    fn latencies(us: &[u64]) -> Replicated {
+        let mut all = Replicated::new();
+        for _ in 0..8 {
+            let mut one = Histogram::new();
+            us.iter().for_each(|us| one.record(us * 1_000_000));
+            all.push(&one);
+        }
+        all
+    }
+
+    #[test]
+    fn the_share_that_breaks_a_limit_is_held_against_the_one_that_may() {
+        let within = Within::Latency { class: "get", us: 50 };
+        let mut us = vec![10; 999];
+        us.push(900);
+        let share = within.log_share(&latencies(&us), 8).exp_interval(0.95);
+        assert!((share.estimate - 1.0).abs() < 1e-9, "one in a thousand: {share:?}");
+        us.push(901);
+        assert!(within.log_share(&latencies(&us), 8).value() > 0.0);
+    }
+
+    /// An interval of nothing was none at all, so that systems that never break the limit had no highest rate.
+    #[test]
+    fn a_limit_that_nobody_breaks_is_known_to_be_kept() {
+        let within = Within::Latency { class: "", us: 50 };
+        let share = within.log_share(&latencies(&[10, 20]), 8).exp_interval(0.95);
+        assert!(share.estimate < 0.01 && share.high < 0.01 && share.low > 0.0, "{share:?}");
     }
 }

@@ -67,8 +67,8 @@ static STATEMENTS: [Statement; 4] = [
         "Under medium load with the longest target, tail-control improves on steal-first: by 36 % (the table's length by the paper's heuristic)",
         "fewer misses",
         |study| {
-            let medium = settings(study.here()).into_iter().filter(|setting| setting.load == "medium");
-            let longest: Vec<Setting<'_>> = medium.last().into_iter().collect();
+            let mut medium = settings(study.here()).into_iter().filter(|setting| setting.load == "medium");
+            let longest: Vec<Setting<'_>> = medium.next_back().into_iter().collect();
             all(&over_steal_first(longest, FEWER))
         },
     ),

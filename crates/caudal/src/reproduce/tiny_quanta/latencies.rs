@@ -8,15 +8,19 @@ use super::super::compare::ratio;
 use super::super::figure::{Figure, Kind, Measured, Source, Statement, Study};
 use super::super::tables::{CONFIDENCE, Sheet, pivot};
 use super::super::words::SIMILAR;
-use super::rates::{CALADAN, SHINJUKU, TQ};
 use super::rate_column;
+use super::rates::{CALADAN, SHINJUKU, TQ};
 use crate::table::{digits, time};
 
 macro_rules! file {
     ($workload:literal) => {
         Source {
             workload: $workload,
-            text: include_str!(concat!("../../../../../experiments/tiny-quanta-latencies/", $workload, ".toml")),
+            text: include_str!(concat!(
+                "../../../../../experiments/tiny-quanta-latencies/",
+                $workload,
+                ".toml"
+            )),
         }
     };
 }
@@ -75,11 +79,9 @@ static STATEMENTS: [Statement; 7] = [
         "section 5.4, Figure 12",
         |study| all(&against(study.here(), ("rocksdb", "get"), ("TQ-POWER-TWO", TQ), Limit::Above(1.0))),
     ),
-    statement(
-        "RocksDB, scans: TQ-FCFS has a lower latency than TQ",
-        "section 5.4, Figure 12",
-        |study| all(&against(study.here(), ("rocksdb", "scan"), ("TQ-FCFS", TQ), Limit::Below(1.0))),
-    ),
+    statement("RocksDB, scans: TQ-FCFS has a lower latency than TQ", "section 5.4, Figure 12", |study| {
+        all(&against(study.here(), ("rocksdb", "scan"), ("TQ-FCFS", TQ), Limit::Below(1.0)))
+    }),
 ];
 
 /// The quantum of TQ where nothing else is said.
@@ -112,8 +114,11 @@ fn smaller_quanta(measured: &Measured) -> Vec<Ask<'_>> {
     let cells: Vec<&Cell> =
         measured.cells.iter().filter(|cell| cell.workload == "extreme" && cell.system == TQ).collect();
     for own in &cells {
-        let longer = cells.iter().filter(|other| other.rate_per_s == own.rate_per_s && other.quantum_ns > own.quantum_ns);
-        let next = longer.min_by(|a, b| a.quantum_ns.partial_cmp(&b.quantum_ns).unwrap_or(std::cmp::Ordering::Equal));
+        let longer = cells
+            .iter()
+            .filter(|other| other.rate_per_s == own.rate_per_s && other.quantum_ns > own.quantum_ns);
+        let next = longer
+            .min_by(|a, b| a.quantum_ns.partial_cmp(&b.quantum_ns).unwrap_or(std::cmp::Ordering::Equal));
         let Some(next) = next else { continue };
         let shown = |cell: &Cell| time(cell.quantum_ns.unwrap_or(f64::NAN));
         let place = format!("{} over {} at {} M/s", shown(own), shown(next), digits(own.rate_per_s / 1e6));
@@ -155,7 +160,11 @@ fn plot(measured: &Measured, workload: &str, class: &'static str) -> Plot {
         let points = here.iter().filter(|cell| name(cell) == system && !cell.overloaded).map(|cell| {
             let found = Stat::OfClass(class, TAIL).of(cell, CONFIDENCE);
             let point = Point::new(cell.rate_per_s, found.estimate);
-            if found.low.is_finite() && found.high.is_finite() { point.within(found.low, found.high) } else { point }
+            if found.low.is_finite() && found.high.is_finite() {
+                point.within(found.low, found.high)
+            } else {
+                point
+            }
         });
         let points: Vec<Point> = points.filter(|point| point.y.is_finite()).collect();
         plot.series.push(Series { mark: Mark::Points, ..Series::line(system, points) });
@@ -166,7 +175,8 @@ fn plot(measured: &Measured, workload: &str, class: &'static str) -> Plot {
 fn sheets(measured: &Measured) -> Vec<Sheet> {
     let mut sheets = Vec::new();
     for workload in measured.values(|cell| cell.workload) {
-        let cells: Vec<Cell> = measured.cells.iter().filter(|cell| cell.workload == workload).cloned().collect();
+        let cells: Vec<Cell> =
+            measured.cells.iter().filter(|cell| cell.workload == workload).cloned().collect();
         for class in classes(workload) {
             let what = format!("{class} requests, {workload}");
             sheets.push(pivot(&cells, Stat::OfClass(class, TAIL), &what, name, ("system", rate_column)));

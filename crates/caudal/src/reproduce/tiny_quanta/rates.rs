@@ -63,7 +63,8 @@ pub(super) fn carries_less(
 /// The highest rate itself, in M/s.
 pub(super) fn millions(measured: &Measured, about: &str, system: &str, limit: Limit) -> Finding {
     one(|confidence| {
-        let rate = find(measured, about, system).map_or(Estimate::MISSING, |found| found.rate_per_s(confidence));
+        let rate =
+            find(measured, about, system).map_or(Estimate::MISSING, |found| found.rate_per_s(confidence));
         Claim::new(format!("highest rate of {system} in M/s"), rate.divided_by(1e6), limit)
     })
 }
@@ -112,7 +113,8 @@ pub(super) fn chart(measured: &Measured, title: &str) -> Chart {
                 continue;
             }
             let point = Point::new(at as f64, rate.estimate).within(rate.low, rate.high);
-            plot.series.push(Series { mark: Mark::Points, ..Series::line(name(measured, found), vec![point]) });
+            plot.series
+                .push(Series { mark: Mark::Points, ..Series::line(name(measured, found), vec![point]) });
         }
         plot
     };
