@@ -48,8 +48,8 @@ const HEAD: &str = "\
 # What the papers say, and what came out
 
 Four papers' figures were simulated anew, and what is said about them judged by **sign** (is the one ahead that the paper says?)
-and, where the paper gives a number, by **size** (is the effect within a quarter of the paper's?).
-[How](reproduction/method.md) · a figure's name leads to its page: every statement, its numbers, and the figure drawn.
+and, where the paper gives a number, by **size** (is the effect within a quarter of the paper's? the number behind it is our effect
+over the paper's). *Simulated* is what the paper measured. [How](reproduction/method.md); a figure's name leads to its page: every statement, its numbers, and the figure drawn.
 
 ";
 

@@ -70,7 +70,7 @@ const ROWS: &[Row] = &[
         &[("5", "tiny-quanta-figure-5"), ("6", "tiny-quanta-figure-6")],
         "quanta of 2 us carry as much as 10 us",
         ("tiny-quanta-figure-5", "For short requests, quanta of 2 us"),
-        "",
+        "bursts of long requests leave rates open by a tenth",
     ),
     row(
         "Tiny Quanta 7",

@@ -7,14 +7,14 @@ use super::super::cell::Cell;
 use super::super::claim::{Claim, Finding, Limit, all, each, one};
 use super::super::figure::{Figure, Kind, Measured, Source, Statement};
 use super::super::tables::{CONFIDENCE, Sheet};
-use super::rates::{SHINJUKU, TQ};
+use super::rates::SHINJUKU;
 use crate::table::time;
 
 /// Cores that keep a quantum.
 pub(crate) const FIGURE_16: Figure = Figure {
     name: "tiny-quanta-figure-16",
     title: "Tiny Quanta, Figure 16: cores that a dispatcher keeps at a quantum",
-    shows: "The average quantum over the one that was asked for, with requests of 1 ms and somebody who always waits, on up to \
+    shows: "The average quantum over the one that was asked for, with requests of 1 ms and somebody who always waits, under Shinjuku on up to \
             16 workers. Cores are kept where it is at most a tenth longer.",
     files: &[Source::alone(include_str!("../../../../../experiments/tiny-quanta-figure-16.toml"))],
     kind: Kind::Points,
@@ -29,7 +29,7 @@ const WHERE: &str = "section 5.6, Figure 16";
 const READING: &str = "a core's time from one preemption to the next is longer than on 1 core, which has the dispatcher for itself, by at most a tenth \
      of the quantum";
 
-static STATEMENTS: [Statement; 4] = [
+static STATEMENTS: [Statement; 3] = [
     Statement {
         text: "Shinjuku keeps up with 16 cores at 5 us, and not at 3 us",
         source: WHERE,
@@ -56,14 +56,6 @@ static STATEMENTS: [Statement; 4] = [
         needs: &[],
         judge: |study| keeps(study.here(), SHINJUKU, 500.0, 4, Limit::Above(KEPT)),
     },
-    Statement {
-        text: "TQ's dispatcher is no bottleneck for small quanta: its cores keep 0.5 us",
-        source: WHERE,
-        reading: "the time that a core works between two preemptions, on 16 cores over that on 1; in this model workers preempt themselves, so \
-                  that it can not be otherwise",
-        needs: &[],
-        judge: |study| keeps(study.here(), TQ, 500.0, 16, Limit::Below(KEPT)),
-    },
 ];
 
 fn cell<'a>(measured: &'a Measured, system: &str, quantum_ns: f64, cores: u32) -> Option<&'a Cell> {
@@ -71,11 +63,10 @@ fn cell<'a>(measured: &'a Measured, system: &str, quantum_ns: f64, cores: u32) -
     cells.find(|cell| cell.system == system && cell.quantum_ns == Some(quantum_ns) && cell.cores == cores)
 }
 
-/// A core's time from one preemption to the next, in ns: of all the time that it is held, or that it works.
+/// A core's time from one preemption to the next, in ns.
 fn between(cell: &Cell) -> Linear {
-    let times = cell.busy_ps.iter().map(|(busy, held)| if cell.system == TQ { *busy } else { *held });
-    let each: Vec<(f64, f64)> =
-        times.zip(&cell.preemptions).map(|(ps, (count, _))| (ps / 1e3, *count)).collect();
+    let times = cell.held_ps.iter().zip(&cell.preemptions);
+    let each: Vec<(f64, f64)> = times.map(|((held_ps, _), (count, _))| (held_ps / 1e3, *count)).collect();
     Linear::ratio_of_sums(&each)
 }
 
@@ -115,11 +106,7 @@ fn charts(measured: &Measured) -> Vec<Chart> {
         Point::new(quantum_ns, f64::from(kept(measured, SHINJUKU, quantum_ns).unwrap_or(0)))
     });
     let plot = Plot::new("", across, upwards).with(Series::line(SHINJUKU, points.collect()));
-    vec![Chart::single(
-        FIGURE_16.title,
-        "Of 16 cores. TQ's cores keep their quanta by themselves.",
-        vec![plot],
-    )]
+    vec![Chart::single(FIGURE_16.title, "Of 16 cores.", vec![plot])]
 }
 
 fn sheets(measured: &Measured) -> Vec<Sheet> {
