@@ -15,28 +15,33 @@ use crate::exit::{self, Interrupted};
 use crate::global::Global;
 use crate::progress::Progress;
 use crate::reproduce::figure::{Figure, Measured, Source};
-use crate::reproduce::page::{Judged, Part, page, word};
+use crate::reproduce::page::{self, Judged, word};
+use crate::reproduce::record::{Record, Recorded};
 use crate::reproduce::refine::refine;
 use crate::reproduce::run::{Plan, RunError};
-use crate::reproduce::{FIGURES, stands_for};
+use crate::reproduce::{FIGURES, overview, stands_for};
 use crate::results::{cannot_write, make_dir, write_whole};
 
-/// What is kept of a figure for the page: its verdicts, and its part of the text.
-const VERDICTS: &str = "verdicts.json";
-/// See [`VERDICTS`].
-const SECTION: &str = "section.md";
+/// What is kept of a figure: what was found about its statements, and its page.
+const RECORD: &str = "record.json";
+/// See [`RECORD`].
+const PAGE: &str = "page.md";
+/// Where the pages of figures, and the records that they are made of, are in the directory of the docs.
+const PAGES: &str = "reproduction";
+/// See [`PAGES`].
+const RECORDS: &str = "reproduction/results";
 
 #[derive(Args, Debug)]
 pub(crate) struct ReproduceArgs {
     /// A figure such as policies-figure-3; policies-figure-5 stands for 5a to 5c, policies, tiny-quanta,
-    /// q-zilla or tail-control for all of a paper
+    /// q-zilla or tail-control for all of a paper; none simulates nothing, and makes the pages of what is kept
     #[arg(default_value = "all", value_name = "NAME|all")]
     names: Vec<String>,
     /// Keep rows, figures, verdicts and reports in this directory
     #[arg(long, value_name = "DIR", default_value = "caudal-results-reproduce")]
     out: PathBuf,
-    /// Write reproduction.md and figures/ into this directory; of figures that are not run now, what the directory of --out has
-    /// from before
+    /// Write reproduction.md, reproduction/ and figures/ into this directory; figures that are not run now are as
+    /// reproduction/results has them
     #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = "docs", conflicts_with = "quick")]
     docs: Option<PathBuf>,
     /// Exit with 1 if a statement does not hold
@@ -68,12 +73,15 @@ pub(crate) fn run(args: &ReproduceArgs, global: &Global) -> miette::Result<ExitC
         show(judged, &measured, global);
     }
     if let Some(docs) = &args.docs {
-        write_docs(&all, &args.out, docs)?;
+        write_docs(&all, docs)?;
     }
     let failed =
         all.iter().flat_map(|judged| &judged.verdicts).any(|verdict| verdict.verdict == Outcome::DoesNotHold);
     Ok(if args.strict && failed { ExitCode::from(exit::NO) } else { ExitCode::SUCCESS })
 }
+
+/// No figure: the pages are made of what is kept.
+const NONE: &str = "none";
 
 fn judged(figure: &'static Figure, measured: &[(&'static str, Measured)]) -> miette::Result<Judged> {
     Judged::new(figure, measured).ok_or_else(|| miette!("{} has not been measured", figure.name))
@@ -90,13 +98,13 @@ fn broken(RunError { point, source }: RunError, place: &str) -> miette::Report {
 /// The figures that are named, in the order of the page: what a statement needs comes before it.
 fn chosen(args: &ReproduceArgs) -> miette::Result<Vec<&'static Figure>> {
     if let Some(unknown) =
-        args.names.iter().find(|name| !FIGURES.iter().any(|figure| stands_for(name, figure)))
+        args.names.iter().find(|name| *name != NONE && !FIGURES.iter().any(|figure| stands_for(name, figure)))
     {
         let names: Vec<&str> = FIGURES.iter().map(|figure| figure.name).collect();
-        let help = format!("write all, or one of {}", names.join(", "));
+        let help = format!("write all, none, or one of {}", names.join(", "));
         return Err(miette!(help = help, "no figure is called `{unknown}`"));
     }
-    let named = |figure: &&Figure| args.names.iter().any(|name| stands_for(name, figure));
+    let named = |figure: &&'static Figure| args.names.iter().any(|name| stands_for(name, figure));
     Ok(FIGURES.iter().filter(named).collect())
 }
 
@@ -152,9 +160,9 @@ fn keep(judged: &Judged, measured: &[(&'static str, Measured)], out: &Path) -> m
     for (chart, name) in judged.charts.iter().zip(judged.chart_names()) {
         write_whole(&dir.join(name), &chart.to_svg())?;
     }
-    let verdicts = serde_json::to_string_pretty(&judged.verdicts).into_diagnostic()?;
-    write_whole(&dir.join(VERDICTS), &(verdicts + "\n"))?;
-    write_whole(&dir.join(SECTION), &Part::of(judged).section)?;
+    let recorded = Recorded { figure: judged.figure, record: Record::of(judged) };
+    write_whole(&dir.join(RECORD), &written(&recorded.record)?)?;
+    write_whole(&dir.join(PAGE), &page::of_figure(&recorded))?;
     let report = Report {
         title: judged.figure.title.to_owned(),
         question: judged.figure.shows.to_owned(),
@@ -193,57 +201,93 @@ fn show(judged: &Judged, measured: &[(&'static str, Measured)], global: &Global)
     outln!("{text}");
 }
 
-/// The page of all figures; those that were not judged now are as they were kept in `out`.
-fn write_docs(all: &[Judged], out: &Path, docs: &Path) -> miette::Result<()> {
-    let part = |figure: &'static Figure| match all.iter().find(|judged| judged.figure.name == figure.name) {
-        Some(judged) => Ok(Part::of(judged)),
-        None => kept(figure, out),
-    };
-    let parts = FIGURES.iter().map(part).collect::<miette::Result<Vec<_>>>()?;
-    let figures = docs.join("figures");
+fn written(record: &Record) -> miette::Result<String> {
+    Ok(serde_json::to_string_pretty(record).into_diagnostic()? + "\n")
+}
+
+/// The pages of all figures, and the overview; figures that were not judged now are as they were kept in `docs`.
+fn write_docs(all: &[Judged], docs: &Path) -> miette::Result<()> {
+    let (records, figures) = (docs.join(RECORDS), docs.join("figures"));
+    make_dir(&docs.join(PAGES))?;
+    make_dir(&records)?;
     make_dir(&figures)?;
     for judged in all {
         for (chart, name) in judged.charts.iter().zip(judged.chart_names()) {
             write_whole(&figures.join(name), &chart.to_svg())?;
         }
+        write_whole(&records.join(format!("{}.json", judged.figure.name)), &written(&Record::of(judged))?)?;
     }
-    let is_kept = |figure: &&Figure| all.iter().all(|judged| judged.figure.name != figure.name);
-    for figure in FIGURES.iter().filter(is_kept) {
-        copy_charts(&out.join(figure.name), &figures)?;
+    let recorded = FIGURES.iter().map(|figure| kept(figure, &records)).collect::<miette::Result<Vec<_>>>()?;
+    for (name, text) in pages(&recorded) {
+        write_whole(&docs.join(&name), &text)?;
     }
-    let path = docs.join("reproduction.md");
-    write_whole(&path, &page(&parts))?;
-    errln!("wrote {}", path.display());
+    errln!("wrote {}", docs.join("reproduction.md").display());
     Ok(())
 }
 
-/// Copies the charts that an earlier run has kept.
-fn copy_charts(from: &Path, to: &Path) -> miette::Result<()> {
-    let unreadable = |error| miette!("{} can not be read: {error}", from.display());
-    for entry in std::fs::read_dir(from).map_err(unreadable)? {
-        let path = entry.map_err(unreadable)?.path();
-        let (true, Some(name)) = (path.extension() == Some("svg".as_ref()), path.file_name()) else {
-            continue;
-        };
-        let copy = to.join(name);
-        std::fs::copy(&path, &copy).map_err(|error| cannot_write(&copy, &error))?;
-    }
-    Ok(())
+/// All pages, by their names in the directory of the docs.
+fn pages(recorded: &[Recorded]) -> Vec<(String, String)> {
+    let figure =
+        |recorded: &Recorded| (format!("{PAGES}/{}.md", recorded.figure.name), page::of_figure(recorded));
+    let mut pages: Vec<(String, String)> = recorded.iter().map(figure).collect();
+    pages.push((format!("{PAGES}/method.md"), page::method()));
+    pages.push(("reproduction.md".to_owned(), overview::page(recorded)));
+    pages
 }
 
-/// What an earlier run has kept of a figure.
-fn kept(figure: &'static Figure, out: &Path) -> miette::Result<Part> {
-    let dir = out.join(figure.name);
-    let read = |name: &str| std::fs::read_to_string(dir.join(name)).ok();
-    let verdicts = read(VERDICTS).and_then(|text| serde_json::from_str(&text).ok());
-    let part =
-        verdicts.zip(read(SECTION)).and_then(|(verdicts, section)| Part::kept(figure, verdicts, section));
-    part.ok_or_else(|| {
+/// What is kept of a figure.
+fn kept(figure: &'static Figure, records: &Path) -> miette::Result<Recorded> {
+    let path = records.join(format!("{}.json", figure.name));
+    let text = std::fs::read_to_string(&path).ok();
+    let record: Option<Record> = text.and_then(|text| serde_json::from_str(&text).ok());
+    record.and_then(|record| Recorded::new(figure, record)).ok_or_else(|| {
         miette!(
-            help = format!("run caudal reproduce {} --out {} first, or all", figure.name, out.display()),
-            "{} has nothing of {} that this version made: the page has all figures",
-            out.display(),
+            help = format!("name {} too, or all", figure.name),
+            "{} has nothing of {} that its files and statements, as they are now, have made",
+            path.display(),
             figure.name
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn docs() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
+    }
+
+    /// What is kept is of the figures as they are, and the pages are what it makes.
+    #[test]
+    fn the_pages_in_the_docs_are_those_of_the_results_that_are_kept() {
+        let recorded: Vec<Recorded> = FIGURES
+            .iter()
+            .map(|figure| kept(figure, &docs().join(RECORDS)).unwrap_or_else(|error| panic!("{error:?}")))
+            .collect();
+        for (name, text) in pages(&recorded) {
+            let there = std::fs::read_to_string(docs().join(&name)).unwrap_or_default();
+            assert!(there == text, "docs/{name} is stale: run `caudal reproduce none --docs docs`");
+        }
+    }
+
+    #[test]
+    fn every_chart_that_a_page_shows_is_there_and_none_besides() {
+        let kept = |figure| kept(figure, &docs().join(RECORDS)).unwrap_or_else(|error| panic!("{error:?}"));
+        let mut shown: Vec<String> = FIGURES.iter().flat_map(|figure| kept(figure).record.charts).collect();
+        let there = std::fs::read_dir(docs().join("figures")).expect("docs/figures");
+        let names = there.map(|entry| entry.expect("a file").file_name().to_string_lossy().into_owned());
+        let mut there: Vec<String> = names.filter(|name| name.ends_with(".svg")).collect();
+        shown.sort();
+        there.sort();
+        assert_eq!(shown, there);
+    }
+
+    /// Two screens: a page that is longer is read by nobody.
+    #[test]
+    fn the_overview_is_short() {
+        let page = std::fs::read_to_string(docs().join("reproduction.md")).expect("the page");
+        let (lines, words) = (page.lines().count(), page.split_whitespace().count());
+        assert!(lines <= 80 && words <= 2_200, "{lines} lines, {words} words");
+    }
 }

@@ -6,7 +6,7 @@ use caudal_policy::allocation::AllocationConfig;
 use caudal_policy::discipline::DisciplineConfig;
 use caudal_policy::parallelism::ParallelismConfig;
 use caudal_sim::engine::Account;
-use caudal_sim::experiment::Results;
+use caudal_sim::experiment::{ClassResults, Results};
 use caudal_sim::row::Row;
 use caudal_stats::{Estimate, Linear, Replicated};
 use serde_json::Value;
@@ -57,6 +57,8 @@ pub(crate) struct Cell {
     pub(crate) slowdown: Replicated,
     /// Slowdowns by class.
     pub(crate) class_slowdown: Vec<(String, Replicated)>,
+    /// Sojourn times in ps by class.
+    pub(crate) class_latency_ps: Vec<(String, Replicated)>,
     /// Preemptions and requests, of every replication.
     pub(crate) preemptions: Vec<(f64, f64)>,
     /// Core time and the time that it covers, of every replication.
@@ -78,6 +80,8 @@ pub(crate) enum Stat {
     Slowdown(f64),
     /// Of the slowdown of the long ones.
     LongSlowdown(f64),
+    /// Of the latency of the requests of a class, in ns.
+    OfClass(&'static str, f64),
 }
 
 /// The class that [`Stat::LongSlowdown`] looks at.
@@ -87,7 +91,7 @@ impl Stat {
     /// The percentile.
     pub(crate) fn percentile(self) -> f64 {
         match self {
-            Stat::Latency(p) | Stat::Slowdown(p) | Stat::LongSlowdown(p) => p,
+            Stat::Latency(p) | Stat::Slowdown(p) | Stat::LongSlowdown(p) | Stat::OfClass(_, p) => p,
         }
     }
 
@@ -98,7 +102,7 @@ impl Stat {
 
     fn divisor(self) -> f64 {
         match self {
-            Stat::Latency(_) => 1e3,
+            Stat::Latency(_) | Stat::OfClass(..) => 1e3,
             Stat::Slowdown(_) | Stat::LongSlowdown(_) => caudal_stats::SLOWDOWN_ONE as f64,
         }
     }
@@ -107,9 +111,8 @@ impl Stat {
         match self {
             Stat::Latency(_) => Some(&cell.latency_ps),
             Stat::Slowdown(_) => Some(&cell.slowdown),
-            Stat::LongSlowdown(_) => {
-                cell.class_slowdown.iter().find(|(name, _)| name == LONG).map(|(_, all)| all)
-            }
+            Stat::LongSlowdown(_) => of_class(&cell.class_slowdown, LONG),
+            Stat::OfClass(class, _) => of_class(&cell.class_latency_ps, class),
         }
     }
 
@@ -160,6 +163,10 @@ impl Stat {
             _ => Estimate::MISSING,
         }
     }
+}
+
+fn of_class<'a>(classes: &'a [(String, Replicated)], class: &str) -> Option<&'a Replicated> {
+    classes.iter().find(|(name, _)| name == class).map(|(_, all)| all)
 }
 
 /// How many replications all of these have.
@@ -216,13 +223,15 @@ impl Cell {
     ) -> Cell {
         let row = Row::new(point, results, wall_s);
         let classes = point.workload.service.classes();
-        let class_slowdown = match classes.len() {
-            1 => Vec::new(),
-            _ => classes
-                .iter()
-                .cloned()
-                .zip(results.classes.iter().map(|class| class.slowdown.clone()))
-                .collect(),
+        let by_class = |of: fn(&ClassResults) -> &Replicated| -> Vec<(String, Replicated)> {
+            match classes.len() {
+                1 => Vec::new(),
+                _ => classes
+                    .iter()
+                    .cloned()
+                    .zip(results.classes.iter().map(|class| of(class).clone()))
+                    .collect(),
+            }
         };
         let books = |part: fn(&Account, u64) -> (f64, f64)| -> Vec<(f64, f64)> {
             results.accounts.iter().map(|(account, span_ps)| part(account, *span_ps)).collect()
@@ -250,7 +259,8 @@ impl Cell {
             overloaded: results.overloaded,
             latency_ps: results.all.latency_ps.clone(),
             slowdown: results.all.slowdown.clone(),
-            class_slowdown,
+            class_slowdown: by_class(|class| &class.slowdown),
+            class_latency_ps: by_class(|class| &class.latency_ps),
             preemptions: books(|account, _| (account.preemptions as f64, account.completed as f64)),
             held_ps: books(|account, span_ps| (account.held_ps as f64, span_ps as f64)),
             busy_ps: books(|account, _| (account.busy_ps as f64, account.held_ps as f64)),

@@ -28,6 +28,7 @@ impl Axes {
             Stat::Latency(_) => ("latency", Unit::Nanoseconds),
             Stat::Slowdown(_) => ("slowdown", Unit::Times),
             Stat::LongSlowdown(_) => ("slowdown of long jobs", Unit::Times),
+            Stat::OfClass(..) => ("latency", Unit::Nanoseconds),
         };
         let upwards = Axis::new(format!("{} {name}", self.stat.label()), up, Spread::Log);
         let upwards = match self.most {

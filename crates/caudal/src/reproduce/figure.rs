@@ -5,7 +5,7 @@ use caudal_sim::experiment::Results;
 
 use super::cell::{Cell, STATIC};
 use super::claim::Finding;
-use super::search::Highest;
+use super::search::{Highest, Within};
 use super::tables::Sheet;
 use super::thresholds::Thresholds;
 use super::trace::Trace;
@@ -33,10 +33,35 @@ pub(crate) struct Figure {
 /// What the names of a paper's figures begin with.
 const PAPERS: [&str; 4] = ["policies", "tiny-quanta", "q-zilla", "tail-control"];
 
+/// Figures of which the paper has measurements.
+const OF_REAL_SYSTEMS: [&str; 11] = [
+    "policies-figure-8",
+    "tiny-quanta-figure-5",
+    "tiny-quanta-figure-6",
+    "tiny-quanta-figure-7",
+    "tiny-quanta-figure-8",
+    "tiny-quanta-figure-9",
+    "tiny-quanta-figure-10",
+    "tiny-quanta-figure-11",
+    "tiny-quanta-figure-12",
+    "tiny-quanta-figure-16",
+    "tiny-quanta-latencies",
+];
+
 impl Figure {
     /// Its paper, as figures' names begin.
     pub(crate) fn paper(&self) -> &'static str {
         PAPERS.into_iter().find(|paper| self.name.starts_with(paper)).unwrap_or(self.name)
+    }
+
+    /// Is it no paper's, but what the project says itself?
+    pub(crate) fn is_own(&self) -> bool {
+        !self.name.contains("-figure-") && !self.is_of_real_systems()
+    }
+
+    /// Did its paper measure real systems, where here they are simulated?
+    pub(crate) fn is_of_real_systems(&self) -> bool {
+        OF_REAL_SYSTEMS.contains(&self.name)
     }
 }
 
@@ -65,12 +90,13 @@ impl Source {
 }
 
 /// How a figure's numbers are had.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
     /// Every point of the file is simulated.
     Points,
-    /// For every system of the file, the highest load within a limit is looked for.
-    HighestLoad,
+    /// For every system of the file, the highest load within a limit is looked for; the limit may depend on what the file
+    /// is about.
+    HighestLoad(fn(&'static str) -> Within),
     /// Nothing is simulated: of every point, tail-control's thresholds are worked out.
     Thresholds,
     /// Every point is simulated once, and all arrivals and completions are kept.

@@ -6,7 +6,9 @@
 //!   highest load where a figure shows that, [`thresholds`] and [`trace`] are what others show; [`refine`] adds replications where statements are open.
 //! * [`claim`] judges: claims about numbers with intervals, true, false or open; [`compare`] makes them of
 //!   pairs of systems that saw the same requests, and of points and curves, of which [`ideal`] is one.
-//! * [`tables`], [`charts`] and [`page`] show what came out.
+//! * [`record`] is what is kept of a figure; [`size`] holds its numbers against the paper's, [`claims`] takes together what is
+//!   one claim of a paper.
+//! * [`tables`], [`charts`], [`page`] and [`overview`] show what came out.
 //!
 //! A statement holds, does not hold, or is undecided; whichever it is, it is reported with its numbers. No
 //! parameter of an experiment is chosen so that a statement comes out.
@@ -14,10 +16,12 @@
 mod cell;
 mod charts;
 mod claim;
+mod claims;
 mod compare;
 pub(crate) mod figure;
 mod ideal;
 mod notes;
+pub(crate) mod overview;
 pub(crate) mod page;
 mod policies_dynamic;
 mod policies_figure_10;
@@ -25,11 +29,14 @@ mod policies_figure_3;
 mod policies_figure_4;
 mod policies_figure_5;
 mod policies_figure_7;
+mod policies_figure_8;
 mod policies_figures_6_9;
 mod q_zilla;
+pub(crate) mod record;
 pub(crate) mod refine;
 pub(crate) mod run;
 mod search;
+mod size;
 #[cfg(test)]
 mod synthetic;
 mod tables;
@@ -42,7 +49,7 @@ mod words;
 use figure::Figure;
 
 /// All figures, in the order in which they are run and reported: none needs a later one.
-pub(crate) static FIGURES: [Figure; 39] = [
+pub(crate) static FIGURES: [Figure; 53] = [
     policies_figure_3::FIGURE,
     policies_figure_4::FIGURE,
     policies_figure_5::FIGURE_A,
@@ -50,6 +57,7 @@ pub(crate) static FIGURES: [Figure; 39] = [
     policies_figure_5::FIGURE_C,
     policies_figures_6_9::FIGURE_6,
     policies_figure_7::FIGURE,
+    policies_figure_8::FIGURE,
     policies_figures_6_9::FIGURE_9A,
     policies_figures_6_9::FIGURE_9B,
     policies_figure_10::FIGURE_A,
@@ -57,6 +65,16 @@ pub(crate) static FIGURES: [Figure; 39] = [
     tiny_quanta::FIGURE_1,
     tiny_quanta::FIGURE_2,
     tiny_quanta::FIGURE_4,
+    tiny_quanta::FIGURE_5,
+    tiny_quanta::FIGURE_6,
+    tiny_quanta::FIGURE_7,
+    tiny_quanta::FIGURE_8,
+    tiny_quanta::FIGURE_9,
+    tiny_quanta::FIGURE_10,
+    tiny_quanta::FIGURE_11,
+    tiny_quanta::FIGURE_12,
+    tiny_quanta::LATENCIES,
+    tiny_quanta::FIGURE_16,
     q_zilla::FIGURE_1,
     q_zilla::FIGURE_7,
     q_zilla::FIGURE_8A,
@@ -66,10 +84,13 @@ pub(crate) static FIGURES: [Figure; 39] = [
     q_zilla::FIGURE_9B,
     q_zilla::FIGURE_9C,
     q_zilla::FIGURE_10,
+    q_zilla::FIGURE_8_PARETO,
+    q_zilla::FIGURE_9_PARETO,
     tail_control::FIGURE_2,
     tail_control::FIGURE_4,
     tail_control::FIGURE_6,
     tail_control::FIGURE_7,
+    tail_control::FIGURE_7_SHORT_TABLE,
     tail_control::FIGURE_8,
     tail_control::FIGURE_9,
     tail_control::FIGURE_10,
@@ -115,15 +136,15 @@ mod tests {
     #[test]
     fn names_stand_for_figures_parts_and_papers() {
         let count = |name: &str| FIGURES.iter().filter(|figure| stands_for(name, figure)).count();
-        assert_eq!([count("all"), count("policies-figure-5"), count("policies-figure-5b")], [39, 3, 1]);
-        assert_eq!([count("q-zilla"), count("q-zilla-figure-8"), count("q-zilla-figure-1")], [9, 3, 1]);
+        assert_eq!([count("all"), count("policies-figure-5"), count("policies-figure-5b")], [53, 3, 1]);
+        assert_eq!([count("q-zilla"), count("q-zilla-figure-8"), count("q-zilla-figure-1")], [11, 4, 1]);
         assert_eq!(
             [count("tail-control"), count("tail-control-figure-1"), count("tail-control-figure-15")],
-            [16, 0, 1]
+            [17, 0, 1]
         );
         assert_eq!(
             [count("tiny-quanta"), count("policies-figure-1"), count("figure"), count("")],
-            [3, 0, 0, 0]
+            [13, 0, 0, 0]
         );
     }
 }

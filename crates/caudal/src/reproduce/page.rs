@@ -1,17 +1,25 @@
-//! `docs/reproduction.md`: what came out, what did not, and every figure with its verdicts.
+//! `docs/reproduction/`: a page for each figure, with all of its numbers, and one on how they are judged. Its overview is
+//! [`super::overview`].
 
 use caudal_report::chart::Chart;
 use caudal_report::{Outcome, Verdict};
+use caudal_stats::Estimate;
 
+use super::claims::not_comparable;
 use super::figure::{Figure, Measured, Source, Study};
 use super::notes;
+use super::record::{Line, Recorded};
+use super::size;
 use super::tables::Sheet;
 use super::words;
+use crate::table::digits;
 
 /// What came out for a figure.
 pub(crate) struct Judged {
     pub(crate) figure: &'static Figure,
     pub(crate) verdicts: Vec<Verdict>,
+    /// Of each of them, what its size is judged by.
+    pub(crate) values: Vec<Vec<Estimate>>,
     pub(crate) charts: Vec<Chart>,
     pub(crate) sheets: Vec<Sheet>,
 }
@@ -21,19 +29,22 @@ impl Judged {
     /// figure that has not been measured are undecided.
     pub(crate) fn new(figure: &'static Figure, measured: &[(&'static str, Measured)]) -> Option<Judged> {
         let study = Study::of(measured, figure.name)?;
-        let verdicts = figure.statements.iter().map(|statement| {
-            let (outcome, numbers) = if study.has(statement.needs) {
+        let found = figure.statements.iter().map(|statement| {
+            let (outcome, numbers, values) = if study.has(statement.needs) {
                 let found = (statement.judge)(&study);
-                (found.outcome, found.numbers)
+                (found.outcome, found.numbers, found.values)
             } else {
-                (Outcome::Undecided, format!("not judged: it takes {} too", statement.needs.join(", ")))
+                let missing = format!("not judged: it takes {} too", statement.needs.join(", "));
+                (Outcome::Undecided, missing, Vec::new())
             };
             let (statement, source) = (statement.text.to_owned(), statement.source.to_owned());
-            Verdict { statement, source, verdict: outcome, numbers }
+            (Verdict { statement, source, verdict: outcome, numbers }, values)
         });
+        let (verdicts, values) = found.unzip();
         Some(Judged {
             figure,
-            verdicts: verdicts.collect(),
+            verdicts,
+            values,
             charts: (figure.charts)(study.here()),
             sheets: (figure.sheets)(study.here()),
         })
@@ -57,20 +68,130 @@ pub(crate) fn word(outcome: Outcome) -> &'static str {
     }
 }
 
-/// The command that makes the page.
-const COMMAND: &str = "caudal reproduce all --docs";
+/// The first line of every page.
+pub(crate) const MADE_BY: &str =
+    "<!-- Made by `caudal reproduce --docs` from reproduction/results; do not edit. -->\n";
 
-const HEAD: &str = "\
-# What the papers say, and what came out
+/// The page of a figure.
+pub(crate) fn of_figure(recorded: &Recorded) -> String {
+    let Recorded { figure, record } = recorded;
+    let mut text = format!("{MADE_BY}# {}\n\n[Overview](../reproduction.md) · ", figure.title);
+    text += &format!("[how statements are judged](method.md)\n\n{}\n\n", figure.shows);
+    if figure.is_of_real_systems() {
+        text += SIMULATED;
+    }
+    if figure.is_own() {
+        text += OWN;
+    }
+    text += &made_from(figure);
+    for chart in &record.charts {
+        text += &format!("![{}](../figures/{chart})\n\n", figure.title);
+    }
+    text += STATEMENTS_HEAD;
+    for line in recorded.statements() {
+        text += &row(&line);
+    }
+    text += &looked_into(recorded);
+    text + &format!("\n## Tables\n\n{}", record.tables.trim_end()) + "\n"
+}
 
-Every figure below was simulated anew from its file in `experiments/`, and what its paper says about it was judged
-statement by statement. A statement **holds** or **does not hold** when the numbers say so with confidence; else it is
-**undecided**. Systems that are compared saw the same requests (common random numbers). A statement that was open got
-more replications where they may decide it, and was looked at again, up to four times in all, as far as what a paper's
-figures may cost allowed. Judged at 95 % is all of a statement, with all of its questions and looks (Bonferroni). Where
-too few values lie beyond a percentile for an interval of it, the median over the replications of the ratio is judged
-(sign test). *Reading* says how a statement's words were taken where they leave it open: that is ours. One parameter
-was changed after the results had been seen; it is named below (*Loops*).
+const SIMULATED: &str = "**Simulated.** The paper measured real systems here. What follows is a simulation of them, with the costs \
+                         that the paper gives: it may tell whether these explain what was measured, and not what else was there.\n\n";
+const OWN: &str = "The statements are the project's own, and no paper's.\n\n";
+
+const STATEMENTS_HEAD: &str = "\
+## Statements
+
+| statement | where | sign | the paper's size | ours | size | reading | numbers |
+| --- | --- | --- | ---: | ---: | --- | --- | --- |
+";
+
+fn row(line: &Line<'_>) -> String {
+    let values = line.found.estimates();
+    let (paper, ours) = match line.paper() {
+        Some(paper) => (paper.shown(), size::ours(&values)),
+        None => ("–".to_owned(), "–".to_owned()),
+    };
+    let size = line.size().map_or("–".to_owned(), shown);
+    let statement = line.statement;
+    let cells = [
+        statement.text,
+        statement.source,
+        line.sign().word(),
+        &paper,
+        &ours,
+        &size,
+        statement.reading,
+        &line.found.numbers,
+    ];
+    format!("| {} |\n", cells.map(|cell| cell.replace('|', "\\|")).join(" | "))
+}
+
+/// `agrees (0.92 of the effect)`.
+fn shown(compared: size::Compared) -> String {
+    match compared.share {
+        Some(share) => format!("{} ({} of the effect)", compared.size.word(), digits(share)),
+        None => compared.size.word().to_owned(),
+    }
+}
+
+/// What was found out about statements that did not come out.
+fn looked_into(recorded: &Recorded) -> String {
+    let mut text = String::new();
+    for line in recorded.statements() {
+        let statement = line.statement.text;
+        let incomparable = not_comparable(line.figure.name, statement);
+        let note = notes::note(line.figure.name, statement);
+        for found in incomparable.into_iter().chain(note) {
+            text += &format!("- **{statement}**: {}.\n", found.trim_end_matches('.'));
+        }
+    }
+    if text.is_empty() { text } else { format!("\n## Looked into\n\n{text}") }
+}
+
+/// Where its files are.
+fn made_from(figure: &Figure) -> String {
+    let link = |source: &Source| {
+        let path = source.path(figure.name);
+        let shown = if source.workload.is_empty() { path.as_str() } else { source.workload };
+        format!("[`{shown}`](../../{path})")
+    };
+    let links: Vec<String> = figure.files.iter().map(link).collect();
+    format!("Made from {}.\n\n", links.join(", "))
+}
+
+/// How statements are judged.
+pub(crate) fn method() -> String {
+    format!("{MADE_BY}{METHOD}\n{}\n{TIES}", words::EXPLAINED)
+}
+
+const METHOD: &str = "\
+# How statements are judged
+
+[Overview](../reproduction.md)
+
+Every figure was simulated anew from its file in `experiments/`, and what its paper says about it was judged statement by
+statement: **by sign** and, where the paper gives a number, **by size**.
+
+The sign of a statement **agrees** or **disagrees** when the numbers say so with confidence; else it is **undecided**. It is **not
+comparable** where what was simulated is not what the paper speaks of. Systems that are compared saw the same requests (common
+random numbers). A statement that was open got more replications where they may decide it, and was looked at again, up to four
+times in all, as far as what a paper's figures may cost allowed. Judged at 95 % is all of a statement, with all of its questions
+and looks (Bonferroni). Where too few values lie beyond a percentile for an interval of it, the median over the replications of
+the ratio is judged (sign test). *Reading* says how a statement's words were taken where they leave it open: that is ours. No
+parameter was chosen so that a statement comes out. One was changed after the results had been seen; it is named below (*Loops*).
+
+A size is judged by the effect, how far a number lies from *no difference*: on a logarithmic scale for ratios, so that half is as
+much as twice. Ours **agrees** if it is within a quarter of the paper's effect (from three quarters of it to four thirds) with its
+whole interval, or if its interval holds the paper's number and does not reach beyond on both sides; it is **larger** or
+**smaller** if it surely is, and else undecided. An effect in the other direction is smaller. Where the paper gives a range over
+several settings, the middle of ours has to lie in it. A sign may agree where the size does not: an effect that is there, and half
+as large.
+
+What a paper says once is **one claim**, however many figures and readings it was judged in: it agrees if it does in all figures,
+and in each of them in one of its readings.
+
+Figures that a paper **measured** and that are **simulated** here are marked so, and counted by themselves, too.
 
 *Policies paper* is McClure et al., \"Efficient Scheduling Policies for Microsecond-Scale Tasks\", NSDI 2022; *Tiny
 Quanta* is Luo et al., \"Efficient Microsecond-scale Blind Scheduling with Tiny Quanta\", ASPLOS 2024; *Q-Zilla* is
@@ -87,157 +208,13 @@ leaves the comparison open unless it reaches less than half of the way to the li
 after another, each split into four leaves a core. At first it was one, and a third of what the paper says of
 tail-control did not come out; then the plural was taken at its word, after a look at what several loops give. Once one
 loop has been split, every core has its part of a large request, and to give it up changes little; of several, the next
-one is in one core's hands at first. How much the number matters is a [figure of its own](#tail-control-loops), whose
+one is in one core's hands at first. How much the number matters is a [figure of its own](tail-control-loops.md), whose
 statements were written after that look, too.
 ";
 
-/// A figure's part of the page.
-pub(crate) struct Part {
-    pub(crate) figure: &'static Figure,
-    pub(crate) verdicts: Vec<Verdict>,
-    pub(crate) section: String,
-}
-
-impl Part {
-    pub(crate) fn of(judged: &Judged) -> Part {
-        Part { figure: judged.figure, verdicts: judged.verdicts.clone(), section: section(judged) }
-    }
-
-    /// One that was made before, unless the figure has changed since.
-    pub(crate) fn kept(figure: &'static Figure, verdicts: Vec<Verdict>, section: String) -> Option<Part> {
-        section.contains(&fingerprint(figure)).then_some(Part { figure, verdicts, section })
-    }
-}
-
-/// The whole page.
-pub(crate) fn page(all: &[Part]) -> String {
-    let mut text =
-        format!("<!-- Made by `{COMMAND}`; do not edit. -->\n{HEAD}\n{}\n{}", words::EXPLAINED, summary(all));
-    for part in all {
-        text += &part.section;
-    }
-    text + notes::UNJUDGED
-}
-
-fn summary(all: &[Part]) -> String {
-    let verdicts = || all.iter().flat_map(|judged| &judged.verdicts);
-    let count = |outcome: Outcome| verdicts().filter(|verdict| verdict.verdict == outcome).count();
-    let mut text = format!(
-        "## Summary\n\nOf {} statements {} hold, {} do not hold, and {} are undecided.\n\n",
-        verdicts().count(),
-        count(Outcome::Holds),
-        count(Outcome::DoesNotHold),
-        count(Outcome::Undecided)
-    );
-    text += "| figure | hold | do not hold | undecided |\n| --- | ---: | ---: | ---: |\n";
-    for judged in all {
-        let of =
-            |outcome: Outcome| judged.verdicts.iter().filter(|verdict| verdict.verdict == outcome).count();
-        let (name, title) = (judged.figure.name, judged.figure.title);
-        let [yes, no, open] = [Outcome::Holds, Outcome::DoesNotHold, Outcome::Undecided].map(of);
-        text += &format!("| [{title}](#{name}) | {yes} | {no} | {open} |\n");
-    }
-    for (outcome, title) in
-        [(Outcome::DoesNotHold, "What did not come out"), (Outcome::Undecided, "What is undecided")]
-    {
-        if count(outcome) > 0 {
-            text += &format!("\n### {title}\n\n");
-        }
-        if outcome == Outcome::Undecided && count(outcome) > 0 {
-            text += TIES;
-        }
-        for judged in all {
-            for verdict in judged.verdicts.iter().filter(|verdict| verdict.verdict == outcome) {
-                let note = notes::note(judged.figure.name, &verdict.statement);
-                let note = note.map_or(String::new(), |note| format!("\n  *Looked into:* {note}"));
-                let Verdict { statement, source, numbers, .. } = verdict;
-                let figure = judged.figure.title.split(':').next().unwrap_or_default();
-                let numbers = capitalised(numbers);
-                text += &format!("- **{statement}** ({figure}; {source}). {numbers}.{note}\n");
-            }
-        }
-    }
-    text + "\n"
-}
-
 /// What most open comparisons have in common.
 const TIES: &str = "\
-Most of what is open is a tie: the ratio's interval reaches over 1, or over the 2 % within which two systems count as \
-equal, and lies within a few per cent of it. Ratios of 0.95 and below that are open are those of points close to \
-overload, where p99.9 has no upper bound in runs of this length (`?`, `unknown`). What longer \
-runs showed stands beside the statement.\n\n";
-
-fn capitalised(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
-}
-
-fn section(judged: &Judged) -> String {
-    let Figure { name, title, shows, .. } = judged.figure;
-    let mut text =
-        format!("<!-- {} -->\n<a id=\"{name}\"></a>\n## {title}\n\n{shows}\n\n", fingerprint(judged.figure));
-    text += &made_from(judged.figure);
-    for chart in judged.chart_names() {
-        text += &format!("![{title}](figures/{chart})\n\n");
-    }
-    text += "| statement | reading | where | verdict | numbers |\n| --- | --- | --- | --- | --- |\n";
-    for (verdict, statement) in judged.verdicts.iter().zip(judged.figure.statements) {
-        let cells =
-            [&verdict.statement, statement.reading, &verdict.source, word(verdict.verdict), &verdict.numbers];
-        let cells = cells.map(|cell: &str| cell.replace('|', "\\|"));
-        text += &format!("| {} |\n", cells.join(" | "));
-    }
-    text += "\n<details><summary>Tables</summary>\n\n";
-    for sheet in &judged.sheets {
-        text += &(sheet.to_markdown() + "\n");
-    }
-    text + "</details>\n\n"
-}
-
-/// Where its files are.
-fn made_from(figure: &Figure) -> String {
-    let link = |source: &Source| {
-        let path = source.path(figure.name);
-        let shown = if source.workload.is_empty() { path.as_str() } else { source.workload };
-        format!("[`{shown}`](../{path})")
-    };
-    let links: Vec<String> = figure.files.iter().map(link).collect();
-    format!("Made from {}.\n\n", links.join(", "))
-}
-
-/// What a figure's part of the page depends on, but the simulator: its file and its statements.
-fn fingerprint(figure: &Figure) -> String {
-    let statements =
-        figure.statements.iter().flat_map(|statement| [statement.text, statement.source, statement.reading]);
-    let files = figure.files.iter().map(|source| source.text);
-    let texts = [figure.title, figure.shows].into_iter().chain(files).chain(statements);
-    // FNV-1a: all that is needed is that an edit changes it.
-    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    let hash = texts.flat_map(|text| text.bytes().chain([0])).fold(0xcbf2_9ce4_8422_2325, step);
-    format!("{} {hash:016x}", figure.name)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::FIGURES;
-    use super::*;
-
-    #[test]
-    fn the_page_in_the_docs_has_the_figures_and_statements_of_the_program() {
-        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reproduction.md");
-        let page = std::fs::read_to_string(page).unwrap_or_default();
-        let lines = FIGURES.iter().map(|figure| format!("<!-- {} -->", fingerprint(figure)));
-        let stale: Vec<String> = lines.filter(|line| !page.contains(line)).collect();
-        assert!(stale.is_empty(), "docs/reproduction.md is stale: run `{COMMAND}`\n{}", stale.join("\n"));
-        let statements = FIGURES.iter().map(|figure| figure.statements.len()).sum::<usize>();
-        assert!(page.contains(&format!("Of {statements} statements")), "it is stale: run `{COMMAND}`");
-    }
-
-    #[test]
-    fn a_figure_is_stale_when_its_file_changes() {
-        let figure = &FIGURES[0];
-        const OTHER: &[Source] = &[Source::alone("other")];
-        let edited = Figure { files: OTHER, ..*figure };
-        assert_ne!(fingerprint(figure), fingerprint(&edited));
-    }
-}
+Most of what is open is a tie: the ratio's interval reaches over 1, or over the 2 % within which two systems count as equal, and
+lies within a few per cent of it. Ratios of 0.95 and below that are open are those of points close to overload, where p99.9 has
+no upper bound in runs of this length (`?`, `unknown`). What longer runs showed stands on the figure's page (*Looked into*).
+";

@@ -55,7 +55,10 @@ impl Plan {
                 Kind::Points => {
                     plan.points.extend(file.points()?.into_iter().map(|point| (source.workload, point)));
                 }
-                Kind::HighestLoad => plan.searches.extend(Search::all(&file, quick)),
+                Kind::HighestLoad(within) => {
+                    let about = (source.workload, within(source.workload));
+                    plan.searches.extend(Search::all(&file, about, quick));
+                }
                 // They take no longer than reading the file, which is wrong where there are none.
                 Kind::Thresholds => {
                     for point in file.points()? {

@@ -39,6 +39,7 @@ pub(super) fn point(system: &str, held: u32, median_ns: f64, noise: f64) -> Cell
         slowdown: latency_ps.clone(),
         latency_ps,
         class_slowdown: Vec::new(),
+        class_latency_ps: Vec::new(),
         preemptions: vec![(0.0, 1.0); 16],
         held_ps: vec![(f64::from(held), 1.0); 16],
         busy_ps: vec![(16.0, f64::from(held)); 16],

@@ -50,7 +50,7 @@ fn shown(cell: Option<&Cell>, stat: Stat) -> String {
 
 fn with_unit(stat: Stat, value: f64) -> String {
     match stat {
-        Stat::Latency(_) => time(value),
+        Stat::Latency(_) | Stat::OfClass(..) => time(value),
         Stat::Slowdown(_) | Stat::LongSlowdown(_) => digits(value),
     }
 }

@@ -1,6 +1,7 @@
 //! Statements: what follows from the claims that they are made of, and what may decide those that are open.
 
 use caudal_report::Outcome;
+use caudal_stats::Estimate;
 
 use super::{Claim, LOOKS, Truth, Want};
 
@@ -24,14 +25,21 @@ pub(crate) struct Finding {
     pub(crate) outcome: Outcome,
     /// The numbers that decided.
     pub(crate) numbers: String,
+    /// The number that it is about, or those of its claims that lie at the two ends; none where it has parts.
+    pub(crate) values: Vec<Estimate>,
     /// What may decide it, if it is undecided.
     pub(crate) wants: Vec<Want>,
 }
 
 impl Finding {
+    /// The same finding, of which `ask` is the number that its size is judged by.
+    pub(crate) fn sized(self, ask: &Ask<'_>) -> Finding {
+        Finding { values: vec![ask(CONFIDENCE).value], ..self }
+    }
+
     /// Undecided, and no replication will change that.
     pub(crate) fn open(numbers: String) -> Finding {
-        Finding { outcome: Outcome::Undecided, numbers, wants: Vec::new() }
+        Finding { outcome: Outcome::Undecided, numbers, values: Vec::new(), wants: Vec::new() }
     }
 }
 
@@ -79,7 +87,12 @@ fn conclude(needs: Needs, mut claims: Vec<Claim>) -> Finding {
     };
     claims.sort_by(|a, b| a.margin.total_cmp(&b.margin));
     let wants = if outcome == Outcome::Undecided { wants(needs, &claims) } else { Vec::new() };
-    Finding { outcome, numbers: numbers(needs, &claims, yes, no), wants }
+    let values = match &claims[..] {
+        [] => Vec::new(),
+        [one] => vec![one.value],
+        [worst, .., best] => vec![worst.value, best.value],
+    };
+    Finding { outcome, numbers: numbers(needs, &claims, yes, no), values, wants }
 }
 
 /// Replications that may decide a statement. Where one claim of those that it needs can not be decided, only what
@@ -144,13 +157,11 @@ pub(crate) fn each(parts: &[(&str, Finding)]) -> Finding {
     let numbers: Vec<String> = parts.iter().map(|(name, part)| format!("{name}: {}", part.numbers)).collect();
     let open = parts.iter().filter(|(_, part)| outcome == Outcome::Undecided && part.outcome == outcome);
     let wants = open.flat_map(|(_, part)| part.wants.iter().copied()).collect();
-    Finding { outcome, numbers: numbers.join(". "), wants }
+    Finding { outcome, numbers: numbers.join(". "), values: Vec::new(), wants }
 }
 
 #[cfg(test)]
 mod tests {
-    use caudal_stats::Estimate;
-
     use super::super::Limit;
     use super::*;
 

@@ -32,7 +32,7 @@ static STATEMENTS: [Statement; 5] = [
         judge: |study| {
             let mut asks = everywhere(study.here(), (IDEAL, "scale-out"), Limit::Below(1.0));
             asks.push(average(study.here(), ("scale-out", IDEAL), 1.0, Limit::Above(1.0)));
-            all(&asks)
+            all(&asks).sized(&average(study.here(), ("scale-out", IDEAL), 1.0, Limit::Above(1.0)))
         },
     },
     Statement {
@@ -40,7 +40,10 @@ static STATEMENTS: [Statement; 5] = [
         source: "section 2.1, Figure 1",
         reading: "under each service, the p99 with the lock is above that of the ideal",
         needs: &[],
-        judge: |study| all(&everywhere(study.here(), ("scale-up", IDEAL), Limit::Above(1.0))),
+        judge: |study| {
+            let part = average(study.here(), ("scale-out", "scale-up"), 1.0, Limit::Above(1.0));
+            all(&everywhere(study.here(), ("scale-up", IDEAL), Limit::Above(1.0))).sized(&part)
+        },
     },
     Statement {
         text: "A hierarchical organization has a slightly higher tail than practical scale-up: 16 %",
@@ -65,7 +68,10 @@ static STATEMENTS: [Statement; 5] = [
         source: "section 2.1, Figure 1",
         reading: "above 1.02 under each service",
         needs: &[],
-        judge: |study| all(&everywhere(study.here(), ("hierarchical", IDEAL), Limit::Above(1.0 + UNCHANGED))),
+        judge: |study| {
+            let gap = average(study.here(), ("hierarchical", IDEAL), 1.0, Limit::Above(1.0));
+            all(&everywhere(study.here(), ("hierarchical", IDEAL), Limit::Above(1.0 + UNCHANGED))).sized(&gap)
+        },
     },
 ];
 

@@ -10,6 +10,7 @@ mod figure_10;
 mod figure_7;
 mod figure_8;
 mod figure_9;
+mod pareto;
 
 use caudal_report::chart::{Axis, Chart, Mark, Plot, Point, Series, Spread, Unit};
 
@@ -18,6 +19,7 @@ pub(crate) use self::figure_7::FIGURE_7;
 pub(crate) use self::figure_8::{FIGURE_8A, FIGURE_8B, FIGURE_8C};
 pub(crate) use self::figure_9::{FIGURE_9A, FIGURE_9B, FIGURE_9C};
 pub(crate) use self::figure_10::FIGURE_10;
+pub(crate) use self::pareto::{FIGURE_8_PARETO, FIGURE_9_PARETO};
 use super::cell::{Cell, Stat};
 use super::claim::{Ask, Limit};
 use super::compare::ratio;

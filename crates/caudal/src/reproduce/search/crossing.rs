@@ -1,35 +1,41 @@
 //! Where a line between two rates crosses the limit, and how well that is known.
 
-use caudal_stats::{Estimate, Linear, Replicated, SLOWDOWN_ONE};
+use caudal_stats::{Estimate, Linear, Replicated};
 
-use super::{CONFIDENCE, PERCENTILE, SLOWDOWN_MAX};
+use super::{CONFIDENCE, Within};
 
 /// What a search found.
 #[derive(Clone, Debug)]
 pub(crate) struct Highest {
+    /// What its file is about, where a figure has several; else empty.
+    pub(crate) about: &'static str,
+    /// Name of the system.
+    pub(crate) system: String,
+    /// The limit that is kept.
+    pub(crate) within: Within,
     /// Quantum of the system.
     pub(crate) quantum_ns: f64,
     /// Cost of a preemption.
     pub(crate) preemption_ns: f64,
-    /// Rates per second just below and just above, with the slowdowns there; none if there is no such rate.
-    pub(super) ends: Option<[(f64, Slowdowns); 2]>,
-    /// Loads that were simulated, with the slowdown there; missing in overload.
+    /// Rates per second just below and just above, with what was measured there; none if there is no such rate.
+    pub(super) ends: Option<[(f64, Judged); 2]>,
+    /// Loads that were simulated, with the percentile there; missing in overload.
     pub(crate) tried: Vec<(f64, Estimate)>,
 }
 
-/// Slowdowns in fixed point; none in overload.
-pub(super) type Slowdowns = Option<Replicated>;
+/// What is kept within the limit; none in overload.
+pub(super) type Judged = Option<Replicated>;
 
 impl Highest {
     /// Replications near the highest rate.
     fn replications(&self) -> usize {
-        let ends = self.ends.iter().flatten().filter_map(|(_, slowdowns)| slowdowns.as_ref());
+        let ends = self.ends.iter().flatten().filter_map(|(_, judged)| judged.as_ref());
         ends.map(Replicated::replications).min().unwrap_or(0)
     }
 
     /// Over the first replications.
     fn crossing(&self, replications: usize) -> Crossing {
-        let log = |slowdowns: &Slowdowns| Some(log_share(slowdowns.as_ref()?, replications));
+        let log = |judged: &Judged| Some(self.within.log_share(judged.as_ref()?, replications));
         match &self.ends {
             Some([below, above]) => crossing((below.0, log(&below.1)), (above.0, log(&above.1))),
             None => Crossing { log: None, jump: 0.0 },
@@ -52,8 +58,11 @@ impl Highest {
         let tried = self
             .tried
             .iter()
-            .map(|(load, slowdown)| serde_json::json!({ "load": load, "slowdown": slowdown }));
+            .map(|(load, found)| serde_json::json!({ "load": load, self.within.unit(): found }));
         serde_json::json!({
+            "workload": self.about,
+            "system": self.system,
+            "within": self.within.to_string(),
             "quantum_ns": self.quantum_ns,
             "preemption_ns": self.preemption_ns,
             "rate_per_s": self.rate_per_s(CONFIDENCE),
@@ -84,12 +93,6 @@ impl Crossing {
         let Estimate { estimate, low, high } = log.exp_interval(confidence);
         Estimate { estimate, low: low * (-self.jump).exp(), high: high * self.jump.exp() }
     }
-}
-
-/// The logarithm of the share of requests that break the limit over the one that may.
-pub(super) fn log_share(slowdowns: &Replicated, replications: usize) -> Linear {
-    let above = slowdowns.share_above((SLOWDOWN_MAX * SLOWDOWN_ONE as f64) as u64, replications);
-    above.mapped(above.value() / (1.0 - PERCENTILE / 100.0), 1.0 / (1.0 - PERCENTILE / 100.0)).ln()
 }
 
 /// Where the line between two rates crosses the limit; they come with the logarithm of the share that breaks it over the

@@ -1,4 +1,4 @@
-//! The highest rate at which a system keeps a limit: where the slowdown, as a function of the rate, crosses it.
+//! The highest rate at which a system keeps a limit ([`Within`]): where a tail, as a function of the rate, crosses it.
 //!
 //! Short runs find the neighbourhood. Then long ones of many replications are simulated a step below and a step
 //! above, and the crossing is found on the straight line through the logarithms (inverse prediction). Its ordinate is
@@ -14,6 +14,7 @@
 
 mod bracket;
 mod crossing;
+mod within;
 
 use std::sync::Arc;
 
@@ -23,11 +24,11 @@ use caudal_sim::engine::Account;
 use caudal_sim::experiment::{Crew, Judged, Results};
 use caudal_sim::sweep::experiment;
 use caudal_stats::relaxation::{self, Queue};
-use caudal_stats::{Estimate, SLOWDOWN_ONE};
+use caudal_stats::{Estimate, Replicated};
 
 use self::bracket::{Seen, bracket};
-use self::crossing::log_share;
 pub(crate) use self::crossing::{Crossing, Highest, crossing};
+pub(crate) use self::within::Within;
 use super::run::RunError;
 use crate::global::Global;
 use crate::progress::Progress;
@@ -44,6 +45,8 @@ const STEPS_OF_STAGES: [f64; 3] = [0.3, 0.06, 0.02];
 const SHORTER: [u64; 3] = [8, 4, 1];
 /// Requests of a replication, unless the file says so, and at least.
 const REQUESTS: u64 = 200_000;
+/// How often the lower end of the last step goes down where it turns out to be overloaded.
+const STEPS_DOWN: u32 = 5;
 /// See [`REQUESTS`].
 const REQUESTS_MIN: u64 = 10_000;
 /// So many times the replications of the file are simulated at the ends of the last step: as many for all systems, as
@@ -57,6 +60,9 @@ const BENT: f64 = 1.5;
 
 /// The search for one system.
 pub(crate) struct Search {
+    /// What the file is about, where a figure has several; else empty.
+    about: &'static str,
+    within: Within,
     workload: Arc<Workload>,
     measure: Arc<Measure>,
     plan: Arc<SystemPlan>,
@@ -71,9 +77,11 @@ impl Search {
     pub(crate) const STEPS: usize = 8;
 
     /// One for every system of the file.
-    pub(crate) fn all(file: &File, quick: bool) -> Vec<Search> {
+    pub(crate) fn all(file: &File, (about, within): (&'static str, Within), quick: bool) -> Vec<Search> {
         let Some(workload) = &file.workload else { return Vec::new() };
         let search = |plan: &SystemPlan| Search {
+            about,
+            within,
             workload: Arc::clone(workload),
             measure: Arc::clone(&file.measure),
             plan: Arc::new(plan.clone()),
@@ -93,7 +101,7 @@ impl Search {
                 progress.step();
             }
             let seen = self.simulate(load, stage, idle, global, progress)?;
-            tried.push((load, shown(&seen.what)));
+            tried.push((load, self.shown(&seen.what)));
             Ok(seen)
         };
         let mut idle = 1.0 - START;
@@ -104,15 +112,30 @@ impl Search {
             idle = idle_share(&found.above.what);
             found = bracket(found.start(), step, |load| at(load, stage, idle))?;
         }
-        if found.above.log - found.below.log > BENT {
+        for _ in 0..self.within.halvings() {
+            if found.above.log - found.below.log <= BENT {
+                break;
+            }
             found = found.halved(|load| at(load, SHORTER.len() - 1, idle))?;
         }
-        (tried.len()..Search::STEPS).for_each(|_| progress.step());
         let mut ends = [found.below, found.above];
         if ends[0].log > 0.0 || ends[1].log <= 0.0 {
+            (tried.len()..Search::STEPS).for_each(|_| progress.step());
             return Ok(self.highest(None, tried));
         }
         self.extend(&mut ends, global, progress)?;
+        // More replications may show that a load was none that the system carries.
+        for _ in 0..STEPS_DOWN {
+            if !ends[0].what.overloaded {
+                break;
+            }
+            let step = STEPS_OF_STAGES[STEPS_OF_STAGES.len() - 1];
+            let lower = at(ends[0].load * (-step).exp(), SHORTER.len() - 1, idle)?;
+            let [below, _] = ends;
+            ends = [lower, below];
+            self.extend(&mut ends, global, progress)?;
+        }
+        (tried.len()..Search::STEPS).for_each(|_| progress.step());
         Ok(self.highest(Some(&ends), tried))
     }
 
@@ -124,10 +147,13 @@ impl Search {
             _ => 0,
         };
         let end = |seen: &Seen<Results>| {
-            let carried = (!seen.what.overloaded).then(|| seen.what.all.slowdown.clone());
+            let carried = (!seen.what.overloaded).then(|| self.judged(&seen.what).clone());
             (seen.load * per_load, carried)
         };
         Highest {
+            about: self.about,
+            system: point.system.name.clone(),
+            within: self.within,
             quantum_ns: quantum as f64 / 1e3,
             preemption_ns: point.costs.preemption.0 as f64 / 1e3,
             ends: ends.map(|[below, above]| [end(below), end(above)]),
@@ -152,10 +178,10 @@ impl Search {
         let results = experiment(&point, false, Judged::Reported)
             .run(&crew)
             .map_err(|source| RunError { point: point.key.clone(), source })?;
-        let slowdown = &results.all.slowdown;
+        let judged = self.judged(&results);
         let log = match results.overloaded {
             true => f64::INFINITY,
-            false => log_share(slowdown, slowdown.replications()).value(),
+            false => self.within.log_share(judged, judged.replications()).value(),
         };
         Ok(Seen { load, log, what: results })
     }
@@ -196,6 +222,19 @@ impl Search {
         (most / SHORTER[stage]).max(REQUESTS_MIN)
     }
 
+    /// What is to be kept within a limit.
+    fn judged<'a>(&self, results: &'a Results) -> &'a Replicated {
+        self.within.judged(self.workload.service.classes(), results)
+    }
+
+    /// The percentile at a load.
+    fn shown(&self, results: &Results) -> Estimate {
+        match results.overloaded {
+            true => Estimate::MISSING,
+            false => self.within.percentile(self.judged(results), CONFIDENCE),
+        }
+    }
+
     fn point(&self, load: f64) -> Point {
         Point {
             key: format!("{}/load={load}", self.plan.system.name),
@@ -217,15 +256,4 @@ fn idle_share(results: &Results) -> f64 {
         results.accounts.iter().map(|(account, _)| part(account) as f64).sum()
     };
     1.0 - books(|account| account.busy_ps + account.switching_ps) / books(|account| account.held_ps)
-}
-
-/// The slowdown at a load.
-fn shown(results: &Results) -> Estimate {
-    match results.overloaded {
-        true => Estimate::MISSING,
-        false => {
-            let slowdown = results.all.slowdown.percentile(PERCENTILE, CONFIDENCE);
-            slowdown.divided_by(SLOWDOWN_ONE as f64)
-        }
-    }
 }

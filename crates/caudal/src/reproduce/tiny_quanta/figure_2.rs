@@ -5,7 +5,7 @@ use caudal_stats::Estimate;
 
 use super::super::claim::{Ask, Claim, Finding, Limit, all, one};
 use super::super::figure::{Figure, Kind, Measured, Source, Statement};
-use super::super::search::{Crossing, Highest};
+use super::super::search::{Crossing, Highest, Within};
 use super::super::tables::{CONFIDENCE, Sheet};
 use super::super::words::UNCHANGED;
 use crate::table::{digits, time};
@@ -17,7 +17,7 @@ pub(crate) const FIGURE_2: Figure = Figure {
     shows: "The highest rate at which the 99.9 % slowdown of Figure 1's system stays at or below 10, for different \
             quanta and preemptions that cost 0, 100 ns and 1 us.",
     files: &[Source::alone(include_str!("../../../../../experiments/tiny-quanta-figure-2.toml"))],
-    kind: Kind::HighestLoad,
+    kind: Kind::HighestLoad(|_| Within::Slowdown),
     statements: &STATEMENTS,
     charts,
     sheets,
