@@ -77,6 +77,9 @@ pub(crate) fn run(args: &CompareArgs, global: &Global) -> miette::Result<ExitCod
             "a load of {load} has no latency to compare"
         ));
     }
+    if let Some(note) = crate::describe::in_order(&workload) {
+        errln!("note: {note}");
+    }
     let measure = Measure { seed: args.seed.unwrap_or(measure.seed), ..measure };
     let contest = Contest {
         systems: [&systems[0], &systems[1]],
@@ -169,7 +172,7 @@ fn print(compared: &Compared, confidence: f64, global: &Global) -> miette::Resul
         indicatif::HumanCount(compared.requests),
         100.0 * confidence,
     );
-    for (system, _) in compared.systems.iter().zip(compared.steady).filter(|(_, steady)| !steady) {
+    for (_, system) in compared.systems.iter().enumerate().filter(|(side, _)| !compared.holds(*side)) {
         outln!(
             "{system} has not come to its steady state, its tail may be longer: give `measure.requests` more, or leave out --quick."
         );
