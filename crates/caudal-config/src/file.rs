@@ -14,7 +14,7 @@ use crate::measure::{or_default, too_few};
 use crate::plan::{Parts, SystemPlan, note, resolve};
 use crate::sweep::{Axis, axes, combination, combinations, fixed};
 use crate::tree::{self, Entry, Node, Value};
-use crate::workload::{Workload, workload, wrong_load};
+use crate::workload::{LoadLimit, Workload, workload, wrong_load};
 use crate::{Costs, Measure, Offered, POINTS_MAX, System, write};
 
 /// Largest file that is read.
@@ -300,7 +300,7 @@ fn wrong_rates(workload: &Workload, systems: &[SystemPlan]) -> Vec<Finding> {
             let (key, of_machine) = match offered {
                 // These have been looked at where they are read.
                 Offered::Load(_) => ("workload.load", None),
-                _ => ("workload.rate", wrong_load(load, place, workload.overload, "workload.rate")),
+                _ => ("workload.rate", wrong_load(load, place, LoadLimit::of(workload), "workload.rate")),
             };
             findings
                 .extend(of_machine.or_else(|| overloads_held(workload, &plan.system, load, (key, place))));
@@ -318,7 +318,10 @@ fn overloads_held(
 ) -> Option<Finding> {
     let System { cores, cores_allocated: held, .. } = *system;
     let of_held = load * f64::from(cores) / f64::from(held);
-    if workload.overload || system.allocation != AllocationConfig::Static || held >= cores || of_held < 1.0 {
+    if system.allocation != AllocationConfig::Static
+        || held >= cores
+        || LoadLimit::of(workload).allows(of_held)
+    {
         return None;
     }
     let message = format!(

@@ -57,7 +57,7 @@ pub use costs::Costs;
 pub use costs_file::{costs_as_overrides, costs_as_overrides_of_text};
 pub use error::{ConfigError, Problem};
 pub use file::{File, Options, Point};
-pub use measure::{ARRIVALS_MIN, Measure, Stop, WarmUp};
+pub use measure::{Measure, Stop, WarmUp};
 pub use plan::SystemPlan;
 pub use presets::{Number, Preset, find_preset, nearest_preset, presets};
 pub use rate::{Rate, RateError};

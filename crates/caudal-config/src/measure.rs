@@ -53,7 +53,7 @@ pub struct Stop {
 /// What is left out at the start of a run: `"auto"`, a number of requests, or a time such as `"10ms"`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum WarmUp {
-    /// Found from the data.
+    /// Found from the system and the data; of recorded arrivals, nothing.
     #[default]
     Auto,
     /// So many requests.
@@ -83,8 +83,6 @@ impl Default for Stop {
     }
 }
 
-/// Recorded arrivals that it takes at least to find a warm-up from the data: twenty batches of five.
-pub const ARRIVALS_MIN: u64 = 100;
 /// Most requests of one point: a day of the fastest simulation.
 const REQUESTS_MAX: u64 = 1_000_000_000_000;
 
@@ -166,17 +164,12 @@ pub(crate) fn or_default(table: Option<&Node>) -> Result<Measure, Vec<Finding>> 
     measure(table.unwrap_or(&Node::table(Place::BUILT_IN)))
 }
 
-/// Recorded arrivals end: what is wrong where a warm-up leaves none of them to measure, and what would be right.
+/// Recorded arrivals end: what is wrong where a warm-up that was given leaves none of them to measure, and what would be
+/// right.
 pub(crate) fn too_few(arrivals: &Arrivals, warm_up: WarmUp) -> Option<(String, String)> {
     let count = arrivals.count()?;
     let left_out = match warm_up {
-        WarmUp::Auto if count < ARRIVALS_MIN => {
-            let message = format!("{count} recorded arrivals are too few to find a warm-up from");
-            let help = format!(
-                "record {ARRIVALS_MIN} or more (thousands for a p99.9), or say warm-up = 0 in [measure] to measure all"
-            );
-            return Some((message, help));
-        }
+        // All of them are measured.
         WarmUp::Auto => return None,
         WarmUp::Requests(requests) => requests,
         // Where gaps are stretched, how many requests that is depends on the load.

@@ -96,7 +96,12 @@ pub(crate) fn workload(table: &Node, base_dir: &Path, options: &Options) -> Resu
     };
     let overload = table.get("overload").map_or(Ok(false), |node| read(node, "workload.overload"));
     let overload = note(&mut findings, overload.map_err(|finding| vec![finding]));
-    let offered = note(&mut findings, offered(table, overload.unwrap_or(true)));
+    let by_the_clock = match (&service, &arrivals) {
+        (Some((_, service)), Some((_, arrivals))) => are_by_the_clock(service, arrivals),
+        _ => false,
+    };
+    let limit = LoadLimit { overload: overload.unwrap_or(true), by_the_clock };
+    let offered = note(&mut findings, offered(table, limit));
     let (Some((service_spec, service)), Some(dag), Some((arrival_spec, arrivals)), Some(offered)) =
         (service, dag, arrivals, offered)
     else {
@@ -216,7 +221,7 @@ fn locate(node: &Node, path: &str, error: &WorkloadError) -> Finding {
 }
 
 /// `load` or `rate`, one value or a list.
-fn offered(table: &Node, overload: bool) -> Result<Vec<(Place, Offered)>, Vec<Finding>> {
+fn offered(table: &Node, limit: LoadLimit) -> Result<Vec<(Place, Offered)>, Vec<Finding>> {
     let (key, list) = match (table.entry("load"), table.entry("rate")) {
         (Some(_), Some(rate)) => {
             let finding =
@@ -249,7 +254,7 @@ fn offered(table: &Node, overload: bool) -> Result<Vec<(Place, Offered)>, Vec<Fi
             }
             Ok(value) => {
                 if let Offered::Load(load) = value {
-                    findings.extend(wrong_load(load, item.place, overload, &path));
+                    findings.extend(wrong_load(load, item.place, limit, &path));
                 }
                 offered.push((item.place, value));
             }
@@ -259,15 +264,41 @@ fn offered(table: &Node, overload: bool) -> Result<Vec<(Place, Offered)>, Vec<Fi
     if findings.is_empty() { Ok(offered) } else { Err(findings) }
 }
 
+/// Which loads are meant.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LoadLimit {
+    /// Any.
+    overload: bool,
+    /// Up to 1, and not only below: requests that are all alike and come at equal distances need no time to spare.
+    by_the_clock: bool,
+}
+
+impl LoadLimit {
+    pub(crate) fn of(workload: &Workload) -> LoadLimit {
+        let by_the_clock = are_by_the_clock(&workload.service, &workload.arrivals);
+        LoadLimit { overload: workload.overload, by_the_clock }
+    }
+
+    pub(crate) fn allows(self, load: f64) -> bool {
+        // Products of a rate and a mean leave something behind.
+        self.overload || load < 1.0 || self.by_the_clock && load < 1.0 + 1e-9
+    }
+}
+
+/// Do requests come at equal distances, and are all alike?
+fn are_by_the_clock(service: &Service, arrivals: &Arrivals) -> bool {
+    arrivals.dispersion(service.mean_ps()) == 0.0 && service.scv() == 0.0
+}
+
 /// What is wrong with a load, if anything.
-pub(crate) fn wrong_load(load: f64, place: Place, overload: bool, path: &str) -> Option<Finding> {
+pub(crate) fn wrong_load(load: f64, place: Place, limit: LoadLimit, path: &str) -> Option<Finding> {
     // Without what products of a rate and a mean leave behind.
     let shown = (load * 1e9).round() / 1e9;
     if !(load > 0.0 && load <= LOAD_MAX) {
         let finding = Finding::new(place, path, format!("a load of {load} is not simulated"));
         return Some(finding.help(format!("write a number above 0, such as 0.7; at most {LOAD_MAX}")));
     }
-    (load >= 1.0 && !overload).then(|| {
+    (!limit.allows(load)).then(|| {
         let message = format!("at a load of {shown} the backlog grows without end");
         let help = "stay below 1, or say overload = true in [workload] if that is meant";
         Finding::new(place, path, message).help(help)

@@ -220,7 +220,15 @@ impl Row {
     pub fn steady_stat(&self, class: Option<&str>, metric: Metric, name: &str) -> Option<Stat> {
         let stat = self.stat(class, metric, name)?;
         let open = |(low, _): (f64, f64)| (low, f64::INFINITY);
-        Some(if self.steady { stat } else { Stat { interval: stat.interval.map(open), ..stat } })
+        Some(if self.holds() { stat } else { Stat { interval: stat.interval.map(open), ..stat } })
+    }
+
+    /// Do the figures hold for what they are about: the steady state, or all that was recorded of arrivals?
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        let played = |key: &str| self.extra.get("recorded").and_then(|recorded| recorded[key].as_u64());
+        let whole = || Some(played("left_out")? + played("measured")? == played("arrivals")?);
+        self.steady || !self.overloaded && whole().unwrap_or(false)
     }
 
     /// All statistics of a metric, for all requests (`class` = `None`) or one class.

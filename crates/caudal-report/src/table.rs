@@ -147,7 +147,7 @@ fn meets(row: &Row, targets: &[TargetLine]) -> Meets {
         return Meets::No;
     }
     // Short runs show nothing for certain.
-    let mut worst = if row.steady { Meets::Certainly } else { Meets::ByEstimate };
+    let mut worst = if row.holds() { Meets::Certainly } else { Meets::ByEstimate };
     for target in targets {
         let met = match target.of(row) {
             None => Meets::No,

@@ -267,7 +267,7 @@ impl Subject<'_> {
 
 /// Why the estimates of a point may be too low; empty if they are not.
 fn doubt(row: &Row) -> &'static str {
-    if row.steady || row.overloaded { "" } else { "too short a run for the steady state: it may be more" }
+    if row.holds() || row.overloaded { "" } else { "too short a run for the steady state: it may be more" }
 }
 
 /// Rings the points that none beats in both, and adds the line through them.

@@ -9,6 +9,12 @@
 //! 3. A stage that was not precise enough is thrown away, and one with longer replications follows. So
 //!    memory does not grow with the number of requests, and what is reported comes from few, long
 //!    replications, whose percentiles have little bias.
+//! 4. A stage whose backlog still grows from its first half to its second had not forgotten that it began empty. It is
+//!    thrown away, too, and all that it measured is left out of the next one, on fresh seeds ([`crate::steady`]).
+//!
+//! Where what arrives goes through a cycle (a rate that moves, rows that are replayed in order), a replication measures
+//! whole cycles; where the limit of requests holds less than one, replications begin at different places of it, and cover it
+//! together. Recorded arrivals are played whole ([`crate::recorded`]).
 //!
 //! Latency covers every measured request: after the last one has arrived, arrivals go on until all of them
 //! have completed. Core time is accounted from the first to the last measured arrival.
@@ -22,13 +28,15 @@ use caudal_policy::discipline::DisciplineConfig;
 use caudal_policy::dispatch::DispatchConfig;
 use caudal_policy::random::hash;
 use caudal_stats::mser::Mser5;
+use caudal_stats::trend::{self, Halves};
 use caudal_stats::{Decision, Estimate, Replicated, Scale, StopRule};
 use caudal_workload::{Arrivals, Service};
 
-use crate::engine::{Account, ClassStats, Length, Outcome, Run, Unwatched, simulate};
+use crate::engine::{Account, ClassStats, LOOKS, Length, Outcome, Run, Unwatched, simulate};
 use crate::lanes::LaneLoad;
+use crate::recorded::Recorded;
 use crate::row::Gap;
-use crate::steady::{LENIENCE, Overheads};
+use crate::steady::{LENIENCE, Memory, Overheads};
 
 /// Replications of a stage: at least, and at most.
 pub const STAGE_MIN: u32 = 12;
@@ -40,8 +48,14 @@ const PILOTS: u64 = 20;
 const STUCK: u64 = 100;
 /// Requests of a pilot run: at first, and at most.
 const PILOT_REQUESTS: (u64, u64) = (4_000, 64_000);
-/// Requests of a replication in the first stage.
+/// Requests of a replication in the first stage, at least.
 const FIRST_REQUESTS: u64 = 20_000;
+/// The same in warm-ups, where the work of all cores together is what remembers.
+const FIRST_WARM_UPS: u64 = 4;
+/// Numbers of replications from one stage on fresh seeds to the next.
+const FRESH: u64 = 1 << 32;
+/// Multiples of it are spread evenly over a circle, however many there are: the golden ratio.
+const SPREAD: f64 = 0.618_033_988_749_894_9;
 
 /// Requests that a quick look at a system takes, at most: a second or a few. One that forks is some hundred tasks.
 pub fn quick_requests(system: &System) -> u64 {
@@ -169,8 +183,10 @@ pub struct Results {
     pub precise: bool,
     /// Were the replications long enough to forget that they began empty, and was as much work done as is offered in
     /// the long run? If not, the estimates are those of a system that is still filling up, or that met none of its
-    /// rarest requests. Never in overload, which has no steady state.
+    /// rarest requests. Never in overload or of recorded arrivals, which have no steady state.
     pub steady: bool,
+    /// What was played of recorded arrivals, if they were recorded.
+    pub recorded: Option<Recorded>,
     /// Measured requests.
     pub requests: u64,
     /// Of those, how many had not completed when their run was given up.
@@ -185,6 +201,10 @@ pub struct Results {
     pub events: u64,
     /// Replications that fell behind their load.
     fell_behind: u32,
+    /// The number of the first replication.
+    first_number: u64,
+    /// Backlog in the halves of each replication: requests, and ns of work. Empty where nobody looked.
+    backlogs: [Vec<Halves>; 2],
     /// Lanes that have cores of their own, and what they have to do.
     pub lane_loads: Vec<LaneLoad>,
 }
@@ -227,26 +247,47 @@ impl Experiment<'_> {
     /// # Errors
     /// [`ExperimentError::Interrupted`] when `crew.stop` was set, and what the variant can not do.
     pub fn run(&self, crew: &Crew<'_>) -> Result<Results, ExperimentError> {
+        match self.arrivals.count() {
+            Some(count) => self.play(count, crew),
+            None => self.approach(crew),
+        }
+    }
+
+    /// Stages until one is precise enough, or the limit of requests is reached.
+    fn approach(&self, crew: &Crew<'_>) -> Result<Results, ExperimentError> {
         let mut simulated = 0;
         let rule = self.rule();
         let max_requests = if self.quick { quick_requests(self.system) } else { u64::MAX }
             .min(self.measure.stop.max_requests);
         let most = (max_requests / u64::from(rule.min_replications)).max(1);
         let auto = self.measure.warm_up == WarmUp::Auto;
-        let mut warm_up = match self.measure.warm_up {
-            WarmUp::Requests(requests) => requests,
-            WarmUp::Time(time) => (time.0 as f64 / self.mean_gap_ps).ceil() as u64,
-            WarmUp::Auto => self.find_warm_up(crew, &mut simulated)?.min(most),
+        let (mut warm_up, overheads) = match self.measure.warm_up {
+            WarmUp::Auto => self.pilot(crew, &mut simulated)?,
+            given => (self.given_warm_up(given), Overheads::default()),
         };
-        let mut requests = self.measure.requests.unwrap_or(FIRST_REQUESTS.max(4 * warm_up)).min(most);
+        warm_up = if auto { warm_up.min(most) } else { warm_up };
+        let mut requests =
+            self.measure.requests.unwrap_or_else(|| self.first_requests(warm_up, overheads)).min(most);
+        let fixed = self.measure.requests.is_some() || self.measure.replications.is_some();
+        let mut first_number = 0;
         loop {
-            let mut results = self.stage(crew, &rule, Length { warm_up, measured: requests })?;
+            requests =
+                self.measure.requests.map_or_else(|| self.fitting(requests, most), |given| given.min(most));
+            let mut results =
+                self.stage(crew, &rule, Length { warm_up, measured: requests }, first_number)?;
             simulated += results.simulated;
             results.simulated = simulated;
-            let fixed = self.measure.requests.is_some() || self.measure.replications.is_some();
             if let Some(more) = self.longer_warm_up(&results, most).filter(|_| auto) {
                 warm_up = more;
-                requests = if fixed { requests } else { requests.max(4 * warm_up).min(most) };
+                let overheads = self.overheads(&results);
+                requests =
+                    if fixed { requests } else { requests.max(self.first_requests(warm_up, overheads)) };
+                continue;
+            }
+            let grows = auto && !fixed && !results.overloaded && self.still_grows(&results, trend::WARNED);
+            if grows && 2 * requests <= most {
+                (warm_up, requests) = ((warm_up + requests).min(most), 2 * requests);
+                first_number += FRESH;
                 continue;
             }
             let more = self.longer(&results, &rule, requests, max_requests);
@@ -255,6 +296,34 @@ impl Experiment<'_> {
                 _ => return Ok(results),
             }
         }
+    }
+
+    /// A warm-up that was given, in requests.
+    pub(crate) fn given_warm_up(&self, given: WarmUp) -> u64 {
+        match given {
+            WarmUp::Requests(requests) => requests,
+            WarmUp::Time(time) => (time.0 as f64 / self.mean_gap_ps).ceil() as u64,
+            WarmUp::Auto => 0,
+        }
+    }
+
+    /// Requests of a replication in the first stage after this warm-up.
+    fn first_requests(&self, warm_up: u64, overheads: Overheads) -> u64 {
+        let Memory { wandering, filling } = self.memory(overheads);
+        let needed = self.lengths(overheads);
+        let by_warm_up = match filling > wandering {
+            true => (needed.measured * (warm_up as f64 / needed.warm_up).max(1.0)) as u64,
+            false => FIRST_WARM_UPS * warm_up,
+        };
+        FIRST_REQUESTS.max(by_warm_up)
+    }
+
+    /// About so many requests that make whole cycles of what arrives, `most` at most. Where not even one fits, as many as do.
+    fn fitting(&self, requests: u64, most: u64) -> u64 {
+        let Some(cycle) = self.cycle() else { return requests.min(most) };
+        let fit = (most as f64 / cycle).floor();
+        let cycles = (self.whole_cycles(requests as f64) / cycle).min(fit);
+        if cycles >= 1.0 { (cycles.round() * cycle).round() as u64 } else { most }
     }
 
     /// The warm-up that a stage should have had, at most `most`, if it turns out to be much longer: its overheads were
@@ -276,8 +345,8 @@ impl Experiment<'_> {
         crew: &Crew<'_>,
     ) -> Result<(), ExperimentError> {
         let length = Length { warm_up: results.warm_up, measured: results.measured };
-        let done = results.accounts.len() as u64;
-        let numbers: Vec<u64> = (done..done + u64::from(replications)).collect();
+        let next = results.first_number + results.accounts.len() as u64;
+        let numbers: Vec<u64> = (next..next + u64::from(replications)).collect();
         for outcome in self.replicate(crew, &numbers, length, false)? {
             results.push(&outcome, length);
         }
@@ -285,12 +354,18 @@ impl Experiment<'_> {
         Ok(())
     }
 
+    /// The precision that is asked for.
+    pub(crate) fn relative_error(&self) -> f64 {
+        let asked = self.measure.stop.relative_error;
+        if self.quick { asked.max(0.1) } else { asked }
+    }
+
     fn rule(&self) -> StopRule {
         let stop = &self.measure.stop;
         let exactly = self.measure.replications;
         StopRule {
             confidence: stop.confidence,
-            relative_error: if self.quick { stop.relative_error.max(0.1) } else { stop.relative_error },
+            relative_error: self.relative_error(),
             min_replications: exactly.unwrap_or(STAGE_MIN),
             max_replications: exactly.unwrap_or(STAGE_MAX),
         }
@@ -309,7 +384,7 @@ impl Experiment<'_> {
         (next > requests + requests / 4).then_some(next)
     }
 
-    fn judged_estimates(&self, results: &Results, confidence: f64) -> Vec<Estimate> {
+    pub(crate) fn judged_estimates(&self, results: &Results, confidence: f64) -> Vec<Estimate> {
         match &self.judged {
             Judged::Reported => {
                 let clear = |p: &&f64| results.all.latency_ps.gap(**p).is_none();
@@ -323,12 +398,20 @@ impl Experiment<'_> {
         }
     }
 
-    /// Requests to leave out at the start of each replication: what theory asks for, or MSER-5 if that is more. Adds
-    /// what it took to `simulated`.
+    /// Requests to leave out at the start of each replication: what theory asks for, or MSER-5 if that is more; none of
+    /// recorded arrivals. Adds what it took to `simulated`.
     ///
     /// # Errors
     /// As [`Self::run`].
     pub fn find_warm_up(&self, crew: &Crew<'_>, simulated: &mut u64) -> Result<u64, ExperimentError> {
+        match self.arrivals.count() {
+            Some(_) => Ok(0),
+            None => Ok(self.pilot(crew, simulated)?.0),
+        }
+    }
+
+    /// The warm-up, and what the scheduler took in the runs in which it was found.
+    fn pilot(&self, crew: &Crew<'_>, simulated: &mut u64) -> Result<(u64, Overheads), ExperimentError> {
         let (mut requests, most) = PILOT_REQUESTS;
         loop {
             let mut series: Option<Mser5> = None;
@@ -349,17 +432,14 @@ impl Experiment<'_> {
             let cut = match series.and_then(|series| series.truncation()) {
                 Some(cut) => cut,
                 None if u64::from(overloaded) > PILOTS / 2 => 0,
-                // Of recorded arrivals, most are to be measured.
-                None if requests * 4 > most => {
-                    requests.min(self.arrivals.count().map_or(most, |count| count / 4))
-                }
+                None if requests * 4 > most => requests,
                 None => {
                     requests *= 4;
                     continue;
                 }
             };
             let overheads = Overheads::of(&self.system.rebalance, accounts.iter());
-            return Ok(cut.max(self.lengths(overheads).warm_up.ceil() as u64));
+            return Ok((cut.max(self.lengths(overheads).warm_up.ceil() as u64), overheads));
         }
     }
 
@@ -370,8 +450,16 @@ impl Experiment<'_> {
         let behind = done >= 4 && 2 * results.fell_behind > done;
         // What arrives for a lane that can not do it piles up, however few requests it is: that takes no simulation.
         let lane_full = results.lane_loads.iter().any(|lane| lane.busy >= 1.0);
+        if results.recorded.is_some() {
+            // A queue that grows at the end of what was recorded is a part of what happened.
+            results.overloaded = lane_full || self.busiest(self.overheads(results)) >= 1.0;
+            return;
+        }
         results.overloaded = behind && self.shows_growth(results) || lane_full || self.is_stuck(results);
-        results.steady = !behind && self.long_enough(results) && self.work_agrees(results);
+        results.steady = !behind
+            && self.long_enough(results)
+            && self.work_agrees(results)
+            && !self.still_grows(results, trend::CERTAIN);
     }
 
     /// On contexts, which slow each other down, arithmetic says only what a lane has to do at least. But requests that have not
@@ -423,11 +511,22 @@ impl Experiment<'_> {
         pilot: bool,
         stop: &AtomicBool,
     ) -> Result<Outcome, ExperimentError> {
+        // Parts of a cycle begin where others do not.
+        let part = self.cycle().filter(|cycle| (length.measured as f64) < 0.999 * cycle);
+        let place = part.map(|_| (number % FRESH) as f64 * SPREAD % 1.0);
+        let moved = place.map(|place| {
+            let row = self.service.replayed_rows().map_or(0, |rows| (place * rows as f64) as u64);
+            (self.service.from_row(row), self.arrivals.from_part_of_cycle(place))
+        });
+        let (service, arrivals) = match &moved {
+            Some((service, arrivals)) => (service, arrivals),
+            None => (self.service, self.arrivals),
+        };
         let run = Run {
             system: self.system,
             costs: self.costs,
-            service: self.service,
-            arrivals: self.arrivals,
+            service,
+            arrivals,
             mean_gap_ps: self.mean_gap_ps,
             seed: hash(self.measure.seed, number),
             length,
@@ -442,9 +541,16 @@ impl Experiment<'_> {
         }
     }
 
-    fn stage(&self, crew: &Crew<'_>, rule: &StopRule, length: Length) -> Result<Results, ExperimentError> {
-        let mut results = Results::new(self, length);
-        let mut number = 0;
+    /// Replications of one length, from this number on.
+    pub(crate) fn stage(
+        &self,
+        crew: &Crew<'_>,
+        rule: &StopRule,
+        length: Length,
+        first_number: u64,
+    ) -> Result<Results, ExperimentError> {
+        let mut results = Results { first_number, ..Results::new(self, length) };
+        let mut number = first_number;
         loop {
             // Threads run ahead; what they do beyond the replication that ends the stage is not used.
             let ahead = crew.threads.max(1) as u64;
@@ -452,7 +558,7 @@ impl Experiment<'_> {
             for outcome in self.replicate(crew, &numbers, length, false)? {
                 results.push(&outcome, length);
                 number += 1;
-                let done = number as u32;
+                let done = (number - first_number) as u32;
                 self.judge_load(&mut results);
                 if results.overloaded && done >= rule.min_replications.min(8) {
                     return Ok(results);
@@ -511,7 +617,10 @@ impl Results {
             measured: length.measured,
             simulated: 0,
             events: 0,
+            recorded: experiment.arrivals.count().map(|arrivals| Recorded::of(arrivals, length)),
             fell_behind: 0,
+            first_number: 0,
+            backlogs: [Vec::new(), Vec::new()],
             lane_loads: experiment.lane_loads(),
         }
     }
@@ -529,6 +638,26 @@ impl Results {
         self.simulated += length.warm_up + length.measured;
         self.events += outcome.events.0;
         self.fell_behind += u32::from(outcome.fell_behind());
+        let series = [
+            outcome.backlog.iter().map(|look| look.requests as f64).collect::<Vec<_>>(),
+            outcome.backlog.iter().map(|look| look.work_ns as f64).collect(),
+        ];
+        // Runs that ended early, or are too short for looks at equal distances, say nothing.
+        if outcome.backlog.len() as u64 == LOOKS + 1 {
+            for (halves, series) in self.backlogs.iter_mut().zip(&series) {
+                halves.extend(Halves::of(series));
+            }
+        }
+    }
+
+    /// Backlog in the halves of each replication that was looked at: requests, and ns of work.
+    pub(crate) fn backlogs(&self) -> &[Vec<Halves>; 2] {
+        &self.backlogs
+    }
+
+    /// Do the figures hold for what they are about: the steady state, or all that was recorded of arrivals?
+    pub fn holds(&self) -> bool {
+        self.steady || self.recorded.is_some_and(|recorded| recorded.is_whole() && !self.overloaded)
     }
 
     /// An estimate of `quantity`, in ns or as a ratio.

@@ -3,6 +3,7 @@
 //!
 //! * [`engine`]: one run. Same seed, same bits; memory follows the backlog, not the number of requests.
 //! * [`experiment`]: replications of a run until its statistics are precise enough, on any number of threads.
+//! * [`recorded`]: arrivals as they were recorded, from the first to the last.
 //! * [`steady`]: how long runs have to be, and whether they were.
 //! * [`lanes`]: how busy lanes with cores of their own are, by arithmetic.
 //! * [`thresholds`]: tail-control's table for a service and a load.
@@ -16,6 +17,7 @@ pub mod authors;
 pub mod engine;
 pub mod experiment;
 pub mod lanes;
+pub mod recorded;
 pub mod replay;
 pub mod row;
 pub mod steady;

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::{Account, ClassStats};
 use crate::experiment::{ClassResults, Results};
 use crate::lanes::LaneLoad;
+use crate::recorded::Recorded;
 
 /// One line of results. Times are in ns; estimates are `{"estimate", "low", "high"}`, or `null`.
 ///
@@ -58,8 +59,12 @@ pub struct Row {
     /// The miss ratios that were asked for. Missing where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub misses: Vec<Miss>,
-    /// Were replications long enough for the system's relaxation time, and was as much work done as is offered?
+    /// Were replications long enough for the system's relaxation time, did its backlog no longer grow, and was as much work
+    /// done as is offered? Never of recorded arrivals, which have no steady state.
     pub steady: bool,
+    /// What was played of recorded arrivals, which the figures are about; missing where arrivals are a process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<Recorded>,
     /// Sojourn time.
     #[serde(deserialize_with = "summary")]
     pub latency_ns: Summary,
@@ -233,6 +238,12 @@ pub struct Overheads {
 }
 
 impl Row {
+    /// Do the figures hold for what they are about: the steady state, or all that was recorded of arrivals? Else they are
+    /// lower bounds.
+    pub fn holds(&self) -> bool {
+        self.steady || self.recorded.is_some_and(|recorded| recorded.is_whole() && !self.overloaded)
+    }
+
     /// The row of `point` with `results`, which took `wall_s` seconds. Its core time is that of the cores that serve
     /// requests, as in the figures of papers.
     pub fn new(point: &Point, results: &Results, wall_s: f64) -> Row {
@@ -286,6 +297,7 @@ impl Row {
             at_gap: if results.overloaded { Vec::new() } else { results.all.gaps(percentiles) },
             misses: misses(&results.all),
             steady: results.steady,
+            recorded: results.recorded,
             latency_ns,
             slowdown,
             waiting_ns: waiting(&results.all),

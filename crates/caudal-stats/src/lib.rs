@@ -29,6 +29,7 @@ mod stop;
 mod summary;
 pub mod t;
 pub mod theory;
+pub mod trend;
 pub mod whole;
 
 pub use estimate::Estimate;

@@ -16,7 +16,6 @@ use caudal_policy::contexts::LoadAdaptationConfig;
 use caudal_policy::discipline::DisciplineConfig;
 use caudal_policy::{List, Picos};
 use caudal_sim::experiment::{Crew, Experiment, ExperimentError, Judged, Quantity, Results};
-use caudal_sim::steady::Overheads;
 use caudal_stats::paired::{Metric, typical_ratio};
 use caudal_stats::{Estimate, Replicated};
 use serde::{Deserialize, Serialize};
@@ -326,12 +325,11 @@ impl<'a> Bench<'a> {
             discipline: DisciplineConfig::Fcfs,
             ..system.clone()
         };
-        let lengths =
-            self.experiment(&alone, rate_per_s, self.question.measure).lengths(Overheads::default());
         let least = if self.question.quick { MEASURED.1 } else { MEASURED.0 };
-        let measured = lengths.measured.clamp(least, MEASURED.2) as u64;
+        let experiment = self.experiment(&alone, rate_per_s, self.question.measure);
+        let (warm_up, measured) = experiment.lengths_within((least, MEASURED.2));
         let measure = Measure {
-            warm_up: WarmUp::Requests((lengths.warm_up as u64).clamp(measured / 4, measured)),
+            warm_up: WarmUp::Requests(warm_up),
             requests: Some(measured),
             replications: Some(REPLICATIONS),
             wait: self.question.measure.wait || self.target.metric == caudal_config::Metric::Wait,

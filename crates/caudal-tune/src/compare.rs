@@ -9,6 +9,7 @@ use caudal_policy::Picos;
 use caudal_sim::experiment::{
     ClassResults, Crew, Experiment, ExperimentError, Judged, Results, quick_requests,
 };
+use caudal_sim::recorded::Recorded;
 use caudal_stats::Estimate;
 use caudal_stats::paired::{Comparison, Metric, Verdict, compare as paired};
 use caudal_stats::{Replicated, Scale, percentile_label};
@@ -21,6 +22,8 @@ const PAIRS: u32 = 20;
 /// Requests of a replication: at first, and the factor to the next length.
 const FIRST_REQUESTS: u64 = 20_000;
 const LONGER: u64 = 4;
+/// Most times that recorded arrivals are played.
+const PLAYS_MAX: u64 = 500;
 
 /// What is compared.
 #[derive(Clone, Copy, Debug)]
@@ -72,7 +75,10 @@ pub struct Compared {
     /// Were the systems in their steady state, the first and the second? Where one was not, all of its figures are of
     /// a system that is still filling.
     pub steady: [bool; 2],
-    /// Is every judged ratio as precise as was asked, and were both systems in their steady state?
+    /// What was played of recorded arrivals, if they were recorded: then there is no steady state, and figures are about them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<Recorded>,
+    /// Is every judged ratio as precise as was asked, and do the figures of both systems hold?
     pub precise: bool,
 }
 
@@ -99,6 +105,9 @@ pub fn compare(contest: &Contest<'_>, crew: &Crew<'_>) -> Result<Compared, TuneE
         (WarmUp::Auto, WarmUp::Requests(found)) => FIRST_REQUESTS.max(2 * found),
         _ => FIRST_REQUESTS,
     };
+    if let Some(count) = contest.workload.arrivals.count() {
+        return contest.play((count, warm_up), most * u64::from(PAIRS), crew);
+    }
     let mut length = contest.measure.requests.unwrap_or(first).min(most);
     let pairs = contest.measure.replications.unwrap_or(PAIRS);
     loop {
@@ -114,7 +123,38 @@ pub fn compare(contest: &Contest<'_>, crew: &Crew<'_>) -> Result<Compared, TuneE
     }
 }
 
+impl Compared {
+    /// Do the figures of the first or the second system hold for what they are about: its steady state, or all that was
+    /// recorded of arrivals?
+    pub fn holds(&self, side: usize) -> bool {
+        self.steady[side] || self.recorded.is_some_and(|it| it.is_whole()) && !self.overloaded[side]
+    }
+}
+
 impl Contest<'_> {
+    /// Recorded arrivals are played whole, by both, as often as it takes and the limit of requests allows.
+    fn play(
+        &self,
+        (count, warm_up): (u64, WarmUp),
+        limit: u64,
+        crew: &Crew<'_>,
+    ) -> Result<Compared, TuneError> {
+        let length = self.measure.requests.unwrap_or(count).min(count);
+        let most = (limit / length.max(1)).clamp(2, PLAYS_MAX) as u32;
+        let mut pairs = self.measure.replications.unwrap_or(PAIRS.min(most));
+        loop {
+            let side = |side| self.run(side, warm_up, length, pairs, crew);
+            let both = [side(0)?, side(1)?];
+            let compared = self.compared(&both)?;
+            let more = (pairs * LONGER as u32).min(most);
+            let decided = compared.precise || compared.overloaded.contains(&true);
+            if decided || more <= pairs || self.measure.replications.is_some() {
+                return Ok(compared);
+            }
+            pairs = more;
+        }
+    }
+
     fn run(
         &self,
         side: usize,
@@ -123,25 +163,31 @@ impl Contest<'_> {
         replications: u32,
         crew: &Crew<'_>,
     ) -> Result<Results, TuneError> {
+        let system = &self.systems[side].system;
+        let mut measure = Measure { warm_up, replications: Some(replications), ..self.measure.clone() };
+        // Whole cycles of what arrives, unless another length was asked for.
+        let whole = self.experiment(side, &measure).whole_cycles(requests as f64).round() as u64;
+        measure.requests = Some(if self.measure.requests.is_some() { requests } else { whole });
+        self.experiment(side, &measure).run(crew).map_err(|error| match error {
+            ExperimentError::Interrupted(_) => TuneError::Interrupted,
+            ExperimentError::Variant(message) => {
+                TuneError::Simulator { system: system.name.clone(), message }
+            }
+        })
+    }
+
+    fn experiment<'b>(&'b self, side: usize, measure: &'b Measure) -> Experiment<'b> {
         let plan = self.systems[side];
-        let (requests, replications) = (Some(requests), Some(replications));
-        let measure = Measure { warm_up, requests, replications, ..self.measure.clone() };
-        let experiment = Experiment {
+        Experiment {
             system: &plan.system,
             costs: &plan.costs,
             service: &self.workload.service,
             arrivals: &self.workload.arrivals,
             mean_gap_ps: 1e12 / self.rate_per_s,
-            measure: &measure,
+            measure,
             quick: false,
             judged: Judged::Reported,
-        };
-        experiment.run(crew).map_err(|error| match error {
-            ExperimentError::Interrupted(_) => TuneError::Interrupted,
-            ExperimentError::Variant(message) => {
-                TuneError::Simulator { system: plan.system.name.clone(), message }
-            }
-        })
+        }
     }
 
     fn compared(&self, both: &[Results; 2]) -> Result<Compared, TuneError> {
@@ -156,11 +202,12 @@ impl Contest<'_> {
         let precise =
             !lines.is_empty() && judged.clone().all(|line| line.ratio.relative_half_width() <= wanted);
         let steady = [both[0].steady, both[1].steady];
-        let precise = precise && !steady.contains(&false);
+        let precise = precise && both.iter().all(Results::holds);
         Ok(Compared {
             systems: self.systems.map(|plan| plan.system.name.clone()),
             overloaded,
             steady,
+            recorded: both[0].recorded,
             pairs: both[0].accounts.len(),
             requests: both[0].requests.min(both[1].requests),
             precise,

@@ -8,7 +8,7 @@ use caudal_config::{Measure, Metric, Point, WarmUp};
 use caudal_policy::random::hash;
 use caudal_sim::experiment::{Crew, Experiment, ExperimentError, Judged, Results};
 use caudal_sim::row::Row;
-use caudal_sim::steady::{FULL, Lengths, Overheads};
+use caudal_sim::steady::{Lengths, Overheads};
 use caudal_sim::sweep::experiment;
 use caudal_stats::{Estimate, relaxation};
 
@@ -18,6 +18,11 @@ use crate::{Host, Phase, Progress, Question, TuneError, cost};
 
 /// Replications of a stage.
 const REPLICATIONS: u32 = relaxation::REPLICATIONS;
+/// The same of recorded arrivals, each of which is all of them: at least to tell who is clearly behind, at least to know
+/// anything for certain, and so many that little is left open.
+const PLAYS: (u64, u64, u64) = (2, 4, 96);
+/// Most plays of a short file.
+const SHORT_PLAYS: u64 = 1_000;
 /// Of the requests of a replication, the part that is simulated before the measured ones, at least.
 const WARM_UP_PART: u64 = 4;
 /// The part of a quota that one hardness may take for a lack of requests.
@@ -138,8 +143,9 @@ impl<'a> Bench<'a> {
     /// What a stage takes of the budget.
     pub(crate) fn stage_cost(&self, candidate: &Candidate, spot: Spot, wanted: Wanted) -> u64 {
         let point = candidate.point(self.question, &Arc::new(self.question.measure.clone()), spot);
-        let (warm_up, measured) = wanted.lengths(&experiment(&point, false, Judged::Reported));
-        let requests = u64::from(REPLICATIONS).saturating_mul(warm_up.saturating_add(measured));
+        let Stage { warm_up, measured, replications } =
+            wanted.stage(&experiment(&point, false, Judged::Reported));
+        let requests = u64::from(replications).saturating_mul(warm_up.saturating_add(measured));
         (requests as f64 * cost::expected(candidate, self.question, spot) * wanted.correction) as u64
     }
 
@@ -164,7 +170,7 @@ impl<'a> Bench<'a> {
             let decided = probe.verdict != Verdict::Undecided;
             // Overheads that are higher than was thought ask for more.
             let lengthened = self.lengthened(candidate, spot, wanted, probe.overheads);
-            let mut longer = (probe.length * 4).min(precision.most);
+            let mut longer = (probe.length * 4).min(precision.most.max(self.many_plays(precision.depth)));
             most = quota;
             let persists = precision.persists && precision.depth == Depth::Full;
             if persists && longer <= probe.length && probe.lacks_requests() {
@@ -191,6 +197,12 @@ impl<'a> Bench<'a> {
         Experience { overheads: probe.overheads, correction }
     }
 
+    /// Requests of a replication that make [`PLAYS`] of recorded arrivals, where something is to be known for certain.
+    fn many_plays(&self, depth: Depth) -> u64 {
+        let count = self.question.workload.arrivals.count().filter(|_| depth == Depth::Full);
+        count.map_or(0, |count| count.saturating_mul(PLAYS.2) / u64::from(REPLICATIONS))
+    }
+
     /// Do these overheads ask for replications that are much longer than `wanted`?
     fn lengthened(&self, candidate: &Candidate, spot: Spot, wanted: Wanted, overheads: Overheads) -> bool {
         let more = self.stage_cost(candidate, spot, Wanted { overheads, ..wanted });
@@ -211,7 +223,6 @@ impl<'a> Bench<'a> {
             miss: self.question.late(),
             wait: asked.wait || self.aims.iter().any(|aim| aim.quantity.metric == Metric::Wait),
             seed: if confirming { hash(asked.seed, FRESH) >> SEED_SHIFT } else { asked.seed },
-            replications: Some(REPLICATIONS),
             ..asked.clone()
         };
         let point = candidate.point(self.question, &Arc::new(measure.clone()), spot);
@@ -227,25 +238,28 @@ impl<'a> Bench<'a> {
             }
         };
         let blank = experiment(&point, false, Judged::Reported);
-        let (mut warm_up, measured) = wanted.lengths(&blank);
+        let Stage { mut warm_up, measured, replications } = wanted.stage(&blank);
         let mut pilots = 0;
         if confirming {
             warm_up = warm_up.max(blank.find_warm_up(&crew, &mut pilots).map_err(failed)?);
         }
         (measure.warm_up, measure.requests) = (WarmUp::Requests(warm_up), Some(measured));
+        measure.replications = Some(replications);
         let timed = Experiment { measure: &measure, ..blank };
         let mut results = timed.run(&crew).map_err(failed)?;
         results.simulated += pilots;
         let overheads = timed.overheads(&results);
         // Where a discipline serves short requests first, a rare class of long ones may pile up for ever while nearly
         // all requests complete in time: counting requests does not show that, adding up work does.
-        results.overloaded |= timed.busiest(overheads) >= FULL;
+        results.overloaded |= timed.is_full(overheads);
         let row = self.row(candidate, &point, spot, &results, started.elapsed().as_secs_f64());
         self.events.fetch_add(results.events, Ordering::Relaxed);
         let counted = cost::counted(candidate, self.question, spot, &results);
         let charged = (results.simulated as f64 * counted) as u64;
         let probe = self.judged(spot, &results, row);
-        Ok(Probe { charged, confirming, overheads, length: measured, ..probe })
+        // Of recorded arrivals, which are played whole, more is played more often.
+        let length = if results.recorded.is_some() { wanted.length } else { measured };
+        Ok(Probe { charged, confirming, overheads, length, ..probe })
     }
 
     /// A row whose load, cores and core time are those of the machine, dedicated cores included.
@@ -260,7 +274,7 @@ impl<'a> Bench<'a> {
     fn judged(&self, spot: Spot, results: &Results, row: Row) -> Probe {
         let estimate = |aim: &Aim| match results.overloaded {
             true => Estimate::MISSING,
-            false => settled(results.estimate(&aim.quantity, self.confidence()), results.steady),
+            false => settled(results.estimate(&aim.quantity, self.confidence()), results.holds()),
         };
         let estimates: Vec<Estimate> = self.aims.iter().map(estimate).collect();
         let ratio = |(aim, estimate): (&Aim, &Estimate)| match estimate.is_missing() {
@@ -298,9 +312,9 @@ impl Probe {
     }
 }
 
-/// What a system that is still filling up shows is a lower bound.
-fn settled(estimate: Estimate, steady: bool) -> Estimate {
-    if steady { estimate } else { Estimate { high: f64::INFINITY, ..estimate } }
+/// What a system that is still filling up shows is a lower bound, and so is a part of what was recorded.
+fn settled(estimate: Estimate, holds: bool) -> Estimate {
+    if holds { estimate } else { Estimate { high: f64::INFINITY, ..estimate } }
 }
 
 /// How long replications are to be.
@@ -331,6 +345,14 @@ impl Default for Experience {
     }
 }
 
+/// A stage: so many replications of so many requests, before and during the measurement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stage {
+    warm_up: u64,
+    measured: u64,
+    replications: u32,
+}
+
 impl Wanted {
     /// The first stage of a probe.
     pub(crate) fn new(precision: Precision, known: Experience) -> Wanted {
@@ -338,10 +360,25 @@ impl Wanted {
         Wanted { length: precision.first, depth: precision.depth, overheads, correction }
     }
 
+    /// What it takes. Recorded arrivals are played whole, as often as makes as many requests.
+    fn stage(&self, experiment: &Experiment<'_>) -> Stage {
+        if let Some(count) = experiment.arrivals.count() {
+            let least = if self.depth == Depth::Full { PLAYS.1 } else { PLAYS.0 };
+            let plays = (self.length * u64::from(REPLICATIONS)).div_ceil(count.max(1));
+            return Stage {
+                warm_up: 0,
+                measured: count,
+                replications: plays.clamp(least, SHORT_PLAYS) as u32,
+            };
+        }
+        let (warm_up, measured) = self.lengths(experiment);
+        Stage { warm_up, measured, replications: REPLICATIONS }
+    }
+
     /// Requests of a replication before and during the measurement. What is overloaded anyway needs no more than asked.
     fn lengths(&self, experiment: &Experiment<'_>) -> (u64, u64) {
         let Lengths { warm_up, measured } = experiment.lengths(self.overheads);
-        if experiment.busiest(self.overheads) >= FULL {
+        if experiment.is_full(self.overheads) {
             return (self.length / WARM_UP_PART, self.length);
         }
         let depth = match self.depth {
@@ -350,6 +387,12 @@ impl Wanted {
         };
         let part = |requests: f64| (depth * requests).ceil() as u64;
         let measured = self.length.max(part(measured));
+        // Whole cycles of what arrives; where a coarse look has no time for one, parts of it that lie all over it.
+        let whole = experiment.whole_cycles(measured as f64).round() as u64;
+        let measured = match self.depth {
+            Depth::Coarse(most) if whole > most.max(measured) => measured,
+            _ => whole,
+        };
         ((self.length / WARM_UP_PART).max(part(warm_up)), measured)
     }
 }

@@ -2,7 +2,7 @@
 
 mod parallelism;
 
-use caudal_config::{ContextsConfig, File, Pools, System};
+use caudal_config::{ContextsConfig, File, Pools, System, Workload};
 use caudal_policy::Picos;
 use caudal_policy::discipline::{DisciplineConfig, SitaConfig};
 use caudal_policy::dispatch::{DispatchConfig, Ties};
@@ -10,6 +10,7 @@ use caudal_policy::parallelism::ParallelismConfig;
 use caudal_policy::rebalance::RebalanceConfig;
 use caudal_tune::spelled;
 use caudal_workload::ServiceSpec;
+use indicatif::HumanCount;
 
 /// `1 core`, `2 cores`.
 pub(crate) fn counted(count: usize, what: &str) -> String {
@@ -37,6 +38,30 @@ pub(crate) fn nothing_forks(file: &File) -> Option<String> {
             forks.system.name
         )
     })
+}
+
+/// What to say of recorded arrivals, and of rows that are replayed in order: what figures are about. Nothing where requests
+/// are drawn.
+pub(crate) fn in_order(workload: &Workload) -> Option<String> {
+    let rows = workload.service.replayed_rows();
+    match (workload.arrivals.count(), rows) {
+        (Some(count), None) => Some(format!(
+            "the arrivals were recorded: every replication plays all {} of them, from an empty system on, and draws other \
+             service times; figures and intervals are about these arrivals, and say nothing of a steady state",
+            HumanCount(count)
+        )),
+        (Some(count), Some(_)) => Some(format!(
+            "the arrivals were recorded, and service times are rows in their order: every replication plays all {} arrivals, \
+             from an empty system on; intervals show what policies draw, and nothing else",
+            HumanCount(count)
+        )),
+        (None, Some(rows)) => Some(format!(
+            "service times are rows in their order: {} requests are once through them, and every replication measures them \
+             that often, or as large a part of them as `measure.stop.max_requests` allows; all together cover them",
+            HumanCount(rows)
+        )),
+        (None, None) => None,
+    }
 }
 
 /// Pools, dispatch, discipline, rebalance, allocation and parallelism in a line.

@@ -54,6 +54,16 @@ three are `null` where there is nothing to estimate, as the latency of an overlo
 the estimates `mean`, one for each of `measure.percentiles` (`p50`, `p99`, `p99.9`, …), and `max`, the largest
 value that was seen, which has no interval.
 
+What a row is about is the steady state: how long replications are follows from how long the system remembers its empty
+start (its work, each of its queues, its lanes, its dispatcher), and `steady` says whether they were long enough and whether
+the data agree, as no backlog grew any more. Where the rate of arrivals follows a cycle, or service times are rows in their
+order (`replay`), replications measure whole cycles or passes; where `measure.stop.max_requests` holds less than one, they
+begin at different places of it, and `steady` is false. Recorded arrivals have no steady state: every replication plays all
+of them from an empty system on, so a row is about the file as a whole, its busy parts included, and its intervals say how
+far other draws of service times move that, not how another recording would be (`recorded`). A limit of requests makes for
+fewer plays; a file longer than the limit is played as far as that goes, `recorded` says how far, and nothing is planned
+on it.
+
 The row as a whole:
 
 ";
@@ -61,7 +71,7 @@ The row as a whole:
 /// Struct, its source file, and what it is called on the page.
 struct Shown(&'static str, &'static str, &'static str);
 
-const PARTS_OF_ROWS: [Shown; 3] = [
+const PARTS_OF_ROWS: [Shown; 4] = [
     Shown(
         "Waits",
         "crates/caudal-sim/src/row.rs",
@@ -69,6 +79,11 @@ const PARTS_OF_ROWS: [Shown; 3] = [
     ),
     Shown("ClassRow", "crates/caudal-sim/src/row.rs", "`classes`: by name of the class"),
     Shown("Overheads", "crates/caudal-sim/src/row.rs", "`overheads`: shares of the core time held"),
+    Shown(
+        "Recorded",
+        "crates/caudal-sim/src/recorded.rs",
+        "`recorded`: what was played of recorded arrivals",
+    ),
 ];
 
 const PLANS: &str = "

@@ -135,6 +135,7 @@ fn go(run: &Run<'_>, rules: &Rules, keep: bool) -> Result<(Outcome, Vec<u64>), U
         unfinished: recorded.arrived - completed,
         arrived: recorded.arrived,
         series: recorded.series,
+        backlog: Vec::new(),
         classes: recorded.classes,
     };
     Ok((outcome, recorded.latencies_ns))
@@ -153,5 +154,6 @@ fn without_requests(classes: usize, duration_ns: u64) -> Outcome {
         unfinished: 0,
         arrived: 0,
         series: None,
+        backlog: Vec::new(),
     }
 }

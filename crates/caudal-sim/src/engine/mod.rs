@@ -84,6 +84,7 @@ pub use self::core::Account;
 pub use self::host::Length;
 pub use self::observe::{Event, Observer, Unwatched};
 pub use self::record::{ClassStats, SLOWDOWN_ONE};
+pub use self::window::{Backlog, LOOKS};
 
 /// One replication: a system, its load, a seed and a length.
 #[derive(Clone, Debug)]
@@ -163,6 +164,9 @@ pub struct Outcome {
     pub arrived: u64,
     /// The series of a pilot run.
     pub series: Option<Mser5>,
+    /// What had arrived and was not done, from the first measured request to past the last, at equal distances; fewer looks
+    /// where the run is short or ended early, none where nobody looks.
+    pub backlog: Vec<Backlog>,
 }
 
 /// Simulates `run` and shows `observer` what happens.
@@ -567,5 +571,6 @@ fn outcome(recorder: Recorder, window: Window, measured_left: u64, (end_ps, even
         unfinished: measured_left,
         arrived: recorded + measured_left,
         series: recorder.pilot,
+        backlog: window.looks,
     }
 }

@@ -48,14 +48,35 @@ const PATIENCE: u64 = 1;
 /// Arrivals after which a run that has gone on for longer than that looks at its clock again.
 const PATIENCE_STEP: u64 = 1000;
 
-/// Snapshots at marked requests: `warm_up`, half, three quarters, the end of what is measured.
+/// Looks at the backlog, from the first measured request to past the last one, at equal distances.
+pub const LOOKS: u64 = 32;
+/// Marks at which something else is looked up, too.
+const START: u64 = 0;
+const HALF: u64 = LOOKS / 2;
+const THREE_QUARTERS: u64 = LOOKS * 3 / 4;
+const END: u64 = LOOKS;
+
+/// What has arrived and is not done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Requests.
+    pub requests: u64,
+    /// Their work, in ns.
+    pub work_ns: u64,
+}
+
+/// Snapshots at marked requests: at each of [`LOOKS`] the backlog; at the start, half, three quarters and the end of what
+/// is measured, the books.
 pub(super) struct Window {
     length: Length,
+    /// What the looks so far have found.
+    pub(super) looks: Vec<Backlog>,
     /// See [`super::Run::patience_ps`], and when that is over.
     patience_ps: u64,
     give_up_ps: u64,
     next_mark: u64,
-    marks_passed: u32,
+    /// Which look is at the next mark; none is left from `END + 1` on.
+    look: u64,
     start: (u64, Account),
     pub(super) check: OverloadCheck,
     /// The same in ns of work: requests of a rare long class can pile up unseen among many short ones.
@@ -77,7 +98,8 @@ impl Window {
             patience_ps,
             give_up_ps: 0,
             next_mark: length.warm_up,
-            marks_passed: 0,
+            look: START,
+            looks: Vec::with_capacity(LOOKS as usize + 1),
             start: (0, Account::default()),
             check: OverloadCheck::default(),
             work: OverloadCheck::default(),
@@ -119,28 +141,29 @@ impl Window {
     /// As [`Window::at_request`], for a request that is not before the mark.
     #[cold]
     pub(super) fn at_mark(&mut self, number: u64, audit: &mut impl Audit) -> bool {
-        let Length { warm_up, measured } = self.length;
+        let measured = self.length.measured;
         let books = audit.books();
         let (completed, backlog) = (books.completed, number - books.completed);
-        match self.marks_passed {
-            0 => {
+        let work_ns = backlog_ns(&books);
+        if self.look <= END {
+            self.looks.push(Backlog { requests: backlog, work_ns });
+        }
+        match self.look {
+            START => {
                 self.start = (audit.now_ps(), books);
                 self.behind_start_ps = audit.behind_long_ps();
-                self.next_mark = warm_up + measured / 2;
             }
-            1 => {
+            HALF => {
                 self.half_completed = completed;
                 self.check.backlog_start = backlog;
-                self.work.backlog_start = backlog_ns(&books);
+                self.work.backlog_start = work_ns;
                 self.half = books;
-                self.next_mark = warm_up + measured * 3 / 4;
             }
-            2 => {
+            THREE_QUARTERS => {
                 self.check.backlog_middle = backlog;
-                self.work.backlog_middle = backlog_ns(&books);
-                self.next_mark = warm_up + measured;
+                self.work.backlog_middle = work_ns;
             }
-            3 => {
+            END => {
                 self.close(audit);
                 self.check.arrivals = measured - measured / 2;
                 self.check.completions = completed - self.half_completed;
@@ -148,19 +171,32 @@ impl Window {
                 let half = books.since(&self.half);
                 self.work.arrivals = ns(half.offered_ps);
                 self.work.completions = ns(half.busy_ps);
-                self.work.backlog_end = backlog_ns(&books);
-                self.next_mark = warm_up + measured + measured * PATIENCE + PATIENCE_STEP;
+                self.work.backlog_end = work_ns;
+                self.next_mark = self.length.warm_up + measured + measured * PATIENCE + PATIENCE_STEP;
                 self.give_up_ps = audit.now_ps().saturating_add(self.patience_ps);
-                self.marks_passed = 4;
+                self.look = END + 1;
                 return self.check.is_overloaded() || audit.measured_is_done();
             }
-            _ => {
+            look if look > END => {
                 self.next_mark = number + PATIENCE_STEP;
                 return audit.now_ps() >= self.give_up_ps || audit.measured_is_done();
             }
+            _ => {}
         }
-        self.marks_passed += 1;
+        self.pass_mark();
         false
+    }
+
+    /// The next mark is that of the next look. A short run is looked at only where it has to be: two looks at one request
+    /// would push each other aside.
+    fn pass_mark(&mut self) {
+        let Length { warm_up, measured } = self.length;
+        self.look += 1;
+        if measured < 2 * LOOKS {
+            self.look =
+                [HALF, THREE_QUARTERS, END].into_iter().find(|&mark| self.look <= mark).unwrap_or(END);
+        }
+        self.next_mark = warm_up + (u128::from(measured) * u128::from(self.look) / u128::from(LOOKS)) as u64;
     }
 
     /// The measured part ends here.

@@ -8,6 +8,8 @@ mod contexts;
 mod engine_against_oracle;
 mod forks;
 mod forks_model;
+mod grid;
+mod in_order;
 mod oracle;
 mod properties;
 mod rows;

@@ -36,21 +36,6 @@ fn a_run_that_is_shorter_than_the_memory_of_the_long_class_is_not_steady() {
 }
 
 #[test]
-fn of_recorded_arrivals_the_warm_up_leaves_most() {
-    let needed = caudal_stats::mser::FIRST_BATCH * caudal_stats::mser::MIN_BATCHES as u64;
-    assert_eq!(caudal_config::ARRIVALS_MIN, needed, "what is refused is what no warm-up can be found from");
-    // Waiting grows to the end: there is no time from which on it is steady.
-    let dir = tempfile::tempdir().expect("a directory");
-    let times: String = (0..160_u32).map(|n| format!("{}\n", 5_000 * n.min(100) + n)).collect();
-    std::fs::write(dir.path().join("times.csv"), times).expect("a file");
-    let text = "[workload]\nservice = \"exp-1us\"\narrivals = { file = \"times.csv\" }\n[system]\ncores = 1";
-    let file = File::parse(text, dir.path().join("in.toml")).expect("a file");
-    let point = file.points().expect("points").remove(0);
-    let found = simulated(&point);
-    assert_eq!((found.warm_up, found.requests / found.accounts.len() as u64), (40, 120));
-}
-
-#[test]
 fn work_that_is_missing_is_noticed() {
     let mut found = results(0.7, "replications = 12");
     for (account, _) in &mut found.accounts {

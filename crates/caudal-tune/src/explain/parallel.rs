@@ -70,7 +70,7 @@ impl Evidence<'_> {
         let found = match self.probe_of(rival) {
             None => "not known".to_owned(),
             Some(probe) if probe.row.overloaded => "falls behind".to_owned(),
-            Some(probe) if probe.row.steady => results(self.aims, probe).join(", "),
+            Some(probe) if probe.row.holds() => results(self.aims, probe).join(", "),
             Some(probe) => format!("in a short run {}", results(self.aims, probe).join(", ")),
         };
         format!("{}{kind}: {found}", candidate.name())
@@ -85,7 +85,7 @@ impl Evidence<'_> {
 
     /// What it is like to be given up.
     pub(super) fn given_up(&self) -> Option<String> {
-        let known = |probe: &&Probe| !probe.row.overloaded && probe.row.steady;
+        let known = |probe: &&Probe| !probe.row.overloaded && probe.row.holds();
         let of = |rival: &Rival<'_>| {
             self.probe_of(rival).filter(known).is_some_and(|it| it.row.given_up.is_some())
         };

@@ -28,7 +28,7 @@ impl Evidence<'_> {
             return format!("{opening}; at {} it falls behind.{}", self.place(), self.burden(rival));
         }
         let tail = self.tail_of(rival, there);
-        if preempts && there.row.steady {
+        if preempts && there.row.holds() {
             format!("{opening}. {}{tail}", self.behind(there))
         } else {
             format!("{opening}.{}{tail}", self.burden(rival))
@@ -38,7 +38,7 @@ impl Evidence<'_> {
     /// How a rival does at the winner's place, as a sentence. A run that was too short says nothing of that, unless it
     /// misses nevertheless; then the nearest certain miss is said.
     fn tail_of(&self, rival: Rival<'_>, there: &Probe) -> String {
-        if there.row.steady || there.verdict == Verdict::Fail {
+        if there.row.holds() || there.verdict == Verdict::Fail {
             return self.tail_at(rival.search, there);
         }
         match rival.search.missed().and_then(|missed| rival.search.at(missed)) {
@@ -62,7 +62,7 @@ impl Evidence<'_> {
             .max_by(|a, b| missed(a).cmp(&missed(b)).then(ratio(a).total_cmp(&ratio(b))));
         let Some((aim, found)) = worst else { return String::new() };
         // What is still filling up will be longer.
-        let (is, times) = match probe.row.steady {
+        let (is, times) = match probe.row.holds() {
             true => (estimate(aim, found), found.estimate),
             false => (format!("at least {}", value(aim, found.low)), found.low),
         };
@@ -129,7 +129,7 @@ impl Evidence<'_> {
             return format!("{opening}; at {} it falls behind{more}.{burden}", self.place());
         }
         // What is still filling up is no match for what is not.
-        let difference = if there.row.steady { self.difference(there) } else { String::new() };
+        let difference = if there.row.holds() { self.difference(there) } else { String::new() };
         format!("{opening}.{}{difference}", self.tail_of(rival, there))
     }
 

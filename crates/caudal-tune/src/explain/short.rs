@@ -321,7 +321,7 @@ impl Evidence<'_> {
             };
             return format!("{pays}: {name}, the best that does, {}.", self.how_far(rival));
         }
-        let known = rival.there.filter(|there| there.row.steady && !there.row.overloaded);
+        let known = rival.there.filter(|there| there.row.holds() && !there.row.overloaded);
         let Some(there) = known else {
             return format!("Without preemption the best is {name}: it {}.", self.how_far(rival));
         };

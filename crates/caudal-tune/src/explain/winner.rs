@@ -144,7 +144,7 @@ impl Evidence<'_> {
         }
         let there = [self.contrast, self.runner_up].into_iter().flatten().find_map(|rival| {
             let row = &rival.there?.row;
-            let usable = !rival.search.candidate.preempts() && row.steady && !row.overloaded;
+            let usable = !rival.search.candidate.preempts() && row.holds() && !row.overloaded;
             usable.then(|| (rival.search.candidate.name(), row))
         });
         let beside = |of: &dyn Fn(&Row) -> Estimate| match there {

@@ -165,7 +165,7 @@ pub(super) fn at_gap(question: &LanesQuestion, answer: &LanesAnswer) -> Option<S
 
 /// Systems whose tails may be longer than it seems.
 pub(super) fn too_short(answer: &LanesAnswer) -> Option<String> {
-    let short = |judged: &&Judged| !judged.row.steady && !judged.row.overloaded;
+    let short = |judged: &&Judged| !judged.row.holds() && !judged.row.overloaded;
     let names: Vec<&str> = answer.judged.iter().filter(short).map(|judged| judged.system.as_str()).collect();
     (!names.is_empty()).then(|| {
         format!(

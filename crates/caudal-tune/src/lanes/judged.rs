@@ -63,7 +63,7 @@ impl Judged {
     /// Is its target certainly shorter, by the intervals of both alone? The paired ratio may not know, where rare bursts
     /// make one of the two.
     pub(crate) fn is_certainly_shorter(&self, than: &Judged) -> bool {
-        let is_sound = |of: &Judged| of.row.steady && !of.row.overloaded;
+        let is_sound = |of: &Judged| of.row.holds() && !of.row.overloaded;
         is_sound(self) && is_sound(than) && self.target.high < than.target.low
     }
 }

@@ -491,7 +491,7 @@ fn versus(
     let target = ratio(question.target.class.as_ref(), &statistic, metric);
     let slowdown = ratio(None, &caudal_stats::percentile_label(objective::SLOWDOWN), "slowdown");
     // What is still filling says nothing.
-    let found = target.zip(slowdown).filter(|_| !compared.steady.contains(&false));
+    let found = target.zip(slowdown).filter(|_| compared.holds(0) && compared.holds(1));
     let versus = found.map(|(target, slowdown)| Versus { target, slowdown, requests: compared.requests });
     journal.keep(serde_json::json!({
         "step": place.0,

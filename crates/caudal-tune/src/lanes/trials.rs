@@ -6,7 +6,6 @@ use caudal_config::{Costs, Measure, System, WarmUp};
 use caudal_policy::Picos;
 use caudal_sim::experiment::{Crew, Experiment, ExperimentError, Judged, Results};
 use caudal_sim::lanes::{LaneLoad, lane_loads};
-use caudal_sim::steady::{FULL, Overheads};
 use caudal_workload::{Arrivals, Service};
 
 use super::layout::{Family, Layout};
@@ -101,9 +100,9 @@ impl<'a> Trials<'a> {
         };
         // As long as one queue asks for, whatever the layout: who is compared meets the same requests.
         let single = trials.machine.system(&Layout::single(servers));
-        let lengths = trials.experiment(&single, &trials.measure).lengths(Overheads::default());
-        let measured = lengths.measured.clamp(if quick { MEASURED.1 } else { MEASURED.0 }, MEASURED.2) as u64;
-        let warm_up = (lengths.warm_up as u64).clamp(measured / 4, measured);
+        let least = if quick { MEASURED.1 } else { MEASURED.0 };
+        let (warm_up, measured) =
+            trials.experiment(&single, &trials.measure).lengths_within((least, MEASURED.2));
         trials.replication = warm_up + measured;
         trials.measure =
             Measure { warm_up: WarmUp::Requests(warm_up), requests: Some(measured), ..trials.measure };
@@ -214,7 +213,7 @@ impl<'a> Trials<'a> {
         let known = contender.last().map_or(0, |known| known.simulated);
         self.simulated.fetch_add(results.simulated - known, Ordering::Relaxed);
         let overheads = experiment.overheads(&results);
-        results.overloaded |= experiment.busiest(overheads) >= FULL;
+        results.overloaded |= experiment.is_full(overheads);
         Ok(results)
     }
 }

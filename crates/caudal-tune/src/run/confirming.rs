@@ -45,6 +45,26 @@ impl Run<'_> {
         }
     }
 
+    /// Of recorded arrivals, the winner's next place often stays open, for it takes a hundred plays of the file to tell. What
+    /// is left of the budget is best spent on these.
+    pub(super) fn play_on(&mut self) {
+        let recorded = self.bench.question.workload.arrivals.count().is_some();
+        let Some(podium) = self.podium().filter(|_| recorded && self.confirmed) else { return };
+        let quota = self.quota(75, 1);
+        let precision = Precision { confirming: true, ..self.precision(8, 64) };
+        self.on(&[podium.winner], Phase::Confirming, |bench, entry, threads| {
+            let search = &mut entry.search;
+            let open = |at: u32| search.at(at).is_none_or(|probe| probe.verdict == Verdict::Undecided);
+            if search.bracket.fail.is_some_and(open) {
+                search.bracket.fail = search.missed();
+            }
+            let effort = Effort { level: Level::Full, precision, quota, phase: Phase::Confirming, threads };
+            let done = search.narrow(bench, effort, search.bracket.pass);
+            search.note(done);
+        });
+        self.settle();
+    }
+
     /// The others at the winner's load, for the explanation.
     pub(super) fn meet_the_winner(&mut self) {
         let Some(podium) = self.podium() else { return };
@@ -63,7 +83,7 @@ impl Run<'_> {
             let hardness = entry.search.hardness_of(spot, cores);
             for precision in [fine, coarse, coarser] {
                 let known = entry.search.at(hardness).is_some_and(|probe| {
-                    probe.length >= precision.first && (probe.row.steady || probe.row.overloaded)
+                    probe.length >= precision.first && (probe.row.holds() || probe.row.overloaded)
                 });
                 if known {
                     return;

@@ -98,6 +98,7 @@ impl<'a> Run<'a> {
         self.refine();
         self.check_the_others();
         self.confirm();
+        self.play_on();
         self.references();
         self.meet_the_winner();
         self.winners_curve();

@@ -68,8 +68,8 @@ pub enum ArrivalSpec {
         /// At least two; the first at 0, the last ends the cycle.
         points: Vec<RampPoint>,
     },
-    /// The timestamps of a file: 100 or more, so that a warm-up can be found, or as many as a `warm-up` in `[measure]`
-    /// leaves some of.
+    /// The timestamps of a file, two or more, as many as a `warm-up` in `[measure]` leaves some of. Every replication plays
+    /// them from the first to the last: results are about this file, its busy parts included.
     #[serde(untagged)]
     File(TimestampFile),
 }
@@ -199,7 +199,8 @@ enum Kind {
         off_ps: f64,
         off_rate: f64,
     },
-    Profile(Arc<Profile>),
+    /// A cycle, and how far into it time 0 is.
+    Profile(Arc<Profile>, u64),
     Times {
         times_ps: Arc<[u64]>,
         scale: bool,
@@ -241,8 +242,8 @@ impl ArrivalSpec {
                 }
                 Kind::OnOff { on_ps, off_ps, off_rate: *off_rate }
             }
-            ArrivalSpec::Steps { steps } => Kind::Profile(Arc::new(Profile::steps(steps)?)),
-            ArrivalSpec::Ramps { points } => Kind::Profile(Arc::new(Profile::ramps(points)?)),
+            ArrivalSpec::Steps { steps } => Kind::Profile(Arc::new(Profile::steps(steps)?), 0),
+            ArrivalSpec::Ramps { points } => Kind::Profile(Arc::new(Profile::ramps(points)?), 0),
             ArrivalSpec::File(file) => return file.compile(base_dir),
         };
         Ok(Arrivals::of(kind))
@@ -304,20 +305,20 @@ impl Arrivals {
     pub fn peak_factor(&self) -> f64 {
         match &self.kind {
             Kind::OnOff { on_ps, off_ps, off_rate } => (on_ps + off_ps) / (on_ps + off_ps * off_rate),
-            Kind::Profile(profile) => profile.peak_factor(),
+            Kind::Profile(profile, _) => profile.peak_factor(),
             _ => 1.0,
         }
     }
 
     /// Does the service time of a request depend on when it arrives?
     pub fn stretches(&self) -> bool {
-        matches!(&self.kind, Kind::Profile(profile) if profile.stretches())
+        matches!(&self.kind, Kind::Profile(profile, _) if profile.stretches())
     }
 
     /// What is offered at a time, in ps since the start, where that follows a cycle; the mean of it else.
     pub fn offered_at(&self, at_ps: u64) -> OfferedAt {
         match &self.kind {
-            Kind::Profile(profile) => profile.at(at_ps),
+            Kind::Profile(profile, since_ps) => profile.at(at_ps.wrapping_add(*since_ps)),
             _ => OfferedAt { rate: 1.0, work: 1.0 },
         }
     }
@@ -327,7 +328,7 @@ impl Arrivals {
     /// fixed cycle count as Poisson: what they add is not by chance.
     pub fn dispersion(&self, mean_gap_ps: f64) -> f64 {
         match &self.kind {
-            Kind::Poisson | Kind::Profile(_) | Kind::Times { .. } => 1.0,
+            Kind::Poisson | Kind::Profile(..) | Kind::Times { .. } => 1.0,
             Kind::Constant => 0.0,
             // Independent gaps: their squared coefficient of variation.
             Kind::LogNormal { sigma } => (sigma * sigma).exp_m1(),
@@ -348,14 +349,26 @@ impl Arrivals {
     pub fn cycle_ps(&self) -> f64 {
         match &self.kind {
             Kind::OnOff { on_ps, off_ps, .. } => on_ps + off_ps,
-            Kind::Profile(profile) => profile.cycle_ps as f64,
+            Kind::Profile(profile, _) => profile.cycle_ps as f64,
             _ => 0.0,
         }
     }
 
     /// Do all stretches of a run look alike, but for chance? Not timestamps, nor rates that change in a fixed cycle.
     pub fn is_stationary(&self) -> bool {
-        !matches!(self.kind, Kind::Profile(_) | Kind::Times { .. })
+        !matches!(self.kind, Kind::Profile(..) | Kind::Times { .. })
+    }
+
+    /// The same, from this part of its cycle on, 0 to 1, where the rate follows one.
+    #[must_use]
+    pub fn from_part_of_cycle(&self, part: f64) -> Arrivals {
+        match &self.kind {
+            Kind::Profile(profile, _) => {
+                let since_ps = (profile.cycle_ps as f64 * part.fract()) as u64;
+                Arrivals { kind: Kind::Profile(Arc::clone(profile), since_ps), ..self.clone() }
+            }
+            _ => self.clone(),
+        }
     }
 
     /// A stream of arrival times; the same seed gives the same times. `mean_gap_ps` is the mean time between

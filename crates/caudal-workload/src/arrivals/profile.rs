@@ -120,6 +120,13 @@ impl Profile {
         self.segments.iter().map(most).fold(0.0, f64::max)
     }
 
+    /// Where a stream is that begins `at_ps` into the cycle.
+    pub(super) fn place_at(&self, at_ps: u64) -> Place {
+        let at_ps = at_ps as f64;
+        let segment = self.segments.partition_point(|segment| segment.start_ps <= at_ps).max(1) - 1;
+        Place { segment, area: self.segments[segment].until(at_ps - self.segments[segment].start_ps) }
+    }
+
     /// From `place`, walks until the area under the rate has grown by `area`. Returns how often the cycle
     /// began anew on the way.
     pub(super) fn walk(&self, place: &mut Place, mut area: f64) -> u64 {
@@ -152,6 +159,12 @@ impl Profile {
 }
 
 impl Segment {
+    /// The area under the rate up to a time since it began.
+    fn until(&self, passed_ps: f64) -> f64 {
+        let slope = (self.to - self.from) / self.length_ps;
+        (self.from * passed_ps + slope * passed_ps * passed_ps / 2.0).clamp(0.0, self.area)
+    }
+
     /// When the area has grown to `area`: the root of from·t + slope·t²/2 = area, in the form that also
     /// holds for slope 0.
     fn after(&self, area: f64) -> f64 {

@@ -50,17 +50,24 @@ enum Process {
     /// Probabilities summed up, and mean gaps.
     HyperExponential(Arc<[(f64, f64)]>),
     OnOff(OnOff),
-    Profile {
-        profile: Arc<Profile>,
-        mean_gap_ps: f64,
-        place: Place,
-        cycle_start_ps: u64,
-    },
+    Profile(Cycles),
     Times {
         times_ps: Arc<[u64]>,
         next: usize,
         stretch: Option<f64>,
     },
+}
+
+/// Where a stream is in a rate that follows a cycle.
+#[derive(Clone, Debug)]
+struct Cycles {
+    profile: Arc<Profile>,
+    mean_gap_ps: f64,
+    place: Place,
+    /// When the present cycle began, since the first one did.
+    start_ps: u64,
+    /// Time 0 is so far into the first cycle.
+    since_ps: u64,
 }
 
 /// A two-state MMPP between two arrivals.
@@ -98,9 +105,10 @@ impl ArrivalSampler {
             Kind::OnOff { on_ps, off_ps, off_rate } => {
                 Process::OnOff(OnOff::stationary(mean_gap_ps, *on_ps, *off_ps, *off_rate, &mut rng))
             }
-            Kind::Profile(profile) => {
-                let profile = Arc::clone(profile);
-                Process::Profile { profile, mean_gap_ps, place: Place::default(), cycle_start_ps: 0 }
+            Kind::Profile(profile, since_ps) => {
+                let (profile, since_ps) = (Arc::clone(profile), *since_ps);
+                let place = profile.place_at(since_ps);
+                Process::Profile(Cycles { profile, mean_gap_ps, place, start_ps: 0, since_ps })
             }
             Kind::Times { times_ps, scale } => {
                 let stretch = scale.then(|| mean_gap_ps / super::mean_gap_ps(times_ps));
@@ -113,12 +121,12 @@ impl ArrivalSampler {
     /// Multiplies service times by what they are at these arrivals, where that changes ([`super::Step::work`]).
     #[inline]
     pub fn stretch(&self, arrivals_ps: &[u64], demands: &mut [Demand]) {
-        let Process::Profile { profile, .. } = &self.process else { return };
+        let Process::Profile(Cycles { profile, since_ps, .. }) = &self.process else { return };
         if !profile.stretches() {
             return;
         }
         for (&at_ps, demand) in arrivals_ps.iter().zip(demands) {
-            let service_ps = demand.service_ps as f64 * profile.at(at_ps).work;
+            let service_ps = demand.service_ps as f64 * profile.at(at_ps.wrapping_add(*since_ps)).work;
             demand.service_ps = (service_ps.round() as u64).clamp(1, crate::LONGEST_DRAW_PS);
         }
     }
@@ -151,18 +159,7 @@ impl ArrivalSampler {
                 phase.map_or(0.0, |phase| phase.1 * exp1(rng))
             }),
             Process::OnOff(state) => self.clock.fill(rng, out, |rng| state.gap(rng)),
-            Process::Profile { profile, mean_gap_ps, place, cycle_start_ps } => {
-                for (written, time) in out.iter_mut().enumerate() {
-                    let cycles = profile.walk(place, *mean_gap_ps * exp1(rng));
-                    let passed = cycles.checked_mul(profile.cycle_ps);
-                    let Some(start) = passed.and_then(|passed| cycle_start_ps.checked_add(passed)) else {
-                        return written;
-                    };
-                    *cycle_start_ps = start;
-                    *time = start.saturating_add(profile.time_ps(place).round() as u64);
-                }
-                out.len()
-            }
+            Process::Profile(cycles) => cycles.fill(rng, out),
             Process::Times { times_ps, next, stretch } => {
                 let count = out.len().min(times_ps.len() - *next);
                 let source = &times_ps[*next..*next + count];
@@ -242,6 +239,22 @@ impl Clock {
         let sum = self.base_ps.checked_add(whole as u64);
         self.base_ps = sum.unwrap_or(u64::MAX);
         sum.is_some()
+    }
+}
+
+impl Cycles {
+    fn fill(&mut self, rng: &mut Stream, out: &mut [u64]) -> usize {
+        for (written, time) in out.iter_mut().enumerate() {
+            let cycles = self.profile.walk(&mut self.place, self.mean_gap_ps * exp1(rng));
+            let passed = cycles.checked_mul(self.profile.cycle_ps);
+            let Some(start_ps) = passed.and_then(|passed| self.start_ps.checked_add(passed)) else {
+                return written;
+            };
+            self.start_ps = start_ps;
+            let at_ps = start_ps.saturating_add(self.profile.time_ps(&self.place).round() as u64);
+            *time = at_ps.saturating_sub(self.since_ps);
+        }
+        out.len()
     }
 }
 

@@ -4,6 +4,7 @@ mod excess;
 mod findings;
 mod fitted;
 mod halves;
+mod order;
 mod sampler;
 mod shape;
 mod sizes;
@@ -32,6 +33,8 @@ const P_TOLERANCE: f64 = 1e-12;
 pub struct Service {
     inner: Arc<Inner>,
     dag: Arc<Graphs>,
+    /// The row that a replay begins with, instead of the one that it would.
+    first_row: Option<usize>,
 }
 
 #[derive(Debug)]
@@ -40,6 +43,8 @@ struct Inner {
     /// Every one has a positive weight; the weights sum to 1.
     leaves: Vec<Leaf>,
     replay: Option<(Replay, Sequence)>,
+    /// See [`Service::dispersion`]; 0 where rows are not replayed.
+    dispersion: f64,
     /// Where classes are made of sizes rather than of leaves.
     sizes: Option<Sizes>,
     findings: Vec<Finding>,
@@ -55,8 +60,16 @@ impl Service {
         if total != 1.0 {
             leaves.iter_mut().for_each(|leaf| leaf.weight /= total);
         }
-        let inner = Inner { classes, leaves, replay: None, sizes: None, findings: Vec::new(), taken: None };
-        Service { inner: Arc::new(inner), dag: Arc::default() }
+        let inner = Inner {
+            classes,
+            leaves,
+            replay: None,
+            dispersion: 0.0,
+            sizes: None,
+            findings: Vec::new(),
+            taken: None,
+        };
+        Service { inner: Arc::new(inner), dag: Arc::default(), first_row: None }
     }
 
     /// The same service times of requests of which other parts can be done in parallel.
@@ -79,13 +92,20 @@ impl Service {
     }
 
     pub(crate) fn with_replay(self, replay: Replay, sequence: Sequence) -> Service {
-        self.change(|inner| inner.replay = (replay != Replay::Off).then_some((replay, sequence)))
+        if replay == Replay::Off {
+            return self;
+        }
+        self.change(|inner| {
+            inner.dispersion = sequence.dispersion();
+            inner.replay = Some((replay, sequence));
+        })
     }
 
     fn change(self, change: impl FnOnce(&mut Inner)) -> Service {
-        let mut inner = Arc::into_inner(self.inner).expect("still owned by the function that builds it");
+        let Service { inner, dag, first_row } = self;
+        let mut inner = Arc::into_inner(inner).expect("still owned by the function that builds it");
         change(&mut inner);
-        Service { inner: Arc::new(inner), dag: self.dag }
+        Service { inner: Arc::new(inner), dag, first_row }
     }
 
     /// What a mixture takes from the service of one of its classes.
@@ -96,6 +116,19 @@ impl Service {
     /// Whether rows are replayed in order rather than drawn.
     pub fn is_replay(&self) -> bool {
         self.inner.replay.is_some()
+    }
+
+    /// How many rows there are, where they are replayed in order.
+    pub fn replayed_rows(&self) -> Option<u64> {
+        self.inner.replay.as_ref().map(|(_, rows)| rows.0.len() as u64)
+    }
+
+    /// The same, replayed from this row on, counted from 0 and over and over again. Nothing changes where nothing is
+    /// replayed.
+    #[must_use]
+    pub fn from_row(&self, row: u64) -> Service {
+        let first_row = self.replayed_rows().map(|rows| (row % rows) as usize);
+        Service { first_row, ..self.clone() }
     }
 
     /// Names of the classes; [`Demand::class`] is an index into them. 1 to 256 of them, in the order of the
@@ -140,6 +173,12 @@ impl Service {
     /// Squared coefficient of variation, (standard deviation / mean)², exact.
     pub fn scv(&self) -> f64 {
         scv(self.inner.leaves.iter())
+    }
+
+    /// How the work of many requests spreads: variance over mean² of their sum, a request. The squared coefficient of
+    /// variation where they are drawn independently; more where rows in their order have bursts.
+    pub fn dispersion(&self) -> f64 {
+        self.scv().max(self.inner.dispersion)
     }
 
     /// Squared coefficient of variation of one class; NaN if its weight is 0.
@@ -243,6 +282,7 @@ impl Service {
     pub fn sampler(&self, seed: u64) -> ServiceSampler {
         let replay = self.inner.replay.as_ref();
         let sampler = ServiceSampler::new(&self.inner.leaves, replay.map(|(how, rows)| (*how, rows)), seed);
+        let sampler = self.first_row.into_iter().fold(sampler, ServiceSampler::beginning_with);
         match &self.inner.sizes {
             Some(sizes) => sampler.by_size(sizes),
             None => sampler,

@@ -63,6 +63,14 @@ impl ServiceSampler {
         ServiceSampler { rng, kernel, sizes: None }
     }
 
+    /// The same, from this row on where rows are replayed.
+    pub(super) fn beginning_with(mut self, row: usize) -> ServiceSampler {
+        if let Kernel::Replay { next, .. } = &mut self.kernel {
+            *next = row;
+        }
+        self
+    }
+
     /// The same, with classes by size.
     pub(super) fn by_size(self, sizes: &Sizes) -> ServiceSampler {
         ServiceSampler { sizes: Some(sizes.clone()), ..self }

@@ -49,11 +49,13 @@ impl Service {
                 classes,
                 leaves: old.leaves.clone(),
                 replay: old.replay.clone(),
+                dispersion: old.dispersion,
                 sizes: Some(Sizes { ends_ps: ends_ps.into() }),
                 findings: old.findings.clone(),
                 taken: old.taken.clone(),
             }),
             dag: Arc::new(self.dag.of_any_class()),
+            first_row: self.first_row,
         }
     }
 }

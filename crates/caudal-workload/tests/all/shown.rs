@@ -54,11 +54,11 @@ fn a_file_is_shown_by_its_path_and_a_slip_is_corrected() {
     std::fs::write(&path, "class,service_ns\nget,1000\nget,1100\nget,1200\nget,1300\nscan,90000\n").unwrap();
     let few = Shown::open(path.to_str().unwrap()).unwrap().text(80);
     assert!(
-        few.contains("- get has 4 values only: percentiles beyond p50 are guesses; a p99.9 takes 2000"),
+        few.contains("- get has 4 values only: percentiles beyond p50 are guesses; measure 2000 or more for"),
         "{few}"
     );
     assert!(
-        few.contains("- scan has 1 value only: its percentiles are guesses; a p99.9 takes 2000"),
+        few.contains("- scan has 1 value only: its percentiles are guesses; measure 2000 or more for"),
         "{few}"
     );
     let refused = |text: &str| Shown::open(text).unwrap_err().to_string();

@@ -54,7 +54,8 @@ pub(crate) fn run(args: &CheckArgs, global: &Global) -> miette::Result<ExitCode>
             errln!("note: {finding}");
         }
     }
-    if let Some(note) = crate::describe::nothing_forks(&file) {
+    let in_order = file.workload.as_deref().and_then(crate::describe::in_order);
+    for note in crate::describe::nothing_forks(&file).into_iter().chain(in_order) {
         errln!("note: {note}");
     }
     Ok(ExitCode::SUCCESS)

@@ -83,6 +83,9 @@ pub(crate) fn run(args: &CompareArgs, global: &Global) -> miette::Result<ExitCod
             "a load of {load} has no latency to compare"
         ));
     }
+    if let Some(note) = crate::describe::in_order(&workload) {
+        errln!("note: {note}");
+    }
     let measure = Measure { seed: args.seed.unwrap_or(measure.seed), ..measure };
     let contest = Contest {
         systems: [&systems[0], &systems[1]],

@@ -117,6 +117,9 @@ pub(crate) fn run(args: &LanesArgs, global: &Global) -> miette::Result<ExitCode>
     for finding in workload.service.findings() {
         errln!("note: {finding}");
     }
+    if let Some(note) = crate::describe::in_order(&workload) {
+        errln!("note: {note}");
+    }
     let question = args.question(workload, measure, global)?;
     question.check().map_err(|error| miette!("{error}"))?;
     args.policy_file.as_deref().map_or(Ok(()), writable)?;

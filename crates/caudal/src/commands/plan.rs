@@ -87,8 +87,9 @@ pub(crate) fn run(args: &PlanArgs, global: &Global) -> miette::Result<ExitCode> 
     for finding in workload.service.findings() {
         errln!("note: {finding}");
     }
+    let in_order = crate::describe::in_order(&workload);
     let question = args.question(workload, measure, global)?;
-    if let Some(note) = one_core_each(&question) {
+    for note in one_core_each(&question).map(str::to_owned).into_iter().chain(in_order) {
         errln!("note: {note}");
     }
     if let Err(error) = question.check() {

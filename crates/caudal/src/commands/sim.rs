@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use caudal_config::{File, Options, Point};
+use caudal_sim::recorded::Recorded;
 use clap::Args;
 use serde_json::Value;
 
@@ -54,7 +55,8 @@ pub(crate) fn run(args: &SimArgs, global: &Global) -> miette::Result<ExitCode> {
             errln!("note: {finding}");
         }
     }
-    if let Some(note) = crate::describe::nothing_forks(&file) {
+    let in_order = file.workload.as_deref().and_then(crate::describe::in_order);
+    for note in crate::describe::nothing_forks(&file).into_iter().chain(in_order) {
         errln!("note: {note}");
     }
     let timeline = args.timeline.as_ref().map(|path| Window::open(path, &args.window)).transpose()?;
@@ -68,9 +70,10 @@ pub(crate) fn run(args: &SimArgs, global: &Global) -> miette::Result<ExitCode> {
     // What there is comes first, whatever went wrong after it.
     if !global.json && (!rows.is_empty() || outcome.is_ok()) {
         out!("{}", table(&points, &rows));
-        for note in [full_lane(&rows), too_short(&rows), at_gap(&rows), vague_misses(&points, &rows)]
-            .into_iter()
-            .flatten()
+        for note in
+            [full_lane(&rows), too_short(&rows), cut_off(&rows), at_gap(&rows), vague_misses(&points, &rows)]
+                .into_iter()
+                .flatten()
         {
             outln!("\n{note}");
         }
@@ -125,7 +128,9 @@ impl SimArgs {
 
 /// What to say of points whose runs were too short, if there are any.
 fn too_short(rows: &[Value]) -> Option<String> {
-    let short = rows.iter().filter(|row| row["steady"] == false && row["overloaded"] == false).count();
+    let short =
+        |row: &&Value| row["steady"] == false && row["overloaded"] == false && row.get("recorded").is_none();
+    let short = rows.iter().filter(short).count();
     (short > 0).then(|| {
         format!(
             "{short} of {} points are too short for their steady state, their tails may be longer: give \
@@ -133,6 +138,21 @@ fn too_short(rows: &[Value]) -> Option<String> {
             rows.len()
         )
     })
+}
+
+/// What to say of recorded arrivals that were not played to their end, if there are any.
+fn cut_off(rows: &[Value]) -> Option<String> {
+    let recorded = |row: &Value| serde_json::from_value::<Recorded>(row["recorded"].clone()).ok();
+    let cut: Vec<Recorded> = rows.iter().filter_map(recorded).filter(|it| !it.is_whole()).collect();
+    let first = cut.first()?;
+    Some(format!(
+        "{} of {} points played only {} of {} recorded arrivals, and are about these: give `measure.requests` or \
+         `measure.stop.max_requests` more (key `recorded` of the rows)",
+        cut.len(),
+        rows.len(),
+        indicatif::HumanCount(first.left_out + first.measured),
+        indicatif::HumanCount(first.arrivals)
+    ))
 }
 
 /// What to say of lanes that have more to do than they can, if there are any.

@@ -136,7 +136,7 @@ fn how_sure(compared: &Compared, asked: &Asked) -> String {
     if !compared.precise {
         said += " It is not as precise as was asked: leave out --quick, or give `measure.requests` more.";
     }
-    for (system, _) in compared.systems.iter().zip(compared.steady).filter(|(_, steady)| !steady) {
+    for (_, system) in compared.systems.iter().enumerate().filter(|(side, _)| !compared.holds(*side)) {
         said += &format!(
             " {system} has not come to its steady state, so its tail may be longer: give `measure.requests` more, or leave \
              out --quick."
