@@ -553,6 +553,29 @@ load = 0.5
     ]);
 }
 
+/// What is all alike and comes at equal distances needs no time to spare; everything else does.
+#[test]
+fn a_load_of_exactly_1_is_for_what_comes_and_goes_by_the_clock() {
+    let read = |service: &str, arrivals: &str, offered: &str| {
+        let text = format!(
+            "[workload]\nservice = {service}\narrivals = \"{arrivals}\"\n{offered}\n[system]\ncores = 4\n\
+             allocation = {{ policy = \"static\", cores = 2 }}\n"
+        );
+        File::parse(&text, "in.toml").map(drop).map_err(|error| error.to_string())
+    };
+    let constant = "{ distribution = \"constant\", value = \"3us\" }";
+    // Two of four cores are held, so half of the machine is all of them.
+    for offered in ["load = 0.5", "rate = \"666_666.66666666667/s\""] {
+        assert_eq!(read(constant, "constant", offered), Ok(()), "{offered}");
+        for (service, arrivals) in [(constant, "poisson"), ("\"exp-1us\"", "constant")] {
+            let offered = if service == constant { offered } else { "load = 0.5" };
+            let error = read(service, arrivals, offered).unwrap_err();
+            assert!(error.contains("grows without end"), "{error}");
+        }
+    }
+    assert!(read(constant, "constant", "load = 0.51").unwrap_err().contains("grows without end"));
+}
+
 #[test]
 fn recorded_arrivals_of_which_a_warm_up_leaves_none() {
     let dir = tempfile::tempdir().unwrap();

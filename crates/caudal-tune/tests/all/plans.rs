@@ -776,3 +776,32 @@ fn what_long_requests_pay_for_lanes_is_said_beside_what_they_pay_without() {
     let rival_us: f64 = rival.split(' ').next().and_then(|number| number.parse().ok()).expect("a time");
     assert!(rival_us >= 500.0 && rival_us * 1e3 < mean.low, "{said}");
 }
+
+/// 1,000 arrivals at 200/s, then 3,000 at 900/s, stretched: in the busy part there is 1.88 times the mean load.
+#[test]
+fn of_recorded_arrivals_the_busy_part_decides() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let uniform =
+        |number: u64| ((caudal_policy::random::hash(9, number) >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
+    let mut now_ns = 0.0;
+    let times: String = (0..4_000_u64)
+        .map(|number| {
+            now_ns += -uniform(number).ln() * if number < 1_000 { 5e6 } else { 1e9 / 900.0 };
+            format!("{}\n", now_ns as u64)
+        })
+        .collect();
+    std::fs::write(dir.path().join("times.csv"), times).expect("a file");
+    let text = "[workload]\nservice = { distribution = \"exponential\", mean = \"1ms\" }\n\
+                arrivals = { file = \"times.csv\", scale = true }\n[system]\ncores = 1";
+    let file = File::parse(text, dir.path().join("in.toml")).expect("a file");
+    let asked = Question {
+        workload: file.workload.expect("a workload"),
+        machine: Machine::Cores(1),
+        ..question("exp-1us", "p99 < 20ms", &["caudal-stealing"])
+    };
+    let found = planned(&asked, 2);
+    let carried = found.systems[0].reach.pass.expect("a load");
+    assert!((0.35..0.5).contains(&carried), "{}", found.headline);
+    let row = found.rows.iter().find(|row| row.load == carried).expect("a row of that load");
+    assert!(!row.steady && row.holds(), "about the file, and not about a steady state");
+}

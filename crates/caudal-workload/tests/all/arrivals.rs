@@ -163,6 +163,20 @@ fn by_tenth(times: &[u64], cycle_ps: u64) -> Vec<f64> {
 }
 
 #[test]
+fn a_stream_may_begin_in_the_middle_of_a_cycle() {
+    let steps =
+        arrivals(r#"{ process = "steps", steps = [{ for = "5us", rate = 1 }, { for = "5us", rate = 3 }] }"#);
+    for (part, expected) in [(0.0, 0.25), (0.5, 0.75), (0.75, 0.5)] {
+        let moved = steps.from_part_of_cycle(part);
+        let times = times(&moved, 6, 1e5, N);
+        // The first half of what is seen: of the quiet step, of the busy one, or of a half of both.
+        let first: f64 = by_tenth(&times, 10_000_000)[..5].iter().sum();
+        assert!((first - expected).abs() < 0.01, "from {part} on: {first}");
+        assert_eq!(moved.offered_at(0), steps.offered_at((part * 1e7) as u64));
+    }
+}
+
+#[test]
 fn steps_and_ramps_put_arrivals_where_the_rate_is() {
     let steps = arrivals(
         r#"{ process = "steps", steps = [{ for = "3us", rate = 1 }, { for = "2us", rate = 0 }, { for = "5us", rate = 4 }] }"#,

@@ -209,6 +209,14 @@ fn replay_keeps_the_order_and_starts_over() {
     let starts: std::collections::BTreeSet<u64> = (0..50).map(|seed| times(&rotated, seed)[0]).collect();
     assert_eq!(starts.into_iter().collect::<Vec<_>>(), [1, 2, 100]);
     assert_eq!(whole.mean_ps(), rotated.mean_ps());
+    for replayed in [&whole, &rotated] {
+        assert_eq!((replayed.replayed_rows(), replayed.dispersion()), (Some(3), replayed.scv()));
+        assert_eq!(times(&replayed.from_row(2), 1), [2, 1, 100, 2, 1, 100, 2]);
+        assert_eq!(times(&replayed.from_row(4), 2), [100, 2, 1, 100, 2, 1, 100], "over and over again");
+    }
+    let drawn = csv(text, "").unwrap();
+    assert_eq!((drawn.replayed_rows(), drawn.dispersion()), (None, drawn.scv()));
+    assert_eq!(times(&drawn.from_row(2), 1), times(&drawn, 1), "nothing is in order");
 }
 
 #[test]
