@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use caudal_workload::{ArrivalSpec, Columns, Demand, FileSpec, Replay, ServiceSpec, TimestampFile, Unit};
+use caudal_workload::{ArrivalSpec, Columns, Demand, FileSpec, Replay, ServiceSpec, TimestampColumns, TimestampFile, Unit};
 use libfuzzer_sys::fuzz_target;
 
 /// Readers take paths: every process has a file of its own, in memory where there is such a place.
@@ -59,7 +59,7 @@ fn service(path: &Path, columns: Columns, replay: Replay) {
 }
 
 fn arrivals(path: &Path) {
-    let file = TimestampFile { file: path.to_owned(), columns: Columns::default(), scale: false };
+    let file = TimestampFile { file: path.to_owned(), columns: TimestampColumns::default(), scale: false };
     match ArrivalSpec::File(file).compile(Path::new("")) {
         Ok(arrivals) => {
             let rate = arrivals.natural_rate();

@@ -50,7 +50,7 @@ impl Converted {
         let times_ps = match arrivals {
             None => Vec::new(),
             Some(file) => {
-                let mut columns = file.columns.clone();
+                let mut columns = file.columns.of_file();
                 columns.filter.clone_from(&read.taken.filter);
                 input::read_timestamps(&path, &columns)?.times_ps
             }

@@ -36,7 +36,7 @@ mod summary;
 
 pub use arrivals::{
     ArrivalSampler, ArrivalSpec, Arrivals, GapPhase, GapPhases, GapSpread, OfferedAt, RampPoint, Step,
-    TimestampFile,
+    TimestampColumns, TimestampFile,
 };
 pub use dag::{Dag, DagSpec, Grain, Graphs, StepSpec};
 pub use error::{Answer, Ask, AskKey, RowProblem, WorkloadError};

@@ -541,7 +541,7 @@ arrivals = { process = "poisson", zzz = 1 }
 load = 0.5
 [system]
 cores = 16"#,
-            r#"3:35: `zzz` is no key of `workload.arrivals` (known, depending on `process`: `process`, `file`, `scv`, `sigma`, `phases`, `on`, `off`, `off_rate`, `steps`, `points`, `column`, `unit` and `scale`)"#,
+            r#"3:35: `zzz` is no key of `workload.arrivals` (known, depending on `process`: `process`, `file`, `scv`, `sigma`, `phases`, `on`, `off`, `off_rate`, `steps`, `points`, `column`, `unit`, `where`, `decimal` and `scale`)"#,
         ),
         (
             r#"[workload]

@@ -11,7 +11,7 @@ use caudal_policy::time::Picos;
 use serde::{Deserialize, Serialize};
 
 use crate::error::WorkloadError;
-use crate::input::{self, Columns, Taken, Timestamps};
+use crate::input::{self, Columns, Taken, Timestamps, Unit};
 use crate::spec::{
     MAX_SCV, balanced_phases, check_spread, count, input_path, positive_time, probability, sums_to_one,
 };
@@ -154,13 +154,39 @@ pub struct TimestampFile {
     /// The file, as for service times; relative to the file that names it.
     #[serde(serialize_with = "crate::input::lossy_path")]
     pub file: PathBuf,
-    /// Which column holds them, and how. Default: the only one, or `timestamp`, `timestamp_ns`, `start_us`, ….
+    /// Which column holds them, and how.
     #[serde(flatten)]
-    pub columns: Columns,
+    pub columns: TimestampColumns,
     /// Whether all times are stretched so that the mean gap is the one that the load asks for. Default:
     /// no, they are kept as they are, and the load follows from them.
     #[cfg_attr(feature = "schema", schemars(default))]
     pub scale: bool,
+}
+
+/// Which column of a file holds timestamps, and how. All of it is optional.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TimestampColumns {
+    /// The column's name, or its number, from 1. Default: the only one, or `timestamp`, `timestamp_ns`, `start_us`, ….
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<String>,
+    /// Unit of the times. Default: what the column's name or the format says; epochs are known by their size.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<Unit>,
+    /// Only rows of which this holds, as of service times.
+    #[serde(rename = "where", skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(default))]
+    pub filter: Vec<String>,
+    /// What stands before the decimals, `.` or `,`. Default: what the file shows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decimal: Option<char>,
+}
+
+impl TimestampColumns {
+    pub(crate) fn of_file(&self) -> Columns {
+        let TimestampColumns { column, unit, filter, decimal } = self.clone();
+        Columns { column, class_column: None, unit, filter, decimal }
+    }
 }
 
 /// The rate and the work of a request at a time, as multiples of their means.
@@ -253,7 +279,7 @@ impl ArrivalSpec {
 impl TimestampFile {
     fn compile(&self, base_dir: &Path) -> Result<Arrivals, WorkloadError> {
         let path = input_path(base_dir, &self.file);
-        let Timestamps { times_ps, taken, notes } = input::read_timestamps(&path, &self.columns)?;
+        let Timestamps { times_ps, taken, notes } = input::read_timestamps(&path, &self.columns.of_file())?;
         if times_ps.last().is_none_or(|&last| last == 0) {
             let problem = "needs at least two different timestamps".to_owned();
             return Err(WorkloadError::File { path, problem });

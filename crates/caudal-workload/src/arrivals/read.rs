@@ -7,8 +7,8 @@ use caudal_policy::time::Picos;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 
-use super::{ArrivalSpec, GapPhase, GapPhases, GapSpread, RampPoint, Step, TimestampFile};
-use crate::input::{Columns, Unit};
+use super::{ArrivalSpec, GapPhase, GapPhases, GapSpread, RampPoint, Step, TimestampColumns, TimestampFile};
+use crate::input::Unit;
 use crate::spec::{keys, need};
 
 const PROCESSES: [&str; 8] =
@@ -38,9 +38,8 @@ impl Keys {
                 self.only("a file of timestamps", &["file", "column", "unit", "where", "decimal", "scale"])?;
                 let file = need("a file of timestamps", "file", self.file)?;
                 let scale = self.scale.unwrap_or_default();
-                let columns = Columns {
+                let columns = TimestampColumns {
                     column: self.column,
-                    class_column: None,
                     unit: self.unit,
                     filter: self.r#where.unwrap_or_default(),
                     decimal: self.decimal,

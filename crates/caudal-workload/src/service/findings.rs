@@ -163,7 +163,7 @@ impl std::fmt::Display for Finding {
             }
             Finding::Correlated { lag_1 } => write!(
                 f,
-                "rows next to each other are alike (correlation of one with the next: {lag_1:.2}), so that long requests come \
+                "the order of the rows matters (correlation of one with the next: {lag_1:.2}): long requests come \
                  together. Drawn independently, as here, they do not, and queues are shorter than they were: `--replay` \
                  (`replay = true` in a file) keeps the order"
             ),
@@ -253,7 +253,12 @@ const CORRELATED: f64 = 0.1;
 /// With fewer rows a correlation may be chance.
 const CORRELATED_ROWS: usize = 100;
 
-/// Whether rows next to each other are alike, by the logarithms of their times: of these, a lone long request is not most.
+/// So many times as much as the sums of independent rows have sums of rows in their order to spread for the order to matter
+/// to a queue; and from so many times on it does even where rows next to each other are not alike.
+const SPREADS: (f64, f64) = (1.5, 3.0);
+
+/// Whether rows next to each other are alike, by the logarithms of their times (of these, a lone long request is not most),
+/// and whether that matters: by how their sums spread, which is what a queue feels.
 pub(crate) fn correlation(ps: &[u64]) -> Option<Finding> {
     if ps.len() < CORRELATED_ROWS {
         return None;
@@ -269,5 +274,11 @@ pub(crate) fn correlation(ps: &[u64]) -> Option<Finding> {
         before = away;
     }
     let lag_1 = products / squares;
-    (lag_1 >= CORRELATED && lag_1 > 4.0 / count.sqrt()).then_some(Finding::Correlated { lag_1 })
+    let of_one = {
+        let mean_ps = ps.iter().map(|&ps| ps as f64).sum::<f64>() / count;
+        ps.iter().map(|&ps| (ps as f64 - mean_ps).powi(2)).sum::<f64>() / count / (mean_ps * mean_ps)
+    };
+    let spreads = super::order::dispersion(ps.iter().copied()) / of_one;
+    let alike = lag_1 >= CORRELATED && lag_1 > 4.0 / count.sqrt();
+    (alike && spreads >= SPREADS.0 || spreads >= SPREADS.1).then_some(Finding::Correlated { lag_1 })
 }

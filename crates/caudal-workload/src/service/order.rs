@@ -10,32 +10,38 @@ impl Sequence {
     /// are alike, it is greater than that of one row. The greatest of sums of 1, 2, 4, ... rows; of sums so long that there
     /// are fewer than [`PARTS_MIN`] of them nobody knows how they spread.
     pub(crate) fn dispersion(&self) -> f64 {
-        let mean_ps = self.0.iter().map(|demand| demand.service_ps as f64).sum::<f64>() / self.0.len() as f64;
-        // Of each length, a power of two: squares of deviations, how many, and a sum that waits for its neighbour.
-        let mut lengths: Vec<(f64, usize, Option<f64>)> = Vec::new();
-        for demand in self.0.iter() {
-            let mut sum_ps = demand.service_ps as f64;
-            for level in 0.. {
-                if level == lengths.len() {
-                    lengths.push((0.0, 0, None));
-                }
-                let (squares, count, waiting) = &mut lengths[level];
-                *squares += (sum_ps - mean_ps * length(level)).powi(2);
-                *count += 1;
-                let Some(before_ps) = waiting.take() else {
-                    *waiting = Some(sum_ps);
-                    break;
-                };
-                sum_ps += before_ps;
-            }
-        }
-        let known =
-            lengths.iter().enumerate().filter(|(level, (_, count, _))| *level == 0 || *count >= PARTS_MIN);
-        let of_one = |(level, (squares, count, _)): (usize, &(f64, usize, Option<f64>))| {
-            squares / *count as f64 / (length(level) * mean_ps * mean_ps)
-        };
-        known.map(of_one).fold(0.0, f64::max)
+        dispersion(self.0.iter().map(|demand| demand.service_ps))
     }
+}
+
+/// See [`Sequence::dispersion`]; of times in the order of their rows.
+pub(super) fn dispersion(rows: impl ExactSizeIterator<Item = u64> + Clone) -> f64 {
+    let count = rows.len() as f64;
+    let mean_ps = rows.clone().map(|ps| ps as f64).sum::<f64>() / count;
+    // Of each length, a power of two: squares of deviations, how many, and a sum that waits for its neighbour.
+    let mut lengths: Vec<(f64, usize, Option<f64>)> = Vec::new();
+    for ps in rows {
+        let mut sum_ps = ps as f64;
+        for level in 0.. {
+            if level == lengths.len() {
+                lengths.push((0.0, 0, None));
+            }
+            let (squares, count, waiting) = &mut lengths[level];
+            *squares += (sum_ps - mean_ps * length(level)).powi(2);
+            *count += 1;
+            let Some(before_ps) = waiting.take() else {
+                *waiting = Some(sum_ps);
+                break;
+            };
+            sum_ps += before_ps;
+        }
+    }
+    let known =
+        lengths.iter().enumerate().filter(|(level, (_, count, _))| *level == 0 || *count >= PARTS_MIN);
+    let of_one = |(level, (squares, count, _)): (usize, &(f64, usize, Option<f64>))| {
+        squares / *count as f64 / (length(level) * mean_ps * mean_ps)
+    };
+    known.map(of_one).fold(0.0, f64::max)
 }
 
 /// Rows in a sum.

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use caudal_workload::{
-    ArrivalSpec, AskKey, Columns, FileSpec, Finding, Replay, Service, ServiceSpec, TimestampFile, Unit,
-    WorkloadError,
+    ArrivalSpec, AskKey, Columns, FileSpec, Finding, Replay, Service, ServiceSpec, TimestampColumns,
+    TimestampFile, Unit, WorkloadError,
 };
 
 fn path(name: &str) -> PathBuf {
@@ -109,7 +109,7 @@ fn a_log_that_is_cut_off_gives_what_it_has() {
 #[test]
 fn percentile_listings_say_their_unit_or_are_asked() {
     let (key, question) = asked("listing_ms.hgrm");
-    assert!(key == AskKey::Unit && question.contains("--unit ms  the mean is 27.5 us"), "{question}");
+    assert!(key == AskKey::Unit && question.contains("--unit ms  the mean is 27.5 µs"), "{question}");
     for service in [in_unit("listing_ms.hgrm", Unit::Ms), read("wrk2.hgrm")] {
         assert_eq!(count(&service), 3_000);
         assert!((service.mean_ps() / 27e6 - 1.0).abs() < 0.03, "{}", service.mean_ps());
@@ -176,7 +176,7 @@ fn buckets_say_what_they_hide() {
     assert!(count(&prometheus) == 3_000 && has_mean_us(&prometheus, 27.077), "{}", prometheus.mean_ps());
     let bounds = read("prom_le.csv");
     assert!(count(&bounds) == 3_000 && (18.8e6..40.9e6).contains(&bounds.mean_ps()));
-    assert!(notes(&bounds).contains("leave the mean between 18.8 us and 40.9 us"), "{}", notes(&bounds));
+    assert!(notes(&bounds).contains("leave the mean between 18.8 µs and 40.9 µs"), "{}", notes(&bounds));
     let tokio = read("tokio.txt");
     assert_eq!((count(&tokio), tokio.quantile_bounds(0.9)), (125, (1_310_720_000, 1_572_863_999)));
     let redis = read("redis_lat.txt");
@@ -220,7 +220,7 @@ fn units_come_from_the_header_or_are_asked() {
     assert!(count(&camel) == 300 && has_mean_us(&camel, 25.78), "{}", camel.mean_ps());
     for name in ["hdr_elapsed_18.csv", "hdr_response_time_77.csv"] {
         let (key, question) = asked(name);
-        assert!(key == AskKey::Unit && question.contains("--unit us  the mean is 25.8 us"), "{question}");
+        assert!(key == AskKey::Unit && question.contains("--unit us  the mean is 25.8 µs"), "{question}");
     }
     for name in ["tb2.csv", "tb4.csv"] {
         assert_eq!(count(&read(name)), 2, "a last line of blanks in {name}");
@@ -241,7 +241,7 @@ fn bursts_in_the_order_of_rows_are_pointed_out() {
 }
 
 fn arrivals(name: &str) -> caudal_workload::Arrivals {
-    let file = TimestampFile { file: path(name), columns: Columns::default(), scale: false };
+    let file = TimestampFile { file: path(name), columns: TimestampColumns::default(), scale: false };
     ArrivalSpec::File(file).compile(Path::new("")).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 

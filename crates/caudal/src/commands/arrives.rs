@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use caudal_config::{File, Measure, Options, Workload};
-use caudal_workload::{ArrivalSpec, FileSpec, PercentileSpec, Replay, Service, ServiceSpec, TimestampFile};
+use caudal_workload::{
+    ArrivalSpec, FileSpec, PercentileSpec, Replay, Service, ServiceSpec, TimestampColumns, TimestampFile,
+};
 use clap::Args;
 use miette::miette;
 
@@ -148,7 +150,7 @@ impl Arrives {
                 "--recorded reads the file twice, which standard input can not be"
             ));
         }
-        let mut columns = caudal_workload::Columns {
+        let mut columns = TimestampColumns {
             column: self.input.arrival_column.clone(),
             decimal: service.columns.decimal,
             ..Default::default()

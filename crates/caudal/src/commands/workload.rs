@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use caudal_workload::convert::{Converted, Kind};
 use caudal_workload::show::Shown;
-use caudal_workload::{Columns, FileSpec, TimestampFile, WorkloadError};
+use caudal_workload::{FileSpec, TimestampColumns, TimestampFile, WorkloadError};
 use clap::{Args, Subcommand};
 use miette::{IntoDiagnostic, miette};
 use serde_json::json;
@@ -81,10 +81,10 @@ fn convert(from: &OsString, to: &OsString, input: &Input) -> miette::Result<()> 
     let mut spec = FileSpec { columns: input.columns(), ..FileSpec::new(from) };
     let arrivals = input.recorded.then(|| TimestampFile {
         file: spec.file.clone(),
-        columns: Columns {
+        columns: TimestampColumns {
             column: input.arrival_column.clone(),
             decimal: input.decimal,
-            ..Columns::default()
+            ..TimestampColumns::default()
         },
         scale: false,
     });

@@ -31,7 +31,7 @@ fn what_is_not_known_is_refused_with_the_readings_where_nobody_can_answer() {
     let found = ran(&["plan", "-w", "hdr_elapsed_18.csv", "-t", "p99 < 1ms"]);
     let error = text(&found.stderr);
     assert_eq!(found.status.code(), Some(2), "{error}");
-    assert!(error.contains("--unit us  the mean is 25.8 us") && error.contains("--unit ms"), "{error}");
+    assert!(error.contains("--unit us  the mean is 25.8 µs") && error.contains("--unit ms"), "{error}");
     let answered = ran(&["workload", "show", "hdr_elapsed_18.csv", "--unit", "us", "--json"]);
     let json: serde_json::Value = serde_json::from_slice(&answered.stdout).unwrap();
     assert_eq!(
@@ -52,7 +52,7 @@ fn standard_input_and_names_that_are_no_utf_8_are_read() {
     std::fs::copy(inputs().join("semi.csv"), &path).unwrap();
     for arguments in [
         &["workload", "show"][..],
-        &["compare", "d-fcfs", "c-fcfs", "--load", "0.5", "--cores", "2", "--quick", "-w"],
+        &["compare", "no-balancing", "work-stealing", "--load", "0.5", "--cores", "2", "--quick", "-w"],
     ] {
         let found = caudal(arguments).arg(&path).output().unwrap();
         assert!(found.status.success(), "{}", text(&found.stderr));

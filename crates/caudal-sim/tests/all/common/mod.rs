@@ -18,7 +18,7 @@ use caudal_policy::random::Draw;
 use caudal_policy::rebalance::RebalanceConfig;
 use caudal_sim::engine::{Event, Length, Observer, Outcome, Run, simulate};
 use caudal_workload::{
-    ArrivalSpec, Arrivals, ClassSpec, Columns, DistributionSpec, GapPhases, Service, ServiceSpec,
+    ArrivalSpec, Arrivals, ClassSpec, DistributionSpec, GapPhases, Service, ServiceSpec, TimestampColumns,
     TimestampFile, Unit,
 };
 
@@ -214,7 +214,7 @@ pub(crate) fn recorded(times_ns: &[u64]) -> Arrivals {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     let rows: Vec<String> = times_ns.iter().map(ToString::to_string).collect();
     std::fs::write(&path, rows.join("\n")).expect("room for a small file");
-    let columns = Columns { unit: Some(Unit::Ns), ..Columns::default() };
+    let columns = TimestampColumns { unit: Some(Unit::Ns), ..TimestampColumns::default() };
     let file = TimestampFile { file: path.clone(), columns, scale: false };
     let arrivals = ArrivalSpec::File(file).compile(".".as_ref()).expect("sound timestamps");
     std::fs::remove_file(&path).expect("it was just written");
