@@ -14,6 +14,8 @@ TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 CAUDAL = $(TARGET_DIR)/release/caudal
 # The major version of LLVM that `make pass` builds for: that of clang, and of rustc where `cargo caudal` is used.
 LLVM ?= 22
+# The grids of `make test-long`: `sample` for one cell of nine.
+GRIDS ?= whole
 
 .PHONY: help build deps deps-of-tests pass demo test test-long test-pass bench-pass soak stress sanitize lint deny bench bench-peers bench-rt bench-rt-pass bench-rt-scan fidelity fuzz measure-services test-services install install-c install-pass header reproduce docs clean
 
@@ -59,7 +61,7 @@ test-long: ## what `make test` leaves out; ten minutes on two cores
 	@scripts/part begin 'make test-long'
 	@scripts/part run 'tools that are installed' $(MAKE) --no-print-directory deps-of-tests
 	@scripts/part run 'tests, built' $(CARGO) test --workspace --locked --no-run
-	@scripts/part run 'long tests' $(CARGO) test --workspace --locked --no-fail-fast --tests -- --ignored
+	@CAUDAL_GRIDS=$(GRIDS) scripts/part run 'long tests' $(CARGO) test --workspace --locked --no-fail-fast --tests -- --ignored
 	@scripts/part run 'long models of the runtime' scripts/loom --long
 	@LLVM=$(LLVM) scripts/part run 'the probe pass at all levels; libraries and random programs' scripts/test-pass
 	@scripts/part run 'fuzzing' scripts/fuzz --seconds 10

@@ -24,7 +24,7 @@ pub struct Converted {
 
 #[derive(Debug)]
 enum Content {
-    Values { trace: Trace, weights: Vec<f64>, times_ps: Vec<u64> },
+    Values { trace: Box<Trace>, weights: Vec<f64>, times_ps: Vec<u64> },
     Histograms(Vec<Histogram>),
     Percentiles(Vec<Percentiles>),
 }
@@ -60,12 +60,12 @@ impl Converted {
                 if arrivals.is_some() && times_ps.len() != trace.ps.len() {
                     return Err(place.whole("has other numbers of arrivals and of times"));
                 }
-                Content::Values { trace, weights: Vec::new(), times_ps }
+                Content::Values { trace: Box::new(trace), weights: Vec::new(), times_ps }
             }
             _ if arrivals.is_some() => {
                 return Err(place.whole("has no requests one by one, and so no arrivals"));
             }
-            Data::Weighted(trace, weights) => Content::Values { trace, weights, times_ps },
+            Data::Weighted(trace, weights) => Content::Values { trace: Box::new(trace), weights, times_ps },
             Data::Histograms(histograms) => Content::Histograms(histograms),
             Data::Percentiles(classes) => Content::Percentiles(classes),
             Data::Graphs(_) => {

@@ -104,12 +104,15 @@ fn budgets_hold_for_services_of_all_lengths() {
 fn budgets_hold_for_every_system_of_the_catalogue() {
     let means = ["100ns", "1us", "10us", "100us", "1ms", "20ms", "1s"];
     let considered = presets().filter(|preset| preset.system(1).contexts.is_none());
-    holds(considered.flat_map(|preset| {
+    // A machine that has to answer soon takes a sample.
+    let every = if std::env::var_os("CAUDAL_GRIDS").is_some_and(|wanted| wanted == "sample") { 9 } else { 1 };
+    let cells = considered.flat_map(|preset| {
         let forks = preset.system(2).parallelism.forks();
         // Requests that fork are made of leaves of tens of microseconds.
         let means: Vec<&'static str> = means.into_iter().skip(if forks { 4 } else { 0 }).collect();
         means.into_iter().map(move |mean| (preset.name, forks, mean))
-    }));
+    });
+    holds(cells.step_by(every));
 }
 
 #[test]

@@ -44,6 +44,9 @@ pub(super) fn read_json(source: Source, path: &Path, wanted: &Columns) -> Result
     known(&json, path, wanted)?.map_or_else(|| anything(&json, &place, wanted), Ok)
 }
 
+/// Classes, and the times of each.
+type Classes = Vec<(String, Vec<f64>)>;
+
 /// What a known writer wrote.
 fn known(json: &Value, path: &Path, wanted: &Columns) -> Result<Option<Read>, WorkloadError> {
     let place = Place(path);
@@ -71,7 +74,7 @@ fn known(json: &Value, path: &Path, wanted: &Columns) -> Result<Option<Read>, Wo
             list(key).iter().filter_map(class).collect::<Vec<_>>()
         };
     let text = |value: &Value| value.as_str().map(str::to_owned);
-    let writers: [(&str, Vec<(String, Vec<f64>)>); 3] = [
+    let writers: [(&str, Classes); 3] = [
         ("hyperfine", each("results", &|one| text(&one["command"]), &|one| numbers(&one["times"]))),
         (
             "pytest-benchmark",
@@ -100,12 +103,7 @@ fn numbers(value: &Value) -> Option<Vec<f64>> {
 }
 
 /// Values of a known writer, in its unit.
-fn values(
-    writer: &str,
-    unit: Unit,
-    classes: Vec<(String, Vec<f64>)>,
-    place: &Place<'_>,
-) -> Result<Read, WorkloadError> {
+fn values(writer: &str, unit: Unit, classes: Classes, place: &Place<'_>) -> Result<Read, WorkloadError> {
     let mut trace = Trace::default();
     for (class, times) in &classes {
         let class: String = class.chars().filter(|letter| !letter.is_control()).take(64).collect();
@@ -469,10 +467,25 @@ impl Collect {
     }
 }
 
-/// Writers of lines of JSON: a key that all have, the time, its unit, and what must hold of a line.
-const LINES: [(&str, &str, Unit, Option<(&str, &str)>); 2] = [
-    ("k6", "/data/value", Unit::Ms, Some(("/metric", "http_req_duration"))),
-    ("vegeta", "/latency", Unit::Ns, None),
+/// A writer of lines of JSON.
+struct LineWriter {
+    writer: &'static str,
+    /// Where the time is in a line.
+    pointer: &'static str,
+    unit: Unit,
+    /// What must hold of a line: what is there, and its value.
+    condition: Option<(&'static str, &'static str)>,
+}
+
+/// The writers.
+const LINES: [LineWriter; 2] = [
+    LineWriter {
+        writer: "k6",
+        pointer: "/data/value",
+        unit: Unit::Ms,
+        condition: Some(("/metric", "http_req_duration")),
+    },
+    LineWriter { writer: "vegeta", pointer: "/latency", unit: Unit::Ns, condition: None },
 ];
 
 /// Reads an object a line, as they come.
@@ -480,16 +493,18 @@ fn read_lines(source: Source, place: &Place<'_>, wanted: &Columns) -> Result<Rea
     let sample: Vec<Value> =
         source.head_lines().take(200).filter_map(|line| serde_json::from_slice(line).ok()).collect();
     let filters = filters(wanted, place)?;
-    let writer = LINES.iter().find(|(writer, pointer, ..)| match *writer {
-        "k6" => sample.iter().any(|line| line["type"] == "Point" && line.pointer(pointer).is_some()),
+    let writer = LINES.iter().find(|known| match known.writer {
+        "k6" => sample.iter().any(|line| line["type"] == "Point" && line.pointer(known.pointer).is_some()),
         _ => sample.iter().all(|line| {
-            line.pointer(pointer).is_some() && line["timestamp"].is_string() && line["attack"].is_string()
+            let named = line["timestamp"].is_string() && line["attack"].is_string();
+            named && line.pointer(known.pointer).is_some()
         }),
     });
     let (pointer, unit, condition, format) = match (writer, &wanted.column) {
-        (Some((writer, pointer, unit, condition)), None) => {
-            let unit = wanted.unit.map_or((*unit, "as the writer has it"), |unit| (unit, "as you said"));
-            ((*pointer).to_owned(), Some(unit), *condition, format!("lines of JSON of {writer}"))
+        (Some(known), None) => {
+            let unit = wanted.unit.map_or((known.unit, "as the writer has it"), |unit| (unit, "as you said"));
+            let format = format!("lines of JSON of {}", known.writer);
+            (known.pointer.to_owned(), Some(unit), known.condition, format)
         }
         (_, column) => {
             let key = match column {

@@ -36,7 +36,7 @@ pub(in crate::input) fn read_replies(bytes: &[u8], path: &Path, _: &Columns) -> 
         let next = parts.get(at + 1).map(|(_, part)| part);
         match (part, next) {
             (Part::Text(word), Some(Part::Number(number))) if word == "calls" => {
-                (calls, at) = (*number, at + 2)
+                (calls, at) = (*number, at + 2);
             }
             (Part::Text(word), _) if word == "histogram_usec" => {
                 let mut counted = 0;

@@ -212,12 +212,11 @@ impl Column {
     }
 }
 
+/// What the field at a place looks like.
+type Rule = (usize, fn(&str) -> bool);
+
 /// Do all rows have so many fields, and in each place what the condition says?
-fn all(
-    sample: &Sample,
-    widths: std::ops::RangeInclusive<usize>,
-    places: &[(usize, fn(&str) -> bool)],
-) -> bool {
+fn all(sample: &Sample, widths: std::ops::RangeInclusive<usize>, places: &[Rule]) -> bool {
     sample.rows.iter().all(|row| {
         widths.contains(&row.len())
             && places
