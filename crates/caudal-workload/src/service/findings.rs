@@ -256,6 +256,8 @@ const CORRELATED_ROWS: usize = 100;
 /// So many times as much as the sums of independent rows have sums of rows in their order to spread for the order to matter
 /// to a queue; and from so many times on it does even where rows next to each other are not alike.
 const SPREADS: (f64, f64) = (1.5, 3.0);
+/// Sums of which there are fewer spread by chance.
+const SPREAD_PARTS: usize = 128;
 
 /// Whether rows next to each other are alike, by the logarithms of their times (of these, a lone long request is not most),
 /// and whether that matters: by how their sums spread, which is what a queue feels.
@@ -278,7 +280,7 @@ pub(crate) fn correlation(ps: &[u64]) -> Option<Finding> {
         let mean_ps = ps.iter().map(|&ps| ps as f64).sum::<f64>() / count;
         ps.iter().map(|&ps| (ps as f64 - mean_ps).powi(2)).sum::<f64>() / count / (mean_ps * mean_ps)
     };
-    let spreads = super::order::dispersion(ps.iter().copied()) / of_one;
+    let spreads = super::order::dispersion(ps.iter().copied(), SPREAD_PARTS) / of_one;
     let alike = lag_1 >= CORRELATED && lag_1 > 4.0 / count.sqrt();
     (alike && spreads >= SPREADS.0 || spreads >= SPREADS.1).then_some(Finding::Correlated { lag_1 })
 }

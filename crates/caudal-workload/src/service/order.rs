@@ -10,12 +10,12 @@ impl Sequence {
     /// are alike, it is greater than that of one row. The greatest of sums of 1, 2, 4, ... rows; of sums so long that there
     /// are fewer than [`PARTS_MIN`] of them nobody knows how they spread.
     pub(crate) fn dispersion(&self) -> f64 {
-        dispersion(self.0.iter().map(|demand| demand.service_ps))
+        dispersion(self.0.iter().map(|demand| demand.service_ps), PARTS_MIN)
     }
 }
 
-/// See [`Sequence::dispersion`]; of times in the order of their rows.
-pub(super) fn dispersion(rows: impl ExactSizeIterator<Item = u64> + Clone) -> f64 {
+/// See [`Sequence::dispersion`]; of times in the order of their rows, by sums of which there are so many at least.
+pub(super) fn dispersion(rows: impl ExactSizeIterator<Item = u64> + Clone, parts_min: usize) -> f64 {
     let count = rows.len() as f64;
     let mean_ps = rows.clone().map(|ps| ps as f64).sum::<f64>() / count;
     // Of each length, a power of two: squares of deviations, how many, and a sum that waits for its neighbour.
@@ -37,7 +37,7 @@ pub(super) fn dispersion(rows: impl ExactSizeIterator<Item = u64> + Clone) -> f6
         }
     }
     let known =
-        lengths.iter().enumerate().filter(|(level, (_, count, _))| *level == 0 || *count >= PARTS_MIN);
+        lengths.iter().enumerate().filter(|(level, (_, count, _))| *level == 0 || *count >= parts_min);
     let of_one = |(level, (squares, count, _)): (usize, &(f64, usize, Option<f64>))| {
         squares / *count as f64 / (length(level) * mean_ps * mean_ps)
     };

@@ -121,8 +121,8 @@ fn a_trace_is_played_as_it_was_recorded() {
     std::fs::write(&path, format!("timestamp,class,service_us\n{rows}")).unwrap();
     let found = caudal(&[
         "compare",
-        "d-fcfs",
-        "c-fcfs",
+        "no-balancing",
+        "work-stealing",
         "--load",
         "0.5",
         "--cores",
