@@ -632,7 +632,7 @@ fn a_miss_ratio_is_a_target() {
     let winner = plan.winner.as_ref().expect("a winner");
     assert!(["steal-first", "tail-control"].contains(&&*winner.system), "{}", plan.headline);
     assert!(
-        plan.headline.contains("there miss 25ms is ") && plan.headline.contains(" %"),
+        plan.headline.contains("there miss 25 ms is ") && plan.headline.contains(" %"),
         "{}",
         plan.headline
     );

@@ -180,7 +180,7 @@ struct Point {
 fn point(line: &str) -> Option<Point> {
     let line = line.trim().split(" (").next()?;
     let cut = line.find(['=', ':']).or_else(|| line.find('%')).or_else(|| line.find(char::is_whitespace))?;
-    let (name, value) = line.split_at(cut + 1);
+    let (name, value) = line.split_at(cut + line[cut..].chars().next().map_or(0, char::len_utf8));
     let name = name.trim_end_matches(['=', ':']).trim();
     // Names are short; sentences that mention a percentile are none.
     let percentile = percentile_of(name).filter(|_| name.split_whitespace().count() <= 3)?;
@@ -289,5 +289,6 @@ mod tests {
         assert_eq!(of("p99.9: 12.5 ms"), Some((99.9, 12.5)));
         assert_eq!(of("99% of requests were served"), None);
         assert_eq!(of("Requests/sec: 1200"), None);
+        assert_eq!(of("p99\u{a0}12 ms"), Some((99.0, 12.0)), "a blank of two bytes");
     }
 }
