@@ -203,7 +203,7 @@ fn name_for_preset(system: &Node) -> Option<Finding> {
 /// Where a key belongs that people put straight into `[system]`.
 fn home(key: &str) -> Option<&'static str> {
     Some(match key {
-        "quantum" | "fresh" | "lone" | "resident_max" => {
+        "quantum" | "fresh" | "lone" | "started_max" => {
             "`discipline`, as in discipline = { policy = \"processor-sharing\", quantum = \"2us\" }"
         }
         "k" | "bound" | "ties" => "`dispatch`, as in dispatch = { policy = \"jbsq\", bound = 3 }",

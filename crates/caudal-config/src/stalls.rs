@@ -21,8 +21,8 @@ pub struct Stalls {
     pub lengths: List<(f64, Picos)>,
 }
 
-/// The largest share of a core's time that stalls may take.
-pub(crate) const SHARE_MAX: f64 = 0.5;
+/// The largest share of a core's time that stalls may take. A core that four other programs want as well is away for four fifths.
+pub(crate) const SHARE_MAX: f64 = 0.95;
 
 impl Stalls {
     /// The length that a `share` of all stalls, 0 to 1, does not exceed.

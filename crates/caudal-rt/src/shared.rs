@@ -23,6 +23,7 @@ use crate::ring::Ring;
 use crate::ring::stack::TakeAllStack;
 use crate::sleep::Lot;
 use crate::sync::Estate;
+use crate::watchdog::pressure::Pressure;
 use crate::worker::Coroutine;
 use crate::worker::migrate::coroutine_of;
 
@@ -95,6 +96,7 @@ pub(crate) struct Worker {
     pub(crate) mail: CachePadded<Mail>,
     pub(crate) inbox: Ring<Request>,
     pub(crate) spent: CachePadded<Spent>,
+    pub(crate) pressure: Pressure,
 }
 
 impl Worker {
@@ -219,6 +221,10 @@ pub(crate) struct Shared {
     pub(crate) stuck: AtomicU32,
     /// What went otherwise than it should, for the statistics.
     pub(crate) counts: Counts,
+    /// More requests come than the workers can do; the watchdog says so.
+    pub(crate) overloaded: atomic::AtomicBool,
+    /// A bit for each class of whose long requests none has passed a probe; the watchdog says so.
+    pub(crate) unprobed: atomic::AtomicU64,
     pub(crate) observer: Observer,
     /// Started requests that the shutdown has given up, by class.
     pub(crate) given_up: Box<[atomic::AtomicU64]>,
@@ -261,6 +267,7 @@ impl Shared {
             }),
             inbox: inbox(settings.inbox),
             spent: CachePadded::new(Spent::new()),
+            pressure: Pressure::default(),
         };
         let two_level = settings.two_level;
         static RUNTIMES: atomic::AtomicU64 = atomic::AtomicU64::new(0);
@@ -273,6 +280,8 @@ impl Shared {
             dispatcher_done: AtomicBool::new(!two_level),
             stuck: AtomicU32::new(0),
             counts: Counts::default(),
+            overloaded: atomic::AtomicBool::new(false),
+            unprobed: atomic::AtomicU64::new(0),
             observer: Observer::new(&settings),
             given_up: (0..CLASSES_MAX).map(|_| atomic::AtomicU64::new(0)).collect(),
             spin: clock.cycles_of(settings.spin),

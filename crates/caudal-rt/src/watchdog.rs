@@ -12,6 +12,7 @@
 //! [`Builder::stuck_after`]: crate::Builder::stuck_after
 
 pub(crate) mod dump;
+pub(crate) mod pressure;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Relaxed};
@@ -34,6 +35,7 @@ pub(crate) struct Watchdog<'a> {
     suspected: Box<[Suspect]>,
     /// Not more than one line a second.
     quiet_until: u64,
+    watch: pressure::Watch,
 }
 
 /// What a look has found of a slice that has been too long.
@@ -60,12 +62,14 @@ impl<'a> Watchdog<'a> {
             reported: none,
             suspected: vec![Suspect::default(); shared.workers.len()].into(),
             quiet_until: 0,
+            watch: pressure::Watch::new(shared),
         }
     }
 
     /// Looks at every worker; is there any reason to look again? There is while any thread of the runtime is up: who spins takes a
     /// request without ringing for anybody.
     pub(crate) fn look(&mut self) -> bool {
+        self.watch.look(self.shared);
         let time = now();
         let threads = self.shared.workers.len() + usize::from(self.shared.settings.two_level);
         let mut busy = (self.shared.lot.sleepers() as usize) < threads;

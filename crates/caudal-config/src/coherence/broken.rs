@@ -40,6 +40,19 @@ pub(super) fn quantum(system: &System) -> Option<Picos> {
     }
 }
 
+/// Most started tasks of a worker, where the discipline bounds them.
+pub(super) fn started_max(system: &System) -> Option<u32> {
+    match system.discipline {
+        DisciplineConfig::ProcessorSharing(config) => Some(config.started_max),
+        DisciplineConfig::Las(config) => Some(config.started_max),
+        DisciplineConfig::Fcfs
+        | DisciplineConfig::Srpt
+        | DisciplineConfig::PreemptiveSita(_)
+        | DisciplineConfig::SqdSita(_)
+        | DisciplineConfig::IsqdSita(_) => None,
+    }
+}
+
 pub(super) fn fluid(system: &System) -> bool {
     quantum(system) == Some(Picos::ZERO)
 }

@@ -2,7 +2,7 @@
 
 use caudal_policy::Picos;
 use caudal_policy::allocation::{AllocationConfig, Grow};
-use caudal_policy::discipline::{DisciplineConfig, Fresh, Lone};
+use caudal_policy::discipline::{DisciplineConfig, Lone, STARTED_MAX};
 use caudal_policy::dispatch::{DispatchConfig, PowerOfKConfig, Ties};
 use caudal_policy::parallelism::ParallelismConfig;
 use caudal_policy::rebalance::RebalanceConfig;
@@ -11,7 +11,8 @@ use super::broken::{
     EPOCH_MIN, allocation_shares_wrong, allocation_times_wrong, central, clairvoyant, clairvoyant_thresholds,
     classes_differ, contexts_alone, costs_too_long, costs_unknown, empty_band, fluid, forks_not_alone,
     is_one_of_both, is_time, lane, lanes, numbers_wrong, quantum, reserved_wrong, retune, several_sharing,
-    sizes_wrong, stalls_too_much, stalls_wrong, steals, tail_control, targets_too_long, window_wrong,
+    sizes_wrong, stalls_too_much, stalls_wrong, started_max, steals, tail_control, targets_too_long,
+    window_wrong,
 };
 use super::{PROBE_FACTORS, QUANTUM_MIN, RUNTIME_QUANTUM_MIN, Rule, TIME_MAX};
 use crate::{CORES_MAX, Pools, Variant};
@@ -343,32 +344,28 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         name: "fluid-options",
-        refused: "`resident_max` or lone = \"yield\" in the fluid limit",
+        refused: "`started_max` or lone = \"yield\" in the fluid limit",
         why: "quantum = 0 has no turns that a task could yield or be held back from",
         instead: "write a quantum of at least \"100ns\", or remove the key",
         runtime_only: false,
-        keys: &["system.discipline.resident_max", "system.discipline.lone", "system.discipline"],
-        broken: |system, _| match system.discipline {
-            DisciplineConfig::ProcessorSharing(config) => {
-                fluid(system) && (config.resident_max.is_some() || config.lone == Lone::Yield)
-            }
-            _ => false,
+        keys: &["system.discipline.started_max", "system.discipline.lone", "system.discipline"],
+        broken: |system, _| {
+            let lone = match system.discipline {
+                DisciplineConfig::ProcessorSharing(config) => config.lone,
+                _ => Lone::Elide,
+            };
+            let holds_back = started_max(system).is_some_and(|max| max != STARTED_MAX);
+            fluid(system) && (holds_back || lone == Lone::Yield)
         },
     },
     Rule {
-        name: "resident-max",
-        refused: "`resident_max` of 0, or together with fresh = \"tail\"",
-        why: "nothing could start; and tasks that queue among the started ones can not be held back",
-        instead: "set it to 1 or more with fresh = \"first\", or remove it",
+        name: "started-max",
+        refused: "`started_max` of 0",
+        why: "nothing could start",
+        instead: "set it to 1 or more, or remove it: then it is 256",
         runtime_only: false,
-        keys: &["system.discipline.resident_max", "system.discipline.fresh", "system.discipline"],
-        broken: |system, _| match system.discipline {
-            DisciplineConfig::ProcessorSharing(config) => {
-                config.resident_max == Some(0)
-                    || (config.resident_max.is_some() && config.fresh == Fresh::Tail)
-            }
-            _ => false,
-        },
+        keys: &["system.discipline.started_max", "system.discipline"],
+        broken: |system, _| started_max(system) == Some(0),
     },
     Rule {
         name: "lanes",
@@ -583,8 +580,8 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         name: "stall-share",
-        refused: "stalls that take more than half of a core's time",
-        why: "a core that is away so often is no core to measure on",
+        refused: "stalls that take more than 95 % of a core's time",
+        why: "what is left of such a core is too little to say anything of",
         instead: "write a lower `rate`; is the unit of the lengths right?",
         runtime_only: false,
         keys: &["costs.stalls.rate", "costs.stalls.lengths", "costs.stalls"],

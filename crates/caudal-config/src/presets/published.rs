@@ -196,7 +196,7 @@ pub(super) const PRESETS: &[Preset] = &[
         summary: "Two levels: shortest queue with MSQ ties, then processor sharing in 2 µs quanta by coroutines",
         numbers: &[
             from("system.discipline.quantum", "2us", "Luo et al., ASPLOS 2024, section 5.1"),
-            from("system.discipline.resident_max", "8", "Luo et al., ASPLOS 2024, section 5.1"),
+            from("system.discipline.started_max", "8", "Luo et al., ASPLOS 2024, section 5.1"),
             from(
                 "costs.preemption",
                 "40ns",
@@ -213,7 +213,7 @@ pub(super) const PRESETS: &[Preset] = &[
                 quantum: ns(2_000),
                 fresh: Fresh::First,
                 lone: Lone::Yield,
-                resident_max: Some(8),
+                started_max: 8,
             };
             let jsq = DispatchConfig::Jsq(JsqConfig { ties: Ties::Msq });
             jsq_dispatched(cores, jsq, DisciplineConfig::ProcessorSharing(sharing))

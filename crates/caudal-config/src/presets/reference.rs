@@ -141,7 +141,7 @@ pub(super) const PRESETS: &[Preset] = &[
         reference_only: Some("infinitely small turns that cost nothing"),
         dedicated_cores: 0,
         make: |cores| {
-            let las = LasConfig { quantum: Picos::ZERO };
+            let las = LasConfig { quantum: Picos::ZERO, ..LasConfig::default() };
             System { discipline: DisciplineConfig::Las(las), ..System::single_queue(cores) }
         },
         costs: || Costs::FREE,

@@ -50,7 +50,7 @@ const BREAKING: &[(&str, &str, &str)] = &[
         "cores = 4\ndiscipline = { policy = \"processor-sharing\", quantum = 0, lone = \"yield\" }",
         "3:66",
     ),
-    ("resident-max", "cores = 4\ndiscipline = { policy = \"processor-sharing\", resident_max = 0 }", "3:61"),
+    ("started-max", "cores = 4\ndiscipline = { policy = \"processor-sharing\", started_max = 0 }", "3:60"),
     (
         "lanes",
         "cores = 4\npools = 1\ndiscipline = { policy = \"isqd-sita\", cutoffs = [\"2us\", \"1us\"], reservations = [2, 1, 1] }",

@@ -162,19 +162,21 @@ fn dispatch() -> impl Strategy<Value = DispatchConfig> {
 
 fn discipline() -> impl Strategy<Value = DisciplineConfig> {
     let quantum = || prop_oneof![Just(Picos::ZERO), time()];
-    let sharing = (quantum(), any::<bool>(), any::<bool>(), proptest::option::of(1_u32..)).prop_map(
-        |(quantum, tail, elide, resident_max)| ProcessorSharingConfig {
+    let started_max = || prop_oneof![Just(STARTED_MAX), 1_u32..];
+    let sharing = (quantum(), any::<bool>(), any::<bool>(), started_max()).prop_map(
+        |(quantum, tail, elide, started_max)| ProcessorSharingConfig {
             quantum,
             fresh: if tail { Fresh::Tail } else { Fresh::First },
             lone: if elide { Lone::Elide } else { Lone::Yield },
-            resident_max,
+            started_max,
         },
     );
     prop_oneof![
         Just(DisciplineConfig::Fcfs),
         Just(DisciplineConfig::Srpt),
         sharing.prop_map(DisciplineConfig::ProcessorSharing),
-        quantum().prop_map(|quantum| DisciplineConfig::Las(LasConfig { quantum })),
+        (quantum(), started_max())
+            .prop_map(|(quantum, started_max)| DisciplineConfig::Las(LasConfig { quantum, started_max })),
     ]
 }
 

@@ -120,7 +120,7 @@ fn a_policy_of_the_same_name_keeps_the_parameters_of_the_preset() {
     let DisciplineConfig::ProcessorSharing(kept) = read("{ quantum = \"1us\" }").system.discipline else {
         panic!("not processor sharing")
     };
-    assert_eq!((kept.quantum, kept.resident_max), (Picos::from_micros(1), Some(8)));
+    assert_eq!((kept.quantum, kept.started_max), (Picos::from_micros(1), 8));
     let error =
         File::parse("[system]\npreset = \"tiny-quanta\"\ncores = 16\ndiscipline = \"fcfs\"", "in.toml")
             .unwrap_err();

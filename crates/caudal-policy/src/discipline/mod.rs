@@ -36,6 +36,7 @@ pub mod round_robin;
 mod sita;
 mod sqd_sita;
 mod srpt;
+mod started;
 
 pub use decoupled::Decoupled;
 pub use fcfs::Fcfs;
@@ -46,6 +47,7 @@ pub use processor_sharing::{Fresh, Lone, ProcessorSharing, ProcessorSharingConfi
 pub use sita::{SitaConfig, SitaFault};
 pub use sqd_sita::SqdSita;
 pub use srpt::Srpt;
+pub use started::STARTED_MAX;
 
 use core::ops::Range;
 

@@ -13,12 +13,18 @@
 //! * `fresh` (default `first`): `first`, a new task runs before those that have; or `tail`, it queues.
 //! * `lone` (default `elide`): at the end of its quantum a task that no other waits for goes on free of
 //!   charge (`elide`), or yields to itself and pays (`yield`), as coroutines without a look ahead do.
-//! * `resident_max` (default none): at most this many started tasks a worker; others wait unstarted.
+//! * `started_max` (default 256): at most this many started tasks a worker; others wait unstarted, first come first served. Without
+//!   it, a pool that gets more work than it can do starts every task and finishes hardly any (receive livelock). A task that
+//!   waits for something else than a worker counts; where all started tasks do so, one more starts.
 //! ## Source
-//! Luo et al., ASPLOS 2024, sections 2, 3.2 and 4; Kleinrock, J. ACM 1967 (the fluid limit).
+//! Luo et al., ASPLOS 2024, sections 2, 3.2 and 4; Kleinrock, J. ACM 1967 (the fluid limit); Mogul and Ramakrishnan, ACM TOCS
+//! 1997 (receive livelock); Zhang and Zwart, *Performance Evaluation* 2008 (limited processor sharing).
 //! ## Example
 //! `discipline = { policy = "processor-sharing", quantum = "2us" }`
 
+#[cfg(feature = "serde")]
+use super::started::is_default_started_max;
+use super::started::{STARTED_MAX, Started};
 use super::{Discipline, End, Intake, Lane, Pool, Stopped};
 use crate::{Instant, Picos, TaskId, WorkerId};
 
@@ -60,9 +66,9 @@ pub struct ProcessorSharingConfig {
     pub fresh: Fresh,
     /// What a lone task does at the end of its quantum.
     pub lone: Lone,
-    /// Most started tasks of a worker at a time.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
-    pub resident_max: Option<u32>,
+    /// Most started tasks of a worker at a time; at least 1.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_default_started_max"))]
+    pub started_max: u32,
 }
 
 impl Default for ProcessorSharingConfig {
@@ -71,7 +77,7 @@ impl Default for ProcessorSharingConfig {
             quantum: Picos::from_micros(2),
             fresh: Fresh::First,
             lone: Lone::Elide,
-            resident_max: None,
+            started_max: STARTED_MAX,
         }
     }
 }
@@ -86,8 +92,8 @@ const TURNS: Lane = 1;
 #[derive(Clone, Debug)]
 pub struct ProcessorSharing {
     config: ProcessorSharingConfig,
-    /// Started, unfinished tasks of the pool, against `resident_max`.
-    resident: u32,
+    /// Started, unfinished tasks of the pool, against `started_max`.
+    started: Started,
 }
 
 impl ProcessorSharing {
@@ -97,22 +103,17 @@ impl ProcessorSharing {
     /// If the quantum is 0: the fluid limit has no turns, a host computes it by itself.
     pub fn new(config: ProcessorSharingConfig) -> ProcessorSharing {
         assert!(config.quantum > Picos::ZERO, "the fluid limit is not a sequence of quanta");
-        ProcessorSharing { config, resident: 0 }
-    }
-
-    /// May no other task start?
-    #[inline]
-    fn is_full(&self, pool: &impl Pool) -> bool {
-        self.config.resident_max.is_some_and(|max| self.resident >= max.saturating_mul(pool.workers()))
+        ProcessorSharing { config, started: Started::new(config.started_max) }
     }
 
     /// The lane to take from next, if any task may run.
     #[inline]
     fn next_lane(&self, pool: &impl Pool) -> Option<Lane> {
-        if pool.len(FRESH) > 0 && !self.is_full(pool) {
+        let can_go_on = pool.len(TURNS) > 0;
+        if pool.len(FRESH) > 0 && self.started.may_start(pool, can_go_on) {
             Some(FRESH)
         } else {
-            (pool.len(TURNS) > 0).then_some(TURNS)
+            can_go_on.then_some(TURNS)
         }
     }
 }
@@ -125,11 +126,11 @@ impl Discipline for ProcessorSharing {
     #[inline]
     fn on_arrival(&mut self, now: Instant, task: TaskId, pool: &mut impl Pool) {
         match self.config.fresh {
-            Fresh::First => pool.enqueue(task, FRESH, End::Tail),
-            Fresh::Tail => {
-                self.resident += 1;
+            Fresh::Tail if !self.started.is_full(pool) => {
+                self.started.count += 1;
                 pool.enqueue(task, TURNS, End::Tail);
             }
+            Fresh::First | Fresh::Tail => pool.enqueue(task, FRESH, End::Tail),
         }
         if let Some(worker) = pool.idle() {
             self.on_free(now, worker, pool);
@@ -140,7 +141,7 @@ impl Discipline for ProcessorSharing {
     fn on_free(&mut self, _now: Instant, worker: WorkerId, pool: &mut impl Pool) {
         let Some(lane) = self.next_lane(pool) else { return };
         if let Some(task) = pool.take(lane) {
-            self.resident += u32::from(lane == FRESH);
+            self.started.count += u32::from(lane == FRESH);
             pool.run(worker, task, self.config.quantum);
         }
     }
@@ -161,8 +162,16 @@ impl Discipline for ProcessorSharing {
         }
     }
 
-    fn on_completed(&mut self, _now: Instant, _worker: WorkerId, _task: TaskId, _pool: &mut impl Pool) {
-        self.resident -= 1;
+    #[inline]
+    fn on_completed(&mut self, _now: Instant, _worker: WorkerId, _task: TaskId, pool: &mut impl Pool) {
+        self.started.count -= 1;
+        if self.config.fresh == Fresh::Tail
+            && !self.started.is_full(pool)
+            && let Some(task) = pool.take(FRESH)
+        {
+            self.started.count += 1;
+            pool.enqueue(task, TURNS, End::Tail);
+        }
     }
 
     /// A task that has run elsewhere, on a host that moves such, takes its turn behind those that are here.
@@ -170,7 +179,7 @@ impl Discipline for ProcessorSharing {
         if pool.attained(task) == Picos::ZERO {
             pool.enqueue(task, FRESH, End::Head);
         } else {
-            self.resident += 1;
+            self.started.count += 1;
             pool.enqueue(task, TURNS, End::Tail);
         }
     }
@@ -180,9 +189,11 @@ impl Discipline for ProcessorSharing {
     }
 
     fn intake(&self, pool: &impl Pool) -> Intake {
+        if !self.started.may_start(pool, pool.len(TURNS) > 0 || pool.running(0).is_some()) {
+            return Intake::None;
+        }
         match self.config.fresh {
             Fresh::Tail => Intake::All,
-            Fresh::First if self.is_full(pool) => Intake::None,
             Fresh::First => Intake::Next,
         }
     }

@@ -31,7 +31,7 @@ pub struct Turns {
     /// What a lone task does at the end of its quantum.
     pub lone: Lone,
     /// Most started tasks.
-    pub resident_max: u32,
+    pub started_max: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -79,7 +79,7 @@ pub struct Ring {
     lone_slot_ps: u64,
     shared_slot_ps: u64,
     turns: Turns,
-    /// Unstarted tasks beyond `resident_max`.
+    /// Unstarted tasks beyond `started_max`.
     held: VecDeque<Job>,
 }
 
@@ -89,7 +89,7 @@ impl Ring {
     /// # Panics
     /// If the slice is 0 or nobody may be resident.
     pub fn new(turns: Turns) -> Ring {
-        assert!(turns.slice_ps > 0 && turns.resident_max > 0, "{turns:?}");
+        assert!(turns.slice_ps > 0 && turns.started_max > 0, "{turns:?}");
         let shared_slot_ps = turns.slice_ps.saturating_add(turns.switch_ps);
         let lone_slot_ps = if turns.lone == Lone::Elide { turns.slice_ps } else { shared_slot_ps };
         Ring {
@@ -276,7 +276,7 @@ impl Ring {
 
     fn admit_behind(&mut self, task: TaskId, work_ps: u64) {
         let job = self.job(task, work_ps);
-        if self.jobs.len() >= self.turns.resident_max as usize {
+        if self.jobs.len() >= self.turns.started_max as usize {
             self.held.push_back(job);
         } else {
             self.join(job);
@@ -398,7 +398,7 @@ impl Ring {
     /// As [`Ring::admit_unstarted`], but before all other tasks.
     pub fn admit_front(&mut self, task: TaskId, work_ps: u64) {
         let job = self.job(task, work_ps);
-        if self.jobs.len() >= self.turns.resident_max as usize {
+        if self.jobs.len() >= self.turns.started_max as usize {
             if self.unserved == 0 {
                 return self.held.push_front(job);
             }

@@ -81,7 +81,7 @@ const HISTOGRAMS: [OfClass; 7] = [
 /// A number of each worker: name, kind, help, labels beside the worker's, value.
 type OfWorker = (&'static str, &'static str, &'static str, fn(&WorkerStats) -> Vec<(&'static str, f64)>);
 
-const NUMBERS: [OfWorker; 6] = [
+const NUMBERS: [OfWorker; 8] = [
     ("caudal_worker_time_seconds_total", "counter", "Where the time of a worker went.", |worker| {
         let in_state = |state, ns: u64| (state, ns as f64 / 1e9);
         vec![
@@ -108,6 +108,18 @@ const NUMBERS: [OfWorker; 6] = [
     ("caudal_worker_stuck", "gauge", "1 while a worker is stuck in a handler.", |worker| {
         vec![("", f64::from(u8::from(worker.stuck)))]
     }),
+    (
+        "caudal_worker_waited_seconds_total",
+        "counter",
+        "Time for which a worker was ready to run and had no core, because others had it; it is in the other times as well.",
+        |worker| vec![("", worker.waited_ns as f64 / 1e9)],
+    ),
+    (
+        "caudal_worker_starved",
+        "gauge",
+        "1 while others have a worker's core for a tenth of the time or more.",
+        |worker| vec![("", f64::from(u8::from(worker.starved)))],
+    ),
 ];
 
 impl Snapshot {
@@ -150,6 +162,11 @@ impl Snapshot {
         for (name, help, value) in [
             ("caudal_stacks", "Stacks of coroutines that are mapped.", self.stacks.mapped),
             ("caudal_stacks_limit", "Stacks that there may be.", self.stacks.limit),
+            (
+                "caudal_overloaded",
+                "1 while more requests come than the workers can do.",
+                u64::from(self.overloaded),
+            ),
         ] {
             text.head(name, "gauge", help);
             text.sample(name, "", value as f64);

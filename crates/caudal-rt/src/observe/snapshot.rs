@@ -54,6 +54,9 @@ pub struct Snapshot {
     pub counters: Counters,
     /// Stacks of coroutines.
     pub stacks: StackStats,
+    /// More requests come than the workers can do: none was idle for half a second, and a queue is half full or refused some.
+    #[serde(default)]
+    pub overloaded: bool,
 }
 
 /// What is measured of the requests of a class, on all workers. Whoever has been counted in `sojourn` has been in `service`
@@ -78,6 +81,9 @@ pub struct ClassStats {
     /// were entered by [`no_preempt`](crate::no_preempt) or `caudal_critical_enter`; the inlined ones are not measured.
     #[serde(default)]
     pub sections: Histogram,
+    /// Requests of it went on for many quanta, and none has passed a probe: nothing can pre-empt them. Their code was built without.
+    #[serde(default)]
+    pub unprobed: bool,
 }
 
 /// What a worker has done, and does.
@@ -103,6 +109,13 @@ pub struct WorkerStats {
     pub running_ns: u64,
     /// That is too long: others take its unstarted requests.
     pub stuck: bool,
+    /// Time for which it was ready to run and had no core, because others had it; it is in the other times as well. By the kernel, to
+    /// within half a second; 0 where the kernel does not say.
+    #[serde(default)]
+    pub waited_ns: u64,
+    /// That was a tenth of its time or more in the last half of a second.
+    #[serde(default)]
+    pub starved: bool,
 }
 
 /// Requests that ended otherwise than by returning, and other events.
@@ -145,8 +158,11 @@ pub(crate) fn take(shared: &Arc<Shared>) -> Snapshot {
     let names = shared.settings.classes.all();
     let classes = names.iter().enumerate();
     // Before the boards: what is counted here has been counted there.
-    let classes =
-        classes.map(|(class, name)| of_class(name, shared.classes.taken(class as u16), ns_per_cycle));
+    let unprobed = shared.unprobed.load(Relaxed);
+    let classes = classes.map(|(class, name)| ClassStats {
+        unprobed: unprobed >> class & 1 == 1,
+        ..of_class(name, shared.classes.taken(class as u16), ns_per_cycle)
+    });
     let classes = classes.collect();
     let workers = shared.workers.iter().map(|worker| of_worker(worker, shared)).collect();
     let stacks = observer.stacks.get().map_or_else(StackStats::default, |budget| StackStats {
@@ -166,6 +182,7 @@ pub(crate) fn take(shared: &Arc<Shared>) -> Snapshot {
         workers,
         counters: counters(shared),
         stacks,
+        overloaded: shared.overloaded.load(Relaxed),
     }
 }
 
@@ -179,6 +196,7 @@ fn of_class(name: &str, taken: Taken, ns_per_cycle: f64) -> ClassStats {
         preemptions: taken.preemptions,
         lateness: taken.lateness.scaled(ns_per_cycle),
         sections: taken.sections.scaled(ns_per_cycle),
+        unprobed: false,
     }
 }
 
@@ -214,6 +232,8 @@ fn of_worker(worker: &Worker, shared: &Shared) -> WorkerStats {
         running: (slice != 0).then(class),
         running_ns: if slice == 0 { 0 } else { ns(time.saturating_sub(slice)) },
         stuck: board.stuck.load(Relaxed) != 0,
+        waited_ns: worker.pressure.waited_ns.load(Relaxed),
+        starved: worker.pressure.starved.load(Relaxed) != 0,
     }
 }
 
@@ -280,6 +300,7 @@ impl ClassStats {
             preemptions: since(&self.preemptions, &earlier.preemptions),
             lateness: since(&self.lateness, &earlier.lateness),
             sections: since(&self.sections, &earlier.sections),
+            unprobed: self.unprobed,
         }
     }
 }
@@ -292,6 +313,7 @@ impl WorkerStats {
             idle_ns: self.idle_ns.saturating_sub(earlier.idle_ns),
             finished: self.finished.wrapping_sub(earlier.finished),
             received: self.received.wrapping_sub(earlier.received),
+            waited_ns: self.waited_ns.saturating_sub(earlier.waited_ns),
             ..self.clone()
         }
     }

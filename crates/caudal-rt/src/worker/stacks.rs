@@ -6,7 +6,8 @@
 //!   in between.
 //! * *Another worker has none*, and the limit is used up. It asks ([`Shared::ask_for_stacks`]): the next time that they look at
 //!   what has come, the others unmap what is idle of theirs, so that it can map. It asks again for as long as it finds none, since
-//!   what is busy now may be idle then.
+//!   what is busy now may be idle then. Who sleeps does not hear it, and has nothing to give: it keeps one stack of its own at most
+//!   where the limit is used up, and none of others'.
 //!
 //! [`Shared::ask_for_stacks`]: crate::shared::Shared::ask_for_stacks
 
@@ -25,13 +26,19 @@ const AT_ONCE: usize = 32;
 const FOR_OTHERS: usize = 4;
 /// How often a worker without a stack looks for one, and asks.
 const LOOK_EVERY: Duration = Duration::from_micros(100);
+/// Bytes of a stack that are touched before anything runs on it: what most handlers need.
+const WARM: usize = 8 << 10;
 /// How long it sleeps, if everybody does.
 pub(super) const SLEEP_AT_MOST: Duration = Duration::from_millis(5);
 
 impl<D: Discipline> Worker<D> {
+    /// A coroutine on a stack that nothing has run on yet, or not for long. Its first pages are there when its request begins: a
+    /// fault or two take about as long as a quantum, and a first turn that is spent on them does no work.
     #[cold]
     pub(super) fn new_coroutine(&mut self) -> Option<Coroutine> {
-        Some(Box::new(Fiber::new(self.stacks.take()?, self.number)))
+        let mut stack = self.stacks.take()?;
+        stack.warm(WARM);
+        Some(Box::new(Fiber::new(stack, self.number)))
     }
 
     /// Requests wait for stacks here: others may have given some back.
@@ -77,7 +84,11 @@ impl<D: Discipline> Worker<D> {
     }
 
     /// Nobody has anything to do: gives memory of idle stacks back. `false`: there is more.
+    ///
+    /// Who has no stack may have asked while a request still ran on one of its own here, and asking wakes nobody. So others' stacks go
+    /// home before this worker sleeps: they would be waited for without end.
     pub(super) fn give_memory_back(&mut self) -> bool {
+        self.send_home();
         let keep = if self.stacks.budget().is_used_up() { 1 } else { KEPT };
         let spare = self.idle.len().saturating_sub(keep);
         self.retire(spare.min(AT_ONCE));

@@ -15,6 +15,7 @@ mod many_waiters;
 mod migrate;
 mod observe;
 mod overflow;
+mod overload;
 mod panic_abort;
 mod parity;
 mod placing;

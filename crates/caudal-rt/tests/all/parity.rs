@@ -27,7 +27,7 @@ const FCFS: &str = r#"{ policy = "fcfs" }"#;
 const SHARING: &str = r#"{ policy = "processor-sharing", quantum = "2us" }"#;
 const TAIL: &str = r#"{ policy = "processor-sharing", quantum = "2us", fresh = "tail" }"#;
 const RESIDENT: &str =
-    r#"{ policy = "processor-sharing", quantum = "2us", resident_max = 2, lone = "yield" }"#;
+    r#"{ policy = "processor-sharing", quantum = "2us", started_max = 2, lone = "yield" }"#;
 const LAS: &str = r#"{ policy = "las", quantum = "2us" }"#;
 const JSQ: &str = r#"{ policy = "jsq" }"#;
 const MSQ: &str = r#"{ policy = "jsq", ties = "msq" }"#;

@@ -497,7 +497,7 @@ fn turns(config: &ProcessorSharingConfig, costs: &Costs) -> Turns {
         switch_ps: costs.preemption.0,
         fresh: config.fresh,
         lone: config.lone,
-        resident_max: config.resident_max.unwrap_or(u32::MAX),
+        started_max: config.started_max,
     }
 }
 

@@ -120,7 +120,7 @@ proptest! {
     ) {
         let quantum = Picos::from_nanos(300);
         let discipline = match by_least_service {
-            true => DisciplineConfig::Las(LasConfig { quantum }),
+            true => DisciplineConfig::Las(LasConfig { quantum, ..LasConfig::default() }),
             false => DisciplineConfig::Srpt,
         };
         let costs = Costs { preemption: Picos(cost_ps), ..Costs::FREE };
@@ -131,7 +131,8 @@ proptest! {
 
 #[test]
 fn arrivals_at_the_time_of_a_completion_come_in_the_same_order() {
-    let discipline = DisciplineConfig::Las(LasConfig { quantum: Picos::from_nanos(300) });
+    let discipline =
+        DisciplineConfig::Las(LasConfig { quantum: Picos::from_nanos(300), ..LasConfig::default() });
     // Request 126 arrives when 123 completes, at 32,420,317 ps.
     let load = 0.9595801493701921;
     let case = Case { discipline, seed: 375, costs: Costs::FREE, ..Case::plain(4, load, 300) };

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use caudal_config::{Costs, Pools};
 use caudal_policy::Picos;
 use caudal_policy::allocation::{AllocationConfig, Triggered};
-use caudal_policy::discipline::{DisciplineConfig, Fcfs, Fresh, LasConfig, Lone, ProcessorSharingConfig};
+use caudal_policy::discipline::{
+    DisciplineConfig, Fcfs, Fresh, LasConfig, Lone, ProcessorSharingConfig, STARTED_MAX,
+};
 use caudal_policy::dispatch::{AnyDispatch, DispatchConfig, JsqConfig, PowerOfKConfig, Ties};
 use caudal_policy::rebalance::{
     Amount, AnyRebalance, RebalanceConfig, WorkSheddingConfig, WorkStealingConfig,
@@ -418,7 +420,7 @@ fn cores_that_are_not_held_are_not_there() {
     let mut disciplines = vec![
         DisciplineConfig::Fcfs,
         DisciplineConfig::ProcessorSharing(fluid),
-        DisciplineConfig::Las(LasConfig { quantum: Picos::ZERO }),
+        DisciplineConfig::Las(LasConfig { quantum: Picos::ZERO, ..LasConfig::default() }),
     ];
     disciplines.extend(sharing());
     disciplines.extend(keyed());
@@ -537,7 +539,7 @@ fn golden_cases() -> Vec<Case> {
             quantum,
             fresh,
             lone,
-            resident_max: None,
+            started_max: STARTED_MAX,
         })
     };
     let sizes = Sizes::Grid(vec![500, 500, 500, 20_000]);
@@ -557,7 +559,10 @@ fn golden_cases() -> Vec<Case> {
         Case { discipline: sharing(Fresh::Tail, Lone::Yield), sizes: sizes.clone(), ..plain(16) },
         Case { discipline: DisciplineConfig::Srpt, sizes: sizes.clone(), ..plain(4) },
         Case {
-            discipline: DisciplineConfig::Las(LasConfig { quantum: Picos::from_micros(1) }),
+            discipline: DisciplineConfig::Las(LasConfig {
+                quantum: Picos::from_micros(1),
+                ..LasConfig::default()
+            }),
             sizes,
             ..plain(4)
         },

@@ -88,7 +88,7 @@ fn sharing(quantum: Picos) -> DisciplineConfig {
 }
 
 fn las(quantum: Picos) -> DisciplineConfig {
-    DisciplineConfig::Las(LasConfig { quantum })
+    DisciplineConfig::Las(LasConfig { quantum, ..LasConfig::default() })
 }
 
 /// Mean and second moment of equally likely sizes.

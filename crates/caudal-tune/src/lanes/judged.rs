@@ -98,7 +98,7 @@ impl Case {
     /// Others that are made for the same services, on one queue of as many servers.
     pub(crate) fn rivals(machine: &Machine, cores: u32, service: &Service) -> Vec<Case> {
         let quantum = rival_quantum(service);
-        let las = DisciplineConfig::Las(LasConfig { quantum });
+        let las = DisciplineConfig::Las(LasConfig { quantum, ..LasConfig::default() });
         let sharing = ProcessorSharingConfig { quantum, ..ProcessorSharingConfig::default() };
         let one = |name: &str, discipline| Case {
             system: machine.on(System { name: name.to_owned(), discipline, ..System::single_queue(cores) }),

@@ -6,7 +6,7 @@ use caudal_policy::allocation::{
     Shrink, Triggers, UtilizationRangeConfig,
 };
 use caudal_policy::discipline::{
-    DisciplineConfig, Fresh, LasConfig, Lone, ProcessorSharingConfig, SitaConfig,
+    DisciplineConfig, Fresh, LasConfig, Lone, ProcessorSharingConfig, STARTED_MAX, SitaConfig,
 };
 use caudal_policy::dispatch::{DispatchConfig, JbsqConfig, JsqConfig, PowerOfKConfig, Ties};
 use caudal_policy::rebalance::{
@@ -37,12 +37,13 @@ fn nanos(ns: u64) -> Picos {
 pub(crate) fn sharing() -> Vec<DisciplineConfig> {
     let mut all = Vec::new();
     for quantum in [100, 200, 500, 2_000, 5_000] {
-        for (fresh, resident_max) in
-            [(Fresh::First, None), (Fresh::Tail, None), (Fresh::First, Some(1)), (Fresh::First, Some(2))]
+        let bounds = [STARTED_MAX, 1, 2];
+        for (fresh, started_max) in
+            [Fresh::First, Fresh::Tail].into_iter().flat_map(|fresh| bounds.map(|max| (fresh, max)))
         {
             for lone in [Lone::Elide, Lone::Yield] {
                 let quantum = nanos(quantum);
-                let config = ProcessorSharingConfig { quantum, fresh, lone, resident_max };
+                let config = ProcessorSharingConfig { quantum, fresh, lone, started_max };
                 all.push(DisciplineConfig::ProcessorSharing(config));
             }
         }
@@ -52,8 +53,9 @@ pub(crate) fn sharing() -> Vec<DisciplineConfig> {
 
 /// Least attained service, and shortest remaining processing time.
 pub(crate) fn keyed() -> Vec<DisciplineConfig> {
-    let las = [100, 300, 1_000].map(|quantum| DisciplineConfig::Las(LasConfig { quantum: nanos(quantum) }));
-    las.into_iter().chain([DisciplineConfig::Srpt]).collect()
+    let forms = [(100, STARTED_MAX), (300, STARTED_MAX), (1_000, STARTED_MAX), (300, 1), (300, 2)];
+    let las = forms.map(|(quantum, started_max)| LasConfig { quantum: nanos(quantum), started_max });
+    las.map(DisciplineConfig::Las).into_iter().chain([DisciplineConfig::Srpt]).collect()
 }
 
 /// Lanes by time served, of each kind; [`coherent`] gives them reservations.

@@ -68,6 +68,38 @@ pub(super) fn worker(number: usize, worker: &WorkerStats, look: &Snapshot) -> Ve
     ]
 }
 
+/// The part of the look in which others had the worker's core.
+fn waited(worker: &WorkerStats, look: &Snapshot) -> f64 {
+    (worker.waited_ns as f64 / (look.interval_ns as f64).max(1.0)).min(1.0)
+}
+
+/// What is wrong now, and what to do: a line each.
+pub(super) fn warnings(look: &Snapshot) -> Vec<String> {
+    let mut lines = Vec::new();
+    let starved: Vec<String> = (look.workers.iter().enumerate())
+        .filter(|(_, worker)| worker.starved)
+        .map(|(number, worker)| format!("worker {number} {:.0} %", 100.0 * waited(worker, look)))
+        .collect();
+    if !starved.is_empty() {
+        lines.push(format!(
+            "starved: others have the core of {} of the time; `caudal doctor` says who runs",
+            starved.join(", ")
+        ));
+    }
+    if look.overloaded {
+        lines.push("overloaded: more requests come than the workers can do; those that have not started wait or are refused".to_owned());
+    }
+    let unprobed: Vec<&str> =
+        look.classes.iter().filter(|class| class.unprobed).map(|class| &*class.name).collect();
+    if !unprobed.is_empty() {
+        lines.push(format!(
+            "without probes: nothing can pre-empt requests of {}; build with `cargo caudal build` or `caudal cc`",
+            unprobed.join(", ")
+        ));
+    }
+    lines
+}
+
 /// `5 s of kv (1234), up 60 s; stalls: raw`
 pub(super) fn head(look: &Snapshot) -> String {
     let (name, pid) = (&look.runtime.name, look.runtime.pid);
@@ -93,7 +125,8 @@ pub(super) fn tables(look: &Snapshot) -> String {
     look.classes.iter().for_each(|of| classes.row(class(of, look)));
     let mut workers = Table::new(&WORKER_HEADS);
     look.workers.iter().enumerate().for_each(|(number, of)| workers.row(worker(number, of, look)));
-    format!("{}\n\n{classes}\n{workers}\n{}\n", head(look), counters(look))
+    let warnings: String = warnings(look).iter().map(|line| format!("{line}\n")).collect();
+    format!("{}\n\n{classes}\n{workers}\n{}\n{warnings}", head(look), counters(look))
 }
 
 /// The look as one object.
@@ -113,7 +146,7 @@ pub(super) fn json(id: &str, look: &Snapshot) -> Value {
             "class": class.name, "requests": class.sojourn.count(), "rate_per_s": class_rate(class, look),
             "sojourn_ns": times(&class.sojourn), "queueing_ns": times(&class.queueing),
             "service_ns": times(&class.service), "lateness_ns": times(&class.lateness),
-            "sections_ns": times(&class.sections),
+            "sections_ns": times(&class.sections), "unprobed": class.unprobed,
             "quanta_per_request": mean(&class.quanta), "preemptions_per_request": mean(&class.preemptions),
         })
     };
@@ -122,13 +155,13 @@ pub(super) fn json(id: &str, look: &Snapshot) -> Value {
         json!({
             "worker": number, "busy": busy, "scheduling": scheduling, "idle": idle, "finished": worker.finished,
             "received": worker.received, "inside": worker.inside, "inbox": worker.inbox,
-            "running": worker.running, "stuck": worker.stuck,
+            "running": worker.running, "stuck": worker.stuck, "waited_ns": worker.waited_ns, "starved": worker.starved,
         })
     };
     json!({
         "runtime": id, "name": look.runtime.name, "uptime_ns": look.uptime_ns, "interval_ns": look.interval_ns,
         "stalls": look.stalls, "classes": look.classes.iter().map(of_class).collect::<Vec<_>>(),
         "workers": look.workers.iter().enumerate().map(of_worker).collect::<Vec<_>>(),
-        "counters": look.counters, "stacks": look.stacks,
+        "counters": look.counters, "stacks": look.stacks, "overloaded": look.overloaded,
     })
 }

@@ -80,11 +80,13 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &State) {
         return frame.render_widget(Paragraph::new("looking…"), frame.area());
     };
     let classes = look.classes.len() as u16 + 2;
-    let [head, of_classes, of_workers, counters, keys] = Layout::vertical([
+    let warned = lines::warnings(look);
+    let [head, of_classes, of_workers, counters, warnings, keys] = Layout::vertical([
         Constraint::Length(2),
         Constraint::Max(classes),
         Constraint::Min(2),
         Constraint::Length(1),
+        Constraint::Length(warned.len() as u16),
         Constraint::Length(1),
     ])
     .areas(frame.area());
@@ -93,6 +95,9 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &State) {
     frame.render_widget(of_each_class(look, state.sort), of_classes);
     frame.render_widget(of_each_worker(look, of_workers), of_workers);
     frame.render_widget(Paragraph::new(lines::counters(look)), counters);
+    let warned: Vec<Line<'_>> =
+        warned.into_iter().map(|line| Line::styled(plain(line), bold.fg(Color::Red))).collect();
+    frame.render_widget(Paragraph::new(warned), warnings);
     let paused = if state.paused { "PAUSED · " } else { "" };
     let said = format!("{paused}q quit · p pause · s sort ({})", state.sort.says());
     frame.render_widget(Paragraph::new(Line::styled(said, Style::new().add_modifier(Modifier::DIM))), keys);
@@ -203,6 +208,7 @@ mod tests {
             workers: vec![worker; workers],
             counters: Counters { panicked: 3, ..Counters::default() },
             stacks: StackStats { mapped: 4, limit: 100, bytes: 65536 },
+            overloaded: false,
         }
     }
 
@@ -223,6 +229,21 @@ mod tests {
         }
         assert!(text.contains(&format!("{}{}{}", "█".repeat(15), "▒".repeat(6), "·".repeat(9))), "{text}");
         assert!(!text.contains('\x1b'), "nothing that a terminal would obey");
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_what_to_do() {
+        let mut look = look(2);
+        assert!(!drawn(&State { look: Some(look.clone()), ..State::default() }, 120, 20).contains("starved"));
+        (look.workers[1].starved, look.workers[1].waited_ns) = (true, 790_000_000);
+        look.overloaded = true;
+        look.classes[1].unprobed = true;
+        let text = drawn(&State { look: Some(look), ..State::default() }, 120, 20);
+        for part in
+            ["core of worker 1 79 % of the time", "more requests come", "requests of scan; build with"]
+        {
+            assert!(text.contains(part), "{part}:\n{text}");
+        }
     }
 
     #[test]
