@@ -144,7 +144,6 @@ impl Diagnostic for Problem {
 }
 
 /// Why a file was refused.
-#[derive(Debug)]
 pub enum ConfigError {
     /// It can not be read.
     Io {
@@ -181,6 +180,13 @@ impl ConfigError {
             ConfigError::Invalid(problems) => problems,
             _ => &[],
         }
+    }
+}
+
+/// The text: a program whose `main` returns a `Result` prints errors by `Debug`.
+impl fmt::Debug for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -21,10 +21,10 @@ pub struct Stalls {
     pub lengths: List<(f64, Picos)>,
 }
 
-/// The largest share of a core's time that stalls may take. A core that four other programs want as well is away for four fifths.
-pub(crate) const SHARE_MAX: f64 = 0.95;
-
 impl Stalls {
+    /// The largest share of a core's time that stalls may take. A core that four other programs want as well is away for four fifths.
+    pub const SHARE_MAX: f64 = 0.95;
+
     /// The length that a `share` of all stalls, 0 to 1, does not exceed.
     pub fn length(&self, share: f64) -> Picos {
         let Some(&(_, first)) = self.lengths.first() else { return Picos::ZERO };

@@ -39,8 +39,10 @@ fn foreign() -> ! {
     )
 }
 
+crate::error::debug_is_text!(TooManyClasses);
+
 /// There are [`CLASSES_MAX`] classes already.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a runtime has {CLASSES_MAX} classes at most; let several kinds of requests share one")]
 pub struct TooManyClasses;
 

@@ -7,8 +7,39 @@ use caudal_config::ConfigError;
 
 use crate::cell::Outcome;
 
+/// Gives errors a `Debug` that is their text and what it was caused by. A program whose `main` returns a `Result` prints errors that
+/// way, and `Config(Invalid([Problem { …` tells nobody what to do.
+macro_rules! debug_is_text {
+    ($($error:ty),+ $(,)?) => {$(
+        impl std::fmt::Debug for $error {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                $crate::error::write_with_causes(self, f)
+            }
+        }
+    )+};
+}
+pub(crate) use debug_is_text;
+
+/// The text of `error`, and of each cause that is not in it.
+pub(crate) fn write_with_causes(error: &dyn std::error::Error, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let mut text = error.to_string();
+    f.write_str(&text)?;
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let more = error.to_string();
+        if !text.contains(&more) {
+            write!(f, ": {more}")?;
+            text = more;
+        }
+        cause = error.source();
+    }
+    Ok(())
+}
+
+debug_is_text!(StartError, SubmitError);
+
 /// A runtime that can not start.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum StartError {
     /// The policy's file can not be read, or says what the runtime can not do.
     #[error(transparent)]
@@ -97,7 +128,7 @@ pub enum StartError {
 }
 
 /// A request that was not accepted; the closure was dropped, or is in [`Refused::job`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SubmitError {
     /// The queue is full, and the runtime was told to refuse then.
     #[error("the queue is full")]

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Instant;
 
@@ -81,7 +81,7 @@ impl Service {
     }
 }
 
-/// Serves until stdin ends.
+/// Serves until it is asked to stop, by SIGTERM, SIGINT or SIGHUP, or until stdin ends; then all that was accepted is answered.
 fn serve(policy: &str, address: &str) -> Result<(), Box<dyn Error>> {
     let service = Arc::new(Service::new(policy)?);
     let listener = TcpListener::bind(address)?;
@@ -93,7 +93,14 @@ fn serve(policy: &str, address: &str) -> Result<(), Box<dyn Error>> {
             thread::spawn(move || service.talk(stream));
         }
     });
-    io::stdin().lines().for_each(drop);
+    let (asked, stop) = mpsc::channel();
+    let by_signal = asked.clone();
+    ctrlc::set_handler(move || drop(by_signal.send(())))?;
+    thread::spawn(move || {
+        io::stdin().lines().for_each(drop);
+        asked.send(())
+    });
+    stop.recv()?;
     let left = service.runtime.shutdown(Shutdown::Drain);
     println!("{} requests given up, {} threads left", left.abandoned, left.threads);
     Ok(())

@@ -4,7 +4,7 @@
 //! PREFIX/include/caudal/   caudal.h caudal.hpp probe.h
 //! PREFIX/lib/              libcaudal.a libcaudal.so.1 libcaudal.so libcaudal_probe.a
 //! PREFIX/lib/pkgconfig/    caudal.pc caudal-static.pc caudal-probe.pc
-//! PREFIX/lib/cmake/Caudal/ CaudalConfig.cmake CaudalConfigVersion.cmake
+//! PREFIX/lib/cmake/Caudal/ caudal-config.cmake caudal-config-version.cmake
 //! ```
 //!
 //! All of it finds itself by its own place: PREFIX may be moved. The shared library is linked here, from the static one: it has to
@@ -21,7 +21,7 @@ use caudal_capi::CAUDAL_ABI_VERSION;
 const SOURCE: &str = env!("CARGO_MANIFEST_DIR");
 const HEADERS: [&str; 2] = ["caudal.h", "caudal.hpp"];
 const PC_FILES: [&str; 3] = ["caudal.pc", "caudal-static.pc", "caudal-probe.pc"];
-const CMAKE_FILES: [&str; 2] = ["CaudalConfig.cmake", "CaudalConfigVersion.cmake"];
+const CMAKE_FILES: [&str; 2] = ["caudal-config.cmake", "caudal-config-version.cmake"];
 
 fn main() -> ExitCode {
     let Some(prefix) = env::args_os().nth(1).map(PathBuf::from) else {

@@ -10,7 +10,6 @@ use caudal_policy::parallelism::{
 use caudal_policy::rebalance::RebalanceConfig;
 
 use super::{COST_MAX, TIME_MAX};
-use crate::stalls::SHARE_MAX as STALLS_SHARE_MAX;
 use crate::{Costs, Pools, Stalls, System, Variant};
 
 /// Most active requests that a table names.
@@ -304,5 +303,5 @@ pub(super) fn stalls_wrong(costs: &Costs) -> bool {
 
 /// Is so much of the cores' time taken away that the word is no longer right?
 pub(super) fn stalls_too_much(costs: &Costs) -> bool {
-    costs.stalls.is_some_and(|stalls| stalls.in_order() && stalls.share() > STALLS_SHARE_MAX)
+    costs.stalls.is_some_and(|stalls| stalls.in_order() && stalls.share() > Stalls::SHARE_MAX)
 }

@@ -90,6 +90,8 @@ pub fn table_markdown() -> String {
 pub const QUANTUM_MIN: Picos = Picos::from_nanos(100);
 /// The shortest quantum of the runtime.
 pub const RUNTIME_QUANTUM_MIN: Picos = Picos::from_nanos(500);
+/// The longest quantum of a runtime: more is a slip of the unit.
+pub const RUNTIME_QUANTUM_MAX: Picos = Picos::from_micros(100_000);
 /// The longest time that a policy may be given.
 pub const TIME_MAX: Picos = Picos(3_600 * 1_000_000_000_000);
 /// The dearest single action.

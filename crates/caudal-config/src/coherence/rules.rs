@@ -14,7 +14,7 @@ use super::broken::{
     sizes_wrong, stalls_too_much, stalls_wrong, started_max, steals, tail_control, targets_too_long,
     window_wrong,
 };
-use super::{PROBE_FACTORS, QUANTUM_MIN, RUNTIME_QUANTUM_MIN, Rule, TIME_MAX};
+use super::{PROBE_FACTORS, QUANTUM_MIN, RUNTIME_QUANTUM_MAX, RUNTIME_QUANTUM_MIN, Rule, TIME_MAX};
 use crate::{CORES_MAX, Pools, Variant};
 
 /// The rule that [`ContextsConfig::fault`](crate::ContextsConfig::fault) has more to say about.
@@ -637,13 +637,14 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         name: "runtime-quantum",
-        refused: "a quantum below 0.5 us in the runtime",
-        why: "a turn would be little longer than what ends it",
-        instead: "write a quantum from \"0.5us\" on",
+        refused: "a quantum below 0.5 us or above 0.1 s in the runtime",
+        why: "a turn would be little longer than what ends it, or longer than any request that somebody waits for",
+        instead: "write a quantum from \"0.5us\" to \"100ms\"; who never wants to interrupt takes the discipline \"fcfs\"",
         runtime_only: true,
         keys: &["system.discipline.quantum", "system.discipline"],
         broken: |system, _| {
-            !fluid(system) && quantum(system).is_some_and(|quantum| quantum < RUNTIME_QUANTUM_MIN)
+            let range = RUNTIME_QUANTUM_MIN..=RUNTIME_QUANTUM_MAX;
+            !fluid(system) && quantum(system).is_some_and(|quantum| !range.contains(&quantum))
         },
     },
     Rule {

@@ -9,7 +9,7 @@ use caudal_measure::pin::pin_to;
 use caudal_measure::work::iterate;
 use caudal_rt::ring::Ring;
 
-use super::{Bench, CalibrateError, Trials, median};
+use super::{Bench, CalibrateError, Trials, median, undisturbed};
 
 const CAPACITY: usize = 1024;
 const HOPS: usize = 20_000;
@@ -95,7 +95,7 @@ fn hop_ns(bench: &Bench) -> Result<f64, CalibrateError> {
             }
             spans.push((clock::now() - start) as f64);
         }
-        median(spans) / 2.0 * 1e9 / bench.tsc.hz()
+        undisturbed(spans) / 2.0 * 1e9 / bench.tsc.hz()
     })
 }
 
@@ -148,6 +148,6 @@ fn steal_ns(bench: &Bench) -> Result<f64, CalibrateError> {
             spans.push((clock::now_after_all() - start) as f64);
             taken.store(steal + 1, Ordering::Release);
         }
-        (median(spans) * 1e9 / bench.tsc.hz() - bench.clock_ns).max(0.0)
+        (undisturbed(spans) * 1e9 / bench.tsc.hz() - bench.clock_ns).max(0.0)
     })
 }

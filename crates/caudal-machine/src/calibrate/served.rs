@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use caudal_measure::clock;
 use caudal_rt::{BATCH, Builder, ClassId, Intake, Pinning, Shutdown, Source};
 
-use super::{Bench, CalibrateError, Trials, median, one_worker};
+use super::{Bench, CalibrateError, Trials, one_worker, undisturbed};
 
 /// Batches of a step.
 const BATCHES: usize = 4_000;
@@ -112,7 +112,7 @@ pub(super) fn measure(bench: &Bench, trials: &mut Trials) -> Result<(), Calibrat
     let alone = run(bench, other_cpu, 1)?;
     let spans = values(&alone.ran).into_iter().zip(values(&alone.arrived));
     let to_run = spans.map(|(ran, arrived)| ran.saturating_sub(arrived) as f64 * ns).collect();
-    trials.push("arrival to run", median(to_run));
+    trials.push("arrival to run", undisturbed(to_run));
     let (after, nothing) = (values(&alone.after), values(&alone.after_nothing));
     trials.push("dispatcher, one alone", between_questions(&after, &nothing) * ns);
     Ok(())
@@ -127,7 +127,7 @@ pub(super) fn measure_dispatcher(bench: &Bench, trials: &mut Trials) -> Result<(
     // The first ones of a batch may find the worker faster than the dispatcher; the later half waits in the inbox.
     let later = ran.chunks(BATCH).flat_map(|batch| batch[BATCH / 2..].windows(2));
     let spans = later.map(|pair| pair[1].saturating_sub(pair[0]) as f64 * ns - bench.clock_ns).collect();
-    trials.push("request to request", median(spans));
+    trials.push("request to request", undisturbed(spans));
     let (after, nothing) = (values(&full.after), values(&full.after_nothing));
     trials.push("dispatcher", between_questions(&after, &nothing) * ns / BATCH as f64);
     Ok(())
@@ -136,7 +136,7 @@ pub(super) fn measure_dispatcher(bench: &Bench, trials: &mut Trials) -> Result<(
 /// How much longer the dispatcher takes to ask again when it has been handed something, in ticks.
 fn between_questions(after: &[u64], after_nothing: &[u64]) -> f64 {
     let middle = |values: &[u64]| {
-        median(values.iter().filter(|&&value| value > 0).map(|&value| value as f64).collect())
+        undisturbed(values.iter().filter(|&&value| value > 0).map(|&value| value as f64).collect())
     };
     (middle(after) - middle(after_nothing)).max(0.0)
 }

@@ -48,7 +48,12 @@ impl StallProcess {
         Ok(())
     }
 
-    fn add(&mut self, cpu: usize, lengths_ns: impl ExactSizeIterator<Item = u64>, observed_ns: u64) {
+    pub(super) fn add(
+        &mut self,
+        cpu: usize,
+        lengths_ns: impl ExactSizeIterator<Item = u64>,
+        observed_ns: u64,
+    ) {
         let count = lengths_ns.len() as u64;
         self.lengths.extend(lengths_ns);
         self.observed_ns += observed_ns;
@@ -76,7 +81,7 @@ impl StallProcess {
         self.cores.iter().map(rate).collect()
     }
 
-    /// As the simulator reads them; `None` where there were too few, or the machine was away half of the time.
+    /// As the simulator reads them; `None` where there were too few, or the machine was away nearly all the time.
     pub fn process(&self) -> Option<Stalls> {
         let rate =
             Rate::per_second((self.count() as f64 / (self.observed_ns as f64 * 1e-9) * 10.0).round() / 10.0)?;
@@ -91,7 +96,7 @@ impl StallProcess {
             }
         }
         let stalls = Stalls { rate, lengths: List::new(&table).ok()? };
-        (lengths.len() >= 2 && stalls.share() < 0.5).then_some(stalls)
+        (lengths.len() >= 2 && stalls.share() <= Stalls::SHARE_MAX).then_some(stalls)
     }
 }
 

@@ -5,7 +5,7 @@ use caudal_policy::Picos;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Bench, StallProcess, Trials};
+use super::{StallProcess, Trials};
 use crate::busy::Busy;
 
 /// One measured number.
@@ -32,6 +32,8 @@ pub struct Item {
 pub struct Calibration {
     /// The numbers, those that no key of `[costs]` holds included.
     pub items: Vec<Item>,
+    /// What was measured and can not be.
+    pub refused: Vec<Refused>,
     /// The keys of `[costs]` that follow from them, all but the stalls: key, value, and from what.
     pub costs: Vec<(&'static str, String, &'static str)>,
     /// When the machine takes cores away, if it was seen to.
@@ -44,57 +46,130 @@ pub struct Calibration {
     pub tsc_hz: f64,
 }
 
-/// Name, what it is, what others have measured.
-const KNOWN: [(&str, &str, &str); 16] = [
-    (
+/// An action that is measured.
+struct Known {
+    name: &'static str,
+    /// What it is.
+    what: &'static str,
+    /// What others have measured, in ns.
+    elsewhere: &'static str,
+    /// No machine takes longer, in ns: a median above that is of what others had the core for.
+    most_ns: f64,
+}
+
+const fn known(name: &'static str, most_ns: f64, what: &'static str, elsewhere: &'static str) -> Known {
+    Known { name, what, elsewhere, most_ns }
+}
+
+const KNOWN: [Known; 17] = [
+    known(
         "switch pair",
+        1e3,
         "to a coroutine and back",
         "3 (corosensei, nothing called in between), 40 with its scheduler (Tiny Quanta)",
     ),
-    ("probe, clock", "a probe that reads the clock and goes on", "9 (one clock reading)"),
-    ("probe, budget", "a probe that counts and goes on", "1"),
-    ("probe, flag", "a probe that looks at a flag and goes on", "0.5"),
-    ("cold path", "a probe that is due, with a hook that does nothing", ""),
-    ("turn", "from one quantum to the next: yield, scheduler, switch", "40 (Tiny Quanta, section 4)"),
-    (
+    known("probe, clock", 500.0, "a probe that reads the clock and goes on", "9 (one clock reading)"),
+    known("probe, budget", 500.0, "a probe that counts and goes on", "1"),
+    known("probe, flag", 500.0, "a probe that looks at a flag and goes on", "0.5"),
+    known("cold path", 2e3, "a probe that is due, with a hook that does nothing", ""),
+    known(
+        "turn",
+        5e3,
+        "from one quantum to the next: yield, scheduler, switch",
+        "40 (Tiny Quanta, section 4)",
+    ),
+    known(
         "overrun",
+        5e3,
         "a quantum of 1 us is longer by that, with a probe every 200 ns",
         "430 (Tiny Quanta, Table 3)",
     ),
-    ("arrival to run", "from the source to the request's code, worker idle and awake", ""),
-    ("dispatcher, one alone", "the dispatcher is busy with a request that came alone", ""),
-    ("request to request", "from the end of an empty request to the begin of the next, in the inbox", ""),
-    ("dispatcher", "the dispatcher's time for each request of a full batch, JSQ-MSQ", "71 (Tiny Quanta)"),
-    ("hop", "from core to core through a ring", "56 (half a cache line's round trip)"),
-    ("steal check", "a look at the queue of a worker that changes it", "100 (McClure et al.)"),
-    ("steal", "a request is taken out of another's queue", "100 (McClure et al.)"),
-    ("wake-up after 20 µs", "from submission to run, everybody asleep", "16000"),
-    ("wake-up after 200 µs", "the same", "24000"),
+    known("arrival to run", 2e4, "from the source to the request's code, worker idle and awake", ""),
+    known("dispatcher, one alone", 2e4, "the dispatcher is busy with a request that came alone", ""),
+    known(
+        "request to request",
+        1e4,
+        "from the end of an empty request to the begin of the next, in the inbox",
+        "",
+    ),
+    known(
+        "dispatcher",
+        1e4,
+        "the dispatcher's time for each request of a full batch, JSQ-MSQ",
+        "71 (Tiny Quanta)",
+    ),
+    known("hop", 5e3, "from core to core through a ring", "56 (half a cache line's round trip)"),
+    known("steal check", 5e3, "a look at the queue of a worker that changes it", "100 (McClure et al.)"),
+    known("steal", 1e4, "a request is taken out of another's queue", "100 (McClure et al.)"),
+    known("wake-up after 20 µs", 1e6, "from submission to run, everybody asleep", "16000"),
+    known("wake-up after 200 µs", 1e6, "the same", "24000"),
+    known("wake-up after 2 ms", 1e6, "the same", "36000"),
 ];
-/// As [`KNOWN`].
-const WAKE_LATE: (&str, &str, &str) = ("wake-up after 2 ms", "the same", "36000");
+
+/// An action whose time is not stated: others had the cores in every round.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Refused {
+    /// What it is called.
+    pub name: &'static str,
+    /// The shortest of the rounds' medians, in ns.
+    pub shortest_ns: f64,
+    /// What no machine takes longer than, in ns.
+    pub most_ns: f64,
+}
 
 impl Calibration {
     pub(super) fn new(
-        bench: &Bench,
         trials: &Trials,
         stalls: Option<StallProcess>,
         busy: Busy,
         complete: bool,
+        tsc_hz: f64,
     ) -> Calibration {
-        let item = |&(name, what, papers): &(&'static str, &'static str, &'static str)| {
-            let spread = caudal_measure::compare::Spread::of(trials.of(name))?;
-            let (median, low, high, rounds) = (spread.median, spread.low, spread.high, spread.trials);
-            Some(Item { name, median, low, high, rounds, what, papers })
-        };
-        let items: Vec<Item> = KNOWN.iter().chain([&WAKE_LATE]).filter_map(item).collect();
+        let (mut items, mut refused) = (Vec::new(), Vec::new());
+        for &Known { name, what, elsewhere: papers, most_ns } in &KNOWN {
+            let rounds = trials.of(name);
+            let plausible: Vec<f64> = rounds.iter().copied().filter(|&ns| ns <= most_ns).collect();
+            if let Some(spread) = caudal_measure::compare::Spread::of(&plausible) {
+                let (median, low, high, rounds) = (spread.median, spread.low, spread.high, spread.trials);
+                items.push(Item { name, median, low, high, rounds, what, papers });
+            } else if let Some(shortest_ns) = rounds.iter().copied().min_by(f64::total_cmp) {
+                refused.push(Refused { name, shortest_ns, most_ns });
+            }
+        }
         let costs = costs(&items);
-        Calibration { items, costs, stalls, busy, complete, tsc_hz: bench.tsc.hz() }
+        Calibration { items, refused, costs, stalls, busy, complete, tsc_hz }
     }
 
     /// The stalls as the simulator reads them.
     pub fn stall_process(&self) -> Option<Stalls> {
         self.stalls.as_ref().and_then(StallProcess::process)
+    }
+
+    /// What is not stated, why, and what to do: a line each. None where everything is.
+    pub fn missing(&self) -> Vec<String> {
+        let mut lines: Vec<String> = (self.refused.iter())
+            .map(|refused| {
+                format!(
+                    "Not stated: `{}`, of which the shortest median was {}, and no machine takes longer than {}: others had the cores.",
+                    refused.name,
+                    Picos::from_nanos(refused.shortest_ns as u64),
+                    Picos::from_nanos(refused.most_ns as u64)
+                )
+            })
+            .collect();
+        if let Some(stalls) = self.stalls.as_ref().filter(|stalls| stalls.process().is_none()) {
+            lines.push(format!(
+                "Not stated: `stalls`. The cores were away for {:.1} % of the time, {} times; it takes two, and at most 95 %.",
+                100.0 * stalls.stats().share,
+                stalls.count()
+            ));
+        }
+        if !lines.is_empty() {
+            lines.push(
+                "`caudal calibrate --real-time` keeps others off the cores while it measures.".to_owned(),
+            );
+        }
+        lines
     }
 
     /// The `[costs]` of this machine, as a file that `--costs` of the simulator's commands takes.
@@ -106,6 +181,9 @@ impl Calibration {
         }
         if let Some(warning) = self.busy.warning() {
             text += &format!("# Caution: {warning}.\n");
+        }
+        for line in self.missing() {
+            text += &format!("# {line}\n");
         }
         text += "\n[costs]\n";
         for (key, value, from) in &self.costs {
@@ -140,6 +218,7 @@ impl Calibration {
             "complete": self.complete,
             "tsc_hz": self.tsc_hz,
             "measured": self.items,
+            "refused": self.refused,
             "costs": costs,
             "stalls": self.stall_process(),
             "stall_statistics": stats,
@@ -212,6 +291,47 @@ mod tests {
         // 170 ns are left for the start, of which more than 120 would leave nothing for the end.
         assert_eq!((of("start"), of("finish"), of("hop"), of("dispatcher")), (120, 0, 110, 70));
         assert_eq!(of("dispatcher") + of("hop") + of("start"), 300);
+    }
+
+    /// A calibration of `rounds` medians of each action.
+    fn of_rounds(rounds: &[(&'static str, &[f64])], stalls: Option<StallProcess>) -> Calibration {
+        let mut trials = Trials::default();
+        rounds.iter().for_each(|(name, values)| values.iter().for_each(|&value| trials.push(name, value)));
+        Calibration::new(&trials, stalls, Busy::default(), true, 2e9)
+    }
+
+    #[test]
+    fn what_no_machine_takes_is_refused_and_said() {
+        let found = of_rounds(&[("hop", &[75.0, 2e6, 80.0]), ("arrival to run", &[1.9e6, 2.1e6])], None);
+        let hop = &found.items[0];
+        assert_eq!(
+            (hop.name, hop.median, hop.rounds),
+            ("hop", 77.5, 2),
+            "the rounds that were not disturbed"
+        );
+        assert_eq!(found.refused, [Refused { name: "arrival to run", shortest_ns: 1.9e6, most_ns: 2e4 }]);
+        assert!(found.costs.iter().all(|(key, ..)| *key != "hop"), "it follows from what is not known");
+        let text = found.to_toml();
+        assert!(text.contains("# Not stated: `arrival to run`") && text.contains("--real-time"), "{text}");
+        assert_eq!(found.to_json()["refused"][0]["name"], "arrival to run");
+    }
+
+    #[test]
+    fn stalls_that_can_not_be_stated_are_said() {
+        let mut away = StallProcess::default();
+        away.add(0, [990_000_000, 5_000_000].into_iter(), 1_000_000_000);
+        let text = of_rounds(&[], Some(away)).to_toml();
+        assert!(
+            text.contains("# Not stated: `stalls`. The cores were away for 99.5 % of the time"),
+            "{text}"
+        );
+        let mut often = StallProcess::default();
+        often.add(0, [12_000_000; 66].into_iter(), 1_000_000_000);
+        let text = of_rounds(&[], Some(often)).to_toml();
+        assert!(
+            text.contains("stalls = {") && !text.contains("Not stated"),
+            "four other programs want the core: {text}"
+        );
     }
 
     #[test]

@@ -15,7 +15,7 @@ use caudal_measure::clock;
 use caudal_measure::work::iterate;
 use caudal_rt::{Builder, Pinning, Shutdown};
 
-use super::{Bench, CalibrateError, Trials, median, one_worker};
+use super::{Bench, CalibrateError, Trials, one_worker, undisturbed};
 
 /// Turns that are measured.
 const TURNS: usize = 20_000;
@@ -72,7 +72,7 @@ impl Turns {
 pub(super) fn measure(bench: &Bench, trials: &mut Trials) -> Result<(), CalibrateError> {
     let (ns, chunk) = (1e9 / bench.tsc.hz(), bench.work.job(200).iterations);
     let dense = run(bench, || ())?;
-    trials.push("turn", (median(Turns::later(&dense.spans)) * ns - bench.clock_ns).max(0.0));
+    trials.push("turn", (undisturbed(Turns::later(&dense.spans)) * ns - bench.clock_ns).max(0.0));
     let apart = run(bench, move || {
         std::hint::black_box(iterate(chunk));
     })?;

@@ -6,7 +6,7 @@ use caudal_measure::clock;
 use caudal_measure::pin::pin_to;
 use caudal_rt::{Builder, Pinning, Runtime, Shutdown};
 
-use super::{Bench, CalibrateError, Trials, median, one_worker};
+use super::{Bench, CalibrateError, Trials, one_worker, undisturbed};
 
 /// How long workers look for work before they sleep here.
 const SPIN: Duration = Duration::from_micros(5);
@@ -24,7 +24,7 @@ pub(super) fn measure(bench: &Bench, trials: &mut Trials) -> Result<(), Calibrat
     pin_to(other_cpu)?;
     for (asleep, times, name) in SLEEPS {
         let spans: Result<Vec<f64>, _> = (0..times).map(|_| once(bench, &runtime, asleep)).collect();
-        trials.push(name, median(spans?));
+        trials.push(name, undisturbed(spans?));
     }
     runtime.shutdown(Shutdown::Drain);
     Ok(())

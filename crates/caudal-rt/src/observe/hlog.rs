@@ -47,8 +47,10 @@ impl Metric {
     }
 }
 
+crate::error::debug_is_text!(HlogError);
+
 /// A log that could not be written.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[error("the histograms could not be written: {0}")]
 pub struct HlogError(String);
 

@@ -88,8 +88,10 @@ impl Default for StackConfig {
     }
 }
 
+crate::error::debug_is_text!(StackError);
+
 /// What is wrong with a [`StackConfig`], or with this system.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum StackError {
     /// `size` is out of range.

@@ -24,6 +24,28 @@ fn a_request_gives_back_what_its_handler_returns() {
     }
 }
 
+/// What a program prints whose `main` returns the error.
+fn printed_by_main(error: impl std::error::Error + 'static) -> String {
+    format!("{:?}", Box::<dyn std::error::Error>::from(error))
+}
+
+#[test]
+fn errors_that_main_returns_say_what_to_do() {
+    let broken = "[system]\ncores = 1\npols = \"per-core\"\n";
+    let said = printed_by_main(Builder::parse(broken, "policy.toml").err().expect("a misspelt key"));
+    assert!(
+        said.starts_with("policy.toml:3:1") && said.contains("pools") && !said.contains("Invalid("),
+        "{said}"
+    );
+    let runtime = runtime(1, true, |b| b);
+    runtime.shutdown(Shutdown::Drain);
+    let class = runtime.class("late").unwrap();
+    let said = printed_by_main(runtime.submit(class, || ()).unwrap_err());
+    assert_eq!(said, "the runtime has stopped, or is about to");
+    let said = printed_by_main(Builder::parse("", "empty.toml").err().expect("no system"));
+    assert!(said.contains("empty.toml") && said.contains("[system]"), "{said}");
+}
+
 #[test]
 fn a_panic_is_the_requests_own() {
     let runtime = runtime(1, true, |b| b);

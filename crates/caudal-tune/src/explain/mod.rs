@@ -1,5 +1,6 @@
 //! Why the winner wins, in sentences made of numbers of the run.
 
+mod in_the_way;
 mod nobody;
 mod parallel;
 mod rivals;

@@ -1,11 +1,10 @@
 //! What is said where no deployable system passes.
 
-use caudal_config::Stalls;
-
+use super::in_the_way::in_the_way;
 use super::words::{called, machine, place, results, targets};
 use crate::judge::Bench;
 use crate::search::Search;
-use crate::show::{digits, percent, time};
+use crate::show::digits;
 
 /// No deployable system passes: which comes closest?
 pub(super) fn nobody(bench: &Bench<'_>, searches: &[Search]) -> (String, Vec<String>) {
@@ -43,17 +42,6 @@ pub(super) fn nobody(bench: &Bench<'_>, searches: &[Search]) -> (String, Vec<Str
         found.join(", "),
         digits(probe.score),
     );
-    let stalls = search.candidate.plan.costs.stalls.as_ref().map(in_spite_of);
-    (headline, std::iter::once(text).chain(stalls).collect())
-}
-
-/// What no policy can do anything about.
-fn in_spite_of(stalls: &Stalls) -> String {
-    format!(
-        "The costs have the machine's stalls: {} of the time of each core, {}/s of them, half of which take {} or longer. No policy helps \
-         against those; take the key `stalls` out of the costs to see what a system does without them.",
-        percent(stalls.share()),
-        digits(stalls.rate.per_s()),
-        time(stalls.length(0.5).0 as f64 / 1e3),
-    )
+    let why = in_the_way(&search.candidate.plan.costs, &bench.aims);
+    (headline, std::iter::once(text).chain(why).collect())
 }

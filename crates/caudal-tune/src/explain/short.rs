@@ -5,6 +5,7 @@ use caudal_config::find_preset;
 use caudal_stats::Estimate;
 use serde::Serialize;
 
+use super::in_the_way::in_the_way;
 use super::roles::{Shown, nearest, shown};
 use super::winner::SCV_ALIKE;
 use super::words::{called, machine, place, results, targets};
@@ -124,16 +125,16 @@ fn instead(bench: &Bench<'_>, search: &Search, probe: &Probe) -> String {
         let least = if found.high.is_finite() { found.high } else { found.estimate };
         format!("Ask for a {} above {}", statistic(aim), value(aim, least))
     });
-    let stalls = match search.candidate.plan.costs.stalls {
-        Some(_) => " The costs have stalls of the machine, against which no policy helps (key `stalls`).",
-        None => "",
-    };
+    let why: String = in_the_way(&search.candidate.plan.costs, &bench.aims)
+        .into_iter()
+        .map(|why| format!(" {why}"))
+        .collect();
     match bench.question.goal {
         Goal::HighestLoad if probe.spot.load <= LITTLE_LOAD => {
-            format!("{least}: hardly anything waits at so little load, so more cores do not help.{stalls}")
+            format!("{least}: hardly anything waits at so little load, so more cores do not help.{why}")
         }
-        Goal::HighestLoad => format!("{least}.{stalls}"),
-        Goal::FewestCores(_) => format!("{least}, offer more --cores, or ask for less load.{stalls}"),
+        Goal::HighestLoad => format!("{least}.{why}"),
+        Goal::FewestCores(_) => format!("{least}, offer more --cores, or ask for less load.{why}"),
     }
 }
 

@@ -69,6 +69,7 @@ pub(crate) fn run(args: &CalibrateArgs, global: &Global) -> miette::Result<ExitC
     if let Some(warning) = found.busy.warning() {
         errln!("warning: {warning}");
     }
+    found.missing().iter().for_each(|line| errln!("warning: {line}"));
     if !found.complete {
         let kept = if args.output.is_some() { "; what was measured is written" } else { "" };
         return Err(Interrupted(format!(": what stands here is of fewer rounds{kept}")).into());

@@ -52,6 +52,16 @@ fn it_answers_and_ends() {
 }
 
 #[test]
+fn a_signal_ends_it_as_the_end_of_its_input_does() {
+    let (mut service, _, mut printed) = serving();
+    assert!(Command::new("kill").args(["-TERM", &service.id().to_string()]).status().unwrap().success());
+    let mut last = String::new();
+    printed.read_line(&mut last).unwrap();
+    assert_eq!(last, "0 requests given up, 0 threads left\n");
+    assert!(service.wait().unwrap().success());
+}
+
+#[test]
 fn it_measures_both_classes() {
     let output = program().arg("measure").output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();

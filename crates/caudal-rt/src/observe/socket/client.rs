@@ -19,8 +19,10 @@ const ANSWER_MAX: u64 = 256 << 20;
 /// Longest time without any byte of an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+crate::error::debug_is_text!(AskError);
+
 /// A runtime that could not be asked.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum AskError {
     /// Its process has ended, or closed the socket.
     #[error("the runtime is gone")]

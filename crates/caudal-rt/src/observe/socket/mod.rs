@@ -46,8 +46,10 @@ pub(crate) enum Wanted {
     No,
 }
 
+crate::error::debug_is_text!(SocketError);
+
 /// Why there is no socket.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SocketError {
     /// It was not wanted, or the runtime has stopped.
     #[error("this runtime has no socket: it was started with `Builder::socket(false)`, or has stopped")]

@@ -200,8 +200,10 @@ pub struct Recording {
     lost: Vec<u64>,
 }
 
+crate::error::debug_is_text!(RecordError);
+
 /// A timeline that can not be recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RecordError {
     /// A window of no length, or one that is too long.
     #[error("a window of {0:?} can not be recorded: write more than 0 and at most {WINDOW_MAX:?}")]
