@@ -5,7 +5,7 @@
 
 use std::env;
 
-const SOURCES: [&str; 15] = [
+const SOURCES: [&str; 16] = [
     "budget.S",
     "critical.c",
     "decide.c",
@@ -19,6 +19,7 @@ const SOURCES: [&str; 15] = [
     "threads.c",
     "variadic.S",
     "vector.c",
+    "vfork.S",
     "wait.c",
     "yield.c",
 ];

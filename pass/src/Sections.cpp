@@ -33,6 +33,7 @@ static constexpr StringLiteral wrapped[] = {
     "sem_timedwait",             "sem_clockwait",             "pthread_once",
     "flockfile",                 "ftrylockfile",              "funlockfile",
     "sigaction",                 "signal",                    "syscall",
+    "vfork",
 };
 
 /// Functions of stdio with such a wrapper, and their parameters: pointers, integers, and more. Names like `getline` are older than their
@@ -402,7 +403,9 @@ bool Sections::surroundScan(CallBase &call, StringRef name) {
 bool Sections::isSectionCall(const Function &callee) {
   auto [known, isNew] = sectionCalls_.try_emplace(&callee, false);
   if (isNew)
-    known->second = isRustPrint(callee.getName()) || exclusions_.find(Exclusion::Call, callee.getName());
+    // The child of `clone` may share this thread's memory and thread-local storage, and stop it meanwhile.
+    known->second = isRustPrint(callee.getName()) || (callee.isDeclaration() && callee.getName() == "clone") ||
+                    exclusions_.find(Exclusion::Call, callee.getName());
   return known->second;
 }
 

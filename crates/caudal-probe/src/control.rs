@@ -60,8 +60,8 @@ pub const ASKS_ONLY: u32 = u32::MAX;
 /// round, from 0 on. It lets other requests of this worker run and answers 1; or 0, where the caller is no request, or may not be
 /// set aside. In the round [`ASKS_ONLY`] it only answers. It does not unwind. Set it before any thread is armed.
 pub fn set_wait_hook(hook: extern "C" fn(u32) -> i32) {
-    // What interposes `syscall` becomes part of the program: nothing else asks for it by a name that is the library's alone.
-    core::hint::black_box(sys::caudal_wrap_syscall_v1 as *const ());
+    // What interposes `syscall` and `vfork` becomes part of the program: nothing else asks for it by names that are the library's alone.
+    core::hint::black_box([sys::caudal_wrap_syscall_v1 as *const (), sys::caudal_wrap_vfork_v1 as *const ()]);
     sys::caudal_probe_wait_hook_v1.store(hook as *mut (), Ordering::Relaxed);
 }
 

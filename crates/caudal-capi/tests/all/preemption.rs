@@ -262,6 +262,18 @@ mod cxx {
     }
 }
 
+/// Between `vfork` and the child's end no other request of the worker gets a turn: it would run in the child.
+#[test]
+fn children_that_share_the_thread_run_nobody_else() {
+    let (Some(with), Some(bare)) = (built(Source::C, Sections::On), built(Source::C, Sections::Off)) else {
+        return;
+    };
+    for test in ["vfork", "clone"] {
+        assert_eq!(run(&with.program, test, false), Went::Through(1), "{test}");
+        assert_ne!(run(&bare.program, test, false), Went::Through(1), "without the pass's care, {test}");
+    }
+}
+
 #[test]
 fn functions_of_a_list_are_sections() {
     let Some(listed) = built(Source::Cxx, Sections::Listed) else { return };

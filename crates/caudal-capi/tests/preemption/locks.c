@@ -2,8 +2,10 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -389,6 +391,49 @@ static int nested(const char *policy)
     return 0;
 }
 
+/* --- a child of vfork, which runs in this thread's memory until it ends */
+
+static pid_t own_process;
+
+static void vfork_first(void *turns)
+{
+    int status = -1;
+    pid_t child = vfork();
+    if (child == 0) {
+        be_preempted(turns);
+        _exit(7);
+    }
+    CHECK(child > 0);
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+}
+
+static void vfork_second(void *turns)
+{
+    go_in(turns);
+    CHECK(getpid() == own_process);
+    go_out(turns);
+}
+
+/* The same by `clone`, whose child has a stack of its own. */
+
+static char stack_of_child[1 << 16] __attribute__((aligned(16)));
+
+static int clone_child(void *turns)
+{
+    be_preempted(turns);
+    return 7;
+}
+
+static void clone_first(void *turns)
+{
+    int status = -1;
+    pid_t child = clone(clone_child, stack_of_child + sizeof stack_of_child, CLONE_VM | CLONE_VFORK | SIGCHLD, turns);
+    CHECK(child > 0);
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+}
+
 int main(int argc, char **argv)
 {
     static const struct test tests[] = {
@@ -415,7 +460,10 @@ int main(int argc, char **argv)
         {"library", library_first, library_second},
         {"through_library", library_first, through_library_second},
         {"own_library", own_library_first, own_library_second},
+        {"vfork", vfork_first, vfork_second},
+        {"clone", clone_first, vfork_second},
     };
+    own_process = getpid();
     CHECK(pthread_spin_init(&spinlock, PTHREAD_PROCESS_PRIVATE) == 0);
     CHECK(sem_init(&permits, 0, 0) == 0);
     if (argc == 3 && strcmp(argv[2], "nested") == 0) {

@@ -362,7 +362,7 @@ pub(super) const RULES: &[Rule] = &[
         name: "started-max",
         refused: "`started_max` of 0",
         why: "nothing could start",
-        instead: "set it to 1 or more, or remove it: then it is 256",
+        instead: "set it to 1 or more, or remove it: then it is 32",
         runtime_only: false,
         keys: &["system.discipline.started_max", "system.discipline"],
         broken: |system, _| started_max(system) == Some(0),

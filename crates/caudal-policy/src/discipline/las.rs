@@ -10,7 +10,7 @@
 //! Light tails, where it favours those that are furthest from done; long requests can starve.
 //! ## Parameters
 //! * `quantum` (default 2 us): from 100 ns; 0 is fluid, for the simulator only.
-//! * `started_max` (default 256): at most this many started tasks a worker; others wait unstarted, first come first served. Without
+//! * `started_max` (default 32): at most this many started tasks a worker; others wait unstarted, first come first served. Without
 //!   it, a pool that gets more work than it can do starts every task and finishes only the shortest. A task that waits for
 //!   something else than a worker counts; where all started tasks do so, one more starts.
 //! ## Source

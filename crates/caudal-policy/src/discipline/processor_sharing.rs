@@ -13,7 +13,7 @@
 //! * `fresh` (default `first`): `first`, a new task runs before those that have; or `tail`, it queues.
 //! * `lone` (default `elide`): at the end of its quantum a task that no other waits for goes on free of
 //!   charge (`elide`), or yields to itself and pays (`yield`), as coroutines without a look ahead do.
-//! * `started_max` (default 256): at most this many started tasks a worker; others wait unstarted, first come first served. Without
+//! * `started_max` (default 32): at most this many started tasks a worker; others wait unstarted, first come first served. Without
 //!   it, a pool that gets more work than it can do starts every task and finishes hardly any (receive livelock). A task that
 //!   waits for something else than a worker counts; where all started tasks do so, one more starts.
 //! ## Source

@@ -9,9 +9,10 @@ use super::Pool;
 
 /// Most started tasks of a worker, unless a policy file says otherwise.
 ///
-/// More than so many are there at a load of 0.97 for 0.04 % of the time, so it changes no tail below saturation; and so many
-/// stacks stay in a core's second-level cache. `docs/background/overload.md` has what was measured.
-pub const STARTED_MAX: u32 = 256;
+/// A larger bound costs work under overload: that many half-done requests do not fit into a core's second-level cache, and each turn
+/// begins with what the others have thrown out. A smaller one costs the tail below saturation: all that may start are long ones then,
+/// and short ones wait for them. `docs/background/overload.md` has what was measured.
+pub const STARTED_MAX: u32 = 32;
 
 /// Says to serde that a file need not hold the number.
 #[cfg(feature = "serde")]
