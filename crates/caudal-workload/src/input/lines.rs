@@ -119,8 +119,10 @@ pub(super) fn read_times(bytes: &[u8], path: &Path, wanted: &Columns) -> Result<
         ..Taken::default()
     };
     if without > 0 {
-        let s = if without == 1 { "line has" } else { "lines have" };
-        notes.push(format!("{without} {s} no such time, passed over"));
+        notes.push(match without {
+            1 => "1 line has no such time, and was passed over".to_owned(),
+            _ => format!("{without} lines have no such time, and were passed over"),
+        });
     }
     Ok(Read { taken, data: Data::Trace(trace), notes })
 }

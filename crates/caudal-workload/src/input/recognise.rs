@@ -27,7 +27,7 @@ enum Format {
 }
 
 /// Formats that are known by their first bytes and are not read: what they are, and what to do.
-const REFUSED: [(&[u8], &str, &str); 22] = [
+const REFUSED: [(&[u8], &str, &str); 23] = [
     (
         b"PAR1",
         "a Parquet file",
@@ -69,6 +69,11 @@ const REFUSED: [(&[u8], &str, &str); 22] = [
     (b"<!DOCTYPE html", "a page of HTML", "give what it was made from"),
     (b"<html", "a page of HTML", "give what it was made from"),
     (b"<?xml", "XML", "write CSV instead; JMeter does with `jmeter.save.saveservice.output_format=csv`"),
+    (
+        b"goos: ",
+        "output of Go's benchmarks, the mean of many runs in a line,",
+        "write what each run takes, a time a line",
+    ),
     (b"# vegeta", "a report of vegeta", "give the results: `vegeta encode --to csv results.bin`"),
 ];
 
