@@ -76,6 +76,9 @@ fn known(json: &Value, path: &Path, wanted: &Columns) -> Result<Option<Read>, Wo
         read.taken.format = format!("percentiles in JSON of {writer}");
         return Ok(Some(read));
     }
+    if wanted.column.is_none() && wanted.unit.is_none() && json["data"][0]["spans"].is_array() {
+        return jaeger(json, &place).map(Some);
+    }
     let list = |key: &str| json[key].as_array().map_or(&[][..], Vec::as_slice);
     let each =
         |key: &str, name: &dyn Fn(&Value) -> Option<String>, times: &dyn Fn(&Value) -> Option<Vec<f64>>| {
@@ -110,6 +113,22 @@ fn summary(json: &Value) -> Option<(&'static str, &'static str, Unit)> {
     } else {
         None
     }
+}
+
+/// Traces of Jaeger: spans, whose durations are in microseconds, by the names of their operations.
+fn jaeger(json: &Value, place: &Place<'_>) -> Result<Read, WorkloadError> {
+    let traces = json["data"].as_array().map_or(&[][..], Vec::as_slice);
+    let span = |span: &Value| {
+        Some((span["operationName"].as_str().unwrap_or("all").to_owned(), vec![span["duration"].as_f64()?]))
+    };
+    let spans = traces.iter().filter_map(|trace| trace["spans"].as_array()).flatten();
+    let spans: Classes = spans.filter_map(span).collect();
+    if spans.is_empty() {
+        return Err(place.whole("holds no spans of Jaeger with a duration"));
+    }
+    let mut read = values("Jaeger", Unit::Us, spans, place)?;
+    read.taken.class_column = Some("operationName".to_owned());
+    Ok(read)
 }
 
 fn pyperf(benchmark: &Value) -> Option<Vec<f64>> {

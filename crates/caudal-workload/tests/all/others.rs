@@ -184,3 +184,12 @@ fn values_beyond_the_last_bucket_are_said() {
     assert!(notes(&service).contains("4 values lie beyond the last bucket"), "{}", notes(&service));
     assert!(!notes(&service).contains("times are 0"), "{}", notes(&service));
 }
+
+#[test]
+fn spans_of_jaeger_are_in_microseconds() {
+    let spans = "{\"data\": [{\"traceID\": \"a\", \"spans\": [{\"operationName\": \"get\", \"startTime\": 1, \
+        \"duration\": 6673}]}, {\"traceID\": \"b\", \"spans\": [{\"operationName\": \"scan\", \"startTime\": 2, \
+        \"duration\": 10673}]}]}";
+    let service = read(spans).unwrap();
+    assert_eq!((mean_us(&service), service.classes().len()), (8673.0, 2));
+}
