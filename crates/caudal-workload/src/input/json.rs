@@ -67,6 +67,18 @@ fn known(json: &Value, path: &Path, wanted: &Columns) -> Result<Option<Read>, Wo
         }
         return Ok(Some(read));
     }
+    if wanted.column.is_none()
+        && let Some((writer, path, unit)) = summary(json)
+        && let Some(map) = json.pointer(&format!("/{}", path.replace('.', "/"))).and_then(Value::as_object)
+    {
+        let unit = wanted.unit.map_or((unit, "as the writer has it"), |unit| (unit, "as you said"));
+        let mut read = percentiles(path, &percentiles_of(map, "percentiles"), Some(unit), &place)?;
+        read.taken.format = format!("percentiles in JSON of {writer}");
+        return Ok(Some(read));
+    }
+    if wanted.column.is_none() && wanted.unit.is_none() && json["data"][0]["spans"].is_array() {
+        return jaeger(json, &place).map(Some);
+    }
     let list = |key: &str| json[key].as_array().map_or(&[][..], Vec::as_slice);
     let each =
         |key: &str, name: &dyn Fn(&Value) -> Option<String>, times: &dyn Fn(&Value) -> Option<Vec<f64>>| {
@@ -88,6 +100,35 @@ fn known(json: &Value, path: &Path, wanted: &Columns) -> Result<Option<Read>, Wo
         }
     }
     Ok(None)
+}
+
+/// Who wrote this summary, where its percentiles of latencies are, and their unit.
+fn summary(json: &Value) -> Option<(&'static str, &'static str, Unit)> {
+    if json["latency"]["p97_5"].is_number() && json["connections"].is_number() {
+        Some(("autocannon", "latency", Unit::Ms))
+    } else if json["spec"]["numberOfConnections"].is_number() {
+        Some(("bombardier", "result.latency.percentiles", Unit::Us))
+    } else if json["latencies"]["99th"].is_number() && json["bytes_in"].is_object() {
+        Some(("vegeta", "latencies", Unit::Ns))
+    } else {
+        None
+    }
+}
+
+/// Traces of Jaeger: spans, whose durations are in microseconds, by the names of their operations.
+fn jaeger(json: &Value, place: &Place<'_>) -> Result<Read, WorkloadError> {
+    let traces = json["data"].as_array().map_or(&[][..], Vec::as_slice);
+    let span = |span: &Value| {
+        Some((span["operationName"].as_str().unwrap_or("all").to_owned(), vec![span["duration"].as_f64()?]))
+    };
+    let spans = traces.iter().filter_map(|trace| trace["spans"].as_array()).flatten();
+    let spans: Classes = spans.filter_map(span).collect();
+    if spans.is_empty() {
+        return Err(place.whole("holds no spans of Jaeger with a duration"));
+    }
+    let mut read = values("Jaeger", Unit::Us, spans, place)?;
+    read.taken.class_column = Some("operationName".to_owned());
+    Ok(read)
 }
 
 fn pyperf(benchmark: &Value) -> Option<Vec<f64>> {
@@ -423,6 +464,8 @@ struct Collect {
     unit: Option<(Unit, &'static str)>,
     plausible: Plausible,
     line: Option<u64>,
+    /// One of the last digit of the finest time.
+    step_ps: Option<u64>,
 }
 
 impl Collect {
@@ -431,11 +474,15 @@ impl Collect {
         let line = self.line.unwrap_or(self.trace.ps.len() as u64 + 1);
         let add = || -> Result<(), RowProblem> {
             let number = Number::parse(text.as_bytes(), Style::POINT)?;
-            if self.unit.is_none() && number.unit.is_none() {
+            if number.unit.is_some() {
+                self.plausible.see_unit();
+            } else if self.unit.is_none() {
                 self.plausible.see(&number, text.as_bytes());
             }
             let ps = time_ps(&number, text.as_bytes(), self.unit.map_or(Unit::Ns, |(unit, _)| unit))?;
-            self.trace.push(class.as_bytes(), line, ps.max(1))
+            let step_ps = number.step_ps(self.unit.map_or(Unit::Ns, |(unit, _)| unit));
+            self.step_ps = Some(self.step_ps.map_or(step_ps, |step| step.min(step_ps)));
+            self.trace.push(class.as_bytes(), line, ps)
         };
         let mut add = add;
         add().map_err(|problem| match self.line {
@@ -444,11 +491,17 @@ impl Collect {
         })
     }
 
-    fn finish(self, format: &str, column: Option<String>, place: &Place<'_>) -> Result<Read, WorkloadError> {
-        self.plausible.check(place)?;
+    fn finish(
+        mut self,
+        format: &str,
+        column: Option<String>,
+        place: &Place<'_>,
+    ) -> Result<Read, WorkloadError> {
         if self.trace.ps.is_empty() {
             return Err(place.whole("holds no times"));
         }
+        let zeros = self.trace.replace_zeros(self.step_ps.unwrap_or(1), place)?;
+        self.plausible.check(place)?;
         let (unit, unit_by) = match self.unit {
             Some((unit, by)) => (Some(unit), by),
             None if self.plausible.is_untouched() => (None, ""),
@@ -463,7 +516,7 @@ impl Collect {
             values: self.trace.ps.len() as u64,
             ..Taken::default()
         };
-        Ok(Read { taken, data: Data::Trace(self.trace), notes: Vec::new() })
+        Ok(Read { taken, data: Data::Trace(self.trace), notes: zeros.into_iter().collect() })
     }
 }
 

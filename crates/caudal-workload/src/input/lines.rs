@@ -83,8 +83,10 @@ pub(super) fn read_times(bytes: &[u8], path: &Path, wanted: &Columns) -> Result<
         return read_strace(&text, &place);
     }
     let name = name(&text, wanted);
+    refuse_summaries(&text, name.as_ref(), &place)?;
     let mut trace = Trace::default();
     let mut without = 0u64;
+    let mut finest_ps = u64::MAX;
     for (index, line) in text.lines().enumerate() {
         let found = times(line);
         let chosen = match &name {
@@ -99,25 +101,65 @@ pub(super) fn read_times(bytes: &[u8], path: &Path, wanted: &Columns) -> Result<
         };
         let line = index as u64 + 1;
         let field = time.value.as_bytes();
-        let ps = Number::parse(field, Style::POINT).and_then(|number| time_ps(&number, field, Unit::Ns));
-        let ps = ps.map_err(|problem| place.row(line, 1, problem))?.max(1);
+        let at = |problem| place.row(line, 1, problem);
+        let number = Number::parse(field, Style::POINT).map_err(at)?;
+        let ps = time_ps(&number, field, Unit::Ns).map_err(at)?;
+        finest_ps = finest_ps.min(number.step_ps(Unit::Ns));
         trace.push(b"all", line, ps).map_err(|problem| place.row(line, 1, problem))?;
     }
     if trace.ps.is_empty() {
         let (name, _) = name.unwrap_or_default();
         return Err(place.whole(format!("no line has a time called `{}`", shorten(&name))));
     }
+    let mut notes: Vec<String> = trace.replace_zeros(finest_ps, &place)?.into_iter().collect();
     let taken = Taken {
         format: "a text with a time in its lines".to_owned(),
         column: name.map(|(name, _)| name),
         values: trace.ps.len() as u64,
         ..Taken::default()
     };
-    let mut notes = Vec::new();
     if without > 0 {
-        notes.push(format!("{without} lines have no such time, and were passed over"));
+        notes.push(match without {
+            1 => "1 line has no such time, and was passed over".to_owned(),
+            _ => format!("{without} lines have no such time, and were passed over"),
+        });
     }
     Ok(Read { taken, data: Data::Trace(trace), notes })
+}
+
+/// What sums up many requests is not what one of them takes; and of two times in a line one has to be known as the right one.
+///
+/// # Errors
+/// If the times of a text are such.
+fn refuse_summaries(
+    text: &str,
+    name: Option<&(String, bool)>,
+    place: &Place<'_>,
+) -> Result<(), WorkloadError> {
+    const SUMS: [&str; 8] = ["average", "avg", "mean", "minimum", "maximum", "min", "max", "median"];
+    // What stands behind the time may be a statement: `duration: 0.2 ms  statement: select max(x) …`.
+    let sums_up = |line: &&str| {
+        let before = times(line).first().and_then(|time| line.split(time.value).next()).unwrap_or(line);
+        let mut words = before.split(|letter: char| !letter.is_alphanumeric());
+        words.any(|word| SUMS.contains(&word.to_lowercase().as_str()))
+    };
+    let with: Vec<&str> = text.lines().filter(|line| !times(line).is_empty()).collect();
+    if let Some(line) = with.iter().find(|line| sums_up(line))
+        && 2 * with.iter().filter(|line| sums_up(line)).count() > with.len()
+    {
+        return Err(place.whole(format!(
+            "its times sum up many requests, as in `{}`; give what each request takes, or percentiles, as in `p50 = 1.2 ms, \
+             p99 = 9 ms`",
+            shorten(line.trim())
+        )));
+    }
+    match with.iter().find(|line| name.is_none() && times(line).len() > 1) {
+        Some(line) => Err(place.whole(format!(
+            "has lines with several times, such as `{}`, and nothing says which is meant; give a column of times, one a line",
+            shorten(line.trim())
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// The name that most times have, if most have one, and whether a sign stands behind it.

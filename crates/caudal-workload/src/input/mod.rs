@@ -216,6 +216,32 @@ impl Trace {
         Ok(number)
     }
 
+    /// Takes times of 0, which the clock could not see, as half of its step; says how many there are.
+    ///
+    /// # Errors
+    /// If there is no other time.
+    pub(crate) fn replace_zeros(
+        &mut self,
+        step_ps: u64,
+        place: &Place<'_>,
+    ) -> Result<Option<String>, WorkloadError> {
+        let zeros = self.ps.iter().filter(|&&ps| ps == 0).count();
+        if zeros == self.ps.len() && zeros > 0 {
+            return Err(
+                place.whole("all its times are 0; was the clock fine enough, and is this the right column?")
+            );
+        }
+        let half_ps = (step_ps / 2).clamp(1, LONGEST_PS);
+        self.ps.iter_mut().filter(|ps| **ps == 0).for_each(|ps| *ps = half_ps);
+        Ok((zeros > 0).then(|| {
+            format!(
+                "{zeros} of {} times are 0, below the clock's step of {}; each is taken as half of it",
+                self.ps.len(),
+                crate::show::time(step_ps.max(1) as f64)
+            )
+        }))
+    }
+
     /// The class of the value at `index`.
     #[inline]
     pub(crate) fn class_of(&self, index: usize) -> u8 {
@@ -282,10 +308,11 @@ impl Place<'_> {
     }
 }
 
-/// The time that a number means in `unit`; 0 is allowed.
+/// The time that a number means in `unit`: 0 if it is 0, otherwise a picosecond or more.
 #[inline]
 pub(crate) fn time_ps(number: &Number, field: &[u8], unit: Unit) -> Result<u64, RowProblem> {
     match number.ps(unit) {
+        Some(0) => Ok(u64::from(!number.is_zero())),
         Some(ps) if ps <= u128::from(LONGEST_PS) => Ok(ps as u64),
         _ => Err(RowProblem::TooLong(shorten(&text(field)))),
     }

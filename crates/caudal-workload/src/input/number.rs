@@ -49,6 +49,9 @@ impl Number {
             rest => (false, rest),
         };
         let Some((mut number, used)) = digits(rest, style) else {
+            if let Some(duration) = duration(rest) {
+                return if negative { Err(RowProblem::Negative(text())) } else { Ok(duration) };
+            }
             let word = super::text(rest).to_ascii_lowercase();
             return Err(match ["nan", "inf", "infinity"].contains(&word.as_str()) {
                 true => RowProblem::NotFinite(text()),
@@ -58,6 +61,10 @@ impl Number {
         let behind = rest[used..].trim_ascii_start();
         if !behind.is_empty() {
             let unit = Unit::of_word(&super::text(behind));
+            if let Some(duration) = unit.is_none().then(|| duration(rest)).flatten() {
+                number = duration;
+            }
+            let unit = unit.or(number.unit);
             number.unit = Some(unit.ok_or_else(|| RowProblem::NotANumber(text()))?);
         }
         if negative && number.mantissa > 0 { Err(RowProblem::Negative(text())) } else { Ok(number) }
@@ -105,10 +112,67 @@ impl Number {
         self.mantissa > 0 && power.is_none_or(|power| !self.mantissa.is_multiple_of(power))
     }
 
+    /// Is it exactly 0?
+    #[inline]
+    pub(crate) fn is_zero(&self) -> bool {
+        self.mantissa == 0
+    }
+
+    /// One of its last digit, in picoseconds: a microsecond of `0.012 ms`.
+    pub(crate) fn step_ps(&self, unit: Unit) -> u64 {
+        self.unit.unwrap_or(unit).ps() / 10u64.checked_pow(self.decimals()).unwrap_or(u64::MAX)
+    }
+
     /// Is it a multiple of 1000?
     pub(crate) fn is_thousands(&self) -> bool {
         !self.has_fraction() && self.value() % 1000.0 == 0.0
     }
+}
+
+/// `00:00:01.250`, `0 days 00:00:00.000031` (pandas), `PT0.5S` (ISO 8601): seconds, in whatever parts.
+#[cold]
+fn duration(field: &[u8]) -> Option<Number> {
+    let text = std::str::from_utf8(field).ok()?;
+    let (days, text) = match text.split_once(" day") {
+        Some((days, rest)) => (days.parse().ok()?, rest.trim_start_matches('s').trim_start()),
+        None => (0u64, text),
+    };
+    let (hours, minutes, seconds) = match text.strip_prefix("PT") {
+        Some(mut rest) if !rest.is_empty() => {
+            let mut part = |end: char| -> Option<&str> {
+                let Some((part, behind)) = rest.split_once(end) else { return Some("0") };
+                rest = behind;
+                Some(part).filter(|part| !part.is_empty())
+            };
+            let parts = (part('H')?, part('M')?, part('S')?);
+            if !rest.is_empty() {
+                return None;
+            }
+            parts
+        }
+        Some(_) => return None,
+        None => {
+            let mut parts = text.split(':');
+            let parts = (parts.next()?, parts.next()?, parts.next().filter(|_| parts.next().is_none())?);
+            let are_two_digits =
+                |part: &str| part.len() >= 2 && part.as_bytes()[..2].iter().all(u8::is_ascii_digit);
+            if !are_two_digits(parts.1) || !are_two_digits(parts.2) {
+                return None;
+            }
+            parts
+        }
+    };
+    let whole: u64 = hours.parse::<u64>().ok()?.checked_mul(60)?.checked_add(minutes.parse().ok()?)?;
+    let whole = days.checked_mul(24 * 3600)?.checked_add(whole.checked_mul(60)?)?;
+    let (seconds, used) =
+        digits(seconds.as_bytes(), Style::POINT).filter(|(_, used)| *used == seconds.len())?;
+    let power = 10u128.checked_pow(seconds.decimals())?;
+    let mantissa = u128::from(whole).checked_mul(power)?.checked_add(seconds.mantissa)?;
+    (used > 0 && seconds.exponent <= 0).then_some(Number {
+        mantissa,
+        exponent: seconds.exponent,
+        unit: Some(Unit::S),
+    })
 }
 
 /// The number at the beginning of `text`, and how many bytes it takes.
@@ -196,6 +260,20 @@ mod tests {
         assert_eq!(point("1.2ms"), Some(1_200_000_000), "its own unit holds");
         assert_eq!(point("384 ns"), Some(384_000));
         assert_eq!(point("1.31072µs"), Some(1_310_720));
+        for (text, seconds_ps) in [
+            ("00:00:01.250", 1_250_000_000_000),
+            ("0 days 00:00:00.000030904", 30_904_000),
+            ("1 day, 00:00:01", 0),
+            ("1 days 00:00:01", 86_401_000_000_000_000),
+            ("PT0.000031S", 31_000_000),
+            ("PT1H2M0.5S", 3_720_500_000_000_000),
+            ("PT2M", 120_000_000_000_000),
+        ] {
+            assert_eq!(point(text), Some(seconds_ps).filter(|ps| *ps > 0), "{text}");
+        }
+        for text in ["PT", "PT5", "PTS", "12:30", "1:2:3", "10:20:30:40", "127.0.0.1:8080", "00:00:xx"] {
+            assert_eq!(point(text), None, "{text}");
+        }
         assert_eq!(
             ps("1700000000.123456789", Style::POINT, Unit::S),
             Some(1_700_000_000_123_456_789_000),

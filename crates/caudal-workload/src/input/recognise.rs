@@ -2,8 +2,11 @@
 
 use std::path::Path;
 
+use super::number::{Number, Style};
 use super::source::Source;
-use super::{Columns, Data, Place, Read, buckets, graphs, hdr, json, lines, percentiles, table};
+use super::{
+    Columns, Data, Place, Read, buckets, graphs, hdr, json, lines, percentiles, shorten, table, text,
+};
 use crate::error::WorkloadError;
 
 /// A format that is read.
@@ -20,10 +23,11 @@ enum Format {
     Graphs,
     Times,
     Table,
+    Unknown,
 }
 
 /// Formats that are known by their first bytes and are not read: what they are, and what to do.
-const REFUSED: [(&[u8], &str, &str); 22] = [
+const REFUSED: [(&[u8], &str, &str); 23] = [
     (
         b"PAR1",
         "a Parquet file",
@@ -65,6 +69,11 @@ const REFUSED: [(&[u8], &str, &str); 22] = [
     (b"<!DOCTYPE html", "a page of HTML", "give what it was made from"),
     (b"<html", "a page of HTML", "give what it was made from"),
     (b"<?xml", "XML", "write CSV instead; JMeter does with `jmeter.save.saveservice.output_format=csv`"),
+    (
+        b"goos: ",
+        "output of Go's benchmarks, the mean of many runs in a line,",
+        "write what each run takes, a time a line",
+    ),
     (b"# vegeta", "a report of vegeta", "give the results: `vegeta encode --to csv results.bin`"),
 ];
 
@@ -90,6 +99,7 @@ pub(crate) fn read_service(source: Source, path: &Path, wanted: &Columns) -> Res
         Format::Times => of_text(lines::read_times, source),
         Format::Json => json::read_json(source, path, wanted),
         Format::Table => table::read_service_table(source, path, wanted),
+        Format::Unknown => Err(unknown(&source, &place)),
         Format::Graphs => {
             let bytes = source.whole(&place)?;
             let (taken, file) = graphs::read_graphs(&bytes, path, wanted)?;
@@ -137,9 +147,33 @@ fn format(source: &Source, path: &Path, wanted: &Columns) -> Format {
         Format::Table
     } else if lines::holds_times(lines()) {
         Format::Times
+    } else if is_prose(source, wanted) {
+        Format::Unknown
     } else {
         Format::Table
     }
+}
+
+/// Are most lines no rows at all, neither numbers nor fields of which some are? Then none of them is a row with a mistake.
+fn is_prose(source: &Source, wanted: &Columns) -> bool {
+    let Some(sample) = table::Sample::of(source, wanted.decimal) else { return false };
+    let width = table::Sample::common_width(&sample.rows);
+    let is_row = |row: &csv::ByteRecord| {
+        row.len() == width && row.iter().any(|field| Number::parse(field, Style::POINT_GROUPED).is_ok())
+    };
+    let rows = sample.rows.iter().filter(|row| is_row(row)).count();
+    let has_sentences = || sample.rows.iter().any(|row| row[0].trim_ascii().contains(&b' '));
+    2 * rows < sample.rows.len() && (sample.rows.len() > 2 || rows == 0 && has_sentences())
+}
+
+fn unknown(source: &Source, place: &Place<'_>) -> WorkloadError {
+    let first = source.head_lines().map(<[u8]>::trim_ascii).find(|line| !line.is_empty()).unwrap_or_default();
+    place.whole(format!(
+        "is a text of a kind that is not known here, which begins with `{}`; give a time a line, columns below a line of names \
+         such as `class,service_us`, or percentiles as in `p50 = 1.2 ms, p99 = 9 ms`, or see \
+         docs/guides/measure-your-service.md for what is read of which tool",
+        shorten(&text(first))
+    ))
 }
 
 /// Is this plainly a table: has it several columns that most rows fill, or one column of numbers?

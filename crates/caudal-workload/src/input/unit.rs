@@ -137,6 +137,8 @@ pub(crate) struct Plausible {
     sum: f64,
     fractions: u64,
     thousands: u64,
+    /// Numbers that have a unit of their own, among which the others stand.
+    with_unit: u64,
     first: Vec<String>,
 }
 
@@ -159,9 +161,15 @@ impl Plausible {
         self.thousands += u64::from(number.is_thousands());
     }
 
+    /// Takes into account that a number has a unit of its own.
+    #[inline]
+    pub(crate) fn see_unit(&mut self) {
+        self.with_unit += 1;
+    }
+
     /// What a histogram of so many values shows.
     pub(crate) fn of_histogram(sum: f64, values: u64, has_fractions: bool, first: Vec<String>) -> Plausible {
-        Plausible { values, sum, fractions: u64::from(has_fractions), thousands: 0, first }
+        Plausible { values, sum, fractions: u64::from(has_fractions), thousands: 0, with_unit: 0, first }
     }
 
     /// The same numbers, which stand for so many values with this sum.
@@ -179,6 +187,8 @@ impl Plausible {
         let mean = self.sum / self.values.max(1) as f64;
         if self.values == 0 {
             None
+        } else if self.with_unit > 0 {
+            Some("stand among others that have one")
         } else if self.fractions > 0 {
             Some("have fractions, which nanoseconds have not")
         } else if mean < SHORTEST_NS {

@@ -5,6 +5,7 @@ mod files;
 mod graphs;
 mod inputs;
 mod moments;
+mod others;
 mod shown;
 mod specs;
 

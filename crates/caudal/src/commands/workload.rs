@@ -53,6 +53,7 @@ pub(crate) fn run(args: &WorkloadArgs, global: &Global) -> miette::Result<ExitCo
     match &args.what {
         What::List => list(global),
         What::Show { workload, input, width } => {
+            refuse_draws(input, input.recorded, "workload show")?;
             let shown = show(workload, input)?;
             if global.json {
                 outln!("{}", serde_json::to_string(&shown.json()).into_diagnostic()?);
@@ -60,9 +61,25 @@ pub(crate) fn run(args: &WorkloadArgs, global: &Global) -> miette::Result<ExitCo
                 out!("{}", shown.text(width.unwrap_or_else(terminal_width)));
             }
         }
-        What::Convert { from, to, input } => convert(from, to, input)?,
+        What::Convert { from, to, input } => {
+            refuse_draws(input, false, "workload convert")?;
+            convert(from, to, input)?;
+        }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// How requests are drawn matters to commands that draw some: to others it would be passed over in silence.
+fn refuse_draws(input: &Input, recorded: bool, command: &str) -> miette::Result<()> {
+    let given =
+        [("--weights", !input.weights.is_empty()), ("--replay", input.replay), ("--recorded", recorded)];
+    match given.into_iter().find(|(_, given)| *given) {
+        Some((option, _)) => Err(miette!(
+            help = "give it to plan, lanes, threshold or compare",
+            "`{option}` says how requests are drawn, and `caudal {command}` draws none"
+        )),
+        None => Ok(()),
+    }
 }
 
 /// What is asked at a terminal is asked before it is shown.

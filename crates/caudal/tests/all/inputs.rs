@@ -41,6 +41,19 @@ fn what_is_not_known_is_refused_with_the_readings_where_nobody_can_answer() {
 }
 
 #[test]
+fn options_that_say_how_requests_are_drawn_are_refused_where_none_are() {
+    for arguments in [
+        &["workload", "show", "semi.csv", "--replay"][..],
+        &["workload", "show", "semi.csv", "--recorded"],
+        &["workload", "convert", "semi.csv", "-", "--weights", "get=1"],
+    ] {
+        let found = ran(arguments);
+        assert_eq!(found.status.code(), Some(2), "{arguments:?}");
+        assert!(text(&found.stderr).contains("says how requests are drawn"), "{}", text(&found.stderr));
+    }
+}
+
+#[test]
 fn standard_input_and_names_that_are_no_utf_8_are_read() {
     let mut child =
         caudal(&["workload", "show", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();

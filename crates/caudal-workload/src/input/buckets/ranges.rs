@@ -313,8 +313,24 @@ fn sysbench(line: &str) -> Option<Bounds> {
     Some(Bounds { low: value, high: Some(value.next()), count })
 }
 
+/// `[1ms,    5ms]    5    2.50%   ###` of vegeta: bounds with their units
+fn bracketed(line: &str) -> Option<Bounds> {
+    let (range, rest) = line.trim().strip_prefix('[')?.split_once([']', ')'])?;
+    let (low, high) = range.split_once(',')?;
+    let with_unit = |text: &str| number(text).filter(|number| number.unit.is_some());
+    let high = match high.trim() {
+        "+Inf" => None,
+        high => Some(with_unit(high)?),
+    };
+    let count = rest.split_whitespace().next()?.parse().ok()?;
+    Some(Bounds { low: with_unit(low)?, high, count })
+}
+
 /// `320ns..384ns => 1`, `10 us - 20 us: 5`
 fn plain(line: &str) -> Option<Bounds> {
+    if let Some(bounds) = bracketed(line) {
+        return Some(bounds);
+    }
     let (range, count) = ["=>", ":", "="].iter().find_map(|mark| line.rsplit_once(mark))?;
     let count = count.trim().parse().ok()?;
     let (low, high) = ["..=", "..", " - ", " to ", "–"].iter().find_map(|mark| range.split_once(mark))?;
@@ -341,6 +357,9 @@ mod tests {
         assert_eq!(parts(bcc("         2 -> 3          : 71       |**   |")), Some((2.0, Some(4.0), 71)));
         assert_eq!(parts(plain("320ns..384ns => 1")), Some((320.0, Some(384.0), 1)));
         assert_eq!(parts(plain("  10 us - 20 us: 5")), Some((10.0, Some(20.0), 5)));
+        assert_eq!(parts(plain("[1ms,    5ms]    5    2.50%   #")), Some((1.0, Some(5.0), 5)));
+        assert_eq!(parts(plain("[100ms,  +Inf]   0    0.00%   ")), Some((100.0, None, 0)));
+        assert_eq!(parts(plain("[INFO, 5ms] 3 requests")), None);
         assert_eq!(parts(plain("12:30:05 some text")), None);
     }
 }

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use serde_json::Value;
+
 use super::Bins;
 use crate::error::WorkloadError;
 use crate::input::unit::Unit;
@@ -11,7 +13,7 @@ use crate::input::{Columns, Data, Place, Read, Taken, text};
 pub(in crate::input) fn holds_replies<'a>(lines: impl Iterator<Item = &'a [u8]>) -> bool {
     lines.take(40).any(|line| {
         let line = text(line);
-        line.contains("\"histogram_usec\"") || line.trim() == "histogram_usec"
+        line.contains("\"histogram_usec\"") || line.split_whitespace().next() == Some("histogram_usec")
     })
 }
 
@@ -26,8 +28,13 @@ enum Part {
 pub(in crate::input) fn read_replies(bytes: &[u8], path: &Path, _: &Columns) -> Result<Read, WorkloadError> {
     let place = Place(path);
     let text = text(bytes);
-    let parts: Vec<(u64, Part)> =
-        text.lines().enumerate().filter_map(|(index, line)| Some((index as u64 + 1, part(line)?))).collect();
+    let parts: Vec<(u64, Part)> = match serde_json::from_str::<serde_json::Map<String, Value>>(&text) {
+        Ok(commands) => parts_of_json(&commands),
+        Err(_) => {
+            let parts = |(index, line)| parts(line).map(move |part| (index as u64 + 1, part));
+            text.lines().enumerate().flat_map(parts).collect()
+        }
+    };
     let mut bins = Bins::default();
     let mut notes = Vec::new();
     let (mut command, mut calls) = (String::new(), 0);
@@ -68,6 +75,31 @@ pub(in crate::input) fn read_replies(bytes: &[u8], path: &Path, _: &Columns) -> 
         ..Taken::default()
     };
     Ok(Read { taken, data: Data::Histograms(bins.finish(&place, &mut notes)?), notes })
+}
+
+/// The same of `redis-cli --json`: an object a command, whose histogram has bounds as keys.
+fn parts_of_json(commands: &serde_json::Map<String, Value>) -> Vec<(u64, Part)> {
+    let mut parts = Vec::new();
+    for (command, reply) in commands {
+        let Some(histogram) = reply["histogram_usec"].as_object() else { continue };
+        let pair = |(upper, count): (&String, &Value)| Some((upper.parse().ok()?, count.as_u64()?));
+        let mut buckets: Vec<(u64, u64)> = histogram.iter().filter_map(pair).collect();
+        buckets.sort_unstable();
+        parts.push(Part::Text(command.clone()));
+        parts.extend([Part::Text("calls".to_owned()), Part::Number(reply["calls"].as_u64().unwrap_or(0))]);
+        parts.push(Part::Text("histogram_usec".to_owned()));
+        parts.extend(
+            buckets.into_iter().flat_map(|(upper, count)| [Part::Number(upper), Part::Number(count)]),
+        );
+    }
+    parts.into_iter().map(|part| (1, part)).collect()
+}
+
+/// The parts in a line: one, or, of a client that speaks the third version of the protocol, all of a map's line.
+fn parts(line: &str) -> impl Iterator<Item = Part> {
+    let is_plain = !line.contains([')', '"', '#']);
+    let words: Vec<&str> = if is_plain { line.split_whitespace().collect() } else { vec![line] };
+    words.into_iter().filter_map(part).collect::<Vec<_>>().into_iter()
 }
 
 /// `   4)  1) (integer) 1`, `1) "set"`; without a terminal, the client prints no numbers in front.

@@ -20,7 +20,15 @@ pub(in crate::input) fn holds_listing<'a>(lines: impl Iterator<Item = &'a [u8]>)
 fn is_heading(line: &[u8]) -> bool {
     let line = spaced(&text(line));
     let words: Vec<&str> = line.split_whitespace().collect();
-    words.len() >= 3 && words[0] == "Value" && words[1] == "Percentile" && words[2] == "TotalCount"
+    let is_value = |word: &str| word == "Value" || word.starts_with("Value(");
+    words.len() >= 3 && is_value(words[0]) && words[1] == "Percentile" && words[2] == "TotalCount"
+}
+
+/// The unit that a heading says, as vegeta's does: `Value(ms)  Percentile  TotalCount`.
+fn heading_unit(text: &str) -> Option<Unit> {
+    let heading = text.lines().find(|line| is_heading(line.as_bytes()))?;
+    let (_, unit) = heading.split_once("Value(")?;
+    Unit::of_word(unit.split(')').next()?)
 }
 
 /// A line of a listing that was written as CSV as it would be without.
@@ -43,6 +51,7 @@ pub(in crate::input) fn read_listing(
     let is_wrk2 = text.contains("Detailed Percentile spectrum");
     let (unit, unit_by) = match wanted.unit {
         Some(unit) => (Some(unit), "as you said"),
+        None if heading_unit(&text).is_some() => (heading_unit(&text), "says its heading"),
         None if is_wrk2 => (Some(Unit::Ms), "as the writer has it"),
         None => (None, "nothing says another one"),
     };

@@ -364,6 +364,9 @@ impl Finder<'_> {
     fn unnamed_value(&self) -> Result<usize, WorkloadError> {
         let width = self.sample.width();
         let numbers: Vec<usize> = (0..width).filter(|&at| self.is_mostly_numbers(at)).collect();
+        // Addresses and dates begin as numbers do: they are offered only where nothing is a number.
+        let read: Vec<usize> = numbers.iter().copied().filter(|&at| self.sample.is_numeric(at)).collect();
+        let numbers = if width > 2 && !read.is_empty() { read } else { numbers };
         match (width, &numbers[..]) {
             (0 | 1, _) => Ok(0),
             (2, [1] | []) => Ok(1),
@@ -394,10 +397,17 @@ impl Finder<'_> {
 
     fn which_column(&self, candidates: &[usize]) -> WorkloadError {
         let what = if self.role == Role::Service { "the times" } else { "the times of arrivals" };
+        // A name that two columns have names neither.
+        let called = |at: usize| match self.header() {
+            Some(header) if header.iter().filter(|name| **name == header[at]).count() > 1 => {
+                (at + 1).to_string()
+            }
+            _ => self.title(at),
+        };
         let answers = candidates.iter().take(12).map(|&at| {
             let first: Vec<String> =
                 self.sample.column(at).take(3).map(|f| shorten(&crate::input::text(f))).collect();
-            Answer { key: AskKey::Column, value: self.title(at), means: format!("{}, …", first.join(", ")) }
+            Answer { key: AskKey::Column, value: called(at), means: format!("{}, …", first.join(", ")) }
         });
         let answers: Vec<Answer> = answers.collect();
         if answers.is_empty() {

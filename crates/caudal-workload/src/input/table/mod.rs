@@ -24,7 +24,6 @@ use super::percentiles::{Percentiles, percentile_of};
 use super::source::{self, Source};
 use super::unit::{Plausible, Unit};
 use super::{Columns, Data, Place, Read, Taken, Trace, shorten, text, time_ps};
-use crate::LONGEST_PS;
 use crate::error::{RowProblem, WorkloadError};
 
 /// Reads service times: a value a row, with a class, or with how often it occurs.
@@ -43,6 +42,7 @@ pub(crate) fn read_service_table(
     {
         return Err(Plausible::ask_of_size(&place, &name));
     }
+    let beyond = overflows(source.head());
     let mut table = Table::new(source, &sample, &layout, &place)?;
     let mut content = Content::default();
     while let Some(record) = table.next()? {
@@ -50,12 +50,24 @@ pub(crate) fn read_service_table(
     }
     let Table { left_out, cut, .. } = table;
     let mut notes = Vec::new();
+    if matches!(layout.shape, Shape::Weighted { .. }) && beyond > 0 {
+        notes.push(format!(
+            "{beyond} values lie beyond the last bucket and are missing here, the longest of all: measure with more buckets"
+        ));
+    }
     if let Some(line) = cut {
         notes.push(format!(
             "line {line}, the last one, is cut off, and was left out; was the writer still at work?"
         ));
     }
     content.finish(&layout, &place, left_out, notes)
+}
+
+/// Values that a histogram had no bucket for, as cyclictest says below it: `# Histogram Overflows: 00004 00000`.
+fn overflows(head: &[u8]) -> u64 {
+    let text = text(head);
+    let line = text.lines().find_map(|line| line.strip_prefix("# Histogram Overflows:"));
+    line.map_or(0, |line| line.split_whitespace().filter_map(|count| count.parse::<u64>().ok()).sum())
 }
 
 fn nothing(place: &Place<'_>) -> WorkloadError {
@@ -195,8 +207,13 @@ impl Content {
             Shape::Value => self.add_value(record, layout, class),
             Shape::Weighted { weight } => {
                 let share = share(record.get(*weight)).map_err(|problem| (*weight, problem))?;
+                let zeros = self.zeros;
                 self.add_value(record, layout, class)?;
                 self.weights.push(share);
+                // A bucket at 0 that is empty holds no time of 0.
+                if share == 0.0 {
+                    self.zeros = zeros;
+                }
                 Ok(())
             }
             Shape::Range { high, weight } => self.add_range(record, layout, class, *high, *weight),
@@ -231,7 +248,9 @@ impl Content {
     fn time(&mut self, field: &[u8], layout: &Layout) -> Result<(Number, u64), RowProblem> {
         let number = Number::parse(field, layout.style)?;
         let unit = layout.unit.map_or(Unit::Ns, |(unit, _)| unit);
-        if layout.unit.is_none() && number.unit.is_none() {
+        if number.unit.is_some() {
+            self.plausible.see_unit();
+        } else if layout.unit.is_none() {
             self.plausible.see(&number, field);
         }
         Ok((number, time_ps(&number, field, unit)?))
@@ -339,10 +358,10 @@ impl Content {
         mut notes: Vec<String>,
     ) -> Result<Read, WorkloadError> {
         let values = self.trace.ps.len() as u64;
-        if values > 0 && self.zeros == values {
-            return Err(
-                place.whole("all its times are 0; was the clock fine enough, and is this the right column?")
-            );
+        let unit = layout.unit.map_or(Unit::Ns, |(unit, _)| unit);
+        let step_ps = unit.ps() / 10u64.checked_pow(self.decimals).unwrap_or(u64::MAX);
+        if self.zeros == values {
+            self.trace.replace_zeros(step_ps, place)?;
         }
         self.plausible.check(place)?;
         if values == 0 && self.bins.is_empty() && self.percentiles.is_empty() {
@@ -354,8 +373,8 @@ impl Content {
                 ),
             }));
         }
-        let unit = layout.unit.map_or(Unit::Ns, |(unit, _)| unit);
-        self.replace_zeros(unit, &mut notes);
+        let zeros = self.trace.replace_zeros(step_ps, place)?;
+        notes.extend(zeros.filter(|_| self.zeros > 0));
         if self.failures > 0 {
             let (column, good) = layout.success.expect("what failures are counted by");
             notes.push(failures(self.failures, column, good, &layout.format));
@@ -399,22 +418,6 @@ impl Content {
             Shape::Percentiles { .. } => Data::Percentiles(without_totals(self.percentiles)),
         };
         Ok(Read { taken, data, notes })
-    }
-
-    /// A time of 0 is one that the clock could not see.
-    fn replace_zeros(&mut self, unit: Unit, notes: &mut Vec<String>) {
-        if self.zeros == 0 {
-            return;
-        }
-        let step_ps = unit.ps() / 10u64.checked_pow(self.decimals).unwrap_or(u64::MAX).max(1);
-        let half_ps = (step_ps / 2).clamp(1, LONGEST_PS);
-        self.trace.ps.iter_mut().filter(|ps| **ps == 0).for_each(|ps| *ps = half_ps);
-        notes.push(format!(
-            "{} of {} times are 0, below the clock's step of {}; each is taken as half of it",
-            self.zeros,
-            self.trace.ps.len(),
-            crate::show::time(step_ps.max(1) as f64)
-        ));
     }
 }
 

@@ -113,6 +113,14 @@ fn as_io(error: csv::Error) -> io::Error {
     }
 }
 
+/// A field without the quotes around it.
+fn unquoted(field: &[u8]) -> &[u8] {
+    match field {
+        [b'"', inner @ .., b'"'] if !inner.contains(&b'"') => inner,
+        _ => field,
+    }
+}
+
 /// Where field `index` begins in `line`, from 1, in bytes.
 pub(in crate::input) fn column_of(line: &[u8], index: usize, separator: Option<u8>) -> usize {
     let mut at =
@@ -210,7 +218,7 @@ impl<R: Read> Blanks<R> {
             self.last = self.line.last().copied().unwrap_or(b'\n');
             record.fields.clear();
             let fields = self.line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
-            fields.for_each(|field| record.fields.push_field(field));
+            fields.for_each(|field| record.fields.push_field(unquoted(field)));
             if !record.fields.is_empty() && !record.get(0).starts_with(b"#") {
                 record.line = self.number;
                 return Ok(true);

@@ -60,6 +60,11 @@ impl Sample {
         Some(Sample { separator, header, rows, first_line })
     }
 
+    /// The width that most of these rows have.
+    pub(crate) fn common_width(rows: &[ByteRecord]) -> usize {
+        common_width(rows)
+    }
+
     /// Columns: of the header, or of the widest of the first rows.
     pub(crate) fn width(&self) -> usize {
         let rows = self.rows.iter().map(width).max().unwrap_or(0);
@@ -189,5 +194,8 @@ fn are_blanks(head: &[u8]) -> bool {
     };
     let body = rows.get(1..).unwrap_or_default();
     let numeric = |at: usize| body.iter().filter(|row| row.len() == most).all(|row| is_number(row, at));
-    most >= 2 && 10 * alike >= 9 * rows.len() && !rows.iter().all(is_unit) && (0..most).any(numeric)
+    // A header may be one name shorter, as R's is.
+    let is_short = rows.first().is_some_and(|first| first.len() >= 2 && first.len() + 1 == most);
+    let expected = rows.len() - usize::from(is_short);
+    most >= 2 && 10 * alike >= 9 * expected && !rows.iter().all(is_unit) && (0..most).any(numeric)
 }
