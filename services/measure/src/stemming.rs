@@ -4,10 +4,10 @@
 //! word takes a third of a microsecond here, though, and the paper's requests tens of microseconds, so a request is a text of many
 //! words. A text averages over its words' paths: nearly all the spread of the times is that of the **lengths of the texts**.
 //!
-//! Those are ours: log-normal, as lengths of documents and of posts are found to be (Serrano, Flammini and Menczer, Modeling
-//! statistical properties of written text, PLoS ONE 2009, with Wikipedia as one of three collections; Sobkowicz et al.,
-//! Lognormal distributions of user post lengths in Internet discussions, EPJ Data Science 2013), with a median of
-//! 80 words and a spread of e around it. Two texts of three have 30 to 217 words: two sentences to a long paragraph.
+//! Those are ours: log-normal, as the lengths of documents are found to be (Serrano, Flammini and Menczer, Modeling
+//! statistical properties of written text, PLoS ONE 2009, of Wikipedia among others) and those of messages (Szell, Grauwin and
+//! Ratti, Contraction of online response to major events, PLoS ONE 2014), with a median of 80 words and a standard
+//! deviation of 1 of the logarithm. Two texts of three have 30 to 217 words: two sentences to a long paragraph.
 //!
 //! The algorithm is Snowball's English stemmer, the successor of Porter's by Porter himself. The paper's stemmer,
 //! Oleander's, is a port of Snowball too.
