@@ -17,6 +17,7 @@ mod routing;
 mod service;
 mod stemming;
 mod table;
+mod units;
 mod words;
 
 use std::path::{Path, PathBuf};
@@ -42,9 +43,9 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Reduces a word to its stem
+    /// Reduces the words of a text to their stems
     Stemming(Options),
-    /// Forwards a request for a key to one of 100 leaves by consistent hashing
+    /// Forwards a request for 200 keys to 100 leaves by consistent hashing
     Routing(Options),
     /// Reads a block of 4 KiB through a cache in memory and on a local device
     BlockCache(Options),
@@ -184,8 +185,8 @@ fn measure_all(services: &[Which], options: &Options) -> Result<()> {
     );
     let core = machine::pin(options.core)?;
     println!(
-        "service,run,passes,switched_out,repeated,left,spin_ns,others_busy,stolen_ms,clock_cost_ns,\
-         median_ns,p99_ns,p999_ns,mean_ns,scv"
+        "service,run,passes,switched_out,repeated,left,stalled,marked,spin_ns,others_busy,stolen_ms,clock_cost_ns,\
+         median_ns,p99_ns,p999_ns,longest_ns,mean_ns,item_ns,scv,with_stalls_p999_ns,with_stalls_longest_ns,with_stalls_scv"
     );
     let mut runs: Vec<Vec<Run>> = services.iter().map(|_| Vec::new()).collect();
     for round in 0..options.runs {
@@ -202,14 +203,33 @@ fn measure_all(services: &[Which], options: &Options) -> Result<()> {
     Ok(())
 }
 
+/// Figures are of the times that are not marked; those with stalls are of the first times of the same requests.
 fn print_run(name: &str, number: usize, run: &Run) {
-    let Conditions { passes, switched_out, repeated, left, spin_ns, others_busy, stolen_ms, clock_cost_ns } =
-        run.conditions;
-    let Figures { median_ns, p99_ns, p999_ns, mean_ns, scv, .. } =
-        Figures::of(run.timed.iter().map(|timed| timed.ns));
+    let Conditions {
+        passes,
+        switched_out,
+        repeated,
+        left,
+        stalled,
+        marked,
+        spin_ns,
+        others_busy,
+        stolen_ms,
+        clock_cost_ns,
+    } = run.conditions;
+    let unmarked: Vec<u64> =
+        run.timed.iter().filter(|timed| timed.stall_ns == 0).map(|timed| timed.ns).collect();
+    // Where all are stalled, they are what there is.
+    let first = run.first_ns.iter().copied();
+    let with_stalls = Figures::of(first.clone());
+    let figures = if unmarked.is_empty() { with_stalls } else { Figures::of(unmarked) };
+    let Figures { median_ns, p99_ns, p999_ns, max_ns, mean_ns, scv, .. } = figures;
+    let item_ns = run.timed.iter().map(|timed| timed.ns).sum::<u64>() as f64 / run.items as f64;
     println!(
-        "{name},{number},{passes},{switched_out:.4},{repeated},{left},{spin_ns:.0},{others_busy:.3},{stolen_ms},\
-         {clock_cost_ns},{median_ns},{p99_ns},{p999_ns},{mean_ns:.1},{scv:.3}"
+        "{name},{number},{passes},{switched_out:.4},{repeated},{left},{stalled:.4},{marked},{spin_ns:.0},\
+         {others_busy:.3},{stolen_ms},{clock_cost_ns},{median_ns},{p99_ns},{p999_ns},{max_ns},{mean_ns:.1},{item_ns:.1},\
+         {scv:.3},{},{},{:.3}",
+        with_stalls.p999_ns, with_stalls.max_ns, with_stalls.scv
     );
 }
 
@@ -217,7 +237,7 @@ fn keep_quietest(which: Which, runs: &[Run], out: &Path) -> Result<()> {
     let conditions: Vec<Conditions> = runs.iter().map(|run| run.conditions).collect();
     let kept = quietest(&conditions);
     let file = out.join(format!("{}.csv", which.name()));
-    std::fs::write(&file, table::csv(&runs[kept].timed, which.classes()))
+    std::fs::write(&file, table::csv(&runs[kept].timed, which.classes(), runs[kept].watched))
         .with_context(|| format!("`{}` cannot be written", file.display()))?;
     eprintln!("{}: run {} of {} is the quietest so far", which.name(), kept + 1, runs.len());
     Ok(())

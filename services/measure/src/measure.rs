@@ -14,7 +14,11 @@
 //! would find its own data in the caches, and a service with state would answer otherwise. A switch that the request
 //! itself asks for, by waiting for a disk, is a part of it.
 //!
-//! What this cannot see stays in the times: what the hypervisor takes, and interrupts by devices.
+//! What this cannot see is what the hypervisor takes, and interrupts by devices. Services whose requests are the same work many
+//! times over read the clock in between ([`Units`](crate::units::Units)): a request that was stalled there is measured again
+//! like one that was disturbed. One that is stalled in each of ten passes is slow by itself: its first time is kept, and marked.
+//! Left out, stalled requests would be missed: the longer a request, the more of them it meets. In the times of all
+//! other services, such stalls stay.
 //!
 //! Requests that take longer than from one interrupt to the next are never undisturbed. Services of such are timed by what
 //! the thread gets of its core, in one pass of which all times are kept ([`Clock::Thread`]).
@@ -28,9 +32,12 @@ use crate::machine::{
     Ticks, TimerInterrupts, clock_cost_ns, nanos, spin_ns, thread_time, times_switched_out,
 };
 use crate::service::{Clock, Requests, Served, Service};
+use crate::units::Units;
 
 /// A quarter of what lies between two interrupts by the timer, usually.
 const STRETCH: Duration = Duration::from_millis(1);
+/// Room for a reply, so that none waits for memory.
+const REPLY_BYTES: usize = 64 << 10;
 /// Requests that begin so soon after the kernel was asked find other caches than their like.
 const SETTLING: Duration = Duration::from_micros(50);
 /// Requests of the warm-up that a pass serves as if they counted, or a multiple of it: the first ones that do count are
@@ -38,12 +45,18 @@ const SETTLING: Duration = Duration::from_micros(50);
 const LEAD: usize = 500;
 /// Gaps that are left after so many passes are filled by disturbed times, and counted.
 const MOST_PASSES: u32 = 60;
+/// A request that was stalled so often, and otherwise undisturbed, is taken as it is.
+const MOST_STALLS: u8 = 10;
+/// Requests that show what a unit of a request usually takes.
+const LEARNT: usize = 2_000;
 
 /// One timed request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timed {
     pub(crate) class: u8,
     pub(crate) ns: u64,
+    /// What it was stalled within, and that is in `ns`, too.
+    pub(crate) stall_ns: u64,
     disturbed: bool,
 }
 
@@ -57,6 +70,10 @@ pub(crate) struct Conditions {
     pub(crate) repeated: usize,
     /// Requests that had to be left as they were, disturbed.
     pub(crate) left: usize,
+    /// Share of the first times that the kernel knows no disturbance of, but in which the request was stalled.
+    pub(crate) stalled: f64,
+    /// Requests that are kept with a stall, because they never came out without.
+    pub(crate) marked: usize,
     /// Mean time of a piece of work that is always the same, before and after.
     pub(crate) spin_ns: f64,
     /// Share of the time that other cores were busy.
@@ -68,6 +85,12 @@ pub(crate) struct Conditions {
 /// One measurement of a service.
 pub(crate) struct Run {
     pub(crate) timed: Vec<Timed>,
+    /// The first times without a disturbance that the kernel knows of, stalls and all.
+    pub(crate) first_ns: Vec<u64>,
+    /// Words, keys … of all the requests that were timed.
+    pub(crate) items: usize,
+    /// Does the service say how far it is, so that stalls are seen?
+    pub(crate) watched: bool,
     pub(crate) conditions: Conditions,
 }
 
@@ -80,9 +103,11 @@ pub(crate) fn measure<S: Service>(
 ) -> Result<Run> {
     ensure!(warm_up < requests.len(), "there are no requests beyond the warm-up");
     let clock_cost_ns = clock_cost_ns();
+    learn(service, requests)?;
     let before = Ticks::read(core)?;
     let spun_before_ns = spin_ns();
     let mut timer = TimerInterrupts::of(core)?;
+    let watched = service.units().is_some();
     let mut times = Times::of(requests.len() - warm_up);
     let switched_out = pass(service, requests, warm_up, LEAD, &mut timer, &mut times)?;
     let repeated = times.gaps();
@@ -98,13 +123,31 @@ pub(crate) fn measure<S: Service>(
         passes,
         switched_out,
         repeated,
-        left: times.gaps(),
+        left: times.disturbed(),
+        stalled: times.stalled(),
+        marked: times.marked(),
         spin_ns,
         others_busy: after.others_busy(&before, core),
         stolen_ms: after.stolen_ms(&before),
         clock_cost_ns,
     };
-    Ok(Run { timed: times.all()?, conditions })
+    let items = requests.all().skip(warm_up).map(S::items).sum();
+    let (timed, first_ns) = times.all()?;
+    Ok(Run { timed, first_ns, items, watched, conditions })
+}
+
+/// Serves some requests to see how long their units take.
+fn learn<S: Service>(service: &mut S, requests: &Requests) -> Result<()> {
+    if service.units().is_none() {
+        return Ok(());
+    }
+    service.reset()?;
+    let mut reply = Vec::with_capacity(REPLY_BYTES);
+    for request in requests.all().take(LEARNT) {
+        serve(service, request, &mut reply)?;
+    }
+    service.units().into_iter().for_each(Units::learn);
+    Ok(())
 }
 
 /// Serves everything once and keeps the times that are better than those known. Returns the share of stretches in
@@ -117,7 +160,7 @@ fn pass<S: Service>(
     timer: &mut TimerInterrupts,
     times: &mut Times,
 ) -> Result<f64> {
-    let mut reply = Vec::with_capacity(8 << 10);
+    let mut reply = Vec::with_capacity(REPLY_BYTES);
     service.reset()?;
     let mut at = warm_up.saturating_sub(lead);
     for index in 0..at {
@@ -132,17 +175,17 @@ fn pass<S: Service>(
         let mut now = began;
         while at + stretch.len() < requests.len() && now - began < STRETCH {
             let settling = now - began < SETTLING;
-            let (served, ended, ns) = serve(service, requests.get(at + stretch.len()), &mut reply)?;
-            stretch.push((served, ns, settling));
-            now = ended;
+            let done = serve(service, requests.get(at + stretch.len()), &mut reply)?;
+            now = done.ended;
+            stretch.push((done, settling));
         }
         let told = (timer.count()?, times_switched_out()?);
         stretches += 1;
         switched_out += u32::from(asked.1 != told.1);
-        for &(served, ns, settling) in &stretch {
+        for &(Done { served, ns, stall_ns, .. }, settling) in &stretch {
             let ns = ns + served.modelled_ns;
             let disturbed = S::CLOCK == Clock::Wall && (asked != told || settling);
-            let timed = Timed { class: served.class, ns, disturbed };
+            let timed = Timed { class: served.class, ns, stall_ns, disturbed };
             if at >= warm_up {
                 times.offer(at - warm_up, timed);
             }
@@ -152,46 +195,110 @@ fn pass<S: Service>(
     Ok(f64::from(switched_out) / f64::from(stretches))
 }
 
-/// Serves one request; returns when it ended and how long it took.
-fn serve<S: Service>(service: &mut S, request: &[u8], reply: &mut Vec<u8>) -> Result<(Served, Instant, u64)> {
+/// A request that was served.
+#[derive(Clone, Copy)]
+struct Done {
+    served: Served,
+    ended: Instant,
+    ns: u64,
+    stall_ns: u64,
+}
+
+fn serve<S: Service>(service: &mut S, request: &[u8], reply: &mut Vec<u8>) -> Result<Done> {
     reply.clear();
     let got = || if S::CLOCK == Clock::Thread { thread_time() } else { Ok(Duration::ZERO) };
     let begun = got()?;
     let start = Instant::now();
+    if let Some(units) = service.units() {
+        units.begin(start);
+    }
     let served = service.serve(black_box(request), reply)?;
     black_box(&*reply);
-    let end = Instant::now();
+    let ended = Instant::now();
     let took = match S::CLOCK {
-        Clock::Wall => end - start,
+        Clock::Wall => ended - start,
         Clock::Thread => got()? - begun,
     };
+    let stall_ns = service.units().map_or(0, |units| units.end(ended));
     service.settle(request, reply)?;
-    Ok((served, end, nanos(took)))
+    Ok(Done { served, ended, ns: nanos(took), stall_ns })
 }
 
 /// The times so far, by request.
 struct Times {
-    best: Vec<Option<Timed>>,
+    known: Vec<Option<Known>>,
+}
+
+#[derive(Clone, Copy)]
+struct Known {
+    best: Timed,
+    /// The first time, of those without a disturbance if there is any.
+    first: Timed,
+    /// How many times of it were stalled, and not disturbed.
+    stalls: u8,
 }
 
 impl Times {
     fn of(requests: usize) -> Times {
-        Times { best: vec![None; requests] }
+        Times { known: vec![None; requests] }
     }
 
+    /// Keeps the first time that is neither disturbed nor stalled; as long as there is none, the first that is not disturbed.
     fn offer(&mut self, request: usize, timed: Timed) {
-        if self.best[request].is_none_or(|known| known.disturbed) {
-            self.best[request] = Some(timed);
+        let stalled = u8::from(!timed.disturbed && timed.stall_ns > 0);
+        let Some(known) = &mut self.known[request] else {
+            self.known[request] = Some(Known { best: timed, first: timed, stalls: stalled });
+            return;
+        };
+        if !known.is_gap() {
+            return;
+        }
+        known.stalls += stalled;
+        if known.best.disturbed {
+            known.first = timed;
+        }
+        if known.best.disturbed || (!timed.disturbed && timed.stall_ns == 0) {
+            known.best = timed;
         }
     }
 
-    /// Requests without an undisturbed time.
+    /// Requests that are to be served again.
     fn gaps(&self) -> usize {
-        self.best.iter().filter(|timed| timed.is_none_or(|timed| timed.disturbed)).count()
+        self.known.iter().filter(|known| known.is_none_or(|known| known.is_gap())).count()
     }
 
-    fn all(self) -> Result<Vec<Timed>> {
-        self.best.into_iter().collect::<Option<_>>().context("a request was not measured")
+    fn count(&self, of: impl Fn(&Known) -> bool) -> usize {
+        self.known.iter().flatten().filter(|known| of(known)).count()
+    }
+
+    /// Requests of which all times are disturbed.
+    fn disturbed(&self) -> usize {
+        self.count(|known| known.best.disturbed)
+    }
+
+    /// Requests that are known by nothing better than a stalled time.
+    fn marked(&self) -> usize {
+        self.count(|known| known.best.stall_ns > 0)
+    }
+
+    /// Share of the undisturbed first times that are stalled.
+    fn stalled(&self) -> f64 {
+        let undisturbed = self.count(|known| !known.first.disturbed);
+        let stalled = self.count(|known| !known.first.disturbed && known.first.stall_ns > 0);
+        if undisturbed == 0 { 0.0 } else { stalled as f64 / undisturbed as f64 }
+    }
+
+    /// What is kept, and the first times in ns.
+    fn all(self) -> Result<(Vec<Timed>, Vec<u64>)> {
+        let known = self.known.into_iter().map(|known| known.map(|known| (known.best, known.first.ns)));
+        let all: Option<(Vec<Timed>, Vec<u64>)> = known.collect();
+        all.context("a request was not measured")
+    }
+}
+
+impl Known {
+    fn is_gap(&self) -> bool {
+        self.best.disturbed || (self.best.stall_ns > 0 && self.stalls < MOST_STALLS)
     }
 }
 
@@ -285,13 +392,123 @@ mod tests {
     #[test]
     fn the_first_undisturbed_time_is_kept_not_the_shortest() {
         let mut times = Times::of(1);
-        let timed = |ns, disturbed| Timed { class: 0, ns, disturbed };
+        let timed = |ns, disturbed| Timed { class: 0, ns, stall_ns: 0, disturbed };
         assert_eq!(times.gaps(), 1);
         for (offered, gaps) in [(timed(900, true), 1), (timed(500, false), 0), (timed(300, false), 0)] {
             times.offer(0, offered);
             assert_eq!(times.gaps(), gaps);
         }
         times.offer(0, timed(1, true));
-        assert_eq!(times.all().unwrap()[0].ns, 500);
+        let (timed, first_ns) = times.all().unwrap();
+        assert_eq!((timed[0].ns, first_ns[0]), (500, 500));
+    }
+
+    #[test]
+    fn a_stalled_time_gives_way_to_one_without_a_stall() {
+        let mut times = Times::of(1);
+        let timed = |ns, stall_ns, disturbed| Timed { class: 0, ns, stall_ns, disturbed };
+        for (offered, kept_ns) in [
+            (timed(70_000, 40_000, true), 70_000),
+            (timed(60_000, 30_000, false), 60_000),
+            (timed(50_000, 20_000, false), 60_000),
+            (timed(29_000, 0, true), 60_000),
+        ] {
+            times.offer(0, offered);
+            assert_eq!((times.known[0].unwrap().best.ns, times.gaps(), times.marked()), (kept_ns, 1, 1));
+        }
+        assert_eq!((times.disturbed(), times.stalled()), (0, 1.0));
+        times.offer(0, timed(30_000, 0, false));
+        times.offer(0, timed(28_000, 0, false));
+        assert_eq!((times.gaps(), times.marked()), (0, 0));
+        let (timed, first_ns) = times.all().unwrap();
+        assert_eq!((timed[0].ns, timed[0].stall_ns, first_ns[0]), (30_000, 0, 60_000));
+    }
+
+    #[test]
+    fn what_is_stalled_in_every_pass_is_kept_with_its_mark() {
+        let mut times = Times::of(1);
+        for stalls in 1..=u64::from(MOST_STALLS) {
+            assert_eq!(times.gaps(), 1);
+            times.offer(0, Timed { class: 0, ns: 9_000 + stalls, stall_ns: 5_000, disturbed: false });
+        }
+        assert_eq!((times.gaps(), times.marked(), times.disturbed()), (0, 1, 0));
+        let (timed, _) = times.all().unwrap();
+        assert_eq!((timed[0].ns, timed[0].stall_ns), (9_001, 5_000));
+    }
+
+    /// Ten units of ten bytes and a few microseconds; before the sixth, some requests wait: for 60 us where they are asked to for
+    /// good, and as often as is said where the machine is meant.
+    struct Stalling {
+        units: Units,
+        waits_of_the_machine: u32,
+    }
+
+    const FINE: &[u8] = b"fine";
+    const SLOW: &[u8] = b"slow";
+
+    impl Service for Stalling {
+        const CLASSES: &'static [&'static str] = &[];
+
+        fn reset(&mut self) -> Result<()> {
+            Ok(())
+        }
+
+        fn serve(&mut self, request: &[u8], _reply: &mut Vec<u8>) -> Result<Served> {
+            for unit in 0..10 {
+                wait(Duration::from_micros(3));
+                if unit == 5 && request == SLOW {
+                    wait(Duration::from_micros(60));
+                }
+                self.units.mark(10);
+            }
+            if request == b"once" && self.waits_of_the_machine > 0 {
+                self.waits_of_the_machine -= 1;
+                wait(Duration::from_micros(200));
+            }
+            Ok(Served::default())
+        }
+
+        fn settle(&mut self, _request: &[u8], _reply: &[u8]) -> Result<()> {
+            Ok(())
+        }
+
+        fn units(&mut self) -> Option<&mut Units> {
+            Some(&mut self.units)
+        }
+
+        fn items(_request: &[u8]) -> usize {
+            10
+        }
+    }
+
+    fn wait(time: Duration) {
+        let start = Instant::now();
+        while start.elapsed() < time {
+            std::hint::spin_loop();
+        }
+    }
+
+    #[test]
+    fn a_unit_that_really_stalls_is_marked() {
+        let core = crate::machine::pin(None).unwrap();
+        let mut requests = Requests::default();
+        (0..LEARNT).for_each(|_| requests.push(FINE));
+        for number in 0..600 {
+            requests.push([FINE, SLOW, b"once"][number % 3]);
+        }
+        let mut service = Stalling { units: Units::new(), waits_of_the_machine: 100 };
+        let run = measure(&mut service, &requests, LEARNT, core).unwrap();
+        assert_eq!(service.waits_of_the_machine, 0);
+        assert_eq!((run.watched, run.items), (true, 6_000));
+        // A busy machine may stall any of them, in all of the passes; then they say so.
+        for (number, timed) in run.timed.iter().enumerate().filter(|(_, timed)| !timed.disturbed) {
+            if number % 3 == 1 {
+                assert!(timed.stall_ns >= 57_000, "{timed:?} of {number}");
+            } else {
+                assert!(timed.stall_ns > 0 || timed.ns < 30_000 + 11 * 2_600, "{timed:?} of {number}");
+            }
+            assert!(timed.ns >= 30_000 && timed.ns > timed.stall_ns, "{timed:?}");
+        }
+        assert!(run.conditions.marked >= 200, "{:?}", run.conditions);
     }
 }

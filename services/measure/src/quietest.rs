@@ -31,6 +31,8 @@ mod tests {
             switched_out,
             repeated: 0,
             left: 0,
+            stalled: 0.0,
+            marked: 0,
             spin_ns,
             others_busy,
             stolen_ms: 0,

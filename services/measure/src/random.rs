@@ -21,6 +21,7 @@ pub(crate) enum Purpose {
     Planes = 0x5e57_000a,
     Contracts = 0x5e57_000b,
     Portfolios = 0x5e57_000c,
+    Lengths = 0x5e57_000d,
 }
 
 /// A stream of `seed` that no other purpose shares.

@@ -2,6 +2,8 @@
 
 use anyhow::Result;
 
+use crate::units::Units;
+
 /// A microservice that answers one request after the other.
 pub(crate) trait Service {
     /// Names of the kinds of requests; empty where they are all of one kind.
@@ -18,6 +20,16 @@ pub(crate) trait Service {
 
     /// What remains to be done when the reply has left; not timed. Also checks the reply, where that is cheap.
     fn settle(&mut self, request: &[u8], reply: &[u8]) -> Result<()>;
+
+    /// Where it says how far it is with a request, if its requests are the same work many times over.
+    fn units(&mut self) -> Option<&mut Units> {
+        None
+    }
+
+    /// How many words, keys … a request has.
+    fn items(_request: &[u8]) -> usize {
+        1
+    }
 }
 
 /// What a time is.
@@ -54,6 +66,10 @@ impl Requests {
 
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
+    }
+
+    pub(crate) fn all(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.len()).map(|index| self.get(index))
     }
 
     pub(crate) fn get(&self, index: usize) -> &[u8] {

@@ -84,7 +84,11 @@ fn lanes_are_found_for_far_percentiles() {
 /// Most requests are short, and have three of four servers: half of them for the few long ones makes the short ones wait.
 #[test]
 fn lanes_are_found_where_the_first_has_most_servers() {
-    let asked = question("\"routing\"", Family::IsqdSita, 4);
+    let service = r#"{ distribution = "mixture", classes = [
+        { name = "short", weight = 0.9998, service = { distribution = "log-normal", mean = "150ns", sd = "30ns" } },
+        { name = "long", weight = 0.0002, service = { distribution = "constant", value = "30us" } },
+    ] }"#;
+    let asked = question(service, Family::IsqdSita, 4);
     let target = LatencyStatistic::parse("p99").expect("a statistic");
     let found =
         answer(&LanesQuestion { load: 0.7, target, quick: false, budget: Budget::seconds(10.0), ..asked });
