@@ -189,7 +189,7 @@ impl fmt::Display for RowProblem {
         match self {
             Self::Empty => f.write_str("empty; every row needs a time such as 1592"),
             Self::NotANumber(text) => {
-                write!(f, "`{text}` is not a number; write a time without its unit, such as 1592")
+                write!(f, "`{text}` is not a number; write a time such as 1592, or 1.6us")
             }
             Self::NotFinite(text) => write!(f, "`{text}` is not finite; times are numbers such as 1592"),
             Self::Negative(text) => write!(f, "`{text}` is negative; a time is longer than 0"),

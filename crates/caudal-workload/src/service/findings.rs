@@ -105,11 +105,13 @@ impl std::fmt::Display for Finding {
                 scv_without,
             } => {
                 let class = one_of(class);
+                let instead =
+                    if service_ps > median_ps { "a stall of the machine" } else { "one that failed at once" };
                 write!(
                     f,
                     "line {line}: a {class} of {} stands alone (the median is {}); it is kept. It alone moves \
                      the class's mean from {} to {} and its SCV from {scv_without:.3} to {scv:.3}. If it is no \
-                     request of yours but a stall of the machine, delete the line",
+                     request of yours but {instead}, delete the line",
                     crate::show::time(*service_ps as f64),
                     crate::show::time(*median_ps as f64),
                     crate::show::time(*mean_without_ps),

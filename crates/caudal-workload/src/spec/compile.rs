@@ -300,8 +300,8 @@ impl FileSpec {
         let mut findings: Vec<Finding> = notes.into_iter().map(Finding::Note).collect();
         if let (Some(column), Replay::Off) = (&taken.arrival_column, self.replay) {
             findings.push(Finding::Note(format!(
-                "column `{column}` says when requests arrived, which is not used here; `--recorded` plays the requests as \
-                 they came"
+                "column `{column}` says when requests arrived, which the service times do not need; `caudal plan --recorded` plays \
+                 the requests as they came"
             )));
         }
         let service = match data {
