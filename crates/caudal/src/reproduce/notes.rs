@@ -6,10 +6,11 @@ const MORE_8C: &str = "ISQD-SITA improves the tail over M/G/k by more with 8 ser
 
 /// What was found for several of Q-Zilla's.
 const OF_TWO_SERVERS: &str = "\
-    that depends on the services. Where requests are much alike, turns only delay them all (`routing`: 156 us under processor sharing, 95 \
-    us in one queue), and where the p99 is one of the longest requests, it waits for all shorter ones (`nearest-12`, `stemming`). \
-    Processor sharing is ahead where short requests stand behind few much longer ones: `rocksdb-0.5`, and a bounded Pareto at load 0.5, \
-    under which it has 0.89 of ISQD-SITA's p99, and SRPT 0.80 (`q-zilla-figure-8-pareto`).";
+    that depends on the services. Where requests are much alike, one queue in order of arrival is best, and turns or the shortest \
+    first only delay some (`routing`: 95 us in one queue, 156 us under processor sharing, 154 us under SRPT); where the p99 is one of \
+    the longest requests, it waits for all shorter ones (`nearest-12`, `stemming`). Both are ahead where short requests stand behind \
+    few much longer ones: `rocksdb-0.5`, and a bounded Pareto at load 0.5, under which processor sharing has 0.89 of ISQD-SITA's p99 \
+    and SRPT 0.80 (`q-zilla-figure-8-pareto`).";
 const OF_KNOWN_SIZES: &str = "\
     SRPT knows the sizes. With 10 % of scans, the p99 is a scan that waits behind another scan, which lanes by time served \
     leave in order, while SRPT takes the one with least left. For `block-cache` it is the other way round than in the paper: \

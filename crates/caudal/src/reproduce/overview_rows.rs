@@ -152,7 +152,7 @@ const ROWS: &[Row] = &[
         ],
         "lanes by time served: 4.76 times lower than one queue with 8 servers",
         ("q-zilla-figure-8-pareto", "ISQD-SITA improves the tail over M/G/k: 4.76"),
-        "the longest 1 % bring 4 to 10 % of our services' work, and loads do not rise with the servers",
+        "the longest 1 % bring 2 to 10 % of our services' work, and loads do not rise with the servers",
     ),
     row(
         "Q-Zilla 9",
