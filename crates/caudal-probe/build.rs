@@ -5,7 +5,7 @@
 
 use std::env;
 
-const SOURCES: [&str; 16] = [
+const SOURCES: [&str; 18] = [
     "budget.S",
     "critical.c",
     "decide.c",
@@ -14,6 +14,8 @@ const SOURCES: [&str; 16] = [
     "probe.S",
     "record.c",
     "signals.c",
+    "start.S",
+    "start.c",
     "stdio.c",
     "syscall.c",
     "threads.c",

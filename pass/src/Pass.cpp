@@ -9,6 +9,7 @@
 #include "PlanRecursive.h"
 #include "Probe.h"
 #include "Report.h"
+#include "Resolvers.h"
 #include "Sections.h"
 #include "Seldom.h"
 #include "SeparateLoops.h"
@@ -44,8 +45,7 @@ public:
       : module_(module), functions_(functions), options_(options), limits_(Limits::of(options)),
         calls_(options, limits_), finished_(options, limits_),
         report_(module, options), sections_(module, options, report_) {
-    for (const GlobalIFunc &indirect : module.ifuncs())
-      resolvers_.insert(indirect.getResolverFunction());
+    resolvers_ = findResolvers(module);
   }
 
   bool run();
@@ -81,7 +81,7 @@ private:
   Calls finished_; ///< what the verifier found of them
   Baseline baseline_; ///< plans for the modes to compare with
   Report report_;
-  SmallPtrSet<const Function *, 4> resolvers_;
+  DenseSet<const Function *> resolvers_;
   Sections sections_;
   Carried carried_; ///< by what stands for it
 };
@@ -109,7 +109,7 @@ StringRef ModuleRun::whyNot(const Function &function) const {
   if (function.hasPersonalityFn() && isScopedEHPersonality(classifyEHPersonality(function.getPersonalityFn())))
     return "unwinds by funclets, as on Windows";
   if (resolvers_.contains(&function))
-    return "resolves an ifunc: it runs before thread-local storage exists";
+    return "resolves an ifunc, or is called by what does: it runs before thread-local storage exists";
   return sections_.whyLeftAlone(function);
 }
 

@@ -4,6 +4,7 @@
 #include "Compat.h"
 #include "Marks.h"
 #include "Names.h"
+#include "Resolvers.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
@@ -536,8 +537,7 @@ bool Sections::run() {
   }
   exclusions_ = std::move(*exclusions);
   allocators_ = findAllocators(module_);
-  for (const GlobalIFunc &indirect : module_.ifuncs())
-    resolvers_.insert(indirect.getResolverFunction());
+  resolvers_ = findResolvers(module_);
   findAnnotated();
   findListed();
   redirectAll();

@@ -81,6 +81,30 @@ exit:
   ret ptr @act
 }
 
+; So does what a resolver calls, also by another function.
+; CHECK-LABEL: define internal i32 @asked_by_a_resolver(
+; CHECK-NOT: caudal
+; CHECK: }
+; REPORT-DAG: "event":"left-alone","function":"asked_by_a_resolver"
+@picked.too = ifunc void (), ptr @resolver.too
+define internal ptr @resolver.too() {
+  %level = call i32 @asks()
+  ret ptr @act
+}
+define internal i32 @asks() {
+  %level = call i32 @asked_by_a_resolver()
+  ret i32 %level
+}
+define internal i32 @asked_by_a_resolver() {
+entry:
+  br label %loop
+loop:
+  call void @act()
+  br i1 poison, label %loop, label %exit
+exit:
+  ret i32 0
+}
+
 declare i32 @__CxxFrameHandler3(...)
 
 ; CHECK-LABEL: define void @unwinds_by_funclets(

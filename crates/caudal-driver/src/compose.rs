@@ -9,6 +9,8 @@
 //!   defined and adds none of its own; and because a shared libcaudal, which shows the same names, must not be the one that
 //!   defines them: code for executables reaches the lines by local-exec, and a line that another object defines can not be.
 //!   Objects in that library find the executable's through their symbol tables.
+//! * *First*, in a static program: it begins in the library (`csrc/start.S`), so that code with probes may run before the C library has
+//!   set up thread-local storage, as resolvers of ifuncs do. Another entry on the command line counts more.
 //! * *Visible*, for shared objects that are loaded later and have probes.
 //! * A *shared object* leaves the names to the executable. Where the linker was told that all names have to be defined, that
 //!   is taken back.
@@ -90,6 +92,9 @@ fn add_library(call: &Call, setting: &Setting, before: &mut Vec<OsString>, after
             before.push("-Wl,--push-state,--whole-archive".into());
             to_linker(setting.library.as_os_str(), before);
             before.push("-Wl,--pop-state".into());
+            if call.is_static {
+                before.push("-Wl,-e,caudal_start_v1".into());
+            }
         }
         Archive::Wanted => to_linker(setting.library.as_os_str(), after),
     }
@@ -185,8 +190,8 @@ mod tests {
     }
 
     #[test]
-    fn static_programs_show_nothing() {
-        let library = "-Wl,--push-state,--whole-archive -Xlinker A -Wl,--pop-state";
+    fn static_programs_show_nothing_and_begin_in_the_library() {
+        let library = "-Wl,--push-state,--whole-archive -Xlinker A -Wl,--pop-state -Wl,-e,caudal_start_v1";
         assert_eq!(composed("-static-pie a.o"), format!("{} -static-pie a.o", quiet(library)));
     }
 

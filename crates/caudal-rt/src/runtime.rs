@@ -112,7 +112,8 @@ impl Builder {
     }
 
     /// Size of each coroutine's stack, in bytes, of address space that takes memory where it is touched; 256 KiB unless this
-    /// says otherwise.
+    /// says otherwise. A program that locks all memory it is going to map (`mlockall(MCL_FUTURE)`) locks no stacks by that: they may be
+    /// swapped out.
     #[must_use]
     pub fn stack_bytes(mut self, bytes: usize) -> Builder {
         self.settings.stack_bytes = bytes;

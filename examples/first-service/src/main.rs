@@ -95,7 +95,8 @@ fn serve(policy: &str, address: &str) -> Result<(), Box<dyn Error>> {
     });
     let (asked, stop) = mpsc::channel();
     let by_signal = asked.clone();
-    ctrlc::set_handler(move || drop(by_signal.send(())))?;
+    // Nobody listens any more once the program is stopping.
+    ctrlc::set_handler(move || _ = by_signal.send(()))?;
     thread::spawn(move || {
         io::stdin().lines().for_each(drop);
         asked.send(())

@@ -29,6 +29,22 @@ fn link_time_optimisation_puts_probes_in_once() {
     }
 }
 
+/// What chooses an ifunc's implementation runs before the C library has set up thread-local storage, where probes keep what they count;
+/// and it calls functions of other files, which have probes.
+#[test]
+fn resolvers_may_call_code_with_probes() {
+    const CHOOSES: &str = "#include <stdio.h>\nlong work(long rounds);\nstatic long helper(long rounds) {\n  volatile long sum = 0;\n  for (long i = 0; i < rounds; i++) sum += work(i);\n  return sum;\n}\nstatic int one(void) { return 1; }\nstatic int two(void) { return 2; }\ntypedef int chosen(void);\nstatic chosen *choose(void) { return helper(100) + work(1000) > 0 ? two : one; }\nint pick(void) __attribute__((ifunc(\"choose\")));\nint main(void) { printf(\"%d %ld\\n\", pick(), work(10)); return 0; }\n";
+    for link in ["", "-static", "-static-pie -fPIE"] {
+        for mode in ["budget", "clock", "flag"] {
+            let project = project();
+            project.write("chooses.c", CHOOSES);
+            project.quietly(&format!("-O2 {link} --probe-mode={mode} chooses.c work.c -o program"));
+            assert!(project.probes_in("program") > 0, "{link} {mode}");
+            assert_eq!(project.run("program"), "2 45\n", "{link} {mode}");
+        }
+    }
+}
+
 /// clang runs no plugin there, at any level: no probes would be a silence.
 #[test]
 fn the_back_end_of_a_distributed_thin_link_is_refused() {

@@ -47,13 +47,27 @@ impl GuardKind {
     }
 }
 
-/// Maps bytes that take no memory until they are touched.
+/// Maps bytes that take no memory until they are touched, also where the program has locked all memory that it is going to map
+/// (`mlockall(MCL_FUTURE)`): the kernel would touch all of every stack then, and refuse guards of the cheaper kind.
 fn map(bytes: usize) -> Result<*mut libc::c_void, StackError> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK;
-    // SAFETY: a fresh mapping, at an address of the kernel's choice, touches nothing that exists.
-    let start =
-        unsafe { libc::mmap(ptr::null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
-    if start == libc::MAP_FAILED { Err(StackError::system("mmap")) } else { Ok(start) }
+    // SAFETY: a fresh mapping, at an address of the kernel's choice, touches nothing that exists. What can not be accessed is not touched.
+    let start = unsafe { libc::mmap(ptr::null_mut(), bytes, libc::PROT_NONE, flags, -1, 0) };
+    if start == libc::MAP_FAILED {
+        return Err(StackError::system("mmap"));
+    }
+    // SAFETY: this function's own mapping. Where it is not locked, unlocking changes nothing.
+    let status = unsafe {
+        libc::munlock(start, bytes);
+        libc::mprotect(start, bytes, libc::PROT_READ | libc::PROT_WRITE)
+    };
+    if status != 0 {
+        let error = StackError::system("mprotect");
+        // SAFETY: as above; nothing points into it.
+        unsafe { libc::munmap(start, bytes) };
+        return Err(error);
+    }
+    Ok(start)
 }
 
 /// A mapping of stacks, and what handles of them point to; dropped without [`Self::unmap`], both stay for ever.

@@ -40,7 +40,7 @@ fn errors_that_main_returns_say_what_to_do() {
     let runtime = runtime(1, true, |b| b);
     runtime.shutdown(Shutdown::Drain);
     let class = runtime.class("late").unwrap();
-    let said = printed_by_main(runtime.submit(class, || ()).unwrap_err());
+    let said = printed_by_main(runtime.submit(class, || ()).err().expect("it has stopped"));
     assert_eq!(said, "the runtime has stopped, or is about to");
     let said = printed_by_main(Builder::parse("", "empty.toml").err().expect("no system"));
     assert!(said.contains("empty.toml") && said.contains("[system]"), "{said}");

@@ -118,3 +118,34 @@ fn a_worker_that_is_busy_gives_idle_stacks_away_too() {
     meet_on(&runtime, "caudal-1", STACKS as u64 - 1);
     over.store(true, Ordering::Relaxed);
 }
+
+/// The largest resident size of this process, in KiB.
+fn most_resident_kib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the kernel says it");
+    line.trim().trim_end_matches(" kB").trim().parse().unwrap()
+}
+
+/// In a process of its own: what is locked is locked for all of it.
+#[test]
+fn stacks_are_not_touched_by_locking_all_memory() {
+    const CHILD: &str = "CAUDAL_TEST_LOCKS_ALL_MEMORY";
+    if std::env::var_os(CHILD).is_none() {
+        let test = "stacks_are_not_touched_by_locking_all_memory";
+        return crate::passes(crate::child(module_path!(), test).env(CHILD, "1"));
+    }
+    // SAFETY: the call has no precondition.
+    if unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) } != 0 {
+        // Not everybody may.
+        return;
+    }
+    let runtime = crate::common::runtime(1, false, |b| b.stack_bytes(1 << 20));
+    let class = runtime.class("sleeps").unwrap();
+    let before = most_resident_kib();
+    let sleeping: Vec<_> = (0..300)
+        .map(|_| runtime.submit(class, || caudal_rt::sleep(std::time::Duration::from_millis(50))).unwrap())
+        .collect();
+    sleeping.into_iter().for_each(|handle| handle.wait().unwrap());
+    let more = most_resident_kib() - before;
+    assert!(more < 100 << 10, "300 stacks of 1 MiB took {more} KiB");
+}
