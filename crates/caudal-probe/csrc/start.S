@@ -27,7 +27,7 @@ caudal_start_v1:
         call    caudal_probe_early_storage
         add     rsp, 8
         pop     rdx
-        lea     rax, [rip + _start]
+        mov     rax, [rip + _start@GOTPCREL]    /* a static link makes this the address itself: nothing is relocated yet */
         jmp     rax
         .cfi_endproc
         .size   caudal_start_v1, . - caudal_start_v1
