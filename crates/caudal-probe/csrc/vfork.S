@@ -24,8 +24,8 @@
         .intel_syntax noprefix
         .text
         .globl  caudal_wrap_vfork_v1
-        .globl  vfork
-        .globl  __vfork
+        .weak   vfork
+        .weak   __vfork
         .type   caudal_wrap_vfork_v1, @function
         .type   vfork, @function
         .type   __vfork, @function

@@ -155,7 +155,9 @@ impl Discipline for ProcessorSharing {
         _why: Stopped,
         pool: &mut impl Pool,
     ) {
-        if self.config.lone == Lone::Elide && self.next_lane(pool).is_none() {
+        // The one that has stopped can go on, so no other starts beyond the bound.
+        let another = pool.len(TURNS) > 0 || (pool.len(FRESH) > 0 && !self.started.is_full(pool));
+        if self.config.lone == Lone::Elide && !another {
             pool.resume(worker, self.config.quantum);
         } else {
             pool.enqueue(task, TURNS, End::Tail);
