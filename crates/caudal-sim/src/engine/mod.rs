@@ -50,8 +50,8 @@ use caudal_config::{ContextsConfig, Costs, Pools, System};
 use caudal_policy::allocation::{Allocation, Triggered};
 use caudal_policy::discipline::round_robin::Turns;
 use caudal_policy::discipline::{
-    Discipline, DisciplineConfig, IsqdSita, Las, PreemptiveSita, ProcessorSharing, ProcessorSharingConfig,
-    SqdSita, Srpt,
+    Discipline, DisciplineConfig, Fresh, IsqdSita, Las, PreemptiveSita, ProcessorSharing,
+    ProcessorSharingConfig, SqdSita, Srpt,
 };
 use caudal_policy::dispatch::{AnyDispatch, Dispatch, DispatchConfig};
 use caudal_policy::parallelism::Parallelism;
@@ -436,7 +436,10 @@ fn leaps(system: &System, costs: &Costs) -> bool {
     let sheds = AnyRebalance::from(system.rebalance).may_shed();
     let turns_are_all =
         costs.dispatcher_quantum.0 == 0 && costs.start.0 == 0 && costs.finish.0 == 0 && costs.wake_up.0 == 0;
-    system.pools == Pools::PerCore && !sheds && turns_are_all
+    // Where new tasks queue among those that take turns, one that was moved here is neither, until it runs: a ring has no place for it.
+    let queues = matches!(system.discipline, DisciplineConfig::ProcessorSharing(config) if config.fresh == Fresh::Tail);
+    let moved_among_turns = queues && system.rebalance != RebalanceConfig::None;
+    system.pools == Pools::PerCore && !sheds && turns_are_all && !moved_among_turns
 }
 
 /// Does the engine take turns of `system` one by one, so that a request costs as many events as it has turns?
