@@ -18,6 +18,7 @@ use caudal_policy::discipline::DisciplineConfig;
 use super::of_thread;
 use crate::classes::CLASSES_MAX;
 use crate::histogram::Histogram;
+use crate::ring::Ring;
 use crate::shared::Shared;
 
 /// How often the workers are looked at.
@@ -139,7 +140,7 @@ impl Watch {
         let more_refused = refused.saturating_sub(self.refused);
         self.refused = refused;
         let waiting = shared.workers.iter().map(|worker| worker.inbox.len()).sum::<usize>()
-            + shared.entry.as_ref().map_or(0, |entry| entry.len());
+            + shared.entry.as_ref().map_or(0, Ring::len);
         let settings = &shared.settings;
         let half_full = shared.workers.iter().any(|worker| worker.inbox.len() >= settings.inbox / 2)
             || shared.entry.as_ref().is_some_and(|entry| entry.len() >= settings.entry / 2);
