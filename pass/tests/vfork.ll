@@ -22,7 +22,7 @@ in.parent:
 
 ; CHECK-LABEL: define i32 @start(
 ; CHECK: call void @caudal_section_enter_v1()
-; CHECK-NEXT: {{.*}}@clone(
+; CHECK: {{.*}}@clone(
 ; CHECK: call void @caudal_section_exit_v1()
 define i32 @start(ptr %run, ptr %stack) {
   %child = call i32 (ptr, ptr, i32, ptr, ...) @clone(ptr %run, ptr %stack, i32 16640, ptr null)
