@@ -3,7 +3,7 @@
 // The resolver of an ifunc runs while the program is being relocated: in a static program before there is any thread-local
 // storage, and a probe's block is thread-local. So resolvers, and all functions of the module that they may come to by calls,
 // are left alone. What they call in other modules may have probes: programs that the drivers link statically have a block for it
-// (start.S of the probe library).
+// (entry.S of the probe library).
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_RESOLVERS_H

@@ -9,7 +9,7 @@
 //!   defined and adds none of its own; and because a shared libcaudal, which shows the same names, must not be the one that
 //!   defines them: code for executables reaches the lines by local-exec, and a line that another object defines can not be.
 //!   Objects in that library find the executable's through their symbol tables.
-//! * *First*, in a static program: it begins in the library (`csrc/start.S`), so that code with probes may run before the C library has
+//! * *First*, in a static program: it begins in the library (`csrc/entry.S`), so that code with probes may run before the C library has
 //!   set up thread-local storage, as resolvers of ifuncs do. Another entry on the command line counts more.
 //! * *Visible*, for shared objects that are loaded later and have probes.
 //! * A *shared object* leaves the names to the executable. Where the linker was told that all names have to be defined, that

@@ -1,5 +1,5 @@
 /*
- * Thread-local storage for the time before the C library sets it up, in static programs: see start.S.
+ * Thread-local storage for the time before the C library sets it up, in static programs: see entry.S.
  *
  * Nothing here may use the C library, thread-local storage, or an address that has to be relocated. Where something can not be had, the
  * program goes on without: only resolvers with probes miss it.
