@@ -92,7 +92,9 @@ impl<'a> Watchdog<'a> {
                 self.report(number, time - begun, time);
             }
         }
-        busy || self.shared.lot.sleepers() == 0 && self.shared.stage() != Stage::Stopping
+        // What is said of a runtime that has fallen asleep since has to be taken back.
+        busy || self.watch.lasts()
+            || self.shared.lot.sleepers() == 0 && self.shared.stage() != Stage::Stopping
     }
 
     /// Is the thread in its handler's hands?

@@ -99,6 +99,11 @@ impl Watch {
         }
     }
 
+    /// Is anything starved or overloaded, as far as was seen last?
+    pub(super) fn lasts(&self) -> bool {
+        self.starved.lasts || self.overloaded.lasts
+    }
+
     /// Called at every look of the watchdog.
     pub(super) fn look(&mut self, shared: &Shared) {
         let time = Instant::now();
