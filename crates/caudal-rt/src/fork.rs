@@ -7,12 +7,11 @@
 //! A handler that forks goes on in the child, on a worker's thread: it is no request there any more, so that it yields to none. Where
 //! it returns, into a worker without its runtime, the child is ended.
 
-use std::fmt::Write;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::context;
-use crate::stack::frames::Stderr;
+use crate::say::say;
 
 static FORKS: AtomicU64 = AtomicU64::new(0);
 /// Workers and dispatchers of this process, of all runtimes.
@@ -67,10 +66,9 @@ impl Drop for Thread {
 /// A handler has returned in a child: what it returns to is a worker that would go on with requests that the parent has.
 #[cold]
 pub(crate) fn end_child() -> ! {
-    // Not `eprintln!`: a thread that does not exist here may have held the lock of stderr.
-    let _ = Stderr.write_str(
-        "caudal: a handler has forked, and its child returned from it into a runtime that has no threads there: let children of \
-         handlers end with _exit, or call exec\n",
+    say!(
+        "a handler has forked, and its child returned from it into a runtime that has no threads there: let children of \
+         handlers end with _exit, or call exec"
     );
     std::process::abort()
 }

@@ -17,6 +17,7 @@ use crate::clock::now;
 use crate::context::{Current, NoYield, current, until};
 use crate::error::{Ending, Failure, message};
 use crate::raw;
+use crate::say::say;
 use crate::shared::{Request, Shared};
 use crate::sleep::futex;
 
@@ -420,7 +421,7 @@ fn drop_on_a_thread(left: Left) {
     if let Err(error) =
         crate::primitives::thread::Builder::new().name("caudal-drop".to_owned()).spawn(move || drop(left))
     {
-        eprintln!("caudal: no thread for the destructor of a result that nobody waited for: {error}");
+        say!("no thread for the destructor of a result that nobody waited for: {error}");
     }
 }
 

@@ -47,6 +47,7 @@ pub mod raw;
 mod reserved;
 pub mod ring;
 mod runtime;
+mod say;
 mod shared;
 mod sleep;
 mod source;

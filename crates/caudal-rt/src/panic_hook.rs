@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::context::current;
+use crate::say::say;
 
 /// Panics of requests that are reported in a second.
 pub(crate) const REPORTS_MAX: u64 = 10;
@@ -35,7 +36,7 @@ fn may_report() -> bool {
         REPORTED.store(0, Ordering::Relaxed);
         let left_out = LEFT_OUT.swap(0, Ordering::Relaxed);
         if left_out > 0 {
-            eprintln!("caudal: {left_out} more requests panicked, which was not reported");
+            say!("{left_out} more requests panicked, which was not reported");
         }
     }
     let may = REPORTED.fetch_add(1, Ordering::Relaxed) < REPORTS_MAX;

@@ -16,6 +16,7 @@ use crate::context::{NoYield, current, until};
 use crate::error::{Refused, StartError, SubmitError};
 use crate::handle::Handle;
 use crate::reserved::Reservation;
+use crate::say::say;
 use crate::shared::{Request, Shared, Slice, Stage};
 use crate::source::{Source, make};
 use crate::start::{self, RunningThread, Started};
@@ -397,9 +398,7 @@ impl Runtime {
         if let Err(error) =
             std::thread::Builder::new().name("caudal-end".to_owned()).spawn(move || drop(rest))
         {
-            eprintln!(
-                "caudal: no thread to end a runtime with, which was dropped by one of its own requests: {error}"
-            );
+            say!("no thread to end a runtime with, which was dropped by one of its own requests: {error}");
         }
     }
 
@@ -469,8 +468,8 @@ fn say_what_is_left(shared: &Shared, left: LeftBehind) {
         list if list.is_empty() => list,
         list => format!(" ({list})"),
     };
-    eprintln!(
-        "caudal: a runtime ended with {} requests given up{} and {} threads that have not come back{}",
+    say!(
+        "a runtime ended with {} requests given up{} and {} threads that have not come back{}",
         left.abandoned,
         list(&mut given_up.into_iter()),
         left.threads,

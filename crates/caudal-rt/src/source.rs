@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::cell::{self, Header, RUNTIME};
 use crate::classes::ClassId;
+use crate::say::say;
 use crate::shared::Request;
 
 /// A source of requests. The dispatcher looks at it in turn with submissions, at most [`BATCH`] requests a time; without a
@@ -31,7 +32,7 @@ impl Asked {
     pub(crate) fn ask(&mut self, intake: &mut Intake<'_>) -> bool {
         let Some(source) = &mut self.0 else { return false };
         catch_unwind(AssertUnwindSafe(|| source.poll(intake))).unwrap_or_else(|_| {
-            eprintln!("caudal: a source of requests has panicked, and is not asked any more");
+            say!("a source of requests has panicked, and is not asked any more");
             false
         })
     }

@@ -22,6 +22,7 @@ use crate::error::StartError;
 use crate::helper::{self, Helper};
 use crate::log::Writer;
 use crate::reserved::Reservation;
+use crate::say::say;
 use crate::shared::Shared;
 use crate::source::{Asked, Source};
 use crate::stack::{AltStack, Refusal, StackBudget, StackConfig, StackError, StackPool, overflow};
@@ -266,7 +267,7 @@ impl RunningThread {
 fn or_abort(body: impl FnOnce() -> Ended) -> Ended {
     std::panic::catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|_| {
         // Handlers' panics never come here. Requests that this thread has taken would never end.
-        eprintln!("caudal: a thread of the runtime itself has panicked, which is a fault of the runtime's");
+        say!("a thread of the runtime itself has panicked, which is a fault of the runtime's");
         std::process::abort()
     })
 }

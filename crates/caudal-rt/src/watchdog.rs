@@ -21,6 +21,7 @@ use std::time::{Duration, Instant};
 use crate::clock::now;
 use crate::config::OnStuck;
 use crate::helper::WATCH_EVERY;
+use crate::say::say;
 use crate::shared::{Shared, Slice, Stage};
 
 /// See the [module](self).
@@ -135,8 +136,8 @@ impl<'a> Watchdog<'a> {
         let slice = Slice(self.shared.workers[number].board.slice.load(Relaxed));
         let class = self.shared.settings.classes.name(slice.class());
         let how = if slice.over_after().is_some() { "without a probe" } else { "and sleeps in the kernel" };
-        eprintln!(
-            "caudal: worker {number} has been in one request of class `{class}` for {:?} {how}: does its handler block the thread (a \
+        say!(
+            "worker {number} has been in one request of class `{class}` for {:?} {how}: does its handler block the thread (a \
              system call, a lock in C code)? Others take what waits there",
             self.shared.clock.duration(span)
         );

@@ -9,17 +9,6 @@ const INNERMOST: usize = 24;
 /// Frames kept from the coroutine's beginning.
 const OUTERMOST: usize = 8;
 
-/// Standard error without a lock or a buffer.
-pub(crate) struct Stderr;
-
-impl Write for Stderr {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        // SAFETY: writes from a slice that lives; what can not be written is lost.
-        unsafe { libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), text.len()) };
-        Ok(())
-    }
-}
-
 /// Frames of a stack: both ends of what may be thousands.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frames {

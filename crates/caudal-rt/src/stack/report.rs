@@ -2,8 +2,9 @@
 
 use std::fmt::{self, Write};
 
-use super::frames::{Frames, Stderr, write_names};
+use super::frames::{Frames, write_names};
 use super::overflow::Overflow;
+use crate::say::{Message, say};
 
 /// Time for names; symbols are looked up with locks and allocation, which the overflow may have interrupted.
 const SECONDS_FOR_NAMES: libc::c_uint = 10;
@@ -15,8 +16,8 @@ const SECONDS_FOR_NAMES: libc::c_uint = 10;
 /// after 10 s all the same.
 pub fn report_and_abort(overflow: &Overflow) -> ! {
     let stack = &overflow.stack.usable;
-    let out = &mut Stderr;
-    // Writing to a closed descriptor is no reason not to abort.
+    let out = &mut Message::new();
+    // Writing to a message always succeeds.
     let _ = write!(
         out,
         "\nstack overflow in a request of class '{}': its stack is {} KiB; configure larger stacks, or let the \
@@ -33,23 +34,25 @@ pub fn report_and_abort(overflow: &Overflow) -> ! {
     );
     let frames = Frames::walk(overflow.pc, stack);
     let _ = frames.write(out, |out, address, _| writeln!(out, "  {address:#x}"));
+    out.say();
     abort_later();
     let _ = writeln!(out, "  by name:");
     let _ = frames.write(out, write_unsynchronized);
+    out.say();
     // SAFETY: ends the process.
     unsafe { libc::abort() }
 }
 
 /// Says why a request is not abandoned that was to be, before [`report_and_abort`] says the rest. For signal handlers.
 pub(crate) fn say_not_abandoned(why: &str) {
-    let _ = writeln!(
-        Stderr,
-        "\ncaudal: a request whose stack overflowed is not abandoned, as it would harm other requests of its worker: {why}"
+    say!(
+        "a request whose stack overflowed is not abandoned, as it would harm other requests of its worker: {why}"
     );
 }
 
-/// The functions at an address.
-fn write_unsynchronized(out: &mut Stderr, address: usize, innermost: bool) -> fmt::Result {
+/// The functions at an address. What was found before is said first: looking names up may wait for ever.
+fn write_unsynchronized(out: &mut Message, address: usize, innermost: bool) -> fmt::Result {
+    out.say();
     write_names(out, address, innermost, |address, found| {
         // SAFETY: a second overflowing thread can garble the names before both abort, and no more.
         unsafe { backtrace::resolve_unsynchronized(address, found) }

@@ -39,6 +39,7 @@ use crate::error::{Failure, SubmitError};
 use crate::fiber::Cancelled;
 use crate::handle::Handle;
 use crate::runtime::{RequestBuilder, Runtime};
+use crate::say::say;
 use crate::shared::Shared;
 use crate::sync::{Gate, GaveUp, Mutex, Parker, Patience, gave_up};
 
@@ -270,8 +271,8 @@ impl Books {
                 Ok(()) => return false,
                 Err(GaveUp::Cancelled) => break,
                 Err(GaveUp::TimedOut) if self.any_given_up() => {
-                    eprintln!(
-                        "caudal: a request that borrows from this thread's frame was given up, so the frame can never be left"
+                    say!(
+                        "a request that borrows from this thread's frame was given up, so the frame can never be left"
                     );
                     std::process::abort();
                 }
@@ -289,7 +290,7 @@ struct NoWayOut;
 
 impl Drop for NoWayOut {
     fn drop(&mut self) {
-        eprintln!("caudal: a panic while a scope waited for requests that borrow from its frame");
+        say!("a panic while a scope waited for requests that borrow from its frame");
         std::process::abort();
     }
 }

@@ -20,7 +20,6 @@
 //! * A walk that does not end, on a damaged stack, keeps WALKING: nobody is asked any more in this process.
 
 use std::cell::UnsafeCell;
-use std::fmt;
 use std::io;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
@@ -31,7 +30,8 @@ use caudal_probe as probe;
 
 use crate::context::of_worker;
 use crate::error::StartError;
-use crate::stack::frames::{Frames, Stderr, write_names};
+use crate::say::say;
+use crate::stack::frames::{Frames, write_names};
 use crate::stack::overflow::registers;
 
 /// How long an answer may take: the thread has to come to a processor first.
@@ -128,11 +128,10 @@ pub(super) fn dump(stuck: Stuck) {
     let number = stuck.number;
     let asker = move || {
         let Ok(_one) = ASKER.try_lock() else { return };
-        // In one piece, so that nobody's lines come between.
-        let _ = fmt::Write::write_str(&mut Stderr, &text(&stuck));
+        say!("{}", text(&stuck).trim_end());
     };
     if let Err(error) = std::thread::Builder::new().name("caudal-dump".to_owned()).spawn(asker) {
-        eprintln!("caudal: no thread to ask worker {number} where it is: {error}");
+        say!("no thread to ask worker {number} where it is: {error}");
     }
 }
 
@@ -140,13 +139,13 @@ fn text(stuck: &Stuck) -> String {
     let Stuck { number, class, span, .. } = stuck;
     match ask(stuck) {
         None => {
-            format!("caudal: worker {number} does not say where it is: its thread has not taken the signal\n")
+            format!("worker {number} does not say where it is: its thread has not taken the signal\n")
         }
         Some(frames) if frames.is_empty() => {
-            format!("caudal: worker {number} is no longer in that request of class `{class}`\n")
+            format!("worker {number} is no longer in that request of class `{class}`\n")
         }
         Some(frames) => {
-            let mut text = format!("caudal: where worker {number} is, in class `{class}` for {span:?}:\n");
+            let mut text = format!("where worker {number} is, in class `{class}` for {span:?}:\n");
             let _ = frames.write(&mut text, |out, address, innermost| {
                 write_names(out, address, innermost, |address, found| backtrace::resolve(address, found))
             });

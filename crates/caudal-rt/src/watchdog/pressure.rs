@@ -19,6 +19,7 @@ use super::of_thread;
 use crate::classes::CLASSES_MAX;
 use crate::histogram::Histogram;
 use crate::ring::Ring;
+use crate::say::say;
 use crate::shared::Shared;
 
 /// How often the workers are looked at.
@@ -156,8 +157,8 @@ impl Watch {
                 0 => "submissions wait until there is room".to_owned(),
                 refused => format!("{refused} were refused"),
             };
-            eprintln!(
-                "caudal: more requests come than the workers can do: none of them was idle for {span:.1?}, and {waiting} requests \
+            say!(
+                "more requests come than the workers can do: none of them was idle for {span:.1?}, and {waiting} requests \
                  wait unstarted; {then}. What has started is bounded (`started_max`), so the rest is still done as fast as it can be"
             );
         }
@@ -185,8 +186,8 @@ impl Watch {
             {
                 self.settled[class] = true;
                 shared.unprobed.fetch_or(1 << class, Relaxed);
-                eprintln!(
-                    "caudal: {long} requests of class `{name}` had their worker for more than {LONG} quanta, and none of them passed a \
+                say!(
+                    "{long} requests of class `{name}` had their worker for more than {LONG} quanta, and none of them passed a \
                      probe: nothing can pre-empt them. Was their code built with probes (`cargo caudal build`, `caudal cc`)? \
                      Handlers may also place some by hand (`caudal_rt::probe`)"
                 );
@@ -196,8 +197,8 @@ impl Watch {
 }
 
 fn say_starved(worker: usize, share: f64, span: Duration) {
-    eprintln!(
-        "caudal: worker {worker} was ready to run and had no core for {:.0} % of {span:.1?}: other programs want the same one. \
+    say!(
+        "worker {worker} was ready to run and had no core for {:.0} % of {span:.1?}: other programs want the same one. \
          Requests take longer and fewer are done, in proportion; `caudal doctor` says what else runs",
         100.0 * share
     );
