@@ -6,9 +6,14 @@
 #ifndef CAUDAL_PROBE_WAIT_H
 #define CAUDAL_PROBE_WAIT_H
 
+#include "libc.h"
 #include "state.h"
 
 #include <time.h>
+
+/* signals.c's, beside the wrappers by which programs come to them (wrapper.h). */
+#define caudal_wrap_sigaction_v1 caudal_around_sigaction_v1
+#define caudal_wrap_signal_v1 caudal_around_signal_v1
 
 /* Asks the wait hook whether the caller may be put aside, and does no more. */
 #define CAUDAL_WAIT_ASKS_ONLY UINT32_MAX
