@@ -5,7 +5,8 @@
 target triple = "x86_64-pc-linux-gnu"
 
 ; CHECK: define internal fastcc i64 @fast.carried(
-; CHECK: @fast.carried(
+; CHECK: %a = call fastcc i64 @fast.carried(
+; CHECK: %b = call fastcc i64 @fast.carried(
 ; CHECK-NOT: .carried(
 ; CHECK: %a = call i64 @bundled(i64 %one) [ "unknown"(i64 %n) ]
 ; CHECK-LABEL: define i64 @callers(
