@@ -181,6 +181,13 @@ static void surround(CallBase &call, FunctionCallee enter, FunctionCallee exit) 
       callBefore(place, *around, exit, answer);
 }
 
+/// Whether who calls a function of that name has a lock or a section afterwards, or has none any more.
+static bool isLock(StringRef name) {
+  return any_of(std::initializer_list<StringRef>{"pthread_mutex_", "pthread_rwlock_", "pthread_spin_", "flockfile", "ftrylockfile",
+                                                 "funlockfile"},
+                [&](StringRef begin) { return name.starts_with(begin); });
+}
+
 /// Keeps `function` from being inlined, also where a call of it or all of a caller's are to be (flatten).
 static void keepApart(Function &function) {
   function.addFnAttr(Attribute::NoInline);
@@ -223,7 +230,7 @@ PreservedAnalyses KeepNamesPass::run(Module &module, ModuleAnalysisManager &) {
     keepMarked(function);
     if (function.hasFnAttribute(Attribute::AlwaysInline))
       continue;
-    if (isRustPrint(name) || isRustGuard(name) || exclusions->find(Exclusion::NoPreempt, name) ||
+    if (isRustPrint(name) || isRustGuard(name) || isLock(name) || exclusions->find(Exclusion::NoPreempt, name) ||
         exclusions->find(Exclusion::Call, name) || exclusions->find(Exclusion::Leave, name))
       keepApart(function);
   }
@@ -357,6 +364,21 @@ static bool hasParameters(const Function &function, StringRef parameters) {
   return type.isVarArg() == takesMore && type.getNumParams() == parameters.size() && all_of(zip(type.params(), parameters), isKind);
 }
 
+/// Gives all calls of a function of this module the function `to`, which comes to it.
+void Sections::redirectCalls(Function &own, StringRef to) {
+  FunctionCallee wrapper;
+  for (User *user : make_early_inc_range(own.users())) {
+    auto *call = dyn_cast<CallBase>(user);
+    if (!call || call->getCalledFunction() != &own || isUntouched(call->getFunction()))
+      continue;
+    if (!wrapper)
+      wrapper = module_.getOrInsertFunction(to, own.getFunctionType());
+    call->setCalledFunction(wrapper);
+    redirected_[own.getName()]++;
+    changed_ = true;
+  }
+}
+
 /// Calls of `name`, and of what the linker calls __real_`name` where it was told --wrap=`name`.
 void Sections::redirectNamed(StringRef name, function_ref<bool(const Function &)> isIt) {
   for (auto [prefix, wrapper] : {std::pair("", "caudal_wrap_"), {"__real_", "caudal_real_"}})
@@ -369,6 +391,9 @@ void Sections::redirectNamed(StringRef name, function_ref<bool(const Function &)
     GlobalAlias *alias = GlobalAlias::create(own->getValueType(), own->getAddressSpace(), GlobalValue::ExternalLinkage, mark, own, &module_);
     alias->setVisibility(GlobalValue::HiddenVisibility);
     changed_ = true;
+    // It may come to the C library's in a way that nobody sees (dlsym).
+    if (isLock(name))
+      redirectCalls(*own, ("caudal_wrap_" + name + "_v1").str());
   }
 }
 

@@ -65,6 +65,7 @@ private:
   /// A function of the library; it answers nothing where `result` is null.
   llvm::FunctionCallee library(llvm::StringRef name, llvm::ArrayRef<llvm::Type *> parameters, llvm::Type *result = nullptr);
   void redirect(llvm::Function &from, llvm::StringRef to);
+  void redirectCalls(llvm::Function &own, llvm::StringRef to);
   void redirectNamed(llvm::StringRef name, llvm::function_ref<bool(const llvm::Function &)> isIt);
   void redirectAll();
   void surroundCalls(llvm::Function &function);

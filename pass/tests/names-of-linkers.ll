@@ -18,6 +18,18 @@ define i32 @puts(ptr %text) {
   ret i32 0
 }
 
+; A lock of the module's own is one all the same.
+; CHECK: define i32 @own_lock(
+; CHECK: call i32 @caudal_wrap_pthread_spin_lock_v1(
+define i32 @pthread_spin_lock(ptr %lock) {
+  ret i32 0
+}
+
+define i32 @own_lock(ptr %lock) {
+  %a = call i32 @pthread_spin_lock(ptr %lock)
+  ret i32 %a
+}
+
 ; CHECK: define i32 @f(
 ; CHECK: call i32 @caudal_wrap_pthread_mutex_lock_v1(
 ; CHECK: call i32 (ptr, ...) @caudal_wrap_printf_v1(
