@@ -116,5 +116,5 @@ long caudal_around_syscall_v1(long number, long a, long b, long c, long d, long 
 
 /* As callers see it, it takes what it is given; the registers and the stack's word that nobody has set are read and not used. Weak:
  * where a program has its own already, that stays. */
-long syscall(long number, long a, long b, long c, long d, long e, long f)
+long caudal_syscall(long number, long a, long b, long c, long d, long e, long f) __asm__("syscall")
     __attribute__((weak, alias("caudal_around_syscall_v1")));
