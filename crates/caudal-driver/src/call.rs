@@ -227,6 +227,11 @@ impl Call {
         self.linkable > 0 && self.stage == Stage::Link
     }
 
+    /// Whether the linker is gold, which knows less than the others.
+    pub fn is_gold(&self) -> bool {
+        self.linker.as_deref().is_some_and(|linker| linker.to_string_lossy().contains("gold"))
+    }
+
     /// Whether the linker may optimise.
     pub fn links_with_lto(&self) -> bool {
         self.links() && (self.lto != Lto::None || self.linker.as_deref().is_some_and(is_lld))

@@ -199,12 +199,11 @@ impl Prepared {
     }
 
     fn compose(&self, language: Language, mut words: Vec<OsString>) -> Result<Vec<OsString>, DriverError> {
-        let is_gold = self.call.linker.as_deref().is_some_and(|linker| linker.to_string_lossy().contains("gold"));
         let shows = self.call.links() && self.call.output == Output::Executable;
         if shows {
             show_probes(&mut words, self.place.path())?;
         }
-        let names = (shows && is_gold).then(|| names_to_show(&self.library, self.place.path())).transpose()?;
+        let names = (shows && self.call.is_gold()).then(|| names_to_show(&self.library, self.place.path())).transpose()?;
         let setting = Setting {
             cxx: language == Language::Cxx,
             compile: self.compile.clone(),

@@ -89,7 +89,9 @@ pub fn compose(call: &Call, setting: &Setting, words: Vec<OsString>) -> Vec<OsSt
         add_link_time_pass(call, &setting.link, &mut before, &mut after);
     }
     if call.links() && call.output == Output::Shared && call.all_defined {
-        after.push("-Wl,-z,undefs".into());
+        // gold has no word that takes the other back.
+        let undefs = if call.is_gold() { "-Wl,--unresolved-symbols=ignore-all" } else { "-Wl,-z,undefs" };
+        after.push(undefs.into());
     }
     // Behind everything that may call by one of them.
     let module = (call.links() && call.output != Output::Relocatable).then_some(&setting.library.module);

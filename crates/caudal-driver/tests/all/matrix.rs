@@ -128,7 +128,7 @@ const SETS: &[(&str, Becomes)] = &[
     ("-O2 -fuse-ld=lld", Yields),
     ("-O2 -fuse-ld=mold", YieldsWhereThereIs("mold")),
     ("-O2 -fuse-ld=lld -Wl,-z,keep-text-section-prefix", Yields),
-    ("-O2 -fuse-ld=lld -Wl,--pack-dyn-relocs=relr", Yields),
+    ("-O2 -fuse-ld=lld -Wl,-z,pack-relative-relocs", Yields),
     ("-O2 -r -nostdlib", Yields),
     // Optimisation at the link.
     ("-O2 -flto", Yields),
@@ -152,7 +152,7 @@ const SETS: &[(&str, Becomes)] = &[
     ("-O2 -flto -fuse-ld=bfd", Refused("can not load the pass")),
     ("-O2 -flto -fuse-ld=gold", Refused("can not load the pass")),
     ("-O2 -flto -s", Yields),
-    ("-O2 -flto -fvisibility=hidden -fsanitize=cfi", YieldsWhereThereIs("libclang_rt")),
+    ("-O2 -flto -fvisibility=hidden -fsanitize=cfi", YieldsWhereThereIs("cfi_ignorelist")),
     // Sanitizers and profiles.
     ("-O2 -fsanitize=undefined -fsanitize-trap=all", Yields),
     ("-O2 -fsanitize=undefined", YieldsWhereThereIs("libclang_rt")),
