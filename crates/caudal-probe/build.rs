@@ -103,7 +103,8 @@ fn wrappers_of_modules(out: &Path) -> Vec<PathBuf> {
     let mut sources = Vec::new();
     let mut write = |name: &str, line: &str| {
         let file = out.join(format!("{name}.S"));
-        fs::write(&file, format!("#include \"wrapper.h\"\n{line}\n")).expect("the output directory can be written to");
+        fs::write(&file, format!("#include \"wrapper.h\"\n{line}\n"))
+            .expect("the output directory can be written to");
         sources.push(file);
     };
     for line in text.lines() {
@@ -112,7 +113,10 @@ fn wrappers_of_modules(out: &Path) -> Vec<PathBuf> {
         if *others != "NONE" {
             write(&format!("wrap_{name}"), &format!("wrapper_of caudal_wrap_, {name}, {name}, {others}, 1"));
             // What a mock calls: the linker's name for the function that it stands for.
-            write(&format!("real_{name}"), &format!("wrapper_of caudal_real_, {name}, __real_{name}, {others}, 1"));
+            write(
+                &format!("real_{name}"),
+                &format!("wrapper_of caudal_real_, {name}, __real_{name}, {others}, 1"),
+            );
         }
     }
     let name = "std_condition_wait";

@@ -209,7 +209,9 @@ impl Call {
         self.is_static |= self.output == Output::Executable
             && (is_there("-static") || is_there("--no-dynamic-linker"))
             && !is_there("-dynamic-linker");
-        self.no_libc |= !words.iter().any(|word| word == "-lc" || word.ends_with("/libc.a") || word.ends_with("/libc.so"));
+        self.no_libc |= !words
+            .iter()
+            .any(|word| word == "-lc" || word.ends_with("/libc.a") || word.ends_with("/libc.so"));
         if words.iter().any(|word| word.contains("libclang_rt.safestack")) {
             self.refused = Some(Refused::SafeStack);
         } else if is_there("-plugin-opt=-emulated-tls") {
@@ -335,7 +337,8 @@ impl Reader {
         } else if let Some(sanitizers) = after("-fsanitize=") {
             self.safe_stack |= sanitizers.split(',').any(|sanitizer| sanitizer == "safe-stack");
         } else if let Some(sanitizers) = after("-fno-sanitize=") {
-            self.safe_stack &= !sanitizers.split(',').any(|sanitizer| matches!(sanitizer, "safe-stack" | "all"));
+            self.safe_stack &=
+                !sanitizers.split(',').any(|sanitizer| matches!(sanitizer, "safe-stack" | "all"));
         } else if let Some(level) = after("-O") {
             self.level = Some(level);
         }

@@ -203,7 +203,9 @@ impl Prepared {
         if shows {
             show_probes(&mut words, self.place.path())?;
         }
-        let names = (shows && self.call.is_gold()).then(|| names_to_show(&self.library, self.place.path())).transpose()?;
+        let names = (shows && self.call.is_gold())
+            .then(|| names_to_show(&self.library, self.place.path()))
+            .transpose()?;
         let setting = Setting {
             cxx: language == Language::Cxx,
             compile: self.compile.clone(),

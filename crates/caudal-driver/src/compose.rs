@@ -267,7 +267,10 @@ mod tests {
     fn links_with_optimisation_load_it_in_the_linker() {
         let link = format!("{LIBRARY} -fuse-ld=lld -Xlinker --load-pass-plugin=L");
         assert_eq!(composed("-flto a.o"), format!("{} -flto a.o -Xlinker M", quiet(&link)));
-        assert_eq!(composed("-flto -O0 a.o"), format!("{} -flto -O0 a.o -Xlinker M -Wl,--lto-O1", quiet(&link)));
+        assert_eq!(
+            composed("-flto -O0 a.o"),
+            format!("{} -flto -O0 a.o -Xlinker M -Wl,--lto-O1", quiet(&link))
+        );
         let cached = "-flto -Wl,--thinlto-cache-dir=C a.o";
         let own = "-Xlinker --thinlto-cache-dir=C/caudal-1234";
         assert_eq!(composed(cached), format!("{} {cached} -Xlinker M {own}", quiet(&link)));

@@ -159,7 +159,11 @@ fn shown(value: &OsString) -> String {
 }
 
 fn from_input(input: &Path) -> String {
-    if input.as_os_str().is_empty() { String::new() } else { format!(": it comes from `{}`", input.display()) }
+    if input.as_os_str().is_empty() {
+        String::new()
+    } else {
+        format!(": it comes from `{}`", input.display())
+    }
 }
 
 fn paths(paths: &[PathBuf]) -> String {

@@ -39,8 +39,8 @@ pub fn link_job(clang: &Path, is_cxx: bool, words: &[OsString]) -> Result<Option
 
 /// A job is a line of quoted words behind a blank.
 fn last_job(said: &[u8]) -> Option<LinkJob> {
-    let jobs = said.split(|&byte| byte == b'\n').filter(|line| line.starts_with(b" \""));
-    let mut words = split(jobs.last()?).into_iter();
+    let mut jobs = said.split(|&byte| byte == b'\n').filter(|line| line.starts_with(b" \""));
+    let mut words = split(jobs.next_back()?).into_iter();
     let linker = PathBuf::from(words.next()?);
     let words: Vec<OsString> = words.collect();
     let is_compilers = words.first().is_some_and(|first| first.as_bytes().starts_with(b"-cc1"));
@@ -68,7 +68,10 @@ impl LinkJob {
         let mut words = self.words.iter();
         while let Some(word) = words.next() {
             match word.to_str() {
-                Some("-o" | "-m" | "-z" | "-dynamic-linker" | "-plugin" | "-e" | "-u" | "-soname" | "-rpath" | "-T") => {
+                Some(
+                    "-o" | "-m" | "-z" | "-dynamic-linker" | "-plugin" | "-e" | "-u" | "-soname" | "-rpath"
+                    | "-T",
+                ) => {
                     words.next();
                 }
                 Some("-static" | "-Bstatic" | "-dn" | "-non_shared") => prefers_static = true,
@@ -98,7 +101,9 @@ fn library(directories: &[&OsStr], name: &OsStr, prefers_static: bool) -> Option
         None if prefers_static => vec![named(b".a")],
         None => vec![named(b".so"), named(b".a")],
     };
-    let mut places = directories.iter().flat_map(|directory| names.iter().map(move |name| Path::new(directory).join(name)));
+    let mut places = directories
+        .iter()
+        .flat_map(|directory| names.iter().map(move |name| Path::new(directory).join(name)));
     places.find(|place| place.is_file())
 }
 
@@ -124,7 +129,9 @@ mod tests {
             std::fs::write(place.path().join(name), "").unwrap();
         }
         let directory = place.path().display();
-        let line = format!("-o out -L{directory} {directory}/a.o -lx -Bstatic -lx -l:odd -lnowhere {directory}/none.o");
+        let line = format!(
+            "-o out -L{directory} {directory}/a.o -lx -Bstatic -lx -l:odd -lnowhere {directory}/none.o"
+        );
         let job = LinkJob { linker: "ld".into(), words: line.split(' ').map(OsString::from).collect() };
         let names: Vec<_> = job.inputs().iter().map(|file| file.file_name().unwrap().to_owned()).collect();
         assert_eq!(names, ["a.o", "libx.so", "libx.a", "odd"]);

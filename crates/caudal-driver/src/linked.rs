@@ -68,18 +68,26 @@ fn judge(call: &Call, job: &LinkJob, output: &Path, linked: &File) -> Result<Opt
     }
     match call.output {
         Output::Relocatable => Ok(None),
-        Output::Shared if linked.defines_block && !linked.has_runtime => Err(DriverError::OwnLibrary { output }),
+        Output::Shared if linked.defines_block && !linked.has_runtime => {
+            Err(DriverError::OwnLibrary { output })
+        }
         Output::Shared if !linked.has_note && linked.has_code => {
             let output = output.display();
-            Ok(Some(format!("no part of `{output}` was compiled with probes, so it has none; --probe-off says that this is meant")))
+            Ok(Some(format!(
+                "no part of `{output}` was compiled with probes, so it has none; --probe-off says that this is meant"
+            )))
         }
         Output::Shared => Ok(None),
         Output::Executable => {
-            let shared: Vec<_> = inputs().into_iter().filter_map(|input| Some((File::shared(&input)?, input))).collect();
-            if !linked.has_note && !shared.iter().any(|(library, _)| library.has_note || library.wants_block) {
+            let shared: Vec<_> =
+                inputs().into_iter().filter_map(|input| Some((File::shared(&input)?, input))).collect();
+            if !linked.has_note && !shared.iter().any(|(library, _)| library.has_note || library.wants_block)
+            {
                 return Err(DriverError::NoProbes { output });
             }
-            if let Some((_, library)) = shared.into_iter().find(|(library, _)| library.defines_block && library.is_symbolic) {
+            if let Some((_, library)) =
+                shared.into_iter().find(|(library, _)| library.defines_block && library.is_symbolic)
+            {
                 return Err(DriverError::SymbolicLibrary { output, library });
             }
             let hidden = linked.is_dynamic && !call.is_static && !linked.defines_block;
@@ -96,7 +104,10 @@ fn judge(call: &Call, job: &LinkJob, output: &Path, linked: &File) -> Result<Opt
 
 /// The input with a stack that belongs to the thread, if what was linked has one.
 fn safe_stack(linked: &File, inputs: impl Fn() -> Vec<PathBuf>) -> Option<PathBuf> {
-    let brings = |input: &PathBuf| File::read(input).is_some_and(|file| file.has_safe_stack) || any_member(input, |file| file.has_safe_stack);
+    let brings = |input: &PathBuf| {
+        File::read(input).is_some_and(|file| file.has_safe_stack)
+            || any_member(input, |file| file.has_safe_stack)
+    };
     if linked.has_safe_stack {
         return Some(inputs().into_iter().find(brings).unwrap_or_default());
     }
@@ -192,9 +203,15 @@ fn any_member(archive: &Path, has: impl Fn(&File) -> bool) -> bool {
 pub(crate) fn shown_names(bytes: &[u8]) -> Vec<String> {
     let Ok(elf) = Elf::parse(bytes) else { return Vec::new() };
     let is_shown = |symbol: &object::read::elf::ElfSymbol64<'_, '_>| {
-        symbol.is_global() && !symbol.is_undefined() && symbol.elf_symbol().st_visibility() == object::elf::STV_DEFAULT
+        symbol.is_global()
+            && !symbol.is_undefined()
+            && symbol.elf_symbol().st_visibility() == object::elf::STV_DEFAULT
     };
-    elf.symbols().filter(is_shown).filter_map(|symbol| Some(symbol.name().ok()?.to_owned())).filter(|name| name.starts_with("caudal_")).collect()
+    elf.symbols()
+        .filter(is_shown)
+        .filter_map(|symbol| Some(symbol.name().ok()?.to_owned()))
+        .filter(|name| name.starts_with("caudal_"))
+        .collect()
 }
 
 /// What tells the probe library in a static program which names of the C library are another's (`csrc/bind.c`).
@@ -211,11 +228,14 @@ pub(crate) fn others_names(job: &LinkJob) -> Result<Vec<OsString>, DriverError> 
 /// Names of the C library, of those that `wrappers` has wrappers for, which an input of a static link defines otherwise: nothing else tells
 /// the probe library that they are another's. Objects of the pass say so themselves.
 fn defined_otherwise(job: &LinkJob, wrappers: &[u8]) -> Vec<String> {
-    let name_of = |wrapper: &String| Some(wrapper.strip_prefix("caudal_wrap_")?.strip_suffix("_v1")?.to_owned());
+    let name_of =
+        |wrapper: &String| Some(wrapper.strip_prefix("caudal_wrap_")?.strip_suffix("_v1")?.to_owned());
     let names: Vec<String> = shown_names(wrappers).iter().filter_map(name_of).collect();
     let mut found = Vec::new();
     for input in job.inputs() {
-        let is_librarys = input.file_name().is_some_and(|name| ["libc.a", "libpthread.a", "librt.a"].iter().any(|known| name == *known));
+        let is_librarys = input
+            .file_name()
+            .is_some_and(|name| ["libc.a", "libpthread.a", "librt.a"].iter().any(|known| name == *known));
         if is_librarys {
             continue;
         }
@@ -228,7 +248,9 @@ fn defined_otherwise(job: &LinkJob, wrappers: &[u8]) -> Vec<String> {
                 .filter_map(|symbol| symbol.name().ok())
                 .collect();
             let is_marked = |name: &str| defined.contains(&format!("caudal_defines_{name}").as_str());
-            found.extend(names.iter().filter(|name| defined.contains(&name.as_str()) && !is_marked(name)).cloned());
+            found.extend(
+                names.iter().filter(|name| defined.contains(&name.as_str()) && !is_marked(name)).cloned(),
+            );
         }
     }
     found.sort_unstable();
@@ -245,8 +267,13 @@ fn objects(bytes: &[u8]) -> Vec<&[u8]> {
 /// Why a link may have failed that says nothing that anybody understands: an input that wants thread-locals in a way that there are none in.
 pub(crate) fn why_failed(job: &LinkJob) -> Option<DriverError> {
     let wants = |bytes: &[u8]| bytes.windows(EMULATED.len()).any(|window| window == EMULATED);
-    let is_object = |input: &PathBuf| input.extension().is_some_and(|extension| extension == "o" || extension == "a");
-    let input = job.inputs().into_iter().filter(is_object).find(|input| fs::read(input).is_ok_and(|bytes| wants(&bytes)))?;
+    let is_object =
+        |input: &PathBuf| input.extension().is_some_and(|extension| extension == "o" || extension == "a");
+    let input = job
+        .inputs()
+        .into_iter()
+        .filter(is_object)
+        .find(|input| fs::read(input).is_ok_and(|bytes| wants(&bytes)))?;
     Some(DriverError::EmulatedInput { input })
 }
 

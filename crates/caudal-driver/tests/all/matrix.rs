@@ -169,7 +169,10 @@ const SETS: &[(&str, Becomes)] = &[
     // Other machines.
     ("-O2 -m32 -ffreestanding", Refused("probes are for x86-64 Linux with 64-bit pointers")),
     ("-O2 -mx32 -ffreestanding", Refused("probes are for x86-64 Linux with 64-bit pointers")),
-    ("-O2 --target=aarch64-linux-gnu -ffreestanding", Refused("probes are for x86-64 Linux with 64-bit pointers")),
+    (
+        "-O2 --target=aarch64-linux-gnu -ffreestanding",
+        Refused("probes are for x86-64 Linux with 64-bit pointers"),
+    ),
     // Of the pass.
     ("-O2 --probe-mode=clock", Yields),
     ("-O2 --probe-mode=budget --probe-bound=64", Yields),
@@ -324,7 +327,8 @@ fn shared_objects_of_every_kind_yield_in_every_program() {
     let include = concat!("-I", env!("CARGO_MANIFEST_DIR"), "/../caudal-probe/include");
     for object in OBJECTS {
         project.quietly(&format!("-O2 -fPIC -shared {object} work.c -o libwork.so"));
-        for link in ["", "-fuse-ld=lld", "-fuse-ld=gold", "-flto", "-no-pie", "-Wl,--version-script=main.map"] {
+        for link in ["", "-fuse-ld=lld", "-fuse-ld=gold", "-flto", "-no-pie", "-Wl,--version-script=main.map"]
+        {
             project.quietly(&format!("-O2 {include} {link} main.c -L. -lwork -Wl,-rpath,. -o program"));
             assert_eq!(project.run("program"), RIGHT, "{object} in {link}");
             project.quietly(&format!("-O2 {include} {link} loads.c -o program"));
