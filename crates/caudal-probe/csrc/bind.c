@@ -17,24 +17,29 @@
 
 /* --- names ---------------------------------------------------------------------------------------------------------- */
 
-#define IS_CALLED_OWN(name) extern char caudal_own_name_##name[] __asm__(#name);
-#define IS_CALLED_MAYBE(name) extern char caudal_own_name_##name[] __asm__(#name) __attribute__((weak));
-#define IS_CALLED_NOT(name) IS_CALLED_MAYBE(name)
+#define IS_CALLED_OWN(name)                          \
+    extern char caudal_own_name_##name[] __asm__(#name); \
+    IS_CALLED_IF_WRAPPED(name)
+#define IS_CALLED_MAYBE(name)                                              \
+    extern char caudal_own_name_##name[] __asm__(#name) __attribute__((weak)); \
+    IS_CALLED_IF_WRAPPED(name)
+#define IS_CALLED_IF_WRAPPED(name) extern char caudal_real_name_##name[] __asm__("__real_" #name) __attribute__((weak));
+#define IS_CALLED_NOT(name)
 /* `real` is there where the linker was told --wrap=NAME, and `mock` is what it takes then; `defined` is there where a file that the pass has
- * compiled defines NAME; `trampoline` and `interceptor` are a sanitizer's. */
-#define CAUDAL_NAME(name, others, calls)                                                        \
-    IS_CALLED_##calls(name)                                                                     \
-    extern char caudal_real_name_##name[] __asm__("__real_" #name) __attribute__((weak));       \
-    extern char caudal_mock_##name[] __asm__("__wrap_" #name) __attribute__((weak));            \
-    extern char caudal_defined_##name[] __asm__("caudal_defines_" #name) __attribute__((weak)); \
-    extern char caudal_trampoline_##name[] __asm__("__interceptor_trampoline_" #name) __attribute__((weak)); \
-    extern char caudal_interceptor_##name[] __asm__("__interceptor_" #name) __attribute__((weak));
+ * compiled defines NAME. */
+#define CAUDAL_NAME(name, others, calls)                                                                     \
+    IS_CALLED_##calls(name)                                                                                  \
+    extern char caudal_mock_##name[] __asm__("__wrap_" #name) __attribute__((weak));                         \
+    extern char caudal_defined_##name[] __asm__("caudal_defines_" #name) __attribute__((weak, visibility("hidden")));
 #include "names.h"
 #undef CAUDAL_NAME
 
 #define ADDRESS_OWN(name) caudal_own_name_##name
 #define ADDRESS_MAYBE(name) caudal_own_name_##name
 #define ADDRESS_NOT(name) NULL
+#define REAL_OWN(name) caudal_real_name_##name
+#define REAL_MAYBE(name) caudal_real_name_##name
+#define REAL_NOT(name) NULL
 
 void *caudal_libc[CAUDAL_LIBC_NAMES] = {
 #define CAUDAL_NAME(name, others, calls) ADDRESS_##calls(name),
@@ -44,13 +49,30 @@ void *caudal_libc[CAUDAL_LIBC_NAMES] = {
 
 static const struct name {
     const char *text;
-    const char *real, *mock, *defined, *trampoline, *interceptor;
+    const char *real, *mock, *defined;
 } names[CAUDAL_LIBC_NAMES] = {
-#define CAUDAL_NAME(name, others, calls) \
-    {#name, caudal_real_name_##name, caudal_mock_##name, caudal_defined_##name, caudal_trampoline_##name, caudal_interceptor_##name},
+#define CAUDAL_NAME(name, others, calls) {#name, REAL_##calls(name), caudal_mock_##name, caudal_defined_##name},
 #include "names.h"
 #undef CAUDAL_NAME
 };
+
+/* Of sanitizers that put functions of their own in front of the C library's. */
+#define SANITIZERS(each) each(asan) each(hwasan) each(msan) each(rtsan) each(tsan) each(tysan)
+#define DECLARE(name) extern char caudal_##name##_init[] __asm__("__" #name "_init") __attribute__((weak));
+SANITIZERS(DECLARE)
+
+static int has_sanitizer(void)
+{
+#define IS_THERE(name) caudal_##name##_init,
+    static const char *const all[] = {SANITIZERS(IS_THERE)};
+    size_t i;
+    for (i = 0; i < sizeof all / sizeof *all; i++) {
+        if (all[i] != NULL) {
+            return 1;
+        }
+    }
+    return 0;
+}
 
 /* --- the process's objects ------------------------------------------------------------------------------------------ */
 
@@ -181,9 +203,13 @@ static void *find(const struct symbols *symbols, uintptr_t base, const char *tex
     }
 }
 
-static int is_sanitizers(const struct name *name, const void *address)
+/* Of a function that is not in a library's object. */
+static int is_others(const struct libraries *libraries, const struct name *name, const void *target)
 {
-    return address == name->trampoline || address == name->interceptor;
+    int is_said = target == name->mock || target == name->defined;
+    /* A sanitizer may be part of the program; and in a static program nothing tells where a function came from, but for the linker's --wrap
+     * and the pass's mark. */
+    return is_said || (libraries->libc != NULL && !has_sanitizer());
 }
 
 /* Where the linker has found another's, the C library is asked itself. */
@@ -197,7 +223,7 @@ static void find_own(const struct libraries *libraries)
             continue;
         }
         own = names[i].real != NULL ? (void *)(uintptr_t)names[i].real : own;
-        if (libraries->libc != NULL && !is_in(libraries, own) && !is_sanitizers(&names[i], own) && symbols.hash != NULL) {
+        if (symbols.hash != NULL && !is_in(libraries, own) && is_others(libraries, &names[i], own)) {
             void *found = find(&symbols, libraries->libc_base, names[i].text);
             own = found != NULL ? found : own;
         }
@@ -218,15 +244,6 @@ static const struct name *name_of(const char *text)
     return NULL;
 }
 
-static int is_librarys(const struct libraries *libraries, const struct name *name, const void *target)
-{
-    if (libraries->libc != NULL) {
-        return is_in(libraries, target) || (name != NULL && is_sanitizers(name, target));
-    }
-    /* In a static program nothing tells where a function came from, but for the linker's --wrap and the pass's mark. */
-    return name == NULL || (target != name->mock && target != name->defined);
-}
-
 /* Of a wrapper. */
 struct slot {
     void *jump, *target;
@@ -238,13 +255,14 @@ __attribute__((visibility("hidden"))) void *caudal_probe_bind(struct slot *slot,
     static int has_found;
     struct libraries libraries = {0, NULL, 0, {{0, 0}}};
     void *jump = around;
+    const struct name *name = name_of(slot->name);
     dl_iterate_phdr(note_object, &libraries);
     if (!__atomic_load_n(&has_found, __ATOMIC_ACQUIRE)) {
         find_own(&libraries);
         __atomic_store_n(&has_found, 1, __ATOMIC_RELEASE);
     }
-    /* The library's own, of syscall and vfork, for which all of a program comes here. */
-    if (target != NULL && target != around && !is_librarys(&libraries, name_of(slot->name), target)) {
+    /* Where it is the wrapper itself (of syscall and vfork), all of a program comes here. C++'s names are in no table, and in the C++ library. */
+    if (target != NULL && target != around && name != NULL && !is_in(&libraries, target) && is_others(&libraries, name, target)) {
         jump = others != NULL ? others : target;
     }
     __atomic_store_n(&slot->target, target, __ATOMIC_RELEASE);
