@@ -146,7 +146,7 @@ static int is_in(const struct libraries *libraries, const void *address)
 
 /* --- the C library's own -------------------------------------------------------------------------------------------- */
 
-/* What the loader knows of the C library: its symbols by GNU's hash table, and which of several versions is the one to take. */
+/* What the loader knows of an object: its symbols by GNU's hash table, and which of several versions is the one to take. */
 struct symbols {
     const ElfW(Sym) *table;
     const char *texts;
@@ -154,14 +154,13 @@ struct symbols {
     const ElfW(Half) *versions;
 };
 
-static struct symbols symbols_of(const struct libraries *libraries)
+static struct symbols symbols_of(const ElfW(Dyn) *entry, uintptr_t base)
 {
     struct symbols symbols = {NULL, NULL, NULL, NULL};
-    const ElfW(Dyn) *entry;
-    for (entry = libraries->libc; entry != NULL && entry->d_tag != DT_NULL; entry++) {
+    for (; entry != NULL && entry->d_tag != DT_NULL; entry++) {
         uintptr_t at = entry->d_un.d_ptr;
         /* glibc has added the base already, others have not. */
-        const void *place = (const void *)(at < libraries->libc_base ? at + libraries->libc_base : at);
+        const void *place = (const void *)(at < base ? at + base : at);
         switch (entry->d_tag) {
         case DT_SYMTAB: symbols.table = place; break;
         case DT_STRTAB: symbols.texts = place; break;
@@ -215,7 +214,7 @@ static int is_others(const struct libraries *libraries, const struct name *name,
 /* Where the linker has found another's, the C library is asked itself. */
 static void find_own(const struct libraries *libraries)
 {
-    struct symbols symbols = symbols_of(libraries);
+    struct symbols symbols = symbols_of(libraries->libc, libraries->libc_base);
     size_t i;
     for (i = 0; i < CAUDAL_LIBC_NAMES; i++) {
         void *own = caudal_libc[i];
@@ -229,6 +228,51 @@ static void find_own(const struct libraries *libraries)
         }
         __atomic_store_n(&caudal_libc[i], own, __ATOMIC_RELAXED);
     }
+}
+
+/* --- preloaded ones of what the library defines itself --------------------------------------------------------------- */
+
+struct next {
+    const char *text;
+    const void *own;
+    void *found;
+};
+
+/* In the order in which the loader looks. */
+static int find_next(struct dl_phdr_info *object, size_t size, void *looked_for)
+{
+    struct next *next = looked_for;
+    const char *slash = strrchr(object->dlpi_name, '/'), *file = slash != NULL ? slash + 1 : object->dlpi_name;
+    const ElfW(Dyn) *dynamic = NULL;
+    struct symbols symbols;
+    ElfW(Half) i;
+    int is_own = 0;
+    (void)size;
+    for (i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *header = &object->dlpi_phdr[i];
+        uintptr_t at = object->dlpi_addr + header->p_vaddr;
+        if (header->p_type == PT_DYNAMIC) {
+            dynamic = (const ElfW(Dyn) *)at;
+        }
+        is_own |= header->p_type == PT_LOAD && (uintptr_t)next->own >= at && (uintptr_t)next->own < at + header->p_memsz;
+    }
+    /* The kernel's object has no symbols of the C library, and a hash table of its own kind. */
+    if (is_own || begins_with(file, "linux-vdso")) {
+        return 0;
+    }
+    if (is_library(file)) {
+        return 1;
+    }
+    symbols = symbols_of(dynamic, object->dlpi_addr);
+    next->found = symbols.hash != NULL ? find(&symbols, object->dlpi_addr, next->text) : NULL;
+    return next->found != NULL;
+}
+
+void *caudal_probe_preloaded(const char *text, const void *own)
+{
+    struct next next = {text, own, NULL};
+    dl_iterate_phdr(find_next, &next);
+    return next.found;
 }
 
 /* --- whose it is ---------------------------------------------------------------------------------------------------- */

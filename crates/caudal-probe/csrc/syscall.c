@@ -33,6 +33,23 @@ static long into_kernel(long number, long a, long b, long c, long d, long e, lon
     return result;
 }
 
+typedef long system_call(long number, long a, long b, long c, long d, long e, long f);
+system_call caudal_around_syscall_v1;
+
+static system_call *preloaded;
+
+/* At the start, for the loader's lock may be had by a thread that a child of fork() has not. */
+__attribute__((constructor)) static void look_for_preloaded(void)
+{
+    preloaded = (system_call *)caudal_probe_preloaded("syscall", caudal_around_syscall_v1);
+}
+
+/* Where somebody has preloaded a function of that name, it is called as it would be if this file were not in front of it. */
+static long as_before(long number, long a, long b, long c, long d, long e, long f)
+{
+    return preloaded != NULL ? preloaded(number, a, b, c, d, e, f) : into_kernel(number, a, b, c, d, e, f);
+}
+
 static int fails_with(int error)
 {
     errno = error;
@@ -102,13 +119,13 @@ long caudal_around_syscall_v1(long number, long a, long b, long c, long d, long 
     struct caudal_local_wait wait;
     long answer;
     if (__builtin_expect(!is_futex_wait(number, (int)b), 1)) {
-        return into_kernel(number, a, b, c, d, e, f);
+        return as_before(number, a, b, c, d, e, f);
     }
     caudal_note_futex((const uint32_t *)a);
     caudal_local_wait_begins(&wait, (const uint32_t *)a);
     answer = wait_aside((uint32_t *)a, (int)b, (uint32_t)c, (const struct timespec *)d);
     if (answer > 0) {
-        answer = into_kernel(number, a, b, c, d, e, f);
+        answer = as_before(number, a, b, c, d, e, f);
     }
     caudal_local_wait_ends(&wait);
     return answer;
