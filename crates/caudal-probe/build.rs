@@ -5,11 +5,12 @@
 
 use std::env;
 
-const SOURCES: [&str; 18] = [
+const SOURCES: [&str; 19] = [
     "budget.S",
     "critical.c",
     "decide.c",
     "entry.S",
+    "locale.c",
     "locks.c",
     "once.c",
     "probe.S",

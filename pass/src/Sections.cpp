@@ -34,7 +34,7 @@ static constexpr StringLiteral wrapped[] = {
     "sem_timedwait",             "sem_clockwait",             "pthread_once",
     "flockfile",                 "ftrylockfile",              "funlockfile",
     "sigaction",                 "signal",                    "syscall",
-    "vfork",
+    "vfork",                     "uselocale",
 };
 
 /// Functions of stdio with such a wrapper, and their parameters: pointers, integers, and more. Names like `getline` are older than their

@@ -14,7 +14,7 @@
 //! Either the caller sees that the runtime is not alive, or the destroyer sees the caller among the users.
 
 use std::cell::UnsafeCell;
-use std::ffi::c_char;
+use std::ffi::{c_char, c_void};
 use std::sync::atomic::Ordering::{Acquire, Release, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -45,7 +45,7 @@ unsafe impl Sync for caudal_runtime {}
 /// All that were ever made: so that tools which look for leaks find the way to them.
 static ALL: Mutex<Vec<&'static caudal_runtime>> = Mutex::new(Vec::new());
 
-// SAFETY: its first field is its size, the others are integers.
+// SAFETY: its first field is its size; of the others, integers and pointers, none is ever invalid as zeros.
 unsafe impl SizeFirst for caudal_options {}
 
 /// A caller inside of a runtime.
@@ -166,6 +166,21 @@ unsafe fn create(
     Ok(made)
 }
 
+/// What a program's function is called with, on the runtime's threads.
+#[derive(Clone, Copy)]
+struct Context(*mut c_void);
+
+// SAFETY: nobody here looks at what it points to; the program's function does, which knows on which threads it is called.
+unsafe impl Send for Context {}
+// SAFETY: as above.
+unsafe impl Sync for Context {}
+
+impl Context {
+    fn get(self) -> *mut c_void {
+        self.0
+    }
+}
+
 const BAD_SIZE: &str = "options: fill the structure with caudal_options_init() first; fields that this library does not know must be 0";
 
 fn explained(error: &StartError) -> (caudal_status, String) {
@@ -244,6 +259,15 @@ fn apply(mut builder: Builder, options: &caudal_options) -> Result<Builder, &'st
     });
     if options.seed != 0 {
         builder = builder.seed(options.seed);
+    }
+    let context = Context(options.worker_context);
+    if let Some(starts) = options.worker_starts {
+        // SAFETY: the program's function, with what the program gave for it.
+        builder = builder.on_worker_start(move |worker| unsafe { starts(context.get(), worker as u32) });
+    }
+    if let Some(stops) = options.worker_stops {
+        // SAFETY: as above.
+        builder = builder.on_worker_stop(move |worker| unsafe { stops(context.get(), worker as u32) });
     }
     Ok(builder)
 }
