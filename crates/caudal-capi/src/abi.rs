@@ -212,6 +212,10 @@ pub struct caudal_carry_hooks {
     pub context: *mut c_void,
 }
 
+/// Hears on which stack the calling thread is about to be. See caudal_on_stack_enter().
+pub type caudal_stack_entering =
+    Option<unsafe extern "C" fn(context: *mut c_void, low: *mut c_void, high: *mut c_void)>;
+
 /// Hears of a coroutine's stack: its lowest address that is in use, and the end of it. Of one that `runs` the lowest address is the
 /// lowest that it may use: where it is now, only its thread knows.
 pub type caudal_stack_visitor =

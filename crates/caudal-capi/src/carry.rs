@@ -5,8 +5,8 @@ use std::ffi::c_void;
 use caudal_rt::{carry, stack};
 
 use crate::abi::caudal_status::*;
-use crate::abi::{caudal_carry_hooks, caudal_stack_visitor, caudal_status};
-use crate::boundary::{call, reference};
+use crate::abi::{caudal_carry_hooks, caudal_stack_entering, caudal_stack_visitor, caudal_status};
+use crate::boundary::{Opaque, call, reference};
 
 /// Lets each request have its own of what `hooks` take and put back, though its code keeps it in the thread. From now on and for as
 /// long as the process lives, the functions are called on workers' threads, in a critical section, at every switch from one request to
@@ -50,6 +50,31 @@ pub unsafe extern "C" fn caudal_carry_word(
         let address: unsafe extern "C" fn() -> *mut u64 = unsafe { std::mem::transmute(address) };
         // SAFETY: as the caller promises.
         unsafe { carry::word(address, beginning) }.map_err(|_| CAUDAL_ERROR_FULL)
+    })
+}
+
+/// Calls `entering` with `context` on a worker's thread, on its own stack, each time before it goes on with a coroutine, whose stack is
+/// from `low` up to `high`: for garbage collectors that have to know at any time on which stack a thread may be. Between that call and
+/// the next the thread is on one of the two. The function must neither wait nor unwind. A later call of this takes the place of an
+/// earlier one.
+///
+/// Errors: CAUDAL_ERROR_ARGUMENT. Threads: any.
+///
+/// # Safety
+/// `entering` is null, or does as it says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn caudal_on_stack_enter(
+    entering: caudal_stack_entering,
+    context: *mut c_void,
+) -> caudal_status {
+    call(|| {
+        let (entering, context) = (entering.ok_or(CAUDAL_ERROR_ARGUMENT)?, Opaque(context));
+        stack::on_enter(move |addresses| {
+            let [low, high] = [addresses.start, addresses.end].map(std::ptr::with_exposed_provenance_mut);
+            // SAFETY: the program's function, with what the program gave for it.
+            unsafe { entering(context.get(), low, high) }
+        });
+        Ok(())
     })
 }
 

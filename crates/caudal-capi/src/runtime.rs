@@ -14,7 +14,7 @@
 //! Either the caller sees that the runtime is not alive, or the destroyer sees the caller among the users.
 
 use std::cell::UnsafeCell;
-use std::ffi::{c_char, c_void};
+use std::ffi::c_char;
 use std::sync::atomic::Ordering::{Acquire, Release, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -27,7 +27,7 @@ use caudal_rt::{
 
 use crate::abi::caudal_status::*;
 use crate::abi::*;
-use crate::boundary::{Answer, Out, SizeFirst, call, explain, read_sized, reference, span, text};
+use crate::boundary::{Answer, Opaque, Out, SizeFirst, call, explain, read_sized, reference, span, text};
 
 /// A running system of workers. Any thread may use it.
 pub struct caudal_runtime {
@@ -166,21 +166,6 @@ unsafe fn create(
     Ok(made)
 }
 
-/// What a program's function is called with, on the runtime's threads.
-#[derive(Clone, Copy)]
-struct Context(*mut c_void);
-
-// SAFETY: nobody here looks at what it points to; the program's function does, which knows on which threads it is called.
-unsafe impl Send for Context {}
-// SAFETY: as above.
-unsafe impl Sync for Context {}
-
-impl Context {
-    fn get(self) -> *mut c_void {
-        self.0
-    }
-}
-
 const BAD_SIZE: &str = "options: fill the structure with caudal_options_init() first; fields that this library does not know must be 0";
 
 fn explained(error: &StartError) -> (caudal_status, String) {
@@ -260,7 +245,7 @@ fn apply(mut builder: Builder, options: &caudal_options) -> Result<Builder, &'st
     if options.seed != 0 {
         builder = builder.seed(options.seed);
     }
-    let context = Context(options.worker_context);
+    let context = Opaque(options.worker_context);
     if let Some(starts) = options.worker_starts {
         // SAFETY: the program's function, with what the program gave for it.
         builder = builder.on_worker_start(move |worker| unsafe { starts(context.get(), worker as u32) });

@@ -60,6 +60,30 @@ fn grow() -> &'static [Slot] {
     &chunk.slots
 }
 
+/// Told before a coroutine goes on.
+type Entering = Box<dyn Fn(Range<usize>) + Send + Sync>;
+
+/// Null: nobody wants to know.
+static ENTERING: AtomicPtr<Entering> = AtomicPtr::new(ptr::null_mut());
+
+/// Calls `entering` on a worker's thread, on its own stack, each time before it goes on with a coroutine, with the addresses of the
+/// coroutine's stack: for what has to know at any time on which stack a thread may be. Between that call and the next one the thread is on
+/// one of the two. It must neither panic nor wait; a later call of this takes the place of an earlier one.
+pub fn on_enter(entering: impl Fn(Range<usize>) + Send + Sync + 'static) {
+    let entering: Entering = Box::new(entering);
+    // Leaked, with the one before: a worker may be calling it.
+    ENTERING.store(Box::leak(Box::new(entering)), Release);
+}
+
+/// The coroutine at `seat` is about to go on.
+#[inline(always)]
+pub(crate) fn entering(seat: &Seat) {
+    // SAFETY: leaked, and complete where it can be seen.
+    if let Some(entering) = unsafe { ENTERING.load(Acquire).as_ref() } {
+        entering(seat.low as usize..seat.high as usize);
+    }
+}
+
 /// A coroutine's stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InUse {

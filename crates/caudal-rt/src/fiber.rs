@@ -116,6 +116,7 @@ impl Fiber {
     #[inline(always)]
     pub(crate) fn resume(&mut self) -> Reason {
         let seat = &*self.seat;
+        census::entering(seat);
         seat.announced.enter();
         let own = seat.own.take();
         // SAFETY: the coroutine is new or was suspended, and this is the only one to resume it.
