@@ -205,6 +205,24 @@ fn spans_are_the_requests() {
     assert_eq!(IN_THEIR_OWN.load(Ordering::Relaxed) - before, TIMES * 5 + 1);
 }
 
+/// The page's table of libraries says by which test each line is shown: there is such a test.
+#[test]
+fn the_tables_tests_are_there() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let read = |path: &str| {
+        std::fs::read_to_string(root.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+    };
+    let page = read("docs/background/preemption-safety.md");
+    let shown = page.split('`').filter_map(|code| code.split_once(".rs::"));
+    let mut count = 0;
+    for (file, test) in shown {
+        let source = read(&format!("crates/{file}.rs"));
+        assert!(source.contains(&format!("fn {test}(")), "{file}.rs has no test {test}");
+        count += 1;
+    }
+    assert!(count >= 12, "{count} tests");
+}
+
 /// In a process of its own, where no other test has coroutines.
 #[test]
 fn every_stack_is_found() {
