@@ -5,11 +5,12 @@
 
 use std::env;
 
-const SOURCES: [&str; 19] = [
+const SOURCES: [&str; 20] = [
     "budget.S",
     "critical.c",
     "decide.c",
     "entry.S",
+    "fork.c",
     "locale.c",
     "locks.c",
     "once.c",

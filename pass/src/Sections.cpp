@@ -35,7 +35,7 @@ static constexpr StringLiteral wrapped[] = {
     "sem_timedwait",             "sem_clockwait",             "pthread_once",
     "flockfile",                 "ftrylockfile",              "funlockfile",
     "sigaction",                 "signal",                    "syscall",
-    "vfork",                     "uselocale",
+    "vfork",                     "uselocale",                 "_Fork",
 };
 
 /// Functions of stdio with such a wrapper, and their parameters: pointers, integers, and more. Names like `getline` are older than their
@@ -432,12 +432,17 @@ bool Sections::surroundKnown(CallBase &call, StringRef name) {
   return true;
 }
 
+/// Calls that make a child process. The child of `clone` may share this thread's memory and thread-local storage, and stop it meanwhile;
+/// the others call the handlers of pthread_atfork, in the child too, and have the C library's locks meanwhile.
+static bool makesChild(StringRef name) {
+  return NameSwitch<bool>(name).Cases({"clone", "fork", "forkpty", "daemon"}, true).Default(false);
+}
+
 /// Is each call of `callee` a section?
 bool Sections::isSectionCall(const Function &callee) {
   auto [known, isNew] = sectionCalls_.try_emplace(&callee, false);
   if (isNew)
-    // The child of `clone` may share this thread's memory and thread-local storage, and stop it meanwhile.
-    known->second = isRustPrint(callee.getName()) || (callee.isDeclaration() && callee.getName() == "clone") ||
+    known->second = isRustPrint(callee.getName()) || (callee.isDeclaration() && makesChild(callee.getName())) ||
                     (callee.isDeclaration() && knownCall(callee.getName()) == KnownCall::Section) ||
                     exclusions_.find(Exclusion::Call, callee.getName());
   return known->second;

@@ -303,6 +303,16 @@ fn openmp_is_right_in_requests() {
     assert_eq!(printed, "0 wrong, critical 80, locked 80, in turns\n");
 }
 
+/// A child that has a copy of the memory runs its own request and nobody else's, whichever call made it; no handler of
+/// `pthread_atfork` gives its worker away.
+#[test]
+fn children_run_nobody_else() {
+    let Some(with) = built(Source::C, Sections::On) else { return };
+    for test in ["fork", "bare_fork", "kernels_fork", "programs"] {
+        assert_eq!(run(&with.program, test, false), Went::Through(1), "{test}");
+    }
+}
+
 #[test]
 fn functions_of_a_list_are_sections() {
     let Some(listed) = built(Source::Cxx, Sections::Listed) else { return };
