@@ -446,6 +446,26 @@ static __attribute__((noinline)) void at_fork(void)
     }
 }
 
+static int has_forked;
+
+/* It is under way when the first one forks, and would run in the child. */
+static void copied_second(void *turns)
+{
+    STORE(((struct turns *)turns)->wants, 1);
+    while (!LOAD(has_forked)) {
+        work();
+        CHECK(getpid() == own_process);
+    }
+}
+
+static void until_second_runs(void *turns)
+{
+    STORE(((struct turns *)turns)->begun, 1);
+    while (!LOAD(((struct turns *)turns)->wants)) {
+        work();
+    }
+}
+
 static void forked(pid_t child, void *turns)
 {
     int status = -1;
@@ -456,7 +476,7 @@ static void forked(pid_t child, void *turns)
         _exit(7);
     }
     CHECK(child > 0 && getpid() == own_process);
-    be_preempted(turns);
+    STORE(((struct turns *)turns)->most, 1);
     CHECK(waitpid(child, &status, 0) == child);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7);
 }
@@ -468,26 +488,26 @@ static void fork_first(void *turns)
     in_handlers = turns;
     child = fork();
     in_handlers = NULL;
-    STORE(((struct turns *)turns)->most, 0);
     forked(child, turns);
 }
 
 static void fork_second(void *turns)
 {
     forked(fork(), turns);
-    STORE(((struct turns *)turns)->most, 1);
 }
 
 static void bare_fork_first(void *turns)
 {
+    until_second_runs(turns);
     forked(_Fork(), turns);
-    STORE(((struct turns *)turns)->most, 1);
+    STORE(has_forked, 1);
 }
 
 static void kernels_fork_first(void *turns)
 {
+    until_second_runs(turns);
     forked((pid_t)syscall(SYS_fork), turns);
-    STORE(((struct turns *)turns)->most, 1);
+    STORE(has_forked, 1);
 }
 
 /* The child is another program. */
@@ -545,8 +565,8 @@ int main(int argc, char **argv)
         {"vfork", vfork_first, vfork_second},
         {"clone", clone_first, vfork_second},
         {"fork", fork_first, fork_second},
-        {"bare_fork", bare_fork_first, vfork_second},
-        {"kernels_fork", kernels_fork_first, vfork_second},
+        {"bare_fork", bare_fork_first, copied_second},
+        {"kernels_fork", kernels_fork_first, copied_second},
         {"programs", programs_first, programs_second},
     };
     own_process = getpid();
