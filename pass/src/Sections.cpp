@@ -182,6 +182,13 @@ static void surround(CallBase &call, FunctionCallee enter, FunctionCallee exit) 
       callBefore(place, *around, exit, answer);
 }
 
+/// Whether who calls a function of that name has a lock or a section afterwards, or has none any more.
+static bool isLock(StringRef name) {
+  return any_of(std::initializer_list<StringRef>{"pthread_mutex_", "pthread_rwlock_", "pthread_spin_", "flockfile", "ftrylockfile",
+                                                 "funlockfile"},
+                [&](StringRef begin) { return name.starts_with(begin); });
+}
+
 /// Keeps `function` from being inlined, also where a call of it or all of a caller's are to be (flatten).
 static void keepApart(Function &function) {
   function.addFnAttr(Attribute::NoInline);
@@ -224,8 +231,9 @@ PreservedAnalyses KeepNamesPass::run(Module &module, ModuleAnalysisManager &) {
     keepMarked(function);
     if (function.hasFnAttribute(Attribute::AlwaysInline))
       continue;
-    if (isRustPrint(name) || isRustGuard(name) || isKnownSection(name) || exclusions->find(Exclusion::NoPreempt, name) ||
-        exclusions->find(Exclusion::Call, name) || exclusions->find(Exclusion::Leave, name))
+    if (isRustPrint(name) || isRustGuard(name) || isLock(name) || isKnownSection(name) ||
+        exclusions->find(Exclusion::NoPreempt, name) || exclusions->find(Exclusion::Call, name) ||
+        exclusions->find(Exclusion::Leave, name))
       keepApart(function);
   }
   forEachAllocatorEntry(module, [&](Function &entry) {
@@ -339,6 +347,9 @@ bool Sections::mayChange(const Function &function) const {
 
 // --- calls ------------------------------------------------------------------------------------------------------
 
+/// As the assembler reads a name of any characters.
+static std::string quoted(StringRef name) { return ("\"" + name + "\"").str(); }
+
 /// Gives all users of `from`, but allocators and what resolves ifuncs, the function `to`: calls, and addresses in tables.
 void Sections::redirect(Function &from, StringRef to) {
   SmallVector<std::pair<Instruction *, unsigned>, 4> kept;
@@ -353,6 +364,8 @@ void Sections::redirect(Function &from, StringRef to) {
   if (changed == 0)
     return;
   FunctionCallee wrapper = module_.getOrInsertFunction(to, from.getFunctionType(), from.getAttributes());
+  // The linker still sees who is called, and takes it from where it would have taken it.
+  module_.appendModuleInlineAsm((from.hasExternalWeakLinkage() ? ".weak " : ".globl ") + quoted(from.getName()));
   from.replaceAllUsesWith(wrapper.getCallee());
   for (auto [user, operand] : kept)
     user->setOperand(operand, &from);
@@ -371,15 +384,47 @@ static bool hasParameters(const Function &function, StringRef parameters) {
   return type.isVarArg() == takesMore && type.getNumParams() == parameters.size() && all_of(zip(type.params(), parameters), isKind);
 }
 
+/// Gives all calls of a function of this module the function `to`, which comes to it.
+void Sections::redirectCalls(Function &own, StringRef to) {
+  FunctionCallee wrapper;
+  for (User *user : make_early_inc_range(own.users())) {
+    auto *call = dyn_cast<CallBase>(user);
+    if (!call || call->getCalledFunction() != &own || isUntouched(call->getFunction()))
+      continue;
+    if (!wrapper)
+      wrapper = module_.getOrInsertFunction(to, own.getFunctionType());
+    call->setCalledFunction(wrapper);
+    redirected_[own.getName()]++;
+    changed_ = true;
+  }
+}
+
+/// Calls of `name`, and of what the linker calls __real_`name` where it was told --wrap=`name`.
+void Sections::redirectNamed(StringRef name, function_ref<bool(const Function &)> isIt) {
+  for (auto [prefix, wrapper] : {std::pair("", "caudal_wrap_"), {"__real_", "caudal_real_"}})
+    if (Function *function = module_.getFunction((prefix + name).str()); function && function->isDeclaration() && isIt(*function))
+      redirect(*function, (wrapper + name + "_v1").str());
+  // In a static program, nothing else tells the library that it is not the C library's (csrc/bind.c).
+  Function *own = module_.getFunction(name);
+  std::string mark = ("caudal_defines_" + name).str();
+  if (own && !own->isDeclaration() && own->hasExternalLinkage() && !module_.getNamedValue(mark)) {
+    GlobalAlias *alias = GlobalAlias::create(own->getValueType(), own->getAddressSpace(), GlobalValue::ExternalLinkage, mark, own, &module_);
+    alias->setVisibility(GlobalValue::HiddenVisibility);
+    changed_ = true;
+    // It may come to the C library's in a way that nobody sees (dlsym).
+    if (isLock(name))
+      redirectCalls(*own, ("caudal_wrap_" + name + "_v1").str());
+  }
+}
+
 void Sections::redirectAll() {
   for (StringRef name : wrapped)
-    if (Function *function = module_.getFunction(name); function && function->isDeclaration())
-      redirect(*function, ("caudal_wrap_" + name + "_v1").str());
-  for (const auto &[name, parameters] : wrappedStreams)
-    // Whether the library has one that is weak here, the program may want to know.
-    if (Function *function = module_.getFunction(name);
-        function && function->isDeclaration() && !function->hasExternalWeakLinkage() && hasParameters(*function, parameters))
-      redirect(*function, ("caudal_wrap_" + name + "_v1").str());
+    redirectNamed(name, [](const Function &) { return true; });
+  for (const auto &stream : wrappedStreams)
+    redirectNamed(stream.name, [&](const Function &function) {
+      // Whether the library has one that is weak here, the program may want to know.
+      return !function.hasExternalWeakLinkage() && hasParameters(function, stream.parameters);
+    });
   for (const auto &[name, wrapper] : renamed)
     if (Function *function = module_.getFunction(name); function && function->isDeclaration())
       redirect(*function, wrapper);

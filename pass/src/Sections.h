@@ -20,6 +20,7 @@
 #include "Report.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Module.h"
@@ -65,6 +66,8 @@ private:
   /// A function of the library; it answers nothing where `result` is null.
   llvm::FunctionCallee library(llvm::StringRef name, llvm::ArrayRef<llvm::Type *> parameters, llvm::Type *result = nullptr);
   void redirect(llvm::Function &from, llvm::StringRef to);
+  void redirectCalls(llvm::Function &own, llvm::StringRef to);
+  void redirectNamed(llvm::StringRef name, llvm::function_ref<bool(const llvm::Function &)> isIt);
   void redirectAll();
   void surroundCalls(llvm::Function &function);
   bool surroundGuard(llvm::CallBase &call, llvm::StringRef name);

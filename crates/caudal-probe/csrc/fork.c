@@ -5,16 +5,14 @@
  * a request, in front of a worker whose other requests are the parent's: a yield would run them twice. So in the child it is no
  * worker's any more, and its probes are quiet. The runtime's handler of pthread_atfork does the same for fork().
  */
+#define _GNU_SOURCE
 #include "state.h"
 #include "wait.h"
 
-#include <sys/types.h>
+#include <unistd.h>
 
 /* So many sections are never left. */
 #define NEVER_LEFT (1u << 31)
-
-/* Missing before glibc 2.34. */
-extern pid_t _Fork(void) __attribute__((weak));
 
 void caudal_probe_in_child(void)
 {
@@ -25,9 +23,9 @@ void caudal_probe_in_child(void)
     }
 }
 
-pid_t caudal_wrap__Fork_v1(void)
+pid_t caudal_around__Fork_v1(void)
 {
-    pid_t child = _Fork();
+    pid_t child = LIBC(_Fork)();
     if (child == 0) {
         caudal_probe_in_child();
     }

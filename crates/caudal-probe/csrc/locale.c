@@ -6,6 +6,8 @@
 #include <locale.h>
 #include <stddef.h>
 
+#include "libc.h"
+
 static void (*hook)(void);
 static unsigned char is_set;
 
@@ -18,7 +20,7 @@ void caudal_locale_hook_v1(void (*called)(void))
     }
 }
 
-locale_t caudal_wrap_uselocale_v1(locale_t locale)
+locale_t caudal_around_uselocale_v1(locale_t locale)
 {
     if (locale != (locale_t)0) {
         void (*called)(void);
@@ -28,5 +30,5 @@ locale_t caudal_wrap_uselocale_v1(locale_t locale)
             called();
         }
     }
-    return uselocale(locale);
+    return LIBC(uselocale)(locale);
 }

@@ -50,7 +50,7 @@ static const struct caudal_until *end_of_wait(int operation, const struct timesp
     until->clock = operation & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC;
     until->at = time;
     if ((operation & FUTEX_CMD_MASK) == FUTEX_WAIT) {
-        clock_gettime(until->clock, storage);
+        LIBC(clock_gettime)(until->clock, storage);
         storage->tv_sec += time->tv_sec + (storage->tv_nsec + time->tv_nsec) / 1000000000;
         storage->tv_nsec = (storage->tv_nsec + time->tv_nsec) % 1000000000;
         until->at = storage;
@@ -113,7 +113,7 @@ static int wait_aside(uint32_t *word, int operation, uint32_t expected, const st
     return caudal_is_parker(word) ? caudal_wait_as_parker(word, until) : wait_as_request(word, expected, until);
 }
 
-long caudal_wrap_syscall_v1(long number, long a, long b, long c, long d, long e, long f)
+long caudal_around_syscall_v1(long number, long a, long b, long c, long d, long e, long f)
 {
     struct caudal_local_wait wait;
     long answer;
@@ -137,5 +137,5 @@ long caudal_wrap_syscall_v1(long number, long a, long b, long c, long d, long e,
 
 /* As callers see it, it takes what it is given; the registers and the stack's word that nobody has set are read and not used. Weak:
  * where a program has its own already, that stays. */
-long syscall(long number, long a, long b, long c, long d, long e, long f)
-    __attribute__((weak, alias("caudal_wrap_syscall_v1")));
+long caudal_syscall(long number, long a, long b, long c, long d, long e, long f) __asm__("syscall")
+    __attribute__((weak, alias("caudal_around_syscall_v1")));

@@ -139,6 +139,26 @@ fn an_exception_that_leaves_a_handler_ends_the_process_with_its_reason() {
     }
 }
 
+/// The compilers that put probes in have each page of an array touched (`-fstack-clash-protection`), so that it comes to the guard behind a
+/// request's stack and not to what lies beyond.
+#[test]
+fn a_large_array_does_not_step_over_the_guard() {
+    for compiler in c_compilers() {
+        let ends = |flags: &[&str]| {
+            let flags = [&["-std=c99", "-O2"], flags].concat();
+            let program = compile(compiler, "tests/c/array.c", &flags, &installed().statically());
+            let output = run(&mut program.command("direct.toml"));
+            (output.status.signal(), String::from_utf8_lossy(&output.stderr).into_owned())
+        };
+        let (signal, said) = ends(&["-fstack-clash-protection"]);
+        assert_eq!(signal, Some(6), "{compiler}: {said}");
+        assert!(said.contains("stack overflow in a request of class 'work'"), "{compiler}: {said}");
+        // Whatever it hits there, nobody can say what happened.
+        let (_, said) = ends(&["-fno-stack-clash-protection"]);
+        assert!(!said.contains("stack overflow in a request"), "{compiler}: {said}");
+    }
+}
+
 /// clang may come without its sanitizers.
 fn has_address_sanitizer(compiler: &str) -> bool {
     let directory = TempDir::new().expect("a temporary directory");
