@@ -14,13 +14,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCES: [&str; 21] = [
+const SOURCES: [&str; 23] = [
     "bind.c",
     "bound.S",
     "budget.S",
     "critical.c",
     "decide.c",
     "entry.S",
+    "fork.c",
+    "locale.c",
     "locks.c",
     "once.c",
     "others.c",

@@ -2,6 +2,7 @@
 #include "Allocators.h"
 #include "Calls.h"
 #include "Compat.h"
+#include "Known.h"
 #include "Marks.h"
 #include "Names.h"
 #include "Resolvers.h"
@@ -34,7 +35,7 @@ static constexpr StringLiteral wrapped[] = {
     "sem_timedwait",             "sem_clockwait",             "pthread_once",
     "flockfile",                 "ftrylockfile",              "funlockfile",
     "sigaction",                 "signal",                    "syscall",
-    "vfork",
+    "vfork",                     "uselocale",                 "_Fork",
 };
 
 /// Functions of stdio with such a wrapper, and their parameters: pointers, integers, and more. Names like `getline` are older than their
@@ -230,8 +231,9 @@ PreservedAnalyses KeepNamesPass::run(Module &module, ModuleAnalysisManager &) {
     keepMarked(function);
     if (function.hasFnAttribute(Attribute::AlwaysInline))
       continue;
-    if (isRustPrint(name) || isRustGuard(name) || isLock(name) || exclusions->find(Exclusion::NoPreempt, name) ||
-        exclusions->find(Exclusion::Call, name) || exclusions->find(Exclusion::Leave, name))
+    if (isRustPrint(name) || isRustGuard(name) || isLock(name) || isKnownSection(name) ||
+        exclusions->find(Exclusion::NoPreempt, name) || exclusions->find(Exclusion::Call, name) ||
+        exclusions->find(Exclusion::Leave, name))
       keepApart(function);
   }
   forEachAllocatorEntry(module, [&](Function &entry) {
@@ -294,6 +296,22 @@ void Sections::findAnnotated() {
   }
 }
 
+/// Why `function` is a section, for a library whose state belongs to the thread; empty: it is none.
+static StringRef knownSection(const Function &function) {
+  if (isKnownSection(function.getName()))
+    return "it keeps something of its caller by thread";
+  for (const Instruction &instruction : instructions(function)) {
+    const auto *call = dyn_cast<CallBase>(&instruction);
+    const Function *callee = call ? call->getCalledFunction() : nullptr;
+    if (!callee || !callee->isDeclaration())
+      continue;
+    KnownCall kind = knownCall(callee->getName());
+    if (kind == KnownCall::Function || (kind == KnownCall::Prepare && !preparedFor(const_cast<CallBase &>(*call))))
+      return "a part of a parallel region";
+  }
+  return "";
+}
+
 void Sections::findListed() {
   for (const Function &function : module_) {
     if (function.isDeclaration())
@@ -302,6 +320,8 @@ void Sections::findListed() {
       sections_[&function] = "nopreempt in " + rule->place;
     else if (StringRef section = markedNoPreempt(function); !section.empty())
       sections_[&function] = section.str();
+    else if (StringRef known = knownSection(function); !known.empty())
+      sections_[&function] = known.str();
     else if (const auto *left = exclusions_.find(Exclusion::Leave, function.getName()))
       listed_[&function] = "in " + left->place;
     else if (StringRef why = markedLeave(function); !why.empty())
@@ -444,12 +464,31 @@ bool Sections::surroundScan(CallBase &call, StringRef name) {
   return true;
 }
 
+/// A section from one call of a library to another.
+bool Sections::surroundKnown(CallBase &call, StringRef name) {
+  KnownCall kind = knownCall(name);
+  CallBase *last = kind == KnownCall::Leave ? &call : kind == KnownCall::Prepare ? preparedFor(call) : nullptr;
+  if (kind != KnownCall::Enter && !last)
+    return false;
+  if (kind != KnownCall::Leave)
+    callBefore(&call, call, library("caudal_section_enter_v1", {}), {});
+  if (last)
+    callBefore(behind(*last), *last, library("caudal_section_exit_v1", {}), {});
+  return true;
+}
+
+/// Calls that make a child process. The child of `clone` may share this thread's memory and thread-local storage, and stop it meanwhile;
+/// the others call the handlers of pthread_atfork, in the child too, and have the C library's locks meanwhile.
+static bool makesChild(StringRef name) {
+  return NameSwitch<bool>(name).Cases({"clone", "fork", "forkpty", "daemon"}, true).Default(false);
+}
+
 /// Is each call of `callee` a section?
 bool Sections::isSectionCall(const Function &callee) {
   auto [known, isNew] = sectionCalls_.try_emplace(&callee, false);
   if (isNew)
-    // The child of `clone` may share this thread's memory and thread-local storage, and stop it meanwhile.
-    known->second = isRustPrint(callee.getName()) || (callee.isDeclaration() && callee.getName() == "clone") ||
+    known->second = isRustPrint(callee.getName()) || (callee.isDeclaration() && makesChild(callee.getName())) ||
+                    (callee.isDeclaration() && knownCall(callee.getName()) == KnownCall::Section) ||
                     exclusions_.find(Exclusion::Call, callee.getName());
   return known->second;
 }
@@ -463,7 +502,8 @@ void Sections::surroundCalls(Function &function) {
   for (CallBase *call : calls) {
     Function &callee = *call->getCalledFunction();
     bool isLibrarys = callee.isDeclaration();
-    if (isLibrarys && (surroundGuard(*call, callee.getName()) || surroundScan(*call, callee.getName())))
+    if (isLibrarys && (surroundGuard(*call, callee.getName()) || surroundScan(*call, callee.getName()) ||
+                      surroundKnown(*call, callee.getName())))
       redirected_[callee.getName()]++;
     else if (isSectionCall(callee) || isMarkedCall(*call)) {
       redirected_[callee.getName()]++;

@@ -4,10 +4,11 @@
 // and functions that must not lose their thread, and says which functions stay without probes. Why, and why nobody
 // deadlocks: docs/background/preemption-safety.md.
 //
-//     redirected   pthread_mutex_*, _rwlock_*, _spin_*, _cond_*, sem_*, pthread_once, stdio, sigaction, signal, syscall, vfork
-//     surrounded   __cxa_guard_*, std::call_once, scanf, clone, Rust's print!, functions of a list's `call`
+//     redirected   pthread_mutex_*, _rwlock_*, _spin_*, _cond_*, sem_*, pthread_once, stdio, sigaction, signal, syscall, vfork, _Fork, uselocale
+//     surrounded   __cxa_guard_*, std::call_once, scanf, fork, clone, Rust's print!, functions of a list's `call`
+//                  parts of OpenMP's parallel regions (Known.h)
 //                  calls that an allocator makes of other modules, and through pointers
-//     sections     functions with caudal_nopreempt, of a list's `nopreempt`
+//     sections     functions with caudal_nopreempt, of a list's `nopreempt`, of libraries that keep something by thread (Known.h)
 //     left alone   allocators and what they call, functions of a list's `leave`
 //
 //===--------------------------------------------------------------------------------------------------------------===//
@@ -71,6 +72,7 @@ private:
   void surroundCalls(llvm::Function &function);
   bool surroundGuard(llvm::CallBase &call, llvm::StringRef name);
   bool surroundScan(llvm::CallBase &call, llvm::StringRef name);
+  bool surroundKnown(llvm::CallBase &call, llvm::StringRef name);
   bool isSectionCall(const llvm::Function &callee);
   void rewriteCallOnce(llvm::Function &function);
   void becomeSection(llvm::Function &function);

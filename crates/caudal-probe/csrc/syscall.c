@@ -9,6 +9,7 @@
 #include "threads.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 
@@ -101,6 +102,21 @@ static int is_futex_wait(long number, int operation)
     return number == SYS_futex && (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET);
 }
 
+/* Does the call make a child that has a copy of this memory, and goes on here? */
+static int is_fork(long number, long a)
+{
+    switch (number) {
+    case SYS_fork:
+        return 1;
+    case SYS_clone:
+        return (a & CLONE_VM) == 0;
+    case SYS_clone3:
+        return (*(const uint64_t *)a & CLONE_VM) == 0;
+    default:
+        return 0;
+    }
+}
+
 /* A request waits; 1: it is none that may be put aside, and the kernel is to answer. */
 static int wait_aside(uint32_t *word, int operation, uint32_t expected, const struct timespec *time)
 {
@@ -119,7 +135,12 @@ long caudal_around_syscall_v1(long number, long a, long b, long c, long d, long 
     struct caudal_local_wait wait;
     long answer;
     if (__builtin_expect(!is_futex_wait(number, (int)b), 1)) {
-        return as_before(number, a, b, c, d, e, f);
+        int forks = is_fork(number, a);
+        answer = as_before(number, a, b, c, d, e, f);
+        if (forks && answer == 0) {
+            caudal_probe_in_child();
+        }
+        return answer;
     }
     caudal_note_futex((const uint32_t *)a);
     caudal_local_wait_begins(&wait, (const uint32_t *)a);

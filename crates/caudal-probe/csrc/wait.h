@@ -75,4 +75,7 @@ static inline uint64_t caudal_probe_request(void)
     return stack >= block->stack_low && stack < block->stack_high ? block->stack_high : 0;
 }
 
+/* This is the child of a fork that nobody announces. */
+void caudal_probe_in_child(void) __attribute__((visibility("hidden")));
+
 #endif

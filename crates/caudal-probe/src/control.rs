@@ -68,6 +68,12 @@ pub fn set_wait_hook(hook: extern "C" fn(u32) -> i32) {
     sys::caudal_probe_wait_hook_v1.store(hook as *mut (), Ordering::Relaxed);
 }
 
+/// What is called, at every call of `uselocale` that sets a locale, by code that the probe pass has instrumented; at once, if there was
+/// one already. It may be called by several threads at a time, and does not unwind.
+pub fn set_locale_hook(hook: extern "C" fn()) {
+    sys::caudal_locale_hook_v1(hook);
+}
+
 /// The C library's `sigaction`, also from code that the probe pass has instrumented, where that would have the handler run in a section.
 /// For a runtime whose handler looks at the section that it interrupts.
 ///

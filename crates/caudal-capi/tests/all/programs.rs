@@ -38,6 +38,31 @@ fn the_example_serves() {
     }
 }
 
+/// Also where the program's objects are a collector's: libgc's, which is told of threads and stacks.
+#[test]
+fn a_collector_finds_what_requests_refer_to() {
+    if !Path::new("/usr/include/gc/gc.h").exists() {
+        eprintln!("libgc is not installed: what needs it is not tested here");
+        return;
+    }
+    for compiler in c_compilers() {
+        let mut link = installed().shared();
+        link.push("-lgc".to_owned());
+        let flags = ["-std=gnu11", "-O2", "-isystem", "/usr/include/gc"];
+        let program = compile(compiler, "examples/collector.c", &flags, &link);
+        let lost = succeed(program.command("direct.toml").arg("1000"));
+        assert_eq!(lost, "1000 requests, collected, 0 lists with lost objects\n");
+    }
+}
+
+#[test]
+fn what_is_registered_goes_with_requests() {
+    for compiler in c_compilers() {
+        let program = compile(compiler, "tests/c/carry.c", &["-std=gnu99", "-O2"], &installed().statically());
+        assert_eq!(succeed(&mut program.command("direct.toml")), "0 wrong, in turns, 16 places\n");
+    }
+}
+
 #[test]
 fn hazards_are_answers() {
     for compiler in c_compilers() {
