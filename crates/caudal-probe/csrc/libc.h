@@ -18,7 +18,8 @@ enum caudal_libc_name {
 /* What the linker has found for each name, until bind.c has looked for the C library's own. */
 extern void *caudal_libc[CAUDAL_LIBC_NAMES] __attribute__((visibility("hidden")));
 
-#define LIBC(name) ((__typeof__(&name))__atomic_load_n(&caudal_libc[CAUDAL_LIBC_##name], __ATOMIC_RELAXED))
+/* One instruction, without a register for the address: it is written once, by all that write it with the same value. */
+#define LIBC(name) ((__typeof__(&name))caudal_libc[CAUDAL_LIBC_##name])
 
 /* A function by the name of `own`, which the library defines, in an object that the loader looks at between the library's and the C library:
  * one that was preloaded. Null: there is none. */

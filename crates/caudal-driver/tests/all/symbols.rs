@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::common::{Project, bin, build_plugin, succeed};
+use crate::common::{Project, bin, build_plugin, root, succeed};
 
 const DRIVER: &str = env!("CARGO_BIN_EXE_caudal-cc");
 
@@ -325,6 +325,27 @@ fn library() -> std::path::PathBuf {
     let said = String::from_utf8(jobs.stderr).expect("text");
     let object = said.split('"').find(|word| word.ends_with("/caudal_probe.o")).expect("it is linked");
     Path::new(object).parent().expect("it is in a directory").to_owned()
+}
+
+/// What the pass calls wrappers of, the library has wrappers of.
+#[test]
+fn pass_and_library_know_the_same_names() {
+    let read = |path: &str| std::fs::read_to_string(root().join(path)).expect(path);
+    let (pass, library) = (read("pass/src/Sections.cpp"), read("crates/caudal-probe/csrc/names.h"));
+    let of = |table: &str| {
+        let begin = pass.find(table).unwrap_or_else(|| panic!("{table} in Sections.cpp"));
+        let text = &pass[begin..];
+        text[..text.find("};").expect("it ends")].to_owned()
+    };
+    let plain = of("wrapped[] = {");
+    let streams = of("wrappedStreams[] = {");
+    let mut names: Vec<&str> = plain.split('"').skip(1).step_by(2).collect();
+    // Names and parameters take turns.
+    names.extend(streams.split('"').skip(1).step_by(4));
+    assert!(names.len() > 50 && names.contains(&"vfork") && names.contains(&"fgets"), "{names:?}");
+    let missing: Vec<_> =
+        names.iter().filter(|name| !library.contains(&format!("\nCAUDAL_NAME({name}, "))).collect();
+    assert!(missing.is_empty(), "csrc/names.h has no line of {missing:?}");
 }
 
 /// Where the header is.
