@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::buckets::{self, Bins, Edges};
 use super::number::{Number, Style};
-use super::percentiles::{Percentiles, percentile_of, unit_of_name};
+use super::percentiles::{Moments, Percentiles, Statistic, unit_of_name};
 use super::source::{self, Source};
 use super::unit::{Plausible, Said, Unit, words};
 use super::{Columns, Data, Place, Read, Taken, Trace, time_ps};
@@ -68,11 +68,13 @@ fn known(json: &Value, path: &Path, wanted: &Columns) -> Result<Option<Read>, Wo
         return Ok(Some(read));
     }
     if wanted.column.is_none()
-        && let Some((writer, path, unit)) = summary(json)
-        && let Some(map) = json.pointer(&format!("/{}", path.replace('.', "/"))).and_then(Value::as_object)
+        && let Some(Summary { writer, path, stated, unit }) = summary(json)
+        && let Some(map) = json.pointer(&pointer(path)).and_then(Value::as_object)
     {
         let unit = wanted.unit.map_or((unit, "as the writer has it"), |unit| (unit, "as you said"));
-        let mut read = percentiles(path, &percentiles_of(map, "percentiles"), Some(unit), &place)?;
+        let mut known = statistics_of(map, "percentiles");
+        known.extend(json.pointer(&pointer(stated)).and_then(Value::as_object).into_iter().flat_map(|map| statistics_of(map, "")));
+        let mut read = percentiles(path, &known, Some(unit), &place)?;
         read.taken.format = format!("percentiles in JSON of {writer}");
         return Ok(Some(read));
     }
@@ -102,17 +104,40 @@ fn known(json: &Value, path: &Path, wanted: &Columns) -> Result<Option<Read>, Wo
     Ok(None)
 }
 
-/// Who wrote this summary, where its percentiles of latencies are, and their unit.
-fn summary(json: &Value) -> Option<(&'static str, &'static str, Unit)> {
+/// What a load generator sums up.
+struct Summary {
+    writer: &'static str,
+    /// Where the percentiles of latencies are.
+    path: &'static str,
+    /// Where mean, deviation and ends are, if they are elsewhere.
+    stated: &'static str,
+    unit: Unit,
+}
+
+/// The summary in this, if it is of a known writer.
+fn summary(json: &Value) -> Option<Summary> {
+    let of = |writer, path, stated, unit| Some(Summary { writer, path, stated, unit });
+    let k6 = &json["metrics"]["http_req_duration"];
     if json["latency"]["p97_5"].is_number() && json["connections"].is_number() {
-        Some(("autocannon", "latency", Unit::Ms))
+        of("autocannon", "latency", "nothing", Unit::Ms)
     } else if json["spec"]["numberOfConnections"].is_number() {
-        Some(("bombardier", "result.latency.percentiles", Unit::Us))
+        of("bombardier", "result.latency.percentiles", "result.latency", Unit::Us)
     } else if json["latencies"]["99th"].is_number() && json["bytes_in"].is_object() {
-        Some(("vegeta", "latencies", Unit::Ns))
+        of("vegeta", "latencies", "nothing", Unit::Ns)
+    } else if json["latencyPercentiles"]["p50"].is_number() && json["summary"]["successRate"].is_number() {
+        of("oha", "latencyPercentiles", "summary", Unit::S)
+    } else if k6["p(95)"].is_number() {
+        of("k6", "metrics.http_req_duration", "nothing", Unit::Ms)
+    } else if k6["values"]["p(95)"].is_number() {
+        of("k6", "metrics.http_req_duration.values", "nothing", Unit::Ms)
     } else {
         None
     }
+}
+
+/// Where a path such as `result.latency` leads, as JSON's pointers have it.
+fn pointer(path: &str) -> String {
+    format!("/{}", path.replace('.', "/"))
 }
 
 /// Traces of Jaeger: spans, whose durations are in microseconds, by the names of their operations.
@@ -202,7 +227,15 @@ fn fio(json: &Value, place: &Place<'_>) -> Result<Read, WorkloadError> {
                 let points: Vec<(f64, u64)> =
                     known.iter().filter_map(point).filter(|(_, ps)| *ps > 0).collect();
                 if points.len() > 1 {
-                    percentiles.push(Percentiles { class: kind.to_owned(), points, weight: count.max(1.0) });
+                    let stated = |key: &str| latency[key].as_f64().filter(|ns| *ns > 0.0).map(|ns| ns * 1000.0);
+                    let ends = [(0.0, stated("min")), (100.0, stated("max"))];
+                    let ends = ends.iter().filter_map(|(percentile, ps)| Some((*percentile, (*ps)? as u64)));
+                    percentiles.push(Percentiles {
+                        class: kind.to_owned(),
+                        points: points.into_iter().chain(ends).collect(),
+                        weight: count.max(1.0),
+                        stated: Moments { mean_ps: stated("mean"), sd_ps: stated("stddev") },
+                    });
                 }
             }
         }
@@ -222,7 +255,6 @@ fn fio(json: &Value, place: &Place<'_>) -> Result<Read, WorkloadError> {
         return Err(place.whole("has no completion latencies; run fio with `--output-format=json+`"));
     }
     notes.push("with `--output-format=json+` fio writes every bucket, not only percentiles".to_owned());
-    taken.values = percentiles.iter().map(|class| class.points.len() as u64).sum();
     Ok(Read { taken, data: Data::Percentiles(percentiles), notes })
 }
 
@@ -230,7 +262,17 @@ fn fio(json: &Value, place: &Place<'_>) -> Result<Read, WorkloadError> {
 enum Candidate<'a> {
     Numbers(&'a [Value]),
     Objects(&'a [Value], String),
-    Percentiles(Vec<(f64, &'a Value, String)>),
+    Percentiles(Vec<Known<'a>>),
+}
+
+/// A statistic, its value, and the key of it.
+type Known<'a> = (Statistic, &'a Value, String);
+
+/// Is there more than one percentile that is neither the shortest nor the longest time?
+fn are_percentiles(known: &[Known<'_>]) -> bool {
+    let is_inner =
+        |statistic: &Statistic| matches!(statistic, Statistic::Percentile(p) if (0.1..100.0).contains(p));
+    known.iter().filter(|(statistic, ..)| is_inner(statistic)).count() > 1
 }
 
 /// What may be meant, with where it is: `result.latency.percentiles`.
@@ -253,31 +295,51 @@ fn candidates<'a>(json: &'a Value, path: &str, found: &mut Vec<(String, Candidat
             items.iter().take(64).for_each(|item| candidates(item, path, found));
         }
         Value::Object(map) => {
-            let points = percentiles_of(map, path);
-            if points.iter().filter(|(percentile, ..)| (0.1..100.0).contains(percentile)).count() > 1 {
+            let points = statistics_of(map, path);
+            if are_percentiles(&points) {
                 found.push((path.to_owned(), Candidate::Percentiles(points)));
             }
+            let before = found.len();
             map.iter().for_each(|(key, value)| candidates(value, &inner(key), found));
+            // What stands beside `percentiles: { … }` is said of the same times.
+            let stated = statistics_of(map, "");
+            for (path, candidate) in &mut found[before..] {
+                let key = path.rsplit('.').next().unwrap_or(path).to_lowercase();
+                let is_own = *path == inner(path.rsplit('.').next().unwrap_or(path));
+                if let Candidate::Percentiles(points) = candidate
+                    && is_own
+                    && ["percentile", "distribution", "quantile"].iter().any(|word| key.contains(word))
+                {
+                    let more = stated.iter().filter(|(statistic, ..)| points.iter().all(|(known, ..)| known != statistic));
+                    points.extend(more.cloned().collect::<Vec<_>>());
+                }
+            }
         }
         _ => {}
     }
 }
 
-/// `{"p50": 1.2, "p99": 9}`, `{"percentiles": {"50": 12, "99": 90}}`
-fn percentiles_of<'a>(map: &'a Map<String, Value>, path: &str) -> Vec<(f64, &'a Value, String)> {
-    let bare = path.to_lowercase().contains("percentile");
-    let percentile = |key: &String| {
-        percentile_of(key).or_else(|| key.parse().ok().filter(|p: &f64| bare && (0.0..=100.0).contains(p)))
+/// `{"p50": 1.2, "p99": 9, "mean": 2.1}`, `{"percentiles": {"50": 12, "99": 90}}`
+fn statistics_of<'a>(map: &'a Map<String, Value>, path: &str) -> Vec<Known<'a>> {
+    let lower = path.to_lowercase();
+    let bare = ["percentile", "quantile"].iter().any(|word| lower.contains(word));
+    let statistic = |key: &String| {
+        let number = || key.parse().ok().filter(|p: &f64| bare && (0.0..=100.0).contains(p));
+        Statistic::of(key).or_else(|| number().map(Statistic::Percentile))
     };
     let is_time = |value: &Value| value.is_number() || as_time(value).is_some();
-    map.iter()
-        .filter(|(_, value)| is_time(value))
-        .filter_map(|(key, value)| Some((percentile(key)?, value, key.clone())))
-        .collect()
+    let mut known: Vec<Known<'a>> = Vec::new();
+    for (key, value) in map.iter().filter(|(_, value)| is_time(value)) {
+        // `average` and `mean`, `50th` and `median` say the same: the first one does.
+        if let Some(statistic) = statistic(key).filter(|one| known.iter().all(|(known, ..)| known != one)) {
+            known.push((statistic, value, key.clone()));
+        }
+    }
+    known
 }
 
 /// `[{"percentage": 50, "latency": 1200}, …]`
-fn listed_percentiles(items: &[Value]) -> Option<Vec<(f64, &Value, String)>> {
+fn listed_percentiles(items: &[Value]) -> Option<Vec<Known<'_>>> {
     let point = |item: &'_ Value| -> Option<(f64, String)> {
         let map = item.as_object()?;
         let percentile = ["percentage", "percentile", "percent", "quantile"]
@@ -290,13 +352,8 @@ fn listed_percentiles(items: &[Value]) -> Option<Vec<(f64, &Value, String)>> {
         return None;
     }
     let named: Vec<(f64, String)> = items.iter().map(point).collect::<Option<_>>()?;
-    Some(
-        named
-            .into_iter()
-            .zip(items)
-            .map(|((percentile, key), item)| (percentile, &item[&key], key))
-            .collect(),
-    )
+    let known = named.into_iter().zip(items);
+    Some(known.map(|((percentile, key), item)| (Statistic::Percentile(percentile), &item[&key], key)).collect())
 }
 
 /// A text that is a time with a unit: `"1.2ms"`.
@@ -413,47 +470,48 @@ fn class_key(items: &[Value]) -> Option<String> {
 
 fn percentiles(
     path: &str,
-    points: &[(f64, &Value, String)],
+    known: &[Known<'_>],
     said: Option<(Unit, &'static str)>,
     place: &Place<'_>,
 ) -> Result<Read, WorkloadError> {
-    let scale = if points.iter().all(|(percentile, ..)| *percentile <= 1.0) { 100.0 } else { 1.0 };
-    let mut number = Vec::new();
-    for (percentile, value, key) in points {
+    let is_share = |statistic: &Statistic| !matches!(statistic, Statistic::Percentile(p) if *p > 1.0 && *p < 100.0);
+    let scale = if known.iter().all(|(statistic, ..)| is_share(statistic)) { 100.0 } else { 1.0 };
+    let mut numbers = Vec::new();
+    for (statistic, value, key) in known {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let parsed = Number::parse(text.as_bytes(), Style::POINT);
-        number.push((
-            percentile * scale,
-            parsed.map_err(|problem| place.whole(format!("`{key}`: {problem}")))?,
-            key,
-        ));
+        numbers.push((*statistic, parsed.map_err(|problem| place.whole(format!("`{key}`: {problem}")))?, key));
     }
-    let said = said.or_else(|| unit_of_name(number[0].2).map(|unit| (unit, "says its name")));
-    let bare = number.iter().any(|(_, number, _)| number.unit.is_none());
+    let said = said.or_else(|| unit_of_name(numbers[0].2).map(|unit| (unit, "says its name")));
+    let bare = numbers.iter().any(|(_, number, _)| number.unit.is_none());
     let (unit, unit_by) = match said {
         Some((unit, by)) => (Some(unit), by),
         None if bare => {
-            let middle = number[number.len() / 2].1.value();
+            let middle = numbers[numbers.len() / 2].1.value();
             let (unit, by) = buckets::unit_of(path, None, middle, place)?;
             (Some(unit), by)
         }
         None => (None, ""),
     };
-    let point = |(percentile, number, key): &(f64, Number, &String)| {
+    let (mut points, mut stated) = (Vec::new(), Moments::default());
+    for (statistic, number, key) in numbers {
         let ps = number.ps(unit.unwrap_or_default()).filter(|&ps| ps <= u128::from(crate::LONGEST_PS));
-        ps.map(|ps| (*percentile, ps as u64))
-            .ok_or_else(|| place.whole(format!("`{key}` is longer than an hour")))
-    };
-    let points = number.iter().map(point).collect::<Result<Vec<_>, _>>()?;
+        let ps = ps.ok_or_else(|| place.whole(format!("`{key}` is longer than an hour")))? as u64;
+        match statistic {
+            // Shares, 0 to 1, but not the names of the ends.
+            Statistic::Percentile(percentile) if percentile <= 1.0 => points.push((percentile * scale, ps)),
+            Statistic::Percentile(percentile) => points.push((percentile, ps)),
+            moment => stated.set(moment, ps),
+        }
+    }
     let taken = Taken {
         format: "percentiles in JSON".to_owned(),
         column: Some(path.to_owned()).filter(|path| !path.is_empty()),
         unit,
         unit_by,
-        values: points.len() as u64,
         ..Taken::default()
     };
-    let classes = vec![Percentiles { class: "all".to_owned(), points, weight: 1.0 }];
+    let classes = vec![Percentiles { class: "all".to_owned(), points, weight: 1.0, stated }];
     Ok(Read { taken, data: Data::Percentiles(classes), notes: Vec::new() })
 }
 

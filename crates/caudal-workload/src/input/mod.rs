@@ -33,7 +33,7 @@ use crate::service::Bucket;
 
 pub(crate) use graphs::GraphFile;
 pub(crate) use number::Number;
-pub(crate) use percentiles::{Percentiles, parse_percentiles, percentile_of};
+pub(crate) use percentiles::{Moments, Percentiles, Statistic, parse_percentiles};
 pub(crate) use recognise::read_service;
 pub use source::stop_reading_when;
 pub(crate) use source::{Source, check_stop};
@@ -78,12 +78,43 @@ pub struct Taken {
     pub unit: Option<Unit>,
     /// Where the unit was found.
     pub unit_by: &'static str,
-    /// Values, or tasks, or percentiles.
+    /// How many there are of what it holds.
     pub values: u64,
+    /// And what that is.
+    pub counted: Counted,
     /// Rows that the condition left out.
     pub left_out: u64,
     /// The condition.
     pub filter: Vec<String>,
+}
+
+/// What a file holds so many of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Counted {
+    /// Measured times.
+    #[default]
+    Values,
+    /// Percentiles, of nobody knows how many times.
+    Percentiles,
+}
+
+impl Counted {
+    /// As outputs name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Counted::Values => "values",
+            Counted::Percentiles => "percentiles",
+        }
+    }
+
+    /// So many of it: `4 percentiles`.
+    pub fn of(self, count: u64) -> String {
+        let s = if count == 1 { "" } else { "s" };
+        match self {
+            Counted::Values => format!("{count} value{s}"),
+            Counted::Percentiles => format!("{count} percentile{s}"),
+        }
+    }
 }
 
 impl Columns {
@@ -122,7 +153,7 @@ impl std::fmt::Display for Taken {
         if !self.filter.is_empty() {
             write!(f, ", {} other rows left out by `{}`", self.left_out, self.filter.join("`, `"))?;
         }
-        write!(f, ": {} values", self.values)
+        write!(f, ": {}", self.counted.of(self.values))
     }
 }
 

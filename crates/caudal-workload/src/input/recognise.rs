@@ -5,7 +5,7 @@ use std::path::Path;
 use super::number::{Number, Style};
 use super::source::Source;
 use super::{
-    Columns, Data, Place, Read, buckets, graphs, hdr, json, lines, percentiles, shorten, table, text,
+    Columns, Counted, Data, Place, Read, buckets, graphs, hdr, json, lines, percentiles, shorten, table, text,
 };
 use crate::error::WorkloadError;
 
@@ -82,9 +82,17 @@ const REFUSED: [(&[u8], &str, &str); 23] = [
 /// # Errors
 /// [`WorkloadError`]: it cannot be read, is of no format that is read, is wrong at a place, or leaves a question.
 pub(crate) fn read_service(source: Source, path: &Path, wanted: &Columns) -> Result<Read, WorkloadError> {
+    let mut read = read_as(format(&source, path, wanted), source, path, wanted)?;
+    if let Data::Percentiles(classes) = &read.data {
+        read.taken.counted = Counted::Percentiles;
+        read.taken.values = classes.iter().map(|class| class.points.len() as u64).sum();
+    }
+    Ok(read)
+}
+
+fn read_as(format: Format, source: Source, path: &Path, wanted: &Columns) -> Result<Read, WorkloadError> {
     let place = Place(path);
     refuse(source.head(), &place)?;
-    let format = format(&source, path, wanted);
     let of_text = |read: fn(&[u8], &Path, &Columns) -> Result<Read, WorkloadError>, source: Source| {
         read(&source.whole(&place)?, path, wanted)
     };

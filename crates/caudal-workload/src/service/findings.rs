@@ -76,6 +76,8 @@ pub enum Finding {
         class: String,
         /// The percentiles, ascending.
         percentiles: Vec<f64>,
+        /// What else they were fitted to, in words: `the mean of 31 ms`.
+        stated: Vec<String>,
     },
     /// Rows next to each other are alike, which drawing them independently loses.
     Correlated {
@@ -151,14 +153,15 @@ impl std::fmt::Display for Finding {
                     ),
                 }
             }
-            Finding::Fitted { class, percentiles } => {
+            Finding::Fitted { class, percentiles, stated } => {
                 let of = if class == "all" { String::new() } else { format!(" of {class}") };
                 let shown: Vec<String> = percentiles.iter().take(8).map(|p| format!("p{p}")).collect();
                 let more = if percentiles.len() > 8 { ", …" } else { "" };
+                let stated: String = stated.iter().map(|moment| format!(", and to {moment}")).collect();
                 let last = percentiles.iter().copied().filter(|p| *p < 100.0).fold(0.0, f64::max);
                 write!(
                     f,
-                    "the times{of} are a guess: a distribution was fitted to {}{more}. Beyond p{last} nothing is known, and a \
+                    "the times{of} are a guess: a distribution was fitted to {}{more}{stated}. Beyond p{last} nothing is known, and a \
                      tail that is longer than it goes on there changes the answer; measure every request to know it",
                     shown.join(", ")
                 )
