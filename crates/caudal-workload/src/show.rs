@@ -311,6 +311,10 @@ pub(crate) fn time(ps: f64) -> String {
     if ps.is_nan() {
         return "-".to_owned();
     }
+    // Nothing is shorter than a picosecond: less of it is what rounding left of a standard deviation of 0.
+    if ps < 1e-3 {
+        return "0 ps".to_owned();
+    }
     let units = [(1e12, "s"), (1e9, "ms"), (1e6, "µs"), (1e3, "ns")];
     // 999.6 ns is written 1 µs: the unit follows from the rounded value.
     let (unit, name) = units.into_iter().find(|(unit, _)| ps >= 0.9995 * unit).unwrap_or((1.0, "ps"));

@@ -440,7 +440,8 @@ fn take<'a>(
     let said = said.or_else(|| {
         unit_of_name(path.rsplit('.').next().unwrap_or(path)).map(|unit| (unit, "says its name"))
     });
-    let mut collect = Collect { unit: said, ..Collect::default() };
+    let plausible = Plausible::called(path.rsplit('.').next().unwrap_or(path));
+    let mut collect = Collect { unit: said, plausible, ..Collect::default() };
     for candidate in candidates {
         match candidate {
             Candidate::Numbers(items) => items.iter().try_for_each(|item| collect.add("all", item, place))?,
@@ -537,7 +538,11 @@ impl Collect {
             } else if self.unit.is_none() {
                 self.plausible.see(&number, text.as_bytes());
             }
-            let ps = time_ps(&number, text.as_bytes(), self.unit.map_or(Unit::Ns, |(unit, _)| unit))?;
+            let ps = match time_ps(&number, text.as_bytes(), self.unit.map_or(Unit::Ns, |(unit, _)| unit)) {
+                // Its unit will be asked for: it has fractions.
+                Err(RowProblem::TooShort(_)) if self.unit.is_none() && number.unit.is_none() => 1,
+                ps => ps?,
+            };
             let step_ps = number.step_ps(self.unit.map_or(Unit::Ns, |(unit, _)| unit));
             self.step_ps = Some(self.step_ps.map_or(step_ps, |step| step.min(step_ps)));
             self.trace.push(class.as_bytes(), line, ps)
@@ -559,7 +564,7 @@ impl Collect {
             return Err(place.whole("holds no times"));
         }
         let zeros = self.trace.replace_zeros(self.step_ps.unwrap_or(1), place)?;
-        self.plausible.check(place)?;
+        let unsaid = self.plausible.check(place)?;
         let (unit, unit_by) = match self.unit {
             Some((unit, by)) => (Some(unit), by),
             None if self.plausible.is_untouched() => (None, ""),
@@ -574,7 +579,7 @@ impl Collect {
             values: self.trace.ps.len() as u64,
             ..Taken::default()
         };
-        Ok(Read { taken, data: Data::Trace(self.trace), notes: zeros.into_iter().collect() })
+        Ok(Read { taken, data: Data::Trace(self.trace), notes: unsaid.into_iter().chain(zeros).collect() })
     }
 }
 
@@ -629,7 +634,8 @@ fn read_lines(source: Source, place: &Place<'_>, wanted: &Columns) -> Result<Rea
     };
     let condition = condition.filter(|_| filters.is_empty());
     let class = wanted.class_column.clone().or_else(|| class_key(&sample));
-    let mut collect = Collect { unit, ..Collect::default() };
+    let plausible = Plausible::called(pointer.rsplit('/').next().unwrap_or(&pointer));
+    let mut collect = Collect { unit, plausible, ..Collect::default() };
     let mut left_out = 0;
     let mut notes = Vec::new();
     let mut reader = std::io::BufReader::with_capacity(256 << 10, source.stream());

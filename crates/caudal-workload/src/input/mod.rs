@@ -339,11 +339,12 @@ impl Place<'_> {
     }
 }
 
-/// The time that a number means in `unit`: 0 if it is 0, otherwise a picosecond or more.
+/// The time that a number means in `unit`, rounded to whole picoseconds: 0 only if it is 0.
 #[inline]
 pub(crate) fn time_ps(number: &Number, field: &[u8], unit: Unit) -> Result<u64, RowProblem> {
     match number.ps(unit) {
-        Some(0) => Ok(u64::from(!number.is_zero())),
+        Some(0) if number.is_zero() => Ok(0),
+        Some(0) => Err(RowProblem::TooShort(shorten(&text(field)))),
         Some(ps) if ps <= u128::from(LONGEST_PS) => Ok(ps as u64),
         _ => Err(RowProblem::TooLong(shorten(&text(field)))),
     }

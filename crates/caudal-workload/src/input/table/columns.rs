@@ -163,7 +163,7 @@ impl Finder<'_> {
     }
 
     /// The name of a column, if it has one.
-    fn name(&self, index: usize) -> Option<String> {
+    pub(super) fn name(&self, index: usize) -> Option<String> {
         self.header().and_then(|header| header.get(index)).filter(|name| !name.is_empty()).cloned()
     }
 

@@ -44,7 +44,8 @@ pub(crate) fn read_service_table(
     }
     let beyond = overflows(source.head());
     let mut table = Table::new(source, &sample, &layout, &place)?;
-    let mut content = Content::default();
+    let name = finder.name(layout.value).unwrap_or_default();
+    let mut content = Content { plausible: Plausible::called(&name), ..Content::default() };
     while let Some(record) = table.next()? {
         content.add(record, &layout).map_err(|(index, problem)| table.error(index, problem))?;
     }
@@ -254,7 +255,12 @@ impl Content {
         } else if layout.unit.is_none() {
             self.plausible.see(&number, field);
         }
-        Ok((number, time_ps(&number, field, unit)?))
+        let ps = match time_ps(&number, field, unit) {
+            // Its unit will be asked for: it has fractions.
+            Err(RowProblem::TooShort(_)) if layout.unit.is_none() && number.unit.is_none() => 1,
+            ps => ps?,
+        };
+        Ok((number, ps))
     }
 
     fn add_range(
@@ -396,7 +402,7 @@ impl Content {
         if self.zeros == values {
             self.trace.replace_zeros(step_ps, place)?;
         }
-        self.plausible.check(place)?;
+        let unsaid = self.plausible.check(place)?;
         if values == 0 && self.bins.is_empty() && self.percentiles.is_empty() {
             return Err(place.whole(match left_out {
                 0 => "has a header but no values; write one row a request".to_owned(),
@@ -406,6 +412,7 @@ impl Content {
                 ),
             }));
         }
+        notes.splice(0..0, unsaid);
         let zeros = self.trace.replace_zeros(step_ps, place)?;
         notes.extend(zeros.filter(|_| self.zeros > 0));
         if self.failures > 0 {
