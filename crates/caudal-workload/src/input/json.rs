@@ -14,7 +14,7 @@ use super::number::{Number, Style};
 use super::percentiles::{Moments, Percentiles, Statistic, unit_of_name};
 use super::source::{self, Source};
 use super::unit::{Plausible, Said, Unit, words};
-use super::{Columns, Data, Place, Read, Taken, Trace, time_ps};
+use super::{Columns, Data, Place, Read, Taken, Trace, spans, time_ps};
 use crate::error::{Answer, Ask, AskKey, RowProblem, WorkloadError};
 
 /// Does the input begin as JSON does?
@@ -27,6 +27,9 @@ pub(super) fn holds_json(head: &[u8]) -> bool {
 /// Reads JSON, or lines of it.
 pub(super) fn read_json(source: Source, path: &Path, wanted: &Columns) -> Result<Read, WorkloadError> {
     let place = Place(path);
+    if spans::holds_otlp(source.head()) {
+        return spans::read_otlp(&source.whole(&place)?, &place, wanted);
+    }
     let first = source.head_lines().find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
     let is_line = serde_json::from_slice::<Map<String, Value>>(first).is_ok();
     let lines = source.head_lines().filter(|line| line.trim_ascii_start().starts_with(b"{")).take(2).count();
@@ -52,6 +55,18 @@ fn known(json: &Value, path: &Path, wanted: &Columns) -> Result<Option<Read>, Wo
     let place = Place(path);
     if json["data"]["resultType"].is_string() {
         return buckets::from_query(json, path, wanted).map(Some);
+    }
+    if json["context"].is_object() && json["benchmarks"][0]["time_unit"].is_string() {
+        return Err(place.whole(
+            "is output of Google Benchmark, whose times are means of many iterations and say nothing of a tail; write what each \
+             iteration takes, a time a line",
+        ));
+    }
+    if json[0]["jmhVersion"].is_string() || json[0]["primaryMetric"]["scoreUnit"].is_string() {
+        return jmh(json, &place).map(Some);
+    }
+    if let Some(read) = spans::read_zipkin(json, &place, wanted) {
+        return read.map(Some);
     }
     if json["fio version"].is_string() {
         return fio(json, &place).map(Some);
@@ -195,6 +210,53 @@ fn push(trace: &mut Trace, class: &str, time: f64, unit: Unit) -> Result<(), Str
         .and_then(|number| time_ps(&number, text.as_bytes(), unit));
     let ps = ps.map_err(|problem| format!("value {}: {problem}", index + 1))?.max(1);
     trace.push(class.as_bytes(), index as u64 + 1, ps).map_err(|problem| problem.to_string())
+}
+
+/// JMH's results: of the mode `sample` the histogram of single calls, of `ss` every one. Those of other modes are means.
+fn jmh(json: &Value, place: &Place<'_>) -> Result<Read, WorkloadError> {
+    let (mut trace, mut weights) = (Trace::default(), Vec::new());
+    for benchmark in json.as_array().map_or(&[][..], Vec::as_slice) {
+        let name = benchmark["benchmark"].as_str().unwrap_or("all");
+        // `org.example.Store.get`: the end of it is what differs.
+        let class: String = name.chars().rev().take(64).collect::<Vec<_>>().into_iter().rev().collect();
+        let metric = &benchmark["primaryMetric"];
+        let unit = metric["scoreUnit"].as_str().and_then(|unit| Unit::of_word(unit.strip_suffix("/op")?));
+        let Some(unit) = unit else { continue };
+        let mut add = |value: f64, count: f64| -> Result<(), WorkloadError> {
+            push(&mut trace, &class, value, unit).map_err(|problem| place.whole(format!("{name}: {problem}")))?;
+            weights.push(count);
+            Ok(())
+        };
+        let flat = |value: &Value| value.as_array().into_iter().flatten().cloned().collect::<Vec<Value>>();
+        let iterations = |key: &str| flat(&metric[key]).iter().flat_map(flat).collect::<Vec<Value>>();
+        match benchmark["mode"].as_str() {
+            Some("sample") => {
+                for pair in iterations("rawDataHistogram").iter().flat_map(flat) {
+                    if let (Some(value), Some(count)) = (pair[0].as_f64(), pair[1].as_f64()) {
+                        add(value, count)?;
+                    }
+                }
+            }
+            Some("ss") => {
+                iterations("rawData").iter().filter_map(Value::as_f64).try_for_each(|value| add(value, 1.0))?;
+            }
+            _ => {}
+        }
+    }
+    if trace.ps.is_empty() {
+        return Err(place.whole(
+            "is output of JMH, whose scores are means of many calls and say nothing of a tail; run it with `-bm sample -rf json -rff \
+             FILE`, which keeps a histogram of single calls",
+        ));
+    }
+    let taken = Taken {
+        format: "JSON of JMH".to_owned(),
+        class_column: (trace.classes.len() > 1).then(|| "benchmark".to_owned()),
+        unit_by: "as the writer has it",
+        values: weights.iter().sum::<f64>() as u64,
+        ..Taken::default()
+    };
+    Ok(Read { taken, data: Data::Weighted(trace, weights), notes: Vec::new() })
 }
 
 /// fio's report: with `--output-format=json+` the counts of every bucket, otherwise percentiles.

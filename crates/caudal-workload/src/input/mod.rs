@@ -6,6 +6,8 @@
 //! * [`hdr`]: HdrHistogram logs and percentile listings.
 //! * [`buckets`]: histograms of bpftrace, bcc, Prometheus, YCSB, sysbench, redis.
 //! * [`percentiles`]: percentiles alone. [`json`]: what tools write as JSON. [`lines`]: a time in each line of a text.
+//! * [`logs`]: logs with keys and values, of HAProxy, of web servers.
+//! * [`texts`] and [`pandas`]: what is known by the way it was printed, also if it cannot be used. [`spans`]: traces.
 //! * [`graphs`]: recorded fork/join graphs.
 //!
 //! Every reader says what it took the file for ([`Taken`]). What a file does not say and its values do not show is asked
@@ -16,11 +18,15 @@ mod graphs;
 mod hdr;
 mod json;
 mod lines;
+mod logs;
 mod number;
+mod pandas;
 mod percentiles;
 mod recognise;
 mod source;
+mod spans;
 mod table;
+mod texts;
 mod unit;
 
 use std::path::{Path, PathBuf};

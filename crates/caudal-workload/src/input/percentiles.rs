@@ -230,7 +230,8 @@ pub(super) fn read_percentiles(bytes: &[u8], path: &Path, wanted: &Columns) -> R
             "{others} percentiles of something else follow, and were passed over; give that part alone to read it"
         ));
     }
-    let of_text = lines.iter().find_map(|line| heading_unit(line));
+    let first = points.iter().map(|(line, _)| *line).min().unwrap_or(0);
+    let of_text = lines.iter().find_map(|line| heading_unit(line)).or_else(|| name_above(&lines[..first]));
     let bare = points.iter().any(|(_, point)| point.number.unit.is_none());
     let (unit, unit_by) = match (wanted.unit, of_text, bare) {
         (Some(unit), _, _) => (Some(unit), "as you said"),
@@ -306,16 +307,16 @@ fn beside<'a>(lines: &[&str], all: &'a [(usize, Point)], points: &[&(usize, Poin
     kinds.into_iter().filter_map(of_kind).collect()
 }
 
-/// Averages that tools state in tables of their own: wrk (`Thread Stats   Avg      Stdev     Max`) and ab (`Time per request:
+/// Averages that tools state in places of their own: wrk and bombardier (`Thread Stats   Avg      Stdev     Max`), sockperf, and ab (`Time per request:
 /// 1.204 [ms] (mean)`).
 fn averages(lines: &[&str]) -> Vec<(usize, Point)> {
     let mut found = Vec::new();
-    let mut is_wrk = false;
+    let mut is_table = false;
     for (at, line) in lines.iter().enumerate() {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words[..] {
-            ["Thread", "Stats", "Avg", "Stdev", "Max", ..] => is_wrk = true,
-            ["Latency", mean, sd, max, _] if is_wrk => {
+            ["Thread", "Stats", "Avg", "Stdev", "Max", ..] | ["Statistics", "Avg", "Stdev", "Max"] => is_table = true,
+            ["Latency", mean, sd, max] | ["Latency", mean, sd, max, _] if is_table => {
                 let of = |statistic, value| Some((at, Point::new("", statistic, value)?));
                 found.extend(of(Statistic::Mean, mean));
                 found.extend(of(Statistic::Deviation, sd));
@@ -327,19 +328,35 @@ fn averages(lines: &[&str]) -> Vec<(usize, Point)> {
             }
             _ => {}
         }
+        // `sockperf: ====> avg-latency=11.852 (std-dev=128.502)`
+        if let Some((_, rest)) = line.split_once("avg-latency=")
+            && let Some((mean, sd)) = rest.split_once(" (std-dev=")
+        {
+            found.extend(Point::new("", Statistic::Mean, mean).map(|point| (at, point)));
+            let sd = sd.split(')').next().unwrap_or_default();
+            found.extend(Point::new("", Statistic::Deviation, sd).map(|point| (at, point)));
+        }
     }
     found
 }
 
 /// The unit that a heading says: of ab, `Percentage of the requests served within a certain time (ms)`; of fio, `clat
-/// percentiles (nsec):`; of sockperf, `Latency is 7.102 usec`.
+/// percentiles (nsec):`; of sockperf, `====> avg-latency=7.102 (std-dev=1.2)`.
 fn heading_unit(line: &str) -> Option<Unit> {
-    if let Some((_, latency)) = line.split_once("Latency is ").filter(|_| line.starts_with("sockperf:")) {
-        return Unit::of_word(latency.split_whitespace().nth(1)?);
+    // sockperf writes nothing but microseconds.
+    if line.starts_with("sockperf:") && line.contains("avg-latency=") {
+        return Some(Unit::Us);
     }
     let is_heading = line.contains("served within a certain time") || line.contains("percentiles (");
     let (_, unit) = line.rsplit_once('(').filter(|_| is_heading)?;
     Unit::of_word(unit.split(')').next()?)
+}
+
+/// The unit that the name of a column says, alone in the line above its statistics, as pandas prints a description.
+fn name_above(lines: &[&str]) -> Option<Unit> {
+    let above = lines.iter().rev().take_while(|line| !line.trim().is_empty());
+    let name = above.map(|line| line.trim()).find(|line| !line.contains(char::is_whitespace))?;
+    unit_of_name(name)
 }
 
 /// A statistic in a line.

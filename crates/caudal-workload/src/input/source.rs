@@ -111,6 +111,11 @@ impl Source {
         Source { head: bytes[..keep].to_vec(), is_short: keep == bytes.len(), rest }
     }
 
+    /// Is what it begins with all of it?
+    pub(crate) fn is_short(&self) -> bool {
+        self.is_short
+    }
+
     /// What the input begins with.
     pub(crate) fn head(&self) -> &[u8] {
         &self.head

@@ -240,7 +240,12 @@ impl Plausible {
                 )
             }));
         };
-        Err(WorkloadError::Ask(Box::new(Ask {
+        Err(self.ask(place, doubt))
+    }
+
+    /// The question for the unit, and why it is asked.
+    pub(crate) fn ask(&self, place: &Place<'_>, doubt: &str) -> WorkloadError {
+        WorkloadError::Ask(Box::new(Ask {
             path: place.0.to_owned(),
             problem: format!(
                 "nothing says the unit of its times, and they ({}, …) {doubt}",
@@ -248,7 +253,7 @@ impl Plausible {
             ),
             key: AskKey::Unit,
             answers: self.answers(),
-        })))
+        }))
     }
 
     /// The units that are possible, the likeliest first, with what the mean is then.

@@ -250,8 +250,8 @@ impl Polygon {
         }
         if let (Some(stated_ps), None) = (missed.sd_ps, missed.mean_ps) {
             notes.push(format!(
-                "a standard deviation of {} is stated, but the fitted distribution has {}, the nearest that its other numbers \
-                 allow; the tail may be {} than this one, which moves high percentiles; give every request's time to know",
+                "a standard deviation of {} is stated, but the fitted distribution has {}, the nearest that one with its other \
+                 numbers has here; the tail may be {} than this one, which moves high percentiles; give every request's time to know",
                 time(stated_ps),
                 time(table.variance_ps2().sqrt()),
                 if stated_ps > table.variance_ps2().sqrt() { "longer" } else { "shorter" }

@@ -193,3 +193,160 @@ fn spans_of_jaeger_are_in_microseconds() {
     let service = read(spans).unwrap();
     assert_eq!((mean_us(&service), service.classes().len()), (8673.0, 2));
 }
+
+/// The mean and the deviation that a report states are those of the distribution, and its percentiles still hold.
+#[test]
+fn a_stated_mean_is_that_of_the_distribution() {
+    let vegeta_text = "Requests      [total, rate, throughput]         200, 102.29, 102.22\n\
+        Latencies     [min, mean, 50, 90, 95, 99, max]  869.643µs, 31.0ms, 44.7ms, 48ms, 50ms, 52.9ms, 54.306ms\n\
+        Bytes In      [total, mean]                     600, 3.00\n";
+    let vegeta_json = "{\"latencies\": {\"total\": 9, \"mean\": 31000000, \"50th\": 44700000, \"90th\": 48000000, \
+        \"99th\": 52900000, \"max\": 54306310, \"min\": 869643}, \"bytes_in\": {\"total\": 1}}";
+    let bombardier = "{\"spec\": {\"numberOfConnections\": 2}, \"result\": {\"latency\": {\"mean\": 31000, \"max\": 54306, \
+        \"percentiles\": {\"50\": 44700, \"90\": 48000, \"99\": 52900}}}}";
+    let k6 = "{\"metrics\": {\"http_req_blocked\": {\"avg\": 1, \"med\": 2, \"p(90)\": 3, \"p(95)\": 4}, \"http_req_duration\": \
+        {\"avg\": 31, \"min\": 0.9, \"med\": 44.7, \"max\": 54.3, \"p(90)\": 48, \"p(95)\": 50, \"p(99)\": 52.9}}}";
+    let any = "{\"op\": {\"mean_us\": 31000, \"max_us\": 54306, \"p50_us\": 44700, \"p99_us\": 52900}}";
+    let table = "name,count,mean_ms,min_ms,p50_ms,p99_ms,max_ms\nget,50,31,0.9,44.7,52.9,54.3\n";
+    let locust = "Type,Name,Request Count,Median Response Time,Average Response Time,Min Response Time,Max Response Time,50%,99%\n\
+        GET,/,50,44.7,31,0.9,54.3,44.7,52.9\n";
+    let wrk = "  Thread Stats   Avg      Stdev     Max   +/- Stdev\n    Latency    31.00ms   16.40ms  54.30ms   87.08%\n\
+        \u{20}   Req/Sec   745.33    360.07     1.54k    73.33%\n  Latency Distribution\n     50%   44.70ms\n     99%   52.90ms\n";
+    let hey = "Summary:\n  Slowest:\t0.0543 secs\n  Fastest:\t0.0009 secs\n  Average:\t0.0310 secs\n\n\
+        Latency distribution:\n  50% in 0.0447 secs\n  99% in 0.0529 secs\n\nStatus code distribution:\n  [200] 200 responses\n";
+    for text in [vegeta_text, vegeta_json, bombardier, k6, any, table, locust, wrk, hey] {
+        let service = read(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert!((service.mean_ps() / 31e9 - 1.0).abs() < 0.006, "{text}: {}", service.mean_ps());
+        for (percentile, ps) in [(0.5, 44.7e9), (0.99, 52.9e9)] {
+            assert!((service.quantile(percentile) as f64 / ps - 1.0).abs() < 1e-3, "{text}: p{percentile}");
+        }
+        assert!(service.max_ps().is_some_and(|ps| ps <= 54_400_000_000), "{text}: {:?}", service.max_ps());
+        assert!(notes(&service).contains("the mean of 31 ms"), "{text}: {}", notes(&service));
+    }
+    let deviation = read(wrk).unwrap();
+    assert!((deviation.mean_ps() * deviation.scv().sqrt() / 16.4e9 - 1.0).abs() < 0.006, "{}", notes(&deviation));
+}
+
+#[test]
+fn a_mean_that_the_percentiles_rule_out_is_said() {
+    let service = read("{\"latency_ms\": {\"mean\": 90, \"p50\": 10, \"p99\": 20, \"max\": 30}}").unwrap();
+    assert!(notes(&service).contains("a mean of 90 ms is stated, but the fitted distribution has"), "{}", notes(&service));
+}
+
+#[test]
+fn percentiles_are_counted_as_such() {
+    let taken = read("{\"latency_ms\": {\"p50\": 10, \"p90\": 15, \"p99\": 20, \"p99.9\": 30}}").unwrap();
+    assert!(taken.taken().unwrap().to_string().ends_with(": 4 percentiles"), "{}", taken.taken().unwrap());
+    let taken = read("name,p50_us,p99_us\nget,3,9\nput,3,9\n").unwrap();
+    assert!(taken.taken().unwrap().to_string().ends_with(": 4 percentiles"), "{}", taken.taken().unwrap());
+}
+
+#[test]
+fn whole_numbers_without_a_unit_say_what_they_were_taken_for() {
+    for text in ["latency\n8432\n9120\n7001\n", "8432\n9120\n7001\n", "time,class\n8432,a\n9120,a\n7001,b\n"] {
+        let service = read(text).unwrap();
+        let notes = notes(&service);
+        assert!(notes.starts_with("the times (8432, 9120, 7001, …) were read as ns, since nothing says"), "{notes}");
+        assert!(notes.contains("a mean of 8.18 ms), say `--unit us`"), "{notes}");
+        assert!(!self::notes(&in_unit(text, Unit::Us)).contains("were read as ns"));
+    }
+    // What is called a latency is no few hundred nanoseconds.
+    for text in ["latency\n312\n420\n387\n", "[{\"duration\": 312}, {\"duration\": 420}]", "op,elapsed\na,90\nb,80\n"] {
+        match read(text) {
+            Err(WorkloadError::Ask(ask)) => assert!(ask.key == AskKey::Unit && ask.to_string().contains("microsecond"), "{ask}"),
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+    assert!(read("312\n420\n387\n").is_ok() && read("latency_ns\n312\n420\n").is_ok());
+}
+
+#[test]
+fn times_below_a_picosecond_are_refused() {
+    for text in ["latency\n3.09e-05\n3.92e-05\n", "[{\"took\": 0.00003}, {\"took\": 0.00004}]", "duration=0.00003\nduration=0.00004\n"] {
+        let columns = Columns { unit: Some(Unit::Ns), ..Columns::default() };
+        let error = read_with(text, columns).unwrap_err().to_string();
+        assert!(error.contains("is less than a picosecond, which nothing takes; is the unit right?"), "{text}: {error}");
+    }
+    // A standard deviation of 0 is one, whatever rounding leaves.
+    let calls = "execve(\"/bin/ls\") = 0 <0.000434>\nbrk(0) = 0 <0.000042>\nbrk(0) = 0 <0.000103>\n";
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("strace.txt");
+    std::fs::write(&path, calls).unwrap();
+    let shown = caudal_workload::show::Shown::open(&path).unwrap().text(100);
+    assert!(!shown.contains("0.000"), "{shown}");
+}
+
+fn of_column(text: &str, column: &str, unit: Option<Unit>) -> Service {
+    read_with(text, Columns { column: Some(column.to_owned()), unit, ..Columns::default() })
+        .unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+#[test]
+fn logs_with_keys_have_times_under_them() {
+    let logfmt = "ts=2026-01-01T00:00:00Z level=info msg=\"GET /?dt=7\" status=200 latency_ms=3 bytes=12\n\
+        ts=2026-01-01T00:00:01Z level=info msg=\"GET /\" status=500 latency_ms=5 bytes=12\n\
+        ts=2026-01-01T00:00:02Z level=warn msg=slow\n";
+    let service = read(logfmt).unwrap();
+    assert_eq!((mean_us(&service), service.class_samples(0)), (4000.0, Some(2)));
+    assert!(notes(&service).contains("1 of 3 lines have no `latency_ms`"), "{}", notes(&service));
+    let units = "method=GET dur=12ms\nmethod=GET dur=1.5s\nmethod=PUT dur=800us\n";
+    assert_eq!(mean_us(&read(units).unwrap()), 504_266.667);
+    let columns = Columns { filter: vec!["status=200".to_owned()], ..Columns::default() };
+    assert_eq!(mean_us(&read_with(logfmt, columns).unwrap()), 3000.0);
+    let two = "op=get dns=1ms total=12ms\nop=get dns=2ms total=14ms\nop=put dns=1ms total=16ms\n";
+    match read(two) {
+        Err(WorkloadError::Ask(ask)) => {
+            let keys: Vec<&str> = ask.answers.iter().map(|answer| answer.value.as_str()).collect();
+            assert_eq!((ask.key, &keys[..]), (AskKey::Column, &["dns", "total"][..]));
+        }
+        other => panic!("{other:?}"),
+    }
+    let total = of_column(&two.repeat(2), "total", None);
+    assert_eq!((mean_us(&total), total.classes().len()), (14_000.0, 2));
+    let error = read_with(two, Columns { column: Some("x".to_owned()), ..Columns::default() }).unwrap_err().to_string();
+    assert!(error.contains("no key `x`; those with numbers are `dns`, `total`"), "{error}");
+    // The unit of bare numbers is asked for as everywhere.
+    match read("GET / rt=0.006\nGET / rt=0.008\nGET / rt=0.007\n") {
+        Err(WorkloadError::Ask(ask)) => assert_eq!(ask.key, AskKey::Unit),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(mean_us(&in_unit("GET / rt=0.006\nGET / rt=0.008\nGET / rt=-\n", Unit::S)), 7000.0);
+}
+
+#[test]
+fn access_logs_have_times_behind_their_fields() {
+    let line = |behind: &str| {
+        format!("127.0.0.1 - - [10/Oct/2025:13:55:36 +0000] \"GET /?a=1&rt=5 HTTP/1.1\" 200 2326 \"-\" \"curl/8.5 (x; y)\"{behind}\n")
+    };
+    let plain = line("").repeat(3);
+    let error = read(&plain).unwrap_err().to_string();
+    assert!(error.contains("is an access log without times") && error.contains("rt=$request_time"), "{error}");
+    let nginx = [line(" rt=0.006 urt=\"0.005\""), line(" rt=0.008 urt=\"-\""), line(" rt=0.007 urt=\"0.006\"")].concat();
+    match read(&nginx) {
+        Err(WorkloadError::Ask(ask)) => assert_eq!(ask.key, AskKey::Column),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(mean_us(&of_column(&nginx, "rt", Some(Unit::S))), 7000.0);
+    // Apache's %D has no name, and no unit.
+    let apache = [line(" 6012"), line(" 8034"), line(" 7030")].concat();
+    match read(&apache) {
+        Err(WorkloadError::Ask(ask)) => assert!(ask.key == AskKey::Unit && ask.to_string().contains("%D"), "{ask}"),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(mean_us(&in_unit(&apache, Unit::Us)), 7025.333);
+}
+
+#[test]
+fn logs_of_haproxy_have_the_time_of_the_server() {
+    let line = |timers: &str| {
+        format!(
+            "Feb  6 12:14:14 lb haproxy[14389]: 10.0.1.2:33317 [06/Feb/2026:12:14:14.655] http-in static/srv1 {timers} 200 2750 - - \
+             ---- 1/1/1/1/0 0/0 {{1wt.eu}} {{}} \"GET /index.html HTTP/1.1\"\n"
+        )
+    };
+    let log = [line("10/0/30/69/109"), line("0/5/1/71/77"), line("0/0/-1/-1/+5")].concat();
+    let service = read(&log).unwrap();
+    assert_eq!((mean_us(&service), service.taken().unwrap().column.as_deref()), (70_000.0, Some("Tr")));
+    assert!(notes(&service).contains("1 of 3 lines have no time under `Tr` (line 3 has `-1`)"), "{}", notes(&service));
+    assert_eq!(mean_us(&of_column(&log, "Ta", None)), 63_666.667);
+}

@@ -130,7 +130,8 @@ impl Finder<'_> {
         // What the values are called stands above the counts in older tables of pandas.
         let name = self.name(value).or_else(|| interval.and(weight).and_then(|weight| self.name(weight)));
         let unit = self.unit(value, preset, name.as_deref())?;
-        let style = self.style(value)?;
+        // The comma of an interval separates its bounds.
+        let style = if interval == Some(value) { Style::POINT } else { self.style(value)? };
         let shape = match (percentile.filter(|&percentile| percentile != value), weight) {
             (_, Some(weight)) if interval == Some(value) => Shape::Interval { weight },
             (Some(percentile), _) => Shape::PercentileRow { percentile },
@@ -469,7 +470,8 @@ impl Finder<'_> {
             shares.is_some_and(|shares| {
                 shares.iter().all(|share| (0.0..=1.0).contains(share))
                     && shares.iter().filter(|share| share.fract() > 0.0).count() > 1
-                    && shares.windows(2).all(|two| two[0] < two[1])
+                    // Of several classes, one after the other, each begins anew.
+                    && shares.chunk_by(|a, b| a < b).all(|run| run.len() > 1 && run[0] == shares[0])
             })
         };
         let unnamed = self.header().and_then(|header| header.iter().position(|name| is_index(name)));
@@ -674,7 +676,7 @@ pub(super) fn interval(field: &[u8]) -> Option<((&[u8], bool), (&[u8], bool))> {
 }
 
 /// Does a column's name say that it holds when something arrived?
-pub(super) fn is_arrival(name: &str) -> bool {
+pub(in crate::input) fn is_arrival(name: &str) -> bool {
     const FIRST: [&str; 14] = [
         "timestamp",
         "timestamps",

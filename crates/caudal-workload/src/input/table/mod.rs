@@ -14,6 +14,7 @@ mod times;
 
 use std::path::Path;
 
+pub(in crate::input) use columns::is_arrival;
 use columns::{Filter, Finder, Layout, Role, Shape, interval, is_no_time};
 pub(in crate::input) use records::{Record, Records, column_of};
 pub(crate) use sample::{Sample, Separator};
