@@ -350,3 +350,186 @@ fn logs_of_haproxy_have_the_time_of_the_server() {
     assert!(notes(&service).contains("1 of 3 lines have no time under `Tr` (line 3 has `-1`)"), "{}", notes(&service));
     assert_eq!(mean_us(&of_column(&log, "Ta", None)), 63_666.667);
 }
+
+#[test]
+fn what_pandas_writes_of_a_column_is_read() {
+    let stated = |service: &Service| {
+        assert!((service.mean_ps() / 27.608e6 - 1.0).abs() < 0.006, "{}", service.mean_ps());
+        assert!((service.mean_ps() * service.scv().sqrt() / 27.27e6 - 1.0).abs() < 0.006);
+        assert!((service.quantile(0.5) as f64 / 19.858e6 - 1.0).abs() < 1e-3);
+    };
+    let csv = ",latency_us\ncount,4000.0\nmean,27.608\nstd,27.27\nmin,1.175\n25%,11.639\n50%,19.858\n75%,34.277\nmax,403.957\n";
+    stated(&read(csv).unwrap());
+    let printed = "count    4000.000000\nmean       27.608113\nstd        27.272632\nmin         1.175000\n25%        11.639250\n\
+        50%        19.858500\n75%        34.276750\nmax       403.957000\nName: latency_us, dtype: float64\n";
+    stated(&read(printed).unwrap());
+    let frame = "        latency_us\ncount  4000.000000\nmean     27.608113\nstd      27.272632\nmin       1.175000\n25%      11.639250\n\
+        50%      19.858500\n75%      34.276750\nmax     403.957000\n";
+    stated(&read(frame).unwrap());
+    let durations = "count                         4000\nmean     0 days 00:00:00.000027608\nstd      0 days 00:00:00.000027272\n\
+        min      0 days 00:00:00.000001175\n25%      0 days 00:00:00.000011639\n50%      0 days 00:00:00.000019858\n\
+        75%      0 days 00:00:00.000034276\nmax      0 days 00:00:00.000403957\nName: latency, dtype: object\n";
+    stated(&read(durations).unwrap());
+    let groups = "op,count,mean,std,min,25%,50%,75%,max\nget,3580.0,27.608,27.27,1.175,11.639,19.858,34.277,403.957\n\
+        put,420.0,27.608,27.27,1.175,11.639,19.858,34.277,403.957\n";
+    let groups = in_unit(groups, Unit::Us);
+    stated(&groups);
+    assert!((groups.class_weight(0) - 0.895).abs() < 1e-9, "{}", groups.class_weight(0));
+}
+
+#[test]
+fn quantiles_of_pandas_are_percentiles() {
+    for text in [
+        ",latency_us\n0.5,19.8585\n0.9,55.5877\n0.99,131.3\n",
+        "0.50     19.858500\n0.90     55.587700\n0.99    131.300000\nName: latency_us, dtype: float64\n",
+        "op,,latency_us\nget,0.5,19.8585\nget,0.9,55.5877\nget,0.99,131.3\nput,0.5,19.8585\nput,0.9,55.5877\nput,0.99,131.3\n",
+    ] {
+        let service = read(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert!(service.is_fitted(), "{text}");
+        for (share, us) in [(0.5, 19.8585), (0.9, 55.5877), (0.99, 131.3)] {
+            let found = service.quantile(share) as f64 / 1e6;
+            assert!((found / us - 1.0).abs() < 1e-3, "{text}: {share} {found}");
+        }
+    }
+    // An index is none.
+    assert!(!read(",latency_us\n0,19.8585\n1,55.5877\n2,131.3\n").unwrap().is_fitted());
+}
+
+#[test]
+fn intervals_of_pandas_are_buckets() {
+    for text in [
+        "latency_us,count\n\"(20, 50]\",1490\n\"(10, 20]\",1254\n\"(0, 10]\",761\n\"(50, 100]\",495\n",
+        ",latency_us\n\"(20.0, 50.0]\",1490\n\"(10.0, 20.0]\",1254\n\"(-0.001, 10.0]\",761\n\"(50.0, 100.0]\",495\n",
+        "latency_us\n(20, 50]     1490\n(10, 20]     1254\n(0, 10]       761\n(50, 100]     495\nName: count, dtype: int64\n",
+        "latency_us;count\n[20, 50);1490\n[10, 20);1254\n[0, 10);761\n[50, 100);495\n",
+    ] {
+        let service = read(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(service.class_samples(0), Some(4000), "{text}");
+        let (low, high) = service.quantile_bounds(0.6);
+        assert!(low.abs_diff(20_000_000) <= 1 && high.abs_diff(50_000_000) <= 1, "{text}: {low} {high}");
+    }
+    let cut = "0       26.482\n1       38.756\n         ...  \n3998    10.358\n3999     4.929\nName: latency_us, Length: 4000, dtype: float64\n";
+    let error = read(cut).unwrap_err().to_string();
+    assert!(error.contains("rows left out in the middle of its 4000") && error.contains("to_csv"), "{error}");
+    assert_eq!(mean_us(&read("0    26.0\n1    38.0\nName: latency_us, dtype: float64\n").unwrap()), 32.0);
+}
+
+#[test]
+fn summaries_of_tools_are_named_with_what_to_do() {
+    for (text, what, instead) in [
+        (
+            "Benchmark 1: ls /usr\n  Time (mean ± σ):       8.7 ms ±  42.5 ms    [User: 1.1 ms, System: 0.2 ms]\n\
+             \u{20} Range (min … max):     1.0 ms … 588.0 ms    307 runs\n \n",
+            "what hyperfine prints",
+            "--export-json",
+        ),
+        ("| Command | Mean [ms] | Min [ms] |\n|:---|---:|---:|\n| `ls` | 3.7 ± 10.9 | 1.0 |\n", "hyperfine's summary", "--export-json"),
+        (
+            "% time     seconds  usecs/call     calls    errors syscall\n------ ----------- ----------- --------- --------- ----------\n \
+             31.48    0.000210           6        34        13 openat\n 24.44    0.000163           5        30           mmap\n",
+            "strace's summary",
+            "strace -T",
+        ),
+        ("# /dev/cpu_dma_latency set to 0us\nT: 0 (27872) P: 0 I:1000 C:    300 Min:     24 Act:   86 Avg:  194 Max:    6294\n", "cyclictest's summary", "-h 400"),
+        (
+            "Running 1s test @ http://127.0.0.1/\n  Thread Stats   Avg      Stdev     Max   +/- Stdev\n    Latency     9.26ms   21.88ms 132.16ms   89.01%\n\
+             \u{20}   Req/Sec     1.02k   337.00     1.48k    70.00%\n",
+            "wrk's report without percentiles",
+            "--latency",
+        ),
+        (
+            "{\"context\": {\"date\": \"x\"}, \"benchmarks\": [{\"name\": \"BM_A\", \"iterations\": 9, \"real_time\": 2.5, \"cpu_time\": 2.4, \"time_unit\": \"ns\"}, \
+             {\"name\": \"BM_B\", \"iterations\": 9, \"real_time\": 3.5, \"cpu_time\": 2.4, \"time_unit\": \"ns\"}]}",
+            "output of Google Benchmark",
+            "a time a line",
+        ),
+        (
+            "name,iterations,real_time,cpu_time,time_unit,bytes_per_second,items_per_second,label,error_occurred,error_message\n\
+             \"BM_A\",1000,2.5,2.4,ns,,,,,\n\"BM_B\",1000,2.5,2.4,ns,,,,,\n",
+            "output of Google Benchmark",
+            "a time a line",
+        ),
+        (
+            "-----------------------------------------------------\nBenchmark           Time             CPU   Iterations\n\
+             -----------------------------------------------------\nBM_A             2.50 ns         2.40 ns    280000000\nBM_B             9.10 ns         9.00 ns     70000000\n",
+            "output of Google Benchmark",
+            "a time a line",
+        ),
+        (
+            "\"Benchmark\",\"Mode\",\"Threads\",\"Samples\",\"Score\",\"Score Error (99.9%)\",\"Unit\"\n\"a.B.c\",\"avgt\",1,5,21.5,0.9,\"ns/op\"\n",
+            "JMH's summary",
+            "-bm sample",
+        ),
+        ("Benchmark  Mode  Cnt   Score   Error  Units\nB.get      avgt    5  21.5 ±  0.9  ns/op\nB.put      avgt    5  31.5 ±  0.9  ns/op\n", "JMH's summary", "-bm sample"),
+        (
+            "[{\"jmhVersion\": \"1.37\", \"benchmark\": \"a.B.c\", \"mode\": \"avgt\", \"primaryMetric\": {\"score\": 21.5, \"scorePercentiles\": {\"50.0\": 21.4, \"99.0\": 22}, \
+             \"scoreUnit\": \"ns/op\", \"rawData\": [[21.4, 21.6]]}}]",
+            "output of JMH",
+            "-bm sample",
+        ),
+    ] {
+        let error = read(text).unwrap_err().to_string();
+        assert!(error.contains(what) && error.contains(instead), "{text}: {error}");
+    }
+}
+
+#[test]
+fn samples_of_jmh_are_read_as_a_histogram() {
+    let text = "[{\"jmhVersion\": \"1.37\", \"benchmark\": \"a.Store.get\", \"mode\": \"sample\", \"primaryMetric\": {\"score\": 1.2, \
+        \"scorePercentiles\": {\"50.0\": 1.0, \"99.0\": 2.0}, \"scoreUnit\": \"us/op\", \
+        \"rawDataHistogram\": [[[[1.0, 60], [2.0, 20]], [[1.0, 20]]]]}}]";
+    let service = read(text).unwrap();
+    assert_eq!((mean_us(&service), service.class_samples(0)), (1.2, Some(100)));
+    assert_eq!(service.classes(), ["a.Store.get"]);
+}
+
+#[test]
+fn samples_of_cyclictest_and_packets_of_sockperf_are_read() {
+    let verbose = "Max CPUs = 2\nOnline CPUs = 2\nThread 0 Interval: 1500\n       0:       0:      71\n       0:       1:      67\n       0:       2:      72\n       1:       0:      70\n";
+    assert_eq!(mean_us(&read(verbose).unwrap()), 70.0);
+    let report = "sockperf: == version #3.7-no.git ==\nsockperf: \u{1b}[2;35m====> avg-latency=11.852 (std-dev=128.502)\u{1b}[0m\n\
+        sockperf: Summary: Latency is 11.852 usec\nsockperf: ---> <MAX> observation = 24673.856\n\
+        sockperf: ---> percentile 99.999 = 4853.483\nsockperf: ---> percentile 99.900 = 1701.884\nsockperf: ---> percentile 99.000 =   15.347\n\
+        sockperf: ---> percentile 50.000 =    7.120\nsockperf: ---> percentile 25.000 =    6.735\nsockperf: ---> <MIN> observation =    6.629\n";
+    let service = read(report).unwrap();
+    assert!((service.mean_ps() / 11.852e6 - 1.0).abs() < 0.006, "{}", service.mean_ps());
+    assert!((service.quantile(0.99) as f64 / 15.347e6 - 1.0).abs() < 1e-3);
+    assert_eq!((service.min_ps(), service.max_ps() <= Some(24_673_856_000)), (6_629_000, true));
+    let full = "sockperf: ====> avg-latency=2554.849 (std-dev=2045.808)\nsockperf: ---> percentile 99.000 = 4907.681\n\
+        sockperf: ---> percentile 50.000 = 2913.763\n------------------------------\npacket, txTime(sec), rxTime(sec), latency(usec)\n\
+        0, 2.806177636, 2.807981652, 902.008\n1, 3.006177516, 3.012005042, 2913.992\n------------------------------\n";
+    let service = read(full).unwrap();
+    assert_eq!((mean_us(&service), service.class_samples(0)), (1908.0, Some(2)));
+}
+
+#[test]
+fn spans_take_what_lies_between_their_ends() {
+    let span = |name: &str, kind: u32, parent: &str, from: u64, to: u64| {
+        format!(
+            "{{\"traceId\": \"a\", \"spanId\": \"b\", \"parentSpanId\": \"{parent}\", \"name\": \"{name}\", \"kind\": {kind}, \
+             \"startTimeUnixNano\": \"{from}\", \"endTimeUnixNano\": \"{to}\"}}"
+        )
+    };
+    let object = |spans: &str| {
+        format!(
+            "{{\"resourceSpans\": [{{\"resource\": {{\"attributes\": [{{\"key\": \"service.name\", \"value\": {{\"stringValue\": \"shop\"}}}}]}}, \
+             \"scopeSpans\": [{{\"scope\": {{}}, \"spans\": [{spans}]}}]}}]}}"
+        )
+    };
+    let start = 1_544_712_660_000_000_000;
+    let first = object(&[span("GET /", 2, "", start, start + 30_000), span("query", 3, "b", start + 5_000, start + 15_000)].join(", "));
+    let second = object(&span("GET /", 2, "", start, start + 50_000));
+    for text in [format!("{first}\n{second}\n"), format!("{first}{second}")] {
+        let service = read(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!((mean_us(&service), service.classes()), (40.0, &["GET /".to_owned()][..]));
+        assert_eq!(service.taken().unwrap().filter, ["kind=server"]);
+        let columns = Columns { filter: vec!["name=query".to_owned()], ..Columns::default() };
+        assert_eq!(mean_us(&read_with(&text, columns).unwrap()), 10.0);
+        let columns = Columns { filter: vec!["service=shop".to_owned()], ..Columns::default() };
+        let all = read_with(&text, columns).unwrap();
+        assert!(all.classes().len() == 2 && notes(&all).contains("1 of 3 spans are parts of others"), "{}", notes(&all));
+    }
+    let zipkin = "[{\"traceId\": \"a\", \"id\": \"b\", \"name\": \"get\", \"kind\": \"SERVER\", \"timestamp\": 1544712660000000, \"duration\": 30}, \
+        {\"traceId\": \"a\", \"id\": \"c\", \"name\": \"get\", \"kind\": \"SERVER\", \"timestamp\": 1544712660000000, \"duration\": 50}]";
+    assert_eq!(mean_us(&read(zipkin).unwrap()), 40.0);
+}
