@@ -232,8 +232,9 @@ fn jmh(json: &Value, place: &Place<'_>) -> Result<Read, WorkloadError> {
         match benchmark["mode"].as_str() {
             Some("sample") => {
                 for pair in iterations("rawDataHistogram").iter().flat_map(flat) {
-                    if let (Some(value), Some(count)) = (pair[0].as_f64(), pair[1].as_f64()) {
-                        add(value, count)?;
+                    let count = pair[1].as_u64().filter(|count| (1..=1 << 50).contains(count));
+                    if let (Some(value), Some(count)) = (pair[0].as_f64(), count) {
+                        add(value, count as f64)?;
                     }
                 }
             }

@@ -151,6 +151,11 @@ const SHORTEST_NS: f64 = 10.0;
 /// And below so many of nothing that a tool calls a latency, a response time or a duration: these include calls and clocks.
 const SHORTEST_LATENCY_NS: f64 = 1000.0;
 
+/// May a mean be this long? Nothing takes less than a nanosecond, and nothing here more than an hour.
+pub(crate) fn is_possible(mean_ps: f64) -> bool {
+    mean_ps == 0.0 || (Unit::Ns.ps() as f64..=LONGEST_PS as f64).contains(&mean_ps)
+}
+
 impl Plausible {
     /// Takes a number into account.
     #[inline]
@@ -260,7 +265,7 @@ impl Plausible {
     fn answers(&self) -> Vec<Answer> {
         let mean = self.sum / self.values.max(1) as f64;
         let units = [Unit::Us, Unit::Ms, Unit::S, Unit::Ns];
-        let possible = units.into_iter().filter(|unit| mean * unit.ps() as f64 <= LONGEST_PS as f64);
+        let possible = units.into_iter().filter(|unit| is_possible(mean * unit.ps() as f64));
         let answer = |unit: Unit| Answer {
             key: AskKey::Unit,
             value: unit.name().to_owned(),

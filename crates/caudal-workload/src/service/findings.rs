@@ -88,6 +88,15 @@ pub enum Finding {
     Note(String),
 }
 
+/// What a percentile is called: the ends have names of their own.
+fn named(percentile: f64) -> String {
+    match percentile {
+        0.0 => "min".to_owned(),
+        100.0 => "max".to_owned(),
+        _ => format!("p{percentile}"),
+    }
+}
+
 /// What a request of `class` is called: those of a file without classes are all of one.
 fn one_of(class: &str) -> &str {
     if class == "all" { "request" } else { class }
@@ -155,7 +164,7 @@ impl std::fmt::Display for Finding {
             }
             Finding::Fitted { class, percentiles, stated } => {
                 let of = if class == "all" { String::new() } else { format!(" of {class}") };
-                let shown: Vec<String> = percentiles.iter().take(8).map(|p| format!("p{p}")).collect();
+                let shown: Vec<String> = percentiles.iter().take(8).map(|p| named(*p)).collect();
                 let more = if percentiles.len() > 8 { ", …" } else { "" };
                 let stated: String = stated.iter().map(|moment| format!(", and to {moment}")).collect();
                 let last = percentiles.iter().copied().filter(|p| *p < 100.0).fold(0.0, f64::max);

@@ -30,8 +30,10 @@ const END_Z: f64 = 5.2;
 const STEP_Z: f64 = 0.02;
 /// Parts into which probabilities are rounded.
 const PARTS: f64 = 1e12;
-/// So near to a stated mean or standard deviation is the same: files round them.
+/// So near to a stated number is the same: files round them.
 const SAME: f64 = 0.005;
+/// So near to a stated standard deviation is near enough not to speak of it.
+const NEAR: f64 = 0.05;
 /// The logarithm of the strongest bend.
 const BEND_MAX: f64 = 7.0;
 /// How steep an end is bent that was level, on the scale of *z*.
@@ -286,7 +288,8 @@ impl Moments {
     fn missed_by(self, mean_ps: f64, sd_ps: f64) -> Moments {
         Moments {
             mean_ps: self.mean_ps.filter(|&stated| !is_same(mean_ps, stated)),
-            sd_ps: self.sd_ps.filter(|&stated| !is_same(sd_ps, stated)),
+            // Few values decide it, and tools differ in how they count it.
+            sd_ps: self.sd_ps.filter(|&stated| (sd_ps / stated - 1.0).abs() > NEAR),
         }
     }
 

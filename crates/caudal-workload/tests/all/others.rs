@@ -267,6 +267,9 @@ fn times_below_a_picosecond_are_refused() {
         let error = read_with(text, columns).unwrap_err().to_string();
         assert!(error.contains("is less than a picosecond, which nothing takes; is the unit right?"), "{text}: {error}");
     }
+    // Nor is such a reading offered.
+    let ask = read("latency\n0.0004\n0.0005\n").unwrap_err().to_string();
+    assert!(ask.contains("--unit s ") && ask.contains("--unit ms ") && !ask.contains("--unit us"), "{ask}");
     // A standard deviation of 0 is one, whatever rounding leaves.
     let calls = "execve(\"/bin/ls\") = 0 <0.000434>\nbrk(0) = 0 <0.000042>\nbrk(0) = 0 <0.000103>\n";
     let dir = tempfile::tempdir().unwrap();
