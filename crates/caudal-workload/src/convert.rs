@@ -101,7 +101,9 @@ impl Converted {
         let of = |class: &Percentiles| {
             let point = |(percentile, ps): &(f64, u64)| format!("\"p{percentile}\" = \"{}ps\"", ps.max(&1));
             let moments = [("mean", class.stated.mean_ps), ("sd", class.stated.sd_ps)];
-            let moments = moments.iter().filter_map(|(name, ps)| Some(format!("{name} = \"{}ps\"", ((*ps)? as u64).max(1))));
+            let moments = moments
+                .iter()
+                .filter_map(|(name, ps)| Some(format!("{name} = \"{}ps\"", ((*ps)? as u64).max(1))));
             let points: Vec<String> = class.points.iter().map(point).chain(moments).collect();
             format!("{{ percentiles = {{ {} }} }}", points.join(", "))
         };

@@ -88,7 +88,12 @@ fn known(json: &Value, path: &Path, wanted: &Columns) -> Result<Option<Read>, Wo
     {
         let unit = wanted.unit.map_or((unit, "as the writer has it"), |unit| (unit, "as you said"));
         let mut known = statistics_of(map, "percentiles");
-        known.extend(json.pointer(&pointer(stated)).and_then(Value::as_object).into_iter().flat_map(|map| statistics_of(map, "")));
+        known.extend(
+            json.pointer(&pointer(stated))
+                .and_then(Value::as_object)
+                .into_iter()
+                .flat_map(|map| statistics_of(map, "")),
+        );
         let mut read = percentiles(path, &known, Some(unit), &place)?;
         read.taken.format = format!("percentiles in JSON of {writer}");
         return Ok(Some(read));
@@ -223,7 +228,8 @@ fn jmh(json: &Value, place: &Place<'_>) -> Result<Read, WorkloadError> {
         let unit = metric["scoreUnit"].as_str().and_then(|unit| Unit::of_word(unit.strip_suffix("/op")?));
         let Some(unit) = unit else { continue };
         let mut add = |value: f64, count: f64| -> Result<(), WorkloadError> {
-            push(&mut trace, &class, value, unit).map_err(|problem| place.whole(format!("{name}: {problem}")))?;
+            push(&mut trace, &class, value, unit)
+                .map_err(|problem| place.whole(format!("{name}: {problem}")))?;
             weights.push(count);
             Ok(())
         };
@@ -239,7 +245,10 @@ fn jmh(json: &Value, place: &Place<'_>) -> Result<Read, WorkloadError> {
                 }
             }
             Some("ss") => {
-                iterations("rawData").iter().filter_map(Value::as_f64).try_for_each(|value| add(value, 1.0))?;
+                iterations("rawData")
+                    .iter()
+                    .filter_map(Value::as_f64)
+                    .try_for_each(|value| add(value, 1.0))?;
             }
             _ => {}
         }
@@ -290,7 +299,8 @@ fn fio(json: &Value, place: &Place<'_>) -> Result<Read, WorkloadError> {
                 let points: Vec<(f64, u64)> =
                     known.iter().filter_map(point).filter(|(_, ps)| *ps > 0).collect();
                 if points.len() > 1 {
-                    let stated = |key: &str| latency[key].as_f64().filter(|ns| *ns > 0.0).map(|ns| ns * 1000.0);
+                    let stated =
+                        |key: &str| latency[key].as_f64().filter(|ns| *ns > 0.0).map(|ns| ns * 1000.0);
                     let ends = [(0.0, stated("min")), (100.0, stated("max"))];
                     let ends = ends.iter().filter_map(|(percentile, ps)| Some((*percentile, (*ps)? as u64)));
                     percentiles.push(Percentiles {
@@ -373,7 +383,9 @@ fn candidates<'a>(json: &'a Value, path: &str, found: &mut Vec<(String, Candidat
                     && is_own
                     && ["percentile", "distribution", "quantile"].iter().any(|word| key.contains(word))
                 {
-                    let more = stated.iter().filter(|(statistic, ..)| points.iter().all(|(known, ..)| known != statistic));
+                    let more = stated
+                        .iter()
+                        .filter(|(statistic, ..)| points.iter().all(|(known, ..)| known != statistic));
                     points.extend(more.cloned().collect::<Vec<_>>());
                 }
             }
@@ -416,7 +428,11 @@ fn listed_percentiles(items: &[Value]) -> Option<Vec<Known<'_>>> {
     }
     let named: Vec<(f64, String)> = items.iter().map(point).collect::<Option<_>>()?;
     let known = named.into_iter().zip(items);
-    Some(known.map(|((percentile, key), item)| (Statistic::Percentile(percentile), &item[&key], key)).collect())
+    Some(
+        known
+            .map(|((percentile, key), item)| (Statistic::Percentile(percentile), &item[&key], key))
+            .collect(),
+    )
 }
 
 /// A text that is a time with a unit: `"1.2ms"`.
@@ -538,13 +554,18 @@ fn percentiles(
     said: Option<(Unit, &'static str)>,
     place: &Place<'_>,
 ) -> Result<Read, WorkloadError> {
-    let is_share = |statistic: &Statistic| !matches!(statistic, Statistic::Percentile(p) if *p > 1.0 && *p < 100.0);
+    let is_share =
+        |statistic: &Statistic| !matches!(statistic, Statistic::Percentile(p) if *p > 1.0 && *p < 100.0);
     let scale = if known.iter().all(|(statistic, ..)| is_share(statistic)) { 100.0 } else { 1.0 };
     let mut numbers = Vec::new();
     for (statistic, value, key) in known {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let parsed = Number::parse(text.as_bytes(), Style::POINT);
-        numbers.push((*statistic, parsed.map_err(|problem| place.whole(format!("`{key}`: {problem}")))?, key));
+        numbers.push((
+            *statistic,
+            parsed.map_err(|problem| place.whole(format!("`{key}`: {problem}")))?,
+            key,
+        ));
     }
     let said = said.or_else(|| unit_of_name(numbers[0].2).map(|unit| (unit, "says its name")));
     let bare = numbers.iter().any(|(_, number, _)| number.unit.is_none());

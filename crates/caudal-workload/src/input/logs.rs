@@ -76,13 +76,17 @@ fn dialect<'a>(lines: impl Iterator<Item = &'a str> + Clone, wanted: &Columns) -
     let all = lines.clone().count();
     Dialect::ALL.into_iter().find(|&dialect| {
         let rows: Vec<Vec<Field<'_>>> = lines.clone().filter_map(|line| dialect.fields(line)).collect();
-        3 * rows.len() >= 2 * all && !rows.is_empty() && match dialect {
-            Dialect::Pairs => {
-                let keys = Keys::of(&rows, dialect);
-                rows.len() >= 2 && (!keys.times().is_empty() || wanted.column.as_ref().is_some_and(|key| keys.has(key)))
+        3 * rows.len() >= 2 * all
+            && !rows.is_empty()
+            && match dialect {
+                Dialect::Pairs => {
+                    let keys = Keys::of(&rows, dialect);
+                    rows.len() >= 2
+                        && (!keys.times().is_empty()
+                            || wanted.column.as_ref().is_some_and(|key| keys.has(key)))
+                }
+                _ => true,
             }
-            _ => true,
-        }
     })
 }
 
@@ -150,8 +154,20 @@ impl Key {
     /// added.
     fn rank(&self) -> usize {
         const DURATIONS: [&str; 14] = [
-            "latency", "duration", "elapsed", "took", "rtt", "rt", "service", "runtime", "lat", "dur", "urt", "resptime",
-            "request_time", "response_time",
+            "latency",
+            "duration",
+            "elapsed",
+            "took",
+            "rtt",
+            "rt",
+            "service",
+            "runtime",
+            "lat",
+            "dur",
+            "urt",
+            "resptime",
+            "request_time",
+            "response_time",
         ];
         let words = words(&self.name);
         let is_named = words.iter().any(|word| DURATIONS.contains(&word.as_str()))
@@ -161,7 +177,9 @@ impl Key {
             0
         } else if is_named {
             3
-        } else if self.has_unit || matches!(Unit::of_name(&self.name), Said::Unit(_)) || words.last().is_some_and(|word| word == "time")
+        } else if self.has_unit
+            || matches!(Unit::of_name(&self.name), Said::Unit(_))
+            || words.last().is_some_and(|word| word == "time")
         {
             2
         } else {
@@ -295,7 +313,12 @@ fn column_in(line: &str, part: &str) -> usize {
 }
 
 /// The key that holds the times.
-fn column(keys: &Keys, dialect: Dialect, wanted: &Columns, place: &Place<'_>) -> Result<String, WorkloadError> {
+fn column(
+    keys: &Keys,
+    dialect: Dialect,
+    wanted: &Columns,
+    place: &Place<'_>,
+) -> Result<String, WorkloadError> {
     if let Some(wanted) = &wanted.column {
         if keys.has(wanted) {
             return Ok(wanted.clone());
@@ -338,7 +361,9 @@ fn column(keys: &Keys, dialect: Dialect, wanted: &Columns, place: &Place<'_>) ->
 /// The key of the classes: one that is called so, and has few values.
 fn class_of(rows: &[Vec<Field<'_>>]) -> Option<String> {
     let is_class = |key: &&&str| {
-        let of = |row: &Vec<Field<'_>>| row.iter().find(|(name, _)| name == **key).map(|(_, value)| (*value).to_owned());
+        let of = |row: &Vec<Field<'_>>| {
+            row.iter().find(|(name, _)| name == **key).map(|(_, value)| (*value).to_owned())
+        };
         let mut names: Vec<String> = rows.iter().filter_map(of).collect();
         let lines = names.len();
         names.sort_unstable();
@@ -366,7 +391,9 @@ fn filters(wanted: &Columns, place: &Place<'_>) -> Result<Vec<(String, bool, Str
     let filter = |text: &String| {
         let (name, value) = text.split_once('=').ok_or_else(|| {
             let text = shorten(text);
-            place.whole(format!("`{text}` is no condition; write a key, `=` or `!=`, and a value, as in status=200"))
+            place.whole(format!(
+                "`{text}` is no condition; write a key, `=` or `!=`, and a value, as in status=200"
+            ))
         })?;
         let (name, equal) = name.strip_suffix('!').map_or((name, true), |name| (name, false));
         Ok((name.trim().to_owned(), equal, value.trim().to_owned()))
@@ -385,7 +412,8 @@ fn pairs(line: &str) -> Vec<Field<'_>> {
             at = end_of_quotes(bytes, at);
             continue;
         }
-        let begins = bytes[at].is_ascii_alphabetic() && (at == 0 || !is_key(&bytes[at - 1]) && bytes[at - 1].is_ascii());
+        let begins = bytes[at].is_ascii_alphabetic()
+            && (at == 0 || !is_key(&bytes[at - 1]) && bytes[at - 1].is_ascii());
         if !begins {
             at += 1;
             continue;
@@ -400,7 +428,8 @@ fn pairs(line: &str) -> Vec<Field<'_>> {
             let next = end_of_quotes(bytes, from);
             (line[from + 1..next].trim_end_matches('"'), next)
         } else {
-            let ends = |byte: &&u8| !matches!(byte, b' ' | b'\t' | b',' | b';' | b')' | b']' | b'}' | b'&' | b'"');
+            let ends =
+                |byte: &&u8| !matches!(byte, b' ' | b'\t' | b',' | b';' | b')' | b']' | b'}' | b'&' | b'"');
             let next = from + bytes[from..].iter().take_while(ends).count();
             with_unit(line, from, next)
         };
@@ -454,7 +483,10 @@ fn access(line: &str) -> Option<Vec<Field<'_>>> {
     for (index, word) in rest.iter().enumerate() {
         let inner = unquoted(word);
         let is_number = Number::parse(inner.as_bytes(), Style::POINT).is_ok();
-        if word.starts_with('"') && !is_number && let Some(name) = names.next() {
+        if word.starts_with('"')
+            && !is_number
+            && let Some(name) = names.next()
+        {
             fields.push((name.to_owned(), inner));
         } else if let [(key, value)] = &pairs(word)[..] {
             fields.push((key.clone(), value));
@@ -478,7 +510,9 @@ fn words_of(line: &str) -> Vec<&str> {
         while at < bytes.len() && !bytes[at].is_ascii_whitespace() {
             at = match bytes[at] {
                 b'"' => end_of_quotes(bytes, at),
-                b'[' if at == from => at + bytes[at..].iter().position(|&byte| byte == b']').map_or(1, |end| end + 1),
+                b'[' if at == from => {
+                    at + bytes[at..].iter().position(|&byte| byte == b']').map_or(1, |end| end + 1)
+                }
                 _ => at + 1,
             };
         }
@@ -496,7 +530,8 @@ fn haproxy(line: &str) -> Option<Vec<Field<'_>>> {
     const HTTP: [&str; 5] = ["TR", "Tw", "Tc", "Tr", "Ta"];
     const TCP: [&str; 3] = ["Tw", "Tc", "Tt"];
     let words = words_of(line);
-    let date = words.iter().position(|word| word.starts_with('[') && word.contains('/') && word.contains(':'))?;
+    let date =
+        words.iter().position(|word| word.starts_with('[') && word.contains('/') && word.contains(':'))?;
     let [frontend, backend, timers, status, ..] = words[date + 1..] else { return None };
     let parts: Vec<&str> = timers.split('/').map(|part| part.trim_start_matches('+')).collect();
     let are_timers = parts.iter().all(|part| part.parse::<i64>().is_ok());
@@ -528,7 +563,9 @@ mod tests {
     #[test]
     fn lines_are_keys_and_values() {
         assert_eq!(
-            shown(Some(pairs("ts=1 level=info msg=\"a b=c\" latency_ms=3, took=1.5 ms (rt=0.006) a==b x=\"u\\\"v\""))),
+            shown(Some(pairs(
+                "ts=1 level=info msg=\"a b=c\" latency_ms=3, took=1.5 ms (rt=0.006) a==b x=\"u\\\"v\""
+            ))),
             "ts:1|level:info|msg:a b=c|latency_ms:3|took:1.5 ms|rt:0.006|x:u\\\"v"
         );
         assert_eq!(shown(Some(pairs("\"GET /?a=1 HTTP/1.1\" 200 rt=0.006 üx=1 é=2"))), "rt:0.006");

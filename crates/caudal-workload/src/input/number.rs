@@ -288,7 +288,20 @@ mod tests {
         ] {
             assert_eq!(point(text), Some(seconds_ps).filter(|ps| *ps > 0), "{text}");
         }
-        for text in ["PT", "PT5", "PTS", "12:30", "1:2:3", "ms", "1mxs", "1h2s", "m2s", "10:20:30:40", "127.0.0.1:8080", "00:00:xx"] {
+        for text in [
+            "PT",
+            "PT5",
+            "PTS",
+            "12:30",
+            "1:2:3",
+            "ms",
+            "1mxs",
+            "1h2s",
+            "m2s",
+            "10:20:30:40",
+            "127.0.0.1:8080",
+            "00:00:xx",
+        ] {
             assert_eq!(point(text), None, "{text}");
         }
         assert_eq!(

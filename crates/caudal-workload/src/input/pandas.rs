@@ -78,16 +78,24 @@ mod tests {
     #[test]
     fn a_printed_series_is_a_table() {
         let place = Place(std::path::Path::new("x"));
-        let table = |text: &str| as_table(text.as_bytes(), &place).map(|bytes| String::from_utf8(bytes).unwrap());
+        let table =
+            |text: &str| as_table(text.as_bytes(), &place).map(|bytes| String::from_utf8(bytes).unwrap());
         assert_eq!(
-            table("latency_us\n(20, 50]       1490\n(5, 10]         596\nName: count, dtype: int64\n").unwrap(),
+            table("latency_us\n(20, 50]       1490\n(5, 10]         596\nName: count, dtype: int64\n")
+                .unwrap(),
             "latency_us,count\n\"(20, 50]\",1490\n\"(5, 10]\",596\n"
         );
-        assert_eq!(table("0.50     19.8\n0.999    256.9\nName: a b, dtype: float64").unwrap(), ",a b\n0.50,19.8\n0.999,256.9\n");
+        assert_eq!(
+            table("0.50     19.8\n0.999    256.9\nName: a b, dtype: float64").unwrap(),
+            ",a b\n0.50,19.8\n0.999,256.9\n"
+        );
         let durations = "count                         4000\nmean     0 days 00:00:00.000027608\nName: latency, dtype: object\n";
         assert_eq!(table(durations).unwrap(), ",latency\ncount,4000\nmean,0 days 00:00:00.000027608\n");
         let cut = "0   1.5\n1   2.5\n    ... \n8   3.5\n9   4.5\nName: a, Length: 10, dtype: float64\n";
         assert!(table(cut).unwrap_err().to_string().contains("left out in the middle of its 10"));
-        assert!(!holds_series(["a: b".as_bytes()].into_iter()) && holds_series(["dtype: int64".as_bytes()].into_iter()));
+        assert!(
+            !holds_series(["a: b".as_bytes()].into_iter())
+                && holds_series(["dtype: int64".as_bytes()].into_iter())
+        );
     }
 }

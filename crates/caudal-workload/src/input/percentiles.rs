@@ -59,10 +59,29 @@ impl Statistic {
     /// The one that a name is of: `p99.9`, `mean`, `Average Response Time`, `latency_stddev_us`.
     pub(crate) fn of(name: &str) -> Option<Statistic> {
         const MEAN: [&str; 3] = ["mean", "avg", "average"];
-        const DEVIATION: [&str; 9] =
-            ["std", "stddev", "stdev", "sd", "stdv", "deviation", "sigma", "standarddeviation", "stddeviation"];
+        const DEVIATION: [&str; 9] = [
+            "std",
+            "stddev",
+            "stdev",
+            "sd",
+            "stdv",
+            "deviation",
+            "sigma",
+            "standarddeviation",
+            "stddeviation",
+        ];
         const OTHERS: [&str; 12] = [
-            "latency", "latencies", "lat", "response", "time", "times", "service", "duration", "dev", "standard", "of",
+            "latency",
+            "latencies",
+            "lat",
+            "response",
+            "time",
+            "times",
+            "service",
+            "duration",
+            "dev",
+            "standard",
+            "of",
             "the",
         ];
         if let Some(percentile) = percentile_of(name) {
@@ -72,7 +91,8 @@ impl Statistic {
         let is = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
         let alone = words.iter().all(|word| {
             let word = word.as_str();
-            [&MEAN[..], &DEVIATION, &OTHERS].iter().any(|known| known.contains(&word)) || Unit::of_word(word).is_some()
+            [&MEAN[..], &DEVIATION, &OTHERS].iter().any(|known| known.contains(&word))
+                || Unit::of_word(word).is_some()
         });
         match (is(&MEAN), is(&DEVIATION)) {
             _ if !alone => None,
@@ -152,7 +172,8 @@ pub(crate) fn parse_percentiles(text: &str) -> Option<Result<Vec<(Statistic, u64
 /// Is this a text that sums up latencies by percentiles? Of wrk, ab, memtier and their like.
 pub(super) fn holds_percentiles<'a>(lines: impl Iterator<Item = &'a [u8]>) -> bool {
     let text: Vec<String> = lines.take(400).map(text).collect();
-    let percentiles = |line: &String| points(line).iter().filter(|point| point.percentile().is_some()).count();
+    let percentiles =
+        |line: &String| points(line).iter().filter(|point| point.percentile().is_some()).count();
     text.iter().any(|line| is_memtier(line)) || text.iter().map(percentiles).sum::<usize>() >= 2
 }
 
@@ -181,7 +202,9 @@ fn listed(line: &str) -> Option<Vec<Point>> {
         return None;
     }
     let statistic = |name: &str| match name.trim().parse::<f64>() {
-        Ok(percentile) => Some(Statistic::Percentile(percentile)).filter(|_| (0.0..=100.0).contains(&percentile)),
+        Ok(percentile) => {
+            Some(Statistic::Percentile(percentile)).filter(|_| (0.0..=100.0).contains(&percentile))
+        }
         Err(_) => Statistic::of(name),
     };
     let point = |(name, value): (&&str, &&str)| Point::new(name, statistic(name)?, value);
@@ -273,7 +296,9 @@ fn first_run(all: &[(usize, Point)]) -> (Vec<&(usize, Point)>, usize) {
     let mut at = 0;
     while at < percentiles.len() {
         let rest = &percentiles[at..];
-        let run = |follows: fn(f64, f64) -> bool| rest.windows(2).take_while(|two| follows(two[0].0, two[1].0)).count();
+        let run = |follows: fn(f64, f64) -> bool| {
+            rest.windows(2).take_while(|two| follows(two[0].0, two[1].0)).count()
+        };
         let run = 1 + run(|a, b| a < b).max(run(|a, b| a > b));
         if run >= 2 || at + 1 == percentiles.len() {
             return (rest[..run].iter().map(|(_, one)| *one).collect(), percentiles.len() - run);
@@ -291,7 +316,8 @@ fn beside<'a>(lines: &[&str], all: &'a [(usize, Point)], points: &[&(usize, Poin
     let (first, last) = (line_of(0), line_of(points.len() - 1));
     let (first, last) = (first.min(last), first.max(last));
     let paragraphs = at(first)..=at(last);
-    let kinds = [Statistic::Percentile(0.0), Statistic::Percentile(100.0), Statistic::Mean, Statistic::Deviation];
+    let kinds =
+        [Statistic::Percentile(0.0), Statistic::Percentile(100.0), Statistic::Mean, Statistic::Deviation];
     let of_kind = |kind: Statistic| {
         // One that the run has already, as `100%`.
         if points.iter().any(|(_, point)| point.statistic == kind) {
@@ -315,7 +341,9 @@ fn averages(lines: &[&str]) -> Vec<(usize, Point)> {
     for (at, line) in lines.iter().enumerate() {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words[..] {
-            ["Thread", "Stats", "Avg", "Stdev", "Max", ..] | ["Statistics", "Avg", "Stdev", "Max"] => is_table = true,
+            ["Thread", "Stats", "Avg", "Stdev", "Max", ..] | ["Statistics", "Avg", "Stdev", "Max"] => {
+                is_table = true;
+            }
             ["Latency", mean, sd, max] | ["Latency", mean, sd, max, _] if is_table => {
                 let of = |statistic, value| Some((at, Point::new("", statistic, value)?));
                 found.extend(of(Statistic::Mean, mean));
@@ -371,7 +399,8 @@ struct Point {
 impl Point {
     fn new(name: &str, statistic: Statistic, value: &str) -> Option<Point> {
         let number = Number::parse(value.trim().as_bytes(), Style::POINT).ok()?;
-        let is_end = matches!(statistic, Statistic::Percentile(0.0 | 100.0)) && !name.contains(|l: char| l.is_ascii_digit());
+        let is_end = matches!(statistic, Statistic::Percentile(0.0 | 100.0))
+            && !name.contains(|l: char| l.is_ascii_digit());
         Some(Point { statistic, is_inner: !is_end, number })
     }
 
@@ -486,7 +515,9 @@ mod tests {
 
     #[test]
     fn moments_have_many_names() {
-        for name in ["mean", "Average Response Time", "avg", "latency_mean_us", "Average(ms)", "averageLatency"] {
+        for name in
+            ["mean", "Average Response Time", "avg", "latency_mean_us", "Average(ms)", "averageLatency"]
+        {
             assert_eq!(Statistic::of(name), Some(Statistic::Mean), "{name}");
         }
         for name in ["std", "stddev", "Std Dev", "latency stdev", "stdDev_ms", "standard deviation"] {

@@ -5,7 +5,8 @@ use std::path::Path;
 use super::number::{Number, Style};
 use super::source::Source;
 use super::{
-    Columns, Counted, Data, Place, Read, buckets, graphs, hdr, json, lines, logs, pandas, percentiles, shorten, table, text, texts,
+    Columns, Counted, Data, Place, Read, buckets, graphs, hdr, json, lines, logs, pandas, percentiles,
+    shorten, table, text, texts,
 };
 use crate::error::WorkloadError;
 

@@ -79,7 +79,12 @@ impl Source {
                 let tap = Tap::new(begin);
                 let seen = tap.seen.clone();
                 let unpack = MultiGzDecoder::new(BufReader::with_capacity(CHUNK, tap));
-                Box::new(Unpacked { unpack, unread: |unpack| unpack.get_ref().buffer().len(), packing: "gzip", seen })
+                Box::new(Unpacked {
+                    unpack,
+                    unread: |unpack| unpack.get_ref().buffer().len(),
+                    packing: "gzip",
+                    seen,
+                })
             }
             [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => {
                 let tap = Tap::new(begin);

@@ -32,14 +32,15 @@ pub(super) fn holds_otlp(head: &[u8]) -> bool {
 /// Reads objects of OTLP.
 pub(super) fn read_otlp(bytes: &[u8], place: &Place<'_>, wanted: &Columns) -> Result<Read, WorkloadError> {
     let mut spans = Vec::new();
-    let mut objects = serde_json::Deserializer::from_slice(bytes).into_iter::<Value>();
     let mut notes = Vec::new();
-    while let Some(object) = objects.next() {
+    for object in serde_json::Deserializer::from_slice(bytes).into_iter::<Value>() {
         source::check_stop()?;
         match object {
             Ok(object) => otlp(&object, &mut spans),
             Err(error) if error.is_eof() && !spans.is_empty() => {
-                notes.push("the last object is cut off, and was left out; was the writer still at work?".to_owned());
+                notes.push(
+                    "the last object is cut off, and was left out; was the writer still at work?".to_owned(),
+                );
                 break;
             }
             Err(error) => {
@@ -56,19 +57,26 @@ fn otlp(object: &Value, spans: &mut Vec<Span>) {
     for resource in list(&object["resourceSpans"]) {
         let attributes = list(&resource["resource"]["attributes"]);
         let service = attributes.iter().find(|attribute| attribute["key"] == "service.name");
-        let service = service.and_then(|service| service["value"]["stringValue"].as_str()).unwrap_or_default();
-        for scope in list(&resource["scopeSpans"]).iter().chain(&list(&resource["instrumentationLibrarySpans"])) {
+        let service =
+            service.and_then(|service| service["value"]["stringValue"].as_str()).unwrap_or_default();
+        for scope in
+            list(&resource["scopeSpans"]).iter().chain(&list(&resource["instrumentationLibrarySpans"]))
+        {
             spans.extend(list(&scope["spans"]).iter().map(|span| {
                 let at = |key: &str| match &span[key] {
                     Value::String(text) => text.parse::<u64>().ok(),
                     number => number.as_u64(),
                 };
-                let ns = at("startTimeUnixNano").zip(at("endTimeUnixNano")).and_then(|(from, to)| to.checked_sub(from));
+                let ns = at("startTimeUnixNano")
+                    .zip(at("endTimeUnixNano"))
+                    .and_then(|(from, to)| to.checked_sub(from));
                 Span {
                     name: span["name"].as_str().unwrap_or("all").to_owned(),
                     kind: kind(&span["kind"]),
                     service: service.to_owned(),
-                    parent: span["parentSpanId"].as_str().is_some_and(|parent| parent.bytes().any(|byte| byte != b'0')),
+                    parent: span["parentSpanId"]
+                        .as_str()
+                        .is_some_and(|parent| parent.bytes().any(|byte| byte != b'0')),
                     ps: ns.and_then(|ns| ns.checked_mul(Unit::Ns.ps())),
                 }
             }));
@@ -81,15 +89,24 @@ fn kind(value: &Value) -> String {
     const KINDS: [&str; 6] = ["unspecified", "internal", "server", "client", "producer", "consumer"];
     match value {
         Value::String(text) => text.trim_start_matches("SPAN_KIND_").to_lowercase(),
-        number => number.as_u64().and_then(|number| KINDS.get(number as usize)).map_or("", |kind| *kind).to_owned(),
+        number => {
+            number.as_u64().and_then(|number| KINDS.get(number as usize)).map_or("", |kind| *kind).to_owned()
+        }
     }
 }
 
 /// Reads spans of Zipkin, an array of objects in microseconds; `None` if this is another array.
-pub(super) fn read_zipkin(json: &Value, place: &Place<'_>, wanted: &Columns) -> Option<Result<Read, WorkloadError>> {
+pub(super) fn read_zipkin(
+    json: &Value,
+    place: &Place<'_>,
+    wanted: &Columns,
+) -> Option<Result<Read, WorkloadError>> {
     let items = json.as_array()?;
     let first = items.first()?;
-    if !(first["traceId"].is_string() && first["id"].is_string() && items.iter().any(|item| item["duration"].is_u64())) {
+    if !(first["traceId"].is_string()
+        && first["id"].is_string()
+        && items.iter().any(|item| item["duration"].is_u64()))
+    {
         return None;
     }
     let span = |item: &Value| Span {
@@ -117,7 +134,10 @@ fn read(
         )));
     }
     let mut filter = wanted.filter.clone();
-    if filter.is_empty() && spans.iter().any(|span| span.kind == "server") && spans.iter().any(|span| span.kind != "server") {
+    if filter.is_empty()
+        && spans.iter().any(|span| span.kind == "server")
+        && spans.iter().any(|span| span.kind != "server")
+    {
         filter.push("kind=server".to_owned());
     }
     let mut conditions = Vec::new();
@@ -146,7 +166,13 @@ fn read(
             continue;
         };
         inner += u64::from(span.parent);
-        let class = if by_service { &span.service } else if by_name { &span.name } else { "all" };
+        let class = if by_service {
+            &span.service
+        } else if by_name {
+            &span.name
+        } else {
+            "all"
+        };
         let class: String = class.chars().filter(|letter| !letter.is_control()).take(64).collect();
         let problem = |problem: RowProblem| place.whole(format!("span {}: {problem}", index + 1));
         trace.push(class.as_bytes(), index as u64 + 1, ps).map_err(problem)?;
@@ -158,7 +184,9 @@ fn read(
         }));
     }
     if without > 0 {
-        notes.push(format!("{without} spans have no end, or one before their beginning, and were passed over"));
+        notes.push(format!(
+            "{without} spans have no end, or one before their beginning, and were passed over"
+        ));
     }
     if inner > 0 && inner < trace.ps.len() as u64 {
         notes.push(format!(
@@ -171,7 +199,8 @@ fn read(
     notes.extend(trace.replace_zeros(Unit::Ns.ps(), place)?);
     let taken = Taken {
         format: format.to_owned(),
-        class_column: (trace.classes.len() > 1).then(|| if by_service { "service" } else { "name" }.to_owned()),
+        class_column: (trace.classes.len() > 1)
+            .then(|| if by_service { "service" } else { "name" }.to_owned()),
         values: trace.ps.len() as u64,
         counted: Counted::Values,
         left_out,

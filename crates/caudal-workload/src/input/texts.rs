@@ -73,7 +73,9 @@ const SUMMARIES: [Summary; 9] = [
 pub(super) fn summary<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Option<&'static str> {
     let lines: Vec<String> = lines.take(400).map(|line| text(line).trim().to_owned()).collect();
     let is_of = |summary: &&Summary| {
-        let begins = |line: &String| line.strip_prefix(summary.begins).is_some_and(|rest| rest.contains(summary.holds));
+        let begins = |line: &String| {
+            line.strip_prefix(summary.begins).is_some_and(|rest| rest.contains(summary.holds))
+        };
         lines.iter().any(begins)
     };
     SUMMARIES.iter().find(is_of).map(|summary| summary.advice)
@@ -83,8 +85,9 @@ pub(super) fn summary<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Option<&'sta
 fn cyclictest(line: &str) -> Option<(&str, &str)> {
     let mut parts = line.split(':').map(str::trim);
     let (thread, sample, latency) = (parts.next()?, parts.next()?, parts.next()?);
-    let are_numbers =
-        [thread, sample, latency].iter().all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()));
+    let are_numbers = [thread, sample, latency]
+        .iter()
+        .all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()));
     // The time of a day has no blanks.
     (are_numbers && parts.next().is_none() && line.contains(": ")).then_some((thread, latency))
 }
@@ -99,7 +102,8 @@ pub(super) fn holds_samples<'a>(lines: impl Iterator<Item = &'a [u8]>) -> bool {
 /// Reads a text for which [`holds_samples`].
 pub(super) fn read_samples(bytes: &[u8], path: &Path, wanted: &Columns) -> Result<Read, WorkloadError> {
     let place = Place(path);
-    let (unit, unit_by) = wanted.unit.map_or((Unit::Us, "as the writer has it"), |unit| (unit, "as you said"));
+    let (unit, unit_by) =
+        wanted.unit.map_or((Unit::Us, "as the writer has it"), |unit| (unit, "as you said"));
     let mut trace = Trace::default();
     for (index, line) in text(bytes).lines().enumerate() {
         if index % 4096 == 0 {
@@ -134,7 +138,8 @@ pub(super) fn holds_packets<'a>(mut lines: impl Iterator<Item = &'a [u8]>) -> bo
 /// Reads a text for which [`holds_packets`].
 pub(super) fn read_packets(bytes: &[u8], path: &Path, wanted: &Columns) -> Result<Read, WorkloadError> {
     let text = text(bytes);
-    let rows = text.lines().skip_while(|line| line.trim() != SOCKPERF).take_while(|line| !line.starts_with("---"));
+    let rows =
+        text.lines().skip_while(|line| line.trim() != SOCKPERF).take_while(|line| !line.starts_with("---"));
     // The lines above are kept blank, so that a mistake is pointed at where it is.
     let above = text.lines().take_while(|line| line.trim() != SOCKPERF).count();
     let table = format!("{}{}\n", "\n".repeat(above), rows.collect::<Vec<_>>().join("\n"));

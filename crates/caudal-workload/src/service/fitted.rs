@@ -79,8 +79,9 @@ pub(crate) fn fitted(points: &[(f64, u64)], stated: Moments) -> Result<Fit, Stri
     if inner.len() == 2 && shortest_ps.is_none() && longest_ps.is_none() && last.1 > first.1 {
         let sigma = (last.1 - first.1) / (last.0 - first.0);
         let shape = Shape::LogNormal(LogNormal { mu: first.1 - sigma * first.0, sigma });
-        let missed = stated.missed_by(shape.mean_ps(), shape.variance_ps2().sqrt());
-        if missed == Moments::default() {
+        let (mean_ps, sd_ps) = (shape.mean_ps(), shape.variance_ps2().sqrt());
+        let has = |stated: Option<f64>, ps: f64| stated.is_none_or(|stated| is_same(ps, stated));
+        if has(stated.mean_ps, mean_ps) && has(stated.sd_ps, sd_ps) {
             return Ok(Fit { shape, kept: stated.texts(), notes: Vec::new() });
         }
     }
@@ -222,7 +223,8 @@ impl Polygon {
         }
         let Some(sd_ps) = stated.sd_ps else { return alike };
         // Of a longer tail the body has to be shorter for the same mean; together they spread more.
-        let with_tail = |tail: f64| Bend { body: smallest(|body| self.mean_ps(Bend { body, tail }) <= mean_ps), tail };
+        let with_tail =
+            |tail: f64| Bend { body: smallest(|body| self.mean_ps(Bend { body, tail }) <= mean_ps), tail };
         let tail = smallest(|tail| {
             let bend = with_tail(tail);
             // A tail that is too long for any body has too large a mean, one that is too short too small a one.
@@ -359,7 +361,8 @@ mod tests {
 
     #[test]
     fn a_stated_mean_bends_the_way_between_percentiles_and_keeps_them() {
-        let points = [(0.0, 200_000), (50.0, 44_700_000), (90.0, 48_000_000), (99.0, 52_900_000), (100.0, 55_000_000)];
+        let points =
+            [(0.0, 200_000), (50.0, 44_700_000), (90.0, 48_000_000), (99.0, 52_900_000), (100.0, 55_000_000)];
         for mean_ps in [24e6, 31e6, 40e6, 46e6, 46.7e6] {
             let Fit { shape, kept, notes } =
                 fitted(&points, Moments { mean_ps: Some(mean_ps), sd_ps: None }).unwrap();
@@ -379,7 +382,11 @@ mod tests {
         for (mean_ps, sd) in [(1.2e6, 0.8e6), (1.25e6, 1.5e6), (1.4e6, 4e6)] {
             let stated = Moments { mean_ps: Some(mean_ps), sd_ps: Some(sd) };
             let Fit { shape, notes, .. } = fitted(&points, stated).unwrap();
-            assert!(is_same(shape.mean_ps(), mean_ps) && is_same(sd_ps(&shape), sd), "{notes:?} {}", sd_ps(&shape));
+            assert!(
+                is_same(shape.mean_ps(), mean_ps) && is_same(sd_ps(&shape), sd),
+                "{notes:?} {}",
+                sd_ps(&shape)
+            );
             assert!((shape.quantile(0.99) as f64 / 4e6 - 1.0).abs() < 1e-3);
         }
     }

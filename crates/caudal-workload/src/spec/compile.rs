@@ -12,10 +12,12 @@ use super::{
 };
 use crate::LONGEST_PS;
 use crate::error::WorkloadError;
-use crate::input::{self, Counted, Data, Histogram, Moments, Percentiles, Place, Read, Source, Statistic, Taken, Trace};
+use crate::input::{
+    self, Counted, Data, Histogram, Moments, Percentiles, Place, Read, Source, Statistic, Taken, Trace,
+};
 use crate::service::{
-    BoundedPareto, Bucket, Buckets, Demand, Finding, Gamma, Leaf, LogNormal, Sequence, Service, Shape,
-    Fit, Values, correlation, examine, fitted,
+    BoundedPareto, Bucket, Buckets, Demand, Finding, Fit, Gamma, Leaf, LogNormal, Sequence, Service, Shape,
+    Values, correlation, examine, fitted,
 };
 
 /// How far probabilities may sum from 1.
@@ -59,7 +61,11 @@ impl PercentileSpec {
         for (name, time) in &self.percentiles {
             let key = format!("percentiles.{name}");
             let statistic = Statistic::of(name).ok_or_else(|| {
-                WorkloadError::value(&key, time, "a percentile is called p50, p99.9, max, and so on; `mean` and `sd` may stand beside")
+                WorkloadError::value(
+                    &key,
+                    time,
+                    "a percentile is called p50, p99.9, max, and so on; `mean` and `sd` may stand beside",
+                )
             })?;
             let ps = positive_time(&key, *time)?;
             match statistic {
@@ -83,7 +89,12 @@ impl PercentileSpec {
 }
 
 /// What is to be said of a distribution that was made of percentiles.
-fn findings_of_fit(class: &str, points: &[(f64, u64)], kept: Vec<String>, notes: Vec<String>) -> Vec<Finding> {
+fn findings_of_fit(
+    class: &str,
+    points: &[(f64, u64)],
+    kept: Vec<String>,
+    notes: Vec<String>,
+) -> Vec<Finding> {
     let of = if class == "all" { String::new() } else { format!("{class}: ") };
     let fitted = Finding::Fitted { class: class.to_owned(), percentiles: percentiles(points), stated: kept };
     let notes = notes.into_iter().map(|note| Finding::Note(format!("{of}{note}")));

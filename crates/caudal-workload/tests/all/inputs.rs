@@ -307,7 +307,8 @@ fn damaged_packings_say_in_words_where_they_end() {
         std::fs::write(&file, bytes).unwrap();
         ServiceSpec::File(FileSpec::new(&file)).compile(Path::new("")).map_err(|error| error.to_string())
     };
-    let plain_words = |error: &str| !error.contains(['{', '(']) || error.contains("`gzip") || error.contains("`zstd");
+    let plain_words =
+        |error: &str| !error.contains(['{', '(']) || error.contains("`gzip") || error.contains("`zstd");
     for (name, packed) in [("gzip", &gzip), ("zstd", &zstd)] {
         for end in (5..packed.len()).step_by(7).chain([packed.len() - 1]) {
             let error = said(&packed[..end]).unwrap_err();

@@ -224,13 +224,21 @@ fn a_stated_mean_is_that_of_the_distribution() {
         assert!(notes(&service).contains("the mean of 31 ms"), "{text}: {}", notes(&service));
     }
     let deviation = read(wrk).unwrap();
-    assert!((deviation.mean_ps() * deviation.scv().sqrt() / 16.4e9 - 1.0).abs() < 0.006, "{}", notes(&deviation));
+    assert!(
+        (deviation.mean_ps() * deviation.scv().sqrt() / 16.4e9 - 1.0).abs() < 0.006,
+        "{}",
+        notes(&deviation)
+    );
 }
 
 #[test]
 fn a_mean_that_the_percentiles_rule_out_is_said() {
     let service = read("{\"latency_ms\": {\"mean\": 90, \"p50\": 10, \"p99\": 20, \"max\": 30}}").unwrap();
-    assert!(notes(&service).contains("a mean of 90 ms is stated, but the fitted distribution has"), "{}", notes(&service));
+    assert!(
+        notes(&service).contains("a mean of 90 ms is stated, but the fitted distribution has"),
+        "{}",
+        notes(&service)
+    );
 }
 
 #[test]
@@ -243,17 +251,25 @@ fn percentiles_are_counted_as_such() {
 
 #[test]
 fn whole_numbers_without_a_unit_say_what_they_were_taken_for() {
-    for text in ["latency\n8432\n9120\n7001\n", "8432\n9120\n7001\n", "time,class\n8432,a\n9120,a\n7001,b\n"] {
+    for text in ["latency\n8432\n9120\n7001\n", "8432\n9120\n7001\n", "time,class\n8432,a\n9120,a\n7001,b\n"]
+    {
         let service = read(text).unwrap();
         let notes = notes(&service);
-        assert!(notes.starts_with("the times (8432, 9120, 7001, …) were read as ns, since nothing says"), "{notes}");
+        assert!(
+            notes.starts_with("the times (8432, 9120, 7001, …) were read as ns, since nothing says"),
+            "{notes}"
+        );
         assert!(notes.contains("a mean of 8.18 ms), say `--unit us`"), "{notes}");
         assert!(!self::notes(&in_unit(text, Unit::Us)).contains("were read as ns"));
     }
     // What is called a latency is no few hundred nanoseconds.
-    for text in ["latency\n312\n420\n387\n", "[{\"duration\": 312}, {\"duration\": 420}]", "op,elapsed\na,90\nb,80\n"] {
+    for text in
+        ["latency\n312\n420\n387\n", "[{\"duration\": 312}, {\"duration\": 420}]", "op,elapsed\na,90\nb,80\n"]
+    {
         match read(text) {
-            Err(WorkloadError::Ask(ask)) => assert!(ask.key == AskKey::Unit && ask.to_string().contains("microsecond"), "{ask}"),
+            Err(WorkloadError::Ask(ask)) => {
+                assert!(ask.key == AskKey::Unit && ask.to_string().contains("microsecond"), "{ask}");
+            }
             other => panic!("{text}: {other:?}"),
         }
     }
@@ -262,10 +278,17 @@ fn whole_numbers_without_a_unit_say_what_they_were_taken_for() {
 
 #[test]
 fn times_below_a_picosecond_are_refused() {
-    for text in ["latency\n3.09e-05\n3.92e-05\n", "[{\"took\": 0.00003}, {\"took\": 0.00004}]", "duration=0.00003\nduration=0.00004\n"] {
+    for text in [
+        "latency\n3.09e-05\n3.92e-05\n",
+        "[{\"took\": 0.00003}, {\"took\": 0.00004}]",
+        "duration=0.00003\nduration=0.00004\n",
+    ] {
         let columns = Columns { unit: Some(Unit::Ns), ..Columns::default() };
         let error = read_with(text, columns).unwrap_err().to_string();
-        assert!(error.contains("is less than a picosecond, which nothing takes; is the unit right?"), "{text}: {error}");
+        assert!(
+            error.contains("is less than a picosecond, which nothing takes; is the unit right?"),
+            "{text}: {error}"
+        );
     }
     // Nor is such a reading offered.
     let ask = read("latency\n0.0004\n0.0005\n").unwrap_err().to_string();
@@ -306,7 +329,9 @@ fn logs_with_keys_have_times_under_them() {
     }
     let total = of_column(&two.repeat(2), "total", None);
     assert_eq!((mean_us(&total), total.classes().len()), (14_000.0, 2));
-    let error = read_with(two, Columns { column: Some("x".to_owned()), ..Columns::default() }).unwrap_err().to_string();
+    let error = read_with(two, Columns { column: Some("x".to_owned()), ..Columns::default() })
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("no key `x`; those with numbers are `dns`, `total`"), "{error}");
     // The unit of bare numbers is asked for as everywhere.
     match read("GET / rt=0.006\nGET / rt=0.008\nGET / rt=0.007\n") {
@@ -319,12 +344,19 @@ fn logs_with_keys_have_times_under_them() {
 #[test]
 fn access_logs_have_times_behind_their_fields() {
     let line = |behind: &str| {
-        format!("127.0.0.1 - - [10/Oct/2025:13:55:36 +0000] \"GET /?a=1&rt=5 HTTP/1.1\" 200 2326 \"-\" \"curl/8.5 (x; y)\"{behind}\n")
+        format!(
+            "127.0.0.1 - - [10/Oct/2025:13:55:36 +0000] \"GET /?a=1&rt=5 HTTP/1.1\" 200 2326 \"-\" \"curl/8.5 (x; y)\"{behind}\n"
+        )
     };
     let plain = line("").repeat(3);
     let error = read(&plain).unwrap_err().to_string();
-    assert!(error.contains("is an access log without times") && error.contains("rt=$request_time"), "{error}");
-    let nginx = [line(" rt=0.006 urt=\"0.005\""), line(" rt=0.008 urt=\"-\""), line(" rt=0.007 urt=\"0.006\"")].concat();
+    assert!(
+        error.contains("is an access log without times") && error.contains("rt=$request_time"),
+        "{error}"
+    );
+    let nginx =
+        [line(" rt=0.006 urt=\"0.005\""), line(" rt=0.008 urt=\"-\""), line(" rt=0.007 urt=\"0.006\"")]
+            .concat();
     match read(&nginx) {
         Err(WorkloadError::Ask(ask)) => assert_eq!(ask.key, AskKey::Column),
         other => panic!("{other:?}"),
@@ -333,7 +365,9 @@ fn access_logs_have_times_behind_their_fields() {
     // Apache's %D has no name, and no unit.
     let apache = [line(" 6012"), line(" 8034"), line(" 7030")].concat();
     match read(&apache) {
-        Err(WorkloadError::Ask(ask)) => assert!(ask.key == AskKey::Unit && ask.to_string().contains("%D"), "{ask}"),
+        Err(WorkloadError::Ask(ask)) => {
+            assert!(ask.key == AskKey::Unit && ask.to_string().contains("%D"), "{ask}");
+        }
         other => panic!("{other:?}"),
     }
     assert_eq!(mean_us(&in_unit(&apache, Unit::Us)), 7025.333);
@@ -350,7 +384,11 @@ fn logs_of_haproxy_have_the_time_of_the_server() {
     let log = [line("10/0/30/69/109"), line("0/5/1/71/77"), line("0/0/-1/-1/+5")].concat();
     let service = read(&log).unwrap();
     assert_eq!((mean_us(&service), service.taken().unwrap().column.as_deref()), (70_000.0, Some("Tr")));
-    assert!(notes(&service).contains("1 of 3 lines have no time under `Tr` (line 3 has `-1`)"), "{}", notes(&service));
+    assert!(
+        notes(&service).contains("1 of 3 lines have no time under `Tr` (line 3 has `-1`)"),
+        "{}",
+        notes(&service)
+    );
     assert_eq!(mean_us(&of_column(&log, "Ta", None)), 63_666.667);
 }
 
@@ -426,14 +464,22 @@ fn summaries_of_tools_are_named_with_what_to_do() {
             "what hyperfine prints",
             "--export-json",
         ),
-        ("| Command | Mean [ms] | Min [ms] |\n|:---|---:|---:|\n| `ls` | 3.7 ± 10.9 | 1.0 |\n", "hyperfine's summary", "--export-json"),
+        (
+            "| Command | Mean [ms] | Min [ms] |\n|:---|---:|---:|\n| `ls` | 3.7 ± 10.9 | 1.0 |\n",
+            "hyperfine's summary",
+            "--export-json",
+        ),
         (
             "% time     seconds  usecs/call     calls    errors syscall\n------ ----------- ----------- --------- --------- ----------\n \
              31.48    0.000210           6        34        13 openat\n 24.44    0.000163           5        30           mmap\n",
             "strace's summary",
             "strace -T",
         ),
-        ("# /dev/cpu_dma_latency set to 0us\nT: 0 (27872) P: 0 I:1000 C:    300 Min:     24 Act:   86 Avg:  194 Max:    6294\n", "cyclictest's summary", "-h 400"),
+        (
+            "# /dev/cpu_dma_latency set to 0us\nT: 0 (27872) P: 0 I:1000 C:    300 Min:     24 Act:   86 Avg:  194 Max:    6294\n",
+            "cyclictest's summary",
+            "-h 400",
+        ),
         (
             "Running 1s test @ http://127.0.0.1/\n  Thread Stats   Avg      Stdev     Max   +/- Stdev\n    Latency     9.26ms   21.88ms 132.16ms   89.01%\n\
              \u{20}   Req/Sec     1.02k   337.00     1.48k    70.00%\n",
@@ -463,7 +509,11 @@ fn summaries_of_tools_are_named_with_what_to_do() {
             "JMH's summary",
             "-bm sample",
         ),
-        ("Benchmark  Mode  Cnt   Score   Error  Units\nB.get      avgt    5  21.5 ±  0.9  ns/op\nB.put      avgt    5  31.5 ±  0.9  ns/op\n", "JMH's summary", "-bm sample"),
+        (
+            "Benchmark  Mode  Cnt   Score   Error  Units\nB.get      avgt    5  21.5 ±  0.9  ns/op\nB.put      avgt    5  31.5 ±  0.9  ns/op\n",
+            "JMH's summary",
+            "-bm sample",
+        ),
         (
             "[{\"jmhVersion\": \"1.37\", \"benchmark\": \"a.B.c\", \"mode\": \"avgt\", \"primaryMetric\": {\"score\": 21.5, \"scorePercentiles\": {\"50.0\": 21.4, \"99.0\": 22}, \
              \"scoreUnit\": \"ns/op\", \"rawData\": [[21.4, 21.6]]}}]",
@@ -520,7 +570,10 @@ fn spans_take_what_lies_between_their_ends() {
         )
     };
     let start = 1_544_712_660_000_000_000;
-    let first = object(&[span("GET /", 2, "", start, start + 30_000), span("query", 3, "b", start + 5_000, start + 15_000)].join(", "));
+    let first = object(
+        &[span("GET /", 2, "", start, start + 30_000), span("query", 3, "b", start + 5_000, start + 15_000)]
+            .join(", "),
+    );
     let second = object(&span("GET /", 2, "", start, start + 50_000));
     for text in [format!("{first}\n{second}\n"), format!("{first}{second}")] {
         let service = read(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
@@ -530,9 +583,23 @@ fn spans_take_what_lies_between_their_ends() {
         assert_eq!(mean_us(&read_with(&text, columns).unwrap()), 10.0);
         let columns = Columns { filter: vec!["service=shop".to_owned()], ..Columns::default() };
         let all = read_with(&text, columns).unwrap();
-        assert!(all.classes().len() == 2 && notes(&all).contains("1 of 3 spans are parts of others"), "{}", notes(&all));
+        assert!(
+            all.classes().len() == 2 && notes(&all).contains("1 of 3 spans are parts of others"),
+            "{}",
+            notes(&all)
+        );
     }
     let zipkin = "[{\"traceId\": \"a\", \"id\": \"b\", \"name\": \"get\", \"kind\": \"SERVER\", \"timestamp\": 1544712660000000, \"duration\": 30}, \
         {\"traceId\": \"a\", \"id\": \"c\", \"name\": \"get\", \"kind\": \"SERVER\", \"timestamp\": 1544712660000000, \"duration\": 50}]";
     assert_eq!(mean_us(&read(zipkin).unwrap()), 40.0);
+}
+
+#[test]
+fn converted_percentiles_keep_what_is_stated_beside_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.json");
+    std::fs::write(&path, "{\"latency_ms\": {\"mean\": 12, \"stddev\": 3, \"p50\": 11, \"p99\": 20}}")
+        .unwrap();
+    let toml = caudal_workload::convert::Converted::read(&FileSpec::new(path), None).unwrap().toml().unwrap();
+    assert!(toml.contains("mean = \"12000000000ps\", sd = \"3000000000ps\""), "{toml}");
 }

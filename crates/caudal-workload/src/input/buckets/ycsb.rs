@@ -74,7 +74,10 @@ pub(in crate::input) fn read_measurements(
             points: operation.points,
             weight: operation.count.max(1.0),
             stated: Moments {
-                mean_ps: operation.average.map(|(average, unit)| average * unit.ps() as f64).filter(|ps| *ps > 0.0),
+                mean_ps: operation
+                    .average
+                    .map(|(average, unit)| average * unit.ps() as f64)
+                    .filter(|ps| *ps > 0.0),
                 sd_ps: None,
             },
         });

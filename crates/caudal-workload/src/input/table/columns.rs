@@ -608,9 +608,12 @@ impl Finder<'_> {
         for (at, name) in header.iter().enumerate() {
             // `Median Response Time` and `50%` say the same: the first one does.
             let statistic = Statistic::of(name);
-            columns.extend(statistic.filter(|one| columns.iter().all(|(_, known)| known != one)).map(|one| (at, one)));
+            columns.extend(
+                statistic.filter(|one| columns.iter().all(|(_, known)| known != one)).map(|one| (at, one)),
+            );
         }
-        let is_inner = |statistic: &Statistic| matches!(statistic, Statistic::Percentile(p) if *p > 0.0 && *p < 100.0);
+        let is_inner =
+            |statistic: &Statistic| matches!(statistic, Statistic::Percentile(p) if *p > 0.0 && *p < 100.0);
         if columns.iter().filter(|(_, statistic)| is_inner(statistic)).count() < 2 {
             return Ok(None);
         }
@@ -664,15 +667,25 @@ pub(super) fn is_no_time(name: &str) -> bool {
     ["count", "unique", "top", "freq", "n", "samples"].contains(&name.trim().to_lowercase().as_str())
 }
 
-/// An interval as mathematics and pandas write it: its bounds, and whether each of them belongs to it.
-pub(super) fn interval(field: &[u8]) -> Option<((&[u8], bool), (&[u8], bool))> {
+/// An end of an interval, and whether it belongs to it.
+#[derive(Clone, Copy)]
+pub(super) struct Bound<'a> {
+    pub(super) field: &'a [u8],
+    pub(super) belongs: bool,
+}
+
+/// An interval as mathematics and pandas write it, `(0.5, 1.0]`: its ends.
+pub(super) fn interval(field: &[u8]) -> Option<[Bound<'_>; 2]> {
     let [open @ (b'(' | b'['), inner @ .., close @ (b')' | b']')] = field.trim_ascii() else { return None };
     let comma = inner.iter().position(|&byte| byte == b',')?;
     let (low, high) = (inner[..comma].trim_ascii(), inner[comma + 1..].trim_ascii());
     let is_bound = |field: &[u8]| {
-        crate::input::number::looks_like_one(field) || super::is_endless(field.strip_prefix(b"-").unwrap_or(field))
+        crate::input::number::looks_like_one(field)
+            || super::is_endless(field.strip_prefix(b"-").unwrap_or(field))
     };
-    (is_bound(low) && is_bound(high)).then_some(((low, *open == b'['), (high, *close == b']')))
+    let bounds =
+        [Bound { field: low, belongs: *open == b'[' }, Bound { field: high, belongs: *close == b']' }];
+    bounds.iter().all(|bound| is_bound(bound.field)).then_some(bounds)
 }
 
 /// Does a column's name say that it holds when something arrived?

@@ -313,11 +313,13 @@ impl Content {
         }
         let number =
             Number::parse(field.as_bytes(), layout.style).ok().filter(|number| number.unit.is_none());
-        let number = number.map(|number| number.value()).filter(|percentile| (0.0..=100.0).contains(percentile));
-        let statistic = number.map(Statistic::Percentile).or_else(|| Statistic::of(&field)).ok_or_else(|| {
-            let problem = format!("`{}` is no percentile, such as 99.9 or p99.9", shorten(&field));
-            (column, RowProblem::Format(problem))
-        })?;
+        let number =
+            number.map(|number| number.value()).filter(|percentile| (0.0..=100.0).contains(percentile));
+        let statistic =
+            number.map(Statistic::Percentile).or_else(|| Statistic::of(&field)).ok_or_else(|| {
+                let problem = format!("`{}` is no percentile, such as 99.9 or p99.9", shorten(&field));
+                (column, RowProblem::Format(problem))
+            })?;
         let (_, ps) =
             self.time(record.get(layout.value), layout).map_err(|problem| (layout.value, problem))?;
         let class = text(class);
@@ -343,18 +345,21 @@ impl Content {
     ) -> Result<(), FieldProblem> {
         let field = record.get(layout.value);
         let of_value = |problem| (layout.value, problem);
-        let ((low, with_low), (high, with_high)) = interval(field).ok_or_else(|| {
-            of_value(RowProblem::Format(format!("`{}` is no interval such as (0.5, 1.0]", shorten(&text(field)))))
+        let [low, high] = interval(field).ok_or_else(|| {
+            of_value(RowProblem::Format(format!(
+                "`{}` is no interval such as (0.5, 1.0]",
+                shorten(&text(field))
+            )))
         })?;
         let count = count(record.get(weight)).map_err(|problem| (weight, problem))?;
         // pandas lowers the first bound a little, so that the least value is within: that may be below 0.
-        let low_ps = match low.starts_with(b"-") {
+        let low_ps = match low.field.starts_with(b"-") {
             true => 0,
-            false => self.time(low, layout).map_err(of_value)?.1 + u64::from(!with_low),
+            false => self.time(low.field, layout).map_err(of_value)?.1 + u64::from(!low.belongs),
         };
-        let high_ps = match is_endless(high) {
+        let high_ps = match is_endless(high.field) {
             true => None,
-            false => Some(self.time(high, layout).map_err(of_value)?.1 + u64::from(with_high)),
+            false => Some(self.time(high.field, layout).map_err(of_value)?.1 + u64::from(high.belongs)),
         };
         let edges = Edges { low_ps, high_ps };
         self.bins.add(&text(class), edges, count).map_err(of_value)
