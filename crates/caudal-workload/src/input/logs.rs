@@ -412,8 +412,9 @@ fn pairs(line: &str) -> Vec<Field<'_>> {
             at = end_of_quotes(bytes, at);
             continue;
         }
-        let begins = bytes[at].is_ascii_alphabetic()
-            && (at == 0 || !is_key(&bytes[at - 1]) && bytes[at - 1].is_ascii());
+        // Not behind `?` and `&`: those are parts of an address.
+        let is_free = |before: u8| before.is_ascii_whitespace() || b",;|([{".contains(&before);
+        let begins = bytes[at].is_ascii_alphabetic() && (at == 0 || is_free(bytes[at - 1]));
         if !begins {
             at += 1;
             continue;
@@ -429,7 +430,7 @@ fn pairs(line: &str) -> Vec<Field<'_>> {
             (line[from + 1..next].trim_end_matches('"'), next)
         } else {
             let ends =
-                |byte: &&u8| !matches!(byte, b' ' | b'\t' | b',' | b';' | b')' | b']' | b'}' | b'&' | b'"');
+                |byte: &&u8| !matches!(byte, b' ' | b'\t' | b',' | b';' | b')' | b']' | b'}' | b'|' | b'"');
             let next = from + bytes[from..].iter().take_while(ends).count();
             with_unit(line, from, next)
         };
@@ -568,7 +569,7 @@ mod tests {
             ))),
             "ts:1|level:info|msg:a b=c|latency_ms:3|took:1.5 ms|rt:0.006|x:u\\\"v"
         );
-        assert_eq!(shown(Some(pairs("\"GET /?a=1 HTTP/1.1\" 200 rt=0.006 üx=1 é=2"))), "rt:0.006");
+        assert_eq!(shown(Some(pairs("\"GET /?a=1 HTTP/1.1\" 200 rt=0.006 üx=1 é=2 /?b=1&c=2"))), "rt:0.006");
         let line = "10.0.0.1 - - [10/Oct/2025:13:55:36 -0700] \"GET / HTTP/1.1\" 200 12 \"-\" \"a b\" \"0.005\" rt=0.006 7";
         assert_eq!(
             shown(access(line)),

@@ -342,6 +342,12 @@ fn logs_with_keys_have_times_under_them() {
 }
 
 #[test]
+fn addresses_with_parameters_make_no_log_of_a_table() {
+    let row = |us: u32| format!("{us},http://127.0.0.1/?duration=5&latency=7\n");
+    assert_eq!(mean_us(&read(&format!("latency_us,url\n{}{}{}", row(10), row(20), row(30))).unwrap()), 20.0);
+}
+
+#[test]
 fn access_logs_have_times_behind_their_fields() {
     let line = |behind: &str| {
         format!(
