@@ -188,7 +188,7 @@ fn points(line: &str) -> Vec<Point> {
         };
         return parts.filter_map(part).collect();
     }
-    if let Some(points) = listed(line).or_else(|| of_fio(line)) {
+    if let Some(points) = listed(line).or_else(|| of_fio(line)).or_else(|| of_k6(line)) {
         return points;
     }
     point(line).into_iter().collect()
@@ -222,6 +222,20 @@ fn of_fio(line: &str) -> Option<Vec<Point>> {
         Some(Point { number: point.number.in_unit(unit), ..point })
     };
     Some(values.split(',').filter_map(point).collect())
+}
+
+/// `http_req_duration..............: avg=2.1ms min=1ms med=2ms max=9ms p(90)=3ms p(95)=4ms`; the other lines of k6's report
+/// are of parts of requests.
+fn of_k6(line: &str) -> Option<Vec<Point>> {
+    let (name, values) = line.trim().split_once(": ")?;
+    if !name.trim_end_matches(['.', ' ']).ends_with("_req_duration") {
+        return None;
+    }
+    let point = |part: &str| {
+        let (name, value) = part.split_once('=')?;
+        Point::new(name, Statistic::of(name)?, value)
+    };
+    Some(values.split_whitespace().filter_map(point).collect())
 }
 
 fn is_memtier(line: &str) -> bool {
