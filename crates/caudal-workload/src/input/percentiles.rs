@@ -174,7 +174,9 @@ pub(super) fn holds_percentiles<'a>(lines: impl Iterator<Item = &'a [u8]>) -> bo
     let text: Vec<String> = lines.take(400).map(text).collect();
     let percentiles =
         |line: &String| points(line).iter().filter(|point| point.percentile().is_some()).count();
-    text.iter().any(|line| is_memtier(line)) || text.iter().map(percentiles).sum::<usize>() >= 2
+    let lines: Vec<&str> = text.iter().map(String::as_str).collect();
+    text.iter().any(|line| is_memtier(line))
+        || text.iter().map(percentiles).sum::<usize>() + drawn(&lines).len() >= 2
 }
 
 /// What a line says: one statistic, or as many as fio (`|  1.00th=[   20],  5.00th=[   20],`) and vegeta (`Latencies  [min,
@@ -256,6 +258,7 @@ pub(super) fn read_percentiles(bytes: &[u8], path: &Path, wanted: &Columns) -> R
         .enumerate()
         .flat_map(|(at, line)| points(line).into_iter().map(move |point| (at, point)))
         .chain(averages(&lines))
+        .chain(drawn(&lines))
         .collect();
     let (points, others) = first_run(&all);
     if points.is_empty() {
@@ -380,6 +383,23 @@ fn averages(lines: &[&str]) -> Vec<(usize, Point)> {
         }
     }
     found
+}
+
+/// The row of latencies in a table that is drawn, as autocannon's is: `│ Latency │ 14 ms │ 223 ms │` below `│ Stat │ 2.5% │ 50% │`.
+fn drawn(lines: &[&str]) -> Vec<(usize, Point)> {
+    let cells = |line: &str| -> Vec<String> {
+        let inner = line.trim().trim_matches('│');
+        inner.split('│').map(|cell| cell.trim().to_owned()).collect()
+    };
+    let heading = lines.iter().position(|line| line.contains('│') && cells(line)[0] == "Stat");
+    let Some(heading) = heading else { return Vec::new() };
+    let names = cells(lines[heading]);
+    let row = lines[heading..].iter().position(|line| line.contains('│') && cells(line)[0] == "Latency");
+    let Some(row) = row.map(|row| row + heading) else { return Vec::new() };
+    let values = cells(lines[row]);
+    let point =
+        |(name, value): (&String, &String)| Some((row, Point::new(name, Statistic::of(name)?, value)?));
+    names.iter().zip(&values).filter_map(point).collect()
 }
 
 /// The unit that a heading says: of ab, `Percentage of the requests served within a certain time (ms)`; of fio, `clat

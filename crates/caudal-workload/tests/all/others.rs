@@ -214,10 +214,13 @@ fn a_stated_mean_is_that_of_the_distribution() {
         \u{20}   Req/Sec   745.33    360.07     1.54k    73.33%\n  Latency Distribution\n     50%   44.70ms\n     99%   52.90ms\n";
     let hey = "Summary:\n  Slowest:\t0.0543 secs\n  Fastest:\t0.0009 secs\n  Average:\t0.0310 secs\n\n\
         Latency distribution:\n  50% in 0.0447 secs\n  99% in 0.0529 secs\n\nStatus code distribution:\n  [200] 200 responses\n";
+    let autocannon = "Running 1s test @ http://127.0.0.1/\n2 connections\n\n┌─────────┬───────┐\n│ Stat    │ 2.5%  │ 50%     │ 97.5% │ 99%     │ Avg      │ Stdev    │ Max     │\n\
+        ├─────────┼───────┤\n│ Latency │ 2 ms  │ 44.7 ms │ 50 ms │ 52.9 ms │ 31.00 ms │ 17.75 ms │ 54.3 ms │\n└─────────┴───────┘\n";
     let k6_text = "  HTTP\n    http_req_blocked...............: avg=9ms min=1ms med=2ms max=9ms p(90)=3ms p(95)=4ms\n    \
         http_req_duration..............: avg=31ms min=900µs med=44.7ms max=54.3ms p(90)=48ms p(99)=52.9ms\n      \
         { expected_response:true }...: avg=31ms min=900µs med=44.7ms max=54.3ms p(90)=48ms p(99)=52.9ms\n";
-    for text in [vegeta_text, vegeta_json, bombardier, k6, k6_text, any, table, locust, wrk, hey] {
+    for text in [vegeta_text, vegeta_json, bombardier, k6, k6_text, any, table, locust, wrk, hey, autocannon]
+    {
         let service = read(text).unwrap_or_else(|error| panic!("{text}: {error}"));
         assert!((service.mean_ps() / 31e9 - 1.0).abs() < 0.006, "{text}: {}", service.mean_ps());
         for (percentile, ps) in [(0.5, 44.7e9), (0.99, 52.9e9)] {
