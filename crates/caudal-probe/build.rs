@@ -5,15 +5,19 @@
 
 use std::env;
 
-const SOURCES: [&str; 18] = [
+const SOURCES: [&str; 22] = [
     "budget.S",
     "critical.c",
     "decide.c",
     "entry.S",
+    "interpose.c",
+    "jumps.c",
+    "jumps_checked.c",
     "locks.c",
     "once.c",
     "probe.S",
     "record.c",
+    "signals.S",
     "signals.c",
     "start.c",
     "stdio.c",

@@ -34,7 +34,10 @@ static constexpr StringLiteral wrapped[] = {
     "sem_timedwait",             "sem_clockwait",             "pthread_once",
     "flockfile",                 "ftrylockfile",              "funlockfile",
     "sigaction",                 "signal",                    "syscall",
-    "vfork",
+    "vfork",                     "bsd_signal",                "ssignal",
+    "sysv_signal",               "__sysv_signal",             "sigset",
+    "longjmp",                   "_longjmp",                  "siglongjmp",
+    "__longjmp_chk",
 };
 
 /// Functions of stdio with such a wrapper, and their parameters: pointers, integers, and more. Names like `getline` are older than their

@@ -4,7 +4,8 @@
 // and functions that must not lose their thread, and says which functions stay without probes. Why, and why nobody
 // deadlocks: docs/background/preemption-safety.md.
 //
-//     redirected   pthread_mutex_*, _rwlock_*, _spin_*, _cond_*, sem_*, pthread_once, stdio, sigaction, signal, syscall, vfork
+//     redirected   pthread_mutex_*, _rwlock_*, _spin_*, _cond_*, sem_*, pthread_once, stdio, sigaction, signal and their like,
+//                  longjmp, syscall, vfork
 //     surrounded   __cxa_guard_*, std::call_once, scanf, clone, Rust's print!, functions of a list's `call`
 //                  calls that an allocator makes of other modules, and through pointers
 //     sections     functions with caudal_nopreempt, of a list's `nopreempt`

@@ -17,13 +17,13 @@ use crate::installed::{ROOT, has, installed, succeed};
 const LIST: &str = "tests/preemption/list.txt";
 
 /// A compiler and the plugin for it.
-struct Toolchain {
-    major: &'static str,
-    plugin: PathBuf,
+pub(crate) struct Toolchain {
+    pub(crate) major: &'static str,
+    pub(crate) plugin: PathBuf,
 }
 
 /// None: what is needed is not there.
-fn toolchain() -> Option<&'static Toolchain> {
+pub(crate) fn toolchain() -> Option<&'static Toolchain> {
     static ONCE: OnceLock<Option<Toolchain>> = OnceLock::new();
     ONCE.get_or_init(|| {
         let major = ["22", "19"].into_iter().find(|major| {
@@ -272,6 +272,22 @@ fn children_that_share_the_thread_run_nobody_else() {
         assert_eq!(run(&with.program, test, false), Went::Through(1), "{test}");
         assert_ne!(run(&bare.program, test, false), Went::Through(1), "without the pass's care, {test}");
     }
+}
+
+/// A handler of signals that does not return is left: who comes out of it is pre-empted, and may wait.
+#[test]
+fn handlers_that_do_not_return_are_left() {
+    let Some(with) = built(Source::C, Sections::On) else { return };
+    for test in ["signal_jumps", "signal_jumps_by_library", "signal_jumps_and_waits"] {
+        assert_eq!(run(&with.program, test, true), Went::Through(1), "{test}");
+    }
+}
+
+/// Whoever registers a handler, it is a section.
+#[test]
+fn handlers_that_others_register_are_sections() {
+    let Some(with) = built(Source::C, Sections::On) else { return };
+    assert_eq!(run(&with.program, "signal_registered_elsewhere", false), Went::Through(1));
 }
 
 #[test]

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -295,6 +296,81 @@ static void signal_second(void *turns)
     STORE(((struct turns *)turns)->second_ran, 1);
 }
 
+/* A handler that does not return leaves the section that it was in: the first one is pre-empted afterwards. */
+
+static sigjmp_buf out_of_handler;
+
+void jump_in_the_library(sigjmp_buf buffer);
+void register_in_the_library(int number, void (*handler)(int));
+
+static void jump_out(int number)
+{
+    (void)number;
+    siglongjmp(out_of_handler, 1);
+}
+
+static void jump_out_by_the_library(int number)
+{
+    (void)number;
+    jump_in_the_library(out_of_handler);
+}
+
+static __attribute__((noinline)) void leave_a_handler(void (*handler)(int))
+{
+    volatile int left = 0;
+    while (left < 3) {
+        CHECK(signal(SIGUSR1, handler) != SIG_ERR);
+        if (sigsetjmp(out_of_handler, 1) == 0) {
+            CHECK(raise(SIGUSR1) == 0);
+        }
+        left++;
+    }
+}
+
+static void be_preempted_afterwards(struct turns *turns)
+{
+    go_in(turns);
+    STORE(turns->begun, 1);
+    go_out(turns);
+    while (!LOAD(turns->second_ran)) {
+        work();
+    }
+}
+
+static void signal_jumps(void *turns)
+{
+    leave_a_handler(jump_out);
+    be_preempted_afterwards(turns);
+}
+
+static void signal_jumps_by_library(void *turns)
+{
+    leave_a_handler(jump_out_by_the_library);
+    be_preempted_afterwards(turns);
+}
+
+static void signal_jumps_and_waits(void *turns)
+{
+    leave_a_handler(jump_out_by_the_library);
+    go_in(turns);
+    STORE(((struct turns *)turns)->begun, 1);
+    go_out(turns);
+    while (!LOAD(((struct turns *)turns)->second_ran)) {
+        OK(caudal_yield());
+    }
+}
+
+/* Code that nobody instruments registers a handler that is. */
+static void signal_registered_elsewhere(void *turns)
+{
+    signal_turns = turns;
+    register_in_the_library(SIGUSR1, on_signal);
+    CHECK(raise(SIGUSR1) == 0);
+    while (!LOAD(((struct turns *)turns)->second_ran)) {
+        work();
+    }
+}
+
 /* --- a library that nobody instruments has a lock while it calls ----------------------------------------------- */
 
 static void preempted_callback(void *turns)
@@ -456,6 +532,10 @@ int main(int argc, char **argv)
         {"section", section_first, section_second},
         {"signal", signal_first, signal_second},
         {"signal_with_info", signal_with_info_first, signal_second},
+        {"signal_jumps", signal_jumps, signal_second},
+        {"signal_jumps_by_library", signal_jumps_by_library, signal_second},
+        {"signal_jumps_and_waits", signal_jumps_and_waits, signal_second},
+        {"signal_registered_elsewhere", signal_registered_elsewhere, signal_second},
         {"library", library_first, library_second},
         {"through_library", library_first, through_library_second},
         {"own_library", own_library_first, own_library_second},
