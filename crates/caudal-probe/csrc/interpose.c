@@ -12,7 +12,7 @@
 
 int caudal_own_sigaction(int signal, const struct sigaction *action, struct sigaction *before)
 {
-    return caudal_wrap_sigaction_v1(signal, action, before);
+    return caudal_covered_sigaction(signal, action, before);
 }
 
 int sigaction(int signal, const struct sigaction *action, struct sigaction *before) __attribute__((weak, alias("caudal_own_sigaction")));
@@ -20,7 +20,7 @@ int sigaction(int signal, const struct sigaction *action, struct sigaction *befo
 #define INTERPOSE(NAME)                                                                                                    \
     caudal_handler *caudal_own_##NAME(int signal, caudal_handler *handler)                                                 \
     {                                                                                                                      \
-        return caudal_wrap_##NAME##_v1(signal, handler);                                                                   \
+        return caudal_covered_##NAME(signal, handler);                                                                     \
     }                                                                                                                      \
     caudal_handler *NAME(int signal, caudal_handler *handler) __attribute__((weak, alias("caudal_own_" #NAME)))
 

@@ -272,9 +272,12 @@ __attribute__((visibility("hidden"))) void caudal_probe_handler_ends(uintptr_t f
 /* --- the C library's functions ------------------------------------------------------------------------------------------ */
 
 /*
- * A name that the program uses is called by that name: a program's own function, one that stands for it (--wrap) or a sanitizer's
- * are there. Where it comes back here, it is the next object's that has it, a preloaded one's or the C library's. In a static program there
- * is no next one, and what the name does is done by sigaction.
+ * Who comes by the name itself (interpose.c) goes on to the next object that has it, a preloaded one or the C library. In a static
+ * program there is no next one, and what the name does is done by sigaction.
+ *
+ * Code with probes comes by a wrapper. That calls what the program has by the name: mostly ours, and then it goes on in the same way. A
+ * program's own function, one that stands for it (--wrap) or a sanitizer's is called as without probes. If that has given the kernel
+ * the handler, it is covered then.
  */
 typedef int sigaction_function(int, const struct sigaction *, struct sigaction *);
 typedef caudal_handler *signal_function(int, caudal_handler *);
@@ -321,25 +324,24 @@ extern sigaction_function named_sigaction __asm__("sigaction");
 extern signal_function named_signal __asm__("signal"), named_bsd_signal __asm__("bsd_signal"), named_ssignal __asm__("ssignal"),
     named_sysv_signal __asm__("sysv_signal"), named___sysv_signal __asm__("__sysv_signal"), named_sigset __asm__("sigset");
 
-/* Which function `NAME` is to be called; null: there is none but ours. */
-#define THE(NAME)                                \
-    __extension__({                              \
-        __typeof__(next.NAME) its = named_##NAME; \
-        __asm__("" : "+r"(its));                 \
-        if (its == caudal_own_##NAME) {          \
-            know_next();                         \
-            its = next.NAME;                     \
-        }                                        \
-        its;                                     \
-    })
-
-static int plain_sigaction(int signal, const struct sigaction *action, struct sigaction *before)
+/* Hides from the compiler which function it is: two names may be one. */
+static inline uintptr_t address_of(uintptr_t function)
 {
-    sigaction_function *plain = THE(sigaction);
-    return (plain != NULL ? plain : __sigaction)(signal, action, before);
+    __asm__("" : "+r"(function));
+    return function;
 }
 
-int caudal_wrap_sigaction_v1(int signal, const struct sigaction *action, struct sigaction *before)
+#define IS_OURS(NAME) (address_of((uintptr_t)named_##NAME) == address_of((uintptr_t)caudal_own_##NAME))
+
+/* sigaction itself, also for a runtime that is instrumented along: its handler of stack overflows looks at the depth of what it
+ * interrupts, and leaves that behind. */
+int caudal_plain_sigaction_v1(int signal, const struct sigaction *action, struct sigaction *before)
+{
+    know_next();
+    return (next.sigaction != NULL ? next.sigaction : __sigaction)(signal, action, before);
+}
+
+int caudal_covered_sigaction(int signal, const struct sigaction *action, struct sigaction *before)
 {
     caudal_handler *late_before = late(signal);
     struct sigaction ours;
@@ -349,18 +351,37 @@ int caudal_wrap_sigaction_v1(int signal, const struct sigaction *action, struct 
         /* The other member of the union is the same word. */
         ours.sa_handler = covered(signal, action->sa_handler);
     }
-    answer = plain_sigaction(signal, action != NULL ? &ours : NULL, before);
+    answer = caudal_plain_sigaction_v1(signal, action != NULL ? &ours : NULL, before);
     if (answer == 0 && before != NULL) {
         before->sa_handler = uncovered(before->sa_handler, late_before);
     }
     return answer;
 }
 
-/* sigaction itself, for a runtime that is instrumented along: its handler of stack overflows looks at the depth of what it
- * interrupts, and leaves that behind. */
-int caudal_plain_sigaction_v1(int signal, const struct sigaction *action, struct sigaction *before)
+/* The kernel may have been given `handler` itself. */
+static void cover_afterwards(int signal, caudal_handler *handler)
 {
-    return plain_sigaction(signal, action, before);
+    struct sigaction now;
+    int error = errno;
+    if (is_function(handler) && caudal_plain_sigaction_v1(signal, NULL, &now) == 0 && now.sa_handler == handler) {
+        caudal_covered_sigaction(signal, &now, NULL);
+    }
+    errno = error;
+}
+
+int caudal_wrap_sigaction_v1(int signal, const struct sigaction *action, struct sigaction *before)
+{
+    caudal_handler *late_before = late(signal), *handler = action != NULL ? action->sa_handler : SIG_DFL;
+    int answer;
+    if (IS_OURS(sigaction)) {
+        return caudal_covered_sigaction(signal, action, before);
+    }
+    answer = named_sigaction(signal, action, before);
+    if (answer == 0 && before != NULL) {
+        before->sa_handler = uncovered(before->sa_handler, late_before);
+    }
+    cover_afterwards(signal, handler);
+    return answer;
 }
 
 /* What the C library's functions of a static program do. */
@@ -373,7 +394,7 @@ static caudal_handler *set_handler(int signal, caudal_handler *handler, int flag
     if (blocks_itself) {
         sigaddset(&action.sa_mask, signal);
     }
-    return plain_sigaction(signal, &action, &before) == 0 ? before.sa_handler : SIG_ERR;
+    return caudal_plain_sigaction_v1(signal, &action, &before) == 0 ? before.sa_handler : SIG_ERR;
 }
 
 static caudal_handler *refused(void)
@@ -410,7 +431,7 @@ static caudal_handler *as_sigset(int signal, caudal_handler *handler)
         return SIG_ERR;
     }
     if (is_held) {
-        if (plain_sigaction(signal, NULL, &action) < 0 || sigprocmask(SIG_BLOCK, &itself, &before) < 0) {
+        if (caudal_plain_sigaction_v1(signal, NULL, &action) < 0 || sigprocmask(SIG_BLOCK, &itself, &before) < 0) {
             return SIG_ERR;
         }
     } else {
@@ -422,17 +443,28 @@ static caudal_handler *as_sigset(int signal, caudal_handler *handler)
     return sigismember(&before, signal) ? SIG_HOLD : action.sa_handler;
 }
 
-#define WRAPPER(NAME, OTHERWISE)                                                                   \
-    caudal_handler *caudal_wrap_##NAME##_v1(int signal, caudal_handler *handler)                   \
-    {                                                                                              \
-        signal_function *plain = THE(NAME);                                                        \
-        caudal_handler *late_before = late(signal);                                                \
-        return uncovered((plain != NULL ? plain : OTHERWISE)(signal, covered(signal, handler)), late_before); \
+#define FUNCTIONS(NAME, OTHERWISE)                                                                                           \
+    caudal_handler *caudal_covered_##NAME(int signal, caudal_handler *handler)                                               \
+    {                                                                                                                        \
+        caudal_handler *late_before = late(signal);                                                                          \
+        know_next();                                                                                                         \
+        return uncovered((next.NAME != NULL ? next.NAME : OTHERWISE)(signal, covered(signal, handler)), late_before);        \
+    }                                                                                                                        \
+                                                                                                                             \
+    caudal_handler *caudal_wrap_##NAME##_v1(int signal, caudal_handler *handler)                                             \
+    {                                                                                                                        \
+        caudal_handler *late_before = late(signal), *before;                                                                 \
+        if (IS_OURS(NAME)) {                                                                                                 \
+            return caudal_covered_##NAME(signal, handler);                                                                   \
+        }                                                                                                                    \
+        before = uncovered(named_##NAME(signal, handler), late_before);                                                      \
+        cover_afterwards(signal, handler);                                                                                   \
+        return before;                                                                                                       \
     }
 
-WRAPPER(signal, as_bsd)
-WRAPPER(bsd_signal, as_bsd)
-WRAPPER(ssignal, as_bsd)
-WRAPPER(sysv_signal, as_sysv)
-WRAPPER(__sysv_signal, as_sysv)
-WRAPPER(sigset, as_sigset)
+FUNCTIONS(signal, as_bsd)
+FUNCTIONS(bsd_signal, as_bsd)
+FUNCTIONS(ssignal, as_bsd)
+FUNCTIONS(sysv_signal, as_sysv)
+FUNCTIONS(__sysv_signal, as_sysv)
+FUNCTIONS(sigset, as_sigset)

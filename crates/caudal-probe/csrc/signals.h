@@ -52,22 +52,25 @@ static inline void caudal_probe_leave_handlers(void)
 
 typedef void caudal_handler(int);
 
-/* The names of the C library that take or give a handler, as the whole program finds them here (interpose.c). */
-__attribute__((visibility("hidden"))) int caudal_own_sigaction(int signal, const struct sigaction *action, struct sigaction *before);
-__attribute__((visibility("hidden"))) caudal_handler *caudal_own_signal(int signal, caudal_handler *handler);
-__attribute__((visibility("hidden"))) caudal_handler *caudal_own_bsd_signal(int signal, caudal_handler *handler);
-__attribute__((visibility("hidden"))) caudal_handler *caudal_own_ssignal(int signal, caudal_handler *handler);
-__attribute__((visibility("hidden"))) caudal_handler *caudal_own_sysv_signal(int signal, caudal_handler *handler);
-__attribute__((visibility("hidden"))) caudal_handler *caudal_own___sysv_signal(int signal, caudal_handler *handler);
-__attribute__((visibility("hidden"))) caudal_handler *caudal_own_sigset(int signal, caudal_handler *handler);
+#define CAUDAL_HIDDEN __attribute__((visibility("hidden")))
 
-int caudal_wrap_sigaction_v1(int signal, const struct sigaction *action, struct sigaction *before);
-caudal_handler *caudal_wrap_signal_v1(int signal, caudal_handler *handler);
-caudal_handler *caudal_wrap_bsd_signal_v1(int signal, caudal_handler *handler);
-caudal_handler *caudal_wrap_ssignal_v1(int signal, caudal_handler *handler);
-caudal_handler *caudal_wrap_sysv_signal_v1(int signal, caudal_handler *handler);
-caudal_handler *caudal_wrap___sysv_signal_v1(int signal, caudal_handler *handler);
-caudal_handler *caudal_wrap_sigset_v1(int signal, caudal_handler *handler);
+/* What the names of the C library that take or give a handler do in the whole program: the kernel is given entries. */
+CAUDAL_HIDDEN int caudal_covered_sigaction(int signal, const struct sigaction *action, struct sigaction *before);
+CAUDAL_HIDDEN caudal_handler *caudal_covered_signal(int signal, caudal_handler *handler);
+CAUDAL_HIDDEN caudal_handler *caudal_covered_bsd_signal(int signal, caudal_handler *handler);
+CAUDAL_HIDDEN caudal_handler *caudal_covered_ssignal(int signal, caudal_handler *handler);
+CAUDAL_HIDDEN caudal_handler *caudal_covered_sysv_signal(int signal, caudal_handler *handler);
+CAUDAL_HIDDEN caudal_handler *caudal_covered___sysv_signal(int signal, caudal_handler *handler);
+CAUDAL_HIDDEN caudal_handler *caudal_covered_sigset(int signal, caudal_handler *handler);
+
+/* The functions of interpose.c that have these names. */
+CAUDAL_HIDDEN int caudal_own_sigaction(int signal, const struct sigaction *action, struct sigaction *before);
+CAUDAL_HIDDEN caudal_handler *caudal_own_signal(int signal, caudal_handler *handler);
+CAUDAL_HIDDEN caudal_handler *caudal_own_bsd_signal(int signal, caudal_handler *handler);
+CAUDAL_HIDDEN caudal_handler *caudal_own_ssignal(int signal, caudal_handler *handler);
+CAUDAL_HIDDEN caudal_handler *caudal_own_sysv_signal(int signal, caudal_handler *handler);
+CAUDAL_HIDDEN caudal_handler *caudal_own___sysv_signal(int signal, caudal_handler *handler);
+CAUDAL_HIDDEN caudal_handler *caudal_own_sigset(int signal, caudal_handler *handler);
 
 #endif
 #endif

@@ -53,14 +53,22 @@ fn signals_are_as_without_probes() {
     let plugin = format!("-fpass-plugin={}", toolchain.plugin.display());
     let plain = tables.compile("table.c", &["-c"], "table-plain.o");
     let probed = tables.compile("table.c", &["-c", &plugin], "table-probed.o");
+    let mock = tables.compile("mock.c", &["-c"], "mock.o").display().to_string();
     let probes = installed().path("lib/libcaudal_probe.a").display().to_string();
-    for (link, library) in [("-ldl", Some(library.as_path())), ("-static", None)] {
-        let without = tables.run(&plain, &[link.to_owned()], library);
-        let with = tables.run(&probed, &[probes.clone(), link.to_owned()], library);
+    let ways: [(&[&str], _); 3] = [
+        (&["-ldl"], Some(library.as_path())),
+        (&["-static"], None),
+        // A test's own function in the place of the C library's.
+        (&["-Wl,--wrap=sigaction", &mock, "-ldl"], None),
+    ];
+    for (link, library) in ways {
+        let link: Vec<String> = link.iter().map(|&argument| argument.to_owned()).collect();
+        let without = tables.run(&plain, &link, library);
+        let with = tables.run(&probed, &[vec![probes.clone()], link.clone()].concat(), library);
         assert!(without.len() > 100, "{without:?}");
         assert_eq!(with.len(), without.len());
         for (with, without) in with.iter().zip(&without) {
-            assert_eq!(with, without, "with probes, and without ({link})");
+            assert_eq!(with, without, "with probes, and without {link:?}");
         }
     }
 }

@@ -86,7 +86,9 @@ static void with_info(int number, siginfo_t *info, void *context)
     look(number);
 }
 
-static const char *name_of(handler *it)
+/* Also for what stands for sigaction in some of the programs. */
+const char *name_of(handler *it);
+const char *name_of(handler *it)
 {
     static char unknown[32];
     if (it == SIG_DFL) {
