@@ -5,8 +5,9 @@
 
 use std::env;
 
-const SOURCES: [&str; 22] = [
+const SOURCES: [&str; 23] = [
     "budget.S",
+    "conditions.c",
     "critical.c",
     "decide.c",
     "entry.S",

@@ -274,6 +274,15 @@ fn children_that_share_the_thread_run_nobody_else() {
     }
 }
 
+/// A timed wait lasts until somebody signals, or its time is over: programs take it for a sleep.
+#[test]
+fn a_wait_for_a_condition_does_not_end_for_no_reason() {
+    let Some(with) = built(Source::C, Sections::On) else { return };
+    for test in ["condition_sleeps", "condition_ends", "condition_ends_by_library"] {
+        assert_eq!(run(&with.program, test, false), Went::Through(1), "{test}");
+    }
+}
+
 /// A handler of signals that does not return is left: who comes out of it is pre-empted, and may wait.
 #[test]
 fn handlers_that_do_not_return_are_left() {
@@ -281,6 +290,17 @@ fn handlers_that_do_not_return_are_left() {
     for test in ["signal_jumps", "signal_jumps_by_library", "signal_jumps_and_waits"] {
         assert_eq!(run(&with.program, test, true), Went::Through(1), "{test}");
     }
+}
+
+/// What the guide says of the mask.
+#[test]
+fn the_mask_of_signals_belongs_to_the_worker() {
+    let Some(with) = built(Source::C, Sections::On) else { return };
+    assert_eq!(
+        run(&with.program, "mask", false),
+        Went::Through(1),
+        "a request has a mask of its own: change the guide"
+    );
 }
 
 /// Whoever registers a handler, it is a section.

@@ -43,3 +43,9 @@ void register_in_the_library(int number, void (*handler)(int))
 {
     signal(number, handler);
 }
+
+void signal_in_the_library(pthread_cond_t *condition);
+void signal_in_the_library(pthread_cond_t *condition)
+{
+    pthread_cond_broadcast(condition);
+}
