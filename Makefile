@@ -71,6 +71,8 @@ deps-of-tests: deps
 	@scripts/need chromium chromium
 	@scripts/need ccache ccache
 	@scripts/need pkg-config pkg-config
+	@[ -f /usr/lib/llvm-$(LLVM)/lib/libomp.so ] || scripts/need libomp.so libomp-$(LLVM)-dev
+	@[ -f /usr/include/gc/gc.h ] || scripts/need gc.h libgc-dev
 
 test-pass: deps ## the tests of the probe pass alone: small functions, programs, SQLite and others, random programs (installs csmith)
 	@LLVM=$(LLVM) scripts/test-pass $(TEST_PASS)

@@ -53,8 +53,8 @@ Function *carriedCallee(const Instruction &instruction, const Carried &carried) 
   const auto *call = dyn_cast<CallInst>(&instruction);
   if (!call || !call->getCalledFunction() || call->hasOperandBundles())
     return nullptr;
-  // Who jumps to a function can not put back what it leaves; in functions of SafeStack no such value can be.
-  if (isJump(*call) || call->getFunction()->hasFnAttribute(Attribute::SafeStack))
+  // Who jumps to a function can not put back what it leaves.
+  if (isJump(*call))
     return nullptr;
   return carried.lookup(call->getCalledFunction());
 }
@@ -111,9 +111,9 @@ bool CallCarrier::isWithin(const Instruction &instruction) const {
 
 /// Whether `function` can have a parameter that is both handed over and handed back: r12, as Swift's functions hand on their errors.
 static bool hasRoomForParameter(const Function &function) {
-  // Others have r12 for arguments, or keep it for their callers. In functions of SafeStack code generation crashes.
+  // Others have r12 for arguments, or keep it for their callers.
   return isOfC(function.getCallingConv()) && !function.isVarArg() &&
-         !function.hasFnAttribute(Attribute::SafeStack) && none_of(function.args(), [](const Argument &argument) {
+         none_of(function.args(), [](const Argument &argument) {
            return argument.hasSwiftErrorAttr() || argument.hasInAllocaAttr() || argument.hasPreallocatedAttr() ||
                   argument.hasNestAttr();
          });

@@ -317,17 +317,52 @@ static bool isSupported(const Triple &target) {
          target.getEnvironment() != Triple::MuslX32;
 }
 
+/// Says in the object that the pass has seen the module: whoever links asks whether a program was to have probes and has none. A note
+/// of the kind that linkers keep, without content.
+static void leaveNote(Module &module) {
+  if (StringRef(module.getModuleInlineAsm()).contains(".note.caudal"))
+    return;
+  module.appendModuleInlineAsm(".pushsection .note.caudal,\"a\",@note\n"
+                               ".balign 4\n.long 7, 0, 1\n.asciz \"Caudal\"\n.balign 4\n"
+                               ".popsection");
+}
+
+/// Why the code of `function` cannot be a request's; empty: it can.
+static StringRef whyRefused(const Function &function) {
+  if (function.hasFnAttribute(Attribute::SafeStack))
+    return "-fsanitize=safe-stack: its second stack belongs to the thread, and the requests of a worker would share it; leave it out, or "
+           "compile this file without probes";
+  if (function.hasFnAttribute("split-stack"))
+    return "-fsplit-stack: what the stack grows by belongs to the thread, and a request has a stack of its own; leave it out, or compile "
+           "this file without probes";
+  return "";
+}
+
+static bool isRefused(const Module &module) {
+  for (const Function &function : module) {
+    StringRef why = function.isDeclaration() ? "" : whyRefused(function);
+    if (why.empty())
+      continue;
+    module.getContext().emitError("caudal-probes: " + function.getName() + " was compiled with " + why);
+    return true;
+  }
+  return false;
+}
+
 bool ModuleRun::run() {
   if (!isSupported(Triple(module_.getTargetTriple()))) {
     module_.getContext().emitError("caudal-probes: probes are for x86-64 Linux with 64-bit pointers; this is " +
                                    Triple(module_.getTargetTriple()).str());
     return false;
   }
-  bool changed = sections_.run();
+  if (isRefused(module_))
+    return false;
+  leaveNote(module_);
+  sections_.run();
   ProbeWriter writer(module_, options_);
   std::vector<Component> components = bottomUp();
   for (Component &component : components)
-    changed |= instrument(component, writer);
+    instrument(component, writer);
   dropUncalled(components);
   if (options_.verify || (report_.isWanted() && !isBaseline(options_.mode)))
     for (const Component &component : components)
@@ -340,7 +375,7 @@ bool ModuleRun::run() {
       }
   if (Error error = report_.write())
     module_.getContext().emitError(toString(std::move(error)));
-  return changed;
+  return true;
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 #include "Allocators.h"
 #include "Calls.h"
 #include "Compat.h"
+#include "Known.h"
 #include "Marks.h"
 #include "Names.h"
 #include "Resolvers.h"
@@ -34,10 +35,10 @@ static constexpr StringLiteral wrapped[] = {
     "sem_timedwait",             "sem_clockwait",             "pthread_once",
     "flockfile",                 "ftrylockfile",              "funlockfile",
     "sigaction",                 "signal",                    "syscall",
-    "vfork",                     "bsd_signal",                "ssignal",
-    "sysv_signal",               "__sysv_signal",             "sigset",
-    "longjmp",                   "_longjmp",                  "siglongjmp",
-    "__longjmp_chk",
+    "vfork",                     "uselocale",                 "_Fork",
+    "bsd_signal",                "ssignal",                   "sysv_signal",
+    "__sysv_signal",             "sigset",                    "longjmp",
+    "_longjmp",                  "siglongjmp",                "__longjmp_chk",
 };
 
 /// Functions of stdio with such a wrapper, and their parameters: pointers, integers, and more. Names like `getline` are older than their
@@ -184,6 +185,13 @@ static void surround(CallBase &call, FunctionCallee enter, FunctionCallee exit) 
       callBefore(place, *around, exit, answer);
 }
 
+/// Whether who calls a function of that name has a lock or a section afterwards, or has none any more.
+static bool isLock(StringRef name) {
+  return any_of(std::initializer_list<StringRef>{"pthread_mutex_", "pthread_rwlock_", "pthread_spin_", "flockfile", "ftrylockfile",
+                                                 "funlockfile"},
+                [&](StringRef begin) { return name.starts_with(begin); });
+}
+
 /// Keeps `function` from being inlined, also where a call of it or all of a caller's are to be (flatten).
 static void keepApart(Function &function) {
   function.addFnAttr(Attribute::NoInline);
@@ -226,8 +234,9 @@ PreservedAnalyses KeepNamesPass::run(Module &module, ModuleAnalysisManager &) {
     keepMarked(function);
     if (function.hasFnAttribute(Attribute::AlwaysInline))
       continue;
-    if (isRustPrint(name) || isRustGuard(name) || exclusions->find(Exclusion::NoPreempt, name) ||
-        exclusions->find(Exclusion::Call, name) || exclusions->find(Exclusion::Leave, name))
+    if (isRustPrint(name) || isRustGuard(name) || isLock(name) || isKnownSection(name) ||
+        exclusions->find(Exclusion::NoPreempt, name) || exclusions->find(Exclusion::Call, name) ||
+        exclusions->find(Exclusion::Leave, name))
       keepApart(function);
   }
   forEachAllocatorEntry(module, [&](Function &entry) {
@@ -290,6 +299,22 @@ void Sections::findAnnotated() {
   }
 }
 
+/// Why `function` is a section, for a library whose state belongs to the thread; empty: it is none.
+static StringRef knownSection(const Function &function) {
+  if (isKnownSection(function.getName()))
+    return "it keeps something of its caller by thread";
+  for (const Instruction &instruction : instructions(function)) {
+    const auto *call = dyn_cast<CallBase>(&instruction);
+    const Function *callee = call ? call->getCalledFunction() : nullptr;
+    if (!callee || !callee->isDeclaration())
+      continue;
+    KnownCall kind = knownCall(callee->getName());
+    if (kind == KnownCall::Function || (kind == KnownCall::Prepare && !preparedFor(const_cast<CallBase &>(*call))))
+      return "a part of a parallel region";
+  }
+  return "";
+}
+
 void Sections::findListed() {
   for (const Function &function : module_) {
     if (function.isDeclaration())
@@ -298,6 +323,8 @@ void Sections::findListed() {
       sections_[&function] = "nopreempt in " + rule->place;
     else if (StringRef section = markedNoPreempt(function); !section.empty())
       sections_[&function] = section.str();
+    else if (StringRef known = knownSection(function); !known.empty())
+      sections_[&function] = known.str();
     else if (const auto *left = exclusions_.find(Exclusion::Leave, function.getName()))
       listed_[&function] = "in " + left->place;
     else if (StringRef why = markedLeave(function); !why.empty())
@@ -323,6 +350,9 @@ bool Sections::mayChange(const Function &function) const {
 
 // --- calls ------------------------------------------------------------------------------------------------------
 
+/// As the assembler reads a name of any characters.
+static std::string quoted(StringRef name) { return ("\"" + name + "\"").str(); }
+
 /// Gives all users of `from`, but allocators and what resolves ifuncs, the function `to`: calls, and addresses in tables.
 void Sections::redirect(Function &from, StringRef to) {
   SmallVector<std::pair<Instruction *, unsigned>, 4> kept;
@@ -337,6 +367,8 @@ void Sections::redirect(Function &from, StringRef to) {
   if (changed == 0)
     return;
   FunctionCallee wrapper = module_.getOrInsertFunction(to, from.getFunctionType(), from.getAttributes());
+  // The linker still sees who is called, and takes it from where it would have taken it.
+  module_.appendModuleInlineAsm((from.hasExternalWeakLinkage() ? ".weak " : ".globl ") + quoted(from.getName()));
   from.replaceAllUsesWith(wrapper.getCallee());
   for (auto [user, operand] : kept)
     user->setOperand(operand, &from);
@@ -355,15 +387,47 @@ static bool hasParameters(const Function &function, StringRef parameters) {
   return type.isVarArg() == takesMore && type.getNumParams() == parameters.size() && all_of(zip(type.params(), parameters), isKind);
 }
 
+/// Gives all calls of a function of this module the function `to`, which comes to it.
+void Sections::redirectCalls(Function &own, StringRef to) {
+  FunctionCallee wrapper;
+  for (User *user : make_early_inc_range(own.users())) {
+    auto *call = dyn_cast<CallBase>(user);
+    if (!call || call->getCalledFunction() != &own || isUntouched(call->getFunction()))
+      continue;
+    if (!wrapper)
+      wrapper = module_.getOrInsertFunction(to, own.getFunctionType());
+    call->setCalledFunction(wrapper);
+    redirected_[own.getName()]++;
+    changed_ = true;
+  }
+}
+
+/// Calls of `name`, and of what the linker calls __real_`name` where it was told --wrap=`name`.
+void Sections::redirectNamed(StringRef name, function_ref<bool(const Function &)> isIt) {
+  for (auto [prefix, wrapper] : {std::pair("", "caudal_wrap_"), {"__real_", "caudal_real_"}})
+    if (Function *function = module_.getFunction((prefix + name).str()); function && function->isDeclaration() && isIt(*function))
+      redirect(*function, (wrapper + name + "_v1").str());
+  // In a static program, nothing else tells the library that it is not the C library's (csrc/bind.c).
+  Function *own = module_.getFunction(name);
+  std::string mark = ("caudal_defines_" + name).str();
+  if (own && !own->isDeclaration() && own->hasExternalLinkage() && !module_.getNamedValue(mark)) {
+    GlobalAlias *alias = GlobalAlias::create(own->getValueType(), own->getAddressSpace(), GlobalValue::ExternalLinkage, mark, own, &module_);
+    alias->setVisibility(GlobalValue::HiddenVisibility);
+    changed_ = true;
+    // It may come to the C library's in a way that nobody sees (dlsym).
+    if (isLock(name))
+      redirectCalls(*own, ("caudal_wrap_" + name + "_v1").str());
+  }
+}
+
 void Sections::redirectAll() {
   for (StringRef name : wrapped)
-    if (Function *function = module_.getFunction(name); function && function->isDeclaration())
-      redirect(*function, ("caudal_wrap_" + name + "_v1").str());
-  for (const auto &[name, parameters] : wrappedStreams)
-    // Whether the library has one that is weak here, the program may want to know.
-    if (Function *function = module_.getFunction(name);
-        function && function->isDeclaration() && !function->hasExternalWeakLinkage() && hasParameters(*function, parameters))
-      redirect(*function, ("caudal_wrap_" + name + "_v1").str());
+    redirectNamed(name, [](const Function &) { return true; });
+  for (const auto &stream : wrappedStreams)
+    redirectNamed(stream.name, [&](const Function &function) {
+      // Whether the library has one that is weak here, the program may want to know.
+      return !function.hasExternalWeakLinkage() && hasParameters(function, stream.parameters);
+    });
   for (const auto &[name, wrapper] : renamed)
     if (Function *function = module_.getFunction(name); function && function->isDeclaration())
       redirect(*function, wrapper);
@@ -403,12 +467,31 @@ bool Sections::surroundScan(CallBase &call, StringRef name) {
   return true;
 }
 
+/// A section from one call of a library to another.
+bool Sections::surroundKnown(CallBase &call, StringRef name) {
+  KnownCall kind = knownCall(name);
+  CallBase *last = kind == KnownCall::Leave ? &call : kind == KnownCall::Prepare ? preparedFor(call) : nullptr;
+  if (kind != KnownCall::Enter && !last)
+    return false;
+  if (kind != KnownCall::Leave)
+    callBefore(&call, call, library("caudal_section_enter_v1", {}), {});
+  if (last)
+    callBefore(behind(*last), *last, library("caudal_section_exit_v1", {}), {});
+  return true;
+}
+
+/// Calls that make a child process. The child of `clone` may share this thread's memory and thread-local storage, and stop it meanwhile;
+/// the others call the handlers of pthread_atfork, in the child too, and have the C library's locks meanwhile.
+static bool makesChild(StringRef name) {
+  return NameSwitch<bool>(name).Cases({"clone", "fork", "forkpty", "daemon"}, true).Default(false);
+}
+
 /// Is each call of `callee` a section?
 bool Sections::isSectionCall(const Function &callee) {
   auto [known, isNew] = sectionCalls_.try_emplace(&callee, false);
   if (isNew)
-    // The child of `clone` may share this thread's memory and thread-local storage, and stop it meanwhile.
-    known->second = isRustPrint(callee.getName()) || (callee.isDeclaration() && callee.getName() == "clone") ||
+    known->second = isRustPrint(callee.getName()) || (callee.isDeclaration() && makesChild(callee.getName())) ||
+                    (callee.isDeclaration() && knownCall(callee.getName()) == KnownCall::Section) ||
                     exclusions_.find(Exclusion::Call, callee.getName());
   return known->second;
 }
@@ -422,7 +505,8 @@ void Sections::surroundCalls(Function &function) {
   for (CallBase *call : calls) {
     Function &callee = *call->getCalledFunction();
     bool isLibrarys = callee.isDeclaration();
-    if (isLibrarys && (surroundGuard(*call, callee.getName()) || surroundScan(*call, callee.getName())))
+    if (isLibrarys && (surroundGuard(*call, callee.getName()) || surroundScan(*call, callee.getName()) ||
+                      surroundKnown(*call, callee.getName())))
       redirected_[callee.getName()]++;
     else if (isSectionCall(callee) || isMarkedCall(*call)) {
       redirected_[callee.getName()]++;

@@ -5,10 +5,11 @@
 // deadlocks: docs/background/preemption-safety.md.
 //
 //     redirected   pthread_mutex_*, _rwlock_*, _spin_*, _cond_*, sem_*, pthread_once, stdio, sigaction, signal and their like,
-//                  longjmp, syscall, vfork
-//     surrounded   __cxa_guard_*, std::call_once, scanf, clone, Rust's print!, functions of a list's `call`
+//                  longjmp, syscall, vfork, _Fork, uselocale
+//     surrounded   __cxa_guard_*, std::call_once, scanf, fork, clone, Rust's print!, functions of a list's `call`
+//                  parts of OpenMP's parallel regions (Known.h)
 //                  calls that an allocator makes of other modules, and through pointers
-//     sections     functions with caudal_nopreempt, of a list's `nopreempt`
+//     sections     functions with caudal_nopreempt, of a list's `nopreempt`, of libraries that keep something by thread (Known.h)
 //     left alone   allocators and what they call, functions of a list's `leave`
 //
 //===--------------------------------------------------------------------------------------------------------------===//
@@ -20,6 +21,7 @@
 #include "Report.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Module.h"
@@ -65,10 +67,13 @@ private:
   /// A function of the library; it answers nothing where `result` is null.
   llvm::FunctionCallee library(llvm::StringRef name, llvm::ArrayRef<llvm::Type *> parameters, llvm::Type *result = nullptr);
   void redirect(llvm::Function &from, llvm::StringRef to);
+  void redirectCalls(llvm::Function &own, llvm::StringRef to);
+  void redirectNamed(llvm::StringRef name, llvm::function_ref<bool(const llvm::Function &)> isIt);
   void redirectAll();
   void surroundCalls(llvm::Function &function);
   bool surroundGuard(llvm::CallBase &call, llvm::StringRef name);
   bool surroundScan(llvm::CallBase &call, llvm::StringRef name);
+  bool surroundKnown(llvm::CallBase &call, llvm::StringRef name);
   bool isSectionCall(const llvm::Function &callee);
   void rewriteCallOnce(llvm::Function &function);
   void becomeSection(llvm::Function &function);

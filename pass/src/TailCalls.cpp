@@ -115,9 +115,7 @@ static bool mayAlignFrame(const Function &function) {
 
 /// Whether something is put in front of the function's returns behind this pass, or registers are kept for its callers.
 static bool mayEndOtherwise(const Function &function) {
-  return function.hasGC() ||
-         any_of(std::initializer_list<Attribute::AttrKind>{Attribute::SafeStack, Attribute::SanitizeThread},
-                [&](Attribute::AttrKind kind) { return function.hasFnAttribute(kind); }) ||
+  return function.hasGC() || function.hasFnAttribute(Attribute::SanitizeThread) ||
          any_of(std::initializer_list<StringRef>{"no_caller_saved_registers", "instrument-function-exit",
                                                  "instrument-function-exit-inlined"},
                 [&](StringRef name) { return function.hasFnAttribute(name); });

@@ -1,20 +1,16 @@
 ; What is left goes through recursion in r12, which other calling conventions have for arguments or keep for their callers: such
-; functions keep it in memory. So do calls with operand bundles, which would be lost, functions of which the linker may keep another
-; object's, and callers that have a safe stack.
+; functions keep it in memory. So do calls with operand bundles, which would be lost, and functions of which the linker may keep
+; another object's.
 ; RUN: %probes -passes='caudal-probes<mode=budget;verify>,verify' %s | FileCheck %s
 target triple = "x86_64-pc-linux-gnu"
 
 ; CHECK: define internal fastcc i64 @fast.carried(
-; CHECK: define internal fastcc i64 @fast(
-; CHECK: @fast.carried(
+; CHECK: %a = call fastcc i64 @fast.carried(
+; CHECK: %b = call fastcc i64 @fast.carried(
 ; CHECK-NOT: .carried(
 ; CHECK: %a = call i64 @bundled(i64 %one) [ "unknown"(i64 %n) ]
 ; CHECK-LABEL: define i64 @callers(
 ; CHECK: @fast.carried(
-; CHECK-NOT: .carried(
-; CHECK-LABEL: define i64 @with_safe_stack(
-; CHECK-NOT: .carried(
-; CHECK: call fastcc i64 @fast(
 ; CHECK-NOT: .carried(
 define internal fastcc i64 @fast(i64 %n) nounwind noinline {
 entry:
@@ -115,9 +111,4 @@ define i64 @callers(i64 %n) {
   %e = call i64 @grouped(i64 %d)
   %f = call i64 @bundled(i64 %e)
   ret i64 %f
-}
-
-define i64 @with_safe_stack(i64 %n) safestack {
-  %a = call fastcc i64 @fast(i64 %n)
-  ret i64 %a
 }

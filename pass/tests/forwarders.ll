@@ -201,7 +201,7 @@ define void @aligned_argument(ptr %object, ptr %pair) {
 ; CHECK: tail call void %function
 ; CHECK-COUNT-1: caudal_probe_{{cold|look|spend}}_
 ; CHECK: ret void
-define void @ends_otherwise(ptr %object) safestack {
+define void @ends_otherwise(ptr %object) sanitize_thread {
   %function = load ptr, ptr %object
   tail call void %function(ptr %object, i64 1)
   ret void

@@ -63,7 +63,8 @@ fn setting(own: &Own, call: &Call, place: &Place, report: &Path) -> Result<Setti
     let plugin = Plugin::named(&path)?;
     let link = Beside::make(place.path(), &plugin, &cc::for_link(own.probes.clone(), call), Some(report))?;
     // C's library stands in rustc's own arguments, behind everything, so the probe library's needs are met.
-    Ok(Setting { cxx: false, compile: None, link, library: probe_library()?, archive: Archive::Whole })
+    let library = probe_library()?;
+    Ok(Setting { cxx: false, compile: None, link, library, archive: Archive::Whole, shown: None })
 }
 
 /// Whether all that went into the link can have had the pass, and whether it ran (`has_pass`).

@@ -186,7 +186,40 @@ pub struct caudal_options {
     /// 1: the dispatcher raises a worker's flag when the quantum there is over and others wait, for probes in flag mode
     /// (CAUDAL_PROBE_FLAG()), which look at no clock. Needs a policy with a dispatcher.
     pub raise_flags: u32,
+    /// Called with `worker_context` and the worker's number on each worker's thread, before its first request; may be null.
+    pub worker_starts: caudal_worker_hook,
+    /// The same, after its last request; may be null.
+    pub worker_stops: caudal_worker_hook,
+    /// What both are called with.
+    pub worker_context: *mut c_void,
 }
+
+/// Called on a worker's thread when that begins or ends. It must neither wait nor unwind.
+pub type caudal_worker_hook = Option<unsafe extern "C" fn(context: *mut c_void, worker: u32)>;
+
+/// What is done with a place of the thread when that goes from one request to another. See caudal_carry().
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct caudal_carry_hooks {
+    /// The request gives its worker back: moves what it has in the place to `state`, 64 bytes of the request's own, aligned to 16, and
+    /// leaves in the place what a new request is to find.
+    pub leave: Option<unsafe extern "C" fn(context: *mut c_void, state: *mut c_void)>,
+    /// The request goes on, maybe on another thread if it is migratable: puts back what `leave` has moved to `state`.
+    pub enter: Option<unsafe extern "C" fn(context: *mut c_void, state: *mut c_void)>,
+    /// A request is about to begin: makes the place what it is to find.
+    pub begin: Option<unsafe extern "C" fn(context: *mut c_void)>,
+    /// The functions' first argument.
+    pub context: *mut c_void,
+}
+
+/// Hears on which stack the calling thread is about to be. See caudal_on_stack_enter().
+pub type caudal_stack_entering =
+    Option<unsafe extern "C" fn(context: *mut c_void, low: *mut c_void, high: *mut c_void)>;
+
+/// Hears of a coroutine's stack: its lowest address that is in use, and the end of it. Of one that `runs` the lowest address is the
+/// lowest that it may use: where it is now, only its thread knows.
+pub type caudal_stack_visitor =
+    Option<unsafe extern "C" fn(context: *mut c_void, low: *mut c_void, high: *mut c_void, runs: i32)>;
 
 /// A request to be submitted. Fill it with caudal_submission_init(), then set at least `handler`.
 #[repr(C)]

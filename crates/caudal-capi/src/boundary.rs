@@ -1,7 +1,7 @@
 //! Between C and Rust: no panic goes out, no null pointer and no unknown structure comes in.
 
 use std::any::Any;
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
@@ -51,6 +51,22 @@ pub(crate) unsafe fn reference<'a, T>(pointer: *const T) -> Result<&'a T, caudal
     }
     // SAFETY: as the caller says.
     unsafe { pointer.as_ref() }.ok_or(CAUDAL_ERROR_ARGUMENT)
+}
+
+/// What a program's function is called with, on the runtime's threads.
+#[derive(Clone, Copy)]
+pub(crate) struct Opaque(pub(crate) *mut c_void);
+
+// SAFETY: nobody here looks at what it points to; the program's function does, which knows on which threads it is called.
+unsafe impl Send for Opaque {}
+// SAFETY: as above.
+unsafe impl Sync for Opaque {}
+
+impl Opaque {
+    /// For closures, which would else take the pointer alone.
+    pub(crate) fn get(self) -> *mut c_void {
+        self.0
+    }
 }
 
 /// The place for an answer.

@@ -16,6 +16,7 @@
 
 mod abi;
 mod boundary;
+mod carry;
 mod inside;
 mod job;
 mod locks;
@@ -24,6 +25,7 @@ mod runtime;
 mod stats;
 
 pub use abi::*;
+pub use carry::*;
 pub use inside::*;
 pub use locks::*;
 pub use request::*;

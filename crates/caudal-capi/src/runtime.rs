@@ -27,7 +27,7 @@ use caudal_rt::{
 
 use crate::abi::caudal_status::*;
 use crate::abi::*;
-use crate::boundary::{Answer, Out, SizeFirst, call, explain, read_sized, reference, span, text};
+use crate::boundary::{Answer, Opaque, Out, SizeFirst, call, explain, read_sized, reference, span, text};
 
 /// A running system of workers. Any thread may use it.
 pub struct caudal_runtime {
@@ -45,7 +45,7 @@ unsafe impl Sync for caudal_runtime {}
 /// All that were ever made: so that tools which look for leaks find the way to them.
 static ALL: Mutex<Vec<&'static caudal_runtime>> = Mutex::new(Vec::new());
 
-// SAFETY: its first field is its size, the others are integers.
+// SAFETY: its first field is its size; of the others, integers and pointers, none is ever invalid as zeros.
 unsafe impl SizeFirst for caudal_options {}
 
 /// A caller inside of a runtime.
@@ -244,6 +244,15 @@ fn apply(mut builder: Builder, options: &caudal_options) -> Result<Builder, &'st
     });
     if options.seed != 0 {
         builder = builder.seed(options.seed);
+    }
+    let context = Opaque(options.worker_context);
+    if let Some(starts) = options.worker_starts {
+        // SAFETY: the program's function, with what the program gave for it.
+        builder = builder.on_worker_start(move |worker| unsafe { starts(context.get(), worker as u32) });
+    }
+    if let Some(stops) = options.worker_stops {
+        // SAFETY: as above.
+        builder = builder.on_worker_stop(move |worker| unsafe { stops(context.get(), worker as u32) });
     }
     Ok(builder)
 }

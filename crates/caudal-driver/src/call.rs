@@ -3,8 +3,12 @@
 //! Only that is read out of the arguments; they go to clang as they are.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+
+use crate::jobs::LinkJob;
 
 /// Clang's options whose value is the next word. What is missing here would have its value taken for a source.
 const WITH_VALUE: &[&str] = &[
@@ -161,6 +165,19 @@ pub struct Call {
     pub all_defined: bool,
     /// Where a thin link keeps what it compiled.
     pub thin_cache: Option<PathBuf>,
+    /// What probes can not live with, by the option that asks for it.
+    pub refused: Option<Refused>,
+}
+
+/// Options under which probes would do harm or be none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// `-fsanitize=safe-stack`
+    SafeStack,
+    /// `-femulated-tls`
+    EmulatedTls,
+    /// `-fsplit-stack`
+    SplitStack,
 }
 
 impl Call {
@@ -175,6 +192,33 @@ impl Call {
         reader.finish()
     }
 
+    /// Adds what clang says of the link: options that reach it otherwise than by its command line are in there, too.
+    pub fn hear(&mut self, job: &LinkJob) {
+        let name = job.linker.file_name().and_then(OsStr::to_str).unwrap_or_default();
+        if self.linker.is_none() && name != "ld" {
+            self.linker = Some(job.linker.clone());
+        }
+        let words: Vec<String> = job.words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        // clang says what level and processor such a link is for, and which plugin does it where the linker can not.
+        let optimises = words.iter().any(|word| word == "-plugin" || word.starts_with("-plugin-opt="));
+        if self.lto == Lto::None && (optimises || has_bitcode(&words)) {
+            self.lto = Lto::AtLink;
+        }
+        self.read_linker_words(&words);
+        let is_there = |word: &str| words.iter().any(|known| known == word);
+        self.is_static |= self.output == Output::Executable
+            && (is_there("-static") || is_there("--no-dynamic-linker"))
+            && !is_there("-dynamic-linker");
+        self.no_libc |= !words
+            .iter()
+            .any(|word| word == "-lc" || word.ends_with("/libc.a") || word.ends_with("/libc.so"));
+        if words.iter().any(|word| word.contains("libclang_rt.safestack")) {
+            self.refused = Some(Refused::SafeStack);
+        } else if is_there("-plugin-opt=-emulated-tls") {
+            self.refused = Some(Refused::EmulatedTls);
+        }
+    }
+
     /// Whether code is made out of sources.
     pub fn compiles(&self) -> bool {
         self.sources > 0 && self.stage >= Stage::Compile
@@ -183,6 +227,11 @@ impl Call {
     /// Whether the linker is called.
     pub fn links(&self) -> bool {
         self.linkable > 0 && self.stage == Stage::Link
+    }
+
+    /// Whether the linker is gold, which knows less than the others.
+    pub fn is_gold(&self) -> bool {
+        self.linker.as_deref().is_some_and(|linker| linker.to_string_lossy().contains("gold"))
     }
 
     /// Whether the linker may optimise.
@@ -201,6 +250,9 @@ struct Reader {
     call: Call,
     lto: bool,
     fat_objects: bool,
+    emulated_tls: bool,
+    split_stack: bool,
+    safe_stack: bool,
     headers: bool,
     /// `-x`: what inputs are, whatever their names say.
     language: bool,
@@ -258,6 +310,10 @@ impl Reader {
             "-fno-lto" => self.lto = false,
             "-ffat-lto-objects" => self.fat_objects = true,
             "-fno-fat-lto-objects" => self.fat_objects = false,
+            "-femulated-tls" => self.emulated_tls = true,
+            "-fno-emulated-tls" => self.emulated_tls = false,
+            "-fsplit-stack" => self.split_stack = true,
+            "-fno-split-stack" => self.split_stack = false,
             _ => self.joined(option),
         }
     }
@@ -278,6 +334,11 @@ impl Reader {
             self.for_linker();
         } else if after("-l").is_some() {
             self.for_linker();
+        } else if let Some(sanitizers) = after("-fsanitize=") {
+            self.safe_stack |= sanitizers.split(',').any(|sanitizer| sanitizer == "safe-stack");
+        } else if let Some(sanitizers) = after("-fno-sanitize=") {
+            self.safe_stack &=
+                !sanitizers.split(',').any(|sanitizer| matches!(sanitizer, "safe-stack" | "all"));
         } else if let Some(level) = after("-O") {
             self.level = Some(level);
         }
@@ -289,10 +350,24 @@ impl Reader {
             (true, false) => Lto::AtLink,
             (true, true) => Lto::Both,
         };
+        self.call.refused = if self.safe_stack {
+            Some(Refused::SafeStack)
+        } else if self.emulated_tls {
+            Some(Refused::EmulatedTls)
+        } else {
+            self.split_stack.then_some(Refused::SplitStack)
+        };
         self.call.unoptimised_link = self.lto && self.level.as_deref() == Some("0");
+        self.call.read_linker_words(&self.linker_words);
+        self.call
+    }
+}
+
+impl Call {
+    fn read_linker_words(&mut self, words: &[String]) {
         let mut last = "";
-        for word in &self.linker_words {
-            let call = &mut self.call;
+        for word in words {
+            let call = &mut *self;
             let word = word.strip_prefix("--").or_else(|| word.strip_prefix('-')).unwrap_or(word);
             match word {
                 "shared" | "Bshareable" => call.output = Output::Shared,
@@ -314,8 +389,16 @@ impl Reader {
             }
             last = word;
         }
-        self.call
     }
+}
+
+/// Whether an object among the inputs is bitcode: some linkers compile it by a plugin that they find by themselves.
+fn has_bitcode(words: &[String]) -> bool {
+    words.iter().filter(|word| is_object(word) && !word.starts_with('-')).any(|file| {
+        let mut magic = [0; 4];
+        let read = File::open(file).and_then(|mut file| file.read_exact(&mut magic));
+        read.is_ok() && (magic == *b"BC\xc0\xde" || magic == *b"\xde\xc0\x17\x0b")
+    })
 }
 
 /// By its name; what is unknown to clang goes to the linker too, and is no harm as a source.

@@ -5,14 +5,17 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::beside::{Beside, Place};
-use crate::call::{Call, Lto, Output, is_lld};
-use crate::compose::{Archive, Setting, compose, joined, probe_library};
+use crate::call::{Call, Lto, Output, Refused, is_lld};
+use crate::compose::{Archive, Library, Setting, compose, joined, names_to_show, probe_library};
 use crate::error::DriverError;
+use crate::jobs::link_job;
+use crate::linked::{self, Stamp};
 use crate::plugin::Plugin;
 use crate::probes::{OPTIONS_HELP, Own, Probes, Report, Tls};
 use crate::report::Summary;
 use crate::run::{complain, exit_code, replace_process, run_clang, say};
 use crate::toolchain::{self, Tool};
+use crate::version_script::show_probes;
 use crate::words::{Expanded, expand};
 
 /// What clang is called as.
@@ -53,7 +56,17 @@ fn run(name: &str, language: Language, args: Vec<OsString>) -> Result<ExitCode, 
         );
     }
     let clang = toolchain::clang(own.clang.as_deref(), own.plugin.as_deref())?;
-    let call = Call::read(&words);
+    let mut call = Call::read(&words);
+    let is_cxx = language == Language::Cxx;
+    // What is only shown is not made.
+    let is_shown_only = words.iter().any(|word| word == "-###");
+    let mut job = None;
+    if call.links() && !own.probes.off && !is_shown_only {
+        job = link_job(&clang.path, is_cxx, &words)?;
+    }
+    if let Some(job) = &job {
+        call.hear(job);
+    }
     if own.probes.off {
         let (words, place) = without_probes(&own, &clang, &call, language, words)?;
         let stay = had_files || place.as_ref().is_some_and(Place::is_of_this_call);
@@ -62,10 +75,46 @@ fn run(name: &str, language: Language, args: Vec<OsString>) -> Result<ExitCode, 
     if own.probes.report == Report::Words && call.compiles() && !call.links() && call.lto == Lto::AtLink {
         say(&format!("{name}: probes come in at the link: --probe-report there says where\n"));
     }
+    refuse(&call)?;
+    let others = match &job {
+        Some(job) if call.is_static && call.output == Output::Executable => linked::others_names(job)?,
+        _ => Vec::new(),
+    };
     let prepared = Prepared::new(own, &clang, &call)?;
-    let words = prepared.compose(language, words);
-    let saying = prepared.report.as_deref();
-    finish(name, &clang.path, words, had_files || prepared.place.is_of_this_call(), saying)
+    let words = prepared.compose(language, [words, others].concat())?;
+    let stay = had_files || prepared.place.is_of_this_call();
+    let Some(job) = job else { return finish(name, &clang.path, words, stay, prepared.report.as_deref()) };
+    let before = Stamp::of(&job.output());
+    let code = finish(name, &clang.path, words, true, prepared.report.as_deref())?;
+    if code != ExitCode::SUCCESS {
+        return linked::why_failed(&job).map_or(Ok(code), Err);
+    }
+    if let Some(word) = linked::check(&call, &job, before)? {
+        say(&format!("{name}: {word}\n"));
+    }
+    Ok(code)
+}
+
+/// What is known not to go with probes.
+fn refuse(call: &Call) -> Result<(), DriverError> {
+    if !call.compiles() && !call.links() {
+        return Ok(());
+    }
+    let (option, why) = match call.refused {
+        None => return Ok(()),
+        Some(Refused::SafeStack) => (
+            "-fsanitize=safe-stack",
+            "its second stack belongs to the thread, and the requests of a worker would share it",
+        ),
+        Some(Refused::EmulatedTls) => {
+            ("-femulated-tls", "probes reach their thread's lines by thread-local storage of the linker's")
+        }
+        Some(Refused::SplitStack) => (
+            "-fsplit-stack",
+            "what the stack grows by belongs to the thread, and a request has a stack of its own",
+        ),
+    };
+    Err(DriverError::Refused { option, why })
 }
 
 /// Clang's command line for `--probe-off`, and what has to be there while it runs. A link that is to follow, and may have probes for
@@ -120,7 +169,7 @@ struct Prepared {
     place: Place,
     compile: Option<Beside>,
     link: Beside,
-    library: PathBuf,
+    library: Library,
     /// A file of this call, for a report in words.
     report: Option<PathBuf>,
 }
@@ -149,15 +198,23 @@ impl Prepared {
         Ok(Prepared { call: call.clone(), place, compile, link, library: probe_library()?, report })
     }
 
-    fn compose(&self, language: Language, words: Vec<OsString>) -> Vec<OsString> {
+    fn compose(&self, language: Language, mut words: Vec<OsString>) -> Result<Vec<OsString>, DriverError> {
+        let shows = self.call.links() && self.call.output == Output::Executable;
+        if shows {
+            show_probes(&mut words, self.place.path())?;
+        }
+        let names = (shows && self.call.is_gold())
+            .then(|| names_to_show(&self.library, self.place.path()))
+            .transpose()?;
         let setting = Setting {
             cxx: language == Language::Cxx,
             compile: self.compile.clone(),
             link: self.link.clone(),
             library: self.library.clone(),
             archive: if self.call.no_libc { Archive::Wanted } else { Archive::Whole },
+            shown: names,
         };
-        compose(&self.call, &setting, words)
+        Ok(compose(&self.call, &setting, words))
     }
 }
 

@@ -1,8 +1,13 @@
 //! Clang's command line: what it was given, and what puts probes in.
 //!
+//! ## Stacks
+//!
+//! A request's stack is smaller than a thread's, and its end is a guard that a large array could step over. Functions that are compiled
+//! here touch each page of what they take (`-fstack-clash-protection`), unless the command line says otherwise.
+//!
 //! ## The probe library
 //!
-//! Code with probes refers to the lines and cold entries of `libcaudal_probe.a`, of which a program has one copy. The executable
+//! Code with probes refers to the lines and cold entries of the probe library, of which a program has one copy. The executable
 //! has it: whole, in front of everything else, its names visible to shared objects.
 //!
 //! * *In front and whole*, because a static libcaudal or a Rust library that brings the same objects along then finds all names
@@ -11,16 +16,33 @@
 //!   Objects in that library find the executable's through their symbol tables.
 //! * *First*, in a static program: it begins in the library (`csrc/entry.S`), so that code with probes may run before the C library has
 //!   set up thread-local storage, as resolvers of ifuncs do. Another entry on the command line counts more.
-//! * *Visible*, for shared objects that are loaded later and have probes.
+//! * *Visible*, for shared objects that are loaded later and have probes, also where a version script shows next to nothing
+//!   (`version_script`). As objects and not as an archive: `--exclude-libs` hides what comes out of archives, and CMake takes an archive in the
+//!   C compiler's link for a library that C++'s links need as well, also where another compiler does them; then a shared object has a second copy.
 //! * A *shared object* leaves the names to the executable. Where the linker was told that all names have to be defined, that
 //!   is taken back.
+//! * Every module has *wrappers* of its own, from an archive: by them its calls of the C library find what the module means by the name
+//!   (`csrc/wrapper.h`). They are hidden; the executable shows some for modules that were linked without.
 
 use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::beside::Beside;
+use crate::beside::{Beside, digest};
 use crate::call::{Call, Output};
 use crate::error::DriverError;
+use crate::linked;
+
+/// The files of the probe library.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Library {
+    /// Whole, in objects.
+    pub objects: [PathBuf; 2],
+    /// The same as an archive.
+    pub archive: PathBuf,
+    /// What each module has of its own.
+    pub module: PathBuf,
+}
 
 /// How the probe library gets into an executable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,16 +62,21 @@ pub struct Setting {
     pub compile: Option<Beside>,
     /// The plugin for links with link-time optimisation.
     pub link: Beside,
-    /// `libcaudal_probe.a`.
-    pub library: PathBuf,
+    /// The probe library.
+    pub library: Library,
     /// How it is linked.
     pub archive: Archive,
+    /// For gold, which takes names and no patterns: a file with the names to show.
+    pub shown: Option<PathBuf>,
 }
 
 /// Clang's arguments for a call, whose words are `words`.
 pub fn compose(call: &Call, setting: &Setting, words: Vec<OsString>) -> Vec<OsString> {
     let mut before = Vec::new();
     let mut after = Vec::new();
+    if call.compiles() {
+        before.push("-fstack-clash-protection".into());
+    }
     if let Some(compile) = &setting.compile
         && call.compiles()
     {
@@ -62,8 +89,12 @@ pub fn compose(call: &Call, setting: &Setting, words: Vec<OsString>) -> Vec<OsSt
         add_link_time_pass(call, &setting.link, &mut before, &mut after);
     }
     if call.links() && call.output == Output::Shared && call.all_defined {
-        after.push("-Wl,-z,undefs".into());
+        // gold has no word that takes the other back.
+        let undefs = if call.is_gold() { "-Wl,--unresolved-symbols=ignore-all" } else { "-Wl,-z,undefs" };
+        after.push(undefs.into());
     }
+    // Behind everything that may call by one of them.
+    let module = (call.links() && call.output != Output::Relocatable).then_some(&setting.library.module);
     let mut args = Vec::new();
     if setting.cxx {
         args.push("--driver-mode=g++".into());
@@ -76,32 +107,41 @@ pub fn compose(call: &Call, setting: &Setting, words: Vec<OsString>) -> Vec<OsSt
     }
     // What follows a `--` is files.
     let files = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    let has_files = files < words.len();
     let mut words = words.into_iter();
     args.extend(words.by_ref().take(files));
+    if let Some(module) = module.filter(|_| !has_files) {
+        to_linker(module.as_os_str(), &mut args);
+    }
     args.append(&mut after);
     args.extend(words);
+    if let Some(module) = module.filter(|_| has_files) {
+        args.push(module.clone().into_os_string());
+    }
     args
 }
 
 fn add_library(call: &Call, setting: &Setting, before: &mut Vec<OsString>, after: &mut Vec<OsString>) {
-    if call.output != Output::Executable {
-        return;
-    }
-    match setting.archive {
-        Archive::Whole => {
-            before.push("-Wl,--push-state,--whole-archive".into());
-            to_linker(setting.library.as_os_str(), before);
-            before.push("-Wl,--pop-state".into());
-            if call.is_static {
-                before.push("-Wl,-e,caudal_start_v1".into());
+    let library = &setting.library;
+    if call.output == Output::Executable {
+        match setting.archive {
+            Archive::Whole => {
+                for object in &library.objects {
+                    to_linker(object.as_os_str(), before);
+                }
+                if call.is_static {
+                    before.push("-Wl,-e,caudal_start_v1".into());
+                }
             }
+            Archive::Wanted => to_linker(library.archive.as_os_str(), after),
         }
-        Archive::Wanted => to_linker(setting.library.as_os_str(), after),
-    }
-    // In a static position-independent program, C's start-up code has no means to relocate thread-locals that are exported.
-    let is_gold = call.linker.as_deref().is_some_and(|linker| linker.to_string_lossy().contains("gold"));
-    if !is_gold && !call.is_static {
-        before.push("-Wl,--export-dynamic-symbol=caudal_*".into());
+        // In a static position-independent program, C's start-up code has no means to relocate thread-locals that are exported.
+        if call.is_static {
+        } else if let Some(names) = &setting.shown {
+            to_linker(&joined("--dynamic-list=", names), before);
+        } else {
+            before.push("-Wl,--export-dynamic-symbol=caudal_*".into());
+        }
     }
 }
 
@@ -137,14 +177,40 @@ pub(crate) fn joined(option: &str, path: &Path) -> OsString {
 ///
 /// # Errors
 /// It is in none of these places.
-pub fn probe_library() -> Result<PathBuf, DriverError> {
+pub fn probe_library() -> Result<Library, DriverError> {
     const NAME: &str = "libcaudal_probe.a";
     let program = std::env::current_exe().unwrap_or_default();
-    let installed = program.parent().unwrap_or(Path::new(".")).join("../lib").join(NAME);
-    let built = Path::new(env!("CAUDAL_PROBE_LIB")).join(NAME);
-    let looked = vec![installed, built];
-    let found = looked.iter().find_map(|path| path.canonicalize().ok());
-    found.ok_or(DriverError::NoProbeLibrary(looked))
+    let installed = program.parent().unwrap_or(Path::new(".")).join("../lib");
+    let built = PathBuf::from(env!("CAUDAL_PROBE_LIB"));
+    // An installation has what only drivers use beside the plugin.
+    let places = [(installed.clone(), installed.join("caudal")), (built.clone(), built)];
+    let found = places.iter().find_map(|(archive, others)| {
+        let file = |directory: &Path, name: &str| directory.join(name).canonicalize().ok();
+        Some(Library {
+            archive: file(archive, NAME)?,
+            objects: [file(others, "caudal_probe.o")?, file(others, "caudal_wrap.o")?],
+            module: file(others, "libcaudal_module.a")?,
+        })
+    });
+    found.ok_or_else(|| DriverError::NoProbeLibrary(places.map(|(archive, _)| archive.join(NAME)).to_vec()))
+}
+
+/// A file for gold with the names that a program shows, in `directory`.
+///
+/// # Errors
+/// Files that can not be read or written.
+pub(crate) fn names_to_show(library: &Library, directory: &Path) -> Result<PathBuf, DriverError> {
+    let mut text = String::from("{\n");
+    for path in &library.objects {
+        let bytes = fs::read(path).map_err(DriverError::at(path))?;
+        for name in linked::shown_names(&bytes) {
+            text += &format!("{name};\n");
+        }
+    }
+    text += "};\n";
+    let file = directory.join(format!("names-{}.list", digest(&[text.as_bytes()])));
+    fs::write(&file, text).map_err(DriverError::at(&file))?;
+    Ok(file)
 }
 
 #[cfg(test)]
@@ -159,15 +225,16 @@ mod tests {
             cxx: false,
             compile: (Call::read(&words).lto != Lto::AtLink).then(|| beside("P")),
             link: beside("L"),
-            library: "A".into(),
+            library: Library { objects: ["O".into(), "W".into()], archive: "A".into(), module: "M".into() },
             archive: Archive::Whole,
+            shown: None,
         };
         let args = compose(&Call::read(&words), &setting, words);
         args.join(OsStr::new(" ")).into_string().unwrap()
     }
 
-    const LIBRARY: &str =
-        "-Wl,--push-state,--whole-archive -Xlinker A -Wl,--pop-state -Wl,--export-dynamic-symbol=caudal_*";
+    const LIBRARY: &str = "-Xlinker O -Xlinker W -Wl,--export-dynamic-symbol=caudal_*";
+    const CLASH: &str = "-fstack-clash-protection";
 
     fn quiet(words: &str) -> String {
         format!("--start-no-unused-arguments {words} --end-no-unused-arguments")
@@ -175,41 +242,45 @@ mod tests {
 
     #[test]
     fn calls_that_make_no_code_are_clangs_own() {
-        for line in ["--version", "-E a.c", "-M a.c", "-fsyntax-only a.c", "-v", "-flto -c a.c", "-r a.o"] {
+        for line in ["--version", "-E a.c", "-M a.c", "-fsyntax-only a.c", "-v", "-r a.o"] {
             assert_eq!(composed(line), line);
         }
     }
 
     #[test]
     fn compilations_load_the_pass() {
-        assert_eq!(composed("-c a.c"), format!("{} -c a.c", quiet("-fpass-plugin=P")));
+        assert_eq!(composed("-c a.c"), format!("{} -c a.c", quiet(&format!("{CLASH} -fpass-plugin=P"))));
         assert_eq!(
             composed("a.c -o a"),
-            format!("{} a.c -o a", quiet(&format!("-fpass-plugin=P {LIBRARY}")))
+            format!("{} a.c -o a -Xlinker M", quiet(&format!("{CLASH} -fpass-plugin=P {LIBRARY}")))
         );
+        assert_eq!(composed("-flto -c a.c"), format!("{} -flto -c a.c", quiet(CLASH)));
     }
 
     #[test]
     fn static_programs_show_nothing_and_begin_in_the_library() {
-        let library = "-Wl,--push-state,--whole-archive -Xlinker A -Wl,--pop-state -Wl,-e,caudal_start_v1";
-        assert_eq!(composed("-static-pie a.o"), format!("{} -static-pie a.o", quiet(library)));
+        let library = "-Xlinker O -Xlinker W -Wl,-e,caudal_start_v1";
+        assert_eq!(composed("-static-pie a.o"), format!("{} -static-pie a.o -Xlinker M", quiet(library)));
     }
 
     #[test]
     fn links_with_optimisation_load_it_in_the_linker() {
         let link = format!("{LIBRARY} -fuse-ld=lld -Xlinker --load-pass-plugin=L");
-        assert_eq!(composed("-flto a.o"), format!("{} -flto a.o", quiet(&link)));
-        assert_eq!(composed("-flto -O0 a.o"), format!("{} -flto -O0 a.o -Wl,--lto-O1", quiet(&link)));
+        assert_eq!(composed("-flto a.o"), format!("{} -flto a.o -Xlinker M", quiet(&link)));
+        assert_eq!(
+            composed("-flto -O0 a.o"),
+            format!("{} -flto -O0 a.o -Xlinker M -Wl,--lto-O1", quiet(&link))
+        );
         let cached = "-flto -Wl,--thinlto-cache-dir=C a.o";
         let own = "-Xlinker --thinlto-cache-dir=C/caudal-1234";
-        assert_eq!(composed(cached), format!("{} {cached} {own}", quiet(&link)));
+        assert_eq!(composed(cached), format!("{} {cached} -Xlinker M {own}", quiet(&link)));
     }
 
     #[test]
     fn shared_objects_leave_the_library_to_the_executable() {
-        assert_eq!(composed("-shared a.o -o a.so"), "-shared a.o -o a.so");
+        assert_eq!(composed("-shared a.o -o a.so"), "-shared a.o -o a.so -Xlinker M");
         let strict = "-shared -Wl,-z,defs";
-        assert_eq!(composed(&format!("{strict} a.o")), format!("{strict} a.o -Wl,-z,undefs"));
-        assert_eq!(composed(&format!("{strict} -- a.o")), format!("{strict} -Wl,-z,undefs -- a.o"));
+        assert_eq!(composed(&format!("{strict} a.o")), format!("{strict} a.o -Xlinker M -Wl,-z,undefs"));
+        assert_eq!(composed(&format!("{strict} -- a.o")), format!("{strict} -Wl,-z,undefs -- a.o M"));
     }
 }

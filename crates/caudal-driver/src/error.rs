@@ -46,6 +46,18 @@ pub enum DriverError {
         "clang runs no plugin in the back end of a distributed thin link: the module would get no probes"
     )]
     ThinBackEnd,
+    #[error("`{option}` does not go with probes: {why}")]
+    Refused { option: &'static str, why: &'static str },
+    #[error("no part of `{}` was compiled with probes, so it would have none", .output.display())]
+    NoProbes { output: PathBuf },
+    #[error("`{}` has a stack that belongs to the thread (-fsanitize=safe-stack), which the requests of a worker would share{}", .output.display(), from_input(.input))]
+    SafeStackInput { output: PathBuf, input: PathBuf },
+    #[error("the shared object `{}` has a probe library of its own: what runs in it would not yield, for a runtime sets the program's", .output.display())]
+    OwnLibrary { output: PathBuf },
+    #[error("`{}` uses a probe library of its own (it was linked with -Bsymbolic), and would never yield in `{}`", .library.display(), .output.display())]
+    SymbolicLibrary { output: PathBuf, library: PathBuf },
+    #[error("`{}` was compiled with -femulated-tls: probes reach their thread's lines by thread-local storage of the linker's", .input.display())]
+    EmulatedInput { input: PathBuf },
     #[error("libcaudal_probe.a is neither of {}", paths(.0))]
     NoProbeLibrary(Vec<PathBuf>),
     #[error("neither XDG_CACHE_HOME nor HOME says where to keep files")]
@@ -81,6 +93,22 @@ impl DriverError {
             DriverError::ThinBackEnd => {
                 "link in one call, by -flto=thin; or say --probe-off, if it is to have none".to_owned()
             }
+            DriverError::Refused { option, .. } => {
+                format!("leave out {option}, or say --probe-off for what is to have it")
+            }
+            DriverError::NoProbes { .. } => {
+                "compile by caudal-cc, caudal-c++ or cargo caudal; a program that is to have no probes is linked with --probe-off".to_owned()
+            }
+            DriverError::SafeStackInput { .. } => {
+                "compile it without -fsanitize=safe-stack; or link the program with --probe-off".to_owned()
+            }
+            DriverError::OwnLibrary { .. } => {
+                "leave the library out of its link (-lcaudal_probe): the program has it".to_owned()
+            }
+            DriverError::SymbolicLibrary { .. } => {
+                "link that library by caudal-cc, or leave out its copy of libcaudal_probe.a; the program has one".to_owned()
+            }
+            DriverError::EmulatedInput { .. } => "compile it anew without -femulated-tls, or with --probe-off".to_owned(),
             DriverError::NoProbeLibrary(_) => {
                 "`make install PREFIX=` ships it; or build the driver anew in its clone".to_owned()
             }
@@ -128,6 +156,14 @@ fn other_majors(majors: &[u32]) -> String {
 
 fn shown(value: &OsString) -> String {
     if value.is_empty() { String::new() } else { format!("={}", value.display()) }
+}
+
+fn from_input(input: &Path) -> String {
+    if input.as_os_str().is_empty() {
+        String::new()
+    } else {
+        format!(": it comes from `{}`", input.display())
+    }
 }
 
 fn paths(paths: &[PathBuf]) -> String {

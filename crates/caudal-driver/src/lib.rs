@@ -6,10 +6,13 @@
 //! words      response files replaced by what is in them
 //! probes     our options taken out, the rest is clang's
 //! call       what clang's part of the call does: compile? link? what, and with link-time optimisation?
+//! jobs       what clang itself says of the link, which has options from elsewhere in it
 //! toolchain  clang and lld, their versions
 //! plugin     the plugin for that version of LLVM
 //! beside     a directory with the plugin and its options, named by a hash of both
 //! compose    clang's command line
+//! version_script  what an executable shows, the probe library's names among it
+//! linked     what came out of the link: is it what was asked for?
 //! report     what the pass wrote, in words
 //! ```
 //!
@@ -21,15 +24,18 @@ pub mod call;
 pub mod cc;
 mod compose;
 mod error;
+pub mod jobs;
+mod linked;
 mod plugin;
 mod probes;
 pub mod report;
 mod run;
 pub mod toolchain;
+mod version_script;
 mod words;
 
 pub use beside::{Beside, Place, cache_directory, digest};
-pub use compose::{Archive, Setting, compose, probe_library};
+pub use compose::{Archive, Library, Setting, compose, probe_library};
 pub use error::DriverError;
 pub use plugin::Plugin;
 pub use probes::{Mode, OPTIONS_HELP, Own, Probes, Report, Tls};

@@ -46,7 +46,7 @@ fn push(arg: OsString, expanded: &mut Expanded, depth: usize) {
 }
 
 /// GNU's rules: blanks separate, a backslash takes the next character as it is, also within quotes of either kind.
-fn split(text: &[u8]) -> Vec<OsString> {
+pub(crate) fn split(text: &[u8]) -> Vec<OsString> {
     let mut words = Vec::new();
     let mut word: Option<Vec<u8>> = None;
     let mut quote = None;

@@ -48,20 +48,20 @@ __attribute__((noinline)) static void leave_handlers(const void *buffer)
     }
 }
 
-__attribute__((visibility("hidden"))) void caudal_probe_jumps(const void *buffer)
-{
-    if (__builtin_expect(caudal_probe_handlings.count != 0, 0)) {
-        leave_handlers(buffer);
-    }
-}
+/* As _FORTIFY_SOURCE has it. */
+__attribute__((noreturn)) void __longjmp_chk(jmp_buf buffer, int value);
 
-#define WRAPPER(NAME)                                                        \
-    __attribute__((noreturn)) void caudal_wrap_##NAME##_v1(jmp_buf buffer, int value) \
-    {                                                                        \
-        caudal_probe_jumps(buffer);                                          \
-        NAME(buffer, value);                                                 \
+#define AROUND(NAME)                                                                   \
+    __attribute__((noreturn)) void caudal_around_##NAME##_v1(jmp_buf buffer, int value) \
+    {                                                                                  \
+        if (__builtin_expect(caudal_probe_handlings.count != 0, 0)) {                  \
+            leave_handlers(buffer);                                                    \
+        }                                                                              \
+        LIBC(NAME)(buffer, value);                                                     \
+        __builtin_unreachable();                                                       \
     }
 
-WRAPPER(longjmp)
-WRAPPER(_longjmp)
-WRAPPER(siglongjmp)
+AROUND(longjmp)
+AROUND(_longjmp)
+AROUND(siglongjmp)
+AROUND(__longjmp_chk)

@@ -112,12 +112,12 @@ static int is_anothers(const pthread_mutex_t *mutex)
 
 static int try_owned(void *lock)
 {
-    return is_anothers(lock) ? EBUSY : pthread_mutex_trylock(lock);
+    return is_anothers(lock) ? EBUSY : LIBC(pthread_mutex_trylock)(lock);
 }
 
 static int wait_for_mutex(void *lock, const struct caudal_until *until)
 {
-    return until ? pthread_mutex_clocklock(lock, until->clock, until->at) : pthread_mutex_lock(lock);
+    return until ? LIBC(pthread_mutex_clocklock)(lock, until->clock, until->at) : LIBC(pthread_mutex_lock)(lock);
 }
 
 static int wait_for_owned(void *lock, const struct caudal_until *until)
@@ -175,7 +175,7 @@ static void disown(const pthread_mutex_t *mutex)
 
 static int try_plain(void *lock)
 {
-    return pthread_mutex_trylock(lock);
+    return LIBC(pthread_mutex_trylock)(lock);
 }
 
 static const struct kind plain_kind = {try_plain, wait_for_mutex}, owned_kind = {try_owned, wait_for_owned};
@@ -206,26 +206,26 @@ __attribute__((noinline)) static int lock_plain(pthread_mutex_t *mutex)
 }
 
 /* What is frequent, and next to nothing itself, needs no frame: programs of one thread take and leave a mutex in 20 cycles. */
-int caudal_wrap_pthread_mutex_lock_v1(pthread_mutex_t *mutex)
+int caudal_around_pthread_mutex_lock_v1(pthread_mutex_t *mutex)
 {
     if (is_thread_owned(mutex)) {
         return lock_owned(mutex, NULL);
     }
-    return caudal_probe_may_wait() ? lock_plain(mutex) : had(pthread_mutex_lock(mutex));
+    return caudal_probe_may_wait() ? lock_plain(mutex) : had(LIBC(pthread_mutex_lock)(mutex));
 }
 
-int caudal_wrap_pthread_mutex_trylock_v1(pthread_mutex_t *mutex)
+int caudal_around_pthread_mutex_trylock_v1(pthread_mutex_t *mutex)
 {
-    return is_thread_owned(mutex) ? own(mutex, try_owned(mutex)) : had(pthread_mutex_trylock(mutex));
+    return is_thread_owned(mutex) ? own(mutex, try_owned(mutex)) : had(LIBC(pthread_mutex_trylock)(mutex));
 }
 
-int caudal_wrap_pthread_mutex_timedlock_v1(pthread_mutex_t *mutex, const struct timespec *at)
+int caudal_around_pthread_mutex_timedlock_v1(pthread_mutex_t *mutex, const struct timespec *at)
 {
     struct caudal_until until = {CLOCK_REALTIME, at};
     return lock_mutex(mutex, &until);
 }
 
-int caudal_wrap_pthread_mutex_clocklock_v1(pthread_mutex_t *mutex, clockid_t clock, const struct timespec *at)
+int caudal_around_pthread_mutex_clocklock_v1(pthread_mutex_t *mutex, clockid_t clock, const struct timespec *at)
 {
     struct caudal_until until = {clock, at};
     return lock_mutex(mutex, &until);
@@ -233,20 +233,20 @@ int caudal_wrap_pthread_mutex_clocklock_v1(pthread_mutex_t *mutex, clockid_t clo
 
 __attribute__((noinline)) static int unlock_owned(pthread_mutex_t *mutex)
 {
-    int answer = pthread_mutex_unlock(mutex);
+    int answer = LIBC(pthread_mutex_unlock)(mutex);
     if (answer == 0) {
         disown(mutex);
     }
     return answer;
 }
 
-int caudal_wrap_pthread_mutex_unlock_v1(pthread_mutex_t *mutex)
+int caudal_around_pthread_mutex_unlock_v1(pthread_mutex_t *mutex)
 {
     if (is_thread_owned(mutex)) {
         return unlock_owned(mutex);
     }
     /* Afterwards the mutex may be gone. */
-    int answer = pthread_mutex_unlock(mutex);
+    int answer = LIBC(pthread_mutex_unlock)(mutex);
     if (__builtin_expect(answer == 0, 1)) {
         caudal_probe_leave_here(CAUDAL_PROBE_LOCK);
     }
@@ -288,13 +288,13 @@ static int wait_on(const pthread_cond_t *condition, pthread_mutex_t *mutex, cons
     int answer, was_rung;
     __atomic_fetch_add(&bell->waiting, 1, __ATOMIC_SEQ_CST);
     rung = __atomic_load_n(&bell->rung, __ATOMIC_SEQ_CST);
-    answer = caudal_wrap_pthread_mutex_unlock_v1(mutex);
+    answer = caudal_around_pthread_mutex_unlock_v1(mutex);
     was_rung = answer == 0 && is_rung(bell, rung, until);
     __atomic_fetch_sub(&bell->waiting, 1, __ATOMIC_SEQ_CST);
     if (answer != 0) {
         return answer;
     }
-    answer = caudal_wrap_pthread_mutex_lock_v1(mutex);
+    answer = caudal_around_pthread_mutex_lock_v1(mutex);
     return answer == 0 && until && !was_rung && caudal_probe_is_over(until) ? ETIMEDOUT : answer;
 }
 
@@ -304,9 +304,9 @@ static int may_wait_until(const struct timespec *at)
     return at->tv_nsec >= 0 && at->tv_nsec < 1000000000 && caudal_probe_wait(CAUDAL_WAIT_ASKS_ONLY);
 }
 
-int caudal_wrap_pthread_cond_wait_v1(pthread_cond_t *condition, pthread_mutex_t *mutex)
+int caudal_around_pthread_cond_wait_v1(pthread_cond_t *condition, pthread_mutex_t *mutex)
 {
-    return caudal_probe_wait(CAUDAL_WAIT_ASKS_ONLY) ? wait_on(condition, mutex, NULL) : pthread_cond_wait(condition, mutex);
+    return caudal_probe_wait(CAUDAL_WAIT_ASKS_ONLY) ? wait_on(condition, mutex, NULL) : LIBC(pthread_cond_wait)(condition, mutex);
 }
 
 /* The clock of a condition is known to the C library alone. */
@@ -320,97 +320,97 @@ static clockid_t clock_of(const pthread_cond_t *condition)
 #endif
 }
 
-int caudal_wrap_pthread_cond_timedwait_v1(pthread_cond_t *condition, pthread_mutex_t *mutex, const struct timespec *at)
+int caudal_around_pthread_cond_timedwait_v1(pthread_cond_t *condition, pthread_mutex_t *mutex, const struct timespec *at)
 {
     struct caudal_until until = {clock_of(condition), at};
-    return may_wait_until(at) ? wait_on(condition, mutex, &until) : pthread_cond_timedwait(condition, mutex, at);
+    return may_wait_until(at) ? wait_on(condition, mutex, &until) : LIBC(pthread_cond_timedwait)(condition, mutex, at);
 }
 
-int caudal_wrap_pthread_cond_clockwait_v1(pthread_cond_t *condition, pthread_mutex_t *mutex, clockid_t clock,
+int caudal_around_pthread_cond_clockwait_v1(pthread_cond_t *condition, pthread_mutex_t *mutex, clockid_t clock,
                                           const struct timespec *at)
 {
     struct caudal_until until = {clock, at};
-    return may_wait_until(at) ? wait_on(condition, mutex, &until) : pthread_cond_clockwait(condition, mutex, clock, at);
+    return may_wait_until(at) ? wait_on(condition, mutex, &until) : LIBC(pthread_cond_clockwait)(condition, mutex, clock, at);
 }
 
 /* std::condition_variable::wait(std::unique_lock<std::mutex> &), which libstdc++ does not inline: its condition is the object's first
  * member, and the mutex is what the lock's first member points to. */
-void caudal_wrap_std_condition_wait_v1(pthread_cond_t *condition, pthread_mutex_t **lock)
+void caudal_around_std_condition_wait_v1(pthread_cond_t *condition, pthread_mutex_t **lock)
 {
-    caudal_wrap_pthread_cond_wait_v1(condition, *lock);
+    caudal_around_pthread_cond_wait_v1(condition, *lock);
 }
 
 /* --- reader-writer locks -------------------------------------------------------------------------------------- */
 
 static int try_read(void *lock)
 {
-    return pthread_rwlock_tryrdlock(lock);
+    return LIBC(pthread_rwlock_tryrdlock)(lock);
 }
 
 static int wait_to_read(void *lock, const struct caudal_until *until)
 {
-    return until ? pthread_rwlock_clockrdlock(lock, until->clock, until->at) : pthread_rwlock_rdlock(lock);
+    return until ? LIBC(pthread_rwlock_clockrdlock)(lock, until->clock, until->at) : LIBC(pthread_rwlock_rdlock)(lock);
 }
 
 static int try_write(void *lock)
 {
-    return pthread_rwlock_trywrlock(lock);
+    return LIBC(pthread_rwlock_trywrlock)(lock);
 }
 
 static int wait_to_write(void *lock, const struct caudal_until *until)
 {
-    return until ? pthread_rwlock_clockwrlock(lock, until->clock, until->at) : pthread_rwlock_wrlock(lock);
+    return until ? LIBC(pthread_rwlock_clockwrlock)(lock, until->clock, until->at) : LIBC(pthread_rwlock_wrlock)(lock);
 }
 
 static const struct kind read_kind = {try_read, wait_to_read}, write_kind = {try_write, wait_to_write};
 
-int caudal_wrap_pthread_rwlock_rdlock_v1(pthread_rwlock_t *lock)
+int caudal_around_pthread_rwlock_rdlock_v1(pthread_rwlock_t *lock)
 {
     return acquire(lock, &read_kind, NULL);
 }
 
-int caudal_wrap_pthread_rwlock_wrlock_v1(pthread_rwlock_t *lock)
+int caudal_around_pthread_rwlock_wrlock_v1(pthread_rwlock_t *lock)
 {
     return acquire(lock, &write_kind, NULL);
 }
 
-int caudal_wrap_pthread_rwlock_tryrdlock_v1(pthread_rwlock_t *lock)
+int caudal_around_pthread_rwlock_tryrdlock_v1(pthread_rwlock_t *lock)
 {
-    return had(pthread_rwlock_tryrdlock(lock));
+    return had(LIBC(pthread_rwlock_tryrdlock)(lock));
 }
 
-int caudal_wrap_pthread_rwlock_trywrlock_v1(pthread_rwlock_t *lock)
+int caudal_around_pthread_rwlock_trywrlock_v1(pthread_rwlock_t *lock)
 {
-    return had(pthread_rwlock_trywrlock(lock));
+    return had(LIBC(pthread_rwlock_trywrlock)(lock));
 }
 
-int caudal_wrap_pthread_rwlock_timedrdlock_v1(pthread_rwlock_t *lock, const struct timespec *at)
+int caudal_around_pthread_rwlock_timedrdlock_v1(pthread_rwlock_t *lock, const struct timespec *at)
 {
     struct caudal_until until = {CLOCK_REALTIME, at};
     return acquire(lock, &read_kind, &until);
 }
 
-int caudal_wrap_pthread_rwlock_timedwrlock_v1(pthread_rwlock_t *lock, const struct timespec *at)
+int caudal_around_pthread_rwlock_timedwrlock_v1(pthread_rwlock_t *lock, const struct timespec *at)
 {
     struct caudal_until until = {CLOCK_REALTIME, at};
     return acquire(lock, &write_kind, &until);
 }
 
-int caudal_wrap_pthread_rwlock_clockrdlock_v1(pthread_rwlock_t *lock, clockid_t clock, const struct timespec *at)
+int caudal_around_pthread_rwlock_clockrdlock_v1(pthread_rwlock_t *lock, clockid_t clock, const struct timespec *at)
 {
     struct caudal_until until = {clock, at};
     return acquire(lock, &read_kind, &until);
 }
 
-int caudal_wrap_pthread_rwlock_clockwrlock_v1(pthread_rwlock_t *lock, clockid_t clock, const struct timespec *at)
+int caudal_around_pthread_rwlock_clockwrlock_v1(pthread_rwlock_t *lock, clockid_t clock, const struct timespec *at)
 {
     struct caudal_until until = {clock, at};
     return acquire(lock, &write_kind, &until);
 }
 
-int caudal_wrap_pthread_rwlock_unlock_v1(pthread_rwlock_t *lock)
+int caudal_around_pthread_rwlock_unlock_v1(pthread_rwlock_t *lock)
 {
-    int answer = pthread_rwlock_unlock(lock);
+    int answer = LIBC(pthread_rwlock_unlock)(lock);
     if (answer == 0) {
         caudal_probe_leave(CAUDAL_PROBE_LOCK);
     }
@@ -421,30 +421,30 @@ int caudal_wrap_pthread_rwlock_unlock_v1(pthread_rwlock_t *lock)
 
 static int try_spin(void *lock)
 {
-    return pthread_spin_trylock(lock);
+    return LIBC(pthread_spin_trylock)(lock);
 }
 
 static int wait_for_spin(void *lock, const struct caudal_until *until)
 {
     (void)until;
-    return pthread_spin_lock(lock);
+    return LIBC(pthread_spin_lock)(lock);
 }
 
 static const struct kind spin_kind = {try_spin, wait_for_spin};
 
-int caudal_wrap_pthread_spin_lock_v1(pthread_spinlock_t *lock)
+int caudal_around_pthread_spin_lock_v1(pthread_spinlock_t *lock)
 {
     return acquire((void *)(uintptr_t)lock, &spin_kind, NULL);
 }
 
-int caudal_wrap_pthread_spin_trylock_v1(pthread_spinlock_t *lock)
+int caudal_around_pthread_spin_trylock_v1(pthread_spinlock_t *lock)
 {
-    return had(pthread_spin_trylock(lock));
+    return had(LIBC(pthread_spin_trylock)(lock));
 }
 
-int caudal_wrap_pthread_spin_unlock_v1(pthread_spinlock_t *lock)
+int caudal_around_pthread_spin_unlock_v1(pthread_spinlock_t *lock)
 {
-    int answer = pthread_spin_unlock(lock);
+    int answer = LIBC(pthread_spin_unlock)(lock);
     if (answer == 0) {
         caudal_probe_leave(CAUDAL_PROBE_LOCK);
     }
@@ -455,14 +455,14 @@ int caudal_wrap_pthread_spin_unlock_v1(pthread_spinlock_t *lock)
 
 static int try_semaphore(void *semaphore)
 {
-    int error = errno, answer = sem_trywait(semaphore) == 0 ? 0 : errno == EAGAIN ? EBUSY : errno;
+    int error = errno, answer = LIBC(sem_trywait)(semaphore) == 0 ? 0 : errno == EAGAIN ? EBUSY : errno;
     errno = error;
     return answer;
 }
 
 static int wait_for_semaphore(void *semaphore, const struct caudal_until *until)
 {
-    int answer = until ? sem_clockwait(semaphore, until->clock, until->at) : sem_wait(semaphore);
+    int answer = until ? LIBC(sem_clockwait)(semaphore, until->clock, until->at) : LIBC(sem_wait)(semaphore);
     return answer == 0 ? 0 : errno;
 }
 
@@ -481,18 +481,18 @@ static int take_permit(sem_t *semaphore, const struct caudal_until *until)
     return -1;
 }
 
-int caudal_wrap_sem_wait_v1(sem_t *semaphore)
+int caudal_around_sem_wait_v1(sem_t *semaphore)
 {
     return take_permit(semaphore, NULL);
 }
 
-int caudal_wrap_sem_timedwait_v1(sem_t *semaphore, const struct timespec *at)
+int caudal_around_sem_timedwait_v1(sem_t *semaphore, const struct timespec *at)
 {
     struct caudal_until until = {CLOCK_REALTIME, at};
     return take_permit(semaphore, &until);
 }
 
-int caudal_wrap_sem_clockwait_v1(sem_t *semaphore, clockid_t clock, const struct timespec *at)
+int caudal_around_sem_clockwait_v1(sem_t *semaphore, clockid_t clock, const struct timespec *at)
 {
     struct caudal_until until = {clock, at};
     return take_permit(semaphore, &until);

@@ -37,7 +37,7 @@ static int run_once(pthread_once_t *once, void (*initialise)(void))
     __attribute__((cleanup(leave_lock))) int held = 1;
     caudal_probe_hold(CAUDAL_PROBE_LOCK);
     (void)held;
-    return pthread_once(once, initialise);
+    return LIBC(pthread_once)(once, initialise);
 }
 
 static void wait_for_other(const pthread_once_t *once)
@@ -47,7 +47,7 @@ static void wait_for_other(const pthread_once_t *once)
     }
 }
 
-int caudal_wrap_pthread_once_v1(pthread_once_t *once, void (*initialise)(void))
+int caudal_around_pthread_once_v1(pthread_once_t *once, void (*initialise)(void))
 {
     if (once_state(once) == ONCE_DONE) {
         return 0;

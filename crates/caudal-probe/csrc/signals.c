@@ -3,15 +3,15 @@
  * on a suspended stack, with signals blocked.
  *
  * Which handlers. Those that are registered by sigaction and signal and their like, from code with probes (the pass redirects the calls)
- * and, by the names that interpose.c defines, from all other code of the program. The kernel is given an entry of this library's
- * (signals.S) in the place of the handler. Each handler has an entry of its own for as long as the process lives, so an entry means
+ * and from all other code of the program, for these names are defined here, as `syscall` is. The kernel is given an entry of this library's
+ * (handlers.S) in the place of the handler. Each handler has an entry of its own for as long as the process lives, so an entry means
  * the same in whichever action it is found, on whichever thread: there is no state for each signal that two calls, or the child of a
  * vfork, could mix up. Who asks for an action by these calls sees the program's handlers only. Who asks the kernel itself, or the C
  * library from inside (system, siginterrupt), sees entries: it can put them back, and it can call them.
  *
  * What a handler sees above it is what it would see without this library: crash reporters skip as many frames as there are, and stop
  * the world by the stack pointer that a handler has. So an entry jumps to the handler, and what has to be done behind it is done where it
- * returns to: its return address, which the kernel has set to the C library's __restore_rt, is replaced by ours in signals.S.
+ * returns to: its return address, which the kernel has set to the C library's __restore_rt, is replaced by ours in handlers.S.
  *
  *          │ interrupted code        │                    │ interrupted code          │
  *          ├─────────────────────────┤                    ├───────────────────────────┤
@@ -272,12 +272,9 @@ __attribute__((visibility("hidden"))) void caudal_probe_handler_ends(uintptr_t f
 /* --- the C library's functions ------------------------------------------------------------------------------------------ */
 
 /*
- * Who comes by the name itself (interpose.c) goes on to the next object that has it, a preloaded one or the C library. In a static
- * program there is no next one, and what the name does is done by sigaction.
- *
- * Code with probes comes by a wrapper. That calls what the program has by the name: mostly ours, and then it goes on in the same way. A
- * program's own function, one that stands for it (--wrap) or a sanitizer's is called as without probes. If that has given the kernel
- * the handler, it is covered then.
+ * The names are defined here, so that all of an executable, and the shared objects that it is linked with, come here. What they do is then
+ * what the next object has that knows the name, a preloaded one or the C library. In a static program there is no next one, and it
+ * is done by sigaction. Weak: where a program has its own already, that stays, and the wrappers call it (others.c).
  */
 typedef int sigaction_function(int, const struct sigaction *, struct sigaction *);
 typedef caudal_handler *signal_function(int, caudal_handler *);
@@ -287,6 +284,10 @@ static struct {
     sigaction_function *sigaction;
     signal_function *signal, *bsd_signal, *ssignal, *sysv_signal, *__sysv_signal, *sigset;
 } next;
+
+sigaction_function caudal_around_sigaction_v1;
+signal_function caudal_around_signal_v1, caudal_around_bsd_signal_v1, caudal_around_ssignal_v1, caudal_around_sysv_signal_v1,
+    caudal_around___sysv_signal_v1, caudal_around_sigset_v1;
 
 /* As dlsym gives it, an address. */
 static void *find(const char *name, void *own)
@@ -302,7 +303,7 @@ static void *find(const char *name, void *own)
     return found == own ? NULL : found;
 }
 
-#define FIND(NAME) next.NAME = (__typeof__(next.NAME))(uintptr_t)find(#NAME, (void *)(uintptr_t)caudal_own_##NAME)
+#define FIND(NAME) next.NAME = (__typeof__(next.NAME))(uintptr_t)find(#NAME, (void *)(uintptr_t)caudal_around_##NAME##_v1)
 
 /* Early, for looking up is nothing to do in a handler. */
 CONSTRUCTOR static void know_next(void)
@@ -319,20 +320,6 @@ CONSTRUCTOR static void know_next(void)
     }
 }
 
-/* What the program has by these names. The C library's header may not declare all of them. */
-extern sigaction_function named_sigaction __asm__("sigaction");
-extern signal_function named_signal __asm__("signal"), named_bsd_signal __asm__("bsd_signal"), named_ssignal __asm__("ssignal"),
-    named_sysv_signal __asm__("sysv_signal"), named___sysv_signal __asm__("__sysv_signal"), named_sigset __asm__("sigset");
-
-/* Hides from the compiler which function it is: two names may be one. */
-static inline uintptr_t address_of(uintptr_t function)
-{
-    __asm__("" : "+r"(function));
-    return function;
-}
-
-#define IS_OURS(NAME) (address_of((uintptr_t)named_##NAME) == address_of((uintptr_t)caudal_own_##NAME))
-
 /* sigaction itself, also for a runtime that is instrumented along: its handler of stack overflows looks at the depth of what it
  * interrupts, and leaves that behind. */
 int caudal_plain_sigaction_v1(int signal, const struct sigaction *action, struct sigaction *before)
@@ -341,7 +328,7 @@ int caudal_plain_sigaction_v1(int signal, const struct sigaction *action, struct
     return (next.sigaction != NULL ? next.sigaction : __sigaction)(signal, action, before);
 }
 
-int caudal_covered_sigaction(int signal, const struct sigaction *action, struct sigaction *before)
+int caudal_around_sigaction_v1(int signal, const struct sigaction *action, struct sigaction *before)
 {
     caudal_handler *late_before = late(signal);
     struct sigaction ours;
@@ -358,31 +345,8 @@ int caudal_covered_sigaction(int signal, const struct sigaction *action, struct 
     return answer;
 }
 
-/* The kernel may have been given `handler` itself. */
-static void cover_afterwards(int signal, caudal_handler *handler)
-{
-    struct sigaction now;
-    int error = errno;
-    if (is_function(handler) && caudal_plain_sigaction_v1(signal, NULL, &now) == 0 && now.sa_handler == handler) {
-        caudal_covered_sigaction(signal, &now, NULL);
-    }
-    errno = error;
-}
-
-int caudal_wrap_sigaction_v1(int signal, const struct sigaction *action, struct sigaction *before)
-{
-    caudal_handler *late_before = late(signal), *handler = action != NULL ? action->sa_handler : SIG_DFL;
-    int answer;
-    if (IS_OURS(sigaction)) {
-        return caudal_covered_sigaction(signal, action, before);
-    }
-    answer = named_sigaction(signal, action, before);
-    if (answer == 0 && before != NULL) {
-        before->sa_handler = uncovered(before->sa_handler, late_before);
-    }
-    cover_afterwards(signal, handler);
-    return answer;
-}
+int sigaction(int signal, const struct sigaction *action, struct sigaction *before)
+    __attribute__((weak, alias("caudal_around_sigaction_v1")));
 
 /* What the C library's functions of a static program do. */
 static caudal_handler *set_handler(int signal, caudal_handler *handler, int flags, int blocks_itself)
@@ -443,28 +407,18 @@ static caudal_handler *as_sigset(int signal, caudal_handler *handler)
     return sigismember(&before, signal) ? SIG_HOLD : action.sa_handler;
 }
 
-#define FUNCTIONS(NAME, OTHERWISE)                                                                                           \
-    caudal_handler *caudal_covered_##NAME(int signal, caudal_handler *handler)                                               \
-    {                                                                                                                        \
-        caudal_handler *late_before = late(signal);                                                                          \
-        know_next();                                                                                                         \
-        return uncovered((next.NAME != NULL ? next.NAME : OTHERWISE)(signal, covered(signal, handler)), late_before);        \
-    }                                                                                                                        \
-                                                                                                                             \
-    caudal_handler *caudal_wrap_##NAME##_v1(int signal, caudal_handler *handler)                                             \
-    {                                                                                                                        \
-        caudal_handler *late_before = late(signal), *before;                                                                 \
-        if (IS_OURS(NAME)) {                                                                                                 \
-            return caudal_covered_##NAME(signal, handler);                                                                   \
-        }                                                                                                                    \
-        before = uncovered(named_##NAME(signal, handler), late_before);                                                      \
-        cover_afterwards(signal, handler);                                                                                   \
-        return before;                                                                                                       \
-    }
+#define AROUND(NAME, OTHERWISE)                                                                                       \
+    caudal_handler *caudal_around_##NAME##_v1(int signal, caudal_handler *handler)                                    \
+    {                                                                                                                 \
+        caudal_handler *late_before = late(signal);                                                                   \
+        know_next();                                                                                                  \
+        return uncovered((next.NAME != NULL ? next.NAME : OTHERWISE)(signal, covered(signal, handler)), late_before); \
+    }                                                                                                                 \
+    caudal_handler *NAME(int signal, caudal_handler *handler) __attribute__((weak, alias("caudal_around_" #NAME "_v1")))
 
-FUNCTIONS(signal, as_bsd)
-FUNCTIONS(bsd_signal, as_bsd)
-FUNCTIONS(ssignal, as_bsd)
-FUNCTIONS(sysv_signal, as_sysv)
-FUNCTIONS(__sysv_signal, as_sysv)
-FUNCTIONS(sigset, as_sigset)
+AROUND(signal, as_bsd);
+AROUND(bsd_signal, as_bsd);
+AROUND(ssignal, as_bsd);
+AROUND(sysv_signal, as_sysv);
+AROUND(__sysv_signal, as_sysv);
+AROUND(sigset, as_sigset);

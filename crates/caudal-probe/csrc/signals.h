@@ -1,8 +1,8 @@
-/* What runs this thread's handlers of signals: signals.c says how, signals.S is the code between the kernel and a handler. */
+/* What runs this thread's handlers of signals: signals.c says how, handlers.S is the code between the kernel and a handler. */
 #ifndef CAUDAL_PROBE_SIGNALS_H
 #define CAUDAL_PROBE_SIGNALS_H
 
-/* Entries in signals.S: one for each of the first HANDLERS functions that the program registers, and one for each signal, for those
+/* Entries in handlers.S: one for each of the first HANDLERS functions that the program registers, and one for each signal, for those
  * that come later. */
 #define CAUDAL_SIGNALS 65
 #define CAUDAL_HANDLERS 128
@@ -52,25 +52,9 @@ static inline void caudal_probe_leave_handlers(void)
 
 typedef void caudal_handler(int);
 
-#define CAUDAL_HIDDEN __attribute__((visibility("hidden")))
-
-/* What the names of the C library that take or give a handler do in the whole program: the kernel is given entries. */
-CAUDAL_HIDDEN int caudal_covered_sigaction(int signal, const struct sigaction *action, struct sigaction *before);
-CAUDAL_HIDDEN caudal_handler *caudal_covered_signal(int signal, caudal_handler *handler);
-CAUDAL_HIDDEN caudal_handler *caudal_covered_bsd_signal(int signal, caudal_handler *handler);
-CAUDAL_HIDDEN caudal_handler *caudal_covered_ssignal(int signal, caudal_handler *handler);
-CAUDAL_HIDDEN caudal_handler *caudal_covered_sysv_signal(int signal, caudal_handler *handler);
-CAUDAL_HIDDEN caudal_handler *caudal_covered___sysv_signal(int signal, caudal_handler *handler);
-CAUDAL_HIDDEN caudal_handler *caudal_covered_sigset(int signal, caudal_handler *handler);
-
-/* The functions of interpose.c that have these names. */
-CAUDAL_HIDDEN int caudal_own_sigaction(int signal, const struct sigaction *action, struct sigaction *before);
-CAUDAL_HIDDEN caudal_handler *caudal_own_signal(int signal, caudal_handler *handler);
-CAUDAL_HIDDEN caudal_handler *caudal_own_bsd_signal(int signal, caudal_handler *handler);
-CAUDAL_HIDDEN caudal_handler *caudal_own_ssignal(int signal, caudal_handler *handler);
-CAUDAL_HIDDEN caudal_handler *caudal_own_sysv_signal(int signal, caudal_handler *handler);
-CAUDAL_HIDDEN caudal_handler *caudal_own___sysv_signal(int signal, caudal_handler *handler);
-CAUDAL_HIDDEN caudal_handler *caudal_own_sigset(int signal, caudal_handler *handler);
+/* What stands for sigaction in code with probes, and what it comes to. */
+int caudal_around_sigaction_v1(int signal, const struct sigaction *action, struct sigaction *before);
+int caudal_plain_sigaction_v1(int signal, const struct sigaction *action, struct sigaction *before);
 
 #endif
 #endif

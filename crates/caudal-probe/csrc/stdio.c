@@ -19,9 +19,9 @@ void caudal_stdio_enter_v1(FILE *stream)
 {
     uint32_t round;
     if (stream != NULL) {
-        for (round = 0; ftrylockfile(stream) != 0; round++) {
+        for (round = 0; LIBC(ftrylockfile)(stream) != 0; round++) {
             if (!caudal_probe_wait(round)) {
-                flockfile(stream);
+                LIBC(flockfile)(stream);
                 break;
             }
         }
@@ -32,7 +32,7 @@ void caudal_stdio_enter_v1(FILE *stream)
 void caudal_stdio_exit_v1(FILE *stream)
 {
     if (stream != NULL) {
-        funlockfile(stream);
+        LIBC(funlockfile)(stream);
     }
     caudal_probe_leave(CAUDAL_PROBE_SECTION);
 }
@@ -48,21 +48,21 @@ void caudal_stdout_exit_v1(void)
     caudal_stdio_exit_v1(stdout);
 }
 
-void caudal_wrap_flockfile_v1(FILE *stream)
+void caudal_around_flockfile_v1(FILE *stream)
 {
     caudal_stdio_enter_v1(stream);
 }
 
-int caudal_wrap_ftrylockfile_v1(FILE *stream)
+int caudal_around_ftrylockfile_v1(FILE *stream)
 {
-    int answer = ftrylockfile(stream);
+    int answer = LIBC(ftrylockfile)(stream);
     if (answer == 0) {
         caudal_probe_hold(CAUDAL_PROBE_SECTION);
     }
     return answer;
 }
 
-void caudal_wrap_funlockfile_v1(FILE *stream)
+void caudal_around_funlockfile_v1(FILE *stream)
 {
     caudal_stdio_exit_v1(stream);
 }
@@ -107,137 +107,137 @@ static void leave_stream(FILE *const *locked)
 extern int __vprintf_chk(int flag, const char *format, va_list arguments) __attribute__((weak));
 extern int __vfprintf_chk(FILE *stream, int flag, const char *format, va_list arguments) __attribute__((weak));
 
-int caudal_wrap_vprintf_v1(const char *format, va_list arguments)
+int caudal_around_vprintf_v1(const char *format, va_list arguments)
 {
-    AROUND_LONG(stdout, int, vprintf(format, arguments));
+    AROUND_LONG(stdout, int, LIBC(vprintf)(format, arguments));
 }
 
-int caudal_wrap_vfprintf_v1(FILE *stream, const char *format, va_list arguments)
+int caudal_around_vfprintf_v1(FILE *stream, const char *format, va_list arguments)
 {
-    AROUND_LONG(stream, int, vfprintf(stream, format, arguments));
+    AROUND_LONG(stream, int, LIBC(vfprintf)(stream, format, arguments));
 }
 
-int caudal_wrap___vprintf_chk_v1(int flag, const char *format, va_list arguments)
+int caudal_around___vprintf_chk_v1(int flag, const char *format, va_list arguments)
 {
-    AROUND_LONG(stdout, int, __vprintf_chk(flag, format, arguments));
+    AROUND_LONG(stdout, int, LIBC(__vprintf_chk)(flag, format, arguments));
 }
 
-int caudal_wrap___vfprintf_chk_v1(FILE *stream, int flag, const char *format, va_list arguments)
+int caudal_around___vfprintf_chk_v1(FILE *stream, int flag, const char *format, va_list arguments)
 {
-    AROUND_LONG(stream, int, __vfprintf_chk(stream, flag, format, arguments));
+    AROUND_LONG(stream, int, LIBC(__vfprintf_chk)(stream, flag, format, arguments));
 }
 
-int caudal_wrap_puts_v1(const char *text)
+int caudal_around_puts_v1(const char *text)
 {
-    AROUND(stdout, puts(text));
+    AROUND(stdout, LIBC(puts)(text));
 }
 
-int caudal_wrap_fputs_v1(const char *text, FILE *stream)
+int caudal_around_fputs_v1(const char *text, FILE *stream)
 {
-    AROUND(stream, fputs(text, stream));
+    AROUND(stream, LIBC(fputs)(text, stream));
 }
 
-char *caudal_wrap_fgets_v1(char *text, int size, FILE *stream)
+char *caudal_around_fgets_v1(char *text, int size, FILE *stream)
 {
-    AROUND(stream, fgets(text, size, stream));
+    AROUND(stream, LIBC(fgets)(text, size, stream));
 }
 
-size_t caudal_wrap_fwrite_v1(const void *items, size_t size, size_t count, FILE *stream)
+size_t caudal_around_fwrite_v1(const void *items, size_t size, size_t count, FILE *stream)
 {
-    AROUND(stream, fwrite(items, size, count, stream));
+    AROUND(stream, LIBC(fwrite)(items, size, count, stream));
 }
 
-size_t caudal_wrap_fread_v1(void *items, size_t size, size_t count, FILE *stream)
+size_t caudal_around_fread_v1(void *items, size_t size, size_t count, FILE *stream)
 {
-    AROUND(stream, fread(items, size, count, stream));
+    AROUND(stream, LIBC(fread)(items, size, count, stream));
 }
 
-ssize_t caudal_wrap_getline_v1(char **line, size_t *size, FILE *stream)
+ssize_t caudal_around_getline_v1(char **line, size_t *size, FILE *stream)
 {
-    AROUND(stream, getline(line, size, stream));
+    AROUND(stream, LIBC(getline)(line, size, stream));
 }
 
-ssize_t caudal_wrap_getdelim_v1(char **line, size_t *size, int end, FILE *stream)
+ssize_t caudal_around_getdelim_v1(char **line, size_t *size, int end, FILE *stream)
 {
-    AROUND(stream, getdelim(line, size, end, stream));
+    AROUND(stream, LIBC(getdelim)(line, size, end, stream));
 }
 
-ssize_t caudal_wrap___getdelim_v1(char **line, size_t *size, int end, FILE *stream)
+ssize_t caudal_around___getdelim_v1(char **line, size_t *size, int end, FILE *stream)
 {
-    AROUND(stream, getdelim(line, size, end, stream));
+    AROUND(stream, LIBC(getdelim)(line, size, end, stream));
 }
 
-int caudal_wrap_fflush_v1(FILE *stream)
+int caudal_around_fflush_v1(FILE *stream)
 {
-    AROUND_LONG(stream, int, fflush(stream));
+    AROUND_LONG(stream, int, LIBC(fflush)(stream));
 }
 
-int caudal_wrap_fseek_v1(FILE *stream, long offset, int from)
+int caudal_around_fseek_v1(FILE *stream, long offset, int from)
 {
-    AROUND_LONG(stream, int, fseek(stream, offset, from));
+    AROUND_LONG(stream, int, LIBC(fseek)(stream, offset, from));
 }
 
-int caudal_wrap_fseeko_v1(FILE *stream, off_t offset, int from)
+int caudal_around_fseeko_v1(FILE *stream, off_t offset, int from)
 {
-    AROUND_LONG(stream, int, fseeko(stream, offset, from));
+    AROUND_LONG(stream, int, LIBC(fseeko)(stream, offset, from));
 }
 
-long caudal_wrap_ftell_v1(FILE *stream)
+long caudal_around_ftell_v1(FILE *stream)
 {
-    AROUND(stream, ftell(stream));
+    AROUND(stream, LIBC(ftell)(stream));
 }
 
-off_t caudal_wrap_ftello_v1(FILE *stream)
+off_t caudal_around_ftello_v1(FILE *stream)
 {
-    AROUND(stream, ftello(stream));
+    AROUND(stream, LIBC(ftello)(stream));
 }
 
-void caudal_wrap_rewind_v1(FILE *stream)
+void caudal_around_rewind_v1(FILE *stream)
 {
     {
         HOLD(stream);
-        rewind(stream);
+        LIBC(rewind)(stream);
     }
     look();
 }
 
-int caudal_wrap_fgetpos_v1(FILE *stream, fpos_t *position)
+int caudal_around_fgetpos_v1(FILE *stream, fpos_t *position)
 {
-    AROUND(stream, fgetpos(stream, position));
+    AROUND(stream, LIBC(fgetpos)(stream, position));
 }
 
-int caudal_wrap_fsetpos_v1(FILE *stream, const fpos_t *position)
+int caudal_around_fsetpos_v1(FILE *stream, const fpos_t *position)
 {
-    AROUND_LONG(stream, int, fsetpos(stream, position));
+    AROUND_LONG(stream, int, LIBC(fsetpos)(stream, position));
 }
 
-int caudal_wrap_setvbuf_v1(FILE *stream, char *buffer, int mode, size_t size)
+int caudal_around_setvbuf_v1(FILE *stream, char *buffer, int mode, size_t size)
 {
-    AROUND(stream, setvbuf(stream, buffer, mode, size));
+    AROUND(stream, LIBC(setvbuf)(stream, buffer, mode, size));
 }
 
-void caudal_wrap_setbuf_v1(FILE *stream, char *buffer)
+void caudal_around_setbuf_v1(FILE *stream, char *buffer)
 {
     HOLD(stream);
-    setbuf(stream, buffer);
+    LIBC(setbuf)(stream, buffer);
 }
 
 /* These are gone afterwards, or name no stream: sections alone. */
-int caudal_wrap_fclose_v1(FILE *stream)
+int caudal_around_fclose_v1(FILE *stream)
 {
-    AROUND_LONG(NULL, int, fclose(stream));
+    AROUND_LONG(NULL, int, LIBC(fclose)(stream));
 }
 
-FILE *caudal_wrap_freopen_v1(const char *path, const char *mode, FILE *stream)
+FILE *caudal_around_freopen_v1(const char *path, const char *mode, FILE *stream)
 {
-    AROUND_LONG(NULL, FILE *, freopen(path, mode, stream));
+    AROUND_LONG(NULL, FILE *, LIBC(freopen)(path, mode, stream));
 }
 
-void caudal_wrap_perror_v1(const char *text)
+void caudal_around_perror_v1(const char *text)
 {
     {
         HOLD(NULL);
-        perror(text);
+        LIBC(perror)(text);
     }
     look();
 }

@@ -9,6 +9,7 @@
 #include "threads.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 
@@ -49,7 +50,7 @@ static const struct caudal_until *end_of_wait(int operation, const struct timesp
     until->clock = operation & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC;
     until->at = time;
     if ((operation & FUTEX_CMD_MASK) == FUTEX_WAIT) {
-        clock_gettime(until->clock, storage);
+        LIBC(clock_gettime)(until->clock, storage);
         storage->tv_sec += time->tv_sec + (storage->tv_nsec + time->tv_nsec) / 1000000000;
         storage->tv_nsec = (storage->tv_nsec + time->tv_nsec) % 1000000000;
         until->at = storage;
@@ -84,6 +85,21 @@ static int is_futex_wait(long number, int operation)
     return number == SYS_futex && (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET);
 }
 
+/* Does the call make a child that has a copy of this memory, and goes on here? */
+static int is_fork(long number, long a)
+{
+    switch (number) {
+    case SYS_fork:
+        return 1;
+    case SYS_clone:
+        return (a & CLONE_VM) == 0;
+    case SYS_clone3:
+        return (*(const uint64_t *)a & CLONE_VM) == 0;
+    default:
+        return 0;
+    }
+}
+
 /* A request waits; 1: it is none that may be put aside, and the kernel is to answer. */
 static int wait_aside(uint32_t *word, int operation, uint32_t expected, const struct timespec *time)
 {
@@ -97,12 +113,17 @@ static int wait_aside(uint32_t *word, int operation, uint32_t expected, const st
     return caudal_is_parker(word) ? caudal_wait_as_parker(word, until) : wait_as_request(word, expected, until);
 }
 
-long caudal_wrap_syscall_v1(long number, long a, long b, long c, long d, long e, long f)
+long caudal_around_syscall_v1(long number, long a, long b, long c, long d, long e, long f)
 {
     struct caudal_local_wait wait;
     long answer;
     if (__builtin_expect(!is_futex_wait(number, (int)b), 1)) {
-        return into_kernel(number, a, b, c, d, e, f);
+        int forks = is_fork(number, a);
+        answer = into_kernel(number, a, b, c, d, e, f);
+        if (forks && answer == 0) {
+            caudal_probe_in_child();
+        }
+        return answer;
     }
     caudal_note_futex((const uint32_t *)a);
     caudal_local_wait_begins(&wait, (const uint32_t *)a);
@@ -116,5 +137,5 @@ long caudal_wrap_syscall_v1(long number, long a, long b, long c, long d, long e,
 
 /* As callers see it, it takes what it is given; the registers and the stack's word that nobody has set are read and not used. Weak:
  * where a program has its own already, that stays. */
-long syscall(long number, long a, long b, long c, long d, long e, long f)
-    __attribute__((weak, alias("caudal_wrap_syscall_v1")));
+long caudal_syscall(long number, long a, long b, long c, long d, long e, long f) __asm__("syscall")
+    __attribute__((weak, alias("caudal_around_syscall_v1")));

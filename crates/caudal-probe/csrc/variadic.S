@@ -61,9 +61,9 @@
         .size   \name, . - \name
         .endm
 
-        variadic caudal_wrap_printf_v1, 1, rsi, caudal_wrap_vprintf_v1@PLT
-        variadic caudal_wrap_fprintf_v1, 2, rdx, caudal_wrap_vfprintf_v1@PLT
-        variadic caudal_wrap___printf_chk_v1, 2, rdx, caudal_wrap___vprintf_chk_v1@PLT
-        variadic caudal_wrap___fprintf_chk_v1, 3, rcx, caudal_wrap___vfprintf_chk_v1@PLT
+        variadic caudal_around_printf_v1, 1, rsi, caudal_around_vprintf_v1@PLT
+        variadic caudal_around_fprintf_v1, 2, rdx, caudal_around_vfprintf_v1@PLT
+        variadic caudal_around___printf_chk_v1, 2, rdx, caudal_around___vprintf_chk_v1@PLT
+        variadic caudal_around___fprintf_chk_v1, 3, rcx, caudal_around___vfprintf_chk_v1@PLT
 
         .section .note.GNU-stack, "", @progbits

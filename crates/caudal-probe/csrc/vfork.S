@@ -23,14 +23,14 @@
 
         .intel_syntax noprefix
         .text
-        .globl  caudal_wrap_vfork_v1
+        .globl  caudal_around_vfork_v1
         .weak   vfork
         .weak   __vfork
-        .type   caudal_wrap_vfork_v1, @function
+        .type   caudal_around_vfork_v1, @function
         .type   vfork, @function
         .type   __vfork, @function
         .p2align 4
-caudal_wrap_vfork_v1:
+caudal_around_vfork_v1:
 vfork:
 __vfork:
         .cfi_startproc
@@ -67,7 +67,7 @@ __vfork:
         mov     rax, -1
         ret
         .cfi_endproc
-        .size   caudal_wrap_vfork_v1, . - caudal_wrap_vfork_v1
+        .size   caudal_around_vfork_v1, . - caudal_around_vfork_v1
         .size   vfork, . - vfork
         .size   __vfork, . - __vfork
         .section .note.GNU-stack, "", @progbits

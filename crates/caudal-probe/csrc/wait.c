@@ -15,7 +15,7 @@ int caudal_probe_wait(uint32_t round)
 int caudal_probe_is_over(const struct caudal_until *until)
 {
     struct timespec now;
-    clock_gettime(until->clock, &now);
+    LIBC(clock_gettime)(until->clock, &now);
     return now.tv_sec > until->at->tv_sec ||
            (now.tv_sec == until->at->tv_sec && now.tv_nsec >= until->at->tv_nsec);
 }

@@ -6,6 +6,7 @@
 #ifndef CAUDAL_PROBE_WAIT_H
 #define CAUDAL_PROBE_WAIT_H
 
+#include "libc.h"
 #include "state.h"
 
 #include <time.h>
@@ -67,5 +68,8 @@ static inline uint64_t caudal_probe_request(void)
     const struct caudal_probe *block = &caudal_probe_v1;
     return stack >= block->stack_low && stack < block->stack_high ? block->stack_high : 0;
 }
+
+/* This is the child of a fork that nobody announces. */
+void caudal_probe_in_child(void) __attribute__((visibility("hidden")));
 
 #endif

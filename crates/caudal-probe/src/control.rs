@@ -61,8 +61,17 @@ pub const ASKS_ONLY: u32 = u32::MAX;
 /// set aside. In the round [`ASKS_ONLY`] it only answers. It does not unwind. Set it before any thread is armed.
 pub fn set_wait_hook(hook: extern "C" fn(u32) -> i32) {
     // What interposes `syscall` and `vfork` becomes part of the program: nothing else asks for it by names that are the library's alone.
-    core::hint::black_box([sys::caudal_wrap_syscall_v1 as *const (), sys::caudal_wrap_vfork_v1 as *const ()]);
+    core::hint::black_box([
+        sys::caudal_around_syscall_v1 as *const (),
+        sys::caudal_around_vfork_v1 as *const (),
+    ]);
     sys::caudal_probe_wait_hook_v1.store(hook as *mut (), Ordering::Relaxed);
+}
+
+/// What is called, at every call of `uselocale` that sets a locale, by code that the probe pass has instrumented; at once, if there was
+/// one already. It may be called by several threads at a time, and does not unwind.
+pub fn set_locale_hook(hook: extern "C" fn()) {
+    sys::caudal_locale_hook_v1(hook);
 }
 
 /// The C library's `sigaction`, also from code that the probe pass has instrumented, where that would have the handler run in a section.

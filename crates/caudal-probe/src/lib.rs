@@ -42,7 +42,7 @@ mod threads;
 pub use block::{Block, SECTIONS, block, flag};
 pub use control::{
     ASKS_ONLY, arm, cold_visits, disarm, due_deadline, plain_sigaction, rdtsc, set_critical_hook, set_every,
-    set_hook, set_wait_hook,
+    set_hook, set_locale_hook, set_wait_hook,
 };
 pub use critical::{
     critical_depth, critical_enter, critical_exit, critical_restore, forget_handlers, measured,

@@ -24,10 +24,11 @@ unsafe extern "C" {
     pub(crate) safe fn caudal_learnt_futex_v1() -> *const u32;
     pub(crate) fn caudal_parker_is_v1(word: *const u32);
     pub(crate) safe fn caudal_thread_locals_v1(bounds: &mut [usize; 2]);
+    pub(crate) safe fn caudal_locale_hook_v1(hook: extern "C" fn());
     /// The C library's `syscall`, as this library has it.
-    pub(crate) fn caudal_wrap_syscall_v1();
+    pub(crate) fn caudal_around_syscall_v1();
     /// The C library's `vfork`, as this library has it.
-    pub(crate) fn caudal_wrap_vfork_v1();
+    pub(crate) fn caudal_around_vfork_v1();
 
     pub(crate) safe static caudal_probe_hook_v1: AtomicPtr<()>;
     pub(crate) safe static caudal_probe_critical_hook_v1: AtomicPtr<()>;

@@ -1,5 +1,6 @@
 //! What a runtime is told when it starts: the policy's file, and what no policy says.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -58,6 +59,22 @@ pub enum OnStuck {
     Dump,
 }
 
+/// Called on a worker's thread with the worker's number.
+pub(crate) type OnWorker = Arc<dyn Fn(usize) + Send + Sync>;
+
+/// What else happens on workers' threads, before their first request and after their last.
+#[derive(Clone, Default)]
+pub(crate) struct ThreadHooks {
+    pub(crate) start: Option<OnWorker>,
+    pub(crate) stop: Option<OnWorker>,
+}
+
+impl fmt::Debug for ThreadHooks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ThreadHooks {{ start: {}, stop: {} }}", self.start.is_some(), self.stop.is_some())
+    }
+}
+
 /// Everything that the threads of a runtime have to know before they start.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
@@ -90,4 +107,5 @@ pub(crate) struct Settings {
     pub(crate) policy: String,
     pub(crate) classes: Arc<ClassNames>,
     pub(crate) observe: crate::observe::Options,
+    pub(crate) threads: ThreadHooks,
 }

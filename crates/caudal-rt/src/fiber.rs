@@ -4,7 +4,7 @@
 //! one. So a request costs a switch to and fro ([`crate::switch`]), and no set-up of a stack.
 //!
 //! *What belongs to the thread and has to go with the coroutine.* The stack of C++ exceptions in flight ([`crate::foreign`]) is
-//! put back after every switch; where a request waits, so are the rounding mode (MXCSR and the x87 control word) and `errno`. At a
+//! put back after every switch, and so is what was registered for it ([`crate::carry`]); where a request waits, so are the rounding mode (MXCSR and the x87 control word) and `errno`. At a
 //! probe the cold path does that for these two, and for the vector registers. Rust's count of panics can not be moved: whoever
 //! unwinds does not yield (see [`crate::context`]).
 
@@ -15,7 +15,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{self, NonNull};
 
 use crate::announce::Announced;
+use crate::carry;
 use crate::cell::{Outcome, Request, put_payload};
+use crate::census::{self, InUse};
 use crate::foreign::Exceptions;
 use crate::stack::CoroutineStack;
 use crate::switch::{Point, switch};
@@ -40,7 +42,7 @@ pub(crate) struct Cancelled;
 
 /// What a running coroutine has to know of itself; its address does not change.
 pub(crate) struct Seat {
-    /// Where the coroutine goes on, while it does not run.
+    /// Where the coroutine goes on, while it does not run; then nowhere.
     own: Point,
     /// Where its worker goes on, while it runs.
     worker: Point,
@@ -71,6 +73,8 @@ pub(crate) struct Luggage {
 /// stack; the stack itself stays taken.
 pub(crate) struct Fiber {
     stack: CoroutineStack,
+    /// Dropped before the seat.
+    _entered: census::Entered,
     seat: Box<Seat>,
     /// While it is on its way to another worker.
     pub(crate) luggage: Luggage,
@@ -95,7 +99,7 @@ impl Fiber {
         let Some(base) = NonZeroUsize::new(base) else { unreachable!("a stack at address 0") };
         // SAFETY: the stack is this coroutine's, and its top a multiple of 64; the seat lives in its box for as long.
         unsafe { seat.own.set_new(base, body, ptr::from_ref(&*seat).cast()) };
-        Fiber { stack, seat, luggage: Luggage::default(), home }
+        Fiber { stack, _entered: census::Entered::new(&seat), seat, luggage: Luggage::default(), home }
     }
 
     /// The seat, for [`Seat::suspend`].
@@ -112,9 +116,11 @@ impl Fiber {
     #[inline(always)]
     pub(crate) fn resume(&mut self) -> Reason {
         let seat = &*self.seat;
+        census::entering(seat);
         seat.announced.enter();
+        let own = seat.own.take();
         // SAFETY: the coroutine is new or was suspended, and this is the only one to resume it.
-        unsafe { switch(&seat.worker, &seat.own) };
+        unsafe { switch(&seat.worker, &own) };
         let reason = seat.reason.get();
         if reason == Reason::Overflow {
             seat.announced.leave();
@@ -135,6 +141,9 @@ unsafe extern "C" fn body(seat: *const ()) -> ! {
     seat.announced.entered();
     loop {
         FloatMode::DEFAULT.set();
+        if carry::is_any() {
+            carry::begin();
+        }
         let outcome = match seat.cell.take() {
             Some(cell) => run(cell),
             None => Outcome::Returned,
@@ -185,6 +194,15 @@ impl Seat {
         unsafe { self.worker.registers() }
     }
 
+    /// What of its stack has something on it.
+    pub(crate) fn in_use(&self) -> InUse {
+        let (from, runs) = match self.own.address() {
+            0 => (self.low as usize, true),
+            suspended => (suspended, false),
+        };
+        InUse { addresses: from..self.high as usize, runs }
+    }
+
     /// The switch to the worker, and back some time.
     ///
     /// # Safety
@@ -220,8 +238,17 @@ impl Seat {
     #[inline]
     pub(crate) unsafe fn suspend_at_probe(&self, reason: Reason) {
         let exceptions = Exceptions::take();
-        // SAFETY: as the caller promises.
-        unsafe { self.give_back(reason) };
+        if carry::is_any() {
+            // SAFETY: as the caller promises.
+            carry::around(|| unsafe { self.give_back(reason) });
+        } else {
+            // SAFETY: as the caller promises.
+            unsafe { self.give_back(reason) };
+            if carry::is_any() {
+                // Registered meanwhile.
+                carry::begin();
+            }
+        }
         exceptions.put_back();
     }
 }

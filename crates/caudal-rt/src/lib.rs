@@ -21,7 +21,9 @@ mod announce;
 mod belongings;
 #[doc(hidden)]
 pub mod bench;
+pub mod carry;
 mod cell;
+mod census;
 mod classes;
 pub mod clock;
 mod config;

@@ -11,7 +11,7 @@ use caudal_log::DecisionLog;
 use crate::cell::{self, HANDLE, Header, NOWHERE, RUNTIME};
 use crate::classes::{ClassId, TooManyClasses};
 use crate::clock::now;
-use crate::config::{OnFull, OnOverflow, OnStuck, Pinning, Settings};
+use crate::config::{OnFull, OnOverflow, OnStuck, Pinning, Settings, ThreadHooks};
 use crate::context::{NoYield, current, until};
 use crate::error::{Refused, StartError, SubmitError};
 use crate::handle::Handle;
@@ -78,6 +78,7 @@ impl Builder {
             policy: String::new(),
             classes: Arc::default(),
             observe: crate::observe::Options::default(),
+            threads: ThreadHooks::default(),
         };
         Builder { plan, settings, sources: Vec::new() }
     }
@@ -197,6 +198,21 @@ impl Builder {
     #[must_use]
     pub fn log(mut self, entries: usize) -> Builder {
         self.settings.log = Some(entries);
+        self
+    }
+
+    /// Calls `start` with each worker's number, on its thread, before that runs any request: for what has to know the threads that
+    /// run a program's code, such as a garbage collector. A panic in it ends the process.
+    #[must_use]
+    pub fn on_worker_start(mut self, start: impl Fn(usize) + Send + Sync + 'static) -> Builder {
+        self.settings.threads.start = Some(Arc::new(start));
+        self
+    }
+
+    /// Calls `stop` with each worker's number, on its thread, when that has run its last request.
+    #[must_use]
+    pub fn on_worker_stop(mut self, stop: impl Fn(usize) + Send + Sync + 'static) -> Builder {
+        self.settings.threads.stop = Some(Arc::new(stop));
         self
     }
 

@@ -28,7 +28,7 @@ use crate::source::{Asked, Source};
 use crate::stack::{AltStack, Refusal, StackBudget, StackConfig, StackError, StackPool, overflow};
 use crate::unwinding::PANICS_UNWIND;
 use crate::worker::{Parts, Worker};
-use crate::{belongings, foreign, fork, panic_hook, watchdog};
+use crate::{belongings, carry, foreign, fork, panic_hook, watchdog};
 
 /// Has a system a dispatcher? One whose dispatch looks at workers needs a thread that does.
 pub(crate) fn is_two_level(system: &System) -> bool {
@@ -67,6 +67,7 @@ pub(crate) fn start(settings: Settings, sources: Vec<Box<dyn Source>>) -> Result
     probe::set_hook(on_due);
     probe::set_critical_hook(Some(on_section));
     probe::set_wait_hook(on_taken);
+    carry::with_probes();
     let shared = Arc::new(Shared::new(settings, Clock::of_this_machine(), Arc::new(Helper::default())));
     // Those that sources know already.
     (0..shared.settings.classes.all().len()).for_each(|class| shared.classes.prepare(class as u16));
@@ -328,6 +329,10 @@ impl Threads {
             // Without it the kernel could not even say that a stack has overflowed: then a plain fault ends the process.
             let _alternative = AltStack::install();
             belongings::learn();
+            let threads = shared.settings.threads.clone();
+            if let Some(start) = &threads.start {
+                start(number);
+            }
             if shared.settings.on_stuck == OnStuck::Dump {
                 watchdog::dump::let_in();
             }
@@ -356,12 +361,16 @@ impl Threads {
                     }
                 };
             }
-            match discipline {
+            let ended = match discipline {
                 DisciplineConfig::Fcfs => run!(Fcfs),
                 DisciplineConfig::ProcessorSharing(config) => run!(ProcessorSharing::new(config)),
                 DisciplineConfig::Las(config) => run!(Las::new(config)),
                 other => unreachable!("{other:?} is refused when the file is read"),
+            };
+            if let Some(stop) = &threads.stop {
+                stop(number);
             }
+            ended
         };
         self.spawn(format!("caudal-{number}"), core, body)
     }

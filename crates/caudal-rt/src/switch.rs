@@ -47,6 +47,17 @@ impl Point {
         Point(Cell::new(ptr::null_mut()))
     }
 
+    /// Where it goes on, which is then nowhere.
+    #[inline(always)]
+    pub(crate) fn take(&self) -> Point {
+        Point(Cell::new(self.0.replace(ptr::null_mut())))
+    }
+
+    /// The lowest address that the stack uses; 0: it goes on nowhere.
+    pub(crate) fn address(&self) -> usize {
+        self.0.get().addr()
+    }
+
     /// Makes this the beginning of `body(argument)`, which never returns, on a stack whose top is `base`.
     ///
     /// # Safety

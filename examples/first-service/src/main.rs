@@ -83,6 +83,10 @@ impl Service {
 
 /// Serves until it is asked to stop, by SIGTERM, SIGINT or SIGHUP, or until stdin ends; then all that was accepted is answered.
 fn serve(policy: &str, address: &str) -> Result<(), Box<dyn Error>> {
+    let (asked, stop) = mpsc::channel();
+    let by_signal = asked.clone();
+    // Before anybody knows that the service is there. Nobody listens any more once the program is stopping.
+    ctrlc::set_handler(move || _ = by_signal.send(()))?;
     let service = Arc::new(Service::new(policy)?);
     let listener = TcpListener::bind(address)?;
     println!("serving at {}", listener.local_addr()?);
@@ -93,10 +97,6 @@ fn serve(policy: &str, address: &str) -> Result<(), Box<dyn Error>> {
             thread::spawn(move || service.talk(stream));
         }
     });
-    let (asked, stop) = mpsc::channel();
-    let by_signal = asked.clone();
-    // Nobody listens any more once the program is stopping.
-    ctrlc::set_handler(move || _ = by_signal.send(()))?;
     thread::spawn(move || {
         io::stdin().lines().for_each(drop);
         asked.send(())

@@ -150,6 +150,9 @@ typedef struct caudal_request caudal_request;
 /* A running system of workers. Any thread may use it. */
 typedef struct caudal_runtime caudal_runtime;
 
+/* Called on a worker's thread when that begins or ends. It must neither wait nor unwind. */
+typedef void (*caudal_worker_hook)(void *context, uint32_t worker);
+
 /*
  * What a runtime is told besides its policy's file. Fill it with caudal_options_init(), then change what should be otherwise;
  * every 0 means the default.
@@ -191,6 +194,12 @@ typedef struct {
      * (CAUDAL_PROBE_FLAG()), which look at no clock. Needs a policy with a dispatcher.
      */
     uint32_t raise_flags;
+    /* Called with `worker_context` and the worker's number on each worker's thread, before its first request; may be null. */
+    caudal_worker_hook worker_starts;
+    /* The same, after its last request; may be null. */
+    caudal_worker_hook worker_stops;
+    /* What both are called with. */
+    void *worker_context;
 } caudal_options;
 
 /* What went wrong, in words. The caller owns it: the library keeps no error per thread, as many requests share one. */
@@ -252,6 +261,30 @@ typedef struct {
      */
     uint32_t migratable;
 } caudal_submission;
+
+/* What is done with a place of the thread when that goes from one request to another. See caudal_carry(). */
+typedef struct {
+    /*
+     * The request gives its worker back: moves what it has in the place to `state`, 64 bytes of the request's own, aligned to 16, and
+     * leaves in the place what a new request is to find.
+     */
+    void (*leave)(void *context, void *state);
+    /* The request goes on, maybe on another thread if it is migratable: puts back what `leave` has moved to `state`. */
+    void (*enter)(void *context, void *state);
+    /* A request is about to begin: makes the place what it is to find. */
+    void (*begin)(void *context);
+    /* The functions' first argument. */
+    void *context;
+} caudal_carry_hooks;
+
+/* Hears on which stack the calling thread is about to be. See caudal_on_stack_enter(). */
+typedef void (*caudal_stack_entering)(void *context, void *low, void *high);
+
+/*
+ * Hears of a coroutine's stack: its lowest address that is in use, and the end of it. Of one that `runs` the lowest address is the
+ * lowest that it may use: where it is now, only its thread knows.
+ */
+typedef void (*caudal_stack_visitor)(void *context, void *low, void *high, int32_t runs);
 
 /* Times of a class's requests on all workers, in nanoseconds; percentiles are off by at most 1/64. */
 typedef struct {
@@ -456,6 +489,48 @@ caudal_status caudal_check_cancelled(void);
 
 /* 1 in a request, 0 elsewhere. Threads: any. */
 int32_t caudal_is_in_request(void);
+
+/*
+ * Lets each request have its own of what `hooks` take and put back, though its code keeps it in the thread. From now on and for as
+ * long as the process lives, the functions are called on workers' threads, in a critical section, at every switch from one request to
+ * another. They must neither wait nor unwind.
+ *
+ * Errors: CAUDAL_ERROR_ARGUMENT, if a function is missing; CAUDAL_ERROR_FULL, after 16 places.
+ * Ownership: the structure is copied; what `context` points to has to stay. Threads: any.
+ */
+caudal_status caudal_carry(const caudal_carry_hooks *hooks);
+
+/*
+ * Lets each request have its own value in an aligned word of 8 bytes that belongs to the thread, such as a `_Thread_local` pointer or
+ * `uint64_t`: `address` answers where the calling thread has it. A request begins with `beginning` there. The rest is as for
+ * caudal_carry().
+ *
+ * Errors: CAUDAL_ERROR_ARGUMENT, CAUDAL_ERROR_FULL. Threads: any.
+ */
+caudal_status caudal_carry_word(void *(*address)(void),
+                                uint64_t beginning);
+
+/*
+ * Calls `entering` with `context` on a worker's thread, on its own stack, each time before it goes on with a coroutine, whose stack is
+ * from `low` up to `high`: for garbage collectors that have to know at any time on which stack a thread may be. Between that call and
+ * the next the thread is on one of the two. The function must neither wait nor unwind. A later call of this takes the place of an
+ * earlier one.
+ *
+ * Errors: CAUDAL_ERROR_ARGUMENT. Threads: any.
+ */
+caudal_status caudal_on_stack_enter(caudal_stack_entering entering,
+                                    void *context);
+
+/*
+ * Calls `visitor` with `context` for the stack of every coroutine of this process: for garbage collectors, which look for pointers
+ * there. It takes no lock, allocates nothing, and may be called in a signal handler. Registers of a coroutine that does not run are on
+ * its stack.
+ *
+ * Errors: CAUDAL_ERROR_ARGUMENT. Threads: any, but all workers have to stand still meanwhile, wherever they are: the caller has stopped
+ * them.
+ */
+caudal_status caudal_each_stack(caudal_stack_visitor visitor,
+                                void *context);
 
 /*
  * Makes a free mutex.

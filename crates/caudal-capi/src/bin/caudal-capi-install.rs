@@ -3,6 +3,7 @@
 //! ```text
 //! PREFIX/include/caudal/   caudal.h caudal.hpp probe.h
 //! PREFIX/lib/              libcaudal.a libcaudal.so.1 libcaudal.so libcaudal_probe.a
+//! PREFIX/lib/caudal/       what the compilers link beside or instead of it
 //! PREFIX/lib/pkgconfig/    caudal.pc caudal-static.pc caudal-probe.pc
 //! PREFIX/lib/cmake/Caudal/ caudal-config.cmake caudal-config-version.cmake
 //! ```
@@ -20,6 +21,7 @@ use caudal_capi::CAUDAL_ABI_VERSION;
 
 const SOURCE: &str = env!("CARGO_MANIFEST_DIR");
 const HEADERS: [&str; 2] = ["caudal.h", "caudal.hpp"];
+const DRIVERS_FILES: [&str; 3] = ["caudal_probe.o", "caudal_wrap.o", "libcaudal_module.a"];
 const PC_FILES: [&str; 3] = ["caudal.pc", "caudal-static.pc", "caudal-probe.pc"];
 const CMAKE_FILES: [&str; 2] = ["caudal-config.cmake", "caudal-config-version.cmake"];
 
@@ -42,8 +44,8 @@ fn main() -> ExitCode {
 
 fn install(prefix: &Path) -> io::Result<()> {
     let (include, lib) = (prefix.join("include/caudal"), prefix.join("lib"));
-    let (pkgconfig, cmake) = (lib.join("pkgconfig"), lib.join("cmake/Caudal"));
-    for directory in [&include, &pkgconfig, &cmake] {
+    let (pkgconfig, cmake, drivers) = (lib.join("pkgconfig"), lib.join("cmake/Caudal"), lib.join("caudal"));
+    for directory in [&include, &pkgconfig, &cmake, &drivers] {
         fs::create_dir_all(directory).map_err(at(directory))?;
     }
     for name in HEADERS {
@@ -52,7 +54,11 @@ fn install(prefix: &Path) -> io::Result<()> {
     copy(&Path::new(env!("CAUDAL_PROBE_INCLUDE")).join("caudal/probe.h"), &include.join("probe.h"))?;
     copy(&archive()?, &lib.join("libcaudal.a"))?;
     strip(&lib.join("libcaudal.a"));
-    copy(&Path::new(env!("CAUDAL_PROBE_LIB")).join("libcaudal_probe.a"), &lib.join("libcaudal_probe.a"))?;
+    let probe = Path::new(env!("CAUDAL_PROBE_LIB"));
+    copy(&probe.join("libcaudal_probe.a"), &lib.join("libcaudal_probe.a"))?;
+    for name in DRIVERS_FILES {
+        copy(&probe.join(name), &drivers.join(name))?;
+    }
     link_shared(&lib)?;
     for name in PC_FILES {
         fill_in(name, &pkgconfig)?;

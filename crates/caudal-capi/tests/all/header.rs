@@ -17,7 +17,8 @@ fn the_header_is_what_the_sources_say() {
 }
 
 /// In the order in which a reader wants them.
-const SOURCES: [&str; 6] = ["abi.rs", "runtime.rs", "request.rs", "inside.rs", "locks.rs", "stats.rs"];
+const SOURCES: [&str; 7] =
+    ["abi.rs", "runtime.rs", "request.rs", "inside.rs", "carry.rs", "locks.rs", "stats.rs"];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -283,6 +283,45 @@ fn a_wait_for_a_condition_does_not_end_for_no_reason() {
     }
 }
 
+/// A thread is the root of OpenMP's teams, so no other request of it runs between a region's begin and its end.
+#[test]
+fn openmp_is_right_in_requests() {
+    let Some(toolchain) = toolchain() else { return };
+    if !Path::new(&format!("/usr/lib/llvm-{}/lib/libomp.so", toolchain.major)).exists() {
+        eprintln!("libomp is not installed: what needs it is not tested here");
+        return;
+    }
+    let directory = installed().path("openmp");
+    std::fs::create_dir_all(&directory).expect("a directory");
+    let program = directory.join("program");
+    let tests = Path::new(ROOT).join("tests");
+    succeed(
+        Command::new(format!("clang-{}", toolchain.major))
+            .args(["-std=gnu99", "-O2", "-Wall", "-Wextra", "-Werror", "-fopenmp"])
+            .arg(format!("-fpass-plugin={}", toolchain.plugin.display()))
+            .arg("-I")
+            .arg(installed().path("include"))
+            .arg("-I")
+            .arg(tests.join("c"))
+            .arg(tests.join("preemption/openmp.c"))
+            .args(installed().statically())
+            .arg("-o")
+            .arg(&program),
+    );
+    let printed = succeed(Command::new(&program).arg(installed().path("direct.toml")));
+    assert_eq!(printed, "0 wrong, critical 80, locked 80, in turns\n");
+}
+
+/// A child that has a copy of the memory runs its own request and nobody else's, whichever call made it; no handler of
+/// `pthread_atfork` gives its worker away.
+#[test]
+fn children_run_nobody_else() {
+    let Some(with) = built(Source::C, Sections::On) else { return };
+    for test in ["fork", "bare_fork", "kernels_fork", "programs"] {
+        assert_eq!(run(&with.program, test, false), Went::Through(1), "{test}");
+    }
+}
+
 /// A handler of signals that does not return is left: who comes out of it is pre-empted, and may wait.
 #[test]
 fn handlers_that_do_not_return_are_left() {

@@ -38,6 +38,31 @@ fn the_example_serves() {
     }
 }
 
+/// Also where the program's objects are a collector's: libgc's, which is told of threads and stacks.
+#[test]
+fn a_collector_finds_what_requests_refer_to() {
+    if !Path::new("/usr/include/gc/gc.h").exists() {
+        eprintln!("libgc is not installed: what needs it is not tested here");
+        return;
+    }
+    for compiler in c_compilers() {
+        let mut link = installed().shared();
+        link.push("-lgc".to_owned());
+        let flags = ["-std=gnu11", "-O2", "-isystem", "/usr/include/gc"];
+        let program = compile(compiler, "examples/collector.c", &flags, &link);
+        let lost = succeed(program.command("direct.toml").arg("1000"));
+        assert_eq!(lost, "1000 requests, collected, 0 lists with lost objects\n");
+    }
+}
+
+#[test]
+fn what_is_registered_goes_with_requests() {
+    for compiler in c_compilers() {
+        let program = compile(compiler, "tests/c/carry.c", &["-std=gnu99", "-O2"], &installed().statically());
+        assert_eq!(succeed(&mut program.command("direct.toml")), "0 wrong, in turns, 16 places\n");
+    }
+}
+
 #[test]
 fn hazards_are_answers() {
     for compiler in c_compilers() {
@@ -111,6 +136,26 @@ fn an_exception_that_leaves_a_handler_ends_the_process_with_its_reason() {
             assert_eq!(output.status.signal(), Some(6), "{stderr}");
             assert!(stderr.contains("left a handler of class 'work'"), "{stderr}");
         }
+    }
+}
+
+/// The compilers that put probes in have each page of an array touched (`-fstack-clash-protection`), so that it comes to the guard behind a
+/// request's stack and not to what lies beyond.
+#[test]
+fn a_large_array_does_not_step_over_the_guard() {
+    for compiler in c_compilers() {
+        let ends = |flags: &[&str]| {
+            let flags = [&["-std=c99", "-O2"], flags].concat();
+            let program = compile(compiler, "tests/c/array.c", &flags, &installed().statically());
+            let output = run(&mut program.command("direct.toml"));
+            (output.status.signal(), String::from_utf8_lossy(&output.stderr).into_owned())
+        };
+        let (signal, said) = ends(&["-fstack-clash-protection"]);
+        assert_eq!(signal, Some(6), "{compiler}: {said}");
+        assert!(said.contains("stack overflow in a request of class 'work'"), "{compiler}: {said}");
+        // Whatever it hits there, nobody can say what happened.
+        let (_, said) = ends(&["-fno-stack-clash-protection"]);
+        assert!(!said.contains("stack overflow in a request"), "{compiler}: {said}");
     }
 }
 

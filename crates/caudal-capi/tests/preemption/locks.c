@@ -6,6 +6,8 @@
 #include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -579,6 +581,107 @@ static void clone_first(void *turns)
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7);
 }
 
+/* --- children with a copy of the memory: nobody else runs there, whichever call made them, nor in what runs at a fork */
+
+static void *in_handlers;
+
+static __attribute__((noinline)) void at_fork(void)
+{
+    if (in_handlers != NULL) {
+        be_preempted(in_handlers);
+    }
+}
+
+static int has_forked;
+
+/* It is under way when the first one forks, and would run in the child. */
+static void copied_second(void *turns)
+{
+    STORE(((struct turns *)turns)->wants, 1);
+    while (!LOAD(has_forked)) {
+        work();
+        CHECK(getpid() == own_process);
+    }
+}
+
+static void until_second_runs(void *turns)
+{
+    STORE(((struct turns *)turns)->begun, 1);
+    while (!LOAD(((struct turns *)turns)->wants)) {
+        work();
+    }
+}
+
+static void forked(pid_t child, void *turns)
+{
+    int status = -1;
+    if (child == 0) {
+        /* The copy of `turns` never changes. */
+        work();
+        CHECK(getpid() != own_process);
+        _exit(7);
+    }
+    CHECK(child > 0 && getpid() == own_process);
+    STORE(((struct turns *)turns)->most, 1);
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+}
+
+/* The parent's handlers too: a second request that forks would wait for the C library's lock, which this thread has. */
+static void fork_first(void *turns)
+{
+    pid_t child;
+    in_handlers = turns;
+    child = fork();
+    in_handlers = NULL;
+    forked(child, turns);
+}
+
+static void fork_second(void *turns)
+{
+    forked(fork(), turns);
+}
+
+static void bare_fork_first(void *turns)
+{
+    until_second_runs(turns);
+    forked(_Fork(), turns);
+    STORE(has_forked, 1);
+}
+
+static void kernels_fork_first(void *turns)
+{
+    until_second_runs(turns);
+    forked((pid_t)syscall(SYS_fork), turns);
+    STORE(has_forked, 1);
+}
+
+/* The child is another program. */
+static void programs_first(void *turns)
+{
+    char read[16] = "";
+    posix_spawn_file_actions_t actions;
+    char *arguments[] = {"sh", "-c", "test -t 0 || exit 5", NULL};
+    pid_t child = -1;
+    int status = -1;
+    FILE *stream;
+    STORE(((struct turns *)turns)->begun, 1);
+    CHECK(system("exit 3") == 3 << 8);
+    stream = popen("echo 42", "r");
+    CHECK(stream != NULL && fgets(read, sizeof read, stream) != NULL && strcmp(read, "42\n") == 0 && pclose(stream) == 0);
+    CHECK(posix_spawn_file_actions_init(&actions) == 0);
+    CHECK(posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", 0, 0) == 0);
+    CHECK(posix_spawnp(&child, "sh", &actions, NULL, arguments, environ) == 0);
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 5);
+    posix_spawn_file_actions_destroy(&actions);
+}
+
+static void programs_second(void *turns)
+{
+    programs_first(turns);
+    STORE(((struct turns *)turns)->most, 1);
+}
+
 int main(int argc, char **argv)
 {
     static const struct test tests[] = {
@@ -615,8 +718,13 @@ int main(int argc, char **argv)
         {"own_library", own_library_first, own_library_second},
         {"vfork", vfork_first, vfork_second},
         {"clone", clone_first, vfork_second},
+        {"fork", fork_first, fork_second},
+        {"bare_fork", bare_fork_first, copied_second},
+        {"kernels_fork", kernels_fork_first, copied_second},
+        {"programs", programs_first, programs_second},
     };
     own_process = getpid();
+    CHECK(pthread_atfork(at_fork, at_fork, at_fork) == 0);
     CHECK(pthread_spin_init(&spinlock, PTHREAD_PROCESS_PRIVATE) == 0);
     CHECK(sem_init(&permits, 0, 0) == 0);
     if (argc == 3 && strcmp(argv[2], "nested") == 0) {

@@ -5,3 +5,6 @@ mod common;
 mod errors;
 mod habits;
 mod links;
+mod matrix;
+mod symbols;
+mod ways;

@@ -1,6 +1,7 @@
 /* What the probe pass redirects lock functions to, without a runtime: sections, and what a hook is asked. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <locale.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -33,6 +34,8 @@ void caudal_wrap_funlockfile_v1(FILE *);
 int caudal_wrap_sigaction_v1(int, const struct sigaction *, struct sigaction *);
 void (*caudal_wrap_signal_v1(int, void (*)(int)))(int);
 long caudal_wrap_syscall_v1(long, ...);
+locale_t caudal_wrap_uselocale_v1(locale_t);
+void caudal_locale_hook_v1(void (*)(void));
 int caudal_wrap_printf_v1(const char *, ...);
 int caudal_wrap_fprintf_v1(FILE *, const char *, ...);
 char *caudal_wrap_fgets_v1(char *, int, FILE *);
@@ -445,6 +448,28 @@ static void locks_that_an_allocator_takes_half_by_wrappers_do_not_count(void)
     CHECK(caudal_wrap_pthread_spin_unlock_v1(&spin) == 0 && caudal_critical_depth() == 0);
 }
 
+static int locales_set;
+
+static void locale_is_set(void)
+{
+    locales_set++;
+}
+
+/* Who asks for the locale sets none; whoever comes second, the hook or the locale, calls the hook. */
+static void locales_are_told(void)
+{
+    locale_t own = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    locale_t before = caudal_wrap_uselocale_v1((locale_t)0);
+    caudal_locale_hook_v1(locale_is_set);
+    CHECK(locales_set == 0);
+    CHECK(caudal_wrap_uselocale_v1(own) == before && locales_set == 1);
+    CHECK(caudal_wrap_uselocale_v1((locale_t)0) == own && locales_set == 1);
+    caudal_locale_hook_v1(locale_is_set);
+    CHECK(locales_set == 2);
+    CHECK(caudal_wrap_uselocale_v1(before) == own);
+    freelocale(own);
+}
+
 int main(void)
 {
     CHECK(pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE) == 0);
@@ -463,6 +488,7 @@ int main(void)
     caudal_probe_wait_hook_v1 = NULL;
     who_finds_a_lock_taken_asks_the_hook();
     futexes_ask_the_hook();
+    locales_are_told();
     requests_share_their_threads_parker();
     thread_locals_are_found();
     signal_handlers_are_sections();

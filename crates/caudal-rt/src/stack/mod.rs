@@ -33,6 +33,8 @@
 //! The atomics here come from `std` and not through the crate's `primitives`: they are process-wide statics, which
 //! loom's cannot be, and a signal handler reads them.
 
+pub use crate::census::{InUse, each, on_enter};
+
 mod alt;
 pub(crate) mod frames;
 mod limit;

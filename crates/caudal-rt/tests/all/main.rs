@@ -6,6 +6,7 @@
 mod common;
 
 mod cancel;
+mod carry;
 mod flags;
 mod futex_locks;
 mod hazards;

@@ -1,0 +1,253 @@
+/*
+ * Whose function is it that a program calls by a name of the C library? Decided once for each name and module, at the first call of the
+ * module's wrapper (wrapper.h), which hands over what the linker and the loader have found there:
+ *
+ *      the C library's, or a sanitizer's that stands in front of it     ──▶ the library's wrapper, caudal_around_NAME_v1
+ *      another's: the program's own, a mock (--wrap), a preloaded one   ──▶ that function; for locks and handlers of signals, around it
+ *                                                                           what others.c does
+ *
+ * The same for what the library itself calls: LIBC(NAME) is never another's.
+ */
+#define _GNU_SOURCE
+#include "libc.h"
+
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+
+/* --- names ---------------------------------------------------------------------------------------------------------- */
+
+#define IS_CALLED_OWN(name) extern char caudal_own_name_##name[] __asm__(#name);
+#define IS_CALLED_MAYBE(name) extern char caudal_own_name_##name[] __asm__(#name) __attribute__((weak));
+#define IS_CALLED_NOT(name) IS_CALLED_MAYBE(name)
+/* `real` is there where the linker was told --wrap=NAME, and `mock` is what it takes then; `defined` is there where a file that the pass has
+ * compiled defines NAME; `trampoline` and `interceptor` are a sanitizer's. */
+#define CAUDAL_NAME(name, others, calls)                                                        \
+    IS_CALLED_##calls(name)                                                                     \
+    extern char caudal_real_name_##name[] __asm__("__real_" #name) __attribute__((weak));       \
+    extern char caudal_mock_##name[] __asm__("__wrap_" #name) __attribute__((weak));            \
+    extern char caudal_defined_##name[] __asm__("caudal_defines_" #name) __attribute__((weak)); \
+    extern char caudal_trampoline_##name[] __asm__("__interceptor_trampoline_" #name) __attribute__((weak)); \
+    extern char caudal_interceptor_##name[] __asm__("__interceptor_" #name) __attribute__((weak));
+#include "names.h"
+#undef CAUDAL_NAME
+
+#define ADDRESS_OWN(name) caudal_own_name_##name
+#define ADDRESS_MAYBE(name) caudal_own_name_##name
+#define ADDRESS_NOT(name) NULL
+
+void *caudal_libc[CAUDAL_LIBC_NAMES] = {
+#define CAUDAL_NAME(name, others, calls) ADDRESS_##calls(name),
+#include "names.h"
+#undef CAUDAL_NAME
+};
+
+static const struct name {
+    const char *text;
+    const char *real, *mock, *defined, *trampoline, *interceptor;
+} names[CAUDAL_LIBC_NAMES] = {
+#define CAUDAL_NAME(name, others, calls) \
+    {#name, caudal_real_name_##name, caudal_mock_##name, caudal_defined_##name, caudal_trampoline_##name, caudal_interceptor_##name},
+#include "names.h"
+#undef CAUDAL_NAME
+};
+
+/* --- the process's objects ------------------------------------------------------------------------------------------ */
+
+#define LIBRARIES_MAX 16
+
+/* Those that a name of the C library may belong to, and where they are. */
+struct libraries {
+    size_t count;
+    const ElfW(Dyn) *libc; /* the C library's own; null: the program is static */
+    uintptr_t libc_base;
+    struct {
+        uintptr_t begin, end;
+    } in[LIBRARIES_MAX];
+};
+
+static int begins_with(const char *text, const char *begin)
+{
+    return strncmp(text, begin, strlen(begin)) == 0;
+}
+
+static int is_library(const char *file)
+{
+    static const char *const known[] = {"libc.so", "libc.musl", "ld-musl", "ld-linux", "libpthread.so", "librt.so", "libstdc++.so",
+                                        "libasan.so", "libtsan.so", "libubsan.so", "liblsan.so", "libhwasan.so", "libclang_rt."};
+    size_t i;
+    for (i = 0; i < sizeof known / sizeof *known; i++) {
+        if (begins_with(file, known[i])) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int note_object(struct dl_phdr_info *object, size_t size, void *found)
+{
+    struct libraries *libraries = found;
+    const char *slash = strrchr(object->dlpi_name, '/'), *file = slash != NULL ? slash + 1 : object->dlpi_name;
+    uintptr_t begin = UINTPTR_MAX, end = 0;
+    ElfW(Half) i;
+    (void)size;
+    if (libraries->count == LIBRARIES_MAX || !is_library(file)) {
+        return 0;
+    }
+    for (i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *header = &object->dlpi_phdr[i];
+        uintptr_t at = object->dlpi_addr + header->p_vaddr;
+        if (header->p_type == PT_LOAD) {
+            begin = at < begin ? at : begin;
+            end = at + header->p_memsz > end ? at + header->p_memsz : end;
+        } else if (header->p_type == PT_DYNAMIC && (begins_with(file, "libc.") || begins_with(file, "ld-musl"))) {
+            libraries->libc = (const ElfW(Dyn) *)at;
+            libraries->libc_base = object->dlpi_addr;
+        }
+    }
+    libraries->in[libraries->count].begin = begin;
+    libraries->in[libraries->count].end = end;
+    libraries->count++;
+    return 0;
+}
+
+static int is_in(const struct libraries *libraries, const void *address)
+{
+    size_t i;
+    for (i = 0; i < libraries->count; i++) {
+        if ((uintptr_t)address >= libraries->in[i].begin && (uintptr_t)address < libraries->in[i].end) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* --- the C library's own -------------------------------------------------------------------------------------------- */
+
+/* What the loader knows of the C library: its symbols by GNU's hash table, and which of several versions is the one to take. */
+struct symbols {
+    const ElfW(Sym) *table;
+    const char *texts;
+    const uint32_t *hash;
+    const ElfW(Half) *versions;
+};
+
+static struct symbols symbols_of(const struct libraries *libraries)
+{
+    struct symbols symbols = {NULL, NULL, NULL, NULL};
+    const ElfW(Dyn) *entry;
+    for (entry = libraries->libc; entry != NULL && entry->d_tag != DT_NULL; entry++) {
+        uintptr_t at = entry->d_un.d_ptr;
+        /* glibc has added the base already, others have not. */
+        const void *place = (const void *)(at < libraries->libc_base ? at + libraries->libc_base : at);
+        switch (entry->d_tag) {
+        case DT_SYMTAB: symbols.table = place; break;
+        case DT_STRTAB: symbols.texts = place; break;
+        case DT_GNU_HASH: symbols.hash = place; break;
+        case DT_VERSYM: symbols.versions = place; break;
+        }
+    }
+    return symbols;
+}
+
+static uint32_t gnu_hash(const char *text)
+{
+    uint32_t hash = 5381;
+    for (; *text != '\0'; text++) {
+        hash = hash * 33 + (unsigned char)*text;
+    }
+    return hash;
+}
+
+/* Null: it has none, or none that new programs are linked with. */
+static void *find(const struct symbols *symbols, uintptr_t base, const char *text)
+{
+    uint32_t hash = gnu_hash(text), buckets = symbols->hash[0], first = symbols->hash[1], words = symbols->hash[2];
+    const uint32_t *bucket = symbols->hash + 4 + words * (sizeof(ElfW(Addr)) / 4), *chain = bucket + buckets;
+    uint32_t i = bucket[hash % buckets];
+    if (i < first) {
+        return NULL;
+    }
+    for (;; i++) {
+        const ElfW(Sym) *symbol = &symbols->table[i];
+        int is_old = symbols->versions != NULL && (symbols->versions[i] & 0x8000) != 0;
+        if ((chain[i - first] | 1) == (hash | 1) && !is_old && symbol->st_shndx != SHN_UNDEF &&
+            ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && strcmp(symbols->texts + symbol->st_name, text) == 0) {
+            return (void *)(base + symbol->st_value);
+        }
+        if (chain[i - first] & 1) {
+            return NULL;
+        }
+    }
+}
+
+static int is_sanitizers(const struct name *name, const void *address)
+{
+    return address == name->trampoline || address == name->interceptor;
+}
+
+/* Where the linker has found another's, the C library is asked itself. */
+static void find_own(const struct libraries *libraries)
+{
+    struct symbols symbols = symbols_of(libraries);
+    size_t i;
+    for (i = 0; i < CAUDAL_LIBC_NAMES; i++) {
+        void *own = caudal_libc[i];
+        if (own == NULL) {
+            continue;
+        }
+        own = names[i].real != NULL ? (void *)(uintptr_t)names[i].real : own;
+        if (libraries->libc != NULL && !is_in(libraries, own) && !is_sanitizers(&names[i], own) && symbols.hash != NULL) {
+            void *found = find(&symbols, libraries->libc_base, names[i].text);
+            own = found != NULL ? found : own;
+        }
+        __atomic_store_n(&caudal_libc[i], own, __ATOMIC_RELAXED);
+    }
+}
+
+/* --- whose it is ---------------------------------------------------------------------------------------------------- */
+
+static const struct name *name_of(const char *text)
+{
+    size_t i;
+    for (i = 0; i < CAUDAL_LIBC_NAMES; i++) {
+        if (strcmp(names[i].text, text) == 0) {
+            return &names[i];
+        }
+    }
+    return NULL;
+}
+
+static int is_librarys(const struct libraries *libraries, const struct name *name, const void *target)
+{
+    if (libraries->libc != NULL) {
+        return is_in(libraries, target) || (name != NULL && is_sanitizers(name, target));
+    }
+    /* In a static program nothing tells where a function came from, but for the linker's --wrap and the pass's mark. */
+    return name == NULL || (target != name->mock && target != name->defined);
+}
+
+/* Of a wrapper. */
+struct slot {
+    void *jump, *target;
+    const char *name;
+};
+
+__attribute__((visibility("hidden"))) void *caudal_probe_bind(struct slot *slot, void *target, void *around, void *others)
+{
+    static int has_found;
+    struct libraries libraries = {0, NULL, 0, {{0, 0}}};
+    void *jump = around;
+    dl_iterate_phdr(note_object, &libraries);
+    if (!__atomic_load_n(&has_found, __ATOMIC_ACQUIRE)) {
+        find_own(&libraries);
+        __atomic_store_n(&has_found, 1, __ATOMIC_RELEASE);
+    }
+    /* The library's own, of syscall and vfork, for which all of a program comes here. */
+    if (target != NULL && target != around && !is_librarys(&libraries, name_of(slot->name), target)) {
+        jump = others != NULL ? others : target;
+    }
+    __atomic_store_n(&slot->target, target, __ATOMIC_RELEASE);
+    __atomic_store_n(&slot->jump, jump, __ATOMIC_RELEASE);
+    return jump;
+}

@@ -1,0 +1,23 @@
+/*
+ * How the library calls the C library: by LIBC(NAME), which is the C library's function even where a program has another of that name,
+ * or has the linker replace it (--wrap). The program's own is called where the program calls it (bind.c).
+ */
+#ifndef CAUDAL_PROBE_LIBC_H
+#define CAUDAL_PROBE_LIBC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum caudal_libc_name {
+#define CAUDAL_NAME(name, others, calls) CAUDAL_LIBC_##name,
+#include "names.h"
+#undef CAUDAL_NAME
+    CAUDAL_LIBC_NAMES
+};
+
+/* What the linker has found for each name, until bind.c has looked for the C library's own. */
+extern void *caudal_libc[CAUDAL_LIBC_NAMES] __attribute__((visibility("hidden")));
+
+#define LIBC(name) ((__typeof__(&name))__atomic_load_n(&caudal_libc[CAUDAL_LIBC_##name], __ATOMIC_RELAXED))
+
+#endif
