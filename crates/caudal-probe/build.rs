@@ -14,14 +14,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCES: [&str; 23] = [
+const SOURCES: [&str; 26] = [
     "bind.c",
     "bound.S",
     "budget.S",
+    "conditions.c",
     "critical.c",
     "decide.c",
     "entry.S",
     "fork.c",
+    "handlers.S",
+    "jumps.c",
     "locale.c",
     "locks.c",
     "once.c",

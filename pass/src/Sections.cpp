@@ -36,6 +36,9 @@ static constexpr StringLiteral wrapped[] = {
     "flockfile",                 "ftrylockfile",              "funlockfile",
     "sigaction",                 "signal",                    "syscall",
     "vfork",                     "uselocale",                 "_Fork",
+    "bsd_signal",                "ssignal",                   "sysv_signal",
+    "__sysv_signal",             "sigset",                    "longjmp",
+    "_longjmp",                  "siglongjmp",                "__longjmp_chk",
 };
 
 /// Functions of stdio with such a wrapper, and their parameters: pointers, integers, and more. Names like `getline` are older than their

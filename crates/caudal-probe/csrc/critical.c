@@ -1,5 +1,5 @@
 /* Critical sections that are measured, and the way out of them by longjmp. */
-#include "state.h"
+#include "signals.h"
 
 void caudal_critical_enter(void)
 {
@@ -30,11 +30,13 @@ void caudal_critical_exit(void)
 
 uint32_t caudal_critical_depth(void)
 {
+    caudal_probe_leave_handlers();
     return caudal_probe_v1.depth;
 }
 
 void caudal_critical_restore(uint32_t depth)
 {
+    caudal_probe_leave_handlers();
     if (caudal_probe_v1.depth <= depth) {
         return;
     }

@@ -24,7 +24,7 @@
  * as fast as it was, the clock is read again when all in front of it has ended: in few visits, for there it costs what else
  * would go on meanwhile.
  */
-#include "state.h"
+#include "signals.h"
 
 #define FARTHEST (((uint64_t)1 << CAUDAL_BUDGET_FARTHEST_BITS) - 1)
 
@@ -202,6 +202,9 @@ __attribute__((always_inline)) static inline uint64_t due(uint64_t now, uint64_t
     struct caudal_probe *block = &caudal_probe_v1;
     struct caudal_state *state = &caudal_probe_state;
     set_flag(0);
+    if (block->depth > 0) {
+        caudal_probe_leave_handlers_at(stack);
+    }
     if (block->depth > 0) {
         if (!block->pending) {
             state->deferred_tsc = block->deadline;

@@ -16,6 +16,7 @@
  * no other request is there to get in.
  */
 #define _GNU_SOURCE
+#include "conditions.h"
 #include "wait.h"
 
 #include <errno.h>
@@ -254,24 +255,58 @@ int caudal_around_pthread_mutex_unlock_v1(pthread_mutex_t *mutex)
 
 /* --- conditions ----------------------------------------------------------------------------------------------- */
 
-/* A request waits so many rounds' time before it looks at its predicate again: 16 us under the runtime. */
-#define CONDITION_ROUND 4
+/* Without a time a wait ends for no reason after so many rounds, 1.4 ms, should a signal not have been heard. */
+#define CONDITION_ROUNDS_MAX 32
 
-/* A wait that ends for no reason, as all may, while others have run. */
-static int wait_on(pthread_mutex_t *mutex, const struct caudal_until *until)
+/* How long each round of a wait is: 16 us, then 32, then 64. */
+static uint32_t round_of_condition(uint32_t round)
 {
-    int answer = caudal_around_pthread_mutex_unlock_v1(mutex);
+    return 4 + (round < 8 ? round / 4 : 2);
+}
+
+/* Waits until the bell has been rung again: not 0. Where not all signals are heard, or the request can not be put aside, the wait ends
+ * for no reason, as all may. */
+static int is_rung(struct caudal_bell *bell, uint32_t rung, const struct caudal_until *until)
+{
+    uint32_t round = 0;
+    while (caudal_probe_wait(round_of_condition(round)) && caudal_probe_hears_signals()) {
+        if (__atomic_load_n(&bell->rung, __ATOMIC_SEQ_CST) != rung) {
+            return 1;
+        }
+        round++;
+        if (until != NULL ? caudal_probe_is_over(until) : round == CONDITION_ROUNDS_MAX) {
+            break;
+        }
+    }
+    return 0;
+}
+
+static int wait_on(const pthread_cond_t *condition, pthread_mutex_t *mutex, const struct caudal_until *until)
+{
+    struct caudal_bell *bell = caudal_probe_bell(condition);
+    uint32_t rung;
+    int answer, was_rung;
+    __atomic_fetch_add(&bell->waiting, 1, __ATOMIC_SEQ_CST);
+    rung = __atomic_load_n(&bell->rung, __ATOMIC_SEQ_CST);
+    answer = caudal_around_pthread_mutex_unlock_v1(mutex);
+    was_rung = answer == 0 && is_rung(bell, rung, until);
+    __atomic_fetch_sub(&bell->waiting, 1, __ATOMIC_SEQ_CST);
     if (answer != 0) {
         return answer;
     }
-    caudal_probe_wait(CONDITION_ROUND);
     answer = caudal_around_pthread_mutex_lock_v1(mutex);
-    return answer == 0 && until && caudal_probe_is_over(until) ? ETIMEDOUT : answer;
+    return answer == 0 && until && !was_rung && caudal_probe_is_over(until) ? ETIMEDOUT : answer;
+}
+
+/* May the caller be put aside until then? For what is no time the C library has the answer. */
+static int may_wait_until(const struct timespec *at)
+{
+    return at->tv_nsec >= 0 && at->tv_nsec < 1000000000 && caudal_probe_wait(CAUDAL_WAIT_ASKS_ONLY);
 }
 
 int caudal_around_pthread_cond_wait_v1(pthread_cond_t *condition, pthread_mutex_t *mutex)
 {
-    return caudal_probe_wait(CAUDAL_WAIT_ASKS_ONLY) ? wait_on(mutex, NULL) : LIBC(pthread_cond_wait)(condition, mutex);
+    return caudal_probe_wait(CAUDAL_WAIT_ASKS_ONLY) ? wait_on(condition, mutex, NULL) : LIBC(pthread_cond_wait)(condition, mutex);
 }
 
 /* The clock of a condition is known to the C library alone. */
@@ -288,15 +323,14 @@ static clockid_t clock_of(const pthread_cond_t *condition)
 int caudal_around_pthread_cond_timedwait_v1(pthread_cond_t *condition, pthread_mutex_t *mutex, const struct timespec *at)
 {
     struct caudal_until until = {clock_of(condition), at};
-    return caudal_probe_wait(CAUDAL_WAIT_ASKS_ONLY) ? wait_on(mutex, &until) : LIBC(pthread_cond_timedwait)(condition, mutex, at);
+    return may_wait_until(at) ? wait_on(condition, mutex, &until) : LIBC(pthread_cond_timedwait)(condition, mutex, at);
 }
 
 int caudal_around_pthread_cond_clockwait_v1(pthread_cond_t *condition, pthread_mutex_t *mutex, clockid_t clock,
                                           const struct timespec *at)
 {
     struct caudal_until until = {clock, at};
-    return caudal_probe_wait(CAUDAL_WAIT_ASKS_ONLY) ? wait_on(mutex, &until)
-                                              : LIBC(pthread_cond_clockwait)(condition, mutex, clock, at);
+    return may_wait_until(at) ? wait_on(condition, mutex, &until) : LIBC(pthread_cond_clockwait)(condition, mutex, clock, at);
 }
 
 /* std::condition_variable::wait(std::unique_lock<std::mutex> &), which libstdc++ does not inline: its condition is the object's first

@@ -4,7 +4,7 @@
  * who has a lock is not pre-empted, and handlers run in a section.
  */
 #define _GNU_SOURCE
-#include "wait.h"
+#include "signals.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -120,12 +120,10 @@ typedef int sigaction_function(int signal, const struct sigaction *action, struc
 typedef void handler(int);
 typedef handler *signal_function(int signal, handler *handler);
 
-int caudal_around_sigaction_v1(int signal, const struct sigaction *action, struct sigaction *before);
-
 /* The kernel's. */
 static int installed(int signal, struct sigaction *action)
 {
-    return LIBC(sigaction)(signal, NULL, action) == 0;
+    return caudal_plain_sigaction_v1(signal, NULL, action) == 0;
 }
 
 /* Where the other one has given the kernel the program's `handler`, it is to run in a section. */

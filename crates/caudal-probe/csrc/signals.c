@@ -2,118 +2,423 @@
  * Signal handlers run in a section: they interrupt code at any place, and a probe in them that yielded would leave all of that
  * on a suspended stack, with signals blocked.
  *
- * The kernel is given one of two handlers of this file, which look up the program's by the signal's number. A yield that came due in
- * the handler is not made up for at its end, for the same reasons: the next probe of the interrupted code is made due.
+ * Which handlers. Those that are registered by sigaction and signal and their like, from code with probes (the pass redirects the calls)
+ * and from all other code of the program, for these names are defined here, as `syscall` is. The kernel is given an entry of this library's
+ * (handlers.S) in the place of the handler. Each handler has an entry of its own for as long as the process lives, so an entry means
+ * the same in whichever action it is found, on whichever thread: there is no state for each signal that two calls, or the child of a
+ * vfork, could mix up. Who asks for an action by these calls sees the program's handlers only. Who asks the kernel itself, or the C
+ * library from inside (system, siginterrupt), sees entries: it can put them back, and it can call them.
+ *
+ * What a handler sees above it is what it would see without this library: crash reporters skip as many frames as there are, and stop
+ * the world by the stack pointer that a handler has. So an entry jumps to the handler, and what has to be done behind it is done where it
+ * returns to: its return address, which the kernel has set to the C library's __restore_rt, is replaced by ours in handlers.S.
+ *
+ *          │ interrupted code        │                    │ interrupted code          │
+ *          ├─────────────────────────┤                    ├───────────────────────────┤
+ *          │ siginfo, ucontext       │                    │ siginfo, ucontext: with   │
+ *          │                         │      entry         │   the depth before        │
+ *          │ return: libc's          │  ───────────────▶  │ return: __restore_rt      │
+ *    rsp ─▶├─────────────────────────┤                    ├───────────────────────────┤◀─ rsp, the handler's
+ *
+ * A return address is taken for libc's by the instructions there (mov $15, %rax; syscall), as unwinders and debuggers do. Any other one
+ * is that of code which calls a handler that it has found registered: then the entry calls the handler and goes back. So it does with
+ * the processor's shadow stack on, which holds the return address as well; only then is there a frame more.
+ *
+ * The depth of the interrupted code is in the signal's frame, in a word of the ucontext that the kernel neither writes nor
+ * reads (__reserved1), so that handlers may be interrupted by others as often as there is stack.
+ *
+ * Handlers that do not return. siglongjmp, setcontext and exceptions leave the frame behind, and with it the raised depth. So
+ * each thread notes where the frames are of the handlers that it runs, the outer four. The wrappers of longjmp know where it goes, and
+ * put the depth back to what the outermost handler interrupted that is left (jumps.c). For who leaves by code without probes, whoever
+ * finds the thread in a section looks whether it still is in the handler: a probe that is due, a wait, caudal_critical_depth(). It
+ * is not if its stack pointer is above the frame; nor if the frame is on the alternate stack, and the stack pointer is not. A frame
+ * of another request is left to that. What a request leaves at its end the runtime forgets (caudal_forget_handlers_v1).
+ *
+ * A yield that came due in the handler is not made up for at its end, for the reasons of the beginning: the next probe of the interrupted
+ * code is made due.
+ *
+ * All of this may itself be interrupted by a signal at any instruction: a handler leaves the thread's depth and its notes as it has found
+ * them. Entries are only added, each by one compare-and-swap, so registering is as safe in a handler as the C library's.
  */
 #define _GNU_SOURCE
-#include "wait.h"
+#include "signals.h"
 
+#include <dlfcn.h>
 #include <errno.h>
-#include <signal.h>
+#include <pthread.h>
+#include <ucontext.h>
 
-#define SIGNALS (SIGRTMAX_BOUND + 1)
-#define SIGRTMAX_BOUND 64
+#define CONSTRUCTOR __attribute__((constructor(101)))
 
-typedef void plain_handler(int);
-typedef void info_handler(int, siginfo_t *, void *);
+/* Not in a static program, in which nothing else than its own can be found. */
+#pragma weak dlsym
+/* Which signals siginterrupt has named; inside of a static C library. */
+extern sigset_t _sigintr __attribute__((weak));
+extern int __sigaction(int signal, const struct sigaction *action, struct sigaction *before);
 
-/* The program's; written before the kernel hears of it. */
-static union {
-    plain_handler *plain;
-    info_handler *info;
-} handlers[SIGNALS];
+__thread struct caudal_handlings caudal_probe_handlings __attribute__((tls_model("initial-exec")));
 
-static void on_plain(int signal)
+/* --- entries ---------------------------------------------------------------------------------------------------------- */
+
+extern const char caudal_probe_handler_entries[] __attribute__((visibility("hidden")));
+
+static caudal_handler *handlers[CAUDAL_ENTRIES];
+
+static caudal_handler *entry_of(size_t number)
 {
-    uint32_t depth = caudal_probe_v1.depth;
-    plain_handler *handler = __atomic_load_n(&handlers[signal].plain, __ATOMIC_ACQUIRE);
-    caudal_probe_hold(CAUDAL_PROBE_SECTION);
-    handler(signal);
-    /* Whatever the handler has entered or left by itself, the interrupted code finds what it had. */
-    caudal_probe_back_to(depth);
+    return (caudal_handler *)(uintptr_t)(caudal_probe_handler_entries + number * CAUDAL_ENTRY_SIZE);
 }
 
-static void on_info(int signal, siginfo_t *info, void *context)
+/* Which entry it is; CAUDAL_ENTRIES: none. */
+static size_t number_of(caudal_handler *entry)
 {
-    uint32_t depth = caudal_probe_v1.depth;
-    info_handler *handler = __atomic_load_n(&handlers[signal].info, __ATOMIC_ACQUIRE);
-    caudal_probe_hold(CAUDAL_PROBE_SECTION);
-    handler(signal, info, context);
-    caudal_probe_back_to(depth);
+    uintptr_t distance = (uintptr_t)entry - (uintptr_t)caudal_probe_handler_entries;
+    return distance < (uintptr_t)CAUDAL_ENTRIES * CAUDAL_ENTRY_SIZE ? distance / CAUDAL_ENTRY_SIZE : CAUDAL_ENTRIES;
 }
 
-static int is_function(const struct sigaction *action)
+static int is_function(caudal_handler *handler)
 {
-    return (action->sa_flags & SA_SIGINFO) != 0 || (action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN);
+    return handler != SIG_DFL && handler != SIG_IGN && handler != SIG_ERR && handler != SIG_HOLD;
 }
 
-/* What the kernel is to be given for the program's `action`. */
-static struct sigaction covered(int signal, const struct sigaction *action)
+/* What the kernel is given for the program's `handler` of `signal`. */
+static caudal_handler *covered(int signal, caudal_handler *handler)
 {
-    struct sigaction ours = *action;
-    if (!is_function(action)) {
-        return ours;
+    size_t number;
+    if (!is_function(handler) || number_of(handler) != CAUDAL_ENTRIES || signal <= 0 || signal >= CAUDAL_SIGNALS) {
+        return handler;
     }
-    if (action->sa_flags & SA_SIGINFO) {
-        __atomic_store_n(&handlers[signal].info, action->sa_sigaction, __ATOMIC_RELEASE);
-        ours.sa_sigaction = on_info;
-    } else {
-        __atomic_store_n(&handlers[signal].plain, action->sa_handler, __ATOMIC_RELEASE);
-        ours.sa_handler = on_plain;
-    }
-    return ours;
-}
-
-/* What the kernel had, as the program gave it. */
-static void uncover(struct sigaction *action, plain_handler *plain, info_handler *info)
-{
-    if (action->sa_flags & SA_SIGINFO) {
-        if (action->sa_sigaction == on_info) {
-            action->sa_sigaction = info;
+    for (number = 0; number < CAUDAL_HANDLERS; number++) {
+        caudal_handler *there = __atomic_load_n(&handlers[number], __ATOMIC_ACQUIRE);
+        if (there == NULL &&
+            __atomic_compare_exchange_n(&handlers[number], &there, handler, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+            there = handler;
         }
-    } else if (action->sa_handler == on_plain) {
-        action->sa_handler = plain;
+        if (there == handler) {
+            return entry_of(number);
+        }
+    }
+    /* All are taken. The signal's own has whichever of the later ones is registered last. */
+    number = CAUDAL_HANDLERS + (size_t)signal;
+    __atomic_store_n(&handlers[number], handler, __ATOMIC_RELEASE);
+    return entry_of(number);
+}
+
+/* What the signal's own entry has. */
+static caudal_handler *late(int signal)
+{
+    return signal > 0 && signal < CAUDAL_SIGNALS ? __atomic_load_n(&handlers[CAUDAL_HANDLERS + signal], __ATOMIC_ACQUIRE) : NULL;
+}
+
+/* The program's for what the kernel had; `late` is from before the call that asked. */
+static caudal_handler *uncovered(caudal_handler *entry, caudal_handler *late)
+{
+    size_t number = number_of(entry);
+    if (number == CAUDAL_ENTRIES) {
+        return entry;
+    }
+    return number < CAUDAL_HANDLERS ? __atomic_load_n(&handlers[number], __ATOMIC_ACQUIRE) : late;
+}
+
+/* --- handlers that run ------------------------------------------------------------------------------------------------ */
+
+/* In front of what the code comes to next no signal may find it half done. */
+static inline void signals_see_this(void)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+static int is_alternate(const struct caudal_handling *handling, uintptr_t stack)
+{
+    return stack - handling->alternate < handling->alternate_size;
+}
+
+static int is_left(const struct caudal_handling *handling, uintptr_t stack)
+{
+    int was_alternate = is_alternate(handling, handling->frame);
+    if (was_alternate != is_alternate(handling, stack)) {
+        return was_alternate;
+    }
+    return handling->frame < stack;
+}
+
+void caudal_probe_handlers_left(uintptr_t stack)
+{
+    struct caudal_handlings *all = &caudal_probe_handlings;
+    uint64_t request = caudal_probe_v1.stack_high;
+    uint32_t at;
+    for (at = 0; at < all->count; at++) {
+        uint32_t depth = all->of[at].depth;
+        if (all->of[at].request == request && is_left(&all->of[at], stack)) {
+            all->count = at;
+            signals_see_this();
+            caudal_probe_back_to(depth);
+            return;
+        }
     }
 }
 
-int caudal_wrap_sigaction_v1(int signal, const struct sigaction *action, struct sigaction *before)
+void caudal_forget_handlers_v1(void)
 {
+    caudal_probe_handlings.count = 0;
+}
+
+static void note(const struct caudal_handling *handling)
+{
+    struct caudal_handlings *all = &caudal_probe_handlings;
+    uint32_t at = all->count;
+    if (at == CAUDAL_NOTED) {
+        return;
+    }
+    all->count = at + 1;
+    signals_see_this();
+    all->of[at] = *handling;
+    signals_see_this();
+}
+
+/* Of the noted ones, this one and those within it have ended. */
+static void forget(uintptr_t frame)
+{
+    struct caudal_handlings *all = &caudal_probe_handlings;
+    uint32_t at;
+    for (at = all->count; at > 0; at--) {
+        if (all->of[at - 1].frame == frame) {
+            all->count = at - 1;
+            return;
+        }
+    }
+}
+
+/* mov $15, %rax; syscall, in either of its forms. No byte is read behind the first that is another. */
+static int returns_from_signal(const unsigned char *code)
+{
+    static const unsigned char forms[2][9] = {{0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05}, {0xb8, 15, 0, 0, 0, 0x0f, 0x05}};
+    static const size_t sizes[2] = {9, 7};
+    size_t form, at;
+    for (form = 0; form < 2; form++) {
+        for (at = 0; at < sizes[form] && code[at] == forms[form][at]; at++) {
+        }
+        if (at == sizes[form]) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int has_shadow_stack(void)
+{
+    uint64_t pointer = 0;
+    __asm__ __volatile__(".byte 0xf3, 0x48, 0x0f, 0x1e, 0xc8" : "+a"(pointer)); /* rdsspq %rax; nothing where there is none */
+    return pointer != 0;
+}
+
+static ucontext_t *context_of(uintptr_t frame)
+{
+    return (ucontext_t *)(frame + sizeof(uintptr_t));
+}
+
+static uint64_t *depth_in(ucontext_t *context)
+{
+    return (uint64_t *)&context->uc_mcontext.__reserved1[7];
+}
+
+/* What an entry goes on with. */
+struct caudal_beginning {
+    caudal_handler *handler;
+    uint64_t calls; /* 0: it jumps to the handler. Otherwise it calls it, and the lower half is the depth before */
+};
+
+/* An entry has been called, with its return address at `frame`. */
+__attribute__((visibility("hidden"))) struct caudal_beginning caudal_probe_handler_begins(uintptr_t frame, uint32_t number,
+                                                                                          uintptr_t restorer)
+{
+    uintptr_t *returns = (uintptr_t *)frame;
+    int is_kernels = returns_from_signal((const unsigned char *)*returns);
+    struct caudal_handling handling = {frame, caudal_probe_v1.stack_high, 0, 0, 0};
+    struct caudal_beginning beginning = {__atomic_load_n(&handlers[number], __ATOMIC_ACQUIRE), 0};
+    if (caudal_probe_handlings.count != 0) {
+        caudal_probe_handlers_left(frame);
+    }
+    handling.depth = caudal_probe_v1.depth;
+    caudal_probe_hold(CAUDAL_PROBE_SECTION);
+    if (is_kernels) {
+        const stack_t *alternate = &context_of(frame)->uc_stack;
+        handling.alternate = (uintptr_t)alternate->ss_sp;
+        handling.alternate_size = alternate->ss_size;
+    }
+    note(&handling);
+    if (is_kernels && !has_shadow_stack()) {
+        *depth_in(context_of(frame)) = handling.depth;
+        *returns = restorer;
+    } else {
+        beginning.calls = (uint64_t)1 << 32 | handling.depth;
+    }
+    return beginning;
+}
+
+/* Whatever the handler has entered or left by itself, the interrupted code finds what it had. */
+__attribute__((visibility("hidden"))) void caudal_probe_handler_returns(uintptr_t frame, uint32_t depth)
+{
+    forget(frame);
+    signals_see_this();
+    caudal_probe_back_to(depth);
+}
+
+__attribute__((visibility("hidden"))) void caudal_probe_handler_ends(uintptr_t frame)
+{
+    caudal_probe_handler_returns(frame, (uint32_t)*depth_in(context_of(frame)));
+}
+
+/* --- the C library's functions ------------------------------------------------------------------------------------------ */
+
+/*
+ * The names are defined here, so that all of an executable, and the shared objects that it is linked with, come here. What they do is then
+ * what the next object has that knows the name, a preloaded one or the C library. In a static program there is no next one, and it
+ * is done by sigaction. Weak: where a program has its own already, that stays, and the wrappers call it (others.c).
+ */
+typedef int sigaction_function(int, const struct sigaction *, struct sigaction *);
+typedef caudal_handler *signal_function(int, caudal_handler *);
+
+static struct {
+    int is_known;
+    sigaction_function *sigaction;
+    signal_function *signal, *bsd_signal, *ssignal, *sysv_signal, *__sysv_signal, *sigset;
+} next;
+
+sigaction_function caudal_around_sigaction_v1;
+signal_function caudal_around_signal_v1, caudal_around_bsd_signal_v1, caudal_around_ssignal_v1, caudal_around_sysv_signal_v1,
+    caudal_around___sysv_signal_v1, caudal_around_sigset_v1;
+
+/* As dlsym gives it, an address. */
+static void *find(const char *name, void *own)
+{
+    void *found;
+    if (dlsym == NULL) {
+        return NULL;
+    }
+    found = dlsym(RTLD_DEFAULT, name);
+    if (found == own) {
+        found = dlsym(RTLD_NEXT, name);
+    }
+    return found == own ? NULL : found;
+}
+
+#define FIND(NAME) next.NAME = (__typeof__(next.NAME))(uintptr_t)find(#NAME, (void *)(uintptr_t)caudal_around_##NAME##_v1)
+
+/* Early, for looking up is nothing to do in a handler. */
+CONSTRUCTOR static void know_next(void)
+{
+    if (!__atomic_load_n(&next.is_known, __ATOMIC_ACQUIRE)) {
+        FIND(sigaction);
+        FIND(signal);
+        FIND(bsd_signal);
+        FIND(ssignal);
+        FIND(sysv_signal);
+        FIND(__sysv_signal);
+        FIND(sigset);
+        __atomic_store_n(&next.is_known, 1, __ATOMIC_RELEASE);
+    }
+}
+
+/* sigaction itself, also for a runtime that is instrumented along: its handler of stack overflows looks at the depth of what it
+ * interrupts, and leaves that behind. */
+int caudal_plain_sigaction_v1(int signal, const struct sigaction *action, struct sigaction *before)
+{
+    know_next();
+    return (next.sigaction != NULL ? next.sigaction : __sigaction)(signal, action, before);
+}
+
+int caudal_around_sigaction_v1(int signal, const struct sigaction *action, struct sigaction *before)
+{
+    caudal_handler *late_before = late(signal);
     struct sigaction ours;
-    plain_handler *plain;
-    info_handler *info;
     int answer;
-    if (signal <= 0 || signal >= SIGNALS) {
-        return sigaction(signal, action, before);
-    }
-    plain = __atomic_load_n(&handlers[signal].plain, __ATOMIC_ACQUIRE);
-    info = __atomic_load_n(&handlers[signal].info, __ATOMIC_ACQUIRE);
     if (action != NULL) {
-        ours = covered(signal, action);
+        ours = *action;
+        /* The other member of the union is the same word. */
+        ours.sa_handler = covered(signal, action->sa_handler);
     }
-    answer = sigaction(signal, action != NULL ? &ours : NULL, before);
+    answer = caudal_plain_sigaction_v1(signal, action != NULL ? &ours : NULL, before);
     if (answer == 0 && before != NULL) {
-        uncover(before, plain, info);
+        before->sa_handler = uncovered(before->sa_handler, late_before);
     }
     return answer;
 }
 
-/* sigaction itself, for a runtime that is instrumented along: its handler of stack overflows looks at the depth of what it
- * interrupts, and leaves that behind. */
-int caudal_plain_sigaction_v1(int signal, const struct sigaction *action, struct sigaction *before)
-{
-    return sigaction(signal, action, before);
-}
+int sigaction(int signal, const struct sigaction *action, struct sigaction *before)
+    __attribute__((weak, alias("caudal_around_sigaction_v1")));
 
-/* As glibc's: the handler stays, and system calls go on. */
-plain_handler *caudal_wrap_signal_v1(int signal, plain_handler *handler)
+/* What the C library's functions of a static program do. */
+static caudal_handler *set_handler(int signal, caudal_handler *handler, int flags, int blocks_itself)
 {
     struct sigaction action, before;
+    action.sa_handler = handler;
+    action.sa_flags = flags;
+    sigemptyset(&action.sa_mask);
+    if (blocks_itself) {
+        sigaddset(&action.sa_mask, signal);
+    }
+    return caudal_plain_sigaction_v1(signal, &action, &before) == 0 ? before.sa_handler : SIG_ERR;
+}
+
+static caudal_handler *refused(void)
+{
+    errno = EINVAL;
+    return SIG_ERR;
+}
+
+static caudal_handler *as_bsd(int signal, caudal_handler *handler)
+{
+    int interrupts;
+    if (handler == SIG_ERR || signal <= 0 || signal >= CAUDAL_SIGNALS) {
+        return refused();
+    }
+    interrupts = &_sigintr != NULL && sigismember(&_sigintr, signal) == 1;
+    return set_handler(signal, handler, interrupts ? 0 : SA_RESTART, 1);
+}
+
+static caudal_handler *as_sysv(int signal, caudal_handler *handler)
+{
     if (handler == SIG_ERR) {
-        errno = EINVAL;
+        return refused();
+    }
+    return set_handler(signal, handler, SA_RESETHAND | SA_NODEFER | SA_INTERRUPT, 0);
+}
+
+static caudal_handler *as_sigset(int signal, caudal_handler *handler)
+{
+    sigset_t itself, before;
+    struct sigaction action;
+    int is_held = handler == SIG_HOLD;
+    sigemptyset(&itself);
+    if (sigaddset(&itself, signal) < 0) {
         return SIG_ERR;
     }
-    action.sa_handler = handler;
-    action.sa_flags = SA_RESTART;
-    sigemptyset(&action.sa_mask);
-    return caudal_wrap_sigaction_v1(signal, &action, &before) == 0 ? before.sa_handler : SIG_ERR;
+    if (is_held) {
+        if (caudal_plain_sigaction_v1(signal, NULL, &action) < 0 || sigprocmask(SIG_BLOCK, &itself, &before) < 0) {
+            return SIG_ERR;
+        }
+    } else {
+        action.sa_handler = set_handler(signal, handler, 0, 0);
+        if (action.sa_handler == SIG_ERR || sigprocmask(SIG_UNBLOCK, &itself, &before) < 0) {
+            return SIG_ERR;
+        }
+    }
+    return sigismember(&before, signal) ? SIG_HOLD : action.sa_handler;
 }
+
+#define AROUND(NAME, OTHERWISE)                                                                                       \
+    caudal_handler *caudal_around_##NAME##_v1(int signal, caudal_handler *handler)                                    \
+    {                                                                                                                 \
+        caudal_handler *late_before = late(signal);                                                                   \
+        know_next();                                                                                                  \
+        return uncovered((next.NAME != NULL ? next.NAME : OTHERWISE)(signal, covered(signal, handler)), late_before); \
+    }                                                                                                                 \
+    caudal_handler *NAME(int signal, caudal_handler *handler) __attribute__((weak, alias("caudal_around_" #NAME "_v1")))
+
+AROUND(signal, as_bsd);
+AROUND(bsd_signal, as_bsd);
+AROUND(ssignal, as_bsd);
+AROUND(sysv_signal, as_sysv);
+AROUND(__sysv_signal, as_sysv);
+AROUND(sigset, as_sigset);

@@ -1,11 +1,15 @@
-#include "wait.h"
+#include "signals.h"
 
 int (*caudal_probe_wait_hook_v1)(uint32_t round);
 
 int caudal_probe_wait(uint32_t round)
 {
     int (*hook)(uint32_t) = __atomic_load_n(&caudal_probe_wait_hook_v1, __ATOMIC_RELAXED);
-    return hook != NULL && hook(round);
+    if (hook == NULL) {
+        return 0;
+    }
+    caudal_probe_leave_handlers();
+    return hook(round);
 }
 
 int caudal_probe_is_over(const struct caudal_until *until)

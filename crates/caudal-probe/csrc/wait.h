@@ -9,13 +9,7 @@
 #include "libc.h"
 #include "state.h"
 
-#include <signal.h>
 #include <time.h>
-
-/* For signals.c: its functions stand beside the wrappers by which programs come to them (wrapper.h), and call the C library's. */
-#define caudal_wrap_sigaction_v1 caudal_around_sigaction_v1
-#define caudal_wrap_signal_v1 caudal_around_signal_v1
-#define sigaction(signal, action, before) LIBC(sigaction)(signal, action, before)
 
 /* Asks the wait hook whether the caller may be put aside, and does no more. */
 #define CAUDAL_WAIT_ASKS_ONLY UINT32_MAX

@@ -65,3 +65,9 @@ pub fn measured<R>(section: impl FnOnce() -> R) -> R {
     let _leave = Leave;
     section()
 }
+
+/// Forgets the signal handlers that this thread has left without returning from them. For a runtime, at the end of a request that has
+/// left its depth raised: the next request on that stack is none of theirs.
+pub fn forget_handlers() {
+    sys::caudal_forget_handlers_v1();
+}

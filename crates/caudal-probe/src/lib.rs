@@ -44,7 +44,9 @@ pub use control::{
     ASKS_ONLY, arm, cold_visits, disarm, due_deadline, plain_sigaction, rdtsc, set_critical_hook, set_every,
     set_hook, set_locale_hook, set_wait_hook,
 };
-pub use critical::{critical_depth, critical_enter, critical_exit, critical_restore, measured};
+pub use critical::{
+    critical_depth, critical_enter, critical_exit, critical_restore, forget_handlers, measured,
+};
 pub use probes::{probe, probe_budget, probe_clock, probe_flag, probe_spend};
 pub use threads::{futex_of, parker_is, thread_locals};
 

@@ -311,8 +311,8 @@ impl Current<'_> {
     ///
     /// Who leaves something behind for others before it parks asks first, so that it is not unwound out of the park.
     pub(crate) fn must_be_free(what: &str) {
-        // SAFETY: the block is this thread's.
-        let depth = unsafe { (*probe::block()).depth };
+        // By the library's function, which sees whether a signal handler has been left without a return.
+        let depth = probe::critical_depth();
         // Under the locks of instrumented code it may: who wants one of them lets others run too.
         assert!(
             depth & probe::SECTIONS == 0,
@@ -330,7 +330,7 @@ impl Current<'_> {
         // SAFETY: the block is this thread's.
         let block = unsafe { &*probe::block() };
         let stack = std::ptr::from_ref(&block) as u64;
-        block.depth & probe::SECTIONS == 0
+        probe::critical_depth() & probe::SECTIONS == 0
             && (block.stack_low..block.stack_high).contains(&stack)
             && !std::thread::panicking()
     }

@@ -11,6 +11,7 @@
 //!
 //! [`Builder::stuck_after`]: crate::Builder::stuck_after
 
+mod calls;
 pub(crate) mod dump;
 pub(crate) mod pressure;
 
@@ -136,13 +137,18 @@ impl<'a> Watchdog<'a> {
         let slice = Slice(self.shared.workers[number].board.slice.load(Relaxed));
         let class = self.shared.settings.classes.name(slice.class());
         let how = if slice.over_after().is_some() { "without a probe" } else { "and sleeps in the kernel" };
+        let thread = self.shared.workers[number].mail.thread.load(Relaxed);
+        let why = match calls::sleeps_in(thread) {
+            Some(call) => {
+                format!("its thread sleeps in {call}, and no other request of it runs until that is over.")
+            }
+            None => "does its handler have a loop without a probe?".to_owned(),
+        };
         say!(
-            "worker {number} has been in one request of class `{class}` for {:?} {how}: does its handler block the thread (a \
-             system call, a lock in C code)? Others take what waits there",
+            "worker {number} has been in one request of class `{class}` for {:?} {how}: {why} Others take what waits there",
             self.shared.clock.duration(span)
         );
         if self.shared.settings.on_stuck == OnStuck::Dump {
-            let thread = self.shared.workers[number].mail.thread.load(Relaxed);
             let span = self.shared.clock.duration(span);
             dump::dump(dump::Stuck { number, thread, slice: self.reported[number], class, span });
         }

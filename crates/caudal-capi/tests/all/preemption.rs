@@ -17,13 +17,13 @@ use crate::installed::{ROOT, has, installed, succeed};
 const LIST: &str = "tests/preemption/list.txt";
 
 /// A compiler and the plugin for it.
-struct Toolchain {
-    major: &'static str,
-    plugin: PathBuf,
+pub(crate) struct Toolchain {
+    pub(crate) major: &'static str,
+    pub(crate) plugin: PathBuf,
 }
 
 /// None: what is needed is not there.
-fn toolchain() -> Option<&'static Toolchain> {
+pub(crate) fn toolchain() -> Option<&'static Toolchain> {
     static ONCE: OnceLock<Option<Toolchain>> = OnceLock::new();
     ONCE.get_or_init(|| {
         let major = ["22", "19"].into_iter().find(|major| {
@@ -292,6 +292,15 @@ fn locks_and_handlers_through_preloaded_functions_are_known() {
     }
 }
 
+/// A timed wait lasts until somebody signals, or its time is over: programs take it for a sleep.
+#[test]
+fn a_wait_for_a_condition_does_not_end_for_no_reason() {
+    let Some(with) = built(Source::C, Sections::On) else { return };
+    for test in ["condition_sleeps", "condition_ends", "condition_ends_by_library"] {
+        assert_eq!(run(&with.program, test, false), Went::Through(1), "{test}");
+    }
+}
+
 /// A thread is the root of OpenMP's teams, so no other request of it runs between a region's begin and its end.
 #[test]
 fn openmp_is_right_in_requests() {
@@ -329,6 +338,33 @@ fn children_run_nobody_else() {
     for test in ["fork", "bare_fork", "kernels_fork", "programs"] {
         assert_eq!(run(&with.program, test, false), Went::Through(1), "{test}");
     }
+}
+
+/// A handler of signals that does not return is left: who comes out of it is pre-empted, and may wait.
+#[test]
+fn handlers_that_do_not_return_are_left() {
+    let Some(with) = built(Source::C, Sections::On) else { return };
+    for test in ["signal_jumps", "signal_jumps_by_library", "signal_jumps_and_waits"] {
+        assert_eq!(run(&with.program, test, true), Went::Through(1), "{test}");
+    }
+}
+
+/// What the guide says of the mask.
+#[test]
+fn the_mask_of_signals_belongs_to_the_worker() {
+    let Some(with) = built(Source::C, Sections::On) else { return };
+    assert_eq!(
+        run(&with.program, "mask", false),
+        Went::Through(1),
+        "a request has a mask of its own: change the guide"
+    );
+}
+
+/// Whoever registers a handler, it is a section.
+#[test]
+fn handlers_that_others_register_are_sections() {
+    let Some(with) = built(Source::C, Sections::On) else { return };
+    assert_eq!(run(&with.program, "signal_registered_elsewhere", false), Went::Through(1));
 }
 
 #[test]

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/syscall.h>
@@ -111,6 +112,56 @@ static void condition_times_out(void *argument)
     CHECK(pthread_cond_timedwait(&bell, &mutex, &past) == ETIMEDOUT);
     CHECK(pthread_mutex_unlock(&mutex) == 0);
     condition_first(turns);
+}
+
+static struct timespec after_ms(int ms)
+{
+    struct timespec at;
+    CHECK(clock_gettime(CLOCK_REALTIME, &at) == 0);
+    at.tv_sec += ms / 1000;
+    at.tv_nsec += ms % 1000 * 1000000L;
+    if (at.tv_nsec >= 1000000000L) {
+        at.tv_sec++;
+        at.tv_nsec -= 1000000000L;
+    }
+    return at;
+}
+
+/* Nor is it before: it may be taken for a sleep. */
+static void condition_sleeps(void *argument)
+{
+    struct turns *turns = argument;
+    struct timespec soon = after_ms(20), never = {1, 1000000000};
+    CHECK(pthread_mutex_lock(&mutex) == 0);
+    CHECK(pthread_cond_timedwait(&bell, &mutex, &never) == EINVAL);
+    CHECK(pthread_cond_timedwait(&bell, &mutex, &soon) == ETIMEDOUT);
+    CHECK(pthread_mutex_unlock(&mutex) == 0);
+    condition_first(turns);
+}
+
+void signal_in_the_library(pthread_cond_t *condition);
+
+/* A signal ends it, once, whoever sends it. */
+static void condition_ends(void *argument)
+{
+    struct turns *turns = argument;
+    struct timespec late = after_ms(3600 * 1000);
+    CHECK(pthread_mutex_lock(&mutex) == 0);
+    STORE(turns->begun, 1);
+    CHECK(pthread_cond_timedwait(&bell, &mutex, &late) == 0);
+    CHECK(LOAD(turns->second_ran));
+    go_in(turns);
+    go_out(turns);
+    CHECK(pthread_mutex_unlock(&mutex) == 0);
+}
+
+static void condition_second_of_library(void *argument)
+{
+    struct turns *turns = argument;
+    CHECK(pthread_mutex_lock(&mutex) == 0);
+    STORE(turns->second_ran, 1);
+    signal_in_the_library(&bell);
+    CHECK(pthread_mutex_unlock(&mutex) == 0);
 }
 
 static sem_t permits;
@@ -295,6 +346,101 @@ static void signal_second(void *turns)
 {
     look(turns);
     STORE(((struct turns *)turns)->second_ran, 1);
+}
+
+/* A handler that does not return leaves the section that it was in: the first one is pre-empted afterwards. */
+
+static sigjmp_buf out_of_handler;
+
+void jump_in_the_library(sigjmp_buf buffer);
+void register_in_the_library(int number, void (*handler)(int));
+
+static void jump_out(int number)
+{
+    (void)number;
+    siglongjmp(out_of_handler, 1);
+}
+
+static void jump_out_by_the_library(int number)
+{
+    (void)number;
+    jump_in_the_library(out_of_handler);
+}
+
+static __attribute__((noinline)) void leave_a_handler(void (*handler)(int))
+{
+    volatile int left = 0;
+    while (left < 3) {
+        CHECK(signal(SIGUSR1, handler) != SIG_ERR);
+        if (sigsetjmp(out_of_handler, 1) == 0) {
+            CHECK(raise(SIGUSR1) == 0);
+        }
+        left++;
+    }
+}
+
+static void be_preempted_afterwards(struct turns *turns)
+{
+    go_in(turns);
+    STORE(turns->begun, 1);
+    go_out(turns);
+    while (!LOAD(turns->second_ran)) {
+        work();
+    }
+}
+
+static void signal_jumps(void *turns)
+{
+    leave_a_handler(jump_out);
+    be_preempted_afterwards(turns);
+}
+
+static void signal_jumps_by_library(void *turns)
+{
+    leave_a_handler(jump_out_by_the_library);
+    be_preempted_afterwards(turns);
+}
+
+static void signal_jumps_and_waits(void *turns)
+{
+    leave_a_handler(jump_out_by_the_library);
+    go_in(turns);
+    STORE(((struct turns *)turns)->begun, 1);
+    go_out(turns);
+    while (!LOAD(((struct turns *)turns)->second_ran)) {
+        OK(caudal_yield());
+    }
+}
+
+/* Code that nobody instruments registers a handler that is. */
+static void signal_registered_elsewhere(void *turns)
+{
+    signal_turns = turns;
+    register_in_the_library(SIGUSR1, on_signal);
+    CHECK(raise(SIGUSR1) == 0);
+    while (!LOAD(((struct turns *)turns)->second_ran)) {
+        work();
+    }
+}
+
+/* The mask is the worker's: what one request blocks is blocked in the next. */
+
+static void mask_first(void *turns)
+{
+    sigset_t set, before;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR2);
+    CHECK(pthread_sigmask(SIG_BLOCK, &set, &before) == 0);
+    be_preempted_afterwards(turns);
+    CHECK(pthread_sigmask(SIG_SETMASK, &before, NULL) == 0);
+}
+
+static void mask_second(void *turns)
+{
+    sigset_t now;
+    CHECK(pthread_sigmask(SIG_BLOCK, NULL, &now) == 0);
+    CHECK(sigismember(&now, SIGUSR2) == 1);
+    signal_second(turns);
 }
 
 /* --- a library that nobody instruments has a lock while it calls ----------------------------------------------- */
@@ -552,6 +698,9 @@ int main(int argc, char **argv)
         {"once_over_a_wait", once_waits, once_second},
         {"condition", condition_first, condition_second},
         {"condition_times_out", condition_times_out, condition_second},
+        {"condition_sleeps", condition_sleeps, condition_second},
+        {"condition_ends", condition_ends, condition_second},
+        {"condition_ends_by_library", condition_ends, condition_second_of_library},
         {"semaphore", semaphore_first, semaphore_second},
         {"stream", stream_first, stream_second},
         {"stream_refuses_waits", stream_refuses_waits, stream_second},
@@ -559,6 +708,11 @@ int main(int argc, char **argv)
         {"section", section_first, section_second},
         {"signal", signal_first, signal_second},
         {"signal_with_info", signal_with_info_first, signal_second},
+        {"signal_jumps", signal_jumps, signal_second},
+        {"signal_jumps_by_library", signal_jumps_by_library, signal_second},
+        {"signal_jumps_and_waits", signal_jumps_and_waits, signal_second},
+        {"signal_registered_elsewhere", signal_registered_elsewhere, signal_second},
+        {"mask", mask_first, mask_second},
         {"library", library_first, library_second},
         {"through_library", library_first, through_library_second},
         {"own_library", own_library_first, own_library_second},

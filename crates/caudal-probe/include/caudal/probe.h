@@ -248,6 +248,10 @@ void caudal_critical_exit(void) __asm__("caudal_critical_exit_v1");
 uint32_t caudal_critical_depth(void) __asm__("caudal_critical_depth_v1");
 void caudal_critical_restore(uint32_t depth) __asm__("caudal_critical_restore_v1");
 
+/* For a runtime, when a request has ended with its depth raised: this thread forgets the signal handlers that it has left without
+ * returning from them, so that the next request on that stack is not taken for the one that they interrupted. */
+void caudal_forget_handlers_v1(void);
+
 /*
  * The recorder: stands in for a runtime where there is none. Arms this thread with `quantum_cycles`; every yield stores
  * its TSC value in `buffer`, up to `capacity` of them, and the next quantum starts at that value. Whatever stack the

@@ -460,6 +460,7 @@ impl<D: Discipline> Worker<D> {
         let (cell, attained, quanta, preemptions) =
             (entry.cell, entry.attained, entry.quanta, entry.preemptions);
         if entry.depth != 0 {
+            probe::forget_handlers();
             self.shared.count_unbalanced();
         }
         let coroutine = entry.fiber.take();

@@ -71,6 +71,16 @@ fn in_words(way: Way) -> &'static str {
     }
 }
 
+/// What the first line says of it.
+fn call_of(way: Way) -> &'static str {
+    match way {
+        Way::Lock => "sleeps in `futex`",
+        Way::Read => "sleeps in `read`",
+        Way::Sleep => "sleeps in `clock_nanosleep`",
+        Way::Spin => "a loop without a probe?",
+    }
+}
+
 fn one_worker(on_stuck: OnStuck) -> Runtime {
     runtime(1, true, |b| b.stuck_after(Duration::from_millis(20)).on_stuck(on_stuck))
 }
@@ -127,6 +137,9 @@ fn a_stuck_worker_says_where_it_is_and_goes_on() {
             }
         }
         assert!(said.contains("worker 0 has been in one request of class `waits`"), "{way:?}: {said}");
+        // Between two sleeps it does not sleep.
+        let says_call = said.contains(call_of(way)) || way == Way::Sleep && said.contains(call_of(Way::Spin));
+        assert!(says_call, "{way:?}: {said}");
         assert!(said.contains("where worker 0 is, in class `waits` for "), "{way:?}: {said}");
         assert!(said.contains(in_words(way)), "{way:?}: {said}");
         child.stdin.take().unwrap().write_all(b"go on\n").unwrap();

@@ -1,0 +1,111 @@
+/*
+ * Signals of conditions, for requests that wait for one.
+ *
+ * A request that waits is put aside, so it is nobody whom the C library could wake. If it came back for no reason now and then, as
+ * every wait may, who takes a timed wait for a sleep would find it far too short. So pthread_cond_signal and _broadcast are defined here, for
+ * all of the program as `syscall` is: they count, where a request waits, and go on to the C library, where threads may wait.
+ *
+ *      waits    waiting + 1, what is rung    unlocks the mutex   is put aside until more is rung
+ *      signals                               [under the mutex, or behind it]   waiting? rung + 1
+ *
+ * Who changes what is waited for under the mutex does so before the waiter has it, which then does not wait, or after the waiter has
+ * given it up: then the count of the waiting is seen with the mutex.
+ */
+#define _GNU_SOURCE
+#include "conditions.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+
+#define BELLS 64
+
+#define CONSTRUCTOR __attribute__((constructor(101)))
+
+#pragma weak dlsym
+#pragma weak dlvsym
+
+typedef int condition_function(pthread_cond_t *);
+
+static struct caudal_bell bells[BELLS];
+
+struct caudal_bell *caudal_probe_bell(const pthread_cond_t *condition)
+{
+    return &bells[((uintptr_t)condition / sizeof(pthread_cond_t)) % BELLS];
+}
+
+static void ring(const pthread_cond_t *condition)
+{
+    struct caudal_bell *bell = caudal_probe_bell(condition);
+    if (__builtin_expect(__atomic_load_n(&bell->waiting, __ATOMIC_SEQ_CST) != 0, 0)) {
+        __atomic_fetch_add(&bell->rung, 1, __ATOMIC_SEQ_CST);
+    }
+}
+
+/* --- the C library's ---------------------------------------------------------------------------------------------------- */
+
+static struct {
+    int is_known, hears;
+    condition_function *signal, *broadcast;
+} next;
+
+static int own_signal(pthread_cond_t *condition);
+static int own_broadcast(pthread_cond_t *condition);
+
+/* The C library has two versions of these; dlsym may find the one of long ago. */
+static condition_function *find(const char *name, condition_function *own)
+{
+    void *found = NULL;
+    if (dlvsym != NULL) {
+        found = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
+    }
+    if (found == NULL && dlsym != NULL) {
+        found = dlsym(RTLD_NEXT, name);
+    }
+    return found == (void *)(uintptr_t)own ? NULL : (condition_function *)(uintptr_t)found;
+}
+
+extern condition_function named_signal __asm__("pthread_cond_signal");
+
+static int is_the_programs(void)
+{
+    void *programs = dlsym != NULL ? dlsym(RTLD_DEFAULT, "pthread_cond_signal") : (void *)(uintptr_t)named_signal;
+    return programs == (void *)(uintptr_t)own_signal;
+}
+
+CONSTRUCTOR static void know_next(void)
+{
+    if (!__atomic_load_n(&next.is_known, __ATOMIC_ACQUIRE)) {
+        next.signal = find("pthread_cond_signal", own_signal);
+        next.broadcast = find("pthread_cond_broadcast", own_broadcast);
+        next.hears = is_the_programs();
+        __atomic_store_n(&next.is_known, 1, __ATOMIC_RELEASE);
+    }
+}
+
+int caudal_probe_hears_signals(void)
+{
+    know_next();
+    return next.hears;
+}
+
+/* C11's. In a static program they are what is left: they call the same by a name of the C library's own. (Its header has the name of one of
+ * ours.) */
+extern int cnd_signal(void *condition);
+extern int cnd_broadcast(void *condition);
+
+static int own_signal(pthread_cond_t *condition)
+{
+    ring(condition);
+    know_next();
+    return next.signal != NULL ? next.signal(condition) : cnd_signal(condition);
+}
+
+static int own_broadcast(pthread_cond_t *condition)
+{
+    ring(condition);
+    know_next();
+    return next.broadcast != NULL ? next.broadcast(condition) : cnd_broadcast(condition);
+}
+
+int pthread_cond_signal(pthread_cond_t *condition) __attribute__((weak, alias("own_signal")));
+int pthread_cond_broadcast(pthread_cond_t *condition) __attribute__((weak, alias("own_broadcast")));

@@ -1,0 +1,60 @@
+/* What runs this thread's handlers of signals: signals.c says how, handlers.S is the code between the kernel and a handler. */
+#ifndef CAUDAL_PROBE_SIGNALS_H
+#define CAUDAL_PROBE_SIGNALS_H
+
+/* Entries in handlers.S: one for each of the first HANDLERS functions that the program registers, and one for each signal, for those
+ * that come later. */
+#define CAUDAL_SIGNALS 65
+#define CAUDAL_HANDLERS 128
+#define CAUDAL_ENTRIES (CAUDAL_HANDLERS + CAUDAL_SIGNALS)
+#define CAUDAL_ENTRY_SIZE 16
+
+#ifndef __ASSEMBLER__
+
+#include "wait.h"
+
+#include <signal.h>
+
+/* A handler that this thread runs, or has left without returning. */
+struct caudal_handling {
+    uintptr_t frame;  /* where its return address lies; the signal's frame is above */
+    uint64_t request; /* the interrupted request: the top of its stack */
+    uintptr_t alternate;
+    size_t alternate_size; /* the thread's alternate stack at that time */
+    uint32_t depth;        /* the interrupted code's */
+};
+
+/* Handlers in handlers, the outermost first. Those further in than NOTED are not noted. */
+#define CAUDAL_NOTED 4
+struct caudal_handlings {
+    uint32_t count;
+    struct caudal_handling of[CAUDAL_NOTED];
+};
+
+extern __thread struct caudal_handlings caudal_probe_handlings __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* The thread is, or is going to be, at `stack`: which handlers it has left by that is found, and the depth is what it was before the
+ * outermost of them. */
+__attribute__((visibility("hidden"))) void caudal_probe_handlers_left(uintptr_t stack);
+
+/* The same, for whoever finds that the thread is in a section. */
+static inline void caudal_probe_leave_handlers_at(uintptr_t stack)
+{
+    if (__builtin_expect(caudal_probe_handlings.count != 0, 0)) {
+        caudal_probe_handlers_left(stack);
+    }
+}
+
+static inline void caudal_probe_leave_handlers(void)
+{
+    caudal_probe_leave_handlers_at((uintptr_t)__builtin_frame_address(0));
+}
+
+typedef void caudal_handler(int);
+
+/* What stands for sigaction in code with probes, and what it comes to. */
+int caudal_around_sigaction_v1(int signal, const struct sigaction *action, struct sigaction *before);
+int caudal_plain_sigaction_v1(int signal, const struct sigaction *action, struct sigaction *before);
+
+#endif
+#endif
