@@ -56,7 +56,10 @@ fn futures_block_on() -> Pair {
     ]
 }
 
-const WAYS: [(&str, fn() -> Pair); 4] = [
+/// With what it is called.
+type Way = (&'static str, fn() -> Pair);
+
+const WAYS: [Way; 4] = [
     ("tokio's mpsc", tokio_mpsc),
     ("tokio's oneshot", tokio_oneshot),
     ("async-channel", async_channel),
