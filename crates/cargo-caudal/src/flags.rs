@@ -47,7 +47,8 @@ fn source(key: &str, target: &str, configuration: &Configuration) -> Result<Sour
     if let Ok(encoded) = std::env::var(format!("CARGO_ENCODED_{upper}")) {
         return Ok(Source::Variable(encoded));
     }
-    if let Some(plain) = std::env::var(upper).ok().filter(|flags| !flags.trim().is_empty()) {
+    // An empty one counts as well: cargo then looks at no configuration.
+    if let Ok(plain) = std::env::var(upper) {
         return Ok(Source::Variable(encoded(plain.split_whitespace())));
     }
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());

@@ -6,9 +6,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus};
 
-use caudal_driver::call::Call;
+use caudal_driver::call::{Call, Output};
 use caudal_driver::{Archive, Beside, Expanded, Own, Place, Plugin, Report, Setting};
-use caudal_driver::{cc, compose, exit_code, expand, probe_library, run_clang};
+use caudal_driver::{cc, compose, exit_code, expand, probe_library, run_clang, show_probes};
 
 use crate::archive;
 use crate::cache::{Cache, Run};
@@ -41,6 +41,9 @@ fn link(directory: &Path, args: Vec<OsString>) -> Result<ExitStatus, Error> {
     let call = Call::read(&words);
     let place = Place::of_this_call()?;
     let report = place.path().join("report.jsonl");
+    if call.output == Output::Executable {
+        show_probes(&mut words, place.path())?;
+    }
     let setting = setting(&own, &call, &place, &report)?;
     let run = |more: Vec<OsString>| {
         let words = [words.clone(), more].concat();

@@ -330,6 +330,38 @@ fn flags_of_the_user_stay() {
     }
 }
 
+/// Cargo looks at no configuration where there is such a variable, also an empty one.
+#[test]
+fn flags_that_are_empty_are_the_users_too() {
+    let cargo = Cargo::new(FILES);
+    let mut command = cargo.command("run --release");
+    command.envs([("RUSTFLAGS", ""), ("RUSTDOCFLAGS", " ")]);
+    assert_eq!(succeed(&mut command), PRINTED);
+    assert!(cargo.project.probes_in(&program("release")) > 0);
+}
+
+/// What `caudal_driver` does for C's programs.
+#[test]
+fn a_program_that_shows_nothing_loads_a_plug_in() {
+    const LOADS: &str = "use std::ffi::{c_char, c_int, c_long, c_void};\nunsafe extern \"C\" {\n    fn dlopen(name: *const c_char, how: c_int) -> *mut c_void;\n    fn dlsym(object: *mut c_void, name: *const c_char) -> *mut c_void;\n}\nfn main() {\n    let object = unsafe { dlopen(c\"./plug.so\".as_ptr(), 2) };\n    assert!(!object.is_null());\n    let work = unsafe { dlsym(object, c\"work\".as_ptr()) };\n    let work: extern \"C\" fn(c_long) -> c_long = unsafe { std::mem::transmute(work) };\n    println!(\"{}\", work(1000));\n}\n";
+    const PLUG: &str =
+        "long work(long n) { volatile long sum = 0; for (long i = 0; i < n; i++) sum += i; return sum; }\n";
+    let cargo = Cargo::new(&[
+        ("Cargo.toml", "[package]\nname = \"app\"\nversion = \"1.0.0\"\nedition = \"2024\"\n[workspace]\n"),
+        ("src/main.rs", LOADS),
+        ("main.map", "{ global: main; local: *; };\n"),
+        ("plug.c", PLUG),
+    ]);
+    let mut clang = cargo.project.command("clang-22");
+    clang.arg(format!("-fpass-plugin={}", cargo.plugin.display()));
+    succeed(clang.args(["-O2", "-fPIC", "-shared", "plug.c", "-o", "plug.so"]));
+    let map = cargo.project.path("main.map");
+    for hides in ["-Wl,--exclude-libs,ALL".to_owned(), format!("-Wl,--version-script={}", map.display())] {
+        let mut command = cargo.command("run --release");
+        assert_eq!(succeed(command.env("RUSTFLAGS", format!("-Clink-arg={hides}"))), "499500\n");
+    }
+}
+
 #[test]
 fn the_same_build_without_probes() {
     let cargo = Cargo::new(FILES);

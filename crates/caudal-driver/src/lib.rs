@@ -40,4 +40,5 @@ pub use error::DriverError;
 pub use plugin::Plugin;
 pub use probes::{Mode, OPTIONS_HELP, Own, Probes, Report, Tls};
 pub use run::{complain, exit_code, replace_process, run_clang, say, say_error};
+pub use version_script::show_probes;
 pub use words::{Expanded, expand, response_file};

@@ -24,7 +24,7 @@ struct Place {
 ///
 /// # Errors
 /// A file that cannot be written.
-pub(crate) fn show_probes(words: &mut [OsString], directory: &Path) -> Result<(), DriverError> {
+pub fn show_probes(words: &mut [OsString], directory: &Path) -> Result<(), DriverError> {
     for (place, before, script) in scripts(words) {
         let Ok(text) = fs::read_to_string(&script) else { continue };
         let Some(text) = with_probes(&text) else { continue };

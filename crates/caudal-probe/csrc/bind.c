@@ -17,24 +17,29 @@
 
 /* --- names ---------------------------------------------------------------------------------------------------------- */
 
-#define IS_CALLED_OWN(name) extern char caudal_own_name_##name[] __asm__(#name);
-#define IS_CALLED_MAYBE(name) extern char caudal_own_name_##name[] __asm__(#name) __attribute__((weak));
-#define IS_CALLED_NOT(name) IS_CALLED_MAYBE(name)
+#define IS_CALLED_OWN(name)                          \
+    extern char caudal_own_name_##name[] __asm__(#name); \
+    IS_CALLED_IF_WRAPPED(name)
+#define IS_CALLED_MAYBE(name)                                              \
+    extern char caudal_own_name_##name[] __asm__(#name) __attribute__((weak)); \
+    IS_CALLED_IF_WRAPPED(name)
+#define IS_CALLED_IF_WRAPPED(name) extern char caudal_real_name_##name[] __asm__("__real_" #name) __attribute__((weak));
+#define IS_CALLED_NOT(name)
 /* `real` is there where the linker was told --wrap=NAME, and `mock` is what it takes then; `defined` is there where a file that the pass has
- * compiled defines NAME; `trampoline` and `interceptor` are a sanitizer's. */
-#define CAUDAL_NAME(name, others, calls)                                                        \
-    IS_CALLED_##calls(name)                                                                     \
-    extern char caudal_real_name_##name[] __asm__("__real_" #name) __attribute__((weak));       \
-    extern char caudal_mock_##name[] __asm__("__wrap_" #name) __attribute__((weak));            \
-    extern char caudal_defined_##name[] __asm__("caudal_defines_" #name) __attribute__((weak)); \
-    extern char caudal_trampoline_##name[] __asm__("__interceptor_trampoline_" #name) __attribute__((weak)); \
-    extern char caudal_interceptor_##name[] __asm__("__interceptor_" #name) __attribute__((weak));
+ * compiled defines NAME. */
+#define CAUDAL_NAME(name, others, calls)                                                                     \
+    IS_CALLED_##calls(name)                                                                                  \
+    extern char caudal_mock_##name[] __asm__("__wrap_" #name) __attribute__((weak));                         \
+    extern char caudal_defined_##name[] __asm__("caudal_defines_" #name) __attribute__((weak, visibility("hidden")));
 #include "names.h"
 #undef CAUDAL_NAME
 
 #define ADDRESS_OWN(name) caudal_own_name_##name
 #define ADDRESS_MAYBE(name) caudal_own_name_##name
 #define ADDRESS_NOT(name) NULL
+#define REAL_OWN(name) caudal_real_name_##name
+#define REAL_MAYBE(name) caudal_real_name_##name
+#define REAL_NOT(name) NULL
 
 void *caudal_libc[CAUDAL_LIBC_NAMES] = {
 #define CAUDAL_NAME(name, others, calls) ADDRESS_##calls(name),
@@ -44,13 +49,30 @@ void *caudal_libc[CAUDAL_LIBC_NAMES] = {
 
 static const struct name {
     const char *text;
-    const char *real, *mock, *defined, *trampoline, *interceptor;
+    const char *real, *mock, *defined;
 } names[CAUDAL_LIBC_NAMES] = {
-#define CAUDAL_NAME(name, others, calls) \
-    {#name, caudal_real_name_##name, caudal_mock_##name, caudal_defined_##name, caudal_trampoline_##name, caudal_interceptor_##name},
+#define CAUDAL_NAME(name, others, calls) {#name, REAL_##calls(name), caudal_mock_##name, caudal_defined_##name},
 #include "names.h"
 #undef CAUDAL_NAME
 };
+
+/* Of sanitizers that put functions of their own in front of the C library's. */
+#define SANITIZERS(each) each(asan) each(hwasan) each(msan) each(rtsan) each(tsan) each(tysan)
+#define DECLARE(name) extern char caudal_##name##_init[] __asm__("__" #name "_init") __attribute__((weak));
+SANITIZERS(DECLARE)
+
+static int has_sanitizer(void)
+{
+#define IS_THERE(name) caudal_##name##_init,
+    static const char *const all[] = {SANITIZERS(IS_THERE)};
+    size_t i;
+    for (i = 0; i < sizeof all / sizeof *all; i++) {
+        if (all[i] != NULL) {
+            return 1;
+        }
+    }
+    return 0;
+}
 
 /* --- the process's objects ------------------------------------------------------------------------------------------ */
 
@@ -124,7 +146,7 @@ static int is_in(const struct libraries *libraries, const void *address)
 
 /* --- the C library's own -------------------------------------------------------------------------------------------- */
 
-/* What the loader knows of the C library: its symbols by GNU's hash table, and which of several versions is the one to take. */
+/* What the loader knows of an object: its symbols by GNU's hash table, and which of several versions is the one to take. */
 struct symbols {
     const ElfW(Sym) *table;
     const char *texts;
@@ -132,14 +154,13 @@ struct symbols {
     const ElfW(Half) *versions;
 };
 
-static struct symbols symbols_of(const struct libraries *libraries)
+static struct symbols symbols_of(const ElfW(Dyn) *entry, uintptr_t base)
 {
     struct symbols symbols = {NULL, NULL, NULL, NULL};
-    const ElfW(Dyn) *entry;
-    for (entry = libraries->libc; entry != NULL && entry->d_tag != DT_NULL; entry++) {
+    for (; entry != NULL && entry->d_tag != DT_NULL; entry++) {
         uintptr_t at = entry->d_un.d_ptr;
         /* glibc has added the base already, others have not. */
-        const void *place = (const void *)(at < libraries->libc_base ? at + libraries->libc_base : at);
+        const void *place = (const void *)(at < base ? at + base : at);
         switch (entry->d_tag) {
         case DT_SYMTAB: symbols.table = place; break;
         case DT_STRTAB: symbols.texts = place; break;
@@ -181,15 +202,19 @@ static void *find(const struct symbols *symbols, uintptr_t base, const char *tex
     }
 }
 
-static int is_sanitizers(const struct name *name, const void *address)
+/* Of a function that is not in a library's object. */
+static int is_others(const struct libraries *libraries, const struct name *name, const void *target)
 {
-    return address == name->trampoline || address == name->interceptor;
+    int is_said = target == name->mock || target == name->defined;
+    /* A sanitizer may be part of the program; and in a static program nothing tells where a function came from, but for the linker's --wrap
+     * and the pass's mark. */
+    return is_said || (libraries->libc != NULL && !has_sanitizer());
 }
 
 /* Where the linker has found another's, the C library is asked itself. */
 static void find_own(const struct libraries *libraries)
 {
-    struct symbols symbols = symbols_of(libraries);
+    struct symbols symbols = symbols_of(libraries->libc, libraries->libc_base);
     size_t i;
     for (i = 0; i < CAUDAL_LIBC_NAMES; i++) {
         void *own = caudal_libc[i];
@@ -197,12 +222,57 @@ static void find_own(const struct libraries *libraries)
             continue;
         }
         own = names[i].real != NULL ? (void *)(uintptr_t)names[i].real : own;
-        if (libraries->libc != NULL && !is_in(libraries, own) && !is_sanitizers(&names[i], own) && symbols.hash != NULL) {
+        if (symbols.hash != NULL && !is_in(libraries, own) && is_others(libraries, &names[i], own)) {
             void *found = find(&symbols, libraries->libc_base, names[i].text);
             own = found != NULL ? found : own;
         }
         __atomic_store_n(&caudal_libc[i], own, __ATOMIC_RELAXED);
     }
+}
+
+/* --- preloaded ones of what the library defines itself --------------------------------------------------------------- */
+
+struct next {
+    const char *text;
+    const void *own;
+    void *found;
+};
+
+/* In the order in which the loader looks. */
+static int find_next(struct dl_phdr_info *object, size_t size, void *looked_for)
+{
+    struct next *next = looked_for;
+    const char *slash = strrchr(object->dlpi_name, '/'), *file = slash != NULL ? slash + 1 : object->dlpi_name;
+    const ElfW(Dyn) *dynamic = NULL;
+    struct symbols symbols;
+    ElfW(Half) i;
+    int is_own = 0;
+    (void)size;
+    for (i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *header = &object->dlpi_phdr[i];
+        uintptr_t at = object->dlpi_addr + header->p_vaddr;
+        if (header->p_type == PT_DYNAMIC) {
+            dynamic = (const ElfW(Dyn) *)at;
+        }
+        is_own |= header->p_type == PT_LOAD && (uintptr_t)next->own >= at && (uintptr_t)next->own < at + header->p_memsz;
+    }
+    /* The kernel's object has no symbols of the C library, and a hash table of its own kind. */
+    if (is_own || begins_with(file, "linux-vdso")) {
+        return 0;
+    }
+    if (is_library(file)) {
+        return 1;
+    }
+    symbols = symbols_of(dynamic, object->dlpi_addr);
+    next->found = symbols.hash != NULL ? find(&symbols, object->dlpi_addr, next->text) : NULL;
+    return next->found != NULL;
+}
+
+void *caudal_probe_preloaded(const char *text, const void *own)
+{
+    struct next next = {text, own, NULL};
+    dl_iterate_phdr(find_next, &next);
+    return next.found;
 }
 
 /* --- whose it is ---------------------------------------------------------------------------------------------------- */
@@ -218,15 +288,6 @@ static const struct name *name_of(const char *text)
     return NULL;
 }
 
-static int is_librarys(const struct libraries *libraries, const struct name *name, const void *target)
-{
-    if (libraries->libc != NULL) {
-        return is_in(libraries, target) || (name != NULL && is_sanitizers(name, target));
-    }
-    /* In a static program nothing tells where a function came from, but for the linker's --wrap and the pass's mark. */
-    return name == NULL || (target != name->mock && target != name->defined);
-}
-
 /* Of a wrapper. */
 struct slot {
     void *jump, *target;
@@ -238,13 +299,14 @@ __attribute__((visibility("hidden"))) void *caudal_probe_bind(struct slot *slot,
     static int has_found;
     struct libraries libraries = {0, NULL, 0, {{0, 0}}};
     void *jump = around;
+    const struct name *name = name_of(slot->name);
     dl_iterate_phdr(note_object, &libraries);
     if (!__atomic_load_n(&has_found, __ATOMIC_ACQUIRE)) {
         find_own(&libraries);
         __atomic_store_n(&has_found, 1, __ATOMIC_RELEASE);
     }
-    /* The library's own, of syscall and vfork, for which all of a program comes here. */
-    if (target != NULL && target != around && !is_librarys(&libraries, name_of(slot->name), target)) {
+    /* Where it is the wrapper itself (of syscall and vfork), all of a program comes here. C++'s names are in no table, and in the C++ library. */
+    if (target != NULL && target != around && name != NULL && !is_in(&libraries, target) && is_others(&libraries, name, target)) {
         jump = others != NULL ? others : target;
     }
     __atomic_store_n(&slot->target, target, __ATOMIC_RELEASE);

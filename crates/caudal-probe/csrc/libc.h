@@ -20,4 +20,8 @@ extern void *caudal_libc[CAUDAL_LIBC_NAMES] __attribute__((visibility("hidden"))
 
 #define LIBC(name) ((__typeof__(&name))__atomic_load_n(&caudal_libc[CAUDAL_LIBC_##name], __ATOMIC_RELAXED))
 
+/* A function by the name of `own`, which the library defines, in an object that the loader looks at between the library's and the C library:
+ * one that was preloaded. Null: there is none. */
+__attribute__((visibility("hidden"))) void *caudal_probe_preloaded(const char *text, const void *own);
+
 #endif

@@ -34,6 +34,23 @@ static long into_kernel(long number, long a, long b, long c, long d, long e, lon
     return result;
 }
 
+typedef long system_call(long number, long a, long b, long c, long d, long e, long f);
+system_call caudal_around_syscall_v1;
+
+static system_call *preloaded;
+
+/* At the start, for the loader's lock may be had by a thread that a child of fork() has not. */
+__attribute__((constructor)) static void look_for_preloaded(void)
+{
+    preloaded = (system_call *)caudal_probe_preloaded("syscall", caudal_around_syscall_v1);
+}
+
+/* Where somebody has preloaded a function of that name, it is called as it would be if this file were not in front of it. */
+static long as_before(long number, long a, long b, long c, long d, long e, long f)
+{
+    return preloaded != NULL ? preloaded(number, a, b, c, d, e, f) : into_kernel(number, a, b, c, d, e, f);
+}
+
 static int fails_with(int error)
 {
     errno = error;
@@ -119,7 +136,7 @@ long caudal_around_syscall_v1(long number, long a, long b, long c, long d, long 
     long answer;
     if (__builtin_expect(!is_futex_wait(number, (int)b), 1)) {
         int forks = is_fork(number, a);
-        answer = into_kernel(number, a, b, c, d, e, f);
+        answer = as_before(number, a, b, c, d, e, f);
         if (forks && answer == 0) {
             caudal_probe_in_child();
         }
@@ -129,7 +146,7 @@ long caudal_around_syscall_v1(long number, long a, long b, long c, long d, long 
     caudal_local_wait_begins(&wait, (const uint32_t *)a);
     answer = wait_aside((uint32_t *)a, (int)b, (uint32_t)c, (const struct timespec *)d);
     if (answer > 0) {
-        answer = into_kernel(number, a, b, c, d, e, f);
+        answer = as_before(number, a, b, c, d, e, f);
     }
     caudal_local_wait_ends(&wait);
     return answer;

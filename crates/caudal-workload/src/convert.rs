@@ -100,7 +100,11 @@ impl Converted {
         let Content::Percentiles(classes) = &self.content else { return None };
         let of = |class: &Percentiles| {
             let point = |(percentile, ps): &(f64, u64)| format!("\"p{percentile}\" = \"{}ps\"", ps.max(&1));
-            let points: Vec<String> = class.points.iter().map(point).collect();
+            let moments = [("mean", class.stated.mean_ps), ("sd", class.stated.sd_ps)];
+            let moments = moments
+                .iter()
+                .filter_map(|(name, ps)| Some(format!("{name} = \"{}ps\"", ((*ps)? as u64).max(1))));
+            let points: Vec<String> = class.points.iter().map(point).chain(moments).collect();
             format!("{{ percentiles = {{ {} }} }}", points.join(", "))
         };
         let mut text = format!("# {}\n[workload]\n", self.taken.to_string().replace('\n', " "));

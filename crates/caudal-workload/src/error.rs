@@ -165,6 +165,8 @@ pub enum RowProblem {
     Negative(String),
     /// Zero, or so short that it rounds to zero picoseconds.
     Zero(String),
+    /// Less than half a picosecond, but not 0.
+    TooShort(String),
     /// Above [`crate::LONGEST_PS`].
     TooLong(String),
     /// Another number of columns than the first row.
@@ -194,6 +196,9 @@ impl fmt::Display for RowProblem {
             Self::NotFinite(text) => write!(f, "`{text}` is not finite; times are numbers such as 1592"),
             Self::Negative(text) => write!(f, "`{text}` is negative; a time is longer than 0"),
             Self::Zero(text) => write!(f, "`{text}` is zero at a resolution of 1ps; a time is longer than 0"),
+            Self::TooShort(text) => {
+                write!(f, "`{text}` is less than a picosecond, which nothing takes; is the unit right?")
+            }
             Self::TooLong(text) => {
                 write!(f, "`{text}` is longer than an hour, the longest time here; is the unit right?")
             }

@@ -40,7 +40,7 @@ pub use arrivals::{
 };
 pub use dag::{Dag, DagSpec, Grain, Graphs, StepSpec};
 pub use error::{Answer, Ask, AskKey, RowProblem, WorkloadError};
-pub use input::{Columns, Taken, Unit, stop_reading_when};
+pub use input::{Columns, Counted, Taken, Unit, stop_reading_when};
 pub use named::{NamedWorkload, find_named, named};
 pub use service::{Demand, Excess, Finding, Service, ServiceSampler};
 pub use spec::{

@@ -275,6 +275,7 @@ fn taken_json(taken: &Taken) -> Value {
         "class_column": taken.class_column,
         "unit": taken.unit.map(crate::Unit::name),
         "values": taken.values,
+        "counted": taken.counted.name(),
         "left_out": taken.left_out,
         "where": taken.filter,
         "text": taken.to_string(),
@@ -297,8 +298,8 @@ fn finding_json(finding: &Finding) -> Value {
             "kind": "coarse-buckets", "class": class, "mean_low_ns": low_ps / 1e3, "mean_high_ns": high_ps / 1e3,
             "mean_by_sum_ns": mean_ps.map(|ps| ps / 1e3), "text": text,
         }),
-        Finding::Fitted { class, percentiles } => {
-            json!({ "kind": "fitted", "class": class, "percentiles": percentiles, "text": text })
+        Finding::Fitted { class, percentiles, stated } => {
+            json!({ "kind": "fitted", "class": class, "percentiles": percentiles, "stated": stated, "text": text })
         }
         Finding::Correlated { lag_1 } => json!({ "kind": "correlated", "lag_1": lag_1, "text": text }),
         Finding::Note(_) => json!({ "kind": "note", "text": text }),
@@ -309,6 +310,10 @@ fn finding_json(finding: &Finding) -> Value {
 pub(crate) fn time(ps: f64) -> String {
     if ps.is_nan() {
         return "-".to_owned();
+    }
+    // Nothing is shorter than a picosecond: less of it is what rounding left of a standard deviation of 0.
+    if ps < 1e-3 {
+        return "0 ps".to_owned();
     }
     let units = [(1e12, "s"), (1e9, "ms"), (1e6, "µs"), (1e3, "ns")];
     // 999.6 ns is written 1 µs: the unit follows from the rounded value.

@@ -139,7 +139,11 @@ enum Went {
 /// Runs `test` of the program. `may_stick`: the watchdog's line means that it never ends; else it only says that
 /// the machine is slow.
 fn run(program: &Path, test: &str, may_stick: bool) -> Went {
-    let mut child = Command::new(program)
+    went(&mut Command::new(program), test, may_stick)
+}
+
+fn went(program: &mut Command, test: &str, may_stick: bool) -> Went {
+    let mut child = program
         .arg(installed().path("direct.toml"))
         .arg(test)
         .stdout(Stdio::piped())
@@ -271,6 +275,20 @@ fn children_that_share_the_thread_run_nobody_else() {
     for test in ["vfork", "clone"] {
         assert_eq!(run(&with.program, test, false), Went::Through(1), "{test}");
         assert_ne!(run(&bare.program, test, false), Went::Through(1), "without the pass's care, {test}");
+    }
+}
+
+/// Another's functions are called, and who has a lock through them, or runs a handler that came by them, is not pre-empted.
+#[test]
+fn locks_and_handlers_through_preloaded_functions_are_known() {
+    let Some(with) = built(Source::C, Sections::On) else { return };
+    let library = installed().path("preloaded.so");
+    let mut compile = Command::new("gcc");
+    compile.args(["-O2", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-o"]).arg(&library);
+    succeed(compile.arg(Path::new(ROOT).join("tests/preemption/preloaded.c")));
+    for test in ["mutex", "mutex_over_a_wait", "table_over_a_wait", "signal", "signal_with_info"] {
+        let mut program = Command::new(&with.program);
+        assert_eq!(went(program.env("LD_PRELOAD", &library), test, true), Went::Through(1), "{test}");
     }
 }
 

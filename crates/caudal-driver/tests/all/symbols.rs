@@ -162,6 +162,17 @@ fn preloaded_functions_are_called() {
 fn preloaded(links: &[&'static str]) {
     let project = project(&[("own.c", OWN), ("calls.c", CALLS)]);
     succeed(project.command("clang-22").args(["-O2", "-fPIC", "-shared", "own.c", "-o", "own.so"]));
+    // The probe library defines `syscall` in front of what is preloaded.
+    project.write("calls.syscall.c", "#define _GNU_SOURCE\n#include <stdio.h>\n#include <sys/syscall.h>\n#include <unistd.h>\nint main(void) { return printf(\"%d\\n\", syscall(SYS_getpid) == 4242) < 0; }\n");
+    project.write("syscall.c", "long syscall(long number, ...) { return number == 39 ? 4242 : -1; }\n");
+    succeed(project.command("clang-22").args(["-O2", "-fPIC", "-shared", "syscall.c", "-o", "syscall.so"]));
+    for link in dynamic(links) {
+        project.quietly(&format!("-O2 {link} calls.syscall.c -o program"));
+        let mut command = project.command(project.path("program"));
+        assert_eq!(succeed(command.env("LD_PRELOAD", project.path("syscall.so"))), "1\n", "{link}");
+        project.quietly(&format!("-O2 {link} calls.syscall.c syscall.c -o program"));
+        assert_eq!(project.run("program"), "1\n", "{link}");
+    }
     for link in dynamic(links) {
         project.quietly(&format!("-O2 -fno-builtin-printf {link} calls.c -o program"));
         let mut command = project.command(project.path("program"));

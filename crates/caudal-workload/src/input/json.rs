@@ -11,10 +11,10 @@ use serde_json::{Map, Value};
 
 use super::buckets::{self, Bins, Edges};
 use super::number::{Number, Style};
-use super::percentiles::{Percentiles, percentile_of, unit_of_name};
+use super::percentiles::{Moments, Percentiles, Statistic, unit_of_name};
 use super::source::{self, Source};
 use super::unit::{Plausible, Said, Unit, words};
-use super::{Columns, Data, Place, Read, Taken, Trace, time_ps};
+use super::{Columns, Data, Place, Read, Taken, Trace, spans, time_ps};
 use crate::error::{Answer, Ask, AskKey, RowProblem, WorkloadError};
 
 /// Does the input begin as JSON does?
@@ -27,6 +27,9 @@ pub(super) fn holds_json(head: &[u8]) -> bool {
 /// Reads JSON, or lines of it.
 pub(super) fn read_json(source: Source, path: &Path, wanted: &Columns) -> Result<Read, WorkloadError> {
     let place = Place(path);
+    if spans::holds_otlp(source.head()) {
+        return spans::read_otlp(&source.whole(&place)?, &place, wanted);
+    }
     let first = source.head_lines().find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
     let is_line = serde_json::from_slice::<Map<String, Value>>(first).is_ok();
     let lines = source.head_lines().filter(|line| line.trim_ascii_start().starts_with(b"{")).take(2).count();
@@ -53,6 +56,18 @@ fn known(json: &Value, path: &Path, wanted: &Columns) -> Result<Option<Read>, Wo
     if json["data"]["resultType"].is_string() {
         return buckets::from_query(json, path, wanted).map(Some);
     }
+    if json["context"].is_object() && json["benchmarks"][0]["time_unit"].is_string() {
+        return Err(place.whole(
+            "is output of Google Benchmark, whose times are means of many iterations and say nothing of a tail; write what each \
+             iteration takes, a time a line",
+        ));
+    }
+    if json[0]["jmhVersion"].is_string() || json[0]["primaryMetric"]["scoreUnit"].is_string() {
+        return jmh(json, &place).map(Some);
+    }
+    if let Some(read) = spans::read_zipkin(json, &place, wanted) {
+        return read.map(Some);
+    }
     if json["fio version"].is_string() {
         return fio(json, &place).map(Some);
     }
@@ -68,11 +83,18 @@ fn known(json: &Value, path: &Path, wanted: &Columns) -> Result<Option<Read>, Wo
         return Ok(Some(read));
     }
     if wanted.column.is_none()
-        && let Some((writer, path, unit)) = summary(json)
-        && let Some(map) = json.pointer(&format!("/{}", path.replace('.', "/"))).and_then(Value::as_object)
+        && let Some(Summary { writer, path, stated, unit }) = summary(json)
+        && let Some(map) = json.pointer(&pointer(path)).and_then(Value::as_object)
     {
         let unit = wanted.unit.map_or((unit, "as the writer has it"), |unit| (unit, "as you said"));
-        let mut read = percentiles(path, &percentiles_of(map, "percentiles"), Some(unit), &place)?;
+        let mut known = statistics_of(map, "percentiles");
+        known.extend(
+            json.pointer(&pointer(stated))
+                .and_then(Value::as_object)
+                .into_iter()
+                .flat_map(|map| statistics_of(map, "")),
+        );
+        let mut read = percentiles(path, &known, Some(unit), &place)?;
         read.taken.format = format!("percentiles in JSON of {writer}");
         return Ok(Some(read));
     }
@@ -102,17 +124,40 @@ fn known(json: &Value, path: &Path, wanted: &Columns) -> Result<Option<Read>, Wo
     Ok(None)
 }
 
-/// Who wrote this summary, where its percentiles of latencies are, and their unit.
-fn summary(json: &Value) -> Option<(&'static str, &'static str, Unit)> {
+/// What a load generator sums up.
+struct Summary {
+    writer: &'static str,
+    /// Where the percentiles of latencies are.
+    path: &'static str,
+    /// Where mean, deviation and ends are, if they are elsewhere.
+    stated: &'static str,
+    unit: Unit,
+}
+
+/// The summary in this, if it is of a known writer.
+fn summary(json: &Value) -> Option<Summary> {
+    let of = |writer, path, stated, unit| Some(Summary { writer, path, stated, unit });
+    let k6 = &json["metrics"]["http_req_duration"];
     if json["latency"]["p97_5"].is_number() && json["connections"].is_number() {
-        Some(("autocannon", "latency", Unit::Ms))
+        of("autocannon", "latency", "nothing", Unit::Ms)
     } else if json["spec"]["numberOfConnections"].is_number() {
-        Some(("bombardier", "result.latency.percentiles", Unit::Us))
+        of("bombardier", "result.latency.percentiles", "result.latency", Unit::Us)
     } else if json["latencies"]["99th"].is_number() && json["bytes_in"].is_object() {
-        Some(("vegeta", "latencies", Unit::Ns))
+        of("vegeta", "latencies", "nothing", Unit::Ns)
+    } else if json["latencyPercentiles"]["p50"].is_number() && json["summary"]["successRate"].is_number() {
+        of("oha", "latencyPercentiles", "summary", Unit::S)
+    } else if k6["p(95)"].is_number() {
+        of("k6", "metrics.http_req_duration", "nothing", Unit::Ms)
+    } else if k6["values"]["p(95)"].is_number() {
+        of("k6", "metrics.http_req_duration.values", "nothing", Unit::Ms)
     } else {
         None
     }
+}
+
+/// Where a path such as `result.latency` leads, as JSON's pointers have it.
+fn pointer(path: &str) -> String {
+    format!("/{}", path.replace('.', "/"))
 }
 
 /// Traces of Jaeger: spans, whose durations are in microseconds, by the names of their operations.
@@ -172,6 +217,58 @@ fn push(trace: &mut Trace, class: &str, time: f64, unit: Unit) -> Result<(), Str
     trace.push(class.as_bytes(), index as u64 + 1, ps).map_err(|problem| problem.to_string())
 }
 
+/// JMH's results: of the mode `sample` the histogram of single calls, of `ss` every one. Those of other modes are means.
+fn jmh(json: &Value, place: &Place<'_>) -> Result<Read, WorkloadError> {
+    let (mut trace, mut weights) = (Trace::default(), Vec::new());
+    for benchmark in json.as_array().map_or(&[][..], Vec::as_slice) {
+        let name = benchmark["benchmark"].as_str().unwrap_or("all");
+        // `org.example.Store.get`: the end of it is what differs.
+        let class: String = name.chars().rev().take(64).collect::<Vec<_>>().into_iter().rev().collect();
+        let metric = &benchmark["primaryMetric"];
+        let unit = metric["scoreUnit"].as_str().and_then(|unit| Unit::of_word(unit.strip_suffix("/op")?));
+        let Some(unit) = unit else { continue };
+        let mut add = |value: f64, count: f64| -> Result<(), WorkloadError> {
+            push(&mut trace, &class, value, unit)
+                .map_err(|problem| place.whole(format!("{name}: {problem}")))?;
+            weights.push(count);
+            Ok(())
+        };
+        let flat = |value: &Value| value.as_array().into_iter().flatten().cloned().collect::<Vec<Value>>();
+        let iterations = |key: &str| flat(&metric[key]).iter().flat_map(flat).collect::<Vec<Value>>();
+        match benchmark["mode"].as_str() {
+            Some("sample") => {
+                for pair in iterations("rawDataHistogram").iter().flat_map(flat) {
+                    let count = pair[1].as_u64().filter(|count| (1..=1 << 50).contains(count));
+                    if let (Some(value), Some(count)) = (pair[0].as_f64(), count) {
+                        add(value, count as f64)?;
+                    }
+                }
+            }
+            Some("ss") => {
+                iterations("rawData")
+                    .iter()
+                    .filter_map(Value::as_f64)
+                    .try_for_each(|value| add(value, 1.0))?;
+            }
+            _ => {}
+        }
+    }
+    if trace.ps.is_empty() {
+        return Err(place.whole(
+            "is output of JMH, whose scores are means of many calls and say nothing of a tail; run it with `-bm sample -rf json -rff \
+             FILE`, which keeps a histogram of single calls",
+        ));
+    }
+    let taken = Taken {
+        format: "JSON of JMH".to_owned(),
+        class_column: (trace.classes.len() > 1).then(|| "benchmark".to_owned()),
+        unit_by: "as the writer has it",
+        values: weights.iter().sum::<f64>() as u64,
+        ..Taken::default()
+    };
+    Ok(Read { taken, data: Data::Weighted(trace, weights), notes: Vec::new() })
+}
+
 /// fio's report: with `--output-format=json+` the counts of every bucket, otherwise percentiles.
 fn fio(json: &Value, place: &Place<'_>) -> Result<Read, WorkloadError> {
     let mut bins = Bins::default();
@@ -202,7 +299,16 @@ fn fio(json: &Value, place: &Place<'_>) -> Result<Read, WorkloadError> {
                 let points: Vec<(f64, u64)> =
                     known.iter().filter_map(point).filter(|(_, ps)| *ps > 0).collect();
                 if points.len() > 1 {
-                    percentiles.push(Percentiles { class: kind.to_owned(), points, weight: count.max(1.0) });
+                    let stated =
+                        |key: &str| latency[key].as_f64().filter(|ns| *ns > 0.0).map(|ns| ns * 1000.0);
+                    let ends = [(0.0, stated("min")), (100.0, stated("max"))];
+                    let ends = ends.iter().filter_map(|(percentile, ps)| Some((*percentile, (*ps)? as u64)));
+                    percentiles.push(Percentiles {
+                        class: kind.to_owned(),
+                        points: points.into_iter().chain(ends).collect(),
+                        weight: count.max(1.0),
+                        stated: Moments { mean_ps: stated("mean"), sd_ps: stated("stddev") },
+                    });
                 }
             }
         }
@@ -222,7 +328,6 @@ fn fio(json: &Value, place: &Place<'_>) -> Result<Read, WorkloadError> {
         return Err(place.whole("has no completion latencies; run fio with `--output-format=json+`"));
     }
     notes.push("with `--output-format=json+` fio writes every bucket, not only percentiles".to_owned());
-    taken.values = percentiles.iter().map(|class| class.points.len() as u64).sum();
     Ok(Read { taken, data: Data::Percentiles(percentiles), notes })
 }
 
@@ -230,7 +335,17 @@ fn fio(json: &Value, place: &Place<'_>) -> Result<Read, WorkloadError> {
 enum Candidate<'a> {
     Numbers(&'a [Value]),
     Objects(&'a [Value], String),
-    Percentiles(Vec<(f64, &'a Value, String)>),
+    Percentiles(Vec<Known<'a>>),
+}
+
+/// A statistic, its value, and the key of it.
+type Known<'a> = (Statistic, &'a Value, String);
+
+/// Is there more than one percentile that is neither the shortest nor the longest time?
+fn are_percentiles(known: &[Known<'_>]) -> bool {
+    let is_inner =
+        |statistic: &Statistic| matches!(statistic, Statistic::Percentile(p) if (0.1..100.0).contains(p));
+    known.iter().filter(|(statistic, ..)| is_inner(statistic)).count() > 1
 }
 
 /// What may be meant, with where it is: `result.latency.percentiles`.
@@ -253,31 +368,53 @@ fn candidates<'a>(json: &'a Value, path: &str, found: &mut Vec<(String, Candidat
             items.iter().take(64).for_each(|item| candidates(item, path, found));
         }
         Value::Object(map) => {
-            let points = percentiles_of(map, path);
-            if points.iter().filter(|(percentile, ..)| (0.1..100.0).contains(percentile)).count() > 1 {
+            let points = statistics_of(map, path);
+            if are_percentiles(&points) {
                 found.push((path.to_owned(), Candidate::Percentiles(points)));
             }
+            let before = found.len();
             map.iter().for_each(|(key, value)| candidates(value, &inner(key), found));
+            // What stands beside `percentiles: { … }` is said of the same times.
+            let stated = statistics_of(map, "");
+            for (path, candidate) in &mut found[before..] {
+                let key = path.rsplit('.').next().unwrap_or(path).to_lowercase();
+                let is_own = *path == inner(path.rsplit('.').next().unwrap_or(path));
+                if let Candidate::Percentiles(points) = candidate
+                    && is_own
+                    && ["percentile", "distribution", "quantile"].iter().any(|word| key.contains(word))
+                {
+                    let more = stated
+                        .iter()
+                        .filter(|(statistic, ..)| points.iter().all(|(known, ..)| known != statistic));
+                    points.extend(more.cloned().collect::<Vec<_>>());
+                }
+            }
         }
         _ => {}
     }
 }
 
-/// `{"p50": 1.2, "p99": 9}`, `{"percentiles": {"50": 12, "99": 90}}`
-fn percentiles_of<'a>(map: &'a Map<String, Value>, path: &str) -> Vec<(f64, &'a Value, String)> {
-    let bare = path.to_lowercase().contains("percentile");
-    let percentile = |key: &String| {
-        percentile_of(key).or_else(|| key.parse().ok().filter(|p: &f64| bare && (0.0..=100.0).contains(p)))
+/// `{"p50": 1.2, "p99": 9, "mean": 2.1}`, `{"percentiles": {"50": 12, "99": 90}}`
+fn statistics_of<'a>(map: &'a Map<String, Value>, path: &str) -> Vec<Known<'a>> {
+    let lower = path.to_lowercase();
+    let bare = ["percentile", "quantile"].iter().any(|word| lower.contains(word));
+    let statistic = |key: &String| {
+        let number = || key.parse().ok().filter(|p: &f64| bare && (0.0..=100.0).contains(p));
+        Statistic::of(key).or_else(|| number().map(Statistic::Percentile))
     };
     let is_time = |value: &Value| value.is_number() || as_time(value).is_some();
-    map.iter()
-        .filter(|(_, value)| is_time(value))
-        .filter_map(|(key, value)| Some((percentile(key)?, value, key.clone())))
-        .collect()
+    let mut known: Vec<Known<'a>> = Vec::new();
+    for (key, value) in map.iter().filter(|(_, value)| is_time(value)) {
+        // `average` and `mean`, `50th` and `median` say the same: the first one does.
+        if let Some(statistic) = statistic(key).filter(|one| known.iter().all(|(known, ..)| known != one)) {
+            known.push((statistic, value, key.clone()));
+        }
+    }
+    known
 }
 
 /// `[{"percentage": 50, "latency": 1200}, …]`
-fn listed_percentiles(items: &[Value]) -> Option<Vec<(f64, &Value, String)>> {
+fn listed_percentiles(items: &[Value]) -> Option<Vec<Known<'_>>> {
     let point = |item: &'_ Value| -> Option<(f64, String)> {
         let map = item.as_object()?;
         let percentile = ["percentage", "percentile", "percent", "quantile"]
@@ -290,11 +427,10 @@ fn listed_percentiles(items: &[Value]) -> Option<Vec<(f64, &Value, String)>> {
         return None;
     }
     let named: Vec<(f64, String)> = items.iter().map(point).collect::<Option<_>>()?;
+    let known = named.into_iter().zip(items);
     Some(
-        named
-            .into_iter()
-            .zip(items)
-            .map(|((percentile, key), item)| (percentile, &item[&key], key))
+        known
+            .map(|((percentile, key), item)| (Statistic::Percentile(percentile), &item[&key], key))
             .collect(),
     )
 }
@@ -383,7 +519,8 @@ fn take<'a>(
     let said = said.or_else(|| {
         unit_of_name(path.rsplit('.').next().unwrap_or(path)).map(|unit| (unit, "says its name"))
     });
-    let mut collect = Collect { unit: said, ..Collect::default() };
+    let plausible = Plausible::called(path.rsplit('.').next().unwrap_or(path));
+    let mut collect = Collect { unit: said, plausible, ..Collect::default() };
     for candidate in candidates {
         match candidate {
             Candidate::Numbers(items) => items.iter().try_for_each(|item| collect.add("all", item, place))?,
@@ -413,47 +550,53 @@ fn class_key(items: &[Value]) -> Option<String> {
 
 fn percentiles(
     path: &str,
-    points: &[(f64, &Value, String)],
+    known: &[Known<'_>],
     said: Option<(Unit, &'static str)>,
     place: &Place<'_>,
 ) -> Result<Read, WorkloadError> {
-    let scale = if points.iter().all(|(percentile, ..)| *percentile <= 1.0) { 100.0 } else { 1.0 };
-    let mut number = Vec::new();
-    for (percentile, value, key) in points {
+    let is_share =
+        |statistic: &Statistic| !matches!(statistic, Statistic::Percentile(p) if *p > 1.0 && *p < 100.0);
+    let scale = if known.iter().all(|(statistic, ..)| is_share(statistic)) { 100.0 } else { 1.0 };
+    let mut numbers = Vec::new();
+    for (statistic, value, key) in known {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let parsed = Number::parse(text.as_bytes(), Style::POINT);
-        number.push((
-            percentile * scale,
+        numbers.push((
+            *statistic,
             parsed.map_err(|problem| place.whole(format!("`{key}`: {problem}")))?,
             key,
         ));
     }
-    let said = said.or_else(|| unit_of_name(number[0].2).map(|unit| (unit, "says its name")));
-    let bare = number.iter().any(|(_, number, _)| number.unit.is_none());
+    let said = said.or_else(|| unit_of_name(numbers[0].2).map(|unit| (unit, "says its name")));
+    let bare = numbers.iter().any(|(_, number, _)| number.unit.is_none());
     let (unit, unit_by) = match said {
         Some((unit, by)) => (Some(unit), by),
         None if bare => {
-            let middle = number[number.len() / 2].1.value();
+            let middle = numbers[numbers.len() / 2].1.value();
             let (unit, by) = buckets::unit_of(path, None, middle, place)?;
             (Some(unit), by)
         }
         None => (None, ""),
     };
-    let point = |(percentile, number, key): &(f64, Number, &String)| {
+    let (mut points, mut stated) = (Vec::new(), Moments::default());
+    for (statistic, number, key) in numbers {
         let ps = number.ps(unit.unwrap_or_default()).filter(|&ps| ps <= u128::from(crate::LONGEST_PS));
-        ps.map(|ps| (*percentile, ps as u64))
-            .ok_or_else(|| place.whole(format!("`{key}` is longer than an hour")))
-    };
-    let points = number.iter().map(point).collect::<Result<Vec<_>, _>>()?;
+        let ps = ps.ok_or_else(|| place.whole(format!("`{key}` is longer than an hour")))? as u64;
+        match statistic {
+            // Shares, 0 to 1, but not the names of the ends.
+            Statistic::Percentile(percentile) if percentile <= 1.0 => points.push((percentile * scale, ps)),
+            Statistic::Percentile(percentile) => points.push((percentile, ps)),
+            moment => stated.set(moment, ps),
+        }
+    }
     let taken = Taken {
         format: "percentiles in JSON".to_owned(),
         column: Some(path.to_owned()).filter(|path| !path.is_empty()),
         unit,
         unit_by,
-        values: points.len() as u64,
         ..Taken::default()
     };
-    let classes = vec![Percentiles { class: "all".to_owned(), points, weight: 1.0 }];
+    let classes = vec![Percentiles { class: "all".to_owned(), points, weight: 1.0, stated }];
     Ok(Read { taken, data: Data::Percentiles(classes), notes: Vec::new() })
 }
 
@@ -479,7 +622,11 @@ impl Collect {
             } else if self.unit.is_none() {
                 self.plausible.see(&number, text.as_bytes());
             }
-            let ps = time_ps(&number, text.as_bytes(), self.unit.map_or(Unit::Ns, |(unit, _)| unit))?;
+            let ps = match time_ps(&number, text.as_bytes(), self.unit.map_or(Unit::Ns, |(unit, _)| unit)) {
+                // Its unit will be asked for: it has fractions.
+                Err(RowProblem::TooShort(_)) if self.unit.is_none() && number.unit.is_none() => 1,
+                ps => ps?,
+            };
             let step_ps = number.step_ps(self.unit.map_or(Unit::Ns, |(unit, _)| unit));
             self.step_ps = Some(self.step_ps.map_or(step_ps, |step| step.min(step_ps)));
             self.trace.push(class.as_bytes(), line, ps)
@@ -501,7 +648,7 @@ impl Collect {
             return Err(place.whole("holds no times"));
         }
         let zeros = self.trace.replace_zeros(self.step_ps.unwrap_or(1), place)?;
-        self.plausible.check(place)?;
+        let unsaid = self.plausible.check(place)?;
         let (unit, unit_by) = match self.unit {
             Some((unit, by)) => (Some(unit), by),
             None if self.plausible.is_untouched() => (None, ""),
@@ -516,7 +663,7 @@ impl Collect {
             values: self.trace.ps.len() as u64,
             ..Taken::default()
         };
-        Ok(Read { taken, data: Data::Trace(self.trace), notes: zeros.into_iter().collect() })
+        Ok(Read { taken, data: Data::Trace(self.trace), notes: unsaid.into_iter().chain(zeros).collect() })
     }
 }
 
@@ -571,7 +718,8 @@ fn read_lines(source: Source, place: &Place<'_>, wanted: &Columns) -> Result<Rea
     };
     let condition = condition.filter(|_| filters.is_empty());
     let class = wanted.class_column.clone().or_else(|| class_key(&sample));
-    let mut collect = Collect { unit, ..Collect::default() };
+    let plausible = Plausible::called(pointer.rsplit('/').next().unwrap_or(&pointer));
+    let mut collect = Collect { unit, plausible, ..Collect::default() };
     let mut left_out = 0;
     let mut notes = Vec::new();
     let mut reader = std::io::BufReader::with_capacity(256 << 10, source.stream());

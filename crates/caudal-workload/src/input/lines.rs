@@ -20,6 +20,18 @@ struct Found<'a> {
     value: &'a str,
 }
 
+/// Are these calls of the system, as `strace -T` writes them?
+pub(super) fn holds_calls<'a>(lines: impl Iterator<Item = &'a [u8]>) -> bool {
+    let lines: Vec<String> = lines.take(400).map(text).filter(|line| !line.trim().is_empty()).collect();
+    let calls = lines.iter().filter(|line| strace(line).is_some()).count();
+    calls >= 3 && 3 * calls >= 2 * lines.len()
+}
+
+/// Are there lines with times of single packets, as ping prints above its summary?
+pub(super) fn holds_echoes<'a>(lines: impl Iterator<Item = &'a [u8]>) -> bool {
+    lines.take(400).map(text).any(|line| line.contains("time=") && !times(&line).is_empty())
+}
+
 /// Do at least three lines, and a third of all, have a time?
 pub(super) fn holds_times<'a>(lines: impl Iterator<Item = &'a [u8]>) -> bool {
     let lines: Vec<String> = lines.take(400).map(text).filter(|line| !line.trim().is_empty()).collect();

@@ -6,6 +6,8 @@
 //! * [`hdr`]: HdrHistogram logs and percentile listings.
 //! * [`buckets`]: histograms of bpftrace, bcc, Prometheus, YCSB, sysbench, redis.
 //! * [`percentiles`]: percentiles alone. [`json`]: what tools write as JSON. [`lines`]: a time in each line of a text.
+//! * [`logs`]: logs with keys and values, of HAProxy, of web servers.
+//! * [`texts`] and [`pandas`]: what is known by the way it was printed, also if it cannot be used. [`spans`]: traces.
 //! * [`graphs`]: recorded fork/join graphs.
 //!
 //! Every reader says what it took the file for ([`Taken`]). What a file does not say and its values do not show is asked
@@ -16,11 +18,15 @@ mod graphs;
 mod hdr;
 mod json;
 mod lines;
+mod logs;
 mod number;
+mod pandas;
 mod percentiles;
 mod recognise;
 mod source;
+mod spans;
 mod table;
+mod texts;
 mod unit;
 
 use std::path::{Path, PathBuf};
@@ -33,7 +39,7 @@ use crate::service::Bucket;
 
 pub(crate) use graphs::GraphFile;
 pub(crate) use number::Number;
-pub(crate) use percentiles::{Percentiles, parse_percentiles, percentile_of};
+pub(crate) use percentiles::{Moments, Percentiles, Statistic, parse_percentiles};
 pub(crate) use recognise::read_service;
 pub use source::stop_reading_when;
 pub(crate) use source::{Source, check_stop};
@@ -78,12 +84,43 @@ pub struct Taken {
     pub unit: Option<Unit>,
     /// Where the unit was found.
     pub unit_by: &'static str,
-    /// Values, or tasks, or percentiles.
+    /// How many there are of what it holds.
     pub values: u64,
+    /// And what that is.
+    pub counted: Counted,
     /// Rows that the condition left out.
     pub left_out: u64,
     /// The condition.
     pub filter: Vec<String>,
+}
+
+/// What a file holds so many of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Counted {
+    /// Measured times.
+    #[default]
+    Values,
+    /// Percentiles, of nobody knows how many times.
+    Percentiles,
+}
+
+impl Counted {
+    /// As outputs name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Counted::Values => "values",
+            Counted::Percentiles => "percentiles",
+        }
+    }
+
+    /// So many of it: `4 percentiles`.
+    pub fn of(self, count: u64) -> String {
+        let s = if count == 1 { "" } else { "s" };
+        match self {
+            Counted::Values => format!("{count} value{s}"),
+            Counted::Percentiles => format!("{count} percentile{s}"),
+        }
+    }
 }
 
 impl Columns {
@@ -122,7 +159,7 @@ impl std::fmt::Display for Taken {
         if !self.filter.is_empty() {
             write!(f, ", {} other rows left out by `{}`", self.left_out, self.filter.join("`, `"))?;
         }
-        write!(f, ": {} values", self.values)
+        write!(f, ": {}", self.counted.of(self.values))
     }
 }
 
@@ -308,11 +345,12 @@ impl Place<'_> {
     }
 }
 
-/// The time that a number means in `unit`: 0 if it is 0, otherwise a picosecond or more.
+/// The time that a number means in `unit`, rounded to whole picoseconds: 0 only if it is 0.
 #[inline]
 pub(crate) fn time_ps(number: &Number, field: &[u8], unit: Unit) -> Result<u64, RowProblem> {
     match number.ps(unit) {
-        Some(0) => Ok(u64::from(!number.is_zero())),
+        Some(0) if number.is_zero() => Ok(0),
+        Some(0) => Err(RowProblem::TooShort(shorten(&text(field)))),
         Some(ps) if ps <= u128::from(LONGEST_PS) => Ok(ps as u64),
         _ => Err(RowProblem::TooLong(shorten(&text(field)))),
     }

@@ -96,6 +96,11 @@ impl Number {
         Number { mantissa: self.mantissa + 1, ..self }
     }
 
+    /// The same number, of this unit.
+    pub(crate) fn in_unit(self, unit: Unit) -> Number {
+        Number { unit: Some(unit), ..self }
+    }
+
     /// As a float, whatever its unit.
     pub(crate) fn value(&self) -> f64 {
         self.mantissa as f64 * 10f64.powi(self.exponent)
@@ -129,10 +134,15 @@ impl Number {
     }
 }
 
-/// `00:00:01.250`, `0 days 00:00:00.000031` (pandas), `PT0.5S` (ISO 8601): seconds, in whatever parts.
+/// `00:00:01.250`, `0 days 00:00:00.000031` (pandas), `PT0.5S` (ISO 8601), `1m2.5s` (Go): seconds, in whatever parts.
 #[cold]
 fn duration(field: &[u8]) -> Option<Number> {
     let text = std::str::from_utf8(field).ok()?;
+    if let Some(rest) = text.strip_suffix('s').filter(|rest| rest.contains('m') && !rest.contains(' ')) {
+        let (hours, rest) = rest.split_once('h').unwrap_or(("0", rest));
+        let (minutes, seconds) = rest.split_once('m')?;
+        return of_parts(0, hours, minutes, seconds);
+    }
     let (days, text) = match text.split_once(" day") {
         Some((days, rest)) => (days.parse().ok()?, rest.trim_start_matches('s').trim_start()),
         None => (0u64, text),
@@ -162,6 +172,11 @@ fn duration(field: &[u8]) -> Option<Number> {
             parts
         }
     };
+    of_parts(days, hours, minutes, seconds)
+}
+
+/// Seconds, of which there may be a part.
+fn of_parts(days: u64, hours: &str, minutes: &str, seconds: &str) -> Option<Number> {
     let whole: u64 = hours.parse::<u64>().ok()?.checked_mul(60)?.checked_add(minutes.parse().ok()?)?;
     let whole = days.checked_mul(24 * 3600)?.checked_add(whole.checked_mul(60)?)?;
     let (seconds, used) =
@@ -268,10 +283,25 @@ mod tests {
             ("PT0.000031S", 31_000_000),
             ("PT1H2M0.5S", 3_720_500_000_000_000),
             ("PT2M", 120_000_000_000_000),
+            ("1m2.5s", 62_500_000_000_000),
+            ("1h0m0.25s", 3_600_250_000_000_000),
         ] {
             assert_eq!(point(text), Some(seconds_ps).filter(|ps| *ps > 0), "{text}");
         }
-        for text in ["PT", "PT5", "PTS", "12:30", "1:2:3", "10:20:30:40", "127.0.0.1:8080", "00:00:xx"] {
+        for text in [
+            "PT",
+            "PT5",
+            "PTS",
+            "12:30",
+            "1:2:3",
+            "ms",
+            "1mxs",
+            "1h2s",
+            "m2s",
+            "10:20:30:40",
+            "127.0.0.1:8080",
+            "00:00:xx",
+        ] {
             assert_eq!(point(text), None, "{text}");
         }
         assert_eq!(

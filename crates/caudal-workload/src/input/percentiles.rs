@@ -1,5 +1,7 @@
 //! Percentiles alone: `p50 = 1.2 ms, p99 = 9 ms`, as many tools sum up what they measured.
 //!
+//! What is stated beside them, the mean and the standard deviation, is kept to where it can be.
+//!
 //! Two of them are those of one log-normal distribution. More are joined on the same scale: the logarithm of the time is a
 //! polygon over the standard normal quantile, and goes on beyond the last one as steeply as before it. Nothing is known there,
 //! which every output says.
@@ -8,7 +10,7 @@ use std::path::Path;
 
 use crate::error::WorkloadError;
 use crate::input::number::{Number, Style};
-use crate::input::unit::{Said, Unit};
+use crate::input::unit::{Said, Unit, words};
 use crate::input::{Columns, Data, Place, Read, Taken, text};
 
 /// Percentiles of one class.
@@ -19,6 +21,86 @@ pub(crate) struct Percentiles {
     pub(crate) points: Vec<(f64, u64)>,
     /// How much of the requests are of this class, in any measure.
     pub(crate) weight: f64,
+    /// What else the file says of them.
+    pub(crate) stated: Moments,
+}
+
+/// What may be stated beside percentiles.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Moments {
+    pub(crate) mean_ps: Option<f64>,
+    /// The standard deviation.
+    pub(crate) sd_ps: Option<f64>,
+}
+
+/// What sums up many times in one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Statistic {
+    /// 0 to 100.
+    Percentile(f64),
+    Mean,
+    /// The standard deviation.
+    Deviation,
+}
+
+impl Moments {
+    /// Keeps what a statistic says; percentiles are kept elsewhere. 0 is what tools write that do not know.
+    pub(crate) fn set(&mut self, statistic: Statistic, ps: u64) {
+        let known = Some(ps as f64).filter(|ps| *ps > 0.0);
+        match statistic {
+            Statistic::Percentile(_) => {}
+            Statistic::Mean => self.mean_ps = self.mean_ps.or(known),
+            Statistic::Deviation => self.sd_ps = self.sd_ps.or(known),
+        }
+    }
+}
+
+impl Statistic {
+    /// The one that a name is of: `p99.9`, `mean`, `Average Response Time`, `latency_stddev_us`.
+    pub(crate) fn of(name: &str) -> Option<Statistic> {
+        const MEAN: [&str; 3] = ["mean", "avg", "average"];
+        const DEVIATION: [&str; 9] = [
+            "std",
+            "stddev",
+            "stdev",
+            "sd",
+            "stdv",
+            "deviation",
+            "sigma",
+            "standarddeviation",
+            "stddeviation",
+        ];
+        const OTHERS: [&str; 12] = [
+            "latency",
+            "latencies",
+            "lat",
+            "response",
+            "time",
+            "times",
+            "service",
+            "duration",
+            "dev",
+            "standard",
+            "of",
+            "the",
+        ];
+        if let Some(percentile) = percentile_of(name) {
+            return Some(Statistic::Percentile(percentile));
+        }
+        let words = words(name);
+        let is = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
+        let alone = words.iter().all(|word| {
+            let word = word.as_str();
+            [&MEAN[..], &DEVIATION, &OTHERS].iter().any(|known| known.contains(&word))
+                || Unit::of_word(word).is_some()
+        });
+        match (is(&MEAN), is(&DEVIATION)) {
+            _ if !alone => None,
+            (true, false) => Some(Statistic::Mean),
+            (false, true) => Some(Statistic::Deviation),
+            _ => None,
+        }
+    }
 }
 
 /// The percentile, 0 to 100, that a name is of: `p99.9`, `99.9%`, `99th`, `p999`, `99thPercentileLatency(us)`, `median`,
@@ -27,9 +109,9 @@ pub(crate) fn percentile_of(name: &str) -> Option<f64> {
     let name = name.trim().to_lowercase();
     let word = name.split(|letter: char| !letter.is_ascii_alphabetic()).find(|word| !word.is_empty());
     match word.unwrap_or("") {
-        "median" => return Some(50.0),
-        "max" | "maximum" | "maxlatency" => return Some(100.0),
-        "min" | "minimum" | "minlatency" => return Some(0.0),
+        "median" | "med" => return Some(50.0),
+        "max" | "maximum" | "maxlatency" | "slowest" => return Some(100.0),
+        "min" | "minimum" | "minlatency" | "fastest" => return Some(0.0),
         _ => {}
     }
     for (at, _) in name.match_indices(|letter: char| letter.is_ascii_digit()) {
@@ -45,11 +127,12 @@ pub(crate) fn percentile_of(name: &str) -> Option<f64> {
         };
         let end = digits.char_indices().find(|&part| !is_part(part)).map_or(digits.len(), |(index, _)| index);
         let rest = digits[end..].trim_start();
-        let behind_p = before == Some('p')
-            && !name[..at - 1].chars().next_back().is_some_and(char::is_alphabetic)
+        // `p99`, and `p(99)` of k6.
+        let bare = name[..at].strip_suffix('(').unwrap_or(&name[..at]);
+        let behind_p = bare.strip_suffix('p').is_some_and(|rest| !rest.ends_with(char::is_alphabetic))
             || name[..at].ends_with("perc")
             || name[..at].ends_with("pct")
-            || name[..at].ends_with("percentile");
+            || name[..at].trim_end().ends_with("percentile");
         let named = rest.starts_with('%')
             || ["th", "st", "nd", "rd"].iter().any(|end| rest.starts_with(end))
             || rest.starts_with("percentile");
@@ -65,23 +148,23 @@ pub(crate) fn percentile_of(name: &str) -> Option<f64> {
     None
 }
 
-/// Reads what a user writes: `p50 = 1.2 ms, p99 = 9 ms`.
+/// Reads what a user writes: `p50 = 1.2 ms, p99 = 9 ms`, and `mean = 1.9 ms` beside it.
 ///
 /// # Errors
 /// What is wrong with it, in words.
-pub(crate) fn parse_percentiles(text: &str) -> Option<Result<Vec<(f64, u64)>, String>> {
+pub(crate) fn parse_percentiles(text: &str) -> Option<Result<Vec<(Statistic, u64)>, String>> {
     let parts: Vec<&str> = text.split([',', ';']).map(str::trim).filter(|part| !part.is_empty()).collect();
     let named = |part: &&str| {
         let (name, value) = part.split_once(['=', ':'])?;
-        Some((percentile_of(name)?, value.trim().to_owned()))
+        Some((Statistic::of(name)?, value.trim().to_owned()))
     };
-    let points: Vec<(f64, String)> = parts.iter().map(named).collect::<Option<_>>()?;
-    let point = |(percentile, value): (f64, String)| {
+    let points: Vec<(Statistic, String)> = parts.iter().map(named).collect::<Option<_>>()?;
+    let point = |(statistic, value): (Statistic, String)| {
         let wrong = || format!("`{value}` is no time; write it with its unit, as in p99 = 9 ms");
         let number = Number::parse(value.as_bytes(), Style::POINT).map_err(|_| wrong())?;
         number.unit.ok_or_else(wrong)?;
         let ps = number.ps(Unit::Ns).and_then(|ps| u64::try_from(ps).ok()).ok_or_else(wrong)?;
-        Ok((percentile, ps))
+        Ok((statistic, ps))
     };
     (!points.is_empty()).then(|| points.into_iter().map(point).collect())
 }
@@ -89,21 +172,72 @@ pub(crate) fn parse_percentiles(text: &str) -> Option<Result<Vec<(f64, u64)>, St
 /// Is this a text that sums up latencies by percentiles? Of wrk, ab, memtier and their like.
 pub(super) fn holds_percentiles<'a>(lines: impl Iterator<Item = &'a [u8]>) -> bool {
     let text: Vec<String> = lines.take(400).map(text).collect();
-    text.iter().any(|line| is_memtier(line)) || text.iter().map(|line| points(line).len()).sum::<usize>() >= 2
+    let percentiles =
+        |line: &String| points(line).iter().filter(|point| point.percentile().is_some()).count();
+    let lines: Vec<&str> = text.iter().map(String::as_str).collect();
+    text.iter().any(|line| is_memtier(line))
+        || text.iter().map(percentiles).sum::<usize>() + drawn(&lines).len() >= 2
 }
 
-/// All percentiles of a line: one, or as many as fio puts there (`|  1.00th=[   20],  5.00th=[   20],`).
+/// What a line says: one statistic, or as many as fio (`|  1.00th=[   20],  5.00th=[   20],`) and vegeta (`Latencies  [min,
+/// mean, 50]  1ms, 2ms, 1.5ms`) put there.
 fn points(line: &str) -> Vec<Point> {
-    if !line.contains("th=[") {
-        return point(line).into_iter().collect();
+    if line.contains("th=[") {
+        let parts = line.trim().trim_start_matches('|').split("],");
+        let part = |part: &str| {
+            let (name, value) = part.split_once("=[")?;
+            Point::new(name, Statistic::of(name)?, value.trim_end_matches(']').trim())
+        };
+        return parts.filter_map(part).collect();
     }
-    let parts = line.trim().trim_start_matches('|').split("],");
-    let part = |part: &str| {
-        let (name, value) = part.split_once("=[")?;
-        let number = Number::parse(value.trim_end_matches(']').trim().as_bytes(), Style::POINT).ok()?;
-        Some(Point { percentile: percentile_of(name)?, number })
+    if let Some(points) = listed(line).or_else(|| of_fio(line)).or_else(|| of_k6(line)) {
+        return points;
+    }
+    point(line).into_iter().collect()
+}
+
+/// `Latencies     [min, mean, 50, 90, 99, max]  1.2ms, 3.1ms, 2.9ms, 4ms, 9.1ms, 12ms`
+fn listed(line: &str) -> Option<Vec<Point>> {
+    let (names, values) = line.split_once('[')?.1.split_once(']')?;
+    let (names, values): (Vec<&str>, Vec<&str>) = (names.split(',').collect(), values.split(',').collect());
+    if names.len() != values.len() || names.len() < 2 {
+        return None;
+    }
+    let statistic = |name: &str| match name.trim().parse::<f64>() {
+        Ok(percentile) => {
+            Some(Statistic::Percentile(percentile)).filter(|_| (0.0..=100.0).contains(&percentile))
+        }
+        Err(_) => Statistic::of(name),
     };
-    parts.filter_map(part).collect()
+    let point = |(name, value): (&&str, &&str)| Point::new(name, statistic(name)?, value);
+    let points: Vec<Point> = names.iter().zip(&values).filter_map(point).collect();
+    (points.iter().filter(|point| point.percentile().is_some()).count() >= 2).then_some(points)
+}
+
+/// `clat (usec): min=1, max=211, avg= 4.31, stdev= 2.16`
+fn of_fio(line: &str) -> Option<Vec<Point>> {
+    let (unit, values) = line.trim().strip_prefix("clat (")?.split_once("):")?;
+    let unit = Unit::of_word(unit)?;
+    let point = |part: &str| {
+        let (name, value) = part.split_once('=')?;
+        let point = Point::new(name, Statistic::of(name)?, value)?;
+        Some(Point { number: point.number.in_unit(unit), ..point })
+    };
+    Some(values.split(',').filter_map(point).collect())
+}
+
+/// `http_req_duration..............: avg=2.1ms min=1ms med=2ms max=9ms p(90)=3ms p(95)=4ms`; the other lines of k6's report
+/// are of parts of requests.
+fn of_k6(line: &str) -> Option<Vec<Point>> {
+    let (name, values) = line.trim().split_once(": ")?;
+    if !name.trim_end_matches(['.', ' ']).ends_with("_req_duration") {
+        return None;
+    }
+    let point = |part: &str| {
+        let (name, value) = part.split_once('=')?;
+        Point::new(name, Statistic::of(name)?, value)
+    };
+    Some(values.split_whitespace().filter_map(point).collect())
 }
 
 fn is_memtier(line: &str) -> bool {
@@ -119,75 +253,213 @@ pub(super) fn read_percentiles(bytes: &[u8], path: &Path, wanted: &Columns) -> R
     if let Some(heading) = lines.iter().position(|line| is_memtier(line)) {
         return memtier(&lines, heading, &place);
     }
-    // The first run of percentiles that rise; a second one, such as that of fio's writes, is another statistic.
-    let all: Vec<Point> = lines.iter().flat_map(|line| points(line)).collect();
-    let rising = all.windows(2).take_while(|two| two[0].percentile < two[1].percentile).count() + 1;
-    let (points, others) = all.split_at(rising.min(all.len()));
+    let all: Vec<(usize, Point)> = lines
+        .iter()
+        .enumerate()
+        .flat_map(|(at, line)| points(line).into_iter().map(move |point| (at, point)))
+        .chain(averages(&lines))
+        .chain(drawn(&lines))
+        .collect();
+    let (points, others) = first_run(&all);
     if points.is_empty() {
         return Err(place.whole("holds no percentiles, such as `99%  9.00ms`"));
     }
     let mut notes = Vec::new();
-    if !others.is_empty() {
+    if others > 0 {
         notes.push(format!(
-            "{} percentiles of something else follow, and were passed over; give that part alone to read it",
-            others.len()
+            "{others} percentiles of something else follow, and were passed over; give that part alone to read it"
         ));
     }
-    let of_text = lines.iter().find_map(|line| heading_unit(line));
-    let bare = points.iter().any(|point| point.number.unit.is_none());
+    let first = points.iter().map(|(line, _)| *line).min().unwrap_or(0);
+    let of_text = lines.iter().find_map(|line| heading_unit(line)).or_else(|| name_above(&lines[..first]));
+    let bare = points.iter().any(|(_, point)| point.number.unit.is_none());
     let (unit, unit_by) = match (wanted.unit, of_text, bare) {
         (Some(unit), _, _) => (Some(unit), "as you said"),
         (None, Some(unit), true) => (Some(unit), "says its heading"),
         (None, None, true) => {
-            let middle = points[points.len() / 2].number.value();
+            let middle = points[points.len() / 2].1.number.value();
             let (unit, by) = super::buckets::unit_of("percentiles", None, middle, &place)?;
             (Some(unit), by)
         }
         (None, _, false) => (None, ""),
     };
-    let at = |point: &Point| {
+    let ps = |point: &Point| {
         let ps = point.number.ps(unit.unwrap_or_default()).filter(|&ps| ps <= u128::from(crate::LONGEST_PS));
-        ps.map(|ps| (point.percentile, ps as u64))
-            .ok_or_else(|| place.whole("has a percentile of more than an hour"))
+        ps.map(|ps| ps as u64)
     };
-    let points = points.iter().map(at).collect::<Result<Vec<_>, _>>()?;
-    let taken = Taken {
-        format: "a text with percentiles".to_owned(),
-        unit,
-        unit_by,
-        values: points.len() as u64,
-        ..Taken::default()
-    };
-    let classes = vec![Percentiles { class: "all".to_owned(), points, weight: 1.0 }];
+    let (mut known, mut stated) = (Vec::new(), Moments::default());
+    for (_, point) in &points {
+        let ps = ps(point).ok_or_else(|| place.whole("has a percentile of more than an hour"))?;
+        known.extend(point.percentile().map(|percentile| (percentile, ps)));
+    }
+    for point in beside(&lines, &all, &points) {
+        match (point.statistic, ps(point)) {
+            (Statistic::Percentile(percentile), Some(ps)) => known.push((percentile, ps)),
+            (moment, Some(ps)) => stated.set(moment, ps),
+            (_, None) => {}
+        }
+    }
+    known.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let taken = Taken { format: "a text with percentiles".to_owned(), unit, unit_by, ..Taken::default() };
+    let classes = vec![Percentiles { class: "all".to_owned(), points: known, weight: 1.0, stated }];
     Ok(Read { taken, data: Data::Percentiles(classes), notes })
 }
 
+/// The first percentiles that rise, or fall, from line to line, at least two; and how many there are beside them: those of
+/// fio's writes, of another phase, which are another statistic.
+fn first_run(all: &[(usize, Point)]) -> (Vec<&(usize, Point)>, usize) {
+    let percentiles: Vec<(f64, &(usize, Point))> =
+        all.iter().filter_map(|one| Some((one.1.percentile()?, one))).collect();
+    let mut at = 0;
+    while at < percentiles.len() {
+        let rest = &percentiles[at..];
+        let run = |follows: fn(f64, f64) -> bool| {
+            rest.windows(2).take_while(|two| follows(two[0].0, two[1].0)).count()
+        };
+        let run = 1 + run(|a, b| a < b).max(run(|a, b| a > b));
+        if run >= 2 || at + 1 == percentiles.len() {
+            return (rest[..run].iter().map(|(_, one)| *one).collect(), percentiles.len() - run);
+        }
+        at += run;
+    }
+    (Vec::new(), 0)
+}
+
+/// What is said of the same times as these percentiles: the shortest, the longest, the mean and the deviation, by the lines next
+/// to theirs, without a blank line between; or anywhere, if it has a unit and is said only once.
+fn beside<'a>(lines: &[&str], all: &'a [(usize, Point)], points: &[&(usize, Point)]) -> Vec<&'a Point> {
+    let at = |line: usize| lines[..line].iter().filter(|line| line.trim().is_empty()).count();
+    let line_of = |index: usize| points.get(index).map_or(0, |(line, _)| *line);
+    let (first, last) = (line_of(0), line_of(points.len() - 1));
+    let (first, last) = (first.min(last), first.max(last));
+    let paragraphs = at(first)..=at(last);
+    let kinds =
+        [Statistic::Percentile(0.0), Statistic::Percentile(100.0), Statistic::Mean, Statistic::Deviation];
+    let of_kind = |kind: Statistic| {
+        // One that the run has already, as `100%`.
+        if points.iter().any(|(_, point)| point.statistic == kind) {
+            return None;
+        }
+        let same = || all.iter().filter(move |(_, point)| point.statistic == kind);
+        let near = same().filter(|(line, _)| paragraphs.contains(&at(*line)));
+        let far = |line: usize| first.saturating_sub(line).max(line.saturating_sub(last));
+        let nearest = near.min_by_key(|(line, _)| far(*line));
+        let only = || same().next().filter(|(_, point)| same().count() == 1 && point.number.unit.is_some());
+        nearest.or_else(only).map(|(_, point)| point)
+    };
+    kinds.into_iter().filter_map(of_kind).collect()
+}
+
+/// Averages that tools state in places of their own: wrk and bombardier (`Thread Stats   Avg      Stdev     Max`), sockperf, and ab (`Time per request:
+/// 1.204 [ms] (mean)`).
+fn averages(lines: &[&str]) -> Vec<(usize, Point)> {
+    let mut found = Vec::new();
+    let mut is_table = false;
+    for (at, line) in lines.iter().enumerate() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words[..] {
+            ["Thread", "Stats", "Avg", "Stdev", "Max", ..] | ["Statistics", "Avg", "Stdev", "Max"] => {
+                is_table = true;
+            }
+            ["Latency", mean, sd, max] | ["Latency", mean, sd, max, _] if is_table => {
+                let of = |statistic, value| Some((at, Point::new("", statistic, value)?));
+                found.extend(of(Statistic::Mean, mean));
+                found.extend(of(Statistic::Deviation, sd));
+                found.extend(of(Statistic::Percentile(100.0), max));
+            }
+            ["Time", "per", "request:", mean, unit, "(mean)"] => {
+                let value = format!("{mean} {}", unit.trim_matches(['[', ']']));
+                found.extend(Point::new("", Statistic::Mean, &value).map(|point| (at, point)));
+            }
+            _ => {}
+        }
+        // `sockperf: ====> avg-latency=11.852 (std-dev=128.502)`
+        if let Some((_, rest)) = line.split_once("avg-latency=")
+            && let Some((mean, sd)) = rest.split_once(" (std-dev=")
+        {
+            found.extend(Point::new("", Statistic::Mean, mean).map(|point| (at, point)));
+            let sd = sd.split(')').next().unwrap_or_default();
+            found.extend(Point::new("", Statistic::Deviation, sd).map(|point| (at, point)));
+        }
+    }
+    found
+}
+
+/// The row of latencies in a table that is drawn, as autocannon's is: `│ Latency │ 14 ms │ 223 ms │` below `│ Stat │ 2.5% │ 50% │`.
+fn drawn(lines: &[&str]) -> Vec<(usize, Point)> {
+    let cells = |line: &str| -> Vec<String> {
+        let inner = line.trim().trim_matches('│');
+        inner.split('│').map(|cell| cell.trim().to_owned()).collect()
+    };
+    let heading = lines.iter().position(|line| line.contains('│') && cells(line)[0] == "Stat");
+    let Some(heading) = heading else { return Vec::new() };
+    let names = cells(lines[heading]);
+    let row = lines[heading..].iter().position(|line| line.contains('│') && cells(line)[0] == "Latency");
+    let Some(row) = row.map(|row| row + heading) else { return Vec::new() };
+    let values = cells(lines[row]);
+    let point =
+        |(name, value): (&String, &String)| Some((row, Point::new(name, Statistic::of(name)?, value)?));
+    names.iter().zip(&values).filter_map(point).collect()
+}
+
 /// The unit that a heading says: of ab, `Percentage of the requests served within a certain time (ms)`; of fio, `clat
-/// percentiles (nsec):`.
+/// percentiles (nsec):`; of sockperf, `====> avg-latency=7.102 (std-dev=1.2)`.
 fn heading_unit(line: &str) -> Option<Unit> {
+    // sockperf writes nothing but microseconds.
+    if line.starts_with("sockperf:") && line.contains("avg-latency=") {
+        return Some(Unit::Us);
+    }
     let is_heading = line.contains("served within a certain time") || line.contains("percentiles (");
     let (_, unit) = line.rsplit_once('(').filter(|_| is_heading)?;
     Unit::of_word(unit.split(')').next()?)
 }
 
-/// A percentile in a line.
+/// The unit that the name of a column says, alone in the line above its statistics, as pandas prints a description.
+fn name_above(lines: &[&str]) -> Option<Unit> {
+    let above = lines.iter().rev().take_while(|line| !line.trim().is_empty());
+    let name = above.map(|line| line.trim()).find(|line| !line.contains(char::is_whitespace))?;
+    unit_of_name(name)
+}
+
+/// A statistic in a line.
+#[derive(Debug)]
 struct Point {
-    percentile: f64,
+    statistic: Statistic,
+    /// Is it a percentile by its name, rather than the end of all times?
+    is_inner: bool,
     number: Number,
 }
 
-/// `  99%    9.00ms`, ` 99.000%  126.00us`, `p99: 9.0 ms`, `99th percentile: 12.3`, `100%   12 (longest request)`
+impl Point {
+    fn new(name: &str, statistic: Statistic, value: &str) -> Option<Point> {
+        let number = Number::parse(value.trim().as_bytes(), Style::POINT).ok()?;
+        let is_end = matches!(statistic, Statistic::Percentile(0.0 | 100.0))
+            && !name.contains(|l: char| l.is_ascii_digit());
+        Some(Point { statistic, is_inner: !is_end, number })
+    }
+
+    /// Which percentile it is: neither a mean nor the shortest or longest time.
+    fn percentile(&self) -> Option<f64> {
+        match self.statistic {
+            Statistic::Percentile(percentile) if self.is_inner => Some(percentile),
+            _ => None,
+        }
+    }
+}
+
+/// `  99%    9.00ms`, ` 99.000%  126.00us`, `p99: 9.0 ms`, `99th percentile: 12.3`, `100%   12 (longest request)`, `99% in 0.0120
+/// secs`, `Average: 1.2 ms`, `sockperf: ---> percentile 99.900 =   12.345`
 fn point(line: &str) -> Option<Point> {
-    let line = line.trim().split(" (").next()?;
+    let line = line.trim().trim_start_matches("sockperf:").trim().trim_start_matches("--->").trim();
+    let line = line.split(" (").next()?;
     let cut = line.find(['=', ':']).or_else(|| line.find('%')).or_else(|| line.find(char::is_whitespace))?;
     let (name, value) = line.split_at(cut + line[cut..].chars().next().map_or(0, char::len_utf8));
     let name = name.trim_end_matches(['=', ':']).trim();
     // Names are short; sentences that mention a percentile are none.
-    let percentile = percentile_of(name).filter(|_| name.split_whitespace().count() <= 3)?;
+    let statistic = Statistic::of(name).filter(|_| name.split_whitespace().count() <= 3)?;
     let value = value.trim().trim_start_matches(['=', ':', '<']).trim();
-    let number = Number::parse(value.as_bytes(), Style::POINT).ok()?;
-    let is_percentile = name.chars().any(|letter| letter.is_ascii_digit()) || number.unit.is_some();
-    is_percentile.then_some(Point { percentile, number })
+    let value = value.strip_prefix("in ").unwrap_or(value);
+    Point::new(name, statistic, value)
 }
 
 /// memtier's cumulative percents, a class an operation: `SET       0.100        10.000`.
@@ -204,8 +476,10 @@ fn memtier(lines: &[&str], heading: usize, place: &Place<'_>) -> Result<Read, Wo
         let ps = number.ps(Unit::Ms).and_then(|ps| u64::try_from(ps).ok());
         let Some(ps) = ps.filter(|_| (0.0..=100.0).contains(&percent)) else { continue };
         if !classes.iter().any(|known| known.class == class) {
-            let weight = rate(lines, class).unwrap_or(1.0);
-            classes.push(Percentiles { class: class.to_owned(), points: Vec::new(), weight });
+            let weight = of_operation(lines, class, "Ops/sec").unwrap_or(1.0);
+            let mean_ps = of_operation(lines, class, "Avg. Latency").map(|ms| ms * Unit::Ms.ps() as f64);
+            let stated = Moments { mean_ps, sd_ps: None };
+            classes.push(Percentiles { class: class.to_owned(), points: Vec::new(), weight, stated });
         }
         let known = classes.iter_mut().find(|known| known.class == class).expect("it was added");
         known.points.push((percent, ps));
@@ -219,19 +493,21 @@ fn memtier(lines: &[&str], heading: usize, place: &Place<'_>) -> Result<Read, Wo
         class_column: Some("Type".to_owned()),
         unit: Some(Unit::Ms),
         unit_by: "says its heading",
-        values: classes.iter().map(|class| class.points.len() as u64).sum(),
         ..Taken::default()
     };
     Ok(Read { taken, data: Data::Percentiles(classes), notes: Vec::new() })
 }
 
-/// Operations a second of a class in memtier's table: `Sets   5000.00 …`.
-fn rate(lines: &[&str], class: &str) -> Option<f64> {
+/// What memtier's table says of a class: `Sets   5000.00 …` below `Type   Ops/sec   …   Avg. Latency`.
+fn of_operation(lines: &[&str], class: &str, column: &str) -> Option<f64> {
+    let heading = lines.iter().find(|line| line.starts_with("Type") && line.contains("Ops/sec"))?;
+    let mut names = heading.split("  ").map(str::trim).filter(|name| !name.is_empty());
+    let at = names.position(|name| name == column)?;
     let row = lines.iter().find(|line| {
         let first = line.split_whitespace().next().unwrap_or_default().to_lowercase();
         first.trim_end_matches('s') == class.to_lowercase() && line.split_whitespace().count() > 4
     })?;
-    row.split_whitespace().nth(1)?.parse().ok().filter(|rate: &f64| *rate > 0.0)
+    row.split_whitespace().nth(at)?.parse().ok().filter(|value: &f64| *value > 0.0 && value.is_finite())
 }
 
 /// The unit that the name of a percentile says, if it says one.
@@ -272,9 +548,28 @@ mod tests {
     }
 
     #[test]
+    fn moments_have_many_names() {
+        for name in
+            ["mean", "Average Response Time", "avg", "latency_mean_us", "Average(ms)", "averageLatency"]
+        {
+            assert_eq!(Statistic::of(name), Some(Statistic::Mean), "{name}");
+        }
+        for name in ["std", "stddev", "Std Dev", "latency stdev", "stdDev_ms", "standard deviation"] {
+            assert_eq!(Statistic::of(name), Some(Statistic::Deviation), "{name}");
+        }
+        for name in ["mean bytes", "Average Content Size", "count", "total", "avg_rps", "p", "means"] {
+            assert_eq!(Statistic::of(name), None, "{name}");
+        }
+        assert_eq!(percentile_of("p(95)"), Some(95.0));
+    }
+
+    #[test]
     fn users_write_percentiles_with_units() {
         let points = parse_percentiles("p50 = 1.2 ms, p99 = 9ms").unwrap().unwrap();
-        assert_eq!(points, [(50.0, 1_200_000_000), (99.0, 9_000_000_000)]);
+        let percentile = Statistic::Percentile;
+        assert_eq!(points, [(percentile(50.0), 1_200_000_000), (percentile(99.0), 9_000_000_000)]);
+        let points = parse_percentiles("p50 = 1.2 ms, mean = 2ms, sd = 1 ms").unwrap().unwrap();
+        assert_eq!(points[1..], [(Statistic::Mean, 2_000_000_000), (Statistic::Deviation, 1_000_000_000)]);
         assert!(parse_percentiles("p50 = 1.2, p99 = 9ms").unwrap().unwrap_err().contains("with its unit"));
         assert!(parse_percentiles("exp-1us").is_none());
         assert!(parse_percentiles("a=b.csv").is_none());
@@ -282,11 +577,16 @@ mod tests {
 
     #[test]
     fn tools_print_percentiles_in_their_ways() {
-        let of = |line: &str| point(line).map(|point| (point.percentile, point.number.value()));
+        let of = |line: &str| point(line).and_then(|point| Some((point.percentile()?, point.number.value())));
         assert_eq!(of("     99%    9.00ms"), Some((99.0, 9.0)));
         assert_eq!(of(" 50.000%   19.00us"), Some((50.0, 19.0)));
         assert_eq!(of(" 100%     12 (longest request)"), Some((100.0, 12.0)));
         assert_eq!(of("p99.9: 12.5 ms"), Some((99.9, 12.5)));
+        assert_eq!(of("  99% in 0.0021 secs"), Some((99.0, 21.0 * 1e-4)));
+        assert_eq!(of("sockperf: ---> percentile 99.900 =   12.345"), Some((99.9, 12.345)));
+        assert_eq!(of("sockperf: ---> <MAX> observation =  190.105"), None, "an end, no percentile");
+        assert_eq!(listed("Latencies  [mean, 50, 99, max]  2ms, 1ms, 9ms, 1m2.5s").unwrap().len(), 4);
+        assert!(listed("Bytes In  [total, mean]  1200, 6.00").is_none());
         assert_eq!(of("99% of requests were served"), None);
         assert_eq!(of("Requests/sec: 1200"), None);
         assert_eq!(of("p99\u{a0}12 ms"), Some((99.0, 12.0)), "a blank of two bytes");

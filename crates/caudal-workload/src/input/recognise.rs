@@ -5,7 +5,8 @@ use std::path::Path;
 use super::number::{Number, Style};
 use super::source::Source;
 use super::{
-    Columns, Data, Place, Read, buckets, graphs, hdr, json, lines, percentiles, shorten, table, text,
+    Columns, Counted, Data, Place, Read, buckets, graphs, hdr, json, lines, logs, pandas, percentiles,
+    shorten, table, text, texts,
 };
 use crate::error::WorkloadError;
 
@@ -21,8 +22,14 @@ enum Format {
     Json,
     Percentiles,
     Graphs,
+    Log,
+    Packets,
+    Samples,
+    Series,
     Times,
     Table,
+    /// One that sums up, and is known to.
+    Summary,
     Unknown,
 }
 
@@ -82,9 +89,17 @@ const REFUSED: [(&[u8], &str, &str); 23] = [
 /// # Errors
 /// [`WorkloadError`]: it cannot be read, is of no format that is read, is wrong at a place, or leaves a question.
 pub(crate) fn read_service(source: Source, path: &Path, wanted: &Columns) -> Result<Read, WorkloadError> {
+    let mut read = read_as(format(&source, path, wanted), source, path, wanted)?;
+    if let Data::Percentiles(classes) = &read.data {
+        read.taken.counted = Counted::Percentiles;
+        read.taken.values = classes.iter().map(|class| class.points.len() as u64).sum();
+    }
+    Ok(read)
+}
+
+fn read_as(format: Format, source: Source, path: &Path, wanted: &Columns) -> Result<Read, WorkloadError> {
     let place = Place(path);
     refuse(source.head(), &place)?;
-    let format = format(&source, path, wanted);
     let of_text = |read: fn(&[u8], &Path, &Columns) -> Result<Read, WorkloadError>, source: Source| {
         read(&source.whole(&place)?, path, wanted)
     };
@@ -96,9 +111,22 @@ pub(crate) fn read_service(source: Source, path: &Path, wanted: &Columns) -> Res
         Format::Replies => of_text(buckets::read_replies, source),
         Format::Ranges => of_text(buckets::read_ranges, source),
         Format::Percentiles => of_text(percentiles::read_percentiles, source),
+        Format::Packets => of_text(texts::read_packets, source),
+        Format::Samples => of_text(texts::read_samples, source),
+        Format::Log => of_text(logs::read_log, source),
+        Format::Series => {
+            let table = pandas::as_table(&source.whole(&place)?, &place)?;
+            let mut read = table::read_service_table(Source::of_bytes(&table), path, wanted)?;
+            read.taken.format = "a series that pandas printed".to_owned();
+            Ok(read)
+        }
         Format::Times => of_text(lines::read_times, source),
         Format::Json => json::read_json(source, path, wanted),
         Format::Table => table::read_service_table(source, path, wanted),
+        Format::Summary => {
+            let advice = texts::summary(source.head_lines()).unwrap_or_default();
+            Err(place.whole(advice))
+        }
         Format::Unknown => Err(unknown(&source, &place)),
         Format::Graphs => {
             let bytes = source.whole(&place)?;
@@ -142,8 +170,20 @@ fn format(source: &Source, path: &Path, wanted: &Columns) -> Format {
         Format::Json
     } else if wanted.column.is_none() && graphs::holds_graphs(source.head()) {
         Format::Graphs
+    } else if texts::holds_packets(lines()) {
+        Format::Packets
+    } else if source.is_short() && pandas::holds_series(lines()) {
+        Format::Series
     } else if percentiles::holds_percentiles(lines()) {
         Format::Percentiles
+    } else if texts::holds_samples(lines()) {
+        Format::Samples
+    } else if lines::holds_calls(lines()) {
+        Format::Times
+    } else if texts::summary(lines()).is_some() && !lines::holds_echoes(lines()) {
+        Format::Summary
+    } else if logs::holds_log(lines(), wanted) {
+        Format::Log
     } else if is_table(source, wanted) {
         Format::Table
     } else if lines::holds_times(lines()) {

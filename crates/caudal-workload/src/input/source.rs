@@ -3,15 +3,17 @@
 //! A thread reads ahead; whoever reads from it is never blocked for longer than [`PATIENCE`], so that a request to stop is
 //! heard while a pipe is silent. What is read is not kept: memory does not grow with the file.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Cursor, Read};
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use flate2::read::MultiGzDecoder;
+use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
@@ -73,8 +75,23 @@ impl Source {
         let magic = take(&mut chunks, 4).map_err(|error| failed(path, error))?;
         let begin = Cursor::new(magic.clone()).chain(chunks);
         let mut rest: Box<dyn Read> = match magic[..] {
-            [0x1f, 0x8b, ..] => Box::new(MultiGzDecoder::new(begin)),
-            [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => Box::new(Frames::new(begin)),
+            [0x1f, 0x8b, ..] => {
+                let tap = Tap::new(begin);
+                let seen = tap.seen.clone();
+                let unpack = MultiGzDecoder::new(BufReader::with_capacity(CHUNK, tap));
+                Box::new(Unpacked {
+                    unpack,
+                    unread: |unpack| unpack.get_ref().buffer().len(),
+                    packing: "gzip",
+                    seen,
+                })
+            }
+            [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => {
+                let tap = Tap::new(begin);
+                let seen = tap.seen.clone();
+                let unread = |frames: &Frames<Tap<_>>| frames.input.buffer().len();
+                Box::new(Unpacked { unpack: Frames::new(tap), unread, packing: "zstd", seen })
+            }
             _ => Box::new(begin),
         };
         let mut head = take(&mut rest, HEAD).map_err(|error| failed(path, error))?;
@@ -97,6 +114,11 @@ impl Source {
         let keep = bytes.len().min(HEAD);
         let rest = Box::new(Cursor::new(bytes[keep..].to_vec()));
         Source { head: bytes[..keep].to_vec(), is_short: keep == bytes.len(), rest }
+    }
+
+    /// Is what it begins with all of it?
+    pub(crate) fn is_short(&self) -> bool {
+        self.is_short
     }
 
     /// What the input begins with.
@@ -138,7 +160,83 @@ pub(crate) fn failed(path: &Path, error: io::Error) -> WorkloadError {
     if is_stopping() {
         return WorkloadError::Interrupted;
     }
-    WorkloadError::Io { path: path.to_owned(), source: error }
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<Damaged>()) {
+        Some(damaged) => Place(path).whole(damaged.to_string()),
+        None => WorkloadError::Io { path: path.to_owned(), source: error },
+    }
+}
+
+/// A packed input that cannot be unpacked.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "is packed by {packing}, and {}; pack it anew, or, to read what comes before, give `{packing} -dc FILE | caudal …` with `-` \
+     as the file",
+    if *ends { format!("ends too early, after {at} bytes: it was not written or not copied to its end") }
+    else { format!("is damaged at byte {at} or shortly before") }
+)]
+struct Damaged {
+    packing: &'static str,
+    /// Bytes that were unpacked, or tried.
+    at: u64,
+    /// Is there nothing behind them?
+    ends: bool,
+}
+
+/// What was seen of a packed input.
+#[derive(Debug, Default)]
+struct Seen {
+    bytes: Cell<u64>,
+    ends: Cell<bool>,
+    /// Did reading fail, rather than unpacking?
+    failed: Cell<bool>,
+}
+
+/// Counts what is read through it.
+struct Tap<R> {
+    input: R,
+    seen: Rc<Seen>,
+}
+
+impl<R> Tap<R> {
+    fn new(input: R) -> Tap<R> {
+        Tap { input, seen: Rc::default() }
+    }
+}
+
+impl<R: Read> Read for Tap<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(out);
+        match &read {
+            Ok(count) => {
+                self.seen.bytes.set(self.seen.bytes.get() + *count as u64);
+                self.seen.ends.set(*count == 0 && !out.is_empty());
+            }
+            Err(_) => self.seen.failed.set(true),
+        }
+        read
+    }
+}
+
+/// Unpacks, and says in words where that fails: what libraries say of it names their own parts.
+struct Unpacked<U> {
+    unpack: U,
+    /// Bytes that were read ahead and not looked at.
+    unread: fn(&U) -> usize,
+    packing: &'static str,
+    seen: Rc<Seen>,
+}
+
+impl<U: Read> Read for Unpacked<U> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.unpack.read(out).map_err(|error| {
+            if self.seen.failed.get() || error.kind() == io::ErrorKind::Interrupted {
+                return error;
+            }
+            let unread = (self.unread)(&self.unpack);
+            let at = self.seen.bytes.get() - unread as u64;
+            io::Error::other(Damaged { packing: self.packing, at, ends: self.seen.ends.get() && unread == 0 })
+        })
+    }
 }
 
 /// As many bytes as there are, up to `count`.

@@ -139,6 +139,8 @@ pub(crate) struct Plausible {
     thousands: u64,
     /// Numbers that have a unit of their own, among which the others stand.
     with_unit: u64,
+    /// Are they called latencies, or the like?
+    is_latency: bool,
     first: Vec<String>,
 }
 
@@ -146,6 +148,13 @@ pub(crate) struct Plausible {
 const THOUSANDS: u64 = 5;
 /// A mean below so many nanoseconds is that of no request.
 const SHORTEST_NS: f64 = 10.0;
+/// And below so many of nothing that a tool calls a latency, a response time or a duration: these include calls and clocks.
+const SHORTEST_LATENCY_NS: f64 = 1000.0;
+
+/// May a mean be this long? Nothing takes less than a nanosecond, and nothing here more than an hour.
+pub(crate) fn is_possible(mean_ps: f64) -> bool {
+    mean_ps == 0.0 || (Unit::Ns.ps() as f64..=LONGEST_PS as f64).contains(&mean_ps)
+}
 
 impl Plausible {
     /// Takes a number into account.
@@ -169,7 +178,15 @@ impl Plausible {
 
     /// What a histogram of so many values shows.
     pub(crate) fn of_histogram(sum: f64, values: u64, has_fractions: bool, first: Vec<String>) -> Plausible {
-        Plausible { values, sum, fractions: u64::from(has_fractions), thousands: 0, with_unit: 0, first }
+        Plausible { values, sum, fractions: u64::from(has_fractions), first, ..Plausible::default() }
+    }
+
+    /// Numbers under this name.
+    pub(crate) fn called(name: &str) -> Plausible {
+        const LATENCIES: [&str; 9] =
+            ["latency", "latencies", "lat", "elapsed", "rtt", "duration", "durations", "response", "took"];
+        let is_latency = words(name).iter().any(|word| LATENCIES.contains(&word.as_str()));
+        Plausible { is_latency, ..Plausible::default() }
     }
 
     /// The same numbers, which stand for so many values with this sum.
@@ -193,6 +210,8 @@ impl Plausible {
             Some("have fractions, which nanoseconds have not")
         } else if mean < SHORTEST_NS {
             Some("would be a few nanoseconds, which no request takes")
+        } else if self.is_latency && mean < SHORTEST_LATENCY_NS {
+            Some("would be less than a microsecond, which hardly any latency is")
         } else if self.values >= THOUSANDS && self.thousands == self.values {
             Some("are all whole thousands")
         } else {
@@ -205,14 +224,33 @@ impl Plausible {
     /// # Errors
     /// The question for the unit, if the numbers have fractions.
     pub(crate) fn check_arrivals(&self, place: &Place<'_>) -> Result<(), WorkloadError> {
-        if self.fractions > 0 { self.check(place) } else { Ok(()) }
+        if self.fractions > 0 { self.check(place).map(|_| ()) } else { Ok(()) }
     }
 
+    /// What is to be said of numbers that were taken as nanoseconds because nothing says their unit; nothing, if there are none.
+    ///
     /// # Errors
     /// The question for the unit, if the numbers are hardly nanoseconds.
-    pub(crate) fn check(&self, place: &Place<'_>) -> Result<(), WorkloadError> {
-        let Some(doubt) = self.doubt() else { return Ok(()) };
-        Err(WorkloadError::Ask(Box::new(Ask {
+    pub(crate) fn check(&self, place: &Place<'_>) -> Result<Option<String>, WorkloadError> {
+        let Some(doubt) = self.doubt() else {
+            let mean = self.sum / self.values.max(1) as f64;
+            let in_unit = |unit: Unit| crate::show::time(mean * unit.ps() as f64);
+            return Ok((self.values > 0).then(|| {
+                format!(
+                    "the times ({}, …) were read as ns, since nothing says their unit and they are whole numbers: then the mean is \
+                     {}. If they are microseconds (a mean of {}), say `--unit us`",
+                    self.first.join(", "),
+                    in_unit(Unit::Ns),
+                    in_unit(Unit::Us)
+                )
+            }));
+        };
+        Err(self.ask(place, doubt))
+    }
+
+    /// The question for the unit, and why it is asked.
+    pub(crate) fn ask(&self, place: &Place<'_>, doubt: &str) -> WorkloadError {
+        WorkloadError::Ask(Box::new(Ask {
             path: place.0.to_owned(),
             problem: format!(
                 "nothing says the unit of its times, and they ({}, …) {doubt}",
@@ -220,14 +258,14 @@ impl Plausible {
             ),
             key: AskKey::Unit,
             answers: self.answers(),
-        })))
+        }))
     }
 
     /// The units that are possible, the likeliest first, with what the mean is then.
     fn answers(&self) -> Vec<Answer> {
         let mean = self.sum / self.values.max(1) as f64;
         let units = [Unit::Us, Unit::Ms, Unit::S, Unit::Ns];
-        let possible = units.into_iter().filter(|unit| mean * unit.ps() as f64 <= LONGEST_PS as f64);
+        let possible = units.into_iter().filter(|unit| is_possible(mean * unit.ps() as f64));
         let answer = |unit: Unit| Answer {
             key: AskKey::Unit,
             value: unit.name().to_owned(),

@@ -76,6 +76,8 @@ pub enum Finding {
         class: String,
         /// The percentiles, ascending.
         percentiles: Vec<f64>,
+        /// What else they were fitted to, in words: `the mean of 31 ms`.
+        stated: Vec<String>,
     },
     /// Rows next to each other are alike, which drawing them independently loses.
     Correlated {
@@ -84,6 +86,15 @@ pub enum Finding {
     },
     /// Anything that a file format of its own brings along.
     Note(String),
+}
+
+/// What a percentile is called: the ends have names of their own.
+fn named(percentile: f64) -> String {
+    match percentile {
+        0.0 => "min".to_owned(),
+        100.0 => "max".to_owned(),
+        _ => format!("p{percentile}"),
+    }
 }
 
 /// What a request of `class` is called: those of a file without classes are all of one.
@@ -151,14 +162,15 @@ impl std::fmt::Display for Finding {
                     ),
                 }
             }
-            Finding::Fitted { class, percentiles } => {
+            Finding::Fitted { class, percentiles, stated } => {
                 let of = if class == "all" { String::new() } else { format!(" of {class}") };
-                let shown: Vec<String> = percentiles.iter().take(8).map(|p| format!("p{p}")).collect();
+                let shown: Vec<String> = percentiles.iter().take(8).map(|p| named(*p)).collect();
                 let more = if percentiles.len() > 8 { ", …" } else { "" };
+                let stated: String = stated.iter().map(|moment| format!(", and to {moment}")).collect();
                 let last = percentiles.iter().copied().filter(|p| *p < 100.0).fold(0.0, f64::max);
                 write!(
                     f,
-                    "the times{of} are a guess: a distribution was fitted to {}{more}. Beyond p{last} nothing is known, and a \
+                    "the times{of} are a guess: a distribution was fitted to {}{more}{stated}. Beyond p{last} nothing is known, and a \
                      tail that is longer than it goes on there changes the answer; measure every request to know it",
                     shown.join(", ")
                 )

@@ -12,9 +12,11 @@ use super::{
 };
 use crate::LONGEST_PS;
 use crate::error::WorkloadError;
-use crate::input::{self, Data, Histogram, Percentiles, Place, Read, Source, Taken, Trace};
+use crate::input::{
+    self, Counted, Data, Histogram, Moments, Percentiles, Place, Read, Source, Statistic, Taken, Trace,
+};
 use crate::service::{
-    BoundedPareto, Bucket, Buckets, Demand, Finding, Gamma, Leaf, LogNormal, Sequence, Service, Shape,
+    BoundedPareto, Bucket, Buckets, Demand, Finding, Fit, Gamma, Leaf, LogNormal, Sequence, Service, Shape,
     Values, correlation, examine, fitted,
 };
 
@@ -55,26 +57,48 @@ pub(crate) fn input_path(base_dir: &Path, file: &Path) -> PathBuf {
 
 impl PercentileSpec {
     fn compile(&self) -> Result<Service, WorkloadError> {
-        let mut points = Vec::new();
+        let (mut points, mut stated) = (Vec::new(), Moments::default());
         for (name, time) in &self.percentiles {
             let key = format!("percentiles.{name}");
-            let percentile = input::percentile_of(name).ok_or_else(|| {
-                WorkloadError::value(&key, time, "a percentile is called p50, p99.9, max, and so on")
+            let statistic = Statistic::of(name).ok_or_else(|| {
+                WorkloadError::value(
+                    &key,
+                    time,
+                    "a percentile is called p50, p99.9, max, and so on; `mean` and `sd` may stand beside",
+                )
             })?;
-            points.push((percentile, positive_time(&key, *time)?));
+            let ps = positive_time(&key, *time)?;
+            match statistic {
+                Statistic::Percentile(percentile) => points.push((percentile, ps)),
+                moment => stated.set(moment, ps),
+            }
         }
-        let shape =
-            fitted(&points).map_err(|problem| WorkloadError::value("percentiles", "{ … }", problem))?;
-        let taken =
-            Taken { format: "percentiles".to_owned(), values: points.len() as u64, ..Taken::default() };
+        let wrong = |problem| WorkloadError::value("percentiles", "{ … }", problem);
+        let Fit { shape, kept, notes } = fitted(&points, stated).map_err(wrong)?;
+        let taken = Taken {
+            format: "percentiles".to_owned(),
+            counted: Counted::Percentiles,
+            values: points.len() as u64,
+            ..Taken::default()
+        };
         let leaves = vec![Leaf { class: 0, weight: 1.0, shape }];
         Ok(Service::new(vec!["all".to_owned()], leaves)
-            .with_findings(vec![Finding::Fitted {
-                class: "all".to_owned(),
-                percentiles: percentiles(&points),
-            }])
+            .with_findings(findings_of_fit("all", &points, kept, notes))
             .with_taken(taken))
     }
+}
+
+/// What is to be said of a distribution that was made of percentiles.
+fn findings_of_fit(
+    class: &str,
+    points: &[(f64, u64)],
+    kept: Vec<String>,
+    notes: Vec<String>,
+) -> Vec<Finding> {
+    let of = if class == "all" { String::new() } else { format!("{class}: ") };
+    let fitted = Finding::Fitted { class: class.to_owned(), percentiles: percentiles(points), stated: kept };
+    let notes = notes.into_iter().map(|note| Finding::Note(format!("{of}{note}")));
+    std::iter::once(fitted).chain(notes).collect()
 }
 
 /// Percentiles, ascending.
@@ -457,11 +481,8 @@ impl FileSpec {
         let mut leaves = Vec::new();
         for (number, (class, weight)) in classes.into_iter().zip(shares).enumerate() {
             let problem = |problem| Place(path).whole(format!("`{}`: {problem}", class.class));
-            let shape = fitted(&class.points).map_err(problem)?;
-            findings.push(Finding::Fitted {
-                class: class.class.clone(),
-                percentiles: percentiles(&class.points),
-            });
+            let Fit { shape, kept, notes } = fitted(&class.points, class.stated).map_err(problem)?;
+            findings.extend(findings_of_fit(&class.class, &class.points, kept, notes));
             leaves.push(Leaf { class: number as u8, weight, shape });
         }
         Ok(Service::new(names, leaves))

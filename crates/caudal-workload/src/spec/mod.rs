@@ -12,7 +12,7 @@ use caudal_policy::time::Picos;
 use serde::{Deserialize, Serialize};
 
 use crate::error::WorkloadError;
-use crate::input::Columns;
+use crate::input::{Columns, Statistic};
 
 pub(crate) use compile::{
     MAX_SCV, balanced_phases, check_spread, count, input_path, is_class_name, positive_time, probability,
@@ -201,7 +201,8 @@ pub struct ClassSpec {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PercentileSpec {
-    /// Two or more: `p50`, `p99.9`, `max`, and the times up to which so many requests take.
+    /// Two or more: `p50`, `p99.9`, `max`, and the times up to which so many requests take. `mean` and `sd` (the standard
+    /// deviation) may stand beside them, and the distribution then has these too, if one with these percentiles can.
     pub percentiles: BTreeMap<String, Picos>,
 }
 
@@ -246,17 +247,19 @@ pub enum Replay {
 }
 
 impl PercentileSpec {
-    /// What a user writes on a command line: `p50 = 1.2 ms, p99 = 9 ms`; `None` if this is nothing of the kind.
+    /// What a user writes on a command line: `p50 = 1.2 ms, p99 = 9 ms, mean = 1.9 ms`; `None` if this is nothing of the kind.
     ///
     /// # Errors
     /// [`WorkloadError`], if a time in it is none.
     pub fn parse(text: &str) -> Option<Result<PercentileSpec, WorkloadError>> {
         let points = crate::input::parse_percentiles(text)?;
-        let spec = |points: Vec<(f64, u64)>| PercentileSpec {
-            percentiles: points
-                .into_iter()
-                .map(|(percentile, ps)| (format!("p{percentile}"), Picos(ps)))
-                .collect(),
+        let name = |statistic: Statistic| match statistic {
+            Statistic::Percentile(percentile) => format!("p{percentile}"),
+            Statistic::Mean => "mean".to_owned(),
+            Statistic::Deviation => "sd".to_owned(),
+        };
+        let spec = |points: Vec<(Statistic, u64)>| PercentileSpec {
+            percentiles: points.into_iter().map(|(statistic, ps)| (name(statistic), Picos(ps))).collect(),
         };
         let wrong = |problem| WorkloadError::value("percentiles", format!("{text:?}"), problem);
         Some(points.map(spec).map_err(wrong))

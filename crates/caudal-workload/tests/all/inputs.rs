@@ -291,11 +291,39 @@ fn packed_files_are_unpacked() {
         let service = ServiceSpec::File(FileSpec::new(dir.path().join(name))).compile(Path::new("")).unwrap();
         assert!(count(&service) == 500 && has_mean_us(&service, 26.49), "{name}");
     }
-    std::fs::write(dir.path().join("cut.gz"), &std::fs::read(dir.path().join("a.gz")).unwrap()[..500])
-        .unwrap();
-    let error =
-        ServiceSpec::File(FileSpec::new(dir.path().join("cut.gz"))).compile(Path::new("")).unwrap_err();
-    assert!(matches!(error, WorkloadError::Io { .. }), "{error}");
+}
+
+/// What an input says that is packed and cut off, or wrong within: in words, and where.
+#[test]
+fn damaged_packings_say_in_words_where_they_end() {
+    let plain = std::fs::read(path("semi.csv")).unwrap();
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut gzip, &plain).unwrap();
+    let gzip = gzip.finish().unwrap();
+    let zstd = ruzstd::encoding::compress_to_vec(&plain[..], ruzstd::encoding::CompressionLevel::Fastest);
+    let dir = tempfile::tempdir().unwrap();
+    let said = |bytes: &[u8]| {
+        let file = dir.path().join("x");
+        std::fs::write(&file, bytes).unwrap();
+        ServiceSpec::File(FileSpec::new(&file)).compile(Path::new("")).map_err(|error| error.to_string())
+    };
+    let plain_words =
+        |error: &str| !error.contains(['{', '(']) || error.contains("`gzip") || error.contains("`zstd");
+    for (name, packed) in [("gzip", &gzip), ("zstd", &zstd)] {
+        for end in (5..packed.len()).step_by(7).chain([packed.len() - 1]) {
+            let error = said(&packed[..end]).unwrap_err();
+            let words = format!("is packed by {name}, and ends too early, after {end} bytes");
+            assert!(error.contains(&words) && error.contains(&format!("`{name} -dc FILE")), "{end}: {error}");
+            assert!(!error.contains("Error") && plain_words(&error), "{error}");
+        }
+        let mut damaged = packed.clone();
+        let middle = damaged.len() / 2;
+        damaged[middle..middle + 40].fill(0xff);
+        let error = said(&damaged).unwrap_err();
+        assert!(error.contains(&format!("is packed by {name}, and is damaged at byte ")), "{error}");
+    }
+    let followed = [&gzip[..], b"and more, which was never packed by anybody"].concat();
+    assert!(said(&followed).unwrap_err().contains("is damaged at byte"), "what follows is no gzip");
 }
 
 #[test]

@@ -193,3 +193,425 @@ fn spans_of_jaeger_are_in_microseconds() {
     let service = read(spans).unwrap();
     assert_eq!((mean_us(&service), service.classes().len()), (8673.0, 2));
 }
+
+/// The mean and the deviation that a report states are those of the distribution, and its percentiles still hold.
+#[test]
+fn a_stated_mean_is_that_of_the_distribution() {
+    let vegeta_text = "Requests      [total, rate, throughput]         200, 102.29, 102.22\n\
+        Latencies     [min, mean, 50, 90, 95, 99, max]  869.643µs, 31.0ms, 44.7ms, 48ms, 50ms, 52.9ms, 54.306ms\n\
+        Bytes In      [total, mean]                     600, 3.00\n";
+    let vegeta_json = "{\"latencies\": {\"total\": 9, \"mean\": 31000000, \"50th\": 44700000, \"90th\": 48000000, \
+        \"99th\": 52900000, \"max\": 54306310, \"min\": 869643}, \"bytes_in\": {\"total\": 1}}";
+    let bombardier = "{\"spec\": {\"numberOfConnections\": 2}, \"result\": {\"latency\": {\"mean\": 31000, \"max\": 54306, \
+        \"percentiles\": {\"50\": 44700, \"90\": 48000, \"99\": 52900}}}}";
+    let k6 = "{\"metrics\": {\"http_req_blocked\": {\"avg\": 1, \"med\": 2, \"p(90)\": 3, \"p(95)\": 4}, \"http_req_duration\": \
+        {\"avg\": 31, \"min\": 0.9, \"med\": 44.7, \"max\": 54.3, \"p(90)\": 48, \"p(95)\": 50, \"p(99)\": 52.9}}}";
+    let any = "{\"op\": {\"mean_us\": 31000, \"max_us\": 54306, \"p50_us\": 44700, \"p99_us\": 52900}}";
+    let table = "name,count,mean_ms,min_ms,p50_ms,p99_ms,max_ms\nget,50,31,0.9,44.7,52.9,54.3\n";
+    let locust = "Type,Name,Request Count,Median Response Time,Average Response Time,Min Response Time,Max Response Time,50%,99%\n\
+        GET,/,50,44.7,31,0.9,54.3,44.7,52.9\n";
+    let wrk = "  Thread Stats   Avg      Stdev     Max   +/- Stdev\n    Latency    31.00ms   16.40ms  54.30ms   87.08%\n\
+        \u{20}   Req/Sec   745.33    360.07     1.54k    73.33%\n  Latency Distribution\n     50%   44.70ms\n     99%   52.90ms\n";
+    let hey = "Summary:\n  Slowest:\t0.0543 secs\n  Fastest:\t0.0009 secs\n  Average:\t0.0310 secs\n\n\
+        Latency distribution:\n  50% in 0.0447 secs\n  99% in 0.0529 secs\n\nStatus code distribution:\n  [200] 200 responses\n";
+    let autocannon = "Running 1s test @ http://127.0.0.1/\n2 connections\n\n┌─────────┬───────┐\n│ Stat    │ 2.5%  │ 50%     │ 97.5% │ 99%     │ Avg      │ Stdev    │ Max     │\n\
+        ├─────────┼───────┤\n│ Latency │ 2 ms  │ 44.7 ms │ 50 ms │ 52.9 ms │ 31.00 ms │ 17.75 ms │ 54.3 ms │\n└─────────┴───────┘\n";
+    let k6_text = "  HTTP\n    http_req_blocked...............: avg=9ms min=1ms med=2ms max=9ms p(90)=3ms p(95)=4ms\n    \
+        http_req_duration..............: avg=31ms min=900µs med=44.7ms max=54.3ms p(90)=48ms p(99)=52.9ms\n      \
+        { expected_response:true }...: avg=31ms min=900µs med=44.7ms max=54.3ms p(90)=48ms p(99)=52.9ms\n";
+    for text in [vegeta_text, vegeta_json, bombardier, k6, k6_text, any, table, locust, wrk, hey, autocannon]
+    {
+        let service = read(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert!((service.mean_ps() / 31e9 - 1.0).abs() < 0.006, "{text}: {}", service.mean_ps());
+        for (percentile, ps) in [(0.5, 44.7e9), (0.99, 52.9e9)] {
+            assert!((service.quantile(percentile) as f64 / ps - 1.0).abs() < 1e-3, "{text}: p{percentile}");
+        }
+        assert!(service.max_ps().is_some_and(|ps| ps <= 54_400_000_000), "{text}: {:?}", service.max_ps());
+        assert!(notes(&service).contains("the mean of 31 ms"), "{text}: {}", notes(&service));
+    }
+    let deviation = read(wrk).unwrap();
+    assert!(
+        (deviation.mean_ps() * deviation.scv().sqrt() / 16.4e9 - 1.0).abs() < 0.006,
+        "{}",
+        notes(&deviation)
+    );
+}
+
+#[test]
+fn a_mean_that_the_percentiles_rule_out_is_said() {
+    let service = read("{\"latency_ms\": {\"mean\": 90, \"p50\": 10, \"p99\": 20, \"max\": 30}}").unwrap();
+    assert!(
+        notes(&service).contains("a mean of 90 ms is stated, but the fitted distribution has"),
+        "{}",
+        notes(&service)
+    );
+}
+
+#[test]
+fn percentiles_are_counted_as_such() {
+    let taken = read("{\"latency_ms\": {\"p50\": 10, \"p90\": 15, \"p99\": 20, \"p99.9\": 30}}").unwrap();
+    assert!(taken.taken().unwrap().to_string().ends_with(": 4 percentiles"), "{}", taken.taken().unwrap());
+    let taken = read("name,p50_us,p99_us\nget,3,9\nput,3,9\n").unwrap();
+    assert!(taken.taken().unwrap().to_string().ends_with(": 4 percentiles"), "{}", taken.taken().unwrap());
+}
+
+#[test]
+fn whole_numbers_without_a_unit_say_what_they_were_taken_for() {
+    for text in ["latency\n8432\n9120\n7001\n", "8432\n9120\n7001\n", "time,class\n8432,a\n9120,a\n7001,b\n"]
+    {
+        let service = read(text).unwrap();
+        let notes = notes(&service);
+        assert!(
+            notes.starts_with("the times (8432, 9120, 7001, …) were read as ns, since nothing says"),
+            "{notes}"
+        );
+        assert!(notes.contains("a mean of 8.18 ms), say `--unit us`"), "{notes}");
+        assert!(!self::notes(&in_unit(text, Unit::Us)).contains("were read as ns"));
+    }
+    // What is called a latency is no few hundred nanoseconds.
+    for text in
+        ["latency\n312\n420\n387\n", "[{\"duration\": 312}, {\"duration\": 420}]", "op,elapsed\na,90\nb,80\n"]
+    {
+        match read(text) {
+            Err(WorkloadError::Ask(ask)) => {
+                assert!(ask.key == AskKey::Unit && ask.to_string().contains("microsecond"), "{ask}");
+            }
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+    assert!(read("312\n420\n387\n").is_ok() && read("latency_ns\n312\n420\n").is_ok());
+}
+
+#[test]
+fn times_below_a_picosecond_are_refused() {
+    for text in [
+        "latency\n3.09e-05\n3.92e-05\n",
+        "[{\"took\": 0.00003}, {\"took\": 0.00004}]",
+        "duration=0.00003\nduration=0.00004\n",
+    ] {
+        let columns = Columns { unit: Some(Unit::Ns), ..Columns::default() };
+        let error = read_with(text, columns).unwrap_err().to_string();
+        assert!(
+            error.contains("is less than a picosecond, which nothing takes; is the unit right?"),
+            "{text}: {error}"
+        );
+    }
+    // Nor is such a reading offered.
+    let ask = read("latency\n0.0004\n0.0005\n").unwrap_err().to_string();
+    assert!(ask.contains("--unit s ") && ask.contains("--unit ms ") && !ask.contains("--unit us"), "{ask}");
+    // A standard deviation of 0 is one, whatever rounding leaves.
+    let calls = "execve(\"/bin/ls\") = 0 <0.000434>\nbrk(0) = 0 <0.000042>\nbrk(0) = 0 <0.000103>\n";
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("strace.txt");
+    std::fs::write(&path, calls).unwrap();
+    let shown = caudal_workload::show::Shown::open(&path).unwrap().text(100);
+    assert!(!shown.contains("0.000"), "{shown}");
+}
+
+fn of_column(text: &str, column: &str, unit: Option<Unit>) -> Service {
+    read_with(text, Columns { column: Some(column.to_owned()), unit, ..Columns::default() })
+        .unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+#[test]
+fn logs_with_keys_have_times_under_them() {
+    let logfmt = "ts=2026-01-01T00:00:00Z level=info msg=\"GET /?dt=7\" status=200 latency_ms=3 bytes=12\n\
+        ts=2026-01-01T00:00:01Z level=info msg=\"GET /\" status=500 latency_ms=5 bytes=12\n\
+        ts=2026-01-01T00:00:02Z level=warn msg=slow\n";
+    let service = read(logfmt).unwrap();
+    assert_eq!((mean_us(&service), service.class_samples(0)), (4000.0, Some(2)));
+    assert!(notes(&service).contains("1 of 3 lines have no `latency_ms`"), "{}", notes(&service));
+    let units = "method=GET dur=12ms\nmethod=GET dur=1.5s\nmethod=PUT dur=800us\n";
+    assert_eq!(mean_us(&read(units).unwrap()), 504_266.667);
+    let columns = Columns { filter: vec!["status=200".to_owned()], ..Columns::default() };
+    assert_eq!(mean_us(&read_with(logfmt, columns).unwrap()), 3000.0);
+    let two = "op=get dns=1ms total=12ms\nop=get dns=2ms total=14ms\nop=put dns=1ms total=16ms\n";
+    match read(two) {
+        Err(WorkloadError::Ask(ask)) => {
+            let keys: Vec<&str> = ask.answers.iter().map(|answer| answer.value.as_str()).collect();
+            assert_eq!((ask.key, &keys[..]), (AskKey::Column, &["dns", "total"][..]));
+        }
+        other => panic!("{other:?}"),
+    }
+    let total = of_column(&two.repeat(2), "total", None);
+    assert_eq!((mean_us(&total), total.classes().len()), (14_000.0, 2));
+    let error = read_with(two, Columns { column: Some("x".to_owned()), ..Columns::default() })
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("no key `x`; those with numbers are `dns`, `total`"), "{error}");
+    // The unit of bare numbers is asked for as everywhere.
+    match read("GET / rt=0.006\nGET / rt=0.008\nGET / rt=0.007\n") {
+        Err(WorkloadError::Ask(ask)) => assert_eq!(ask.key, AskKey::Unit),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(mean_us(&in_unit("GET / rt=0.006\nGET / rt=0.008\nGET / rt=-\n", Unit::S)), 7000.0);
+}
+
+#[test]
+fn addresses_with_parameters_make_no_log_of_a_table() {
+    let row = |us: u32| format!("{us},http://127.0.0.1/?duration=5&latency=7\n");
+    assert_eq!(mean_us(&read(&format!("latency_us,url\n{}{}{}", row(10), row(20), row(30))).unwrap()), 20.0);
+}
+
+#[test]
+fn access_logs_have_times_behind_their_fields() {
+    let line = |behind: &str| {
+        format!(
+            "127.0.0.1 - - [10/Oct/2025:13:55:36 +0000] \"GET /?a=1&rt=5 HTTP/1.1\" 200 2326 \"-\" \"curl/8.5 (x; y)\"{behind}\n"
+        )
+    };
+    let plain = line("").repeat(3);
+    let error = read(&plain).unwrap_err().to_string();
+    assert!(
+        error.contains("is an access log without times") && error.contains("rt=$request_time"),
+        "{error}"
+    );
+    let nginx =
+        [line(" rt=0.006 urt=\"0.005\""), line(" rt=0.008 urt=\"-\""), line(" rt=0.007 urt=\"0.006\"")]
+            .concat();
+    match read(&nginx) {
+        Err(WorkloadError::Ask(ask)) => assert_eq!(ask.key, AskKey::Column),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(mean_us(&of_column(&nginx, "rt", Some(Unit::S))), 7000.0);
+    // Apache's %D has no name, and no unit.
+    let apache = [line(" 6012"), line(" 8034"), line(" 7030")].concat();
+    match read(&apache) {
+        Err(WorkloadError::Ask(ask)) => {
+            assert!(ask.key == AskKey::Unit && ask.to_string().contains("%D"), "{ask}");
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(mean_us(&in_unit(&apache, Unit::Us)), 7025.333);
+}
+
+#[test]
+fn logs_of_haproxy_have_the_time_of_the_server() {
+    let line = |timers: &str| {
+        format!(
+            "Feb  6 12:14:14 lb haproxy[14389]: 10.0.1.2:33317 [06/Feb/2026:12:14:14.655] http-in static/srv1 {timers} 200 2750 - - \
+             ---- 1/1/1/1/0 0/0 {{1wt.eu}} {{}} \"GET /index.html HTTP/1.1\"\n"
+        )
+    };
+    let log = [line("10/0/30/69/109"), line("0/5/1/71/77"), line("0/0/-1/-1/+5")].concat();
+    let service = read(&log).unwrap();
+    assert_eq!((mean_us(&service), service.taken().unwrap().column.as_deref()), (70_000.0, Some("Tr")));
+    assert!(
+        notes(&service).contains("1 of 3 lines have no time under `Tr` (line 3 has `-1`)"),
+        "{}",
+        notes(&service)
+    );
+    assert_eq!(mean_us(&of_column(&log, "Ta", None)), 63_666.667);
+}
+
+#[test]
+fn what_pandas_writes_of_a_column_is_read() {
+    let stated = |service: &Service| {
+        assert!((service.mean_ps() / 27.608e6 - 1.0).abs() < 0.006, "{}", service.mean_ps());
+        assert!((service.mean_ps() * service.scv().sqrt() / 27.27e6 - 1.0).abs() < 0.006);
+        assert!((service.quantile(0.5) as f64 / 19.858e6 - 1.0).abs() < 1e-3);
+    };
+    let csv = ",latency_us\ncount,4000.0\nmean,27.608\nstd,27.27\nmin,1.175\n25%,11.639\n50%,19.858\n75%,34.277\nmax,403.957\n";
+    stated(&read(csv).unwrap());
+    let printed = "count    4000.000000\nmean       27.608113\nstd        27.272632\nmin         1.175000\n25%        11.639250\n\
+        50%        19.858500\n75%        34.276750\nmax       403.957000\nName: latency_us, dtype: float64\n";
+    stated(&read(printed).unwrap());
+    let frame = "        latency_us\ncount  4000.000000\nmean     27.608113\nstd      27.272632\nmin       1.175000\n25%      11.639250\n\
+        50%      19.858500\n75%      34.276750\nmax     403.957000\n";
+    stated(&read(frame).unwrap());
+    let durations = "count                         4000\nmean     0 days 00:00:00.000027608\nstd      0 days 00:00:00.000027272\n\
+        min      0 days 00:00:00.000001175\n25%      0 days 00:00:00.000011639\n50%      0 days 00:00:00.000019858\n\
+        75%      0 days 00:00:00.000034276\nmax      0 days 00:00:00.000403957\nName: latency, dtype: object\n";
+    stated(&read(durations).unwrap());
+    let groups = "op,count,mean,std,min,25%,50%,75%,max\nget,3580.0,27.608,27.27,1.175,11.639,19.858,34.277,403.957\n\
+        put,420.0,27.608,27.27,1.175,11.639,19.858,34.277,403.957\n";
+    let groups = in_unit(groups, Unit::Us);
+    stated(&groups);
+    assert!((groups.class_weight(0) - 0.895).abs() < 1e-9, "{}", groups.class_weight(0));
+}
+
+#[test]
+fn quantiles_of_pandas_are_percentiles() {
+    for text in [
+        ",latency_us\n0.5,19.8585\n0.9,55.5877\n0.99,131.3\n",
+        "0.50     19.858500\n0.90     55.587700\n0.99    131.300000\nName: latency_us, dtype: float64\n",
+        "op,,latency_us\nget,0.5,19.8585\nget,0.9,55.5877\nget,0.99,131.3\nput,0.5,19.8585\nput,0.9,55.5877\nput,0.99,131.3\n",
+    ] {
+        let service = read(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert!(service.is_fitted(), "{text}");
+        for (share, us) in [(0.5, 19.8585), (0.9, 55.5877), (0.99, 131.3)] {
+            let found = service.quantile(share) as f64 / 1e6;
+            assert!((found / us - 1.0).abs() < 1e-3, "{text}: {share} {found}");
+        }
+    }
+    // An index is none.
+    assert!(!read(",latency_us\n0,19.8585\n1,55.5877\n2,131.3\n").unwrap().is_fitted());
+}
+
+#[test]
+fn intervals_of_pandas_are_buckets() {
+    for text in [
+        "latency_us,count\n\"(20, 50]\",1490\n\"(10, 20]\",1254\n\"(0, 10]\",761\n\"(50, 100]\",495\n",
+        ",latency_us\n\"(20.0, 50.0]\",1490\n\"(10.0, 20.0]\",1254\n\"(-0.001, 10.0]\",761\n\"(50.0, 100.0]\",495\n",
+        "latency_us\n(20, 50]     1490\n(10, 20]     1254\n(0, 10]       761\n(50, 100]     495\nName: count, dtype: int64\n",
+        "latency_us;count\n[20, 50);1490\n[10, 20);1254\n[0, 10);761\n[50, 100);495\n",
+    ] {
+        let service = read(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(service.class_samples(0), Some(4000), "{text}");
+        let (low, high) = service.quantile_bounds(0.6);
+        assert!(low.abs_diff(20_000_000) <= 1 && high.abs_diff(50_000_000) <= 1, "{text}: {low} {high}");
+    }
+    let cut = "0       26.482\n1       38.756\n         ...  \n3998    10.358\n3999     4.929\nName: latency_us, Length: 4000, dtype: float64\n";
+    let error = read(cut).unwrap_err().to_string();
+    assert!(error.contains("rows left out in the middle of its 4000") && error.contains("to_csv"), "{error}");
+    assert_eq!(mean_us(&read("0    26.0\n1    38.0\nName: latency_us, dtype: float64\n").unwrap()), 32.0);
+}
+
+#[test]
+fn summaries_of_tools_are_named_with_what_to_do() {
+    for (text, what, instead) in [
+        (
+            "Benchmark 1: ls /usr\n  Time (mean ± σ):       8.7 ms ±  42.5 ms    [User: 1.1 ms, System: 0.2 ms]\n\
+             \u{20} Range (min … max):     1.0 ms … 588.0 ms    307 runs\n \n",
+            "what hyperfine prints",
+            "--export-json",
+        ),
+        (
+            "| Command | Mean [ms] | Min [ms] |\n|:---|---:|---:|\n| `ls` | 3.7 ± 10.9 | 1.0 |\n",
+            "hyperfine's summary",
+            "--export-json",
+        ),
+        (
+            "% time     seconds  usecs/call     calls    errors syscall\n------ ----------- ----------- --------- --------- ----------\n \
+             31.48    0.000210           6        34        13 openat\n 24.44    0.000163           5        30           mmap\n",
+            "strace's summary",
+            "strace -T",
+        ),
+        (
+            "# /dev/cpu_dma_latency set to 0us\nT: 0 (27872) P: 0 I:1000 C:    300 Min:     24 Act:   86 Avg:  194 Max:    6294\n",
+            "cyclictest's summary",
+            "-h 400",
+        ),
+        (
+            "Running 1s test @ http://127.0.0.1/\n  Thread Stats   Avg      Stdev     Max   +/- Stdev\n    Latency     9.26ms   21.88ms 132.16ms   89.01%\n\
+             \u{20}   Req/Sec     1.02k   337.00     1.48k    70.00%\n",
+            "wrk's report without percentiles",
+            "--latency",
+        ),
+        (
+            "{\"context\": {\"date\": \"x\"}, \"benchmarks\": [{\"name\": \"BM_A\", \"iterations\": 9, \"real_time\": 2.5, \"cpu_time\": 2.4, \"time_unit\": \"ns\"}, \
+             {\"name\": \"BM_B\", \"iterations\": 9, \"real_time\": 3.5, \"cpu_time\": 2.4, \"time_unit\": \"ns\"}]}",
+            "output of Google Benchmark",
+            "a time a line",
+        ),
+        (
+            "name,iterations,real_time,cpu_time,time_unit,bytes_per_second,items_per_second,label,error_occurred,error_message\n\
+             \"BM_A\",1000,2.5,2.4,ns,,,,,\n\"BM_B\",1000,2.5,2.4,ns,,,,,\n",
+            "output of Google Benchmark",
+            "a time a line",
+        ),
+        (
+            "-----------------------------------------------------\nBenchmark           Time             CPU   Iterations\n\
+             -----------------------------------------------------\nBM_A             2.50 ns         2.40 ns    280000000\nBM_B             9.10 ns         9.00 ns     70000000\n",
+            "output of Google Benchmark",
+            "a time a line",
+        ),
+        (
+            "\"Benchmark\",\"Mode\",\"Threads\",\"Samples\",\"Score\",\"Score Error (99.9%)\",\"Unit\"\n\"a.B.c\",\"avgt\",1,5,21.5,0.9,\"ns/op\"\n",
+            "JMH's summary",
+            "-bm sample",
+        ),
+        (
+            "Benchmark  Mode  Cnt   Score   Error  Units\nB.get      avgt    5  21.5 ±  0.9  ns/op\nB.put      avgt    5  31.5 ±  0.9  ns/op\n",
+            "JMH's summary",
+            "-bm sample",
+        ),
+        (
+            "[{\"jmhVersion\": \"1.37\", \"benchmark\": \"a.B.c\", \"mode\": \"avgt\", \"primaryMetric\": {\"score\": 21.5, \"scorePercentiles\": {\"50.0\": 21.4, \"99.0\": 22}, \
+             \"scoreUnit\": \"ns/op\", \"rawData\": [[21.4, 21.6]]}}]",
+            "output of JMH",
+            "-bm sample",
+        ),
+    ] {
+        let error = read(text).unwrap_err().to_string();
+        assert!(error.contains(what) && error.contains(instead), "{text}: {error}");
+    }
+}
+
+#[test]
+fn samples_of_jmh_are_read_as_a_histogram() {
+    let text = "[{\"jmhVersion\": \"1.37\", \"benchmark\": \"a.Store.get\", \"mode\": \"sample\", \"primaryMetric\": {\"score\": 1.2, \
+        \"scorePercentiles\": {\"50.0\": 1.0, \"99.0\": 2.0}, \"scoreUnit\": \"us/op\", \
+        \"rawDataHistogram\": [[[[1.0, 60], [2.0, 20]], [[1.0, 20]]]]}}]";
+    let service = read(text).unwrap();
+    assert_eq!((mean_us(&service), service.class_samples(0)), (1.2, Some(100)));
+    assert_eq!(service.classes(), ["a.Store.get"]);
+}
+
+#[test]
+fn samples_of_cyclictest_and_packets_of_sockperf_are_read() {
+    let verbose = "Max CPUs = 2\nOnline CPUs = 2\nThread 0 Interval: 1500\n       0:       0:      71\n       0:       1:      67\n       0:       2:      72\n       1:       0:      70\n";
+    assert_eq!(mean_us(&read(verbose).unwrap()), 70.0);
+    let report = "sockperf: == version #3.7-no.git ==\nsockperf: \u{1b}[2;35m====> avg-latency=11.852 (std-dev=128.502)\u{1b}[0m\n\
+        sockperf: Summary: Latency is 11.852 usec\nsockperf: ---> <MAX> observation = 24673.856\n\
+        sockperf: ---> percentile 99.999 = 4853.483\nsockperf: ---> percentile 99.900 = 1701.884\nsockperf: ---> percentile 99.000 =   15.347\n\
+        sockperf: ---> percentile 50.000 =    7.120\nsockperf: ---> percentile 25.000 =    6.735\nsockperf: ---> <MIN> observation =    6.629\n";
+    let service = read(report).unwrap();
+    assert!((service.mean_ps() / 11.852e6 - 1.0).abs() < 0.006, "{}", service.mean_ps());
+    assert!((service.quantile(0.99) as f64 / 15.347e6 - 1.0).abs() < 1e-3);
+    assert_eq!((service.min_ps(), service.max_ps() <= Some(24_673_856_000)), (6_629_000, true));
+    let full = "sockperf: ====> avg-latency=2554.849 (std-dev=2045.808)\nsockperf: ---> percentile 99.000 = 4907.681\n\
+        sockperf: ---> percentile 50.000 = 2913.763\n------------------------------\npacket, txTime(sec), rxTime(sec), latency(usec)\n\
+        0, 2.806177636, 2.807981652, 902.008\n1, 3.006177516, 3.012005042, 2913.992\n------------------------------\n";
+    let service = read(full).unwrap();
+    assert_eq!((mean_us(&service), service.class_samples(0)), (1908.0, Some(2)));
+}
+
+#[test]
+fn spans_take_what_lies_between_their_ends() {
+    let span = |name: &str, kind: u32, parent: &str, from: u64, to: u64| {
+        format!(
+            "{{\"traceId\": \"a\", \"spanId\": \"b\", \"parentSpanId\": \"{parent}\", \"name\": \"{name}\", \"kind\": {kind}, \
+             \"startTimeUnixNano\": \"{from}\", \"endTimeUnixNano\": \"{to}\"}}"
+        )
+    };
+    let object = |spans: &str| {
+        format!(
+            "{{\"resourceSpans\": [{{\"resource\": {{\"attributes\": [{{\"key\": \"service.name\", \"value\": {{\"stringValue\": \"shop\"}}}}]}}, \
+             \"scopeSpans\": [{{\"scope\": {{}}, \"spans\": [{spans}]}}]}}]}}"
+        )
+    };
+    let start = 1_544_712_660_000_000_000;
+    let first = object(
+        &[span("GET /", 2, "", start, start + 30_000), span("query", 3, "b", start + 5_000, start + 15_000)]
+            .join(", "),
+    );
+    let second = object(&span("GET /", 2, "", start, start + 50_000));
+    for text in [format!("{first}\n{second}\n"), format!("{first}{second}")] {
+        let service = read(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!((mean_us(&service), service.classes()), (40.0, &["GET /".to_owned()][..]));
+        assert_eq!(service.taken().unwrap().filter, ["kind=server"]);
+        let columns = Columns { filter: vec!["name=query".to_owned()], ..Columns::default() };
+        assert_eq!(mean_us(&read_with(&text, columns).unwrap()), 10.0);
+        let columns = Columns { filter: vec!["service=shop".to_owned()], ..Columns::default() };
+        let all = read_with(&text, columns).unwrap();
+        assert!(
+            all.classes().len() == 2 && notes(&all).contains("1 of 3 spans are parts of others"),
+            "{}",
+            notes(&all)
+        );
+    }
+    let zipkin = "[{\"traceId\": \"a\", \"id\": \"b\", \"name\": \"get\", \"kind\": \"SERVER\", \"timestamp\": 1544712660000000, \"duration\": 30}, \
+        {\"traceId\": \"a\", \"id\": \"c\", \"name\": \"get\", \"kind\": \"SERVER\", \"timestamp\": 1544712660000000, \"duration\": 50}]";
+    assert_eq!(mean_us(&read(zipkin).unwrap()), 40.0);
+}
+
+#[test]
+fn converted_percentiles_keep_what_is_stated_beside_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.json");
+    std::fs::write(&path, "{\"latency_ms\": {\"mean\": 12, \"stddev\": 3, \"p50\": 11, \"p99\": 20}}")
+        .unwrap();
+    let toml = caudal_workload::convert::Converted::read(&FileSpec::new(path), None).unwrap().toml().unwrap();
+    assert!(toml.contains("mean = \"12000000000ps\", sd = \"3000000000ps\""), "{toml}");
+}

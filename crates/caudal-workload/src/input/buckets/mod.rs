@@ -14,7 +14,7 @@ pub(super) use ranges::{holds_ranges, read_ranges};
 pub(super) use redis::{holds_replies, read_replies};
 pub(super) use ycsb::{holds_measurements, read_measurements};
 
-use super::unit::{Said, Unit};
+use super::unit::{Said, Unit, is_possible};
 use super::{Histogram, Place};
 use crate::LONGEST_PS;
 use crate::error::{Answer, Ask, AskKey, RowProblem, WorkloadError};
@@ -243,7 +243,11 @@ pub(super) fn unit_of(
         path: place.0.to_owned(),
         problem: format!("the name of the histogram, `{name}`, does not say the unit of its times"),
         key: AskKey::Unit,
-        answers: [Unit::Ns, Unit::Us, Unit::Ms, Unit::S].map(answer).into(),
+        answers: [Unit::Ns, Unit::Us, Unit::Ms, Unit::S]
+            .into_iter()
+            .filter(|unit| is_possible(mean * unit.ps() as f64))
+            .map(answer)
+            .collect(),
     })))
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Bins, unit_of, which_one};
 use crate::LONGEST_PS;
 use crate::error::WorkloadError;
-use crate::input::percentiles::Percentiles;
+use crate::input::percentiles::{Moments, Percentiles};
 use crate::input::unit::Unit;
 use crate::input::{Columns, Data, Place, Read, Taken, shorten, text};
 
@@ -201,7 +201,6 @@ fn read(samples: &[Sample], format: &str, path: &Path, wanted: &Columns) -> Resu
         let classes: Result<Vec<Percentiles>, WorkloadError> =
             found.iter().zip(names).map(|(one, class)| summary(one, class, unit, &place)).collect();
         let classes = classes?;
-        taken.values = classes.iter().map(|class| class.points.len() as u64).sum();
         return Ok(Read { taken, data: Data::Percentiles(classes), notes });
     }
     let mut bins = Bins::default();
@@ -290,7 +289,9 @@ fn summary(
     for &(quantile, value) in one.points.iter().filter(|(_, value)| value.is_finite()) {
         points.push((quantile * 100.0, in_ps(value, unit, place)?));
     }
-    Ok(Percentiles { class, points, weight: one.count.unwrap_or(1.0).max(1.0) })
+    // Sum and count are of all time, quantiles of the last minutes: their mean is not stated of the same requests.
+    let stated = Moments::default();
+    Ok(Percentiles { class, points, weight: one.count.unwrap_or(1.0).max(1.0), stated })
 }
 
 fn in_ps(value: f64, unit: Unit, place: &Place<'_>) -> Result<u64, WorkloadError> {

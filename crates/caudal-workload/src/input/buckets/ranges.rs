@@ -127,13 +127,10 @@ pub(in crate::input) fn read_ranges(
     let taken = Taken {
         format: dialect.name().to_owned(),
         column: Some(found[0].name.clone()).filter(|name| !name.is_empty() && !several),
-        class_column: None,
-        arrival_column: None,
         unit,
         unit_by: by,
         values,
-        left_out: 0,
-        filter: Vec::new(),
+        ..Taken::default()
     };
     Ok(Read { taken, data: Data::Histograms(bins.finish(&place, &mut notes)?), notes })
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{Bins, Edges};
 use crate::error::WorkloadError;
 use crate::input::number::{Number, Style};
-use crate::input::percentiles::{Percentiles, percentile_of};
+use crate::input::percentiles::{Moments, Percentiles, percentile_of};
 use crate::input::unit::{Said, Unit};
 use crate::input::{Columns, Data, Place, Read, Taken, text};
 
@@ -73,6 +73,13 @@ pub(in crate::input) fn read_measurements(
             class: operation.name,
             points: operation.points,
             weight: operation.count.max(1.0),
+            stated: Moments {
+                mean_ps: operation
+                    .average
+                    .map(|(average, unit)| average * unit.ps() as f64)
+                    .filter(|ps| *ps > 0.0),
+                sd_ps: None,
+            },
         });
     let percentiles: Vec<Percentiles> = percentiles.collect();
     if percentiles.is_empty() {
@@ -81,7 +88,6 @@ pub(in crate::input) fn read_measurements(
              keeps every one",
         ));
     }
-    taken.values = percentiles.iter().map(|class| class.points.len() as u64).sum();
     Ok(Read { taken, data: Data::Percentiles(percentiles), notes })
 }
 

@@ -62,9 +62,10 @@ pub(in crate::input) fn read_listing(
     }
     let buckets = between(&listing.levels, listing.counted);
     let sum_ns = mean_ps(&buckets, listing.counted) / Unit::Ns.ps() as f64 * listing.counted as f64;
-    listing.plausible.with_mean_of(sum_ns, listing.counted).check(&place)?;
+    let unsaid = listing.plausible.with_mean_of(sum_ns, listing.counted).check(&place)?;
     let unit = unit.unwrap_or(Unit::Ns);
-    let notes = notes(&buckets, listing.counted, listing.mean.map(|mean| mean * unit.ps() as f64));
+    let more = notes(&buckets, listing.counted, listing.mean.map(|mean| mean * unit.ps() as f64));
+    let notes = unsaid.into_iter().chain(more).collect();
     let format = if is_wrk2 { "wrk2's percentile spectrum" } else { "a percentile listing of HdrHistogram" };
     let taken = Taken {
         format: format.to_owned(),
@@ -124,7 +125,11 @@ impl Listing {
         if self.unit.is_none() {
             self.plausible.see(&number, value.as_bytes());
         }
-        let ps = time_ps(&number, value.as_bytes(), self.unit.unwrap_or(Unit::Ns))?.max(1);
+        let ps = match time_ps(&number, value.as_bytes(), self.unit.unwrap_or(Unit::Ns)) {
+            // Its unit will be asked for: it has fractions.
+            Err(RowProblem::TooShort(_)) if self.unit.is_none() => 1,
+            ps => ps?.max(1),
+        };
         let share = percentile.parse().ok().filter(|share| (0.0..=1.0).contains(share));
         let Some(share) = share else {
             return Err(format("the second field is a percentile between 0 and 1"));

@@ -4,7 +4,7 @@ use super::presets::Preset;
 use super::sample::{Sample, Separator};
 use crate::error::{Answer, Ask, AskKey, RowProblem, WorkloadError};
 use crate::input::number::Style;
-use crate::input::percentiles::percentile_of;
+use crate::input::percentiles::Statistic;
 use crate::input::unit::{Said, Unit, words};
 use crate::input::{Columns, Place, shorten};
 
@@ -46,8 +46,10 @@ pub(super) enum Shape {
     Cumulative { weight: usize },
     /// A percentile, which this column says.
     PercentileRow { percentile: usize },
-    /// Percentiles of a class, each in a column of its own, and how many requests the class had.
-    Percentiles { columns: Vec<(usize, f64)>, count: Option<usize> },
+    /// Percentiles of a class, each in a column of its own, perhaps its mean, and how many requests the class had.
+    Percentiles { columns: Vec<(usize, Statistic)>, count: Option<usize> },
+    /// Values between the two bounds that the column of the values has, as in `(0.5, 1.0]`, and how many.
+    Interval { weight: usize },
 }
 
 /// A condition on rows.
@@ -110,18 +112,30 @@ impl Finder<'_> {
         {
             return Ok(layout);
         }
-        let weight = self.weight(preset);
-        let class = self.class(preset)?;
+        let mut weight = self.weight(preset);
+        let interval = self.interval_column().filter(|_| preset.is_none() && self.role == Role::Service);
+        if let Some(interval) = interval {
+            // Whatever else is a number says how many there are.
+            let numbers = |&at: &usize| at != interval && self.sample.is_numeric(at);
+            weight = weight.or_else(|| (0..self.sample.width()).find(numbers));
+        }
+        let class = self.class(preset)?.filter(|&class| Some(class) != interval);
         let percentile = self.percentile_column(preset, class);
         // A column of percentiles is no time, and their names are no classes.
         let class = class.filter(|_| percentile != class);
-        let value = self.value(preset, class.or(percentile), weight)?;
-        let name = self.name(value);
+        let value = match interval.zip(weight) {
+            Some((interval, _)) if self.wanted.column.is_none() => interval,
+            _ => self.value(preset, class.or(percentile), weight)?,
+        };
+        // What the values are called stands above the counts in older tables of pandas.
+        let name = self.name(value).or_else(|| interval.and(weight).and_then(|weight| self.name(weight)));
         let unit = self.unit(value, preset, name.as_deref())?;
-        let style = self.style(value)?;
-        let shape = match percentile.filter(|&percentile| percentile != value) {
-            Some(percentile) => Shape::PercentileRow { percentile },
-            None => self.shape(value, weight),
+        // The comma of an interval separates its bounds.
+        let style = if interval == Some(value) { Style::POINT } else { self.style(value)? };
+        let shape = match (percentile.filter(|&percentile| percentile != value), weight) {
+            (_, Some(weight)) if interval == Some(value) => Shape::Interval { weight },
+            (Some(percentile), _) => Shape::PercentileRow { percentile },
+            (None, _) => self.shape(value, weight),
         };
         let success = preset.and_then(|preset| preset.success);
         let success = success.and_then(|(column, good)| Some((column.index(self.header())?, good)));
@@ -150,7 +164,7 @@ impl Finder<'_> {
     }
 
     /// The name of a column, if it has one.
-    fn name(&self, index: usize) -> Option<String> {
+    pub(super) fn name(&self, index: usize) -> Option<String> {
         self.header().and_then(|header| header.get(index)).filter(|name| !name.is_empty()).cloned()
     }
 
@@ -303,8 +317,7 @@ impl Finder<'_> {
         weight: Option<usize>,
     ) -> Result<usize, WorkloadError> {
         let one = header.len() == 1;
-        let is_index =
-            |at: usize| INDEX.contains(&header[at].to_lowercase().as_str()) && !one && self.numbers_rows(at);
+        let is_index = |at: usize| is_index(&header[at]) && !one && self.numbers_rows(at);
         let others: Vec<usize> = (0..header.len())
             .filter(|&at| Some(at) != class && Some(at) != weight && !is_index(at))
             .collect();
@@ -435,20 +448,45 @@ impl Finder<'_> {
         self.place.row(self.sample.first_line, before + 1, RowProblem::Format(problem.to_owned()))
     }
 
-    /// The column that says which percentile a row is: by its own name, or by the names in it (`p50`, `p99`).
+    /// The column that says which percentile a row is: by its own name, by the names in it (`p50`, `p99`; `mean` and `count` may
+    /// stand among them), or, if it has no name, as a table of pandas' quantiles has none, by shares that rise.
     fn percentile_column(&self, preset: Option<&Preset>, class: Option<usize>) -> Option<usize> {
-        if preset.is_some() || self.role == Role::Arrival {
+        if preset.is_some() || self.role == Role::Arrival || self.sample.width() < 2 {
             return None;
         }
         let named = ["percentile", "quantile", "percent", "percentage", "pct"];
         let by_name = self.header().and_then(|header| {
             header.iter().position(|name| words(name).iter().any(|word| named.contains(&word.as_str())))
         });
-        let are_percentiles = |&at: &usize| {
-            let mut names = self.sample.column(at).peekable();
-            names.peek().is_some() && names.all(|name| percentile_of(&crate::input::text(name)).is_some())
+        let are_statistics = |&at: &usize| {
+            let names: Vec<String> = self.sample.column(at).map(crate::input::text).collect();
+            let inner = |name: &&String| matches!(Statistic::of(name), Some(Statistic::Percentile(_)));
+            names.iter().filter(inner).count() > names.len() / 3
+                && names.iter().all(|name| Statistic::of(name).is_some() || is_no_time(name))
         };
-        by_name.filter(|_| self.sample.width() > 1).or_else(|| class.filter(are_percentiles))
+        let are_shares = |&at: &usize| {
+            let shares: Option<Vec<f64>> =
+                self.sample.column(at).map(|field| crate::input::text(field).parse().ok()).collect();
+            shares.is_some_and(|shares| {
+                shares.iter().all(|share| (0.0..=1.0).contains(share))
+                    && shares.iter().filter(|share| share.fract() > 0.0).count() > 1
+                    // Of several classes, one after the other, each begins anew.
+                    && shares.chunk_by(|a, b| a < b).all(|run| run.len() > 1 && run[0] == shares[0])
+            })
+        };
+        let unnamed = self.header().and_then(|header| header.iter().position(|name| is_index(name)));
+        by_name
+            .or_else(|| class.filter(are_statistics))
+            .or_else(|| unnamed.filter(|at| are_statistics(at) || are_shares(at)))
+    }
+
+    /// The column whose fields are intervals: `(0.5, 1.0]`.
+    fn interval_column(&self) -> Option<usize> {
+        let are = |&at: &usize| {
+            let mut fields = self.sample.column(at).peekable();
+            fields.peek().is_some() && fields.all(|field| interval(field).is_some())
+        };
+        (0..self.sample.width()).find(are)
     }
 
     /// The columns of the bounds of a histogram.
@@ -566,15 +604,22 @@ impl Finder<'_> {
         filters: &[Filter],
     ) -> Result<Option<Layout>, WorkloadError> {
         let Some(header) = self.header().filter(|_| preset.is_none()) else { return Ok(None) };
-        let columns: Vec<(usize, f64)> =
-            header.iter().enumerate().filter_map(|(at, name)| Some((at, percentile_of(name)?))).collect();
-        let inner = columns.iter().filter(|(_, p)| *p > 0.0 && *p < 100.0).count();
-        if inner < 2 {
+        let mut columns: Vec<(usize, Statistic)> = Vec::new();
+        for (at, name) in header.iter().enumerate() {
+            // `Median Response Time` and `50%` say the same: the first one does.
+            let statistic = Statistic::of(name);
+            columns.extend(
+                statistic.filter(|one| columns.iter().all(|(_, known)| known != one)).map(|one| (at, one)),
+            );
+        }
+        let is_inner =
+            |statistic: &Statistic| matches!(statistic, Statistic::Percentile(p) if *p > 0.0 && *p < 100.0);
+        if columns.iter().filter(|(_, statistic)| is_inner(statistic)).count() < 2 {
             return Ok(None);
         }
         let locust = ["Request Count", "Median Response Time", "Average Response Time"];
         let is_locust = locust.iter().all(|name| header.iter().any(|found| found == name));
-        let first = columns[0].0;
+        let first = columns.iter().find(|(_, statistic)| is_inner(statistic)).map_or(0, |(at, _)| *at);
         let unit = match (is_locust, self.wanted.unit) {
             (_, Some(unit)) => Some((unit, "as you said")),
             (true, None) => Some((Unit::Ms, "as the writer has it")),
@@ -612,8 +657,39 @@ impl Finder<'_> {
     }
 }
 
+/// May a column with this name be an index?
+fn is_index(name: &str) -> bool {
+    INDEX.contains(&name.to_lowercase().as_str())
+}
+
+/// Is a row with this name among percentiles none of a time: how many there were, or what it says of names?
+pub(super) fn is_no_time(name: &str) -> bool {
+    ["count", "unique", "top", "freq", "n", "samples"].contains(&name.trim().to_lowercase().as_str())
+}
+
+/// An end of an interval, and whether it belongs to it.
+#[derive(Clone, Copy)]
+pub(super) struct Bound<'a> {
+    pub(super) field: &'a [u8],
+    pub(super) belongs: bool,
+}
+
+/// An interval as mathematics and pandas write it, `(0.5, 1.0]`: its ends.
+pub(super) fn interval(field: &[u8]) -> Option<[Bound<'_>; 2]> {
+    let [open @ (b'(' | b'['), inner @ .., close @ (b')' | b']')] = field.trim_ascii() else { return None };
+    let comma = inner.iter().position(|&byte| byte == b',')?;
+    let (low, high) = (inner[..comma].trim_ascii(), inner[comma + 1..].trim_ascii());
+    let is_bound = |field: &[u8]| {
+        crate::input::number::looks_like_one(field)
+            || super::is_endless(field.strip_prefix(b"-").unwrap_or(field))
+    };
+    let bounds =
+        [Bound { field: low, belongs: *open == b'[' }, Bound { field: high, belongs: *close == b']' }];
+    bounds.iter().all(|bound| is_bound(bound.field)).then_some(bounds)
+}
+
 /// Does a column's name say that it holds when something arrived?
-pub(super) fn is_arrival(name: &str) -> bool {
+pub(in crate::input) fn is_arrival(name: &str) -> bool {
     const FIRST: [&str; 14] = [
         "timestamp",
         "timestamps",

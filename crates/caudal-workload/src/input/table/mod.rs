@@ -14,16 +14,17 @@ mod times;
 
 use std::path::Path;
 
-use columns::{Filter, Finder, Layout, Role, Shape};
+pub(in crate::input) use columns::is_arrival;
+use columns::{Filter, Finder, Layout, Role, Shape, interval, is_no_time};
 pub(in crate::input) use records::{Record, Records, column_of};
 pub(crate) use sample::{Sample, Separator};
 
 use super::buckets::{Bins, Edges};
 use super::number::Number;
-use super::percentiles::{Percentiles, percentile_of};
+use super::percentiles::{Moments, Percentiles, Statistic};
 use super::source::{self, Source};
 use super::unit::{Plausible, Unit};
-use super::{Columns, Data, Place, Read, Taken, Trace, shorten, text, time_ps};
+use super::{Columns, Counted, Data, Place, Read, Taken, Trace, shorten, text, time_ps};
 use crate::error::{RowProblem, WorkloadError};
 
 /// Reads service times: a value a row, with a class, or with how often it occurs.
@@ -44,7 +45,8 @@ pub(crate) fn read_service_table(
     }
     let beyond = overflows(source.head());
     let mut table = Table::new(source, &sample, &layout, &place)?;
-    let mut content = Content::default();
+    let name = finder.name(layout.value).unwrap_or_default();
+    let mut content = Content { plausible: Plausible::called(&name), ..Content::default() };
     while let Some(record) = table.next()? {
         content.add(record, &layout).map_err(|(index, problem)| table.error(index, problem))?;
     }
@@ -220,6 +222,7 @@ impl Content {
             Shape::Cumulative { weight } => self.add_cumulative(record, layout, class, *weight),
             Shape::PercentileRow { percentile } => self.add_percentile(record, layout, class, *percentile),
             Shape::Percentiles { columns, count } => self.add_percentiles(record, layout, columns, *count),
+            Shape::Interval { weight } => self.add_interval(record, layout, class, *weight),
         }
     }
 
@@ -253,7 +256,12 @@ impl Content {
         } else if layout.unit.is_none() {
             self.plausible.see(&number, field);
         }
-        Ok((number, time_ps(&number, field, unit)?))
+        let ps = match time_ps(&number, field, unit) {
+            // Its unit will be asked for: it has fractions.
+            Err(RowProblem::TooShort(_)) if layout.unit.is_none() && number.unit.is_none() => 1,
+            ps => ps?,
+        };
+        Ok((number, ps))
     }
 
     fn add_range(
@@ -300,52 +308,89 @@ impl Content {
         column: usize,
     ) -> Result<(), FieldProblem> {
         let field = text(record.get(column));
+        if is_no_time(&field) {
+            return Ok(());
+        }
         let number =
             Number::parse(field.as_bytes(), layout.style).ok().filter(|number| number.unit.is_none());
-        let percentile = number.map(|number| number.value()).or_else(|| percentile_of(&field));
-        let percentile =
-            percentile.filter(|percentile| (0.0..=100.0).contains(percentile)).ok_or_else(|| {
-                (
-                    column,
-                    RowProblem::Format(format!(
-                        "`{}` is no percentile, such as 99.9 or p99.9",
-                        shorten(&field)
-                    )),
-                )
+        let number =
+            number.map(|number| number.value()).filter(|percentile| (0.0..=100.0).contains(percentile));
+        let statistic =
+            number.map(Statistic::Percentile).or_else(|| Statistic::of(&field)).ok_or_else(|| {
+                let problem = format!("`{}` is no percentile, such as 99.9 or p99.9", shorten(&field));
+                (column, RowProblem::Format(problem))
             })?;
         let (_, ps) =
             self.time(record.get(layout.value), layout).map_err(|problem| (layout.value, problem))?;
         let class = text(class);
         if !self.percentiles.iter().any(|known| known.class == class) {
-            self.percentiles.push(Percentiles { class: class.clone(), points: Vec::new(), weight: 1.0 });
+            let (points, stated) = (Vec::new(), Moments::default());
+            self.percentiles.push(Percentiles { class: class.clone(), points, weight: 1.0, stated });
         }
         let known = self.percentiles.iter_mut().find(|known| known.class == class).expect("it was added");
-        known.points.push((percentile, ps));
+        match statistic {
+            Statistic::Percentile(percentile) => known.points.push((percentile, ps)),
+            moment => known.stated.set(moment, ps),
+        }
         Ok(())
+    }
+
+    /// Values in an interval such as `(0.5, 1.0]`.
+    fn add_interval(
+        &mut self,
+        record: &Record,
+        layout: &Layout,
+        class: &[u8],
+        weight: usize,
+    ) -> Result<(), FieldProblem> {
+        let field = record.get(layout.value);
+        let of_value = |problem| (layout.value, problem);
+        let [low, high] = interval(field).ok_or_else(|| {
+            of_value(RowProblem::Format(format!(
+                "`{}` is no interval such as (0.5, 1.0]",
+                shorten(&text(field))
+            )))
+        })?;
+        let count = count(record.get(weight)).map_err(|problem| (weight, problem))?;
+        // pandas lowers the first bound a little, so that the least value is within: that may be below 0.
+        let low_ps = match low.field.starts_with(b"-") {
+            true => 0,
+            false => self.time(low.field, layout).map_err(of_value)?.1 + u64::from(!low.belongs),
+        };
+        let high_ps = match is_endless(high.field) {
+            true => None,
+            false => Some(self.time(high.field, layout).map_err(of_value)?.1 + u64::from(high.belongs)),
+        };
+        let edges = Edges { low_ps, high_ps };
+        self.bins.add(&text(class), edges, count).map_err(of_value)
     }
 
     fn add_percentiles(
         &mut self,
         record: &Record,
         layout: &Layout,
-        columns: &[(usize, f64)],
+        columns: &[(usize, Statistic)],
         count_column: Option<usize>,
     ) -> Result<(), FieldProblem> {
         let class = layout.class.map_or_else(|| "all".to_owned(), |class| text(record.get(class)));
-        let mut points = Vec::new();
-        for &(column, percentile) in columns {
+        let (mut points, mut stated) = (Vec::new(), Moments::default());
+        for &(column, statistic) in columns {
             let field = record.get(column);
             if field.is_empty() || field.eq_ignore_ascii_case(b"n/a") {
                 continue;
             }
-            points.push((percentile, self.time(field, layout).map_err(|problem| (column, problem))?.1));
+            let (_, ps) = self.time(field, layout).map_err(|problem| (column, problem))?;
+            match statistic {
+                Statistic::Percentile(percentile) => points.push((percentile, ps)),
+                moment => stated.set(moment, ps),
+            }
         }
         let weight = match count_column {
             Some(column) => count(record.get(column)).map_err(|problem| (column, problem))? as f64,
             None => 1.0,
         };
         if !points.is_empty() && weight > 0.0 {
-            self.percentiles.push(Percentiles { class, points, weight });
+            self.percentiles.push(Percentiles { class, points, weight, stated });
         }
         Ok(())
     }
@@ -363,7 +408,7 @@ impl Content {
         if self.zeros == values {
             self.trace.replace_zeros(step_ps, place)?;
         }
-        self.plausible.check(place)?;
+        let unsaid = self.plausible.check(place)?;
         if values == 0 && self.bins.is_empty() && self.percentiles.is_empty() {
             return Err(place.whole(match left_out {
                 0 => "has a header but no values; write one row a request".to_owned(),
@@ -373,6 +418,7 @@ impl Content {
                 ),
             }));
         }
+        notes.splice(0..0, unsaid);
         let zeros = self.trace.replace_zeros(step_ps, place)?;
         notes.extend(zeros.filter(|_| self.zeros > 0));
         if self.failures > 0 {
@@ -390,8 +436,7 @@ impl Content {
             true if !self.weights.is_empty() => self.weights.iter().sum::<f64>() as u64,
             _ => values,
         };
-        let all =
-            values.max(self.bins.count()).max(self.percentiles.iter().map(|c| c.points.len() as u64).sum());
+        let all = values.max(self.bins.count());
         let (said, by) = match layout.unit {
             Some((unit, by)) => (Some(unit), by),
             None if self.plausible.is_untouched() => (None, ""),
@@ -405,13 +450,14 @@ impl Content {
             unit: said,
             unit_by: by,
             values: all,
+            counted: Counted::default(),
             left_out,
             filter: texts(&layout.filters),
         };
         let data = match layout.shape {
             Shape::Value => Data::Trace(self.trace),
             Shape::Weighted { .. } => Data::Weighted(self.trace, self.weights),
-            Shape::Range { .. } | Shape::Cumulative { .. } => {
+            Shape::Range { .. } | Shape::Cumulative { .. } | Shape::Interval { .. } => {
                 Data::Histograms(self.bins.finish(place, &mut notes)?)
             }
             Shape::PercentileRow { .. } => Data::Percentiles(of_shares(self.percentiles)),

@@ -70,7 +70,7 @@ const NONE: Preset = Preset {
 };
 
 /// The writers.
-pub(crate) const PRESETS: [Preset; 13] = [
+pub(crate) const PRESETS: [Preset; 15] = [
     Preset {
         writer: "k6",
         signature: Header(&["metric_name", "timestamp", "metric_value"]),
@@ -177,6 +177,24 @@ pub(crate) const PRESETS: [Preset; 13] = [
         value: Named("ttime"),
         unit: Unit::Ms,
         arrival: Some((Named("seconds"), Some(Unit::S))),
+        ..NONE
+    },
+    Preset {
+        writer: "Google Benchmark",
+        signature: Header(&["name", "iterations", "real_time", "cpu_time", "time_unit"]),
+        refused: Some(
+            "this is output of Google Benchmark, whose times are means of many iterations and say nothing of a tail; write what \
+             each iteration takes, a time a line",
+        ),
+        ..NONE
+    },
+    Preset {
+        writer: "JMH",
+        signature: Header(&["Benchmark", "Mode", "Threads", "Samples", "Score", "Unit"]),
+        refused: Some(
+            "this is JMH's summary, a score a benchmark; run it with `-bm sample -rf json -rff FILE`, which keeps a histogram of \
+             single calls",
+        ),
         ..NONE
     },
     Preset {

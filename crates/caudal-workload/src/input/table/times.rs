@@ -9,7 +9,7 @@ use super::sample::Sample;
 use crate::error::{RowProblem, WorkloadError};
 use crate::input::number::{Number, Style};
 use crate::input::unit::{Plausible, Unit};
-use crate::input::{Place, Taken, shorten, text};
+use crate::input::{Counted, Place, Taken, shorten, text};
 
 /// Of so many arrivals at the same time it is rather the clock that says so.
 const TIED: f64 = 0.2;
@@ -152,6 +152,7 @@ impl Times {
             unit,
             unit_by: reader.unit_by,
             values: self.times_ps.len() as u64,
+            counted: Counted::default(),
             left_out,
             filter,
         };
