@@ -289,21 +289,32 @@ sigaction_function caudal_around_sigaction_v1;
 signal_function caudal_around_signal_v1, caudal_around_bsd_signal_v1, caudal_around_ssignal_v1, caudal_around_sysv_signal_v1,
     caudal_around___sysv_signal_v1, caudal_around_sigset_v1;
 
+/* A sanitizer's, which stands in the place of ours: what it has to know of handlers it hears. */
+#define SANITIZERS(NAME)                                                                                                   \
+    extern char trampoline_##NAME[] __asm__("__interceptor_trampoline_" #NAME) __attribute__((weak));                      \
+    extern char interceptor_##NAME[] __asm__("__interceptor_" #NAME) __attribute__((weak));                                \
+    extern char named_##NAME[] __asm__(#NAME)
+SANITIZERS(sigaction);
+SANITIZERS(signal);
+
 /* As dlsym gives it, an address. */
-static void *find(const char *name, void *own)
+static void *find(const char *name)
 {
-    void *found;
-    if (dlsym == NULL) {
-        return NULL;
-    }
-    found = dlsym(RTLD_DEFAULT, name);
-    if (found == own) {
-        found = dlsym(RTLD_NEXT, name);
-    }
-    return found == own ? NULL : found;
+    return dlsym != NULL ? dlsym(RTLD_NEXT, name) : NULL;
 }
 
-#define FIND(NAME) next.NAME = (__typeof__(next.NAME))(uintptr_t)find(#NAME, (void *)(uintptr_t)caudal_around_##NAME##_v1)
+#define FIND(NAME) next.NAME = (__typeof__(next.NAME))(uintptr_t)find(#NAME)
+#define FIND_SANITIZERS(NAME)                                                                        \
+    if (is_same(named_##NAME, trampoline_##NAME) || is_same(named_##NAME, interceptor_##NAME)) {     \
+        next.NAME = (__typeof__(next.NAME))(uintptr_t)named_##NAME;                                  \
+    }
+
+/* Hidden from the compiler, which may think that two names are two functions. */
+static int is_same(const char *one, const char *other)
+{
+    __asm__("" : "+r"(one), "+r"(other));
+    return one == other;
+}
 
 /* Early, for looking up is nothing to do in a handler. */
 CONSTRUCTOR static void know_next(void)
@@ -316,6 +327,8 @@ CONSTRUCTOR static void know_next(void)
         FIND(sysv_signal);
         FIND(__sysv_signal);
         FIND(sigset);
+        FIND_SANITIZERS(sigaction)
+        FIND_SANITIZERS(signal)
         __atomic_store_n(&next.is_known, 1, __ATOMIC_RELEASE);
     }
 }

@@ -68,6 +68,7 @@ pub(crate) fn start(settings: Settings, sources: Vec<Box<dyn Source>>) -> Result
     probe::set_critical_hook(Some(on_section));
     probe::set_wait_hook(on_taken);
     carry::with_probes();
+    carry::parkers::prepare();
     let shared = Arc::new(Shared::new(settings, Clock::of_this_machine(), Arc::new(Helper::default())));
     // Those that sources know already.
     (0..shared.settings.classes.all().len()).for_each(|class| shared.classes.prepare(class as u16));
