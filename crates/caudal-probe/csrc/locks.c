@@ -255,7 +255,7 @@ int caudal_around_pthread_mutex_unlock_v1(pthread_mutex_t *mutex)
 
 /* --- conditions ----------------------------------------------------------------------------------------------- */
 
-/* Without a time a wait ends for no reason after so many rounds, 1.4 ms, should a signal not have been heard. */
+/* Without a time a wait ends for no reason after so many rounds, some 1.8 ms, should a signal not have been heard. */
 #define CONDITION_ROUNDS_MAX 32
 
 /* How long each round of a wait is: 16 us, then 32, then 64. */
