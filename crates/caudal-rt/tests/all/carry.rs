@@ -226,7 +226,7 @@ fn the_tables_tests_are_there() {
 /// In a process of its own, where no other test has coroutines.
 #[test]
 fn every_stack_is_found() {
-    crate::passes(&mut crate::child(module_path!(), "stacks_of_this_process").env("CAUDAL_TEST_STACKS", "1"));
+    crate::passes(crate::child(module_path!(), "stacks_of_this_process").env("CAUDAL_TEST_STACKS", "1"));
 }
 
 #[test]
@@ -286,7 +286,7 @@ fn workers_say_when_they_begin_and_end() {
     let runtime = runtime(2, false, move |b| {
         b.on_worker_start(move |worker| starts.lock().unwrap().push((worker, std::thread::current().id(), 1)))
             .on_worker_stop(move |worker| {
-                stops.lock().unwrap().push((worker, std::thread::current().id(), -1))
+                stops.lock().unwrap().push((worker, std::thread::current().id(), -1));
             })
     });
     let class = runtime.class("carried").unwrap();
