@@ -17,7 +17,7 @@ LLVM ?= 22
 # The grids of `make test-long`: `sample` for one cell of nine.
 GRIDS ?= whole
 
-.PHONY: help build deps deps-of-tests pass demo test test-long test-pass bench-pass soak stress sanitize lint deny bench bench-peers bench-rt bench-rt-pass bench-rt-scan fidelity fuzz measure-services test-services install install-c install-pass header reproduce docs clean
+.PHONY: help build deps deps-of-tests pass demo test test-long test-pass test-strangers bench-pass soak stress sanitize lint deny bench bench-peers bench-rt bench-rt-pass bench-rt-scan fidelity fuzz measure-services test-services install install-c install-pass header reproduce docs clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -76,6 +76,14 @@ deps-of-tests: deps
 
 test-pass: deps ## the tests of the probe pass alone: small functions, programs, SQLite and others, random programs (installs csmith)
 	@LLVM=$(LLVM) scripts/test-pass $(TEST_PASS)
+
+test-strangers: deps ## libraries of others, from Debian and the crate registry, by their own tests, with probes and without; an hour and more
+	@$(CARGO) build --release --locked -p caudal-driver -p cargo-caudal
+	@ln -sf caudal-cc $(TARGET_DIR)/release/caudal-c++
+	@scripts/pass $(LLVM) >/dev/null
+	@scripts/need make make
+	@scripts/need dpkg-source dpkg-dev
+	@pass/third-party/strangers --drivers $(TARGET_DIR)/release --work $(TARGET_DIR)/strangers $(STRANGERS)
 
 soak: ## all tests but the long ones on other random cases, again and again for half an hour
 	@scripts/soak --minutes 30
