@@ -13,7 +13,7 @@
 //!
 //! Registered are, by calls of this module: a thread-local [`Cell`] ([`cell`]), a word whose address a function knows ([`word`]),
 //! and whatever two functions can take and put back ([`hooks`]). By itself, the runtime carries the spans of `tracing` as soon as a
-//! subscriber listens, what some libraries wait on ([`parkers`]) as soon as a request waits so, and the locale of `uselocale` ([`locale`])
+//! subscriber listens, what some libraries wait on ([`parkers`]) as soon as a request waits so, and the locale of `uselocale` ([`locale()`])
 //! as soon as code with probes calls it.
 //!
 //! *Cost.* While nothing is registered, a switch reads two words that nobody writes. Each registered place costs what its functions
