@@ -287,7 +287,10 @@ fn fio(json: &Value, place: &Place<'_>) -> Result<Read, WorkloadError> {
                 counts.sort_unstable();
                 for (ns, count) in counts {
                     // fio has 64 buckets for each power of two, and names them by their middle.
-                    let half = (ns >> 7).max(1) * 1000 / if ns < 128 { 2 } else { 1 };
+                    let half = match ns {
+                        0..128 => 500,
+                        _ => (1_u64 << ns.ilog2() >> 7) * 1000,
+                    };
                     let ps = ns * 1000;
                     let edges = Edges { low_ps: ps.saturating_sub(half), high_ps: Some(ps + half) };
                     bins.add(kind, edges, count).map_err(|problem| place.whole(problem.to_string()))?;

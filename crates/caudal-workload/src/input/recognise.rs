@@ -100,6 +100,13 @@ pub(crate) fn read_service(source: Source, path: &Path, wanted: &Columns) -> Res
 fn read_as(format: Format, source: Source, path: &Path, wanted: &Columns) -> Result<Read, WorkloadError> {
     let place = Place(path);
     refuse(source.head(), &place)?;
+    if !wanted.filter.is_empty() && !has_conditions(format) {
+        return Err(place.whole(format!(
+            "is of a kind whose lines have no columns or keys, so `--where {}` cannot be looked at; take the lines out that are \
+             meant, as in `grep PATTERN FILE | caudal … -`",
+            wanted.filter.join("` and `")
+        )));
+    }
     let of_text = |read: fn(&[u8], &Path, &Columns) -> Result<Read, WorkloadError>, source: Source| {
         read(&source.whole(&place)?, path, wanted)
     };
@@ -133,6 +140,29 @@ fn read_as(format: Format, source: Source, path: &Path, wanted: &Columns) -> Res
             let (taken, file) = graphs::read_graphs(&bytes, path, wanted)?;
             Ok(Read { taken, data: Data::Graphs(file), notes: Vec::new() })
         }
+    }
+}
+
+/// Are there columns or keys of which `--where` can say something? Where nothing is read, the answer says why.
+fn has_conditions(format: Format) -> bool {
+    match format {
+        Format::Json
+        | Format::Table
+        | Format::Log
+        | Format::Series
+        | Format::Summary
+        | Format::Unknown
+        | Format::Graphs => true,
+        Format::HistogramLog
+        | Format::Listing
+        | Format::Exposition
+        | Format::Measurements
+        | Format::Replies
+        | Format::Ranges
+        | Format::Percentiles
+        | Format::Packets
+        | Format::Samples
+        | Format::Times => false,
     }
 }
 

@@ -1,8 +1,9 @@
 //! A distribution of service times of which only percentiles are known, and perhaps the mean and the standard deviation.
 //!
 //! On the scale of the standard normal quantile *z*, the logarithm of a log-normal time is a straight line. Two percentiles
-//! give the line; more of them a polygon, whose ends go on as steeply as the pieces next to them, up to the longest time if
-//! that is known. It is a guess as good as its percentiles, and said to be one.
+//! give the line; more of them a polygon, whose ends go on as steeply as the pieces next to them. Where the longest time is known, the
+//! upper end leads there: a tool does not say of how many requests it is the longest, so it is taken for that of 10^4, or of ten times
+//! as many as the last percentile tells of. It is a guess as good as its percentiles, and said to be one.
 //!
 //! Where the mean is known too, the percentiles still hold, but the way from one to the next is free, and so are both ends.
 //! All of it is bent alike, by one number γ, until the mean is the stated one: so far of the way between two percentiles (0 to 1)
@@ -57,6 +58,13 @@ pub(crate) fn fitted(points: &[(f64, u64)], stated: Moments) -> Result<Fit, Stri
     let mut points = points.to_vec();
     points.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     points.dedup();
+    // A tool may round the shortest time up, and percentiles down: it is the others that count.
+    if let [(percentile, shortest), rest @ ..] = &points[..]
+        && *percentile == 0.0
+        && rest.iter().any(|(_, ps)| ps < shortest)
+    {
+        points.remove(0);
+    }
     if let Some(two) = points.windows(2).find(|two| two[0].0 == two[1].0 || two[0].1 > two[1].1) {
         return Err(format!(
             "p{} is {} and p{} is {}: times must not decrease from one percentile to the next",
@@ -142,14 +150,29 @@ impl Polygon {
         }
     }
 
+    /// How steep the way to this corner is.
+    fn slope(&self, corner: usize) -> f64 {
+        let (from, to) = (self.corners[corner - 1], self.corners[corner]);
+        (to.1 - from.1) / (to.0 - from.0)
+    }
+
+    /// How steep it goes on behind the last corner: as in front of it, and at least to the longest time if that is known.
+    fn end_slope(&self) -> f64 {
+        let count = self.corners.len();
+        let (z, log) = self.corners[count - 1];
+        if self.longest_ps >= LONGEST_PS as f64 {
+            return self.slope(count - 1);
+        }
+        let beyond = (1.0 - normal_cdf(z)) / 10.0;
+        let longest_z = normal_quantile(1.0 - beyond.clamp(1e-7, 1e-4));
+        self.slope(count - 1).max((self.longest_ps.ln() - log) / (longest_z - z).max(STEP_Z))
+    }
+
     /// The time at `z`.
     fn at(&self, z: f64, bend: Bend) -> u64 {
         let corners = &self.corners;
         let piece = corners.partition_point(|point| point.0 <= z);
-        let slope = |piece: usize| {
-            let (from, to) = (corners[piece - 1], corners[piece]);
-            (to.1 - from.1) / (to.0 - from.0)
-        };
+        let slope = |piece: usize| self.slope(piece);
         // A level end goes on level, and has to be lifted before it can be bent.
         let steep = |slope: f64, factor: f64| {
             let lift = if slope > 0.0 { slope } else { LEVEL };
@@ -160,7 +183,7 @@ impl Polygon {
             corners[0].1 - slope * (corners[0].0 - z)
         } else if piece == corners.len() {
             let last = corners[corners.len() - 1];
-            last.1 + steep(slope(corners.len() - 1), (-bend.tail).exp()) * (z - last.0)
+            last.1 + steep(self.end_slope(), (-bend.tail).exp()) * (z - last.0)
         } else {
             let (from, to) = (corners[piece - 1], corners[piece]);
             let part = (z - from.0) / (to.0 - from.0);
@@ -357,6 +380,18 @@ mod tests {
         assert!(fit(&[(50.0, 5), (99.0, 4)]).unwrap_err().contains("must not decrease"));
         assert!(fit(&[(50.0, 5), (100.0, 6)]).unwrap_err().contains("at least two"));
         assert!(fit(&[(50.0, 5), (50.0, 6), (90.0, 7)]).unwrap_err().contains("must not decrease"));
+    }
+
+    /// A tail that ended before the longest time would be shorter than what was measured.
+    #[test]
+    fn the_longest_time_is_reached_and_a_shortest_one_that_is_rounded_gives_way() {
+        let shape = fit(&[(50.0, 2_000_000), (99.0, 8_000_000), (100.0, 16_000_000)]).unwrap();
+        assert_eq!(shape.max_ps(), Some(16_000_000));
+        let tail = shape.quantile(0.999);
+        assert!((10_000_000..14_000_000).contains(&tail), "{tail}");
+        let rounded =
+            [(0.0, 1_000_000), (0.1, 0), (50.0, 2_000_000), (99.0, 12_000_000), (100.0, 38_000_000)];
+        assert!(fit(&rounded).unwrap().min_ps() < 1_000_000);
     }
 
     #[test]

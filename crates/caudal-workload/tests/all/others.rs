@@ -615,3 +615,32 @@ fn converted_percentiles_keep_what_is_stated_beside_them() {
     let toml = caudal_workload::convert::Converted::read(&FileSpec::new(path), None).unwrap().toml().unwrap();
     assert!(toml.contains("mean = \"12000000000ps\", sd = \"3000000000ps\""), "{toml}");
 }
+
+/// Buckets of fio are as wide as the power of two that they are above says, and named by their middle.
+#[test]
+fn neighbouring_buckets_of_fio_touch() {
+    let bins = r#""clat_ns": {"N": 60, "bins": {"100": 1, "101": 1, "46848": 20, "47360": 10, "65280": 8, "66048": 20}}"#;
+    let service =
+        read(&format!(r#"{{"fio version": "fio-3.33", "jobs": [{{"read": {{{bins}}}}}]}}"#)).unwrap();
+    let mean = (100.0 + 101.0 + 46848.0 * 20.0 + 47360.0 * 10.0 + 65280.0 * 8.0 + 66048.0 * 20.0) / 60.0;
+    assert!((service.mean_ps() / 1e3 / mean - 1.0).abs() < 1e-3, "{}", service.mean_ps());
+}
+
+/// A condition that cannot be looked at is no condition that holds.
+#[test]
+fn conditions_are_refused_where_there_are_no_columns() {
+    let columns = Columns { filter: vec!["call=read".to_owned()], ..Columns::default() };
+    let calls = "1.0 read(3, \"\", 10) = 0 <0.000012>\n1.1 write(3, \"\", 10) = 0 <0.000014>\n".repeat(20);
+    let refused = read_with(&calls, columns).unwrap_err().to_string();
+    assert!(refused.contains("--where call=read"), "{refused}");
+}
+
+/// The smallest time is rounded up beside percentiles that are rounded down; the largest is the end of the tail.
+#[test]
+fn ends_beside_percentiles_are_the_tools() {
+    let latency = r#"{"average": 2.75, "mean": 2.75, "stddev": 2.46, "min": 1, "max": 38, "p0_001": 0, "p1": 0, "p2_5": 1, "p10": 1,
+        "p50": 2, "p75": 3, "p90": 5, "p99": 12, "p99_9": 29, "totalCount": 3680}"#;
+    let service = in_unit(&format!(r#"{{"latency": {latency}}}"#), Unit::Ms);
+    assert!((mean_us(&service) / 2750.0 - 1.0).abs() < 0.01, "{}", mean_us(&service));
+    assert_eq!(service.max_ps().map(|ps| ps / 1_000_000), Some(38_000));
+}
