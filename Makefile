@@ -46,7 +46,7 @@ demo: build ## plan for measured RocksDB service times: which system carries how
 		--out $(DEMO_OUT) --policy policy.toml
 	@echo "The policy is in policy.toml"
 
-test: ## run the tests, ten minutes on two cores (installs what they need: `make deps`, Chromium, pkg-config, ccache), and say how long each part took
+test: ## run the tests, ten minutes on two cores (installs what they need: `make deps`, Chromium, pkg-config, ccache, libomp, libgc), and say how long each part took
 	@scripts/part begin 'make test'
 	@scripts/part run 'tools that are installed' $(MAKE) --no-print-directory deps-of-tests
 	@scripts/part run 'the probe pass' scripts/pass $(LLVM) >/dev/null

@@ -135,9 +135,9 @@ long caudal_around_syscall_v1(long number, long a, long b, long c, long d, long 
     struct caudal_local_wait wait;
     long answer;
     if (__builtin_expect(!is_futex_wait(number, (int)b), 1)) {
-        int forks = is_fork(number, a);
         answer = as_before(number, a, b, c, d, e, f);
-        if (forks && answer == 0) {
+        /* Behind the call, for only where it has made a child are its arguments known to be good. */
+        if (answer == 0 && is_fork(number, a)) {
             caudal_probe_in_child();
         }
         return answer;

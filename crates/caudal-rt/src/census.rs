@@ -100,8 +100,7 @@ pub struct InUse {
 /// Registers of a coroutine that does not run are on its stack, within the addresses.
 ///
 /// # Safety
-/// No other thread of a runtime goes on meanwhile: the caller has stopped them, wherever they are, and none of them is stopped in
-/// `fork`.
+/// No other thread of a runtime goes on meanwhile: the caller has stopped them, wherever they are.
 pub unsafe fn each(mut one: impl FnMut(InUse)) {
     let mut next = HEAD.load(Acquire).cast_const();
     // SAFETY: chunks are leaked, and complete where they can be seen.

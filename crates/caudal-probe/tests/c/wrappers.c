@@ -301,6 +301,8 @@ static void futexes_ask_the_hook(void)
     /* The C library's name is the library's. */
     CHECK(syscall(SYS_getpid) == getpid());
     CHECK(syscall(SYS_close, -1) == -1 && errno == EBADF);
+    /* Programs ask so whether the kernel has it: whatever is bad of the arguments the kernel says. */
+    CHECK(syscall(SYS_clone3, NULL, 0) == -1 && errno != 0);
     caudal_probe_wait_hook_v1 = hook_changes_the_word;
     word = 7;
     CHECK(syscall(SYS_futex, &word, FUTEX_WAIT, 7, NULL, NULL, 0) == 0);

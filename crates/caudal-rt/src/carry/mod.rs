@@ -16,7 +16,7 @@
 //! subscriber listens, what some libraries wait on ([`parkers`]) as soon as a request waits so, and the locale of `uselocale` ([`locale()`])
 //! as soon as code with probes calls it.
 //!
-//! *Cost.* While nothing is registered, a switch reads two words that nobody writes. Each registered place costs what its functions
+//! *Cost.* While nothing is registered, a switch reads some words that nobody writes. Each registered place costs what its functions
 //! cost, at each switch; a quantum that ends without a switch costs nothing.
 //!
 //! *When.* Places may be registered at any time, and stay for as long as the process. A request that was set aside before has not
@@ -209,7 +209,7 @@ fn places() -> impl Iterator<Item = &'static Hooks> {
 #[inline(never)]
 pub(crate) fn around(away: impl FnOnce()) {
     let mut states = [State([MaybeUninit::uninit(); BYTES_MAX]); PLACES_MAX];
-    // In reverse, as what is nested would be left.
+    // The spans first, and last again behind the switch: a subscriber may look at what else goes with the request.
     let spans = tracing::leave();
     let mut left = 0;
     for (hooks, state) in places().zip(&mut states) {
