@@ -44,7 +44,24 @@ pub(super) fn read_json(source: Source, path: &Path, wanted: &Columns) -> Result
             RowProblem::Format(format!("this is no JSON: {error}")),
         )
     })?;
+    let json = rows_of_split(json);
     known(&json, path, wanted)?.map_or_else(|| anything(&json, &place, wanted), Ok)
+}
+
+/// What pandas writes by `to_json(orient="split")`, `{"columns": […], "index": […], "data": [[…], …]}`, as a list of objects, a row each.
+fn rows_of_split(json: Value) -> Value {
+    let is_split = json["columns"].as_array().is_some_and(|columns| columns.iter().all(Value::is_string))
+        && json["data"].as_array().is_some_and(|rows| rows.iter().all(Value::is_array));
+    if !is_split {
+        return json;
+    }
+    let columns: Vec<&str> =
+        json["columns"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let row = |row: &Value| {
+        let cells = row.as_array().into_iter().flatten().cloned();
+        Value::Object(columns.iter().map(|column| (*column).to_owned()).zip(cells).collect())
+    };
+    Value::Array(json["data"].as_array().into_iter().flatten().map(row).collect())
 }
 
 /// Classes, and the times of each.

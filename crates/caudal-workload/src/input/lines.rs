@@ -9,7 +9,7 @@ use std::path::Path;
 use super::number::{Number, Style};
 use super::unit::Unit;
 use super::{Columns, Data, Place, Read, Taken, Trace, shorten, text, time_ps};
-use crate::error::WorkloadError;
+use crate::error::{Answer, Ask, AskKey, WorkloadError};
 
 /// A time in a line: the name before it, and its text.
 #[derive(Debug, PartialEq)]
@@ -96,6 +96,9 @@ pub(super) fn read_times(bytes: &[u8], path: &Path, wanted: &Columns) -> Result<
     }
     let name = name(&text, wanted);
     refuse_summaries(&text, name.as_ref(), &place)?;
+    if wanted.column.is_none() {
+        tell_kinds_apart(&text, &place)?;
+    }
     let mut trace = Trace::default();
     let mut without = 0u64;
     let mut finest_ps = u64::MAX;
@@ -172,6 +175,62 @@ fn refuse_summaries(
         ))),
         None => Ok(()),
     }
+}
+
+/// Lines of a few kinds are several measurements, as those of `curl -w` with a time a line are; and where hardly any two lines are of
+/// one kind, they sum up.
+///
+/// # Errors
+/// The question which kind is meant, or what to give instead.
+fn tell_kinds_apart(text: &str, place: &Place<'_>) -> Result<(), WorkloadError> {
+    /// Most kinds that somebody would choose from.
+    const KINDS_MAX: usize = 12;
+    /// Most lines of a summary.
+    const FEW: usize = 8;
+    /// A kind, as the line is up to its time, and without the numbers.
+    #[derive(Default)]
+    struct Kind<'a> {
+        lines: usize,
+        name: &'a str,
+        first: &'a str,
+    }
+    let mut kinds: BTreeMap<String, Kind<'_>> = BTreeMap::new();
+    let mut lines = 0;
+    for line in text.lines() {
+        let found = times(line);
+        let Some(time) = found.first() else { continue };
+        let before = line.split(time.value).next().unwrap_or(line);
+        let kind = before.chars().filter(|letter| letter.is_alphabetic() || *letter == '_').collect();
+        let kind =
+            kinds.entry(kind).or_insert_with(|| Kind { lines: 0, name: time.name, first: line.trim() });
+        kind.lines += 1;
+        lines += 1;
+    }
+    let several = kinds.len() > 1 && kinds.len() <= KINDS_MAX;
+    if several && kinds.len() == lines && lines <= FEW {
+        let first = kinds.values().next().map_or("", |kind| kind.first);
+        return Err(place.whole(format!(
+            "has {lines} times that mean something else each, such as `{}`: they seem to sum up a run; give what each request takes, a \
+             time a line",
+            shorten(first)
+        )));
+    }
+    let fewest = kinds.values().map(|kind| kind.lines).min().unwrap_or(0);
+    let names: std::collections::BTreeSet<&str> = kinds.values().map(|kind| kind.name).collect();
+    if !several || fewest < 2 || names.len() < kinds.len() || names.contains("") {
+        return Ok(());
+    }
+    let answer = |kind: &Kind<'_>| Answer {
+        key: AskKey::Column,
+        value: kind.name.to_owned(),
+        means: format!("`{}`, … ({} times)", shorten(kind.first), kind.lines),
+    };
+    Err(WorkloadError::Ask(Box::new(Ask {
+        path: place.0.to_owned(),
+        problem: "has times of several kinds, a line each".to_owned(),
+        key: AskKey::Column,
+        answers: kinds.values().map(answer).collect(),
+    })))
 }
 
 /// The name that most times have, if most have one, and whether a sign stands behind it.

@@ -26,6 +26,8 @@ enum Format {
     Packets,
     Samples,
     Series,
+    /// What a shell's `time` printed.
+    ShellTime,
     Times,
     Table,
     /// One that sums up, and is known to.
@@ -127,6 +129,13 @@ fn read_as(format: Format, source: Source, path: &Path, wanted: &Columns) -> Res
             read.taken.format = "a series that pandas printed".to_owned();
             Ok(read)
         }
+        Format::ShellTime => {
+            let table = texts::elapsed(&source.whole(&place)?);
+            let mut read = table::read_service_table(Source::of_bytes(table.as_bytes()), path, wanted)?;
+            read.taken.format = "what a shell's `time` printed".to_owned();
+            read.notes.push("of `real`, `user` and `sys` the elapsed time is taken, `real`".to_owned());
+            Ok(read)
+        }
         Format::Times => of_text(lines::read_times, source),
         Format::Json => json::read_json(source, path, wanted),
         Format::Table => table::read_service_table(source, path, wanted),
@@ -162,6 +171,7 @@ fn has_conditions(format: Format) -> bool {
         | Format::Percentiles
         | Format::Packets
         | Format::Samples
+        | Format::ShellTime
         | Format::Times => false,
     }
 }
@@ -202,6 +212,8 @@ fn format(source: &Source, path: &Path, wanted: &Columns) -> Format {
         Format::Graphs
     } else if texts::holds_packets(lines()) {
         Format::Packets
+    } else if texts::holds_shell_times(lines()) {
+        Format::ShellTime
     } else if source.is_short() && pandas::holds_series(lines()) {
         Format::Series
     } else if percentiles::holds_percentiles(lines()) {

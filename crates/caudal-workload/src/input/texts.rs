@@ -148,6 +148,34 @@ pub(super) fn read_packets(bytes: &[u8], path: &Path, wanted: &Columns) -> Resul
     Ok(read)
 }
 
+/// Is this `real`, `user` and `sys`, as a shell's `time` prints them?
+pub(super) fn holds_shell_times<'a>(lines: impl Iterator<Item = &'a [u8]>) -> bool {
+    let names: Vec<String> = lines
+        .take(400)
+        .map(text)
+        .filter_map(|line| Some(line.split_whitespace().next()?.to_owned()))
+        .collect();
+    let of = |name: &str| names.iter().filter(|found| *found == name).count();
+    of("real") > 0 && of("real") == of("user") && of("real") == of("sys") && 3 * of("real") == names.len()
+}
+
+/// The elapsed times of such a text, a line each.
+pub(super) fn elapsed(bytes: &[u8]) -> String {
+    let text = text(bytes);
+    let real = text.lines().filter_map(|line| line.trim().strip_prefix("real"));
+    let in_seconds = |time: &str| match time.trim().split_once('m') {
+        // `0m0.011s`; others print seconds alone.
+        Some((minutes, seconds)) => {
+            let (minutes, seconds) =
+                (minutes.parse::<f64>().ok()?, seconds.trim_end_matches('s').replace(',', "."));
+            Some(60.0 * minutes + seconds.parse::<f64>().ok()?)
+        }
+        None => time.trim().trim_end_matches('s').replace(',', ".").parse().ok(),
+    };
+    let lines = real.filter_map(in_seconds).map(|seconds| format!("{seconds:.3}\n"));
+    format!("real_s\n{}", lines.collect::<String>())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

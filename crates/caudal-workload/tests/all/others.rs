@@ -644,3 +644,57 @@ fn ends_beside_percentiles_are_the_tools() {
     assert!((mean_us(&service) / 2750.0 - 1.0).abs() < 0.01, "{}", mean_us(&service));
     assert_eq!(service.max_ps().map(|ps| ps / 1_000_000), Some(38_000));
 }
+
+/// A shell's `time` says three things of each run; the elapsed one is what a request takes.
+#[test]
+fn of_a_shells_time_the_elapsed_one_is_taken() {
+    for (run, mean) in [
+        ("\nreal\t0m0.011s\nuser\t0m0.005s\nsys\t0m0.000s\n", 11_000.0),
+        ("\nreal 1.50\nuser 0.20\nsys 0.00\n", 1_500_000.0),
+        ("real\t1m2,500s\nuser\t0m0,000s\nsys\t0m0,000s\n", 62_500_000.0),
+    ] {
+        let service = read(&run.repeat(12)).unwrap();
+        assert!((mean_us(&service) / mean - 1.0).abs() < 1e-6, "{run}: {}", mean_us(&service));
+        assert!(notes(&service).contains("`real`"), "{}", notes(&service));
+    }
+}
+
+/// Times of several kinds, a line each, are no distribution of one.
+#[test]
+fn several_kinds_of_times_are_asked_about() {
+    let curl =
+        "time_connect:  0.000197s\ntime_starttransfer:  0.006521s\ntime_total:  0.006606s\n----------\n"
+            .repeat(20);
+    match read(&curl) {
+        Err(WorkloadError::Ask(ask)) => {
+            assert_eq!((ask.key, ask.answers.len()), (AskKey::Column, 3));
+            assert!(ask.answers.iter().any(|answer| answer.value == "time_total"));
+        }
+        other => panic!("{other:?}"),
+    }
+    let total = Columns { column: Some("time_total".to_owned()), ..Columns::default() };
+    assert_eq!(mean_us(&read_with(&curl, total).unwrap()), 6606.0);
+    // One kind in other words is one.
+    let line =
+        |request: usize| format!("{}answered in {} ms\n", "again ".repeat(request % 3), 3 + request % 2);
+    let log: String = (0..60).map(line).collect();
+    assert_eq!(mean_us(&read(&log).unwrap()), 3500.0);
+}
+
+#[test]
+fn a_few_times_that_mean_something_else_each_sum_up() {
+    for text in [
+        "19 requests completed in 3.96 ms, 76 KiB read\ngenerated 20 requests in 380.3 ms, 80 KiB\nmin/avg/max/mdev = 187.4 us / 208.6 us / 252.1 us / 13.1 us\n",
+        "Time to generate 10000 test keys: 0.027 seconds.\nTime to start 1 threads: 0.000 seconds.\nTime to set 10000 keys by 1 threads: 0.329 seconds.\nTime total: 0.356 seconds.\n",
+    ] {
+        let refused = read(text).unwrap_err().to_string();
+        assert!(refused.contains("sum up"), "{refused}");
+    }
+}
+
+/// `to_json(orient="split")` has the rows' numbers in a list of their own.
+#[test]
+fn rows_of_pandas_that_are_split_are_rows() {
+    let split = r#"{"columns": ["op", "elapsed_us"], "index": [0, 1, 2, 3], "data": [["get", 5.5], ["get", 6.5], ["get", 7.5], ["get", 8.5]]}"#;
+    assert_eq!(mean_us(&read(split).unwrap()), 7.0);
+}
