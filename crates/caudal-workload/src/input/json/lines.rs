@@ -1,0 +1,176 @@
+//! An object a line: read as they come, however many there are.
+
+use std::io::BufRead;
+
+use serde_json::Value;
+
+use super::{Collect, class_key, time_keys};
+use crate::error::{Answer, Ask, AskKey, RowProblem, WorkloadError};
+use crate::input::percentiles::unit_of_name;
+use crate::input::source::{self, Source};
+use crate::input::unit::{Plausible, Unit};
+use crate::input::{Columns, Place, Read};
+
+/// A writer of lines of JSON.
+struct LineWriter {
+    writer: &'static str,
+    /// Where the time is in a line.
+    pointer: &'static str,
+    unit: Unit,
+    /// What must hold of a line: what is there, and its value.
+    condition: Option<(&'static str, &'static str)>,
+}
+
+/// The writers.
+const LINES: [LineWriter; 2] = [
+    LineWriter {
+        writer: "k6",
+        pointer: "/data/value",
+        unit: Unit::Ms,
+        condition: Some(("/metric", "http_req_duration")),
+    },
+    LineWriter { writer: "vegeta", pointer: "/latency", unit: Unit::Ns, condition: None },
+];
+
+/// Reads an object a line, as they come.
+pub(super) fn read_lines(source: Source, place: &Place<'_>, wanted: &Columns) -> Result<Read, WorkloadError> {
+    let sample: Vec<Value> =
+        source.head_lines().take(200).filter_map(|line| serde_json::from_slice(line).ok()).collect();
+    let filters = filters(wanted, place)?;
+    let writer = LINES.iter().find(|known| match known.writer {
+        "k6" => sample.iter().any(|line| line["type"] == "Point" && line.pointer(known.pointer).is_some()),
+        _ => sample.iter().all(|line| {
+            let named = line["timestamp"].is_string() && line["attack"].is_string();
+            named && line.pointer(known.pointer).is_some()
+        }),
+    });
+    let (pointer, unit, condition, format) = match (writer, &wanted.column) {
+        (Some(known), None) => {
+            let unit = wanted.unit.map_or((known.unit, "as the writer has it"), |unit| (unit, "as you said"));
+            let format = format!("lines of JSON of {}", known.writer);
+            (known.pointer.to_owned(), Some(unit), known.condition, format)
+        }
+        (_, column) => {
+            let key = match column {
+                Some(column) => column.clone(),
+                None => only_key(&sample, place)?,
+            };
+            let said = wanted.unit.map(|unit| (unit, "as you said"));
+            let said = said.or_else(|| unit_of_name(&key).map(|unit| (unit, "says its name")));
+            (format!("/{}", key.replace('.', "/")), said, None, "lines of JSON".to_owned())
+        }
+    };
+    let condition = condition.filter(|_| filters.is_empty());
+    let class = wanted.class_column.clone().or_else(|| class_key(&sample));
+    let plausible = Plausible::called(pointer.rsplit('/').next().unwrap_or(&pointer));
+    let mut collect = Collect { unit, plausible, ..Collect::default() };
+    let mut left_out = 0;
+    let mut notes = Vec::new();
+    let mut reader = std::io::BufReader::with_capacity(256 << 10, source.stream());
+    let (mut text, mut number) = (Vec::new(), 0u64);
+    loop {
+        text.clear();
+        if reader.read_until(b'\n', &mut text).map_err(|error| source::failed(place.0, error))? == 0 {
+            break;
+        }
+        number += 1;
+        source::check_stop()?;
+        if text.trim_ascii().is_empty() {
+            continue;
+        }
+        let line: Value = match serde_json::from_slice(&text) {
+            Ok(line) => line,
+            Err(_) if !text.ends_with(b"\n") && !collect.trace.ps.is_empty() => {
+                notes.push(format!(
+                    "line {number}, the last one, is cut off, and was left out; was the writer still at work?"
+                ));
+                break;
+            }
+            Err(error) => {
+                let problem = RowProblem::Format(format!("this is no JSON: {error}"));
+                return Err(place.row(number, error.column().max(1), problem));
+            }
+        };
+        let holds =
+            |pointer: &str, value: &str| line.pointer(pointer).is_some_and(|found| plain(found) == value);
+        let meant = condition.is_none_or(|(pointer, value)| holds(pointer, value))
+            && filters.iter().all(|(pointer, equal, value)| holds(pointer, value) == *equal);
+        let Some(value) = line.pointer(&pointer).filter(|_| meant) else {
+            left_out += 1;
+            continue;
+        };
+        collect.line = Some(number);
+        let name = class.as_ref().and_then(|class| line.pointer(&format!("/{}", class.replace('.', "/"))));
+        collect.add(&name.map_or_else(|| "all".to_owned(), plain), value, place)?;
+    }
+    let column = pointer.trim_start_matches('/').replace('/', ".");
+    let mut read = collect.finish(&format, Some(column), place)?;
+    read.taken.left_out = left_out;
+    read.taken.class_column = class;
+    read.taken.filter = wanted.filter.clone();
+    if let Some((pointer, value)) = condition {
+        read.taken.filter = vec![format!("{}={value}", pointer.trim_start_matches('/').replace('/', "."))];
+    }
+    read.notes.extend(notes);
+    Ok(read)
+}
+
+/// Conditions: a pointer, whether it is to be equal, and to what.
+fn filters(wanted: &Columns, place: &Place<'_>) -> Result<Vec<(String, bool, String)>, WorkloadError> {
+    let filter = |text: &String| {
+        let (name, value) = text.split_once('=').ok_or_else(|| {
+            place.whole(format!(
+                "`{text}` is no condition; write a key, `=` or `!=`, and a value, as in status=200"
+            ))
+        })?;
+        let (name, equal) = name.strip_suffix('!').map_or((name, true), |name| (name, false));
+        Ok((format!("/{}", name.trim().replace('.', "/")), equal, value.trim().to_owned()))
+    };
+    wanted.filter.iter().map(filter).collect()
+}
+
+/// A value as a user writes it.
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// The only key of the lines that may hold the times, also within objects.
+fn only_key(sample: &[Value], place: &Place<'_>) -> Result<String, WorkloadError> {
+    let mut keys = time_keys(sample);
+    if keys.is_empty() {
+        let nested = |(key, value): (&String, &Value)| {
+            let inner: Vec<Value> = sample.iter().map(|line| line[key].clone()).collect();
+            value
+                .is_object()
+                .then(|| time_keys(&inner).into_iter().map(|k| format!("{key}.{k}")).collect::<Vec<_>>())
+        };
+        keys = sample
+            .first()
+            .and_then(Value::as_object)
+            .map_or_else(Vec::new, |first| first.iter().filter_map(nested).flatten().collect());
+    }
+    match &keys[..] {
+        [only] => Ok(only.clone()),
+        _ => {
+            let first = sample.first().and_then(Value::as_object);
+            let all = || {
+                first.into_iter().flatten().filter(|(_, value)| value.is_number()).map(|(key, _)| key.clone())
+            };
+            let keys: Vec<String> = if keys.is_empty() { all().collect() } else { keys };
+            Err(WorkloadError::Ask(Box::new(Ask {
+                path: place.0.to_owned(),
+                problem: "its lines have no key, or several, that may hold the times".to_owned(),
+                key: AskKey::Column,
+                answers: keys
+                    .iter()
+                    .take(12)
+                    .map(|key| {
+                        let pointer = format!("/{}", key.replace('.', "/"));
+                        let value = sample[0].pointer(&pointer).map_or_else(String::new, plain);
+                        Answer { key: AskKey::Column, value: key.clone(), means: format!("{value}, …") }
+                    })
+                    .collect(),
+            })))
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! JSON of writers that are known: what is in it needs no question.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::{percentiles, statistics_of};
+use crate::error::WorkloadError;
+use crate::input::buckets::{self, Bins, Edges};
+use crate::input::number::{Number, Style};
+use crate::input::percentiles::{Moments, Percentiles};
+use crate::input::unit::Unit;
+use crate::input::{Columns, Data, Place, Read, Taken, Trace, spans, time_ps};
+
+/// What pandas writes by `to_json(orient="split")`, `{"columns": […], "index": […], "data": [[…], …]}`, as a list of objects, a row each.
+pub(super) fn rows_of_split(json: Value) -> Value {
+    let is_split = json["columns"].as_array().is_some_and(|columns| columns.iter().all(Value::is_string))
+        && json["data"].as_array().is_some_and(|rows| rows.iter().all(Value::is_array));
+    if !is_split {
+        return json;
+    }
+    let columns: Vec<&str> =
+        json["columns"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let row = |row: &Value| {
+        let cells = row.as_array().into_iter().flatten().cloned();
+        Value::Object(columns.iter().map(|column| (*column).to_owned()).zip(cells).collect())
+    };
+    Value::Array(json["data"].as_array().into_iter().flatten().map(row).collect())
+}
+
+/// Classes, and the times of each.
+type Classes = Vec<(String, Vec<f64>)>;
+
+/// What a known writer wrote.
+pub(super) fn known(json: &Value, path: &Path, wanted: &Columns) -> Result<Option<Read>, WorkloadError> {
+    let place = Place(path);
+    if json["data"]["resultType"].is_string() {
+        return buckets::from_query(json, path, wanted).map(Some);
+    }
+    if json["context"].is_object() && json["benchmarks"][0]["time_unit"].is_string() {
+        return Err(place.whole(
+            "is output of Google Benchmark, whose times are means of many iterations and say nothing of a tail; write what each \
+             iteration takes, a time a line",
+        ));
+    }
+    if json[0]["jmhVersion"].is_string() || json[0]["primaryMetric"]["scoreUnit"].is_string() {
+        return jmh(json, &place).map(Some);
+    }
+    if let Some(read) = spans::read_zipkin(json, &place, wanted) {
+        return read.map(Some);
+    }
+    if json["fio version"].is_string() {
+        return fio(json, &place).map(Some);
+    }
+    if let (Some(iters), Some(times)) = (numbers(&json["iters"]), numbers(&json["times"])) {
+        let each: Vec<f64> = times.iter().zip(&iters).map(|(time, iters)| time / iters.max(1.0)).collect();
+        let mut read = values("criterion", Unit::Ns, vec![("all".to_owned(), each)], &place)?;
+        if let Some(most) = iters.iter().copied().reduce(f64::max).filter(|most| *most > 1.0) {
+            read.notes.push(format!(
+                "each value is the mean of up to {most:.0} runs: what single runs take beyond it is not in the file, so its \
+                 tail is too short"
+            ));
+        }
+        return Ok(Some(read));
+    }
+    if wanted.column.is_none()
+        && let Some(Summary { writer, path, stated, unit }) = summary(json)
+        && let Some(map) = json.pointer(&pointer(path)).and_then(Value::as_object)
+    {
+        let unit = wanted.unit.map_or((unit, "as the writer has it"), |unit| (unit, "as you said"));
+        let mut known = statistics_of(map, "percentiles");
+        known.extend(
+            json.pointer(&pointer(stated))
+                .and_then(Value::as_object)
+                .into_iter()
+                .flat_map(|map| statistics_of(map, "")),
+        );
+        let mut read = percentiles(path, &known, Some(unit), &place)?;
+        read.taken.format = format!("percentiles in JSON of {writer}");
+        return Ok(Some(read));
+    }
+    if wanted.column.is_none() && wanted.unit.is_none() && json["data"][0]["spans"].is_array() {
+        return jaeger(json, &place).map(Some);
+    }
+    let list = |key: &str| json[key].as_array().map_or(&[][..], Vec::as_slice);
+    let each =
+        |key: &str, name: &dyn Fn(&Value) -> Option<String>, times: &dyn Fn(&Value) -> Option<Vec<f64>>| {
+            let class = |one: &Value| Some((name(one).unwrap_or_else(|| "all".to_owned()), times(one)?));
+            list(key).iter().filter_map(class).collect::<Vec<_>>()
+        };
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let writers: [(&str, Classes); 3] = [
+        ("hyperfine", each("results", &|one| text(&one["command"]), &|one| numbers(&one["times"]))),
+        (
+            "pytest-benchmark",
+            each("benchmarks", &|one| text(&one["name"]), &|one| numbers(&one["stats"]["data"])),
+        ),
+        ("pyperf", each("benchmarks", &|one| text(&one["metadata"]["name"]), &pyperf)),
+    ];
+    for (writer, classes) in writers {
+        if !classes.is_empty() {
+            return values(writer, Unit::S, classes, &place).map(Some);
+        }
+    }
+    Ok(None)
+}
+
+/// What a load generator sums up.
+struct Summary {
+    writer: &'static str,
+    /// Where the percentiles of latencies are.
+    path: &'static str,
+    /// Where mean, deviation and ends are, if they are elsewhere.
+    stated: &'static str,
+    unit: Unit,
+}
+
+/// The summary in this, if it is of a known writer.
+fn summary(json: &Value) -> Option<Summary> {
+    let of = |writer, path, stated, unit| Some(Summary { writer, path, stated, unit });
+    let k6 = &json["metrics"]["http_req_duration"];
+    if json["latency"]["p97_5"].is_number() && json["connections"].is_number() {
+        of("autocannon", "latency", "nothing", Unit::Ms)
+    } else if json["spec"]["numberOfConnections"].is_number() {
+        of("bombardier", "result.latency.percentiles", "result.latency", Unit::Us)
+    } else if json["latencies"]["99th"].is_number() && json["bytes_in"].is_object() {
+        of("vegeta", "latencies", "nothing", Unit::Ns)
+    } else if json["latencyPercentiles"]["p50"].is_number() && json["summary"]["successRate"].is_number() {
+        of("oha", "latencyPercentiles", "summary", Unit::S)
+    } else if k6["p(95)"].is_number() {
+        of("k6", "metrics.http_req_duration", "nothing", Unit::Ms)
+    } else if k6["values"]["p(95)"].is_number() {
+        of("k6", "metrics.http_req_duration.values", "nothing", Unit::Ms)
+    } else {
+        None
+    }
+}
+
+/// Where a path such as `result.latency` leads, as JSON's pointers have it.
+fn pointer(path: &str) -> String {
+    format!("/{}", path.replace('.', "/"))
+}
+
+/// Traces of Jaeger: spans, whose durations are in microseconds, by the names of their operations.
+fn jaeger(json: &Value, place: &Place<'_>) -> Result<Read, WorkloadError> {
+    let traces = json["data"].as_array().map_or(&[][..], Vec::as_slice);
+    let span = |span: &Value| {
+        Some((span["operationName"].as_str().unwrap_or("all").to_owned(), vec![span["duration"].as_f64()?]))
+    };
+    let spans = traces.iter().filter_map(|trace| trace["spans"].as_array()).flatten();
+    let spans: Classes = spans.filter_map(span).collect();
+    if spans.is_empty() {
+        return Err(place.whole("holds no spans of Jaeger with a duration"));
+    }
+    let mut read = values("Jaeger", Unit::Us, spans, place)?;
+    read.taken.class_column = Some("operationName".to_owned());
+    Ok(read)
+}
+
+fn pyperf(benchmark: &Value) -> Option<Vec<f64>> {
+    let runs = benchmark["runs"].as_array()?;
+    let values: Vec<f64> = runs.iter().filter_map(|run| numbers(&run["values"])).flatten().collect();
+    (!values.is_empty()).then_some(values)
+}
+
+/// An array of numbers, at least one.
+fn numbers(value: &Value) -> Option<Vec<f64>> {
+    let array = value.as_array().filter(|array| !array.is_empty())?;
+    array.iter().map(Value::as_f64).collect()
+}
+
+/// Values of a known writer, in its unit.
+fn values(writer: &str, unit: Unit, classes: Classes, place: &Place<'_>) -> Result<Read, WorkloadError> {
+    let mut trace = Trace::default();
+    for (class, times) in &classes {
+        let class: String = class.chars().filter(|letter| !letter.is_control()).take(64).collect();
+        for &time in times {
+            push(&mut trace, &class, time, unit).map_err(|problem| place.whole(problem))?;
+        }
+    }
+    let taken = Taken {
+        format: format!("JSON of {writer}"),
+        class_column: (classes.len() > 1).then(|| "command".to_owned()),
+        unit: Some(unit),
+        unit_by: "as the writer has it",
+        values: trace.ps.len() as u64,
+        ..Taken::default()
+    };
+    Ok(Read { taken, data: Data::Trace(trace), notes: Vec::new() })
+}
+
+fn push(trace: &mut Trace, class: &str, time: f64, unit: Unit) -> Result<(), String> {
+    let index = trace.ps.len();
+    let text = time.to_string();
+    let ps = Number::parse(text.as_bytes(), Style::POINT)
+        .and_then(|number| time_ps(&number, text.as_bytes(), unit));
+    let ps = ps.map_err(|problem| format!("value {}: {problem}", index + 1))?.max(1);
+    trace.push(class.as_bytes(), index as u64 + 1, ps).map_err(|problem| problem.to_string())
+}
+
+/// JMH's results: of the mode `sample` the histogram of single calls, of `ss` every one. Those of other modes are means.
+fn jmh(json: &Value, place: &Place<'_>) -> Result<Read, WorkloadError> {
+    let (mut trace, mut weights) = (Trace::default(), Vec::new());
+    for benchmark in json.as_array().map_or(&[][..], Vec::as_slice) {
+        let name = benchmark["benchmark"].as_str().unwrap_or("all");
+        // `org.example.Store.get`: the end of it is what differs.
+        let class: String = name.chars().rev().take(64).collect::<Vec<_>>().into_iter().rev().collect();
+        let metric = &benchmark["primaryMetric"];
+        let unit = metric["scoreUnit"].as_str().and_then(|unit| Unit::of_word(unit.strip_suffix("/op")?));
+        let Some(unit) = unit else { continue };
+        let mut add = |value: f64, count: f64| -> Result<(), WorkloadError> {
+            push(&mut trace, &class, value, unit)
+                .map_err(|problem| place.whole(format!("{name}: {problem}")))?;
+            weights.push(count);
+            Ok(())
+        };
+        let flat = |value: &Value| value.as_array().into_iter().flatten().cloned().collect::<Vec<Value>>();
+        let iterations = |key: &str| flat(&metric[key]).iter().flat_map(flat).collect::<Vec<Value>>();
+        match benchmark["mode"].as_str() {
+            Some("sample") => {
+                for pair in iterations("rawDataHistogram").iter().flat_map(flat) {
+                    let count = pair[1].as_u64().filter(|count| (1..=1 << 50).contains(count));
+                    if let (Some(value), Some(count)) = (pair[0].as_f64(), count) {
+                        add(value, count as f64)?;
+                    }
+                }
+            }
+            Some("ss") => {
+                iterations("rawData")
+                    .iter()
+                    .filter_map(Value::as_f64)
+                    .try_for_each(|value| add(value, 1.0))?;
+            }
+            _ => {}
+        }
+    }
+    if trace.ps.is_empty() {
+        return Err(place.whole(
+            "is output of JMH, whose scores are means of many calls and say nothing of a tail; run it with `-bm sample -rf json -rff \
+             FILE`, which keeps a histogram of single calls",
+        ));
+    }
+    let taken = Taken {
+        format: "JSON of JMH".to_owned(),
+        class_column: (trace.classes.len() > 1).then(|| "benchmark".to_owned()),
+        unit_by: "as the writer has it",
+        values: weights.iter().sum::<f64>() as u64,
+        ..Taken::default()
+    };
+    Ok(Read { taken, data: Data::Weighted(trace, weights), notes: Vec::new() })
+}
+
+/// fio's report: with `--output-format=json+` the counts of every bucket, otherwise percentiles.
+fn fio(json: &Value, place: &Place<'_>) -> Result<Read, WorkloadError> {
+    let mut bins = Bins::default();
+    let mut percentiles: Vec<Percentiles> = Vec::new();
+    for job in json["jobs"].as_array().map_or(&[][..], Vec::as_slice) {
+        for kind in ["read", "write", "trim", "sync"] {
+            let latency =
+                [&job[kind]["clat_ns"], &job[kind]["lat_ns"]].into_iter().find(|one| one.is_object());
+            let Some(latency) = latency else { continue };
+            let count = latency["N"].as_f64().or_else(|| job[kind]["total_ios"].as_f64()).unwrap_or(0.0);
+            if let Some(buckets) = latency["bins"].as_object() {
+                let mut counts: Vec<(u64, u64)> = buckets
+                    .iter()
+                    .filter_map(|(ns, count)| Some((ns.parse().ok()?, count.as_u64()?)))
+                    .collect();
+                counts.sort_unstable();
+                for (ns, count) in counts {
+                    // fio has 64 buckets for each power of two, and names them by their middle.
+                    let half = match ns {
+                        0..128 => 500,
+                        _ => (1_u64 << ns.ilog2() >> 7) * 1000,
+                    };
+                    let ps = ns * 1000;
+                    let edges = Edges { low_ps: ps.saturating_sub(half), high_ps: Some(ps + half) };
+                    bins.add(kind, edges, count).map_err(|problem| place.whole(problem.to_string()))?;
+                }
+            } else if let Some(known) = latency["percentile"].as_object() {
+                let point = |(percentile, ns): (&String, &Value)| {
+                    Some((percentile.parse().ok()?, ns.as_u64()? * 1000))
+                };
+                let points: Vec<(f64, u64)> =
+                    known.iter().filter_map(point).filter(|(_, ps)| *ps > 0).collect();
+                if points.len() > 1 {
+                    let stated =
+                        |key: &str| latency[key].as_f64().filter(|ns| *ns > 0.0).map(|ns| ns * 1000.0);
+                    let ends = [(0.0, stated("min")), (100.0, stated("max"))];
+                    let ends = ends.iter().filter_map(|(percentile, ps)| Some((*percentile, (*ps)? as u64)));
+                    percentiles.push(Percentiles {
+                        class: kind.to_owned(),
+                        points: points.into_iter().chain(ends).collect(),
+                        weight: count.max(1.0),
+                        stated: Moments { mean_ps: stated("mean"), sd_ps: stated("stddev") },
+                    });
+                }
+            }
+        }
+    }
+    let mut notes = Vec::new();
+    let mut taken = Taken {
+        format: "JSON of fio".to_owned(),
+        unit: Some(Unit::Ns),
+        unit_by: "as the writer has it",
+        ..Taken::default()
+    };
+    if !bins.is_empty() {
+        taken.values = bins.count();
+        return Ok(Read { taken, data: Data::Histograms(bins.finish(place, &mut notes)?), notes });
+    }
+    if percentiles.is_empty() {
+        return Err(place.whole("has no completion latencies; run fio with `--output-format=json+`"));
+    }
+    notes.push("with `--output-format=json+` fio writes every bucket, not only percentiles".to_owned());
+    Ok(Read { taken, data: Data::Percentiles(percentiles), notes })
+}
