@@ -5,7 +5,7 @@ use std::path::Path;
 use super::number::{Number, Style};
 use super::source::Source;
 use super::{
-    Columns, Counted, Data, Place, Read, buckets, graphs, hdr, json, lines, logs, pandas, percentiles,
+    Columns, Counted, Data, Place, Read, Taken, buckets, graphs, hdr, json, lines, logs, pandas, percentiles,
     shorten, table, text, texts,
 };
 use crate::error::WorkloadError;
@@ -92,6 +92,10 @@ const REFUSED: [(&[u8], &str, &str); 23] = [
 /// [`WorkloadError`]: it cannot be read, is of no format that is read, is wrong at a place, or leaves a question.
 pub(crate) fn read_service(source: Source, path: &Path, wanted: &Columns) -> Result<Read, WorkloadError> {
     let mut read = read_as(format(&source, path, wanted), source, path, wanted)?;
+    if let Some(unused) = unused(&read.taken, wanted) {
+        return Err(Place(path)
+            .whole(format!("is {}, where `{unused}` means nothing; leave it away", read.taken.format)));
+    }
     if let Data::Percentiles(classes) = &read.data {
         read.taken.counted = Counted::Percentiles;
         read.taken.values = classes.iter().map(|class| class.points.len() as u64).sum();
@@ -150,6 +154,16 @@ fn read_as(format: Format, source: Source, path: &Path, wanted: &Columns) -> Res
             Ok(Read { taken, data: Data::Graphs(file), notes: Vec::new() })
         }
     }
+}
+
+/// What was said of a file of service times and has not been looked at, as a key and its value: an answer that passed it over would be to
+/// another question.
+fn unused(taken: &Taken, wanted: &Columns) -> Option<String> {
+    let said = |key: &str, wanted: Option<&String>, taken: Option<&String>| {
+        wanted.filter(|_| taken.is_none()).map(|name| format!("{key} = \"{name}\""))
+    };
+    said("column", wanted.column.as_ref(), taken.column.as_ref())
+        .or_else(|| said("class-column", wanted.class_column.as_ref(), taken.class_column.as_ref()))
 }
 
 /// Are there columns or keys of which `--where` can say something? Where nothing is read, the answer says why.

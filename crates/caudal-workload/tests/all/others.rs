@@ -698,3 +698,20 @@ fn rows_of_pandas_that_are_split_are_rows() {
     let split = r#"{"columns": ["op", "elapsed_us"], "index": [0, 1, 2, 3], "data": [["get", 5.5], ["get", 6.5], ["get", 7.5], ["get", 8.5]]}"#;
     assert_eq!(mean_us(&read(split).unwrap()), 7.0);
 }
+
+/// What is said of a file is looked at or refused, whatever the format.
+#[test]
+fn columns_that_there_are_not_are_refused_in_every_format() {
+    let calls = "1.0 read(3, \"\", 10) = 0 <0.000012>\n".repeat(20);
+    let percentiles = "p50 = 1.2 ms\np99 = 9 ms\n";
+    let hyperfine = r#"{"results": [{"command": "a", "times": [0.5, 0.6, 0.7]}]}"#;
+    let named = |name: &str| Some(name.to_owned());
+    for text in [calls.as_str(), percentiles, hyperfine] {
+        let column = read_with(text, Columns { column: named("nosuch"), ..Columns::default() });
+        let refused = column.map(|_| text).unwrap_err().to_string();
+        assert!(refused.contains("nosuch"), "{refused}");
+    }
+    let class = read_with(percentiles, Columns { class_column: named("nosuch"), ..Columns::default() });
+    let refused = class.map(|_| percentiles).unwrap_err().to_string();
+    assert!(refused.contains("nosuch"), "{refused}");
+}
