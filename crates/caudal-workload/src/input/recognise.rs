@@ -160,10 +160,11 @@ fn read_as(format: Format, source: Source, path: &Path, wanted: &Columns) -> Res
 /// another question.
 fn unused(taken: &Taken, wanted: &Columns) -> Option<String> {
     let said = |key: &str, wanted: Option<&String>, taken: Option<&String>| {
-        wanted.filter(|_| taken.is_none()).map(|name| format!("{key} = \"{name}\""))
+        // An empty one says that there is none.
+        wanted.filter(|name| !name.is_empty() && taken.is_none()).map(|name| format!("{key} = \"{name}\""))
     };
     said("column", wanted.column.as_ref(), taken.column.as_ref())
-        .or_else(|| said("class-column", wanted.class_column.as_ref(), taken.class_column.as_ref()))
+        .or_else(|| said("class_column", wanted.class_column.as_ref(), taken.class_column.as_ref()))
 }
 
 /// Are there columns or keys of which `--where` can say something? Where nothing is read, the answer says why.

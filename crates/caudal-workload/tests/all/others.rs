@@ -714,4 +714,5 @@ fn columns_that_there_are_not_are_refused_in_every_format() {
     let class = read_with(percentiles, Columns { class_column: named("nosuch"), ..Columns::default() });
     let refused = class.map(|_| percentiles).unwrap_err().to_string();
     assert!(refused.contains("nosuch"), "{refused}");
+    assert!(read_with(percentiles, Columns { class_column: named(""), ..Columns::default() }).is_ok());
 }
