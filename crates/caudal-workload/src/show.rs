@@ -302,6 +302,7 @@ fn finding_json(finding: &Finding) -> Value {
             json!({ "kind": "fitted", "class": class, "percentiles": percentiles, "stated": stated, "text": text })
         }
         Finding::Correlated { lag_1 } => json!({ "kind": "correlated", "lag_1": lag_1, "text": text }),
+        Finding::Sorted => json!({ "kind": "sorted", "text": text }),
         Finding::Note(_) => json!({ "kind": "note", "text": text }),
     }
 }

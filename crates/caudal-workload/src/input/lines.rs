@@ -1,4 +1,4 @@
-//! A time in each line of a text: of ping, of ioping, of logs, of `strace -T`.
+//! A time in each line of a text: of ping, of ioping, of logs, of `strace -T` and `ltrace -T`.
 //!
 //! A time is a number and its unit (`time=0.045 ms`, `took 12ms`). Where lines have several, it is the one with the name that
 //! most lines have, or the first one.
@@ -20,7 +20,7 @@ struct Found<'a> {
     value: &'a str,
 }
 
-/// Are these calls of the system, as `strace -T` writes them?
+/// Are these calls, as `strace -T` and `ltrace -T` write them?
 pub(super) fn holds_calls<'a>(lines: impl Iterator<Item = &'a [u8]>) -> bool {
     let lines: Vec<String> = lines.take(400).map(text).filter(|line| !line.trim().is_empty()).collect();
     let calls = lines.iter().filter(|line| strace(line).is_some()).count();
@@ -37,6 +37,11 @@ pub(super) fn holds_times<'a>(lines: impl Iterator<Item = &'a [u8]>) -> bool {
     let lines: Vec<String> = lines.take(400).map(text).filter(|line| !line.trim().is_empty()).collect();
     let with = lines.iter().filter(|line| strace(line).is_some() || !times(line).is_empty()).count();
     with >= 3 && 3 * with >= lines.len()
+}
+
+/// Is this a request before those that count, as ioping marks its first one and leaves it out of its own summary?
+pub(super) fn is_warm_up(line: &str) -> bool {
+    line.trim_end().ends_with("(warmup)")
 }
 
 /// All times of a line.
@@ -110,7 +115,7 @@ pub(super) fn read_times(bytes: &[u8], path: &Path, wanted: &Columns) -> Result<
             }
             None => found.first(),
         };
-        let Some(time) = chosen else {
+        let Some(time) = chosen.filter(|_| !is_warm_up(line)) else {
             without += u64::from(!line.trim().is_empty());
             continue;
         };
@@ -265,16 +270,18 @@ fn read_strace(text: &str, place: &Place<'_>) -> Result<Read, WorkloadError> {
         let number = Number::parse(seconds.as_bytes(), Style::POINT).map_err(at)?;
         let ps = time_ps(&number, seconds.as_bytes(), Unit::S).map_err(at)?;
         zeros += u64::from(ps == 0);
-        // strace's step is a microsecond.
+        // The step is a microsecond.
         trace.push(call.as_bytes(), line, ps.max(Unit::Us.ps() / 2)).map_err(at)?;
     }
-    let mut notes =
-        vec!["strace stops a program at every call, so that its times are longer than without it".to_owned()];
+    let mut notes = vec![
+        "strace and ltrace stop a program at every call, so that its times are longer than without them"
+            .to_owned(),
+    ];
     if zeros > 0 {
-        notes.push(format!("{zeros} times are 0, below strace's step of 1 us; each is taken as half of it"));
+        notes.push(format!("{zeros} times are 0, below the step of 1 us; each is taken as half of it"));
     }
     let taken = Taken {
-        format: "calls of the system by strace".to_owned(),
+        format: "calls by strace or ltrace".to_owned(),
         class_column: Some("call".to_owned()),
         unit: Some(Unit::S),
         unit_by: "as the writer has it",

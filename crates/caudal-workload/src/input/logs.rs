@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use super::lines::is_warm_up;
 use super::number::{Number, Style};
 use super::percentiles::Statistic;
 use super::unit::{Plausible, Said, Unit, words};
@@ -210,7 +211,7 @@ pub(super) fn read_log(bytes: &[u8], path: &Path, wanted: &Columns) -> Result<Re
         if index % 4096 == 0 {
             source::check_stop()?;
         }
-        if line.trim().is_empty() {
+        if line.trim().is_empty() || is_warm_up(line) {
             continue;
         }
         let fields = dialect.fields(line).unwrap_or_default();
@@ -245,6 +246,11 @@ pub(super) fn read_log(bytes: &[u8], path: &Path, wanted: &Columns) -> Result<Re
             0 => format!("no line has a time under `{}`", shorten(&column)),
             _ => format!("no line is left: `{}` holds for none of {left_out}", wanted.filter.join("` and `")),
         }));
+    }
+    if let Some(class) = wanted.class_column.as_ref().filter(|class| !class.is_empty())
+        && !rows.iter().flatten().any(|(name, _)| name == class)
+    {
+        return Err(place.whole(format!("no line has `{}`, which is to be its class", shorten(class))));
     }
     let mut notes: Vec<String> = match (dialect, unit) {
         // Nobody's web server writes nanoseconds.

@@ -7,6 +7,7 @@
 //! * [`buckets`]: histograms of bpftrace, bcc, Prometheus, YCSB, sysbench, redis.
 //! * [`percentiles`]: percentiles alone. [`json`]: what tools write as JSON. [`lines`]: a time in each line of a text.
 //! * [`logs`]: logs with keys and values, of HAProxy, of web servers.
+//! * [`printed`]: tables and records that programs print for people.
 //! * [`texts`] and [`pandas`]: what is known by the way it was printed, also if it cannot be used. [`spans`]: traces.
 //! * [`graphs`]: recorded fork/join graphs.
 //!
@@ -22,6 +23,7 @@ mod logs;
 mod number;
 mod pandas;
 mod percentiles;
+mod printed;
 mod recognise;
 mod source;
 mod spans;

@@ -6,7 +6,7 @@ use super::number::{Number, Style};
 use super::source::Source;
 use super::{
     Columns, Counted, Data, Place, Read, Taken, buckets, graphs, hdr, json, lines, logs, pandas, percentiles,
-    shorten, table, text, texts,
+    printed, shorten, table, text, texts,
 };
 use crate::error::WorkloadError;
 
@@ -18,6 +18,7 @@ enum Format {
     Exposition,
     Measurements,
     Replies,
+    LatencyStats,
     Ranges,
     Json,
     Percentiles,
@@ -28,6 +29,8 @@ enum Format {
     Series,
     /// What a shell's `time` printed.
     ShellTime,
+    /// Tables and the like, printed for people.
+    Printed(printed::Printed),
     Times,
     Table,
     /// One that sums up, and is known to.
@@ -91,16 +94,32 @@ const REFUSED: [(&[u8], &str, &str); 23] = [
 /// # Errors
 /// [`WorkloadError`]: it cannot be read, is of no format that is read, is wrong at a place, or leaves a question.
 pub(crate) fn read_service(source: Source, path: &Path, wanted: &Columns) -> Result<Read, WorkloadError> {
-    let mut read = read_as(format(&source, path, wanted), source, path, wanted)?;
+    let format = format(&source, path, wanted);
+    let mut read = read_as(format, source, path, wanted)?;
     if let Some(unused) = unused(&read.taken, wanted) {
         return Err(Place(path)
             .whole(format!("is {}, where `{unused}` means nothing; leave it away", read.taken.format)));
+    }
+    if let (Some(found), Some(wanted)) = (&read.taken.class_column, &wanted.class_column)
+        && !chooses_columns(format)
+        && found != wanted
+        && !wanted.is_empty()
+    {
+        return Err(Place(path).whole(format!(
+            "is {}, whose classes are by `{found}`, so that `class_column = \"{wanted}\"` means nothing; leave it away",
+            read.taken.format
+        )));
     }
     if let Data::Percentiles(classes) = &read.data {
         read.taken.counted = Counted::Percentiles;
         read.taken.values = classes.iter().map(|class| class.points.len() as u64).sum();
     }
     Ok(read)
+}
+
+/// Does the user choose among columns here? Where not, what has the classes is the format's affair.
+fn chooses_columns(format: Format) -> bool {
+    matches!(format, Format::Table | Format::Log | Format::Series | Format::Printed(_))
 }
 
 fn read_as(format: Format, source: Source, path: &Path, wanted: &Columns) -> Result<Read, WorkloadError> {
@@ -122,6 +141,7 @@ fn read_as(format: Format, source: Source, path: &Path, wanted: &Columns) -> Res
         Format::Exposition => of_text(buckets::read_exposition, source),
         Format::Measurements => of_text(buckets::read_measurements, source),
         Format::Replies => of_text(buckets::read_replies, source),
+        Format::LatencyStats => of_text(buckets::read_latency_stats, source),
         Format::Ranges => of_text(buckets::read_ranges, source),
         Format::Percentiles => of_text(percentiles::read_percentiles, source),
         Format::Packets => of_text(texts::read_packets, source),
@@ -138,6 +158,12 @@ fn read_as(format: Format, source: Source, path: &Path, wanted: &Columns) -> Res
             let mut read = table::read_service_table(Source::of_bytes(table.as_bytes()), path, wanted)?;
             read.taken.format = "what a shell's `time` printed".to_owned();
             read.notes.push("of `real`, `user` and `sys` the elapsed time is taken, `real`".to_owned());
+            Ok(read)
+        }
+        Format::Printed(printed) => {
+            let table = printed.as_table(&source.whole(&place)?, &place)?;
+            let mut read = table::read_service_table(Source::of_bytes(&table), path, wanted)?;
+            read.taken.format = printed.name().to_owned();
             Ok(read)
         }
         Format::Times => of_text(lines::read_times, source),
@@ -174,6 +200,7 @@ fn has_conditions(format: Format) -> bool {
         | Format::Table
         | Format::Log
         | Format::Series
+        | Format::Printed(_)
         | Format::Summary
         | Format::Unknown
         | Format::Graphs => true,
@@ -182,6 +209,7 @@ fn has_conditions(format: Format) -> bool {
         | Format::Exposition
         | Format::Measurements
         | Format::Replies
+        | Format::LatencyStats
         | Format::Ranges
         | Format::Percentiles
         | Format::Packets
@@ -219,6 +247,8 @@ fn format(source: &Source, path: &Path, wanted: &Columns) -> Format {
         Format::Measurements
     } else if buckets::holds_replies(lines()) {
         Format::Replies
+    } else if buckets::holds_latency_stats(lines()) {
+        Format::LatencyStats
     } else if buckets::holds_ranges(lines()) {
         Format::Ranges
     } else if json::holds_json(source.head()) {
@@ -239,6 +269,8 @@ fn format(source: &Source, path: &Path, wanted: &Columns) -> Format {
         Format::Times
     } else if texts::summary(lines()).is_some() && !lines::holds_echoes(lines()) {
         Format::Summary
+    } else if let Some(printed) = printed::Printed::of(lines(), wanted.column.is_some()) {
+        Format::Printed(printed)
     } else if logs::holds_log(lines(), wanted) {
         Format::Log
     } else if is_table(source, wanted) {
@@ -286,7 +318,8 @@ fn is_table(source: &Source, wanted: &Columns) -> bool {
         }
         table::Separator::Blanks => whole && (0..width).any(|column| sample.is_numeric(column)),
         table::Separator::Byte(_) => {
-            whole && sample.header.is_some() || (0..width).any(|column| sample.is_numeric(column))
+            whole && sample.header.is_some()
+                || 2 * alike >= sample.rows.len() && (0..width).any(|column| sample.is_numeric(column))
         }
     }
 }

@@ -1,11 +1,12 @@
-//! Spans of traces: of OpenTelemetry (OTLP as JSON, one object or a line each, as the collector's file exporter writes it), of
-//! Jaeger, of Zipkin.
+//! Spans of traces: of OpenTelemetry (OTLP as JSON, one object or a line each, as the collector's file exporter writes it, and what
+//! its libraries print to a console), of Jaeger, of Zipkin.
 //!
 //! A span says what a part of a request took, and parts lie within each other. Where some are of a server, those are taken: they are
 //! whole requests. A condition such as `--where name=query` or `--where kind=client` takes others.
 
 use serde_json::Value;
 
+use super::table::date_ps;
 use super::unit::Unit;
 use super::{Columns, Counted, Data, Place, Read, Taken, Trace, shorten, source};
 use crate::LONGEST_PS;
@@ -88,7 +89,9 @@ fn otlp(object: &Value, spans: &mut Vec<Span>) {
 fn kind(value: &Value) -> String {
     const KINDS: [&str; 6] = ["unspecified", "internal", "server", "client", "producer", "consumer"];
     match value {
-        Value::String(text) => text.trim_start_matches("SPAN_KIND_").to_lowercase(),
+        Value::String(text) => {
+            text.trim_start_matches("SPAN_KIND_").trim_start_matches("SpanKind.").to_lowercase()
+        }
         number => {
             number.as_u64().and_then(|number| KINDS.get(number as usize)).map_or("", |kind| *kind).to_owned()
         }
@@ -118,6 +121,38 @@ pub(super) fn read_zipkin(
     };
     let spans: Vec<Span> = items.iter().map(span).collect();
     Some(read("spans of Zipkin", &spans, Vec::new(), place, wanted))
+}
+
+/// Does this begin as a span that a library of OpenTelemetry prints?
+pub(super) fn holds_sdk(head: &[u8]) -> bool {
+    let has = |word: &[u8]| head.windows(word.len()).any(|window| window == word);
+    has(b"\"trace_id\"") && has(b"\"start_time\"") && has(b"\"end_time\"")
+}
+
+/// Reads spans that a library of OpenTelemetry printed, one or an array; `None` if this is something else.
+pub(super) fn read_sdk(
+    json: &Value,
+    place: &Place<'_>,
+    wanted: &Columns,
+) -> Option<Result<Read, WorkloadError>> {
+    let items = json.as_array().map_or(std::slice::from_ref(json), Vec::as_slice);
+    let first = items.first()?;
+    if !(first["context"]["trace_id"].is_string() && first["start_time"].is_string()) {
+        return None;
+    }
+    let span = |item: &Value| {
+        let at = |key: &str| date_ps(item[key].as_str()?);
+        let ps = at("start_time").zip(at("end_time")).and_then(|(from, to)| u64::try_from(to - from).ok());
+        Span {
+            name: item["name"].as_str().unwrap_or("all").to_owned(),
+            kind: kind(&item["kind"]),
+            service: item["resource"]["attributes"]["service.name"].as_str().unwrap_or_default().to_owned(),
+            parent: item["parent_id"].is_string(),
+            ps,
+        }
+    };
+    let spans: Vec<Span> = items.iter().map(span).collect();
+    Some(read("spans of OpenTelemetry", &spans, Vec::new(), place, wanted))
 }
 
 fn read(
@@ -199,7 +234,7 @@ fn read(
     notes.extend(trace.replace_zeros(Unit::Ns.ps(), place)?);
     let taken = Taken {
         format: format.to_owned(),
-        class_column: (trace.classes.len() > 1)
+        class_column: (trace.classes.len() > 1 || wanted.class_column.is_some())
             .then(|| if by_service { "service" } else { "name" }.to_owned()),
         values: trace.ps.len() as u64,
         counted: Counted::Values,

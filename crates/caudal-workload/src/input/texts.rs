@@ -19,7 +19,7 @@ struct Summary {
 }
 
 /// Texts that sum up.
-const SUMMARIES: [Summary; 9] = [
+const SUMMARIES: [Summary; 12] = [
     Summary {
         begins: "Time (mean",
         holds: "±",
@@ -67,7 +67,95 @@ const SUMMARIES: [Summary; 9] = [
         holds: "=",
         advice: "is ping's summary; without `-q` it prints every time",
     },
+    Summary {
+        begins: "Command being timed:",
+        holds: "\"",
+        advice: "is what `time -v` prints, whose step is 10 ms; `hyperfine --export-json FILE COMMAND` keeps every run",
+    },
+    Summary {
+        begins: "raw times:",
+        holds: "sec",
+        advice: "is what Python's timeit prints, each the mean of many loops; with `-n 1 -r 1000 -vv`, or by `timeit.repeat(…, \
+                 number=1, repeat=1000)`, every run is timed: write those, a time a line",
+    },
+    Summary {
+        begins: "Test run id:",
+        holds: "",
+        advice: "is what artillery prints; `artillery run --output FILE` writes its percentiles as JSON",
+    },
 ];
+
+/// Texts that are known by how their lines look.
+const LOOKS: [(fn(&[String]) -> bool, &str); 4] = [
+    (
+        |lines| most(lines, so_far),
+        "is what `redis-cli --latency` prints to a file: least, longest and mean time so far, and of how many; `redis-cli LATENCY \
+         HISTOGRAM` has the distribution of every command",
+    ),
+    (
+        |lines| most(lines, since_the_call_before),
+        "is what `strace -r` writes, the time since the call before and not what a call takes; `strace -T -o FILE` writes that",
+    ),
+    (
+        |lines| lines.iter().any(|line| line.contains(" loops, best of ")),
+        "is what Python's timeit prints, the best mean of many loops; write what each run takes, a time a line, as from \
+         `timeit.repeat(…, number=1, repeat=1000)`",
+    ),
+    (
+        is_slow_log,
+        "is redis's SLOWLOG, which keeps only the slowest commands; `redis-cli LATENCY HISTOGRAM` has all of them",
+    ),
+];
+
+/// Do at least three lines, and two of three, look so?
+fn most(lines: &[String], looks: fn(&str) -> bool) -> bool {
+    let lines: Vec<&String> = lines.iter().filter(|line| !line.is_empty()).collect();
+    let alike = lines.iter().filter(|line| looks(line)).count();
+    alike >= 3 && 3 * alike >= 2 * lines.len()
+}
+
+/// `0 1 0.33 3`: the least, the longest and the mean time of so many, and perhaps ` -- 1.00 seconds range`.
+fn so_far(line: &str) -> bool {
+    let words: Vec<&str> = line.split(" -- ").next().unwrap_or(line).split_whitespace().collect();
+    let [least, longest, mean, count] = words[..] else { return false };
+    let whole = |word: &str| {
+        word.bytes().all(|byte| byte.is_ascii_digit()).then(|| word.parse::<f64>().ok()).flatten()
+    };
+    let two_decimals = mean.split_once('.').is_some_and(|(_, decimals)| decimals.len() == 2);
+    match (whole(least), whole(longest), mean.parse::<f64>(), whole(count)) {
+        (Some(least), Some(longest), Ok(mean), Some(_)) => two_decimals && (least..=longest).contains(&mean),
+        _ => false,
+    }
+}
+
+/// `0.000383 brk(NULL) = 0x5611c181e000`
+fn since_the_call_before(line: &str) -> bool {
+    let Some((seconds, call)) = line.split_once(' ') else { return false };
+    let decimals = seconds.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    let name: String =
+        call.trim_start().chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect();
+    decimals == 6
+        && seconds.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+        && !name.is_empty()
+        && call.trim_start()[name.len()..].starts_with('(')
+}
+
+/// Entries of redis's slow log: a number, when it was, how long it took, and the command, a line each.
+fn is_slow_log(lines: &[String]) -> bool {
+    let whole = |line: &String| !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit());
+    let is_entry = |entry: &&[String]| match entry {
+        [number, epoch, us, command, ..] => {
+            whole(number)
+                && whole(epoch)
+                && epoch.len() == 10
+                && whole(us)
+                && command.starts_with(|letter: char| letter.is_alphabetic() || letter.is_ascii_digit())
+        }
+        _ => false,
+    };
+    let entries: Vec<&[String]> = lines.split(String::is_empty).filter(|entry| !entry.is_empty()).collect();
+    entries.len() >= 2 && entries[..2].iter().all(is_entry)
+}
 
 /// Why a text holds no times of requests, if it is one that is known.
 pub(super) fn summary<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Option<&'static str> {
@@ -78,7 +166,8 @@ pub(super) fn summary<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Option<&'sta
         };
         lines.iter().any(begins)
     };
-    SUMMARIES.iter().find(is_of).map(|summary| summary.advice)
+    let known = SUMMARIES.iter().find(is_of).map(|summary| summary.advice);
+    known.or_else(|| LOOKS.iter().find(|(is, _)| is(&lines)).map(|(_, advice)| *advice))
 }
 
 /// `       0:      12:      71`: the thread, the number of the sample, and a latency in us.

@@ -84,6 +84,8 @@ pub enum Finding {
         /// Correlation of the logarithms of a value and of the next one.
         lag_1: f64,
     },
+    /// The rows are in the order of their times, which nobody measures in.
+    Sorted,
     /// Anything that a file format of its own brings along.
     Note(String),
 }
@@ -181,6 +183,11 @@ impl std::fmt::Display for Finding {
                  together. Drawn independently, as here, they do not, and queues are shorter than they were: `--replay` \
                  (`replay = true` in a file) keeps the order"
             ),
+            Finding::Sorted => write!(
+                f,
+                "the rows are in the order of their times, as if somebody had sorted them (`ab -g` does): then whether long requests come \
+                 together is not in the file, and `--replay` plays an order that never was"
+            ),
             Finding::Note(text) => f.write_str(text),
         }
     }
@@ -273,9 +280,20 @@ const SPREADS: (f64, f64) = (1.5, 3.0);
 /// Sums of which there are fewer spread by chance.
 const SPREAD_PARTS: usize = 128;
 
+/// Are rows in the order of their times, ascending or descending? Of a dozen different times nobody measures that by chance.
+pub(crate) fn are_sorted(ps: &[u64]) -> bool {
+    /// So many times differ from the one before.
+    const STEPS: usize = 12;
+    let steps = || ps.windows(2).filter(|two| two[0] != two[1]).take(STEPS).count();
+    (ps.is_sorted() || ps.is_sorted_by(|a, b| a >= b)) && steps() == STEPS
+}
+
 /// Whether rows next to each other are alike, by the logarithms of their times (of these, a lone long request is not most),
 /// and whether that matters: by how their sums spread, which is what a queue feels.
 pub(crate) fn correlation(ps: &[u64]) -> Option<Finding> {
+    if are_sorted(ps) {
+        return Some(Finding::Sorted);
+    }
     if ps.len() < CORRELATED_ROWS {
         return None;
     }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 pub use excess::Excess;
 pub use findings::Finding;
-pub(crate) use findings::{correlation, examine};
+pub(crate) use findings::{are_sorted, correlation, examine};
 pub(crate) use fitted::{Fit, fitted};
 pub use sampler::{Demand, ServiceSampler};
 pub(crate) use shape::{BoundedPareto, Gamma, Leaf, LogNormal, Shape};

@@ -17,7 +17,7 @@ use crate::input::{
 };
 use crate::service::{
     BoundedPareto, Bucket, Buckets, Demand, Finding, Fit, Gamma, Leaf, LogNormal, Sequence, Service, Shape,
-    Values, correlation, examine, fitted,
+    Values, are_sorted, correlation, examine, fitted,
 };
 
 /// How far probabilities may sum from 1.
@@ -372,6 +372,7 @@ impl FileSpec {
             findings.extend(correlation(&trace.ps));
             return Ok(service);
         }
+        findings.extend(are_sorted(&trace.ps).then_some(Finding::Sorted));
         let demand = |index: usize| {
             let class = trace.class_of(index);
             Demand { service_ps: scaled(trace.ps[index], factors[usize::from(class)]), class }

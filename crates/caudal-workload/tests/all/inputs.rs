@@ -184,6 +184,18 @@ fn buckets_say_what_they_hide() {
 }
 
 #[test]
+fn what_shells_of_sql_print_is_read() {
+    let table = read("psql.txt");
+    assert!(
+        count(&table) == 200 && table.classes() == ["get"] && has_mean_us(&table, 5056.92),
+        "{}",
+        table.mean_ps()
+    );
+    let timers = read("psql_timing.txt");
+    assert!(count(&timers) == 9 && has_mean_us(&timers, 6224.0), "{} {}", count(&timers), timers.mean_ps());
+}
+
+#[test]
 fn counts_of_a_histogram_are_those_that_were_measured() {
     let few = read("hist8.csv");
     assert_eq!((count(&few), few.taken().unwrap().values), (8, 8));

@@ -532,6 +532,43 @@ fn summaries_of_tools_are_named_with_what_to_do() {
             "output of JMH",
             "-bm sample",
         ),
+        (
+            "     0.000000 execve(\"/usr/bin/ls\", [\"ls\"], 0x7ff) = 0\n     0.000383 brk(NULL)  = 0x5611\n     0.000279 mmap(NULL, 8192) = 0x7f\n",
+            "the time since the call before",
+            "strace -T",
+        ),
+        ("200 loops, best of 5: 41.9 usec per loop\n", "timeit", "timeit.repeat"),
+        (
+            "raw times: 13.2 msec, 9.09 msec, 13.1 msec\n\n200 loops, best of 5: 41.9 usec per loop\n",
+            "mean of many loops",
+            "timeit.repeat",
+        ),
+        (
+            "\tCommand being timed: \"ls -R /etc\"\n\tUser time (seconds): 0.00\n\tSystem time (seconds): 0.00\n\tExit status: 0\n",
+            "time -v",
+            "hyperfine",
+        ),
+        (
+            "Test run id: tgr8r\nPhase started: unnamed (index: 0, duration: 3s) 11:00:30(+0000)\n\nhttp.response_time:\n  min: ......... 0\n",
+            "artillery prints",
+            "--output",
+        ),
+        (
+            "1203\n1796036231\n12\nGET\nkey:1\n127.0.0.1:41328\n\n1202\n1796036231\n10\nGET\nkey:2\n127.0.0.1:41326\n\n",
+            "SLOWLOG",
+            "LATENCY HISTOGRAM",
+        ),
+        (
+            "1204,1796036231,113,\"SET\",\"k\",\"v\",\"127.0.0.1:1\",\"\",1203,1796036231,11,\"GET\",\"k\",\"127.0.0.1:1\",\"\"\n",
+            "SLOWLOG",
+            "LATENCY HISTOGRAM",
+        ),
+        ("0 0 0.00 1\n0 0 0.00 2\n0 1 0.33 3\n0 1 0.25 4\n", "redis-cli --latency", "LATENCY HISTOGRAM"),
+        (
+            "1796036076 5150 717491 453793489 41 8973 0 0 0\n1796036077 9809 1972043 1737190719 39 16626 0 0 0\n",
+            "--aggregate-interval",
+            "-l",
+        ),
     ] {
         let error = read(text).unwrap_err().to_string();
         assert!(error.contains(what) && error.contains(instead), "{text}: {error}");
@@ -711,8 +748,172 @@ fn columns_that_there_are_not_are_refused_in_every_format() {
         let refused = column.map(|_| text).unwrap_err().to_string();
         assert!(refused.contains("nosuch"), "{refused}");
     }
-    let class = read_with(percentiles, Columns { class_column: named("nosuch"), ..Columns::default() });
-    let refused = class.map(|_| percentiles).unwrap_err().to_string();
-    assert!(refused.contains("nosuch"), "{refused}");
+    let objects = r#"[{"op": "get", "latency_us": 5}, {"op": "put", "latency_us": 6}]"#;
+    let lines = "{\"op\": \"get\", \"latency_us\": 5}\n{\"op\": \"put\", \"latency_us\": 6}\n";
+    for text in [calls.as_str(), percentiles, hyperfine, objects, lines] {
+        let class = read_with(text, Columns { class_column: named("nosuch"), ..Columns::default() });
+        let refused = class.map(|_| text).unwrap_err().to_string();
+        assert!(refused.contains("nosuch"), "{refused}");
+    }
+    for text in [objects, lines] {
+        let class = read_with(text, Columns { class_column: named("op"), ..Columns::default() }).unwrap();
+        assert_eq!(class.classes(), ["get", "put"], "{text}");
+    }
     assert!(read_with(percentiles, Columns { class_column: named(""), ..Columns::default() }).is_ok());
+}
+
+/// Tables that are printed for people, and what shells print of each statement.
+#[test]
+fn what_is_printed_for_people_is_read() {
+    let row = |at: usize| format!("{}.5", at % 7 + 1);
+    let rows = |line: &dyn Fn(usize) -> String| (0..40).map(line).collect::<String>();
+    let psql =
+        format!(" op  | ms  \n-----+-----\n{}(40 rows)\n\n", rows(&|at| format!(" get | {} \n", row(at))));
+    let mysql = format!(
+        "+-----+-----+\n| op  | ms  |\n+-----+-----+\n{}+-----+-----+\n40 rows in set (0.00 sec)\n",
+        rows(&|at| format!("| get | {} |\n", row(at)))
+    );
+    let sqlite = format!("op   ms \n---  ---\n{}", rows(&|at| format!("get  {}\n", row(at))));
+    let expanded = rows(&|at| format!("-[ RECORD {} ]\nop | get\nms | {}\n", at + 1, row(at)));
+    let vertical = rows(&|at| format!("***** {}. row *****\nop: get\nms: {}\n", at + 1, row(at)));
+    let line_mode = rows(&|at| format!("op = get\nms = {}\n\n", row(at)));
+    for text in [psql, mysql, sqlite, expanded, vertical, line_mode] {
+        let service = in_unit(&text, Unit::Ms);
+        let expected = (0..40).map(|at| (at % 7 + 1) as f64 + 0.5).sum::<f64>() / 40.0;
+        assert!((mean_us(&service) / 1e3 - expected).abs() < 1e-6, "{text}: {}", mean_us(&service));
+    }
+    let timers = "Timing is on.\n count \n-------\n 100\n(1 row)\n\nTime: 10.5 ms\n count \n-------\n 0\n(1 row)\n\nTime: 5.5 ms\n";
+    let service = read(timers).unwrap();
+    assert_eq!(mean_us(&service), 8000.0);
+    assert!(service.taken().unwrap().format.contains("timer of an SQL shell"));
+    // A mistake is pointed at where it is.
+    let wrong = " ms  \n-----\n 1.5 \n abc \n 2.5 \n(3 rows)\n";
+    let error =
+        read_with(wrong, Columns { unit: Some(Unit::Ms), ..Columns::default() }).unwrap_err().to_string();
+    assert!(error.contains(":4:") && error.contains("abc"), "{error}");
+}
+
+/// pandas' own way to write JSON has a column a key, and the rows below them.
+#[test]
+fn columns_and_rows_of_pandas_are_rows() {
+    let columns =
+        r#"{"op": {"0": "get", "1": "get", "2": "put"}, "elapsed_us": {"0": 5.5, "1": 6.5, "2": 9}}"#;
+    let index = r#"{"0": {"op": "get", "elapsed_us": 5.5}, "1": {"op": "get", "elapsed_us": 6.5}, "2": {"op": "put", "elapsed_us": 9}}"#;
+    for text in [columns, index] {
+        let service = read(text).unwrap();
+        assert_eq!(mean_us(&service), 7.0, "{text}");
+        assert_eq!(service.classes(), ["get", "put"], "{text}");
+    }
+    // Percentiles have numbers as keys, too.
+    let percentiles = r#"{"percentiles_us": {"50": 5, "90": 8, "99": 12}}"#;
+    assert!(read(percentiles).unwrap().quantile(0.5).abs_diff(5_000_000) < 10);
+}
+
+/// Values one behind the other are an array; what has a name of its own is a class.
+#[test]
+fn values_behind_each_other_are_an_array() {
+    let span = |name: &str, ms: u32| {
+        format!(
+            "{{\n \"name\": \"{name}\",\n \"context\": {{\"trace_id\": \"0x2f\"}},\n \"kind\": \"SpanKind.INTERNAL\", \"parent_id\": null,\n \
+             \"start_time\": \"2026-11-30T11:00:54.500000Z\", \"end_time\": \"2026-11-30T11:00:54.50{ms}000Z\"\n}}\n"
+        )
+    };
+    let pretty = [span("GET", 2), span("GET", 4), span("PUT", 6)].concat();
+    let lines = pretty.replace("\n ", "").replace("\n}", "}");
+    for text in [&pretty, &lines] {
+        let service = read(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(mean_us(&service), 4000.0, "{text}");
+        assert_eq!(service.classes(), ["GET", "PUT"], "{text}");
+    }
+    let jq = "{\n \"latency_us\": 5\n}\n{\n \"latency_us\": 7\n}\n{\n \"latency_us\": 9\n}\n{\n \"late";
+    let service = read(jq).unwrap();
+    assert_eq!(mean_us(&service), 7.0);
+    assert!(notes(&service).contains("cut off"), "{}", notes(&service));
+}
+
+/// What is in the objects of an array under one path are classes, and not one after the other left out.
+#[test]
+fn parts_of_an_array_are_classes() {
+    let task = |name: &str, ms: [f64; 2]| {
+        format!(
+            r#"{{"name": "{name}", "result": {{"latency": {{"p50": 1, "p99": 2, "p995": 2, "samples": {ms:?}}}, "throughput": {{"p50": 1, "p99": 9, "samples": [7, 8]}}}}}}"#
+        )
+    };
+    let tinybench = format!("[{}, {}]", task("sort", [1.5, 2.5]), task("map", [0.5, 1.5]));
+    let service = read(&tinybench).unwrap();
+    assert_eq!(service.classes(), ["sort", "map"]);
+    assert_eq!(mean_us(&service), 1500.0);
+    assert!(service.taken().unwrap().format.contains("tinybench"));
+
+    let many: Vec<String> =
+        (0..100).map(|at| format!(r#"{{"run": {at}, "latencies_us": [5, {}]}}"#, 5 + at % 3)).collect();
+    let service = read(&format!("[{}]", many.join(", "))).unwrap();
+    assert_eq!(service.taken().unwrap().values, 200);
+
+    let percentiles = r#"[{"name": "get", "latency_us": {"p50": 5, "p99": 9}}, {"name": "put", "latency_us": {"p50": 50, "p99": 90}}]"#;
+    let service = read(percentiles).unwrap();
+    assert_eq!(service.classes(), ["get", "put"]);
+    assert!(notes(&service).contains("--weights"), "{}", notes(&service));
+    let error = read(&percentiles.replace("\"name\"", "\"period\"")).unwrap_err().to_string();
+    assert!(error.contains("of several runs"), "{error}");
+}
+
+#[test]
+fn ioping_and_artillery_are_known() {
+    let request = |ns: u32, ignored: bool| {
+        format!(
+            r#"{{"timestamp": 1796036091.5, "target": {{"path": "."}}, "io": {{"request": 1, "operation": "read", "size": 4096, "time": {ns}, "ignored": {ignored}}}}}"#
+        )
+    };
+    let service = read(&format!(
+        "[{}]",
+        [request(900_000, true), request(150_000, false), request(170_000, false)].join(",")
+    ))
+    .unwrap();
+    assert_eq!(mean_us(&service), 160.0);
+    let text = "4 KiB <<< . (ext4): request=1 time=98.7 us (warmup)\n4 KiB <<< . (ext4): request=2 time=10.0 us\n\
+                4 KiB <<< . (ext4): request=3 time=12.0 us\n4 KiB <<< . (ext4): request=4 time=14.0 us\n";
+    assert_eq!(mean_us(&read(text).unwrap()), 12.0);
+    let summary = r#"{"min": 1, "max": 20, "mean": 3.5, "p50": 3, "median": 3, "p75": 4, "p90": 5, "p95": 6, "p99": 12, "p999": 18}"#;
+    let artillery = format!(
+        r#"{{"aggregate": {{"summaries": {{"http.response_time": {summary}, "vusers.session_length": {summary}}}}}, "intermediate": [{{"summaries": {{"http.response_time": {summary}}}}}]}}"#
+    );
+    let service = read(&artillery).unwrap();
+    assert!(service.quantile(0.99).abs_diff(12_000_000_000) < 10_000_000, "{}", service.quantile(0.99));
+    assert!(service.taken().unwrap().format.contains("artillery"));
+}
+
+/// `redis-cli INFO latencystats` has percentiles, and `INFO all` how often each command was called.
+#[test]
+fn latency_stats_of_redis_are_percentiles_of_classes() {
+    let stats = "# Latencystats\nlatency_percentiles_usec_get:p50=1.003,p99=2.007,p99.9=6.015\n\
+                 latency_percentiles_usec_config|get:p50=3.007,p99=7.007,p99.9=7.007\n";
+    let service = read(stats).unwrap();
+    assert_eq!(service.classes(), ["get", "config|get"]);
+    assert!(notes(&service).contains("all count alike"), "{}", notes(&service));
+    let all = format!(
+        "# Commandstats\ncmdstat_get:calls=900,usec=1200,usec_per_call=1.33,rejected_calls=0\n\
+         cmdstat_config|get:calls=100,usec=400,usec_per_call=4.00,rejected_calls=0\n{stats}"
+    );
+    let service = read(&all).unwrap();
+    assert!(!notes(&service).contains("all count alike"));
+    assert!((mean_us(&service) - 1.6).abs() < 0.1, "{}", mean_us(&service));
+}
+
+/// Lines that begin with a time between brackets are no JSON.
+#[test]
+fn logs_that_begin_with_a_time_between_brackets_are_read() {
+    let line = |at: usize| {
+        format!("[1796036093.{at}] 127.0.0.1 : [{at}], 64 bytes, 0.03{at} ms (0.031 avg, 0% loss)\n")
+    };
+    let service = read(&(1..=5).map(line).collect::<String>()).unwrap();
+    assert_eq!(mean_us(&service), 33.0);
+}
+
+/// Rows in the order of their times were sorted: their order says nothing of bursts.
+#[test]
+fn rows_that_somebody_sorted_are_told() {
+    let sorted: String = (0..400).map(|at| format!("{}\n", 1000 + at / 3)).collect();
+    let found = notes(&read(&sorted).unwrap());
+    assert!(found.contains("in the order of their times") && !found.contains("correlation"), "{found}");
 }

@@ -26,6 +26,13 @@ pub(crate) struct WorkloadArgs {
 #[derive(Subcommand, Debug)]
 enum What {
     /// Moments, percentiles and a plot, by class
+    // It draws no requests: see `refuse_draws`.
+    #[command(
+        mut_arg("weights", |arg| arg.hide(true)),
+        mut_arg("replay", |arg| arg.hide(true)),
+        mut_arg("recorded", |arg| arg.hide(true)),
+        mut_arg("arrival_column", |arg| arg.hide(true))
+    )]
     Show {
         /// The name of a workload, a file of service times (what tools write; - for standard input), or percentiles
         /// ('p50 = 1.2 ms, p99 = 9 ms')
@@ -37,6 +44,7 @@ enum What {
         width: Option<usize>,
     },
     /// Write what a tool wrote as CSV or TOML of this project
+    #[command(mut_arg("weights", |arg| arg.hide(true)), mut_arg("replay", |arg| arg.hide(true)))]
     Convert {
         /// A file of service times, of whatever tool; - for standard input
         from: OsString,

@@ -11,7 +11,7 @@ mod ycsb;
 
 pub(super) use prometheus::{from_query, holds_exposition, read_exposition};
 pub(super) use ranges::{holds_ranges, read_ranges};
-pub(super) use redis::{holds_replies, read_replies};
+pub(super) use redis::{holds_latency_stats, holds_replies, read_latency_stats, read_replies};
 pub(super) use ycsb::{holds_measurements, read_measurements};
 
 use super::unit::{Said, Unit, is_possible};

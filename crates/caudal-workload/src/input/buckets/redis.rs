@@ -1,4 +1,5 @@
-//! Replies of redis to `LATENCY HISTOGRAM`: cumulative counts up to bounds in microseconds, a command each.
+//! Replies of redis to `LATENCY HISTOGRAM`: cumulative counts up to bounds in microseconds, a command each; and to `INFO latencystats`:
+//! percentiles of each command.
 
 use std::path::Path;
 
@@ -6,8 +7,10 @@ use serde_json::Value;
 
 use super::Bins;
 use crate::error::WorkloadError;
+use crate::input::number::{Number, Style};
+use crate::input::percentiles::{Moments, Percentiles, percentile_of};
 use crate::input::unit::Unit;
-use crate::input::{Columns, Data, Place, Read, Taken, text};
+use crate::input::{Columns, Data, Place, Read, Taken, text, time_ps};
 
 /// Is this a reply of redis, as its command-line client prints it?
 pub(in crate::input) fn holds_replies<'a>(lines: impl Iterator<Item = &'a [u8]>) -> bool {
@@ -118,4 +121,67 @@ fn part(line: &str) -> Option<Part> {
         return None;
     }
     Some(rest.parse().map_or_else(|_| Part::Text(rest.trim_matches('"').to_owned()), Part::Number))
+}
+
+/// What a line of `INFO latencystats` begins with, before the name of a command.
+const PERCENTILES: &str = "latency_percentiles_usec_";
+
+/// Is this a reply to `INFO latencystats`, or to `INFO` of everything?
+pub(in crate::input) fn holds_latency_stats<'a>(mut lines: impl Iterator<Item = &'a [u8]>) -> bool {
+    lines.any(|line| line.starts_with(PERCENTILES.as_bytes()))
+}
+
+/// Reads a text for which [`holds_latency_stats`]: `latency_percentiles_usec_get:p50=1.003,p99=2.007`. How often each command was called
+/// stands in another part of the same reply: `cmdstat_get:calls=300,usec=512,…`.
+pub(in crate::input) fn read_latency_stats(
+    bytes: &[u8],
+    path: &Path,
+    _: &Columns,
+) -> Result<Read, WorkloadError> {
+    let place = Place(path);
+    let text = text(bytes);
+    let calls = |command: &str| {
+        let line = text
+            .lines()
+            .find_map(|line| line.strip_prefix("cmdstat_")?.strip_prefix(command)?.strip_prefix(':'))?;
+        let part =
+            |key: &str| line.split(',').find_map(|part| part.strip_prefix(key)?.trim().parse::<f64>().ok());
+        Some((part("calls=")?, part("usec_per_call=")?))
+    };
+    let mut classes = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let Some((command, list)) = line.strip_prefix(PERCENTILES).and_then(|line| line.split_once(':'))
+        else {
+            continue;
+        };
+        let mut points = Vec::new();
+        for part in list.trim().split(',') {
+            let point = part.split_once('=').and_then(|(name, us)| Some((percentile_of(name)?, us)));
+            let Some((percentile, us)) = point else { continue };
+            let at = |problem| place.row(index as u64 + 1, 1, problem);
+            let number = Number::parse(us.as_bytes(), Style::POINT).map_err(at)?;
+            points.push((percentile, time_ps(&number, us.as_bytes(), Unit::Us).map_err(at)?));
+        }
+        let known = calls(command);
+        let stated = Moments { mean_ps: known.map(|(_, us)| us * 1e6).filter(|ps| *ps > 0.0), sd_ps: None };
+        let weight = known.map_or(1.0, |(calls, _)| calls.max(1.0));
+        classes.push((known.is_some(), Percentiles { class: command.to_owned(), points, weight, stated }));
+    }
+    let notes = if classes.iter().all(|(known, _)| *known) {
+        Vec::new()
+    } else {
+        classes.iter_mut().for_each(|(_, class)| class.weight = 1.0);
+        vec![
+            "how often each command was called is not in the file, so all count alike: `redis-cli INFO all` says it, and `--weights` \
+             does; `redis-cli LATENCY HISTOGRAM` has the distributions"
+                .to_owned(),
+        ]
+    };
+    let taken = Taken {
+        format: "redis's INFO latencystats".to_owned(),
+        unit: Some(Unit::Us),
+        unit_by: "as the writer has it",
+        ..Taken::default()
+    };
+    Ok(Read { taken, data: Data::Percentiles(classes.into_iter().map(|(_, class)| class).collect()), notes })
 }

@@ -4,7 +4,7 @@ use std::io::BufRead;
 
 use serde_json::Value;
 
-use super::{Collect, class_key, time_keys};
+use super::{Collect, class_key, plain, pointer as at, time_keys};
 use crate::error::{Answer, Ask, AskKey, RowProblem, WorkloadError};
 use crate::input::percentiles::unit_of_name;
 use crate::input::source::{self, Source};
@@ -57,11 +57,11 @@ pub(super) fn read_lines(source: Source, place: &Place<'_>, wanted: &Columns) ->
             };
             let said = wanted.unit.map(|unit| (unit, "as you said"));
             let said = said.or_else(|| unit_of_name(&key).map(|unit| (unit, "says its name")));
-            (format!("/{}", key.replace('.', "/")), said, None, "lines of JSON".to_owned())
+            (at(&key), said, None, "lines of JSON".to_owned())
         }
     };
     let condition = condition.filter(|_| filters.is_empty());
-    let class = wanted.class_column.clone().or_else(|| class_key(&sample));
+    let class = class_key(&sample, wanted, place)?;
     let plausible = Plausible::called(pointer.rsplit('/').next().unwrap_or(&pointer));
     let mut collect = Collect { unit, plausible, ..Collect::default() };
     let mut left_out = 0;
@@ -100,7 +100,7 @@ pub(super) fn read_lines(source: Source, place: &Place<'_>, wanted: &Columns) ->
             continue;
         };
         collect.line = Some(number);
-        let name = class.as_ref().and_then(|class| line.pointer(&format!("/{}", class.replace('.', "/"))));
+        let name = class.as_ref().and_then(|class| line.pointer(&at(class)));
         collect.add(&name.map_or_else(|| "all".to_owned(), plain), value, place)?;
     }
     let column = pointer.trim_start_matches('/').replace('/', ".");
@@ -124,53 +124,29 @@ fn filters(wanted: &Columns, place: &Place<'_>) -> Result<Vec<(String, bool, Str
             ))
         })?;
         let (name, equal) = name.strip_suffix('!').map_or((name, true), |name| (name, false));
-        Ok((format!("/{}", name.trim().replace('.', "/")), equal, value.trim().to_owned()))
+        Ok((at(name.trim()), equal, value.trim().to_owned()))
     };
     wanted.filter.iter().map(filter).collect()
 }
 
-/// A value as a user writes it.
-fn plain(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-}
-
 /// The only key of the lines that may hold the times, also within objects.
 fn only_key(sample: &[Value], place: &Place<'_>) -> Result<String, WorkloadError> {
-    let mut keys = time_keys(sample);
-    if keys.is_empty() {
-        let nested = |(key, value): (&String, &Value)| {
-            let inner: Vec<Value> = sample.iter().map(|line| line[key].clone()).collect();
-            value
-                .is_object()
-                .then(|| time_keys(&inner).into_iter().map(|k| format!("{key}.{k}")).collect::<Vec<_>>())
-        };
-        keys = sample
-            .first()
-            .and_then(Value::as_object)
-            .map_or_else(Vec::new, |first| first.iter().filter_map(nested).flatten().collect());
+    let keys: Vec<String> = time_keys(sample).iter().map(|keys| keys.join(".")).collect();
+    if let [only] = &keys[..] {
+        return Ok(only.clone());
     }
-    match &keys[..] {
-        [only] => Ok(only.clone()),
-        _ => {
-            let first = sample.first().and_then(Value::as_object);
-            let all = || {
-                first.into_iter().flatten().filter(|(_, value)| value.is_number()).map(|(key, _)| key.clone())
-            };
-            let keys: Vec<String> = if keys.is_empty() { all().collect() } else { keys };
-            Err(WorkloadError::Ask(Box::new(Ask {
-                path: place.0.to_owned(),
-                problem: "its lines have no key, or several, that may hold the times".to_owned(),
-                key: AskKey::Column,
-                answers: keys
-                    .iter()
-                    .take(12)
-                    .map(|key| {
-                        let pointer = format!("/{}", key.replace('.', "/"));
-                        let value = sample[0].pointer(&pointer).map_or_else(String::new, plain);
-                        Answer { key: AskKey::Column, value: key.clone(), means: format!("{value}, …") }
-                    })
-                    .collect(),
-            })))
-        }
-    }
+    let first = sample.first().and_then(Value::as_object);
+    let numbers =
+        first.into_iter().flatten().filter(|(_, value)| value.is_number()).map(|(key, _)| key.clone());
+    let keys = if keys.is_empty() { numbers.collect() } else { keys };
+    let answer = |key: &String| {
+        let value = sample[0].pointer(&at(key)).map_or_else(String::new, plain);
+        Answer { key: AskKey::Column, value: key.clone(), means: format!("{value}, …") }
+    };
+    Err(WorkloadError::Ask(Box::new(Ask {
+        path: place.0.to_owned(),
+        problem: "its lines have no key, or several, that may hold the times".to_owned(),
+        key: AskKey::Column,
+        answers: keys.iter().take(12).map(answer).collect(),
+    })))
 }

@@ -12,20 +12,27 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use self::lines::read_lines;
-use self::writers::{known, rows_of_split};
+use self::writers::{known, rows_of_frames};
 use super::buckets;
 use super::number::{Number, Style};
 use super::percentiles::{Moments, Percentiles, Statistic, unit_of_name};
 use super::source::Source;
 use super::unit::{Plausible, Said, Unit, words};
-use super::{Columns, Data, Place, Read, Taken, Trace, spans, time_ps};
+use super::{Columns, Data, Place, Read, Taken, Trace, source, spans, time_ps};
 use crate::error::{Answer, Ask, AskKey, RowProblem, WorkloadError};
 
 /// Does the input begin as JSON does?
 pub(super) fn holds_json(head: &[u8]) -> bool {
     let head = head.trim_ascii_start();
+    // `[1796036093.12] 127.0.0.1 : 0.031 ms` is a line of a log.
+    let line = head.split(|&byte| byte == b'\n').next().unwrap_or(head).trim_ascii_end();
+    let is_log = || {
+        let close = line.iter().position(|byte| !byte.is_ascii_digit() && !b"[.-".contains(byte));
+        close.is_some_and(|at| line[at] == b']' && at + 1 < line.len() && line[at + 1] != b',')
+    };
     matches!(head, [b'{', ..]) && head[1..].trim_ascii_start().starts_with(b"\"")
         || matches!(head, [b'[', rest @ ..] if matches!(rest.trim_ascii_start(), [b'{' | b'[' | b'-' | b'0'..=b'9', ..]))
+            && !is_log()
 }
 
 /// Reads JSON, or lines of it.
@@ -37,30 +44,60 @@ pub(super) fn read_json(source: Source, path: &Path, wanted: &Columns) -> Result
     let first = source.head_lines().find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
     let is_line = serde_json::from_slice::<Map<String, Value>>(first).is_ok();
     let lines = source.head_lines().filter(|line| line.trim_ascii_start().starts_with(b"{")).take(2).count();
-    if is_line && lines == 2 {
+    if is_line && lines == 2 && !spans::holds_sdk(first) {
         return read_lines(source, &place, wanted);
     }
-    let bytes = source.whole(&place)?;
-    let json: Value = serde_json::from_slice(&bytes).map_err(|error| {
-        place.row(
-            error.line() as u64,
-            error.column().max(1),
-            RowProblem::Format(format!("this is no JSON: {error}")),
-        )
-    })?;
-    let json = rows_of_split(json);
-    known(&json, path, wanted)?.map_or_else(|| anything(&json, &place, wanted), Ok)
+    let (json, cut) = values_in(&source.whole(&place)?, &place)?;
+    let json = rows_of_frames(json);
+    let mut read = known(&json, path, wanted)?.map_or_else(|| anything(&json, &place, wanted), Ok)?;
+    read.notes.extend(cut);
+    Ok(read)
+}
+
+/// The value in a text, or, of values one behind the other, as `jq` and exporters to a console write them, their array; and what to
+/// say if the last one is cut off.
+fn values_in(bytes: &[u8], place: &Place<'_>) -> Result<(Value, Option<String>), WorkloadError> {
+    let mut values = Vec::new();
+    for value in serde_json::Deserializer::from_slice(bytes).into_iter::<Value>() {
+        source::check_stop()?;
+        match value {
+            Ok(value) => values.push(value),
+            Err(error) if error.is_eof() && !values.is_empty() => {
+                let cut = "the last object is cut off, and was left out; was the writer still at work?";
+                return Ok((Value::Array(values), Some(cut.to_owned())));
+            }
+            Err(error) => {
+                let problem = RowProblem::Format(format!("this is no JSON: {error}"));
+                return Err(place.row(error.line() as u64, error.column().max(1), problem));
+            }
+        }
+    }
+    let json = if values.len() == 1 { values.pop() } else { None };
+    Ok((json.unwrap_or(Value::Array(values)), None))
 }
 
 /// Something in a JSON value that may be what is meant.
-enum Candidate<'a> {
+struct Candidate<'a> {
+    /// Where it is: `result.latency.percentiles`.
+    path: String,
+    /// What the nearest object of an array around it is called: those of one path are classes.
+    class: Option<&'a str>,
+    times: Times<'a>,
+}
+
+/// How it holds times.
+enum Times<'a> {
     Numbers(&'a [Value]),
-    Objects(&'a [Value], String),
+    /// Objects, and where in each of them its time is.
+    Objects(&'a [Value], Vec<String>),
     Percentiles(Vec<Known<'a>>),
 }
 
 /// A statistic, its value, and the key of it.
 type Known<'a> = (Statistic, &'a Value, String);
+
+/// A unit, and who says it.
+type SaidUnit = (Unit, &'static str);
 
 /// Is there more than one percentile that is neither the shortest nor the longest time?
 fn are_percentiles(known: &[Known<'_>]) -> bool {
@@ -69,38 +106,38 @@ fn are_percentiles(known: &[Known<'_>]) -> bool {
     known.iter().filter(|(statistic, ..)| is_inner(statistic)).count() > 1
 }
 
-/// What may be meant, with where it is: `result.latency.percentiles`.
-fn candidates<'a>(json: &'a Value, path: &str, found: &mut Vec<(String, Candidate<'a>)>) {
+/// What may be meant.
+fn candidates<'a>(json: &'a Value, path: &str, class: Option<&'a str>, found: &mut Vec<Candidate<'a>>) {
     let inner = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+    let mut push = |path: String, times: Times<'a>| found.push(Candidate { path, class, times });
     match json {
         Value::Array(items)
             if items.len() > 1 && items.iter().all(|item| item.is_number() || as_time(item).is_some()) =>
         {
-            found.push((path.to_owned(), Candidate::Numbers(items)));
+            push(path.to_owned(), Times::Numbers(items));
         }
         Value::Array(items) => {
             if let Some(points) = listed_percentiles(items) {
-                found.push((path.to_owned(), Candidate::Percentiles(points)));
-                return;
+                return push(path.to_owned(), Times::Percentiles(points));
             }
-            for key in time_keys(items) {
-                found.push((inner(&key), Candidate::Objects(items, key)));
+            for keys in time_keys(items) {
+                push(inner(&keys.join(".")), Times::Objects(items, keys));
             }
-            items.iter().take(64).for_each(|item| candidates(item, path, found));
+            items.iter().for_each(|item| candidates(item, path, name_of(item).or(class), found));
         }
         Value::Object(map) => {
             let points = statistics_of(map, path);
             if are_percentiles(&points) {
-                found.push((path.to_owned(), Candidate::Percentiles(points)));
+                push(path.to_owned(), Times::Percentiles(points));
             }
             let before = found.len();
-            map.iter().for_each(|(key, value)| candidates(value, &inner(key), found));
+            map.iter().for_each(|(key, value)| candidates(value, &inner(key), class, found));
             // What stands beside `percentiles: { … }` is said of the same times.
             let stated = statistics_of(map, "");
-            for (path, candidate) in &mut found[before..] {
+            for Candidate { path, times, .. } in &mut found[before..] {
                 let key = path.rsplit('.').next().unwrap_or(path).to_lowercase();
                 let is_own = *path == inner(path.rsplit('.').next().unwrap_or(path));
-                if let Candidate::Percentiles(points) = candidate
+                if let Times::Percentiles(points) = times
                     && is_own
                     && ["percentile", "distribution", "quantile"].iter().any(|word| key.contains(word))
                 {
@@ -113,6 +150,13 @@ fn candidates<'a>(json: &'a Value, path: &str, found: &mut Vec<(String, Candidat
         }
         _ => {}
     }
+}
+
+/// What an object is called.
+fn name_of(item: &Value) -> Option<&str> {
+    ["name", "class", "task", "benchmark", "title", "label", "command"]
+        .iter()
+        .find_map(|key| item.get(key)?.as_str())
 }
 
 /// `{"p50": 1.2, "p99": 9, "mean": 2.1}`, `{"percentiles": {"50": 12, "99": 90}}`
@@ -161,19 +205,51 @@ fn as_time(value: &Value) -> Option<Number> {
     Number::parse(value.as_str()?.as_bytes(), Style::POINT).ok().filter(|number| number.unit.is_some())
 }
 
-/// Keys of times that all objects of an array have.
-fn time_keys(items: &[Value]) -> Vec<String> {
+/// Where the times are that all objects of an array have: keys, or, if none of their own says so, those of objects within them.
+fn time_keys(items: &[Value]) -> Vec<Vec<String>> {
     let Some(first) = items.first().and_then(Value::as_object).filter(|_| items.len() > 1) else {
         return Vec::new();
     };
+    let own = keys_of_times(first, items.iter());
+    if !own.is_empty() {
+        return own.into_iter().map(|key| vec![key]).collect();
+    }
+    let within = first.iter().filter_map(|(outer, value)| Some((outer, value.as_object()?)));
+    let nested = within.flat_map(|(outer, first)| {
+        let inner = keys_of_times(first, items.iter().map(|item| &item[outer]));
+        inner.into_iter().map(|key| vec![outer.clone(), key])
+    });
+    nested.collect()
+}
+
+/// The keys of times that all objects have, of which this is the first one.
+fn keys_of_times<'a>(
+    first: &Map<String, Value>,
+    objects: impl Iterator<Item = &'a Value> + Clone,
+) -> Vec<String> {
     let all_have = |key: &&String| {
-        items.iter().all(|item| {
+        objects.clone().all(|item| {
             item.get(key.as_str()).is_some_and(|value| value.is_number() || as_time(value).is_some())
         })
     };
-    let ranked = first.keys().filter(all_have).map(|key| (rank(key), key));
+    let ranked = first.keys().filter(|key| rank(key) > 0).filter(all_have).map(|key| (rank(key), key));
     let best = ranked.clone().map(|(rank, _)| rank).max().unwrap_or(0);
-    ranked.filter(|(rank, _)| *rank == best && *rank > 0).map(|(_, key)| key.clone()).collect()
+    ranked.filter(|(rank, _)| *rank == best).map(|(_, key)| key.clone()).collect()
+}
+
+/// Where `data.value` is, as a pointer of JSON.
+fn pointer(key: &str) -> String {
+    format!("/{}", key.replace('.', "/"))
+}
+
+/// A value as a user writes it.
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// What is at this place of an object.
+fn at<'a>(item: &'a Value, keys: &[String]) -> &'a Value {
+    keys.iter().fold(item, |item, key| &item[key])
 }
 
 /// How clearly a key says that it holds what something takes.
@@ -193,88 +269,167 @@ fn rank(key: &str) -> usize {
 /// The one thing in a JSON value that may be meant, or the question which.
 fn anything(json: &Value, place: &Place<'_>, wanted: &Columns) -> Result<Read, WorkloadError> {
     let mut found = Vec::new();
-    candidates(json, "", &mut found);
-    if let Some(column) = &wanted.column {
-        found.retain(|(path, _)| path == column || path.ends_with(&format!(".{column}")));
-        if found.is_empty() {
-            return Err(place.whole(format!("nothing in it is called `{column}` and holds times")));
+    candidates(json, "", None, &mut found);
+    match &wanted.column {
+        Some(column) => {
+            let behind = format!(".{column}");
+            found.retain(|one| one.path == *column || one.path.ends_with(&behind));
+            if found.is_empty() {
+                return Err(place.whole(format!("nothing in it is called `{column}` and holds times")));
+            }
         }
+        None => leave_likely(&mut found),
     }
-    // Values say more than percentiles of them.
-    if found.iter().any(|(_, one)| matches!(one, Candidate::Objects(..))) && wanted.column.is_none() {
-        found.retain(|(_, one)| matches!(one, Candidate::Objects(..)));
-    }
-    let mut paths: Vec<String> = found.iter().map(|(path, _)| path.clone()).collect();
+    let mut paths: Vec<&str> = found.iter().map(|one| one.path.as_str()).collect();
+    paths.sort_unstable();
     paths.dedup();
     match &paths[..] {
         [] => Err(place.whole(
             "is JSON in which no array of times, no objects with a latency or a duration, and no percentiles were found",
         )),
-        [path] => take(path, found.iter().map(|(_, one)| one), place, wanted),
-        _ => Err(WorkloadError::Ask(Box::new(Ask {
-            path: place.0.to_owned(),
-            problem: format!("{} things in it may be the times", paths.len()),
-            key: AskKey::Column,
-            answers: found.iter().take(12).map(|(path, one)| answer(path, one)).collect(),
-        }))),
+        [path] => take(path, &found, place, wanted),
+        paths => {
+            let of = |path: &&str| answer(path, found.iter().filter(|one| one.path == *path));
+            Err(WorkloadError::Ask(Box::new(Ask {
+                path: place.0.to_owned(),
+                problem: format!("{} things in it may be the times", paths.len()),
+                key: AskKey::Column,
+                answers: paths.iter().take(12).map(of).collect(),
+            })))
+        }
     }
 }
 
-fn answer(path: &str, candidate: &Candidate<'_>) -> Answer {
-    let means = match candidate {
-        Candidate::Numbers(items) => format!("{} numbers: {}, …", items.len(), items[0]),
-        Candidate::Objects(items, key) => format!("{} objects: {}, …", items.len(), items[0][key]),
-        Candidate::Percentiles(points) => format!("{} percentiles", points.len()),
+/// Leaves out what is unlikely to be meant, if anything is left then.
+fn leave_likely(found: &mut Vec<Candidate<'_>>) {
+    const NO_TIMES: [&str; 8] = ["throughput", "rps", "ops", "hz", "rate", "bytes", "size", "count"];
+    let is_time =
+        |one: &Candidate<'_>| words(&one.path).iter().all(|word| !NO_TIMES.contains(&word.as_str()));
+    if found.iter().any(is_time) {
+        found.retain(is_time);
+    }
+    // Values say more than percentiles of them.
+    if found.iter().any(|one| matches!(one.times, Times::Objects(..))) {
+        found.retain(|one| matches!(one.times, Times::Objects(..)));
+    }
+    let of_values: Vec<String> = found
+        .iter()
+        .filter(|one| matches!(one.times, Times::Numbers(_)))
+        .filter_map(|one| Some(one.path.rsplit_once('.')?.0.to_owned()))
+        .collect();
+    found.retain(|one| !matches!(one.times, Times::Percentiles(_)) || !of_values.contains(&one.path));
+}
+
+fn answer<'a>(path: &str, candidates: impl Iterator<Item = &'a Candidate<'a>> + Clone) -> Answer {
+    let count = |one: &Candidate<'_>| match &one.times {
+        Times::Numbers(items) | Times::Objects(items, _) => items.len(),
+        Times::Percentiles(points) => points.len(),
     };
+    let all: usize = candidates.clone().map(count).sum();
+    let means = candidates.into_iter().next().map_or_else(String::new, |one| match &one.times {
+        Times::Numbers(items) => format!("{all} numbers: {}, …", items[0]),
+        Times::Objects(items, keys) => format!("{all} objects: {}, …", at(&items[0], keys)),
+        Times::Percentiles(_) => format!("{all} percentiles"),
+    });
     Answer { key: AskKey::Column, value: path.to_owned(), means }
 }
 
-/// Reads candidates of one path: together they are one array.
-fn take<'a>(
+/// Reads candidates of one path: together they are one array, or the classes of one.
+fn take(
     path: &str,
-    candidates: impl Iterator<Item = &'a Candidate<'a>>,
+    candidates: &[Candidate<'_>],
     place: &Place<'_>,
     wanted: &Columns,
 ) -> Result<Read, WorkloadError> {
+    let key = path.rsplit('.').next().unwrap_or(path);
     let said = wanted.unit.map(|unit| (unit, "as you said"));
-    let said = said.or_else(|| {
-        unit_of_name(path.rsplit('.').next().unwrap_or(path)).map(|unit| (unit, "says its name"))
-    });
-    let plausible = Plausible::called(path.rsplit('.').next().unwrap_or(path));
-    let mut collect = Collect { unit: said, plausible, ..Collect::default() };
+    let said = said.or_else(|| unit_of_name(key).map(|unit| (unit, "says its name")));
+    let mut collect = Collect { unit: said, plausible: Plausible::called(key), ..Collect::default() };
+    let has_classes = wanted.class_column.as_deref() != Some("");
+    let mut of_class = None;
+    let mut summed: Vec<(&str, &[Known<'_>])> = Vec::new();
     for candidate in candidates {
-        match candidate {
-            Candidate::Numbers(items) => items.iter().try_for_each(|item| collect.add("all", item, place))?,
-            Candidate::Objects(items, key) => {
-                let class = class_key(items);
+        let name = candidate.class.filter(|_| has_classes).unwrap_or("all");
+        match &candidate.times {
+            Times::Numbers(items) => items.iter().try_for_each(|item| collect.add(name, item, place))?,
+            Times::Objects(items, keys) => {
+                let class = class_key(items, wanted, place)?;
                 for item in *items {
-                    let name = class.as_ref().and_then(|class| item[class].as_str()).unwrap_or("all");
-                    collect.add(name, &item[key], place)?;
+                    let class = class.as_ref().and_then(|class| item.pointer(&pointer(class))).map(plain);
+                    collect.add(class.as_deref().unwrap_or(name), at(item, keys), place)?;
                 }
+                of_class = of_class.or(class);
             }
-            Candidate::Percentiles(points) => return percentiles(path, points, said, place),
+            Times::Percentiles(points) if summed.iter().any(|(known, _)| *known == name) => {
+                return Err(place.whole(format!(
+                    "has {} percentiles of several runs at `{path}`, and nothing there says what each is of; give those of one",
+                    points.len()
+                )));
+            }
+            Times::Percentiles(points) => summed.push((name, points)),
         }
     }
-    collect.finish("JSON", Some(path.to_owned()), place)
+    if !summed.is_empty() {
+        return percentiles(path, &summed, said, place);
+    }
+    let mut read = collect.finish("JSON", Some(path.to_owned()), place)?;
+    read.taken.class_column = of_class.or(read.taken.class_column);
+    Ok(read)
 }
 
-/// The key that all objects have as a class.
-fn class_key(items: &[Value]) -> Option<String> {
+/// The key that all objects have as a class: the one that is wanted, or one with few names.
+///
+/// # Errors
+/// If none of them has the key that is wanted.
+fn class_key(items: &[Value], wanted: &Columns, place: &Place<'_>) -> Result<Option<String>, WorkloadError> {
+    if let Some(key) = &wanted.class_column {
+        if !key.is_empty() && items.iter().all(|item| item.pointer(&pointer(key)).is_none()) {
+            return Err(place.whole(format!("no object in it has `{key}`, which is to be its class")));
+        }
+        return Ok(Some(key.clone()).filter(|key| !key.is_empty()));
+    }
     let known = ["class", "type", "op", "operation", "kind", "label"];
-    let first = items.first()?.as_object()?;
-    let key = known.iter().find(|key| first.contains_key(**key))?;
-    let mut names: Vec<&str> = items.iter().map(|item| item[*key].as_str()).collect::<Option<_>>()?;
-    names.sort_unstable();
-    names.dedup();
-    (names.len() <= 16).then(|| (*key).to_owned())
+    let names_of = |key: &str| -> Option<Vec<&str>> {
+        let mut names: Vec<&str> = items.iter().map(|item| item[key].as_str()).collect::<Option<_>>()?;
+        names.sort_unstable();
+        names.dedup();
+        Some(names).filter(|names| (1..=16).contains(&names.len()))
+    };
+    Ok(known.into_iter().find(|key| names_of(key).is_some()).map(str::to_owned))
 }
 
+/// Percentiles of classes, each with its name.
 fn percentiles(
     path: &str,
-    known: &[Known<'_>],
-    said: Option<(Unit, &'static str)>,
+    classes: &[(&str, &[Known<'_>])],
+    said: Option<SaidUnit>,
     place: &Place<'_>,
 ) -> Result<Read, WorkloadError> {
+    let mut taken = Taken {
+        format: "percentiles in JSON".to_owned(),
+        column: Some(path.to_owned()).filter(|path| !path.is_empty()),
+        class_column: (classes.len() > 1).then(|| "name".to_owned()),
+        ..Taken::default()
+    };
+    let mut read = Vec::new();
+    for (class, known) in classes {
+        let (percentiles, unit) = percentiles_of(path, class, known, said, place)?;
+        read.push(percentiles);
+        (taken.unit, taken.unit_by) = unit.map_or((None, ""), |(unit, by)| (Some(unit), by));
+    }
+    let equal = "the percentiles do not say how many requests each class has: they count alike; `--weights` says their shares";
+    let notes = (classes.len() > 1).then(|| equal.to_owned()).into_iter().collect();
+    Ok(Read { taken, data: Data::Percentiles(read), notes })
+}
+
+/// Those of one class, and their unit.
+fn percentiles_of(
+    path: &str,
+    class: &str,
+    known: &[Known<'_>],
+    said: Option<SaidUnit>,
+    place: &Place<'_>,
+) -> Result<(Percentiles, Option<SaidUnit>), WorkloadError> {
     let is_share =
         |statistic: &Statistic| !matches!(statistic, Statistic::Percentile(p) if *p > 1.0 && *p < 100.0);
     let scale = if known.iter().all(|(statistic, ..)| is_share(statistic)) { 100.0 } else { 1.0 };
@@ -290,18 +445,17 @@ fn percentiles(
     }
     let said = said.or_else(|| unit_of_name(numbers[0].2).map(|unit| (unit, "says its name")));
     let bare = numbers.iter().any(|(_, number, _)| number.unit.is_none());
-    let (unit, unit_by) = match said {
-        Some((unit, by)) => (Some(unit), by),
+    let unit = match said {
         None if bare => {
             let middle = numbers[numbers.len() / 2].1.value();
-            let (unit, by) = buckets::unit_of(path, None, middle, place)?;
-            (Some(unit), by)
+            Some(buckets::unit_of(path, None, middle, place)?)
         }
-        None => (None, ""),
+        said => said,
     };
     let (mut points, mut stated) = (Vec::new(), Moments::default());
     for (statistic, number, key) in numbers {
-        let ps = number.ps(unit.unwrap_or_default()).filter(|&ps| ps <= u128::from(crate::LONGEST_PS));
+        let in_unit = unit.map(|(unit, _)| unit).unwrap_or_default();
+        let ps = number.ps(in_unit).filter(|&ps| ps <= u128::from(crate::LONGEST_PS));
         let ps = ps.ok_or_else(|| place.whole(format!("`{key}` is longer than an hour")))? as u64;
         match statistic {
             // Shares, 0 to 1, but not the names of the ends.
@@ -310,15 +464,7 @@ fn percentiles(
             moment => stated.set(moment, ps),
         }
     }
-    let taken = Taken {
-        format: "percentiles in JSON".to_owned(),
-        column: Some(path.to_owned()).filter(|path| !path.is_empty()),
-        unit,
-        unit_by,
-        ..Taken::default()
-    };
-    let classes = vec![Percentiles { class: "all".to_owned(), points, weight: 1.0, stated }];
-    Ok(Read { taken, data: Data::Percentiles(classes), notes: Vec::new() })
+    Ok((Percentiles { class: class.to_owned(), points, weight: 1.0, stated }, unit))
 }
 
 /// Values that are being collected, and what they show of their unit.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{percentiles, statistics_of};
 use crate::error::WorkloadError;
@@ -12,20 +12,55 @@ use crate::input::percentiles::{Moments, Percentiles};
 use crate::input::unit::Unit;
 use crate::input::{Columns, Data, Place, Read, Taken, Trace, spans, time_ps};
 
-/// What pandas writes by `to_json(orient="split")`, `{"columns": […], "index": […], "data": [[…], …]}`, as a list of objects, a row each.
-pub(super) fn rows_of_split(json: Value) -> Value {
-    let is_split = json["columns"].as_array().is_some_and(|columns| columns.iter().all(Value::is_string))
-        && json["data"].as_array().is_some_and(|rows| rows.iter().all(Value::is_array));
-    if !is_split {
-        return json;
-    }
-    let columns: Vec<&str> =
-        json["columns"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+/// What pandas writes by `to_json`, as a list of objects, a row each; anything else as it is.
+///
+/// * `orient="split"`: `{"columns": […], "index": […], "data": [[…], …]}`.
+/// * `orient="columns"`, which it does if nothing is said: `{"ms": {"0": 1.5, "1": 2.5}, …}`.
+/// * `orient="index"`: `{"0": {"ms": 1.5, …}, "1": {…}}`.
+pub(super) fn rows_of_frames(json: Value) -> Value {
+    let Some(map) = json.as_object() else { return json };
+    let rows = rows_of_split(&json).or_else(|| rows_of_columns(map)).or_else(|| rows_by_index(map));
+    rows.map_or(json, Value::Array)
+}
+
+fn rows_of_split(json: &Value) -> Option<Vec<Value>> {
+    let columns: Vec<&str> = json["columns"].as_array()?.iter().map(Value::as_str).collect::<Option<_>>()?;
     let row = |row: &Value| {
-        let cells = row.as_array().into_iter().flatten().cloned();
-        Value::Object(columns.iter().map(|column| (*column).to_owned()).zip(cells).collect())
+        let cells = row.as_array()?.iter().cloned();
+        Some(Value::Object(columns.iter().map(|column| (*column).to_owned()).zip(cells).collect()))
     };
-    Value::Array(json["data"].as_array().into_iter().flatten().map(row).collect())
+    json["data"].as_array()?.iter().map(row).collect()
+}
+
+fn rows_of_columns(map: &Map<String, Value>) -> Option<Vec<Value>> {
+    let columns: Vec<(&String, &Map<String, Value>)> =
+        map.iter().map(|(name, column)| Some((name, column.as_object()?))).collect::<Option<_>>()?;
+    let index = numbers_of_rows(columns.first()?.1)?;
+    if columns.iter().any(|(_, column)| column.len() != index.len()) {
+        return None;
+    }
+    let row = |at: &u64| {
+        let at = at.to_string();
+        let cell = |(name, column): &(&String, &Map<String, Value>)| {
+            Some(((*name).clone(), column.get(&at)?.clone()))
+        };
+        columns.iter().map(cell).collect::<Option<Map<_, _>>>().map(Value::Object)
+    };
+    index.iter().map(row).collect()
+}
+
+fn rows_by_index(map: &Map<String, Value>) -> Option<Vec<Value>> {
+    let index = numbers_of_rows(map)?;
+    let row = |at: &u64| map.get(&at.to_string()).filter(|row| row.is_object()).cloned();
+    index.iter().map(row).collect()
+}
+
+/// The keys of a map, ascending, if they number rows: all of them from 0 on, or more than there are percentiles.
+fn numbers_of_rows(map: &Map<String, Value>) -> Option<Vec<u64>> {
+    let mut index: Vec<u64> = map.keys().map(|key| key.parse().ok()).collect::<Option<_>>()?;
+    index.sort_unstable();
+    let from_0 = index.len() > 1 && index.iter().zip(0..).all(|(&at, row)| at == row);
+    (from_0 || index.len() > 101).then_some(index)
 }
 
 /// Classes, and the times of each.
@@ -46,8 +81,13 @@ pub(super) fn known(json: &Value, path: &Path, wanted: &Columns) -> Result<Optio
     if json[0]["jmhVersion"].is_string() || json[0]["primaryMetric"]["scoreUnit"].is_string() {
         return jmh(json, &place).map(Some);
     }
-    if let Some(read) = spans::read_zipkin(json, &place, wanted) {
+    if let Some(read) =
+        spans::read_zipkin(json, &place, wanted).or_else(|| spans::read_sdk(json, &place, wanted))
+    {
         return read.map(Some);
+    }
+    if json[0]["target"].is_object() && json[0]["io"]["time"].is_number() {
+        return ioping(json, &place).map(Some);
     }
     if json["fio version"].is_string() {
         return fio(json, &place).map(Some);
@@ -65,17 +105,18 @@ pub(super) fn known(json: &Value, path: &Path, wanted: &Columns) -> Result<Optio
     }
     if wanted.column.is_none()
         && let Some(Summary { writer, path, stated, unit }) = summary(json)
-        && let Some(map) = json.pointer(&pointer(path)).and_then(Value::as_object)
+        && let Some(map) = json.pointer(path).and_then(Value::as_object)
     {
         let unit = wanted.unit.map_or((unit, "as the writer has it"), |unit| (unit, "as you said"));
         let mut known = statistics_of(map, "percentiles");
         known.extend(
-            json.pointer(&pointer(stated))
+            json.pointer(stated)
                 .and_then(Value::as_object)
                 .into_iter()
                 .flat_map(|map| statistics_of(map, "")),
         );
-        let mut read = percentiles(path, &known, Some(unit), &place)?;
+        let path = path.trim_start_matches('/').replace('/', ".");
+        let mut read = percentiles(&path, &[("all", &known)], Some(unit), &place)?;
         read.taken.format = format!("percentiles in JSON of {writer}");
         return Ok(Some(read));
     }
@@ -89,17 +130,25 @@ pub(super) fn known(json: &Value, path: &Path, wanted: &Columns) -> Result<Optio
             list(key).iter().filter_map(class).collect::<Vec<_>>()
         };
     let text = |value: &Value| value.as_str().map(str::to_owned);
-    let writers: [(&str, Classes); 3] = [
-        ("hyperfine", each("results", &|one| text(&one["command"]), &|one| numbers(&one["times"]))),
+    let tasks = json.as_array().map_or(&[][..], Vec::as_slice);
+    let task = |one: &Value| {
+        let result = &one["result"];
+        let is_tinybench = result["throughput"].is_object() && result["latency"]["p995"].is_number();
+        Some((text(&one["name"])?, numbers(&result["latency"]["samples"]).filter(|_| is_tinybench)?))
+    };
+    let writers: [(&str, Unit, Classes); 4] = [
+        ("hyperfine", Unit::S, each("results", &|one| text(&one["command"]), &|one| numbers(&one["times"]))),
         (
             "pytest-benchmark",
+            Unit::S,
             each("benchmarks", &|one| text(&one["name"]), &|one| numbers(&one["stats"]["data"])),
         ),
-        ("pyperf", each("benchmarks", &|one| text(&one["metadata"]["name"]), &pyperf)),
+        ("pyperf", Unit::S, each("benchmarks", &|one| text(&one["metadata"]["name"]), &pyperf)),
+        ("tinybench", Unit::Ms, tasks.iter().filter_map(task).collect()),
     ];
-    for (writer, classes) in writers {
+    for (writer, unit, classes) in writers {
         if !classes.is_empty() {
-            return values(writer, Unit::S, classes, &place).map(Some);
+            return values(writer, unit, classes, &place).map(Some);
         }
     }
     Ok(None)
@@ -108,7 +157,7 @@ pub(super) fn known(json: &Value, path: &Path, wanted: &Columns) -> Result<Optio
 /// What a load generator sums up.
 struct Summary {
     writer: &'static str,
-    /// Where the percentiles of latencies are.
+    /// Where the percentiles of latencies are, as a pointer of JSON.
     path: &'static str,
     /// Where mean, deviation and ends are, if they are elsewhere.
     stated: &'static str,
@@ -120,25 +169,35 @@ fn summary(json: &Value) -> Option<Summary> {
     let of = |writer, path, stated, unit| Some(Summary { writer, path, stated, unit });
     let k6 = &json["metrics"]["http_req_duration"];
     if json["latency"]["p97_5"].is_number() && json["connections"].is_number() {
-        of("autocannon", "latency", "nothing", Unit::Ms)
+        of("autocannon", "/latency", "/nothing", Unit::Ms)
     } else if json["spec"]["numberOfConnections"].is_number() {
-        of("bombardier", "result.latency.percentiles", "result.latency", Unit::Us)
+        of("bombardier", "/result/latency/percentiles", "/result/latency", Unit::Us)
     } else if json["latencies"]["99th"].is_number() && json["bytes_in"].is_object() {
-        of("vegeta", "latencies", "nothing", Unit::Ns)
+        of("vegeta", "/latencies", "/nothing", Unit::Ns)
     } else if json["latencyPercentiles"]["p50"].is_number() && json["summary"]["successRate"].is_number() {
-        of("oha", "latencyPercentiles", "summary", Unit::S)
+        of("oha", "/latencyPercentiles", "/summary", Unit::S)
     } else if k6["p(95)"].is_number() {
-        of("k6", "metrics.http_req_duration", "nothing", Unit::Ms)
+        of("k6", "/metrics/http_req_duration", "/nothing", Unit::Ms)
     } else if k6["values"]["p(95)"].is_number() {
-        of("k6", "metrics.http_req_duration.values", "nothing", Unit::Ms)
+        of("k6", "/metrics/http_req_duration/values", "/nothing", Unit::Ms)
+    } else if json["aggregate"]["summaries"]["http.response_time"]["p95"].is_number() {
+        of("artillery", "/aggregate/summaries/http.response_time", "/nothing", Unit::Ms)
     } else {
         None
     }
 }
 
-/// Where a path such as `result.latency` leads, as JSON's pointers have it.
-fn pointer(path: &str) -> String {
-    format!("/{}", path.replace('.', "/"))
+/// ioping's requests, but for those that its own summary leaves out.
+fn ioping(json: &Value, place: &Place<'_>) -> Result<Read, WorkloadError> {
+    let requests = json.as_array().into_iter().flatten().map(|item| &item["io"]);
+    let meant = requests.filter(|request| request["ignored"] != Value::Bool(true));
+    let class = |request: &Value| {
+        let operation = request["operation"].as_str().unwrap_or("all").to_owned();
+        Some((operation, vec![request["time"].as_f64()?]))
+    };
+    let mut read = values("ioping", Unit::Ns, meant.filter_map(class).collect(), place)?;
+    read.taken.class_column = None;
+    Ok(read)
 }
 
 /// Traces of Jaeger: spans, whose durations are in microseconds, by the names of their operations.
@@ -180,7 +239,8 @@ fn values(writer: &str, unit: Unit, classes: Classes, place: &Place<'_>) -> Resu
     }
     let taken = Taken {
         format: format!("JSON of {writer}"),
-        class_column: (classes.len() > 1).then(|| "command".to_owned()),
+        class_column: (trace.classes.len() > 1)
+            .then(|| if writer == "hyperfine" { "command" } else { "name" }.to_owned()),
         unit: Some(unit),
         unit_by: "as the writer has it",
         values: trace.ps.len() as u64,

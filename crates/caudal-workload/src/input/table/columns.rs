@@ -85,6 +85,8 @@ pub(super) struct Layout {
     /// The columns in words.
     pub(super) format: String,
     pub(super) has_arrivals: Option<String>,
+    /// What the writer's times are.
+    pub(super) note: Option<&'static str>,
 }
 
 /// A table that is being looked at.
@@ -156,6 +158,7 @@ impl Finder<'_> {
             width: self.sample.width(),
             format: self.format(preset),
             has_arrivals: self.arrivals(preset).filter(|&at| at != value).map(|at| self.title(at)),
+            note: preset.and_then(|preset| preset.note).filter(|_| self.wanted.column.is_none()),
         })
     }
 
@@ -652,6 +655,7 @@ impl Finder<'_> {
             width: self.sample.width(),
             format: if is_locust { "percentiles of Locust".into() } else { "a table of percentiles".into() },
             has_arrivals: None,
+            note: None,
             shape: Shape::Percentiles { columns, count },
         }))
     }

@@ -18,6 +18,7 @@ pub(in crate::input) use columns::is_arrival;
 use columns::{Filter, Finder, Layout, Role, Shape, interval, is_no_time};
 pub(in crate::input) use records::{Record, Records, column_of};
 pub(crate) use sample::{Sample, Separator};
+pub(in crate::input) use times::date_ps;
 
 use super::buckets::{Bins, Edges};
 use super::number::Number;
@@ -51,7 +52,7 @@ pub(crate) fn read_service_table(
         content.add(record, &layout).map_err(|(index, problem)| table.error(index, problem))?;
     }
     let Table { left_out, cut, .. } = table;
-    let mut notes = Vec::new();
+    let mut notes: Vec<String> = layout.note.map(str::to_owned).into_iter().collect();
     if matches!(layout.shape, Shape::Weighted { .. }) && beyond > 0 {
         notes.push(format!(
             "{beyond} values lie beyond the last bucket and are missing here, the longest of all: measure with more buckets"

@@ -33,6 +33,8 @@ pub(crate) struct Preset {
     pub(crate) runs: Option<Column>,
     /// Why the values are not what a service takes, and what to do; such tables are refused.
     pub(crate) refused: Option<&'static str>,
+    /// What to say of its times.
+    pub(crate) note: Option<&'static str>,
 }
 
 /// A column, by its name or by its number from 0.
@@ -67,10 +69,11 @@ const NONE: Preset = Preset {
     success: None,
     runs: None,
     refused: None,
+    note: None,
 };
 
 /// The writers.
-pub(crate) const PRESETS: [Preset; 15] = [
+pub(crate) const PRESETS: [Preset; 18] = [
     Preset {
         writer: "k6",
         signature: Header(&["metric_name", "timestamp", "metric_value"]),
@@ -152,6 +155,35 @@ pub(crate) const PRESETS: [Preset; 15] = [
         value: At(2),
         unit: Unit::Us,
         class: Some(At(3)),
+        ..NONE
+    },
+    Preset {
+        writer: "pgbench",
+        signature: Rows(is_pgbench_rate),
+        value: At(2),
+        unit: Unit::Us,
+        class: Some(At(3)),
+        note: Some(
+            "with `--rate`, pgbench's times begin when a transaction was due: they have its wait for a client in them, which is \
+             column 7; without `--rate` they are what it takes",
+        ),
+        ..NONE
+    },
+    Preset {
+        writer: "pgbench",
+        signature: Rows(is_pgbench_aggregate),
+        refused: Some(
+            "these are the sums of pgbench's `--aggregate-interval`, a row an interval; run it with `-l` alone, which writes every \
+             transaction",
+        ),
+        ..NONE
+    },
+    Preset {
+        writer: "redis-cli",
+        signature: Rows(is_redis_slow_log),
+        refused: Some(
+            "this is redis's SLOWLOG, which keeps only the slowest commands; `redis-cli LATENCY HISTOGRAM` has all of them",
+        ),
         ..NONE
     },
     Preset {
@@ -297,7 +329,38 @@ fn is_cyclictest(sample: &Sample) -> bool {
 
 /// `0 199 2241 0 1175850568 995598`: client, transaction, latency in us, script, epoch in s and its us
 fn is_pgbench(sample: &Sample) -> bool {
+    is_pgbench_of(sample, 6..=6)
+}
+
+/// The same, and how late the transaction began, or how often it was tried.
+fn is_pgbench_rate(sample: &Sample) -> bool {
+    is_pgbench_of(sample, 7..=9)
+}
+
+fn is_pgbench_of(sample: &Sample, widths: std::ops::RangeInclusive<usize>) -> bool {
     let epoch = |text: &str| whole(text) && text.len() == 10;
     let micros = |text: &str| whole(text) && text.len() <= 6;
-    all(sample, 6..=9, &[(0, whole), (1, whole), (2, whole), (3, whole), (4, epoch), (5, micros)])
+    all(sample, widths, &[(0, whole), (1, whole), (2, whole), (3, whole), (4, epoch), (5, micros)])
+}
+
+/// `1796036076 5150 717491 453793489 41 8973 …`: epoch in s, transactions, sums of their latencies and of the squares, the least and
+/// the longest
+fn is_pgbench_aggregate(sample: &Sample) -> bool {
+    let epoch = |text: &str| whole(text) && text.len() == 10;
+    let fits = |row: &csv::ByteRecord| {
+        let field = |at: usize| {
+            row.get(at).and_then(|field| crate::input::text(field).parse::<f64>().ok()).unwrap_or(0.0)
+        };
+        let [count, sum, least, longest] = [1, 2, 4, 5].map(field);
+        (count * least..=count * longest).contains(&sum)
+    };
+    all(sample, 6..=18, &[(0, epoch), (1, whole), (2, whole), (3, whole), (4, whole), (5, whole)])
+        && sample.rows.iter().all(fits)
+}
+
+/// `1204,1796036231,113,"SET","key","value","127.0.0.1:41328","",1203,…`: all entries in one line
+fn is_redis_slow_log(sample: &Sample) -> bool {
+    let epoch = |text: &str| whole(text) && text.len() == 10;
+    let name = |text: &str| text.starts_with(|letter: char| letter.is_ascii_alphabetic());
+    sample.rows.len() == 1 && all(sample, 6..=usize::MAX, &[(0, whole), (1, epoch), (2, whole), (3, name)])
 }

@@ -77,8 +77,8 @@ fn is_date(field: &str) -> bool {
     digits == 4 && field.as_bytes().get(4).is_some_and(|&byte| byte == b'-' || byte == b'/')
 }
 
-/// The instant of a date with a time of day; one without a zone counts as UTC.
-fn date_ps(field: &str) -> Option<i128> {
+/// The instant of a date with a time of day, in ps since 1970; one without a zone counts as UTC.
+pub(in crate::input) fn date_ps(field: &str) -> Option<i128> {
     let mut text = field.trim().replace('/', "-");
     // A comma before the decimals is as good as a point.
     if let Some(comma) = text.find(',') {

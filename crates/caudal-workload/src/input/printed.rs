@@ -1,0 +1,442 @@
+//! What programs print for people to read, as the table that it shows: tables with borders or rules (psql, mysql, sqlite3, DuckDB,
+//! Polars, Markdown), records whose fields stand below each other (`\x` of psql, `\G` of mysql, `.mode line` of sqlite3), and the
+//! timers of such shells.
+//!
+//! Each becomes CSV whose rows are at the lines where they were, so that a mistake is pointed at where it is.
+
+use super::{Place, text};
+use crate::error::WorkloadError;
+
+/// What is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Printed {
+    /// A table with a rule below its header.
+    Table,
+    /// Records, a field a line.
+    Records,
+    /// What a shell of SQL measured of each statement.
+    Timers,
+}
+
+impl Printed {
+    /// What a text shows, if it is any of these; `column_is_said` if a column of it is asked for.
+    pub(super) fn of<'a>(lines: impl Iterator<Item = &'a [u8]>, column_is_said: bool) -> Option<Printed> {
+        let text: Vec<String> = lines.map(text).collect();
+        let lines: Vec<&str> = text.iter().map(String::as_str).collect();
+        let timers = lines.iter().filter(|line| timer(line).is_some()).count();
+        // Between two timers, a table of many rows is what was asked for.
+        if timers > 1 && 20 * timers >= lines.len() && !column_is_said {
+            return Some(Printed::Timers);
+        }
+        let table = table(&lines);
+        if table.as_ref().is_ok_and(|rows| rows.len() > 1) || table == Err(Fault::LeftOut) {
+            return Some(Printed::Table);
+        }
+        (records(&lines).len() > 1).then_some(Printed::Records)
+    }
+
+    /// As it is named to the user.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Printed::Table => "a printed table",
+            Printed::Records => "printed records, a field a line",
+            Printed::Timers => "the timer of an SQL shell",
+        }
+    }
+
+    /// The same as CSV.
+    ///
+    /// # Errors
+    /// If rows were left out where it was printed, or tables of several kinds follow each other.
+    pub(super) fn as_table(self, bytes: &[u8], place: &Place<'_>) -> Result<Vec<u8>, WorkloadError> {
+        let text = text(bytes);
+        let lines: Vec<&str> = text.lines().collect();
+        let rows = match self {
+            Printed::Table => table(&lines).map_err(|fault| place.whole(fault.says()))?,
+            Printed::Records => records(&lines),
+            Printed::Timers => {
+                let times = lines.iter().enumerate().filter_map(|(at, line)| Some((at, vec![timer(line)?])));
+                std::iter::once((0, vec!["elapsed".to_owned()])).chain(times).collect()
+            }
+        };
+        as_csv(&rows, place)
+    }
+}
+
+/// A row, and the line, from 0, where it ends.
+type Row = (usize, Vec<String>);
+
+/// The rows as CSV, each at its line as far as there is room.
+fn as_csv(rows: &[Row], place: &Place<'_>) -> Result<Vec<u8>, WorkloadError> {
+    let mut csv = Vec::new();
+    let mut written = 0;
+    for (line, fields) in rows {
+        csv.resize(csv.len() + line.saturating_sub(written), b'\n');
+        written = written.max(*line) + 1;
+        let mut row = csv::Writer::from_writer(Vec::new());
+        row.write_record(fields).map_err(|error| place.whole(error.to_string()))?;
+        csv.extend(row.into_inner().map_err(|error| place.whole(error.to_string()))?);
+    }
+    Ok(csv)
+}
+
+/// Why a printed table cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    /// There is no table, or not only one.
+    NoTable,
+    /// Rows were left out in the middle.
+    LeftOut,
+    Several,
+}
+
+impl Fault {
+    fn says(self) -> &'static str {
+        match self {
+            Fault::NoTable => "holds no table with a rule below its header",
+            Fault::LeftOut => {
+                "is a printed table with rows left out in the middle; write all of them, as CSV (`.mode csv` of DuckDB, \
+                 `write_csv` of Polars)"
+            }
+            Fault::Several => "holds printed tables with different columns; give one of them",
+        }
+    }
+}
+
+/// What may stand between two columns.
+const BARS: [char; 5] = ['|', '│', '┃', '║', '┆'];
+
+/// Is this a line that only separates: `+-----+-----+`, `|:---|---:|`, `├─────┼─────┤`, `-----  -----`?
+fn is_rule(line: &str) -> bool {
+    let is_part = |letter: char| {
+        BARS.contains(&letter) || "+-=:╌ ".contains(letter) || ('\u{2500}'..='\u{257f}').contains(&letter)
+    };
+    let dashes =
+        line.chars().filter(|&letter| letter != ' ' && letter != ':' && !BARS.contains(&letter)).count();
+    dashes >= 3 && line.chars().all(is_part)
+}
+
+/// The fields between the bars of a row, or in the columns that a rule of dashes and blanks spans.
+fn fields(line: &str, columns: Option<&[(usize, usize)]>) -> Vec<String> {
+    let line = line.trim_end();
+    if let Some(columns) = columns {
+        let letters: Vec<char> = line.chars().collect();
+        let within = |&(from, to): &(usize, usize)| {
+            let part = &letters[from.min(letters.len())..to.min(letters.len())];
+            part.iter().collect::<String>().trim().to_owned()
+        };
+        return columns.iter().map(within).collect();
+    }
+    let inner = line.trim();
+    let inner = inner.strip_prefix(BARS).unwrap_or(inner);
+    let inner = inner.strip_suffix(BARS).filter(|_| line.trim().starts_with(BARS)).unwrap_or(inner);
+    inner.split(BARS).map(|field| field.trim().trim_matches('`').to_owned()).collect()
+}
+
+/// The columns that a rule such as `-----  -----` spans, in letters, or nothing if bars separate them.
+fn spans(rule: &str) -> Option<Vec<(usize, usize)>> {
+    if !rule.chars().all(|letter| letter == '-' || letter == ' ') {
+        return None;
+    }
+    let letters: Vec<char> = rule.chars().collect();
+    let (mut spans, mut at) = (Vec::new(), 0);
+    for run in letters.chunk_by(|a, b| a == b) {
+        if run[0] == '-' {
+            spans.push((at, at + run.len()));
+        }
+        at += run.len();
+    }
+    Some(spans)
+}
+
+/// The rows of a printed table, its header first.
+fn table(lines: &[&str]) -> Result<Vec<Row>, Fault> {
+    let mut rows: Vec<Row> = Vec::new();
+    let mut at = 0;
+    while at < lines.len() {
+        let Some((header, rule)) = header(&lines[at..]) else {
+            at += 1;
+            continue;
+        };
+        // What stands above a table is short: a name, its shape, a word of the shell.
+        if rows.is_empty() && lines[..at].iter().filter(|line| !line.trim().is_empty()).count() > 2 {
+            return Err(Fault::NoTable);
+        }
+        let columns = spans(lines[at + rule]);
+        // Below a headline, words go on beyond it.
+        let end = columns.as_deref().and_then(<[_]>::last).map_or(usize::MAX, |&(_, end)| end);
+        let fits = |line: &str| line.trim_end().chars().count() <= end;
+        if !fits(lines[at + header]) {
+            return Err(Fault::NoTable);
+        }
+        let names = fields(lines[at + header], columns.as_deref());
+        match rows.first() {
+            None => rows.push((at + header, names)),
+            Some((_, known)) if *known == names => {}
+            Some(_) => return Err(Fault::Several),
+        }
+        at += rule + 1;
+        let width = rows[0].1.len();
+        while at < lines.len() && header_follows(&lines[at..]).is_none() {
+            let line = lines[at];
+            if is_rule(line) {
+                at += 1;
+                continue;
+            }
+            let row = fields(line, columns.as_deref());
+            if line.trim().is_empty() || is_footer(line) || columns.is_none() && row.len() != width {
+                break;
+            }
+            if !fits(line) {
+                return Err(Fault::NoTable);
+            }
+            if row.iter().any(|field| field == "·" || field == "…")
+                && row.iter().all(|field| ["", "·", "…"].contains(&field.as_str()))
+            {
+                return Err(Fault::LeftOut);
+            }
+            rows.push((at, row));
+            at += 1;
+        }
+        // Only what a shell says of the table stands below it.
+        while at < lines.len() && header_follows(&lines[at..]).is_none() {
+            let line = lines[at].trim();
+            if !(line.is_empty() || is_rule(line) || is_footer(line) || line.starts_with(BARS)) {
+                return Err(Fault::NoTable);
+            }
+            at += 1;
+        }
+    }
+    if rows.is_empty() { Err(Fault::NoTable) } else { Ok(rows) }
+}
+
+/// Where the header of a table that begins here is, and the rule below it: at once, or below a rule of its own.
+fn header(lines: &[&str]) -> Option<(usize, usize)> {
+    if lines.first().is_some_and(|line| line.trim().is_empty()) {
+        return None;
+    }
+    let first = usize::from(lines.first().is_some_and(|line| is_rule(line)));
+    if lines.get(first).is_none_or(|line| is_rule(line) || line.trim().is_empty()) {
+        return None;
+    }
+    // DuckDB and Polars print the types of columns below their names.
+    let rule = (first + 1..=first + 3).find(|&at| lines.get(at).is_some_and(|line| is_rule(line)))?;
+    let is_plain = rule == first + 1;
+    // Within borders, a rule has no gaps: Polars prints `│ --- ┆ --- │` between names and types.
+    let rule = if first == 0 {
+        rule
+    } else {
+        (rule..=first + 3)
+            .find(|&at| lines.get(at).is_some_and(|line| is_rule(line) && !line.trim().contains(' ')))?
+    };
+    let bars = |line: &str| line.contains(BARS);
+    // A corner begins the border above a table.
+    let is_below = lines[rule].trim_start().starts_with(|letter: char| "-=|:─━═".contains(letter));
+    (is_plain && (first == 0 && is_below || first == 1 && bars(lines[first]))
+        || first == 1 && lines[first..rule].iter().all(|line| bars(line)))
+    .then_some((first, rule))
+}
+
+/// The same of a table that follows another one: one row of a grid below another is none.
+fn header_follows(lines: &[&str]) -> Option<(usize, usize)> {
+    header(lines).filter(|_| !lines[0].trim_start().starts_with(BARS) && !is_rule(lines[0]))
+}
+
+/// `(12 rows)`, `12 rows in set (0.00 sec)`, `Time: 1.2 ms`
+fn is_footer(line: &str) -> bool {
+    let line = line.trim();
+    let line = line.trim_start_matches(['(', '[']);
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let counts = words.first().is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_digit()))
+        && words.get(1).is_some_and(|word| word.starts_with("row"));
+    counts || timer(line).is_some() || line.starts_with("Timing is")
+}
+
+/// The time that a shell of SQL says of a statement: `Time: 10.174 ms` of psql, `1 row in set (0.01 sec)` of mysql,
+/// `1 row in set. Elapsed: 0.003 sec.` of ClickHouse, `Run Time: real 0.001 user 0.000 sys 0.000` of sqlite3 and DuckDB.
+fn timer(line: &str) -> Option<String> {
+    let line = line.trim();
+    let number = |text: &str| {
+        let number = text.split_whitespace().next()?;
+        number.parse::<f64>().ok().filter(|time| *time >= 0.0).map(|_| number.to_owned())
+    };
+    if let Some(rest) = line.strip_prefix("Time: ") {
+        return rest
+            .split_whitespace()
+            .nth(1)
+            .filter(|unit| *unit == "ms")
+            .and(number(rest))
+            .map(|ms| ms + "ms");
+    }
+    if let Some(rest) = line.strip_prefix("Run Time") {
+        let rest = rest.trim_start_matches(" (s)").strip_prefix(": real ")?;
+        return number(rest).map(|seconds| seconds + "s");
+    }
+    let answers = ["row in set", "rows in set", "Empty set", "Query OK", "row affected", "rows affected"];
+    if !answers.iter().any(|answer| line.contains(answer)) {
+        return None;
+    }
+    let (_, time) = line.rsplit_once("Elapsed: ").or_else(|| line.rsplit_once('('))?;
+    let is_seconds = time.split_whitespace().nth(1).is_some_and(|unit| unit.starts_with("sec"));
+    number(time).filter(|_| is_seconds).map(|seconds| seconds + "s")
+}
+
+/// A field of a record: `elapsed_ms = 5.6`, `elapsed_ms | 5.6`, `elapsed_ms: 5.6`.
+fn field_of_record(line: &str) -> Option<(&str, &str)> {
+    let separator =
+        [" = ", " | ", ": "].into_iter().filter_map(|between| Some((line.find(between)?, between)));
+    let (at, between) = separator.min()?;
+    let name = line[..at].trim();
+    let is_name =
+        !name.is_empty() && name.chars().all(|letter| letter.is_alphanumeric() || "_.$ -".contains(letter));
+    is_name.then_some((name, line[at + between.len()..].trim()))
+}
+
+/// Printed records as rows, the names first: at least two, all with the same names. Nothing if this is something else.
+fn records(lines: &[&str]) -> Vec<Row> {
+    let mut names: Vec<String> = Vec::new();
+    let mut rows: Vec<Row> = Vec::new();
+    let mut record: Vec<(&str, &str)> = Vec::new();
+    for (at, line) in lines.iter().copied().chain([""]).enumerate() {
+        let between = line.trim().is_empty()
+            || line.starts_with("-[ RECORD ")
+            || line.starts_with("***") && line.trim_end_matches('*').ends_with(". row ");
+        if !between {
+            match field_of_record(line) {
+                Some(field) => record.push(field),
+                None if is_footer(line) => {}
+                None => return Vec::new(),
+            }
+            continue;
+        }
+        if record.is_empty() {
+            continue;
+        }
+        let found: Vec<String> = record.iter().map(|(name, _)| (*name).to_owned()).collect();
+        if names.is_empty() {
+            names = found;
+        } else if names != found {
+            // The last one may be cut.
+            let is_cut = at == lines.len() && names.starts_with(&found);
+            return if is_cut { with_names(names, rows) } else { Vec::new() };
+        }
+        rows.push((at.saturating_sub(1), record.drain(..).map(|(_, value)| value.to_owned()).collect()));
+    }
+    if rows.len() > 1 { with_names(names, rows) } else { Vec::new() }
+}
+
+fn with_names(names: Vec<String>, rows: Vec<Row>) -> Vec<Row> {
+    std::iter::once((0, names)).chain(rows).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn csv(text: &str) -> (Option<Printed>, String) {
+        let printed = Printed::of(text.as_bytes().split(|&byte| byte == b'\n'), false);
+        let place = Place(std::path::Path::new("x"));
+        let table = printed.map(|printed| printed.as_table(text.as_bytes(), &place));
+        let table = table.map_or_else(String::new, |table| match table {
+            Ok(table) => String::from_utf8(table).unwrap(),
+            Err(error) => error.to_string(),
+        });
+        (printed, table)
+    }
+
+    #[test]
+    fn printed_tables_become_csv_at_their_lines() {
+        let same = "op,ms\nget,1.5\nput,2.5\n";
+        for (text, above, between) in [
+            (" op  |  ms \n-----+-----\n get | 1.5\n put | 2.5\n(2 rows)\n\n", 0, 1),
+            (
+                "+-----+-----+\n| op  | ms  |\n+-----+-----+\n| get | 1.5 |\n| put | 2.5 |\n+-----+-----+\n",
+                1,
+                1,
+            ),
+            ("| op | ms |\n|:---|---:|\n| `get` | 1.5 |\n| put | 2.5 |\n", 0, 1),
+            ("op    ms \n----  ---\nget   1.5\nput   2.5\n", 0, 1),
+            (
+                "┌─────┬─────┐\n│ op  │ ms  │\n├─────┼─────┤\n│ get │ 1.5 │\n│ put │ 2.5 │\n└─────┴─────┘\n",
+                1,
+                1,
+            ),
+            (
+                "┌─────┬─────┐\n│ op  │ ms  │\n│ varchar │ double │\n├─────┼─────┤\n│ get │ 1.5 │\n│ put │ 2.5 │\n├─────┴─────┤\n│ 2 rows    │\n└───────────┘\n",
+                1,
+                2,
+            ),
+            (
+                "shape: (2, 2)\n┌─────┬─────┐\n│ op  ┆ ms  │\n│ --- ┆ --- │\n│ str ┆ f64 │\n╞═════╪═════╡\n│ get ┆ 1.5 │\n│ put ┆ 2.5 │\n└─────┴─────┘\n",
+                2,
+                3,
+            ),
+        ] {
+            let (printed, table) = csv(text);
+            assert_eq!(printed, Some(Printed::Table), "{text}");
+            let (header, rows) = same.split_once('\n').unwrap();
+            assert_eq!(
+                table,
+                format!("{}{header}\n{}{rows}", "\n".repeat(above), "\n".repeat(between)),
+                "{text}"
+            );
+        }
+        let (_, grid) = csv("+----+\n| ms |\n+====+\n| 1  |\n+----+\n| 2  |\n+----+\n");
+        assert_eq!(grid, "\nms\n\n1\n\n2\n");
+        let (_, one) = csv(" ms \n----\n 1\n 2\n(2 rows)\n");
+        assert_eq!(one, "ms\n\n1\n2\n");
+    }
+
+    #[test]
+    fn tables_that_are_not_whole_are_refused() {
+        let cut = "┌────┐\n│ ms │\n├────┤\n│  1 │\n│  · │\n│  · │\n│  9 │\n└────┘\n";
+        assert!(csv(cut).1.contains("rows left out"), "{}", csv(cut).1);
+        for text in [
+            "a,b\n1,2\n",
+            "---\ntitle: x\n---\nhello\n",
+            "Results\n-------\nsome words\nand more of them: 5 ms\n",
+            "1\n2\n3\n",
+        ] {
+            assert_eq!(csv(text).0, None, "{text}");
+        }
+    }
+
+    #[test]
+    fn records_become_rows() {
+        for text in [
+            " op = get\n ms = 1.5\n\n op = put\n ms = 2.5\n",
+            "-[ RECORD 1 ]\nop | get\nms | 1.5\n-[ RECORD 2 ]\nop | put\nms | 2.5\n",
+            "*************************** 1. row ***************************\nop: get\nms: 1.5\n*************************** 2. row ***************************\nop: put\nms: 2.5\n2 rows in set (0.00 sec)\n",
+        ] {
+            let (printed, table) = csv(text);
+            assert_eq!(printed, Some(Printed::Records), "{text}");
+            assert_eq!(
+                table.split_whitespace().collect::<Vec<_>>(),
+                ["op,ms", "get,1.5", "put,2.5"],
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn timers_of_sql_shells_are_times() {
+        for (line, time) in [
+            ("Time: 10.174 ms", Some("10.174ms")),
+            ("Time: 2310.174 ms (00:02.310)", Some("2310.174ms")),
+            ("Run Time: real 0.012 user 0.000000 sys 0.000000", Some("0.012s")),
+            ("Run Time (s): real 0.012 user 0.000000 sys 0.000000", Some("0.012s")),
+            ("1 row in set (0.01 sec)", Some("0.01s")),
+            ("Query OK, 3 rows affected (0.012 sec)", Some("0.012s")),
+            ("1 row in set. Elapsed: 0.003 sec. Processed 1 thousand rows", Some("0.003s")),
+            ("Time: now", None),
+            ("(1 row)", None),
+        ] {
+            assert_eq!(timer(line).as_deref(), time, "{line}");
+        }
+        let (printed, table) = csv(
+            "Timing is on.\n count \n-------\n 100\n(1 row)\n\nTime: 10.174 ms\n count \n-------\n 0\n(1 row)\n\nTime: 5.293 ms\n",
+        );
+        assert_eq!(printed, Some(Printed::Timers));
+        assert_eq!(table.split_whitespace().collect::<Vec<_>>(), ["elapsed", "10.174ms", "5.293ms"]);
+    }
+}
