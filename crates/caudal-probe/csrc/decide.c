@@ -196,30 +196,44 @@ uint64_t caudal_probe_cold_visits_v1(void)
     return caudal_probe_state.cold_visits;
 }
 
-/* A yield is due: defers it in a critical section, drops it on a stack that is no coroutine's, or decides on it. */
-__attribute__((always_inline)) static inline uint64_t due(uint64_t now, uint64_t stack, uint64_t first, enum credit credit)
+/* A yield is due, in no critical section: drops it on a stack that is no coroutine's, or decides on it. */
+__attribute__((always_inline)) static inline uint64_t due_outside(uint64_t now, uint64_t stack, uint64_t first, enum credit credit)
 {
     struct caudal_probe *block = &caudal_probe_v1;
-    struct caudal_state *state = &caudal_probe_state;
-    set_flag(0);
-    if (block->depth > 0) {
-        caudal_probe_leave_handlers_at(stack);
-    }
-    if (block->depth > 0) {
-        if (!block->pending) {
-            state->deferred_tsc = block->deadline;
-        }
-        block->pending = 1;
-        quiet();
-        return 0;
-    }
     if (unrecognised((stack < block->stack_low) | (stack >= block->stack_high))) {
         arm(now, block->quantum, first, credit);
         return 0;
     }
-    state->due_tsc = block->deadline;
+    caudal_probe_state.due_tsc = block->deadline;
     quiet();
     return now;
+}
+
+/* The same in a critical section, which defers it, unless that was a handler's which has been left without a return. A function of its
+ * own, to end in: the call within it would have every visit save registers. */
+__attribute__((noinline, cold)) static uint64_t due_within(uint64_t now, uint64_t stack, uint64_t first, enum credit credit)
+{
+    struct caudal_probe *block = &caudal_probe_v1;
+    caudal_probe_leave_handlers_at(stack);
+    if (block->depth == 0) {
+        return due_outside(now, stack, first, credit);
+    }
+    if (!block->pending) {
+        caudal_probe_state.deferred_tsc = block->deadline;
+    }
+    block->pending = 1;
+    quiet();
+    return 0;
+}
+
+/* A yield is due. */
+__attribute__((always_inline)) static inline uint64_t due(uint64_t now, uint64_t stack, uint64_t first, enum credit credit)
+{
+    set_flag(0);
+    if (caudal_probe_v1.depth > 0) {
+        return due_within(now, stack, first, credit);
+    }
+    return due_outside(now, stack, first, credit);
 }
 
 /* What the program has spent since the budget was armed, and how long that took. */

@@ -8,6 +8,7 @@
 //! apart, with a hook that returns at once; what remains of a turn is the scheduler's, and the switch to it and back. `probe()`
 //! is a call and has no vector registers to keep; probes that a compiler inserts keep all that this processor has.
 
+use std::cell::Cell;
 use std::hint::black_box;
 
 use caudal_rt::{Builder, Pinning, Runtime, Shutdown, clock};
@@ -41,6 +42,30 @@ fn main() {
             let said = [whole, cold, rest].map(|[least, median]| format!("{median:.1} ({least:.1})"));
             println!("{name:<24} {kind:<9} {:>15} {:>15} {:>15}", said[0], said[1], said[2]);
         }
+    }
+    // At the end: what goes with requests does so from then on.
+    thread_local!(static WORDS: [Cell<u64>; 4] = const { [const { Cell::new(0) }; 4] });
+    println!("\nns a turn of processor sharing, called, while so many words go with each request");
+    for (carried, index) in [None, Some(0), Some(1), Some(2), Some(3)].into_iter().enumerate() {
+        if let Some(index) = index {
+            carry_word(index);
+        }
+        let [least, median] = rounds(|| turn(disciplines[0].1, turns, caudal_rt::probe));
+        println!("{carried:<24} {:9} {median:>8.1} ({least:.1})", "");
+    }
+    /// Lets one of the words go with each request.
+    fn carry_word(index: usize) {
+        macro_rules! address_of {
+            ($($index:literal),*) => {[$({
+                extern "C" fn address() -> *mut u64 {
+                    WORDS.with(|words| words[$index].as_ptr())
+                }
+                address
+            }),*]};
+        }
+        let address: [extern "C" fn() -> *mut u64; 4] = address_of!(0, 1, 2, 3);
+        // SAFETY: the word is the calling thread's, and nothing refers to it.
+        unsafe { caudal_rt::carry::word(address[index], 0) }.expect("there is room for four");
     }
 }
 

@@ -42,8 +42,11 @@ pub(crate) struct Cancelled;
 
 /// What a running coroutine has to know of itself; its address does not change.
 pub(crate) struct Seat {
-    /// Where the coroutine goes on, while it does not run; then nowhere.
+    /// Where the coroutine goes on, while it does not run.
     own: Point,
+    /// It runs, or is about to, or its stack has overflowed. A flag of its own: to keep this in `own` would put a store and a load
+    /// between its stack pointer and the switch.
+    runs: Cell<bool>,
     /// Where its worker goes on, while it runs.
     worker: Point,
     /// Why it has given its worker back.
@@ -88,6 +91,7 @@ impl Fiber {
         let (low, base) = (stack.usable().start, stack.top());
         let seat = Box::new(Seat {
             own: Point::none(),
+            runs: Cell::new(false),
             worker: Point::none(),
             reason: Cell::new(Reason::Quantum),
             cell: Cell::new(None),
@@ -118,10 +122,11 @@ impl Fiber {
         let seat = &*self.seat;
         census::entering(seat);
         seat.announced.enter();
-        let own = seat.own.take();
+        seat.runs.set(true);
         // SAFETY: the coroutine is new or was suspended, and this is the only one to resume it.
-        unsafe { switch(&seat.worker, &own) };
+        unsafe { switch(&seat.worker, &seat.own) };
         let reason = seat.reason.get();
+        seat.runs.set(reason == Reason::Overflow);
         if reason == Reason::Overflow {
             seat.announced.leave();
         }
@@ -196,10 +201,8 @@ impl Seat {
 
     /// What of its stack has something on it.
     pub(crate) fn in_use(&self) -> InUse {
-        let (from, runs) = match self.own.address() {
-            0 => (self.low as usize, true),
-            suspended => (suspended, false),
-        };
+        let runs = self.runs.get();
+        let from = if runs { self.low as usize } else { self.own.address() };
         InUse { addresses: from..self.high as usize, runs }
     }
 
@@ -244,7 +247,7 @@ impl Seat {
         } else {
             // SAFETY: as the caller promises.
             unsafe { self.give_back(reason) };
-            if carry::is_any() {
+            if carry::is_registered() {
                 // Registered meanwhile.
                 carry::begin();
             }

@@ -47,13 +47,7 @@ impl Point {
         Point(Cell::new(ptr::null_mut()))
     }
 
-    /// Where it goes on, which is then nowhere.
-    #[inline(always)]
-    pub(crate) fn take(&self) -> Point {
-        Point(Cell::new(self.0.replace(ptr::null_mut())))
-    }
-
-    /// The lowest address that the stack uses; 0: it goes on nowhere.
+    /// The lowest address that the stack uses.
     pub(crate) fn address(&self) -> usize {
         self.0.get().addr()
     }

@@ -194,7 +194,13 @@ pub unsafe fn word(address: unsafe extern "C" fn() -> *mut u64, beginning: u64) 
 /// Is there anything that goes with requests?
 #[inline(always)]
 pub(crate) fn is_any() -> bool {
-    COUNT.load(Relaxed) != 0 || tracing::listens()
+    is_registered() || tracing::listens()
+}
+
+/// Is there anything but the spans? Those are gone from every thread that nobody is on.
+#[inline(always)]
+pub(crate) fn is_registered() -> bool {
+    COUNT.load(Relaxed) != 0
 }
 
 fn places() -> impl Iterator<Item = &'static Hooks> {
