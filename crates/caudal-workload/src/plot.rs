@@ -42,6 +42,9 @@ impl Axis {
     }
 }
 
+/// So many classes are drawn: those with the most work.
+const CLASSES_DRAWN: usize = 10;
+
 /// Draws `service` into at most `width` columns (taken into 30 to 160). Lines end in `\n`, none has
 /// blanks at its end.
 pub fn histogram(service: &Service, width: usize) -> String {
@@ -53,11 +56,16 @@ pub fn histogram(service: &Service, width: usize) -> String {
         _ => 2,
     };
     let mut out = String::new();
-    for (class, name) in classes.iter().enumerate() {
-        let weight = service.class_weight(class);
-        if weight == 0.0 {
-            continue;
-        }
+    let mut drawn: Vec<usize> =
+        (0..classes.len()).filter(|&class| service.class_weight(class) > 0.0).collect();
+    let others = drawn.len().saturating_sub(CLASSES_DRAWN);
+    if others > 0 {
+        let work = |class: usize| service.class_weight(class) * service.class_mean_ps(class);
+        drawn.sort_by(|&a, &b| work(b).total_cmp(&work(a)));
+        drawn.truncate(CLASSES_DRAWN);
+    }
+    for class in drawn {
+        let (name, weight) = (&classes[class], service.class_weight(class));
         if classes.len() > 1 {
             let _ = writeln!(out, "{name}, {} of the requests", super::show::percent(weight));
         }
@@ -70,6 +78,9 @@ pub fn histogram(service: &Service, width: usize) -> String {
     }
     line(&mut out, &scale(&axis));
     line(&mut out, &labels(&axis));
+    if others > 0 {
+        let _ = writeln!(out, "{others} classes with less work are not drawn.");
+    }
     out
 }
 

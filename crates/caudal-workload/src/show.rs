@@ -174,12 +174,19 @@ fn wrap(out: &mut String, text: &str, width: usize) {
     out.push('\n');
 }
 
-/// Numbers in columns: one for all requests, and one a class.
+/// With more classes than this, a line each is easier to read than a column each.
+const COLUMNS_MAX: usize = 10;
+
+/// Numbers in columns: one for all requests, and one a class; or a line each, if there are many.
 fn table(out: &mut String, service: &Service) {
     let summary = service.summary();
     let mut parts = vec![&summary.all];
     if summary.classes.len() > 1 {
         parts.extend(&summary.classes);
+    }
+    if summary.classes.len() > COLUMNS_MAX {
+        parts[1..].sort_by(|a, b| b.work.total_cmp(&a.work));
+        return lines(out, &parts);
     }
     let mut row = |label: &str, value: &dyn Fn(&Part) -> String| {
         let _ = write!(out, "{label:<13}");
@@ -205,6 +212,34 @@ fn table(out: &mut String, service: &Service) {
         row(&label, &|part| {
             part.percentiles_ps[index].map_or_else(|| unbounded(part), |ps| within(ps, part.bounds_ps[index]))
         });
+    }
+}
+
+/// A line a part.
+fn lines(out: &mut String, parts: &[&Part]) {
+    /// The percentiles for which there is room.
+    const SHOWN: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 100.0];
+    let shown: Vec<usize> =
+        SHOWN.iter().filter_map(|p| PERCENTILES.iter().position(|known| known == p)).collect();
+    let names = parts.iter().map(|part| part.name.chars().count()).max().unwrap_or(0);
+    let width = if parts.iter().any(|part| is_coarse(part)) { 18 } else { 9 };
+    let _ = write!(out, "{:<names$} {:>9} {:>9} {:>9} {:>9}", "", "requests", "work", "measured", "mean");
+    for &index in &shown {
+        let p = PERCENTILES[index];
+        let label = if p == 100.0 { "max".to_owned() } else { format!("p{p}") };
+        let _ = write!(out, " {label:>width$}");
+    }
+    out.push('\n');
+    for part in parts {
+        let measured = part.samples.map_or_else(|| "-".to_owned(), |samples| samples.to_string());
+        let (requests, work, mean) = (percent(part.weight), percent(part.work), time(part.mean_ps));
+        let _ = write!(out, "{:<names$} {requests:>9} {work:>9} {measured:>9} {mean:>9}", part.name);
+        for &index in &shown {
+            let ps = part.percentiles_ps[index]
+                .map_or_else(|| "-".to_owned(), |ps| within(ps, part.bounds_ps[index]));
+            let _ = write!(out, " {ps:>width$}");
+        }
+        out.push('\n');
     }
 }
 

@@ -44,6 +44,11 @@ pub(super) fn is_warm_up(line: &str) -> bool {
     line.trim_end().ends_with("(warmup)")
 }
 
+/// Is there a time with its unit in this line?
+pub(super) fn has_time(line: &str) -> bool {
+    !times(line).is_empty()
+}
+
 /// All times of a line.
 fn times(line: &str) -> Vec<Found<'_>> {
     let mut found = Vec::new();

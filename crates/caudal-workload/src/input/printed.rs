@@ -4,6 +4,7 @@
 //!
 //! Each becomes CSV whose rows are at the lines where they were, so that a mistake is pointed at where it is.
 
+use super::lines::has_time;
 use super::{Place, text};
 use crate::error::WorkloadError;
 
@@ -25,7 +26,8 @@ impl Printed {
         let lines: Vec<&str> = text.iter().map(String::as_str).collect();
         let timers = lines.iter().filter(|line| timer(line).is_some()).count();
         // Between two timers, a table of many rows is what was asked for.
-        if timers > 1 && 20 * timers >= lines.len() && !column_is_said {
+        let is_only_time = || lines.iter().all(|line| timer(line).is_some() || !has_time(line));
+        if timers > 1 && 20 * timers >= lines.len() && !column_is_said && is_only_time() {
             return Some(Printed::Timers);
         }
         let table = table(&lines);
@@ -433,6 +435,7 @@ mod tests {
         ] {
             assert_eq!(timer(line).as_deref(), time, "{line}");
         }
+        assert_eq!(csv("Time: 5 ms\nLatency: 3 ms\nTime: 6 ms\nLatency: 4 ms\n").0, None);
         let (printed, table) = csv(
             "Timing is on.\n count \n-------\n 100\n(1 row)\n\nTime: 10.174 ms\n count \n-------\n 0\n(1 row)\n\nTime: 5.293 ms\n",
         );

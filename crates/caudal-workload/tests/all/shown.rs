@@ -104,3 +104,22 @@ fn the_plot_of_a_bimodal_is_two_columns_on_one_axis() {
     assert_eq!(label("1 µs"), column(lines[1]), "the axis fits the bars\n{plot}");
     assert!(label("100 µs").abs_diff(column(lines[7])) <= 4, "shifted to stay on the axis\n{plot}");
 }
+
+/// A column a class is no more than a screen holds; and a plot a class neither.
+#[test]
+fn many_classes_have_a_line_each() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("calls.csv");
+    let rows: String = (0..26)
+        .flat_map(|call| (0..5).map(move |at| format!("call{call},{}\n", 1000 * (call + 1) + at)))
+        .collect();
+    std::fs::write(&path, format!("class,service_ns\n{rows}")).unwrap();
+    let text = Shown::open(path.to_str().unwrap()).unwrap().text(100);
+    let line = |name: &str| {
+        text.lines().position(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{name}: {text}"))
+    };
+    assert!(line("call25 ") < line("call24 ") && line("call24 ") < line("call0 "), "by their work: {text}");
+    assert!(text.contains("16 classes with less work are not drawn"), "{text}");
+    let numbers = text.lines().take_while(|line| !line.contains(" of the requests"));
+    assert!(numbers.filter(|line| line.chars().count() > 110).count() == 0, "{text}");
+}
