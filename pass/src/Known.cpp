@@ -53,13 +53,16 @@ CallBase *preparedFor(CallBase &call) {
 }
 
 // Subscribers of Rust's tracing keep the spans that are entered, and what filters have answered, by thread, and borrow both while they
-// look. They are called through a table of functions.
+// look. They are called through a table of functions, by the dispatcher, which says in a thread-local that it is at work where a
+// subscriber is a scope's: an event that another request of the worker meanwhile has would be dropped.
 bool isKnownSection(StringRef name) {
   if (!name.contains("tracing_core"))
     return false;
   std::string written = sourceName(name);
   return StringRef(written).contains(" as tracing_core::subscriber::Subscriber>::") ||
-         StringRef(written).contains(" as tracing_core::Subscriber>::");
+         StringRef(written).contains(" as tracing_core::Subscriber>::") ||
+         StringRef(written).contains("tracing_core::dispatcher::get_default") ||
+         StringRef(written).contains("tracing_core::dispatcher::get_current");
 }
 
 } // namespace caudal

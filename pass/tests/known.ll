@@ -90,3 +90,10 @@ define void @_ZN7program12tracing_core5enter17h0123456789abcdefE() {
   call void @body(i32 1)
   ret void
 }
+
+; The dispatcher, which says in a thread-local that it is at work, and calls a subscriber meanwhile.
+; REPORT-DAG: "function":"tracing_core::dispatcher::get_default"{{.*}}"why":"it keeps something of its caller by thread"
+define void @_ZN12tracing_core10dispatcher11get_default17h0123456789abcdefE() {
+  call void @body(i32 1)
+  ret void
+}

@@ -68,13 +68,12 @@ static caudal_nopreempt void stack_enter(void *context, void *low, void *high)
     GC_register_altstack(own.start, own.bytes, low, (size_t)((char *)high - (char *)low));
 }
 
-/* Those that run are scanned as their threads' stacks. */
+/* Also those that run, whose threads' stacks are scanned besides: a thread that was stopped right before or behind a switch is on its own. */
 static caudal_nopreempt void scan(void *context, void *low, void *high, int runs)
 {
     (void)context;
-    if (!runs) {
-        GC_push_all_eager(low, high);
-    }
+    (void)runs;
+    GC_push_all_eager(low, high);
 }
 
 static GC_push_other_roots_proc push_others;

@@ -6,7 +6,8 @@
 //!
 //! A coroutine takes a slot when it is made, under [`FREE`], and clears it before its seat is gone. Who reads takes no lock, and
 //! allocates nothing, for the threads that it has stopped may have the lock. It has to have stopped them: nothing here keeps a seat
-//! from being freed, or a stack from changing, while it is being looked at.
+//! from being freed, or a stack from changing, while it is being looked at. As nobody runs who could be in the way, `scripts/loom` has no
+//! model of it; what a stopped thread may have been about to do, a switch, is in [`InUse`].
 
 use std::ops::Range;
 use std::ptr;
@@ -87,10 +88,11 @@ pub(crate) fn entering(seat: &Seat) {
 /// A coroutine's stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InUse {
-    /// From the lowest address on which it has something, to its top. For one that runs, the lowest address that it may use: where it
-    /// is now, only its thread knows.
+    /// From the lowest address on which it has something, to its top; of one that runs, when it last went on: what it has had below that since
+    /// then, its thread's stack pointer says.
     pub addresses: Range<usize>,
-    /// A worker is on it, or about to be.
+    /// A worker is on it, is about to be, or has just left it. In the last two cases the thread is on its own stack, and the addresses are all
+    /// that the coroutine has: who scans stacks scans both, the thread's from its stack pointer on and these.
     pub runs: bool,
 }
 

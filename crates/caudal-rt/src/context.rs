@@ -17,7 +17,6 @@ use std::time::Duration;
 use caudal_probe as probe;
 
 use crate::alone::Alone;
-use crate::carry;
 use crate::cell::CANCEL;
 use crate::clock::now;
 use crate::config::OnOverflow;
@@ -226,7 +225,6 @@ pub(crate) extern "C" fn on_taken(round: u32) -> i32 {
     /// The greatest power of two of it.
     const LONGEST: u32 = 6;
     let Some(me) = current().filter(Current::may_be_set_aside) else { return 0 };
-    carry::parkers::in_use();
     if round != probe::ASKS_ONLY {
         let span = SHORTEST * (1 << round.min(LONGEST));
         me.park_until(until(me.shared(), span), "a lock");

@@ -44,8 +44,7 @@ pub(crate) struct Cancelled;
 pub(crate) struct Seat {
     /// Where the coroutine goes on, while it does not run.
     own: Point,
-    /// It runs, or is about to, or its stack has overflowed. A flag of its own: to keep this in `own` would put a store and a load
-    /// between its stack pointer and the switch.
+    /// It runs, is about to, or has just given its worker back; or its stack has overflowed.
     runs: Cell<bool>,
     /// Where its worker goes on, while it runs.
     worker: Point,
@@ -129,6 +128,7 @@ impl Fiber {
         seat.runs.set(reason == Reason::Overflow);
         if reason == Reason::Overflow {
             seat.announced.leave();
+            carry::abandon();
         }
         seat.announced.left();
         reason
@@ -201,9 +201,7 @@ impl Seat {
 
     /// What of its stack has something on it.
     pub(crate) fn in_use(&self) -> InUse {
-        let runs = self.runs.get();
-        let from = if runs { self.low as usize } else { self.own.address() };
-        InUse { addresses: from..self.high as usize, runs }
+        InUse { addresses: self.own.address()..self.high as usize, runs: self.runs.get() }
     }
 
     /// The switch to the worker, and back some time.

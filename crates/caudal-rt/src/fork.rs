@@ -5,7 +5,8 @@
 //! runtime at the fork, the child starts none.
 //!
 //! A handler that forks goes on in the child, on a worker's thread: it is no request there any more, so that it yields to none. Where
-//! it returns, into a worker without its runtime, the child is ended.
+//! it returns, into a worker whose block no longer names a runtime, the child is ended. The block alone says so: the depth is what the handler
+//! has made of it since, and forks by `_Fork` or by the kernel's call alone are counted nowhere.
 
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -485,9 +485,6 @@ impl Shared {
     /// A request ended inside of a critical section.
     #[cold]
     pub(crate) fn count_unbalanced(&self) {
-        if self.is_forked() {
-            crate::fork::end_child();
-        }
         self.counts.unbalanced.fetch_add(1, Ordering::Relaxed);
     }
 

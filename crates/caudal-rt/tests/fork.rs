@@ -108,6 +108,29 @@ fn shared_number() -> &'static AtomicU64 {
     }
 }
 
+fn forks() -> libc::pid_t {
+    // SAFETY: the child returns from the handler, which is what is tested.
+    caudal_rt::no_preempt(|| unsafe { libc::fork() })
+}
+
+/// As where an exception was caught, or a signal's handler returns: the depth is what it was before.
+fn forks_and_leaves_all_sections() -> libc::pid_t {
+    let before = caudal_probe::critical_depth();
+    // SAFETY: as above.
+    let child = unsafe { libc::fork() };
+    caudal_probe::critical_restore(before);
+    child
+}
+
+/// `_Fork` calls no handlers of `pthread_atfork`.
+fn forks_without_handlers() -> libc::pid_t {
+    unsafe extern "C" {
+        /// What code with probes calls for it.
+        safe fn caudal_around__Fork_v1() -> libc::pid_t;
+    }
+    caudal_around__Fork_v1()
+}
+
 /// The child of a handler is a worker's thread without its runtime: no other request may go on there, for it goes on in the parent.
 fn a_handler_that_forks_takes_no_other_along() {
     let runtime = runtime(1, false, |b| b);
@@ -135,22 +158,23 @@ fn a_handler_that_forks_takes_no_other_along() {
     let by_itself = ends.unwrap().wait().unwrap();
     assert!(libc::WIFEXITED(by_itself) && libc::WEXITSTATUS(by_itself) == 0, "{by_itself:#x}");
     assert_eq!(strangers.load(Ordering::Relaxed), 0, "another request ran in the child");
-    // The other one returns from the handler.
-    let returns = runtime.submit(class, || {
-        // SAFETY: the child returns from the handler, which is what is tested.
-        let child = caudal_rt::no_preempt(|| unsafe { libc::fork() });
-        if child == 0 {
-            // SAFETY: should it hang.
-            unsafe { libc::alarm(20) };
-        }
-        child
-    });
-    let child = returns.unwrap().wait().unwrap();
-    let mut status = 0;
-    // SAFETY: waits for a child of this process.
-    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-    assert!(libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGABRT, "{status:#x}");
-    assert_eq!(strangers.load(Ordering::Relaxed), 0, "another request ran in the child");
+    // The others return from the handler, whatever the depth is by then, and however they were forked.
+    for way in [forks as fn() -> libc::pid_t, forks_and_leaves_all_sections, forks_without_handlers] {
+        let returns = runtime.submit(class, move || {
+            let child = way();
+            if child == 0 {
+                // SAFETY: should it hang.
+                unsafe { libc::alarm(20) };
+            }
+            child
+        });
+        let child = returns.unwrap().wait().unwrap();
+        let mut status = 0;
+        // SAFETY: waits for a child of this process.
+        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+        assert!(libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGABRT, "{status:#x}");
+        assert_eq!(strangers.load(Ordering::Relaxed), 0, "another request ran in the child");
+    }
     over.store(true, Ordering::Relaxed);
     other.unwrap().wait().unwrap();
 }

@@ -2,11 +2,12 @@
 
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::Mutex;
+use std::sync::{Mutex, Once};
 
 use caudal_probe as probe;
 
 use super::{Hooks, TooManyPlaces, hooks};
+use crate::context::NoYield;
 use crate::say::say;
 
 /// The process's locale, of `setlocale`: `((locale_t) -1)`.
@@ -31,9 +32,13 @@ pub fn locale() -> Result<(), TooManyPlaces> {
 /// From the first time on that code with probes sets one.
 pub(crate) fn with_probes() {
     extern "C" fn is_set() {
-        if let Err(error) = locale() {
-            say!("requests of one worker share their locale (uselocale): {error}");
-        }
+        static ONCE: Once = Once::new();
+        let _quiet = NoYield::enter();
+        ONCE.call_once(|| {
+            if let Err(error) = locale() {
+                say!("requests of one worker share their locale (uselocale): {error}");
+            }
+        });
     }
     probe::set_locale_hook(is_set);
 }

@@ -13,7 +13,7 @@
 //!
 //! Registered are, by calls of this module: a thread-local [`Cell`] ([`cell`]), a word whose address a function knows ([`word`]),
 //! and whatever two functions can take and put back ([`hooks`]). By itself, the runtime carries the spans of `tracing` as soon as a
-//! subscriber listens, what some libraries wait on ([`parkers`]) as soon as a request waits so, and the locale of `uselocale` ([`locale()`])
+//! subscriber listens, what some libraries wait on ([`parkers`]) in an executable that has them, and the locale of `uselocale` ([`locale()`])
 //! as soon as code with probes calls it.
 //!
 //! *Cost.* While nothing is registered, a switch reads some words that nobody writes. Each registered place costs what its functions
@@ -23,7 +23,9 @@
 //! left anything there: it goes on with the beginning's value.
 //!
 //! *Protocol.* [`PLACES`] is filled in order, under [`FILLING`]; [`COUNT`] is stored behind that (Release), so whoever reads it
-//! (Acquire) finds so many complete. Nothing is taken out. A switch remembers how many places it has emptied, and puts as many back.
+//! (Acquire) finds so many complete. Nothing is taken out. A switch remembers how many places it has emptied, and puts as many back, the
+//! last one first; all else is the calling thread's alone. So there is one publication and no wait, which is why `scripts/loom` has no model
+//! of it.
 
 mod locale;
 pub(crate) mod parkers;
@@ -37,6 +39,8 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::{Mutex, PoisonError};
 use std::thread::LocalKey;
+
+use crate::context::NoYield;
 
 pub use locale::locale;
 
@@ -203,7 +207,7 @@ pub(crate) fn is_registered() -> bool {
     COUNT.load(Relaxed) != 0
 }
 
-fn places() -> impl Iterator<Item = &'static Hooks> {
+fn places() -> impl DoubleEndedIterator<Item = &'static Hooks> + ExactSizeIterator {
     let count = COUNT.load(Acquire);
     // SAFETY: so many are complete, and never change.
     (0..count)
@@ -224,23 +228,29 @@ pub(crate) fn around(away: impl FnOnce()) {
         left += 1;
     }
     away();
-    for (place, (hooks, state)) in places().zip(&mut states).enumerate() {
-        // SAFETY: as above; the state is what `leave` has made of it, if the place was there then.
-        unsafe {
-            if place < left {
-                (hooks.enter)(hooks.context, ptr::from_mut(state).cast());
-            } else {
-                (hooks.begin)(hooks.context);
-            }
-        }
+    for hooks in places().skip(left) {
+        // SAFETY: as above.
+        unsafe { (hooks.begin)(hooks.context) };
+    }
+    // The last one first: what was registered twice is what it was before the first one left.
+    for (hooks, state) in places().take(left).zip(&mut states).rev() {
+        // SAFETY: as above; the state is what `leave` has made of it.
+        unsafe { (hooks.enter)(hooks.context, ptr::from_mut(state).cast()) };
     }
     tracing::enter(spans);
+}
+
+/// The request that this thread has run was left where it was, with all that is on its stack.
+#[cold]
+pub(crate) fn abandon() {
+    parkers::abandon();
 }
 
 /// A request is about to begin on this thread: what the last one has left there is not for it.
 #[cold]
 #[inline(never)]
 pub(crate) fn begin() {
+    let _quiet = NoYield::enter();
     drop(tracing::leave());
     for hooks in places() {
         // SAFETY: as who has registered them promises.

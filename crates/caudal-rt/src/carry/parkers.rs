@@ -14,21 +14,22 @@
 //! run finds nothing left. Spare parkers are those of requests that have ended: as many as have waited at once, and one that is
 //! woken late only makes its next user look once more.
 //!
-//! They are registered as places that go with requests when a request first waits ([`in_use`]): a program that has such a library
-//! and does not wait so pays nothing. Where the symbols were stripped nothing is found, and all stays as it was.
+//! They are registered as places that go with requests when the first runtime starts: a request that is set aside within `block_on`
+//! refers into the thread-local, long before anybody waits, so that no later moment would do. Where the symbols were stripped nothing is
+//! found, and all stays as it was.
 
 use std::cell::RefCell;
 use std::ffi::c_void;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::ptr;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::{AcqRel, Relaxed};
 use std::sync::{Once, OnceLock};
 
 use caudal_probe as probe;
 
 use super::{BYTES_MAX, Hooks, hooks};
+use crate::context::NoYield;
+use crate::say::say;
 
 /// Parts of the names of each, as compilers mangle them.
 const NAMES: [[&str; 3]; 4] = [
@@ -62,34 +63,28 @@ thread_local! {
     static SPARE: RefCell<Vec<(usize, Bytes)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Looks for them, once a process.
+/// Looks for them and lets them go with requests, once a process: before any request runs.
 pub(crate) fn prepare() {
-    FOUND.get_or_init(|| find().unwrap_or_default());
-}
-
-/// A request is about to wait: if it has made one its own, they go with requests from now on.
-#[inline]
-pub(crate) fn in_use() {
-    static REGISTERED: AtomicBool = AtomicBool::new(false);
     static ONCE: Once = Once::new();
-    let Some(found) = FOUND.get() else { return };
-    if found.is_empty()
-        || REGISTERED.load(Relaxed)
-        || found.iter().all(|parker| parker.read() == parker.unused)
-    {
-        return;
-    }
-    if REGISTERED.swap(true, AcqRel) {
-        return;
-    }
+    // A request may start a runtime, too.
+    let _quiet = NoYield::enter();
     ONCE.call_once(|| {
+        let found = FOUND.get_or_init(|| find().unwrap_or_default());
         for parker in found {
             let context = ptr::from_ref(parker).cast_mut().cast();
             // SAFETY: the places are thread-locals of the executable, at the same distance in all threads, and live as long as these; what
             // is done with them neither unwinds nor waits.
-            let _ = unsafe { hooks(Hooks { leave, enter, begin, context }) };
+            if let Err(error) = unsafe { hooks(Hooks { leave, enter, begin, context }) } {
+                say!("requests of one worker share what tokio, async-channel and futures wait on: {error}");
+                break;
+            }
         }
     });
+}
+
+/// The request that this thread has run was left where it was, and what it had waits for nobody: the next one begins as in a new thread.
+pub(super) fn abandon() {
+    FOUND.get().into_iter().flatten().for_each(|parker| parker.write(&parker.unused));
 }
 
 impl Parker {
@@ -133,7 +128,7 @@ unsafe extern "C" fn enter(context: *mut c_void, state: *mut c_void) {
     parker.write(&its);
 }
 
-/// Whoever has ended has left a parker that nobody waits on.
+/// Whoever has ended has left a parker that nobody waits on; whoever was abandoned, none ([`abandon`]).
 unsafe extern "C" fn begin(_: *mut c_void) {}
 
 /// None: the executable cannot be read, or has no symbols.

@@ -407,6 +407,10 @@ impl<D: Discipline> Worker<D> {
         }
         probe::arm(begin, quantum);
         let reason = coroutine.resume();
+        // SAFETY: the block is this thread's.
+        if unsafe { (*probe::block()).runtime } == 0 {
+            crate::fork::end_child();
+        }
         // The probe has just read the clock; from there on it is the scheduler's time.
         let end = if reason == Reason::Quantum { context.noticed.get() } else { now() };
         context.leave();

@@ -4,9 +4,9 @@
 
 use std::time::Duration;
 
-use caudal_rt::{ClassId, Handle, Runtime};
+use caudal_rt::{ClassId, Handle, OnOverflow, Runtime};
 
-use crate::common::{all, runtime};
+use crate::common::{all, probes, runtime};
 
 const CHILD: &str = "CAUDAL_TEST_BLOCKING";
 /// Pairs of a request that sends and one that receives.
@@ -56,15 +56,50 @@ fn futures_block_on() -> Pair {
     ]
 }
 
+/// A request is set aside within `block_on`, before any has waited; then another one waits in another way.
+fn futures_set_aside() -> Pair {
+    let (sender, receiver) = tokio::sync::oneshot::channel();
+    let mut turns = 0;
+    let computes = std::future::poll_fn(move |context| {
+        turns += 1;
+        probes(3_000);
+        context.waker().wake_by_ref();
+        if turns < 3 { std::task::Poll::Pending } else { std::task::Poll::Ready(()) }
+    });
+    [
+        Box::new(move || {
+            futures_executor::block_on(computes);
+            let _ = sender.send(7);
+        }),
+        Box::new(move || assert_eq!(receiver.blocking_recv(), Ok(7))),
+    ]
+}
+
+/// A request that has no room is given up within `block_on`, and another one has it to itself.
+fn futures_given_up() -> Pair {
+    fn deep(left: u64) -> u64 {
+        let frame = std::hint::black_box([left; 512]);
+        if left == 0 { frame[3] } else { deep(left - 1) + frame[5] }
+    }
+    fn computes(depth: u64) {
+        let deep = std::future::poll_fn(move |_| std::task::Poll::Ready(deep(depth)));
+        std::hint::black_box(futures_executor::block_on(deep));
+    }
+    [Box::new(|| computes(1 << 30)), Box::new(|| computes(3))]
+}
+
 /// With what it is called.
 type Way = (&'static str, fn() -> Pair);
 
-const WAYS: [Way; 4] = [
+const WAYS: [Way; 6] = [
     ("tokio's mpsc", tokio_mpsc),
     ("tokio's oneshot", tokio_oneshot),
     ("async-channel", async_channel),
     ("futures", futures_block_on),
+    ("futures, set aside", futures_set_aside),
+    (GIVEN_UP, futures_given_up),
 ];
+const GIVEN_UP: &str = "futures, given up";
 
 fn submit(runtime: &Runtime, class: ClassId, pair: Pair) -> Vec<Handle<()>> {
     pair.into_iter().map(|body| runtime.submit(class, body).unwrap()).collect()
@@ -80,11 +115,18 @@ fn child_whose_requests_wait_for_one_another() {
         eprintln!("{name}: it hangs");
         std::process::abort();
     });
-    let runtime = runtime(1, true, |b| b);
+    let runtime = runtime(1, true, |b| b.on_overflow(OnOverflow::Abandon));
     let class = runtime.class("waits").unwrap();
     // Again, with what the first ones have left.
     for _ in 0..3 {
-        all((0..PAIRS).flat_map(|_| submit(&runtime, class, pair())).collect());
+        let handles: Vec<_> = (0..PAIRS).flat_map(|_| submit(&runtime, class, pair())).collect();
+        if name != GIVEN_UP {
+            all(handles);
+            continue;
+        }
+        for (number, handle) in handles.into_iter().enumerate() {
+            assert_eq!(handle.wait().is_ok(), number % 2 == 1, "request {number}");
+        }
     }
 }
 

@@ -39,6 +39,18 @@ pub(super) fn holds_times<'a>(lines: impl Iterator<Item = &'a [u8]>) -> bool {
     with >= 3 && 3 * with >= lines.len()
 }
 
+/// Do at least three lines, and two of three, say `took 6ms` or the like?
+pub(super) fn holds_named_times<'a>(lines: impl Iterator<Item = &'a [u8]>) -> bool {
+    let lines: Vec<String> = lines.take(400).map(text).filter(|line| !line.trim().is_empty()).collect();
+    let with = lines.iter().filter(|line| times(line).iter().any(|time| is_named(time.name))).count();
+    with >= 3 && 3 * with >= 2 * lines.len()
+}
+
+/// Does this name say that what follows is what a request took?
+fn is_named(name: &str) -> bool {
+    ["time", "latency", "duration", "took", "elapsed", "rtt"].contains(&name.to_lowercase().as_str())
+}
+
 /// Is this a request before those that count, as ioping marks its first one and leaves it out of its own summary?
 pub(super) fn is_warm_up(line: &str) -> bool {
     line.trim_end().ends_with("(warmup)")
@@ -79,6 +91,8 @@ fn times(line: &str) -> Vec<Found<'_>> {
             let has_sign = name.len() < before.len();
             let name =
                 name.rsplit(|letter: char| !(letter.is_alphanumeric() || letter == '_')).next().unwrap_or("");
+            // `GET / 200 26ms`: the status of an answer is no name.
+            let name = if name.bytes().all(|byte| byte.is_ascii_digit()) { "" } else { name };
             found.push(Found { name, has_sign, value: &line[at..end] });
             at = end;
         } else {
@@ -257,11 +271,8 @@ fn name(text: &str, wanted: &Columns) -> Option<(String, bool)> {
             *names.entry((time.name, time.has_sign)).or_default() += 1;
         }
     }
-    let known = |name: &str| {
-        ["time", "latency", "duration", "took", "elapsed", "rtt"].contains(&name.to_lowercase().as_str())
-    };
     let most = names.into_iter().filter(|((name, _), count)| !name.is_empty() && 2 * count > lines);
-    most.max_by_key(|((name, _), count)| (known(name), *count))
+    most.max_by_key(|((name, _), count)| (is_named(name), *count))
         .map(|((name, has_sign), _)| (name.to_owned(), has_sign))
 }
 

@@ -1,6 +1,6 @@
 //! What programs print for people to read, as the table that it shows: tables with borders or rules (psql, mysql, sqlite3, DuckDB,
-//! Polars, Markdown), records whose fields stand below each other (`\x` of psql, `\G` of mysql, `.mode line` of sqlite3), and the
-//! timers of such shells.
+//! ClickHouse, Polars, Markdown), records whose fields stand below each other (`\x` of psql, `\G` of mysql, `.mode line` of sqlite3,
+//! `Vertical` of ClickHouse), and what databases say that each statement took.
 //!
 //! Each becomes CSV whose rows are at the lines where they were, so that a mistake is pointed at where it is.
 
@@ -15,7 +15,7 @@ pub(super) enum Printed {
     Table,
     /// Records, a field a line.
     Records,
-    /// What a shell of SQL measured of each statement.
+    /// What a database or its shell says that each statement took.
     Timers,
 }
 
@@ -42,7 +42,7 @@ impl Printed {
         match self {
             Printed::Table => "a printed table",
             Printed::Records => "printed records, a field a line",
-            Printed::Timers => "the timer of an SQL shell",
+            Printed::Timers => "times of SQL statements",
         }
     }
 
@@ -57,8 +57,11 @@ impl Printed {
             Printed::Table => table(&lines).map_err(|fault| place.whole(fault.says()))?,
             Printed::Records => records(&lines),
             Printed::Timers => {
-                let times = lines.iter().enumerate().filter_map(|(at, line)| Some((at, vec![timer(line)?])));
-                std::iter::once((0, vec!["elapsed".to_owned()])).chain(times).collect()
+                let times = || lines.iter().enumerate().filter_map(|(at, line)| Some((at, timer(line)?)));
+                // As it is written, so that it shows the clock's step.
+                let unit = times().next().map_or("s", |(_, (_, unit))| unit);
+                let rows = times().filter(|(_, (_, of))| *of == unit).map(|(at, (time, _))| (at, vec![time]));
+                std::iter::once((0, vec![format!("elapsed_{unit}")])).chain(rows).collect()
             }
         };
         as_csv(&rows, place)
@@ -118,6 +121,22 @@ fn is_rule(line: &str) -> bool {
     dashes >= 3 && line.chars().all(is_part)
 }
 
+/// A row without the number that ClickHouse puts in front of it: `   1. │ get │ 11.9 │`.
+fn without_number(line: &str) -> &str {
+    let digits = line.trim_start().trim_start_matches(|letter: char| letter.is_ascii_digit());
+    match digits.strip_prefix(". ") {
+        Some(row) if row.trim_start().starts_with(['│', '┃']) => row,
+        _ => line,
+    }
+}
+
+/// The names in a border above a table, as ClickHouse prints it: `┌─op──┬─latency_us─┐`.
+fn names_in_border(line: &str) -> Option<Vec<String>> {
+    let inner = line.trim().strip_prefix('┌')?.strip_suffix('┐')?;
+    let names: Vec<String> = inner.split('┬').map(|name| name.trim_matches('─').to_owned()).collect();
+    names.iter().all(|name| !name.is_empty()).then_some(names)
+}
+
 /// The fields between the bars of a row, or in the columns that a rule of dashes and blanks spans.
 fn fields(line: &str, columns: Option<&[(usize, usize)]>) -> Vec<String> {
     let line = line.trim_end();
@@ -129,9 +148,10 @@ fn fields(line: &str, columns: Option<&[(usize, usize)]>) -> Vec<String> {
         };
         return columns.iter().map(within).collect();
     }
-    let inner = line.trim();
+    let inner = without_number(line).trim();
+    let is_open = inner.starts_with(BARS);
     let inner = inner.strip_prefix(BARS).unwrap_or(inner);
-    let inner = inner.strip_suffix(BARS).filter(|_| line.trim().starts_with(BARS)).unwrap_or(inner);
+    let inner = inner.strip_suffix(BARS).filter(|_| is_open).unwrap_or(inner);
     inner.split(BARS).map(|field| field.trim().trim_matches('`').to_owned()).collect()
 }
 
@@ -153,6 +173,18 @@ fn spans(rule: &str) -> Option<Vec<(usize, usize)>> {
 
 /// The rows of a printed table, its header first.
 fn table(lines: &[&str]) -> Result<Vec<Row>, Fault> {
+    if let Some((above, names)) =
+        lines.iter().enumerate().find_map(|(at, line)| Some((at, names_in_border(line)?)))
+    {
+        let width = names.len();
+        let row = |(at, line): (usize, &&str)| {
+            let fields =
+                Some(fields(line, None)).filter(|fields| fields.len() == width && line.contains('│'));
+            Some((above + 1 + at, fields?))
+        };
+        let rows = lines[above + 1..].iter().enumerate().filter_map(row);
+        return Ok(std::iter::once((above, names)).chain(rows).collect());
+    }
     let mut rows: Vec<Row> = Vec::new();
     let mut at = 0;
     while at < lines.len() {
@@ -254,25 +286,25 @@ fn is_footer(line: &str) -> bool {
     counts || timer(line).is_some() || line.starts_with("Timing is")
 }
 
-/// The time that a shell of SQL says of a statement: `Time: 10.174 ms` of psql, `1 row in set (0.01 sec)` of mysql,
-/// `1 row in set. Elapsed: 0.003 sec.` of ClickHouse, `Run Time: real 0.001 user 0.000 sys 0.000` of sqlite3 and DuckDB.
-fn timer(line: &str) -> Option<String> {
+/// The time that a database says of a statement, and its unit: `Time: 10.174 ms` of psql, `Execution Time: 0.552 ms` of its `EXPLAIN
+/// ANALYZE`, `1 row in set (0.01 sec)` of mysql, `# Query_time: 0.000112  Lock_time: …` of its slow log, `1 row in set. Elapsed: 0.003 sec.`
+/// of ClickHouse, `Run Time: real 0.001 user 0.000 sys 0.000` of sqlite3 and DuckDB.
+fn timer(line: &str) -> Option<(String, &'static str)> {
     let line = line.trim();
     let number = |text: &str| {
         let number = text.split_whitespace().next()?;
         number.parse::<f64>().ok().filter(|time| *time >= 0.0).map(|_| number.to_owned())
     };
-    if let Some(rest) = line.strip_prefix("Time: ") {
-        return rest
-            .split_whitespace()
-            .nth(1)
-            .filter(|unit| *unit == "ms")
-            .and(number(rest))
-            .map(|ms| ms + "ms");
+    if let Some(rest) = line.strip_prefix("Time: ").or_else(|| line.strip_prefix("Execution Time: ")) {
+        let is_ms = rest.split_whitespace().nth(1) == Some("ms");
+        return number(rest).filter(|_| is_ms).map(|ms| (ms, "ms"));
+    }
+    let seconds = |text: &str| number(text).map(|seconds| (seconds, "s"));
+    if let Some(rest) = line.strip_prefix("# Query_time: ") {
+        return seconds(rest);
     }
     if let Some(rest) = line.strip_prefix("Run Time") {
-        let rest = rest.trim_start_matches(" (s)").strip_prefix(": real ")?;
-        return number(rest).map(|seconds| seconds + "s");
+        return seconds(rest.trim_start_matches(" (s)").strip_prefix(": real ")?);
     }
     let answers = ["row in set", "rows in set", "Empty set", "Query OK", "row affected", "rows affected"];
     if !answers.iter().any(|answer| line.contains(answer)) {
@@ -280,7 +312,7 @@ fn timer(line: &str) -> Option<String> {
     }
     let (_, time) = line.rsplit_once("Elapsed: ").or_else(|| line.rsplit_once('('))?;
     let is_seconds = time.split_whitespace().nth(1).is_some_and(|unit| unit.starts_with("sec"));
-    number(time).filter(|_| is_seconds).map(|seconds| seconds + "s")
+    seconds(time).filter(|_| is_seconds)
 }
 
 /// A field of a record: `elapsed_ms = 5.6`, `elapsed_ms | 5.6`, `elapsed_ms: 5.6`.
@@ -294,17 +326,25 @@ fn field_of_record(line: &str) -> Option<(&str, &str)> {
     is_name.then_some((name, line[at + between.len()..].trim()))
 }
 
+/// `-[ RECORD 1 ]---`, `*** 1. row ***`, `Row 1:`.
+fn begins_record(line: &str) -> bool {
+    line.starts_with("-[ RECORD ")
+        || line.starts_with("Row ") && line.ends_with(':')
+        || line.starts_with("***") && line.trim_end_matches('*').ends_with(". row ")
+}
+
 /// Printed records as rows, the names first: at least two, all with the same names. Nothing if this is something else.
 fn records(lines: &[&str]) -> Vec<Row> {
     let mut names: Vec<String> = Vec::new();
     let mut rows: Vec<Row> = Vec::new();
     let mut record: Vec<(&str, &str)> = Vec::new();
+    // Lines such as `time_total: 6.6 ms` may be anything, unless something says that they are records.
+    let are_said = lines.iter().any(|line| begins_record(line));
     for (at, line) in lines.iter().copied().chain([""]).enumerate() {
-        let between = line.trim().is_empty()
-            || line.starts_with("-[ RECORD ")
-            || line.starts_with("***") && line.trim_end_matches('*').ends_with(". row ");
+        let between = line.trim().is_empty() || begins_record(line) || is_rule(line);
         if !between {
             match field_of_record(line) {
+                Some(_) if !are_said && !line.contains(" = ") => return Vec::new(),
                 Some(field) => record.push(field),
                 None if is_footer(line) => {}
                 None => return Vec::new(),
@@ -383,6 +423,10 @@ mod tests {
                 "{text}"
             );
         }
+        let clickhouse = "   ┌─op──┬─ms──┐\n1. │ get │ 1.5 │\n2. │ put │ 2.5 │\n   └─────┴─────┘\n\n2 rows in set. Elapsed: 0.003 sec.\n";
+        assert_eq!(csv(clickhouse), (Some(Printed::Table), same.to_owned()));
+        let pretty = "   ┏━━━━━┳━━━━━┓\n   ┃ op  ┃ ms  ┃\n   ┡━━━━━╇━━━━━┩\n1. │ get │ 1.5 │\n   ├─────┼─────┤\n2. │ put │ 2.5 │\n   └─────┴─────┘\n";
+        assert_eq!(csv(pretty).1.split_whitespace().collect::<Vec<_>>(), ["op,ms", "get,1.5", "put,2.5"]);
         let (_, grid) = csv("+----+\n| ms |\n+====+\n| 1  |\n+----+\n| 2  |\n+----+\n");
         assert_eq!(grid, "\nms\n\n1\n\n2\n");
         let (_, one) = csv(" ms \n----\n 1\n 2\n(2 rows)\n");
@@ -407,6 +451,7 @@ mod tests {
     fn records_become_rows() {
         for text in [
             " op = get\n ms = 1.5\n\n op = put\n ms = 2.5\n",
+            "Row 1:\n──────\nop: get\nms: 1.5\n\nRow 2:\n──────\nop: put\nms: 2.5\n",
             "-[ RECORD 1 ]\nop | get\nms | 1.5\n-[ RECORD 2 ]\nop | put\nms | 2.5\n",
             "*************************** 1. row ***************************\nop: get\nms: 1.5\n*************************** 2. row ***************************\nop: put\nms: 2.5\n2 rows in set (0.00 sec)\n",
         ] {
@@ -423,23 +468,25 @@ mod tests {
     #[test]
     fn timers_of_sql_shells_are_times() {
         for (line, time) in [
-            ("Time: 10.174 ms", Some("10.174ms")),
-            ("Time: 2310.174 ms (00:02.310)", Some("2310.174ms")),
-            ("Run Time: real 0.012 user 0.000000 sys 0.000000", Some("0.012s")),
-            ("Run Time (s): real 0.012 user 0.000000 sys 0.000000", Some("0.012s")),
-            ("1 row in set (0.01 sec)", Some("0.01s")),
-            ("Query OK, 3 rows affected (0.012 sec)", Some("0.012s")),
-            ("1 row in set. Elapsed: 0.003 sec. Processed 1 thousand rows", Some("0.003s")),
+            ("Time: 10.174 ms", Some(("10.174", "ms"))),
+            ("Time: 2310.174 ms (00:02.310)", Some(("2310.174", "ms"))),
+            ("Run Time: real 0.012 user 0.000000 sys 0.000000", Some(("0.012", "s"))),
+            ("Run Time (s): real 0.012 user 0.000000 sys 0.000000", Some(("0.012", "s"))),
+            ("1 row in set (0.01 sec)", Some(("0.01", "s"))),
+            ("Query OK, 3 rows affected (0.012 sec)", Some(("0.012", "s"))),
+            ("1 row in set. Elapsed: 0.003 sec. Processed 1 thousand rows", Some(("0.003", "s"))),
             ("Time: now", None),
+            ("Execution Time: 0.552 ms", Some(("0.552", "ms"))),
+            ("# Query_time: 0.000112  Lock_time: 0.000010  Rows_sent: 1", Some(("0.000112", "s"))),
             ("(1 row)", None),
         ] {
-            assert_eq!(timer(line).as_deref(), time, "{line}");
+            assert_eq!(timer(line).as_ref().map(|(time, unit)| (time.as_str(), *unit)), time, "{line}");
         }
         assert_eq!(csv("Time: 5 ms\nLatency: 3 ms\nTime: 6 ms\nLatency: 4 ms\n").0, None);
         let (printed, table) = csv(
             "Timing is on.\n count \n-------\n 100\n(1 row)\n\nTime: 10.174 ms\n count \n-------\n 0\n(1 row)\n\nTime: 5.293 ms\n",
         );
         assert_eq!(printed, Some(Printed::Timers));
-        assert_eq!(table.split_whitespace().collect::<Vec<_>>(), ["elapsed", "10.174ms", "5.293ms"]);
+        assert_eq!(table.split_whitespace().collect::<Vec<_>>(), ["elapsed_ms", "10.174", "5.293"]);
     }
 }

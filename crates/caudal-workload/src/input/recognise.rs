@@ -89,11 +89,15 @@ const REFUSED: [(&[u8], &str, &str); 23] = [
     (b"# vegeta", "a report of vegeta", "give the results: `vegeta encode --to csv results.bin`"),
 ];
 
+/// Words in the name of a column that is no time of a single request.
+const SUMS: [&str; 9] = ["mean", "avg", "average", "median", "min", "max", "count", "sum", "ops"];
+
 /// Reads a file of service times.
 ///
 /// # Errors
 /// [`WorkloadError`]: it cannot be read, is of no format that is read, is wrong at a place, or leaves a question.
 pub(crate) fn read_service(source: Source, path: &Path, wanted: &Columns) -> Result<Read, WorkloadError> {
+    let source = without_colours(source, path)?;
     let format = format(&source, path, wanted);
     let mut read = read_as(format, source, path, wanted)?;
     if let Some(unused) = unused(&read.taken, wanted) {
@@ -110,11 +114,39 @@ pub(crate) fn read_service(source: Source, path: &Path, wanted: &Columns) -> Res
             read.taken.format
         )));
     }
+    if let (Some(column), Data::Trace(_) | Data::Weighted(..)) = (&read.taken.column, &read.data)
+        && super::unit::words(column).iter().any(|word| SUMS.contains(&word.as_str()))
+    {
+        read.notes.push(format!(
+            "`{column}` seems to sum up or to count, by its name: only what each request takes, or percentiles, tell a tail"
+        ));
+    }
     if let Data::Percentiles(classes) = &read.data {
         read.taken.counted = Counted::Percentiles;
         read.taken.values = classes.iter().map(|class| class.points.len() as u64).sum();
     }
     Ok(read)
+}
+
+/// What a terminal would show in colours, without them.
+fn without_colours(source: Source, path: &Path) -> Result<Source, WorkloadError> {
+    const ESCAPE: &[u8] = b"\x1b[";
+    if !source.head().windows(ESCAPE.len()).any(|two| two == ESCAPE) {
+        return Ok(source);
+    }
+    let bytes = source.whole(&Place(path))?;
+    let mut plain = Vec::with_capacity(bytes.len());
+    let mut rest = &bytes[..];
+    while let Some(at) = rest.windows(ESCAPE.len()).position(|two| two == ESCAPE) {
+        plain.extend_from_slice(&rest[..at]);
+        // Parameters, and a letter that ends them.
+        let behind = &rest[at + ESCAPE.len()..];
+        let end =
+            behind.iter().position(|byte| (0x40..=0x7e).contains(byte)).map_or(behind.len(), |end| end + 1);
+        rest = &behind[end..];
+    }
+    plain.extend_from_slice(rest);
+    Ok(Source::of_bytes(&plain))
 }
 
 /// Does the user choose among columns here? Where not, what has the classes is the format's affair.
@@ -273,6 +305,8 @@ fn format(source: &Source, path: &Path, wanted: &Columns) -> Format {
         Format::Printed(printed)
     } else if logs::holds_log(lines(), wanted) {
         Format::Log
+    } else if wanted.column.is_none() && lines::holds_named_times(lines()) {
+        Format::Times
     } else if is_table(source, wanted) {
         Format::Table
     } else if lines::holds_times(lines()) {

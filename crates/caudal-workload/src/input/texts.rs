@@ -19,7 +19,7 @@ struct Summary {
 }
 
 /// Texts that sum up.
-const SUMMARIES: [Summary; 12] = [
+const SUMMARIES: [Summary; 15] = [
     Summary {
         begins: "Time (mean",
         holds: "±",
@@ -79,6 +79,22 @@ const SUMMARIES: [Summary; 12] = [
                  number=1, repeat=1000)`, every run is timed: write those, a time a line",
     },
     Summary {
+        begins: "import time:",
+        holds: "self [us]",
+        advice: "is what `python -X importtime` prints: what each import takes, and together with those within it; give the column that is \
+                 meant, as CSV",
+    },
+    Summary {
+        begins: "The decimal point is ",
+        holds: " of the |",
+        advice: "is a stem plot of R; write the values by `write.csv(data, \"times.csv\")`",
+    },
+    Summary {
+        begins: "",
+        holds: "Pub Server RTT :",
+        advice: "is what `nats latency` prints; with `--histogram FILE` it writes the distribution",
+    },
+    Summary {
         begins: "Test run id:",
         holds: "",
         advice: "is what artillery prints; `artillery run --output FILE` writes its percentiles as JSON",
@@ -86,7 +102,21 @@ const SUMMARIES: [Summary; 12] = [
 ];
 
 /// Texts that are known by how their lines look.
-const LOOKS: [(fn(&[String]) -> bool, &str); 4] = [
+const LOOKS: [(fn(&[String]) -> bool, &str); 7] = [
+    (
+        |lines| most(lines, is_verdict_of_go),
+        "is what `go test -v` prints, whose step is 10 ms, and in which tests hold the times of those within; write what each request takes, a \
+         time a line",
+    ),
+    (
+        |lines| most(lines, is_phase_of_pytest),
+        "is what `pytest --durations` prints: of each test its setup, its call and its teardown; take those that are meant, as in \
+         `grep ' call ' FILE | caudal … -`",
+    ),
+    (
+        |lines| most(lines, is_printed_by_r),
+        "is what R prints of a vector, several values a line; write them by `write.csv(data, \"times.csv\")`",
+    ),
     (
         |lines| most(lines, so_far),
         "is what `redis-cli --latency` prints to a file: least, longest and mean time so far, and of how many; `redis-cli LATENCY \
@@ -112,6 +142,28 @@ fn most(lines: &[String], looks: fn(&str) -> bool) -> bool {
     let lines: Vec<&String> = lines.iter().filter(|line| !line.is_empty()).collect();
     let alike = lines.iter().filter(|line| looks(line)).count();
     alike >= 3 && 3 * alike >= 2 * lines.len()
+}
+
+/// `--- PASS: TestGet/1 (0.02s)`, and the sum of a package.
+fn is_verdict_of_go(line: &str) -> bool {
+    ["--- PASS: ", "--- FAIL: ", "--- SKIP: ", "=== RUN ", "=== PAUSE ", "=== CONT "]
+        .iter()
+        .any(|begin| line.starts_with(begin))
+}
+
+/// `0.02s call     test_a.py::test_get[1]`
+fn is_phase_of_pytest(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    words
+        .next()
+        .is_some_and(|time| time.ends_with('s') && time.starts_with(|digit: char| digit.is_ascii_digit()))
+        && words.next().is_some_and(|phase| ["setup", "call", "teardown"].contains(&phase))
+}
+
+/// `[13] 11.937 9.314 20.721`
+fn is_printed_by_r(line: &str) -> bool {
+    let index = line.strip_prefix('[').and_then(|line| line.split_once("] "));
+    index.is_some_and(|(index, _)| !index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// `0 1 0.33 3`: the least, the longest and the mean time of so many, and perhaps ` -- 1.00 seconds range`.

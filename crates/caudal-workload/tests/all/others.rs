@@ -537,6 +537,36 @@ fn summaries_of_tools_are_named_with_what_to_do() {
             "the time since the call before",
             "strace -T",
         ),
+        (
+            "=== RUN   TestReq/r1\n--- PASS: TestReq (1.75s)\n    --- PASS: TestReq/r58 (0.02s)\nok  \ta\t1.758s\n",
+            "go test -v",
+            "a time a line",
+        ),
+        (
+            "0.02s call     test_a.py::a\n0.00s teardown test_a.py::a\n0.01s setup    test_a.py::a\n",
+            "pytest --durations",
+            "' call '",
+        ),
+        (
+            "  The decimal point is 1 digit(s) to the right of the |\n\n  0 | 1111\n  1 | 22\n",
+            "stem plot",
+            "write.csv",
+        ),
+        (
+            "import time: self [us] | cumulative | imported package\nimport time:       140 |        140 |   _io\n",
+            "importtime",
+            "as CSV",
+        ),
+        (
+            "13:29:40 Pub Server RTT : 129\u{b5}s\n13:29:43 50:       110\u{b5}s\n13:29:43 99:       292\u{b5}s\n",
+            "nats latency",
+            "--histogram",
+        ),
+        (
+            "   [1]   11.937    9.314   20.721\n   [4]   8.1 7.2 6.3\n   [7]   8.1 7.2 6.3\n",
+            "what R prints",
+            "write.csv",
+        ),
         ("200 loops, best of 5: 41.9 usec per loop\n", "timeit", "timeit.repeat"),
         (
             "raw times: 13.2 msec, 9.09 msec, 13.1 msec\n\n200 loops, best of 5: 41.9 usec per loop\n",
@@ -785,7 +815,7 @@ fn what_is_printed_for_people_is_read() {
     let timers = "Timing is on.\n count \n-------\n 100\n(1 row)\n\nTime: 10.5 ms\n count \n-------\n 0\n(1 row)\n\nTime: 5.5 ms\n";
     let service = read(timers).unwrap();
     assert_eq!(mean_us(&service), 8000.0);
-    assert!(service.taken().unwrap().format.contains("timer of an SQL shell"));
+    assert!(service.taken().unwrap().format.contains("times of SQL statements"));
     // A mistake is pointed at where it is.
     let wrong = " ms  \n-----\n 1.5 \n abc \n 2.5 \n(3 rows)\n";
     let error =
@@ -916,4 +946,136 @@ fn rows_that_somebody_sorted_are_told() {
     let sorted: String = (0..400).map(|at| format!("{}\n", 1000 + at / 3)).collect();
     let found = notes(&read(&sorted).unwrap());
     assert!(found.contains("in the order of their times") && !found.contains("correlation"), "{found}");
+}
+
+/// Lines of a log in JSON are of several kinds; when each was written is no duration.
+#[test]
+fn of_lines_of_json_the_duration_is_taken_and_not_the_date() {
+    let fastify = |at: u32| {
+        format!(
+            "{{\"level\": 30, \"time\": {}, \"pid\": 18393, \"reqId\": \"r\"}}\n{{\"level\": 30, \"time\": {}, \"res\": {{\"statusCode\": 200}}, \"responseTime\": {}.25}}\n",
+            1_796_045_618_920_u64 + u64::from(at),
+            1_796_045_618_921_u64 + u64::from(at),
+            1 + at % 3
+        )
+    };
+    let service = in_unit(&(0..9).map(fastify).collect::<String>(), Unit::Ms);
+    assert_eq!(mean_us(&service), 2250.0);
+    assert_eq!(service.taken().unwrap().values, 9);
+    let nginx = |at: u32| {
+        format!(
+            "{{\"time\": \"2026-11-30T13:30:4{at}+00:00\", \"msec\": 1796045848.72{at}, \"status\": 200, \"request_time\": \"0.00{at}\"}}\n"
+        )
+    };
+    let service = in_unit(&(1..6).map(nginx).collect::<String>(), Unit::S);
+    assert_eq!(mean_us(&service), 3000.0);
+}
+
+/// What sums up in JSON is not taken for the time of a request.
+#[test]
+fn percentiles_win_over_the_sums_beside_them() {
+    let task = |name: &str| {
+        format!(
+            r#"{{"name": "{name}", "totalTime": 300.5, "mean": 0.5, "p75": 0.6, "p99": 9, "p995": 9.5, "sampleCount": 1253}}"#
+        )
+    };
+    let vitest =
+        format!(r#"{{"files": [{{"groups": [{{"benchmarks": [{}, {}]}}]}}]}}"#, task("sort"), task("map"));
+    let service = in_unit(&vitest, Unit::Ms);
+    assert_eq!(service.classes(), ["sort", "map"]);
+    assert!((mean_us(&service) - 500.0).abs() < 5.0, "{}", mean_us(&service));
+    let column = Columns { column: Some("mean_us".to_owned()), ..Columns::default() };
+    let means = read_with("op,mean_us,count\nget,12.5,10\nput,22.5,20\n", column).unwrap();
+    assert!(notes(&means).contains("seems to sum up"), "{}", notes(&means));
+}
+
+#[test]
+fn chrome_traces_fortio_and_locust_are_known() {
+    let event = |us: u32| {
+        format!(
+            r#"{{"pid": 1, "ts": 54813613284, "ph": "X", "name": "run", "dur": {us}}}, {{"pid": 1, "ts": 54813613285, "ph": "M", "name": "meta", "dur": 0}}"#
+        )
+    };
+    for text in [
+        format!(r#"{{"traceEvents": [{}, {}]}}"#, event(1500), event(500)),
+        format!("[{}, {}]", event(1500), event(500)),
+    ] {
+        let service = read(&text).unwrap();
+        assert_eq!((mean_us(&service), service.taken().unwrap().values), (1000.0, 2), "{text}");
+    }
+    let fortio = r#"{"RunType": "HTTP", "DurationHistogram": {"Count": 10, "Min": 0.001, "Max": 0.004, "Sum": 0.0195, "Avg": 0.00195,
+        "Data": [{"Start": 0.001, "End": 0.002, "Percent": 70, "Count": 7}, {"Start": 0.003, "End": 0.004, "Percent": 100, "Count": 3}],
+        "Percentiles": [{"Percentile": 50, "Value": 0.0017}, {"Percentile": 90, "Value": 0.0037}]}}"#;
+    let service = read(fortio).unwrap();
+    assert_eq!(service.taken().unwrap().values, 10);
+    assert!((1_950.0..=2_100.0).contains(&mean_us(&service)), "{}", mean_us(&service));
+    let locust = r#"[{"name": "/get", "num_requests": 5, "total_response_time": 245, "response_times": {"38": 1, "47": 4}},
+        {"name": "/put", "num_requests": 5, "total_response_time": 245, "response_times": {"90": 5}}]"#;
+    let service = read(locust).unwrap();
+    assert_eq!(
+        (service.taken().unwrap().values, service.classes()),
+        (10, &["/get".to_owned(), "/put".to_owned()][..])
+    );
+    assert_eq!(mean_us(&service), 67_600.0);
+}
+
+/// Colours of a terminal are no part of a text; and what begins with a bracket need not be JSON.
+#[test]
+fn colours_and_brackets_do_not_hide_a_log() {
+    let line = |at: u32| {
+        format!(
+            "\u{1b}[2m2026-11-30T13:30:4{at}Z\u{1b}[0m \u{1b}[32m INFO\u{1b}[0m request done took=\u{1b}[1m{at}ms\u{1b}[0m\n"
+        )
+    };
+    assert_eq!(mean_us(&read(&(1..6).map(line).collect::<String>()).unwrap()), 3000.0);
+    for line in [
+        "[30/Nov/2026:13:30:41 +0000] GET /get 200 took 6ms\n",
+        "[2026-11-30 13:30:41: INFO/MainProcess] Task succeeded in 0.006s: None\n",
+    ] {
+        let text = line.repeat(20);
+        assert_eq!(mean_us(&read(&text).unwrap_or_else(|error| panic!("{line}: {error}"))), 6000.0, "{line}");
+    }
+}
+
+/// The status of an answer stands before its time, and is no name of it.
+#[test]
+fn a_status_is_no_name_of_a_time() {
+    let line = |at: u32| format!("  --> GET /get {} {}ms 110b\n", if at % 4 == 0 { 404 } else { 200 }, at);
+    let service = read(&(1..13).map(line).collect::<String>()).unwrap();
+    assert_eq!((service.taken().unwrap().values, mean_us(&service)), (12, 6500.0));
+}
+
+/// The step of a clock is seen also where times have no unit of their own.
+#[test]
+fn zeros_of_sql_shells_are_half_a_step() {
+    let text = "Query OK, 0 rows affected (0.000 sec)\nQuery OK, 1 row affected (0.013 sec)\nQuery OK, 1 row affected (0.000 sec)\n";
+    let service = read(text).unwrap();
+    assert!(notes(&service).contains("step of 1 ms"), "{}", notes(&service));
+    assert!((mean_us(&service) - 14_000.0 / 3.0).abs() < 1.0, "{}", mean_us(&service));
+}
+
+/// `describe()` of Polars says how many there are in the same column as how long they take.
+#[test]
+fn describe_of_polars_is_read_as_percentiles() {
+    let rows = [
+        ("count", "2000.0"),
+        ("null_count", "0.0"),
+        ("mean", "37.5"),
+        ("std", "70.1"),
+        ("min", "1.5"),
+        ("50%", "13.3"),
+        ("90%", "49.1"),
+        ("99%", "179.5"),
+        ("max", "900.5"),
+    ];
+    let rows: String = rows.iter().map(|(name, us)| format!("│ {name:<10} ┆ {us:<10} │\n")).collect();
+    let text = format!(
+        "shape: (9, 2)\n┌────────────┬────────────┐\n│ statistic  ┆ latency_us │\n│ ---        ┆ ---        │\n│ str        ┆ f64        │\n╞════════════╪════════════╡\n{rows}└────────────┴────────────┘\n"
+    );
+    let service = read(&text).unwrap();
+    assert!(
+        (mean_us(&service) - 37.5).abs() < 1.0 && service.quantile(0.5).abs_diff(13_300_000) < 100_000,
+        "{}",
+        mean_us(&service)
+    );
 }

@@ -4,7 +4,7 @@ use std::io::BufRead;
 
 use serde_json::Value;
 
-use super::{Collect, class_key, plain, pointer as at, time_keys};
+use super::{Collect, class_key, plain, pointer as at, time_keys_in};
 use crate::error::{Answer, Ask, AskKey, RowProblem, WorkloadError};
 use crate::input::percentiles::unit_of_name;
 use crate::input::source::{self, Source};
@@ -131,17 +131,20 @@ fn filters(wanted: &Columns, place: &Place<'_>) -> Result<Vec<(String, bool, Str
 
 /// The only key of the lines that may hold the times, also within objects.
 fn only_key(sample: &[Value], place: &Place<'_>) -> Result<String, WorkloadError> {
-    let keys: Vec<String> = time_keys(sample).iter().map(|keys| keys.join(".")).collect();
+    let keys: Vec<String> = time_keys_in(sample, 5).iter().map(|keys| keys.join(".")).collect();
     if let [only] = &keys[..] {
         return Ok(only.clone());
     }
     let first = sample.first().and_then(Value::as_object);
+    let of_first =
+        |key: &str| sample.iter().find_map(|line| line.pointer(&at(key))).map_or_else(String::new, plain);
     let numbers =
         first.into_iter().flatten().filter(|(_, value)| value.is_number()).map(|(key, _)| key.clone());
     let keys = if keys.is_empty() { numbers.collect() } else { keys };
-    let answer = |key: &String| {
-        let value = sample[0].pointer(&at(key)).map_or_else(String::new, plain);
-        Answer { key: AskKey::Column, value: key.clone(), means: format!("{value}, …") }
+    let answer = |key: &String| Answer {
+        key: AskKey::Column,
+        value: key.clone(),
+        means: format!("{}, …", of_first(key)),
     };
     Err(WorkloadError::Ask(Box::new(Ask {
         path: place.0.to_owned(),

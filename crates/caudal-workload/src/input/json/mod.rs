@@ -7,6 +7,7 @@
 mod lines;
 mod writers;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde_json::{Map, Value};
@@ -23,16 +24,26 @@ use crate::error::{Answer, Ask, AskKey, RowProblem, WorkloadError};
 
 /// Does the input begin as JSON does?
 pub(super) fn holds_json(head: &[u8]) -> bool {
-    let head = head.trim_ascii_start();
-    // `[1796036093.12] 127.0.0.1 : 0.031 ms` is a line of a log.
-    let line = head.split(|&byte| byte == b'\n').next().unwrap_or(head).trim_ascii_end();
-    let is_log = || {
-        let close = line.iter().position(|byte| !byte.is_ascii_digit() && !b"[.-".contains(byte));
-        close.is_some_and(|at| line[at] == b']' && at + 1 < line.len() && line[at + 1] != b',')
-    };
-    matches!(head, [b'{', ..]) && head[1..].trim_ascii_start().starts_with(b"\"")
-        || matches!(head, [b'[', rest @ ..] if matches!(rest.trim_ascii_start(), [b'{' | b'[' | b'-' | b'0'..=b'9', ..]))
-            && !is_log()
+    match head.trim_ascii_start() {
+        [b'{', rest @ ..] => rest.trim_ascii_start().starts_with(b"\""),
+        [b'[', rest @ ..] => begins_array(rest.trim_ascii_start()),
+        _ => false,
+    }
+}
+
+/// Does an array go on like this? Logs begin with `[30/Nov/2026:…] GET`, `[0.604s][info]` or `[1796036093.12] 127.0.0.1`.
+fn begins_array(rest: &[u8]) -> bool {
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit() || b"+-.eE".contains(byte)).count();
+    if digits == 0 {
+        return matches!(rest, [b'{' | b'[', ..]);
+    }
+    match rest[digits..].trim_ascii_start() {
+        [b',', ..] | [] => true,
+        [b']', behind @ ..] => {
+            behind.trim_ascii_start().is_empty() || behind.starts_with(b"\n") || behind.starts_with(b",")
+        }
+        _ => false,
+    }
 }
 
 /// Reads JSON, or lines of it.
@@ -182,10 +193,11 @@ fn statistics_of<'a>(map: &'a Map<String, Value>, path: &str) -> Vec<Known<'a>> 
 fn listed_percentiles(items: &[Value]) -> Option<Vec<Known<'_>>> {
     let point = |item: &'_ Value| -> Option<(f64, String)> {
         let map = item.as_object()?;
-        let percentile = ["percentage", "percentile", "percent", "quantile"]
-            .iter()
-            .find_map(|key| map.get(*key)?.as_f64())?;
-        let key = map.keys().find(|key| rank(key) > 0 || *key == "value")?;
+        let is_percentile = |key: &str| {
+            ["percentage", "percentile", "percent", "quantile"].contains(&key.to_lowercase().as_str())
+        };
+        let percentile = map.iter().find_map(|(key, value)| value.as_f64().filter(|_| is_percentile(key)))?;
+        let key = map.keys().find(|key| rank(key) > 0 || key.eq_ignore_ascii_case("value"))?;
         Some((percentile, key.clone()))
     };
     if items.len() < 2 {
@@ -205,36 +217,66 @@ fn as_time(value: &Value) -> Option<Number> {
     Number::parse(value.as_str()?.as_bytes(), Style::POINT).ok().filter(|number| number.unit.is_some())
 }
 
-/// Where the times are that all objects of an array have: keys, or, if none of their own says so, those of objects within them.
+/// Where the times are that the objects of an array have: keys, or, if none of their own says so, those of objects within them.
 fn time_keys(items: &[Value]) -> Vec<Vec<String>> {
-    let Some(first) = items.first().and_then(Value::as_object).filter(|_| items.len() > 1) else {
+    time_keys_in(items, 1)
+}
+
+/// The same of keys that one of so many objects has at least, as lines of a log that are of several kinds.
+fn time_keys_in(items: &[Value], one_of: usize) -> Vec<Vec<String>> {
+    if items.len() < 2 || !items.iter().all(Value::is_object) {
         return Vec::new();
-    };
-    let own = keys_of_times(first, items.iter());
+    }
+    let own = keys_of_times(items, one_of);
     if !own.is_empty() {
         return own.into_iter().map(|key| vec![key]).collect();
     }
-    let within = first.iter().filter_map(|(outer, value)| Some((outer, value.as_object()?)));
-    let nested = within.flat_map(|(outer, first)| {
-        let inner = keys_of_times(first, items.iter().map(|item| &item[outer]));
+    let outer: BTreeSet<&String> = items.iter().filter_map(Value::as_object).flat_map(Map::keys).collect();
+    let nested = outer.into_iter().flat_map(|outer| {
+        let within: Vec<&Value> =
+            items.iter().map(|item| &item[outer]).filter(|inner| inner.is_object()).collect();
+        let enough = within.len() * one_of >= items.len();
+        let inner = if enough { keys_of_times(within, one_of) } else { Vec::new() };
         inner.into_iter().map(|key| vec![outer.clone(), key])
     });
     nested.collect()
 }
 
-/// The keys of times that all objects have, of which this is the first one.
-fn keys_of_times<'a>(
-    first: &Map<String, Value>,
-    objects: impl Iterator<Item = &'a Value> + Clone,
-) -> Vec<String> {
-    let all_have = |key: &&String| {
-        objects.clone().all(|item| {
-            item.get(key.as_str()).is_some_and(|value| value.is_number() || as_time(value).is_some())
-        })
+/// The keys of times that one of so many objects has at least.
+fn keys_of_times<'a>(objects: impl IntoIterator<Item = &'a Value>, one_of: usize) -> Vec<String> {
+    let objects: Vec<&Map<String, Value>> = objects.into_iter().filter_map(Value::as_object).collect();
+    let keys: BTreeSet<&String> =
+        objects.iter().flat_map(|object| object.keys()).filter(|key| rank(key) > 0).collect();
+    let holds_times = |key: &&String| {
+        let values: Vec<&Value> = objects.iter().filter_map(|object| object.get(*key)).collect();
+        values.len() * one_of >= objects.len()
+            && values.iter().all(|value| number_of(value).is_some() || as_time(value).is_some())
+            && (rank(key) > 1 || !are_epochs(&values))
     };
-    let ranked = first.keys().filter(|key| rank(key) > 0).filter(all_have).map(|key| (rank(key), key));
-    let best = ranked.clone().map(|(rank, _)| rank).max().unwrap_or(0);
-    ranked.filter(|(rank, _)| *rank == best).map(|(_, key)| key.clone()).collect()
+    let mut keys: Vec<&String> = keys.into_iter().filter(holds_times).collect();
+    let best = keys.iter().map(|key| rank(key)).max().unwrap_or(0);
+    keys.retain(|key| rank(key) == best);
+    keys.into_iter().cloned().collect()
+}
+
+/// A number, also one that is written as a text.
+fn number_of(value: &Value) -> Option<f64> {
+    value.as_f64().or_else(|| value.as_str()?.trim().parse().ok())
+}
+
+/// Are these times since 1970, between 2001 and 2100, in s, ms, us or ns, and near each other?
+fn are_epochs(values: &[&Value]) -> bool {
+    let is_epoch = |number: f64| {
+        [1.0, 1e3, 1e6, 1e9].iter().any(|unit| (978_307_200.0..4_102_444_800.0).contains(&(number / unit)))
+    };
+    let numbers: Option<Vec<f64>> =
+        values.iter().map(|value| number_of(value).filter(|number| is_epoch(*number))).collect();
+    numbers.is_some_and(|numbers| {
+        let (least, most) = numbers
+            .iter()
+            .fold((f64::MAX, 0.0_f64), |(least, most), &number| (least.min(number), most.max(number)));
+        most <= 1.05 * least
+    })
 }
 
 /// Where `data.value` is, as a pointer of JSON.
@@ -308,6 +350,14 @@ fn leave_likely(found: &mut Vec<Candidate<'_>>) {
     if found.iter().any(is_time) {
         found.retain(is_time);
     }
+    // An object with percentiles sums up: what else it has is no time of a request.
+    let sums_up = |one: &Candidate<'_>| match &one.times {
+        Times::Objects(items, _) => {
+            items.iter().filter_map(Value::as_object).any(|item| are_percentiles(&statistics_of(item, "")))
+        }
+        _ => false,
+    };
+    found.retain(|one| !sums_up(one));
     // Values say more than percentiles of them.
     if found.iter().any(|one| matches!(one.times, Times::Objects(..))) {
         found.retain(|one| matches!(one.times, Times::Objects(..)));

@@ -19,7 +19,8 @@ use crate::input::{Columns, Data, Place, Read, Taken, Trace, spans, time_ps};
 /// * `orient="index"`: `{"0": {"ms": 1.5, …}, "1": {…}}`.
 pub(super) fn rows_of_frames(json: Value) -> Value {
     let Some(map) = json.as_object() else { return json };
-    let rows = rows_of_split(&json).or_else(|| rows_of_columns(map)).or_else(|| rows_by_index(map));
+    let rows = rows_of_split(&json).or_else(|| rows_of_compact(&json));
+    let rows = rows.or_else(|| rows_of_columns(map)).or_else(|| rows_by_index(map));
     rows.map_or(json, Value::Array)
 }
 
@@ -28,6 +29,17 @@ fn rows_of_split(json: &Value) -> Option<Vec<Value>> {
     let row = |row: &Value| {
         let cells = row.as_array()?.iter().cloned();
         Some(Value::Object(columns.iter().map(|column| (*column).to_owned()).zip(cells).collect()))
+    };
+    json["data"].as_array()?.iter().map(row).collect()
+}
+
+/// `JSONCompact` of ClickHouse: `{"meta": [{"name": "ms", "type": "Float64"}, …], "data": [[1.5, …], …]}`.
+fn rows_of_compact(json: &Value) -> Option<Vec<Value>> {
+    let names: Vec<&str> =
+        json["meta"].as_array()?.iter().map(|one| one["name"].as_str()).collect::<Option<_>>()?;
+    let row = |row: &Value| {
+        let cells = row.as_array()?.iter().cloned();
+        Some(Value::Object(names.iter().map(|name| (*name).to_owned()).zip(cells).collect()))
     };
     json["data"].as_array()?.iter().map(row).collect()
 }
@@ -85,6 +97,16 @@ pub(super) fn known(json: &Value, path: &Path, wanted: &Columns) -> Result<Optio
         spans::read_zipkin(json, &place, wanted).or_else(|| spans::read_sdk(json, &place, wanted))
     {
         return read.map(Some);
+    }
+    let events = if json["traceEvents"].is_array() { &json["traceEvents"] } else { json };
+    if events[0]["ph"].is_string() && events[0]["ts"].is_number() {
+        return trace_events(events, &place).map(Some);
+    }
+    if json["DurationHistogram"]["Data"].is_array() {
+        return fortio(&json["DurationHistogram"], &place).map(Some);
+    }
+    if json[0]["response_times"].is_object() && json[0]["num_requests"].is_number() {
+        return locust(json, &place).map(Some);
     }
     if json[0]["target"].is_object() && json[0]["io"]["time"].is_number() {
         return ioping(json, &place).map(Some);
@@ -185,6 +207,81 @@ fn summary(json: &Value) -> Option<Summary> {
     } else {
         None
     }
+}
+
+/// Events of a trace in Chrome's format, as browsers, node, perfetto and viztracer write it: those that have ended, in microseconds.
+fn trace_events(events: &Value, place: &Place<'_>) -> Result<Read, WorkloadError> {
+    let ended = events.as_array().into_iter().flatten().filter(|event| event["ph"] == "X");
+    let event = |event: &Value| {
+        Some((event["name"].as_str().unwrap_or("all").to_owned(), vec![event["dur"].as_f64()?]))
+    };
+    let mut events: Classes = ended.filter_map(event).collect();
+    if events.is_empty() {
+        return Err(place.whole("holds no events of a trace with a duration (`\"ph\": \"X\"`)"));
+    }
+    let names: std::collections::HashSet<&String> = events.iter().map(|(name, _)| name).collect();
+    let note = "events lie within each other, and those that hold others have their times: give those that are requests";
+    let mut notes = vec![note.to_owned()];
+    if names.len() > 256 {
+        notes.push(format!("its events have {} names, too many to be classes: all are of one", names.len()));
+        events.iter_mut().for_each(|(name, _)| "all".clone_into(name));
+    }
+    let mut read = values("a trace's events", Unit::Us, events, place)?;
+    read.taken.format = "events of a trace in Chrome's format".to_owned();
+    read.notes.extend(notes);
+    Ok(read)
+}
+
+/// fortio's histogram, in seconds.
+fn fortio(histogram: &Value, place: &Place<'_>) -> Result<Read, WorkloadError> {
+    let mut bins = Bins::default();
+    let ps = |value: &Value| value.as_f64().map(|seconds| (seconds * 1e12).round() as u64);
+    for bucket in histogram["Data"].as_array().into_iter().flatten() {
+        if let (Some(low_ps), high_ps, Some(count)) =
+            (ps(&bucket["Start"]), ps(&bucket["End"]), bucket["Count"].as_u64())
+        {
+            let edges = Edges { low_ps, high_ps };
+            bins.add("all", edges, count).map_err(|problem| place.whole(problem.to_string()))?;
+        }
+    }
+    let mut notes = Vec::new();
+    let taken = Taken {
+        format: "JSON of fortio".to_owned(),
+        unit: Some(Unit::S),
+        unit_by: "as the writer has it",
+        values: bins.count(),
+        ..Taken::default()
+    };
+    let mut histograms = bins.finish(place, &mut notes)?;
+    if let [only] = &mut histograms[..] {
+        only.sum_ps = histogram["Sum"].as_f64().map(|seconds| seconds * 1e12);
+    }
+    Ok(Read { taken, data: Data::Histograms(histograms), notes })
+}
+
+/// Locust's `--json`: how often each time in ms occurred, rounded to two digits, an object a request's name.
+fn locust(json: &Value, place: &Place<'_>) -> Result<Read, WorkloadError> {
+    let (mut trace, mut weights) = (Trace::default(), Vec::new());
+    for request in json.as_array().into_iter().flatten() {
+        let name: String = request["name"].as_str().unwrap_or("all").chars().take(64).collect();
+        for (ms, count) in request["response_times"].as_object().into_iter().flatten() {
+            let (Ok(ms), Some(count)) = (ms.parse::<f64>(), count.as_f64().filter(|count| *count > 0.0))
+            else {
+                continue;
+            };
+            push(&mut trace, &name, ms, Unit::Ms).map_err(|problem| place.whole(problem))?;
+            weights.push(count);
+        }
+    }
+    let taken = Taken {
+        format: "JSON of Locust".to_owned(),
+        class_column: (trace.classes.len() > 1).then(|| "name".to_owned()),
+        unit: Some(Unit::Ms),
+        unit_by: "as the writer has it",
+        values: weights.iter().sum::<f64>() as u64,
+        ..Taken::default()
+    };
+    Ok(Read { taken, data: Data::Weighted(trace, weights), notes: Vec::new() })
 }
 
 /// ioping's requests, but for those that its own summary leaves out.

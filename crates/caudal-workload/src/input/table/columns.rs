@@ -3,7 +3,7 @@
 use super::presets::Preset;
 use super::sample::{Sample, Separator};
 use crate::error::{Answer, Ask, AskKey, RowProblem, WorkloadError};
-use crate::input::number::Style;
+use crate::input::number::{Number, Style};
 use crate::input::percentiles::Statistic;
 use crate::input::unit::{Said, Unit, words};
 use crate::input::{Columns, Place, shorten};
@@ -383,6 +383,17 @@ impl Finder<'_> {
         // Addresses and dates begin as numbers do: they are offered only where nothing is a number.
         let read: Vec<usize> = numbers.iter().copied().filter(|&at| self.sample.is_numeric(at)).collect();
         let numbers = if width > 2 && !read.is_empty() { read } else { numbers };
+        // The only one that says its unit behind each number is a time, and the others are not.
+        let with_unit = |&at: &usize| {
+            let has_unit =
+                |field: &[u8]| Number::parse(field, Style::POINT).is_ok_and(|number| number.unit.is_some());
+            self.sample.column(at).all(has_unit)
+        };
+        if let (Role::Service, [only]) =
+            (self.role, &numbers.iter().copied().filter(with_unit).collect::<Vec<_>>()[..])
+        {
+            return Ok(*only);
+        }
         match (width, &numbers[..]) {
             (0 | 1, _) => Ok(0),
             (2, [1] | []) => Ok(1),
@@ -457,7 +468,7 @@ impl Finder<'_> {
         if preset.is_some() || self.role == Role::Arrival || self.sample.width() < 2 {
             return None;
         }
-        let named = ["percentile", "quantile", "percent", "percentage", "pct"];
+        let named = ["percentile", "quantile", "percent", "percentage", "pct", "statistic"];
         let by_name = self.header().and_then(|header| {
             header.iter().position(|name| words(name).iter().any(|word| named.contains(&word.as_str())))
         });
@@ -668,7 +679,8 @@ fn is_index(name: &str) -> bool {
 
 /// Is a row with this name among percentiles none of a time: how many there were, or what it says of names?
 pub(super) fn is_no_time(name: &str) -> bool {
-    ["count", "unique", "top", "freq", "n", "samples"].contains(&name.trim().to_lowercase().as_str())
+    ["count", "null_count", "unique", "top", "freq", "n", "samples"]
+        .contains(&name.trim().to_lowercase().as_str())
 }
 
 /// An end of an interval, and whether it belongs to it.
