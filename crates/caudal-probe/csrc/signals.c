@@ -269,6 +269,32 @@ __attribute__((visibility("hidden"))) void caudal_probe_handler_ends(uintptr_t f
     caudal_probe_handler_returns(frame, (uint32_t)*depth_in(context_of(frame)));
 }
 
+/* --- vfork ------------------------------------------------------------------------------------------------------------ */
+
+/* What a child of vfork may change of its parent's, and what it was. Comes in one register. */
+struct caudal_in_parent {
+    uint32_t depth, count;
+};
+
+/* The section begins that the child runs in. What has been left is found first: it is the parent's, and would be the child's to find. */
+__attribute__((visibility("hidden"))) struct caudal_in_parent caudal_probe_vfork_begins(uintptr_t stack)
+{
+    struct caudal_in_parent before;
+    caudal_probe_leave_handlers_at(stack);
+    before.count = caudal_probe_handlings.count;
+    before.depth = caudal_probe_v1.depth;
+    caudal_probe_hold(CAUDAL_PROBE_SECTION);
+    return before;
+}
+
+/* In the parent. */
+__attribute__((visibility("hidden"))) void caudal_probe_vfork_ends(struct caudal_in_parent before)
+{
+    caudal_probe_handlings.count = before.count;
+    signals_see_this();
+    caudal_probe_back_to(before.depth);
+}
+
 /* --- the C library's functions ------------------------------------------------------------------------------------------ */
 
 /*

@@ -115,6 +115,11 @@ fn wrappers_of_locks_are_sections_and_ask_the_hook() {
 }
 
 #[test]
+fn the_depth_is_right_behind_handlers_that_do_not_return() {
+    compile_and_run(&c_compilers(), "-std=gnu99", &["handlers.c"]);
+}
+
+#[test]
 fn a_hook_may_return_on_another_thread() {
     compile_and_run(&c_compilers(), "-std=gnu99", &["migrate.c"]);
 }

@@ -1,0 +1,103 @@
+/* Handlers of signals that do not return, or are interrupted themselves: the depth of sections is right behind them. */
+#define _GNU_SOURCE
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "caudal/probe.h"
+#include "check.h"
+
+static void handle(int number, void (*handler)(int))
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = handler;
+    CHECK(sigaction(number, &action, NULL) == 0);
+}
+
+/* Outside of all sections; one that is entered is counted, and one that is left. */
+static void is_outside(void)
+{
+    CHECK_EQUAL(caudal_critical_depth(), 0);
+    caudal_critical_enter();
+    caudal_critical_enter();
+    CHECK_EQUAL(caudal_critical_depth(), 2);
+    caudal_critical_exit();
+    CHECK_EQUAL(caudal_critical_depth(), 1);
+    caudal_critical_exit();
+    CHECK_EQUAL(caudal_critical_depth(), 0);
+}
+
+/* --- children of vfork --------------------------------------------------------------------------------------------- */
+
+static void end(int number)
+{
+    CHECK(caudal_critical_depth() > 0);
+    _exit(number);
+}
+
+static void execute(int number)
+{
+    (void)number;
+    execl("/bin/true", "true", (char *)NULL);
+    _exit(1);
+}
+
+/* What `wait` says of a child that sends itself a signal, and has ended without its handler if that is the answer. */
+#define STAYED 77
+__attribute__((noinline)) static int of_child(int number)
+{
+    int status;
+    pid_t child = vfork();
+    if (child == 0) {
+        kill(getpid(), number);
+        _exit(STAYED);
+    }
+    CHECK(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void children_end_in_handlers(void)
+{
+    handle(SIGTERM, end);
+    handle(SIGHUP, execute);
+    CHECK_EQUAL(of_child(SIGTERM), SIGTERM);
+    is_outside();
+    CHECK_EQUAL(of_child(SIGHUP), 0);
+    is_outside();
+    caudal_critical_enter();
+    CHECK_EQUAL(of_child(SIGTERM), SIGTERM);
+    CHECK_EQUAL(caudal_critical_depth(), 1);
+    caudal_critical_exit();
+    is_outside();
+}
+
+/* In a handler of the parent's, which is noted already. */
+static void have_a_child(int number)
+{
+    uint32_t depth = caudal_critical_depth();
+    CHECK(depth > 0);
+    CHECK_EQUAL(of_child(SIGTERM), SIGTERM);
+    CHECK_EQUAL(caudal_critical_depth(), depth);
+    (void)number;
+}
+
+static void children_of_handlers_end_in_handlers(void)
+{
+    handle(SIGUSR1, have_a_child);
+    CHECK(raise(SIGUSR1) == 0);
+    is_outside();
+    caudal_critical_enter();
+    CHECK(raise(SIGUSR1) == 0);
+    CHECK_EQUAL(caudal_critical_depth(), 1);
+    caudal_critical_exit();
+    is_outside();
+}
+
+int main(void)
+{
+    children_end_in_handlers();
+    children_of_handlers_end_in_handlers();
+    return 0;
+}
