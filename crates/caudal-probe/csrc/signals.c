@@ -37,8 +37,14 @@
  * A yield that came due in the handler is not made up for at its end, for the reasons of the beginning: the next probe of the interrupted
  * code is made due.
  *
- * All of this may itself be interrupted by a signal at any instruction: a handler leaves the thread's depth and its notes as it has found
- * them. Entries are only added, each by one compare-and-swap, so registering is as safe in a handler as the C library's.
+ * All of this may itself be interrupted by a signal at any instruction. A handler that returns leaves the thread's depth and its notes as it
+ * has found them, and one that does not return leaves its caller no less to find than there was:
+ *
+ *      begins   place + 1    the note, and last that it is one    depth + 1
+ *      ends     depth as before    it is no note    place - 1
+ *
+ * So where the depth is raised there is a note that says what it was, and a place that is taken has none of an earlier handler.
+ * Entries are only added, each by one compare-and-swap, so registering is as safe in a handler as the C library's.
  */
 #define _GNU_SOURCE
 #include "signals.h"
@@ -142,17 +148,33 @@ static int is_left(const struct caudal_handling *handling, uintptr_t stack)
     return handling->frame < stack;
 }
 
+/* The first so many notes stay. */
+static void keep(uint32_t count)
+{
+    struct caudal_handlings *all = &caudal_probe_handlings;
+    uint32_t at;
+    for (at = count; at < CAUDAL_NOTED; at++) {
+        all->of[at].is_noted = 0;
+    }
+    signals_see_this();
+    all->count = count;
+    signals_see_this();
+}
+
 void caudal_probe_handlers_left(uintptr_t stack)
 {
     struct caudal_handlings *all = &caudal_probe_handlings;
     uint64_t request = caudal_probe_v1.stack_high;
     uint32_t at;
     for (at = 0; at < all->count; at++) {
-        uint32_t depth = all->of[at].depth;
-        if (all->of[at].request == request && is_left(&all->of[at], stack)) {
-            all->count = at;
+        if (all->of[at].is_noted && all->of[at].request == request && is_left(&all->of[at], stack)) {
+            caudal_probe_back_to(all->of[at].depth);
             signals_see_this();
-            caudal_probe_back_to(depth);
+            /* Who was about to be noted there, and was interrupted, has been left as well. */
+            while (at > 0 && !all->of[at - 1].is_noted) {
+                at--;
+            }
+            keep(at);
             return;
         }
     }
@@ -160,7 +182,7 @@ void caudal_probe_handlers_left(uintptr_t stack)
 
 void caudal_forget_handlers_v1(void)
 {
-    caudal_probe_handlings.count = 0;
+    keep(0);
 }
 
 static void note(const struct caudal_handling *handling)
@@ -174,6 +196,8 @@ static void note(const struct caudal_handling *handling)
     signals_see_this();
     all->of[at] = *handling;
     signals_see_this();
+    all->of[at].is_noted = 1;
+    signals_see_this();
 }
 
 /* Of the noted ones, this one and those within it have ended. */
@@ -182,8 +206,8 @@ static void forget(uintptr_t frame)
     struct caudal_handlings *all = &caudal_probe_handlings;
     uint32_t at;
     for (at = all->count; at > 0; at--) {
-        if (all->of[at - 1].frame == frame) {
-            all->count = at - 1;
+        if (all->of[at - 1].is_noted && all->of[at - 1].frame == frame) {
+            keep(at - 1);
             return;
         }
     }
@@ -234,34 +258,34 @@ __attribute__((visibility("hidden"))) struct caudal_beginning caudal_probe_handl
 {
     uintptr_t *returns = (uintptr_t *)frame;
     int is_kernels = returns_from_signal((const unsigned char *)*returns);
-    struct caudal_handling handling = {frame, caudal_probe_v1.stack_high, 0, 0, 0};
+    struct caudal_handling handling = {frame, caudal_probe_v1.stack_high, 0, 0, 0, 0};
     struct caudal_beginning beginning = {__atomic_load_n(&handlers[number], __ATOMIC_ACQUIRE), 0};
     if (caudal_probe_handlings.count != 0) {
         caudal_probe_handlers_left(frame);
     }
     handling.depth = caudal_probe_v1.depth;
-    caudal_probe_hold(CAUDAL_PROBE_SECTION);
     if (is_kernels) {
         const stack_t *alternate = &context_of(frame)->uc_stack;
         handling.alternate = (uintptr_t)alternate->ss_sp;
         handling.alternate_size = alternate->ss_size;
     }
-    note(&handling);
     if (is_kernels && !has_shadow_stack()) {
         *depth_in(context_of(frame)) = handling.depth;
         *returns = restorer;
     } else {
         beginning.calls = (uint64_t)1 << 32 | handling.depth;
     }
+    note(&handling);
+    caudal_probe_hold(CAUDAL_PROBE_SECTION);
     return beginning;
 }
 
 /* Whatever the handler has entered or left by itself, the interrupted code finds what it had. */
 __attribute__((visibility("hidden"))) void caudal_probe_handler_returns(uintptr_t frame, uint32_t depth)
 {
-    forget(frame);
-    signals_see_this();
     caudal_probe_back_to(depth);
+    signals_see_this();
+    forget(frame);
 }
 
 __attribute__((visibility("hidden"))) void caudal_probe_handler_ends(uintptr_t frame)
@@ -290,8 +314,7 @@ __attribute__((visibility("hidden"))) struct caudal_in_parent caudal_probe_vfork
 /* In the parent. */
 __attribute__((visibility("hidden"))) void caudal_probe_vfork_ends(struct caudal_in_parent before)
 {
-    caudal_probe_handlings.count = before.count;
-    signals_see_this();
+    keep(before.count);
     caudal_probe_back_to(before.depth);
 }
 

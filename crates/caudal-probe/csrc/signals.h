@@ -22,9 +22,10 @@ struct caudal_handling {
     uintptr_t alternate;
     size_t alternate_size; /* the thread's alternate stack at that time */
     uint32_t depth;        /* the interrupted code's */
+    uint32_t is_noted;     /* 0: this is none, or not yet, or no longer */
 };
 
-/* Handlers in handlers, the outermost first. Those further in than NOTED are not noted. */
+/* Handlers in handlers, the outermost first. Those further in than NOTED are not noted. Behind the count none is_noted. */
 #define CAUDAL_NOTED 4
 struct caudal_handlings {
     uint32_t count;
