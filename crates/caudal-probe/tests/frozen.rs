@@ -146,6 +146,11 @@ fn handlers_are_interrupted_where_they_leave() {
 }
 
 #[test]
+fn wrappers_are_bound_without_the_loaders_lock() {
+    compile_and_run(&c_compilers(), "-std=gnu99", &["loader.c"]);
+}
+
+#[test]
 fn a_hook_may_return_on_another_thread() {
     compile_and_run(&c_compilers(), "-std=gnu99", &["migrate.c"]);
 }
