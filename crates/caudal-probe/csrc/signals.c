@@ -25,14 +25,17 @@
  * the processor's shadow stack on, which holds the return address as well; only then is there a frame more.
  *
  * The depth of the interrupted code is in the signal's frame, in a word of the ucontext that the kernel neither writes nor
- * reads (__reserved1), so that handlers may be interrupted by others as often as there is stack.
+ * reads (__reserved1), so that handlers may be interrupted by others as often as there is stack. The other half of the word is a mark: where
+ * they are no longer there, something else has been written over the frame.
  *
  * Handlers that do not return. siglongjmp, setcontext and exceptions leave the frame behind, and with it the raised depth. So
  * each thread notes where the frames are of the handlers that it runs, the outer four. The wrappers of longjmp know where it goes, and
  * put the depth back to what the outermost handler interrupted that is left (jumps.c). For who leaves by code without probes, whoever
  * finds the thread in a section looks whether it still is in the handler: a probe that is due, a wait, caudal_critical_depth(). It
- * is not if its stack pointer is above the frame; nor if the frame is on the alternate stack, and the stack pointer is not. A frame
- * of another request is left to that. What a request leaves at its end the runtime forgets (caudal_forget_handlers_v1).
+ * is not if its stack pointer is above the frame; nor if the frame is on the alternate stack, and the stack pointer is not; nor if other
+ * calls have gone as deep since, and written over the frame. So while handlers are noted, a yield that a section defers is looked at
+ * again a quantum later (decide.c). A frame of another request is left to that. What a request leaves at its end the runtime
+ * forgets (caudal_forget_handlers_v1).
  *
  * A yield that came due in the handler is not made up for at its end, for the reasons of the beginning: the next probe of the interrupted
  * code is made due.
@@ -139,13 +142,21 @@ static int is_alternate(const struct caudal_handling *handling, uintptr_t stack)
     return stack - handling->alternate < handling->alternate_size;
 }
 
+/* Looked at only on the stack that the thread runs on, which is there: the request's. What else a frame was on may be gone. */
+static int is_overwritten(const struct caudal_handling *handling)
+{
+    const struct caudal_probe *block = &caudal_probe_v1;
+    uintptr_t word = (uintptr_t)handling->left_in_frame;
+    return word >= block->stack_low && word < block->stack_high && word != 0 && *handling->left_in_frame != handling->left;
+}
+
 static int is_left(const struct caudal_handling *handling, uintptr_t stack)
 {
     int was_alternate = is_alternate(handling, handling->frame);
     if (was_alternate != is_alternate(handling, stack)) {
         return was_alternate;
     }
-    return handling->frame < stack;
+    return handling->frame < stack || is_overwritten(handling);
 }
 
 /* The first so many notes stay. */
@@ -165,9 +176,15 @@ void caudal_probe_handlers_left(uintptr_t stack)
 {
     struct caudal_handlings *all = &caudal_probe_handlings;
     uint64_t request = caudal_probe_v1.stack_high;
-    uint32_t at;
+    uint32_t at, inner;
     for (at = 0; at < all->count; at++) {
         if (all->of[at].is_noted && all->of[at].request == request && is_left(&all->of[at], stack)) {
+            /* Within one whose frame has been written over another may run, which was begun before that: then it is its turn first. */
+            for (inner = at + 1; inner < all->count; inner++) {
+                if (all->of[inner].is_noted && all->of[inner].request == request && !is_left(&all->of[inner], stack)) {
+                    return;
+                }
+            }
             caudal_probe_back_to(all->of[at].depth);
             signals_see_this();
             /* Who was about to be noted there, and was interrupted, has been left as well. */
@@ -246,6 +263,12 @@ static uint64_t *depth_in(ucontext_t *context)
     return (uint64_t *)&context->uc_mcontext.__reserved1[7];
 }
 
+/* In the upper half of the word that has the depth: each frame's own, and with it the word is no address and no small number. */
+static uint64_t mark_of(uintptr_t frame)
+{
+    return (uint64_t)(0x9e3779b9 ^ (uint32_t)(frame >> 4 & 0xffff)) << 32;
+}
+
 /* What an entry goes on with. */
 struct caudal_beginning {
     caudal_handler *handler;
@@ -258,19 +281,22 @@ __attribute__((visibility("hidden"))) struct caudal_beginning caudal_probe_handl
 {
     uintptr_t *returns = (uintptr_t *)frame;
     int is_kernels = returns_from_signal((const unsigned char *)*returns);
-    struct caudal_handling handling = {frame, caudal_probe_v1.stack_high, 0, 0, 0, 0};
+    struct caudal_handling handling = {frame, NULL, 0, caudal_probe_v1.stack_high, 0, 0, 0, 0};
     struct caudal_beginning beginning = {__atomic_load_n(&handlers[number], __ATOMIC_ACQUIRE), 0};
     if (caudal_probe_handlings.count != 0) {
-        caudal_probe_handlers_left(frame);
+        /* Also one whose frame was here. */
+        caudal_probe_handlers_left(frame + 1);
     }
     handling.depth = caudal_probe_v1.depth;
     if (is_kernels) {
         const stack_t *alternate = &context_of(frame)->uc_stack;
         handling.alternate = (uintptr_t)alternate->ss_sp;
         handling.alternate_size = alternate->ss_size;
+        handling.left_in_frame = depth_in(context_of(frame));
+        handling.left = mark_of(frame) | handling.depth;
+        *depth_in(context_of(frame)) = handling.left;
     }
     if (is_kernels && !has_shadow_stack()) {
-        *depth_in(context_of(frame)) = handling.depth;
         *returns = restorer;
     } else {
         beginning.calls = (uint64_t)1 << 32 | handling.depth;

@@ -17,8 +17,10 @@
 
 /* A handler that this thread runs, or has left without returning. */
 struct caudal_handling {
-    uintptr_t frame;  /* where its return address lies; the signal's frame is above */
-    uint64_t request; /* the interrupted request: the top of its stack */
+    uintptr_t frame;               /* where its return address lies; the signal's frame is above */
+    const uint64_t *left_in_frame; /* a word of that, which stays as it is while the handler may return; null: there is no such frame */
+    uint64_t left;                 /* what it is */
+    uint64_t request;              /* the interrupted request: the top of its stack */
     uintptr_t alternate;
     size_t alternate_size; /* the thread's alternate stack at that time */
     uint32_t depth;        /* the interrupted code's */
