@@ -34,8 +34,9 @@
  * finds the thread in a section looks whether it still is in the handler: a probe that is due, a wait, caudal_critical_depth(). It
  * is not if its stack pointer is above the frame; nor if the frame is on the alternate stack, and the stack pointer is not; nor if other
  * calls have gone as deep since, and written over the frame. So while handlers are noted, a yield that a section defers is looked at
- * again a quantum later (decide.c). A frame of another request is left to that. What a request leaves at its end the runtime
- * forgets (caudal_forget_handlers_v1).
+ * again a quantum later (decide.c). What the thread has entered between the jump and the look it stays in, so only the handlers' own
+ * sections end then: who jumps out of further ones restores the depth (caudal_critical_restore). A frame of another request is left to
+ * that. What a request leaves at its end the runtime forgets (caudal_forget_handlers_v1).
  *
  * A yield that came due in the handler is not made up for at its end, for the reasons of the beginning: the next probe of the interrupted
  * code is made due.
@@ -172,28 +173,73 @@ static void keep(uint32_t count)
     signals_see_this();
 }
 
+static int is_noted(uint32_t at)
+{
+    const struct caudal_handling *handling = &caudal_probe_handlings.of[at];
+    return handling->is_noted && handling->request == caudal_probe_v1.stack_high;
+}
+
+/* The place of the outermost handler that has been left, if the thread is at `stack`; CAUDAL_NOTED: none. */
+static uint32_t outermost_left(uintptr_t stack)
+{
+    const struct caudal_handlings *all = &caudal_probe_handlings;
+    uint32_t at, inner;
+    for (at = 0; at < all->count && !(is_noted(at) && is_left(&all->of[at], stack)); at++) {
+    }
+    /* Within one whose frame has been written over another may run, which was begun before that: then it is its turn first. */
+    for (inner = at + 1; inner < all->count; inner++) {
+        if (is_noted(inner) && !is_left(&all->of[inner], stack)) {
+            return CAUDAL_NOTED;
+        }
+    }
+    return at < all->count ? at : CAUDAL_NOTED;
+}
+
+static void leave(uint32_t at, uint32_t depth)
+{
+    caudal_probe_back_to(depth);
+    signals_see_this();
+    /* Who was about to be noted there, and was interrupted, has been left as well. */
+    while (at > 0 && !caudal_probe_handlings.of[at - 1].is_noted) {
+        at--;
+    }
+    keep(at);
+}
+
+void caudal_probe_leaves_handlers(uintptr_t stack)
+{
+    uint32_t at = outermost_left(stack);
+    if (at != CAUDAL_NOTED) {
+        const struct caudal_handling *handling = &caudal_probe_handlings.of[at];
+        leave(at, handling->found != CAUDAL_NOT_FOUND ? handling->found : handling->depth);
+    }
+}
+
+/*
+ * A nested handler may find the same, between any two of these instructions, and do all of it: then the depth that was read in front is that of
+ * before, and there is no note any more. Or it finds what is to be the depth, and is not to count once more.
+ */
 void caudal_probe_handlers_left(uintptr_t stack)
 {
     struct caudal_handlings *all = &caudal_probe_handlings;
-    uint64_t request = caudal_probe_v1.stack_high;
-    uint32_t at, inner;
-    for (at = 0; at < all->count; at++) {
-        if (all->of[at].is_noted && all->of[at].request == request && is_left(&all->of[at], stack)) {
-            /* Within one whose frame has been written over another may run, which was begun before that: then it is its turn first. */
-            for (inner = at + 1; inner < all->count; inner++) {
-                if (all->of[inner].is_noted && all->of[inner].request == request && !is_left(&all->of[inner], stack)) {
-                    return;
-                }
-            }
-            caudal_probe_back_to(all->of[at].depth);
-            signals_see_this();
-            /* Who was about to be noted there, and was interrupted, has been left as well. */
-            while (at > 0 && !all->of[at - 1].is_noted) {
-                at--;
-            }
-            keep(at);
-            return;
+    uint32_t depth = *(volatile uint32_t *)&caudal_probe_v1.depth;
+    uint32_t sections = depth & CAUDAL_PROBE_SECTIONS, found, at, inner;
+    signals_see_this();
+    at = outermost_left(stack);
+    if (at == CAUDAL_NOTED) {
+        return;
+    }
+    found = all->of[at].found;
+    if (found == CAUDAL_NOT_FOUND) {
+        for (inner = at; inner < all->count && sections > 0; inner++) {
+            sections -= is_noted(inner) ? CAUDAL_PROBE_SECTION : 0;
         }
+        found = (depth & ~(uint32_t)CAUDAL_PROBE_SECTIONS) | sections;
+        all->of[at].found = found;
+    }
+    signals_see_this();
+    if (all->of[at].is_noted) {
+        leave(at, found);
     }
 }
 
@@ -281,7 +327,7 @@ __attribute__((visibility("hidden"))) struct caudal_beginning caudal_probe_handl
 {
     uintptr_t *returns = (uintptr_t *)frame;
     int is_kernels = returns_from_signal((const unsigned char *)*returns);
-    struct caudal_handling handling = {frame, NULL, 0, caudal_probe_v1.stack_high, 0, 0, 0, 0};
+    struct caudal_handling handling = {frame, NULL, 0, caudal_probe_v1.stack_high, 0, 0, 0, CAUDAL_NOT_FOUND, 0};
     struct caudal_beginning beginning = {__atomic_load_n(&handlers[number], __ATOMIC_ACQUIRE), 0};
     if (caudal_probe_handlings.count != 0) {
         /* Also one whose frame was here. */

@@ -24,8 +24,11 @@ struct caudal_handling {
     uintptr_t alternate;
     size_t alternate_size; /* the thread's alternate stack at that time */
     uint32_t depth;        /* the interrupted code's */
+    uint32_t found;        /* the depth without it and those within, as soon as it has been found to be left */
     uint32_t is_noted;     /* 0: this is none, or not yet, or no longer */
 };
+
+#define CAUDAL_NOT_FOUND UINT32_MAX
 
 /* Handlers in handlers, the outermost first. Those further in than NOTED are not noted. Behind the count none is_noted. */
 #define CAUDAL_NOTED 4
@@ -36,8 +39,11 @@ struct caudal_handlings {
 
 extern __thread struct caudal_handlings caudal_probe_handlings __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* The thread is, or is going to be, at `stack`: which handlers it has left by that is found, and the depth is what it was before the
- * outermost of them. */
+/* The thread is going to be at `stack`: which handlers it leaves by that is found, and the depth is what it was before the outermost of
+ * them. */
+__attribute__((visibility("hidden"))) void caudal_probe_leaves_handlers(uintptr_t stack);
+
+/* The thread is at `stack`: which handlers it left some time ago is found, and their sections end; those that it has entered since stay. */
 __attribute__((visibility("hidden"))) void caudal_probe_handlers_left(uintptr_t stack);
 
 /* The same, for whoever finds that the thread is in a section. */

@@ -142,7 +142,7 @@ fn handlers_are_interrupted_where_they_begin_and_end() {
 #[test]
 #[ignore = "long: make test-long"]
 fn handlers_are_interrupted_where_they_leave() {
-    interrupt_handlers(&["all"]);
+    interrupt_handlers(&["leave"]);
 }
 
 #[test]

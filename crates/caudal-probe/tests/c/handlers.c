@@ -178,6 +178,32 @@ static void a_handler_within_one_that_was_left_is_a_section(void)
     is_outside();
 }
 
+static void what_was_entered_since_stays(void)
+{
+    leave_handler();
+    caudal_critical_enter();
+    look();
+    CHECK_EQUAL(yields, 0);
+    CHECK_EQUAL(caudal_probe_v1.depth, 1);
+    caudal_critical_exit();
+    CHECK(yields > 0);
+    is_outside();
+}
+
+static void what_was_left_since_stays_left(void)
+{
+    caudal_critical_enter();
+    if (sigsetjmp(back, 1) == 0) {
+        CHECK(raise(SIGUSR1) == 0);
+    }
+    caudal_critical_exit();
+    CHECK_EQUAL(caudal_probe_v1.depth, 1);
+    yields = 0;
+    look();
+    CHECK(yields > 0);
+    is_outside();
+}
+
 static void see_depth(int number)
 {
     (void)number;
@@ -208,6 +234,8 @@ static void handlers_are_left_in_silence(void)
     what_is_written_over_a_handler_shows_that_it_was_left();
     who_comes_up_from_below_looks_again();
     a_handler_within_one_that_was_left_is_a_section();
+    what_was_entered_since_stays();
+    what_was_left_since_stays_left();
     caudal_probe_disarm_v1();
     a_handler_in_the_place_of_one_that_was_left_is_the_only_one();
 }

@@ -12,7 +12,7 @@ __attribute__((noreturn)) void caudal_wrap_siglongjmp_v1(sigjmp_buf, int);
 
 static sigjmp_buf back;
 static int leaves;
-static void (*inner)(void);
+static void (*inner)(void), (*interrupted)(void);
 static volatile uint32_t outer_depth;
 
 /* What may be interrupted begins or ends here: a stop that the parent knows from that of a step. */
@@ -70,11 +70,18 @@ __attribute__((noinline)) static void raise_deep(int frames)
     CHECK(room[0] == (char)frames);
 }
 
-/* In a child, whose handler of SIGUSR1 comes to be interrupted by one of SIGUSR2. */
-static void interrupted(void)
+/* No SIGUSR2 from here on. */
+static void end(void)
 {
     sigset_t set;
     CHECK(sigemptyset(&set) == 0 && sigaddset(&set, SIGUSR2) == 0);
+    CHECK(sigprocmask(SIG_BLOCK, &set, NULL) == 0);
+    mark();
+}
+
+/* In a child, whose handler of SIGUSR1 comes to be interrupted by one of SIGUSR2. */
+static void handle_interrupted(void)
+{
     handle(SIGUSR1, note_depth);
     handle(SIGUSR2, interrupt);
     /* What ran before, deeper on the stack, may not be found. */
@@ -85,9 +92,37 @@ static void interrupted(void)
     if (sigsetjmp(back, 1) == 0) {
         CHECK(raise(SIGUSR1) == 0);
     }
-    CHECK(sigprocmask(SIG_BLOCK, &set, NULL) == 0);
-    mark();
+    end();
     CHECK_EQUAL(outer_depth, 1);
+    is_outside();
+    _exit(0);
+}
+
+static void leave(int number)
+{
+    (void)number;
+    jump();
+}
+
+/* The same where the child's handler has been left in silence, and what is interrupted finds that, in a section. */
+static void look_interrupted(void)
+{
+    volatile int has_looked = 0;
+    handle(SIGUSR1, leave);
+    handle(SIGUSR2, interrupt);
+    CHECK(ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0);
+    if (sigsetjmp(back, 1) == 0) {
+        CHECK(raise(SIGUSR1) == 0);
+    }
+    if (!has_looked) {
+        has_looked = 1;
+        caudal_critical_enter();
+        mark();
+        CHECK_EQUAL(caudal_critical_depth(), 1);
+    }
+    end();
+    CHECK_EQUAL(caudal_critical_depth(), 1);
+    caudal_critical_exit();
     is_outside();
     _exit(0);
 }
@@ -107,7 +142,7 @@ static int is_at_mark(pid_t child, int status)
     return WSTOPSIG(status) == SIGTRAP && why.si_code == SI_KERNEL;
 }
 
-/* SIGUSR2 comes so many instructions behind the first of the entry of SIGUSR1's handler, or behind the handler's mark. 0: what may be
+/* SIGUSR2 comes so many instructions behind the first of the entry of SIGUSR1's handler, or behind the first mark. 0: what may be
  * interrupted has ended before. */
 static int is_interrupted_after(int steps, int from_mark)
 {
@@ -131,7 +166,7 @@ static int is_interrupted_after(int steps, int from_mark)
         number = WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
     }
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-        fprintf(stderr, "interrupted %d instructions behind the %s of a handler: status %x\n", steps, from_mark ? "end" : "begin", status);
+        fprintf(stderr, "interrupted %d instructions behind the %s: status %x\n", steps, from_mark ? "mark" : "entry", status);
         exit(1);
     }
     return is_within;
@@ -146,21 +181,28 @@ static int is_interrupted_anywhere(int from_mark)
     return steps;
 }
 
-/* With an argument, also of handlers that leave by longjmp. */
+/* With an argument, of handlers that leave by longjmp, or have left. */
 int main(int count, char **arguments)
 {
     static void (*const by[])(void) = {stay, jump, jump_with_probes};
-    size_t i;
+    size_t i, ways = count == 1 ? 2 : 3;
     (void)arguments;
     /* At the first call a wrapper is bound. */
     if (sigsetjmp(back, 1) == 0) {
         jump_with_probes();
     }
-    for (i = 0; i < sizeof by / sizeof *by; i++) {
+    for (i = 0; i < ways; i++) {
         inner = by[i];
-        leaves = count > 1;
+        interrupted = handle_interrupted;
+        CHECK(is_interrupted_anywhere(0) > 50);
+        if (count == 1) {
+            CHECK(is_interrupted_anywhere(1) > 50);
+            continue;
+        }
+        leaves = 1;
         CHECK(is_interrupted_anywhere(1) > 50);
-        CHECK(leaves || is_interrupted_anywhere(0) > 50);
+        interrupted = look_interrupted;
+        CHECK(is_interrupted_anywhere(1) > 50);
     }
     return 0;
 }
