@@ -7,10 +7,15 @@
  *                                                                           what others.c does
  *
  * The same for what the library itself calls: LIBC(NAME) is never another's.
+ *
+ * A first call may be that of a child of fork(), and the loader's lock be had by a thread that the child has not. So the loader is asked at the
+ * start, and later by _dl_find_object, which takes no lock; only where the C library has none (glibc before 2.35, musl), and for what the
+ * objects of the start have not, is the lock taken.
  */
 #define _GNU_SOURCE
 #include "libc.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 #include <string.h>
@@ -76,6 +81,11 @@ static int has_sanitizer(void)
 
 /* --- the process's objects ------------------------------------------------------------------------------------------ */
 
+#define CONSTRUCTOR __attribute__((constructor(101)))
+
+/* Not in a static program, in which all objects are there at the start. */
+#pragma weak dlsym
+
 #define LIBRARIES_MAX 16
 
 /* Those that a name of the C library may belong to, and where they are. */
@@ -106,10 +116,16 @@ static int is_library(const char *file)
     return 0;
 }
 
+static const char *file_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
 static int note_object(struct dl_phdr_info *object, size_t size, void *found)
 {
     struct libraries *libraries = found;
-    const char *slash = strrchr(object->dlpi_name, '/'), *file = slash != NULL ? slash + 1 : object->dlpi_name;
+    const char *file = file_of(object->dlpi_name);
     uintptr_t begin = UINTPTR_MAX, end = 0;
     ElfW(Half) i;
     (void)size;
@@ -242,7 +258,7 @@ struct next {
 static int find_next(struct dl_phdr_info *object, size_t size, void *looked_for)
 {
     struct next *next = looked_for;
-    const char *slash = strrchr(object->dlpi_name, '/'), *file = slash != NULL ? slash + 1 : object->dlpi_name;
+    const char *file = file_of(object->dlpi_name);
     const ElfW(Dyn) *dynamic = NULL;
     struct symbols symbols;
     ElfW(Half) i;
@@ -294,19 +310,69 @@ struct slot {
     const char *name;
 };
 
+/* As the C library has it (dl_find_object), of which newer ones may write more. */
+struct found_object {
+    unsigned long long flags;
+    void *begin, *end;
+    struct link_map *map;
+    void *rest[20];
+};
+
+typedef int find_object_function(void *address, struct found_object *found);
+
+static struct {
+    int is_known;
+    struct libraries libraries;
+    find_object_function *find_object; /* null: the C library has none */
+} at_start;
+
+CONSTRUCTOR static void know_libraries(void)
+{
+    if (dlsym != NULL) {
+        at_start.find_object = (find_object_function *)(uintptr_t)dlsym(RTLD_DEFAULT, "_dl_find_object");
+    }
+    dl_iterate_phdr(note_object, &at_start.libraries);
+    find_own(&at_start.libraries);
+    __atomic_store_n(&at_start.is_known, 1, __ATOMIC_RELEASE);
+}
+
+/* Is the function in a library that a name of the C library may belong to? */
+static int is_librarys(void *function)
+{
+    struct libraries now = {0, NULL, 0, {{0, 0}}};
+    struct found_object found;
+    if (at_start.libraries.libc == NULL) {
+        return 0; /* The program is static. */
+    }
+    if (at_start.find_object != NULL) {
+        return at_start.find_object(function, &found) == 0 && is_library(file_of(found.map->l_name));
+    }
+    if (is_in(&at_start.libraries, function)) {
+        return 1;
+    }
+    dl_iterate_phdr(note_object, &now);
+    return is_in(&now, function);
+}
+
+/* Is it another's, of the name of a function of the C library? */
+static int is_anothers(const struct name *name, void *function)
+{
+    struct libraries now = {0, NULL, 0, {{0, 0}}};
+    if (__atomic_load_n(&at_start.is_known, __ATOMIC_ACQUIRE)) {
+        return is_others(&at_start.libraries, name, function) && !is_librarys(function);
+    }
+    /* A resolver or another's constructor calls, before the program has a thread. */
+    dl_iterate_phdr(note_object, &now);
+    find_own(&now);
+    return is_others(&now, name, function) && !is_in(&now, function);
+}
+
 __attribute__((visibility("hidden"))) void *caudal_probe_bind(struct slot *slot, void *target, void *around, void *others)
 {
-    static int has_found;
-    struct libraries libraries = {0, NULL, 0, {{0, 0}}};
     void *jump = around;
     const struct name *name = name_of(slot->name);
-    dl_iterate_phdr(note_object, &libraries);
-    if (!__atomic_load_n(&has_found, __ATOMIC_ACQUIRE)) {
-        find_own(&libraries);
-        __atomic_store_n(&has_found, 1, __ATOMIC_RELEASE);
-    }
     /* Where it is the wrapper itself (of syscall and vfork), all of a program comes here. C++'s names are in no table, and in the C++ library. */
-    if (target != NULL && target != around && name != NULL && !is_in(&libraries, target) && is_others(&libraries, name, target)) {
+    if (target != NULL && target != around && name != NULL && is_anothers(name, target)) {
         jump = others != NULL ? others : target;
     }
     __atomic_store_n(&slot->target, target, __ATOMIC_RELEASE);

@@ -221,8 +221,13 @@ __attribute__((noinline, cold)) static uint64_t due_within(uint64_t now, uint64_
     if (!block->pending) {
         caudal_probe_state.deferred_tsc = block->deadline;
     }
+    if (caudal_probe_handlings.count != 0) {
+        /* Perhaps one has been left, which shows later: the section would never end. */
+        arm(now, block->quantum, first, credit);
+    } else {
+        quiet();
+    }
     block->pending = 1;
-    quiet();
     return 0;
 }
 

@@ -42,9 +42,9 @@ __attribute__((noinline)) static void leave_handlers(const void *buffer)
         return;
     }
     if (is_near(demangled(word_of(own)), here)) {
-        caudal_probe_handlers_left(demangled(target));
+        caudal_probe_leaves_handlers(demangled(target));
     } else if (is_near(word_of(own), here)) {
-        caudal_probe_handlers_left(target);
+        caudal_probe_leaves_handlers(target);
     }
 }
 

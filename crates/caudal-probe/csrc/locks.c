@@ -255,7 +255,8 @@ int caudal_around_pthread_mutex_unlock_v1(pthread_mutex_t *mutex)
 
 /* --- conditions ----------------------------------------------------------------------------------------------- */
 
-/* Without a time a wait ends for no reason after so many rounds, some 1.8 ms, should a signal not have been heard. */
+/* A wait without a time, or for what another process may signal, ends for no reason after so many rounds, some 1.8 ms, should a signal not
+ * have been heard. */
 #define CONDITION_ROUNDS_MAX 32
 
 /* How long each round of a wait is: 16 us, then 32, then 64. */
@@ -266,7 +267,7 @@ static uint32_t round_of_condition(uint32_t round)
 
 /* Waits until the bell has been rung again: not 0. Where not all signals are heard, or the request can not be put aside, the wait ends
  * for no reason, as all may. */
-static int is_rung(struct caudal_bell *bell, uint32_t rung, const struct caudal_until *until)
+static int is_rung(struct caudal_bell *bell, uint32_t rung, const struct caudal_until *until, uint32_t rounds_max)
 {
     uint32_t round = 0;
     while (caudal_probe_wait(round_of_condition(round)) && caudal_probe_hears_signals()) {
@@ -274,22 +275,36 @@ static int is_rung(struct caudal_bell *bell, uint32_t rung, const struct caudal_
             return 1;
         }
         round++;
-        if (until != NULL ? caudal_probe_is_over(until) : round == CONDITION_ROUNDS_MAX) {
+        if (round == rounds_max || (until != NULL && caudal_probe_is_over(until))) {
             break;
         }
     }
     return 0;
 }
 
+/* Another process may signal it, and rings the bells of its own memory. Who shares a condition is known to the C library alone; where it is
+ * another than glibc, conditions are taken for a process's own. */
+static int is_process_shared(const pthread_cond_t *condition)
+{
+#if defined(__GLIBC__)
+    return (condition->__data.__wrefs & 1) != 0;
+#else
+    (void)condition;
+    return 0;
+#endif
+}
+
 static int wait_on(const pthread_cond_t *condition, pthread_mutex_t *mutex, const struct caudal_until *until)
 {
     struct caudal_bell *bell = caudal_probe_bell(condition);
+    /* A wait with a time may be meant as a sleep: it is not ended early where every signal is heard. */
+    uint32_t rounds_max = until == NULL || is_process_shared(condition) ? CONDITION_ROUNDS_MAX : UINT32_MAX;
     uint32_t rung;
     int answer, was_rung;
     __atomic_fetch_add(&bell->waiting, 1, __ATOMIC_SEQ_CST);
     rung = __atomic_load_n(&bell->rung, __ATOMIC_SEQ_CST);
     answer = caudal_around_pthread_mutex_unlock_v1(mutex);
-    was_rung = answer == 0 && is_rung(bell, rung, until);
+    was_rung = answer == 0 && is_rung(bell, rung, until, rounds_max);
     __atomic_fetch_sub(&bell->waiting, 1, __ATOMIC_SEQ_CST);
     if (answer != 0) {
         return answer;

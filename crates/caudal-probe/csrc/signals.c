@@ -25,20 +25,30 @@
  * the processor's shadow stack on, which holds the return address as well; only then is there a frame more.
  *
  * The depth of the interrupted code is in the signal's frame, in a word of the ucontext that the kernel neither writes nor
- * reads (__reserved1), so that handlers may be interrupted by others as often as there is stack.
+ * reads (__reserved1), so that handlers may be interrupted by others as often as there is stack. The other half of the word is a mark: where
+ * they are no longer there, something else has been written over the frame.
  *
  * Handlers that do not return. siglongjmp, setcontext and exceptions leave the frame behind, and with it the raised depth. So
  * each thread notes where the frames are of the handlers that it runs, the outer four. The wrappers of longjmp know where it goes, and
  * put the depth back to what the outermost handler interrupted that is left (jumps.c). For who leaves by code without probes, whoever
  * finds the thread in a section looks whether it still is in the handler: a probe that is due, a wait, caudal_critical_depth(). It
- * is not if its stack pointer is above the frame; nor if the frame is on the alternate stack, and the stack pointer is not. A frame
- * of another request is left to that. What a request leaves at its end the runtime forgets (caudal_forget_handlers_v1).
+ * is not if its stack pointer is above the frame; nor if the frame is on the alternate stack, and the stack pointer is not; nor if other
+ * calls have gone as deep since, and written over the frame. So while handlers are noted, a yield that a section defers is looked at
+ * again a quantum later (decide.c). What the thread has entered between the jump and the look it stays in, so only the handlers' own
+ * sections end then: who jumps out of further ones restores the depth (caudal_critical_restore). A frame of another request is left to
+ * that. What a request leaves at its end the runtime forgets (caudal_forget_handlers_v1).
  *
  * A yield that came due in the handler is not made up for at its end, for the reasons of the beginning: the next probe of the interrupted
  * code is made due.
  *
- * All of this may itself be interrupted by a signal at any instruction: a handler leaves the thread's depth and its notes as it has found
- * them. Entries are only added, each by one compare-and-swap, so registering is as safe in a handler as the C library's.
+ * All of this may itself be interrupted by a signal at any instruction. A handler that returns leaves the thread's depth and its notes as it
+ * has found them, and one that does not return leaves its caller no less to find than there was:
+ *
+ *      begins   place + 1    the note, and last that it is one    depth + 1
+ *      ends     depth as before    it is no note    place - 1
+ *
+ * So where the depth is raised there is a note that says what it was, and a place that is taken has none of an earlier handler.
+ * Entries are only added, each by one compare-and-swap, so registering is as safe in a handler as the C library's.
  */
 #define _GNU_SOURCE
 #include "signals.h"
@@ -133,34 +143,109 @@ static int is_alternate(const struct caudal_handling *handling, uintptr_t stack)
     return stack - handling->alternate < handling->alternate_size;
 }
 
+/* Looked at only on the stack that the thread runs on, which is there: the request's. What else a frame was on may be gone. */
+static int is_overwritten(const struct caudal_handling *handling)
+{
+    const struct caudal_probe *block = &caudal_probe_v1;
+    uintptr_t word = (uintptr_t)handling->left_in_frame;
+    return word >= block->stack_low && word < block->stack_high && word != 0 && *handling->left_in_frame != handling->left;
+}
+
 static int is_left(const struct caudal_handling *handling, uintptr_t stack)
 {
     int was_alternate = is_alternate(handling, handling->frame);
     if (was_alternate != is_alternate(handling, stack)) {
         return was_alternate;
     }
-    return handling->frame < stack;
+    return handling->frame < stack || is_overwritten(handling);
 }
 
+/* The first so many notes stay. */
+static void keep(uint32_t count)
+{
+    struct caudal_handlings *all = &caudal_probe_handlings;
+    uint32_t at;
+    for (at = count; at < CAUDAL_NOTED; at++) {
+        all->of[at].is_noted = 0;
+    }
+    signals_see_this();
+    all->count = count;
+    signals_see_this();
+}
+
+static int is_noted(uint32_t at)
+{
+    const struct caudal_handling *handling = &caudal_probe_handlings.of[at];
+    return handling->is_noted && handling->request == caudal_probe_v1.stack_high;
+}
+
+/* The place of the outermost handler that has been left, if the thread is at `stack`; CAUDAL_NOTED: none. */
+static uint32_t outermost_left(uintptr_t stack)
+{
+    const struct caudal_handlings *all = &caudal_probe_handlings;
+    uint32_t at, inner;
+    for (at = 0; at < all->count && !(is_noted(at) && is_left(&all->of[at], stack)); at++) {
+    }
+    /* Within one whose frame has been written over another may run, which was begun before that: then it is its turn first. */
+    for (inner = at + 1; inner < all->count; inner++) {
+        if (is_noted(inner) && !is_left(&all->of[inner], stack)) {
+            return CAUDAL_NOTED;
+        }
+    }
+    return at < all->count ? at : CAUDAL_NOTED;
+}
+
+static void leave(uint32_t at, uint32_t depth)
+{
+    caudal_probe_back_to(depth);
+    signals_see_this();
+    /* Who was about to be noted there, and was interrupted, has been left as well. */
+    while (at > 0 && !caudal_probe_handlings.of[at - 1].is_noted) {
+        at--;
+    }
+    keep(at);
+}
+
+void caudal_probe_leaves_handlers(uintptr_t stack)
+{
+    uint32_t at = outermost_left(stack);
+    if (at != CAUDAL_NOTED) {
+        const struct caudal_handling *handling = &caudal_probe_handlings.of[at];
+        leave(at, handling->found != CAUDAL_NOT_FOUND ? handling->found : handling->depth);
+    }
+}
+
+/*
+ * A nested handler may find the same, between any two of these instructions, and do all of it: then the depth that was read in front is that of
+ * before, and there is no note any more. Or it finds what is to be the depth, and is not to count once more.
+ */
 void caudal_probe_handlers_left(uintptr_t stack)
 {
     struct caudal_handlings *all = &caudal_probe_handlings;
-    uint64_t request = caudal_probe_v1.stack_high;
-    uint32_t at;
-    for (at = 0; at < all->count; at++) {
-        uint32_t depth = all->of[at].depth;
-        if (all->of[at].request == request && is_left(&all->of[at], stack)) {
-            all->count = at;
-            signals_see_this();
-            caudal_probe_back_to(depth);
-            return;
+    uint32_t depth = *(volatile uint32_t *)&caudal_probe_v1.depth;
+    uint32_t sections = depth & CAUDAL_PROBE_SECTIONS, found, at, inner;
+    signals_see_this();
+    at = outermost_left(stack);
+    if (at == CAUDAL_NOTED) {
+        return;
+    }
+    found = all->of[at].found;
+    if (found == CAUDAL_NOT_FOUND) {
+        for (inner = at; inner < all->count && sections > 0; inner++) {
+            sections -= is_noted(inner) ? CAUDAL_PROBE_SECTION : 0;
         }
+        found = (depth & ~(uint32_t)CAUDAL_PROBE_SECTIONS) | sections;
+        all->of[at].found = found;
+    }
+    signals_see_this();
+    if (all->of[at].is_noted) {
+        leave(at, found);
     }
 }
 
 void caudal_forget_handlers_v1(void)
 {
-    caudal_probe_handlings.count = 0;
+    keep(0);
 }
 
 static void note(const struct caudal_handling *handling)
@@ -174,6 +259,8 @@ static void note(const struct caudal_handling *handling)
     signals_see_this();
     all->of[at] = *handling;
     signals_see_this();
+    all->of[at].is_noted = 1;
+    signals_see_this();
 }
 
 /* Of the noted ones, this one and those within it have ended. */
@@ -182,8 +269,8 @@ static void forget(uintptr_t frame)
     struct caudal_handlings *all = &caudal_probe_handlings;
     uint32_t at;
     for (at = all->count; at > 0; at--) {
-        if (all->of[at - 1].frame == frame) {
-            all->count = at - 1;
+        if (all->of[at - 1].is_noted && all->of[at - 1].frame == frame) {
+            keep(at - 1);
             return;
         }
     }
@@ -222,6 +309,12 @@ static uint64_t *depth_in(ucontext_t *context)
     return (uint64_t *)&context->uc_mcontext.__reserved1[7];
 }
 
+/* In the upper half of the word that has the depth: each frame's own, and with it the word is no address and no small number. */
+static uint64_t mark_of(uintptr_t frame)
+{
+    return (uint64_t)(0x9e3779b9 ^ (uint32_t)(frame >> 4 & 0xffff)) << 32;
+}
+
 /* What an entry goes on with. */
 struct caudal_beginning {
     caudal_handler *handler;
@@ -234,39 +327,67 @@ __attribute__((visibility("hidden"))) struct caudal_beginning caudal_probe_handl
 {
     uintptr_t *returns = (uintptr_t *)frame;
     int is_kernels = returns_from_signal((const unsigned char *)*returns);
-    struct caudal_handling handling = {frame, caudal_probe_v1.stack_high, 0, 0, 0};
+    struct caudal_handling handling = {frame, NULL, 0, caudal_probe_v1.stack_high, 0, 0, 0, CAUDAL_NOT_FOUND, 0};
     struct caudal_beginning beginning = {__atomic_load_n(&handlers[number], __ATOMIC_ACQUIRE), 0};
     if (caudal_probe_handlings.count != 0) {
-        caudal_probe_handlers_left(frame);
+        /* Also one whose frame was here. */
+        caudal_probe_handlers_left(frame + 1);
     }
     handling.depth = caudal_probe_v1.depth;
-    caudal_probe_hold(CAUDAL_PROBE_SECTION);
     if (is_kernels) {
         const stack_t *alternate = &context_of(frame)->uc_stack;
         handling.alternate = (uintptr_t)alternate->ss_sp;
         handling.alternate_size = alternate->ss_size;
+        handling.left_in_frame = depth_in(context_of(frame));
+        handling.left = mark_of(frame) | handling.depth;
+        *depth_in(context_of(frame)) = handling.left;
     }
-    note(&handling);
     if (is_kernels && !has_shadow_stack()) {
-        *depth_in(context_of(frame)) = handling.depth;
         *returns = restorer;
     } else {
         beginning.calls = (uint64_t)1 << 32 | handling.depth;
     }
+    note(&handling);
+    caudal_probe_hold(CAUDAL_PROBE_SECTION);
     return beginning;
 }
 
 /* Whatever the handler has entered or left by itself, the interrupted code finds what it had. */
 __attribute__((visibility("hidden"))) void caudal_probe_handler_returns(uintptr_t frame, uint32_t depth)
 {
-    forget(frame);
-    signals_see_this();
     caudal_probe_back_to(depth);
+    signals_see_this();
+    forget(frame);
 }
 
 __attribute__((visibility("hidden"))) void caudal_probe_handler_ends(uintptr_t frame)
 {
     caudal_probe_handler_returns(frame, (uint32_t)*depth_in(context_of(frame)));
+}
+
+/* --- vfork ------------------------------------------------------------------------------------------------------------ */
+
+/* What a child of vfork may change of its parent's, and what it was. Comes in one register. */
+struct caudal_in_parent {
+    uint32_t depth, count;
+};
+
+/* The section begins that the child runs in. What has been left is found first: it is the parent's, and would be the child's to find. */
+__attribute__((visibility("hidden"))) struct caudal_in_parent caudal_probe_vfork_begins(uintptr_t stack)
+{
+    struct caudal_in_parent before;
+    caudal_probe_leave_handlers_at(stack);
+    before.count = caudal_probe_handlings.count;
+    before.depth = caudal_probe_v1.depth;
+    caudal_probe_hold(CAUDAL_PROBE_SECTION);
+    return before;
+}
+
+/* In the parent. */
+__attribute__((visibility("hidden"))) void caudal_probe_vfork_ends(struct caudal_in_parent before)
+{
+    keep(before.count);
+    caudal_probe_back_to(before.depth);
 }
 
 /* --- the C library's functions ------------------------------------------------------------------------------------------ */

@@ -17,14 +17,20 @@
 
 /* A handler that this thread runs, or has left without returning. */
 struct caudal_handling {
-    uintptr_t frame;  /* where its return address lies; the signal's frame is above */
-    uint64_t request; /* the interrupted request: the top of its stack */
+    uintptr_t frame;               /* where its return address lies; the signal's frame is above */
+    const uint64_t *left_in_frame; /* a word of that, which stays as it is while the handler may return; null: there is no such frame */
+    uint64_t left;                 /* what it is */
+    uint64_t request;              /* the interrupted request: the top of its stack */
     uintptr_t alternate;
     size_t alternate_size; /* the thread's alternate stack at that time */
     uint32_t depth;        /* the interrupted code's */
+    uint32_t found;        /* the depth without it and those within, as soon as it has been found to be left */
+    uint32_t is_noted;     /* 0: this is none, or not yet, or no longer */
 };
 
-/* Handlers in handlers, the outermost first. Those further in than NOTED are not noted. */
+#define CAUDAL_NOT_FOUND UINT32_MAX
+
+/* Handlers in handlers, the outermost first. Those further in than NOTED are not noted. Behind the count none is_noted. */
 #define CAUDAL_NOTED 4
 struct caudal_handlings {
     uint32_t count;
@@ -33,8 +39,11 @@ struct caudal_handlings {
 
 extern __thread struct caudal_handlings caudal_probe_handlings __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* The thread is, or is going to be, at `stack`: which handlers it has left by that is found, and the depth is what it was before the
- * outermost of them. */
+/* The thread is going to be at `stack`: which handlers it leaves by that is found, and the depth is what it was before the outermost of
+ * them. */
+__attribute__((visibility("hidden"))) void caudal_probe_leaves_handlers(uintptr_t stack);
+
+/* The thread is at `stack`: which handlers it left some time ago is found, and their sections end; those that it has entered since stay. */
 __attribute__((visibility("hidden"))) void caudal_probe_handlers_left(uintptr_t stack);
 
 /* The same, for whoever finds that the thread is in a section. */

@@ -8,8 +8,8 @@
  * also those without probes whose children call back functions that have some.
  *
  * It returns twice, so it can have no frame: the return address is in a register during the call, as in the C library's own.
- * The parent puts the depth of sections back to what it was, whatever the child has left there; a yield that came due is made up for at
- * the next probe.
+ * The parent puts the depth of sections and the count of noted handlers (signals.c) back to what they were, whatever the child has left
+ * there: a handler of the child's may end it, or execute a program. A yield that came due is made up for at the next probe.
  */
 #include "state.h"
 
@@ -35,9 +35,13 @@ vfork:
 __vfork:
         .cfi_startproc
         _CET_ENDBR
-        mov     r8, [rip + caudal_probe_v1@GOTTPOFF]
-        mov     r9d, fs:[r8 + CAUDAL_PROBE_DEPTH]
-        add     dword ptr fs:[r8 + CAUDAL_PROBE_DEPTH], 1
+        lea     rdi, [rsp + 8]
+        sub     rsp, 8
+        .cfi_adjust_cfa_offset 8
+        call    caudal_probe_vfork_begins
+        add     rsp, 8
+        .cfi_adjust_cfa_offset -8
+        mov     r9, rax         /* The kernel keeps each one's registers. */
         pop     rdi
         .cfi_adjust_cfa_offset -8
         .cfi_register 16, 5
@@ -50,8 +54,8 @@ __vfork:
         jz      1f
         push    rax
         .cfi_adjust_cfa_offset 8
-        mov     edi, r9d
-        call    caudal_probe_back_to
+        mov     rdi, r9
+        call    caudal_probe_vfork_ends
         pop     rax
         .cfi_adjust_cfa_offset -8
         cmp     rax, -4095

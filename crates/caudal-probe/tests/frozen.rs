@@ -115,6 +115,42 @@ fn wrappers_of_locks_are_sections_and_ask_the_hook() {
 }
 
 #[test]
+fn the_depth_is_right_behind_handlers_that_do_not_return() {
+    compile_and_run(&c_compilers(), "-std=gnu99", &["handlers.c"]);
+}
+
+/// Steps through the library one instruction after the other.
+fn interrupt_handlers(arguments: &[&str]) {
+    let directory = TempDir::new().expect("a temporary directory");
+    let program = directory.path().join("program");
+    succeed(
+        command("gcc")
+            .args(WARNINGS)
+            .args(["-std=gnu99", "-O2", "-o"])
+            .arg(&program)
+            .arg(source("interrupted.c"))
+            .arg(ARCHIVE),
+    );
+    succeed(Command::new(&program).args(arguments));
+}
+
+#[test]
+fn handlers_are_interrupted_where_they_begin_and_end() {
+    interrupt_handlers(&[]);
+}
+
+#[test]
+#[ignore = "long: make test-long"]
+fn handlers_are_interrupted_where_they_leave() {
+    interrupt_handlers(&["leave"]);
+}
+
+#[test]
+fn wrappers_are_bound_without_the_loaders_lock() {
+    compile_and_run(&c_compilers(), "-std=gnu99", &["loader.c"]);
+}
+
+#[test]
 fn a_hook_may_return_on_another_thread() {
     compile_and_run(&c_compilers(), "-std=gnu99", &["migrate.c"]);
 }

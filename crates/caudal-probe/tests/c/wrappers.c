@@ -7,7 +7,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <linux/futex.h>
 #include <time.h>
 #include <unistd.h>
@@ -255,6 +257,92 @@ static void who_finds_a_lock_taken_asks_the_hook(void)
     caudal_probe_wait_hook_v1 = NULL;
 }
 
+/* --- conditions ---------------------------------------------------------------------------------------------------- */
+
+static struct shared {
+    pthread_mutex_t mutex;
+    pthread_cond_t condition;
+    int is_ready;
+} *shared;
+
+/* Others run: in one round, another process, which signals what both share. */
+static int hook_signals_in_another_process(uint32_t round)
+{
+    int status;
+    pid_t child;
+    if (round == UINT32_MAX) {
+        return 1;
+    }
+    if (rounds == 0) {
+        child = fork();
+        if (child == 0) {
+            CHECK(pthread_mutex_lock(&shared->mutex) == 0);
+            shared->is_ready = 1;
+            CHECK(pthread_cond_broadcast(&shared->condition) == 0 && pthread_mutex_unlock(&shared->mutex) == 0);
+            _exit(0);
+        }
+        CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+    }
+    rounds++;
+    CHECK(rounds < 1000);
+    return 1;
+}
+
+static void share(int with_whom)
+{
+    pthread_mutexattr_t of_mutex;
+    pthread_condattr_t of_condition;
+    CHECK(pthread_mutexattr_init(&of_mutex) == 0 && pthread_mutexattr_setpshared(&of_mutex, with_whom) == 0);
+    CHECK(pthread_condattr_init(&of_condition) == 0 && pthread_condattr_setpshared(&of_condition, with_whom) == 0);
+    CHECK(pthread_mutex_init(&shared->mutex, &of_mutex) == 0);
+    CHECK(pthread_cond_init(&shared->condition, &of_condition) == 0);
+    rounds = 0;
+}
+
+static int wait_for_shared(void)
+{
+    struct timespec century = {4102444800, 0};
+    return caudal_wrap_pthread_cond_timedwait_v1(&shared->condition, &shared->mutex, &century);
+}
+
+static void another_process_signals_a_condition(void)
+{
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CHECK(shared != MAP_FAILED);
+    share(PTHREAD_PROCESS_SHARED);
+    caudal_probe_wait_hook_v1 = hook_signals_in_another_process;
+    CHECK(caudal_wrap_pthread_mutex_lock_v1(&shared->mutex) == 0);
+    while (!shared->is_ready) {
+        CHECK(wait_for_shared() == 0);
+    }
+    CHECK(rounds > 0 && caudal_critical_depth() == CAUDAL_PROBE_LOCK);
+    CHECK(caudal_wrap_pthread_mutex_unlock_v1(&shared->mutex) == 0);
+    caudal_probe_wait_hook_v1 = NULL;
+}
+
+/* Others run for long, and in the end somebody signals. */
+static int hook_signals_late(uint32_t round)
+{
+    rounds += round != UINT32_MAX;
+    if (rounds == 500) {
+        CHECK(pthread_cond_signal(&shared->condition) == 0);
+    }
+    return 1;
+}
+
+/* Some take a wait with a time for a sleep. */
+static void a_wait_with_a_time_ends_for_a_reason(void)
+{
+    share(PTHREAD_PROCESS_PRIVATE);
+    caudal_probe_wait_hook_v1 = hook_signals_late;
+    CHECK(caudal_wrap_pthread_mutex_lock_v1(&shared->mutex) == 0);
+    CHECK(wait_for_shared() == 0 && rounds == 500);
+    CHECK(caudal_wrap_pthread_mutex_unlock_v1(&shared->mutex) == 0);
+    caudal_probe_wait_hook_v1 = NULL;
+}
+
+/* --- futexes ------------------------------------------------------------------------------------------------------- */
+
 static uint32_t word;
 
 static int hook_changes_the_word(uint32_t round)
@@ -489,6 +577,8 @@ int main(void)
     recursive_mutexes_without_number();
     caudal_probe_wait_hook_v1 = NULL;
     who_finds_a_lock_taken_asks_the_hook();
+    another_process_signals_a_condition();
+    a_wait_with_a_time_ends_for_a_reason();
     futexes_ask_the_hook();
     locales_are_told();
     requests_share_their_threads_parker();
