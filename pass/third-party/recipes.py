@@ -125,6 +125,7 @@ RECIPES = [
                          "        b = bin[i] >> 5;\n        x = (unsigned char) (87U")),
     Recipe("libtommath", "libtommath", shared=False, verdicts=(r"^TEST .*", r"^Tests OK.*"),
            build='make CC="$CC" CFLAGS="$CFLAGS" AR="$AR" RANLIB="$RANLIB" test', tests="./test",
+           left_out={"every": "its tests did not end within 300 s, and take 9 s without probes"},
            plant=Plant("bn_mp_add_d.c", "mu      = *tmpc >> MP_DIGIT_BIT;", "mu      = 0;")),
     Recipe("pugixml", "pugixml", shared=False, verdicts=(r"^Success: .*", r"^FAILURE: .*", r"^Test .* failed.*"),
            build='make CXX="$CXX" CXXFLAGS="$CXXFLAGS -std=c++11"',
