@@ -281,8 +281,9 @@ typedef struct {
 typedef void (*caudal_stack_entering)(void *context, void *low, void *high);
 
 /*
- * Hears of a coroutine's stack: its lowest address that is in use, and the end of it. Of one that `runs` the lowest address is the
- * lowest that it may use: where it is now, only its thread knows.
+ * Hears of a coroutine's stack: its lowest address that is in use, and the end of it. Of one that `runs`, these are what it had in use when
+ * it last went on, and its thread's stack pointer says the rest; or the thread is about to switch to it, or has just switched away, is on its
+ * own stack, and these are all that the coroutine has. So a collector scans these addresses of each, and every thread from its stack pointer.
  */
 typedef void (*caudal_stack_visitor)(void *context, void *low, void *high, int32_t runs);
 
