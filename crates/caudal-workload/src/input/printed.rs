@@ -26,7 +26,11 @@ impl Printed {
         let lines: Vec<&str> = text.iter().map(String::as_str).collect();
         let timers = lines.iter().filter(|line| timer(line).is_some()).count();
         // Between two timers, a table of many rows is what was asked for.
-        let is_only_time = || lines.iter().all(|line| timer(line).is_some() || !has_time(line));
+        let is_only_time = || {
+            lines.iter().all(|line| {
+                timer(line).is_some() || !has_time(line) || line.trim_start().starts_with("Planning Time: ")
+            })
+        };
         if timers > 1 && 20 * timers >= lines.len() && !column_is_said && is_only_time() {
             return Some(Printed::Timers);
         }
@@ -53,6 +57,12 @@ impl Printed {
     pub(super) fn as_table(self, bytes: &[u8], place: &Place<'_>) -> Result<Vec<u8>, WorkloadError> {
         let text = text(bytes);
         let lines: Vec<&str> = text.lines().collect();
+        // ClickHouse prints a thousand rows.
+        if lines.iter().any(|line| {
+            line.starts_with("Showed ") && (line.contains(" out of ") || line.contains(" first "))
+        }) {
+            return Err(place.whole(Fault::LeftOut.says()));
+        }
         let rows = match self {
             Printed::Table => table(&lines).map_err(|fault| place.whole(fault.says()))?,
             Printed::Records => records(&lines),
@@ -100,8 +110,8 @@ impl Fault {
         match self {
             Fault::NoTable => "holds no table with a rule below its header",
             Fault::LeftOut => {
-                "is a printed table with rows left out in the middle; write all of them, as CSV (`.mode csv` of DuckDB, \
-                 `write_csv` of Polars)"
+                "is a printed table of which rows were left out; write all of them, as CSV (`.mode csv` of DuckDB, `write_csv` of \
+                 Polars, `FORMAT CSVWithNames` of ClickHouse)"
             }
             Fault::Several => "holds printed tables with different columns; give one of them",
         }
@@ -229,7 +239,10 @@ fn table(lines: &[&str]) -> Result<Vec<Row>, Fault> {
             {
                 return Err(Fault::LeftOut);
             }
-            rows.push((at, row));
+            // ClickHouse repeats the header below many rows.
+            if row != rows[0].1 {
+                rows.push((at, row));
+            }
             at += 1;
         }
         // Only what a shell says of the table stands below it.
@@ -436,7 +449,9 @@ mod tests {
     #[test]
     fn tables_that_are_not_whole_are_refused() {
         let cut = "┌────┐\n│ ms │\n├────┤\n│  1 │\n│  · │\n│  · │\n│  9 │\n└────┘\n";
-        assert!(csv(cut).1.contains("rows left out"), "{}", csv(cut).1);
+        assert!(csv(cut).1.contains("rows were left out"), "{}", csv(cut).1);
+        let first = "   ┌─ms──┐\n1. │ 1.5 │\n2. │ 2.5 │\n   └─────┘\nShowed 2 out of 9 rows.\n";
+        assert!(csv(first).1.contains("rows were left out"), "{}", csv(first).1);
         for text in [
             "a,b\n1,2\n",
             "---\ntitle: x\n---\nhello\n",
@@ -482,6 +497,8 @@ mod tests {
         ] {
             assert_eq!(timer(line).as_ref().map(|(time, unit)| (time.as_str(), *unit)), time, "{line}");
         }
+        let plan = " QUERY PLAN \n------------\n Result\n Planning Time: 0.021 ms\n Execution Time: 0.463 ms\n(3 rows)\n\n".repeat(2);
+        assert_eq!(csv(&plan).1.split_whitespace().collect::<Vec<_>>(), ["elapsed_ms", "0.463", "0.463"]);
         assert_eq!(csv("Time: 5 ms\nLatency: 3 ms\nTime: 6 ms\nLatency: 4 ms\n").0, None);
         let (printed, table) = csv(
             "Timing is on.\n count \n-------\n 100\n(1 row)\n\nTime: 10.174 ms\n count \n-------\n 0\n(1 row)\n\nTime: 5.293 ms\n",

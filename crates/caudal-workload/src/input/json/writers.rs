@@ -99,7 +99,8 @@ pub(super) fn known(json: &Value, path: &Path, wanted: &Columns) -> Result<Optio
         return read.map(Some);
     }
     let events = if json["traceEvents"].is_array() { &json["traceEvents"] } else { json };
-    if events[0]["ph"].is_string() && events[0]["ts"].is_number() {
+    let is_event = |event: &Value| event["ph"].is_string() && event["ts"].is_number();
+    if events.as_array().is_some_and(|events| events.iter().take(64).any(is_event)) {
         return trace_events(events, &place).map(Some);
     }
     if json["DurationHistogram"]["Data"].is_array() {
