@@ -100,6 +100,15 @@ pub(crate) fn read_service(source: Source, path: &Path, wanted: &Columns) -> Res
     let source = without_colours(source, path)?;
     let format = format(&source, path, wanted);
     let mut read = read_as(format, source, path, wanted)?;
+    let is_empty = match &read.data {
+        Data::Trace(trace) | Data::Weighted(trace, _) => trace.ps.is_empty(),
+        Data::Histograms(histograms) => histograms.is_empty(),
+        Data::Percentiles(classes) => classes.is_empty(),
+        Data::Graphs(_) => false,
+    };
+    if is_empty {
+        return Err(Place(path).whole(format!("is {}, and holds no times", read.taken.format)));
+    }
     if let Some(unused) = unused(&read.taken, wanted) {
         return Err(Place(path)
             .whole(format!("is {}, where `{unused}` means nothing; leave it away", read.taken.format)));

@@ -101,8 +101,11 @@ const SUMMARIES: [Summary; 15] = [
     },
 ];
 
+/// Whether the lines of a text look so, and what to do then.
+type Look = (fn(&[String]) -> bool, &'static str);
+
 /// Texts that are known by how their lines look.
-const LOOKS: [(fn(&[String]) -> bool, &str); 7] = [
+const LOOKS: [Look; 7] = [
     (
         |lines| most(lines, is_verdict_of_go),
         "is what `go test -v` prints, whose step is 10 ms, and in which tests hold the times of those within; write what each request takes, a \

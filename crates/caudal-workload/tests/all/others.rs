@@ -930,6 +930,20 @@ fn latency_stats_of_redis_are_percentiles_of_classes() {
     assert!((mean_us(&service) - 1.6).abs() < 0.1, "{}", mean_us(&service));
 }
 
+/// A reply in which no command has been called, and reports of nothing.
+#[test]
+fn what_holds_no_times_is_refused() {
+    for text in [
+        "# Latencystats\nlatency_percentiles_usec_\n",
+        r#"[{"name": "/get", "num_requests": 0, "response_times": {}}]"#,
+        r#"{"DurationHistogram": {"Count": 0, "Data": []}}"#,
+        r#"{"traceEvents": [{"ph": "M", "ts": 0, "name": "process_name"}]}"#,
+    ] {
+        let error = read(text).unwrap_err().to_string();
+        assert!(error.contains("holds no"), "{text}: {error}");
+    }
+}
+
 /// Lines that begin with a time between brackets are no JSON.
 #[test]
 fn logs_that_begin_with_a_time_between_brackets_are_read() {
