@@ -809,7 +809,7 @@ fn what_is_printed_for_people_is_read() {
     let line_mode = rows(&|at| format!("op = get\nms = {}\n\n", row(at)));
     for text in [psql, mysql, sqlite, expanded, vertical, line_mode] {
         let service = in_unit(&text, Unit::Ms);
-        let expected = (0..40).map(|at| (at % 7 + 1) as f64 + 0.5).sum::<f64>() / 40.0;
+        let expected = (0..40).map(|at| f64::from(at % 7 + 1) + 0.5).sum::<f64>() / 40.0;
         assert!((mean_us(&service) / 1e3 - expected).abs() < 1e-6, "{text}: {}", mean_us(&service));
     }
     let timers = "Timing is on.\n count \n-------\n 100\n(1 row)\n\nTime: 10.5 ms\n count \n-------\n 0\n(1 row)\n\nTime: 5.5 ms\n";
@@ -1054,7 +1054,8 @@ fn colours_and_brackets_do_not_hide_a_log() {
 /// The status of an answer stands before its time, and is no name of it.
 #[test]
 fn a_status_is_no_name_of_a_time() {
-    let line = |at: u32| format!("  --> GET /get {} {}ms 110b\n", if at % 4 == 0 { 404 } else { 200 }, at);
+    let line =
+        |at: u32| format!("  --> GET /get {} {}ms 110b\n", if at.is_multiple_of(4) { 404 } else { 200 }, at);
     let service = read(&(1..13).map(line).collect::<String>()).unwrap();
     assert_eq!((service.taken().unwrap().values, mean_us(&service)), (12, 6500.0));
 }
