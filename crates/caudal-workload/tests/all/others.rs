@@ -875,6 +875,12 @@ fn parts_of_an_array_are_classes() {
     assert_eq!(mean_us(&service), 1500.0);
     assert!(service.taken().unwrap().format.contains("tinybench"));
 
+    // What a part of the path is called says nothing of what is measured in it.
+    let limited = r#"{"rate_limiter": {"latency_us": [5, 7]}, "throughput": {"samples": [900, 800]}}"#;
+    assert_eq!(mean_us(&read(limited).unwrap()), 6.0);
+    let either = r#"{"rate_limiter": {"latency_us": [5, 7]}, "cache": {"latency_us": [1, 2]}}"#;
+    assert!(matches!(read(either), Err(WorkloadError::Ask(_))));
+
     let many: Vec<String> =
         (0..100).map(|at| format!(r#"{{"run": {at}, "latencies_us": [5, {}]}}"#, 5 + at % 3)).collect();
     let service = read(&format!("[{}]", many.join(", "))).unwrap();
@@ -976,6 +982,7 @@ fn of_lines_of_json_the_duration_is_taken_and_not_the_date() {
     let service = in_unit(&(0..9).map(fastify).collect::<String>(), Unit::Ms);
     assert_eq!(mean_us(&service), 2250.0);
     assert_eq!(service.taken().unwrap().values, 9);
+    assert!(notes(&service).contains("9 of 18 lines have no `responseTime`"), "{}", notes(&service));
     let nginx = |at: u32| {
         format!(
             "{{\"time\": \"2026-11-30T13:30:4{at}+00:00\", \"msec\": 1796045848.72{at}, \"status\": 200, \"request_time\": \"0.00{at}\"}}\n"

@@ -64,7 +64,7 @@ pub(super) fn read_lines(source: Source, place: &Place<'_>, wanted: &Columns) ->
     let class = class_key(&sample, wanted, place)?;
     let plausible = Plausible::called(pointer.rsplit('/').next().unwrap_or(&pointer));
     let mut collect = Collect { unit, plausible, ..Collect::default() };
-    let mut left_out = 0;
+    let (mut left_out, mut without) = (0, 0);
     let mut notes = Vec::new();
     let mut reader = std::io::BufReader::with_capacity(256 << 10, source.stream());
     let (mut text, mut number) = (Vec::new(), 0u64);
@@ -95,8 +95,12 @@ pub(super) fn read_lines(source: Source, place: &Place<'_>, wanted: &Columns) ->
             |pointer: &str, value: &str| line.pointer(pointer).is_some_and(|found| plain(found) == value);
         let meant = condition.is_none_or(|(pointer, value)| holds(pointer, value))
             && filters.iter().all(|(pointer, equal, value)| holds(pointer, value) == *equal);
-        let Some(value) = line.pointer(&pointer).filter(|_| meant) else {
+        if !meant {
             left_out += 1;
+            continue;
+        }
+        let Some(value) = line.pointer(&pointer) else {
+            without += 1;
             continue;
         };
         collect.line = Some(number);
@@ -110,6 +114,10 @@ pub(super) fn read_lines(source: Source, place: &Place<'_>, wanted: &Columns) ->
     read.taken.filter = wanted.filter.clone();
     if let Some((pointer, value)) = condition {
         read.taken.filter = vec![format!("{}={value}", pointer.trim_start_matches('/').replace('/', "."))];
+    }
+    if without > 0 {
+        let key = read.taken.column.as_deref().unwrap_or_default();
+        notes.push(format!("{without} of {number} lines have no `{key}`, and were passed over"));
     }
     read.notes.extend(notes);
     Ok(read)

@@ -345,8 +345,12 @@ fn anything(json: &Value, place: &Place<'_>, wanted: &Columns) -> Result<Read, W
 /// Leaves out what is unlikely to be meant, if anything is left then.
 fn leave_likely(found: &mut Vec<Candidate<'_>>) {
     const NO_TIMES: [&str; 8] = ["throughput", "rps", "ops", "hz", "rate", "bytes", "size", "count"];
-    let is_time =
-        |one: &Candidate<'_>| words(&one.path).iter().all(|word| !NO_TIMES.contains(&word.as_str()));
+    // What is measured is the last part of a path, or the one before where the last says only how: `throughput.samples`.
+    const HOW: [&str; 5] = ["samples", "values", "data", "percentiles", "buckets"];
+    let is_time = |one: &Candidate<'_>| {
+        let mut parts = one.path.rsplit('.').skip_while(|part| HOW.contains(part));
+        words(parts.next().unwrap_or_default()).iter().all(|word| !NO_TIMES.contains(&word.as_str()))
+    };
     if found.iter().any(is_time) {
         found.retain(is_time);
     }
