@@ -330,8 +330,8 @@ __attribute__((visibility("hidden"))) struct caudal_beginning caudal_probe_handl
     struct caudal_handling handling = {frame, NULL, 0, caudal_probe_v1.stack_high, 0, 0, 0, CAUDAL_NOT_FOUND, 0};
     struct caudal_beginning beginning = {__atomic_load_n(&handlers[number], __ATOMIC_ACQUIRE), 0};
     if (caudal_probe_handlings.count != 0) {
-        /* Also one whose frame was here. */
-        caudal_probe_handlers_left(frame + 1);
+        /* Who has been left is told by where the interrupted code was: this frame is as deep as theirs, or on another stack. */
+        caudal_probe_handlers_left(is_kernels ? (uintptr_t)context_of(frame)->uc_mcontext.gregs[REG_RSP] : frame + 1);
     }
     handling.depth = caudal_probe_v1.depth;
     if (is_kernels) {
