@@ -150,6 +150,13 @@ fn wrappers_are_bound_without_the_loaders_lock() {
     compile_and_run(&c_compilers(), "-std=gnu99", &["loader.c"]);
 }
 
+/// In a program that shares the C library, and in a static one, where no symbol can be looked up by its name.
+#[test]
+fn signals_of_conditions_are_heard() {
+    compile_and_run(&c_compilers(), "-std=gnu99", &["conditions.c"]);
+    compile_and_run(&c_compilers(), "-std=gnu99 -static", &["conditions.c"]);
+}
+
 #[test]
 fn a_hook_may_return_on_another_thread() {
     compile_and_run(&c_compilers(), "-std=gnu99", &["migrate.c"]);
