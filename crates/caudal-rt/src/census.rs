@@ -11,11 +11,12 @@
 
 use std::ops::Range;
 use std::ptr;
-use std::sync::atomic::AtomicPtr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicPtr};
 use std::sync::{Mutex, PoisonError};
 
 use crate::fiber::Seat;
+use crate::say::say;
 
 const SLOTS: usize = 256;
 
@@ -74,6 +75,21 @@ pub fn on_enter(entering: impl Fn(Range<usize>) + Send + Sync + 'static) {
     let entering: Entering = Box::new(entering);
     // Leaked, with the one before: a worker may be calling it.
     ENTERING.store(Box::leak(Box::new(entering)), Release);
+}
+
+/// Says so, once, where a runtime starts beside Boehm's collector and nobody hears of stacks: the collector would free what only a request's
+/// stack refers to, and end the process where it finds a thread on a stack that it does not know.
+pub(crate) fn warn_of_collectors() {
+    static WARNED: AtomicBool = AtomicBool::new(false);
+    // SAFETY: the name is a C string.
+    let is_there = || !unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"GC_push_all_eager".as_ptr()) }.is_null();
+    if ENTERING.load(Acquire).is_null() && is_there() && !WARNED.swap(true, Relaxed) {
+        say!(
+            "this program has Boehm's garbage collector (libgc), and nothing tells it of the stacks of requests: if a request uses \
+             its objects, they are freed too early, or the process ends. Before the runtime starts, call caudal_on_stack_enter, as in \
+             crates/caudal-capi/examples/collector.c (in Rust: caudal_rt::stack::on_enter)"
+        );
+    }
 }
 
 /// The coroutine at `seat` is about to go on.

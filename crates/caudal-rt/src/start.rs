@@ -28,7 +28,7 @@ use crate::source::{Asked, Source};
 use crate::stack::{AltStack, Refusal, StackBudget, StackConfig, StackError, StackPool, overflow};
 use crate::unwinding::PANICS_UNWIND;
 use crate::worker::{Parts, Worker};
-use crate::{belongings, carry, foreign, fork, panic_hook, watchdog};
+use crate::{belongings, carry, census, foreign, fork, panic_hook, watchdog};
 
 /// Has a system a dispatcher? One whose dispatch looks at workers needs a thread that does.
 pub(crate) fn is_two_level(system: &System) -> bool {
@@ -62,6 +62,7 @@ pub(crate) fn start(settings: Settings, sources: Vec<Box<dyn Source>>) -> Result
     fork::watch();
     panic_hook::install();
     foreign::look_for_cxx();
+    census::warn_of_collectors();
     // Needs a thread, which no worker may hold up.
     belongings::prepare();
     probe::set_hook(on_due);

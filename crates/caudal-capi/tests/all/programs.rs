@@ -55,6 +55,22 @@ fn a_collector_finds_what_requests_refer_to() {
     }
 }
 
+/// Who links libgc and tells it nothing is told so where the runtime starts, once.
+#[test]
+fn a_collector_that_hears_of_no_stacks_is_told_of() {
+    if !Path::new("/usr/include/gc/gc.h").exists() {
+        eprintln!("libgc is not installed: what needs it is not tested here");
+        return;
+    }
+    let mut link = installed().shared();
+    link.push("-Wl,--no-as-needed".to_owned());
+    link.push("-lgc".to_owned());
+    let program = compile("gcc", "examples/service.c", &["-std=gnu11", "-O2"], &link);
+    let output = program.command("direct.toml").arg("2000").output().expect("the program runs");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(stderr.matches("caudal_on_stack_enter").count(), 1, "{stderr}");
+}
+
 #[test]
 fn what_is_registered_goes_with_requests() {
     for compiler in c_compilers() {
