@@ -1,15 +1,16 @@
 //! A time in each line of a text: of ping, of ioping, of logs, of `strace -T` and `ltrace -T`.
 //!
-//! A time is a number and its unit (`time=0.045 ms`, `took 12ms`). Where lines have several, it is the one with the name that
-//! most lines have, or the first one.
+//! A time is a number and its unit (`time=0.045 ms`, `took 12ms`, `in 1m 12s`). Where lines have several, it is the one with the name that
+//! most lines have, or the first one. Lines that say something else of their time than the others (a total below the tests, a wait
+//! before the next try) are another kind: it is asked which is meant, or, where there is a line or two, they are passed over, which a note tells.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::number::{Number, Style};
+use super::number::{self, Number, Style};
 use super::unit::Unit;
 use super::{Columns, Data, Place, Read, Taken, Trace, shorten, text, time_ps};
-use crate::error::{Answer, Ask, AskKey, WorkloadError};
+use crate::error::{Answer, Ask, AskKey, RowProblem, WorkloadError};
 
 /// A time in a line: the name before it, and its text.
 #[derive(Debug, PartialEq)]
@@ -18,6 +19,69 @@ struct Found<'a> {
     /// Does a sign stand between the name and the time, as in `time=5 ms`?
     has_sign: bool,
     value: &'a str,
+    before: &'a str,
+    after: &'a str,
+}
+
+/// How many words around a time tell what it is.
+const WORDS: usize = 4;
+
+/// The words of `text`, without those in which there are digits.
+fn words(text: &str) -> Vec<&str> {
+    text.split(|letter: char| !(letter.is_alphanumeric() || letter == '_'))
+        .filter(|word| word.contains(char::is_alphabetic) && !word.bytes().any(|byte| byte.is_ascii_digit()))
+        .collect()
+}
+
+impl Found<'_> {
+    fn number(&self) -> Result<Number, RowProblem> {
+        if let Some((number, _)) = number::with_pattern(self.value) {
+            return Ok(number);
+        }
+        match number::parts(self.value).filter(|parts| parts.bytes == self.value.len()) {
+            Some(parts) => Ok(parts.number),
+            None => Number::parse(self.value.as_bytes(), Style::POINT),
+        }
+    }
+
+    /// What the line says of this time: the last words before it, or the first ones behind it.
+    fn kind(&self) -> String {
+        if is_named(self.name) {
+            return self.name.to_owned();
+        }
+        let before = words(self.before);
+        let before = &before[before.len().saturating_sub(2)..];
+        if before.is_empty() {
+            return words(self.after).into_iter().take(WORDS).collect::<Vec<_>>().join(" ");
+        }
+        before.join(" ")
+    }
+
+    /// Does the line say beside the time that it is that of all: `(598 ms total)`, `100 passing (598ms)`, `Summary [ 1.755s]`?
+    fn sums_up(&self) -> bool {
+        const TOTALS: [&str; 7] = ["total", "totals", "summary", "overall", "passing", "failing", "finished"];
+        let is_total =
+            |word: Option<&&str>| word.is_some_and(|word| TOTALS.contains(&word.to_lowercase().as_str()));
+        let (before, after) = (words(self.before), words(self.after));
+        // Not `total` among the words of a longer sentence.
+        !is_named(self.name)
+            && (is_total(after.first())
+                || is_total(before.last())
+                || before.len() < 3 && is_total(before.first()))
+    }
+
+    /// Does the line call it so: by its name, by the last words before it, or by the first ones behind it?
+    fn is_called(&self, wanted: &str) -> bool {
+        let wanted: Vec<String> = wanted.split_whitespace().map(str::to_lowercase).collect();
+        let is = |words: &[&str]| {
+            words.len() == wanted.len()
+                && words.iter().zip(&wanted).all(|(word, wanted)| word.to_lowercase() == *wanted)
+        };
+        let (before, after) = (words(self.before), words(self.after));
+        is(&[self.name])
+            || is(&before[before.len().saturating_sub(wanted.len())..])
+            || is(&after[..after.len().min(wanted.len())])
+    }
 }
 
 /// Are these calls, as `strace -T` and `ltrace -T` write them?
@@ -63,6 +127,11 @@ pub(super) fn has_time(line: &str) -> bool {
 
 /// All times of a line.
 fn times(line: &str) -> Vec<Found<'_>> {
+    times_of(line, false)
+}
+
+/// The same; `with_minutes`: a single `5m` or `1h` is a time as well.
+fn times_of(line: &str, with_minutes: bool) -> Vec<Found<'_>> {
     let mut found = Vec::new();
     let bytes = line.as_bytes();
     let mut at = 0;
@@ -80,20 +149,28 @@ fn times(line: &str) -> Vec<Found<'_>> {
         let word = behind[blank..]
             .find(|letter: char| !letter.is_alphabetic())
             .map_or(&behind[blank..], |end| &behind[blank..][..end]);
-        let end = at + digits + blank + word.len();
-        if blank <= 1
-            && !word.is_empty()
-            && Unit::of_word(word).is_some()
-            && !line[end..].starts_with(['/', '_', '-'])
-        {
+        let in_parts = number::parts(&line[at..]).filter(|parts| parts.units > 1 || with_minutes);
+        let with_pattern = number::with_pattern(&line[at..]).map(|(_, bytes)| bytes);
+        let whole = with_pattern.or(in_parts.map(|parts| parts.bytes));
+        let end = at + whole.unwrap_or(digits + blank + word.len());
+        let is_time = whole.is_some() || blank <= 1 && !word.is_empty() && Unit::of_word(word).is_some();
+        if is_time && !line[end..].starts_with(['/', '_', '-']) {
             let before = line[..at].trim_end();
             let name = before.trim_end_matches(['=', ':', '<', '~']).trim_end();
             let has_sign = name.len() < before.len();
             let name =
                 name.rsplit(|letter: char| !(letter.is_alphanumeric() || letter == '_')).next().unwrap_or("");
             // `GET / 200 26ms`: the status of an answer is no name.
-            let name = if name.bytes().all(|byte| byte.is_ascii_digit()) { "" } else { name };
-            found.push(Found { name, has_sign, value: &line[at..end] });
+            // Nor is the unit of the time before.
+            let is_name = !name.bytes().all(|byte| byte.is_ascii_digit()) && Unit::of_word(name).is_none();
+            let name = if is_name { name } else { "" };
+            found.push(Found {
+                name,
+                has_sign,
+                value: &line[at..end],
+                before: &line[..at],
+                after: &line[end..],
+            });
             at = end;
         } else {
             at += digits.max(1);
@@ -120,8 +197,14 @@ pub(super) fn read_times(bytes: &[u8], path: &Path, wanted: &Columns) -> Result<
     }
     let name = name(&text, wanted);
     refuse_summaries(&text, name.as_ref(), &place)?;
+    let with_minutes =
+        text.lines().any(|line| times(line).iter().any(|time| number::parts(time.value).is_some()));
+    let times = |line| times_of(line, with_minutes);
+    refuse_clocks(&text, name.as_ref(), &place)?;
+    let mut other = Other::default();
     if wanted.column.is_none() {
         tell_kinds_apart(&text, &place)?;
+        other = Other::of(&text, name.as_ref());
     }
     let mut trace = Trace::default();
     let mut without = 0u64;
@@ -130,7 +213,7 @@ pub(super) fn read_times(bytes: &[u8], path: &Path, wanted: &Columns) -> Result<
         let found = times(line);
         let chosen = match &name {
             Some((name, has_sign)) => {
-                found.iter().find(|time| time.name.eq_ignore_ascii_case(name) && (time.has_sign || !has_sign))
+                found.iter().find(|time| time.is_called(name) && (time.has_sign || !has_sign))
             }
             None => found.first(),
         };
@@ -138,10 +221,13 @@ pub(super) fn read_times(bytes: &[u8], path: &Path, wanted: &Columns) -> Result<
             without += u64::from(!line.trim().is_empty());
             continue;
         };
+        if other.takes(line, time) {
+            continue;
+        }
         let line = index as u64 + 1;
         let field = time.value.as_bytes();
         let at = |problem| place.row(line, 1, problem);
-        let number = Number::parse(field, Style::POINT).map_err(at)?;
+        let number = time.number().map_err(at)?;
         let ps = time_ps(&number, field, Unit::Ns).map_err(at)?;
         finest_ps = finest_ps.min(number.step_ps(Unit::Ns));
         trace.push(b"all", line, ps).map_err(|problem| place.row(line, 1, problem))?;
@@ -157,6 +243,7 @@ pub(super) fn read_times(bytes: &[u8], path: &Path, wanted: &Columns) -> Result<
         values: trace.ps.len() as u64,
         ..Taken::default()
     };
+    notes.extend(other.note());
     if without > 0 {
         notes.push(match without {
             1 => "1 line has no such time, and was passed over".to_owned(),
@@ -215,7 +302,6 @@ fn tell_kinds_apart(text: &str, place: &Place<'_>) -> Result<(), WorkloadError> 
     #[derive(Default)]
     struct Kind<'a> {
         lines: usize,
-        name: &'a str,
         first: &'a str,
     }
     let mut kinds: BTreeMap<String, Kind<'_>> = BTreeMap::new();
@@ -225,8 +311,7 @@ fn tell_kinds_apart(text: &str, place: &Place<'_>) -> Result<(), WorkloadError> 
         let Some(time) = found.first() else { continue };
         let before = line.split(time.value).next().unwrap_or(line);
         let kind = before.chars().filter(|letter| letter.is_alphabetic() || *letter == '_').collect();
-        let kind =
-            kinds.entry(kind).or_insert_with(|| Kind { lines: 0, name: time.name, first: line.trim() });
+        let kind = kinds.entry(kind).or_insert_with(|| Kind { lines: 0, first: line.trim() });
         kind.lines += 1;
         lines += 1;
     }
@@ -239,22 +324,159 @@ fn tell_kinds_apart(text: &str, place: &Place<'_>) -> Result<(), WorkloadError> 
             shorten(first)
         )));
     }
-    let fewest = kinds.values().map(|kind| kind.lines).min().unwrap_or(0);
-    let names: std::collections::BTreeSet<&str> = kinds.values().map(|kind| kind.name).collect();
-    if !several || fewest < 2 || names.len() < kinds.len() || names.contains("") {
+    let said = said(text);
+    let fewest = said.values().map(|kind| kind.lines).min().unwrap_or(0);
+    if said.len() < 2 || said.len() > KINDS_MAX || fewest < 2 || said.contains_key("") {
         return Ok(());
     }
-    let answer = |kind: &Kind<'_>| Answer {
-        key: AskKey::Column,
-        value: kind.name.to_owned(),
-        means: format!("`{}`, … ({} times)", shorten(kind.first), kind.lines),
-    };
+    let mut answers: Vec<Answer> = said
+        .iter()
+        .map(|(words, kind)| Answer {
+            key: AskKey::Column,
+            value: words.clone(),
+            means: format!("`{}`, … ({} times)", shorten(kind.first), kind.lines),
+        })
+        .collect();
+    let names: std::collections::BTreeSet<&str> = said.values().map(|kind| kind.name).collect();
+    if let (1, Some(name)) = (names.len(), names.first().filter(|name| !name.is_empty())) {
+        let means = "all of them: they are requests of one kind".to_owned();
+        answers.push(Answer { key: AskKey::Column, value: (*name).to_owned(), means });
+    }
     Err(WorkloadError::Ask(Box::new(Ask {
         path: place.0.to_owned(),
         problem: "has times of several kinds, a line each".to_owned(),
         key: AskKey::Column,
-        answers: kinds.values().map(answer).collect(),
+        answers,
     })))
+}
+
+/// A kind of times: how many lines have it, the name before the time, and the first of the lines.
+#[derive(Default)]
+struct Said<'a> {
+    lines: usize,
+    name: &'a str,
+    first: &'a str,
+}
+
+/// What the lines say of their first time, without those lines that are a kind of their own.
+fn said(text: &str) -> BTreeMap<String, Said<'_>> {
+    let mut kinds: BTreeMap<String, Said<'_>> = BTreeMap::new();
+    for line in text.lines() {
+        if let Some(time) = times(line).first().filter(|time| !time.sums_up()) {
+            let kind = kinds.entry(time.kind()).or_insert_with(|| Said {
+                name: time.name,
+                first: line.trim(),
+                lines: 0,
+            });
+            kind.lines += 1;
+        }
+    }
+    if let Some(usual) = usual(&kinds) {
+        kinds.retain(|words, kind| *words == usual || kind.lines > 1);
+    }
+    kinds
+}
+
+/// The kind that nine of ten lines are of.
+fn usual(kinds: &BTreeMap<String, Said<'_>>) -> Option<String> {
+    let all: usize = kinds.values().map(|kind| kind.lines).sum();
+    let most = kinds.iter().max_by_key(|(_, kind)| kind.lines)?;
+    (kinds.len() > 1 && 10 * most.1.lines >= 9 * all).then(|| most.0.clone())
+}
+
+/// The lines that are of another kind than all others, and are passed over: totals, and what is said once or twice.
+#[derive(Default)]
+struct Other {
+    /// The kind of nearly all lines; the others are passed over.
+    usual: Option<String>,
+    /// Tests begin with such a mark, and what sums them up does not.
+    has_marks: bool,
+    count: u64,
+    example: String,
+}
+
+/// Marks before what has passed or failed.
+const MARKS: [char; 8] = ['✔', '✓', '√', '✖', '✗', '✘', '✕', '×'];
+
+impl Other {
+    fn of(text: &str, name: Option<&(String, bool)>) -> Other {
+        let (mut lines, mut marked) = (0, 0);
+        for line in text.lines().filter(|line| has_time(line)) {
+            lines += 1;
+            marked += usize::from(line.trim_start().starts_with(MARKS));
+        }
+        let mut kinds: BTreeMap<String, Said<'_>> = BTreeMap::new();
+        for line in text.lines() {
+            let found = times(line);
+            let chosen = found.iter().find(|time| name.is_none_or(|(name, _)| time.is_called(name)));
+            if let Some(time) = chosen {
+                kinds.entry(time.kind()).or_default().lines += 1;
+            }
+        }
+        // Where all lines say something of their own, such as a test's name, no kind is the usual one.
+        Other { usual: usual(&kinds), has_marks: 2 * marked > lines, ..Other::default() }
+    }
+
+    /// Is this line passed over?
+    fn takes(&mut self, line: &str, time: &Found<'_>) -> bool {
+        let is_other = time.sums_up()
+            || self.has_marks && !line.trim_start().starts_with(MARKS)
+            || self.usual.as_ref().is_some_and(|usual| time.kind() != *usual);
+        if is_other {
+            self.count += 1;
+            if self.example.is_empty() {
+                self.example = shorten(line.trim());
+            }
+        }
+        is_other
+    }
+
+    fn note(&self) -> Option<String> {
+        let lines = match self.count {
+            0 => return None,
+            1 => "1 line says something else of its time than the others, and was".to_owned(),
+            count => format!("{count} lines say something else of their times than the others, and were"),
+        };
+        Some(format!("{lines} passed over: `{}`", self.example))
+    }
+}
+
+/// Times that go on from line to line in even steps are those of a clock: of a program that says every second how far it has come.
+///
+/// # Errors
+/// If the times of a text are such.
+fn refuse_clocks(text: &str, name: Option<&(String, bool)>, place: &Place<'_>) -> Result<(), WorkloadError> {
+    let mut ticks: Vec<f64> = Vec::new();
+    let (mut lines, mut numbers) = (0, 0);
+    let mut first = "";
+    for line in text.lines() {
+        let found = times(line);
+        let chosen = found.iter().find(|time| name.is_none_or(|(name, _)| time.is_called(name)));
+        let Some(ps) = chosen.and_then(|time| time.number().ok()?.ps(Unit::Ns)) else { continue };
+        lines += 1;
+        numbers +=
+            line.split_whitespace().filter(|word| word.bytes().any(|byte| byte.is_ascii_digit())).count();
+        match ticks.last() {
+            Some(&last) if ps as f64 == last => {}
+            Some(&last) if (ps as f64) < last => return Ok(()),
+            _ => ticks.push(ps as f64),
+        }
+        if first.is_empty() {
+            first = line.trim();
+        }
+    }
+    let (Some(&begin), Some(&end)) = (ticks.first(), ticks.last()) else { return Ok(()) };
+    let step = (end - begin) / (ticks.len() - 1).max(1) as f64;
+    let is_even = ticks.windows(2).all(|pair| (pair[1] - pair[0] - step).abs() <= 0.05 * step);
+    // A clock begins with the run, and whoever only lists times has no other numbers in the line.
+    if ticks.len() < 3 || !is_even || begin > 2.0 * step || numbers < 3 * lines {
+        return Ok(());
+    }
+    Err(place.whole(format!(
+        "has times that go on in even steps, as in `{}`: a clock's, of a run that is summed up now and then; give what each request takes, \
+         or percentiles of the whole run, as in `p50 = 1.2 ms, p99 = 9 ms`",
+        shorten(first)
+    )))
 }
 
 /// The name that most times have, if most have one, and whether a sign stands behind it.

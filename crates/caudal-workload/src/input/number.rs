@@ -134,14 +134,78 @@ impl Number {
     }
 }
 
-/// `00:00:01.250`, `0 days 00:00:00.000031` (pandas), `PT0.5S` (ISO 8601), `1m2.5s` (Go): seconds, in whatever parts.
+/// A duration in several units, the largest first: `2min 15.123s`, `1h2m3s`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Parts {
+    /// All of it, in seconds.
+    pub(crate) number: Number,
+    /// How many bytes it takes.
+    pub(crate) bytes: usize,
+    /// How many units it is written in.
+    pub(crate) units: u32,
+}
+
+/// The duration at the beginning of `text` that is written in units of falling size, of which the first is minutes, hours or days. A single
+/// `5m` is one as well: whether it means minutes is for the caller to know.
+pub(crate) fn parts(text: &str) -> Option<Parts> {
+    /// Seconds in a unit, as a number and a power of ten.
+    fn unit(word: &str) -> Option<(u128, i32)> {
+        match word.to_lowercase().as_str() {
+            "d" | "day" | "days" => Some((86_400, 0)),
+            "h" | "hr" | "hrs" | "hour" | "hours" => Some((3_600, 0)),
+            "m" | "min" | "mins" | "minute" | "minutes" => Some((60, 0)),
+            word => Unit::of_word(word).map(|unit| (1, unit.ps().ilog10() as i32 - 12)),
+        }
+    }
+    let mut found: Vec<(u128, i32)> = Vec::new();
+    let (mut bytes, mut before) = (0, None);
+    loop {
+        let rest = &text[bytes..];
+        let rest = if found.is_empty() { rest } else { rest.strip_prefix(' ').unwrap_or(rest) };
+        let at = text.len() - rest.len();
+        let Some((number, used)) = digits(rest.as_bytes(), Style::POINT) else { break };
+        let behind = &rest[used..];
+        let blank = usize::from(behind.starts_with(' '));
+        let word = behind[blank..].split(|letter: char| !letter.is_alphabetic()).next().unwrap_or("");
+        let Some((seconds, power)) = unit(word) else { break };
+        // The largest unit is minutes at least, and each is smaller than the one before.
+        let size = (power, seconds);
+        if before.map_or(seconds == 1, |before| size >= before) {
+            break;
+        }
+        before = Some(size);
+        found.push((number.mantissa.checked_mul(seconds)?, number.exponent.checked_add(power)?));
+        bytes = at + used + blank + word.len();
+    }
+    let finest = found.iter().map(|(_, exponent)| *exponent).min()?;
+    let mut mantissa = 0u128;
+    for &(part, exponent) in &found {
+        let power = 10u128.checked_pow(exponent.abs_diff(finest))?;
+        mantissa = mantissa.checked_add(part.checked_mul(power)?)?;
+    }
+    let number = Number { mantissa, exponent: finest, unit: Some(Unit::S) };
+    Some(Parts { number, bytes, units: found.len() as u32 })
+}
+
+/// A duration as node prints it, with its pattern behind it: `1:15.123 (m:ss.mmm)`; and how many bytes it takes.
+pub(crate) fn with_pattern(text: &str) -> Option<(Number, usize)> {
+    let (clock, rest) = text.split_once(" (")?;
+    let (pattern, _) = rest.split_once(')')?;
+    let fields: Vec<&str> = clock.split(':').collect();
+    let (hours, minutes, seconds) = match (pattern, fields.as_slice()) {
+        ("m:ss.mmm", &[minutes, seconds]) => ("0", minutes, seconds),
+        ("h:mm:ss" | "h:mm:ss.mmm", &[hours, minutes, seconds]) => (hours, minutes, seconds),
+        _ => return None,
+    };
+    Some((of_parts(0, hours, minutes, seconds)?, clock.len() + pattern.len() + " ()".len()))
+}
+
+/// `00:00:01.250`, `0 days 00:00:00.000031` (pandas), `PT0.5S` (ISO 8601), `1m2.5s` (Go), `1min 15s`: seconds, in whatever parts.
 #[cold]
 fn duration(field: &[u8]) -> Option<Number> {
     let text = std::str::from_utf8(field).ok()?;
-    if let Some(rest) = text.strip_suffix('s').filter(|rest| rest.contains('m') && !rest.contains(' ')) {
-        let (hours, rest) = rest.split_once('h').unwrap_or(("0", rest));
-        let (minutes, seconds) = rest.split_once('m')?;
-        return of_parts(0, hours, minutes, seconds);
+    if let Some(parts) = parts(text).filter(|parts| parts.bytes == text.len() && parts.units > 1) {
+        return Some(parts.number);
     }
     let (days, text) = match text.split_once(" day") {
         Some((days, rest)) => (days.parse().ok()?, rest.trim_start_matches('s').trim_start()),
@@ -285,6 +349,11 @@ mod tests {
             ("PT2M", 120_000_000_000_000),
             ("1m2.5s", 62_500_000_000_000),
             ("1h0m0.25s", 3_600_250_000_000_000),
+            ("1h2s", 3_602_000_000_000_000),
+            ("1m 12s", 72_000_000_000_000),
+            ("34min 58.123s", 2_098_123_000_000_000),
+            ("1 hour 2 minutes", 3_720_000_000_000_000),
+            ("2min 5ms", 120_005_000_000_000),
         ] {
             assert_eq!(point(text), Some(seconds_ps).filter(|ps| *ps > 0), "{text}");
         }
@@ -296,8 +365,10 @@ mod tests {
             "1:2:3",
             "ms",
             "1mxs",
-            "1h2s",
             "m2s",
+            "5m",
+            "12s 1m",
+            "1m 12",
             "10:20:30:40",
             "127.0.0.1:8080",
             "00:00:xx",

@@ -359,12 +359,37 @@ fn is_table(source: &Source, wanted: &Columns) -> bool {
         _ if width == 1 => {
             sample.header.is_none() && sample.is_numeric(0) || sample.header.is_some() && one_word(&sample)
         }
-        table::Separator::Blanks => whole && (0..width).any(|column| sample.is_numeric(column)),
+        table::Separator::Blanks => {
+            whole
+                && (0..width).any(|column| sample.is_numeric(column))
+                && !parts_durations(&sample)
+                && !(sample.header.is_none() && holds_sentences(&sample) && lines::holds_times(source.head_lines()))
+        }
         table::Separator::Byte(_) => {
             whole && sample.header.is_some()
                 || 2 * alike >= sample.rows.len() && (0..width).any(|column| sample.is_numeric(column))
         }
     }
+}
+
+/// Are most fields of most rows words, so that a row is a sentence?
+fn holds_sentences(sample: &table::Sample) -> bool {
+    /// A sentence has so many words.
+    const WORDS: usize = 4;
+    let is_word = |field: &&[u8]| field.first().is_some_and(u8::is_ascii_alphabetic);
+    let words = |row: &csv::ByteRecord| row.iter().filter(is_word).count();
+    2 * sample.rows.iter().filter(|row| words(row) >= WORDS).count() > sample.rows.len()
+}
+
+/// Do blanks stand within durations, as in `1min 15s`, so that they separate no columns?
+fn parts_durations(sample: &table::Sample) -> bool {
+    sample.rows.iter().any(|row| {
+        let fields: Vec<&[u8]> = row.iter().collect();
+        fields.windows(2).any(|pair| {
+            let both = format!("{} {}", text(pair[0]), text(pair[1]));
+            super::number::parts(&both).is_some_and(|parts| parts.units > 1 && parts.bytes == both.len())
+        })
+    })
 }
 
 /// Is the header of a single column a name rather than a sentence?

@@ -105,7 +105,7 @@ const SUMMARIES: [Summary; 15] = [
 type Look = (fn(&[String]) -> bool, &'static str);
 
 /// Texts that are known by how their lines look.
-const LOOKS: [Look; 7] = [
+const LOOKS: [Look; 9] = [
     (
         |lines| most(lines, is_verdict_of_go),
         "is what `go test -v` prints, whose step is 10 ms, and in which tests hold the times of those within; write what each request takes, a \
@@ -133,6 +133,19 @@ const LOOKS: [Look; 7] = [
         |lines| lines.iter().any(|line| line.contains(" loops, best of ")),
         "is what Python's timeit prints, the best mean of many loops; write what each run takes, a time a line, as from \
          `timeit.repeat(…, number=1, repeat=1000)`",
+    ),
+    (
+        |lines| {
+            lines.iter().any(|line| line.trim_end().ends_with('}'))
+                && lines.iter().any(|line| line.contains("tracer: function_graph"))
+        },
+        "is a trace of function_graph, in which functions hold the times of those within; trace one function by itself: `echo 1 > \
+         max_graph_depth`, and its name into `set_graph_function`",
+    ),
+    (
+        |lines| lines.iter().filter(|line| line.contains(" sched:sched_")).count() >= 3,
+        "is what `perf script` prints of the scheduler's events: when threads were switched and how long they ran between two ticks, not \
+         what requests take; `perf trace -s`, or probes at the beginning and end of a request, tell that",
     ),
     (
         is_slow_log,

@@ -4,6 +4,7 @@ mod arrivals;
 mod files;
 mod graphs;
 mod inputs;
+mod lines;
 mod moments;
 mod others;
 mod shown;

@@ -241,7 +241,10 @@ pub(super) fn unit_of(
     };
     Err(WorkloadError::Ask(Box::new(Ask {
         path: place.0.to_owned(),
-        problem: format!("the name of the histogram, `{name}`, does not say the unit of its times"),
+        problem: match name {
+            "" => "nothing says the unit of the histogram's times".to_owned(),
+            name => format!("the name of the histogram, `{name}`, does not say the unit of its times"),
+        },
         key: AskKey::Unit,
         answers: [Unit::Ns, Unit::Us, Unit::Ms, Unit::S]
             .into_iter()

@@ -1,4 +1,4 @@
-//! Buckets as lines of text: of bpftrace, of bcc's tools, of sysbench, of anything that writes `320ns..384ns => 1`.
+//! Buckets as lines of text: of bpftrace, of bcc's tools, of sysbench, of db_bench, of anything that writes `320ns..384ns => 1`.
 
 use std::path::Path;
 
@@ -25,17 +25,21 @@ enum Dialect {
     Bpftrace,
     Bcc,
     Sysbench,
+    /// Of RocksDB and LevelDB.
+    DbBench,
     Plain,
 }
 
 impl Dialect {
-    const ALL: [Dialect; 4] = [Dialect::Bpftrace, Dialect::Bcc, Dialect::Sysbench, Dialect::Plain];
+    const ALL: [Dialect; 5] =
+        [Dialect::Bpftrace, Dialect::Bcc, Dialect::Sysbench, Dialect::DbBench, Dialect::Plain];
 
     fn name(self) -> &'static str {
         match self {
             Dialect::Bpftrace => "a histogram of bpftrace",
             Dialect::Bcc => "a histogram of bcc's tools",
             Dialect::Sysbench => "a histogram of sysbench",
+            Dialect::DbBench => "a histogram of db_bench",
             Dialect::Plain => "a histogram with ranges",
         }
     }
@@ -46,6 +50,7 @@ impl Dialect {
             Dialect::Bpftrace => bpftrace(line),
             Dialect::Bcc => bcc(line),
             Dialect::Sysbench => sysbench(line),
+            Dialect::DbBench => db_bench(line),
             Dialect::Plain => plain(line),
         }
     }
@@ -71,6 +76,11 @@ impl Dialect {
                 let unit = line.strip_prefix("Latency histogram (values are in ")?.strip_suffix(')')?;
                 Some((unit.to_owned(), None))
             }
+            Dialect::DbBench => {
+                let name = line.strip_suffix(':')?;
+                let (unit, _) = name.split_once(" per ")?;
+                Unit::of_word(unit).is_some().then(|| (name.to_owned(), None))
+            }
             Dialect::Plain => None,
         }
     }
@@ -90,6 +100,8 @@ fn dialect(lines: impl Iterator<Item = String>) -> Option<Dialect> {
         let rest = lines.iter().filter(|line| !line.trim().is_empty()).count() - buckets;
         match dialect {
             Dialect::Plain => buckets >= 2 && buckets > rest,
+            // Somebody may have cut out the rows.
+            Dialect::DbBench => headed && buckets >= 1 || buckets >= 3 && buckets > rest,
             _ => headed && buckets >= 1,
         }
     })
@@ -100,6 +112,39 @@ struct Found {
     name: String,
     class: String,
     buckets: Vec<(u64, Bounds)>,
+    /// What is stated beside it, in its unit.
+    mean: Option<f64>,
+    longest: Option<Number>,
+}
+
+impl Found {
+    fn new(name: String, class: String) -> Found {
+        Found { name, class, buckets: Vec::new(), mean: None, longest: None }
+    }
+
+    fn count(&self) -> u64 {
+        self.buckets.iter().map(|(_, bounds)| bounds.count).sum()
+    }
+
+    /// Takes what a line says beside the buckets: `Count: 50000 Average: 6.7881  StdDev: 191.78`, `Min: 0  Median: 1.66  Max: 16094`.
+    fn state(&mut self, line: &str) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let behind = |name: &str| {
+            words.iter().position(|word| *word == name).and_then(|at| number(words.get(at + 1)?))
+        };
+        self.mean = behind("Average:").map(|mean| mean.value()).or(self.mean);
+        self.longest = behind("Max:").or(self.longest);
+    }
+
+    /// Ends the last bucket where the longest time says.
+    fn cut(&mut self) {
+        let Some(longest) = self.longest.map(Number::next) else { return };
+        if let Some((_, Bounds { low, high: Some(high), .. })) = self.buckets.last_mut()
+            && (low.value()..high.value()).contains(&longest.value())
+        {
+            *high = longest;
+        }
+    }
 }
 
 /// Reads a text for which [`holds_ranges`].
@@ -119,6 +164,10 @@ pub(in crate::input) fn read_ranges(
     for histogram in &found {
         for &(line, bounds) in &histogram.buckets {
             add(&mut bins, &histogram.class, bounds, unit).map_err(|problem| place.row(line, 1, problem))?;
+        }
+        if let Some(mean) = histogram.mean {
+            let unit_ps = unit.unwrap_or_default().ps() as f64;
+            bins.set_sum(&histogram.class, mean * unit_ps * histogram.count() as f64);
         }
     }
     let mut notes = Vec::new();
@@ -144,28 +193,35 @@ fn all(text: &str, dialect: Dialect) -> Vec<Found> {
         let line = line.trim_end();
         if let Some((name, class)) = dialect.begins(line) {
             let class = class.or_else(|| key.take()).unwrap_or_else(|| "all".to_owned());
-            found.push(Found { name, class, buckets: Vec::new() });
+            found.push(Found::new(name, class));
         } else if let Some(bounds) = dialect.bounds(line) {
             if found.is_empty() {
-                found.push(Found { name: String::new(), class: "all".to_owned(), buckets: Vec::new() });
+                found.push(Found::new(String::new(), "all".to_owned()));
             }
             found.last_mut().expect("there is one").buckets.push((index as u64 + 1, bounds));
         } else if let Some((_, value)) = line.split_once(" = ") {
             key = Some(value.trim().trim_matches(['\'', '"']).to_owned());
+        } else if dialect == Dialect::DbBench {
+            // `readrandom   :       6.471 micros/op 154506 ops/sec …` stands above its histogram.
+            if let Some((name, _)) = line.split_once(" :").filter(|(_, rest)| rest.contains(" micros/op ")) {
+                key = Some(name.trim().to_owned());
+            } else if let Some(last) = found.last_mut() {
+                last.state(line);
+            }
         }
     }
+    found.iter_mut().for_each(Found::cut);
     found.retain(|histogram| !histogram.buckets.is_empty());
     found
 }
 
 /// Those that are meant: of one name, each of a class.
 fn chosen(mut found: Vec<Found>, wanted: &Columns, place: &Place<'_>) -> Result<Vec<Found>, WorkloadError> {
-    let count = |of: &Found| of.buckets.iter().map(|(_, bounds)| bounds.count).sum::<u64>();
     let mut names: Vec<(String, u64)> = Vec::new();
     for histogram in &found {
         match names.iter_mut().find(|(name, _)| *name == histogram.name) {
-            Some((_, sum)) => *sum += count(histogram),
-            None => names.push((histogram.name.clone(), count(histogram))),
+            Some((_, sum)) => *sum += histogram.count(),
+            None => names.push((histogram.name.clone(), histogram.count())),
         }
     }
     if let Some(column) = &wanted.column {
@@ -207,6 +263,12 @@ fn merged(found: Vec<Found>) -> Vec<Found> {
             sum.push(histogram);
             continue;
         };
+        // That of the parts.
+        let counts = (same.count() as f64, histogram.count() as f64);
+        same.mean = same
+            .mean
+            .zip(histogram.mean)
+            .map(|(mean, other)| (mean * counts.0 + other * counts.1) / (counts.0 + counts.1).max(1.0));
         for (line, bounds) in histogram.buckets {
             match same
                 .buckets
@@ -310,6 +372,17 @@ fn sysbench(line: &str) -> Option<Bounds> {
     Some(Bounds { low: value, high: Some(value.next()), count })
 }
 
+/// `[   1,    2 )  20466  40.932%  63.956% ####` of LevelDB, `(   1,    2 ]  20466 …` of RocksDB
+fn db_bench(line: &str) -> Option<Bounds> {
+    let (range, rest) = line.trim().strip_prefix(['[', '('])?.split_once([']', ')'])?;
+    let (low, high) = range.split_once(',')?;
+    let mut words = rest.split_whitespace();
+    let count = words.next()?.parse().ok()?;
+    words.next().filter(|share| share.ends_with('%'))?;
+    let bare = |text: &str| number(text).filter(|number| number.unit.is_none());
+    Some(Bounds { low: bare(low)?, high: Some(bare(high)?), count })
+}
+
 /// `[1ms,    5ms]    5    2.50%   ###` of vegeta: bounds with their units
 fn bracketed(line: &str) -> Option<Bounds> {
     let (range, rest) = line.trim().strip_prefix('[')?.split_once([']', ')'])?;
@@ -356,6 +429,11 @@ mod tests {
         assert_eq!(parts(plain("  10 us - 20 us: 5")), Some((10.0, Some(20.0), 5)));
         assert_eq!(parts(plain("[1ms,    5ms]    5    2.50%   #")), Some((1.0, Some(5.0), 5)));
         assert_eq!(parts(plain("[100ms,  +Inf]   0    0.00%   ")), Some((100.0, None, 0)));
+        assert_eq!(
+            parts(db_bench("(       1,       2 ]    25974  25.974%  25.974% #")),
+            Some((1.0, Some(2.0), 25974))
+        );
+        assert_eq!(parts(db_bench("[INFO, 5) 3 requests")), None);
         assert_eq!(parts(plain("[INFO, 5ms] 3 requests")), None);
         assert_eq!(parts(plain("12:30:05 some text")), None);
     }

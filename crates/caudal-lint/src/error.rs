@@ -1,0 +1,42 @@
+//! Why the source could not be looked at.
+
+use std::path::PathBuf;
+
+/// A fault of the source tree itself, not one that the checks look for.
+#[derive(Debug, thiserror::Error)]
+pub enum LintError {
+    /// A file or folder that cannot be read.
+    #[error("{}: {source}", path.display())]
+    Read {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// A file that is not Rust.
+    #[error("{}:{line}: {error}", path.display())]
+    Parse {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1 on.
+        line: usize,
+        /// What the parser says.
+        error: syn::Error,
+    },
+    /// A module that is declared without a file.
+    #[error("{}: there is no file for `mod {module};`", declared_in.display())]
+    NoFile {
+        /// The module's name.
+        module: String,
+        /// The file that declares it.
+        declared_in: PathBuf,
+    },
+    /// A line of the list of exceptions that is none.
+    #[error("{}:{line}: write `crate: file file …: reason`, or take the line out", path.display())]
+    Exception {
+        /// The list.
+        path: PathBuf,
+        /// The line, from 1 on.
+        line: usize,
+    },
+}

@@ -1,0 +1,161 @@
+//! Texts with a time in their lines: which of them are of requests, and how long they are.
+
+use std::path::Path;
+
+use caudal_workload::{AskKey, Columns, FileSpec, Service, ServiceSpec, WorkloadError};
+
+fn read_with(text: &str, column: Option<&str>) -> Result<Service, WorkloadError> {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.txt");
+    std::fs::write(&path, text).unwrap();
+    let columns = Columns { column: column.map(str::to_owned), ..Columns::default() };
+    ServiceSpec::File(FileSpec { columns, ..FileSpec::new(path) }).compile(Path::new(""))
+}
+
+fn read(text: &str) -> Service {
+    read_with(text, None).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+fn refusal(text: &str) -> String {
+    read_with(text, None).expect_err("it is refused").to_string()
+}
+
+/// The columns that are offered.
+fn asked(text: &str) -> Vec<String> {
+    match read_with(text, None) {
+        Err(WorkloadError::Ask(ask)) if ask.key == AskKey::Column => {
+            ask.answers.into_iter().map(|answer| answer.value).collect()
+        }
+        other => panic!("{text}: {other:?}"),
+    }
+}
+
+fn mean_ms(service: &Service) -> f64 {
+    (service.mean_ps() / 1e6).round() / 1e3
+}
+
+fn notes(service: &Service) -> String {
+    service.findings().iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+/// Minutes and seconds are one time, however they are written; a minute alone as well, where others stand beside seconds.
+#[test]
+fn durations_of_two_parts_are_whole() {
+    for text in [
+        "1min 0.5s a.service\n 1.5s b.service\n 10ms c.service\n",
+        "job-0: 1min 0.500s\njob-1: 0min 1.500s\njob-2: 0min 0.010s\n",
+        "req: 1:00.500 (m:ss.mmm)\nreq: 1.5s\nreq: 10ms\n",
+        "build 0 has finished in 1m 0.5s\nbuild 1 has finished in 1.5s\nbuild 2 has finished in 10ms\n",
+        "id,duration\n1,1m 0.5s\n2,1.5s\n3,10ms\n",
+    ] {
+        assert_eq!(mean_ms(&read(text)), (60_510.0f64 + 1_500.0) / 3.0, "{text}");
+    }
+    assert_eq!(mean_ms(&read("build done in 2m 10s\nbuild done in 2m\nbuild done in 50s\n")), 100_000.0);
+}
+
+/// What a service waits before it tries again is not what a request takes.
+#[test]
+fn lines_that_say_something_else_of_their_time_are_asked_about() {
+    let tasks = |at: u32| {
+        let retry = if at.is_multiple_of(10) { "Task add[7] retry: Retry in 180s\n" } else { "" };
+        format!("[10:00:0{}: INFO] Task add[{at}] succeeded in 0.040s: 4\n{retry}", at % 10)
+    };
+    let celery: String = (0..40).map(tasks).collect();
+    assert_eq!(asked(&celery), ["Retry in", "succeeded in", "in"]);
+    assert_eq!(mean_ms(&read_with(&celery, Some("succeeded in")).unwrap()), 40.0);
+    assert_eq!(mean_ms(&read_with(&celery, Some("in")).unwrap()), (40.0 * 40.0 + 4.0 * 180_000.0) / 44.0);
+
+    let session =
+        "  100 nanoseconds spent acquiring 1 connection;\n  900 nanoseconds spent executing 5 statements;\n";
+    assert_eq!(asked(&session.repeat(5)), ["spent acquiring connection", "spent executing statements"]);
+    let executing = read_with(&session.repeat(5), Some("spent executing statements")).unwrap();
+    assert_eq!(executing.mean_ps(), 900_000.0);
+
+    // One line among many is passed over, and told.
+    let finished = format!("{}Job 5 finished in 2.2 s\n", "task 3 done in 20 ms\n".repeat(20));
+    let service = read(&finished);
+    assert_eq!(mean_ms(&service), 20.0);
+    assert!(
+        notes(&service).contains("1 line says something else")
+            && notes(&service).contains("Job 5 finished in 2.2 s")
+    );
+}
+
+/// Times of all tests together are no times of tests.
+#[test]
+fn totals_below_the_times_are_passed_over() {
+    let gtest = "[----------] 2 tests from A\n[       OK ] A.T1 (4 ms)\n[       OK ] A.T2 (8 ms)\n\
+                 [----------] 2 tests from A (12 ms total)\n\n";
+    let mocha =
+        "  suite\n    ✔ parses (4ms)\n    ✔ writes (8ms)\n    ✔ sends (6ms)\n\n\n  3 passing (598ms)\n";
+    let node = "▶ a\n  ✔ parses (4ms)\n  ✔ writes (8ms)\n  ✖ sends (6ms)\n▶ a (173.5ms)\n";
+    let nextest = "    Finished `test` profile [unoptimized] target(s) in 2.31s\n        PASS [   0.004s] a t0\n        \
+                   PASS [   0.008s] a t1\n        PASS [   0.006s] a t2\n     Summary [   1.755s] 3 tests run: 3 passed\n";
+    for text in [gtest, mocha, node, nextest] {
+        let service = read(text);
+        assert_eq!(mean_ms(&service), 6.0, "{text}");
+        assert!(notes(&service).contains("passed over"), "{text}");
+    }
+    // A name that says what it is may be a total of its own.
+    assert_eq!(mean_ms(&read(&"GET /a total time: 6 ms\n".repeat(4))), 6.0);
+}
+
+/// A program that says every second how far it has come has no times of requests in its lines.
+#[test]
+fn clocks_are_no_durations() {
+    let cockroach = |second: u32| {
+        let title = if second == 1 { "_elapsed___errors__ops/sec(inst)___ops/sec(cum)__p50(ms)__p95(ms)\n" } else { "" };
+        format!("{title}    {second}.0s        0          812.9          813.1      6.8     14.2 read\n")
+    };
+    let rabbit = |second: u32| {
+        format!(
+            "id: 1, time {second}.00{second} s, sent: 2059{second} msg/s, received: 20102 msg/s, median/99th: 393/1967 µs\n"
+        )
+    };
+    for text in [(1..=5).map(cockroach).collect::<String>(), (1..=9).map(rabbit).collect()] {
+        assert!(refusal(&text).contains("in even steps"), "{}", refusal(&text));
+    }
+}
+
+#[test]
+fn traces_of_a_kernel_hold_no_times_of_requests() {
+    let graph = "# tracer: function_graph\n 0)               |  vfs_read() {\n 0)   0.408 us    |    rw_verify_area();\n \
+                 0)   4.229 us    |  }\n";
+    assert!(refusal(&graph.repeat(3)).contains("hold the times of those within"));
+    let sched =
+        "  perf 23845 [000] 62217.852811: sched:sched_stat_runtime: comm=perf pid=23845 runtime=77420 [ns]\n";
+    assert!(refusal(&sched.repeat(4)).contains("scheduler's events"));
+    // Three probes of a hop.
+    let hops = " 1  r0.net (10.0.0.1)  2.762 ms  2.918 ms  2.957 ms\n 2  r1.net (10.0.1.1)  4.448 ms  3.781 ms  3.854 ms\n";
+    assert!(refusal(&hops.repeat(3)).contains("several times"));
+}
+
+/// RocksDB's and LevelDB's histograms, with what is stated beside them: the mean, and where the last bucket ends.
+#[test]
+fn histograms_of_db_bench_are_read() {
+    let histogram = "Microseconds per read:\nCount: 10 Average: 4.0000  StdDev: 3.1\nMin: 0  Median: 1.6  Max: 19\n\
+                     Percentiles: P50: 1.66 P99: 19.00\n------------------------\n";
+    let rocksdb = "[       0,       1 ]  4  40.000%  40.000% ####\n(       1,       4 ]  4  40.000%  80.000% ####\n\
+                   (      10,      22 ]  2  20.000% 100.000% ##\n";
+    let leveldb = rocksdb.replace('(', "[").replace(" ]", " )");
+    for rows in [rocksdb, &leveldb] {
+        let service = read(&format!("{histogram}{rows}"));
+        assert!((service.mean_ps() - 4e6).abs() < 1.0, "{}", service.mean_ps());
+        assert!(service.quantile(1.0) < 20_000_001, "{}", service.quantile(1.0));
+    }
+    // Each benchmark is a class; reads and writes are two questions.
+    let bench = |name: &str| {
+        format!("{name}   :       6.471 micros/op 154506 ops/sec 0.324 seconds\n{histogram}{rocksdb}\n")
+    };
+    let service = read(&format!("{}{}", bench("readrandom"), bench("readseq")));
+    assert_eq!(service.classes(), ["readrandom", "readseq"]);
+    let writes = bench("fillseq").replace("per read", "per write");
+    assert_eq!(
+        asked(&format!("{writes}{}", bench("readseq"))),
+        ["Microseconds per write", "Microseconds per read"]
+    );
+    match read_with(rocksdb, None) {
+        Err(WorkloadError::Ask(ask)) => assert_eq!(ask.key, AskKey::Unit),
+        other => panic!("{other:?}"),
+    }
+}
