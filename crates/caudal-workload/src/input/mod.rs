@@ -9,6 +9,7 @@
 //! * [`logs`]: logs with keys and values, of HAProxy, of web servers.
 //! * [`printed`]: tables and records that programs print for people.
 //! * [`texts`] and [`pandas`]: what is known by the way it was printed, also if it cannot be used. [`spans`]: traces.
+//! * [`tools`]: what single tools write in a way of their own, made into tables.
 //! * [`graphs`]: recorded fork/join graphs.
 //!
 //! Every reader says what it took the file for ([`Taken`]). What a file does not say and its values do not show is asked
@@ -29,6 +30,7 @@ mod source;
 mod spans;
 mod table;
 mod texts;
+mod tools;
 mod unit;
 
 use std::path::{Path, PathBuf};

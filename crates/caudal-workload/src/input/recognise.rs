@@ -6,7 +6,7 @@ use super::number::{Number, Style};
 use super::source::Source;
 use super::{
     Columns, Counted, Data, Place, Read, Taken, buckets, graphs, hdr, json, lines, logs, pandas, percentiles,
-    printed, shorten, table, text, texts,
+    printed, shorten, table, text, texts, tools,
 };
 use crate::error::WorkloadError;
 
@@ -20,6 +20,8 @@ enum Format {
     Replies,
     LatencyStats,
     Ranges,
+    /// What a tool writes in a way of its own.
+    Tool(tools::Tool),
     Json,
     Percentiles,
     Graphs,
@@ -39,7 +41,7 @@ enum Format {
 }
 
 /// Formats that are known by their first bytes and are not read: what they are, and what to do.
-const REFUSED: [(&[u8], &str, &str); 23] = [
+const REFUSED: [(&[u8], &str, &str); 22] = [
     (
         b"PAR1",
         "a Parquet file",
@@ -80,7 +82,6 @@ const REFUSED: [(&[u8], &str, &str); 23] = [
     (b"\x89PNG", "a picture", "give what it was made from"),
     (b"<!DOCTYPE html", "a page of HTML", "give what it was made from"),
     (b"<html", "a page of HTML", "give what it was made from"),
-    (b"<?xml", "XML", "write CSV instead; JMeter does with `jmeter.save.saveservice.output_format=csv`"),
     (
         b"goos: ",
         "output of Go's benchmarks, the mean of many runs in a line,",
@@ -160,7 +161,10 @@ fn without_colours(source: Source, path: &Path) -> Result<Source, WorkloadError>
 
 /// Does the user choose among columns here? Where not, what has the classes is the format's affair.
 fn chooses_columns(format: Format) -> bool {
-    matches!(format, Format::Table | Format::Log | Format::Series | Format::Printed(_))
+    matches!(
+        format,
+        Format::Table | Format::Log | Format::Series | Format::Printed(_) | Format::Tool(_)
+    )
 }
 
 fn read_as(format: Format, source: Source, path: &Path, wanted: &Columns) -> Result<Read, WorkloadError> {
@@ -179,6 +183,7 @@ fn read_as(format: Format, source: Source, path: &Path, wanted: &Columns) -> Res
     match format {
         Format::HistogramLog => of_text(hdr::read_log, source),
         Format::Listing => of_text(hdr::read_listing, source),
+        Format::Tool(tool) => tool.read(&source.whole(&place)?, path, wanted),
         Format::Exposition => of_text(buckets::read_exposition, source),
         Format::Measurements => of_text(buckets::read_measurements, source),
         Format::Replies => of_text(buckets::read_replies, source),
@@ -238,6 +243,7 @@ fn unused(taken: &Taken, wanted: &Columns) -> Option<String> {
 fn has_conditions(format: Format) -> bool {
     match format {
         Format::Json
+        | Format::Tool(_)
         | Format::Table
         | Format::Log
         | Format::Series
@@ -292,6 +298,8 @@ fn format(source: &Source, path: &Path, wanted: &Columns) -> Format {
         Format::LatencyStats
     } else if buckets::holds_ranges(lines()) {
         Format::Ranges
+    } else if let Some(tool) = tools::Tool::of(source) {
+        Format::Tool(tool)
     } else if json::holds_json(source.head()) {
         Format::Json
     } else if wanted.column.is_none() && graphs::holds_graphs(source.head()) {
