@@ -61,6 +61,9 @@ pub struct Columns {
     /// Which column holds the classes: its name, or its number, from 1. Default: `class`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class_column: Option<String>,
+    /// Which column says how often each time occurs: its name, or its number, from 1. Default: one that is called `count` or the like.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count_column: Option<String>,
     /// Unit of the times. Default: what the name of the column (`latency_us`, `latencyMs`) or the format says; whole
     /// numbers of which neither says anything are nanoseconds, others are asked about.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -141,6 +144,7 @@ impl Columns {
         match key {
             AskKey::Unit => self.unit = Some(Unit::of_word(value).ok_or_else(|| value.to_owned())?),
             AskKey::Column => self.column = Some(value.to_owned()),
+            AskKey::CountColumn => self.count_column = Some(value.to_owned()),
             AskKey::Decimal => self.decimal = Some(value.chars().next().ok_or_else(|| value.to_owned())?),
             AskKey::Where => self.filter.push(value.to_owned()),
         }

@@ -8,6 +8,7 @@ mod moments;
 mod others;
 mod shown;
 mod specs;
+mod tools;
 
 use std::path::Path;
 

@@ -11,7 +11,8 @@ fn answer(line: &str) -> Option<[&str; 4]> {
     let words: Vec<&str> = line.trim().strip_prefix("> ")?.split_whitespace().collect();
     let [code, name, .., seconds] = words[..] else { return None };
     let kind = if words.len() > 3 { words[2] } else { "" };
-    let is_time = seconds.split_once('.').is_some_and(|(_, decimals)| decimals.len() == 6) && seconds.parse::<f64>().is_ok();
+    let is_time = seconds.split_once('.').is_some_and(|(_, decimals)| decimals.len() == 6)
+        && seconds.parse::<f64>().is_ok();
     let is_code = code.chars().all(|letter| letter.is_ascii_uppercase() || letter.is_ascii_digit());
     (is_time && is_code).then_some([seconds, code, kind, name])
 }
@@ -19,7 +20,9 @@ fn answer(line: &str) -> Option<[&str; 4]> {
 /// Is this what `dnsperf -v` prints?
 pub(super) fn holds_dnsperf(lines: &[&str]) -> bool {
     let answers = lines.iter().filter(|line| answer(line).is_some()).count();
-    answers >= 2 && (3 * answers >= 2 * lines.len() || lines.iter().any(|line| line.starts_with("DNS Performance Testing Tool")))
+    answers >= 2
+        && (3 * answers >= 2 * lines.len()
+            || lines.iter().any(|line| line.starts_with("DNS Performance Testing Tool")))
 }
 
 /// The answers that dnsperf had.
@@ -33,7 +36,9 @@ pub(super) fn of_dnsperf(bytes: &[u8], _: &Place<'_>) -> Result<Shown, WorkloadE
         }
     }
     if lost > 0 {
-        shown.notes.push(format!("{lost} queries were not answered in time, and are missing here: they took longest"));
+        shown.notes.push(format!(
+            "{lost} queries were not answered in time, and are missing here: they took longest"
+        ));
     }
     Ok(shown)
 }

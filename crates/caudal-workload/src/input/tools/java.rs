@@ -15,7 +15,8 @@ struct Pause<'a> {
 
 /// Is this such a log?
 pub(super) fn holds(lines: &[&str]) -> bool {
-    let of_java = |line: &&&str| line.contains("] GC(") || line.contains("] Safepoint \"") || old(line).is_some();
+    let of_java =
+        |line: &&&str| line.contains("] GC(") || line.contains("] Safepoint \"") || old(line).is_some();
     let lines: Vec<&&str> = lines.iter().filter(of_java).collect();
     lines.len() >= 2 && lines.iter().any(|line| line.contains("] GC(") || pause(line).is_some())
 }
@@ -45,7 +46,8 @@ fn safepoint(line: &str) -> Option<Pause<'_>> {
 
 /// `0.523: [GC (Allocation Failure) [PSYoungGen: 65K->10K(76K)] 65K->10K(251K), 0.0130000 secs] [Times: user=0.01 sys=0.00, real=0.01 secs]`
 fn old(line: &str) -> Option<Pause<'_>> {
-    let kind = ["Full", "Young"].into_iter().zip(["[Full GC", "[GC"]).find(|(_, begin)| line.contains(begin))?.0;
+    let kind =
+        ["Full", "Young"].into_iter().zip(["[Full GC", "[GC"]).find(|(_, begin)| line.contains(begin))?.0;
     let until = line.find("[Times:").unwrap_or(line.len());
     let head = line[..until].trim_end().strip_suffix(']')?;
     let seconds = head.strip_suffix("secs")?.trim_end().rsplit([' ', ',']).next()?;
@@ -97,9 +99,15 @@ mod tests {
     fn pauses_are_told_from_what_else_the_log_says() {
         let known = |line| pause(line).map(|pause| format!("{} {}", pause.kind, pause.time));
         for (line, expected) in [
-            ("[1.042s][info][gc] GC(0) Pause Young (Normal) (G1 Evacuation Pause) 6M->3M(64M) 6.270ms", "Young 6.270ms"),
+            (
+                "[1.042s][info][gc] GC(0) Pause Young (Normal) (G1 Evacuation Pause) 6M->3M(64M) 6.270ms",
+                "Young 6.270ms",
+            ),
             ("[0.4s][info][gc,phases   ] GC(0) Pause Mark Start 0.009ms", "Mark Start 0.009ms"),
-            ("[1][info][safepoint] Safepoint \"Cleanup\", Time since last: 7 ns, At safepoint: 4 ns, Total: 46 ns", "Cleanup 46 ns"),
+            (
+                "[1][info][safepoint] Safepoint \"Cleanup\", Time since last: 7 ns, At safepoint: 4 ns, Total: 46 ns",
+                "Cleanup 46 ns",
+            ),
             (
                 "0.523: [GC (Allocation Failure) [PSYoungGen: 6K->1K(7K)] 6K->1K(2K), 0.0130000 secs] [Times: user=0.01 sys=0.00, real=0.01 secs]",
                 "Young 0.0130000 secs",

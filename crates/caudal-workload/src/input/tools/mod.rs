@@ -1,5 +1,6 @@
 //! What tools write in a way of their own, made into the table that it shows: logs of PostgreSQL, tests of Go and JUnit, samples of
-//! JMeter in XML, timers of statsd, spans of Rust's `tracing`, pauses of Java, answers that dnsperf and mtr print.
+//! JMeter in XML, timers of statsd, spans of Rust's `tracing`, pauses of Java, answers that dnsperf and mtr print,
+//! vectors of R and arrays of NumPy.
 //!
 //! Each becomes a table with names, whose rows are at the lines where they were: so columns, classes, conditions and units are those of
 //! every other table.
@@ -10,6 +11,7 @@ mod postgres;
 mod statsd;
 mod tests;
 mod tracing;
+mod vectors;
 mod xml;
 
 use std::path::Path;
@@ -31,6 +33,10 @@ pub(super) enum Tool {
     Java,
     Dnsperf,
     Mtr,
+    /// A vector that R printed.
+    Vector,
+    /// An array that NumPy printed.
+    Array,
     /// Anything in XML.
     Xml,
 }
@@ -46,13 +52,15 @@ impl Tool {
         }
         let lines: Vec<String> = source.head_lines().take(LINES).map(text).collect();
         let lines: Vec<&str> = lines.iter().map(|line| line.trim()).filter(|line| !line.is_empty()).collect();
-        let known: [(Tool, fn(&[&str]) -> bool); 6] = [
+        let known: [(Tool, fn(&[&str]) -> bool); 8] = [
             (Tool::GoTest, tests::holds_go),
             (Tool::Statsd, statsd::holds),
             (Tool::Tracing, tracing::holds),
             (Tool::Java, java::holds),
             (Tool::Dnsperf, answers::holds_dnsperf),
             (Tool::Mtr, answers::holds_mtr),
+            (Tool::Vector, vectors::holds_r),
+            (Tool::Array, vectors::holds_numpy),
         ];
         known.into_iter().find(|(_, holds)| holds(&lines)).map(|(tool, _)| tool)
     }
@@ -68,6 +76,8 @@ impl Tool {
             Tool::Java => java::table(bytes, &place)?,
             Tool::Dnsperf => answers::of_dnsperf(bytes, &place)?,
             Tool::Mtr => answers::of_mtr(bytes, &place)?,
+            Tool::Vector => vectors::from_r(bytes, &place)?,
+            Tool::Array => vectors::from_numpy(bytes, &place)?,
             Tool::Xml => xml::table(bytes, &place)?,
         };
         shown.read(path, wanted)
@@ -154,7 +164,8 @@ impl Rows {
                 self.csv.push(b',');
             }
             // A mark at the beginning would make a comment of the row.
-            let is_plain = !field.is_empty() && field.bytes().all(|byte| byte > b' ' && !b"\",#".contains(&byte));
+            let is_plain =
+                !field.is_empty() && field.bytes().all(|byte| byte > b' ' && !b"\",#".contains(&byte));
             if is_plain {
                 self.csv.extend_from_slice(field.as_bytes());
                 continue;

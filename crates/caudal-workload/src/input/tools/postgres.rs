@@ -30,7 +30,8 @@ pub(in crate::input) struct Places {
 }
 
 /// Of a log as it is written, which has no header.
-const PLACES: Places = Places { user: 1, database: 2, command: 7, severity: 11, message: 13, application: 22 };
+const PLACES: Places =
+    Places { user: 1, database: 2, command: 7, severity: 11, message: 13, application: 22 };
 
 /// What a message says of a duration.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -182,7 +183,8 @@ pub(super) fn table(form: Form, bytes: &[u8], place: &Place<'_>) -> Result<Shown
                     seen.without += usize::from(!line.trim().is_empty() && !line.starts_with(['\t', ' ']));
                     continue;
                 };
-                let command: String = found.statement.chars().take_while(|letter| letter.is_alphabetic()).collect();
+                let command: String =
+                    found.statement.chars().take_while(|letter| letter.is_alphabetic()).collect();
                 let kind = seen.kind(found, None);
                 shown.rows.add(at + 1, &[found.ms, kind, &command.to_uppercase()])?;
             }
@@ -201,9 +203,7 @@ pub(super) fn table(form: Form, bytes: &[u8], place: &Place<'_>) -> Result<Shown
                 let kind = seen.kind(found, Some(&command));
                 let [user, database, application] =
                     [places.user, places.database, places.application].map(field);
-                shown
-                    .rows
-                    .add(line as usize, &[found.ms, kind, &command, &user, &database, &application])?;
+                shown.rows.add(line as usize, &[found.ms, kind, &command, &user, &database, &application])?;
             }
         }
         Form::Json => {

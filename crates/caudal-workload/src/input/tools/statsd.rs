@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 
 use super::{Shown, most, passed_over};
 use crate::error::{Answer, Ask, AskKey, WorkloadError};
+use crate::input::number::{Number, Style};
+use crate::input::unit::{Plausible, Said, Unit};
 use crate::input::{Columns, Place, shorten, text};
 
 /// A metric.
@@ -53,18 +55,22 @@ pub(super) fn holds(lines: &[&str]) -> bool {
 }
 
 /// The timer that is meant, and its type.
-fn chosen<'a>(text: &'a str, place: &Place<'_>, wanted: &Columns) -> Result<(&'a str, &'a str), WorkloadError> {
+fn chosen<'a>(
+    text: &'a str,
+    place: &Place<'_>,
+    wanted: &Columns,
+) -> Result<(&'a str, &'a str), WorkloadError> {
     let mut timers: BTreeMap<(&str, &str), (usize, &str)> = BTreeMap::new();
     for metric in text.lines().filter_map(metric).filter(is_timer) {
         let first = metric.values[0];
         timers.entry((metric.name, metric.kind)).or_insert((0, first)).0 += metric.values.len();
     }
     if timers.is_empty() {
-        return Err(place.whole(
-            "holds statsd's counters, gauges and sets, and no timer, such as `api.request:12.5|ms`",
-        ));
+        return Err(place
+            .whole("holds statsd's counters, gauges and sets, and no timer, such as `api.request:12.5|ms`"));
     }
-    let mut found = timers.iter().filter(|((name, _), _)| wanted.column.as_deref().is_none_or(|column| column == *name));
+    let mut found =
+        timers.iter().filter(|((name, _), _)| wanted.column.as_deref().is_none_or(|column| column == *name));
     match (found.next(), found.next()) {
         (Some((only, _)), None) => Ok(*only),
         (Some((one, _)), Some(_)) if wanted.column.is_some() => Err(place.whole(format!(
@@ -72,7 +78,8 @@ fn chosen<'a>(text: &'a str, place: &Place<'_>, wanted: &Columns) -> Result<(&'a
             shorten(one.0)
         ))),
         (None, _) => {
-            let names: Vec<String> = timers.keys().take(12).map(|(name, _)| format!("`{}`", shorten(name))).collect();
+            let names: Vec<String> =
+                timers.keys().take(12).map(|(name, _)| format!("`{}`", shorten(name))).collect();
             let wanted = shorten(wanted.column.as_deref().unwrap_or_default());
             Err(place.whole(format!("has no timer `{wanted}`; there are {}", names.join(", "))))
         }
@@ -103,24 +110,40 @@ pub(super) fn table(bytes: &[u8], place: &Place<'_>, wanted: &Columns) -> Result
     let mut tags: Vec<&str> = Vec::new();
     let (mut least, mut most, mut sum) = (f64::MAX, 0.0_f64, 0.0);
     for (_, metric) in meant() {
-        let new: Vec<&str> = metric.tags.iter().map(|(key, _)| *key).filter(|key| !tags.contains(key)).collect();
+        let new: Vec<&str> =
+            metric.tags.iter().map(|(key, _)| *key).filter(|key| !tags.contains(key)).collect();
         tags.extend(new.into_iter().take(64_usize.saturating_sub(tags.len())));
         (least, most) = (least.min(metric.rate), most.max(metric.rate));
         sum += metric.values.len() as f64 / metric.rate;
     }
+    if kind != "ms" && wanted.unit.is_none() && Unit::of_name(name) == Said::Nothing {
+        let mut plausible = Plausible::default();
+        for value in meant().flat_map(|(_, metric)| metric.values) {
+            if let Ok(number) = Number::parse(value.as_bytes(), Style::POINT) {
+                plausible.see(&number, value.as_bytes());
+            }
+        }
+        return Err(plausible.ask(place, &format!("are of statsd's type `{kind}`, which has none")));
+    }
     // The type says milliseconds; of others the name of the metric may say something.
     let column = if kind == "ms" { "time_ms" } else { name };
     let is_weighted = least < most;
-    let names: Vec<&str> = [column].into_iter().chain(is_weighted.then_some("share")).chain(tags.iter().copied()).collect();
+    let names: Vec<&str> =
+        [column].into_iter().chain(is_weighted.then_some("share")).chain(tags.iter().copied()).collect();
     let mut shown = Shown::new("timers of statsd", &names);
     shown.called = Some((name.to_owned(), if kind == "ms" { "says their type, `ms`" } else { "" }));
     for (line, metric) in meant() {
         // Shares, and no counts: a value that stands for ten was measured once.
         let share = (1.0 / metric.rate / sum).to_string();
         for value in &metric.values {
-            let of = |key: &&str| metric.tags.iter().find(|(known, _)| known == key).map_or("", |(_, value)| *value);
-            let fields: Vec<&str> =
-                [*value].into_iter().chain(is_weighted.then_some(share.as_str())).chain(tags.iter().map(of)).collect();
+            let of = |key: &&str| {
+                metric.tags.iter().find(|(known, _)| known == key).map_or("", |(_, value)| *value)
+            };
+            let fields: Vec<&str> = [*value]
+                .into_iter()
+                .chain(is_weighted.then_some(share.as_str()))
+                .chain(tags.iter().map(of))
+                .collect();
             shown.rows.add(line, &fields)?;
         }
     }

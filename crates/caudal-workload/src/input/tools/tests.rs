@@ -22,7 +22,8 @@ pub(super) fn holds_go(lines: &[&str]) -> bool {
 /// What each test took.
 pub(super) fn of_go(bytes: &[u8], place: &Place<'_>) -> Result<Shown, WorkloadError> {
     let text = text(bytes);
-    let mut shown = Shown::new("runs of tests by `go test -json`", &["elapsed_s", "test", "package", "action"]);
+    let mut shown =
+        Shown::new("runs of tests by `go test -json`", &["elapsed_s", "test", "package", "action"]);
     let name = |event: &Value| {
         let package = event["Package"].as_str().unwrap_or_default();
         Some((package.to_owned(), event["Test"].as_str()?.to_owned()))

@@ -97,14 +97,16 @@ fn span_below<'a>(lines: impl Iterator<Item = &'a str>) -> Option<&'a str> {
 /// The spans as a table.
 pub(super) fn table(bytes: &[u8], place: &Place<'_>) -> Result<Shown, WorkloadError> {
     let text = text(bytes);
-    let mut shown = Shown::new("spans of Rust's tracing", &["time.busy", "time.idle", "span", "target", "level"]);
+    let mut shown =
+        Shown::new("spans of Rust's tracing", &["time.busy", "time.idle", "span", "target", "level"]);
     let (mut names, mut without) = (Names::default(), 0);
     let mut lines = text.lines();
     let mut at = 0;
     while let Some(line) = lines.next() {
         at += 1;
         let Some(mut closed) = closed(line) else {
-            let is_below = line.starts_with(' ') && ["at ", "in "].iter().any(|word| line.trim_start().starts_with(word));
+            let is_below = line.starts_with(' ')
+                && ["at ", "in "].iter().any(|word| line.trim_start().starts_with(word));
             without += usize::from(!line.trim().is_empty() && !is_below);
             continue;
         };
@@ -137,7 +139,9 @@ mod tests {
 
     #[test]
     fn spans_are_told_in_every_format() {
-        let known = |line| closed(line).map(|span| [span.busy, span.idle, span.span, span.target, span.level].join("|"));
+        let known = |line| {
+            closed(line).map(|span| [span.busy, span.idle, span.span, span.target, span.level].join("|"))
+        };
         for (line, expected) in [
             (
                 "2026-11-30T15:00:00.01Z  INFO outer:handle{id=1 a=\"x: y\"}: app::server: close time.busy=1.11ms time.idle=30.1µs",

@@ -98,7 +98,8 @@ fn attributes(mut rest: &str) -> Vec<(&str, String)> {
 
 /// A value with the letters that its entities mean.
 fn plain(value: &str) -> String {
-    const KNOWN: [(&str, &str); 5] = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")];
+    const KNOWN: [(&str, &str); 5] =
+        [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")];
     KNOWN.iter().fold(value.to_owned(), |text, (entity, letter)| text.replace(entity, letter))
 }
 
@@ -156,7 +157,8 @@ fn samples(text: &str, place: &Place<'_>) -> Result<Shown, WorkloadError> {
         if depth == 0
             && let Some(elapsed) = tag.get("t")
         {
-            let [at, label, code, success] = ["ts", "lb", "rc", "s"].map(|key| tag.get(key).unwrap_or_default());
+            let [at, label, code, success] =
+                ["ts", "lb", "rc", "s"].map(|key| tag.get(key).unwrap_or_default());
             shown.rows.add(tag.line, &[elapsed, at, label, code, success])?;
         }
         depth += usize::from(tag.opens);
@@ -185,7 +187,9 @@ mod tests {
                 "5:a:false:true:[]",
             ]
         );
-        for cut in ["<", "<a", "<a b", "<a b=", "<a b=\"", "<!--", "<![CDATA[", "</", "</>", "<>", "<é=\"ü\">"] {
+        for cut in
+            ["<", "<a", "<a b", "<a b=", "<a b=\"", "<!--", "<![CDATA[", "</", "</>", "<>", "<é=\"ü\">"]
+        {
             let _ = Tags::new(cut).count();
         }
     }
