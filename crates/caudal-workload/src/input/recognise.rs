@@ -326,7 +326,7 @@ fn format(source: &Source, path: &Path, wanted: &Columns) -> Format {
         Format::LatencyStats
     } else if buckets::holds_ranges(lines()) {
         Format::Ranges
-    } else if let Some(tool) = tools::Tool::of(source) {
+    } else if let Some(tool) = tools::Tool::of(source, wanted) {
         Format::Tool(tool)
     } else if json::holds_json(source.head()) {
         messages(source, path, wanted).map_or(Format::Json, Format::Messages)
@@ -342,7 +342,7 @@ fn format(source: &Source, path: &Path, wanted: &Columns) -> Format {
         Format::Percentiles
     } else if texts::holds_samples(lines()) {
         Format::Samples
-    } else if json::holds_objects(lines()) {
+    } else if json::holds_objects(lines(), wanted) {
         Format::Objects
     } else if lines::holds_calls(lines()) {
         Format::Times

@@ -91,7 +91,9 @@ fn logs_of_postgres_are_told_by_what_took_so_long() {
         assert_eq!(mean_us(&of(&log, "command=UPDATE")), 600.0);
         assert!(notes(&service).contains("is parsed, bound and executed"), "{}", notes(&service));
     }
-    let [_, csv, json] = logs_of_postgres();
+    let [log, csv, json] = logs_of_postgres();
+    let by_name = Columns { column: Some("duration".to_owned()), ..Columns::default() };
+    assert_eq!(values(&read_with(&log, by_name).unwrap()), 5);
     for log in [csv, json] {
         assert_eq!(values(&of(&log, "database=base")), 5);
     }
@@ -159,6 +161,11 @@ fn timers_of_statsd_have_a_type_and_a_rate() {
     assert!(notes(&read(alike)).contains("was sent 0.1 of the values"), "{}", notes(&read(alike)));
     let two = ask("a:10|ms\nb:20|ms\na:10|ms\n");
     assert_eq!((two.key, two.answers.len()), (AskKey::Column, 2));
+    let classes = Columns { class_column: Some("metric".to_owned()), ..Columns::default() };
+    let service = read_with("a:10|ms\nb:20|ms\na:10|ms\n", classes).unwrap();
+    assert_eq!(service.classes(), ["a", "b"]);
+    // A tag that is called as counts are is none.
+    assert_eq!(values(&read("a:10|ms|#count:5\na:30|ms|#count:7\n")), 2);
     let histogram = "a:10:20|h|#op:get\na:30|h|#op:put\n";
     assert_eq!(ask(histogram).key, AskKey::Unit);
     assert_eq!(mean_us(&in_unit(histogram, Unit::Us)), 20.0);
@@ -215,6 +222,10 @@ fn json_within_lines_and_lines_within_json_are_read() {
     let service = read(within);
     assert_eq!((values(&service), mean_us(&service)), (3, 2_500.0), "{}", format(&service));
     assert!(notes(&service).contains("1 lines hold no object"), "{}", notes(&service));
+    // What stands before the object may be what has the time.
+    let before =
+        "GET /x took 1ms {\"user\": 1}\nGET /x took 3ms {\"user\": 2}\nGET /x took 5ms {\"user\": 1}\n";
+    assert_eq!((values(&read(before)), mean_us(&read(before))), (3, 3_000.0));
     // A key may have points of its own.
     let dotted = "{\"http\": {\"took.ms\": 1.5}}\n{\"http\": {\"took.ms\": 2.5}}\n";
     assert_eq!(mean_us(&read(dotted)), 2_000.0);

@@ -162,11 +162,18 @@ fn object_in(line: &[u8]) -> Option<&[u8]> {
     })
 }
 
-/// Does an object of JSON stand in most lines, behind something else?
-pub(in crate::input) fn holds_objects<'a>(lines: impl Iterator<Item = &'a [u8]>) -> bool {
+/// Does an object of JSON with a time stand in most lines, behind something else? What stands before it may have one too, which is
+/// another matter.
+pub(in crate::input) fn holds_objects<'a>(lines: impl Iterator<Item = &'a [u8]>, wanted: &Columns) -> bool {
     let lines: Vec<&[u8]> = lines.filter(|line| !line.trim_ascii().is_empty()).take(200).collect();
-    let with = lines.iter().filter(|line| object_in(line).is_some()).count();
-    with >= 2 && 3 * with >= 2 * lines.len()
+    let objects = lines.iter().filter_map(|line| serde_json::from_slice(object_in(line)?).ok());
+    let objects: Vec<Value> = objects.collect();
+    let is_in = |key: &str| objects.iter().any(|object| find(object, key).is_some());
+    let has_time = || match &wanted.column {
+        Some(column) => is_in(column),
+        None => !time_keys_in(&objects, 5).is_empty(),
+    };
+    objects.len() >= 2 && 3 * objects.len() >= 2 * lines.len() && has_time()
 }
 
 /// Reads the objects that stand in the lines of a log.

@@ -21,6 +21,8 @@ const SIZES: [&str; 12] = [
     "tokens", "token", "bytes", "byte", "size", "sizes", "length", "count", "requests", "items", "rows",
     "packets",
 ];
+/// As many times nothing was counted: an epoch in seconds is more.
+const COUNT_MAX: u64 = 900_000_000;
 /// What an index may be called.
 const INDEX: [&str; 5] = ["", "index", "idx", "unnamed: 0", "row"];
 
@@ -433,7 +435,9 @@ impl Finder<'_> {
     }
 
     fn counts(&self, at: usize) -> bool {
-        let counts = |field: &[u8]| crate::input::text(field).parse::<u64>().is_ok_and(|count| count > 0);
+        let counts = |field: &[u8]| {
+            crate::input::text(field).parse::<u64>().is_ok_and(|count| (1..COUNT_MAX).contains(&count))
+        };
         let mut others: Vec<&[u8]> = self.sample.column(1 - at).collect();
         let rows = others.len();
         others.sort_unstable();

@@ -43,7 +43,7 @@ pub(super) enum Tool {
 
 impl Tool {
     /// The tool that wrote this, if it is one of these.
-    pub(super) fn of(source: &Source) -> Option<Tool> {
+    pub(super) fn of(source: &Source, wanted: &Columns) -> Option<Tool> {
         if xml::holds_xml(source.head()) {
             return Some(Tool::Xml);
         }
@@ -52,7 +52,7 @@ impl Tool {
         }
         let lines: Vec<String> = source.head_lines().take(LINES).map(text).collect();
         let lines: Vec<&str> = lines.iter().map(|line| line.trim()).filter(|line| !line.is_empty()).collect();
-        let known: [(Tool, fn(&[&str]) -> bool); 8] = [
+        let known: [(Tool, Holds); 8] = [
             (Tool::GoTest, tests::holds_go),
             (Tool::Statsd, statsd::holds),
             (Tool::Tracing, tracing::holds),
@@ -62,7 +62,10 @@ impl Tool {
             (Tool::Vector, vectors::holds_r),
             (Tool::Array, vectors::holds_numpy),
         ];
-        known.into_iter().find(|(_, holds)| holds(&lines)).map(|(tool, _)| tool)
+        let (tool, _) = known.into_iter().find(|(_, holds)| holds(&lines))?;
+        // A log in which spans close has other lines too, of which something else may be wanted.
+        let is_other = wanted.column.as_deref().is_some_and(|column| !column.starts_with("time."));
+        Some(tool).filter(|tool| *tool != Tool::Tracing || !is_other)
     }
 
     /// Reads what it wrote.
@@ -84,6 +87,9 @@ impl Tool {
     }
 }
 
+/// Whether lines are of a tool.
+type Holds = fn(&[&str]) -> bool;
+
 /// Lines that are looked at.
 const LINES: usize = 400;
 /// More names than this are no classes unless somebody says so.
@@ -98,6 +104,8 @@ struct Shown {
     column: String,
     /// The column of the classes, if the user names none.
     class: Option<String>,
+    /// The column that says how often each time occurs; none of the others does, whatever it is called.
+    count: Option<String>,
     notes: Vec<String>,
     /// What the column is called to the user, and what says its unit, where the table's own words do not fit.
     called: Option<(String, &'static str)>,
@@ -106,15 +114,26 @@ struct Shown {
 impl Shown {
     fn new(format: &'static str, names: &[&str]) -> Shown {
         let column = names[0].to_owned();
-        Shown { format, rows: Rows::new(names), column, class: None, notes: Vec::new(), called: None }
+        Shown {
+            format,
+            rows: Rows::new(names),
+            column,
+            class: None,
+            count: None,
+            notes: Vec::new(),
+            called: None,
+        }
     }
 
     fn read(self, path: &Path, wanted: &Columns) -> Result<Read, WorkloadError> {
         let mut columns = wanted.clone();
-        if self.called.is_some() || columns.column.is_none() {
+        // Without the unit too: `duration` is `duration_ms`.
+        let (name, _) = self.column.rsplit_once('_').unwrap_or((&self.column, ""));
+        if self.called.is_some() || columns.column.as_deref().is_none_or(|wanted| wanted == name) {
             columns.column = Some(self.column.clone());
         }
         columns.class_column = columns.class_column.or(self.class);
+        columns.count_column = columns.count_column.or(self.count).or_else(|| Some(String::new()));
         let mut read = table::read_service_table(Source::of_bytes(&self.rows.csv), path, &columns)?;
         self.format.clone_into(&mut read.taken.format);
         if let Some((name, unit_by)) = self.called {

@@ -54,12 +54,28 @@ pub(super) fn holds(lines: &[&str]) -> bool {
     most(lines, |line| metric(line).is_some())
 }
 
-/// The timer that is meant, and its type.
-fn chosen<'a>(
-    text: &'a str,
-    place: &Place<'_>,
-    wanted: &Columns,
-) -> Result<(&'a str, &'a str), WorkloadError> {
+/// The timers that are meant.
+#[derive(Clone, Copy)]
+struct Chosen<'a> {
+    /// Of this name, or of any, each a class.
+    name: Option<&'a str>,
+    kind: &'a str,
+}
+
+impl Chosen<'_> {
+    fn holds(self, metric: &Metric<'_>) -> bool {
+        metric.kind == self.kind && self.name.is_none_or(|name| name == metric.name)
+    }
+}
+
+/// The column that says which timer a value is of.
+const METRIC: &str = "metric";
+
+/// Which timers are meant.
+///
+/// # Errors
+/// The question for it, and if there are none.
+fn chosen<'a>(text: &'a str, place: &Place<'_>, wanted: &Columns) -> Result<Chosen<'a>, WorkloadError> {
     let mut timers: BTreeMap<(&str, &str), (usize, &str)> = BTreeMap::new();
     for metric in text.lines().filter_map(metric).filter(is_timer) {
         let first = metric.values[0];
@@ -69,10 +85,17 @@ fn chosen<'a>(
         return Err(place
             .whole("holds statsd's counters, gauges and sets, and no timer, such as `api.request:12.5|ms`"));
     }
+    let kinds: std::collections::BTreeSet<&str> = timers.keys().map(|(_, kind)| *kind).collect();
+    if wanted.class_column.as_deref() == Some(METRIC)
+        && wanted.column.is_none()
+        && let (1, Some(&kind)) = (kinds.len(), kinds.first())
+    {
+        return Ok(Chosen { name: None, kind });
+    }
     let mut found =
         timers.iter().filter(|((name, _), _)| wanted.column.as_deref().is_none_or(|column| column == *name));
     match (found.next(), found.next()) {
-        (Some((only, _)), None) => Ok(*only),
+        (Some((&(name, kind), _)), None) => Ok(Chosen { name: Some(name), kind }),
         (Some((one, _)), Some(_)) if wanted.column.is_some() => Err(place.whole(format!(
             "`{}` is of several types in it; give the lines of one, as in `grep '|ms' FILE | caudal … -`",
             shorten(one.0)
@@ -91,7 +114,13 @@ fn chosen<'a>(
             };
             Err(WorkloadError::Ask(Box::new(Ask {
                 path: place.0.to_owned(),
-                problem: format!("holds {} timers of statsd", timers.len()),
+                problem: match kinds.len() {
+                    1 => format!(
+                        "holds {} timers of statsd (`--class-column {METRIC}` makes a class of each)",
+                        timers.len()
+                    ),
+                    _ => format!("holds {} timers of statsd", timers.len()),
+                },
                 key: AskKey::Column,
                 answers: timers.iter().take(12).map(answer).collect(),
             })))
@@ -102,12 +131,14 @@ fn chosen<'a>(
 /// The values of the timer that is meant.
 pub(super) fn table(bytes: &[u8], place: &Place<'_>, wanted: &Columns) -> Result<Shown, WorkloadError> {
     let text = text(bytes);
-    let (name, kind) = chosen(&text, place, wanted)?;
+    let chosen = chosen(&text, place, wanted)?;
+    let (name, kind) = (chosen.name.unwrap_or(METRIC), chosen.kind);
     let meant = || {
         let metrics = text.lines().enumerate().filter_map(|(at, line)| Some((at + 1, metric(line)?)));
-        metrics.filter(|(_, metric)| metric.name == name && metric.kind == kind)
+        metrics.filter(move |(_, metric)| chosen.holds(metric))
     };
-    let mut tags: Vec<&str> = Vec::new();
+    // The first column behind the values says which timer it is.
+    let mut tags: Vec<&str> = vec![METRIC];
     let (mut least, mut most, mut sum) = (f64::MAX, 0.0_f64, 0.0);
     for (_, metric) in meant() {
         let new: Vec<&str> =
@@ -126,17 +157,26 @@ pub(super) fn table(bytes: &[u8], place: &Place<'_>, wanted: &Columns) -> Result
         return Err(plausible.ask(place, &format!("are of statsd's type `{kind}`, which has none")));
     }
     // The type says milliseconds; of others the name of the metric may say something.
-    let column = if kind == "ms" { "time_ms" } else { name };
+    let column = match (kind, chosen.name) {
+        ("ms", _) => "time_ms",
+        (_, Some(name)) => name,
+        (_, None) => "time",
+    };
     let is_weighted = least < most;
     let names: Vec<&str> =
         [column].into_iter().chain(is_weighted.then_some("share")).chain(tags.iter().copied()).collect();
     let mut shown = Shown::new("timers of statsd", &names);
-    shown.called = Some((name.to_owned(), if kind == "ms" { "says their type, `ms`" } else { "" }));
+    shown.count = is_weighted.then(|| "share".to_owned());
+    let called = chosen.name.map_or_else(|| format!("those of type {kind}"), str::to_owned);
+    shown.called = Some((called, if kind == "ms" { "says their type, `ms`" } else { "" }));
     for (line, metric) in meant() {
         // Shares, and no counts: a value that stands for ten was measured once.
         let share = (1.0 / metric.rate / sum).to_string();
         for value in &metric.values {
             let of = |key: &&str| {
+                if *key == METRIC {
+                    return metric.name;
+                }
                 metric.tags.iter().find(|(known, _)| known == key).map_or("", |(_, value)| *value)
             };
             let fields: Vec<&str> = [*value]
@@ -156,7 +196,8 @@ pub(super) fn table(bytes: &[u8], place: &Place<'_>, wanted: &Columns) -> Result
             "statsd was sent {least} of the values, drawn at random: the others are missing here, of the longest too"
         ));
     }
-    let others = text.lines().filter(|line| !line.trim().is_empty()).count() - meant().count();
+    let lines = text.lines().filter(|line| !line.trim().is_empty()).count();
+    let others = lines - meant().count();
     shown.notes.extend(passed_over(others, "lines", "are of other metrics"));
     Ok(shown)
 }
