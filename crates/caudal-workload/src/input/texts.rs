@@ -18,12 +18,16 @@ struct Summary {
     advice: &'static str,
 }
 
+/// What to do with what a profiler writes.
+pub(super) const PROFILE: &str = "is what a profiler writes, which says where time goes and not what a request takes; measure requests one by \
+                                  one, as by spans of OpenTelemetry or `performance.timerify` in node, or functions by `caudal record`";
+
 /// What to do with a report of mtr.
 pub(super) const MTR: &str =
     "is mtr's report, which sums up what each hop answered; `mtr --raw HOST` writes every answer";
 
 /// Texts that sum up.
-const SUMMARIES: [Summary; 19] = [
+const SUMMARIES: [Summary; 23] = [
     Summary {
         begins: "Time (mean",
         holds: "±",
@@ -103,6 +107,10 @@ const SUMMARIES: [Summary; 19] = [
         holds: "(min",
         advice: "is dnsperf's summary; with `-v` it prints what each query took",
     },
+    Summary { begins: "flat  flat%", holds: "cum%", advice: PROFILE },
+    Summary { begins: "ncalls  tottime", holds: "cumtime", advice: PROFILE },
+    Summary { begins: "# Overhead ", holds: "Command ", advice: PROFILE },
+    Summary { begins: "%   cumulative", holds: "self", advice: PROFILE },
     Summary { begins: "HOST:", holds: "Loss%", advice: MTR },
     Summary { begins: "Mtr_Version,", holds: "StDev", advice: MTR },
     Summary {
@@ -147,11 +155,7 @@ const LOOKS: [Look; 8] = [
         "is what Python's timeit prints, the best mean of many loops; write what each run takes, a time a line, as from \
          `timeit.repeat(…, number=1, repeat=1000)`",
     ),
-    (
-        |lines| most(lines, is_folded_stack),
-        "holds stacks of a profiler, folded, with how often each was seen: that says where time goes, and not what a request takes; \
-         `caudal record` measures what a function takes",
-    ),
+    (|lines| most(lines, is_folded_stack), PROFILE),
     (
         |lines| lines.iter().any(|line| is_cycle_of_benchmark_js(line)),
         "is what benchmark.js prints, runs a second, the mean of many; time each run, a time a line, as tinybench keeps them with \

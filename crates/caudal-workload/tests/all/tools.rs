@@ -99,7 +99,11 @@ fn logs_of_postgres_are_told_by_what_took_so_long() {
     }
     // `log_duration` says nothing but the duration.
     let bare = "2026 UTC [1] LOG:  duration: 0.5 ms\n2026 UTC [1] LOG:  duration: 1.5 ms\n";
-    assert!(notes(&read(bare)).contains("2 durations do not say what took them"), "{}", notes(&read(bare)));
+    assert!(
+        notes(&read(bare)).contains("nothing says what took 2 of the durations"),
+        "{}",
+        notes(&read(bare))
+    );
 }
 
 #[test]
@@ -152,7 +156,7 @@ fn samples_of_jmeter_in_xml_are_those_of_its_csv() {
 fn timers_of_statsd_have_a_type_and_a_rate() {
     let timers = "a:10|ms\na:20|ms\nb:1|c\n";
     assert_eq!((values(&read(timers)), mean_us(&read(timers))), (2, 15_000.0));
-    assert!(notes(&read(timers)).contains("1 lines are of other metrics"), "{}", notes(&read(timers)));
+    assert!(notes(&read(timers)).contains("1 line of other metrics"), "{}", notes(&read(timers)));
     // What was sampled at a tenth counts ten times, and was measured once.
     let sampled = "a:10|ms|@0.1\na:21|ms\n";
     assert_eq!((values(&read(sampled)), mean_us(&read(sampled))), (2, 11_000.0));
@@ -221,7 +225,7 @@ fn json_within_lines_and_lines_within_json_are_read() {
         2026-11-30 15:00:12 INFO {\"latency_ms\": 2.5, \"path\": \"/\"} done\n2026-11-30 15:00:13 INFO {\"latency_ms\": 3.5}\n";
     let service = read(within);
     assert_eq!((values(&service), mean_us(&service)), (3, 2_500.0), "{}", format(&service));
-    assert!(notes(&service).contains("1 lines hold no object"), "{}", notes(&service));
+    assert!(notes(&service).contains("1 line without an object"), "{}", notes(&service));
     // What stands before the object may be what has the time.
     let before =
         "GET /x took 1ms {\"user\": 1}\nGET /x took 3ms {\"user\": 2}\nGET /x took 5ms {\"user\": 1}\n";
@@ -256,6 +260,9 @@ fn counts_beside_values_are_asked_about() {
     assert_eq!(ask(with_unit).key, AskKey::CountColumn);
     let service = read_with(with_unit, by("1", None)).unwrap();
     assert_eq!((values(&service), mean_us(&service)), (1000, 1_400.0), "{}", format(&service));
+    // Counts of names are no times.
+    let names = ask("    600 get\n    400 put\n");
+    assert!(names.to_string().contains("there are no times in it"), "{names}");
     // By its name too, where it is called otherwise; and nothing is counted where there are no columns.
     let service = read_with("n,service_us\n3,10\n1,50\n", by("n", None)).unwrap();
     assert_eq!((values(&service), mean_us(&service)), (4, 20.0));
@@ -269,7 +276,7 @@ fn answers_to_dnsperf_and_mtr_are_times() {
         > NOERROR b.example AAAA 0.001500\n> T c.example A\n\nStatistics:\n\n  Average Latency (s):  0.001 (min 0.0005, max 0.0015)\n";
     let service = read(dnsperf);
     assert_eq!((values(&service), mean_us(&service)), (2, 1_000.0), "{}", format(&service));
-    assert!(notes(&service).contains("1 queries were not answered"), "{}", notes(&service));
+    assert!(notes(&service).contains("1 of the queries had no answer"), "{}", notes(&service));
     let summary = "DNS Performance Testing Tool\n\nStatistics:\n\n  Average Latency (s):  0.001 (min 0.0005, max 0.0015)\n";
     assert!(refused(summary).contains("with `-v`"), "{}", refused(summary));
     let raw = "x 0 1\nh 0 10.0.0.1\np 0 100 1\nx 1 2\nh 1 10.0.0.2\np 1 300 2\nx 1 3\np 1 500 3\nx 1 4\n";
@@ -277,7 +284,7 @@ fn answers_to_dnsperf_and_mtr_are_times() {
     assert_eq!((values(&service), service.classes()), (3, &["0".to_owned(), "1".to_owned()][..]));
     assert_eq!(mean_us(&of(raw, "hop=1")), 400.0);
     assert_eq!(mean_us(&of(raw, "host=10.0.0.1")), 100.0);
-    assert!(notes(&service).contains("1 packets were not answered"), "{}", notes(&service));
+    assert!(notes(&service).contains("1 packet without an answer"), "{}", notes(&service));
     for report in [
         "Start: 2026-11-30T15:34:48+0000\nHOST: vm    Loss%   Snt   Last   Avg  Best  Wrst StDev\n  1.|-- a  0.0%  20  0.1  0.1  0.1  0.1  0.0\n",
         "Mtr_Version,Start_Time,Status,Host,Hop,Ip,Loss%,Snt, ,Last,Avg,Best,Wrst,StDev,\nMTR.0.95,1,OK,a,1,b,0.00,20,0,0.06,0.06,0.05,0.10,0.01\n",
@@ -323,6 +330,16 @@ fn what_r_and_numpy_print_is_read_if_it_is_whole() {
         assert_eq!(ask(text).key, AskKey::Unit, "{text}");
         let service = in_unit(text, Unit::Us);
         assert_eq!((values(&service), mean_us(&service)), (3, 20.5), "{text}");
+    }
+    assert_eq!(values(&in_unit("[[10.5]\n [20.5]]\n", Unit::Us)), 2);
+    assert_eq!(mean_us(&read("array([10, 20], dtype='timedelta64[ms]')\n")), 15_000.0);
+    for summary in [
+        "   Min. 1st Qu.  Median    Mean 3rd Qu.    Max. \n   1.00    5.00   10.00   12.00   15.00   60.00 \n",
+        "   0%   25%   50%   75%  100% \n 1.00  5.00 10.00 15.00 60.00 \n",
+    ] {
+        let service = in_unit(summary, Unit::Us);
+        let [low, middle] = [0.25, 0.5].map(|p| (service.quantile(p) as f64 / 1e4).round() / 100.0);
+        assert_eq!((low, middle), (5.0, 10.0), "{summary}: {}", format(&service));
     }
     assert_eq!(mean_us(&read("Time differences in secs\n[1] 0.001 0.003\n")), 2_000.0);
     for (text, why) in [
@@ -375,6 +392,18 @@ fn sums_and_profiles_are_named_with_what_to_do() {
             "--outputJson FILE",
         ),
         ("main;a;b 12\nmain;a 30\nmain;c;d 4\n", "a profiler"),
+        (
+            "File: x\nType: cpu\n      flat  flat%   sum%        cum   cum%\n     1.20s 61.54% 61.54%      1.20s 61.54%  main.work\n",
+            "a profiler",
+        ),
+        (
+            "   2 function calls in 0.5 seconds\n\n   ncalls  tottime  percall  cumtime  percall filename\n   1  0.4  0.4  0.5  0.5 a.py:3(f)\n",
+            "a profiler",
+        ),
+        (
+            "# Overhead  Command  Shared Object  Symbol\n    61.54%  x   x  [.] work\n    25.64%  x   x  [.] handle\n",
+            "a profiler",
+        ),
         (
             "{\"nodes\": [{\"id\": 1, \"callFrame\": {\"functionName\": \"a\"}}], \"samples\": [1, 1], \"timeDeltas\": [0, 7246]}",
             "a profiler",

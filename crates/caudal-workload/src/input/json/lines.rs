@@ -196,7 +196,10 @@ pub(in crate::input) fn read_objects(
     let mut read = read_lines(Source::of_bytes(&text), place, wanted)?;
     "JSON within the lines of a log".clone_into(&mut read.taken.format);
     if without > 0 {
-        read.notes.push(format!("{without} lines hold no object of JSON, and were passed over"));
+        read.notes.push(format!(
+            "passed over: {without} line{} without an object of JSON",
+            if without == 1 { "" } else { "s" }
+        ));
     }
     Ok(read)
 }

@@ -91,10 +91,7 @@ pub(super) fn known(json: &Value, path: &Path, wanted: &Columns) -> Result<Optio
         ));
     }
     if is_profile(json) {
-        return Err(place.whole(
-            "holds samples of a profiler, which say where time goes and not what a request takes; measure requests one by one, as by \
-             `performance.timerify` in node or spans of OpenTelemetry, or functions by `caudal record`",
-        ));
+        return Err(place.whole(crate::input::texts::PROFILE));
     }
     if json["report"]["mtr"].is_object() {
         return Err(place.whole(crate::input::texts::MTR));

@@ -411,6 +411,9 @@ impl Finder<'_> {
         match (width, &numbers[..]) {
             (0 | 1, _) => Ok(0),
             (2, [1] | []) => Ok(1),
+            (2, [0]) if self.role == Role::Service && weight.is_none() && self.may_count() => {
+                Err(self.times_or_counts())
+            }
             (2, [0]) => Ok(0),
             (2, _) if self.sample.separator == Separator::Byte(b',') => Err(self.decimal_or_two()),
             _ => Err(self.which_column(&numbers)),
@@ -443,6 +446,25 @@ impl Finder<'_> {
         others.sort_unstable();
         others.dedup();
         rows > 1 && others.len() == rows && self.sample.column(at).all(counts) && !self.numbers_rows(at)
+    }
+
+    /// `601 get`: a time of 601, or 601 times `get`?
+    fn times_or_counts(&self) -> WorkloadError {
+        let field = |at: usize| shorten(&crate::input::text(self.sample.rows[0].get(at).unwrap_or_default()));
+        let (count, name) = (field(0), field(1));
+        WorkloadError::Ask(Box::new(Ask {
+            path: self.place.0.to_owned(),
+            problem: format!(
+                "has two columns and no header, `{count} {name}`, …, of which no name comes twice: the numbers may say how often each name \
+                 occurred, as `uniq -c` counts, and then there are no times in it"
+            ),
+            key: AskKey::Column,
+            answers: vec![Answer {
+                key: AskKey::Column,
+                value: "1".to_owned(),
+                means: format!("the numbers are times: `{name}` took {count}"),
+            }],
+        }))
     }
 
     /// `601 10`: 601 times 10?

@@ -132,7 +132,8 @@ fn width_of_index(row: &ByteRecord, width: usize) -> bool {
 fn is_header(row: &ByteRecord) -> bool {
     let is_share = |field: &[u8]| field.ends_with(b"%") || field.ends_with(b"th");
     let is_number = |field: &[u8]| number::looks_like_one(field) && !is_share(field);
-    row.iter().any(|field| !field.is_empty() && !number::looks_like_one(field)) && !row.iter().any(is_number)
+    let is_name = |field: &[u8]| !field.is_empty() && (!number::looks_like_one(field) || is_share(field));
+    row.iter().any(is_name) && !row.iter().any(is_number)
 }
 
 /// Is this a row of ClickHouse's types: `UInt64`, `LowCardinality(String)`?

@@ -37,7 +37,7 @@ pub(super) fn of_dnsperf(bytes: &[u8], _: &Place<'_>) -> Result<Shown, WorkloadE
     }
     if lost > 0 {
         shown.notes.push(format!(
-            "{lost} queries were not answered in time, and are missing here: they took longest"
+            "{lost} of the queries had no answer in time, and are missing here: they took longest"
         ));
     }
     Ok(shown)
@@ -82,7 +82,7 @@ pub(super) fn of_mtr(bytes: &[u8], _: &Place<'_>) -> Result<Shown, WorkloadError
         shown.notes.push(format!("each hop on the way is a class; `--where hop={last}` takes the last one alone, the host that was asked"));
     }
     let lost = sent.saturating_sub(shown.rows.count);
-    shown.notes.extend(passed_over(lost, "packets", "were not answered"));
+    shown.notes.extend(passed_over(lost, "packet", "without an answer"));
     Ok(shown)
 }
 

@@ -87,7 +87,7 @@ pub(super) fn table(bytes: &[u8], place: &Place<'_>) -> Result<Shown, WorkloadEr
          a request"
             .to_owned(),
     );
-    shown.notes.extend(passed_over(without, "lines", "say no pause"));
+    shown.notes.extend(passed_over(without, "line", "without a pause"));
     Ok(shown)
 }
 

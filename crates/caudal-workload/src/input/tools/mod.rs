@@ -100,8 +100,8 @@ struct Shown {
     /// As it is named to the user.
     format: &'static str,
     rows: Rows,
-    /// The column of the times, if the user names none.
-    column: String,
+    /// The column of the times, if the user names none and it is one.
+    column: Option<String>,
     /// The column of the classes, if the user names none.
     class: Option<String>,
     /// The column that says how often each time occurs; none of the others does, whatever it is called.
@@ -113,7 +113,7 @@ struct Shown {
 
 impl Shown {
     fn new(format: &'static str, names: &[&str]) -> Shown {
-        let column = names[0].to_owned();
+        let column = Some(names[0].to_owned());
         Shown {
             format,
             rows: Rows::new(names),
@@ -128,9 +128,9 @@ impl Shown {
     fn read(self, path: &Path, wanted: &Columns) -> Result<Read, WorkloadError> {
         let mut columns = wanted.clone();
         // Without the unit too: `duration` is `duration_ms`.
-        let (name, _) = self.column.rsplit_once('_').unwrap_or((&self.column, ""));
-        if self.called.is_some() || columns.column.as_deref().is_none_or(|wanted| wanted == name) {
-            columns.column = Some(self.column.clone());
+        let name = self.column.as_deref().and_then(|column| column.rsplit_once('_')).map(|(name, _)| name);
+        if self.called.is_some() || columns.column.is_none() || columns.column.as_deref() == name {
+            columns.column.clone_from(&self.column);
         }
         columns.class_column = columns.class_column.or(self.class);
         columns.count_column = columns.count_column.or(self.count).or_else(|| Some(String::new()));
@@ -231,7 +231,8 @@ fn most(lines: &[&str], looks: impl Fn(&str) -> bool) -> bool {
     alike >= 2 && 3 * alike >= 2 * lines.len()
 }
 
-/// What a note says of lines that hold no time.
-fn passed_over(count: usize, lines: &str, what: &str) -> Option<String> {
-    (count > 0).then(|| format!("{count} {lines} {what}, and were passed over"))
+/// What a note says of lines that hold no time: so many of them, and what they are like.
+fn passed_over(count: usize, noun: &str, what: &str) -> Option<String> {
+    let s = if count == 1 { "" } else { "s" };
+    (count > 0).then(|| format!("passed over: {count} {noun}{s} {what}"))
 }

@@ -249,12 +249,12 @@ pub(super) fn table(form: Form, bytes: &[u8], place: &Place<'_>) -> Result<Shown
     }
     if seen.unsaid > 0 {
         shown.notes.push(format!(
-            "{} durations do not say what took them: parsing, binding and executing have one each; with \
+            "nothing says what took {} of the durations: parsing, binding and executing have one each; with \
              `log_min_duration_statement = 0` PostgreSQL says it",
             seen.unsaid
         ));
     }
-    let without = passed_over(seen.without, "messages", "have no duration");
+    let without = passed_over(seen.without, "message", "without a duration");
     shown.notes.extend(without);
     Ok(shown)
 }

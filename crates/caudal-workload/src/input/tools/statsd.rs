@@ -198,7 +198,7 @@ pub(super) fn table(bytes: &[u8], place: &Place<'_>, wanted: &Columns) -> Result
     }
     let lines = text.lines().filter(|line| !line.trim().is_empty()).count();
     let others = lines - meant().count();
-    shown.notes.extend(passed_over(others, "lines", "are of other metrics"));
+    shown.notes.extend(passed_over(others, "line", "of other metrics"));
     Ok(shown)
 }
 

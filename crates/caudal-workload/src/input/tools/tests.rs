@@ -63,6 +63,6 @@ pub(super) fn of_go(bytes: &[u8], place: &Place<'_>) -> Result<Shown, WorkloadEr
         "each value is a run of a whole test, in steps of 10 ms, and none of a request; `--class-column test` tells tests apart"
             .to_owned(),
     );
-    shown.notes.extend(passed_over(left_out, "runs of tests", "hold others, whose times they have"));
+    shown.notes.extend(passed_over(left_out, "run", "of a test within which others run"));
     Ok(shown)
 }

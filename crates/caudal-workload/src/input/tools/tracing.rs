@@ -129,7 +129,7 @@ pub(super) fn table(bytes: &[u8], place: &Place<'_>) -> Result<Shown, WorkloadEr
     shown.notes.push(
         "of the times of a span the busy one is taken, in which its code ran; `time.idle` is what it waited beside that".to_owned(),
     );
-    shown.notes.extend(passed_over(without, "lines", "are of no span that closes"));
+    shown.notes.extend(passed_over(without, "line", "of no span that closes"));
     Ok(shown)
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Both leave numbers out in the middle or at the end where there are many, which is refused: what is missing is most of them.
 
-use super::Shown;
+use super::{Shown, passed_over};
 use crate::error::{RowProblem, WorkloadError};
 use crate::input::number::{Number, Style};
 use crate::input::unit::Unit;
@@ -11,8 +11,20 @@ use crate::input::{Place, text};
 /// Words that R prints above durations, before their unit.
 const UNIT: [&str; 2] = ["Time differences in ", "Units: "];
 
-/// Is this a vector, or several, as R prints them?
+/// What stands above what R's `summary` prints.
+const SUMMARY: &str = "Min. 1st Qu. Median Mean 3rd Qu. Max.";
+
+/// Is this what R's `summary` prints of a vector?
+fn is_summary(line: &str) -> bool {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    words.join(" ").trim_end_matches(" NA's") == SUMMARY
+}
+
+/// Is this a vector, or several, as R prints them, or the summary of one?
 pub(super) fn holds_r(lines: &[&str]) -> bool {
+    if lines.len() == 2 && is_summary(lines[0]) {
+        return true;
+    }
     let is_of = |line: &&str| {
         of_r(line).is_some()
             || is_left_out(line)
@@ -40,6 +52,17 @@ fn is_left_out(line: &str) -> bool {
 /// The values that R printed.
 pub(super) fn from_r(bytes: &[u8], place: &Place<'_>) -> Result<Shown, WorkloadError> {
     let text = text(bytes);
+    if text.lines().any(is_summary) {
+        let mut shown = Shown::new("a summary that R printed", &["min", "p25", "p50", "mean", "p75", "max"]);
+        shown.column = None;
+        let values =
+            text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !is_summary(line));
+        for (at, line) in values {
+            let values: Vec<&str> = line.split_whitespace().take(6).collect();
+            shown.rows.add(at + 1, &values)?;
+        }
+        return Ok(shown);
+    }
     let left_out = |what: &str| {
         place.whole(format!(
             "is a vector that R printed, of which {what}; write all of it by `write.csv(data, \"times.csv\")`"
@@ -76,9 +99,7 @@ pub(super) fn from_r(bytes: &[u8], place: &Place<'_>) -> Result<Shown, WorkloadE
     if vectors > 1 && longest > 1 {
         return Err(place.whole(format!("holds {vectors} vectors that R printed; give one of them")));
     }
-    if without > 0 {
-        shown.notes.push(format!("{without} values are missing (`NA`), and were passed over"));
-    }
+    shown.notes.extend(passed_over(without, "value", "that is missing (`NA`)"));
     Ok(shown)
 }
 
@@ -103,10 +124,24 @@ pub(super) fn holds_numpy(lines: &[&str]) -> bool {
         && !is_json(&text)
 }
 
+/// Is it one of JSON? What stands behind the first number tells, and behind the array that it ends, if it lies within another.
 fn is_json(text: &str) -> bool {
-    // The numbers of an array within the array tell.
-    let inner = text.trim_start().trim_start_matches(['[', ' ']);
-    super::super::json::holds_json(format!("[{inner}").as_bytes()) && !text.contains("...")
+    let text = text.trim_start();
+    if !text.starts_with('[') || text.contains("...") {
+        return false;
+    }
+    let rest = text.trim_start_matches(|letter: char| letter == '[' || letter.is_whitespace());
+    let mut depth = text[..text.len() - rest.len()].matches('[').count();
+    for letter in
+        rest.trim_start_matches(|letter: char| letter.is_alphanumeric() || ".+-".contains(letter)).chars()
+    {
+        match letter {
+            ']' => depth = depth.saturating_sub(1),
+            letter if letter.is_whitespace() && depth > 0 => {}
+            letter => return letter == ',' || depth == 0,
+        }
+    }
+    true
 }
 
 /// The values that NumPy printed.
@@ -118,8 +153,11 @@ pub(super) fn from_numpy(bytes: &[u8], place: &Place<'_>) -> Result<Shown, Workl
              `numpy.savetxt(\"times.csv\", array)`",
         ));
     }
-    let mut shown = Shown::new("an array that NumPy printed", &["value"]);
-    let (mut arrays, mut depth, mut deepest) = (0, 0_usize, 0);
+    // Durations say their unit: `dtype='timedelta64[us]'`.
+    let unit = text.split_once("timedelta64[").and_then(|(_, rest)| Unit::of_word(rest.split(']').next()?));
+    let name = unit.map_or_else(|| "value".to_owned(), |unit| format!("value_{}", unit.name()));
+    let mut shown = Shown::new("an array that NumPy printed", &[&name]);
+    let (mut arrays, mut depth, mut deepest, mut widest) = (0, 0_usize, 0, 0);
     for (at, line) in text.lines().enumerate() {
         let line =
             line.split(", dtype=").next().unwrap_or_default().split(", shape=").next().unwrap_or_default();
@@ -131,9 +169,11 @@ pub(super) fn from_numpy(bytes: &[u8], place: &Place<'_>) -> Result<Shown, Workl
         }
         let words = line.split(|letter: char| letter.is_whitespace() || "[],".contains(letter));
         let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+        widest = widest.max(words.len());
         shown.numbers(at + 1, line, &words, place)?;
     }
-    if deepest > 1 || arrays > 1 {
+    // A single column has an array a row.
+    if deepest > 2 || deepest == 2 && widest > 1 || arrays > 1 {
         return Err(place.whole(
             "holds an array of several columns, or several arrays, that NumPy printed; write what is meant by \
              `numpy.savetxt(\"times.csv\", array[:, 0])`",
@@ -185,6 +225,7 @@ mod tests {
         for other in ["[1,] 3", "[a] 3", "[1]", "[1] a", "[1.5s][gc] 3"] {
             assert_eq!(of_r(other), None, "{other}");
         }
+        let holds = |text: &str| holds_numpy(&text.lines().collect::<Vec<_>>());
         for array in [
             "[1.5 2.5]",
             "[1.5 2.5 ... 3.5]",
@@ -192,12 +233,15 @@ mod tests {
             "[1. 2.\n 3.]",
             "array([1.5, 2.5,",
             "[[1. 2.]\n [3. 4.]]",
+            "[[1.5]\n [2.5]]",
         ] {
-            assert!(holds_numpy(&array.lines().collect::<Vec<_>>()), "{array}");
+            assert!(holds(array), "{array}");
         }
         for other in [
             "[1.5, 2.5]",
             "[[1.5, 2.5], [1.5, 2.5]]",
+            "[[1.5], [2.5]]",
+            "[1.5]\n[2.5]",
             "[]",
             "[a b]",
             "1.5 2.5",
@@ -205,7 +249,7 @@ mod tests {
             "array([])",
             "[{\"a\": 1}]",
         ] {
-            assert!(!holds_numpy(&other.lines().collect::<Vec<_>>()), "{other}");
+            assert!(!holds(other), "{other}");
         }
     }
 }
