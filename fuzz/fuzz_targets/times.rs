@@ -21,7 +21,7 @@ fuzz_target!(|input: &[u8]| {
     let Some(end) = input.iter().position(|&byte| byte == b'\n') else { return };
     let (kind, content) = (&input[..end], &input[end + 1..]);
     let name = match kind {
-        b"csv" | b"replay" | b"timestamps" | b"text" | b"commas" => "input",
+        b"csv" | b"replay" | b"timestamps" | b"text" | b"commas" | b"counts" => "input",
         b"hlog" => "input.hlog",
         b"hgrm" => "input.hgrm",
         _ => return,
@@ -33,6 +33,10 @@ fuzz_target!(|input: &[u8]| {
         b"replay" => service(&path, Columns::default(), Replay::Rotate),
         // Readers that know the unit go on where others ask for it.
         b"text" => service(&path, Columns { unit: Some(Unit::Us), ..Columns::default() }, Replay::Off),
+        b"counts" => {
+            let columns = Columns { count_column: Some("1".into()), unit: Some(Unit::Ms), ..Columns::default() };
+            service(&path, columns, Replay::Off);
+        }
         b"commas" => {
             let columns = Columns { decimal: Some(','), unit: Some(Unit::Ms), ..Columns::default() };
             service(&path, columns, Replay::Off);

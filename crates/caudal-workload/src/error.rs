@@ -91,6 +91,8 @@ pub enum AskKey {
     Unit,
     /// The column of the times.
     Column,
+    /// The column that says how often each time occurs.
+    CountColumn,
     /// The character before the decimals.
     Decimal,
     /// Which rows are meant.
@@ -114,6 +116,7 @@ impl AskKey {
         match self {
             AskKey::Unit => "unit",
             AskKey::Column => "column",
+            AskKey::CountColumn => "count_column",
             AskKey::Decimal => "decimal",
             AskKey::Where => "where",
         }
@@ -125,7 +128,7 @@ impl fmt::Display for Ask {
         write!(f, "{}: {}", self.path.display(), self.problem)?;
         let key = self.key.key();
         if self.answers.is_empty() {
-            return write!(f, "; say it by `--{key}` (`{key} = …` in a file)");
+            return write!(f, "; say it by `--{}` (`{key} = …` in a file)", key.replace('_', "-"));
         }
         write!(f, ". Say which it is (`{key} = …` in a file):")?;
         let option = |answer: &Answer| {
@@ -134,7 +137,7 @@ impl fmt::Display for Ask {
             } else {
                 ""
             };
-            format!("--{} {quote}{}{quote}", answer.key.key(), answer.value)
+            format!("--{} {quote}{}{quote}", answer.key.key().replace('_', "-"), answer.value)
         };
         let width = self.answers.iter().map(|answer| option(answer).chars().count()).max().unwrap_or(0);
         for answer in &self.answers {

@@ -185,7 +185,7 @@ pub struct TimestampColumns {
 impl TimestampColumns {
     pub(crate) fn of_file(&self) -> Columns {
         let TimestampColumns { column, unit, filter, decimal } = self.clone();
-        Columns { column, class_column: None, unit, filter, decimal }
+        Columns { column, class_column: None, count_column: None, unit, filter, decimal }
     }
 }
 

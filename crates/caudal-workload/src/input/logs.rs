@@ -1,4 +1,5 @@
-//! Logs: times under keys, as in `latency_ms=3` (logfmt), and where HAProxy and web servers write them.
+//! Logs: times under keys, as in `latency_ms=3` (logfmt), and where HAProxy and web servers write them,
+//! and as fields of InfluxDB's line protocol.
 //!
 //! A line is a list of keys and values. In a line of logfmt they stand there; in one of HAProxy or of a web server the places
 //! have names of their own, and what its format adds behind them has its number, or its key. Which key holds the times follows from
@@ -26,6 +27,7 @@ const CLASSES_MAX: usize = 16;
 enum Dialect {
     Haproxy,
     Access,
+    Influx,
     Pairs,
 }
 
@@ -33,12 +35,13 @@ enum Dialect {
 type Field<'a> = (String, &'a str);
 
 impl Dialect {
-    const ALL: [Dialect; 3] = [Dialect::Haproxy, Dialect::Access, Dialect::Pairs];
+    const ALL: [Dialect; 4] = [Dialect::Haproxy, Dialect::Access, Dialect::Influx, Dialect::Pairs];
 
     fn name(self) -> &'static str {
         match self {
             Dialect::Haproxy => "a log of HAProxy",
             Dialect::Access => "an access log of a web server",
+            Dialect::Influx => "InfluxDB's line protocol",
             Dialect::Pairs => "a log with keys and values",
         }
     }
@@ -48,6 +51,7 @@ impl Dialect {
         match self {
             Dialect::Haproxy => haproxy(line),
             Dialect::Access => access(line),
+            Dialect::Influx => influx(line),
             Dialect::Pairs => Some(pairs(line)).filter(|pairs| !pairs.is_empty()),
         }
     }
@@ -57,6 +61,7 @@ impl Dialect {
         match self {
             Dialect::Access => ACCESS.contains(&key),
             Dialect::Haproxy => ["frontend", "backend", "server", "status"].contains(&key),
+            Dialect::Influx => ["measurement", "timestamp"].contains(&key),
             Dialect::Pairs => false,
         }
     }
@@ -130,8 +135,9 @@ impl Keys {
                 keys[at].has_unit |= number.unit.is_some();
             }
         }
-        // A key that only some lines have, such as that of an error, is none of the requests.
-        keys.retain(|key| 2 * key.lines > rows.len());
+        // A key that only some lines have, such as that of an error, is none of the requests; but metrics stand among others.
+        let one_of = if dialect == Dialect::Influx { 20 } else { 2 };
+        keys.retain(|key| one_of * key.lines > rows.len());
         Keys { keys }
     }
 
@@ -504,6 +510,56 @@ fn access(line: &str) -> Option<Vec<Field<'_>>> {
     Some(fields)
 }
 
+/// `requests,host=a,op=get latency_us=11937i,status=200i 1700000000000000000`: what is measured, its tags, its fields, and when. A field
+/// that is called `value` is what is measured itself.
+fn influx(line: &str) -> Option<Vec<Field<'_>>> {
+    let line = line.trim();
+    let [names, values, time @ ..] = &split(line, ' ')[..] else { return None };
+    let mut names = split(names, ',').into_iter();
+    let measurement = names.next().filter(|name| !name.is_empty() && !name.contains(['=', '{', '"']))?;
+    let mut fields: Vec<Field<'_>> = vec![("measurement".to_owned(), measurement)];
+    for tag in names {
+        let (key, value) = tag.split_once('=').filter(|(key, value)| !key.is_empty() && !value.is_empty())?;
+        fields.push((key.to_owned(), value));
+    }
+    for field in split(values, ',') {
+        let (key, value) = field.split_once('=').filter(|(key, _)| !key.is_empty())?;
+        let number = value.strip_suffix(['i', 'u']).unwrap_or(value);
+        let is_number = number.parse::<f64>().is_ok_and(f64::is_finite);
+        let is_other = ["t", "T", "true", "True", "TRUE", "f", "F", "false", "False", "FALSE"]
+            .contains(&value)
+            || value.len() > 1 && value.starts_with('"') && value.ends_with('"');
+        if !is_number && !is_other {
+            return None;
+        }
+        let key = if key == "value" { measurement } else { key };
+        fields.push((key.to_owned(), if is_number { number } else { unquoted(value) }));
+    }
+    match time {
+        [] if fields.len() > 2 && line.contains(',') => {}
+        [time] if time.len() >= 10 && time.bytes().all(|byte| byte.is_ascii_digit()) => {
+            fields.push(("timestamp".to_owned(), time));
+        }
+        _ => return None,
+    }
+    Some(fields)
+}
+
+/// The parts between these marks, but for those in quotes or behind a backslash.
+fn split(text: &str, mark: char) -> Vec<&str> {
+    let (mut parts, mut from, mut quoted, mut escaped) = (Vec::new(), 0, false, false);
+    for (at, letter) in text.char_indices() {
+        if letter == mark && !quoted && !escaped {
+            parts.push(&text[from..at]);
+            from = at + letter.len_utf8();
+        }
+        quoted ^= letter == '"' && !escaped;
+        escaped = letter == '\\' && !escaped;
+    }
+    parts.push(&text[from..]);
+    parts
+}
+
 /// Words between blanks; what stands in quotes or in brackets is one.
 fn words_of(line: &str) -> Vec<&str> {
     let bytes = line.as_bytes();
@@ -588,6 +644,17 @@ mod tests {
             shown(haproxy(line)),
             "frontend:http-in|backend:static|server:srv1|TR:10|Tw:0|Tc:30|Tr:69|Ta:109|status:200"
         );
+        assert_eq!(
+            shown(influx(
+                r#"m\ x,host=a\,b,op=get latency_us=11937i,ok=t,text="a b,c",value=1.5 1700000000000000000"#
+            )),
+            r"measurement:m\ x|host:a\,b|op:get|latency_us:11937|ok:t|text:a b,c|m\ x:1.5|timestamp:1700000000000000000"
+        );
+        for other in
+            ["GET latency_ms=3", "level=info latency_ms=3", "a,b c=1 x", "a,b=c d=e", "took 5 ms", "a,b=1"]
+        {
+            assert_eq!(influx(other), None, "{other}");
+        }
         for line in ["", "a", "[", "\"", "x=", "=", "a=\"", "[1/2:3] a b/c 1/2/3", "ü [a/b:c] \"x\" 200 5"] {
             for dialect in Dialect::ALL {
                 let _ = dialect.fields(line);

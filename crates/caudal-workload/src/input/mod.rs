@@ -9,6 +9,7 @@
 //! * [`logs`]: logs with keys and values, of HAProxy, of web servers.
 //! * [`printed`]: tables and records that programs print for people.
 //! * [`texts`] and [`pandas`]: what is known by the way it was printed, also if it cannot be used. [`spans`]: traces.
+//! * [`tools`]: what single tools write in a way of their own, made into tables.
 //! * [`graphs`]: recorded fork/join graphs.
 //!
 //! Every reader says what it took the file for ([`Taken`]). What a file does not say and its values do not show is asked
@@ -29,6 +30,7 @@ mod source;
 mod spans;
 mod table;
 mod texts;
+mod tools;
 mod unit;
 
 use std::path::{Path, PathBuf};
@@ -59,6 +61,9 @@ pub struct Columns {
     /// Which column holds the classes: its name, or its number, from 1. Default: `class`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class_column: Option<String>,
+    /// Which column says how often each time occurs: its name, or its number, from 1. Default: one that is called `count` or the like.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count_column: Option<String>,
     /// Unit of the times. Default: what the name of the column (`latency_us`, `latencyMs`) or the format says; whole
     /// numbers of which neither says anything are nanoseconds, others are asked about.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -139,6 +144,7 @@ impl Columns {
         match key {
             AskKey::Unit => self.unit = Some(Unit::of_word(value).ok_or_else(|| value.to_owned())?),
             AskKey::Column => self.column = Some(value.to_owned()),
+            AskKey::CountColumn => self.count_column = Some(value.to_owned()),
             AskKey::Decimal => self.decimal = Some(value.chars().next().ok_or_else(|| value.to_owned())?),
             AskKey::Where => self.filter.push(value.to_owned()),
         }

@@ -1,6 +1,6 @@
 //! Numbers as files write them: exact, with a decimal comma or a decimal point, with or without a unit of their own.
 //!
-//! `15.044`, `15,044`, `1,234.5`, `5e-06`, `1.2ms`, `384 ns`. A number is kept as an integer and a power of ten until its
+//! `15.044`, `15,044`, `1,234.5`, `1'234.5`, `5e-06`, `1.2ms`, `384 ns`. A number is kept as an integer and a power of ten until its
 //! unit is known, so that no digit of it is lost: an epoch in seconds with six decimals has more digits than an `f64`.
 
 use super::shorten;
@@ -278,8 +278,12 @@ fn digits(text: &[u8], style: Style) -> Option<(Number, usize)> {
             }
         } else if byte == style.decimal && !fraction {
             fraction = true;
-        } else if !(seen && !fraction && style.group == Some(byte) && is_group(&text[at + 1..])) {
-            break;
+        } else {
+            let between = if seen && !fraction { group(&text[at..], style) } else { 0 };
+            if between == 0 {
+                break;
+            }
+            at += between - 1;
         }
         at += 1;
     }
@@ -291,6 +295,16 @@ fn digits(text: &[u8], style: Style) -> Option<(Number, usize)> {
         at += used;
     }
     Some((Number { mantissa: wide.unwrap_or(u128::from(low)), exponent, unit: None }, at))
+}
+
+/// How many bytes separate thousands here; 0 if this does not. Apostrophes do in Switzerland, and a blank that keeps a line together
+/// does in France: neither means anything else within a number.
+#[cold]
+fn group(text: &[u8], style: Style) -> usize {
+    const OTHERS: [&str; 4] = ["'", "\u{2019}", "\u{a0}", "\u{202f}"];
+    let other = || OTHERS.iter().find(|mark| text.starts_with(mark.as_bytes())).map_or(0, |mark| mark.len());
+    let length = if style.group == text.first().copied() { 1 } else { other() };
+    if length > 0 && is_group(&text[length..]) { length } else { 0 }
 }
 
 /// Do exactly three digits follow?
@@ -396,6 +410,13 @@ mod tests {
         assert_eq!(ps("15,044", Style::POINT_GROUPED, Unit::Us), Some(15_044_000_000));
         assert_eq!(ps("1,234,567.5", Style::POINT_GROUPED, Unit::Ns), Some(1_234_567_500));
         assert_eq!(ps("1,23", Style::POINT_GROUPED, Unit::Us), None, "no group of three");
+        for text in ["1'234.5", "1\u{2019}234.5", "1\u{202f}234.5", "1\u{a0}234.5"] {
+            assert_eq!(ps(text, Style::POINT, Unit::Us), Some(1_234_500_000), "{text}");
+        }
+        assert_eq!(ps("1'234'567,5", Style::COMMA, Unit::Ns), Some(1_234_567_500));
+        for text in ["1'23", "'123", "1'2345", "1.5'123", "1''234"] {
+            assert_eq!(ps(text, Style::POINT, Unit::Us), None, "{text}");
+        }
     }
 
     #[test]

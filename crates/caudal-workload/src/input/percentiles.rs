@@ -140,9 +140,10 @@ pub(crate) fn percentile_of(name: &str) -> Option<f64> {
             continue;
         }
         let number: f64 = digits[..end].replace(['_', ','], ".").parse().ok()?;
-        // p999 is the 99.9th.
-        let all_nines = digits[..end].len() > 2 && digits[..end].bytes().all(|byte| byte == b'9');
-        let number = if all_nines { number / 10f64.powi(end as i32 - 2) } else { number };
+        // p999 is the 99.9th, and p995 the 99.5th.
+        let is_beyond =
+            end > 2 && digits.starts_with("99") && digits[..end].bytes().all(|byte| byte.is_ascii_digit());
+        let number = if is_beyond { number / 10f64.powi(end as i32 - 2) } else { number };
         return (0.0..=100.0).contains(&number).then_some(number);
     }
     None

@@ -6,7 +6,7 @@ use super::number::{Number, Style};
 use super::source::Source;
 use super::{
     Columns, Counted, Data, Place, Read, Taken, buckets, graphs, hdr, json, lines, logs, pandas, percentiles,
-    printed, shorten, table, text, texts,
+    printed, shorten, table, text, texts, tools,
 };
 use crate::error::WorkloadError;
 
@@ -20,7 +20,13 @@ enum Format {
     Replies,
     LatencyStats,
     Ranges,
+    /// What a tool writes in a way of its own.
+    Tool(tools::Tool),
     Json,
+    /// Lines of JSON that carry lines of a program under this key.
+    Messages(&'static str),
+    /// Lines of a log with an object of JSON in each.
+    Objects,
     Percentiles,
     Graphs,
     Log,
@@ -39,7 +45,7 @@ enum Format {
 }
 
 /// Formats that are known by their first bytes and are not read: what they are, and what to do.
-const REFUSED: [(&[u8], &str, &str); 23] = [
+const REFUSED: [(&[u8], &str, &str); 22] = [
     (
         b"PAR1",
         "a Parquet file",
@@ -80,7 +86,6 @@ const REFUSED: [(&[u8], &str, &str); 23] = [
     (b"\x89PNG", "a picture", "give what it was made from"),
     (b"<!DOCTYPE html", "a page of HTML", "give what it was made from"),
     (b"<html", "a page of HTML", "give what it was made from"),
-    (b"<?xml", "XML", "write CSV instead; JMeter does with `jmeter.save.saveservice.output_format=csv`"),
     (
         b"goos: ",
         "output of Go's benchmarks, the mean of many runs in a line,",
@@ -109,7 +114,7 @@ pub(crate) fn read_service(source: Source, path: &Path, wanted: &Columns) -> Res
     if is_empty {
         return Err(Place(path).whole(format!("is {}, and holds no times", read.taken.format)));
     }
-    if let Some(unused) = unused(&read.taken, wanted) {
+    if let Some(unused) = unused(&read.taken, wanted, format) {
         return Err(Place(path)
             .whole(format!("is {}, where `{unused}` means nothing; leave it away", read.taken.format)));
     }
@@ -160,7 +165,16 @@ fn without_colours(source: Source, path: &Path) -> Result<Source, WorkloadError>
 
 /// Does the user choose among columns here? Where not, what has the classes is the format's affair.
 fn chooses_columns(format: Format) -> bool {
-    matches!(format, Format::Table | Format::Log | Format::Series | Format::Printed(_))
+    matches!(
+        format,
+        Format::Table
+            | Format::Log
+            | Format::Series
+            | Format::Printed(_)
+            | Format::Tool(_)
+            | Format::Messages(_)
+            | Format::Objects
+    )
 }
 
 fn read_as(format: Format, source: Source, path: &Path, wanted: &Columns) -> Result<Read, WorkloadError> {
@@ -179,6 +193,7 @@ fn read_as(format: Format, source: Source, path: &Path, wanted: &Columns) -> Res
     match format {
         Format::HistogramLog => of_text(hdr::read_log, source),
         Format::Listing => of_text(hdr::read_listing, source),
+        Format::Tool(tool) => tool.read(&source.whole(&place)?, path, wanted),
         Format::Exposition => of_text(buckets::read_exposition, source),
         Format::Measurements => of_text(buckets::read_measurements, source),
         Format::Replies => of_text(buckets::read_replies, source),
@@ -209,6 +224,13 @@ fn read_as(format: Format, source: Source, path: &Path, wanted: &Columns) -> Res
         }
         Format::Times => of_text(lines::read_times, source),
         Format::Json => json::read_json(source, path, wanted),
+        Format::Objects => json::read_objects(&source.whole(&place)?, &place, wanted),
+        Format::Messages(key) => {
+            let text = json::messages(&source.whole(&place)?, key)?;
+            let mut read = read_service(Source::of_bytes(&text), path, wanted)?;
+            read.taken.format = format!("lines of JSON, of which `{key}` holds {}", read.taken.format);
+            Ok(read)
+        }
         Format::Table => table::read_service_table(source, path, wanted),
         Format::Summary => {
             let advice = texts::summary(source.head_lines()).unwrap_or_default();
@@ -225,19 +247,31 @@ fn read_as(format: Format, source: Source, path: &Path, wanted: &Columns) -> Res
 
 /// What was said of a file of service times and has not been looked at, as a key and its value: an answer that passed it over would be to
 /// another question.
-fn unused(taken: &Taken, wanted: &Columns) -> Option<String> {
+fn unused(taken: &Taken, wanted: &Columns, format: Format) -> Option<String> {
     let said = |key: &str, wanted: Option<&String>, taken: Option<&String>| {
         // An empty one says that there is none.
         wanted.filter(|name| !name.is_empty() && taken.is_none()).map(|name| format!("{key} = \"{name}\""))
     };
     said("column", wanted.column.as_ref(), taken.column.as_ref())
+        .or_else(|| said("count_column", wanted.count_column.as_ref().filter(|_| !is_tabular(format)), None))
         .or_else(|| said("class_column", wanted.class_column.as_ref(), taken.class_column.as_ref()))
+}
+
+/// Is this a table, of whose columns one may count?
+fn is_tabular(format: Format) -> bool {
+    matches!(
+        format,
+        Format::Table | Format::Series | Format::Printed(_) | Format::Tool(_) | Format::Messages(_)
+    )
 }
 
 /// Are there columns or keys of which `--where` can say something? Where nothing is read, the answer says why.
 fn has_conditions(format: Format) -> bool {
     match format {
         Format::Json
+        | Format::Messages(_)
+        | Format::Objects
+        | Format::Tool(_)
         | Format::Table
         | Format::Log
         | Format::Series
@@ -292,8 +326,10 @@ fn format(source: &Source, path: &Path, wanted: &Columns) -> Format {
         Format::LatencyStats
     } else if buckets::holds_ranges(lines()) {
         Format::Ranges
+    } else if let Some(tool) = tools::Tool::of(source, wanted) {
+        Format::Tool(tool)
     } else if json::holds_json(source.head()) {
-        Format::Json
+        messages(source, path, wanted).map_or(Format::Json, Format::Messages)
     } else if wanted.column.is_none() && graphs::holds_graphs(source.head()) {
         Format::Graphs
     } else if texts::holds_packets(lines()) {
@@ -306,6 +342,8 @@ fn format(source: &Source, path: &Path, wanted: &Columns) -> Format {
         Format::Percentiles
     } else if texts::holds_samples(lines()) {
         Format::Samples
+    } else if json::holds_objects(lines(), wanted) {
+        Format::Objects
     } else if lines::holds_calls(lines()) {
         Format::Times
     } else if texts::summary(lines()).is_some() && !lines::holds_echoes(lines()) {
@@ -325,6 +363,19 @@ fn format(source: &Source, path: &Path, wanted: &Columns) -> Format {
     } else {
         Format::Table
     }
+}
+
+/// The key under which lines of JSON carry those of a program, if times can be found in these.
+fn messages(source: &Source, path: &Path, wanted: &Columns) -> Option<&'static str> {
+    let key = json::message_key(source, wanted)?;
+    let mut head: Vec<u8> = Vec::new();
+    for line in source.head_lines() {
+        head.extend_from_slice(line);
+        head.push(b'\n');
+    }
+    let text = Source::of_bytes(&json::messages(&head, key).ok()?);
+    let may_be = |format| !matches!(format, Format::Unknown | Format::Table | Format::Summary);
+    may_be(format(&text, path, wanted)).then_some(key)
 }
 
 /// Are most lines no rows at all, neither numbers nor fields of which some are? Then none of them is a row with a mistake.
@@ -363,7 +414,9 @@ fn is_table(source: &Source, wanted: &Columns) -> bool {
             whole
                 && (0..width).any(|column| sample.is_numeric(column))
                 && !parts_durations(&sample)
-                && !(sample.header.is_none() && holds_sentences(&sample) && lines::holds_times(source.head_lines()))
+                && !(sample.header.is_none()
+                    && holds_sentences(&sample)
+                    && lines::holds_times(source.head_lines()))
         }
         table::Separator::Byte(_) => {
             whole && sample.header.is_some()
@@ -396,5 +449,7 @@ fn parts_durations(sample: &table::Sample) -> bool {
 fn one_word(sample: &table::Sample) -> bool {
     let words = |name: &String| name.split_whitespace().count();
     sample.header.as_ref().and_then(|header| header.first()).is_some_and(|name| words(name) <= 4)
-        && (sample.rows.is_empty() || sample.rows.iter().any(|row| super::number::looks_like_one(&row[0])))
+        && (sample.rows.is_empty()
+            || 2 * sample.rows.iter().filter(|row| super::number::looks_like_one(&row[0])).count()
+                >= sample.rows.len())
 }

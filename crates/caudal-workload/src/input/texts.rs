@@ -18,8 +18,16 @@ struct Summary {
     advice: &'static str,
 }
 
+/// What to do with what a profiler writes.
+pub(super) const PROFILE: &str = "is what a profiler writes, which says where time goes and not what a request takes; measure requests one by \
+                                  one, as by spans of OpenTelemetry or `performance.timerify` in node, or functions by `caudal record`";
+
+/// What to do with a report of mtr.
+pub(super) const MTR: &str =
+    "is mtr's report, which sums up what each hop answered; `mtr --raw HOST` writes every answer";
+
 /// Texts that sum up.
-const SUMMARIES: [Summary; 15] = [
+const SUMMARIES: [Summary; 23] = [
     Summary {
         begins: "Time (mean",
         holds: "±",
@@ -95,6 +103,23 @@ const SUMMARIES: [Summary; 15] = [
         advice: "is what `nats latency` prints; with `--histogram FILE` it writes the distribution",
     },
     Summary {
+        begins: "Average Latency (s):",
+        holds: "(min",
+        advice: "is dnsperf's summary; with `-v` it prints what each query took",
+    },
+    Summary { begins: "flat  flat%", holds: "cum%", advice: PROFILE },
+    Summary { begins: "ncalls  tottime", holds: "cumtime", advice: PROFILE },
+    Summary { begins: "# Overhead ", holds: "Command ", advice: PROFILE },
+    Summary { begins: "%   cumulative", holds: "self", advice: PROFILE },
+    Summary { begins: "HOST:", holds: "Loss%", advice: MTR },
+    Summary { begins: "Mtr_Version,", holds: "StDev", advice: MTR },
+    Summary {
+        begins: "name ",
+        holds: "p999     rme  samples",
+        advice: "is what `vitest bench` prints, which sums up: `vitest bench --outputJson FILE` writes percentiles with all their digits, \
+                 and tinybench, by which it measures, keeps every run with `retainSamples: true`",
+    },
+    Summary {
         begins: "Test run id:",
         holds: "",
         advice: "is what artillery prints; `artillery run --output FILE` writes its percentiles as JSON",
@@ -105,7 +130,7 @@ const SUMMARIES: [Summary; 15] = [
 type Look = (fn(&[String]) -> bool, &'static str);
 
 /// Texts that are known by how their lines look.
-const LOOKS: [Look; 9] = [
+const LOOKS: [Look; 10] = [
     (
         |lines| most(lines, is_verdict_of_go),
         "is what `go test -v` prints, whose step is 10 ms, and in which tests hold the times of those within; write what each request takes, a \
@@ -115,10 +140,6 @@ const LOOKS: [Look; 9] = [
         |lines| most(lines, is_phase_of_pytest),
         "is what `pytest --durations` prints: of each test its setup, its call and its teardown; take those that are meant, as in \
          `grep ' call ' FILE | caudal … -`",
-    ),
-    (
-        |lines| most(lines, is_printed_by_r),
-        "is what R prints of a vector, several values a line; write them by `write.csv(data, \"times.csv\")`",
     ),
     (
         |lines| most(lines, so_far),
@@ -133,6 +154,12 @@ const LOOKS: [Look; 9] = [
         |lines| lines.iter().any(|line| line.contains(" loops, best of ")),
         "is what Python's timeit prints, the best mean of many loops; write what each run takes, a time a line, as from \
          `timeit.repeat(…, number=1, repeat=1000)`",
+    ),
+    (|lines| most(lines, is_folded_stack), PROFILE),
+    (
+        |lines| lines.iter().any(|line| is_cycle_of_benchmark_js(line)),
+        "is what benchmark.js prints, runs a second, the mean of many; time each run, a time a line, as tinybench keeps them with \
+         `retainSamples: true`",
     ),
     (
         |lines| {
@@ -176,10 +203,17 @@ fn is_phase_of_pytest(line: &str) -> bool {
         && words.next().is_some_and(|phase| ["setup", "call", "teardown"].contains(&phase))
 }
 
-/// `[13] 11.937 9.314 20.721`
-fn is_printed_by_r(line: &str) -> bool {
-    let index = line.strip_prefix('[').and_then(|line| line.split_once("] "));
-    index.is_some_and(|(index, _)| !index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit()))
+/// `main;handle;parse 12`
+fn is_folded_stack(line: &str) -> bool {
+    let Some((stack, count)) = line.rsplit_once(' ') else { return false };
+    let is_frame =
+        |frame: &str| frame.starts_with(|letter: char| letter.is_alphabetic() || "_[<(".contains(letter));
+    count.parse::<u64>().is_ok() && stack.contains(';') && stack.split(';').all(is_frame)
+}
+
+/// `RegExp#test x 51,207,667 ops/sec ±5.74% (77 runs sampled)`
+fn is_cycle_of_benchmark_js(line: &str) -> bool {
+    line.contains(" ops/sec ±") && (line.ends_with(" runs sampled)") || line.ends_with(" run sampled)"))
 }
 
 /// `0 1 0.33 3`: the least, the longest and the mean time of so many, and perhaps ` -- 1.00 seconds range`.

@@ -28,7 +28,7 @@ const DISTRIBUTIONS: [&str; 8] = [
 ];
 
 /// Keys of [`Columns`].
-pub(crate) const COLUMNS: [&str; 5] = ["column", "class_column", "unit", "where", "decimal"];
+pub(crate) const COLUMNS: [&str; 6] = ["column", "class_column", "count_column", "unit", "where", "decimal"];
 
 keys! {
     /// Every key that a table of service times can have.
@@ -38,7 +38,7 @@ keys! {
         short: Picos, long: Picos, p_long: f64,
         alpha: f64, min: Picos, max: Picos,
         phases: Vec<Phase>, classes: Vec<ClassSpec>,
-        column: String, class_column: String, unit: Unit, r#where: Vec<String>, decimal: char,
+        column: String, class_column: String, count_column: String, unit: Unit, r#where: Vec<String>, decimal: char,
         replay: Replay, weights: BTreeMap<String, f64>, scale: BTreeMap<String, f64>,
         percentiles: BTreeMap<String, Picos>,
     }
@@ -75,6 +75,7 @@ impl Keys {
         let columns = Columns {
             column: self.column,
             class_column: self.class_column,
+            count_column: self.count_column,
             unit: self.unit,
             filter: self.r#where.unwrap_or_default(),
             decimal: self.decimal,

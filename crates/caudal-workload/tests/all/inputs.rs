@@ -346,7 +346,7 @@ fn formats_that_are_not_read_are_named() {
         (b"SQLite format 3\0", "is an SQLite database"),
         (b"\x7fELF\x02\x01", "is a program"),
         (b"\xfd7zXZ\0", "packed by xz"),
-        (b"<?xml version=\"1.0\"?><testResults>", "jmeter.save.saveservice.output_format=csv"),
+        (b"<?xml version=\"1.0\"?><testResults>", "is JMeter's XML, and holds no sample"),
         (b"\x01\x02\x03\0\0\0\0binary", "binary data"),
         (b"command,mean,stddev,median,user,system,min,max\nls,0.1,0.2,0.3,0,0,0.1,0.2\n", "--export-json"),
     ] {
@@ -406,7 +406,7 @@ fn histograms_of_cyclictest_are_no_numbered_rows() {
     assert_eq!((count(&service), service.mean_ps()), (10, 2.3e6));
     // Is it a number and a time, or a time and how often?
     let rows: String = (0..20).map(|n| format!("{n} {}\n", 100 + n)).collect();
-    assert!(matches!(read(&rows), Err(WorkloadError::Ask(ask)) if ask.key == AskKey::Column));
+    assert!(matches!(read(&rows), Err(WorkloadError::Ask(ask)) if ask.key == AskKey::CountColumn));
 }
 
 #[test]

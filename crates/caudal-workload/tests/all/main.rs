@@ -9,6 +9,7 @@ mod moments;
 mod others;
 mod shown;
 mod specs;
+mod tools;
 
 use std::path::Path;
 

@@ -562,11 +562,6 @@ fn summaries_of_tools_are_named_with_what_to_do() {
             "nats latency",
             "--histogram",
         ),
-        (
-            "   [1]   11.937    9.314   20.721\n   [4]   8.1 7.2 6.3\n   [7]   8.1 7.2 6.3\n",
-            "what R prints",
-            "write.csv",
-        ),
         ("200 loops, best of 5: 41.9 usec per loop\n", "timeit", "timeit.repeat"),
         (
             "raw times: 13.2 msec, 9.09 msec, 13.1 msec\n\n200 loops, best of 5: 41.9 usec per loop\n",

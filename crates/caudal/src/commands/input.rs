@@ -25,6 +25,9 @@ pub(crate) struct Input {
     /// The column that holds the classes [default: class; '' for none]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) class_column: Option<String>,
+    /// The column that says how often each time occurs [default: count; '' for none]
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) count_column: Option<String>,
     /// What the times are in: ps, ns, us, ms or s [default: what the file says]
     #[arg(long, value_name = "UNIT", value_parser = unit)]
     pub(crate) unit: Option<Unit>,
@@ -66,6 +69,7 @@ impl Input {
         Columns {
             column: self.column.clone(),
             class_column: self.class_column.clone(),
+            count_column: self.count_column.clone(),
             unit: self.unit,
             filter: self.filter.clone(),
             decimal: self.decimal,
@@ -77,6 +81,7 @@ impl Input {
         let all = [
             ("--column", self.column.is_some()),
             ("--class-column", self.class_column.is_some()),
+            ("--count-column", self.count_column.is_some()),
             ("--unit", self.unit.is_some()),
             ("--where", !self.filter.is_empty()),
             ("--decimal", self.decimal.is_some()),
@@ -93,6 +98,7 @@ impl Input {
         let mut add = |option: &str, value: &str| text += &format!(" {option} '{value}'");
         self.column.iter().for_each(|column| add("--column", column));
         self.class_column.iter().for_each(|column| add("--class-column", column));
+        self.count_column.iter().for_each(|column| add("--count-column", column));
         self.unit.iter().for_each(|unit| add("--unit", unit.name()));
         self.filter.iter().for_each(|filter| add("--where", filter));
         self.decimal.iter().for_each(|decimal| add("--decimal", &decimal.to_string()));
@@ -161,7 +167,7 @@ fn answer(ask: &Ask, columns: &mut Columns) -> miette::Result<()> {
     errln!("{}: {}.", ask.path.display(), ask.problem);
     let width = ask.answers.iter().map(|answer| answer.value.chars().count()).max().unwrap_or(0);
     for (number, answer) in ask.answers.iter().enumerate() {
-        let key = answer.key.key();
+        let key = answer.key.key().replace('_', " ");
         errln!("  {}  {key} {:<width$}  {}", number + 1, answer.value, answer.means);
     }
     loop {

@@ -4,7 +4,7 @@ use std::io::BufRead;
 
 use serde_json::Value;
 
-use super::{Collect, class_key, plain, pointer as at, time_keys_in};
+use super::{Collect, class_key, find, plain, time_keys_in};
 use crate::error::{Answer, Ask, AskKey, RowProblem, WorkloadError};
 use crate::input::percentiles::unit_of_name;
 use crate::input::source::{self, Source};
@@ -15,7 +15,7 @@ use crate::input::{Columns, Place, Read};
 struct LineWriter {
     writer: &'static str,
     /// Where the time is in a line.
-    pointer: &'static str,
+    key: &'static str,
     unit: Unit,
     /// What must hold of a line: what is there, and its value.
     condition: Option<(&'static str, &'static str)>,
@@ -25,11 +25,11 @@ struct LineWriter {
 const LINES: [LineWriter; 2] = [
     LineWriter {
         writer: "k6",
-        pointer: "/data/value",
+        key: "data.value",
         unit: Unit::Ms,
-        condition: Some(("/metric", "http_req_duration")),
+        condition: Some(("metric", "http_req_duration")),
     },
-    LineWriter { writer: "vegeta", pointer: "/latency", unit: Unit::Ns, condition: None },
+    LineWriter { writer: "vegeta", key: "latency", unit: Unit::Ns, condition: None },
 ];
 
 /// Reads an object a line, as they come.
@@ -38,17 +38,17 @@ pub(super) fn read_lines(source: Source, place: &Place<'_>, wanted: &Columns) ->
         source.head_lines().take(200).filter_map(|line| serde_json::from_slice(line).ok()).collect();
     let filters = filters(wanted, place)?;
     let writer = LINES.iter().find(|known| match known.writer {
-        "k6" => sample.iter().any(|line| line["type"] == "Point" && line.pointer(known.pointer).is_some()),
+        "k6" => sample.iter().any(|line| line["type"] == "Point" && find(line, known.key).is_some()),
         _ => sample.iter().all(|line| {
             let named = line["timestamp"].is_string() && line["attack"].is_string();
-            named && line.pointer(known.pointer).is_some()
+            named && find(line, known.key).is_some()
         }),
     });
-    let (pointer, unit, condition, format) = match (writer, &wanted.column) {
+    let (key, unit, condition, format) = match (writer, &wanted.column) {
         (Some(known), None) => {
             let unit = wanted.unit.map_or((known.unit, "as the writer has it"), |unit| (unit, "as you said"));
             let format = format!("lines of JSON of {}", known.writer);
-            (known.pointer.to_owned(), Some(unit), known.condition, format)
+            (known.key.to_owned(), Some(unit), known.condition, format)
         }
         (_, column) => {
             let key = match column {
@@ -57,12 +57,12 @@ pub(super) fn read_lines(source: Source, place: &Place<'_>, wanted: &Columns) ->
             };
             let said = wanted.unit.map(|unit| (unit, "as you said"));
             let said = said.or_else(|| unit_of_name(&key).map(|unit| (unit, "says its name")));
-            (at(&key), said, None, "lines of JSON".to_owned())
+            (key, said, None, "lines of JSON".to_owned())
         }
     };
     let condition = condition.filter(|_| filters.is_empty());
     let class = class_key(&sample, wanted, place)?;
-    let plausible = Plausible::called(pointer.rsplit('/').next().unwrap_or(&pointer));
+    let plausible = Plausible::called(key.rsplit('.').next().unwrap_or(&key));
     let mut collect = Collect { unit, plausible, ..Collect::default() };
     let (mut left_out, mut without) = (0, 0);
     let mut notes = Vec::new();
@@ -91,29 +91,27 @@ pub(super) fn read_lines(source: Source, place: &Place<'_>, wanted: &Columns) ->
                 return Err(place.row(number, error.column().max(1), problem));
             }
         };
-        let holds =
-            |pointer: &str, value: &str| line.pointer(pointer).is_some_and(|found| plain(found) == value);
-        let meant = condition.is_none_or(|(pointer, value)| holds(pointer, value))
-            && filters.iter().all(|(pointer, equal, value)| holds(pointer, value) == *equal);
+        let holds = |key: &str, value: &str| find(&line, key).is_some_and(|found| plain(found) == value);
+        let meant = condition.is_none_or(|(key, value)| holds(key, value))
+            && filters.iter().all(|(key, equal, value)| holds(key, value) == *equal);
         if !meant {
             left_out += 1;
             continue;
         }
-        let Some(value) = line.pointer(&pointer) else {
+        let Some(value) = find(&line, &key) else {
             without += 1;
             continue;
         };
         collect.line = Some(number);
-        let name = class.as_ref().and_then(|class| line.pointer(&at(class)));
+        let name = class.as_ref().and_then(|class| find(&line, class));
         collect.add(&name.map_or_else(|| "all".to_owned(), plain), value, place)?;
     }
-    let column = pointer.trim_start_matches('/').replace('/', ".");
-    let mut read = collect.finish(&format, Some(column), place)?;
+    let mut read = collect.finish(&format, Some(key), place)?;
     read.taken.left_out = left_out;
     read.taken.class_column = class;
     read.taken.filter = wanted.filter.clone();
-    if let Some((pointer, value)) = condition {
-        read.taken.filter = vec![format!("{}={value}", pointer.trim_start_matches('/').replace('/', "."))];
+    if let Some((key, value)) = condition {
+        read.taken.filter = vec![format!("{key}={value}")];
     }
     if without > 0 {
         let key = read.taken.column.as_deref().unwrap_or_default();
@@ -123,7 +121,90 @@ pub(super) fn read_lines(source: Source, place: &Place<'_>, wanted: &Columns) ->
     Ok(read)
 }
 
-/// Conditions: a pointer, whether it is to be equal, and to what.
+/// The key of the text that each of these lines carries, if nothing else in them may be a time: what containers and journals write around
+/// the lines of a program.
+pub(in crate::input) fn message_key(source: &Source, wanted: &Columns) -> Option<&'static str> {
+    const MESSAGES: [&str; 6] = ["log", "message", "msg", "MESSAGE", "line", "textPayload"];
+    let lines = source.head_lines().filter(|line| !line.trim_ascii().is_empty()).take(200);
+    let sample: Vec<Value> = lines.map(|line| serde_json::from_slice(line).ok()).collect::<Option<_>>()?;
+    let is_in = |key: &str| sample.iter().any(|line| find(line, key).is_some());
+    if sample.len() < 2 || !time_keys_in(&sample, 5).is_empty() || wanted.column.as_deref().is_some_and(is_in)
+    {
+        return None;
+    }
+    MESSAGES.into_iter().find(|key| sample.iter().all(|line| line[key].is_string()))
+}
+
+/// What these lines carry under a key, a line each.
+pub(in crate::input) fn messages(bytes: &[u8], key: &str) -> Result<Vec<u8>, WorkloadError> {
+    let mut text = Vec::with_capacity(bytes.len() / 2);
+    for (at, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
+        if at % 4096 == 0 {
+            source::check_stop()?;
+        }
+        // What is no line of them, as the last one if it is cut, is a blank one.
+        let line = serde_json::from_slice::<Value>(line).unwrap_or_default();
+        let message = line[key].as_str().unwrap_or_default().trim_end();
+        text.extend(message.bytes().map(|byte| if byte == b'\n' { b' ' } else { byte }));
+        text.push(b'\n');
+    }
+    Ok(text)
+}
+
+/// The object of JSON that stands in a line of a log behind something else: `2026-11-30 15:00:11 INFO {"latency_ms": 1.2}`.
+fn object_in(line: &[u8]) -> Option<&[u8]> {
+    let begins = |at: &usize| line[*at] == b'{' && line[at + 1..].trim_ascii_start().starts_with(b"\"");
+    (1..line.len()).filter(begins).take(4).find_map(|at| {
+        let mut objects =
+            serde_json::Deserializer::from_slice(&line[at..]).into_iter::<serde::de::IgnoredAny>();
+        objects.next()?.ok()?;
+        Some(&line[at..at + objects.byte_offset()])
+    })
+}
+
+/// Does an object of JSON with a time stand in most lines, behind something else? What stands before it may have one too, which is
+/// another matter.
+pub(in crate::input) fn holds_objects<'a>(lines: impl Iterator<Item = &'a [u8]>, wanted: &Columns) -> bool {
+    let lines: Vec<&[u8]> = lines.filter(|line| !line.trim_ascii().is_empty()).take(200).collect();
+    let objects = lines.iter().filter_map(|line| serde_json::from_slice(object_in(line)?).ok());
+    let objects: Vec<Value> = objects.collect();
+    let is_in = |key: &str| objects.iter().any(|object| find(object, key).is_some());
+    let has_time = || match &wanted.column {
+        Some(column) => is_in(column),
+        None => !time_keys_in(&objects, 5).is_empty(),
+    };
+    objects.len() >= 2 && 3 * objects.len() >= 2 * lines.len() && has_time()
+}
+
+/// Reads the objects that stand in the lines of a log.
+pub(in crate::input) fn read_objects(
+    bytes: &[u8],
+    place: &Place<'_>,
+    wanted: &Columns,
+) -> Result<Read, WorkloadError> {
+    let mut text = Vec::with_capacity(bytes.len());
+    let mut without = 0;
+    for (at, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
+        if at % 4096 == 0 {
+            source::check_stop()?;
+        }
+        let object = object_in(line).unwrap_or_default();
+        without += usize::from(object.is_empty() && !line.trim_ascii().is_empty());
+        text.extend_from_slice(object);
+        text.push(b'\n');
+    }
+    let mut read = read_lines(Source::of_bytes(&text), place, wanted)?;
+    "JSON within the lines of a log".clone_into(&mut read.taken.format);
+    if without > 0 {
+        read.notes.push(format!(
+            "passed over: {without} line{} without an object of JSON",
+            if without == 1 { "" } else { "s" }
+        ));
+    }
+    Ok(read)
+}
+
+/// Conditions: a key, whether it is to be equal, and to what.
 fn filters(wanted: &Columns, place: &Place<'_>) -> Result<Vec<(String, bool, String)>, WorkloadError> {
     let filter = |text: &String| {
         let (name, value) = text.split_once('=').ok_or_else(|| {
@@ -132,7 +213,7 @@ fn filters(wanted: &Columns, place: &Place<'_>) -> Result<Vec<(String, bool, Str
             ))
         })?;
         let (name, equal) = name.strip_suffix('!').map_or((name, true), |name| (name, false));
-        Ok((at(name.trim()), equal, value.trim().to_owned()))
+        Ok((name.trim().to_owned(), equal, value.trim().to_owned()))
     };
     wanted.filter.iter().map(filter).collect()
 }
@@ -144,8 +225,7 @@ fn only_key(sample: &[Value], place: &Place<'_>) -> Result<String, WorkloadError
         return Ok(only.clone());
     }
     let first = sample.first().and_then(Value::as_object);
-    let of_first =
-        |key: &str| sample.iter().find_map(|line| line.pointer(&at(key))).map_or_else(String::new, plain);
+    let of_first = |key: &str| sample.iter().find_map(|line| find(line, key)).map_or_else(String::new, plain);
     let numbers =
         first.into_iter().flatten().filter(|(_, value)| value.is_number()).map(|(key, _)| key.clone());
     let keys = if keys.is_empty() { numbers.collect() } else { keys };

@@ -13,6 +13,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use self::lines::read_lines;
+pub(super) use self::lines::{holds_objects, message_key, messages, read_objects};
 use self::writers::{known, rows_of_frames};
 use super::buckets;
 use super::number::{Number, Style};
@@ -279,9 +280,14 @@ fn are_epochs(values: &[&Value]) -> bool {
     })
 }
 
-/// Where `data.value` is, as a pointer of JSON.
-fn pointer(key: &str) -> String {
-    format!("/{}", key.replace('.', "/"))
+/// What is at `data.value`; a key may have points of its own.
+fn find<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
+    let get = |key: &str| match value {
+        Value::Object(map) => map.get(key),
+        Value::Array(items) => items.get(key.parse::<usize>().ok()?),
+        _ => None,
+    };
+    get(path).or_else(|| path.match_indices('.').find_map(|(at, _)| find(get(&path[..at])?, &path[at + 1..])))
 }
 
 /// A value as a user writes it.
@@ -409,7 +415,7 @@ fn take(
             Times::Objects(items, keys) => {
                 let class = class_key(items, wanted, place)?;
                 for item in *items {
-                    let class = class.as_ref().and_then(|class| item.pointer(&pointer(class))).map(plain);
+                    let class = class.as_ref().and_then(|class| find(item, class)).map(plain);
                     collect.add(class.as_deref().unwrap_or(name), at(item, keys), place)?;
                 }
                 of_class = of_class.or(class);
@@ -437,7 +443,7 @@ fn take(
 /// If none of them has the key that is wanted.
 fn class_key(items: &[Value], wanted: &Columns, place: &Place<'_>) -> Result<Option<String>, WorkloadError> {
     if let Some(key) = &wanted.class_column {
-        if !key.is_empty() && items.iter().all(|item| item.pointer(&pointer(key)).is_none()) {
+        if !key.is_empty() && items.iter().all(|item| find(item, key).is_none()) {
             return Err(place.whole(format!("no object in it has `{key}`, which is to be its class")));
         }
         return Ok(Some(key.clone()).filter(|key| !key.is_empty()));

@@ -90,6 +90,12 @@ pub(super) fn known(json: &Value, path: &Path, wanted: &Columns) -> Result<Optio
              iteration takes, a time a line",
         ));
     }
+    if is_profile(json) {
+        return Err(place.whole(crate::input::texts::PROFILE));
+    }
+    if json["report"]["mtr"].is_object() {
+        return Err(place.whole(crate::input::texts::MTR));
+    }
     if json[0]["jmhVersion"].is_string() || json[0]["primaryMetric"]["scoreUnit"].is_string() {
         return jmh(json, &place).map(Some);
     }
@@ -143,6 +149,9 @@ pub(super) fn known(json: &Value, path: &Path, wanted: &Columns) -> Result<Optio
         read.taken.format = format!("percentiles in JSON of {writer}");
         return Ok(Some(read));
     }
+    if json["files"][0]["groups"][0]["benchmarks"][0]["sampleCount"].is_number() {
+        return vitest(json, &place).map(Some);
+    }
     if wanted.column.is_none() && wanted.unit.is_none() && json["data"][0]["spans"].is_array() {
         return jaeger(json, &place).map(Some);
     }
@@ -175,6 +184,15 @@ pub(super) fn known(json: &Value, path: &Path, wanted: &Columns) -> Result<Optio
         }
     }
     Ok(None)
+}
+
+/// Is this a profile: of V8 (`.cpuprofile`), of speedscope, of Firefox, of V8's older logs?
+fn is_profile(json: &Value) -> bool {
+    let is_v8 = json["nodes"][0]["callFrame"].is_object() && json["timeDeltas"].is_array();
+    let is_speedscope = json["$schema"].as_str().is_some_and(|schema| schema.contains("speedscope"));
+    let is_firefox = json["threads"][0]["samples"].is_object() && json["meta"].is_object();
+    let is_older = json["ticks"].is_array() && json["code"].is_array();
+    is_v8 || is_speedscope || is_firefox || is_older
 }
 
 /// What a load generator sums up.
@@ -311,6 +329,27 @@ fn jaeger(json: &Value, place: &Place<'_>) -> Result<Read, WorkloadError> {
     }
     let mut read = values("Jaeger", Unit::Us, spans, place)?;
     read.taken.class_column = Some("operationName".to_owned());
+    Ok(read)
+}
+
+/// What `vitest bench --outputJson` writes, percentiles in ms, a class a benchmark.
+fn vitest(json: &Value, place: &Place<'_>) -> Result<Read, WorkloadError> {
+    let list = |value: &Value, key: &str| value[key].as_array().cloned().unwrap_or_default();
+    let groups: Vec<Value> = list(json, "files").iter().flat_map(|file| list(file, "groups")).collect();
+    let benchmarks: Vec<Value> = groups.iter().flat_map(|group| list(group, "benchmarks")).collect();
+    let named = benchmarks
+        .iter()
+        .filter_map(|one| Some((one["name"].as_str()?, statistics_of(one.as_object()?, ""))));
+    let named: Vec<_> = named.collect();
+    let known: Vec<_> = named.iter().map(|(name, known)| (*name, known.as_slice())).collect();
+    if known.is_empty() {
+        return Err(place.whole("is what vitest writes, and holds no benchmark with a name"));
+    }
+    let mut read = percentiles("", &known, Some((Unit::Ms, "as the writer has it")), place)?;
+    "percentiles in JSON of vitest".clone_into(&mut read.taken.format);
+    read.notes.push(
+        "vitest writes percentiles only; tinybench, by which it measures, keeps every run with `retainSamples: true`".to_owned(),
+    );
     Ok(read)
 }
 

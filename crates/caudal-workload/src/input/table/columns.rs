@@ -21,6 +21,8 @@ const SIZES: [&str; 12] = [
     "tokens", "token", "bytes", "byte", "size", "sizes", "length", "count", "requests", "items", "rows",
     "packets",
 ];
+/// As many times nothing was counted: an epoch in seconds is more.
+const COUNT_MAX: u64 = 900_000_000;
 /// What an index may be called.
 const INDEX: [&str; 5] = ["", "index", "idx", "unnamed: 0", "row"];
 
@@ -114,7 +116,7 @@ impl Finder<'_> {
         {
             return Ok(layout);
         }
-        let mut weight = self.weight(preset);
+        let mut weight = self.weight(preset)?;
         let interval = self.interval_column().filter(|_| preset.is_none() && self.role == Role::Service);
         if let Some(interval) = interval {
             // Whatever else is a number says how many there are.
@@ -237,19 +239,23 @@ impl Finder<'_> {
             .collect()
     }
 
-    fn weight(&self, preset: Option<&Preset>) -> Option<usize> {
+    fn weight(&self, preset: Option<&Preset>) -> Result<Option<usize>, WorkloadError> {
         if self.role == Role::Arrival {
-            return None;
+            return Ok(None);
+        }
+        if let Some(wanted) = &self.wanted.count_column {
+            return if wanted.is_empty() { Ok(None) } else { self.column(wanted).map(Some) };
         }
         if let Some(preset) = preset {
-            return preset.weight.and_then(|weight| weight.index(self.header()));
+            return Ok(preset.weight.and_then(|weight| weight.index(self.header())));
         }
-        self.header()?.iter().position(|name| {
+        let counts = |name: &String| {
             let words = words(name);
             let is_count = words.iter().any(|word| word == "count");
             WEIGHTS.contains(&name.to_lowercase().as_str())
                 || is_count && words.iter().any(|word| word.starts_with("cum"))
-        })
+        };
+        Ok(self.header().and_then(|header| header.iter().position(counts)))
     }
 
     fn class(&self, preset: Option<&Preset>) -> Result<Option<usize>, WorkloadError> {
@@ -309,7 +315,7 @@ impl Finder<'_> {
         }
         match self.header() {
             Some(header) => self.named_value(header, class, weight),
-            None => self.unnamed_value(),
+            None => self.unnamed_value(weight),
         }
     }
 
@@ -377,9 +383,17 @@ impl Finder<'_> {
         all > 0 && 2 * numbers >= all
     }
 
-    fn unnamed_value(&self) -> Result<usize, WorkloadError> {
+    fn unnamed_value(&self, weight: Option<usize>) -> Result<usize, WorkloadError> {
         let width = self.sample.width();
-        let numbers: Vec<usize> = (0..width).filter(|&at| self.is_mostly_numbers(at)).collect();
+        let numbers: Vec<usize> =
+            (0..width).filter(|&at| Some(at) != weight && self.is_mostly_numbers(at)).collect();
+        match (weight, &numbers[..]) {
+            (Some(_), [only]) => return Ok(*only),
+            (None, [0, 1]) if self.role == Role::Service && self.may_count() => {
+                return Err(self.values_or_counts());
+            }
+            _ => {}
+        }
         // Addresses and dates begin as numbers do: they are offered only where nothing is a number.
         let read: Vec<usize> = numbers.iter().copied().filter(|&at| self.sample.is_numeric(at)).collect();
         let numbers = if width > 2 && !read.is_empty() { read } else { numbers };
@@ -397,10 +411,91 @@ impl Finder<'_> {
         match (width, &numbers[..]) {
             (0 | 1, _) => Ok(0),
             (2, [1] | []) => Ok(1),
+            (2, [0]) if self.role == Role::Service && weight.is_none() && self.may_count() => {
+                Err(self.times_or_counts())
+            }
             (2, [0]) => Ok(0),
             (2, _) if self.sample.separator == Separator::Byte(b',') => Err(self.decimal_or_two()),
             _ => Err(self.which_column(&numbers)),
         }
+    }
+
+    /// Does one of two columns perhaps say how often each value of the other one occurs, as `uniq -c` writes it? Whole numbers from 1
+    /// on, and of the others none comes twice.
+    fn may_count(&self) -> bool {
+        let is_pair = self.sample.width() == 2 || self.sample.width() == 3 && self.unit_behind(1).is_some();
+        self.sample.separator == Separator::Blanks && is_pair && (0..2).any(|at| self.counts(at))
+    }
+
+    /// The unit that stands behind each number of a column, as a column of its own.
+    fn unit_behind(&self, at: usize) -> Option<Unit> {
+        if self.header().is_some() || self.sample.separator != Separator::Blanks {
+            return None;
+        }
+        let mut words = self.sample.column(at + 1).map(|word| Unit::of_word(&crate::input::text(word)));
+        let first = words.next()??;
+        words.all(|unit| unit == Some(first)).then_some(first)
+    }
+
+    fn counts(&self, at: usize) -> bool {
+        let counts = |field: &[u8]| {
+            crate::input::text(field).parse::<u64>().is_ok_and(|count| (1..COUNT_MAX).contains(&count))
+        };
+        let mut others: Vec<&[u8]> = self.sample.column(1 - at).collect();
+        let rows = others.len();
+        others.sort_unstable();
+        others.dedup();
+        rows > 1 && others.len() == rows && self.sample.column(at).all(counts) && !self.numbers_rows(at)
+    }
+
+    /// `601 get`: a time of 601, or 601 times `get`?
+    fn times_or_counts(&self) -> WorkloadError {
+        let field = |at: usize| shorten(&crate::input::text(self.sample.rows[0].get(at).unwrap_or_default()));
+        let (count, name) = (field(0), field(1));
+        WorkloadError::Ask(Box::new(Ask {
+            path: self.place.0.to_owned(),
+            problem: format!(
+                "has two columns and no header, `{count} {name}`, …, of which no name comes twice: the numbers may say how often each name \
+                 occurred, as `uniq -c` counts, and then there are no times in it"
+            ),
+            key: AskKey::Column,
+            answers: vec![Answer {
+                key: AskKey::Column,
+                value: "1".to_owned(),
+                means: format!("the numbers are times: `{name}` took {count}"),
+            }],
+        }))
+    }
+
+    /// `601 10`: 601 times 10?
+    fn values_or_counts(&self) -> WorkloadError {
+        let first = |at: usize| -> String {
+            let fields = self.sample.column(at).take(3).map(|field| shorten(&crate::input::text(field)));
+            fields.collect::<Vec<_>>().join(", ")
+        };
+        let mut answers: Vec<Answer> = Vec::new();
+        for at in (0..2).filter(|&at| self.counts(at)) {
+            answers.push(Answer {
+                key: AskKey::CountColumn,
+                value: (at + 1).to_string(),
+                means: format!(
+                    "the times are {}, … and occur {}, … times, as `uniq -c` counts",
+                    first(1 - at),
+                    first(at)
+                ),
+            });
+        }
+        for at in 0..2 {
+            let means =
+                format!("the times are {}, …, each a request, and the other column is none", first(at));
+            answers.push(Answer { key: AskKey::Column, value: (at + 1).to_string(), means });
+        }
+        WorkloadError::Ask(Box::new(Ask {
+            path: self.place.0.to_owned(),
+            problem: "has two columns and no header, and one of them may say how often each value of the other occurs".to_owned(),
+            key: AskKey::CountColumn,
+            answers,
+        }))
     }
 
     /// `38,682`: one number or two?
@@ -570,6 +665,9 @@ impl Finder<'_> {
                 Some((_, unit)) => unit.map(|unit| (unit, "as the writer has it")),
                 None => Some((preset.unit, "as the writer has it")),
             };
+        }
+        if let Some(unit) = self.unit_behind(value) {
+            return Some((unit, "stands behind each of them"));
         }
         // Prometheus's bounds are in seconds, by its own convention.
         let is_le = name.is_some_and(|name| name.eq_ignore_ascii_case("le"));

@@ -100,7 +100,7 @@ impl<'a> Table<'a> {
         let records = Records::new(Box::new(source.stream()) as Box<dyn std::io::Read>, sample.separator);
         let record = Record::default();
         let mut table = Table { records, record, layout, place, left_out: 0, rows: 0, cut: None };
-        if sample.header.is_some() {
+        for _ in 0..usize::from(sample.header.is_some()) + usize::from(sample.has_types) {
             table.advance()?;
         }
         Ok(table)

@@ -24,6 +24,8 @@ pub(crate) struct Sample {
     pub(crate) separator: Separator,
     /// The names in its first row, if that is a header.
     pub(crate) header: Option<Vec<String>>,
+    /// Does a row with the types of the columns follow, as ClickHouse writes it (`CSVWithNamesAndTypes`)?
+    pub(crate) has_types: bool,
     /// Rows of values.
     pub(crate) rows: Vec<ByteRecord>,
     /// The line of the first row, header or not, from 1.
@@ -49,6 +51,10 @@ impl Sample {
             rows.remove(0);
             names
         });
+        let has_types = header.is_some() && rows.first().is_some_and(are_types);
+        if has_types {
+            rows.remove(0);
+        }
         let width = rows.iter().map(width).max().unwrap_or(0);
         let unnamed_index = header.as_ref().is_some_and(|names| {
             width == names.len() + 1 && rows.iter().all(|row| width_of_index(row, width))
@@ -57,7 +63,7 @@ impl Sample {
             true => std::iter::once(String::new()).chain(names).collect(),
             false => names,
         });
-        Some(Sample { separator, header, rows, first_line })
+        Some(Sample { separator, header, has_types, rows, first_line })
     }
 
     /// The width that most of these rows have.
@@ -126,7 +132,52 @@ fn width_of_index(row: &ByteRecord, width: usize) -> bool {
 fn is_header(row: &ByteRecord) -> bool {
     let is_share = |field: &[u8]| field.ends_with(b"%") || field.ends_with(b"th");
     let is_number = |field: &[u8]| number::looks_like_one(field) && !is_share(field);
-    row.iter().any(|field| !field.is_empty() && !number::looks_like_one(field)) && !row.iter().any(is_number)
+    let is_name = |field: &[u8]| !field.is_empty() && (!number::looks_like_one(field) || is_share(field));
+    row.iter().any(is_name) && !row.iter().any(is_number)
+}
+
+/// Is this a row of ClickHouse's types: `UInt64`, `LowCardinality(String)`?
+fn are_types(row: &ByteRecord) -> bool {
+    const TYPES: [&str; 33] = [
+        "UInt8",
+        "UInt16",
+        "UInt32",
+        "UInt64",
+        "UInt128",
+        "UInt256",
+        "Int8",
+        "Int16",
+        "Int32",
+        "Int64",
+        "Int128",
+        "Int256",
+        "Float32",
+        "Float64",
+        "BFloat16",
+        "Decimal",
+        "Bool",
+        "String",
+        "FixedString",
+        "UUID",
+        "Date",
+        "Date32",
+        "Time",
+        "Time64",
+        "DateTime",
+        "DateTime64",
+        "Enum8",
+        "Enum16",
+        "LowCardinality",
+        "Nullable",
+        "Array",
+        "IPv4",
+        "IPv6",
+    ];
+    let is_type = |field: &[u8]| {
+        let field = crate::input::text(field);
+        TYPES.contains(&field.split('(').next().unwrap_or_default())
+    };
+    !row.is_empty() && row.iter().all(is_type)
 }
 
 fn rows(head: &[u8], separator: Separator) -> (Vec<ByteRecord>, u64) {
