@@ -316,7 +316,7 @@ fn tell_kinds_apart(text: &str, place: &Place<'_>) -> Result<(), WorkloadError> 
         lines += 1;
     }
     let several = kinds.len() > 1 && kinds.len() <= KINDS_MAX;
-    if several && kinds.len() == lines && lines <= FEW {
+    if several && kinds.len() == lines && lines <= FEW && !has_marks(text) {
         let first = kinds.values().next().map_or("", |kind| kind.first);
         return Err(place.whole(format!(
             "has {lines} times that mean something else each, such as `{}`: they seem to sum up a run; give what each request takes, a \
@@ -398,13 +398,18 @@ struct Other {
 /// Marks before what has passed or failed.
 const MARKS: [char; 8] = ['✔', '✓', '√', '✖', '✗', '✘', '✕', '×'];
 
+/// Do most lines with a time begin with such a mark?
+fn has_marks(text: &str) -> bool {
+    let (mut lines, mut marked) = (0, 0);
+    for line in text.lines().filter(|line| has_time(line)) {
+        lines += 1;
+        marked += usize::from(line.trim_start().starts_with(MARKS));
+    }
+    2 * marked > lines
+}
+
 impl Other {
     fn of(text: &str, name: Option<&(String, bool)>) -> Other {
-        let (mut lines, mut marked) = (0, 0);
-        for line in text.lines().filter(|line| has_time(line)) {
-            lines += 1;
-            marked += usize::from(line.trim_start().starts_with(MARKS));
-        }
         let mut kinds: BTreeMap<String, Said<'_>> = BTreeMap::new();
         for line in text.lines() {
             let found = times(line);
@@ -414,7 +419,7 @@ impl Other {
             }
         }
         // Where all lines say something of their own, such as a test's name, no kind is the usual one.
-        Other { usual: usual(&kinds), has_marks: 2 * marked > lines, ..Other::default() }
+        Other { usual: usual(&kinds), has_marks: has_marks(text), ..Other::default() }
     }
 
     /// Is this line passed over?
