@@ -33,6 +33,12 @@ fn words(text: &str) -> Vec<&str> {
         .collect()
 }
 
+/// Does this word say of a time that it is that of all?
+fn is_total(word: Option<&&str>) -> bool {
+    const TOTALS: [&str; 7] = ["total", "totals", "summary", "overall", "passing", "failing", "finished"];
+    word.is_some_and(|word| TOTALS.contains(&word.to_lowercase().as_str()))
+}
+
 impl Found<'_> {
     fn number(&self) -> Result<Number, RowProblem> {
         if let Some((number, _)) = number::with_pattern(self.value) {
@@ -59,15 +65,17 @@ impl Found<'_> {
 
     /// Does the line say beside the time that it is that of all: `(598 ms total)`, `100 passing (598ms)`, `Summary [ 1.755s]`?
     fn sums_up(&self) -> bool {
-        const TOTALS: [&str; 7] = ["total", "totals", "summary", "overall", "passing", "failing", "finished"];
-        let is_total =
-            |word: Option<&&str>| word.is_some_and(|word| TOTALS.contains(&word.to_lowercase().as_str()));
         let (before, after) = (words(self.before), words(self.after));
         // Not `total` among the words of a longer sentence.
         !is_named(self.name)
             && (is_total(after.first())
                 || is_total(before.last())
-                || before.len() < 3 && is_total(before.first()))
+                || before.len() < 3 && self.begins_as_total())
+    }
+
+    /// Does the line begin so: `Finished `test` profile [unoptimized] target(s) in 2.31s`?
+    fn begins_as_total(&self) -> bool {
+        is_total(words(self.before).first())
     }
 
     /// Does the line call it so: by its name, by the last words before it, or by the first ones behind it?
@@ -391,6 +399,8 @@ struct Other {
     usual: Option<String>,
     /// Tests begin with such a mark, and what sums them up does not.
     has_marks: bool,
+    /// Few lines begin with a word such as `Finished`, which then say it of all.
+    has_totals: bool,
     count: u64,
     example: String,
 }
@@ -418,13 +428,17 @@ impl Other {
                 kinds.entry(time.kind()).or_default().lines += 1;
             }
         }
+        let begin = |line: &&str| times(line).first().is_some_and(Found::begins_as_total);
+        let has_totals =
+            2 * text.lines().filter(begin).count() < text.lines().filter(|line| has_time(line)).count();
         // Where all lines say something of their own, such as a test's name, no kind is the usual one.
-        Other { usual: usual(&kinds), has_marks: has_marks(text), ..Other::default() }
+        Other { usual: usual(&kinds), has_marks: has_marks(text), has_totals, ..Other::default() }
     }
 
     /// Is this line passed over?
     fn takes(&mut self, line: &str, time: &Found<'_>) -> bool {
         let is_other = time.sums_up()
+            || self.has_totals && !is_named(time.name) && time.begins_as_total()
             || self.has_marks && !line.trim_start().starts_with(MARKS)
             || self.usual.as_ref().is_some_and(|usual| time.kind() != *usual);
         if is_other {
