@@ -8,7 +8,7 @@
 
 use std::path::Path;
 
-use crate::error::WorkloadError;
+use crate::error::{Answer, Ask, AskKey, WorkloadError};
 use crate::input::number::{Number, Style};
 use crate::input::unit::{Said, Unit, words};
 use crate::input::{Columns, Data, Place, Read, Taken, text};
@@ -87,17 +87,19 @@ impl Statistic {
         if let Some(percentile) = percentile_of(name) {
             return Some(Statistic::Percentile(percentile));
         }
+        const MEDIAN: [&str; 2] = ["median", "med"];
         let words = words(name);
         let is = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
         let alone = words.iter().all(|word| {
             let word = word.as_str();
-            [&MEAN[..], &DEVIATION, &OTHERS].iter().any(|known| known.contains(&word))
+            [&MEAN[..], &DEVIATION, &MEDIAN, &OTHERS].iter().any(|known| known.contains(&word))
                 || Unit::of_word(word).is_some()
         });
-        match (is(&MEAN), is(&DEVIATION)) {
+        match (is(&MEAN), is(&DEVIATION), is(&MEDIAN)) {
             _ if !alone => None,
-            (true, false) => Some(Statistic::Mean),
-            (false, true) => Some(Statistic::Deviation),
+            (true, false, false) => Some(Statistic::Mean),
+            (false, true, false) => Some(Statistic::Deviation),
+            (false, false, true) => Some(Statistic::Percentile(50.0)),
             _ => None,
         }
     }
@@ -134,6 +136,7 @@ pub(crate) fn percentile_of(name: &str) -> Option<f64> {
             || name[..at].ends_with("pct")
             || name[..at].trim_end().ends_with("percentile");
         let named = rest.starts_with('%')
+            || rest.starts_with("pct")
             || ["th", "st", "nd", "rd"].iter().any(|end| rest.starts_with(end))
             || rest.starts_with("percentile");
         if !behind_p && !named {
@@ -178,6 +181,7 @@ pub(super) fn holds_percentiles<'a>(lines: impl Iterator<Item = &'a [u8]>) -> bo
     let lines: Vec<&str> = text.iter().map(String::as_str).collect();
     text.iter().any(|line| is_memtier(line))
         || text.iter().map(percentiles).sum::<usize>() + drawn(&lines).len() >= 2
+        || in_rows(&lines).iter().filter(|(_, point)| point.percentile().is_some()).count() >= 2
 }
 
 /// What a line says: one statistic, or as many as fio (`|  1.00th=[   20],  5.00th=[   20],`) and vegeta (`Latencies  [min,
@@ -194,7 +198,231 @@ fn points(line: &str) -> Vec<Point> {
     if let Some(points) = listed(line).or_else(|| of_fio(line)).or_else(|| of_k6(line)) {
         return points;
     }
-    point(line).into_iter().collect()
+    if let Some(points) = named_in_turn(line).or_else(|| named_behind(line)) {
+        return points;
+    }
+    point(line).or_else(|| labelled(line)).into_iter().collect()
+}
+
+/// Statistics with their names in front, one behind the other: `READ   - Takes(s): 10.0, Avg(us): 1034, 50th(us): 812, 99th(us): 5223` of
+/// go-ycsb, `[I] Latency: min = 1.96 ms, median = 1.97 ms, percentile(99%) = 2.00 ms` of trtexec, `--- Latency: mean: 3.757 ms - med: 2.900 -
+/// 99pct: 8.700` of Pulsar. What stands before the first is the family.
+fn named_in_turn(line: &str) -> Option<Vec<Point>> {
+    let is_label = line.matches(" - ").count() == 1;
+    let (family, rest) = line.split_once(" - ").filter(|_| is_label).unwrap_or(("", line));
+    [",", " - "].into_iter().find_map(|separator| {
+        let mut family = family.trim();
+        let mut points: Vec<Point> = Vec::new();
+        for part in rest.split(separator) {
+            let Some((name, value)) = part.rsplit_once(['=', ':']) else { continue };
+            // `… [I] Latency: min = …`
+            let (before, name) = name.rsplit_once(": ").unwrap_or(("", name));
+            if !before.is_empty() {
+                let label = before.rsplit(['-', ']']).next().unwrap_or(before).trim();
+                family = if label.len() < 30 { label } else { family };
+            }
+            let point = Statistic::of(name)
+                .and_then(|statistic| Point::new(name, statistic, value)?.of_name(family, name));
+            points.extend(point);
+        }
+        // Only the first has the unit, which is that of all.
+        let unit = points.iter().find_map(|point| point.number.unit);
+        let bare = points.iter_mut().filter(|point| point.number.unit.is_none());
+        bare.for_each(|point| point.number = unit.map_or(point.number, |unit| point.number.in_unit(unit)));
+        (points.iter().filter(|point| point.percentile().is_some()).count() >= 2).then_some(points)
+    })
+}
+
+/// `2.43 ms avg latency, 331.00 ms max latency, 1 ms 50th, 6 ms 95th, 27 ms 99th`, as Kafka's tools sum up
+fn named_behind(line: &str) -> Option<Vec<Point>> {
+    let point = |part: &str| {
+        let mut words = part.split_whitespace();
+        let value = format!("{} {}", words.next()?, words.next()?);
+        let name = words.collect::<Vec<_>>().join(" ");
+        let name = name.trim_end_matches('.');
+        Point::new(name, Statistic::of(name)?, &value).filter(|point| point.number.unit.is_some())
+    };
+    let points: Vec<Point> = line.split(',').filter_map(point).collect();
+    (points.iter().filter(|point| point.percentile().is_some()).count() >= 2).then_some(points)
+}
+
+/// `P99 E2EL (ms):    11012.80` of vLLM, `99.00 percentile latency (ns)   : 21934431` of MLPerf: a label with its unit, of which the
+/// words that name no statistic are the family.
+fn labelled(line: &str) -> Option<Point> {
+    let (name, value) = line.trim().split_once(':')?;
+    let unit = name.trim_end().strip_suffix(')')?.rsplit_once('(')?.1;
+    Unit::of_word(unit)?;
+    let known = |word: &&str| {
+        let word = word.to_lowercase();
+        let is_digit = word.starts_with(|letter: char| letter.is_ascii_digit());
+        is_digit || ["percentile", "latency"].contains(&word.as_str()) || Statistic::of(&word).is_some()
+    };
+    let words: Vec<&str> = name.split('(').next()?.split_whitespace().collect();
+    let family = words.iter().filter(|word| !known(word)).copied().collect::<Vec<_>>().join(" ");
+    let rest = words.iter().filter(|word| known(word)).copied().collect::<Vec<_>>().join(" ");
+    let statistic = Statistic::of(&rest).filter(|_| words.len() <= 5)?;
+    Point::new(&rest, statistic, value)?.of_name(&family, name)
+}
+
+/// Percentiles in a row below their names: `P50 P99` of plow, netperf's `-o`, RDMA's perftest; and in rows of several columns, as nodetool has
+/// them. Where the names are the first line, the text is a table and read as that.
+fn in_rows(lines: &[&str]) -> Vec<(usize, Point)> {
+    let mut found = Vec::new();
+    for (at, line) in lines.iter().enumerate().skip_while(|(_, line)| line.trim().is_empty()).skip(1) {
+        // nodetool leaves one blank between names that are as long as their column.
+        let line = line.replace("Latency ", "Latency  ");
+        let names: Vec<&str> =
+            cells_of(&line).into_iter().map(|name| name.strip_prefix("t_").unwrap_or(name)).collect();
+        let below = lines.iter().enumerate().skip(at + 1).take_while(|(_, line)| !line.trim().is_empty());
+        if names.first().is_some_and(|name| *name == "Percentile") && names.len() >= 2 {
+            found.extend(of_columns(&names[1..], below.collect()));
+            continue;
+        }
+        let statistics: Vec<_> =
+            names.iter().map(|name| Statistic::of(&name.replace("typical", "median"))).collect();
+        let is_inner = |(name, statistic): (&&str, &Option<Statistic>)| {
+            matches!(statistic, Some(Statistic::Percentile(_))) && name.contains(|l: char| l.is_ascii_digit())
+        };
+        let has_values = names.iter().any(|name| name.contains(['=', ':']));
+        if has_values || names.iter().zip(&statistics).filter(|&pair| is_inner(pair)).count() < 2 {
+            continue;
+        }
+        for (row, line) in below {
+            let values: Vec<&str> = match line.contains(',') {
+                true => line.split(',').map(str::trim).collect(),
+                false => line.split_whitespace().collect(),
+            };
+            // What has no name stands in front, such as a size.
+            let Some(extra) = values.len().checked_sub(names.len()).filter(|extra| *extra <= 2) else {
+                break;
+            };
+            let family = if extra > 0 { values[0] } else { "" };
+            let of = |(name, (statistic, value)): (&&str, (&Option<Statistic>, &&str))| {
+                Some((row, Point::new(name, (*statistic)?, value)?.of_name(family, name)?))
+            };
+            let points: Vec<_> =
+                names.iter().zip(statistics.iter().zip(&values[extra..])).filter_map(of).collect();
+            if points.is_empty() {
+                break;
+            }
+            found.extend(points);
+        }
+    }
+    found
+}
+
+/// Rows such as `99%   36365.00   740.60`, and `Max`, below the names of what was measured; perhaps with units below these.
+fn of_columns(names: &[&str], rows: Vec<(usize, &&str)>) -> Vec<(usize, Point)> {
+    let mut found = Vec::new();
+    let mut unit = None;
+    for (row, line) in rows {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let said = words.iter().find_map(|word| Unit::of_word(word.strip_prefix('(')?.strip_suffix(')')?));
+        unit = unit.or(said);
+        let Some((statistic, values)) =
+            words.split_first().and_then(|(name, values)| Some((Statistic::of(name)?, values)))
+        else {
+            continue;
+        };
+        if values.len() != names.len() {
+            continue;
+        }
+        for (family, value) in names.iter().zip(values) {
+            let point = Point::new(words[0], statistic, value).map(|point| Point {
+                family: (*family).to_owned(),
+                number: unit.map_or(point.number, |unit| point.number.in_unit(unit)),
+                ..point
+            });
+            found.extend(point.map(|point| (row, point)));
+        }
+    }
+    // A column of zeros was not measured.
+    let is_measured = |family: &str| {
+        found.iter().any(|(_, point): &(usize, Point)| point.family == family && !point.number.is_zero())
+    };
+    // Beside latencies stand sizes and counts.
+    let is_time = |name: &str| name.contains("Latency");
+    let has_times = names.iter().any(|name| is_time(name));
+    let is_wanted = |name: &&&str| is_measured(name) && (is_time(name) || !has_times);
+    let measured: Vec<String> = names.iter().filter(is_wanted).map(|name| (*name).to_owned()).collect();
+    found.retain(|(_, point)| measured.contains(&point.family));
+    found
+}
+
+/// The cells of a row: between commas, else between at least two blanks or tabs; single words where there are no others.
+fn cells_of(line: &str) -> Vec<&str> {
+    if line.contains(',') {
+        return line.split(',').map(str::trim).collect();
+    }
+    let cells: Vec<&str> = line
+        .split("  ")
+        .flat_map(|part| part.split('\t'))
+        .map(str::trim)
+        .filter(|cell| !cell.is_empty())
+        .collect();
+    cells
+}
+
+/// Of several families the one that is meant.
+///
+/// # Errors
+/// The question, where nobody has said it.
+fn of_family(
+    mut all: Vec<(usize, Point)>,
+    wanted: &Columns,
+    place: &Place<'_>,
+) -> Result<(Vec<(usize, Point)>, Option<String>), WorkloadError> {
+    let mut families: Vec<String> = Vec::new();
+    for (_, point) in all.iter().filter(|(_, point)| point.percentile().is_some()) {
+        if !point.family.is_empty() && !families.contains(&point.family) {
+            families.push(point.family.clone());
+        }
+    }
+    let chosen = match (&wanted.column, families.as_slice()) {
+        (_, []) => return Ok((all, None)),
+        (None, [only]) => only.clone(),
+        (Some(column), _) => {
+            let same = |family: &&String| family.eq_ignore_ascii_case(column);
+            families.iter().find(same).cloned().ok_or_else(|| {
+                let there: Vec<String> = families.iter().map(|family| format!("`{family}`")).collect();
+                place.whole(format!(
+                    "has no percentiles of `{}`; there are {}",
+                    super::shorten(column),
+                    there.join(", ")
+                ))
+            })?
+        }
+        (None, _) => {
+            let answer = |family: &String| {
+                let last =
+                    all.iter().filter(|(_, point)| point.family == *family && point.percentile().is_some());
+                let means = last.max_by(|a, b| {
+                    a.1.percentile().unwrap_or(0.0).total_cmp(&b.1.percentile().unwrap_or(0.0))
+                });
+                let means = means.map_or(String::new(), |(_, point)| {
+                    let value = match point.number.unit.and(point.number.ps(Unit::Ns)) {
+                        Some(ps) => crate::show::time(ps as f64),
+                        None => point.number.value().to_string(),
+                    };
+                    format!("p{} {value}", point.percentile().unwrap_or(0.0))
+                });
+                Answer { key: AskKey::Column, value: family.clone(), means }
+            };
+            return Err(WorkloadError::Ask(Box::new(Ask {
+                path: place.0.to_owned(),
+                problem: "has percentiles of several things".to_owned(),
+                key: AskKey::Column,
+                answers: families.iter().map(answer).collect(),
+            })));
+        }
+    };
+    all.retain(|(_, point)| point.family == chosen);
+    // What is said again and again is said of the whole run in the end.
+    let again = |at: usize| all[at + 1..].iter().any(|(_, later)| later.statistic == all[at].1.statistic);
+    let keep: Vec<bool> = (0..all.len()).map(|at| !again(at)).collect();
+    let mut keep = keep.into_iter();
+    all.retain(|_| keep.next().unwrap_or(true));
+    Ok((all, Some(chosen)))
 }
 
 /// `Latencies     [min, mean, 50, 90, 99, max]  1.2ms, 3.1ms, 2.9ms, 4ms, 9.1ms, 12ms`
@@ -260,7 +488,14 @@ pub(super) fn read_percentiles(bytes: &[u8], path: &Path, wanted: &Columns) -> R
         .flat_map(|(at, line)| points(line).into_iter().map(move |point| (at, point)))
         .chain(averages(&lines))
         .chain(drawn(&lines))
+        .chain(in_rows(&lines))
         .collect();
+    let (mut all, family) = of_family(all, wanted, &place)?;
+    // Stated once more below the rest, to the digit.
+    let again = |at: usize| all[at + 1..].iter().any(|(_, later)| later.is_same(&all[at].1));
+    let keep: Vec<bool> = (0..all.len()).map(|at| !again(at)).collect();
+    let mut keep = keep.into_iter();
+    all.retain(|_| keep.next().unwrap_or(true));
     let (points, others) = first_run(&all);
     if points.is_empty() {
         return Err(place.whole("holds no percentiles, such as `99%  9.00ms`"));
@@ -279,7 +514,7 @@ pub(super) fn read_percentiles(bytes: &[u8], path: &Path, wanted: &Columns) -> R
         (None, Some(unit), true) => (Some(unit), "says its heading"),
         (None, None, true) => {
             let middle = points[points.len() / 2].1.number.value();
-            let (unit, by) = super::buckets::unit_of("percentiles", None, middle, &place)?;
+            let (unit, by) = super::buckets::unit_of("", None, middle, &place)?;
             (Some(unit), by)
         }
         (None, _, false) => (None, ""),
@@ -301,7 +536,13 @@ pub(super) fn read_percentiles(bytes: &[u8], path: &Path, wanted: &Columns) -> R
         }
     }
     known.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let taken = Taken { format: "a text with percentiles".to_owned(), unit, unit_by, ..Taken::default() };
+    let taken = Taken {
+        format: "a text with percentiles".to_owned(),
+        column: family,
+        unit,
+        unit_by,
+        ..Taken::default()
+    };
     let classes = vec![Percentiles { class: "all".to_owned(), points: known, weight: 1.0, stated }];
     Ok(Read { taken, data: Data::Percentiles(classes), notes })
 }
@@ -429,6 +670,8 @@ struct Point {
     /// Is it a percentile by its name, rather than the end of all times?
     is_inner: bool,
     number: Number,
+    /// What it is of, where a text has percentiles of several things.
+    family: String,
 }
 
 impl Point {
@@ -436,7 +679,20 @@ impl Point {
         let number = Number::parse(value.trim().as_bytes(), Style::POINT).ok()?;
         let is_end = matches!(statistic, Statistic::Percentile(0.0 | 100.0))
             && !name.contains(|l: char| l.is_ascii_digit());
-        Some(Point { statistic, is_inner: !is_end, number })
+        Some(Point { statistic, is_inner: !is_end, number, family: String::new() })
+    }
+
+    /// Of this family, in the unit that its name says.
+    fn of_name(self, family: &str, name: &str) -> Option<Point> {
+        let number = match (self.number.unit, unit_of_name(name)) {
+            (None, Some(unit)) => self.number.in_unit(unit),
+            _ => self.number,
+        };
+        Some(Point { number, family: family.trim().to_owned(), ..self })
+    }
+
+    fn is_same(&self, other: &Point) -> bool {
+        (self.statistic, self.number, &self.family) == (other.statistic, other.number, &other.family)
     }
 
     /// Which percentile it is: neither a mean nor the shortest or longest time.
@@ -460,6 +716,10 @@ fn point(line: &str) -> Option<Point> {
     let statistic = Statistic::of(name).filter(|_| name.split_whitespace().count() <= 3)?;
     let value = value.trim().trim_start_matches(['=', ':', '<']).trim();
     let value = value.strip_prefix("in ").unwrap_or(value);
+    // `60.5 [WRITE:60.5]` of cassandra-stress
+    let value = value.split(" [").next().unwrap_or(value);
+    // `50% in 0.0123 secs.` of etcd's benchmark
+    let value = value.strip_suffix('.').filter(|rest| rest.ends_with(char::is_alphabetic)).unwrap_or(value);
     Point::new(name, statistic, value)
 }
 

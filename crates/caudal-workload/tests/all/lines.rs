@@ -164,3 +164,73 @@ fn histograms_of_db_bench_are_read() {
         other => panic!("{other:?}"),
     }
 }
+
+/// Percentiles as tools print them below a run, with what is of each; where they are of several things, it is asked which is meant.
+#[test]
+fn percentiles_of_several_things_are_asked_about() {
+    let p99_us = |service: &Service| service.quantile(0.99) as f64 / 1e6;
+    let ycsb = "READ   - Takes(s): 9.9, Count: 4930, Avg(us): 1034, Min(us): 301, Max(us): 35903, 50th(us): 812, 99th(us): 5223\n\
+                UPDATE - Takes(s): 9.9, Count: 5070, Avg(us): 2034, Min(us): 601, Max(us): 45903, 50th(us): 1612, 99th(us): 9223\n";
+    let vllm = "-----Time to First Token-----\nMean TTFT (ms):      54.17\nMedian TTFT (ms):    49.63\nP99 TTFT (ms):      128.90\n\
+                -----End-to-end Latency-----\nMean E2EL (ms):    3351.78\nMedian E2EL (ms):  2894.37\nP99 E2EL (ms):    11012.80\n";
+    let trtexec = "[I] Latency: min = 1.96 ms, max = 2.14 ms, mean = 1.97 ms, median = 1.97 ms, percentile(99%) = 2.0 ms\n\
+                   [I] Enqueue Time: min = 0.006 ms, max = 0.07 ms, mean = 0.008 ms, median = 0.008 ms, percentile(99%) = 0.02 ms\n";
+    let nodetool = "t histograms\nPercentile      SSTables     Write Latency      Read Latency\n                              (micros)          \
+                    (micros)\n50%                 1.00             88.15            315.85\n99%                 3.00            776.05           \
+                    1258.93\n";
+    for (text, kinds, one, expected_us) in [
+        (ycsb, ["READ", "UPDATE"], "UPDATE", 9_223.0),
+        (vllm, ["TTFT", "E2EL"], "E2EL", 11_012_800.0),
+        (trtexec, ["Latency", "Enqueue Time"], "enqueue time", 20.0),
+        (nodetool, ["Write Latency", "Read Latency"], "Read Latency", 1_258.93),
+    ] {
+        assert_eq!(asked(text), kinds);
+        let service = read_with(text, Some(one)).unwrap();
+        assert!((p99_us(&service) / expected_us - 1.0).abs() < 1e-5, "{text}: {}", p99_us(&service));
+        assert!(read_with(text, Some("other")).unwrap_err().to_string().contains(kinds[0]));
+    }
+}
+
+#[test]
+fn percentiles_of_one_thing_are_read_in_their_unit() {
+    let p99_us = |service: &Service| service.quantile(0.99) as f64 / 1e6;
+    // Progress first, the whole run last.
+    let pulsar = |p99: &str| {
+        format!(
+            "x [main] - Aggregated --- Latency: mean:   3.757 ms - med:   2.900 - 95pct:   4.900 - 99pct:   {p99} - Max:  71.200\n"
+        )
+    };
+    let kafka = "50054 records sent, 9998.6 records/sec (9.73 MB/sec), 3.0 ms avg latency, 276.2 ms max latency.\n\
+                 1000000 records sent, 9998.8 records/sec (9.76 MB/sec), 2.43 ms avg latency, 331.00 ms max latency, 1 ms 50th, 6 ms 95th, 27 \
+                 ms 99th, 118 ms 99.9th.\n";
+    let mlperf = "90th percentile latency (ns) : 14230511\nMin latency (ns)                : 10231120\n\
+                  50.00 percentile latency (ns)   : 12110233\n90.00 percentile latency (ns)   : 14230511\n\
+                  99.00 percentile latency (ns)   : 21934431\n";
+    let perftest = "  RDMA_Read Latency Test\n #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    \
+                    t_stdev[usec]   99% percentile[usec]   99.9% percentile[usec]\n 2       1000          1.62           6.71         1.65       \
+                    1.66   0.13    1.78    6.71\n";
+    let netperf = "MIGRATED TCP REQUEST/RESPONSE TEST from 0.0.0.0 port 0\nMinimum Latency Microseconds,Mean Latency Microseconds,50th \
+                   Percentile Latency Microseconds,99th Percentile Latency Microseconds\n14,18.21,17,41\n";
+    let plow = "Summary:\n  Count 969657\n\nLatency Percentile:\n  P50     P75    P90    P95    P99   P99.9\n  173µs  198µs  222µs  238µs  274µs  \
+                352µs\n";
+    let etcd = "Latency distribution:\n  50% in 0.0123 secs.\n  90% in 0.0207 secs.\n  99% in 0.0343 secs.\n";
+    for (text, expected_us) in [
+        (format!("{}{}", pulsar("8.700"), pulsar("8.712")).as_str(), 8_712.0),
+        (kafka, 27_000.0),
+        (mlperf, 21_934.431),
+        (perftest, 1.78),
+        (netperf, 41.0),
+        (plow, 274.0),
+        (etcd, 34_300.0),
+    ] {
+        let service = read(text);
+        assert!((p99_us(&service) / expected_us - 1.0).abs() < 1e-5, "{text}: {}", p99_us(&service));
+    }
+    // cassandra-stress says no unit.
+    let cassandra = "latency mean              : 4.3 [WRITE:4.3]\nlatency median            : 1.3 [WRITE:1.3]\n\
+                     latency 99th percentile   : 60.5 [WRITE:60.5]\n";
+    match read_with(cassandra, None) {
+        Err(WorkloadError::Ask(ask)) => assert_eq!(ask.key, AskKey::Unit),
+        other => panic!("{other:?}"),
+    }
+}

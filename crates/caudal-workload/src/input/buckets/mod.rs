@@ -242,7 +242,7 @@ pub(super) fn unit_of(
     Err(WorkloadError::Ask(Box::new(Ask {
         path: place.0.to_owned(),
         problem: match name {
-            "" => "nothing says the unit of the histogram's times".to_owned(),
+            "" => "nothing says the unit of its times".to_owned(),
             name => format!("the name of the histogram, `{name}`, does not say the unit of its times"),
         },
         key: AskKey::Unit,
