@@ -91,6 +91,22 @@ impl Number {
         Number { mantissa: u128::from(value), exponent: 0, unit: None }
     }
 
+    /// So many picoseconds.
+    pub(crate) fn of_ps(ps: u64) -> Number {
+        Number { mantissa: u128::from(ps), exponent: -12, unit: Some(Unit::S) }
+    }
+
+    /// What is left of it without `other`, of the same unit; nothing if that is below 0.
+    pub(crate) fn minus(self, other: Number) -> Option<Number> {
+        let exponent = self.exponent.min(other.exponent);
+        let scaled = |number: Number| {
+            let power = 10u128.checked_pow(u32::try_from(number.exponent - exponent).ok()?)?;
+            number.mantissa.checked_mul(power)
+        };
+        let mantissa = scaled(self)?.checked_sub(scaled(other)?)?;
+        (self.unit == other.unit).then_some(Number { mantissa, exponent, unit: self.unit })
+    }
+
     /// One more in its last digit: `0.048` after `0.047`.
     pub(crate) fn next(self) -> Number {
         Number { mantissa: self.mantissa + 1, ..self }
@@ -252,7 +268,11 @@ fn power_of_ten(rest: &[u8]) -> Option<(i32, usize)> {
 
 /// Is this a number, well written or not, and no name? `1OOO` is a number with a mistake.
 pub(crate) fn looks_like_one(field: &[u8]) -> bool {
-    let begins_as_one = matches!(field, [b'0'..=b'9', ..] | [b'-' | b'+' | b'.', b'0'..=b'9', ..]);
+    // `PT0.031S` is a duration of ISO 8601.
+    let begins_as_one = matches!(
+        field,
+        [b'0'..=b'9', ..] | [b'-' | b'+' | b'.', b'0'..=b'9', ..] | [b'P', b'T', b'0'..=b'9', ..]
+    );
     begins_as_one || std::str::from_utf8(field).is_ok_and(|text| text.parse::<f64>().is_ok())
 }
 

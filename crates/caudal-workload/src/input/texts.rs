@@ -19,7 +19,7 @@ struct Summary {
 }
 
 /// Texts that sum up.
-const SUMMARIES: [Summary; 15] = [
+const SUMMARIES: [Summary; 16] = [
     Summary {
         begins: "Time (mean",
         holds: "±",
@@ -93,6 +93,12 @@ const SUMMARIES: [Summary; 15] = [
         begins: "",
         holds: "Pub Server RTT :",
         advice: "is what `nats latency` prints; with `--histogram FILE` it writes the distribution",
+    },
+    Summary {
+        begins: "# DURATION",
+        holds: "FUNCTION",
+        advice: "is what `uftrace replay` prints, in which calls lie within each other; `uftrace replay -F FUNCTION -D 1` has those of one \
+                 function alone: give its column of times",
     },
     Summary {
         begins: "Test run id:",

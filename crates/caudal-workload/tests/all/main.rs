@@ -1,6 +1,7 @@
 //! What a user of the crate sees: moments, streams, files, specs, and what is shown.
 
 mod arrivals;
+mod documents;
 mod files;
 mod graphs;
 mod inputs;
@@ -8,6 +9,7 @@ mod moments;
 mod others;
 mod shown;
 mod specs;
+mod tables;
 
 use std::path::Path;
 

@@ -4,7 +4,7 @@ use std::io::BufRead;
 
 use serde_json::Value;
 
-use super::{Collect, class_key, plain, pointer as at, time_keys_in};
+use super::{Collect, Conditions, class_key, lookup, plain, time_keys_in};
 use crate::error::{Answer, Ask, AskKey, RowProblem, WorkloadError};
 use crate::input::percentiles::unit_of_name;
 use crate::input::source::{self, Source};
@@ -15,54 +15,60 @@ use crate::input::{Columns, Place, Read};
 struct LineWriter {
     writer: &'static str,
     /// Where the time is in a line.
-    pointer: &'static str,
+    key: &'static str,
     unit: Unit,
     /// What must hold of a line: what is there, and its value.
     condition: Option<(&'static str, &'static str)>,
 }
 
 /// The writers.
-const LINES: [LineWriter; 2] = [
+const LINES: [LineWriter; 3] = [
     LineWriter {
         writer: "k6",
-        pointer: "/data/value",
+        key: "data.value",
         unit: Unit::Ms,
-        condition: Some(("/metric", "http_req_duration")),
+        condition: Some(("metric", "http_req_duration")),
     },
-    LineWriter { writer: "vegeta", pointer: "/latency", unit: Unit::Ns, condition: None },
+    LineWriter { writer: "vegeta", key: "latency", unit: Unit::Ns, condition: None },
+    LineWriter { writer: "Rust's tests", key: "exec_time", unit: Unit::S, condition: Some(("type", "test")) },
 ];
 
 /// Reads an object a line, as they come.
 pub(super) fn read_lines(source: Source, place: &Place<'_>, wanted: &Columns) -> Result<Read, WorkloadError> {
     let sample: Vec<Value> =
         source.head_lines().take(200).filter_map(|line| serde_json::from_slice(line).ok()).collect();
-    let filters = filters(wanted, place)?;
+    let refs: Vec<&Value> = sample.iter().collect();
+    let mut conditions = Conditions::of(wanted, place)?;
     let writer = LINES.iter().find(|known| match known.writer {
-        "k6" => sample.iter().any(|line| line["type"] == "Point" && line.pointer(known.pointer).is_some()),
+        "k6" => sample.iter().any(|line| line["type"] == "Point" && lookup(line, known.key).is_some()),
+        // What a suite took as a whole stands among the tests.
+        "Rust's tests" => sample
+            .iter()
+            .any(|line| line["type"] == "test" && line["event"] == "ok" && line["exec_time"].is_number()),
         _ => sample.iter().all(|line| {
             let named = line["timestamp"].is_string() && line["attack"].is_string();
-            named && line.pointer(known.pointer).is_some()
+            named && lookup(line, known.key).is_some()
         }),
     });
-    let (pointer, unit, condition, format) = match (writer, &wanted.column) {
+    let (key, unit, condition, format) = match (writer, &wanted.column) {
         (Some(known), None) => {
             let unit = wanted.unit.map_or((known.unit, "as the writer has it"), |unit| (unit, "as you said"));
             let format = format!("lines of JSON of {}", known.writer);
-            (known.pointer.to_owned(), Some(unit), known.condition, format)
+            (known.key.to_owned(), Some(unit), known.condition, format)
         }
         (_, column) => {
             let key = match column {
                 Some(column) => column.clone(),
-                None => only_key(&sample, place)?,
+                None => only_key(&refs, place)?,
             };
             let said = wanted.unit.map(|unit| (unit, "as you said"));
             let said = said.or_else(|| unit_of_name(&key).map(|unit| (unit, "says its name")));
-            (at(&key), said, None, "lines of JSON".to_owned())
+            (key, said, None, "lines of JSON".to_owned())
         }
     };
-    let condition = condition.filter(|_| filters.is_empty());
-    let class = class_key(&sample, wanted, place)?;
-    let plausible = Plausible::called(pointer.rsplit('/').next().unwrap_or(&pointer));
+    let condition = condition.filter(|_| conditions.is_empty());
+    let class = class_key(&refs, wanted, place)?;
+    let plausible = Plausible::called(key.rsplit('.').next().unwrap_or(&key));
     let mut collect = Collect { unit, plausible, ..Collect::default() };
     let (mut left_out, mut without) = (0, 0);
     let mut notes = Vec::new();
@@ -91,29 +97,34 @@ pub(super) fn read_lines(source: Source, place: &Place<'_>, wanted: &Columns) ->
                 return Err(place.row(number, error.column().max(1), problem));
             }
         };
-        let holds =
-            |pointer: &str, value: &str| line.pointer(pointer).is_some_and(|found| plain(found) == value);
-        let meant = condition.is_none_or(|(pointer, value)| holds(pointer, value))
-            && filters.iter().all(|(pointer, equal, value)| holds(pointer, value) == *equal);
+        let holds = |key: &str, value: &str| lookup(&line, key).is_some_and(|found| plain(found) == value);
+        let meant =
+            condition.is_none_or(|(key, value)| holds(key, value)) && conditions.hold(std::iter::once(&line));
         if !meant {
             left_out += 1;
             continue;
         }
-        let Some(value) = line.pointer(&pointer) else {
+        let Some(value) = lookup(&line, &key) else {
             without += 1;
             continue;
         };
         collect.line = Some(number);
-        let name = class.as_ref().and_then(|class| line.pointer(&at(class)));
+        let name = class.as_ref().and_then(|class| lookup(&line, class));
         collect.add(&name.map_or_else(|| "all".to_owned(), plain), value, place)?;
     }
-    let column = pointer.trim_start_matches('/').replace('/', ".");
-    let mut read = collect.finish(&format, Some(column), place)?;
+    conditions.left_out = left_out;
+    let keys: Vec<String> =
+        sample.first().and_then(Value::as_object).into_iter().flat_map(|map| map.keys().cloned()).collect();
+    conditions.check(number > left_out, &keys, place)?;
+    if collect.trace.ps.is_empty() && without > 0 {
+        return Err(place.whole(format!("none of the {without} lines that are meant has `{key}`")));
+    }
+    let mut read = collect.finish(&format, Some(key), place)?;
     read.taken.left_out = left_out;
     read.taken.class_column = class;
     read.taken.filter = wanted.filter.clone();
-    if let Some((pointer, value)) = condition {
-        read.taken.filter = vec![format!("{}={value}", pointer.trim_start_matches('/').replace('/', "."))];
+    if let Some((key, value)) = condition {
+        read.taken.filter = vec![format!("{key}={value}")];
     }
     if without > 0 {
         let key = read.taken.column.as_deref().unwrap_or_default();
@@ -123,29 +134,15 @@ pub(super) fn read_lines(source: Source, place: &Place<'_>, wanted: &Columns) ->
     Ok(read)
 }
 
-/// Conditions: a pointer, whether it is to be equal, and to what.
-fn filters(wanted: &Columns, place: &Place<'_>) -> Result<Vec<(String, bool, String)>, WorkloadError> {
-    let filter = |text: &String| {
-        let (name, value) = text.split_once('=').ok_or_else(|| {
-            place.whole(format!(
-                "`{text}` is no condition; write a key, `=` or `!=`, and a value, as in status=200"
-            ))
-        })?;
-        let (name, equal) = name.strip_suffix('!').map_or((name, true), |name| (name, false));
-        Ok((at(name.trim()), equal, value.trim().to_owned()))
-    };
-    wanted.filter.iter().map(filter).collect()
-}
-
 /// The only key of the lines that may hold the times, also within objects.
-fn only_key(sample: &[Value], place: &Place<'_>) -> Result<String, WorkloadError> {
+fn only_key(sample: &[&Value], place: &Place<'_>) -> Result<String, WorkloadError> {
     let keys: Vec<String> = time_keys_in(sample, 5).iter().map(|keys| keys.join(".")).collect();
     if let [only] = &keys[..] {
         return Ok(only.clone());
     }
-    let first = sample.first().and_then(Value::as_object);
+    let first = sample.first().and_then(|line| line.as_object());
     let of_first =
-        |key: &str| sample.iter().find_map(|line| line.pointer(&at(key))).map_or_else(String::new, plain);
+        |key: &str| sample.iter().find_map(|line| lookup(line, key)).map_or_else(String::new, plain);
     let numbers =
         first.into_iter().flatten().filter(|(_, value)| value.is_number()).map(|(key, _)| key.clone());
     let keys = if keys.is_empty() { numbers.collect() } else { keys };
