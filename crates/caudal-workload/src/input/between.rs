@@ -6,21 +6,9 @@ use super::text;
 use super::unit::{Unit, words};
 use crate::error::RowProblem;
 
-const STARTS: [&str; 6] = ["start", "started", "begin", "began", "from", "sent"];
-const ENDS: [&str; 12] = [
-    "end",
-    "ended",
-    "finish",
-    "finished",
-    "stop",
-    "stopped",
-    "to",
-    "until",
-    "completed",
-    "complete",
-    "done",
-    "received",
-];
+const STARTS: [&str; 4] = ["start", "started", "begin", "began"];
+const ENDS: [&str; 9] =
+    ["end", "ended", "finish", "finished", "stop", "stopped", "completed", "complete", "done"];
 
 /// Where the names of a beginning and of its end are, if there is one such pair only.
 pub(super) fn pair(names: &[&str]) -> Option<(usize, usize)> {

@@ -163,6 +163,13 @@ fn duration(field: &[u8]) -> Option<Number> {
         Some((days, rest)) => (days.parse().ok()?, rest.trim_start_matches('s').trim_start()),
         None => (0u64, text),
     };
+    // `P1DT2H`, of which pandas writes `P0DT0H0M0.03S`.
+    let (days, text) = match text.strip_prefix('P').and_then(|rest| rest.split_once("DT")) {
+        Some((iso_days, rest)) if days == 0 => {
+            (iso_days.parse().ok()?, std::borrow::Cow::from(format!("PT{rest}")))
+        }
+        _ => (days, text.into()),
+    };
     let (hours, minutes, seconds) = match text.strip_prefix("PT") {
         Some(mut rest) if !rest.is_empty() => {
             let mut part = |end: char| -> Option<&str> {
@@ -271,7 +278,9 @@ pub(crate) fn looks_like_one(field: &[u8]) -> bool {
     // `PT0.031S` is a duration of ISO 8601.
     let begins_as_one = matches!(
         field,
-        [b'0'..=b'9', ..] | [b'-' | b'+' | b'.', b'0'..=b'9', ..] | [b'P', b'T', b'0'..=b'9', ..]
+        [b'0'..=b'9', ..]
+            | [b'-' | b'+' | b'.', b'0'..=b'9', ..]
+            | [b'P', b'T' | b'0'..=b'9', b'0'..=b'9' | b'D', ..]
     );
     begins_as_one || std::str::from_utf8(field).is_ok_and(|text| text.parse::<f64>().is_ok())
 }
@@ -303,6 +312,8 @@ mod tests {
             ("PT0.000031S", 31_000_000),
             ("PT1H2M0.5S", 3_720_500_000_000_000),
             ("PT2M", 120_000_000_000_000),
+            ("P0DT0H0M0.034S", 34_000_000_000),
+            ("P1DT1S", 86_401_000_000_000_000),
             ("1m2.5s", 62_500_000_000_000),
             ("1h0m0.25s", 3_600_250_000_000_000),
         ] {

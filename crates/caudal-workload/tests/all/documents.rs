@@ -84,6 +84,8 @@ fn conditions_pick_classes_of_known_writers() {
     assert_eq!(service.taken().unwrap().left_out, 2);
     assert!(refused(text(two, only("command=c"))).contains("no row is left"));
     assert!(refused(text(two, only("type=nosuch"))).contains("only its classes can be picked"));
+    let fio = r#"{"fio version": "3", "jobs": [{"read": {"clat_ns": {"bins": {"1000": 5}}}, "write": {"clat_ns": {"bins": {"3000": 7}}}}]}"#;
+    assert_eq!(text(fio, only("class=write")).unwrap().classes(), ["write"]);
     let k6 = r#"{"metrics": {"http_req_duration": {"p(90)": 2, "p(95)": 3, "avg": 1}}}"#;
     assert!(refused(text(k6, only("status=200"))).contains("cannot be looked at"));
 }
@@ -120,6 +122,13 @@ fn how_long_a_run_took_is_no_time_of_a_request() {
     assert!((mean_us(&service) / 1_400_000.0 - 1.0).abs() < 0.01, "{}", mean_us(&service));
     let (key, answers) = asked(read("bench_sweep.json", Columns::default()));
     assert_eq!((key, answers[0].as_str()), (AskKey::Where, "threads=1"));
+    let times = "{\"time\": \"10:00\", \"p50_ms\": 1, \"p99_ms\": 9}\n{\"time\": \"10:01\", \"p50_ms\": 2, \"p99_ms\": 8}\n";
+    assert_eq!(
+        asked(text(times, Columns::default())),
+        (AskKey::Where, vec!["time=10:00".to_owned(), "time=10:01".to_owned()])
+    );
+    let series = r#"[{"ts": 1, "p99_ms": 9}, {"ts": 2, "p99_ms": 8}]"#;
+    assert!(refused(text(series, Columns::default())).contains("no array of times"));
     let runs = r#"[{"duration": 60, "requests": 1000}, {"duration": 60, "requests": 900}]"#;
     assert!(refused(text(runs, Columns::default())).contains("no array of times"));
 }

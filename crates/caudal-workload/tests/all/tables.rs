@@ -80,6 +80,7 @@ fn points_of_distributions_are_no_samples() {
         "latency_ms,cdf\n1,0.25\n2,0.75\n4,1\n",
         "latency_ms,cdf\n1,25\n2,75\n4,100\n",
         "latency_ms,cdf\n1,25%\n2,75%\n4,100%\n",
+        "latency_ms;cdf\n1,0;0,25\n2,0;0,75\n4,0;1,00\n",
         "latency_ms,ccdf\n1,0.75\n2,0.25\n4,0\n",
         "latency_ms,fraction\n1,0.25\n2,0.5\n4,0.25\n",
         "latency_ms,percent\n1,25\n2,50\n4,25\n",

@@ -129,18 +129,21 @@ pub(super) fn only_classes(
     }
     let mut conditions = Conditions::of(wanted, place)?;
     let of_classes = read.taken.class_column.clone();
-    // The only class of a file is not named among its columns, but may be asked for.
-    let has_only_one = match &read.data {
-        Data::Trace(trace) | Data::Weighted(trace, _) => trace.classes.iter().all(|name| name != "all"),
-        _ => false,
+    // Classes whose column has no name of its own may be asked for all the same.
+    let has_names = match &read.data {
+        Data::Trace(trace) | Data::Weighted(trace, _) => trace.classes.iter().any(|name| name != "all"),
+        Data::Histograms(all) => all.iter().any(|one| one.class != "all"),
+        Data::Percentiles(all) => all.iter().any(|one| one.class != "all"),
+        Data::Graphs(_) => false,
     };
     let is_of_class = |condition: &Condition| match &of_classes {
         Some(classes) => condition.key == *classes || condition.key == "class",
-        None => has_only_one && ["class", "name", "command", "benchmark"].contains(&condition.key.as_str()),
+        None => has_names && ["class", "name", "command", "benchmark"].contains(&condition.key.as_str()),
     };
     if let Some(other) = conditions.all.iter().find(|condition| !is_of_class(condition)) {
         let instead = match &of_classes {
             Some(classes) => format!("only its classes can be picked, as in `--where {classes}=NAME`"),
+            None if has_names => "only its classes can be picked, as in `--where class=NAME`".to_owned(),
             None => "it has no classes that could be picked; leave it away".to_owned(),
         };
         return Err(place.whole(format!(
@@ -163,7 +166,7 @@ pub(super) fn only_classes(
         Data::Trace(trace) => of_trace(trace, None, &mut is_meant, place)?,
         Data::Weighted(trace, weights) => of_trace(trace, Some(weights), &mut is_meant, place)?,
         Data::Histograms(all) => {
-            all.retain(|one| is_meant(&one.class, one.buckets.iter().map(|b| b.count).sum()))
+            all.retain(|one| is_meant(&one.class, one.buckets.iter().map(|bucket| bucket.count).sum()));
         }
         Data::Percentiles(all) => all.retain(|one| is_meant(&one.class, 1)),
         Data::Graphs(_) => {}

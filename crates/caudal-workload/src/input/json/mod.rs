@@ -21,7 +21,7 @@ use self::writers::{known, rows_of_frames};
 use super::between;
 use super::buckets;
 use super::number::{Number, Style};
-use super::percentiles::{Moments, Percentiles, Statistic, unit_of_name};
+use super::percentiles::{Moments, Percentiles, Statistic, percentile_of, unit_of_name};
 use super::source::Source;
 use super::unit::{Plausible, Said, Unit, words};
 use super::{Columns, Data, Place, Read, Taken, Trace, source, spans, time_ps};
@@ -189,7 +189,7 @@ fn candidates<'a>(
 ) {
     let inner = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
     let mut push = |path: String, times: Times<'a>| {
-        found.push(Candidate { path, class, around: around.to_vec(), times })
+        found.push(Candidate { path, class, around: around.to_vec(), times });
     };
     match json {
         Value::Array(items)
@@ -347,6 +347,8 @@ fn keys_of_times(objects: &[&Value], all: usize, one_of: usize) -> Vec<String> {
         !values.is_empty()
             && values.len() * one_of >= all
             && !(are_runs && is_length(key))
+            // A percentile of an interval is none of a request.
+            && !percentile_of(key).is_some_and(|percentile| percentile > 0.0 && percentile < 100.0)
             && values.iter().all(|value| number_of(value).is_some() || as_time(value).is_some())
             && (rank(key) > 1 || !are_epochs(&values))
     };
@@ -671,8 +673,13 @@ fn which_run(path: &str, candidates: &[Candidate<'_>], points: usize, place: &Pl
         candidates.iter().map(of).collect()
     };
     let differ = |values: &Vec<String>| values.iter().collect::<BTreeSet<_>>().len() == candidates.len();
-    let told = keys
-        .filter(|(key, value)| is_plain(value) && rank(key) == 0 && !families::is_statistic(key))
+    // What says when is as good as what says how many, but is no name.
+    let (clear, others): (Vec<_>, Vec<_>) = keys
+        .filter(|(key, value)| is_plain(value) && !families::is_statistic(key))
+        .partition(|(key, _)| rank(key) == 0);
+    let told = clear
+        .into_iter()
+        .chain(others)
         .find_map(|(key, _)| Some((key.clone(), values_of(key).filter(differ)?)));
     let Some((key, values)) = told else {
         return place.whole(format!(

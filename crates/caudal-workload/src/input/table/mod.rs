@@ -307,8 +307,8 @@ impl Content {
                 let ps =
                     self.time(record.get(layout.value), layout).map_err(|problem| (layout.value, problem))?.1;
                 let field = record.get(*column);
-                let share =
-                    share(field.strip_suffix(b"%").unwrap_or(field)).map_err(|problem| (*column, problem))?;
+                let shown = text(field.strip_suffix(b"%").unwrap_or(field)).replacen(',', ".", 1);
+                let share = share(shown.as_bytes()).map_err(|problem| (*column, problem))?;
                 self.points.push((text(class), record.line, ps, share));
                 Ok(())
             }

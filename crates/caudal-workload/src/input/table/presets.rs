@@ -53,10 +53,12 @@ pub(crate) enum Signature {
     Header(&'static [&'static str]),
     /// There is no header, and the first rows are so.
     Rows(fn(&Sample) -> bool),
+    /// The first field of all begins so, be it a name or not.
+    Begins(&'static str),
 }
 
 use Column::{At, Named};
-use Signature::{Header, Rows};
+use Signature::{Begins, Header, Rows};
 
 const NONE: Preset = Preset {
     writer: "",
@@ -268,7 +270,7 @@ pub(crate) const PRESETS: [Preset; 26] = [
     },
     Preset {
         writer: "Windows",
-        signature: Rows(is_pdh),
+        signature: Begins("(PDH-CSV "),
         refused: Some(
             "this is a log of Windows' performance counters, whose values are averages or last values of an interval; they say nothing of \
              single requests: give the log of the server, such as that of IIS with `time-taken`",
@@ -319,10 +321,11 @@ impl Preset {
                 .header
                 .as_ref()
                 .is_some_and(|header| names.iter().all(|name| header.iter().any(|found| found == name))),
-            Rows(looks) => {
-                (sample.header.is_none() || std::ptr::fn_addr_eq(looks, is_pdh as fn(&Sample) -> bool))
-                    && !sample.rows.is_empty()
-                    && looks(sample)
+            Rows(looks) => sample.header.is_none() && !sample.rows.is_empty() && looks(sample),
+            Begins(begin) => {
+                let name = sample.header.as_ref().and_then(|header| header.first().cloned());
+                let field = || sample.rows.first().and_then(|row| row.get(0)).map(crate::input::text);
+                name.or_else(field).is_some_and(|first| first.starts_with(begin))
             }
         })
     }
@@ -363,15 +366,6 @@ fn status(text: &str) -> bool {
 fn is_vegeta(sample: &Sample) -> bool {
     let epoch = |text: &str| whole(text) && text.len() == 19;
     all(sample, 8..=13, &[(0, epoch), (1, status), (2, whole), (3, whole), (4, whole)])
-}
-
-/// `"(PDH-CSV 4.0)","\\\\WEB01\\PhysicalDisk(_Total)\\Avg. Disk sec/Read"`, as a header or as the first row
-fn is_pdh(sample: &Sample) -> bool {
-    let first = match &sample.header {
-        Some(header) => header.first().cloned(),
-        None => sample.rows[0].get(0).map(crate::input::text),
-    };
-    first.is_some_and(|name| name.starts_with("(PDH-CSV "))
 }
 
 /// `295 <tab> 1797 <tab> 1764410400123456789 <tab> obj/f0.o <tab> 999e9c90587dabb1`: beginning and end in ms, when the output was

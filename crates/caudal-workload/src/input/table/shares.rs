@@ -1,6 +1,6 @@
 //! Distributions as tables: a value, and the share of what is up to it, beyond it, or of just this value.
 
-use super::sample::Sample;
+use super::sample::{Sample, Separator};
 use crate::input::text;
 use crate::input::unit::words;
 
@@ -120,6 +120,14 @@ pub(super) fn scale(shares: &[f64]) -> f64 {
     if shares.iter().all(|share| *share <= 1.0 + 1e-6) { 1.0 } else { 100.0 }
 }
 
+/// A share, perhaps with `%`, and with a decimal comma where that may be.
+fn value(field: &[u8], may_have_comma: bool) -> Option<f64> {
+    let text = text(field);
+    let text = text.trim_end_matches('%').trim();
+    let text = if may_have_comma { text.replacen(',', ".", 1) } else { text.to_owned() };
+    text.parse().ok()
+}
+
 fn near(found: f64, wanted: f64) -> bool {
     (found / wanted - 1.0).abs() <= ROUNDED
 }
@@ -135,7 +143,7 @@ fn rises(shares: &[f64]) -> bool {
 }
 
 fn numbers(sample: &Sample, at: usize) -> Option<Vec<f64>> {
-    let number = |field: &[u8]| text(field).trim_end_matches('%').trim().parse::<f64>().ok();
+    let number = |field: &[u8]| value(field, sample.separator != Separator::Byte(b','));
     let numbers: Option<Vec<f64>> = sample.column(at).map(number).collect();
     numbers.filter(|numbers| numbers.iter().all(|number| *number >= 0.0))
 }
