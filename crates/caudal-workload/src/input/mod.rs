@@ -263,8 +263,13 @@ impl Trace {
         mut is_meant: impl FnMut(&str) -> bool,
     ) -> Result<(), RowProblem> {
         let meant: Vec<bool> = self.classes.iter().map(|name| is_meant(name)).collect();
+        self.retain(|trace, at| meant[usize::from(trace.class_of(at))])
+    }
+
+    /// Leaves out the values of which this does not hold.
+    pub(crate) fn retain(&mut self, is_meant: impl Fn(&Trace, usize) -> bool) -> Result<(), RowProblem> {
         let mut kept = Trace::default();
-        for at in (0..self.ps.len()).filter(|&at| meant[usize::from(self.class_of(at))]) {
+        for at in (0..self.ps.len()).filter(|&at| is_meant(self, at)) {
             let Row { line, ps } = self.row(at);
             kept.push(self.classes[usize::from(self.class_of(at))].as_bytes(), line, ps)?;
         }

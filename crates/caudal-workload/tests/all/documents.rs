@@ -108,6 +108,9 @@ fn each_family_of_percentiles_is_one_answer() {
     assert!((mean_us(&service) / 3_351_780.0 - 1.0).abs() < 0.01, "{}", mean_us(&service));
     assert_eq!(mean_us(&read("vllm_summary.json", column("p99_e2el_ms")).unwrap()), mean_us(&service));
     assert!(refused(read("vllm_summary.json", column(""))).contains("there is `e2el`"));
+    let units = r#"{"request_latency": {"unit": "ms", "avg": 3, "p50": 2, "p99": 9}, "time_to_first_token": {"unit": "ms", "p50": 1, "p99": 2}}"#;
+    assert_eq!(asked(text(units, Columns::default())).1, ["request_latency", "time_to_first_token"]);
+    assert_eq!(text(units, column("request_latency")).unwrap().taken().unwrap().unit, Some(Unit::Ms));
 }
 
 #[test]
@@ -170,6 +173,8 @@ fn times_lie_deep_or_between_two_keys() {
     let dates = r#"[{"startedAt": "2026-11-29T10:00:00.000Z", "finishedAt": "2026-11-29T10:00:00.060Z"},
         {"startedAt": "2026-11-29T10:00:01.000Z", "finishedAt": "2026-11-29T10:00:01.040Z"}]"#;
     assert_eq!(mean_us(&text(dates, Columns::default()).unwrap()), 50_000.0);
+    let lines = dates.trim_matches(['[', ']']).replace("},", "}");
+    assert_eq!(mean_us(&text(&lines, Columns::default()).unwrap()), 50_000.0);
 }
 
 #[test]

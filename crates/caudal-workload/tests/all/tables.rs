@@ -139,6 +139,9 @@ fn rows_of_intervals_and_runs_have_no_common_distribution() {
     assert!((four.quantile(0.99) as f64 / 2_988e6 - 1.0).abs() < 1e-3, "{}", four.quantile(0.99));
     let panel = read("grafana_panel.csv", only("Time=2026-11-29 10:00:00")).unwrap();
     assert!((panel.quantile(0.99) as f64 / 100.02e9 - 1.0).abs() < 1e-3, "{}", panel.quantile(0.99));
+    let runs = "op,threads,avg_us,p50_us,p99_us\nget,1,10,9,30\nget,2,11,10,33\nput,1,13,12,39\n";
+    assert_eq!(asked(text(runs)), (AskKey::Where, vec!["threads=1".to_owned(), "threads=2".to_owned()]));
+    assert_eq!(text_with(runs, only("threads=1")).unwrap().classes(), ["get", "put"]);
     let history = "Timestamp,Name,50%,99%\n1764410400,/,10,20\n1764410401,/,11,21\n1764410402,/,12,22\n";
     let (key, answers) = asked(text_with(history, in_ms()));
     assert_eq!((key, answers[2].as_str()), (AskKey::Where, "Timestamp=1764410402"));
@@ -169,6 +172,10 @@ fn statistics_and_sums_are_refused() {
         let error = refused(read(name, Columns::default()));
         assert!(error.contains(says), "{name}: {error}");
     }
+    assert!(
+        refused(text("function,calls,total_ms,avg_ms,min_ms,max_ms\na,9,90,10,1,50\nb,5,10,2,1,9\n"))
+            .contains("sum up many calls")
+    );
     let mean = Columns { column: Some("Mean".to_owned()), ..Columns::default() };
     assert!(refused(read("benchmarkdotnet.csv", mean)).contains("BenchmarkDotNet's summary"));
 }
@@ -186,6 +193,8 @@ fn totals_and_failures_are_told_from_requests() {
     let service = text(&format!("endpoint,latency_ms\n{rows}TOTAL,100\nAverage,25\n")).unwrap();
     assert_eq!((mean_ms(&service), service.taken().unwrap().values), (25.0, 4));
     assert!(notes(&service).contains("`TOTAL` and `Average` sum up the others"), "{}", notes(&service));
+    let names = text("name,latency_ms\na,10\nb,20\nc,30\nTotal:,60\n").unwrap();
+    assert_eq!((mean_ms(&names), names.taken().unwrap().values), (20.0, 3));
     let failed = "op,latency_ms,status\nget,0,503\nget,20,200\nget,40,200\nget,60,200\n";
     let service = text(failed).unwrap();
     assert!(notes(&service).contains("`--where 'status!=503'`"), "{}", notes(&service));

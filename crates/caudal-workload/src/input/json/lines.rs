@@ -4,7 +4,7 @@ use std::io::BufRead;
 
 use serde_json::Value;
 
-use super::{Collect, Conditions, class_key, lookup, plain, time_keys_in};
+use super::{Collect, Conditions, class_key, difference, ends_of, lookup, plain, time_keys_in};
 use crate::error::{Answer, Ask, AskKey, RowProblem, WorkloadError};
 use crate::input::percentiles::unit_of_name;
 use crate::input::source::{self, Source};
@@ -39,6 +39,9 @@ pub(super) fn read_lines(source: Source, place: &Place<'_>, wanted: &Columns) ->
         source.head_lines().take(200).filter_map(|line| serde_json::from_slice(line).ok()).collect();
     let refs: Vec<&Value> = sample.iter().collect();
     let mut conditions = Conditions::of(wanted, place)?;
+    // Where nothing says what something took, what lies between its beginning and its end does.
+    let is_open = wanted.column.is_none() && time_keys_in(&refs, 5).is_empty();
+    let ends = sample.first().filter(|_| is_open).and_then(ends_of);
     let writer = LINES.iter().find(|known| match known.writer {
         "k6" => sample.iter().any(|line| line["type"] == "Point" && lookup(line, known.key).is_some()),
         // What a suite took as a whole stands among the tests.
@@ -59,6 +62,7 @@ pub(super) fn read_lines(source: Source, place: &Place<'_>, wanted: &Columns) ->
         (_, column) => {
             let key = match column {
                 Some(column) => column.clone(),
+                None if ends.is_some() => String::new(),
                 None => only_key(&refs, place)?,
             };
             let said = wanted.unit.map(|unit| (unit, "as you said"));
@@ -104,7 +108,11 @@ pub(super) fn read_lines(source: Source, place: &Place<'_>, wanted: &Columns) ->
             left_out += 1;
             continue;
         }
-        let Some(value) = lookup(&line, &key) else {
+        let between = match &ends {
+            Some((start, end)) => difference(&line[start], &line[end]).map(Value::String),
+            None => None,
+        };
+        let Some(value) = between.as_ref().or_else(|| lookup(&line, &key)) else {
             without += 1;
             continue;
         };
@@ -119,6 +127,7 @@ pub(super) fn read_lines(source: Source, place: &Place<'_>, wanted: &Columns) ->
     if collect.trace.ps.is_empty() && without > 0 {
         return Err(place.whole(format!("none of the {without} lines that are meant has `{key}`")));
     }
+    let key = ends.map_or(key, |(start, end)| format!("{end} - {start}"));
     let mut read = collect.finish(&format, Some(key), place)?;
     read.taken.left_out = left_out;
     read.taken.class_column = class;

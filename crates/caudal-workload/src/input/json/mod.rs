@@ -550,7 +550,7 @@ fn meant<'a>(
 
 /// Leaves out what is unlikely to be meant, if anything is left then.
 fn leave_likely(found: &mut Vec<Candidate<'_>>) {
-    const NO_TIMES: [&str; 15] = [
+    const NO_TIMES: [&str; 14] = [
         "throughput",
         "rps",
         "ops",
@@ -563,7 +563,6 @@ fn leave_likely(found: &mut Vec<Candidate<'_>>) {
         "lens",
         "length",
         "lengths",
-        "token",
         "tokens",
         "backlog",
     ];
@@ -655,7 +654,10 @@ fn take(
         }
     }
     if !summed.is_empty() {
-        return percentiles(path, &summed, said, place);
+        // `"unit": "ms"` beside them.
+        let beside = candidates.iter().filter_map(|one| one.around.first()?.get("unit")?.as_str()).next();
+        let beside = beside.and_then(Unit::of_word).map(|unit| (unit, "says a key beside them"));
+        return percentiles(path, &summed, said.or(beside), place);
     }
     let mut read = collect.finish("JSON", Some(path.to_owned()), place)?;
     read.taken.class_column = of_class.or(read.taken.class_column);

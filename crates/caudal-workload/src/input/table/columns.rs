@@ -124,6 +124,8 @@ pub(super) struct Layout {
     pub(super) rows_by: Option<usize>,
     /// The column that says when a row of percentiles was.
     pub(super) when: Option<usize>,
+    /// The column in which rows may be called totals, where it has no classes.
+    pub(super) label: Option<usize>,
     /// The column of statuses, and what they say.
     pub(super) status: Option<(usize, Status)>,
     /// The column by whose counts rows of means are weighed.
@@ -189,6 +191,13 @@ impl Finder<'_> {
         let percentile = percentile.filter(|&at| weight != Some(at));
         // A column of percentiles is no time, and their names are no classes.
         let class = class.filter(|_| percentile != class);
+        if self.role == Role::Service
+            && self.wanted.column.is_none()
+            && preset.is_none()
+            && percentile.is_none()
+        {
+            self.refuse_summary()?;
+        }
         let between = self.between(preset, weight);
         let value = match (interval.zip(weight), between, points) {
             (Some((interval, _)), ..) if self.wanted.column.is_none() => interval,
@@ -252,6 +261,9 @@ impl Finder<'_> {
             note: preset.and_then(|preset| preset.note).filter(|_| self.wanted.column.is_none()),
             rows_by: None,
             when: None,
+            label: (0..self.sample.width())
+                .find(|&at| at != value && Some(at) != class && !self.is_mostly_numbers(at))
+                .filter(|_| self.role == Role::Service && preset.is_none()),
             status: self.status().filter(|_| self.role == Role::Service && preset.is_none()),
             means_of: means_of.map(|weight| self.title(weight)),
             names: self.header().cloned().unwrap_or_default(),
@@ -334,6 +346,13 @@ impl Finder<'_> {
                 shorten(name)
             )));
         }
+        Ok(())
+    }
+
+    /// # Errors
+    /// If the rows sum up many calls each.
+    fn refuse_summary(&self) -> Result<(), WorkloadError> {
+        let Some(header) = self.header() else { return Ok(()) };
         let mut statistics: Vec<Statistic> = Vec::new();
         for statistic in header.iter().filter_map(|name| Statistic::of(name)) {
             if !statistics.contains(&statistic) {
@@ -714,7 +733,7 @@ impl Finder<'_> {
             let field = crate::input::text(field);
             let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
             field.get(..4).is_some_and(digits) && field.get(4..5).is_some_and(|mark| "-/".contains(mark))
-                || field.split(['/', ':', ' ']).take(2).all(digits)
+                || field.contains(['/', ':']) && field.split(['/', ':', ' ']).take(2).all(digits)
         };
         let mut fields = self.sample.column(at).peekable();
         let are_dates = fields.peek().is_some() && fields.all(is_date);
@@ -931,10 +950,10 @@ impl Finder<'_> {
             (Some((_, unit, _)), None) => Some((*unit, "as the writer has it")),
             (None, None) => self.unit(first, None, Some(header[first].as_str()))?,
         };
+        let of_statistics = |at: usize| columns.iter().any(|(column, _)| *column == at);
         let class = match &self.wanted.class_column {
             Some(wanted) => Some(self.column(wanted)?),
             None => {
-                let of_statistics = |at: usize| columns.iter().any(|(column, _)| *column == at);
                 let names: Vec<usize> = (0..header.len())
                     .filter(|&at| !self.is_mostly_numbers(at) && !of_statistics(at) && self.is_no_when(at))
                     .filter(|&at| words(&header[at]).iter().all(|word| word != "unit"))
@@ -964,7 +983,10 @@ impl Finder<'_> {
             value: first,
             value_name: None,
             rows_by,
-            when: (0..header.len()).find(|&at| is_arrival(&header[at]) || !self.is_no_when(at)),
+            label: None,
+            when: (0..header.len())
+                .find(|&at| is_arrival(&header[at]) || !self.is_no_when(at))
+                .or_else(|| (0..header.len()).find(|&at| Some(at) != class && !of_statistics(at))),
             status: None,
             means_of: None,
             names: header.clone(),
@@ -1017,7 +1039,8 @@ pub(super) fn is_sum(name: &str) -> bool {
         "median",
         "max",
     ];
-    SUMS.contains(&name.trim_end_matches(':').to_lowercase().as_str())
+    let name = name.trim_end_matches(':');
+    SUMS.iter().any(|sum| name.eq_ignore_ascii_case(sum))
 }
 
 /// May a column with this name be an index?

@@ -254,6 +254,8 @@ struct Content {
     rows: Vec<String>,
     /// Rows of percentiles that are of no times.
     no_times: u64,
+    /// Values of rows that are called totals or the like, and how.
+    sums: Vec<(usize, String)>,
     weighted_sum: f64,
 }
 
@@ -276,7 +278,14 @@ impl Content {
             self.first_failure.get_or_insert_with(|| text(record.get(column)));
         }
         match &layout.shape {
-            Shape::Value => self.add_value(record, layout, class),
+            Shape::Value => {
+                if let Some(label) = layout.label.map(|at| record.get(at)).filter(|label| label.len() < 13)
+                    && std::str::from_utf8(label).is_ok_and(is_sum)
+                {
+                    self.sums.push((self.trace.ps.len(), text(label)));
+                }
+                self.add_value(record, layout, class)
+            }
             Shape::Weighted { weight } => {
                 let share = share(record.get(*weight)).map_err(|problem| (*weight, problem))?;
                 let zeros = self.zeros;
@@ -666,6 +675,19 @@ impl Content {
             value: format!("{name}={row}"),
             means: means(percentiles),
         };
+        let mut answers: Vec<Answer> = Vec::new();
+        for row in self.rows.iter().zip(&self.percentiles).map(answer) {
+            if answers.iter().all(|known| known.value != row.value) {
+                answers.push(row);
+            }
+        }
+        // Of many, the first ones and the last.
+        let last = answers.len().saturating_sub(1);
+        let mut at = 0;
+        answers.retain(|_| {
+            at += 1;
+            at <= 8 || at > last
+        });
         Err(WorkloadError::Ask(Box::new(Ask {
             path: place.0.to_owned(),
             problem: format!(
@@ -673,15 +695,7 @@ impl Content {
                 self.percentiles.len()
             ),
             key: AskKey::Where,
-            answers: self
-                .rows
-                .iter()
-                .zip(&self.percentiles)
-                .enumerate()
-                // Of many, the first ones and the last.
-                .filter(|(at, _)| *at < 8 || at + 1 == self.percentiles.len())
-                .map(|(_, row)| answer(row))
-                .collect(),
+            answers,
         })))
     }
 
@@ -774,22 +788,28 @@ impl Content {
 
     /// Leaves out rows that sum up the others, by the name that stands once where the others have their class.
     fn without_sums(&mut self, layout: &Layout, place: &Place<'_>) -> Result<Option<String>, WorkloadError> {
-        if layout.class.is_none() || !matches!(layout.shape, Shape::Value | Shape::Between { .. }) {
+        if !matches!(layout.shape, Shape::Value | Shape::Between { .. }) {
             return Ok(None);
         }
         let counts = self.trace.counts();
-        let sums: Vec<String> = self
-            .trace
-            .classes
-            .iter()
-            .zip(&counts)
-            .filter(|(name, count)| **count == 1 && is_sum(name))
-            .map(|(name, _)| name.clone())
-            .collect();
-        if sums.is_empty() || sums.len() == counts.len() {
+        let classes = self.trace.classes.iter().zip(&counts);
+        let of_class = classes.filter(|(name, count)| layout.class.is_some() && **count == 1 && is_sum(name));
+        let of_class: Vec<String> = of_class.map(|(name, _)| name.clone()).collect();
+        let of_class = if of_class.len() == counts.len() { Vec::new() } else { of_class };
+        // Each has its name for itself, or it is that of something else.
+        let rows = std::mem::take(&mut self.sums);
+        let is_once = |name: &str| rows.iter().filter(|(_, other)| other == name).count() == 1;
+        let rows: Vec<&(usize, String)> = rows.iter().filter(|(_, name)| is_once(name)).collect();
+        let rows = if rows.len() == self.trace.ps.len() { Vec::new() } else { rows };
+        let sums: Vec<String> =
+            of_class.iter().cloned().chain(rows.iter().map(|(_, name)| name.clone())).collect();
+        if sums.is_empty() {
             return Ok(None);
         }
-        let retained = self.trace.retain_classes(|name| !sums.iter().any(|sum| sum == name));
+        let retained = self.trace.retain(|trace, at| {
+            let class = &trace.classes[usize::from(trace.class_of(at))];
+            !of_class.contains(class) && rows.iter().all(|(row, _)| *row != at)
+        });
         retained.map_err(|problem| place.whole(problem.to_string()))?;
         let named: Vec<String> = sums.iter().map(|sum| format!("`{sum}`")).collect();
         let s = if sums.len() == 1 { "row" } else { "rows" };
