@@ -176,6 +176,8 @@ fn statistics_and_sums_are_refused() {
         refused(text("function,calls,total_ms,avg_ms,min_ms,max_ms\na,9,90,10,1,50\nb,5,10,2,1,9\n"))
             .contains("sum up many calls")
     );
+    let statements = "query,calls,total_exec_time,min_exec_time,max_exec_time,mean_exec_time,stddev_exec_time\na,5,50.5,1.2,20.1,10.1,2.5\nb,6,60.6,1.3,20.2,10.1,2.6\n";
+    assert!(refused(text(statements)).contains("sum up many calls"));
     let mean = Columns { column: Some("Mean".to_owned()), ..Columns::default() };
     assert!(refused(read("benchmarkdotnet.csv", mean)).contains("BenchmarkDotNet's summary"));
 }

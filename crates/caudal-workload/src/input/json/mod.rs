@@ -348,7 +348,7 @@ fn keys_of_times(objects: &[&Value], all: usize, one_of: usize) -> Vec<String> {
             && values.len() * one_of >= all
             && !(are_runs && is_length(key))
             // A percentile of an interval is none of a request.
-            && !percentile_of(key).is_some_and(|percentile| percentile > 0.0 && percentile < 100.0)
+            && percentile_of(key).is_none_or(|percentile| percentile <= 0.0 || percentile >= 100.0)
             && values.iter().all(|value| number_of(value).is_some() || as_time(value).is_some())
             && (rank(key) > 1 || !are_epochs(&values))
     };

@@ -354,7 +354,16 @@ impl Finder<'_> {
     fn refuse_summary(&self) -> Result<(), WorkloadError> {
         let Some(header) = self.header() else { return Ok(()) };
         let mut statistics: Vec<Statistic> = Vec::new();
-        for statistic in header.iter().filter_map(|name| Statistic::of(name)) {
+        // `mean_exec_time` is a mean as `mean_time` is.
+        let of_what = ["exec", "execution", "query", "request", "call", "calls"];
+        let plain = |name: &String| -> String {
+            words(name)
+                .into_iter()
+                .filter(|word| !of_what.contains(&word.as_str()))
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        for statistic in header.iter().filter_map(|name| Statistic::of(&plain(name))) {
             if !statistics.contains(&statistic) {
                 statistics.push(statistic);
             }

@@ -812,11 +812,11 @@ impl Content {
         });
         retained.map_err(|problem| place.whole(problem.to_string()))?;
         let named: Vec<String> = sums.iter().map(|sum| format!("`{sum}`")).collect();
-        let s = if sums.len() == 1 { "row" } else { "rows" };
-        Ok(Some(format!(
-            "the {s} {} sum up the others, by their names, and were left out",
-            named.join(" and ")
-        )))
+        let named = named.join(" and ");
+        Ok(Some(match sums.len() {
+            1 => format!("the row {named} sums up the others, by its name, and was left out"),
+            _ => format!("the rows {named} sum up the others, by their names, and were left out"),
+        }))
     }
 
     /// What to say of requests that failed.
