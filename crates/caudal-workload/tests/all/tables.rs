@@ -145,6 +145,10 @@ fn rows_of_intervals_and_runs_have_no_common_distribution() {
     let history = "Timestamp,Name,50%,99%\n1764410400,/,10,20\n1764410401,/,11,21\n1764410402,/,12,22\n";
     let (key, answers) = asked(text_with(history, in_ms()));
     assert_eq!((key, answers[2].as_str()), (AskKey::Where, "Timestamp=1764410402"));
+    // A deviation that nothing has does not take the longest time away.
+    let row = "name,p50_ms,p90_ms,p99_ms,p99.9_ms,max_ms,mean_ms,sd_ms\na,37.8,75.6,163.8,252,294,42,25.2\n";
+    let longest_ps = text(row).unwrap().quantile(1.0) as f64;
+    assert!((longest_ps / 294e9 - 1.0).abs() < 0.01, "{longest_ps}");
     // Names are classes, and the row without one is all of them.
     let taurus = read("taurus_final_stats.csv", Columns::default()).unwrap();
     assert_eq!(
