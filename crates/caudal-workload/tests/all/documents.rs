@@ -165,8 +165,10 @@ fn times_lie_deep_or_between_two_keys() {
     assert_eq!(took.class_samples(0), Some(3));
     let kibana = read("kibana_apm.ndjson", Columns::default()).unwrap();
     assert_eq!(kibana.taken().unwrap().column.as_deref(), Some("_source.transaction.duration.us"));
-    let unit = Columns { unit: Some(Unit::Ms), ..Columns::default() };
-    let tests = read("playwright.json", unit).unwrap();
+    let tests = read("playwright.json", Columns::default()).unwrap();
+    assert_eq!(tests.taken().unwrap().unit, Some(Unit::Ms));
+    let har = r#"{"log": {"version": "1.2", "entries": [{"time": 50.5}, {"time": 49.5}]}}"#;
+    assert_eq!(mean_us(&text(har, Columns::default()).unwrap()), 50_000.0);
     assert_eq!((0..tests.classes().len()).map(|at| tests.class_samples(at).unwrap()).sum::<u64>(), 4);
     let sentry = r#"[{"start_timestamp": 1764410400.0, "timestamp": 1764410400.013441}, {"start_timestamp": 1764410401.0, "timestamp": 1764410401.025}]"#;
     assert_eq!(mean_us(&text(sentry, Columns::default()).unwrap()), 19_220.5);

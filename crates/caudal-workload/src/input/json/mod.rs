@@ -485,7 +485,7 @@ fn anything(json: &Value, place: &Place<'_>, wanted: &Columns) -> Result<Read, W
             let path = (*path).to_owned();
             let mut conditions = Conditions::of(wanted, place)?;
             let found = meant(found, &mut conditions, place)?;
-            let mut read = take(&path, &found, place, wanted)?;
+            let mut read = take(&path, &found, unit_of_writer(json), place, wanted)?;
             read.taken.left_out = conditions.left_out;
             read.taken.filter.clone_from(&wanted.filter);
             Ok(read)
@@ -609,16 +609,34 @@ fn answer<'a>(path: &str, candidates: impl Iterator<Item = &'a Candidate<'a>> + 
     Answer { key: AskKey::Column, value: path.to_owned(), means }
 }
 
+/// The unit in which a document has all its times, if its writer is known: browsers (HAR), Playwright, mocha, `deno bench`.
+fn unit_of_writer(json: &Value) -> Option<Unit> {
+    if json["log"]["entries"].is_array() && json["log"]["version"].is_string()
+        || json["suites"].is_array() && json["config"].is_object() && json["stats"]["expected"].is_number()
+        || json["stats"]["passes"].is_number() && json["passes"].is_array()
+    {
+        Some(Unit::Ms)
+    } else if json["benches"].is_array()
+        && json["runtime"].as_str().is_some_and(|name| name.starts_with("Deno/"))
+    {
+        Some(Unit::Ns)
+    } else {
+        None
+    }
+}
+
 /// Reads candidates of one path: together they are one array, or the classes of one.
 fn take(
     path: &str,
     candidates: &[Candidate<'_>],
+    of_writer: Option<Unit>,
     place: &Place<'_>,
     wanted: &Columns,
 ) -> Result<Read, WorkloadError> {
     let key = path.rsplit('.').next().unwrap_or(path);
     let said = wanted.unit.map(|unit| (unit, "as you said"));
     let said = said.or_else(|| unit_of_name(key).map(|unit| (unit, "says its name")));
+    let said = said.or_else(|| of_writer.map(|unit| (unit, "as the writer has it")));
     let mut collect = Collect { unit: said, plausible: Plausible::called(key), ..Collect::default() };
     let has_classes = wanted.class_column.as_deref() != Some("");
     // Names that hardly one time has as the other are those of single runs, and no classes.
