@@ -10,11 +10,13 @@
 //! * [`printed`]: tables and records that programs print for people.
 //! * [`texts`] and [`pandas`]: what is known by the way it was printed, also if it cannot be used. [`spans`]: traces.
 //! * [`tools`]: what single tools write in a way of their own, made into tables.
+//! * [`between`]: what lies between a beginning and an end.
 //! * [`graphs`]: recorded fork/join graphs.
 //!
 //! Every reader says what it took the file for ([`Taken`]). What a file does not say and its values do not show is asked
 //! ([`Ask`](crate::Ask)): nothing is assumed in silence.
 
+mod between;
 mod buckets;
 mod graphs;
 mod hdr;
@@ -259,6 +261,33 @@ impl Trace {
         };
         self.last = Some((class.to_vec(), number));
         Ok(number)
+    }
+
+    /// Leaves out the classes of which this does not hold.
+    pub(crate) fn retain_classes(
+        &mut self,
+        mut is_meant: impl FnMut(&str) -> bool,
+    ) -> Result<(), RowProblem> {
+        let meant: Vec<bool> = self.classes.iter().map(|name| is_meant(name)).collect();
+        self.retain(|trace, at| meant[usize::from(trace.class_of(at))])
+    }
+
+    /// Leaves out the values of which this does not hold.
+    pub(crate) fn retain(&mut self, is_meant: impl Fn(&Trace, usize) -> bool) -> Result<(), RowProblem> {
+        let mut kept = Trace::default();
+        for at in (0..self.ps.len()).filter(|&at| is_meant(self, at)) {
+            let Row { line, ps } = self.row(at);
+            kept.push(self.classes[usize::from(self.class_of(at))].as_bytes(), line, ps)?;
+        }
+        *self = kept;
+        Ok(())
+    }
+
+    /// Values of each class.
+    pub(crate) fn counts(&self) -> Vec<u64> {
+        let mut counts = vec![0; self.classes.len()];
+        (0..self.ps.len()).for_each(|at| counts[usize::from(self.class_of(at))] += 1);
+        counts
     }
 
     /// Takes times of 0, which the clock could not see, as half of its step; says how many there are.

@@ -91,6 +91,22 @@ impl Number {
         Number { mantissa: u128::from(value), exponent: 0, unit: None }
     }
 
+    /// So many picoseconds.
+    pub(crate) fn of_ps(ps: u64) -> Number {
+        Number { mantissa: u128::from(ps), exponent: -12, unit: Some(Unit::S) }
+    }
+
+    /// What is left of it without `other`, of the same unit; nothing if that is below 0.
+    pub(crate) fn minus(self, other: Number) -> Option<Number> {
+        let exponent = self.exponent.min(other.exponent);
+        let scaled = |number: Number| {
+            let power = 10u128.checked_pow(u32::try_from(number.exponent - exponent).ok()?)?;
+            number.mantissa.checked_mul(power)
+        };
+        let mantissa = scaled(self)?.checked_sub(scaled(other)?)?;
+        (self.unit == other.unit).then_some(Number { mantissa, exponent, unit: self.unit })
+    }
+
     /// One more in its last digit: `0.048` after `0.047`.
     pub(crate) fn next(self) -> Number {
         Number { mantissa: self.mantissa + 1, ..self }
@@ -211,6 +227,13 @@ fn duration(field: &[u8]) -> Option<Number> {
         Some((days, rest)) => (days.parse().ok()?, rest.trim_start_matches('s').trim_start()),
         None => (0u64, text),
     };
+    // `P1DT2H`, of which pandas writes `P0DT0H0M0.03S`.
+    let (days, text) = match text.strip_prefix('P').and_then(|rest| rest.split_once("DT")) {
+        Some((iso_days, rest)) if days == 0 => {
+            (iso_days.parse().ok()?, std::borrow::Cow::from(format!("PT{rest}")))
+        }
+        _ => (days, text.into()),
+    };
     let (hours, minutes, seconds) = match text.strip_prefix("PT") {
         Some(mut rest) if !rest.is_empty() => {
             let mut part = |end: char| -> Option<&str> {
@@ -330,7 +353,13 @@ fn power_of_ten(rest: &[u8]) -> Option<(i32, usize)> {
 
 /// Is this a number, well written or not, and no name? `1OOO` is a number with a mistake.
 pub(crate) fn looks_like_one(field: &[u8]) -> bool {
-    let begins_as_one = matches!(field, [b'0'..=b'9', ..] | [b'-' | b'+' | b'.', b'0'..=b'9', ..]);
+    // `PT0.031S` is a duration of ISO 8601.
+    let begins_as_one = matches!(
+        field,
+        [b'0'..=b'9', ..]
+            | [b'-' | b'+' | b'.', b'0'..=b'9', ..]
+            | [b'P', b'T' | b'0'..=b'9', b'0'..=b'9' | b'D', ..]
+    );
     begins_as_one || std::str::from_utf8(field).is_ok_and(|text| text.parse::<f64>().is_ok())
 }
 
@@ -361,6 +390,8 @@ mod tests {
             ("PT0.000031S", 31_000_000),
             ("PT1H2M0.5S", 3_720_500_000_000_000),
             ("PT2M", 120_000_000_000_000),
+            ("P0DT0H0M0.034S", 34_000_000_000),
+            ("P1DT1S", 86_401_000_000_000_000),
             ("1m2.5s", 62_500_000_000_000),
             ("1h0m0.25s", 3_600_250_000_000_000),
             ("1h2s", 3_602_000_000_000_000),

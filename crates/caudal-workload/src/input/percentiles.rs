@@ -70,7 +70,8 @@ impl Statistic {
             "standarddeviation",
             "stddeviation",
         ];
-        const OTHERS: [&str; 12] = [
+        const OTHERS: [&str; 13] = [
+            "rt",
             "latency",
             "latencies",
             "lat",
@@ -118,7 +119,10 @@ pub(crate) fn percentile_of(name: &str) -> Option<f64> {
     }
     for (at, _) in name.match_indices(|letter: char| letter.is_ascii_digit()) {
         let before = name[..at].chars().next_back();
-        if before.is_some_and(|before| before.is_ascii_digit() || before == '.' || before == '_') {
+        // A part of a number: `p99_9`, but not `perc_99`.
+        let goes_on = |rest: &str| rest.ends_with(|letter: char| letter.is_ascii_digit());
+        let is_joint = before.is_some_and(|before| before == '.' || before == '_');
+        if goes_on(&name[..at]) || is_joint && goes_on(&name[..at - 1]) || before == Some('.') {
             continue;
         }
         let digits = &name[at..];
@@ -132,13 +136,14 @@ pub(crate) fn percentile_of(name: &str) -> Option<f64> {
         // `p99`, and `p(99)` of k6.
         let bare = name[..at].strip_suffix('(').unwrap_or(&name[..at]);
         let behind_p = bare.strip_suffix('p').is_some_and(|rest| !rest.ends_with(char::is_alphabetic))
-            || name[..at].ends_with("perc")
+            || name[..at].trim_end_matches('_').ends_with("perc")
             || name[..at].ends_with("pct")
             || name[..at].trim_end().ends_with("percentile");
         let named = rest.starts_with('%')
             || rest.starts_with("pct")
             || ["th", "st", "nd", "rd"].iter().any(|end| rest.starts_with(end))
-            || rest.starts_with("percentile");
+            || rest.starts_with("percentile")
+            || rest.starts_with("pct");
         if !behind_p && !named {
             continue;
         }
@@ -195,7 +200,9 @@ fn points(line: &str) -> Vec<Point> {
         };
         return parts.filter_map(part).collect();
     }
-    if let Some(points) = listed(line).or_else(|| of_fio(line)).or_else(|| of_k6(line)) {
+    if let Some(points) =
+        listed(line).or_else(|| of_fio(line)).or_else(|| of_k6(line)).or_else(|| assigned(line))
+    {
         return points;
     }
     if let Some(points) = named_in_turn(line).or_else(|| named_behind(line)) {
@@ -368,10 +375,10 @@ fn cells_of(line: &str) -> Vec<&str> {
 /// # Errors
 /// The question, where nobody has said it.
 fn of_family(
-    mut all: Vec<(usize, Point)>,
+    mut all: Points,
     wanted: &Columns,
     place: &Place<'_>,
-) -> Result<(Vec<(usize, Point)>, Option<String>), WorkloadError> {
+) -> Result<(Points, Option<String>), WorkloadError> {
     let mut families: Vec<String> = Vec::new();
     for (_, point) in all.iter().filter(|(_, point)| point.percentile().is_some()) {
         if !point.family.is_empty() && !families.contains(&point.family) {
@@ -455,6 +462,95 @@ fn of_fio(line: &str) -> Option<Vec<Point>> {
     Some(values.split(',').filter_map(point).collect())
 }
 
+/// `min=1, max=8018`: nothing but statistics
+fn assigned(line: &str) -> Option<Vec<Point>> {
+    let point = |part: &str| {
+        let (name, value) = part.trim().split_once('=')?;
+        Point::new(name, Statistic::of(name)?, value)
+    };
+    let points: Vec<Point> = line.split(',').map(point).collect::<Option<_>>()?;
+    (points.len() > 1).then_some(points)
+}
+
+/// The part of a text that begins with a line such as `Request Latencies percentiles (usec) runtime 30 (s)`.
+struct Section<'a> {
+    name: String,
+    /// Of its times, if it is of times.
+    unit: Option<Unit>,
+    text: &'a str,
+}
+
+/// The parts of a text that have names of their own.
+fn sections(text: &str) -> Vec<Section<'_>> {
+    let heading = |line: &str| {
+        let (name, unit) = line.trim().split_once(" percentiles (")?;
+        Some((name.to_owned(), Unit::of_word(unit.split(')').next()?)))
+    };
+    let mut begins = Vec::new();
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        begins.extend(heading(line).map(|(name, unit)| (at, name, unit)));
+        at += line.len();
+    }
+    let ends: Vec<usize> = begins.iter().skip(1).map(|(at, ..)| *at).chain([text.len()]).collect();
+    let section = |((at, name, unit), end): ((usize, String, Option<Unit>), usize)| Section {
+        name,
+        unit,
+        text: &text[at..end],
+    };
+    let sections: Vec<Section<'_>> = begins.into_iter().zip(ends).map(section).collect();
+    let differ = sections.windows(2).any(|two| two[0].name != two[1].name);
+    if differ { sections } else { Vec::new() }
+}
+
+/// Which of them is meant.
+///
+/// # Errors
+/// The question, if there are several of times.
+fn section(
+    mut sections: Vec<Section<'_>>,
+    wanted: &Columns,
+    place: &Place<'_>,
+) -> Result<usize, WorkloadError> {
+    let of_times: Vec<usize> = (0..sections.len()).filter(|&at| sections[at].unit.is_some()).collect();
+    if let Some(column) = &wanted.column {
+        let called = |at: &&usize| sections[**at].name.eq_ignore_ascii_case(column);
+        return of_times.iter().find(called).copied().ok_or_else(|| {
+            let names: Vec<String> = of_times.iter().map(|&at| format!("`{}`", sections[at].name)).collect();
+            place.whole(format!("has no part called `{column}` with times; there is {}", names.join(", ")))
+        });
+    }
+    if let [only] = of_times[..] {
+        return Ok(only);
+    }
+    let shown = |part: &mut Section<'_>| {
+        let points: Vec<String> = part
+            .text
+            .lines()
+            .flat_map(points)
+            .filter_map(|point| {
+                let percentile = point.percentile()?;
+                let ps = point.number.ps(part.unit?)?;
+                Some(format!("p{percentile} = {}", crate::show::time(ps as f64)))
+            })
+            .take(3)
+            .collect();
+        points.join(", ")
+    };
+    let answers = of_times.iter().map(|&at| Answer {
+        key: AskKey::Column,
+        value: sections[at].name.clone(),
+        means: shown(&mut sections[at]),
+    });
+    let answers = answers.collect();
+    Err(WorkloadError::Ask(Box::new(Ask {
+        path: place.0.to_owned(),
+        problem: format!("has percentiles of {} kinds of times", of_times.len()),
+        key: AskKey::Column,
+        answers,
+    })))
+}
+
 /// `http_req_duration..............: avg=2.1ms min=1ms med=2ms max=9ms p(90)=3ms p(95)=4ms`; the other lines of k6's report
 /// are of parts of requests.
 fn of_k6(line: &str) -> Option<Vec<Point>> {
@@ -478,6 +574,16 @@ fn is_memtier(line: &str) -> bool {
 pub(super) fn read_percentiles(bytes: &[u8], path: &Path, wanted: &Columns) -> Result<Read, WorkloadError> {
     let place = Place(path);
     let text = text(bytes);
+    let parts = sections(&text);
+    if parts.iter().filter(|part| part.unit.is_some()).count() > 0 {
+        let texts: Vec<(String, &str)> = parts.iter().map(|part| (part.name.clone(), part.text)).collect();
+        let at = section(parts, wanted, &place)?;
+        let (name, text) = &texts[at];
+        let within = Columns { column: None, ..wanted.clone() };
+        let mut read = read_percentiles(text.as_bytes(), path, &within)?;
+        read.taken.column = Some(name.clone());
+        return Ok(read);
+    }
     let lines: Vec<&str> = text.lines().collect();
     if let Some(heading) = lines.iter().position(|line| is_memtier(line)) {
         return memtier(&lines, heading, &place);
@@ -651,9 +757,9 @@ fn heading_unit(line: &str) -> Option<Unit> {
     if line.starts_with("sockperf:") && line.contains("avg-latency=") {
         return Some(Unit::Us);
     }
-    let is_heading = line.contains("served within a certain time") || line.contains("percentiles (");
-    let (_, unit) = line.rsplit_once('(').filter(|_| is_heading)?;
-    Unit::of_word(unit.split(')').next()?)
+    let (_, rest) =
+        line.split_once("served within a certain time").or_else(|| line.split_once("percentiles "))?;
+    Unit::of_word(rest.trim_start().strip_prefix('(')?.split(')').next()?)
 }
 
 /// The unit that the name of a column says, alone in the line above its statistics, as pandas prints a description.
@@ -662,6 +768,9 @@ fn name_above(lines: &[&str]) -> Option<Unit> {
     let name = above.map(|line| line.trim()).find(|line| !line.contains(char::is_whitespace))?;
     unit_of_name(name)
 }
+
+/// Statistics, each with the line in which it stands, from 0 on.
+type Points = Vec<(usize, Point)>;
 
 /// A statistic in a line.
 #[derive(Debug)]
@@ -707,7 +816,14 @@ impl Point {
 /// `  99%    9.00ms`, ` 99.000%  126.00us`, `p99: 9.0 ms`, `99th percentile: 12.3`, `100%   12 (longest request)`, `99% in 0.0120
 /// secs`, `Average: 1.2 ms`, `sockperf: ---> percentile 99.900 =   12.345`
 fn point(line: &str) -> Option<Point> {
-    let line = line.trim().trim_start_matches("sockperf:").trim().trim_start_matches("--->").trim();
+    // schbench marks the percentile that matters by a star.
+    let line = line
+        .trim()
+        .trim_start_matches("* ")
+        .trim_start_matches("sockperf:")
+        .trim()
+        .trim_start_matches("--->")
+        .trim();
     let line = line.split(" (").next()?;
     let cut = line.find(['=', ':']).or_else(|| line.find('%')).or_else(|| line.find(char::is_whitespace))?;
     let (name, value) = line.split_at(cut + line[cut..].chars().next().map_or(0, char::len_utf8));
@@ -791,6 +907,8 @@ mod tests {
             ("P99", 99.0),
             ("p999", 99.9),
             ("p99_9", 99.9),
+            ("perc_99.0", 99.0),
+            ("publishLatency99pct", 99.0),
             ("p50_latency_ms", 50.0),
             ("99.9%", 99.9),
             (" 99.000%", 99.0),

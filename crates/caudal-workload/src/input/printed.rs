@@ -5,6 +5,7 @@
 //! Each becomes CSV whose rows are at the lines where they were, so that a mistake is pointed at where it is.
 
 use super::lines::has_time;
+use super::number::{Number, Style};
 use super::{Place, text};
 use crate::error::WorkloadError;
 
@@ -17,6 +18,8 @@ pub(super) enum Printed {
     Records,
     /// What a database or its shell says that each statement took.
     Timers,
+    /// Lines with several times, each behind its name: `Cleanup: 79308 ns, Total: 13026398 ns`.
+    Named,
 }
 
 impl Printed {
@@ -38,7 +41,10 @@ impl Printed {
         if table.as_ref().is_ok_and(|rows| rows.len() > 1) || table == Err(Fault::LeftOut) {
             return Some(Printed::Table);
         }
-        (records(&lines).len() > 1).then_some(Printed::Records)
+        if records(&lines).len() > 1 {
+            return Some(Printed::Records);
+        }
+        (named(&lines).len() > 3).then_some(Printed::Named)
     }
 
     /// As it is named to the user.
@@ -47,6 +53,7 @@ impl Printed {
             Printed::Table => "a printed table",
             Printed::Records => "printed records, a field a line",
             Printed::Timers => "times of SQL statements",
+            Printed::Named => "lines with a name before each time",
         }
     }
 
@@ -66,6 +73,7 @@ impl Printed {
         let rows = match self {
             Printed::Table => table(&lines).map_err(|fault| place.whole(fault.says()))?,
             Printed::Records => records(&lines),
+            Printed::Named => named(&lines),
             Printed::Timers => {
                 let times = || lines.iter().enumerate().filter_map(|(at, line)| Some((at, timer(line)?)));
                 // As it is written, so that it shows the clock's step.
@@ -378,6 +386,37 @@ fn records(lines: &[&str]) -> Vec<Row> {
         rows.push((at.saturating_sub(1), record.drain(..).map(|(_, value)| value.to_owned()).collect()));
     }
     if rows.len() > 1 { with_names(names, rows) } else { Vec::new() }
+}
+
+/// A time and its name at the end of a part of a line: `At safepoint: 12943796 ns`.
+fn named_time(part: &str) -> Option<(String, String)> {
+    let (name, time) = part.rsplit_once(": ")?;
+    let is_time =
+        Number::parse(time.trim().as_bytes(), Style::POINT).is_ok_and(|number| number.unit.is_some());
+    let words: Vec<&str> =
+        name.split_whitespace().rev().take_while(|word| word.chars().all(char::is_alphabetic)).collect();
+    let name = words.iter().rev().copied().collect::<Vec<_>>().join(" ");
+    (is_time && !name.is_empty()).then(|| (name, time.trim().to_owned()))
+}
+
+/// Lines of which nine of ten have the same two named times or more, as rows.
+fn named(lines: &[&str]) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    let mut names: Vec<String> = Vec::new();
+    let mut others = 0;
+    for (at, line) in lines.iter().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let (found, times): (Vec<String>, Vec<String>) = line.split(", ").filter_map(named_time).unzip();
+        if names.is_empty() && found.len() > 1 {
+            names.clone_from(&found);
+        }
+        if found.len() > 1 && found == names {
+            rows.push((at, times));
+        } else {
+            others += 1;
+        }
+    }
+    let distinct = names.iter().collect::<std::collections::BTreeSet<_>>().len() == names.len();
+    if 10 * others > rows.len() || !distinct { Vec::new() } else { with_names(names, rows) }
 }
 
 fn with_names(names: Vec<String>, rows: Vec<Row>) -> Vec<Row> {

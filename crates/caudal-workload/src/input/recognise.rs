@@ -22,6 +22,7 @@ enum Format {
     Ranges,
     /// What a tool writes in a way of its own.
     Tool(tools::Tool),
+    Rtla,
     Json,
     /// Lines of JSON that carry lines of a program under this key.
     Messages(&'static str),
@@ -114,6 +115,12 @@ pub(crate) fn read_service(source: Source, path: &Path, wanted: &Columns) -> Res
     if is_empty {
         return Err(Place(path).whole(format!("is {}, and holds no times", read.taken.format)));
     }
+    if let Some(text) = wanted.filter.iter().find(|text| !read.taken.filter.contains(text)) {
+        return Err(Place(path).whole(format!(
+            "is {}, where `--where {text}` cannot be looked at; leave it away, or give a file with only what is meant",
+            read.taken.format
+        )));
+    }
     if let Some(unused) = unused(&read.taken, wanted, format) {
         return Err(Place(path)
             .whole(format!("is {}, where `{unused}` means nothing; leave it away", read.taken.format)));
@@ -129,7 +136,8 @@ pub(crate) fn read_service(source: Source, path: &Path, wanted: &Columns) -> Res
         )));
     }
     if let (Some(column), Data::Trace(_) | Data::Weighted(..)) = (&read.taken.column, &read.data)
-        && super::unit::words(column).iter().any(|word| SUMS.contains(&word.as_str()))
+        && (super::unit::words(column).iter().any(|word| SUMS.contains(&word.as_str()))
+            || percentiles::percentile_of(column.rsplit('.').next().unwrap_or(column)).is_some())
     {
         read.notes.push(format!(
             "`{column}` seems to sum up or to count, by its name: only what each request takes, or percentiles, tell a tail"
@@ -199,6 +207,7 @@ fn read_as(format: Format, source: Source, path: &Path, wanted: &Columns) -> Res
         Format::Replies => of_text(buckets::read_replies, source),
         Format::LatencyStats => of_text(buckets::read_latency_stats, source),
         Format::Ranges => of_text(buckets::read_ranges, source),
+        Format::Rtla => of_text(buckets::read_rtla, source),
         Format::Percentiles => of_text(percentiles::read_percentiles, source),
         Format::Packets => of_text(texts::read_packets, source),
         Format::Samples => of_text(texts::read_samples, source),
@@ -222,7 +231,16 @@ fn read_as(format: Format, source: Source, path: &Path, wanted: &Columns) -> Res
             read.taken.format = printed.name().to_owned();
             Ok(read)
         }
-        Format::Times => of_text(lines::read_times, source),
+        Format::Times => {
+            let read = of_text(lines::read_times, source)?;
+            match &read.data {
+                Data::Trace(trace) if read.taken.column.is_none() && rise_steadily(&trace.ps) => Err(place.whole(
+                    "has times that rise from line to line: they say when a line was written, and not what something takes; give a \
+                     column of what each request takes",
+                )),
+                _ => Ok(read),
+            }
+        }
         Format::Json => json::read_json(source, path, wanted),
         Format::Objects => json::read_objects(&source.whole(&place)?, &place, wanted),
         Format::Messages(key) => {
@@ -265,6 +283,13 @@ fn is_tabular(format: Format) -> bool {
     )
 }
 
+/// Do times rise from each to the next, by about the same, as a clock's do?
+fn rise_steadily(ps: &[u64]) -> bool {
+    let steps: Vec<u64> = ps.windows(2).map(|two| two[1].saturating_sub(two[0])).collect();
+    let (least, most) = (steps.iter().min().copied().unwrap_or(0), steps.iter().max().copied().unwrap_or(0));
+    steps.len() >= 10 && least > 0 && most <= 2 * least
+}
+
 /// Are there columns or keys of which `--where` can say something? Where nothing is read, the answer says why.
 fn has_conditions(format: Format) -> bool {
     match format {
@@ -286,6 +311,7 @@ fn has_conditions(format: Format) -> bool {
         | Format::Replies
         | Format::LatencyStats
         | Format::Ranges
+        | Format::Rtla
         | Format::Percentiles
         | Format::Packets
         | Format::Samples
@@ -324,6 +350,8 @@ fn format(source: &Source, path: &Path, wanted: &Columns) -> Format {
         Format::Replies
     } else if buckets::holds_latency_stats(lines()) {
         Format::LatencyStats
+    } else if buckets::holds_rtla(lines()) {
+        Format::Rtla
     } else if buckets::holds_ranges(lines()) {
         Format::Ranges
     } else if let Some(tool) = tools::Tool::of(source, wanted) {

@@ -1,8 +1,8 @@
 //! Spans of traces: of OpenTelemetry (OTLP as JSON, one object or a line each, as the collector's file exporter writes it, and what
-//! its libraries print to a console), of Jaeger, of Zipkin.
+//! its libraries print to a console), of Jaeger, of Zipkin, of Datadog.
 //!
 //! A span says what a part of a request took, and parts lie within each other. Where some are of a server, those are taken: they are
-//! whole requests. A condition such as `--where name=query` or `--where kind=client` takes others.
+//! whole requests; where none says what it is, those without a parent. A condition such as `--where name=query` or `--where kind=client` takes others.
 
 use serde_json::Value;
 
@@ -123,6 +123,73 @@ pub(super) fn read_zipkin(
     Some(read("spans of Zipkin", &spans, Vec::new(), place, wanted))
 }
 
+/// Reads traces of Jaeger, whose durations are in microseconds; `None` if this is something else.
+pub(super) fn read_jaeger(
+    json: &Value,
+    place: &Place<'_>,
+    wanted: &Columns,
+) -> Option<Result<Read, WorkloadError>> {
+    let traces = json["data"].as_array()?;
+    traces.first()?["spans"].as_array()?;
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let mut spans = Vec::new();
+    for trace in traces {
+        for span in list(&trace["spans"]) {
+            let tag = list(&span["tags"]).into_iter().find(|tag| tag["key"] == "span.kind");
+            let process = span["processID"].as_str().unwrap_or_default();
+            spans.push(Span {
+                name: span["operationName"].as_str().unwrap_or("all").to_owned(),
+                kind: tag.map(|tag| kind(&tag["value"])).unwrap_or_default(),
+                service: trace["processes"][process]["serviceName"].as_str().unwrap_or_default().to_owned(),
+                parent: list(&span["references"]).iter().any(|of| of["refType"] == "CHILD_OF"),
+                ps: span["duration"].as_u64().and_then(|us| us.checked_mul(Unit::Us.ps())),
+            });
+        }
+    }
+    Some(read("spans of Jaeger", &spans, Vec::new(), place, wanted))
+}
+
+/// Reads spans of Datadog, in ns, in lists of traces or one behind the other; `None` if this is something else.
+pub(super) fn read_datadog(
+    json: &Value,
+    place: &Place<'_>,
+    wanted: &Columns,
+) -> Option<Result<Read, WorkloadError>> {
+    let mut items = Vec::new();
+    spans_of_datadog(json, &mut items);
+    let span = |item: &&Value| Span {
+        name: item["name"].as_str().unwrap_or("all").to_owned(),
+        kind: item["meta"]["span.kind"].as_str().unwrap_or_default().to_owned(),
+        service: item["service"].as_str().unwrap_or_default().to_owned(),
+        parent: item["parent_id"].as_u64().map_or_else(
+            || item["parent_id"].as_str().is_some_and(|parent| parent.bytes().any(|byte| byte != b'0')),
+            |parent| parent != 0,
+        ),
+        ps: item["duration"].as_u64().and_then(|ns| ns.checked_mul(Unit::Ns.ps())),
+    };
+    let spans: Vec<Span> = items.iter().map(span).collect();
+    (!spans.is_empty()).then(|| read("spans of Datadog", &spans, Vec::new(), place, wanted))
+}
+
+fn spans_of_datadog<'a>(json: &'a Value, spans: &mut Vec<&'a Value>) {
+    match json {
+        Value::Array(items) => items.iter().for_each(|item| spans_of_datadog(item, spans)),
+        Value::Object(map) => {
+            let is_span = ["trace_id", "span_id", "parent_id", "start", "duration", "resource"]
+                .iter()
+                .all(|key| map.contains_key(*key));
+            match is_span {
+                true => spans.push(json),
+                false => ["data", "traces", "spans"]
+                    .iter()
+                    .filter_map(|key| map.get(*key))
+                    .for_each(|inner| spans_of_datadog(inner, spans)),
+            }
+        }
+        _ => {}
+    }
+}
+
 /// Does this begin as a span that a library of OpenTelemetry prints?
 pub(super) fn holds_sdk(head: &[u8]) -> bool {
     let has = |word: &[u8]| head.windows(word.len()).any(|window| window == word);
@@ -174,6 +241,12 @@ fn read(
         && spans.iter().any(|span| span.kind != "server")
     {
         filter.push("kind=server".to_owned());
+    } else if filter.is_empty()
+        && spans.iter().all(|span| span.kind.is_empty())
+        && spans.iter().any(|span| span.parent)
+        && spans.iter().any(|span| !span.parent)
+    {
+        filter.push("root=true".to_owned());
     }
     let mut conditions = Vec::new();
     for text in &filter {
@@ -183,6 +256,7 @@ fn read(
             "name" => |span| &span.name,
             "kind" => |span| &span.kind,
             "service" => |span| &span.service,
+            "root" => |span| if span.parent { "false" } else { "true" },
             _ => return Err(no_condition(text, place)),
         };
         conditions.push((of, equal, value.trim()));
@@ -247,7 +321,7 @@ fn read(
 
 fn no_condition(text: &str, place: &Place<'_>) -> WorkloadError {
     place.whole(format!(
-        "`{}` is no condition on spans; write name, kind or service, `=` or `!=`, and a value, as in kind=server",
+        "`{}` is no condition on spans; write name, kind, service or root, `=` or `!=`, and a value, as in kind=server",
         shorten(text)
     ))
 }

@@ -27,7 +27,7 @@ pub(super) const MTR: &str =
     "is mtr's report, which sums up what each hop answered; `mtr --raw HOST` writes every answer";
 
 /// Texts that sum up.
-const SUMMARIES: [Summary; 23] = [
+const SUMMARIES: [Summary; 24] = [
     Summary {
         begins: "Time (mean",
         holds: "±",
@@ -118,6 +118,12 @@ const SUMMARIES: [Summary; 23] = [
         holds: "p999     rme  samples",
         advice: "is what `vitest bench` prints, which sums up: `vitest bench --outputJson FILE` writes percentiles with all their digits, \
                  and tinybench, by which it measures, keeps every run with `retainSamples: true`",
+    },
+    Summary {
+        begins: "# DURATION",
+        holds: "FUNCTION",
+        advice: "is what `uftrace replay` prints, in which calls lie within each other; `uftrace replay -F FUNCTION -D 1` has those of one \
+                 function alone: give its column of times",
     },
     Summary {
         begins: "Test run id:",

@@ -183,8 +183,18 @@ impl Plausible {
 
     /// Numbers under this name.
     pub(crate) fn called(name: &str) -> Plausible {
-        const LATENCIES: [&str; 9] =
-            ["latency", "latencies", "lat", "elapsed", "rtt", "duration", "durations", "response", "took"];
+        const LATENCIES: [&str; 10] = [
+            "latency",
+            "latencies",
+            "lat",
+            "elapsed",
+            "rtt",
+            "duration",
+            "durations",
+            "response",
+            "took",
+            "taken",
+        ];
         let is_latency = words(name).iter().any(|word| LATENCIES.contains(&word.as_str()));
         Plausible { is_latency, ..Plausible::default() }
     }

@@ -183,7 +183,13 @@ impl Polygon {
             corners[0].1 - slope * (corners[0].0 - z)
         } else if piece == corners.len() {
             let last = corners[corners.len() - 1];
-            last.1 + steep(self.end_slope(), (-bend.tail).exp()) * (z - last.0)
+            let slope = steep(self.end_slope(), (-bend.tail).exp());
+            // However it is bent, it reaches the longest time that is known.
+            let least = match self.longest_ps < LONGEST_PS as f64 {
+                true => (self.longest_ps.ln() - last.1) / (END_Z - last.0).max(STEP_Z),
+                false => 0.0,
+            };
+            last.1 + slope.max(least) * (z - last.0)
         } else {
             let (from, to) = (corners[piece - 1], corners[piece]);
             let part = (z - from.0) / (to.0 - from.0);

@@ -1,6 +1,7 @@
 //! What a user of the crate sees: moments, streams, files, specs, and what is shown.
 
 mod arrivals;
+mod documents;
 mod files;
 mod graphs;
 mod inputs;
@@ -9,6 +10,7 @@ mod moments;
 mod others;
 mod shown;
 mod specs;
+mod tables;
 mod tools;
 
 use std::path::Path;

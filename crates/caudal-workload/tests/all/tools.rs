@@ -315,8 +315,8 @@ fn types_below_the_names_are_no_row() {
         assert_eq!((values(&service), mean_us(&service)), (2, 11.0), "{}", format(&service));
         assert_eq!(service.classes(), ["get", "put"]);
     }
-    let error = refused("class,latency_us\nString,Float64\nget,x\n");
-    assert!(error.contains("`x`") && error.contains(":3:5:"), "{error}");
+    let error = refused("class,latency_us\nString,Float64\nget,1\nget,x\n");
+    assert!(error.contains("`x`") && error.contains(":4:5:"), "{error}");
 }
 
 #[test]

@@ -7,11 +7,13 @@
 mod prometheus;
 mod ranges;
 mod redis;
+mod rtla;
 mod ycsb;
 
 pub(super) use prometheus::{from_query, holds_exposition, read_exposition};
 pub(super) use ranges::{holds_ranges, read_ranges};
 pub(super) use redis::{holds_latency_stats, holds_replies, read_latency_stats, read_replies};
+pub(super) use rtla::{holds_rtla, read_rtla};
 pub(super) use ycsb::{holds_measurements, read_measurements};
 
 use super::unit::{Said, Unit, is_possible};
@@ -53,6 +55,16 @@ impl Bins {
     /// Values of all classes.
     pub(super) fn count(&self) -> u64 {
         self.classes.iter().flat_map(|class| &class.bins).map(|(_, count)| count).sum()
+    }
+
+    /// The sum of all values, if they lie in the middle of their buckets.
+    pub(super) fn middle_sum_ps(&self) -> f64 {
+        let middle = |edges: &Edges| {
+            edges.low_ps as f64 / 2.0
+                + edges.high_ps.unwrap_or(ENDLESS.saturating_mul(edges.low_ps)) as f64 / 2.0
+        };
+        let bins = self.classes.iter().flat_map(|class| &class.bins);
+        bins.map(|(edges, count)| *count as f64 * middle(edges)).sum()
     }
 
     fn class(&mut self, name: &str) -> Result<&mut Class, RowProblem> {

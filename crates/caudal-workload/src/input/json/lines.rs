@@ -4,7 +4,7 @@ use std::io::BufRead;
 
 use serde_json::Value;
 
-use super::{Collect, class_key, find, plain, time_keys_in};
+use super::{Collect, Conditions, class_key, difference, ends_of, lookup, plain, time_keys_in};
 use crate::error::{Answer, Ask, AskKey, RowProblem, WorkloadError};
 use crate::input::percentiles::unit_of_name;
 use crate::input::source::{self, Source};
@@ -22,7 +22,7 @@ struct LineWriter {
 }
 
 /// The writers.
-const LINES: [LineWriter; 2] = [
+const LINES: [LineWriter; 3] = [
     LineWriter {
         writer: "k6",
         key: "data.value",
@@ -30,18 +30,27 @@ const LINES: [LineWriter; 2] = [
         condition: Some(("metric", "http_req_duration")),
     },
     LineWriter { writer: "vegeta", key: "latency", unit: Unit::Ns, condition: None },
+    LineWriter { writer: "Rust's tests", key: "exec_time", unit: Unit::S, condition: Some(("type", "test")) },
 ];
 
 /// Reads an object a line, as they come.
 pub(super) fn read_lines(source: Source, place: &Place<'_>, wanted: &Columns) -> Result<Read, WorkloadError> {
     let sample: Vec<Value> =
         source.head_lines().take(200).filter_map(|line| serde_json::from_slice(line).ok()).collect();
-    let filters = filters(wanted, place)?;
+    let refs: Vec<&Value> = sample.iter().collect();
+    let mut conditions = Conditions::of(wanted, place)?;
+    // Where nothing says what something took, what lies between its beginning and its end does.
+    let is_open = wanted.column.is_none() && time_keys_in(&refs, 5).is_empty();
+    let ends = sample.first().filter(|_| is_open).and_then(ends_of);
     let writer = LINES.iter().find(|known| match known.writer {
-        "k6" => sample.iter().any(|line| line["type"] == "Point" && find(line, known.key).is_some()),
+        "k6" => sample.iter().any(|line| line["type"] == "Point" && lookup(line, known.key).is_some()),
+        // What a suite took as a whole stands among the tests.
+        "Rust's tests" => sample
+            .iter()
+            .any(|line| line["type"] == "test" && line["event"] == "ok" && line["exec_time"].is_number()),
         _ => sample.iter().all(|line| {
             let named = line["timestamp"].is_string() && line["attack"].is_string();
-            named && find(line, known.key).is_some()
+            named && lookup(line, known.key).is_some()
         }),
     });
     let (key, unit, condition, format) = match (writer, &wanted.column) {
@@ -53,15 +62,16 @@ pub(super) fn read_lines(source: Source, place: &Place<'_>, wanted: &Columns) ->
         (_, column) => {
             let key = match column {
                 Some(column) => column.clone(),
-                None => only_key(&sample, place)?,
+                None if ends.is_some() => String::new(),
+                None => only_key(&refs, place)?,
             };
             let said = wanted.unit.map(|unit| (unit, "as you said"));
             let said = said.or_else(|| unit_of_name(&key).map(|unit| (unit, "says its name")));
             (key, said, None, "lines of JSON".to_owned())
         }
     };
-    let condition = condition.filter(|_| filters.is_empty());
-    let class = class_key(&sample, wanted, place)?;
+    let condition = condition.filter(|_| conditions.is_empty());
+    let class = class_key(&refs, wanted, place)?;
     let plausible = Plausible::called(key.rsplit('.').next().unwrap_or(&key));
     let mut collect = Collect { unit, plausible, ..Collect::default() };
     let (mut left_out, mut without) = (0, 0);
@@ -91,21 +101,33 @@ pub(super) fn read_lines(source: Source, place: &Place<'_>, wanted: &Columns) ->
                 return Err(place.row(number, error.column().max(1), problem));
             }
         };
-        let holds = |key: &str, value: &str| find(&line, key).is_some_and(|found| plain(found) == value);
-        let meant = condition.is_none_or(|(key, value)| holds(key, value))
-            && filters.iter().all(|(key, equal, value)| holds(key, value) == *equal);
+        let holds = |key: &str, value: &str| lookup(&line, key).is_some_and(|found| plain(found) == value);
+        let meant =
+            condition.is_none_or(|(key, value)| holds(key, value)) && conditions.hold(std::iter::once(&line));
         if !meant {
             left_out += 1;
             continue;
         }
-        let Some(value) = find(&line, &key) else {
+        let between = match &ends {
+            Some((start, end)) => difference(&line[start], &line[end]).map(Value::String),
+            None => None,
+        };
+        let Some(value) = between.as_ref().or_else(|| lookup(&line, &key)) else {
             without += 1;
             continue;
         };
         collect.line = Some(number);
-        let name = class.as_ref().and_then(|class| find(&line, class));
+        let name = class.as_ref().and_then(|class| lookup(&line, class));
         collect.add(&name.map_or_else(|| "all".to_owned(), plain), value, place)?;
     }
+    conditions.left_out = left_out;
+    let keys: Vec<String> =
+        sample.first().and_then(Value::as_object).into_iter().flat_map(|map| map.keys().cloned()).collect();
+    conditions.check(number > left_out, &keys, place)?;
+    if collect.trace.ps.is_empty() && without > 0 {
+        return Err(place.whole(format!("none of the {without} lines that are meant has `{key}`")));
+    }
+    let key = ends.map_or(key, |(start, end)| format!("{end} - {start}"));
     let mut read = collect.finish(&format, Some(key), place)?;
     read.taken.left_out = left_out;
     read.taken.class_column = class;
@@ -127,9 +149,9 @@ pub(in crate::input) fn message_key(source: &Source, wanted: &Columns) -> Option
     const MESSAGES: [&str; 6] = ["log", "message", "msg", "MESSAGE", "line", "textPayload"];
     let lines = source.head_lines().filter(|line| !line.trim_ascii().is_empty()).take(200);
     let sample: Vec<Value> = lines.map(|line| serde_json::from_slice(line).ok()).collect::<Option<_>>()?;
-    let is_in = |key: &str| sample.iter().any(|line| find(line, key).is_some());
-    if sample.len() < 2 || !time_keys_in(&sample, 5).is_empty() || wanted.column.as_deref().is_some_and(is_in)
-    {
+    let refs: Vec<&Value> = sample.iter().collect();
+    let is_in = |key: &str| sample.iter().any(|line| lookup(line, key).is_some());
+    if sample.len() < 2 || !time_keys_in(&refs, 5).is_empty() || wanted.column.as_deref().is_some_and(is_in) {
         return None;
     }
     MESSAGES.into_iter().find(|key| sample.iter().all(|line| line[key].is_string()))
@@ -168,10 +190,10 @@ pub(in crate::input) fn holds_objects<'a>(lines: impl Iterator<Item = &'a [u8]>,
     let lines: Vec<&[u8]> = lines.filter(|line| !line.trim_ascii().is_empty()).take(200).collect();
     let objects = lines.iter().filter_map(|line| serde_json::from_slice(object_in(line)?).ok());
     let objects: Vec<Value> = objects.collect();
-    let is_in = |key: &str| objects.iter().any(|object| find(object, key).is_some());
+    let is_in = |key: &str| objects.iter().any(|object| lookup(object, key).is_some());
     let has_time = || match &wanted.column {
         Some(column) => is_in(column),
-        None => !time_keys_in(&objects, 5).is_empty(),
+        None => !time_keys_in(&objects.iter().collect::<Vec<_>>(), 5).is_empty(),
     };
     objects.len() >= 2 && 3 * objects.len() >= 2 * lines.len() && has_time()
 }
@@ -204,28 +226,15 @@ pub(in crate::input) fn read_objects(
     Ok(read)
 }
 
-/// Conditions: a key, whether it is to be equal, and to what.
-fn filters(wanted: &Columns, place: &Place<'_>) -> Result<Vec<(String, bool, String)>, WorkloadError> {
-    let filter = |text: &String| {
-        let (name, value) = text.split_once('=').ok_or_else(|| {
-            place.whole(format!(
-                "`{text}` is no condition; write a key, `=` or `!=`, and a value, as in status=200"
-            ))
-        })?;
-        let (name, equal) = name.strip_suffix('!').map_or((name, true), |name| (name, false));
-        Ok((name.trim().to_owned(), equal, value.trim().to_owned()))
-    };
-    wanted.filter.iter().map(filter).collect()
-}
-
 /// The only key of the lines that may hold the times, also within objects.
-fn only_key(sample: &[Value], place: &Place<'_>) -> Result<String, WorkloadError> {
+fn only_key(sample: &[&Value], place: &Place<'_>) -> Result<String, WorkloadError> {
     let keys: Vec<String> = time_keys_in(sample, 5).iter().map(|keys| keys.join(".")).collect();
     if let [only] = &keys[..] {
         return Ok(only.clone());
     }
-    let first = sample.first().and_then(Value::as_object);
-    let of_first = |key: &str| sample.iter().find_map(|line| find(line, key)).map_or_else(String::new, plain);
+    let first = sample.first().and_then(|line| line.as_object());
+    let of_first =
+        |key: &str| sample.iter().find_map(|line| lookup(line, key)).map_or_else(String::new, plain);
     let numbers =
         first.into_iter().flatten().filter(|(_, value)| value.is_number()).map(|(key, _)| key.clone());
     let keys = if keys.is_empty() { numbers.collect() } else { keys };

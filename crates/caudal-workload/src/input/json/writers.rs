@@ -99,8 +99,10 @@ pub(super) fn known(json: &Value, path: &Path, wanted: &Columns) -> Result<Optio
     if json[0]["jmhVersion"].is_string() || json[0]["primaryMetric"]["scoreUnit"].is_string() {
         return jmh(json, &place).map(Some);
     }
-    if let Some(read) =
-        spans::read_zipkin(json, &place, wanted).or_else(|| spans::read_sdk(json, &place, wanted))
+    if let Some(read) = spans::read_zipkin(json, &place, wanted)
+        .or_else(|| spans::read_sdk(json, &place, wanted))
+        .or_else(|| spans::read_jaeger(json, &place, wanted))
+        .or_else(|| spans::read_datadog(json, &place, wanted))
     {
         return read.map(Some);
     }
@@ -118,6 +120,9 @@ pub(super) fn known(json: &Value, path: &Path, wanted: &Columns) -> Result<Optio
     if json[0]["target"].is_object() && json[0]["io"]["time"].is_number() {
         return ioping(json, &place).map(Some);
     }
+    if json["HostEnvironmentInfo"].is_object() && json["Benchmarks"][0]["Measurements"].is_array() {
+        return benchmark_dot_net(json, &place).map(Some);
+    }
     if json["fio version"].is_string() {
         return fio(json, &place).map(Some);
     }
@@ -125,10 +130,7 @@ pub(super) fn known(json: &Value, path: &Path, wanted: &Columns) -> Result<Optio
         let each: Vec<f64> = times.iter().zip(&iters).map(|(time, iters)| time / iters.max(1.0)).collect();
         let mut read = values("criterion", Unit::Ns, vec![("all".to_owned(), each)], &place)?;
         if let Some(most) = iters.iter().copied().reduce(f64::max).filter(|most| *most > 1.0) {
-            read.notes.push(format!(
-                "each value is the mean of up to {most:.0} runs: what single runs take beyond it is not in the file, so its \
-                 tail is too short"
-            ));
+            read.notes.push(means_of_runs(most));
         }
         return Ok(Some(read));
     }
@@ -151,9 +153,6 @@ pub(super) fn known(json: &Value, path: &Path, wanted: &Columns) -> Result<Optio
     }
     if json["files"][0]["groups"][0]["benchmarks"][0]["sampleCount"].is_number() {
         return vitest(json, &place).map(Some);
-    }
-    if wanted.column.is_none() && wanted.unit.is_none() && json["data"][0]["spans"].is_array() {
-        return jaeger(json, &place).map(Some);
     }
     let list = |key: &str| json[key].as_array().map_or(&[][..], Vec::as_slice);
     let each =
@@ -316,19 +315,37 @@ fn ioping(json: &Value, place: &Place<'_>) -> Result<Read, WorkloadError> {
     Ok(read)
 }
 
-/// Traces of Jaeger: spans, whose durations are in microseconds, by the names of their operations.
-fn jaeger(json: &Value, place: &Place<'_>) -> Result<Read, WorkloadError> {
-    let traces = json["data"].as_array().map_or(&[][..], Vec::as_slice);
-    let span = |span: &Value| {
-        Some((span["operationName"].as_str().unwrap_or("all").to_owned(), vec![span["duration"].as_f64()?]))
-    };
-    let spans = traces.iter().filter_map(|trace| trace["spans"].as_array()).flatten();
-    let spans: Classes = spans.filter_map(span).collect();
-    if spans.is_empty() {
-        return Err(place.whole("holds no spans of Jaeger with a duration"));
+/// BenchmarkDotNet's iterations, in ns, each of so many operations; the results where it has taken its own costs off, else what was
+/// measured.
+fn benchmark_dot_net(json: &Value, place: &Place<'_>) -> Result<Read, WorkloadError> {
+    let (mut classes, mut most) = (Classes::new(), 1.0_f64);
+    for benchmark in json["Benchmarks"].as_array().into_iter().flatten() {
+        let of_stage = |stage: &str| -> Vec<(f64, f64)> {
+            let measured = benchmark["Measurements"].as_array().into_iter().flatten();
+            let meant =
+                measured.filter(|one| one["IterationMode"] == "Workload" && one["IterationStage"] == stage);
+            let pair =
+                |one: &Value| Some((one["Nanoseconds"].as_f64()?, one["Operations"].as_f64()?.max(1.0)));
+            meant.filter_map(pair).collect()
+        };
+        let measured =
+            Some(of_stage("Result")).filter(|all| !all.is_empty()).unwrap_or_else(|| of_stage("Actual"));
+        most = measured.iter().fold(most, |most, (_, operations)| most.max(*operations));
+        let text = |key: &str| benchmark[key].as_str().unwrap_or_default().to_owned();
+        let name = format!("{} {}", text("Method"), text("Parameters")).trim().to_owned();
+        if !measured.is_empty() {
+            classes.push((name, measured.iter().map(|(ns, operations)| ns / operations).collect()));
+        }
     }
-    let mut read = values("Jaeger", Unit::Us, spans, place)?;
-    read.taken.class_column = Some("operationName".to_owned());
+    if classes.is_empty() {
+        return Err(
+            place.whole("is JSON of BenchmarkDotNet without measurements; export it by `JsonExporter.Full`")
+        );
+    }
+    let mut read = values("BenchmarkDotNet", Unit::Ns, classes, place)?;
+    if most > 1.0 {
+        read.notes.push(means_of_runs(most));
+    }
     Ok(read)
 }
 
@@ -351,6 +368,13 @@ fn vitest(json: &Value, place: &Place<'_>) -> Result<Read, WorkloadError> {
         "vitest writes percentiles only; tinybench, by which it measures, keeps every run with `retainSamples: true`".to_owned(),
     );
     Ok(read)
+}
+
+/// What to say of values that are means of so many runs.
+fn means_of_runs(most: f64) -> String {
+    format!(
+        "each value is the mean of up to {most:.0} runs: what single runs take beyond it is not in the file, so its tail is too short"
+    )
 }
 
 fn pyperf(benchmark: &Value) -> Option<Vec<f64>> {

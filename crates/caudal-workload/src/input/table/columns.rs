@@ -2,15 +2,27 @@
 
 use super::presets::Preset;
 use super::sample::{Sample, Separator};
+use super::shares::{self, Points};
 use crate::error::{Answer, Ask, AskKey, RowProblem, WorkloadError};
+use crate::input::between;
 use crate::input::number::{Number, Style};
-use crate::input::percentiles::Statistic;
+use crate::input::percentiles::{Statistic, percentile_of};
 use crate::input::unit::{Said, Unit, words};
 use crate::input::{Columns, Place, shorten};
 
 /// Columns that say how often a row's value occurs.
-const WEIGHTS: [&str; 9] =
-    ["count", "counts", "share", "weight", "frequency", "freq", "probability", "p", "occurrences"];
+const WEIGHTS: [&str; 10] = [
+    "count",
+    "counts",
+    "share",
+    "weight",
+    "frequency",
+    "freq",
+    "probability",
+    "p",
+    "occurrences",
+    "requests",
+];
 /// Columns that hold classes, besides `class`: if they have few names.
 const CLASSES: [&str; 10] =
     ["type", "op", "operation", "kind", "label", "request_type", "method", "endpoint", "route", "command"];
@@ -24,7 +36,22 @@ const SIZES: [&str; 12] = [
 /// As many times nothing was counted: an epoch in seconds is more.
 const COUNT_MAX: u64 = 900_000_000;
 /// What an index may be called.
-const INDEX: [&str; 5] = ["", "index", "idx", "unnamed: 0", "row"];
+const INDEX: [&str; 14] = [
+    "",
+    "index",
+    "idx",
+    "unnamed: 0",
+    "row",
+    "i",
+    "id",
+    "no",
+    "nr",
+    "#",
+    "seq",
+    "iteration",
+    "iter",
+    "request",
+];
 
 /// What is wanted of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +79,12 @@ pub(super) enum Shape {
     Percentiles { columns: Vec<(usize, Statistic)>, count: Option<usize> },
     /// Values between the two bounds that the column of the values has, as in `(0.5, 1.0]`, and how many.
     Interval { weight: usize },
+    /// The lower (or upper) bound of each bucket, the other one being that of the next (or last), and how many.
+    Edges { weight: usize, is_low: bool },
+    /// A point of a distribution: the share of what is up to a value, or beyond it.
+    Points { share: usize, points: Points },
+    /// The beginning of a request, and the column of its end.
+    Between { end: usize },
 }
 
 /// A condition on rows.
@@ -89,6 +122,37 @@ pub(super) struct Layout {
     pub(super) has_arrivals: Option<String>,
     /// What the writer's times are.
     pub(super) note: Option<&'static str>,
+    /// The column that tells rows of percentiles apart which are of intervals, runs or metrics, and no classes.
+    pub(super) rows_by: Option<usize>,
+    /// The column that says when a row of percentiles was.
+    pub(super) when: Option<usize>,
+    /// The column in which rows may be called totals, where it has no classes.
+    pub(super) label: Option<usize>,
+    /// The column of statuses, and what they say.
+    pub(super) status: Option<(usize, Status)>,
+    /// The column by whose counts rows of means are weighed.
+    pub(super) means_of: Option<String>,
+    /// What the columns are called.
+    pub(super) names: Vec<String>,
+}
+
+/// How a column says whether a request failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Status {
+    /// By a status of HTTP: 400 and above, and 0.
+    Http,
+    /// By a word: `false`.
+    Success,
+}
+
+impl Status {
+    /// Does a field say that it failed?
+    pub(super) fn is_failure(self, field: &[u8]) -> bool {
+        match self {
+            Status::Http => field.len() == 3 && matches!(field[0], b'4' | b'5') || field == b"0",
+            Status::Success => field.eq_ignore_ascii_case(b"false") || field == b"0",
+        }
+    }
 }
 
 /// A table that is being looked at.
@@ -116,7 +180,8 @@ impl Finder<'_> {
         {
             return Ok(layout);
         }
-        let mut weight = self.weight(preset)?;
+        let points = self.points(preset);
+        let mut weight = self.weight(preset)?.filter(|_| points.is_none());
         let interval = self.interval_column().filter(|_| preset.is_none() && self.role == Role::Service);
         if let Some(interval) = interval {
             // Whatever else is a number says how many there are.
@@ -124,23 +189,55 @@ impl Finder<'_> {
             weight = weight.or_else(|| (0..self.sample.width()).find(numbers));
         }
         let class = self.class(preset)?.filter(|&class| Some(class) != interval);
-        let percentile = self.percentile_column(preset, class);
+        let percentile = self.percentile_column(preset, class).filter(|_| points.is_none());
+        let percentile = percentile.filter(|&at| weight != Some(at));
         // A column of percentiles is no time, and their names are no classes.
         let class = class.filter(|_| percentile != class);
-        let value = match interval.zip(weight) {
-            Some((interval, _)) if self.wanted.column.is_none() => interval,
+        if self.role == Role::Service
+            && self.wanted.column.is_none()
+            && preset.is_none()
+            && percentile.is_none()
+        {
+            self.refuse_summary()?;
+        }
+        let between = self.between(preset, weight);
+        let value = match (interval.zip(weight), between, points) {
+            (Some((interval, _)), ..) if self.wanted.column.is_none() => interval,
+            (_, Some((start, _)), _) => start,
+            (.., Some((share, _))) => self.value_beside(preset, class, share)?,
             _ => self.value(preset, class.or(percentile), weight)?,
         };
+        let points = points.filter(|(share, _)| *share != value);
         // What the values are called stands above the counts in older tables of pandas.
         let name = self.name(value).or_else(|| interval.and(weight).and_then(|weight| self.name(weight)));
-        let unit = self.unit(value, preset, name.as_deref())?;
+        let unit = self.unit(value, preset, name.as_deref())?.or_else(|| self.unit_of_epochs(value, between));
         // The comma of an interval separates its bounds.
         let style = if interval == Some(value) { Style::POINT } else { self.style(value)? };
         let shape = match (percentile.filter(|&percentile| percentile != value), weight) {
             (_, Some(weight)) if interval == Some(value) => Shape::Interval { weight },
+            _ if between.is_some() => Shape::Between { end: between.map_or(0, |(_, end)| end) },
             (Some(percentile), _) => Shape::PercentileRow { percentile },
-            (None, _) => self.shape(value, weight),
+            (None, _) => match points {
+                Some((share, points)) => Shape::Points { share, points },
+                None => self.shape(value, weight),
+            },
         };
+        if self.role == Role::Service
+            && shape == Shape::Value
+            && self.wanted.column.is_none()
+            && preset.is_none()
+        {
+            self.refuse_sums(value)?;
+            if let Some(share) = shares::named(self.sample).filter(|&share| share != value) {
+                return Err(self.place.whole(format!(
+                    "its column `{}` is a distribution by its name, but its shares do not go from 0 to 1, or to 100, from row to row as the \
+                     values rise",
+                    shorten(&self.title(share))
+                )));
+            }
+        }
+        let means_of =
+            weight.filter(|&weight| matches!(shape, Shape::Weighted { .. }) && self.are_intervals(weight));
         let success = preset.and_then(|preset| preset.success);
         let success = success.and_then(|(column, good)| Some((column.index(self.header())?, good)));
         // Columns of a class that was not asked for, if it is the weight, are no class.
@@ -148,7 +245,10 @@ impl Finder<'_> {
         Ok(Layout {
             shape,
             value,
-            value_name: (self.sample.width() > 1).then(|| self.title(value)),
+            value_name: match between {
+                Some((start, end)) => Some(format!("{} - {}", self.title(end), self.title(start))),
+                None => (self.sample.width() > 1).then(|| self.title(value)),
+            },
             class,
             class_name: class.map(|class| self.title(class)),
             class_names: preset.map_or(&[], |preset| preset.class_names),
@@ -161,6 +261,161 @@ impl Finder<'_> {
             format: self.format(preset),
             has_arrivals: self.arrivals(preset).filter(|&at| at != value).map(|at| self.title(at)),
             note: preset.and_then(|preset| preset.note).filter(|_| self.wanted.column.is_none()),
+            rows_by: None,
+            when: None,
+            label: (0..self.sample.width())
+                .find(|&at| at != value && Some(at) != class && !self.is_mostly_numbers(at))
+                .filter(|_| self.role == Role::Service && preset.is_none()),
+            status: self.status().filter(|_| self.role == Role::Service && preset.is_none()),
+            means_of: means_of.map(|weight| self.title(weight)),
+            names: self.header().cloned().unwrap_or_default(),
+        })
+    }
+
+    /// The column of shares of a distribution, and what they are of.
+    fn points(&self, preset: Option<&Preset>) -> Option<(usize, Points)> {
+        if preset.is_some() || self.role == Role::Arrival {
+            return None;
+        }
+        shares::of(self.sample).filter(|(share, _)| {
+            // Who asks for the shares themselves gets them.
+            self.wanted.column.as_ref().is_none_or(|wanted| self.column(wanted).ok() != Some(*share))
+        })
+    }
+
+    /// The column of the values beside shares.
+    fn value_beside(
+        &self,
+        preset: Option<&Preset>,
+        class: Option<usize>,
+        share: usize,
+    ) -> Result<usize, WorkloadError> {
+        match self.header() {
+            None if self.wanted.column.is_none() && self.sample.width() == 2 => Ok(1 - share),
+            _ => self.value(preset, class, Some(share)),
+        }
+    }
+
+    /// The columns of the beginnings and the ends of requests, where nothing says what they take.
+    fn between(&self, preset: Option<&Preset>, weight: Option<usize>) -> Option<(usize, usize)> {
+        if self.role == Role::Arrival || self.wanted.column.is_some() || weight.is_some() {
+            return None;
+        }
+        if let Some(preset) = preset {
+            return Some((preset.value.index(self.header())?, preset.until?.index(self.header())?));
+        }
+        let names: Vec<&str> = self.header()?.iter().map(String::as_str).collect();
+        let pair = between::pair(&names)?;
+        let says_it = |(at, name): (usize, &&str)| at != pair.0 && at != pair.1 && rank(name) > 0;
+        let are_times = [pair.0, pair.1].iter().all(|&at| {
+            let mut fields = self.sample.column(at).peekable();
+            fields.peek().is_some()
+                && fields.all(|field| between::between(field, field, Style::POINT).is_ok())
+        });
+        (are_times && !names.iter().enumerate().any(says_it)).then_some(pair)
+    }
+
+    /// The unit of beginnings that are times since 1970.
+    fn unit_of_epochs(&self, value: usize, between: Option<(usize, usize)>) -> Option<(Unit, &'static str)> {
+        between?;
+        let mut units =
+            self.sample.column(value).map(|field| between::epoch_unit(&crate::input::text(field)));
+        let first = units.next()??;
+        units.all(|unit| unit == Some(first)).then_some((first, "these are epochs"))
+    }
+
+    /// Is there a column that says when, as a row an interval has it?
+    fn are_intervals(&self, weight: usize) -> bool {
+        const WHEN: [&str; 9] =
+            ["minute", "second", "hour", "interval", "time", "t", "window", "day", "period"];
+        self.header().is_some_and(|header| {
+            header.iter().enumerate().any(|(at, name)| {
+                at != weight && (is_arrival(name) || WHEN.contains(&name.to_lowercase().as_str()))
+            })
+        })
+    }
+
+    /// # Errors
+    /// If the values that nobody asked for by name are no times of requests, but statistics or sums of many.
+    fn refuse_sums(&self, value: usize) -> Result<(), WorkloadError> {
+        let Some(header) = self.header() else { return Ok(()) };
+        let name = &header[value];
+        let inner = percentile_of(name).filter(|percentile| *percentile > 0.0 && *percentile < 100.0);
+        if inner.is_some() && self.sample.rows.len() > 1 {
+            return Err(self.place.whole(format!(
+                "its column `{}` is a percentile of each interval or run, by its name: from those no distribution of requests follows; \
+                 give a row a request, or the percentiles of one of them, as in `p50 = 1.2 ms, p99 = 9 ms`",
+                shorten(name)
+            )));
+        }
+        Ok(())
+    }
+
+    /// # Errors
+    /// If the rows sum up many calls each.
+    fn refuse_summary(&self) -> Result<(), WorkloadError> {
+        let Some(header) = self.header() else { return Ok(()) };
+        let mut statistics: Vec<Statistic> = Vec::new();
+        // `mean_exec_time` is a mean as `mean_time` is.
+        let of_what = ["exec", "execution", "query", "request", "call", "calls"];
+        let plain = |name: &String| -> String {
+            words(name)
+                .into_iter()
+                .filter(|word| !of_what.contains(&word.as_str()))
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        for statistic in header.iter().filter_map(|name| Statistic::of(&plain(name))) {
+            if !statistics.contains(&statistic) {
+                statistics.push(statistic);
+            }
+        }
+        if statistics.len() > 2 && statistics.contains(&Statistic::Mean) {
+            return Err(self.place.whole(format!(
+                "its rows sum up many calls each, by their least, their longest and their mean: the columns are {}. They say nothing of a \
+                 tail; give what each call takes, or percentiles",
+                listed(header)
+            )));
+        }
+        Ok(())
+    }
+
+    /// The column that says whether a request failed, if some did.
+    fn status(&self) -> Option<(usize, Status)> {
+        const HTTP: [&str; 8] = [
+            "status",
+            "statuscode",
+            "httpstatus",
+            "code",
+            "responsecode",
+            "httpcode",
+            "httpresponsecode",
+            "scstatus",
+        ];
+        let header = self.header()?;
+        let is_status = |field: &[u8]| {
+            field == b"0"
+                || field.len() == 3
+                    && (b'1'..=b'5').contains(&field[0])
+                    && field.iter().all(u8::is_ascii_digit)
+        };
+        let is_word =
+            |field: &[u8]| field.eq_ignore_ascii_case(b"true") || field.eq_ignore_ascii_case(b"false");
+        let all = |at: usize, holds: &dyn Fn(&[u8]) -> bool| {
+            let mut fields = self.sample.column(at).peekable();
+            fields.peek().is_some() && fields.all(holds)
+        };
+        header.iter().enumerate().find_map(|(at, name)| {
+            let joined = words(name).concat();
+            if HTTP.contains(&joined.as_str()) && all(at, &is_status) {
+                Some((at, Status::Http))
+            } else if ["success", "ok", "succeeded", "successful"].contains(&joined.as_str())
+                && all(at, &is_word)
+            {
+                Some((at, Status::Success))
+            } else {
+                None
+            }
         })
     }
 
@@ -282,7 +537,8 @@ impl Finder<'_> {
 
     /// Does a column hold names, and the same ones again and again?
     fn has_few_names(&self, index: usize) -> bool {
-        let mut names: Vec<&[u8]> = self.sample.column(index).collect();
+        let is_own = |field: &&[u8]| !is_sum(&crate::input::text(field));
+        let mut names: Vec<&[u8]> = self.sample.column(index).filter(is_own).collect();
         let rows = names.len();
         names.sort_unstable();
         names.dedup();
@@ -341,14 +597,21 @@ impl Finder<'_> {
                 times
             }
         };
-        let candidates: Vec<usize> = match candidates.iter().any(|&at| self.is_mostly_numbers(at)) {
-            true => candidates.into_iter().filter(|&at| self.is_mostly_numbers(at)).collect(),
-            false => candidates,
-        };
         let rank = |&at: &usize| match self.role {
             Role::Arrival => usize::from(is_arrival(&header[at])) * 2,
             Role::Service => rank(&header[at]),
         };
+        let named =
+            candidates.iter().copied().filter(|at| rank(at) > 1 && self.sample.column(*at).next().is_some());
+        let (read, unread): (Vec<usize>, Vec<usize>) = named.partition(|&at| self.is_mostly_numbers(at));
+        let candidates: Vec<usize> = match candidates.iter().any(|&at| self.is_mostly_numbers(at)) {
+            true => candidates.into_iter().filter(|&at| self.is_mostly_numbers(at)).collect(),
+            false => candidates,
+        };
+        // What is called as times are and cannot be read is no reason to take something else.
+        if let (Role::Service, [], Some(&at)) = (self.role, &read[..], unread.first()) {
+            return Err(self.no_times(at));
+        }
         let best = candidates.iter().map(rank).max().unwrap_or(0);
         let mut finest = candidates.iter().filter(|at| rank(at) == best);
         match (finest.next(), finest.next(), candidates.len()) {
@@ -360,6 +623,17 @@ impl Finder<'_> {
                 None => Err(self.which_column(&candidates)),
             },
         }
+    }
+
+    /// A column that is called as times are and holds none.
+    fn no_times(&self, at: usize) -> WorkloadError {
+        let field = self.sample.column(at).find(|field| Number::parse(field, Style::POINT_GROUPED).is_err());
+        self.place.whole(format!(
+            "its column `{}` is called as times are, but `{}` in it is none that can be read, such as 1592, 1.6us, 0:00:01.25 or PT0.5S; \
+             write it so, or say which column is meant by `--column`",
+            shorten(&self.title(at)),
+            shorten(&crate::input::text(field.unwrap_or_default()))
+        ))
     }
 
     /// Does a column count 0, 1, 2, … or 1, 2, 3, …?
@@ -376,9 +650,9 @@ impl Finder<'_> {
         let (mut all, mut numbers) = (0, 0);
         for field in self.sample.column(at) {
             all += 1;
-            numbers += usize::from(
-                crate::input::number::looks_like_one(field) && field.iter().any(u8::is_ascii_digit),
-            );
+            let is_number =
+                crate::input::number::looks_like_one(field) && field.iter().any(u8::is_ascii_digit);
+            numbers += usize::from(is_number);
         }
         all > 0 && 2 * numbers >= all
     }
@@ -557,6 +831,19 @@ impl Finder<'_> {
         self.place.row(self.sample.first_line, before + 1, RowProblem::Format(problem.to_owned()))
     }
 
+    /// Does a column hold something other than when something was?
+    fn is_no_when(&self, at: usize) -> bool {
+        let is_date = |field: &[u8]| {
+            let field = crate::input::text(field);
+            let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+            field.get(..4).is_some_and(digits) && field.get(4..5).is_some_and(|mark| "-/".contains(mark))
+                || field.contains(['/', ':']) && field.split(['/', ':', ' ']).take(2).all(digits)
+        };
+        let mut fields = self.sample.column(at).peekable();
+        let are_dates = fields.peek().is_some() && fields.all(is_date);
+        !are_dates && !self.header().is_some_and(|header| is_arrival(&header[at]))
+    }
+
     /// The column that says which percentile a row is: by its own name, by the names in it (`p50`, `p99`; `mean` and `count` may
     /// stand among them), or, if it has no name, as a table of pandas' quantiles has none, by shares that rise.
     fn percentile_column(&self, preset: Option<&Preset>, class: Option<usize>) -> Option<usize> {
@@ -618,8 +905,23 @@ impl Finder<'_> {
             return Shape::Range { high, weight };
         }
         let is_bound = self.name(value).is_some_and(|name| words(&name).iter().any(|word| word == "le"));
+        let is_edge = |known: &[&str]| {
+            self.name(value).is_some_and(|name| {
+                let words = words(&name);
+                let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
+                has(known) && has(&["bin", "bins", "bucket", "buckets", "edge", "bound"])
+            })
+        };
         let says_so = self.name(weight).is_some_and(|name| words(&name).iter().any(|w| w.starts_with("cum")));
-        if is_bound || says_so { Shape::Cumulative { weight } } else { Shape::Weighted { weight } }
+        if is_bound || says_so {
+            Shape::Cumulative { weight }
+        } else if is_edge(&["left", "low", "lower", "start", "from", "begin", "min"]) {
+            Shape::Edges { weight, is_low: true }
+        } else if is_edge(&["right", "high", "upper", "end", "to", "max"]) {
+            Shape::Edges { weight, is_low: false }
+        } else {
+            Shape::Weighted { weight }
+        }
     }
 
     fn unit(
@@ -649,8 +951,25 @@ impl Finder<'_> {
                     self.header().map_or(0, |names| names[..value].iter().map(|name| name.len() + 1).sum());
                 Err(self.place.row(self.sample.first_line, before + 1, RowProblem::Format(problem)))
             }
-            (Said::Nothing, None) => Ok(self.unit_of_format(value, preset, name)),
+            (Said::Nothing, None) => {
+                Ok(self.unit_of_format(value, preset, name).or_else(|| self.unit_of_column()))
+            }
         }
+    }
+
+    /// The unit that a column such as `duration_unit` says in every row.
+    fn unit_of_column(&self) -> Option<(Unit, &'static str)> {
+        let of = |at: usize| {
+            let mut units = self.sample.column(at).map(|field| Unit::of_word(&crate::input::text(field)));
+            let first = units.next()??;
+            units.all(|unit| unit == Some(first)).then_some(first)
+        };
+        let names = self.header()?.iter().enumerate();
+        let mut said = names
+            .filter(|(_, name)| words(name).iter().any(|word| word == "unit"))
+            .filter_map(|(at, _)| of(at));
+        let unit = said.next().filter(|_| said.next().is_none())?;
+        Some((unit, "says a column of it"))
     }
 
     fn unit_of_format(
@@ -729,18 +1048,23 @@ impl Finder<'_> {
         if columns.iter().filter(|(_, statistic)| is_inner(statistic)).count() < 2 {
             return Ok(None);
         }
-        let locust = ["Request Count", "Median Response Time", "Average Response Time"];
-        let is_locust = locust.iter().all(|name| header.iter().any(|found| found == name));
+        let writer = SUMMARIES
+            .iter()
+            .find(|(_, _, names)| names.iter().all(|name| header.iter().any(|found| found == name)));
         let first = columns.iter().find(|(_, statistic)| is_inner(statistic)).map_or(0, |(at, _)| *at);
-        let unit = match (is_locust, self.wanted.unit) {
+        let unit = match (writer, self.wanted.unit) {
             (_, Some(unit)) => Some((unit, "as you said")),
-            (true, None) => Some((Unit::Ms, "as the writer has it")),
-            (false, None) => self.unit(first, None, Some(header[first].as_str()))?,
+            (Some((_, unit, _)), None) => Some((*unit, "as the writer has it")),
+            (None, None) => self.unit(first, None, Some(header[first].as_str()))?,
         };
+        let of_statistics = |at: usize| columns.iter().any(|(column, _)| *column == at);
         let class = match &self.wanted.class_column {
             Some(wanted) => Some(self.column(wanted)?),
             None => {
-                let names: Vec<usize> = (0..header.len()).filter(|&at| !self.is_mostly_numbers(at)).collect();
+                let names: Vec<usize> = (0..header.len())
+                    .filter(|&at| !self.is_mostly_numbers(at) && !of_statistics(at) && self.is_no_when(at))
+                    .filter(|&at| words(&header[at]).iter().all(|word| word != "unit"))
+                    .collect();
                 let named = ["name", "class", "test", "label"];
                 let by_name = |&&at: &&usize| named.contains(&header[at].to_lowercase().as_str());
                 names.iter().find(by_name).or(names.first()).copied()
@@ -750,9 +1074,29 @@ impl Finder<'_> {
             let words = words(name);
             words.last().is_some_and(|last| last == "count") || name.eq_ignore_ascii_case("requests")
         });
+        // Rows without names are of runs or of intervals, which have a number or a time; those of metrics have names that say so.
+        let are_metrics = |at: &usize| {
+            let of_metric = ["metric", "metrics", "measure", "measurement", "statistic"];
+            of_metric.contains(&header[*at].to_lowercase().as_str())
+                || self.sample.column(*at).any(|field| row_unit(field).is_some())
+        };
+        let asked = self.wanted.class_column.as_ref().is_some_and(|name| !name.is_empty());
+        let rows_by = match class {
+            Some(class) => Some(class).filter(are_metrics),
+            None => (0..header.len()).find(|at| columns.iter().all(|(column, _)| column != at)),
+        };
+        let rows_by = rows_by.filter(|_| !asked);
         Ok(Some(Layout {
             value: first,
             value_name: None,
+            rows_by,
+            label: None,
+            when: (0..header.len())
+                .find(|&at| is_arrival(&header[at]) || !self.is_no_when(at))
+                .or_else(|| (0..header.len()).find(|&at| Some(at) != class && !of_statistics(at))),
+            status: None,
+            means_of: None,
+            names: header.clone(),
             class,
             class_name: class.map(|class| self.title(class)),
             class_names: &[],
@@ -762,12 +1106,48 @@ impl Finder<'_> {
             unit,
             style: self.style(first)?,
             width: self.sample.width(),
-            format: if is_locust { "percentiles of Locust".into() } else { "a table of percentiles".into() },
+            format: match writer {
+                Some((writer, ..)) => format!("percentiles of {writer}"),
+                None => "a table of percentiles".into(),
+            },
             has_arrivals: None,
             note: None,
             shape: Shape::Percentiles { columns, count },
         }))
     }
+}
+
+/// Writers of tables of percentiles: what is in which unit there, and columns by which they are known.
+const SUMMARIES: [(&str, Unit, &[&str]); 3] = [
+    ("Locust", Unit::Ms, &["Request Count", "Median Response Time", "Average Response Time"]),
+    ("Taurus", Unit::S, &["avg_ct", "avg_lt", "avg_rt", "perc_50.0"]),
+    ("perf_analyzer", Unit::Us, &["Concurrency", "Inferences/Second", "Client Send", "p99 latency"]),
+];
+
+/// What the name of a row says of its unit, in brackets: `Request Latency (ms)`, `Output Sequence Length (tokens)`.
+pub(super) fn row_unit(name: &[u8]) -> Option<Said> {
+    let name = crate::input::text(name);
+    let (_, unit) = name.trim().strip_suffix(')')?.rsplit_once('(')?;
+    Some(Unit::of_word(unit).map_or(Said::Unknown, Said::Unit))
+}
+
+/// Is this the name of a row that sums up the others?
+pub(super) fn is_sum(name: &str) -> bool {
+    const SUMS: [&str; 11] = [
+        "total",
+        "totals",
+        "average",
+        "avg",
+        "mean",
+        "sum",
+        "aggregated",
+        "overall",
+        "grand total",
+        "median",
+        "max",
+    ];
+    let name = name.trim_end_matches(':');
+    SUMS.iter().any(|sum| name.eq_ignore_ascii_case(sum))
 }
 
 /// May a column with this name be an index?
@@ -804,7 +1184,7 @@ pub(super) fn interval(field: &[u8]) -> Option<[Bound<'_>; 2]> {
 
 /// Does a column's name say that it holds when something arrived?
 pub(in crate::input) fn is_arrival(name: &str) -> bool {
-    const FIRST: [&str; 14] = [
+    const FIRST: [&str; 13] = [
         "timestamp",
         "timestamps",
         "arrival",
@@ -818,11 +1198,15 @@ pub(in crate::input) fn is_arrival(name: &str) -> bool {
         "date",
         "datetime",
         "offset",
-        "at",
     ];
     let words = words(name);
     let duration = words.iter().any(|word| ["duration", "latency", "elapsed"].contains(&word.as_str()));
-    let first = words.first().is_some_and(|word| FIRST.contains(&word.as_str()));
+    let first = match words.first().map(String::as_str) {
+        // `at_ms`, but not `At safepoint`.
+        Some("at") => words[1..].iter().all(|word| Unit::of_word(word).is_some()),
+        Some(word) => FIRST.contains(&word),
+        None => false,
+    };
     let any = words.iter().any(|word| word == "timestamp" || word == "arrival");
     let pair = words.windows(2).any(|two| two == ["time", "stamp"] || two == ["request", "start"]);
     (first || any || pair) && !duration
@@ -845,8 +1229,18 @@ fn rank(name: &str) -> usize {
         "responsetime",
         "dur",
     ];
-    const OF_TIME: [&str; 9] =
-        ["response", "request", "execution", "exec", "processing", "query", "handling", "total", "run"];
+    const OF_TIME: [&str; 10] = [
+        "response",
+        "request",
+        "execution",
+        "exec",
+        "processing",
+        "query",
+        "handling",
+        "total",
+        "run",
+        "taken",
+    ];
     let words = words(name);
     let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
     if words.first().is_some_and(|word| word == "service") {

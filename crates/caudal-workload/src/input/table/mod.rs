@@ -10,23 +10,25 @@ mod columns;
 mod presets;
 mod records;
 mod sample;
+mod shares;
 mod times;
 
 use std::path::Path;
 
 pub(in crate::input) use columns::is_arrival;
-use columns::{Filter, Finder, Layout, Role, Shape, interval, is_no_time};
+use columns::{Filter, Finder, Layout, Role, Shape, Status, interval, is_no_time, is_sum, row_unit};
 pub(in crate::input) use records::{Record, Records, column_of};
 pub(crate) use sample::{Sample, Separator};
+use shares::Points;
 pub(in crate::input) use times::date_ps;
 
 use super::buckets::{Bins, Edges};
-use super::number::Number;
+use super::number::{Number, Style};
 use super::percentiles::{Moments, Percentiles, Statistic};
 use super::source::{self, Source};
-use super::unit::{Plausible, Unit};
+use super::unit::{Plausible, Said, Unit};
 use super::{Columns, Counted, Data, Place, Read, Taken, Trace, shorten, text, time_ps};
-use crate::error::{RowProblem, WorkloadError};
+use crate::error::{Answer, Ask, AskKey, RowProblem, WorkloadError};
 
 /// Reads service times: a value a row, with a class, or with how often it occurs.
 pub(crate) fn read_service_table(
@@ -36,6 +38,7 @@ pub(crate) fn read_service_table(
 ) -> Result<Read, WorkloadError> {
     let place = Place(path);
     let sample = Sample::of(&source, wanted.decimal).ok_or_else(|| nothing(&place))?;
+    refuse_heatmap(&sample, &place)?;
     let finder = Finder { sample: &sample, wanted, role: Role::Service, place: &place };
     let layout = finder.layout()?;
     if let Some(name) = finder.counts_something(layout.value)
@@ -47,11 +50,15 @@ pub(crate) fn read_service_table(
     let beyond = overflows(source.head());
     let mut table = Table::new(source, &sample, &layout, &place)?;
     let name = finder.name(layout.value).unwrap_or_default();
-    let mut content = Content { plausible: Plausible::called(&name), ..Content::default() };
+    // What stands without a name among other columns is hardly a few nanoseconds, as no latency is.
+    let called = if sample.header.is_none() && sample.width() > 2 { "latency" } else { &name };
+    let called =
+        if matches!(layout.shape, Shape::Value | Shape::Between { .. }) { called } else { "latency" };
+    let mut content = Content { plausible: Plausible::called(called), ..Content::default() };
     while let Some(record) = table.next()? {
         content.add(record, &layout).map_err(|(index, problem)| table.error(index, problem))?;
     }
-    let Table { left_out, cut, .. } = table;
+    let Table { left_out, cut, another, .. } = table;
     let mut notes: Vec<String> = layout.note.map(str::to_owned).into_iter().collect();
     if matches!(layout.shape, Shape::Weighted { .. }) && beyond > 0 {
         notes.push(format!(
@@ -63,7 +70,32 @@ pub(crate) fn read_service_table(
             "line {line}, the last one, is cut off, and was left out; was the writer still at work?"
         ));
     }
+    if let Some(line) = another {
+        notes.push(format!("another table begins in line {line}, and was passed over"));
+    }
     content.finish(&layout, &place, left_out, notes)
+}
+
+/// # Errors
+/// If the header has bounds of buckets, and the rows counts of intervals, as Grafana writes a heatmap.
+fn refuse_heatmap(sample: &Sample, place: &Place<'_>) -> Result<(), WorkloadError> {
+    let names: Vec<String> = match &sample.header {
+        Some(header) => header.clone(),
+        None => sample.rows[0].iter().map(text).collect(),
+    };
+    let is_name = names
+        .first()
+        .is_some_and(|first| !first.is_empty() && !super::number::looks_like_one(first.as_bytes()));
+    let bounds: Option<Vec<f64>> = names.iter().skip(1).map(|name| name.trim().parse::<f64>().ok()).collect();
+    let rise = bounds.is_some_and(|bounds| bounds.len() > 2 && bounds.windows(2).all(|two| two[0] < two[1]));
+    if is_name && rise {
+        return Err(place.whole(format!(
+            "its header has bounds of buckets ({}, …) and its rows how many there were in an interval, as a heatmap of Grafana; give the \
+             histogram of all of it, as the JSON of the query `sum by (le) (increase(NAME_bucket[1h]))`, or as rows `le,count`",
+            names[1..].iter().take(3).map(|name| shorten(name)).collect::<Vec<_>>().join(", ")
+        )));
+    }
+    Ok(())
 }
 
 /// Values that a histogram had no bucket for, as cyclictest says below it: `# Histogram Overflows: 00004 00000`.
@@ -88,6 +120,10 @@ struct Table<'a> {
     rows: u64,
     /// The line that is cut off.
     cut: Option<u64>,
+    /// The line of the row before.
+    before: u64,
+    /// The line where another table begins.
+    another: Option<u64>,
 }
 
 impl<'a> Table<'a> {
@@ -99,8 +135,19 @@ impl<'a> Table<'a> {
     ) -> Result<Table<'a>, WorkloadError> {
         let records = Records::new(Box::new(source.stream()) as Box<dyn std::io::Read>, sample.separator);
         let record = Record::default();
-        let mut table = Table { records, record, layout, place, left_out: 0, rows: 0, cut: None };
-        for _ in 0..usize::from(sample.header.is_some()) + usize::from(sample.has_types) {
+        let mut table = Table {
+            records,
+            record,
+            layout,
+            place,
+            left_out: 0,
+            rows: 0,
+            cut: None,
+            before: 0,
+            another: None,
+        };
+        let above = usize::from(sample.header.is_some() && !sample.names_are_above);
+        for _ in 0..above + usize::from(sample.has_types) {
             table.advance()?;
         }
         Ok(table)
@@ -121,6 +168,7 @@ impl<'a> Table<'a> {
     #[inline]
     fn next(&mut self) -> Result<Option<&Record>, WorkloadError> {
         loop {
+            self.before = self.record.line;
             if !self.advance()? {
                 return Ok(None);
             }
@@ -144,6 +192,11 @@ impl<'a> Table<'a> {
     fn other_width(&mut self, expected: usize, found: usize) -> Result<Option<&Record>, WorkloadError> {
         let error = self.error(found.min(expected), self.width_problem(expected, found));
         let line = self.record.line;
+        // Reports have several tables, with a blank line between.
+        if matches!(self.layout.shape, Shape::Percentiles { .. }) && self.rows > 1 && line > self.before + 1 {
+            self.another = Some(line);
+            return Ok(None);
+        }
         if found < expected && self.rows > 1 && !self.advance()? && self.records.ends_within_a_line() {
             self.cut = Some(line);
             return Ok(None);
@@ -192,6 +245,19 @@ struct Content {
     decimals: u32,
     failures: u64,
     runs: f64,
+    /// What the first request has as its status that failed.
+    first_failure: Option<String>,
+    /// Points of distributions: a class, the value and its share.
+    points: Vec<(String, u64, u64, f64)>,
+    /// Bounds of buckets: a class, the bound and how many.
+    edges: Vec<(String, u64, u64)>,
+    /// Rows of percentiles, by what tells them apart.
+    rows: Vec<String>,
+    /// Rows of percentiles that are of no times.
+    no_times: u64,
+    /// Values of rows that are called totals or the like, and how.
+    sums: Vec<(usize, String)>,
+    weighted_sum: f64,
 }
 
 /// A problem of the field with this index.
@@ -206,12 +272,28 @@ impl Content {
         {
             self.failures += 1;
         }
+        if let Some((column, status)) = layout.status
+            && status.is_failure(record.get(column))
+        {
+            self.failures += 1;
+            self.first_failure.get_or_insert_with(|| text(record.get(column)));
+        }
         match &layout.shape {
-            Shape::Value => self.add_value(record, layout, class),
+            Shape::Value => {
+                if let Some(label) = layout.label.map(|at| record.get(at)).filter(|label| label.len() < 13)
+                    && std::str::from_utf8(label).is_ok_and(is_sum)
+                {
+                    self.sums.push((self.trace.ps.len(), text(label)));
+                }
+                self.add_value(record, layout, class)
+            }
             Shape::Weighted { weight } => {
                 let share = share(record.get(*weight)).map_err(|problem| (*weight, problem))?;
                 let zeros = self.zeros;
                 self.add_value(record, layout, class)?;
+                self.weighted_sum += share
+                    * Number::parse(record.get(layout.value), layout.style)
+                        .map_or(0.0, |number| number.value());
                 self.weights.push(share);
                 // A bucket at 0 that is empty holds no time of 0.
                 if share == 0.0 {
@@ -224,6 +306,34 @@ impl Content {
             Shape::PercentileRow { percentile } => self.add_percentile(record, layout, class, *percentile),
             Shape::Percentiles { columns, count } => self.add_percentiles(record, layout, columns, *count),
             Shape::Interval { weight } => self.add_interval(record, layout, class, *weight),
+            Shape::Edges { weight, .. } => {
+                let ps =
+                    self.time(record.get(layout.value), layout).map_err(|problem| (layout.value, problem))?.1;
+                let count = count(record.get(*weight)).map_err(|problem| (*weight, problem))?;
+                self.edges.push((text(class), ps, count));
+                Ok(())
+            }
+            Shape::Points { share: column, .. } => {
+                let ps =
+                    self.time(record.get(layout.value), layout).map_err(|problem| (layout.value, problem))?.1;
+                let field = record.get(*column);
+                let shown = text(field.strip_suffix(b"%").unwrap_or(field)).replacen(',', ".", 1);
+                let share = share(shown.as_bytes()).map_err(|problem| (*column, problem))?;
+                self.points.push((text(class), record.line, ps, share));
+                Ok(())
+            }
+            Shape::Between { end } => {
+                let number =
+                    super::between::between(record.get(layout.value), record.get(*end), layout.style)
+                        .map_err(|problem| (*end, problem))?;
+                let shown = text(record.get(*end));
+                let ps = self.time_of(number, shown.as_bytes(), layout).map_err(|problem| (*end, problem))?;
+                self.zeros += u64::from(ps == 0);
+                self.decimals = self.decimals.max(number.decimals());
+                self.trace
+                    .push(class, record.line, ps)
+                    .map_err(|problem| (layout.class.unwrap_or(layout.value), problem))
+            }
         }
     }
 
@@ -251,18 +361,23 @@ impl Content {
     #[inline]
     fn time(&mut self, field: &[u8], layout: &Layout) -> Result<(Number, u64), RowProblem> {
         let number = Number::parse(field, layout.style)?;
+        Ok((number, self.time_of(number, field, layout)?))
+    }
+
+    /// The time that a number is, and what it says of the unit.
+    #[inline]
+    fn time_of(&mut self, number: Number, field: &[u8], layout: &Layout) -> Result<u64, RowProblem> {
         let unit = layout.unit.map_or(Unit::Ns, |(unit, _)| unit);
         if number.unit.is_some() {
             self.plausible.see_unit();
         } else if layout.unit.is_none() {
             self.plausible.see(&number, field);
         }
-        let ps = match time_ps(&number, field, unit) {
+        match time_ps(&number, field, unit) {
             // Its unit will be asked for: it has fractions.
-            Err(RowProblem::TooShort(_)) if layout.unit.is_none() && number.unit.is_none() => 1,
-            ps => ps?,
-        };
-        Ok((number, ps))
+            Err(RowProblem::TooShort(_)) if layout.unit.is_none() && number.unit.is_none() => Ok(1),
+            ps => ps,
+        }
     }
 
     fn add_range(
@@ -374,18 +489,33 @@ impl Content {
         count_column: Option<usize>,
     ) -> Result<(), FieldProblem> {
         let class = layout.class.map_or_else(|| "all".to_owned(), |class| text(record.get(class)));
+        // The name of a row may say its unit: that of tokens has none of time.
+        let of_row = layout.rows_by.and_then(|at| row_unit(record.get(at)));
+        if of_row == Some(Said::Unknown) {
+            self.no_times += 1;
+            return Ok(());
+        }
         let (mut points, mut stated) = (Vec::new(), Moments::default());
         for &(column, statistic) in columns {
             let field = record.get(column);
             if field.is_empty() || field.eq_ignore_ascii_case(b"n/a") {
                 continue;
             }
-            let (_, ps) = self.time(field, layout).map_err(|problem| (column, problem))?;
+            // Each cell may have separators of thousands.
+            let number =
+                Number::parse(field, layout.style).or_else(|_| Number::parse(field, Style::POINT_GROUPED));
+            let number = number.map_err(|problem| (column, problem))?;
+            let number = match of_row {
+                Some(Said::Unit(unit)) => number.in_unit(unit),
+                _ => number,
+            };
+            let ps = self.time_of(number, field, layout).map_err(|problem| (column, problem))?;
             match statistic {
                 Statistic::Percentile(percentile) => points.push((percentile, ps)),
                 moment => stated.set(moment, ps),
             }
         }
+        self.rows.extend(layout.rows_by.or(layout.when).map(|at| text(record.get(at))));
         let weight = match count_column {
             Some(column) => count(record.get(column)).map_err(|problem| (column, problem))? as f64,
             None => 1.0,
@@ -403,11 +533,40 @@ impl Content {
         left_out: u64,
         mut notes: Vec<String>,
     ) -> Result<Read, WorkloadError> {
+        self.ask_for_row(layout, place)?;
+        if let Shape::Points { points, .. } = layout.shape {
+            notes.extend(self.of_points(points, place)?);
+        }
+        if let Shape::Edges { is_low, .. } = layout.shape {
+            self.of_edges(is_low, place)?;
+        }
+        notes.extend(self.without_sums(layout, place)?);
         let values = self.trace.ps.len() as u64;
         let unit = layout.unit.map_or(Unit::Ns, |(unit, _)| unit);
         let step_ps = unit.ps() / 10u64.checked_pow(self.decimals).unwrap_or(u64::MAX);
         if self.zeros == values {
             self.trace.replace_zeros(step_ps, place)?;
+        }
+        let counted: f64 = self.weights.iter().sum();
+        if matches!(layout.shape, Shape::Weighted { .. }) && counted >= 1.0 {
+            self.plausible = self.plausible.with_mean_of(self.weighted_sum, counted.round() as u64);
+        }
+        let shares: f64 = self.weights.iter().sum();
+        if matches!(layout.shape, Shape::Points { .. }) && shares > 0.0 {
+            let sum: f64 =
+                self.trace.ps.iter().zip(&self.weights).map(|(ps, share)| *ps as f64 * share).sum();
+            self.plausible = self.plausible.with_mean_of(sum / shares / unit.ps() as f64, 1);
+        }
+        if let Shape::Edges { .. } = layout.shape {
+            let sum = self.bins.middle_sum_ps() / unit.ps() as f64;
+            self.plausible = self.plausible.with_mean_of(sum, self.bins.count());
+        }
+        if layout.means_of.is_some() {
+            self.weights.iter_mut().for_each(|weight| *weight /= counted);
+        }
+        let is_summed = matches!(layout.shape, Shape::Percentiles { .. } | Shape::PercentileRow { .. });
+        if is_summed && layout.unit.is_none() && !self.plausible.is_untouched() {
+            return Err(self.plausible.ask(place, "are percentiles, which may be in any"));
         }
         let unsaid = self.plausible.check(place)?;
         if values == 0 && self.bins.is_empty() && self.percentiles.is_empty() {
@@ -422,9 +581,23 @@ impl Content {
         notes.splice(0..0, unsaid);
         let zeros = self.trace.replace_zeros(step_ps, place)?;
         notes.extend(zeros.filter(|_| self.zeros > 0));
-        if self.failures > 0 {
+        if let Some((column, status)) = layout.status.filter(|_| self.failures > 0) {
+            notes.push(self.failed(column, status, values, layout));
+        } else if self.failures > 0 {
             let (column, good) = layout.success.expect("what failures are counted by");
             notes.push(failures(self.failures, column, good, &layout.format));
+        }
+        if let Some(counts) = &layout.means_of {
+            notes.push(format!(
+                "a row seems to be an interval with `{counts}` requests and one time, their mean or a percentile: each counts as often, and \
+                 what single requests take beyond it is not in the file, so its tail is too short"
+            ));
+        }
+        if self.no_times > 0 {
+            notes.push(format!(
+                "{} rows are of no times, by the unit in their names, and were passed over",
+                self.no_times
+            ));
         }
         if self.runs > 1.0 {
             notes.push(format!(
@@ -444,7 +617,18 @@ impl Content {
             None => (Some(Unit::Ns), "nothing says another one"),
         };
         let taken = Taken {
-            format: layout.format.clone(),
+            format: match layout.shape {
+                Shape::Points { points: Points::UpTo, .. } => {
+                    format!("{} of a distribution, the share up to each value", layout.format)
+                }
+                Shape::Points { points: Points::Beyond, .. } => {
+                    format!("{} of a distribution, the share beyond each value", layout.format)
+                }
+                Shape::Points { points: Points::Of, .. } => {
+                    format!("{} of a distribution, the share of each value", layout.format)
+                }
+                _ => layout.format.clone(),
+            },
             column: layout.value_name.clone(),
             class_column: layout.class_name.clone(),
             arrival_column: layout.has_arrivals.clone(),
@@ -456,15 +640,198 @@ impl Content {
             filter: texts(&layout.filters),
         };
         let data = match layout.shape {
-            Shape::Value => Data::Trace(self.trace),
-            Shape::Weighted { .. } => Data::Weighted(self.trace, self.weights),
-            Shape::Range { .. } | Shape::Cumulative { .. } | Shape::Interval { .. } => {
+            Shape::Value | Shape::Between { .. } => Data::Trace(self.trace),
+            Shape::Weighted { .. } | Shape::Points { .. } => Data::Weighted(self.trace, self.weights),
+            Shape::Range { .. } | Shape::Cumulative { .. } | Shape::Interval { .. } | Shape::Edges { .. } => {
                 Data::Histograms(self.bins.finish(place, &mut notes)?)
             }
             Shape::PercentileRow { .. } => Data::Percentiles(of_shares(self.percentiles)),
             Shape::Percentiles { .. } => Data::Percentiles(without_totals(self.percentiles)),
         };
         Ok(Read { taken, data, notes })
+    }
+}
+
+impl Content {
+    /// # Errors
+    /// The question of which row is meant, if they are of runs, intervals or metrics.
+    fn ask_for_row(&self, layout: &Layout, place: &Place<'_>) -> Result<(), WorkloadError> {
+        let mut names: Vec<&str> = self.percentiles.iter().map(|class| class.class.as_str()).collect();
+        names.sort_unstable();
+        // Classes that come again and again are those of intervals.
+        let is_again = names.windows(2).any(|two| two[0] == two[1]);
+        let column = layout.rows_by.or(layout.when.filter(|_| is_again));
+        let Some(column) = column.filter(|_| self.percentiles.len() > 1) else { return Ok(()) };
+        let name = layout.names.get(column).cloned().unwrap_or_else(|| (column + 1).to_string());
+        let means = |percentiles: &Percentiles| {
+            let point =
+                |(percentile, ps): &(f64, u64)| format!("p{percentile} = {}", crate::show::time(*ps as f64));
+            match layout.unit.is_some() || self.plausible.is_untouched() {
+                true => percentiles.points.iter().take(3).map(point).collect::<Vec<_>>().join(", "),
+                false => String::new(),
+            }
+        };
+        let answer = |(row, percentiles): (&String, &Percentiles)| Answer {
+            key: AskKey::Where,
+            value: format!("{name}={row}"),
+            means: means(percentiles),
+        };
+        let mut answers: Vec<Answer> = Vec::new();
+        for row in self.rows.iter().zip(&self.percentiles).map(answer) {
+            if answers.iter().all(|known| known.value != row.value) {
+                answers.push(row);
+            }
+        }
+        // Of many, the first ones and the last.
+        let last = answers.len().saturating_sub(1);
+        let mut at = 0;
+        answers.retain(|_| {
+            at += 1;
+            at <= 8 || at > last
+        });
+        Err(WorkloadError::Ask(Box::new(Ask {
+            path: place.0.to_owned(),
+            problem: format!(
+                "has percentiles of {} runs, intervals or metrics, a row each by `{name}`, which have no common distribution",
+                self.percentiles.len()
+            ),
+            key: AskKey::Where,
+            answers,
+        })))
+    }
+
+    /// Makes points of distributions into values, each with its own share.
+    fn of_points(&mut self, points: Points, place: &Place<'_>) -> Result<Option<String>, WorkloadError> {
+        let shares: Vec<f64> = self.points.iter().map(|(.., share)| *share).collect();
+        let scale = shares::scale(&shares);
+        let mut rest = 0.0_f64;
+        let all = std::mem::take(&mut self.points);
+        let mut classes: Vec<&str> = Vec::new();
+        for (class, ..) in &all {
+            if !classes.contains(&class.as_str()) {
+                classes.push(class);
+            }
+        }
+        for class in classes {
+            let of_class: Vec<&(String, u64, u64, f64)> = all.iter().filter(|one| one.0 == class).collect();
+            let mut before = 0.0;
+            for (index, (_, line, ps, share)) in of_class.iter().enumerate() {
+                let wrong = |problem: &str| place.row(*line, 1, RowProblem::Format(problem.to_owned()));
+                if points != Points::Of && index > 0 && of_class[index - 1].2 >= *ps {
+                    return Err(wrong("the values of a distribution must rise from row to row"));
+                }
+                let share = share / scale;
+                let up_to = match points {
+                    Points::UpTo => share,
+                    Points::Beyond => 1.0 - share,
+                    Points::Of => before + share,
+                };
+                if !(-1e-6..=1.05).contains(&up_to) || up_to < before - 1e-6 {
+                    return Err(wrong(
+                        "the shares of a distribution must go from 0 to 1, or to 100, all in one direction",
+                    ));
+                }
+                self.trace
+                    .push(class.as_bytes(), *line, *ps)
+                    .map_err(|problem| place.row(*line, 1, problem))?;
+                self.weights.push((up_to - before).max(0.0));
+                before = before.max(up_to);
+            }
+            rest = rest.max(1.0 - before);
+        }
+        if points != Points::Of && rest > 0.2 {
+            return Err(place.whole(format!(
+                "its shares end at {:.3}, so that {:.0} % of the requests are missing; give the distribution up to 1",
+                1.0 - rest,
+                100.0 * rest
+            )));
+        }
+        Ok((points != Points::Of && rest > 1e-4).then(|| {
+            format!(
+                "the distribution ends at {:.5}: what takes longer than its last point is not in the file",
+                1.0 - rest
+            )
+        }))
+    }
+
+    /// Makes bounds of buckets into those.
+    fn of_edges(&mut self, is_low: bool, place: &Place<'_>) -> Result<(), WorkloadError> {
+        let all = std::mem::take(&mut self.edges);
+        let mut classes: Vec<&str> = Vec::new();
+        for (class, ..) in &all {
+            if !classes.contains(&class.as_str()) {
+                classes.push(class);
+            }
+        }
+        for class in classes {
+            let mut bounds: Vec<(u64, u64)> =
+                all.iter().filter(|one| one.0 == class).map(|(_, ps, count)| (*ps, *count)).collect();
+            bounds.sort_unstable();
+            let width = |at: usize| bounds[at].0.saturating_sub(bounds[at - 1].0);
+            if bounds.len() < 2 || (1..bounds.len()).any(|at| width(at) == 0) {
+                return Err(place.whole("a histogram needs two bounds or more, all of them different"));
+            }
+            for (at, &(ps, count)) in bounds.iter().enumerate() {
+                let (low_ps, high_ps) = match is_low {
+                    true if at + 1 < bounds.len() => (ps, bounds[at + 1].0),
+                    true => (ps, ps + width(at)),
+                    false if at > 0 => (bounds[at - 1].0, ps),
+                    false => (ps.saturating_sub(width(1)), ps),
+                };
+                if high_ps > low_ps {
+                    let edges = Edges { low_ps, high_ps: Some(high_ps) };
+                    self.bins.add(class, edges, count).map_err(|problem| place.whole(problem.to_string()))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Leaves out rows that sum up the others, by the name that stands once where the others have their class.
+    fn without_sums(&mut self, layout: &Layout, place: &Place<'_>) -> Result<Option<String>, WorkloadError> {
+        if !matches!(layout.shape, Shape::Value | Shape::Between { .. }) {
+            return Ok(None);
+        }
+        let counts = self.trace.counts();
+        let classes = self.trace.classes.iter().zip(&counts);
+        let of_class = classes.filter(|(name, count)| layout.class.is_some() && **count == 1 && is_sum(name));
+        let of_class: Vec<String> = of_class.map(|(name, _)| name.clone()).collect();
+        let of_class = if of_class.len() == counts.len() { Vec::new() } else { of_class };
+        // Each has its name for itself, or it is that of something else.
+        let rows = std::mem::take(&mut self.sums);
+        let is_once = |name: &str| rows.iter().filter(|(_, other)| other == name).count() == 1;
+        let rows: Vec<&(usize, String)> = rows.iter().filter(|(_, name)| is_once(name)).collect();
+        let rows = if rows.len() == self.trace.ps.len() { Vec::new() } else { rows };
+        let sums: Vec<String> =
+            of_class.iter().cloned().chain(rows.iter().map(|(_, name)| name.clone())).collect();
+        if sums.is_empty() {
+            return Ok(None);
+        }
+        let retained = self.trace.retain(|trace, at| {
+            let class = &trace.classes[usize::from(trace.class_of(at))];
+            !of_class.contains(class) && rows.iter().all(|(row, _)| *row != at)
+        });
+        retained.map_err(|problem| place.whole(problem.to_string()))?;
+        let named: Vec<String> = sums.iter().map(|sum| format!("`{sum}`")).collect();
+        let named = named.join(" and ");
+        Ok(Some(match sums.len() {
+            1 => format!("the row {named} sums up the others, by its name, and was left out"),
+            _ => format!("the rows {named} sum up the others, by their names, and were left out"),
+        }))
+    }
+
+    /// What to say of requests that failed.
+    fn failed(&self, column: usize, status: Status, values: u64, layout: &Layout) -> String {
+        let name = layout.names.get(column).cloned().unwrap_or_else(|| (column + 1).to_string());
+        let first = self.first_failure.as_deref().unwrap_or_default();
+        let how = match status {
+            Status::Http => format!("with `{name}` {first} or the like"),
+            Status::Success => format!("with `{name}` {first}"),
+        };
+        format!(
+            "{} of {values} requests failed, {how}; their times are among the others: `--where '{name}!={first}'` leaves these out",
+            self.failures
+        )
     }
 }
 
@@ -493,7 +860,7 @@ fn of_shares(mut classes: Vec<Percentiles>) -> Vec<Percentiles> {
 /// Rows that sum up the others are none of their own.
 fn without_totals(mut classes: Vec<Percentiles>) -> Vec<Percentiles> {
     let is_total = |class: &Percentiles| {
-        ["aggregated", "total", "totals", "all"].contains(&class.class.to_lowercase().as_str())
+        ["", "aggregated", "total", "totals", "all"].contains(&class.class.to_lowercase().as_str())
     };
     if classes.iter().any(|class| !is_total(class)) {
         classes.retain(|class| !is_total(class));

@@ -33,6 +33,8 @@ pub(crate) struct Preset {
     pub(crate) runs: Option<Column>,
     /// Why the values are not what a service takes, and what to do; such tables are refused.
     pub(crate) refused: Option<&'static str>,
+    /// The column of the ends, where that of the values has the beginnings.
+    pub(crate) until: Option<Column>,
     /// What to say of its times.
     pub(crate) note: Option<&'static str>,
 }
@@ -51,10 +53,12 @@ pub(crate) enum Signature {
     Header(&'static [&'static str]),
     /// There is no header, and the first rows are so.
     Rows(fn(&Sample) -> bool),
+    /// The first field of all begins so, be it a name or not.
+    Begins(&'static str),
 }
 
 use Column::{At, Named};
-use Signature::{Header, Rows};
+use Signature::{Begins, Header, Rows};
 
 const NONE: Preset = Preset {
     writer: "",
@@ -69,11 +73,12 @@ const NONE: Preset = Preset {
     success: None,
     runs: None,
     refused: None,
+    until: None,
     note: None,
 };
 
 /// The writers.
-pub(crate) const PRESETS: [Preset; 18] = [
+pub(crate) const PRESETS: [Preset; 26] = [
     Preset {
         writer: "k6",
         signature: Header(&["metric_name", "timestamp", "metric_value"]),
@@ -237,6 +242,75 @@ pub(crate) const PRESETS: [Preset; 18] = [
         ),
         ..NONE
     },
+    Preset {
+        writer: "BenchmarkDotNet",
+        signature: Header(&["Method", "Job", "Mean", "Error", "StdDev"]),
+        refused: Some(
+            "this is BenchmarkDotNet's summary, a mean a benchmark; its exporter `JsonExporter.Full` keeps every iteration",
+        ),
+        ..NONE
+    },
+    Preset {
+        writer: "Rally",
+        signature: Header(&["Metric", "Task", "Value", "Unit"]),
+        refused: Some(
+            "this is the report of Elastic's Rally, whose rows are of many metrics in many units; give the percentiles of one task, as in \
+             `p50 = 440 ms, p99 = 512 ms`, or the samples of `service_time` from its metrics store",
+        ),
+        ..NONE
+    },
+    Preset {
+        writer: "dotnet-counters",
+        signature: Header(&["Timestamp", "Provider", "Counter Name", "Counter Type"]),
+        refused: Some(
+            "these are counters of .NET, a value an interval; they say nothing of single requests: `dotnet-trace`, or the log of the \
+             server, has what each takes",
+        ),
+        ..NONE
+    },
+    Preset {
+        writer: "Windows",
+        signature: Begins("(PDH-CSV "),
+        refused: Some(
+            "this is a log of Windows' performance counters, whose values are averages or last values of an interval; they say nothing of \
+             single requests: give the log of the server, such as that of IIS with `time-taken`",
+        ),
+        ..NONE
+    },
+    Preset {
+        writer: "SQL Server's extended events",
+        signature: Header(&["name", "timestamp", "duration", "cpu_time", "logical_reads"]),
+        value: Named("duration"),
+        unit: Unit::Us,
+        class: Some(Named("name")),
+        arrival: Some((Named("timestamp"), None)),
+        ..NONE
+    },
+    Preset {
+        writer: "CloudFront",
+        signature: Header(&["x-edge-location", "sc-status", "time-taken"]),
+        value: Named("time-taken"),
+        unit: Unit::S,
+        ..NONE
+    },
+    Preset {
+        writer: "IIS",
+        signature: Header(&["cs-method", "sc-win32-status", "time-taken"]),
+        value: Named("time-taken"),
+        unit: Unit::Ms,
+        ..NONE
+    },
+    Preset {
+        writer: "ninja",
+        signature: Rows(is_ninja),
+        value: At(0),
+        until: Some(At(1)),
+        unit: Unit::Ms,
+        note: Some(
+            "each is what ninja took from the beginning of a command to its end, side by side with others on all cores",
+        ),
+        ..NONE
+    },
 ];
 
 impl Preset {
@@ -248,6 +322,11 @@ impl Preset {
                 .as_ref()
                 .is_some_and(|header| names.iter().all(|name| header.iter().any(|found| found == name))),
             Rows(looks) => sample.header.is_none() && !sample.rows.is_empty() && looks(sample),
+            Begins(begin) => {
+                let name = sample.header.as_ref().and_then(|header| header.first().cloned());
+                let field = || sample.rows.first().and_then(|row| row.get(0)).map(crate::input::text);
+                name.or_else(field).is_some_and(|first| first.starts_with(begin))
+            }
         })
     }
 }
@@ -287,6 +366,15 @@ fn status(text: &str) -> bool {
 fn is_vegeta(sample: &Sample) -> bool {
     let epoch = |text: &str| whole(text) && text.len() == 19;
     all(sample, 8..=13, &[(0, epoch), (1, status), (2, whole), (3, whole), (4, whole)])
+}
+
+/// `295 <tab> 1797 <tab> 1764410400123456789 <tab> obj/f0.o <tab> 999e9c90587dabb1`: beginning and end in ms, when the output was
+/// written, the output, and a hash of the command
+fn is_ninja(sample: &Sample) -> bool {
+    let hash =
+        |text: &str| text.len() <= 16 && text.len() >= 8 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    all(sample, 5..=5, &[(0, whole), (1, whole), (2, whole), (4, hash)])
+        && sample.rows.iter().any(|row| row.get(4).is_some_and(|field| !field.iter().all(u8::is_ascii_digit)))
 }
 
 /// `12, 48312, 0, 4096, 0, 0`: time in ms, latency in ns, direction, block size, offset, priority

@@ -4,11 +4,12 @@ use csv::ByteRecord;
 
 use super::records::{Record, Records};
 use crate::input::number::{self, Number, Style};
+use crate::input::percentiles::percentile_of;
 use crate::input::source::Source;
 use crate::input::unit::Unit;
 
 /// Rows that are looked at.
-const ROWS: usize = 500;
+pub(crate) const ROWS: usize = 500;
 
 /// What stands between two fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +31,8 @@ pub(crate) struct Sample {
     pub(crate) rows: Vec<ByteRecord>,
     /// The line of the first row, header or not, from 1.
     pub(crate) first_line: u64,
+    /// Do the names stand in a comment, as in `#Fields: date time time-taken` of W3C's logs?
+    pub(crate) names_are_above: bool,
 }
 
 impl Sample {
@@ -41,15 +44,29 @@ impl Sample {
             head.extend_from_slice(line);
             head.push(b'\n');
         }
-        let separator = separator(&head, decimal);
+        let above = fields_above(&head);
+        let fits = |separator: &Separator| {
+            above.as_ref().is_some_and(|names| names.len() == common_width(&rows(&head, *separator).0))
+        };
+        // Where the names stand above, what gives as many columns separates them: agents of users have semicolons.
+        let separator = [Separator::Byte(b'\t'), Separator::Blanks]
+            .into_iter()
+            .find(fits)
+            .unwrap_or_else(|| separator(&head, decimal));
         let (mut rows, first_line) = rows(&head, separator);
         if rows.is_empty() {
             return None;
         }
-        let header = is_header(&rows[0]).then(|| {
-            let names: Vec<String> = rows[0].iter().map(crate::input::text).collect();
-            rows.remove(0);
-            names
+        let above = above.filter(|names| names.len() == common_width(&rows));
+        let names_are_above = above.is_some();
+        let header = above.or_else(|| {
+            let is_names =
+                is_header(&rows[0]) && !rows[1..].iter().take(3).any(|row| is_alike(&rows[0], row));
+            is_names.then(|| {
+                let names: Vec<String> = rows[0].iter().map(crate::input::text).collect();
+                rows.remove(0);
+                names
+            })
         });
         let has_types = header.is_some() && rows.first().is_some_and(are_types);
         if has_types {
@@ -63,7 +80,7 @@ impl Sample {
             true => std::iter::once(String::new()).chain(names).collect(),
             false => names,
         });
-        Some(Sample { separator, header, has_types, rows, first_line })
+        Some(Sample { separator, header, has_types, rows, first_line, names_are_above })
     }
 
     /// The width that most of these rows have.
@@ -130,7 +147,13 @@ fn width_of_index(row: &ByteRecord, width: usize) -> bool {
 
 /// Is this row one of names: something is a name, and nothing a number? Percentiles (`50%`, `99.9%`) are names.
 fn is_header(row: &ByteRecord) -> bool {
-    let is_share = |field: &[u8]| field.ends_with(b"%") || field.ends_with(b"th");
+    let is_share = |field: &[u8]| {
+        field.ends_with(b"%")
+            || field.ends_with(b"th")
+            || Number::parse(field, Style::POINT_GROUPED).is_err()
+                && number::parts(&crate::input::text(field)).is_none()
+                && percentile_of(&crate::input::text(field)).is_some()
+    };
     let is_number = |field: &[u8]| number::looks_like_one(field) && !is_share(field);
     let is_name = |field: &[u8]| !field.is_empty() && (!number::looks_like_one(field) || is_share(field));
     row.iter().any(is_name) && !row.iter().any(is_number)
@@ -178,6 +201,30 @@ fn are_types(row: &ByteRecord) -> bool {
         TYPES.contains(&field.split('(').next().unwrap_or_default())
     };
     !row.is_empty() && row.iter().all(is_type)
+}
+
+/// The names that W3C's logs have in a comment above their rows.
+fn fields_above(head: &[u8]) -> Option<Vec<String>> {
+    let line = head.split(|&byte| byte == b'\n').find_map(|line| line.strip_prefix(b"#Fields:"))?;
+    Some(crate::input::text(line).split_whitespace().map(str::to_owned).collect())
+}
+
+/// Is a first row as those below it, but for its digits? Then it is none of names: `Total: 13026398 ns`, `{ fd = 3`.
+fn is_alike(first: &ByteRecord, second: &ByteRecord) -> bool {
+    let without_digits = |field: &[u8]| -> Vec<u8> {
+        let mut shape: Vec<u8> =
+            field.iter().map(|byte| if byte.is_ascii_digit() { b'0' } else { *byte }).collect();
+        shape.dedup_by(|a, b| *a == b'0' && *b == b'0');
+        shape
+    };
+    let has_digits = |field: &[u8]| field.iter().any(u8::is_ascii_digit);
+    let numbered = first.iter().filter(|field| has_digits(field)).count();
+    let alike = first
+        .iter()
+        .zip(second)
+        .filter(|(first, second)| has_digits(first) && without_digits(first) == without_digits(second))
+        .count();
+    numbered > 0 && 2 * alike >= numbered && first.len() == second.len()
 }
 
 fn rows(head: &[u8], separator: Separator) -> (Vec<ByteRecord>, u64) {

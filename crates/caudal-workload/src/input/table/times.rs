@@ -7,6 +7,7 @@ use super::Timestamps;
 use super::columns::Layout;
 use super::sample::Sample;
 use crate::error::{RowProblem, WorkloadError};
+use crate::input::between::epoch_unit;
 use crate::input::number::{Number, Style};
 use crate::input::unit::{Plausible, Unit};
 use crate::input::{Counted, Place, Taken, shorten, text};
@@ -97,14 +98,6 @@ pub(in crate::input) fn date_ps(field: &str) -> Option<i128> {
         jiff::tz::Offset::UTC.to_timestamp(civil).ok()
     })?;
     Some(instant.as_nanosecond() * 1000)
-}
-
-/// The unit in which this is a time between 2001 and 2100.
-fn epoch_unit(field: &str) -> Option<Unit> {
-    let value: f64 = field.parse().ok()?;
-    let is_epoch =
-        |unit: &Unit| (978_307_200.0..4_102_444_800.0).contains(&(value * unit.ps() as f64 / 1e12));
-    [Unit::S, Unit::Ms, Unit::Us, Unit::Ns].into_iter().find(is_epoch)
 }
 
 /// Times as they come.
