@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     /// Signals after which the storm ends by itself, so that a sleep that it keeps from its end fails and does not hang.
-    const ENOUGH: u32 = 50_000;
+    const ENOUGH: u32 = 5_000;
     static SIGNALS: AtomicU32 = AtomicU32::new(0);
 
     extern "C" fn on_signal(_: libc::c_int) {
