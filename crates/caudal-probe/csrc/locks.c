@@ -167,8 +167,8 @@ static int wait_for_mutex(void *lock, const struct caudal_until *until)
 static int wait_for_owned(void *lock, const struct caudal_until *until)
 {
     static const char refused[] =
-        "caudal: a recursive lock that another request of this worker has is wanted inside of a critical section, where nothing "
-        "else can run: end the section first\n";
+        "caudal: a mutex that another request of this worker has locked is wanted inside of a critical section, where nothing else can run: "
+        "end the section first\n";
     if (is_anothers(lock)) {
         ssize_t written = write(STDERR_FILENO, refused, sizeof refused - 1);
         (void)written;
