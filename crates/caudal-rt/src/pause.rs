@@ -54,6 +54,7 @@ mod tests {
         let child = unsafe { libc::fork() };
         assert!(child >= 0);
         if child == 0 {
+            // SAFETY: all zeros is an action.
             let mut action = unsafe { std::mem::zeroed::<libc::sigaction>() };
             action.sa_sigaction = on_signal as *const () as usize;
             // SAFETY: the handler is safe whenever it comes.
