@@ -403,7 +403,7 @@ impl caudal_runtime {
     /// After the shutdown: waits for those who are in a call, then drops what is left.
     fn free(&self) -> Answer {
         while self.users.load(Acquire) != 0 {
-            std::thread::sleep(Duration::from_micros(50));
+            raw::pause(Duration::from_micros(50));
         }
         // SAFETY: not alive and without users, so nobody has a reference to it, and only one thread has ended its life.
         drop(unsafe { (*self.runtime.get()).take() });

@@ -89,7 +89,7 @@ fn run(name: &str, language: Language, args: Vec<OsString>) -> Result<ExitCode, 
     if code != ExitCode::SUCCESS {
         return linked::why_failed(&job).map_or(Ok(code), Err);
     }
-    if let Some(word) = linked::check(&call, &job, before)? {
+    for word in linked::check(&call, &job, before)? {
         say(&format!("{name}: {word}\n"));
     }
     Ok(code)

@@ -27,6 +27,10 @@ const DT_SYMBOLIC: u64 = 16;
 const DT_FLAGS: u64 = 30;
 const DF_SYMBOLIC: u64 = 2;
 const SAFE_STACK: &[u8] = b"__safestack_unsafe_stack_ptr";
+/// Of ThreadSanitizer.
+const THREAD_SANITIZER: &[u8] = b"__tsan_init";
+/// Of a C++ runtime: where a thread has the exceptions that it handles.
+const CXX_EXCEPTIONS: &[u8] = b"__cxa_get_globals";
 
 /// A file as it was before the link, to know whether the link wrote it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,16 +48,20 @@ impl Stamp {
 ///
 /// # Errors
 /// What it is not.
-pub(crate) fn check(call: &Call, job: &LinkJob, before: Stamp) -> Result<Option<String>, DriverError> {
+pub(crate) fn check(call: &Call, job: &LinkJob, before: Stamp) -> Result<Vec<String>, DriverError> {
     let output = job.output();
     // Some calls of a linker write nothing, and /dev/null is none of ours.
     let is_file = fs::symlink_metadata(&output).is_ok_and(|file| file.is_file());
     if !is_file || Stamp::of(&output) == before {
-        return Ok(None);
+        return Ok(Vec::new());
     }
     let checked = match File::read(&output) {
-        Some(linked) => judge(call, job, &output, &linked),
-        None => Ok(None),
+        Some(linked) => judge(call, job, &output, &linked).map(|word| {
+            let words =
+                [word, linked.mixes_exceptions(call, &output), linked.mistakes_switches(call, &output)];
+            words.into_iter().flatten().collect()
+        }),
+        None => Ok(Vec::new()),
     };
     if checked.is_err() {
         let _ = fs::remove_file(&output);
@@ -133,9 +141,36 @@ struct File {
     wants_block: bool,
     has_runtime: bool,
     has_safe_stack: bool,
+    has_thread_sanitizer: bool,
+    /// A C++ runtime is inside of it, and it shows others where that has its exceptions.
+    has_cxx: bool,
+    shows_cxx: bool,
 }
 
 impl File {
+    /// The runtime takes the exceptions in flight from the thread where a request is set aside, and has to find them.
+    fn mixes_exceptions(&self, call: &Call, output: &Path) -> Option<String> {
+        let is_hidden = call.output == Output::Shared && self.has_cxx && !self.shows_cxx;
+        is_hidden.then(|| {
+            format!(
+                "`{}` has a C++ runtime of its own and shows no names of it, so requests that are set aside while they handle its \
+                 exceptions get one another's: link without -static-libstdc++, or show `__cxa_get_globals` (no --exclude-libs for it)",
+                output.display()
+            )
+        })
+    }
+
+    fn mistakes_switches(&self, call: &Call, output: &Path) -> Option<String> {
+        let is_in_it = call.output == Output::Executable && self.has_thread_sanitizer && self.has_runtime;
+        is_in_it.then(|| {
+            format!(
+                "`{}` has ThreadSanitizer in it, which knows nothing of requests: it reports races between the runtime's own threads that are \
+                 none, and ends the program at a siglongjmp. Use it on the code without the runtime; -fsanitize=address and undefined work with it",
+                output.display()
+            )
+        })
+    }
+
     /// `None`: it is no ELF file.
     fn read(path: &Path) -> Option<File> {
         File::of(&fs::read(path).ok()?)
@@ -164,6 +199,8 @@ impl File {
                 BLOCK => file.defines_block = true,
                 RUNTIME => file.has_runtime = true,
                 SAFE_STACK => file.has_safe_stack = true,
+                THREAD_SANITIZER => file.has_thread_sanitizer = true,
+                CXX_EXCEPTIONS if !symbol.is_undefined() => file.shows_cxx = true,
                 name if symbol.is_undefined() && name.starts_with(b"caudal_") => file.wants_block = true,
                 _ => {}
             }
@@ -173,6 +210,8 @@ impl File {
             match symbol.name_bytes().unwrap_or_default() {
                 RUNTIME => file.has_runtime = true,
                 SAFE_STACK => file.has_safe_stack = true,
+                THREAD_SANITIZER => file.has_thread_sanitizer = true,
+                CXX_EXCEPTIONS if !symbol.is_undefined() => file.has_cxx = true,
                 _ => {}
             }
         }

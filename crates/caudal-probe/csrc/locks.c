@@ -5,12 +5,13 @@
  * not, the caller is a thread, and the ordinary function waits. Where there is no hook, locks are taken by the ordinary function at
  * once: of mutexes it has no atomic instruction in programs of one thread, which pthread_mutex_trylock has.
  *
- * A mutex that belongs to its thread (recursive, error-checking) takes every request of the worker for its owner. Who has
- * which is kept here, per thread:
+ * A mutex that belongs to its thread (recursive, error-checking, robust, or with priority inheritance) takes every request of the worker for
+ * its owner. Who has which is kept here, per thread:
  *
  *      free ── first lock ──▶ has(request, 1) ── same request ──▶ has(request, n) ── n unlocks ──▶ free
- *                                  │
- *                                  └─ another request of the thread: waits, as for a lock of another thread
+ *                                  │    │
+ *                                  │    └─ the request ends: of a robust one the owner has died, another is had for ever
+ *                                  └─ another request of the thread: waits, as for a lock of another thread, and may not unlock it
  *
  * With more of them at once than the table has places the further ones are sections, which never give the worker back: then
  * no other request is there to get in.
@@ -20,9 +21,11 @@
 #include "wait.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* How a kind of lock is taken: at once or not at all (EBUSY), and as a thread waits for it. */
@@ -77,16 +80,33 @@ static __thread struct {
     const void *lock;
     uint64_t request;
     uint32_t times;
+    int is_robust; /* and does not inherit priority, which the kernel has a part in */
 } owned[OWNED_MAX] __attribute__((tls_model("initial-exec")));
 /* Places in use, and sections for those that had none. */
 static __thread uint32_t owned_count __attribute__((tls_model("initial-exec")));
 static __thread uint32_t owned_without_place __attribute__((tls_model("initial-exec")));
 
+/* What glibc's mutexes have in the word of their kind beside the type, which is 0 to 3: a plain one, recursive, error-checking, adaptive. */
+#define KIND_ROBUST 16
+#define KIND_INHERITS_PRIORITY 32
+#define KIND_SHARED 128
+
 static int is_thread_owned(const pthread_mutex_t *mutex)
 {
 #if defined(__GLIBC__)
-    int kind = mutex->__data.__kind & 3;
-    return kind == PTHREAD_MUTEX_RECURSIVE_NP || kind == PTHREAD_MUTEX_ERRORCHECK_NP;
+    /* One more makes the second bit that of the two types. */
+    return ((mutex->__data.__kind + 1) & (2 | KIND_ROBUST | KIND_INHERITS_PRIORITY)) != 0;
+#else
+    (void)mutex;
+    return 1;
+#endif
+}
+
+/* Has the C library an answer for the owner who locks it again? Otherwise he would wait for himself, and all of the worker with him. */
+static int answers_owner(const pthread_mutex_t *mutex)
+{
+#if defined(__GLIBC__)
+    return ((mutex->__data.__kind + 1) & 2) != 0;
 #else
     (void)mutex;
     return 1;
@@ -103,11 +123,35 @@ static uint32_t place_of(const void *lock)
     return place;
 }
 
+static void forget(uint32_t place)
+{
+    owned_count--;
+    owned[place] = owned[owned_count];
+}
+
+/* Nobody has it, whatever is said here: code without wrappers has given it back, or it was made anew. */
+static int is_free(const pthread_mutex_t *mutex)
+{
+#if defined(__GLIBC__)
+    return __atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED) == 0;
+#else
+    (void)mutex;
+    return 0;
+#endif
+}
+
 /* Another request of this thread has the mutex; the thread would get in. */
 static int is_anothers(const pthread_mutex_t *mutex)
 {
     uint32_t place = place_of(mutex);
-    return place < owned_count && owned[place].request != caudal_probe_request();
+    if (place == owned_count || owned[place].request == caudal_probe_request()) {
+        return 0;
+    }
+    if (is_free(mutex)) {
+        forget(place);
+        return 0;
+    }
+    return 1;
 }
 
 static int try_owned(void *lock)
@@ -123,14 +167,25 @@ static int wait_for_mutex(void *lock, const struct caudal_until *until)
 static int wait_for_owned(void *lock, const struct caudal_until *until)
 {
     static const char refused[] =
-        "caudal: a recursive lock that another request of this worker has is wanted inside of a critical section, where nothing "
-        "else can run: end the section first\n";
+        "caudal: a mutex that another request of this worker has locked is wanted inside of a critical section, where nothing else can run: "
+        "end the section first\n";
     if (is_anothers(lock)) {
         ssize_t written = write(STDERR_FILENO, refused, sizeof refused - 1);
         (void)written;
         abort();
     }
     return wait_for_mutex(lock, until);
+}
+
+/* May its owner be marked as dead? */
+static int is_robust(const pthread_mutex_t *mutex)
+{
+#if defined(__GLIBC__)
+    return (mutex->__data.__kind & (KIND_ROBUST | KIND_INHERITS_PRIORITY)) == KIND_ROBUST;
+#else
+    (void)mutex;
+    return 0;
+#endif
 }
 
 /* The caller has the thread-owned mutex once more. */
@@ -151,6 +206,7 @@ static int own(const pthread_mutex_t *mutex, int answer)
         owned[place].lock = mutex;
         owned[place].request = caudal_probe_request();
         owned[place].times = 0;
+        owned[place].is_robust = is_robust(mutex);
     }
     owned[place].times++;
     caudal_probe_hold(CAUDAL_PROBE_LOCK);
@@ -163,8 +219,7 @@ static void disown(const pthread_mutex_t *mutex)
     if (place < owned_count) {
         owned[place].times--;
         if (owned[place].times == 0) {
-            owned_count--;
-            owned[place] = owned[owned_count];
+            forget(place);
         }
         caudal_probe_leave(CAUDAL_PROBE_LOCK);
     } else if (owned_without_place > 0) {
@@ -184,7 +239,7 @@ static const struct kind plain_kind = {try_plain, wait_for_mutex}, owned_kind = 
 __attribute__((noinline)) static int lock_owned(pthread_mutex_t *mutex, const struct caudal_until *until)
 {
     uint32_t place = place_of(mutex);
-    if (place < owned_count && owned[place].request == caudal_probe_request()) {
+    if (place < owned_count && owned[place].request == caudal_probe_request() && answers_owner(mutex)) {
         return own(mutex, wait_for_mutex(mutex, until));
     }
     if (!caudal_probe_may_wait()) {
@@ -233,7 +288,11 @@ int caudal_around_pthread_mutex_clocklock_v1(pthread_mutex_t *mutex, clockid_t c
 
 __attribute__((noinline)) static int unlock_owned(pthread_mutex_t *mutex)
 {
-    int answer = LIBC(pthread_mutex_unlock)(mutex);
+    int answer;
+    if (is_anothers(mutex)) {
+        return EPERM;
+    }
+    answer = LIBC(pthread_mutex_unlock)(mutex);
     if (answer == 0) {
         disown(mutex);
     }
@@ -251,6 +310,59 @@ int caudal_around_pthread_mutex_unlock_v1(pthread_mutex_t *mutex)
         caudal_probe_leave_here(CAUDAL_PROBE_LOCK);
     }
     return answer;
+}
+
+/* --- of requests that have ended --- */
+
+/* In the place of a request: it has ended, and nobody is it. */
+#define ENDED 1
+
+long caudal_around_syscall_v1(long number, long a, long b, long c, long d, long e, long f);
+
+#if defined(__GLIBC__)
+/* What the kernel does with a robust mutex of a thread that ends, and glibc's list of those that the thread has. The lowest bit of a place in
+ * the list says that the mutex there inherits priority. */
+static void owner_died(pthread_mutex_t *mutex)
+{
+    __pthread_list_t *list = &mutex->__data.__list, *after, *before;
+    uint32_t *word = (uint32_t *)&mutex->__data.__lock;
+    uint32_t now = __atomic_load_n(word, __ATOMIC_RELAXED);
+    after = (__pthread_list_t *)((uintptr_t)list->__next & ~(uintptr_t)1);
+    before = (__pthread_list_t *)((uintptr_t)list->__prev & ~(uintptr_t)1);
+    if (after == NULL || before == NULL) {
+        return;
+    }
+    after->__prev = list->__prev;
+    before->__next = list->__next;
+    list->__next = list->__prev = NULL;
+    while (!__atomic_compare_exchange_n(word, &now, (now & FUTEX_WAITERS) | FUTEX_OWNER_DIED, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+    }
+    if (now & FUTEX_WAITERS) {
+        int operation = mutex->__data.__kind & KIND_SHARED ? FUTEX_WAKE : FUTEX_WAKE_PRIVATE;
+        caudal_around_syscall_v1(SYS_futex, (long)word, operation, 1, 0, 0, 0);
+    }
+}
+#endif
+
+/* The request with this stack has ended on this thread, and the next one may have its stack. */
+void caudal_request_ended_v1(uint64_t stack_high)
+{
+    uint32_t place = 0;
+    while (place < owned_count) {
+        if (owned[place].request != stack_high) {
+            place++;
+            continue;
+        }
+#if defined(__GLIBC__)
+        if (owned[place].is_robust) {
+            owner_died((pthread_mutex_t *)(uintptr_t)owned[place].lock);
+            forget(place);
+            continue;
+        }
+#endif
+        owned[place].request = ENDED;
+        place++;
+    }
 }
 
 /* --- conditions ----------------------------------------------------------------------------------------------- */

@@ -71,3 +71,9 @@ pub fn measured<R>(section: impl FnOnce() -> R) -> R {
 pub fn forget_handlers() {
     sys::caudal_forget_handlers_v1();
 }
+
+/// The request whose stack ends at `stack_high` has ended on this thread, and left its depth raised: the thread's mutexes that it has kept are
+/// not the next one's. Who locks a robust one next is told that its owner has died.
+pub fn request_ended(stack_high: u64) {
+    sys::caudal_request_ended_v1(stack_high);
+}

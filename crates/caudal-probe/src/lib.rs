@@ -45,7 +45,7 @@ pub use control::{
     set_hook, set_locale_hook, set_wait_hook,
 };
 pub use critical::{
-    critical_depth, critical_enter, critical_exit, critical_restore, forget_handlers, measured,
+    critical_depth, critical_enter, critical_exit, critical_restore, forget_handlers, measured, request_ended,
 };
 pub use probes::{probe, probe_budget, probe_clock, probe_flag, probe_spend};
 pub use threads::{futex_of, parker_is, thread_locals};

@@ -20,6 +20,7 @@ unsafe extern "C" {
     pub(crate) safe fn caudal_critical_restore_v1(depth: u32);
     pub(crate) fn caudal_plain_sigaction_v1(signal: i32, action: *const c_void, before: *mut c_void) -> i32;
     pub(crate) safe fn caudal_forget_handlers_v1();
+    pub(crate) safe fn caudal_request_ended_v1(stack_high: u64);
     pub(crate) safe fn caudal_learn_futex_v1();
     pub(crate) safe fn caudal_learnt_futex_v1() -> *const u32;
     pub(crate) fn caudal_parker_is_v1(word: *const u32);

@@ -9,6 +9,8 @@
 //! from being freed, or a stack from changing, while it is being looked at. As nobody runs who could be in the way, `scripts/loom` has no
 //! model of it; what a stopped thread may have been about to do, a switch, is in [`InUse`].
 
+use std::arch::asm;
+use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -82,7 +84,8 @@ pub fn on_enter(entering: impl Fn(Range<usize>) + Send + Sync + 'static) {
 pub(crate) fn warn_of_collectors() {
     static WARNED: AtomicBool = AtomicBool::new(false);
     // SAFETY: the name is a C string.
-    let is_there = || !unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"GC_push_all_eager".as_ptr()) }.is_null();
+    let is_seen = || !unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"GC_push_all_eager".as_ptr()) }.is_null();
+    let is_there = || !collector_linked().is_null() || is_seen();
     if ENTERING.load(Acquire).is_null() && is_there() && !WARNED.swap(true, Relaxed) {
         say!(
             "this program has Boehm's garbage collector (libgc), and nothing tells it of the stacks of requests: if a request uses \
@@ -90,6 +93,21 @@ pub(crate) fn warn_of_collectors() {
              crates/caudal-capi/examples/collector.c (in Rust: caudal_rt::stack::on_enter)"
         );
     }
+}
+
+/// Boehm's collector where the linker or the loader has put it: inside of a program no name of it can be looked up. Null if there is none.
+fn collector_linked() -> *const c_void {
+    let address: *const c_void;
+    // SAFETY: reads a word of the global offset table, which is 0 for a weak name that there is not.
+    unsafe {
+        asm!(
+            ".weak GC_push_all_eager",
+            "mov {}, qword ptr [rip + GC_push_all_eager@GOTPCREL]",
+            out(reg) address,
+            options(pure, readonly, nostack, preserves_flags),
+        );
+    }
+    address
 }
 
 /// The coroutine at `seat` is about to go on.

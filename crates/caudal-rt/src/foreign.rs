@@ -5,14 +5,23 @@
 //! 1. By a weak reference, which the linker or the loader resolves: where this code is linked with a C++ runtime, also one inside of
 //!    the program (`-static-libstdc++`), or is loaded along with one.
 //! 2. Among the names that all of the process sees.
-//! 3. In the usual libraries, if somebody has loaded them for himself (`RTLD_LOCAL`).
+//! 3. In every object that is loaded, whoever has loaded it for himself (`RTLD_LOCAL`).
 //!
-//! One that is loaded later is not found until another runtime starts; nor is one inside of a library that shows no names.
+//! *One that is loaded later*, with a plug-in, is found before the first switch that could mix up exceptions. Who throws or catches has the
+//! C++ runtime's thread-locals made for his thread, and the C library notes that the thread knows of them: in the first word of the thread's
+//! table of thread-locals, which grows with what is loaded ([`thread_locals_known`]). While no C++ runtime is known, each switch compares that
+//! word with what it was at the last look, and looks again if it has grown: two loads more.
+//!
+//! *What is left*: a C++ runtime whose thread-locals need not be made, for they are in the room that each thread has from its beginning
+//! (`-ftls-model=initial-exec`, or TLS descriptors). No library of GCC's or LLVM's is built so. And one inside of a shared object that shows no
+//! names (`-static-libstdc++ -Wl,--exclude-libs,ALL`): the drivers say so when they link one.
+
+mod dynamic;
 
 use std::arch::asm;
-use std::ffi::{CStr, c_void};
+use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 /// What `__cxa_get_globals` points to (Itanium C++ ABI, section 2.2.2).
 #[repr(C)]
@@ -26,17 +35,41 @@ type GetGlobals = unsafe extern "C" fn() -> *mut CxaGlobals;
 /// `__cxa_get_globals`, where a C++ runtime is in the process; else null.
 static GET_GLOBALS: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
+/// What [`thread_locals_known`] was, at the last look.
+static KNOWN_THEN: AtomicUsize = AtomicUsize::new(0);
+
 const NAME: &CStr = c"__cxa_get_globals";
-/// Where compilers' C++ runtimes are, of GCC and of LLVM.
-const LIBRARIES: [&CStr; 2] = [c"libstdc++.so.6", c"libc++abi.so.1"];
 
 /// Looks for a C++ runtime; a runtime does so when it starts.
 pub(crate) fn look_for_cxx() {
+    // What is loaded while this looks is looked for again.
+    KNOWN_THEN.fetch_max(thread_locals_known(), Ordering::Relaxed);
     // SAFETY: the name is a C string.
     let seen_by_all = || unsafe { libc::dlsym(libc::RTLD_DEFAULT, NAME.as_ptr()) };
-    let loaded = || LIBRARIES.into_iter().map(in_loaded).find(|found| !found.is_null());
-    let found = [linked(), seen_by_all()].into_iter().find(|found| !found.is_null()).or_else(loaded);
+    let ways: [&dyn Fn() -> *mut c_void; 3] = [&linked, &seen_by_all, &in_any_object];
+    let found = ways.into_iter().map(|look| look()).find(|found| !found.is_null());
     GET_GLOBALS.store(found.unwrap_or(ptr::null_mut()), Ordering::Relaxed);
+}
+
+/// Of how many objects with thread-locals, or loads of such, the C library has told this thread: the first word of the table behind the second
+/// word of the thread's block, in glibc ("generation") and in musl alike. 0: another C library.
+#[inline(always)]
+fn thread_locals_known() -> usize {
+    let table: *const usize;
+    // SAFETY: reads a word of the thread's block.
+    unsafe {
+        asm!("mov {}, qword ptr fs:[8]", out(reg) table, options(pure, readonly, nostack, preserves_flags));
+    }
+    // SAFETY: the table of this thread, which it alone replaces.
+    unsafe { table.as_ref() }.copied().unwrap_or(0)
+}
+
+/// The C++ runtime that this thread has come to know since the last look.
+#[cold]
+#[inline(never)]
+fn loaded_since() -> *mut c_void {
+    look_for_cxx();
+    GET_GLOBALS.load(Ordering::Relaxed)
 }
 
 /// What the linker or the loader has put in the place of the name; null if there is none.
@@ -54,13 +87,33 @@ fn linked() -> *mut c_void {
     address
 }
 
-/// The name in a library that is loaded already, and stays so from then on; null if it is not.
-fn in_loaded(library: &CStr) -> *mut c_void {
-    // SAFETY: both are C strings, and the library is not loaded by this call: no code of it runs.
-    unsafe {
-        let library = libc::dlopen(library.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
-        if library.is_null() { ptr::null_mut() } else { libc::dlsym(library, NAME.as_ptr()) }
+/// The name in any object that is loaded, which then stays for as long as the process; null if none has it.
+fn in_any_object() -> *mut c_void {
+    unsafe extern "C" fn look(object: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
+        // SAFETY: as `dl_iterate_phdr` says, and the file's name is a C string that lives as long as the object.
+        unsafe {
+            let found = &mut *found.cast::<Found>();
+            found.function = dynamic::find(&*object, NAME);
+            if !found.function.is_null() {
+                found.file = (*object).dlpi_name;
+            }
+            c_int::from(!found.function.is_null())
+        }
     }
+
+    struct Found {
+        function: *mut c_void,
+        file: *const libc::c_char,
+    }
+
+    let mut found = Found { function: ptr::null_mut(), file: ptr::null() };
+    // SAFETY: the answer lives during the call, and `look` does not unwind.
+    unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut found).cast()) };
+    if !found.file.is_null() {
+        // SAFETY: a C string, by which the loader knows the object: no file is opened, and no code of it runs.
+        unsafe { libc::dlopen(found.file, libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE) };
+    }
+    found.function
 }
 
 /// The C++ exceptions that a coroutine was handling when it was suspended.
@@ -72,8 +125,13 @@ pub(crate) struct Exceptions {
 impl Exceptions {
     const NONE: Exceptions = Exceptions { caught: ptr::null_mut(), uncaught: 0 };
 
+    #[inline(always)]
     fn globals() -> Option<*mut CxaGlobals> {
-        let get = GET_GLOBALS.load(Ordering::Relaxed);
+        Exceptions::globals_by(GET_GLOBALS.load(Ordering::Relaxed))
+    }
+
+    #[inline(always)]
+    fn globals_by(get: *mut c_void) -> Option<*mut CxaGlobals> {
         if get.is_null() {
             return None;
         }
@@ -86,7 +144,11 @@ impl Exceptions {
     /// Takes them from the thread.
     #[inline]
     pub(crate) fn take() -> Exceptions {
-        let Some(globals) = Exceptions::globals() else { return Exceptions::NONE };
+        let mut get = GET_GLOBALS.load(Ordering::Relaxed);
+        if get.is_null() && thread_locals_known() > KNOWN_THEN.load(Ordering::Relaxed) {
+            get = loaded_since();
+        }
+        let Some(globals) = Exceptions::globals_by(get) else { return Exceptions::NONE };
         // SAFETY: the structure is this thread's, and nobody else's.
         let globals = unsafe { &mut *globals };
         let taken = Exceptions { caught: globals.caught, uncaught: globals.uncaught };

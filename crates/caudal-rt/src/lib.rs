@@ -43,6 +43,7 @@ mod log;
 mod loom_models;
 pub mod observe;
 mod panic_hook;
+mod pause;
 mod place;
 mod primitives;
 pub mod raw;

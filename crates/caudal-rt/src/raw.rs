@@ -13,9 +13,11 @@ use crate::error::Ending;
 use crate::fiber;
 use crate::fork;
 use crate::handle::Handle;
+use crate::pause;
 use crate::sync::{Mutex, MutexGuard};
 
 pub use crate::handle::{Heed, Waited};
+pub use crate::pause::pause;
 
 /// The request in which the caller runs has been cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +60,7 @@ pub fn yield_now() -> Result<(), Cancelled> {
 /// In a critical section, and while a panic unwinds.
 pub fn sleep(span: Duration) -> Result<(), Cancelled> {
     let Some(me) = current() else {
-        std::thread::sleep(span);
+        pause::pause(span);
         return Ok(());
     };
     let due = until(me.shared(), span);

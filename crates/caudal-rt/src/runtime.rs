@@ -15,6 +15,7 @@ use crate::config::{OnFull, OnOverflow, OnStuck, Pinning, Settings, ThreadHooks}
 use crate::context::{NoYield, current, until};
 use crate::error::{Refused, StartError, SubmitError};
 use crate::handle::Handle;
+use crate::pause::pause;
 use crate::reserved::Reservation;
 use crate::say::say;
 use crate::shared::{Request, Shared, Slice, Stage};
@@ -442,7 +443,7 @@ fn wait_for(threads: &mut Vec<RunningThread>, bound: Duration) -> bool {
         if begun.elapsed() >= bound {
             return false;
         }
-        std::thread::sleep(Duration::from_micros(200));
+        pause(Duration::from_micros(200));
     }
 }
 
@@ -666,7 +667,7 @@ fn wait_a_little() {
             me.end_if_cancelled();
             me.park_until(until(me.shared(), FULL_FOR), "a submission to a full queue");
         }
-        None => std::thread::sleep(FULL_FOR),
+        None => pause(FULL_FOR),
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::atomic;
 use std::time::Duration;
 
 use caudal_policy::rebalance::RebalanceConfig;
+use caudal_probe as probe;
 use crossbeam_utils::CachePadded;
 
 use crate::cell::{Header, Outcome, PHASE, RUNTIME, STARTED, WAITING};
@@ -21,6 +22,7 @@ use crate::observe::measured::Classes;
 use crate::primitives::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 use crate::ring::Ring;
 use crate::ring::stack::TakeAllStack;
+use crate::say::say;
 use crate::sleep::Lot;
 use crate::sync::Estate;
 use crate::watchdog::pressure::Pressure;
@@ -482,10 +484,21 @@ impl Shared {
         self.helper.wake_up();
     }
 
-    /// A request ended inside of a critical section.
+    /// A request ended inside of a critical section, or with a lock, on this thread.
     #[cold]
-    pub(crate) fn count_unbalanced(&self) {
-        self.counts.unbalanced.fetch_add(1, Ordering::Relaxed);
+    pub(crate) fn left_something(&self, cell: Request, coroutine: Option<&Coroutine>) {
+        probe::forget_handlers();
+        if let Some(coroutine) = coroutine {
+            // SAFETY: a seat is there for as long as its coroutine.
+            probe::request_ended(unsafe { coroutine.seat().as_ref() }.high);
+        }
+        if self.counts.unbalanced.fetch_add(1, Ordering::Relaxed) == 0 {
+            say!(
+                "a request of class `{}` has ended with a lock that it had taken, or inside of a critical section. Who wants the lock waits for \
+                 ever, unless code without probes has given it back. Further requests that end so are counted as `unbalanced` in the statistics",
+                self.settings.classes.name(cell.class.get())
+            );
+        }
     }
 
     /// A request ended otherwise than by returning.

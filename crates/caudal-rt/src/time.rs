@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::clock::now;
 use crate::context::{current, until};
+use crate::pause::pause;
 
 /// Waits for `span`. A request goes on when its worker looks at its timers next after that, which it does between slices, and when
 /// its discipline has it run.
@@ -11,7 +12,7 @@ use crate::context::{current, until};
 /// # Panics
 /// Where a request must not wait: in a critical section, and while a panic unwinds.
 pub fn sleep(span: Duration) {
-    let Some(me) = current() else { return std::thread::sleep(span) };
+    let Some(me) = current() else { return pause(span) };
     let due = until(me.shared(), span);
     // Asked anew each time: a migratable coroutine may go on elsewhere.
     while let Some(me) = current() {

@@ -144,11 +144,14 @@ impl<'a> Watchdog<'a> {
             }
             None => "does its handler have a loop without a probe?".to_owned(),
         };
+        let dumps = self.shared.settings.on_stuck == OnStuck::Dump;
+        let where_it_is =
+            if dumps { "" } else { ". Builder::on_stuck(OnStuck::Dump), in C on_stuck, shows where it is" };
         say!(
-            "worker {number} has been in one request of class `{class}` for {:?} {how}: {why} Others take what waits there",
+            "worker {number} has been in one request of class `{class}` for {:?} {how}: {why} Others take what waits there{where_it_is}",
             self.shared.clock.duration(span)
         );
-        if self.shared.settings.on_stuck == OnStuck::Dump {
+        if dumps {
             let span = self.shared.clock.duration(span);
             dump::dump(dump::Stuck { number, thread, slice: self.reported[number], class, span });
         }

@@ -89,6 +89,14 @@ pub(crate) fn succeed(command: &mut Command) -> String {
     stdout.into_owned()
 }
 
+/// Runs `command`, which has to succeed; its stderr.
+pub(crate) fn succeed_with_errors(command: &mut Command) -> String {
+    let output = run(command);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {}\n{stderr}", output.status);
+    stderr.into_owned()
+}
+
 /// A program in a directory that goes with it.
 pub(crate) struct Program {
     pub(crate) _directory: TempDir,

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use crate::installed::{ROOT, has, installed, succeed};
+use crate::installed::{ROOT, has, installed, succeed, succeed_with_errors};
 
 /// What the lists of `tests/preemption/list.txt` name is in `cxx.cc` and `uninstrumented.c`.
 const LIST: &str = "tests/preemption/list.txt";
@@ -347,6 +347,35 @@ fn handlers_that_do_not_return_are_left() {
     for test in ["signal_jumps", "signal_jumps_by_library", "signal_jumps_and_waits"] {
         assert_eq!(run(&with.program, test, true), Went::Through(1), "{test}");
     }
+}
+
+/// A mutex that belongs to its thread (recursive, error-checking, robust, with priority inheritance) belongs to a request: another of the same
+/// worker gets neither in nor may unlock it.
+#[test]
+fn mutexes_of_a_thread_are_a_requests() {
+    let Some(with) = built(Source::C, Sections::On) else { return };
+    assert_eq!(run(&with.program, "owned", false), Went::Through(1));
+}
+
+/// A request that ends with a lock is no thread that ends: but who locks its robust mutex next is told so, and standard error has a line.
+#[test]
+fn a_robust_mutex_of_a_request_that_has_ended_says_so() {
+    let Some(with) = built(Source::C, Sections::On) else { return };
+    assert_eq!(run(&with.program, "ends_with_owned", false), Went::Through(1));
+    let output = succeed_with_errors(
+        Command::new(&with.program).arg(installed().path("direct.toml")).arg("ends_with_owned"),
+    );
+    assert!(
+        output.contains("a request of class `first` has ended with a lock that it had taken"),
+        "{output}"
+    );
+}
+
+/// What the page's table says of results that the C library keeps by thread, and of the thread's stack.
+#[test]
+fn results_that_libc_keeps_by_thread_are_the_workers() {
+    let Some(with) = built(Source::C, Sections::On) else { return };
+    assert_eq!(run(&with.program, "results", false), Went::Through(1), "the hazard is gone: change the page");
 }
 
 /// What the guide says of the mask.

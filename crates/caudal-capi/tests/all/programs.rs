@@ -62,13 +62,21 @@ fn a_collector_that_hears_of_no_stacks_is_told_of() {
         eprintln!("libgc is not installed: what needs it is not tested here");
         return;
     }
-    let mut link = installed().shared();
-    link.push("-Wl,--no-as-needed".to_owned());
-    link.push("-lgc".to_owned());
-    let program = compile("gcc", "examples/service.c", &["-std=gnu11", "-O2"], &link);
-    let output = program.command("direct.toml").arg("2000").output().expect("the program runs");
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(stderr.matches("caudal_on_stack_enter").count(), 1, "{stderr}");
+    let as_library = ["-Wl,--no-as-needed", "-lgc"];
+    // What a program has of it that allocates; it is inside of the program, or all of the program is inside of one file.
+    let inside = ["-Wl,-u,GC_malloc", "-Wl,-Bstatic", "-lgc", "-Wl,-Bdynamic"];
+    let all_inside = ["-Wl,-u,GC_malloc", "-lgc", "-static"];
+    let ways = [
+        [installed().shared(), as_library.map(str::to_owned).to_vec()].concat(),
+        [installed().statically(), inside.map(str::to_owned).to_vec()].concat(),
+        [installed().statically(), all_inside.map(str::to_owned).to_vec()].concat(),
+    ];
+    for link in ways {
+        let program = compile("gcc", "examples/service.c", &["-std=gnu11", "-O2"], &link);
+        let output = program.command("direct.toml").arg("2000").output().expect("the program runs");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(stderr.matches("caudal_on_stack_enter").count(), 1, "{link:?}: {stderr}");
+    }
 }
 
 #[test]
@@ -126,6 +134,42 @@ fn exceptions_stay_with_their_requests_where_a_part_has_loaded_the_cxx_runtime()
     let mut command = Command::new(&program.path);
     command.arg(&part.path).arg(installed().path("direct.toml"));
     assert_eq!(succeed(&mut command), "exceptions stay with their requests\n");
+}
+
+/// And where a request loads it, long after the runtime has looked for it: with its library, or inside of the part that shows its names.
+#[test]
+fn exceptions_stay_with_their_requests_where_a_request_loads_the_cxx_runtime() {
+    for compiler in cxx_compilers() {
+        for cxx in ["-shared-libgcc", "-static-libstdc++"] {
+            assert_eq!(
+                late(compiler, &[cxx]),
+                "400 of 400 came back to their requests\n",
+                "{compiler} {cxx}"
+            );
+        }
+    }
+}
+
+/// What the guide says of a C++ runtime that nobody can find.
+#[test]
+fn exceptions_of_a_hidden_cxx_runtime_are_mixed_up() {
+    let hidden = ["-static-libstdc++", "-Wl,--exclude-libs,ALL"];
+    assert_ne!(
+        late("g++", &hidden),
+        "400 of 400 came back to their requests\n",
+        "the hazard is gone: change the guide"
+    );
+}
+
+/// What a program in C prints whose requests load a part in C++ that was built with `flags`.
+fn late(compiler: &str, flags: &[&str]) -> String {
+    let flags = [&["-std=c++11", "-O2", "-shared", "-fPIC"], flags].concat();
+    let part = compile(compiler, "tests/c/late_part.cc", &flags, &[]);
+    let mut link = installed().shared();
+    link.push("-ldl".to_owned());
+    let program = compile("gcc", "tests/c/late.c", &["-std=gnu99"], &link);
+    let output = run(program.command("direct.toml").arg(&part.path));
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 #[test]

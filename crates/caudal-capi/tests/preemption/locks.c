@@ -1,5 +1,6 @@
 /* Locks of the C library under probes that the pass has put in. */
 #define _GNU_SOURCE
+#include <arpa/inet.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -543,6 +544,126 @@ static int nested(const char *policy)
 
 static pid_t own_process;
 
+/* --- mutexes of a thread, and what the C library keeps by thread --- */
+
+enum { RECURSIVE, ERROR_CHECKING, ROBUST, PRIORITY, OWNED };
+
+static pthread_mutex_t owned[OWNED];
+
+static void make_owned(void)
+{
+    int number;
+    for (number = 0; number < OWNED; number++) {
+        pthread_mutexattr_t how;
+        CHECK(pthread_mutexattr_init(&how) == 0);
+        CHECK(number != RECURSIVE || pthread_mutexattr_settype(&how, PTHREAD_MUTEX_RECURSIVE) == 0);
+        CHECK(number != ERROR_CHECKING || pthread_mutexattr_settype(&how, PTHREAD_MUTEX_ERRORCHECK) == 0);
+        CHECK(number != ROBUST || pthread_mutexattr_setrobust(&how, PTHREAD_MUTEX_ROBUST) == 0);
+        CHECK(number != PRIORITY || pthread_mutexattr_setprotocol(&how, PTHREAD_PRIO_INHERIT) == 0);
+        CHECK(pthread_mutex_init(&owned[number], &how) == 0);
+    }
+}
+
+static void owned_first(void *argument)
+{
+    struct turns *turns = argument;
+    int number;
+    make_owned();
+    for (number = 0; number < OWNED; number++) {
+        CHECK(pthread_mutex_lock(&owned[number]) == 0);
+    }
+    CHECK(pthread_mutex_lock(&owned[RECURSIVE]) == 0);
+    CHECK(pthread_mutex_lock(&owned[ERROR_CHECKING]) == EDEADLK);
+    wait_with_it(turns);
+    CHECK(pthread_mutex_unlock(&owned[RECURSIVE]) == 0);
+    for (number = 0; number < OWNED; number++) {
+        CHECK(pthread_mutex_unlock(&owned[number]) == 0);
+    }
+    /* It has none any more, and is pre-empted. */
+    while (!LOAD(turns->second_ran)) {
+        work();
+    }
+}
+
+/* None of them is his to unlock, as none is another thread's. */
+static void owned_second(void *argument)
+{
+    struct turns *turns = argument;
+    int number;
+    for (number = 0; number < OWNED; number++) {
+        CHECK(pthread_mutex_unlock(&owned[number]) == EPERM);
+        CHECK(pthread_mutex_trylock(&owned[number]) == EBUSY);
+    }
+    STORE(turns->wants, 1);
+    for (number = 0; number < OWNED; number++) {
+        CHECK(pthread_mutex_lock(&owned[number]) == 0);
+    }
+    look(turns);
+    for (number = 0; number < OWNED; number++) {
+        CHECK(pthread_mutex_unlock(&owned[number]) == 0);
+    }
+    STORE(turns->second_ran, 1);
+}
+
+/* Ends with all of them. */
+static void ends_with_owned(void *argument)
+{
+    struct turns *turns = argument;
+    int number;
+    make_owned();
+    for (number = 0; number < OWNED; number++) {
+        CHECK(pthread_mutex_lock(&owned[number]) == 0);
+    }
+    STORE(turns->begun, 1);
+    while (!LOAD(turns->submitted)) {
+        work();
+    }
+}
+
+static void after_owned(void *argument)
+{
+    CHECK(pthread_mutex_lock(&owned[ROBUST]) == EOWNERDEAD);
+    CHECK(pthread_mutex_consistent(&owned[ROBUST]) == 0);
+    look(argument);
+    CHECK(pthread_mutex_unlock(&owned[ROBUST]) == 0);
+    CHECK(pthread_mutex_lock(&owned[ROBUST]) == 0);
+    CHECK(pthread_mutex_unlock(&owned[ROBUST]) == 0);
+    /* Nobody has the others any more, and nobody gets them. */
+    CHECK(pthread_mutex_trylock(&owned[RECURSIVE]) == EBUSY);
+    CHECK(pthread_mutex_unlock(&owned[RECURSIVE]) == EPERM);
+    CHECK(pthread_mutex_trylock(&owned[ERROR_CHECKING]) == EBUSY);
+}
+
+static struct in_addr address(uint32_t number)
+{
+    struct in_addr address;
+    address.s_addr = htonl(number);
+    return address;
+}
+
+/* What the table of the page says of the C library's results, and of the thread's stack: the answer is another request's after a yield, and
+ * the worker's. */
+static void results_first(void *argument)
+{
+    pthread_attr_t thread;
+    void *low;
+    size_t size;
+    const char *error = strerror(9001), *host = inet_ntoa(address(0x01020304));
+    CHECK(strcmp(error, "Unknown error 9001") == 0 && strcmp(host, "1.2.3.4") == 0);
+    wait_with_it(argument);
+    CHECK(strcmp(error, "Unknown error 9002") == 0 && strcmp(host, "5.6.7.8") == 0);
+    CHECK(pthread_getattr_np(pthread_self(), &thread) == 0 && pthread_attr_getstack(&thread, &low, &size) == 0);
+    CHECK((char *)&size < (char *)low || (char *)&size >= (char *)low + size);
+    CHECK(pthread_attr_destroy(&thread) == 0);
+}
+
+static void results_second(void *argument)
+{
+    struct turns *turns = argument;
+    CHECK(strerror(9002) != NULL && inet_ntoa(address(0x05060708)) != NULL);
+    STORE(turns->wants, 1);
+}
+
 static void vfork_first(void *turns)
 {
     int status = -1;
@@ -716,6 +837,9 @@ int main(int argc, char **argv)
         {"library", library_first, library_second},
         {"through_library", library_first, through_library_second},
         {"own_library", own_library_first, own_library_second},
+        {"owned", owned_first, owned_second},
+        {"ends_with_owned", ends_with_owned, after_owned},
+        {"results", results_first, results_second},
         {"vfork", vfork_first, vfork_second},
         {"clone", clone_first, vfork_second},
         {"fork", fork_first, fork_second},

@@ -210,3 +210,29 @@ fn large_arrays_touch_each_page() {
     let bitcode = succeed(project.command("llvm-dis-22").args(["array.o", "-o", "-"]));
     assert!(bitcode.contains("\"probe-stack\"=\"inline-asm\""));
 }
+
+/// What goes with probes and not with requests is told of, and linked.
+#[test]
+fn what_harms_requests_alone_is_told_of() {
+    let project = project();
+    // The names that tell: of ThreadSanitizer in a program that starts a runtime, and of a C++ runtime that a shared object hides.
+    project.write(
+        "main.c",
+        "void __tsan_init(void) {}\nvoid caudal_runtime_create(void) {}\nint main(void) { caudal_runtime_create(); return 0; }\n",
+    );
+    let said = project.call("-O2 main.c -o program");
+    let said = String::from_utf8_lossy(&said.stderr);
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(said.contains("`program` has ThreadSanitizer in it"), "{said}");
+    assert!(project.path("program").exists());
+    let part = "long part(long n) { long sum = 0; for (long i = 0; i < n; i++) sum += i * n; return sum; }\n";
+    for (visibility, is_hidden) in [("hidden", true), ("default", false)] {
+        let runtime = format!(
+            "__attribute__((visibility(\"{visibility}\"))) void *__cxa_get_globals(void) {{ return 0; }}\n"
+        );
+        project.write("part.c", &format!("{runtime}{part}"));
+        let said = project.call("-O2 -fPIC -shared part.c -o libpart.so");
+        let said = String::from_utf8_lossy(&said.stderr);
+        assert_eq!(said.contains("`libpart.so` has a C++ runtime of its own"), is_hidden, "{said}");
+    }
+}

@@ -251,6 +251,9 @@ void caudal_critical_restore(uint32_t depth) __asm__("caudal_critical_restore_v1
 /* For a runtime, when a request has ended with its depth raised: this thread forgets the signal handlers that it has left without
  * returning from them, so that the next request on that stack is not taken for the one that they interrupted. */
 void caudal_forget_handlers_v1(void);
+/* The same for the recursive, error-checking and robust mutexes that the request has kept; its stack ended at `stack_high`. Who locks a
+ * robust one next is told EOWNERDEAD, as where a thread has ended; the others nobody gets any more. */
+void caudal_request_ended_v1(uint64_t stack_high);
 
 /*
  * The recorder: stands in for a runtime where there is none. Arms this thread with `quantum_cycles`; every yield stores

@@ -27,6 +27,7 @@ pub use timeline::{RecordError, Recording, WINDOW_MAX};
 
 use crate::clock::now;
 use crate::config::Settings;
+use crate::pause::pause;
 use crate::stack::StackBudget;
 use crate::{Builder, Runtime};
 
@@ -126,7 +127,7 @@ impl Runtime {
     /// [`RecordError`].
     pub fn record_timeline(&self, window: Duration) -> Result<Recording, RecordError> {
         let running = timeline::Running::begin(self.shared(), window)?;
-        std::thread::sleep(window);
+        pause(window);
         Ok(running.end())
     }
 

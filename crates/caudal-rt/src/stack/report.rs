@@ -1,5 +1,6 @@
 //! What the process says before an overflow ends it.
 
+use std::ffi::CStr;
 use std::fmt::{self, Write};
 
 use super::frames::{Frames, write_names};
@@ -11,7 +12,7 @@ const SECONDS_FOR_NAMES: libc::c_uint = 10;
 
 /// Says which request has used up which stack, where, and what to do about it; then aborts.
 ///
-/// For signal handlers: the message and the addresses are written without locks or allocation. The functions' names
+/// For signal handlers: the message and the addresses are written without locks or allocation. Their files and the functions' names
 /// come after that; should looking them up wait for a lock that the overflow has interrupted, the process is aborted
 /// after 10 s all the same.
 pub fn report_and_abort(overflow: &Overflow) -> ! {
@@ -20,9 +21,9 @@ pub fn report_and_abort(overflow: &Overflow) -> ! {
     // Writing to a message always succeeds.
     let _ = write!(
         out,
-        "\nstack overflow in a request of class '{}': its stack is {} KiB; configure larger stacks, or let the \
-         handler recurse less and keep large arrays on the heap\n  address {:#x}, in the guard {:#x} .. {:#x} of the \
-         stack up to {:#x}; pc {:#x}, sp {:#x}\n",
+        "\nstack overflow in a request of class '{}': its stack is {} KiB; configure larger stacks \
+         (Builder::stack_bytes, in C stack_bytes), or let the handler recurse less and keep large arrays on the heap\n  \
+         address {:#x}, in the guard {:#x} .. {:#x} of the stack up to {:#x}; pc {:#x}, sp {:#x}\n",
         overflow.class,
         (stack.end - stack.start).div_ceil(1024),
         overflow.address,
@@ -36,6 +37,8 @@ pub fn report_and_abort(overflow: &Overflow) -> ! {
     let _ = frames.write(out, |out, address, _| writeln!(out, "  {address:#x}"));
     out.say();
     abort_later();
+    let _ = writeln!(out, "  by file, for addr2line -fie FILE ADDRESS:");
+    let _ = frames.write(out, write_place);
     let _ = writeln!(out, "  by name:");
     let _ = frames.write(out, write_unsynchronized);
     out.say();
@@ -48,6 +51,31 @@ pub(crate) fn say_not_abandoned(why: &str) {
     say!(
         "a request whose stack overflowed is not abandoned, as it would harm other requests of its worker: {why}"
     );
+}
+
+/// Where an address is in the file that it came from, as `addr2line -e FILE ADDRESS` takes it; nothing for one that came from none.
+fn write_place(out: &mut Message, address: usize, innermost: bool) -> fmt::Result {
+    // A return address may be the first of the next function: the call is before it.
+    let call = address.saturating_sub(usize::from(!innermost));
+    // SAFETY: all zeros is an answer.
+    let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };
+    out.say();
+    // SAFETY: any address may be asked for.
+    if unsafe { libc::dladdr(call as *const libc::c_void, &raw mut found) } == 0 || found.dli_fname.is_null()
+    {
+        return Ok(());
+    }
+    let base = found.dli_fbase as usize;
+    // SAFETY: the name and the header of an object on whose code the thread is, so that it stays.
+    let (file, kind) =
+        unsafe { (CStr::from_ptr(found.dli_fname), (*found.dli_fbase.cast::<libc::Elf64_Ehdr>()).e_type) };
+    // A program that lies where its file says has its addresses there, too.
+    let offset = if kind == libc::ET_EXEC { call } else { call - base };
+    match file.to_str() {
+        Ok("") => writeln!(out, "  the program {offset:#x}"),
+        Ok(file) => writeln!(out, "  {file} {offset:#x}"),
+        Err(_) => writeln!(out, "  {offset:#x}"),
+    }
 }
 
 /// The functions at an address. What was found before is said first: looking names up may wait for ever.

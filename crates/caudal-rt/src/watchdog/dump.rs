@@ -30,6 +30,7 @@ use caudal_probe as probe;
 
 use crate::context::of_worker;
 use crate::error::StartError;
+use crate::pause::pause;
 use crate::say::say;
 use crate::stack::frames::{Frames, write_names};
 use crate::stack::overflow::registers;
@@ -179,7 +180,7 @@ fn told_within(patience: Duration, thread: u64) -> bool {
         if EXCHANGE.state.load(Acquire) == TOLD | thread {
             return true;
         }
-        std::thread::sleep(Duration::from_millis(1));
+        pause(Duration::from_millis(1));
     }
     false
 }

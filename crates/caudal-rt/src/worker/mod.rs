@@ -463,11 +463,10 @@ impl<D: Discipline> Worker<D> {
         let entry = self.pool.task(task);
         let (cell, attained, quanta, preemptions) =
             (entry.cell, entry.attained, entry.quanta, entry.preemptions);
-        if entry.depth != 0 {
-            probe::forget_handlers();
-            self.shared.count_unbalanced();
-        }
         let coroutine = entry.fiber.take();
+        if entry.depth != 0 {
+            self.shared.left_something(cell, coroutine.as_ref());
+        }
         let (class, arrival) = (cell.class.get(), cell.arrival.load(Relaxed));
         hand_over(cell, outcome, &self.shared);
         self.idle.extend(coroutine);

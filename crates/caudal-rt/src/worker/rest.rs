@@ -12,6 +12,7 @@ use super::Worker;
 use super::stacks::SLEEP_AT_MOST;
 use crate::cell::{PHASE, STARTED};
 use crate::clock::now;
+use crate::pause::pause;
 use crate::shared::{Request, Stage};
 
 /// Looks at the inbox between two looks at everything; some 20 ns each.
@@ -314,7 +315,7 @@ impl<D: Discipline> Worker<D> {
         }
         if self.source.is_some() {
             // A source is looked at, it does not call.
-            return std::thread::sleep(Duration::from_micros(50));
+            return pause(Duration::from_micros(50));
         }
         self.shared.sleep_unless(longest, || {
             !own.inbox.is_empty()

@@ -8,7 +8,8 @@ use std::hint::black_box;
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::os::unix::process::ExitStatusExt;
-use std::process::Output;
+use std::path::Path;
+use std::process::{Command, Output};
 use std::ptr;
 
 use caudal_rt::stack::overflow::{self, Hooks, Overflow, Running};
@@ -104,6 +105,14 @@ fn an_overflow_aborts_with_class_size_and_backtrace() {
         said.contains(" frames …") && said.contains("run_on"),
         "down to the coroutine's beginning: {said}"
     );
+    assert!(said.contains("(Builder::stack_bytes, in C stack_bytes)"), "the option is named: {said}");
+    let by_file = said.split_once("for addr2line -fie FILE ADDRESS:\n").expect("files are there").1;
+    let (file, address) = by_file.lines().next().expect("a line").trim().rsplit_once(' ').expect("two words");
+    assert_eq!(Path::new(file).file_name(), std::env::current_exe().unwrap().file_name(), "{said}");
+    if let Ok(output) = Command::new("addr2line").args(["-fie", file, address]).output() {
+        let names = String::from_utf8_lossy(&output.stdout);
+        assert!(names.contains("recurse_without_end"), "{names}: {said}");
+    }
 }
 
 /// A hook that does nothing would fault for ever.

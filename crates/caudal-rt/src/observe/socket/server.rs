@@ -25,6 +25,7 @@ use std::time::{Duration, Instant};
 use super::place;
 use super::request::{self, Reply};
 use crate::observe::timeline::Running;
+use crate::pause::pause;
 use crate::shared::Shared;
 
 const CLIENTS_MAX: usize = 16;
@@ -100,7 +101,7 @@ fn wait(listener: &UnixListener, bell: &OwnedFd, clients: &[Client]) -> Vec<libc
 fn accept(listener: &UnixListener, clients: &mut Vec<Client>) {
     let Ok((stream, _)) = listener.accept() else {
         // Out of descriptors, say: not in a loop without a pause.
-        return std::thread::sleep(Duration::from_millis(10));
+        return pause(Duration::from_millis(10));
     };
     if stream.set_nonblocking(true).is_err() || user_of(&stream) != Some(place::user()) {
         return;
