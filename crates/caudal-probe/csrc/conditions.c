@@ -13,6 +13,7 @@
  */
 #define _GNU_SOURCE
 #include "conditions.h"
+#include "libc.h"
 
 #include <dlfcn.h>
 #include <stddef.h>
@@ -94,8 +95,9 @@ int caudal_probe_hears_signals(void)
     return next.hears;
 }
 
-/* C11's. In a static program they are what is left: they call the same by a name of the C library's own. (Its header has the name of one of
- * ours.) */
+/* C11's. In a static program they are what is left: they call the same by a name of the C library's own, and a function of ours by this name
+ * would be in the place of it. So code with probes comes to what is below by its wrappers, and other code is not heard. (The header of these
+ * has the name of one of ours.) */
 extern int cnd_signal(void *condition);
 extern int cnd_broadcast(void *condition);
 
@@ -111,6 +113,18 @@ static int own_broadcast(pthread_cond_t *condition)
     ring(condition);
     know_next();
     return next.broadcast != NULL ? next.broadcast(condition) : cnd_broadcast(condition);
+}
+
+int caudal_around_cnd_signal_v1(pthread_cond_t *condition)
+{
+    ring(condition);
+    return LIBC(cnd_signal)(condition);
+}
+
+int caudal_around_cnd_broadcast_v1(pthread_cond_t *condition)
+{
+    ring(condition);
+    return LIBC(cnd_broadcast)(condition);
 }
 
 int pthread_cond_signal(pthread_cond_t *condition) __attribute__((weak, alias("own_signal")));

@@ -213,6 +213,15 @@ mod c {
         timed_mutex: "timed", Stuck;
         timed_mutex_over_a_wait: "timed_over_a_wait", Stuck;
         mutex_by_a_table: "table", Stuck;
+        mutex_of_c11: "c11", Stuck;
+        mutex_of_c11_over_a_wait: "c11_over_a_wait", Stuck;
+        timed_mutex_of_c11: "c11_timed", Stuck;
+        timed_mutex_of_c11_over_a_wait: "c11_timed_over_a_wait", Stuck;
+        recursive_mutex_of_c11: "c11_recursive", BothIn;
+        recursive_mutex_of_c11_over_a_wait: "c11_recursive_over_a_wait", BothIn;
+        once_of_c11: "c11_once", Stuck;
+        once_of_c11_over_a_wait: "c11_once_over_a_wait", Stuck;
+        condition_of_c11: "c11_condition", Stuck;
         mutex_by_a_table_over_a_wait: "table_over_a_wait", Stuck;
         recursive_mutex: "recursive", BothIn;
         recursive_mutex_over_a_wait: "recursive_over_a_wait", BothIn;
@@ -255,6 +264,8 @@ mod cxx {
         shared_mutex: "shared", Refused;
         shared_mutex_over_a_wait: "shared_over_a_wait", Refused;
         mutex_that_an_exception_leaves: "throws", Stuck;
+        thread_local_variable: "thread_local", Refused;
+        thread_local_variable_of_a_function: "thread_local_in_function", BothIn;
         static_variable: "static", Stuck;
         static_variable_over_a_wait: "static_over_a_wait", Stuck;
         static_variable_that_fails: "static_fails", Stuck;
