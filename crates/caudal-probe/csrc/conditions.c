@@ -20,8 +20,6 @@
 
 #define BELLS 64
 
-#define CONSTRUCTOR __attribute__((constructor(101)))
-
 #pragma weak dlsym
 #pragma weak dlvsym
 
@@ -79,7 +77,7 @@ static int is_the_programs(void)
     return programs == (void *)(uintptr_t)own_signal;
 }
 
-CONSTRUCTOR static void know_next(void)
+CAUDAL_CONSTRUCTOR static void know_next(void)
 {
     if (!__atomic_load_n(&next.is_known, __ATOMIC_ACQUIRE)) {
         next.signal = find("pthread_cond_signal", own_signal);
@@ -96,8 +94,8 @@ int caudal_probe_hears_signals(void)
 }
 
 /* C11's. In a static program they are what is left: they call the same by a name of the C library's own, and a function of ours by this name
- * would be in the place of it. So code with probes comes to what is below by its wrappers, and other code is not heard. (The header of these
- * has the name of one of ours.) */
+ * would be in the place of it. So code with probes comes to what is below by its wrappers, and other code is not heard. Declared here, for
+ * `#include <threads.h>` would find the file of that name in this directory. */
 extern int cnd_signal(void *condition);
 extern int cnd_broadcast(void *condition);
 
