@@ -418,9 +418,10 @@ fn a_library_that_calls_back_under_its_own_lock_has_to_be_listed() {
 }
 
 /// Rust's `print!` has stdout's lock while it formats: a value whose formatting has probes does not yield there, and a panic leaves the
-/// section. rustc calls the linker's plugin as a user would have it, for thin LTO.
+/// section. The same holds for what a `thread_local!` begins with, which another request would make again. rustc calls the linker's plugin
+/// as a user would have it, for thin LTO.
 #[test]
-fn printing_in_rust_is_a_section() {
+fn printing_in_rust_and_making_thread_locals_are_sections() {
     let Some(toolchain) = toolchain() else { return };
     if !has(&format!("ld.lld-{}", toolchain.major)) {
         return;
@@ -444,7 +445,7 @@ fn printing_in_rust_is_a_section() {
                 .arg("-o")
                 .arg(&program),
         );
-        for case in ["print", "eprint", "write", "panic"] {
+        for case in ["print", "eprint", "write", "panic", "thread_local", "thread_local_panic"] {
             let printed = succeed(Command::new(&program).arg(case));
             assert!(
                 printed.ends_with(&format!("inside: {inside}, elsewhere: true\n")),
