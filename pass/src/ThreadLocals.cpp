@@ -29,8 +29,9 @@ namespace {
 
 /// The code that makes a variable.
 struct Initialiser {
-  BasicBlock *looks = nullptr; ///< ends with the branch to `begin`
+  BasicBlock *looks = nullptr; ///< ends with the branch to `begin` or `made`
   BasicBlock *begin = nullptr;
+  BasicBlock *made = nullptr; ///< where the program comes to if there is the variable
   SmallSetVector<BasicBlock *, 16> blocks;
   SmallVector<StoreInst *, 2> ends; ///< where the guard is set, if the initialiser ends there
 };
@@ -48,12 +49,19 @@ static void findInitialisers(Value &value, Constant &is, unsigned steps, SmallVe
         Initialiser initialiser;
         initialiser.looks = branch->getParent();
         initialiser.begin = branch->getSuccessor(is.isOneValue() ? 0 : 1);
+        initialiser.made = branch->getSuccessor(is.isOneValue() ? 1 : 0);
         found.push_back(std::move(initialiser));
       }
       continue;
     }
     if (steps == 0)
       continue;
+    // In a loop it is looked up in front, and known behind the first turn.
+    if (auto *either = dyn_cast<PHINode>(instruction)) {
+      if (all_of(either->incoming_values(), [&](const Value *each) { return each == &value || isa<Constant>(each); }))
+        findInitialisers(*either, is, steps - 1, found);
+      continue;
+    }
     // What is computed of the guard and constants alone.
     SmallVector<Constant *, 2> operands;
     for (Value *operand : instruction->operands())
@@ -137,7 +145,26 @@ static void endWhereUnwound(ArrayRef<CallInst *> calls, FunctionCallee exit) {
   }
 }
 
-static void surround(Initialiser &initialiser, FunctionCallee enter, FunctionCallee exit) {
+/// In the section, looks at the guard again: it may have been loaded long before, and another request have made the variable since.
+static void lookAgain(const Initialiser &initialiser, LoadInst &load, Instruction &enter, FunctionCallee exit) {
+  BasicBlock *begin = initialiser.begin;
+  BasicBlock *rest = SplitBlock(begin, enter.getNextNode());
+  BasicBlock *leaves = BasicBlock::Create(begin->getContext(), "caudal.made", begin->getParent(), rest);
+  for (PHINode &phi : initialiser.made->phis())
+    phi.addIncoming(phi.getIncomingValueForBlock(initialiser.looks), leaves);
+  IRBuilder<> builder(leaves);
+  giveLine(builder, enter);
+  Instruction *last = builder.CreateBr(initialiser.made);
+  callBefore(last, enter, exit, {});
+  Instruction *old = begin->getTerminator();
+  builder.SetInsertPoint(old);
+  giveLine(builder, enter);
+  Value *guard = builder.CreateAlignedLoad(load.getType(), load.getPointerOperand(), load.getAlign(), /*isVolatile=*/true);
+  builder.CreateCondBr(builder.CreateIsNull(guard), rest, leaves);
+  old->eraseFromParent();
+}
+
+static void surround(Initialiser &initialiser, LoadInst &load, FunctionCallee enter, FunctionCallee exit) {
   SmallVector<CallInst *, 16> unwinding;
   SmallVector<std::pair<BasicBlock *, BasicBlock *>, 8> leaving;
   SmallVector<Instruction *, 2> returning;
@@ -169,8 +196,9 @@ static void surround(Initialiser &initialiser, FunctionCallee enter, FunctionCal
     if (Instruction *place = between(block, next))
       callBefore(place, *block->getTerminator(), exit, {});
   Instruction *first = &*initialiser.begin->getFirstInsertionPt();
-  callBefore(first, *first, enter, {});
+  CallInst *entered = callBefore(first, *first, enter, {});
   endWhereUnwound(unwinding, exit);
+  lookAgain(initialiser, load, *entered, exit);
 }
 
 /// What is loaded from `variable` and stored to it.
@@ -217,7 +245,7 @@ unsigned surroundInitialisers(Module &module, function_ref<bool(const Function &
             function->setDoesNotThrow();
           return callee;
         };
-        surround(initialiser, library("caudal_section_enter_v1"), library("caudal_section_exit_v1"));
+        surround(initialiser, *load, library("caudal_section_enter_v1"), library("caudal_section_exit_v1"));
         count++;
       }
     }

@@ -4,8 +4,10 @@
 // a thread-local guard, makes the variable where that is 0, and sets it. Another request of the thread would find the variable half
 // made, or make it again. So what lies between is a section:
 //
-//      guard == 0? ──▶ section begins, the initialiser, [guard = 1], section ends ──▶ use
-//          └──────────────────────────────────────────────────────────────────────▶
+//      guard == 0? ──▶ section begins ──▶ still 0? ──▶ the initialiser, [guard = 1], section ends ──▶ use
+//          └────────────────────────────────────└─────────────────────────────────── section ends ──▶
+//
+// The guard may have been loaded long before the branch, and a probe have been between.
 //
 // Variables of functions have their guard set behind the initialiser; all others, which the thread makes together (__tls_init), in front of
 // it. The section costs nothing where the variable is there already.

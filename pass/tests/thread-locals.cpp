@@ -17,14 +17,17 @@
 // RUN: %clangxx -O2 -flto=thin %include -c %s -o %t.thin.o %with -caudal-probes='mode=flag;tls=local-exec'
 // RUN: %clangxx -O2 -flto=thin %lld -Wl,--load-pass-plugin=%plugin %t.thin.o %t.thin.other.o %t.count.o %every -o %t.thin
 // RUN: %t.thin | FileCheck %s
-// What has been optimised without the plugin.
+// What has been optimised without the plugin, in front of a link with it and by itself.
+// RUN: %clangxx -O2 -flto %include -c %s -o %t.bare.o
+// RUN: %clangxx -O2 -flto %lld -Wl,--load-pass-plugin=%plugin %t.bare.o %t.full.other.o %t.count.o %every -o %t.bare
+// RUN: %t.bare | FileCheck %s
 // RUN: %clangxx -O2 %include -S -emit-llvm %s -o %t.ll
 // RUN: %probes -passes='caudal-probes<mode=flag;tls=local-exec>,verify' %t.ll -o %t.late.ll
 // RUN: %clangxx -O2 -c %t.late.ll -o %t.late.o && %clangxx %t.late.o %t.other.o %t.count.o %every -o %t.late && %t.late | FileCheck %s
 // Without the sections the test would see it.
 // RUN: %clangxx -O2 %include -c %s -o %t.off.o %with -caudal-probes='mode=flag;tls=local-exec;sections=off'
 // RUN: %clangxx %t.off.o %t.other.o %t.count.o %every -o %t.off && %t.off | FileCheck %s --check-prefix=WITHOUT
-// CHECK: within 0, made 5, thrown 1, outside {{[1-9]}}
+// CHECK: within 0, made 6, thrown 1, outside {{[1-9]}}
 // WITHOUT: within {{[1-9]}}
 #include "caudal/probe.h"
 #include <cstdio>
@@ -108,6 +111,19 @@ __attribute__((noinline)) static size_t in_function() {
   return all.size();
 }
 
+// Becomes a part of the loop that calls it, in front of which the guard is looked up.
+static inline size_t in_loop() {
+  thread_local const std::vector<std::string> all = make(20);
+  return all.size();
+}
+
+__attribute__((noinline)) static size_t looks_in_a_loop() {
+  size_t size = 0;
+  for (int i = 0; i < 3; i++)
+    size += in_loop();
+  return size;
+}
+
 __attribute__((noinline)) static size_t in_function_that_fails(bool fails) {
   std::string kept(40, 'x');
   try {
@@ -122,7 +138,7 @@ int main() {
   size_t size = 0;
   for (int i = 0; i < 3; i++) {
     size += of_file.size() + Holder<std::string>::all.size() + Class::all.size() + in_function();
-    size += in_function_that_fails(i == 0);
+    size += in_function_that_fails(i == 0) + looks_in_a_loop();
     size += work(100);
   }
   // Depth: none is left behind, however the initialisers were left.
