@@ -64,13 +64,13 @@ static Wrapper wrapperOf(StringRef name) {
   return NameSwitch<Wrapper>(name)
       .Cases({"pthread_mutex_lock", "pthread_mutex_trylock", "pthread_mutex_unlock", "pthread_spin_lock",
               "pthread_spin_trylock", "pthread_spin_unlock", "pthread_rwlock_rdlock", "pthread_rwlock_wrlock",
-              "pthread_rwlock_tryrdlock", "pthread_rwlock_trywrlock", "pthread_rwlock_unlock"},
+              "pthread_rwlock_tryrdlock", "pthread_rwlock_trywrlock", "pthread_rwlock_unlock", "mtx_lock", "mtx_trylock", "mtx_unlock"},
              {Wrapper::Short, 25})
       .Cases({"printf", "vprintf", "fprintf", "vfprintf", "__printf_chk", "__vprintf_chk", "__fprintf_chk", "__vfprintf_chk",
               "fflush", "fseek", "fseeko", "rewind", "fsetpos", "fclose", "freopen", "perror"},
              {Wrapper::Looks})
       // They call what they are given.
-      .Cases({"pthread_once", "call_once"}, {Wrapper::None})
+      .Cases({"pthread_once", "call_once", "std_call_once"}, {Wrapper::None})
       .Default({Wrapper::Long});
 }
 

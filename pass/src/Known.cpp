@@ -55,7 +55,7 @@ CallBase *preparedFor(CallBase &call) {
 // Subscribers of Rust's tracing keep the spans that are entered, and what filters have answered, by thread, and borrow both while they
 // look. They are called through a table of functions, by the dispatcher, which says in a thread-local that it is at work where a
 // subscriber is a scope's: an event that another request of the worker meanwhile has would be dropped.
-bool isKnownSection(StringRef name) {
+static bool isOfTracing(StringRef name) {
   if (!name.contains("tracing_core"))
     return false;
   std::string written = sourceName(name);
@@ -64,5 +64,17 @@ bool isKnownSection(StringRef name) {
          StringRef(written).contains("tracing_core::dispatcher::get_default") ||
          StringRef(written).contains("tracing_core::dispatcher::get_current");
 }
+
+// What Rust's `thread_local!` calls where the variable is not there yet: the initialiser runs within, and its value then takes the place of
+// what another request of the thread may have put there meanwhile, and may have borrowed.
+static bool makesThreadLocal(StringRef name) {
+  if (!name.contains("thread_local"))
+    return false;
+  std::string written = sourceName(name);
+  StringRef text = written;
+  return text.contains("std::sys::thread_local::native::") && (text.contains("::get_or_init_slow") || text.contains("::initialize"));
+}
+
+bool isKnownSection(StringRef name) { return isOfTracing(name) || makesThreadLocal(name); }
 
 } // namespace caudal

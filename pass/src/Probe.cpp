@@ -15,8 +15,8 @@ static constexpr StringLiteral coldPrefix = "caudal_probe_cold_";
 // The first three bytes of `nopl disp32(%rax,%rbp,8)`, whose last five are those of a call: e8 reads as its index byte.
 // Numbered labels are all assembly's of a file: this is none that a program has.
 static constexpr StringLiteral jumpIn = " 90417f\n\t.byte 0x0f, 0x1f, 0x84\n90417:\tcall ";
-// The end of an entry's name that is the name of the register that has what is carried.
-static constexpr StringLiteral ofRegister = ":P}_$0";
+// The end of an entry's name that is the name of the register that has what is carried, without the percent sign.
+static constexpr StringLiteral ofRegister = ":P}_${0:V}";
 static constexpr StringLiteral spendPrefix = "caudal_probe_spend_", lookName = "caudal_probe_look_v1";
 static constexpr StringLiteral clobbers = ",~{memory},~{dirflag},~{fpsr},~{flags}";
 
@@ -119,15 +119,14 @@ Function *ProbeWriter::entry(bool isCarried) {
 /// keep it, and r11 where none does: other values would have longer instructions for a lower register's sake.
 static constexpr StringLiteral anyRegister = "=r,0", ownRegister = "={r11},{r11}";
 
-/// A probe of what is carried: less what the operand 2 says, of which `spent` are the constraints. Intel's syntax, where any
-/// register may have it, for there a register's name may end another name.
+/// A probe of what is carried: less what the operand 2 says, of which `spent` are the constraints. In AT&T's syntax: Intel's without percent
+/// signs is read by LLVM's assembler only (-fno-integrated-as).
 InlineAsm *ProbeWriter::carriedAssembly(FunctionType *type, StringRef spent, bool inAnyRegister) const {
   std::string constraints = ((inAnyRegister ? anyRegister : ownRegister) + "," + spent + ",i").str();
   if (!inAnyRegister)
     return assembly(mode_ == Mode::Clock ? "subl $2, ${0:k}" : "subq $2, $0", "jl", 3, type, constraints);
-  std::string text = ("sub $0, $2\n\tjl" + jumpIn + "${3" + ofRegister).str();
-  return InlineAsm::get(type, text, constraints + clobbers.str(), /*hasSideEffects=*/true, /*isAlignStack=*/false,
-                        InlineAsm::AD_Intel);
+  std::string text = ("subq $2, $0\n\tjl" + jumpIn + "${3" + ofRegister).str();
+  return InlineAsm::get(type, text, constraints + clobbers.str(), /*hasSideEffects=*/true);
 }
 
 /// `looks`: what says in the flags whether the probe is due; `due`: the jump that is taken then.

@@ -6,6 +6,8 @@
 #include "Marks.h"
 #include "Names.h"
 #include "Resolvers.h"
+#include "Surround.h"
+#include "ThreadLocals.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
@@ -33,6 +35,9 @@ static constexpr StringLiteral wrapped[] = {
     "pthread_rwlock_clockwrlock", "pthread_rwlock_unlock",     "pthread_spin_lock",
     "pthread_spin_trylock",      "pthread_spin_unlock",       "sem_wait",
     "sem_timedwait",             "sem_clockwait",             "pthread_once",
+    "mtx_lock",                  "mtx_trylock",               "mtx_timedlock",
+    "mtx_unlock",                "cnd_wait",                  "cnd_timedwait",
+    "cnd_signal",                "cnd_broadcast",             "call_once",
     "flockfile",                 "ftrylockfile",              "funlockfile",
     "sigaction",                 "signal",                    "syscall",
     "vfork",                     "uselocale",                 "_Fork",
@@ -109,67 +114,6 @@ static bool isKeyed(StringRef name) {
   return name == "pthread_getspecific" || name == "pthread_setspecific" || name == "tss_get" || name == "tss_set";
 }
 
-/// The calling function's own line; calls without one are refused in functions that have debug information.
-static void giveLine(IRBuilder<> &builder, const Instruction &of) {
-  if (of.getDebugLoc())
-    builder.SetCurrentDebugLocation(of.getDebugLoc());
-  else if (DISubprogram *subprogram = of.getFunction()->getSubprogram())
-    builder.SetCurrentDebugLocation(DILocation::get(of.getContext(), 0, 0, subprogram));
-}
-
-static CallInst *callBefore(Instruction *place, const Instruction &of, FunctionCallee callee, ArrayRef<Value *> arguments) {
-  IRBuilder<> builder(place);
-  giveLine(builder, of);
-  CallInst *call = builder.CreateCall(callee, arguments);
-  call->setDoesNotThrow();
-  return call;
-}
-
-/// Where the code behind a call begins, when it returns.
-static Instruction *behind(CallBase &call) {
-  auto *invoke = dyn_cast<InvokeInst>(&call);
-  if (!invoke)
-    return call.getNextNode();
-  BasicBlock *normal = invoke->getNormalDest();
-  if (!normal->getSinglePredecessor())
-    normal = SplitEdge(invoke->getParent(), normal);
-  return &*normal->getFirstInsertionPt();
-}
-
-/// Makes a call that may unwind one whose exceptions come to a landing pad here, which lets them go on.
-static InvokeInst *catchUnwinding(CallInst &call) {
-  Function &function = *call.getFunction();
-  LLVMContext &context = function.getContext();
-  if (!function.hasPersonalityFn())
-    function.setPersonalityFn(cast<Constant>(
-        function.getParent()
-            ->getOrInsertFunction("__gcc_personality_v0", FunctionType::get(Type::getInt32Ty(context), /*isVarArg=*/true))
-            .getCallee()));
-  BasicBlock *cleanup = BasicBlock::Create(context, "caudal.unwind", &function);
-  auto *type = StructType::get(PointerType::get(context, 0), Type::getInt32Ty(context));
-  IRBuilder<> builder(cleanup);
-  giveLine(builder, call);
-  LandingPadInst *pad = builder.CreateLandingPad(type, 0);
-  pad->setCleanup(true);
-  builder.CreateResume(pad);
-  BasicBlock *block = call.getParent();
-  changeToInvokeAndSplitBasicBlock(&call, cleanup);
-  return cast<InvokeInst>(block->getTerminator());
-}
-
-/// Where the code behind a call begins, when it unwinds; null: it does not.
-static Instruction *behindUnwinding(InvokeInst &invoke) {
-  BasicBlock *pad = invoke.getUnwindDest();
-  if (!pad->isLandingPad())
-    return nullptr;
-  if (!pad->getSinglePredecessor()) {
-    SmallVector<BasicBlock *, 2> parts;
-    SplitLandingPadPredecessors(pad, {invoke.getParent()}, ".caudal", ".others", parts);
-    pad = invoke.getUnwindDest();
-  }
-  return &*pad->getFirstInsertionPt();
-}
-
 /// Calls `enter` in front of `call` and `exit` behind it, whichever way it is left, with what `enter` has answered.
 static void surround(CallBase &call, FunctionCallee enter, FunctionCallee exit) {
   CallInst *entered = callBefore(&call, call, enter, {});
@@ -213,6 +157,17 @@ static void keepMarked(Function &function) {
     }
 }
 
+/// How many initialisers of C++'s thread_local variables have become sections?
+static unsigned surroundThreadLocals(Module &module) {
+  bool hasAny = any_of(module.globals(), [](const GlobalVariable &variable) { return variable.isThreadLocal(); });
+  if (!hasAny)
+    return 0;
+  DenseSet<const Function *> allocators = findAllocators(module), resolvers = findResolvers(module);
+  return surroundInitialisers(module, [&](const Function &function) {
+    return function.hasAvailableExternallyLinkage() || allocators.contains(&function) || resolvers.contains(&function);
+  });
+}
+
 PreservedAnalyses KeepNamesPass::run(Module &module, ModuleAnalysisManager &) {
   // Of allocators' entry points, until it can be seen which only hand on.
   static constexpr StringLiteral untilSeen = "caudal-kept";
@@ -227,6 +182,7 @@ PreservedAnalyses KeepNamesPass::run(Module &module, ModuleAnalysisManager &) {
     consumeError(exclusions.takeError());
     return PreservedAnalyses::all();
   }
+  bool changed = options_.sections && surroundThreadLocals(module) > 0;
   for (Function &function : module) {
     StringRef name = function.getName();
     if (function.isDeclaration())
@@ -248,7 +204,7 @@ PreservedAnalyses KeepNamesPass::run(Module &module, ModuleAnalysisManager &) {
       entry.addFnAttr(untilSeen);
     }
   });
-  return PreservedAnalyses::all();
+  return changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }
 
 FunctionCallee Sections::library(StringRef name, ArrayRef<Type *> parameters, Type *result) {
@@ -480,6 +436,12 @@ bool Sections::surroundKnown(CallBase &call, StringRef name) {
   return true;
 }
 
+/// Calls that load shared objects and unload them. They run constructors and destructors, under a lock that its thread may take again: another
+/// request would be given an object whose constructors have not come to their end.
+static bool loadsObjects(StringRef name) {
+  return NameSwitch<bool>(name).Cases({"dlopen", "dlmopen", "dlclose"}, true).Default(false);
+}
+
 /// Calls that make a child process. The child of `clone` may share this thread's memory and thread-local storage, and stop it meanwhile;
 /// the others call the handlers of pthread_atfork, in the child too, and have the C library's locks meanwhile.
 static bool makesChild(StringRef name) {
@@ -490,7 +452,7 @@ static bool makesChild(StringRef name) {
 bool Sections::isSectionCall(const Function &callee) {
   auto [known, isNew] = sectionCalls_.try_emplace(&callee, false);
   if (isNew)
-    known->second = isRustPrint(callee.getName()) || (callee.isDeclaration() && makesChild(callee.getName())) ||
+    known->second = isRustPrint(callee.getName()) || (callee.isDeclaration() && (makesChild(callee.getName()) || loadsObjects(callee.getName()))) ||
                     (callee.isDeclaration() && knownCall(callee.getName()) == KnownCall::Section) ||
                     exclusions_.find(Exclusion::Call, callee.getName());
   return known->second;
@@ -548,7 +510,7 @@ void Sections::rewriteCallOnce(Function &function) {
     giveLine(builder, *call);
     Type *pointer = builder.getPtrTy();
     FunctionCallee wrapper = module_.getOrInsertFunction(
-        "caudal_wrap_call_once_v1",
+        "caudal_wrap_std_call_once_v1",
         FunctionType::get(builder.getInt32Ty(), {pointer, pointer, pointer, pointer}, /*isVarArg=*/false));
     Value *arguments[] = {call->getArgOperand(0), call->getArgOperand(1), builder.CreateThreadLocalAddress(callable),
                           builder.CreateThreadLocalAddress(body)};
@@ -628,6 +590,7 @@ bool Sections::run() {
   findAnnotated();
   findListed();
   redirectAll();
+  changed_ |= surroundThreadLocals(module_) > 0;
   // Insertion declares functions; those have nothing to change.
   SmallVector<Function *, 0> functions;
   for (Function &function : module_)

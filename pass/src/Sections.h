@@ -4,9 +4,10 @@
 // and functions that must not lose their thread, and says which functions stay without probes. Why, and why nobody
 // deadlocks: docs/background/preemption-safety.md.
 //
-//     redirected   pthread_mutex_*, _rwlock_*, _spin_*, _cond_*, sem_*, pthread_once, stdio, sigaction, signal and their like,
+//     redirected   pthread_mutex_*, _rwlock_*, _spin_*, _cond_*, sem_*, pthread_once, mtx_*, cnd_*, call_once, stdio, sigaction, signal and their like,
 //                  longjmp, syscall, vfork, _Fork, uselocale
-//     surrounded   __cxa_guard_*, std::call_once, scanf, fork, clone, Rust's print!, functions of a list's `call`
+//     surrounded   __cxa_guard_*, std::call_once, scanf, fork, clone, dlopen, dlclose, Rust's print!, functions of a list's `call`
+//                  initialisers of C++'s thread_local variables (ThreadLocals.h)
 //                  parts of OpenMP's parallel regions (Known.h)
 //                  calls that an allocator makes of other modules, and through pointers
 //     sections     functions with caudal_nopreempt, of a list's `nopreempt`, of libraries that keep something by thread (Known.h)

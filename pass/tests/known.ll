@@ -1,5 +1,5 @@
 ; Libraries whose state belongs to the thread: OpenMP's regions are sections, whichever calls open and close them, and so are the functions
-; of tracing's subscribers, which are called through a table.
+; of tracing's subscribers, which are called through a table, and what makes Rust's thread_local! variables.
 ; RUN: rm -f %t.jsonl
 ; RUN: %probes -passes='caudal-probes<report=%t.jsonl>' %s | FileCheck %s
 ; RUN: FileCheck --check-prefix=REPORT %s < %t.jsonl
@@ -94,6 +94,19 @@ define void @_ZN7program12tracing_core5enter17h0123456789abcdefE() {
 ; The dispatcher, which says in a thread-local that it is at work, and calls a subscriber meanwhile.
 ; REPORT-DAG: "function":"tracing_core::dispatcher::get_default"{{.*}}"why":"it keeps something of its caller by thread"
 define void @_ZN12tracing_core10dispatcher11get_default17h0123456789abcdefE() {
+  call void @body(i32 1)
+  ret void
+}
+
+; Rust's thread_local!, in both manglings: the initialiser is called within, and what its variable has then is replaced.
+; REPORT-DAG: "function":"std::sys::thread_local::native::lazy::Storage<T,D>::get_or_init_slow"{{.*}}"why":"it keeps something of its caller by thread"
+define void @"_ZN3std3sys12thread_local6native4lazy20Storage$LT$T$C$D$GT$16get_or_init_slow17h524e27333a512fb7E"() {
+  call void @body(i32 1)
+  ret void
+}
+
+; REPORT-DAG: "function":"<std::sys::thread_local::native::lazy::Storage<u64, !>>::get_or_init_slow::<t::N::__rust_std_internal_init_fn>"{{.*}}"why":"it keeps something of its caller by thread"
+define void @_RINvMs0_NtNtNtNtCsjrHSEGnQ3l9_3std3sys12thread_local6native4lazyINtB6_7StorageyzE16get_or_init_slowNvNvCsjMaewn57Afh_1t1N27___rust_std_internal_init_fnEB1D_() {
   call void @body(i32 1)
   ret void
 }

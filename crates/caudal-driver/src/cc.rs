@@ -190,9 +190,8 @@ impl Prepared {
             Report::Words => Some(place.path().join("report.jsonl")),
             Report::Lines(file) => Some(file.clone()),
         };
-        let compile = for_compilation(&own.probes, call)
-            .map(|probes| Beside::make(place.path(), &plugin, &probes, report.as_deref()))
-            .transpose()?;
+        let told = for_compilation(&own.probes, call);
+        let compile = Some(Beside::make(place.path(), &plugin, &told, report.as_deref())?);
         let link = Beside::make(place.path(), &plugin, &for_link(own.probes, call), report.as_deref())?;
         let report = report.filter(|_| in_words);
         Ok(Prepared { call: call.clone(), place, compile, link, library: probe_library()?, report })
@@ -218,10 +217,10 @@ impl Prepared {
     }
 }
 
-/// What a compilation is told; `None`: nothing that it would have to say to the link.
-fn for_compilation(probes: &Probes, call: &Call) -> Option<Probes> {
-    let at_link = call.lto == Lto::AtLink;
-    (!at_link || probes.marks()).then(|| Probes { at_link, ..probes.clone() })
+/// What a compilation is told. In front of a link that optimises as well: some of what the pass looks for is as the compiler has written it
+/// only there.
+fn for_compilation(probes: &Probes, call: &Call) -> Probes {
+    Probes { at_link: call.lto == Lto::AtLink, ..probes.clone() }
 }
 
 /// At the link it is known what the code becomes part of.

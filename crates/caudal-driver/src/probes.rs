@@ -177,12 +177,6 @@ impl Probes {
         Ok(true)
     }
 
-    /// Whether anything is said that a link has to know of what was compiled in front of it.
-    pub fn marks(&self) -> bool {
-        let said = self.mode.is_some() || self.bound_cycles.is_some() || self.unknown_call_cycles.is_some();
-        self.off || self.exclude.is_some() || said
-    }
-
     /// As our options, paths and reports left out.
     pub fn words(&self) -> Vec<String> {
         let mut words = Vec::new();

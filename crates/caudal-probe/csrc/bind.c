@@ -81,8 +81,6 @@ static int has_sanitizer(void)
 
 /* --- the process's objects ------------------------------------------------------------------------------------------ */
 
-#define CONSTRUCTOR __attribute__((constructor(101)))
-
 /* Not in a static program, in which all objects are there at the start. */
 #pragma weak dlsym
 
@@ -326,7 +324,7 @@ static struct {
     find_object_function *find_object; /* null: the C library has none */
 } at_start;
 
-CONSTRUCTOR static void know_libraries(void)
+CAUDAL_CONSTRUCTOR static void know_libraries(void)
 {
     if (dlsym != NULL) {
         at_start.find_object = (find_object_function *)(uintptr_t)dlsym(RTLD_DEFAULT, "_dl_find_object");

@@ -13,13 +13,12 @@
  */
 #define _GNU_SOURCE
 #include "conditions.h"
+#include "libc.h"
 
 #include <dlfcn.h>
 #include <stddef.h>
 
 #define BELLS 64
-
-#define CONSTRUCTOR __attribute__((constructor(101)))
 
 #pragma weak dlsym
 #pragma weak dlvsym
@@ -78,7 +77,7 @@ static int is_the_programs(void)
     return programs == (void *)(uintptr_t)own_signal;
 }
 
-CONSTRUCTOR static void know_next(void)
+CAUDAL_CONSTRUCTOR static void know_next(void)
 {
     if (!__atomic_load_n(&next.is_known, __ATOMIC_ACQUIRE)) {
         next.signal = find("pthread_cond_signal", own_signal);
@@ -94,8 +93,9 @@ int caudal_probe_hears_signals(void)
     return next.hears;
 }
 
-/* C11's. In a static program they are what is left: they call the same by a name of the C library's own. (Its header has the name of one of
- * ours.) */
+/* C11's. In a static program they are what is left: they call the same by a name of the C library's own, and a function of ours by this name
+ * would be in the place of it. So code with probes comes to what is below by its wrappers, and other code is not heard. Declared here, for
+ * `#include <threads.h>` would find the file of that name in this directory. */
 extern int cnd_signal(void *condition);
 extern int cnd_broadcast(void *condition);
 
@@ -111,6 +111,18 @@ static int own_broadcast(pthread_cond_t *condition)
     ring(condition);
     know_next();
     return next.broadcast != NULL ? next.broadcast(condition) : cnd_broadcast(condition);
+}
+
+int caudal_around_cnd_signal_v1(pthread_cond_t *condition)
+{
+    ring(condition);
+    return LIBC(cnd_signal)(condition);
+}
+
+int caudal_around_cnd_broadcast_v1(pthread_cond_t *condition)
+{
+    ring(condition);
+    return LIBC(cnd_broadcast)(condition);
 }
 
 int pthread_cond_signal(pthread_cond_t *condition) __attribute__((weak, alias("own_signal")));

@@ -30,13 +30,13 @@ void caudal_critical_exit(void)
 
 uint32_t caudal_critical_depth(void)
 {
-    caudal_probe_leave_handlers();
+    caudal_probe_found_in_section();
     return caudal_probe_v1.depth;
 }
 
 void caudal_critical_restore(uint32_t depth)
 {
-    caudal_probe_leave_handlers();
+    caudal_probe_found_in_section();
     if (caudal_probe_v1.depth <= depth) {
         return;
     }

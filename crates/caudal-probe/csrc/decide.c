@@ -214,7 +214,7 @@ __attribute__((always_inline)) static inline uint64_t due_outside(uint64_t now, 
 __attribute__((noinline, cold)) static uint64_t due_within(uint64_t now, uint64_t stack, uint64_t first, enum credit credit)
 {
     struct caudal_probe *block = &caudal_probe_v1;
-    caudal_probe_leave_handlers_at(stack);
+    caudal_probe_found_in_section_at(stack);
     if (block->depth == 0) {
         return due_outside(now, stack, first, credit);
     }

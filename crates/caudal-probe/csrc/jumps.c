@@ -1,9 +1,10 @@
 /*
  * longjmp and its like out of handlers of signals: see signals.c.
  *
- * Where a jump goes is in the buffer, as the C library keeps it: the stack pointer is its seventh word, in the GNU C library XORed with
- * a secret of the thread and rotated. Which of the two it is here a buffer of our own shows. Where it is neither, nothing is done: who
- * finds the thread in a section will see that it has left the handler.
+ * Where a jump goes is in the buffer, as the C library keeps it: the stack pointer is its seventh word. musl keeps it as it is, the GNU C
+ * library XORed with a secret of the thread, and rotated. To know which of the two this library does, a buffer is filled here: its stack
+ * pointer is known. If the seventh word is that in neither way, nothing is done at the jump: the next probe that finds the thread in a section
+ * sees that it has left the handler.
  */
 #define _GNU_SOURCE
 #include "signals.h"
@@ -12,7 +13,7 @@
 #include <string.h>
 
 #define STACK_POINTER 6
-/* A frame of this library is smaller. */
+/* How far the stack pointer in a buffer that is filled here may be from the function's frame address: its frame is smaller. */
 #define NEAR 4096
 
 static uint64_t word_of(const void *buffer)
@@ -34,7 +35,7 @@ static int is_near(uint64_t stack, uint64_t here)
     return stack - here + NEAR < 2 * NEAR;
 }
 
-__attribute__((noinline)) static void leave_handlers(const void *buffer)
+__attribute__((noinline)) static void announce_jump(const void *buffer)
 {
     jmp_buf own;
     uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0), target = word_of(buffer);
@@ -42,9 +43,9 @@ __attribute__((noinline)) static void leave_handlers(const void *buffer)
         return;
     }
     if (is_near(demangled(word_of(own)), here)) {
-        caudal_probe_leaves_handlers(demangled(target));
+        caudal_probe_jumps_to(demangled(target));
     } else if (is_near(word_of(own), here)) {
-        caudal_probe_leaves_handlers(target);
+        caudal_probe_jumps_to(target);
     }
 }
 
@@ -55,7 +56,7 @@ __attribute__((noreturn)) void __longjmp_chk(jmp_buf buffer, int value);
     __attribute__((noreturn)) void caudal_around_##NAME##_v1(jmp_buf buffer, int value) \
     {                                                                                  \
         if (__builtin_expect(caudal_probe_handlings.count != 0, 0)) {                  \
-            leave_handlers(buffer);                                                    \
+            announce_jump(buffer);                                                     \
         }                                                                              \
         LIBC(NAME)(buffer, value);                                                     \
         __builtin_unreachable();                                                       \

@@ -8,6 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What looks up the C library's functions runs first: smaller numbers belong to the compiler and the C library. */
+#define CAUDAL_CONSTRUCTOR __attribute__((constructor(101)))
+
 enum caudal_libc_name {
 #define CAUDAL_NAME(name, others, calls) CAUDAL_LIBC_##name,
 #include "names.h"

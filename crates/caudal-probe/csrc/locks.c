@@ -1,5 +1,5 @@
 /*
- * Locks of the C library that the probe pass redirects to: mutexes, reader-writer and spin locks, conditions, semaphores, once.
+ * Locks of the C library that the probe pass redirects to, and C11's: mutexes, reader-writer and spin locks, conditions, semaphores, once.
  *
  * Where there is a wait hook (wait.h), all are taken by their try_ function; while another has them, the hook runs others. Where it does
  * not, the caller is a thread, and the ordinary function waits. Where there is no hook, locks are taken by the ordinary function at
@@ -406,11 +406,15 @@ static int is_process_shared(const pthread_cond_t *condition)
 #endif
 }
 
-static int wait_on(const pthread_cond_t *condition, pthread_mutex_t *mutex, const struct caudal_until *until)
+/* A wait with a time may be meant as a sleep: it is not ended early where every signal is heard. */
+static uint32_t rounds_of(const pthread_cond_t *condition, const struct caudal_until *until)
+{
+    return until == NULL || is_process_shared(condition) ? CONDITION_ROUNDS_MAX : UINT32_MAX;
+}
+
+static int wait_on(const pthread_cond_t *condition, pthread_mutex_t *mutex, const struct caudal_until *until, uint32_t rounds_max)
 {
     struct caudal_bell *bell = caudal_probe_bell(condition);
-    /* A wait with a time may be meant as a sleep: it is not ended early where every signal is heard. */
-    uint32_t rounds_max = until == NULL || is_process_shared(condition) ? CONDITION_ROUNDS_MAX : UINT32_MAX;
     uint32_t rung;
     int answer, was_rung;
     __atomic_fetch_add(&bell->waiting, 1, __ATOMIC_SEQ_CST);
@@ -433,7 +437,8 @@ static int may_wait_until(const struct timespec *at)
 
 int caudal_around_pthread_cond_wait_v1(pthread_cond_t *condition, pthread_mutex_t *mutex)
 {
-    return caudal_probe_wait(CAUDAL_WAIT_ASKS_ONLY) ? wait_on(condition, mutex, NULL) : LIBC(pthread_cond_wait)(condition, mutex);
+    return caudal_probe_wait(CAUDAL_WAIT_ASKS_ONLY) ? wait_on(condition, mutex, NULL, rounds_of(condition, NULL))
+                                                    : LIBC(pthread_cond_wait)(condition, mutex);
 }
 
 /* The clock of a condition is known to the C library alone. */
@@ -450,14 +455,16 @@ static clockid_t clock_of(const pthread_cond_t *condition)
 int caudal_around_pthread_cond_timedwait_v1(pthread_cond_t *condition, pthread_mutex_t *mutex, const struct timespec *at)
 {
     struct caudal_until until = {clock_of(condition), at};
-    return may_wait_until(at) ? wait_on(condition, mutex, &until) : LIBC(pthread_cond_timedwait)(condition, mutex, at);
+    return may_wait_until(at) ? wait_on(condition, mutex, &until, rounds_of(condition, &until))
+                              : LIBC(pthread_cond_timedwait)(condition, mutex, at);
 }
 
 int caudal_around_pthread_cond_clockwait_v1(pthread_cond_t *condition, pthread_mutex_t *mutex, clockid_t clock,
                                           const struct timespec *at)
 {
     struct caudal_until until = {clock, at};
-    return may_wait_until(at) ? wait_on(condition, mutex, &until) : LIBC(pthread_cond_clockwait)(condition, mutex, clock, at);
+    return may_wait_until(at) ? wait_on(condition, mutex, &until, rounds_of(condition, &until))
+                              : LIBC(pthread_cond_clockwait)(condition, mutex, clock, at);
 }
 
 /* std::condition_variable::wait(std::unique_lock<std::mutex> &), which libstdc++ does not inline: its condition is the object's first
@@ -465,6 +472,54 @@ int caudal_around_pthread_cond_clockwait_v1(pthread_cond_t *condition, pthread_m
 void caudal_around_std_condition_wait_v1(pthread_cond_t *condition, pthread_mutex_t **lock)
 {
     caudal_around_pthread_cond_wait_v1(condition, *lock);
+}
+
+/* --- C11's ---------------------------------------------------------------------------------------------------- */
+
+/* In glibc and musl mtx_t and cnd_t are the mutex and the condition of above, and the functions the same but for what they answer. */
+static int as_c11(int answer)
+{
+    enum { SUCCESS, BUSY, ERROR, NO_MEMORY, TIMED_OUT };
+    switch (answer) {
+    case 0: return SUCCESS;
+    case EBUSY: return BUSY;
+    case ENOMEM: return NO_MEMORY;
+    case ETIMEDOUT: return TIMED_OUT;
+    default: return ERROR;
+    }
+}
+
+int caudal_around_mtx_lock_v1(pthread_mutex_t *mutex)
+{
+    return as_c11(caudal_around_pthread_mutex_lock_v1(mutex));
+}
+
+int caudal_around_mtx_trylock_v1(pthread_mutex_t *mutex)
+{
+    return as_c11(caudal_around_pthread_mutex_trylock_v1(mutex));
+}
+
+int caudal_around_mtx_timedlock_v1(pthread_mutex_t *mutex, const struct timespec *at)
+{
+    return as_c11(caudal_around_pthread_mutex_timedlock_v1(mutex, at));
+}
+
+int caudal_around_mtx_unlock_v1(pthread_mutex_t *mutex)
+{
+    return as_c11(caudal_around_pthread_mutex_unlock_v1(mutex));
+}
+
+int caudal_around_cnd_wait_v1(pthread_cond_t *condition, pthread_mutex_t *mutex)
+{
+    return as_c11(caudal_around_pthread_cond_wait_v1(condition, mutex));
+}
+
+/* Code without probes may signal, which is not heard (conditions.c): the wait ends now and then. */
+int caudal_around_cnd_timedwait_v1(pthread_cond_t *condition, pthread_mutex_t *mutex, const struct timespec *at)
+{
+    struct caudal_until until = {CLOCK_REALTIME, at};
+    return as_c11(may_wait_until(at) ? wait_on(condition, mutex, &until, CONDITION_ROUNDS_MAX)
+                                     : LIBC(pthread_cond_timedwait)(condition, mutex, at));
 }
 
 /* --- reader-writer locks -------------------------------------------------------------------------------------- */

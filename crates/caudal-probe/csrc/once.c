@@ -1,5 +1,5 @@
 /*
- * What is initialised once: pthread_once, std::call_once, and C++'s static variables in functions.
+ * What is initialised once: pthread_once, call_once of C11, std::call_once, and C++'s static variables in functions.
  *
  * None can be tried. Their words say whether somebody initialises; meanwhile others run. Between that look and the call a thread may
  * begin, for which the worker then sleeps: some nanoseconds in which that can happen.
@@ -56,9 +56,15 @@ int caudal_around_pthread_once_v1(pthread_once_t *once, void (*initialise)(void)
     return run_once(once, initialise);
 }
 
+/* C11's: in glibc and musl the same word and the same function. */
+void caudal_around_call_once_v1(pthread_once_t *once, void (*initialise)(void))
+{
+    (void)caudal_around_pthread_once_v1(once, initialise);
+}
+
 /* As pthread_once, for libstdc++'s std::call_once, which hands its closure over in two thread-locals: requests that run meanwhile
  * have closures of their own. */
-int caudal_wrap_call_once_v1(pthread_once_t *once, void (*initialise)(void), void **callable, void **call)
+int caudal_wrap_std_call_once_v1(pthread_once_t *once, void (*initialise)(void), void **callable, void **call)
 {
     if (once_state(once) == ONCE_DONE) {
         return 0;

@@ -38,11 +38,12 @@
  * sections end then: who jumps out of further ones restores the depth (caudal_critical_restore). A frame of another request is left to
  * that. What a request leaves at its end the runtime forgets (caudal_forget_handlers_v1).
  *
- * A yield that came due in the handler is not made up for at its end, for the reasons of the beginning: the next probe of the interrupted
- * code is made due.
+ * A yield that came due in the handler does not happen at the handler's end, which is at any place in the interrupted code, as the handler is:
+ * the next probe of that code is made due.
  *
- * All of this may itself be interrupted by a signal at any instruction. A handler that returns leaves the thread's depth and its notes as it
- * has found them, and one that does not return leaves its caller no less to find than there was:
+ * All of this may itself be interrupted by a signal at any instruction, and the other handler then does the same. If it returns, the depth and the
+ * notes are again what they were. If it does not return, the interrupted code never goes on, and whoever looks for handlers that have been left has
+ * to find every raise of the depth in a note. So the notes are written first, and taken back last:
  *
  *      begins   place + 1    the note, and last that it is one    depth + 1
  *      ends     depth as before    it is no note    place - 1
@@ -57,8 +58,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <ucontext.h>
-
-#define CONSTRUCTOR __attribute__((constructor(101)))
 
 /* Not in a static program, in which nothing else than its own can be found. */
 #pragma weak dlsym
@@ -114,20 +113,21 @@ static caudal_handler *covered(int signal, caudal_handler *handler)
     return entry_of(number);
 }
 
-/* What the signal's own entry has. */
-static caudal_handler *late(int signal)
+/* The handler in the signal's own entry; null: none. */
+static caudal_handler *handler_in_own_entry(int signal)
 {
     return signal > 0 && signal < CAUDAL_SIGNALS ? __atomic_load_n(&handlers[CAUDAL_HANDLERS + signal], __ATOMIC_ACQUIRE) : NULL;
 }
 
-/* The program's for what the kernel had; `late` is from before the call that asked. */
-static caudal_handler *uncovered(caudal_handler *entry, caudal_handler *late)
+/* The program's handler for `entry`, which the kernel had before a call. `own_before` is what handler_in_own_entry said before that call, which
+ * may have put another one there. */
+static caudal_handler *uncovered(caudal_handler *entry, caudal_handler *own_before)
 {
     size_t number = number_of(entry);
     if (number == CAUDAL_ENTRIES) {
         return entry;
     }
-    return number < CAUDAL_HANDLERS ? __atomic_load_n(&handlers[number], __ATOMIC_ACQUIRE) : late;
+    return number < CAUDAL_HANDLERS ? __atomic_load_n(&handlers[number], __ATOMIC_ACQUIRE) : own_before;
 }
 
 /* --- handlers that run ------------------------------------------------------------------------------------------------ */
@@ -206,7 +206,7 @@ static void leave(uint32_t at, uint32_t depth)
     keep(at);
 }
 
-void caudal_probe_leaves_handlers(uintptr_t stack)
+void caudal_probe_jumps_to(uintptr_t stack)
 {
     uint32_t at = outermost_left(stack);
     if (at != CAUDAL_NOTED) {
@@ -219,7 +219,7 @@ void caudal_probe_leaves_handlers(uintptr_t stack)
  * A nested handler may find the same, between any two of these instructions, and do all of it: then the depth that was read in front is that of
  * before, and there is no note any more. Or it finds what is to be the depth, and is not to count once more.
  */
-void caudal_probe_handlers_left(uintptr_t stack)
+void caudal_probe_end_left_handlers(uintptr_t stack)
 {
     struct caudal_handlings *all = &caudal_probe_handlings;
     uint32_t depth = *(volatile uint32_t *)&caudal_probe_v1.depth;
@@ -304,9 +304,12 @@ static ucontext_t *context_of(uintptr_t frame)
     return (ucontext_t *)(frame + sizeof(uintptr_t));
 }
 
+/* Of the eight words behind the registers, which the kernel neither writes nor reads, the last. */
+#define DEPTH_WORD 7
+
 static uint64_t *depth_in(ucontext_t *context)
 {
-    return (uint64_t *)&context->uc_mcontext.__reserved1[7];
+    return (uint64_t *)&context->uc_mcontext.__reserved1[DEPTH_WORD];
 }
 
 /* In the upper half of the word that has the depth: each frame's own, and with it the word is no address and no small number. */
@@ -315,11 +318,13 @@ static uint64_t mark_of(uintptr_t frame)
     return (uint64_t)(0x9e3779b9 ^ (uint32_t)(frame >> 4 & 0xffff)) << 32;
 }
 
-/* What an entry goes on with. */
+/* What an entry goes on with: it jumps to the handler, or calls it and then puts the depth back. In the two registers that a function may
+ * answer in. */
 struct caudal_beginning {
     caudal_handler *handler;
-    uint64_t calls; /* 0: it jumps to the handler. Otherwise it calls it, and the lower half is the depth before */
+    uint64_t call; /* 0: jump. Otherwise BEGIN_BY_CALL, and the depth to put back in the lower half */
 };
+#define BEGIN_BY_CALL ((uint64_t)1 << 32)
 
 /* An entry has been called, with its return address at `frame`. */
 __attribute__((visibility("hidden"))) struct caudal_beginning caudal_probe_handler_begins(uintptr_t frame, uint32_t number,
@@ -327,11 +332,11 @@ __attribute__((visibility("hidden"))) struct caudal_beginning caudal_probe_handl
 {
     uintptr_t *returns = (uintptr_t *)frame;
     int is_kernels = returns_from_signal((const unsigned char *)*returns);
-    struct caudal_handling handling = {frame, NULL, 0, caudal_probe_v1.stack_high, 0, 0, 0, CAUDAL_NOT_FOUND, 0};
-    struct caudal_beginning beginning = {__atomic_load_n(&handlers[number], __ATOMIC_ACQUIRE), 0};
+    struct caudal_handling handling = {.frame = frame, .request = caudal_probe_v1.stack_high, .found = CAUDAL_NOT_FOUND};
+    struct caudal_beginning beginning = {.handler = __atomic_load_n(&handlers[number], __ATOMIC_ACQUIRE)};
     if (caudal_probe_handlings.count != 0) {
         /* Who has been left is told by where the interrupted code was: this frame is as deep as theirs, or on another stack. */
-        caudal_probe_handlers_left(is_kernels ? (uintptr_t)context_of(frame)->uc_mcontext.gregs[REG_RSP] : frame + 1);
+        caudal_probe_end_left_handlers(is_kernels ? (uintptr_t)context_of(frame)->uc_mcontext.gregs[REG_RSP] : frame + 1);
     }
     handling.depth = caudal_probe_v1.depth;
     if (is_kernels) {
@@ -345,7 +350,7 @@ __attribute__((visibility("hidden"))) struct caudal_beginning caudal_probe_handl
     if (is_kernels && !has_shadow_stack()) {
         *returns = restorer;
     } else {
-        beginning.calls = (uint64_t)1 << 32 | handling.depth;
+        beginning.call = BEGIN_BY_CALL | handling.depth;
     }
     note(&handling);
     caudal_probe_hold(CAUDAL_PROBE_SECTION);
@@ -376,7 +381,7 @@ struct caudal_in_parent {
 __attribute__((visibility("hidden"))) struct caudal_in_parent caudal_probe_vfork_begins(uintptr_t stack)
 {
     struct caudal_in_parent before;
-    caudal_probe_leave_handlers_at(stack);
+    caudal_probe_found_in_section_at(stack);
     before.count = caudal_probe_handlings.count;
     before.depth = caudal_probe_v1.depth;
     caudal_probe_hold(CAUDAL_PROBE_SECTION);
@@ -438,7 +443,7 @@ static int is_same(const char *one, const char *other)
 }
 
 /* Early, for looking up is nothing to do in a handler. */
-CONSTRUCTOR static void know_next(void)
+CAUDAL_CONSTRUCTOR static void know_next(void)
 {
     if (!__atomic_load_n(&next.is_known, __ATOMIC_ACQUIRE)) {
         FIND(sigaction);
@@ -464,7 +469,7 @@ int caudal_plain_sigaction_v1(int signal, const struct sigaction *action, struct
 
 int caudal_around_sigaction_v1(int signal, const struct sigaction *action, struct sigaction *before)
 {
-    caudal_handler *late_before = late(signal);
+    caudal_handler *own_before = handler_in_own_entry(signal);
     struct sigaction ours;
     int answer;
     if (action != NULL) {
@@ -474,7 +479,7 @@ int caudal_around_sigaction_v1(int signal, const struct sigaction *action, struc
     }
     answer = caudal_plain_sigaction_v1(signal, action != NULL ? &ours : NULL, before);
     if (answer == 0 && before != NULL) {
-        before->sa_handler = uncovered(before->sa_handler, late_before);
+        before->sa_handler = uncovered(before->sa_handler, own_before);
     }
     return answer;
 }
@@ -544,9 +549,9 @@ static caudal_handler *as_sigset(int signal, caudal_handler *handler)
 #define AROUND(NAME, OTHERWISE)                                                                                       \
     caudal_handler *caudal_around_##NAME##_v1(int signal, caudal_handler *handler)                                    \
     {                                                                                                                 \
-        caudal_handler *late_before = late(signal);                                                                   \
+        caudal_handler *own_before = handler_in_own_entry(signal);                                                                   \
         know_next();                                                                                                  \
-        return uncovered((next.NAME != NULL ? next.NAME : OTHERWISE)(signal, covered(signal, handler)), late_before); \
+        return uncovered((next.NAME != NULL ? next.NAME : OTHERWISE)(signal, covered(signal, handler)), own_before); \
     }                                                                                                                 \
     caudal_handler *NAME(int signal, caudal_handler *handler) __attribute__((weak, alias("caudal_around_" #NAME "_v1")))
 

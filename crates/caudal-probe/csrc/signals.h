@@ -39,24 +39,25 @@ struct caudal_handlings {
 
 extern __thread struct caudal_handlings caudal_probe_handlings __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* The thread is going to be at `stack`: which handlers it leaves by that is found, and the depth is what it was before the outermost of
- * them. */
-__attribute__((visibility("hidden"))) void caudal_probe_leaves_handlers(uintptr_t stack);
+/* For who is about to jump to `stack` (jumps.c). Finds which handlers the jump leaves, and puts the depth back to what it was before the
+ * outermost of them. */
+__attribute__((visibility("hidden"))) void caudal_probe_jumps_to(uintptr_t stack);
 
-/* The thread is at `stack`: which handlers it left some time ago is found, and their sections end; those that it has entered since stay. */
-__attribute__((visibility("hidden"))) void caudal_probe_handlers_left(uintptr_t stack);
+/* For who runs at `stack`, some time after a jump that nobody announced. Finds which handlers the thread has left, and ends their sections;
+ * those that it has entered since stay. */
+__attribute__((visibility("hidden"))) void caudal_probe_end_left_handlers(uintptr_t stack);
 
-/* The same, for whoever finds that the thread is in a section. */
-static inline void caudal_probe_leave_handlers_at(uintptr_t stack)
+/* The same, for whoever has found that the thread is in a section and can not yield: that may be a handler's which it has left. */
+static inline void caudal_probe_found_in_section_at(uintptr_t stack)
 {
     if (__builtin_expect(caudal_probe_handlings.count != 0, 0)) {
-        caudal_probe_handlers_left(stack);
+        caudal_probe_end_left_handlers(stack);
     }
 }
 
-static inline void caudal_probe_leave_handlers(void)
+static inline void caudal_probe_found_in_section(void)
 {
-    caudal_probe_leave_handlers_at((uintptr_t)__builtin_frame_address(0));
+    caudal_probe_found_in_section_at((uintptr_t)__builtin_frame_address(0));
 }
 
 typedef void caudal_handler(int);

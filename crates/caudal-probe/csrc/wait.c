@@ -8,7 +8,7 @@ int caudal_probe_wait(uint32_t round)
     if (hook == NULL) {
         return 0;
     }
-    caudal_probe_leave_handlers();
+    caudal_probe_found_in_section();
     return hook(round);
 }
 

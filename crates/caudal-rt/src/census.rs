@@ -139,10 +139,10 @@ pub struct InUse {
 /// No other thread of a runtime goes on meanwhile: the caller has stopped them, wherever they are.
 pub unsafe fn each(mut one: impl FnMut(InUse)) {
     let mut next = HEAD.load(Acquire).cast_const();
-    // SAFETY: chunks are leaked, and complete where they can be seen.
+    // SAFETY: a chunk is never freed, and it is put into the list when all of it has been written.
     while let Some(chunk) = unsafe { next.as_ref::<'static>() } {
         for slot in &chunk.slots {
-            // SAFETY: a seat is there until its slot is cleared, and nobody goes on who would do that.
+            // SAFETY: who frees a seat clears its slot first, on a thread of a runtime, and the caller has stopped all of these.
             if let Some(seat) = unsafe { slot.load(Acquire).as_ref() } {
                 one(seat.in_use());
             }

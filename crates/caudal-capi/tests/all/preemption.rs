@@ -213,6 +213,15 @@ mod c {
         timed_mutex: "timed", Stuck;
         timed_mutex_over_a_wait: "timed_over_a_wait", Stuck;
         mutex_by_a_table: "table", Stuck;
+        mutex_of_c11: "c11", Stuck;
+        mutex_of_c11_over_a_wait: "c11_over_a_wait", Stuck;
+        timed_mutex_of_c11: "c11_timed", Stuck;
+        timed_mutex_of_c11_over_a_wait: "c11_timed_over_a_wait", Stuck;
+        recursive_mutex_of_c11: "c11_recursive", BothIn;
+        recursive_mutex_of_c11_over_a_wait: "c11_recursive_over_a_wait", BothIn;
+        once_of_c11: "c11_once", Stuck;
+        once_of_c11_over_a_wait: "c11_once_over_a_wait", Stuck;
+        condition_of_c11: "c11_condition", Stuck;
         mutex_by_a_table_over_a_wait: "table_over_a_wait", Stuck;
         recursive_mutex: "recursive", BothIn;
         recursive_mutex_over_a_wait: "recursive_over_a_wait", BothIn;
@@ -255,6 +264,8 @@ mod cxx {
         shared_mutex: "shared", Refused;
         shared_mutex_over_a_wait: "shared_over_a_wait", Refused;
         mutex_that_an_exception_leaves: "throws", Stuck;
+        thread_local_variable: "thread_local", Refused;
+        thread_local_variable_of_a_function: "thread_local_in_function", BothIn;
         static_variable: "static", Stuck;
         static_variable_over_a_wait: "static_over_a_wait", Stuck;
         static_variable_that_fails: "static_fails", Stuck;
@@ -436,9 +447,10 @@ fn a_library_that_calls_back_under_its_own_lock_has_to_be_listed() {
 }
 
 /// Rust's `print!` has stdout's lock while it formats: a value whose formatting has probes does not yield there, and a panic leaves the
-/// section. rustc calls the linker's plugin as a user would have it, for thin LTO.
+/// section. The same holds for what a `thread_local!` begins with, which another request would make again. rustc calls the linker's plugin
+/// as a user would have it, for thin LTO.
 #[test]
-fn printing_in_rust_is_a_section() {
+fn printing_in_rust_and_making_thread_locals_are_sections() {
     let Some(toolchain) = toolchain() else { return };
     if !has(&format!("ld.lld-{}", toolchain.major)) {
         return;
@@ -462,7 +474,7 @@ fn printing_in_rust_is_a_section() {
                 .arg("-o")
                 .arg(&program),
         );
-        for case in ["print", "eprint", "write", "panic"] {
+        for case in ["print", "eprint", "write", "panic", "thread_local", "thread_local_panic"] {
             let printed = succeed(Command::new(&program).arg(case));
             assert!(
                 printed.ends_with(&format!("inside: {inside}, elsewhere: true\n")),

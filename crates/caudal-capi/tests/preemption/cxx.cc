@@ -146,6 +146,45 @@ void static_fails_second(void *turns)
     CHECK(Fails::tried == 2);
 }
 
+// --- thread_local -----------------------------------------------------------------------------------------------------
+
+// Whoever makes the variable, the other one finds it made.
+struct Made {
+    static struct turns *turns;
+    int number;
+    Made() : number(0)
+    {
+        be_preempted(turns);
+        number = 42;
+    }
+    ~Made() { number = 0; }
+};
+struct turns *Made::turns;
+thread_local Made of_file;
+
+int made_of_file()
+{
+    return of_file.number;
+}
+
+int made_in_function()
+{
+    thread_local Made made;
+    return made.number;
+}
+
+template <int (*made)()> void makes(void *turns)
+{
+    Made::turns = turns_of(turns);
+    CHECK(made() == 42);
+    CHECK(caudal_critical_depth() == 0);
+}
+
+template <int (*made)()> void finds_made(void *)
+{
+    CHECK(made() == 42);
+}
+
 // --- call_once ------------------------------------------------------------------------------------------------------
 
 std::once_flag once, others;
@@ -293,6 +332,8 @@ int main(int argc, char **argv)
         {"shared", first<std::shared_mutex, shared_mutex>, reader},
         {"shared_over_a_wait", waits<std::shared_mutex, shared_mutex>, reader},
         {"throws", throws, throws_second},
+        {"thread_local", makes<made_of_file>, finds_made<made_of_file>},
+        {"thread_local_in_function", makes<made_in_function>, finds_made<made_in_function>},
         {"static", static_first, static_second},
         {"static_over_a_wait", static_waits, static_second},
         {"static_fails", static_fails, static_fails_second},

@@ -10,6 +10,7 @@
 #include <spawn.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -77,6 +78,12 @@ static struct {
 } volatile table = {pthread_mutex_lock, pthread_mutex_unlock};
 LOCK_TESTS(table, table.lock(&mutex), table.lock(&mutex), table.unlock(&mutex))
 
+/* C11's, which answer otherwise. */
+static mtx_t c11_plain, c11_repeated;
+LOCK_TESTS(c11, mtx_lock(&c11_plain), mtx_lock(&c11_plain), mtx_unlock(&c11_plain))
+LOCK_TESTS(c11_timed, mtx_timedlock(&c11_plain, in_a_century()), mtx_timedlock(&c11_plain, in_a_century()), mtx_unlock(&c11_plain))
+LOCK_TESTS(c11_recursive, mtx_lock(&c11_repeated), mtx_lock(&c11_repeated), mtx_unlock(&c11_repeated))
+
 /* --- what is not a lock, or not only -------------------------------------------------------------------------- */
 
 /* Waits until the second one has rung. */
@@ -102,6 +109,41 @@ static void condition_second(void *argument)
     STORE(turns->second_ran, 1);
     CHECK(pthread_cond_signal(&bell) == 0);
     CHECK(pthread_mutex_unlock(&mutex) == 0);
+}
+
+static cnd_t c11_bell;
+
+static void c11_condition_first(void *argument)
+{
+    struct turns *turns = argument;
+    struct timespec past = {1, 0};
+    CHECK(mtx_lock(&c11_plain) == thrd_success);
+    CHECK(cnd_timedwait(&c11_bell, &c11_plain, &past) == thrd_timedout);
+    STORE(turns->begun, 1);
+    while (!LOAD(turns->wants)) {
+        CHECK(cnd_wait(&c11_bell, &c11_plain) == thrd_success);
+    }
+    while (!LOAD(turns->second_ran)) {
+        CHECK(cnd_timedwait(&c11_bell, &c11_plain, in_a_century()) == thrd_success);
+    }
+    go_in(turns);
+    go_out(turns);
+    CHECK(mtx_unlock(&c11_plain) == thrd_success);
+}
+
+static void c11_condition_second(void *argument)
+{
+    struct turns *turns = argument;
+    struct timespec past = {1, 0};
+    CHECK(mtx_timedlock(&c11_plain, in_a_century()) == thrd_success);
+    CHECK(mtx_trylock(&c11_plain) == thrd_busy && mtx_timedlock(&c11_plain, &past) == thrd_timedout);
+    STORE(turns->wants, 1);
+    CHECK(cnd_signal(&c11_bell) == thrd_success);
+    CHECK(mtx_unlock(&c11_plain) == thrd_success);
+    CHECK(mtx_lock(&c11_plain) == thrd_success);
+    STORE(turns->second_ran, 1);
+    CHECK(cnd_broadcast(&c11_bell) == thrd_success);
+    CHECK(mtx_unlock(&c11_plain) == thrd_success);
 }
 
 /* A wait that nobody ends is over at its time. */
@@ -213,6 +255,28 @@ static void once_second(void *turns)
 {
     STORE(((struct turns *)turns)->wants, 1);
     CHECK(pthread_once(&once, initialise) == 0);
+    CHECK(initialised == 1);
+    look(turns);
+}
+
+static once_flag c11_once = ONCE_FLAG_INIT;
+
+static void c11_once_first(void *turns)
+{
+    once_turns = turns;
+    call_once(&c11_once, initialise);
+}
+
+static void c11_once_waits(void *turns)
+{
+    waits_in_once = 1;
+    c11_once_first(turns);
+}
+
+static void c11_once_second(void *turns)
+{
+    STORE(((struct turns *)turns)->wants, 1);
+    call_once(&c11_once, initialise);
     CHECK(initialised == 1);
     look(turns);
 }
@@ -815,6 +879,12 @@ int main(int argc, char **argv)
         TESTS_OF(recursive),
         TESTS_OF(checking),
         TESTS_OF(table),
+        TESTS_OF(c11),
+        TESTS_OF(c11_timed),
+        TESTS_OF(c11_recursive),
+        {"c11_once", c11_once_first, c11_once_second},
+        {"c11_once_over_a_wait", c11_once_waits, c11_once_second},
+        {"c11_condition", c11_condition_first, c11_condition_second},
         {"once", once_first, once_second},
         {"once_over_a_wait", once_waits, once_second},
         {"condition", condition_first, condition_second},
@@ -854,5 +924,7 @@ int main(int argc, char **argv)
     if (argc == 3 && strcmp(argv[2], "nested") == 0) {
         return nested(argv[1]);
     }
+    CHECK(mtx_init(&c11_plain, mtx_timed) == thrd_success && mtx_init(&c11_repeated, mtx_recursive) == thrd_success);
+    CHECK(cnd_init(&c11_bell) == thrd_success);
     return run_test(tests, sizeof tests / sizeof *tests, argc, argv);
 }

@@ -1,6 +1,8 @@
-//! A value whose formatting takes long is printed: what happens to a quantum that is over meanwhile? The recorder stands for a runtime.
+//! A value whose formatting takes long is printed, or is what a `thread_local!` begins with: what happens to a quantum that is over
+//! meanwhile? The recorder stands for a runtime.
 //!
-//! `prints CASE`, of `print`, `eprint`, `write`, `panic`: prints whether yields came inside of the formatting, and elsewhere.
+//! `prints CASE`, of `print`, `eprint`, `write`, `panic`, `thread_local`, `thread_local_panic`: prints whether yields came inside of the
+//! formatting, and elsewhere.
 
 use std::fmt::{Display, Formatter};
 use std::io::Write;
@@ -43,6 +45,11 @@ impl Display for Slow {
     }
 }
 
+thread_local! {
+    static MADE: String = Slow { panics: false }.to_string();
+    static FAILS: String = Slow { panics: true }.to_string();
+}
+
 fn main() {
     let case = std::env::args().nth(1).expect("a case");
     let slow = Slow { panics: case == "panic" };
@@ -58,6 +65,11 @@ fn main() {
         "panic" => {
             std::panic::set_hook(Box::new(|_| ()));
             assert!(std::panic::catch_unwind(|| println!("{slow}")).is_err());
+        }
+        "thread_local" => assert_eq!(MADE.with(String::len) + MADE.with(String::len), 8),
+        "thread_local_panic" => {
+            std::panic::set_hook(Box::new(|_| ()));
+            assert!(std::panic::catch_unwind(|| FAILS.with(String::len)).is_err());
         }
         _ => panic!("no such case"),
     }

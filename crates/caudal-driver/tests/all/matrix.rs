@@ -20,7 +20,7 @@ enum Becomes {
 use Becomes::{Refused, Yields, YieldsWhereThereIs};
 
 /// A part of what [`SETS`] has, for `make test`.
-const SAMPLE: [&str; 9] = [
+const SAMPLE: [&str; 10] = [
     "-O0 -g",
     "-O2 -no-pie",
     "-O2 -static-pie",
@@ -29,6 +29,7 @@ const SAMPLE: [&str; 9] = [
     "-O2 -mcmodel=large",
     "-O2 -ffunction-sections -fdata-sections -Wl,--gc-sections",
     "-O2 -fno-integrated-as",
+    "-O2 -fno-integrated-as --probe-mode=budget",
     "-O2 -m32 -ffreestanding",
 ];
 
@@ -61,6 +62,8 @@ const SETS: &[(&str, Becomes)] = &[
     ("-O2 -x c", Yields),
     ("-O2 -pipe -save-temps", Yields),
     ("-O2 -fno-integrated-as", Yields),
+    ("-O2 -fno-integrated-as --probe-mode=budget", Yields),
+    ("-O2 -fno-integrated-as --probe-mode=budget -fPIC", Yields),
     // How code is called, protected and unwound.
     ("-O2 -fomit-frame-pointer", Yields),
     ("-O2 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer", Yields),
@@ -202,8 +205,16 @@ int main(void) {
 }
 #endif
 "#;
-const WORK: &str = "long work(long rounds) {\n  volatile long sum = 0;\n  for (long i = 0; i < rounds; i++) sum += i;\n  return sum;\n}\n";
-const RIGHT: &str = "19999900000, it yields\n";
+/// A loop, and calls in a circle, over which what is left of a budget is kept in a register.
+const WORK: &str = r"
+static long tree(long levels) { return levels < 2 ? levels : tree(levels - 1) + tree(levels - 2); }
+long work(long rounds) {
+  volatile long sum = 0;
+  for (long i = 0; i < rounds; i++) sum += i;
+  return sum + tree(rounds / 20000);
+}
+";
+const RIGHT: &str = "19999900055, it yields\n";
 
 fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout)
