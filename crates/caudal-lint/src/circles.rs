@@ -29,7 +29,7 @@ pub struct Arrow {
 pub struct Circle {
     /// The modules, as paths from the crate on, sorted.
     pub modules: Vec<String>,
-    /// What ties them.
+    /// The uses that tie them.
     pub arrows: Vec<Arrow>,
 }
 
@@ -45,7 +45,14 @@ pub fn circles(all: &Crate) -> Vec<Circle> {
             let Some((around, from, to)) = beside(all, id, found) else { continue };
             let files = (module.file, all.modules[found].file);
             let name = path.last().cloned().unwrap_or_default();
-            levels.entry(around).or_default().entry((from, to)).or_default().entry(files).or_default().insert(name);
+            levels
+                .entry(around)
+                .or_default()
+                .entry((from, to))
+                .or_default()
+                .entry(files)
+                .or_default()
+                .insert(name);
         }
     }
     let mut circles: Vec<_> = levels.values().flat_map(|level| circles_of(all, level)).collect();

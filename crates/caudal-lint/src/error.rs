@@ -10,7 +10,7 @@ pub enum LintError {
     Read {
         /// The file or folder.
         path: PathBuf,
-        /// What the system says.
+        /// The system's answer.
         source: std::io::Error,
     },
     /// A file that is not Rust.
@@ -20,7 +20,7 @@ pub enum LintError {
         path: PathBuf,
         /// The line, from 1 on.
         line: usize,
-        /// What the parser says.
+        /// The parser's answer.
         error: syn::Error,
     },
     /// A module that is declared without a file.
@@ -31,9 +31,9 @@ pub enum LintError {
         /// The file that declares it.
         declared_in: PathBuf,
     },
-    /// A line of the list of exceptions that is none.
-    #[error("{}:{line}: write `crate: file file …: reason`, or take the line out", path.display())]
-    Exception {
+    /// A line of the list of what is known that is none.
+    #[error("{}:{line}: write `circle CRATE: MODULE …` or `docs CRATE: NUMBER`", path.display())]
+    Known {
         /// The list.
         path: PathBuf,
         /// The line, from 1 on.

@@ -1,7 +1,71 @@
-//! Checks of the workspace's own code that the compiler and clippy do not have.
+//! Checks of the workspace's own code that the compiler and clippy do not have: circles of modules, and doc comments without a noun.
+//!
+//! What stands today is listed in `known.txt`, so that nothing is added and what has gone is taken out of the list.
 
 pub mod circles;
+pub mod docs;
 mod error;
+mod known;
 pub mod modules;
 
+use std::path::{Path, PathBuf};
+
 pub use error::LintError;
+
+/// Looks at all crates of the workspace in the folder `workspace`; each fault as text, with its place.
+///
+/// # Errors
+/// Source that cannot be read or parsed, and lines of the list that are none.
+pub fn check(workspace: &Path) -> Result<Vec<String>, LintError> {
+    let list = workspace.join("crates/caudal-lint/known.txt");
+    let mut known = known::Known::read(&list)?;
+    let mut faults = Vec::new();
+    for folder in sorted(&workspace.join("crates"))? {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        for root in ["src/lib.rs", "src/main.rs"].map(|root| folder.join(root)) {
+            if root.is_file() {
+                let all = modules::Crate::read(&root)?;
+                faults
+                    .extend(circles::circles(&all).iter().filter_map(|circle| known.fault_of(&name, circle)));
+            }
+        }
+        let mut places = Vec::new();
+        for file in sources(&folder.join("src"))? {
+            let text = read(&file)?;
+            places.extend(
+                docs::openings_without_noun(&text).iter().map(|line| format!("{}:{line}", file.display())),
+            );
+        }
+        faults.extend(known.fault_of_docs(&name, &places));
+    }
+    faults.extend(known.gone());
+    Ok(faults)
+}
+
+fn read(path: &Path) -> Result<String, LintError> {
+    std::fs::read_to_string(path).map_err(|source| LintError::Read { path: path.to_path_buf(), source })
+}
+
+/// Everything in a folder, by name.
+fn sorted(folder: &Path) -> Result<Vec<PathBuf>, LintError> {
+    let wrong = |source| LintError::Read { path: folder.to_path_buf(), source };
+    let entries: Result<Vec<_>, _> = std::fs::read_dir(folder).map_err(wrong)?.collect();
+    let mut paths: Vec<PathBuf> = entries.map_err(wrong)?.into_iter().map(|entry| entry.path()).collect();
+    paths.sort();
+    Ok(paths)
+}
+
+/// All files of Rust below a folder.
+fn sources(folder: &Path) -> Result<Vec<PathBuf>, LintError> {
+    let mut files = Vec::new();
+    if folder.is_dir() {
+        for path in sorted(folder)? {
+            if path.is_dir() {
+                files.extend(sources(&path)?);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                files.push(path);
+            }
+        }
+    }
+    Ok(files)
+}

@@ -223,7 +223,9 @@ impl Crate {
             name => match self.modules[from].children.get(name) {
                 Some(&child) => child,
                 None => {
-                    let named = |import: &&Use| import.name.as_deref() == Some(name) && import.path.first() != Some(first);
+                    let named = |import: &&Use| {
+                        import.name.as_deref() == Some(name) && import.path.first() != Some(first)
+                    };
                     self.module_at(from, &self.modules[from].uses.iter().find(named)?.path)?
                 }
             },
