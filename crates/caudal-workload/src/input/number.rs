@@ -205,8 +205,14 @@ pub(crate) fn parts(text: &str) -> Option<Parts> {
 
 /// A duration as node prints it, with its pattern behind it: `1:15.123 (m:ss.mmm)`; and how many bytes it takes.
 pub(crate) fn with_pattern(text: &str) -> Option<(Number, usize)> {
-    let (clock, rest) = text.split_once(" (")?;
-    let (pattern, _) = rest.split_once(')')?;
+    // Looked for at every number of a line, so not through all of it.
+    let end =
+        text.bytes().take(24).position(|byte| !(byte.is_ascii_digit() || matches!(byte, b':' | b'.')))?;
+    let (clock, rest) = text.split_at(end);
+    let rest = rest.strip_prefix(" (")?;
+    let pattern =
+        ["m:ss.mmm", "h:mm:ss.mmm", "h:mm:ss"].into_iter().find(|pattern| rest.starts_with(pattern))?;
+    rest[pattern.len()..].strip_prefix(')')?;
     let fields: Vec<&str> = clock.split(':').collect();
     let (hours, minutes, seconds) = match (pattern, fields.as_slice()) {
         ("m:ss.mmm", &[minutes, seconds]) => ("0", minutes, seconds),
