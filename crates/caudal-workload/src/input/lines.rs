@@ -33,6 +33,24 @@ fn words(text: &str) -> Vec<&str> {
         .collect()
 }
 
+/// Words of what sums up many times in one.
+const SUMS: [&str; 14] = [
+    "average",
+    "avg",
+    "mean",
+    "minimum",
+    "maximum",
+    "min",
+    "max",
+    "median",
+    "percentile",
+    "deviation",
+    "stddev",
+    "quantile",
+    "phi",
+    "stdev",
+];
+
 /// Does this word say of a time that it is that of all?
 fn is_total(word: Option<&&str>) -> bool {
     const TOTALS: [&str; 7] = ["total", "totals", "summary", "overall", "passing", "failing", "finished"];
@@ -66,6 +84,24 @@ impl Found<'_> {
     /// Does the line say beside the time that it is that of all: `(598 ms total)`, `100 passing (598ms)`, `Summary [ 1.755s]`?
     fn sums_up(&self) -> bool {
         let (before, after) = (words(self.before), words(self.after));
+        // `0.013 ms (min round trip time)`
+        let is_sum = |word: Option<&&str>| {
+            word.is_some_and(|word| SUMS.contains(&word.to_lowercase().as_str()) || *word == "elapsed")
+        };
+        // `17 passed in 0.23s`
+        let passed = before.len() >= 2
+            && ["passed", "failed"].contains(&before[before.len() - 2])
+            && self.name == "in";
+        if passed
+            || self
+                .after
+                .trim_start()
+                .strip_prefix('(')
+                .is_some_and(|rest| rest.starts_with(char::is_alphabetic))
+                && is_sum(after.first())
+        {
+            return true;
+        }
         // Not `total` among the words of a longer sentence.
         !is_named(self.name)
             && (is_total(after.first())
@@ -270,7 +306,6 @@ fn refuse_summaries(
     name: Option<&(String, bool)>,
     place: &Place<'_>,
 ) -> Result<(), WorkloadError> {
-    const SUMS: [&str; 8] = ["average", "avg", "mean", "minimum", "maximum", "min", "max", "median"];
     // What stands behind the time may be a statement: `duration: 0.2 ms  statement: select max(x) …`.
     let sums_up = |line: &&str| {
         let before = times(line).first().and_then(|time| line.split(time.value).next()).unwrap_or(line);

@@ -290,7 +290,9 @@ fn in_rows(lines: &[&str]) -> Vec<(usize, Point)> {
         let is_inner = |(name, statistic): (&&str, &Option<Statistic>)| {
             matches!(statistic, Some(Statistic::Percentile(_))) && name.contains(|l: char| l.is_ascii_digit())
         };
-        let has_values = names.iter().any(|name| name.contains(['=', ':']));
+        // A row of values is none of names, though shares stand in it.
+        let is_value = |name: &str| Number::parse(name.as_bytes(), Style::POINT).is_ok();
+        let has_values = names.iter().any(|name| name.contains(['=', ':']) || is_value(name));
         if has_values || names.iter().zip(&statistics).filter(|&pair| is_inner(pair)).count() < 2 {
             continue;
         }
@@ -595,13 +597,12 @@ pub(super) fn read_percentiles(bytes: &[u8], path: &Path, wanted: &Columns) -> R
         .chain(averages(&lines))
         .chain(drawn(&lines))
         .chain(in_rows(&lines))
+        .map(|(at, point)| {
+            let family = if point.family.is_empty() { heading_above(&lines[..at]) } else { None };
+            (at, Point { family: family.unwrap_or(point.family), ..point })
+        })
         .collect();
-    let (mut all, family) = of_family(all, wanted, &place)?;
-    // Stated once more below the rest, to the digit.
-    let again = |at: usize| all[at + 1..].iter().any(|(_, later)| later.is_same(&all[at].1));
-    let keep: Vec<bool> = (0..all.len()).map(|at| !again(at)).collect();
-    let mut keep = keep.into_iter();
-    all.retain(|_| keep.next().unwrap_or(true));
+    let (all, family) = of_family(all, wanted, &place)?;
     let (points, others) = first_run(&all);
     if points.is_empty() {
         return Err(place.whole("holds no percentiles, such as `99%  9.00ms`"));
@@ -653,20 +654,38 @@ pub(super) fn read_percentiles(bytes: &[u8], path: &Path, wanted: &Columns) -> R
     Ok(Read { taken, data: Data::Percentiles(classes), notes })
 }
 
+/// The name of a test that redis-benchmark prints above its percentiles: `====== SET ======`.
+fn heading_above(lines: &[&str]) -> Option<String> {
+    const MARK: &str = "======";
+    let name = |line: &&&str| Some(line.trim().strip_suffix(MARK)?.rsplit_once(MARK)?.1.trim().to_owned());
+    lines.iter().rev().find_map(|line| name(&line)).filter(|name| !name.is_empty() && !name.contains('='))
+}
+
 /// The first percentiles that rise, or fall, from line to line, at least two; and how many there are beside them: those of
 /// fio's writes, of another phase, which are another statistic.
 fn first_run(all: &[(usize, Point)]) -> (Vec<&(usize, Point)>, usize) {
     let percentiles: Vec<(f64, &(usize, Point))> =
         all.iter().filter_map(|one| Some((one.1.percentile()?, one))).collect();
-    let mut at = 0;
-    while at < percentiles.len() {
+    let run_at = |at: usize| {
         let rest = &percentiles[at..];
         let run = |follows: fn(f64, f64) -> bool| {
             rest.windows(2).take_while(|two| follows(two[0].0, two[1].0)).count()
         };
-        let run = 1 + run(|a, b| a < b).max(run(|a, b| a > b));
+        1 + run(|a, b| a < b).max(run(|a, b| a > b))
+    };
+    let mut at = 0;
+    while at < percentiles.len() {
+        let mut run = run_at(at);
+        // One that is stated above the others belongs to none of their runs: `90th percentile`, then `50th`, `90th`, `99th`.
+        if run == 2 && at + 1 < percentiles.len() && run_at(at + 1) > 2 {
+            at += 1;
+            run = run_at(at);
+        }
         if run >= 2 || at + 1 == percentiles.len() {
-            return (rest[..run].iter().map(|(_, one)| *one).collect(), percentiles.len() - run);
+            return (
+                percentiles[at..at + run].iter().map(|(_, one)| *one).collect(),
+                percentiles.len() - run,
+            );
         }
         at += run;
     }
@@ -798,10 +817,6 @@ impl Point {
             _ => self.number,
         };
         Some(Point { number, family: family.trim().to_owned(), ..self })
-    }
-
-    fn is_same(&self, other: &Point) -> bool {
-        (self.statistic, self.number, &self.family) == (other.statistic, other.number, &other.family)
     }
 
     /// Which percentile it is: neither a mean nor the shortest or longest time.

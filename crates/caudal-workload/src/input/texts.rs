@@ -136,14 +136,18 @@ const SUMMARIES: [Summary; 24] = [
 type Look = (fn(&[String]) -> bool, &'static str);
 
 /// Texts that are known by how their lines look.
-const LOOKS: [Look; 10] = [
+const LOOKS: [Look; 13] = [
     (
         |lines| most(lines, is_verdict_of_go),
         "is what `go test -v` prints, whose step is 10 ms, and in which tests hold the times of those within; write what each request takes, a \
          time a line",
     ),
     (
-        |lines| most(lines, is_phase_of_pytest),
+        // Of one phase alone they are read.
+        |lines| {
+            most(lines, is_phase_of_pytest)
+                && lines.iter().any(|line| is_phase_of_pytest(line) && !line.contains(" call "))
+        },
         "is what `pytest --durations` prints: of each test its setup, its call and its teardown; take those that are meant, as in \
          `grep ' call ' FILE | caudal … -`",
     ),
@@ -179,6 +183,18 @@ const LOOKS: [Look; 10] = [
         |lines| lines.iter().filter(|line| line.contains(" sched:sched_")).count() >= 3,
         "is what `perf script` prints of the scheduler's events: when threads were switched and how long they ran between two ticks, not \
          what requests take; `perf trace -s`, or probes at the beginning and end of a request, tell that",
+    ),
+    (
+        |lines| lines.iter().any(|line| line.contains("| Avg delay ms ") && line.contains("Runtime ms")),
+        "is what `perf sched latency` prints, the sums and the longest delay of each task; `perf sched timehist` has every slice",
+    ),
+    (
+        |lines| lines.iter().filter(|line| line.contains("phi='") && line.contains("value=")).count() >= 2,
+        "is what Micrometer prints of a timer, whose gauges with `phi` are percentiles; give those, as in `p50 = 1.2 ms, p99 = 9 ms, mean = 1.9 ms`",
+    ),
+    (
+        |lines| most(lines, |line| line.starts_with("cmdstat_") && line.contains("usec_per_call=")),
+        "is redis's `INFO commandstats`, the sums of each command; `redis-cli LATENCY HISTOGRAM` has the distribution of every command",
     ),
     (
         is_slow_log,

@@ -83,6 +83,11 @@ impl Unit {
             "min", "mins", "minute", "minutes", "h", "hr", "hrs", "hour", "hours", "day", "days", "cycle",
             "cycles", "tick", "ticks", "tsc", "jiffies",
         ];
+        // A rate: `r/s`, `ops/sec`.
+        let lower = name.trim_end().to_lowercase();
+        if ["/s", "/sec", "/second"].iter().any(|rate| lower.ends_with(rate)) {
+            return Said::Unknown;
+        }
         let words = words(name);
         let mut said = Said::Nothing;
         for (index, word) in words.iter().enumerate() {

@@ -99,6 +99,12 @@ fn totals_below_the_times_are_passed_over() {
         assert_eq!(mean_ms(&service), 6.0, "{text}");
         assert!(notes(&service).contains("passed over"), "{text}");
     }
+    let fping = "127.0.0.1 : [0], 84 bytes, 5 ms (5.0 avg, 0% loss)\n127.0.0.1 : [1], 84 bytes, 7 ms (6.0 avg, 0% loss)\n\n 5 ms (min round trip time)\n 7 \
+                 ms (max round trip time)\n        0.091 sec (elapsed real time)\n";
+    let pytest = "0.004s call test_a.py::a\n0.008s call test_a.py::b\n0.006s call test_a.py::c\n==== 3 passed in 0.23s ====\n";
+    for text in [fping, pytest] {
+        assert_eq!(mean_ms(&read(text)), 6.0, "{text}");
+    }
     // A name that says what it is may be a total of its own.
     assert_eq!(mean_ms(&read(&"GET /a total time: 6 ms\n".repeat(4))), 6.0);
 }
@@ -233,4 +239,48 @@ fn percentiles_of_one_thing_are_read_in_their_unit() {
         Err(WorkloadError::Ask(ask)) => assert_eq!(ask.key, AskKey::Unit),
         other => panic!("{other:?}"),
     }
+}
+
+/// When a row was written is not how long something took: the time of day behind a date, and the time since a program has begun.
+#[test]
+fn clocks_in_columns_are_no_durations() {
+    let tomcat = |at: u32| format!("2026-12-01 00:51:4{at}.500 GET /get 200 {} {}\n", at % 3 + 5, 5482 + at);
+    let columns = asked(&(0..9).map(tomcat).collect::<String>());
+    assert!(!columns.contains(&"2".to_owned()) && columns.contains(&"6".to_owned()), "{columns:?}");
+    let loguru = |at: u32| {
+        format!("2026-11-30T17:47:19.26{at}+0000 | 0:00:00.02{at}518 | INFO | handled /get in 1.0{at} ms\n")
+    };
+    assert!(refusal(&(0..9).map(loguru).collect::<String>()).contains("as a clock does"));
+}
+
+/// Tests of redis-benchmark have percentiles in common, to the digit.
+#[test]
+fn each_test_of_redis_benchmark_is_asked_about() {
+    let test = |name: &str, p99: &str| {
+        format!(
+            "====== {name} ======\n  5000 requests completed in 0.10 seconds\n\nLatency by percentile distribution:\n\
+                 0.000% <= 0.031 milliseconds (cumulative count 66)\n50.000% <= 0.063 milliseconds (cumulative count 2757)\n\
+                 99.000% <= {p99} milliseconds (cumulative count 4950)\n100.000% <= 1.015 milliseconds (cumulative count 5000)\n\n"
+        )
+    };
+    let text = format!("{}{}", test("SET", "0.143"), test("GET", "0.151"));
+    assert_eq!(asked(&text), ["SET", "GET"]);
+    let service = read_with(&text, Some("GET")).unwrap();
+    assert!((service.quantile(0.5) as f64 / 63e6 - 1.0).abs() < 0.01, "{}", service.quantile(0.5));
+    assert!((service.quantile(0.99) as f64 / 151e6 - 1.0).abs() < 0.01, "{}", service.quantile(0.99));
+}
+
+#[test]
+fn rates_and_shares_are_no_times() {
+    let iostat = r#"{"disk": [{"r/s": 53.4, "w/s": 3.1}, {"r/s": 50.1, "w/s": 3.0}]}"#;
+    match read_with(iostat, Some("disk.r/s")) {
+        Err(error) => assert!(!error.to_string().contains("says its name"), "{error}"),
+        Ok(service) => panic!("{:?}", service.taken()),
+    }
+    let pprof = "Showing nodes accounting for 180ms, 100% of 180ms total\n      flat  flat%   sum%        cum   cum%\n      10ms  5.56%  5.56%      \
+                 10ms  5.56%  main.a\n      20ms 11.11% 16.67%      30ms 16.67%  main.b\n";
+    assert!(refusal(pprof).contains("profiler"), "{}", refusal(pprof));
+    let sched = "  Task                  |   Runtime ms  | Switches | Avg delay ms    | Max delay ms    |\n  perf:1 |      1.2 ms |       3 | avg:   0.1 ms | \
+                 max:   0.2 ms |\n";
+    assert!(refusal(sched).contains("sums and the longest delay"));
 }

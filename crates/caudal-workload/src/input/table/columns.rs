@@ -668,6 +668,15 @@ impl Finder<'_> {
             }
             _ => {}
         }
+        let clock = numbers.iter().copied().find(|&at| self.role == Role::Service && self.is_clock(at));
+        let numbers: Vec<usize> = numbers.into_iter().filter(|&at| Some(at) != clock).collect();
+        if let Some(at) = clock.filter(|_| !numbers.iter().any(|&at| self.sample.is_numeric(at))) {
+            return Err(self.place.whole(format!(
+                "its column {} goes on as a clock does, and none of the others is a time by itself; give a column of what each request takes, or \
+                 say which is meant by `--column`",
+                at + 1
+            )));
+        }
         // Addresses and dates begin as numbers do: they are offered only where nothing is a number.
         let read: Vec<usize> = numbers.iter().copied().filter(|&at| self.sample.is_numeric(at)).collect();
         let numbers = if width > 2 && !read.is_empty() { read } else { numbers };
@@ -692,6 +701,27 @@ impl Finder<'_> {
             (2, _) if self.sample.separator == Separator::Byte(b',') => Err(self.decimal_or_two()),
             _ => Err(self.which_column(&numbers)),
         }
+    }
+
+    /// Does a column without a name say when something was: the time of day behind a date, or one that goes on from row to row?
+    fn is_clock(&self, at: usize) -> bool {
+        const FEW: usize = 5;
+        let is_date = |field: &[u8]| {
+            let is_digit = |at: usize| field.get(at).is_some_and(u8::is_ascii_digit);
+            field.len() == 10
+                && (0..4).all(is_digit)
+                && [4, 7].iter().all(|&at| matches!(field[at], b'-' | b'/'))
+        };
+        let is_time_of_day = |field: &[u8]| field.iter().filter(|&&byte| byte == b':').count() == 2;
+        if !self.sample.column(at).all(is_time_of_day) {
+            return false;
+        }
+        if at > 0 && self.sample.column(at - 1).all(is_date) {
+            return true;
+        }
+        let ps = |field: &[u8]| Number::parse(field, Style::POINT).ok()?.ps(Unit::S);
+        let times: Vec<u128> = self.sample.column(at).filter_map(ps).collect();
+        times.len() >= FEW && times.windows(2).all(|two| two[0] <= two[1]) && times.first() < times.last()
     }
 
     /// Does one of two columns perhaps say how often each value of the other one occurs, as `uniq -c` writes it? Whole numbers from 1
