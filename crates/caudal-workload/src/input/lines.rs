@@ -137,7 +137,7 @@ pub(super) fn holds_calls<'a>(lines: impl Iterator<Item = &'a [u8]>) -> bool {
 
 /// Are there lines with times of single packets, as ping prints above its summary?
 pub(super) fn holds_echoes<'a>(lines: impl Iterator<Item = &'a [u8]>) -> bool {
-    lines.take(400).map(text).any(|line| line.contains("time=") && !times(&line).is_empty())
+    lines.take(400).map(text).any(|line| line.contains(" time=") && !times(&line).is_empty())
 }
 
 /// Do at least three lines, and a third of all, have a time?
