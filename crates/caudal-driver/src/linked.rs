@@ -199,7 +199,7 @@ impl File {
                 BLOCK => file.defines_block = true,
                 RUNTIME => file.has_runtime = true,
                 SAFE_STACK => file.has_safe_stack = true,
-                THREAD_SANITIZER => file.has_thread_sanitizer = true,
+                THREAD_SANITIZER => file.has_thread_sanitizer |= !is_asked_for(&symbol),
                 CXX_EXCEPTIONS if !symbol.is_undefined() => file.shows_cxx = true,
                 name if symbol.is_undefined() && name.starts_with(b"caudal_") => file.wants_block = true,
                 _ => {}
@@ -210,13 +210,18 @@ impl File {
             match symbol.name_bytes().unwrap_or_default() {
                 RUNTIME => file.has_runtime = true,
                 SAFE_STACK => file.has_safe_stack = true,
-                THREAD_SANITIZER => file.has_thread_sanitizer = true,
+                THREAD_SANITIZER => file.has_thread_sanitizer |= !is_asked_for(&symbol),
                 CXX_EXCEPTIONS if !symbol.is_undefined() => file.has_cxx = true,
                 _ => {}
             }
         }
         Some(file)
     }
+}
+
+/// Does a file only ask whether there is a function of this name, as the probe library does of the sanitizers'?
+fn is_asked_for<'data>(symbol: &impl ObjectSymbol<'data>) -> bool {
+    symbol.is_undefined() && symbol.is_weak()
 }
 
 /// Linked with `-Bsymbolic`: it calls its own functions, whatever the program has.

@@ -225,6 +225,13 @@ fn what_harms_requests_alone_is_told_of() {
     assert_eq!(said.lines().count(), 1, "{said}");
     assert!(said.contains("`program` has ThreadSanitizer in it"), "{said}");
     assert!(project.path("program").exists());
+    // The probe library asks in every program whether a sanitizer is there.
+    project.write(
+        "asks.c",
+        "extern void __tsan_init(void) __attribute__((weak));\nvoid caudal_runtime_create(void) {}\n\
+         int main(void) { caudal_runtime_create(); return __tsan_init != 0; }\n",
+    );
+    project.quietly("-O2 asks.c -o asks");
     let part = "long part(long n) { long sum = 0; for (long i = 0; i < n; i++) sum += i * n; return sum; }\n";
     for (visibility, is_hidden) in [("hidden", true), ("default", false)] {
         let runtime = format!(
