@@ -414,8 +414,11 @@ fn said(text: &str) -> BTreeMap<String, Said<'_>> {
             kind.lines += 1;
         }
     }
-    if let Some(usual) = usual(&kinds) {
-        kinds.retain(|words, kind| *words == usual || kind.lines > 1);
+    // What is said once is no kind to choose, unless nearly every line says something of its own.
+    let lines: usize = kinds.values().map(|kind| kind.lines).sum();
+    let single = kinds.values().filter(|kind| kind.lines == 1).count();
+    if 10 * single <= lines {
+        kinds.retain(|_, kind| kind.lines > 1);
     }
     kinds
 }

@@ -142,8 +142,7 @@ pub(crate) fn percentile_of(name: &str) -> Option<f64> {
         let named = rest.starts_with('%')
             || rest.starts_with("pct")
             || ["th", "st", "nd", "rd"].iter().any(|end| rest.starts_with(end))
-            || rest.starts_with("percentile")
-            || rest.starts_with("pct");
+            || rest.starts_with("percentile");
         if !behind_p && !named {
             continue;
         }
@@ -275,7 +274,7 @@ fn labelled(line: &str) -> Option<Point> {
 /// them. Where the names are the first line, the text is a table and read as that.
 fn in_rows(lines: &[&str]) -> Vec<(usize, Point)> {
     let mut found = Vec::new();
-    for (at, line) in lines.iter().enumerate().skip_while(|(_, line)| line.trim().is_empty()).skip(1) {
+    for (at, line) in lines.iter().enumerate().skip_while(|(_, line)| is_comment(line)).skip(1) {
         // nodetool leaves one blank between names that are as long as their column.
         let line = line.replace("Latency ", "Latency  ");
         let names: Vec<&str> =
@@ -296,6 +295,7 @@ fn in_rows(lines: &[&str]) -> Vec<(usize, Point)> {
         if has_values || names.iter().zip(&statistics).filter(|&pair| is_inner(pair)).count() < 2 {
             continue;
         }
+        let has_several = below.clone().count() > 1;
         for (row, line) in below {
             let values: Vec<&str> = match line.contains(',') {
                 true => line.split(',').map(str::trim).collect(),
@@ -305,7 +305,9 @@ fn in_rows(lines: &[&str]) -> Vec<(usize, Point)> {
             let Some(extra) = values.len().checked_sub(names.len()).filter(|extra| *extra <= 2) else {
                 break;
             };
-            let family = if extra > 0 { values[0] } else { "" };
+            // Rows below each other are runs, each with its name in front.
+            let is_run = extra > 0 || has_several && statistics[0].is_none();
+            let family = if is_run { values[0] } else { "" };
             let of = |(name, (statistic, value)): (&&str, (&Option<Statistic>, &&str))| {
                 Some((row, Point::new(name, (*statistic)?, value)?.of_name(family, name)?))
             };
@@ -318,6 +320,11 @@ fn in_rows(lines: &[&str]) -> Vec<(usize, Point)> {
         }
     }
     found
+}
+
+/// Is this line blank, or a comment above a table?
+fn is_comment(line: &str) -> bool {
+    line.trim().is_empty() || line.trim_start().starts_with('#') && !line.contains("percentile")
 }
 
 /// Rows such as `99%   36365.00   740.60`, and `Max`, below the names of what was measured; perhaps with units below these.
@@ -363,13 +370,11 @@ fn cells_of(line: &str) -> Vec<&str> {
     if line.contains(',') {
         return line.split(',').map(str::trim).collect();
     }
-    let cells: Vec<&str> = line
-        .split("  ")
+    line.split("  ")
         .flat_map(|part| part.split('\t'))
         .map(str::trim)
         .filter(|cell| !cell.is_empty())
-        .collect();
-    cells
+        .collect()
 }
 
 /// Of several families the one that is meant.

@@ -74,6 +74,11 @@ fn lines_that_say_something_else_of_their_time_are_asked_about() {
     let executing = read_with(&session.repeat(5), Some("spent executing statements")).unwrap();
     assert_eq!(executing.mean_ps(), 900_000.0);
 
+    // What is said once beside two kinds hides neither.
+    let once =
+        format!("{}{}gave up in 9 s\n", "parsed in 5 ms\n".repeat(10), "sent out in 50 ms\n".repeat(10));
+    assert_eq!(asked(&once)[..2], ["out in", "parsed in"]);
+
     // One line among many is passed over, and told.
     let finished = format!("{}Job 5 finished in 2.2 s\n", "task 3 done in 20 ms\n".repeat(20));
     let service = read(&finished);
@@ -232,6 +237,9 @@ fn percentiles_of_one_thing_are_read_in_their_unit() {
         let service = read(text);
         assert!((p99_us(&service) / expected_us - 1.0).abs() < 1e-5, "{text}: {}", p99_us(&service));
     }
+    // Rows of runs below a title are several things.
+    let runs = "load test\nrun,p50 (ms),p99 (ms)\na,1,5\nb,2,9\n";
+    assert_eq!(asked(runs), ["a", "b"]);
     // cassandra-stress says no unit.
     let cassandra = "latency mean              : 4.3 [WRITE:4.3]\nlatency median            : 1.3 [WRITE:1.3]\n\
                      latency 99th percentile   : 60.5 [WRITE:60.5]\n";
