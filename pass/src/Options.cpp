@@ -51,6 +51,40 @@ static Error parseCycles(StringRef key, StringRef value, unsigned least, unsigne
   return Error::success();
 }
 
+static constexpr struct {
+  Step step;
+  StringLiteral name;
+} steps[] = {
+    {Step::SeparateLoops, "separate-loops"},
+    {Step::UnrollUncounted, "unroll-uncounted"},
+    {Step::UnrollCounted, "unroll-counted"},
+    {Step::UnrollRecursion, "unroll-recursion"},
+    {Step::TailCalls, "tail-calls"},
+    {Step::Strips, "strips"},
+    {Step::Seldom, "seldom"},
+    {Step::BudgetInLoops, "budget-in-loops"},
+    {Step::DeferredChecks, "deferred-checks"},
+    {Step::BudgetInCalls, "budget-in-calls"},
+    {Step::ExitValues, "exit-values"},
+    {Step::OwnSteps, "own-steps"},
+    {Step::Gaps, "gaps"},
+    {Step::AlignLoops, "align-loops"},
+    {Step::AlignFunctions, "align-functions"},
+};
+
+/// Names of mechanisms, with commas between.
+static Error parseWithout(StringRef value, unsigned &without) {
+  SmallVector<StringRef, 4> names;
+  value.split(names, ',');
+  for (StringRef name : names) {
+    const auto *known = find_if(steps, [&](const auto &each) { return each.name == name; });
+    if (known == std::end(steps))
+      return bad("without=" + name + ": one of " + join(map_range(steps, [](const auto &each) { return each.name; }), ", "));
+    without |= 1u << unsigned(known->step);
+  }
+  return Error::success();
+}
+
 static Error parseOne(StringRef key, StringRef value, Options &options) {
   options.saysMode |= key == "mode";
   options.saysBound |= key == "bound";
@@ -73,6 +107,8 @@ static Error parseOne(StringRef key, StringRef value, Options &options) {
     options.sections = value == "on";
     return Error::success();
   }
+  if (key == "without")
+    return parseWithout(value, options.without);
   if (key == "tls")
     return parseTls(value, options.tls);
   for (auto [name, option] : {std::pair("verify", &options.verify), {"at-link", &options.atLink}, {"off", &options.off}})
@@ -81,7 +117,7 @@ static Error parseOne(StringRef key, StringRef value, Options &options) {
       return Error::success();
     }
   return bad(key + (value.empty() ? "" : "=" + value) +
-             ": known are mode=, bound=, unknown-call=, tls=, report=FILE, exclude=FILE, sections=on|off, at-link, off and verify");
+             ": known are mode=, bound=, unknown-call=, tls=, report=FILE, exclude=FILE, sections=on|off, without=MECHANISM,..., at-link, off and verify");
 }
 
 Expected<Options> Options::parse(StringRef text) {

@@ -40,8 +40,27 @@ enum class Tls {
 };
 
 llvm::StringRef modeName(Mode mode);
-/// Whether the mode is there to compare with (Baseline.h): it promises no bound.
+/// Whether the mode is there to compare with (baselines/): it promises no bound.
 inline bool isBaseline(Mode mode) { return mode == Mode::InstructionCounter || mode == Mode::CounterGatedClock; }
+
+/// A mechanism of the pass that can be left out, to measure what it brings (pass/bench/ablation): the code is right without any of them.
+enum class Step {
+  SeparateLoops,
+  UnrollUncounted,
+  UnrollCounted,
+  UnrollRecursion,
+  TailCalls,
+  Strips,
+  Seldom,
+  BudgetInLoops,
+  DeferredChecks,
+  BudgetInCalls,
+  ExitValues,
+  OwnSteps,
+  Gaps,
+  AlignLoops,
+  AlignFunctions,
+};
 
 struct Options {
   Mode mode = Mode::Budget;
@@ -62,6 +81,9 @@ struct Options {
   bool atLink = false;
   /// No probes; in front of an optimising link, none there either.
   bool off = false;
+  /// Mechanisms that are left out, a bit each by their number.
+  unsigned without = 0;
+  bool does(Step step) const { return !(without >> unsigned(step) & 1); }
   /// Whether these were said, and are no defaults by themselves (Marks.h).
   bool saysMode = false, saysBound = false, saysUnknownCall = false;
 

@@ -2,13 +2,13 @@
 //
 // The pass runs at the end of optimisation: in a compilation of its own, behind thin LTO's import, or at the end of full
 // LTO. In front of a link that optimises again functions are only marked (Marks.h). Those whose names matter are kept apart in
-// front of the inliner (Sections.h). `opt -passes='caudal-probes<mode=flag>'` runs it by name.
+// front of the inliner (KeepNames.h). `opt -passes='caudal-probes<mode=flag>'` runs it by name.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
-#include "Gaps.h"
-#include "Marks.h"
+#include "emit/Gaps.h"
+#include "sections/Marks.h"
 #include "Pass.h"
-#include "Sections.h"
+#include "sections/KeepNames.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/MemoryBuffer.h"

@@ -1,5 +1,5 @@
 #include "Report.h"
-#include "Names.h"
+#include "analysis/Names.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InstIterator.h"

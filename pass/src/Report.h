@@ -7,8 +7,8 @@
 #ifndef CAUDAL_PASS_REPORT_H
 #define CAUDAL_PASS_REPORT_H
 
-#include "Plan.h"
-#include "Verify.h"
+#include "plan/Plan.h"
+#include "verify/Verify.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/IR/Module.h"
 

@@ -121,7 +121,7 @@ static void quiet(void)
  * credit is gone, and it may cost nothing. */
 static void next_probe_is_due(void)
 {
-    /* Far below 0: instrumented loops may have been lent some units (pass/src/Lend.h). */
+    /* Far below 0: instrumented loops may have been lent some units (pass/src/insert/DeferredChecks.h). */
     caudal_probe_v1.budget = INT64_MIN / 2;
     caudal_probe_v1.credit = INT32_MIN / 2;
     caudal_probe_state.armed_units = INT64_MAX;

@@ -1,0 +1,22 @@
+#include "analysis/Borrowing.h"
+#include "llvm/IR/Instructions.h"
+
+using namespace llvm;
+
+namespace caudal {
+
+/// Whether nothing gets to `block`.
+static bool isUnreachable(const BasicBlock &block) { return isa<UnreachableInst>(*block.getFirstNonPHIOrDbg()); }
+
+SmallVector<BasicBlock *, 8> waysOn(const Loop &loop) {
+  SmallVector<BasicBlock *, 8> exits;
+  loop.getUniqueExitBlocks(exits);
+  erase_if(exits, [](const BasicBlock *exit) { return exit->isEHPad() || isUnreachable(*exit); });
+  return exits;
+}
+
+bool mayBorrow(const Loop &loop, ScalarEvolution &scev) {
+  return loop.getParentLoop() && waysOn(loop).size() <= 1 && isa<SCEVCouldNotCompute>(scev.getBackedgeTakenCount(&loop));
+}
+
+} // namespace caudal

@@ -1,0 +1,20 @@
+#include "analysis/StandIn.h"
+
+namespace caudal {
+
+// What a function that stands for another adds to the ways into it and out of it.
+static constexpr Cost in = Cost::cycles(6), out = Cost::cycles(2);
+
+Cost afterStanding(Cost part) { return part + in + out; }
+
+Cost beforeStanding(Cost part) {
+  // With less, nothing else would have room.
+  static constexpr Cost little = Cost::cycles(32);
+  return part < little ? part : Cost::units(part.inUnits() - (in + out).inUnits());
+}
+
+Ways waysThrough(const Ways &function) {
+  return {function.prefix + in, function.through + in + out, function.suffix + out, function.expected + in + out};
+}
+
+} // namespace caudal

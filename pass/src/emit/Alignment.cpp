@@ -1,0 +1,106 @@
+#include "emit/Alignment.h"
+#include "emit/CodeBytes.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/CodeGen/MachineDominators.h"
+#include "llvm/CodeGen/MachineFunction.h"
+#include "llvm/CodeGen/MachineLoopInfo.h"
+#include "llvm/CodeGen/TargetLowering.h"
+#include "llvm/CodeGen/TargetSubtargetInfo.h"
+#include "llvm/Target/TargetMachine.h"
+
+using namespace llvm;
+
+namespace caudal {
+
+static constexpr int64_t line = 64;
+
+/// What lies together of a loop from its first block on, without what is executed seldom and lies elsewhere; nothing: more than `most`.
+static std::optional<int64_t> bytesWithin(int64_t most, const MachineLoop &loop, const MachineBasicBlock &first) {
+  int64_t bytes = 0;
+  for (const MachineBasicBlock &block : make_range(first.getIterator(), first.getParent()->end())) {
+    if (!loop.contains(&block))
+      break;
+    if ((bytes += bytesOf(block)) > most)
+      return std::nullopt;
+  }
+  return bytes;
+}
+
+/// What is executed from the beginning of `first` at least up to where code does not run on; nothing: more than `most`.
+static std::optional<int64_t> bytesWithin(int64_t most, const MachineBasicBlock &first) {
+  int64_t bytes = 0;
+  for (const MachineBasicBlock &block : make_range(first.getIterator(), first.getParent()->end())) {
+    if ((bytes += bytesOf(block)) > most)
+      return std::nullopt;
+    if (!runsOn(block))
+      break;
+  }
+  return bytes;
+}
+
+/// Has so many bytes from the beginning of `block` lie in no more lines than they need, if `most` in front of it are enough. Where a
+/// probe's call lies elsewhere so many are more than there are, which is as well: a few bytes that do nothing in front of a loop cost less
+/// than a loop that is one byte longer than estimated.
+static void keepTogether(MachineBasicBlock &block, int64_t bytes, int64_t most) {
+  block.setAlignment(Align(line));
+  // They would not where less than what the last line needs is left in front of the next one. Never 0, which stands for any number.
+  block.setMaxBytesForAlignment(unsigned(std::clamp<int64_t>((bytes - 1) % line, 1, most)));
+}
+
+/// Whether the loop calls anything but what is due: mostly, that takes longer than what a line more costs.
+static bool hasCalls(const MachineLoop &loop) {
+  return any_of(loop.blocks(), [](const MachineBasicBlock *block) {
+    return any_of(*block, [](const MachineInstr &instruction) { return instruction.isCall(); });
+  });
+}
+
+/// Whether the loop jumps to where it has computed, as an interpreter does.
+static bool dispatches(const MachineLoop &loop) {
+  return any_of(loop.blocks(), [](const MachineBasicBlock *block) { return any_of(*block, isIndirectJump); });
+}
+
+bool alignLoops(MachineFunction &function, bool hasIndirectJumps) {
+  // What is in front of a loop is executed where it is entered; with up to 63 bytes code is larger, and nothing faster.
+  static constexpr int64_t mostOfLoop = 112, mostInFront = 7;
+  if (function.getTarget().Options.LoopAlignment != 0)
+    return false;
+  MachineDominatorTree dominators(function);
+  MachineLoopInfo loops(dominators);
+  const TargetLowering &lowering = *function.getSubtarget().getTargetLowering();
+  bool changed = false;
+  for (MachineBasicBlock &block : function) {
+    MachineLoop *loop = loops.getLoopFor(&block);
+    if (!loop || block.getAlignment() == Align(1) || block.getAlignment() != lowering.getPrefLoopAlignment(loop) ||
+        findOptionMDForLoopID(loop->getLoopID(), "llvm.loop.align"))
+      continue;
+    bool isShort = loop->getTopBlock() == &block && loop->isInnermost() && !hasCalls(*loop);
+    if (std::optional<int64_t> bytes = isShort ? bytesWithin(mostOfLoop, *loop, block) : std::nullopt)
+      keepTogether(block, *bytes, dispatches(*loop) ? line - 1 : mostInFront);
+    else if (!hasIndirectJumps)
+      block.setAlignment(Align(1));
+    else if ((bytes = bytesWithin(line, block)))
+      keepTogether(block, *bytes, line - 1);
+    else
+      continue;
+    changed = true;
+  }
+  return changed;
+}
+
+bool alignFunction(MachineFunction &function) {
+  int64_t bytes = 0;
+  for (const MachineBasicBlock &block : function)
+    bytes += bytesOf(block);
+  const TargetLowering &lowering = *function.getSubtarget().getTargetLowering();
+  // What the source or a language asks for is kept: a pointer to a member has use for the lowest bit of an address.
+  Align least = std::max(function.getFunction().getAlign().valueOrOne(), lowering.getMinFunctionAlignment());
+  // Who patches it while it runs writes its first bytes at once.
+  if (function.getFunction().hasFnAttribute("patchable-function"))
+    return false;
+  if (bytes <= line || function.getAlignment() <= least || function.getAlignment() != lowering.getPrefFunctionAlignment())
+    return false;
+  function.setAlignment(least);
+  return true;
+}
+
+} // namespace caudal

@@ -1,0 +1,45 @@
+//===- Purse.h - What is left, as a variable ----------------------------------------------------------------------===//
+//
+// In a part of a function (a loop, or all of it) the probes spend from a variable instead of from the thread's memory. Calls
+// in that part which may spend as well find what is left in its place, and leave it there.
+//
+//===--------------------------------------------------------------------------------------------------------------===//
+#ifndef CAUDAL_PASS_PURSE_H
+#define CAUDAL_PASS_PURSE_H
+
+#include "analysis/Calls.h"
+#include "insert/DeferredChecks.h"
+#include "insert/Probe.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Dominators.h"
+
+namespace caudal {
+
+/// Whether `instruction` is a call after which less may be left, or another thread's budget counts.
+bool maySpend(const llvm::Instruction &instruction, const Calls &calls);
+
+/// Gives the normal way back from `call`, if it is an invoke, a block of its own. Both trees may be null.
+void separateReturn(llvm::CallBase &call, llvm::DominatorTree *dominators, llvm::LoopInfo *loops);
+
+class Purse {
+public:
+  /// `loop`: the part; null: all of `function`. What is in it is taken out of `spending`.
+  Purse(llvm::Function &function, const llvm::Loop *loop, ProbeWriter &writer, Spending &spending);
+
+  llvm::AllocaInst *variable() const { return left_; }
+  /// Around a call that may spend. An invoke comes back in a block of its own. `loans`: of loops in the part; null: there are none.
+  void aroundCall(llvm::CallBase &call, const Loans *loans = nullptr) const;
+  /// In front of a call that spends nothing, but may unwind to where what is left is fetched.
+  void beforeThrow(llvm::CallBase &call, const Loans *loans = nullptr) const;
+
+private:
+  bool contains(const llvm::BasicBlock *block) const { return !loop_ || loop_->contains(block); }
+
+  const llvm::Loop *loop_;
+  ProbeWriter &writer_;
+  llvm::AllocaInst *left_;
+};
+
+} // namespace caudal
+
+#endif

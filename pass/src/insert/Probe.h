@@ -1,0 +1,84 @@
+//===- Probe.h - The instructions of one probe --------------------------------------------------------------------===//
+//
+// Not due, a probe is a subtraction or comparison, a jump that is not taken, and an instruction that does nothing; due, it
+// calls the cold entry of its mode, which keeps all registers but one (caudal/probe.h, "The cold entries of instrumented
+// code"). It is one piece of inline assembly in the place where it stands:
+//
+//          subq   $9, %fs:caudal_probe_v1@tpoff+8        64 48 83 2c 25 ..       9
+//          jl     1f                                     7c 03
+//          nopl   ...(%rax,%rbp,8)                       0f 1f 84 | e8 .. .. .. ..
+//      1:  call   caudal_probe_cold_budget_v1                     | e8 .. .. .. ..
+//
+// The call lies within the instruction that does nothing, as its last five bytes: what is not due runs past it, what is
+// due jumps into it and comes back behind it. So a probe takes no block of its own, at the function's end, with a jump back
+// from there: it is a third shorter than one that does, leaves the program's blocks as they are, and code generation sees
+// instructions without a branch. Where finished code has a gap close by, the call is put there (Gaps.h), for what does nothing
+// is still an instruction of each execution.
+//
+// Where it is seldom executed (Seldom.h), the whole probe is a call of one in the library, of 5 bytes.
+//
+// In clock mode it spends a credit first, and the library reads the clock when that is gone: a reading takes as long as the code
+// between two probes does in many a loop, and what the processor had predicted is lost at each.
+//
+//===--------------------------------------------------------------------------------------------------------------===//
+#ifndef CAUDAL_PASS_PROBE_H
+#define CAUDAL_PASS_PROBE_H
+
+#include "Options.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Module.h"
+#include <utility>
+#include <vector>
+
+namespace caudal {
+
+/// A function's probes that spend from the thread's memory.
+using Spending = std::vector<llvm::CallInst *>;
+
+class ProbeWriter {
+public:
+  ProbeWriter(llvm::Module &module, const Options &options);
+
+  /// Writes a probe in front of `before`. `spent`: an i64, the cost units since the last probe, at least 0; flag mode does
+  /// not look at it.
+  void probe(llvm::Instruction *before, llvm::Value *spent);
+  /// `isSeldom`: it is to be short, at the cost of a few cycles.
+  void probe(llvm::Instruction *before, int64_t spent, bool isSeldom);
+  bool charges() const { return mode_ != Mode::Flag; }
+  /// Whether the mode has probes to be called.
+  bool hasCalled() const { return mode_ == Mode::Budget || mode_ == Mode::Flag; }
+
+  /// What has been written since the last time and charges.
+  Spending takeSpending() { return std::exchange(spending_, {}); }
+  /// For Purse.h: the type of what is left, and its ways between memory and a variable.
+  llvm::IntegerType *purseType() const;
+  /// `lent`: units that are lent at `before` (Lend.h), which memory never has.
+  void take(llvm::Value *left, llvm::Instruction *before, int64_t lent = 0) const;
+  void putBack(llvm::Value *left, llvm::Instruction *before, int64_t lent = 0) const;
+  /// Replaces a probe by one that spends from a variable, where the cold path finds what is left, and leaves it. `acrossCalls`:
+  /// the variable is wanted behind calls that change r11, and so is best in some other register at the probe, too.
+  void carryThrough(llvm::AllocaInst *left, llvm::CallInst *probe, bool acrossCalls);
+
+private:
+  llvm::Value *field(llvm::IRBuilder<> &builder, unsigned offset) const;
+  llvm::Value *purse(llvm::IRBuilder<> &builder) const;
+  llvm::InlineAsm *assembly(llvm::StringRef looks, llvm::StringRef due, unsigned entryOperand, llvm::FunctionType *type,
+                            llvm::StringRef constraints) const;
+  llvm::CallInst *finish(llvm::CallInst *probe);
+  llvm::CallInst *called(llvm::IRBuilder<> &builder, llvm::StringRef name, llvm::Value *left);
+  llvm::Function *ofLibrary(llvm::StringRef name);
+  llvm::Function *entry(bool isCarried);
+  llvm::InlineAsm *carriedAssembly(llvm::FunctionType *type, llvm::StringRef spent, bool inAnyRegister) const;
+  llvm::Function *declared(llvm::StringRef cold);
+
+  llvm::Module &module_;
+  Mode mode_;
+  llvm::IntegerType *i64_;
+  bool localExec_;
+  llvm::GlobalVariable *line_;
+  Spending spending_;
+};
+
+} // namespace caudal
+
+#endif

@@ -1,0 +1,40 @@
+//===- StripMine.h - Cutting a loop into strips, with a probe before each -----------------------------------------===//
+//
+// The loop's body stays as it is; only the jump back to its header changes:
+//
+//     preheader -> strip, probe -> header ... latch --[tested value is the strip's end]--> done --> exit
+//                    ^------------------------------------------------------------------------+
+//
+// Within a strip that costs nothing: the test against the loop's end becomes one against the strip's. The probe is in front,
+// where the strip's length is known, and charges for the whole of it.
+//
+//===--------------------------------------------------------------------------------------------------------------===//
+#ifndef CAUDAL_PASS_STRIPMINE_H
+#define CAUDAL_PASS_STRIPMINE_H
+
+#include "plan/Plan.h"
+#include "insert/Probe.h"
+#include "llvm/IR/ValueHandle.h"
+
+namespace caudal {
+
+/// A strip whose loop's values have been computed in front of it, while ScalarEvolution was still right.
+struct PreparedStrip {
+  Strip strip;
+  llvm::Value *last = nullptr; ///< the last value that the latch tests
+  llvm::WeakTrackingVH replaced; ///< the loop's own comparison, dead once the loop is cut
+  llvm::SmallVector<llvm::Instruction *, 8> computing; ///< what computes it, in front of this loop or of one around it
+  llvm::BasicBlock *preheader = nullptr;
+  llvm::BasicBlock *header = nullptr;
+};
+
+/// First for all strips, before anything else is changed.
+PreparedStrip prepareStrip(const Strip &strip, llvm::ScalarEvolution &scev);
+/// Then each is cut. Leaves dominators, loops and ScalarEvolution stale.
+void cutStrip(const PreparedStrip &prepared, ProbeWriter &writer);
+/// Where the strips of `loop` end, as an instruction in front of it; null: it has none. Once; it forgets then.
+llvm::Instruction *takeStripEnd(const llvm::Loop &loop);
+
+} // namespace caudal
+
+#endif

@@ -1,0 +1,89 @@
+//===- Plan.h - Where a function's probes go ----------------------------------------------------------------------===//
+//
+// Decides, and changes nothing. A function is a graph of regions: its body, and each loop's body, in which inner loops
+// stand as one node each. Regions are planned from the innermost outwards. In each, ways are followed (Region.h); where
+// the next piece of code would take a way above the bound, a probe goes in front of it, so that ways between probes are
+// as long as they may be (Tiny Quanta, section 3.1). A loop whose iteration can be run through without a probe
+// is bounded by its count, cut into strips, or gets a probe for each iteration.
+//
+//===--------------------------------------------------------------------------------------------------------------===//
+#ifndef CAUDAL_PASS_PLAN_H
+#define CAUDAL_PASS_PLAN_H
+
+#include "analysis/Calls.h"
+#include "analysis/Cost.h"
+#include "analysis/Limits.h"
+#include "analysis/LoopFacts.h"
+#include "llvm/Analysis/BlockFrequencyInfo.h"
+#include "llvm/Analysis/BranchProbabilityInfo.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include <vector>
+
+namespace caudal {
+
+/// A probe in front of an instruction.
+struct Site {
+  llvm::Instruction *before;
+  Cost expected; ///< mean cost since the last probe: what budget mode subtracts
+  Cost longest;  ///< longest way since the last probe
+  bool isSeldom = false; ///< is to be a call (Seldom.h)
+};
+
+/// Iterations that are as long as this, or longer, get a probe each rather than strips.
+inline constexpr Cost longestInStrips = Cost::cycles(3);
+
+/// Iterations of a strip at most: one less is a constant of one byte.
+inline constexpr uint64_t longestStrip = 128;
+
+/// A loop that is cut into strips of `length` iterations, with a probe in front of each.
+struct Strip {
+  llvm::Loop *loop;
+  LoopFacts facts;
+  uint64_t length;
+  Cost iteration; ///< longest iteration
+  Cost expected;  ///< mean iteration
+};
+
+/// What was done about a loop, for the report.
+enum class LoopKind {
+  Short,    ///< its constant count bounds it
+  Probed,   ///< every way through its body meets a probe already
+  Stripped, ///< cut into strips
+  Each,     ///< a probe for each iteration
+};
+
+struct LoopNote {
+  const llvm::Loop *loop;
+  LoopKind kind;
+  uint64_t length; ///< iterations at most (Short) or of a strip (Stripped); else 1
+};
+
+struct Plan {
+  std::vector<Site> sites;
+  std::vector<Strip> strips;
+  std::vector<LoopNote> loops;
+  std::vector<const llvm::BasicBlock *> borrowers; ///< headers of loops that may be lent something (Lend.h): their ways have room
+  Ways ways; ///< the function as its callers see it
+  double executed = 0; ///< probes that a call is expected to execute, those of strips not counted
+
+  bool empty() const { return sites.empty() && strips.empty(); }
+};
+
+struct Analyses {
+  llvm::LoopInfo &loops;
+  llvm::ScalarEvolution &scev;
+  llvm::BlockFrequencyInfo &frequencies;
+  llvm::BranchProbabilityInfo &probabilities;
+  const llvm::TargetTransformInfo &tti;
+
+  /// How often `block` is executed in one execution of its function.
+  double frequencyOf(const llvm::BasicBlock &block) const {
+    return double(frequencies.getBlockFreq(&block).getFrequency()) / double(frequencies.getEntryFreq().getFrequency());
+  }
+};
+
+Plan plan(llvm::Function &function, const Analyses &analyses, const Calls &calls, const Limits &limits);
+
+} // namespace caudal
+
+#endif

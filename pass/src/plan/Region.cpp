@@ -1,0 +1,411 @@
+#include "plan/Region.h"
+#include "analysis/Borrowing.h"
+#include "analysis/Jumps.h"
+#include "llvm/IR/CFG.h"
+
+using namespace llvm;
+
+namespace caudal {
+
+// What insertion adds to ways, so that the finished code keeps to what was planned:
+
+/// Around a call in a loop, what is left of the budget (Carry.h) is put back and fetched: nothing waits for it.
+static constexpr Cost moved = Cost::units(9);
+/// In front of a loop it is fetched, and what strips end at (StripMine.h) is computed: within another loop, where nothing
+/// waits for either, and elsewhere. Behind a loop it is put back.
+static constexpr Cost enterWithin = Cost::cycles(2), enter = Cost::cycles(8), leaveLoop = Cost::cycles(1);
+
+/// The node that `block` is part of: itself, or the header of the inner loop that stands for it; null: another region's.
+BasicBlock *Region::nodeOf(BasicBlock *block) const {
+  Loop *of = analyses_.loops.getLoopFor(block);
+  if (of == loop_)
+    return block;
+  while (of && of->getParentLoop() != loop_)
+    of = of->getParentLoop();
+  return of ? of->getHeader() : nullptr;
+}
+
+/// Edges out of a node, as the block they leave and the block they enter.
+void Region::successors(BasicBlock *node, SmallVectorImpl<Edge> &edges) const {
+  Loop *of = analyses_.loops.getLoopFor(node);
+  if (of == loop_) {
+    for (BasicBlock *successor : llvm::successors(node))
+      edges.emplace_back(node, successor);
+    return;
+  }
+  while (of->getParentLoop() != loop_)
+    of = of->getParentLoop();
+  SmallVector<Loop::Edge, 8> exits;
+  of->getExitEdges(exits);
+  for (auto [from, to] : exits)
+    edges.emplace_back(const_cast<BasicBlock *>(from), const_cast<BasicBlock *>(to));
+}
+
+/// Whether a probe in front of the block's jump is behind all else in it.
+static bool mayEndWithProbe(const BasicBlock &block) {
+  return !isForbidden(block) && !jumpOf(block) && !isa<CallBase>(block.getTerminator());
+}
+
+/// Marks where a cycle is probed that is no natural loop, which goes back from `last` to `entered`: where it comes back to, if that is
+/// no loop and has a place for one, else at the end of what leads there, or where nothing can stand there, at the loop's beginning,
+/// in each iteration.
+void Region::breakCycle(BasicBlock *entered, BasicBlock *last) {
+  auto isPlain = [&](BasicBlock *node) { return analyses_.loops.getLoopFor(node) == loop_; };
+  if ((!isPlain(entered) || isForbidden(*entered)) && isPlain(last) && mayEndWithProbe(*last))
+    endsEntangled_.emplace_back(last, entered);
+  else if (!isForbidden(*entered))
+    entangled_.insert(entered);
+}
+
+/// Adds the nodes that are reached from `from`, and not yet in `nodes`, in reverse topological order. Edges back to a node on the
+/// way, other than to the region's header `first`, are of no natural loop: such a cycle is broken. `behind`, if not null: inner
+/// loops that always probe are not left, and gathers where they lead.
+void Region::walk(BasicBlock *from, BasicBlock *first, SmallVectorImpl<BasicBlock *> &nodes,
+                  SmallVectorImpl<BasicBlock *> *behind) {
+  SmallVector<BasicBlock *, 16> way;
+  SmallVector<SmallVector<BasicBlock *, 4>, 16> targetsOf; // of each node on the way
+  auto enter = [&](BasicBlock *node) {
+    state_[node] = 1;
+    way.push_back(node);
+    SmallVector<BasicBlock *, 4> &targets = targetsOf.emplace_back();
+    SmallVector<Edge, 4> edges;
+    successors(node, edges);
+    for (auto [_, to] : edges)
+      if (BasicBlock *target = nodeOf(to); target && !(loop_ && target == first))
+        targets.push_back(target);
+    if (behind && alwaysProbes(node)) {
+      behind->append(targets.begin(), targets.end());
+      targets.clear();
+    }
+  };
+  enter(from);
+  while (!way.empty()) {
+    if (targetsOf.back().empty()) {
+      state_[way.back()] = 2;
+      nodes.push_back(way.pop_back_val());
+      targetsOf.pop_back();
+      continue;
+    }
+    BasicBlock *node = targetsOf.back().pop_back_val();
+    if (state_.lookup(node) == 1)
+      breakCycle(node, way.back());
+    else if (state_.lookup(node) == 0)
+      enter(node);
+  }
+}
+
+/// Nodes in reverse topological order. Where there are cycles that are no natural loops, those that an inner loop with a probe on
+/// each way through it is part of (an interpreter's dispatch, say) need no other: then nodes are in such an order but for the edges
+/// out of such loops. What nobody has charged in front of one is charged by its own probes (chargeWithin).
+void Region::order(BasicBlock *first, SmallVectorImpl<BasicBlock *> &nodes) {
+  walk(first, first, nodes, nullptr);
+  if (entangled_.empty() && endsEntangled_.empty())
+    return;
+  nodes.clear();
+  state_.clear();
+  entangled_.clear();
+  endsEntangled_.clear();
+  isCut_ = true;
+  SmallVector<BasicBlock *, 8> starts = {first};
+  for (size_t i = 0; i < starts.size(); ++i)
+    if (BasicBlock *start = starts[i]; state_.lookup(start) == 0)
+      walk(start, first, nodes, &starts);
+}
+
+void Region::gather(Place &into, const Place &from, double weight) {
+  into.through = longer(into.through, from.through);
+  into.since = longer(into.since, from.since);
+  into.expected += from.expected * weight;
+  into.weight += weight;
+}
+
+/// `ways` with what insertion may put in front of them and behind.
+static Ways lengthened(Ways ways, Cost before, Cost behind) {
+  ways.prefix = ways.prefix + before;
+  ways.suffix = ways.suffix + behind;
+  ways.through = ways.through + before + behind;
+  return ways;
+}
+
+/// How often a way goes from `from` to `to`, but never 0.
+double Region::weightOf(BasicBlock *from, BasicBlock *to) const {
+  return double(analyses_.frequencies.getBlockFreq(from).getFrequency()) *
+             analyses_.probabilities.getEdgeProbability(from, to).getNumerator() / BranchProbability::getDenominator() +
+         1e-9;
+}
+
+/// An inner loop, as what is around it sees it.
+Ways Region::waysAcross(const Loop &inner) const {
+  Ways ways = inner_.lookup(&inner);
+  if (ways.prefix.isNone())
+    return ways;
+  ways = lengthened(ways, loop_ ? enterWithin : enter, leaveLoop);
+  return calls_.does(Step::DeferredChecks) && mayBorrow(inner, analyses_.scev) ? lengthened(ways, lending, lending) : ways;
+}
+
+/// Whether `node` is an inner loop that is not left without a probe.
+bool Region::alwaysProbes(const BasicBlock *node) const {
+  const Loop *of = analyses_.loops.getLoopFor(node);
+  return of != loop_ && inner_.lookup(of).through.isNone();
+}
+
+/// How long a way is that comes from an inner loop that always probes is known, whatever came before: so it can be said in front of
+/// those nodes that are followed before the loop is.
+void Region::startBehindProbes(ArrayRef<BasicBlock *> nodes) {
+  DenseSet<BasicBlock *> later;
+  for (BasicBlock *node : nodes) { // from the last that is followed
+    later.insert(node);
+    if (!alwaysProbes(node))
+      continue;
+    Ways ways = waysAcross(*analyses_.loops.getLoopFor(node));
+    SmallVector<Edge, 4> edges;
+    successors(node, edges);
+    for (auto [from, to] : edges)
+      if (BasicBlock *target = nodeOf(to); target && !later.contains(target) && !(loop_ && target == entry_))
+        ways_[target].push_back({from, {Cost::none(), ways.suffix, double(ways.expected.inUnits()), 1}, weightOf(from, to)});
+  }
+}
+
+void Region::leave(BasicBlock *node, Place place) {
+  SmallVector<Edge, 4> edges;
+  successors(node, edges);
+  for (auto [from, to] : edges) {
+    double weight = weightOf(from, to);
+    BasicBlock *target = nodeOf(to);
+    if (entangled_.contains(to) && !place.through.isNone())
+      prefix = longer(prefix, place.through + probeCost); // the target may have been followed already
+    if (loop_ && to == loop_->getHeader())
+      gather(latches, place, weight);
+    else if (!target || (loop_ && !loop_->contains(to)))
+      gather(exits, place, weight);
+    else
+      ways_[target].push_back({from, place, weight});
+  }
+}
+
+/// Whether a way that is at `place` in front of `block` would need a probe in it.
+bool Region::exceeds(const BasicBlock &block, const Place &place) {
+  Cost ahead = Cost::zero();
+  CostModel::Walk walk(costs_, block);
+  for (const Instruction &instruction : block) {
+    ahead = ahead + walk.add(instruction);
+    if (const auto *call = dyn_cast<CallBase>(&instruction)) {
+      Ways ways = calls_.of(*call);
+      ahead = ahead + longer(ways.prefix, ways.through);
+      if (ways.through.isNone() || ahead > limits_.bound)
+        break;
+    }
+  }
+  if (isa<ReturnInst>(block.getTerminator()) && (place.since + ahead > limits_.call || place.through + ahead > limits_.across))
+    return true;
+  return distance(place) + ahead + probeCost > limits_.bound;
+}
+
+/// Where ways meet, the longest decides. If only some of them are too long for what follows, and seldom taken, they get
+/// their probes before they meet the others.
+Place Region::merge(BasicBlock *node) {
+  SmallVector<Way, 2> &ways = ways_[node];
+  double all = 0, exceeding = 0;
+  bool movable = ways.size() > 1 && nodeOf(node) == node && analyses_.loops.getLoopFor(node) == loop_;
+  SmallVector<Way *, 4> long_;
+  for (Way &way : ways) {
+    all += way.weight;
+    if (!movable || !exceeds(*node, way.place))
+      continue;
+    exceeding += way.weight;
+    long_.push_back(&way);
+    movable = way.from && way.from->getSingleSuccessor() == node && analyses_.loops.getLoopFor(way.from) == loop_ &&
+              mayEndWithProbe(*way.from);
+  }
+  static constexpr double seldom = 0.75;
+  if (movable && !long_.empty() && exceeding < seldom * all)
+    for (Way *way : long_)
+      probeAtEnd(way->place, *way->from);
+  Place place;
+  for (const Way &way : ways)
+    gather(place, way.place, way.weight);
+  if (place.weight > 0)
+    place.expected /= place.weight;
+  return place;
+}
+
+void Region::probe(Place &place, Instruction *before) {
+  if (!place.through.isNone())
+    prefix = longer(prefix, place.through + probeCost);
+  plan_.sites.push_back({before, Cost::units(int64_t(place.expected)), longer(place.through, place.since)});
+  place.through = Cost::none();
+  place.since = Cost::zero();
+  place.expected = 0;
+}
+
+/// In front of a block's jump, which `place` has passed, unless one is there already.
+void Region::probeAtEnd(Place &place, BasicBlock &block) {
+  Instruction *end = block.getTerminator();
+  if (none_of(plan_.sites, [&](const Site &site) { return site.before == end; }))
+    probe(place, end);
+  place.through = Cost::none();
+  place.expected = 0;
+  place.since = jump;
+}
+
+/// Where an inner loop begins: each of its iterations charges its part of what is in front of the loop.
+void Region::probeAtStart(Place &place, BasicBlock &header) {
+  double executed = double(analyses_.frequencies.getBlockFreq(&header).getFrequency()) + 1e-9;
+  place.expected *= std::min(1.0, place.weight / executed);
+  probe(place, &*header.getFirstInsertionPt());
+}
+
+Ways Region::waysOf(const Instruction &instruction, Cost cost) const {
+  const auto *call = dyn_cast<CallBase>(&instruction);
+  if (!call)
+    return Ways::plain(cost, walks_.contains(&instruction) ? cost + walked : cost);
+  Ways ways = calls_.of(*call);
+  ways.through = ways.through + cost;
+  return loop_ && (!calls_.isSimple(*call) || !call->doesNotThrow()) ? lengthened(ways, moved, moved) : ways;
+}
+
+/// Whether going on through `ways` would lead above the bound, and a probe would help.
+bool Region::needsProbe(const Place &place, const Ways &ways) const {
+  bool takesTime = longer(ways.prefix, ways.through) > Cost::zero();
+  Cost ahead = longer(ways.prefix, ways.through + probeCost + (loop_ ? leaveLoop : Cost::zero()));
+  return takesTime && distance(place) > Cost::zero() && distance(place) + ahead > limits_.bound;
+}
+
+void Region::pass(Place &place, const Ways &ways) {
+  if (!ways.prefix.isNone() && !place.through.isNone())
+    prefix = longer(prefix, place.through + ways.prefix);
+  place.since = longer(place.since + ways.through, ways.suffix);
+  place.through = place.through + ways.through;
+  place.expected += double(ways.expected.inUnits());
+}
+
+/// Whether a probe may stand in front of `instruction`.
+static bool mayPrecede(const Instruction &instruction) {
+  return !isa<PHINode>(instruction) && !instruction.isEHPad() && !isa<AllocaInst>(instruction);
+}
+
+void Region::passBlock(BasicBlock &block, Place &place) {
+  bool forbidden = isForbidden(block);
+  if (block.isEHPad()) {
+    // The unwinder has run: a callee of which nothing is known but that it keeps to its part.
+    prefix = longer(prefix, place.through);
+    place.through = Cost::none();
+    place.since = calls_.part();
+  }
+  if (entangled_.contains(&block) && !forbidden)
+    probe(place, &*block.getFirstInsertionPt());
+  const CallInst *last = jumpOf(block);
+  CostModel::Walk walk(costs_, block);
+  bool beyond = false; // behind a jump: nothing may stand between it and its return
+  for (Instruction &instruction : block) {
+    Instruction *before = !forbidden && mayPrecede(instruction) ? &instruction : nullptr;
+    Ways ways = waysOf(instruction, walk.add(instruction));
+    if (beyond)
+      break; // the return is the callee's
+    beyond = &instruction == last;
+    // Nothing can stand behind it that would end the way across the callee, which may be all that a function is allowed.
+    bool isFirst = !plan_.sites.empty() && plan_.sites.back().before == &instruction;
+    bool isTooLate = beyond && !isFirst &&
+                     (place.since + ways.through > limits_.call || place.through + ways.through > limits_.across);
+    if (before && (isTooLate || needsProbe(place, ways))) {
+      probe(place, before);
+      walk.restart();
+      ways = waysOf(instruction, walk.add(instruction));
+    }
+    pass(place, ways);
+    if (!ways.prefix.isNone())
+      walk.restart(); // the way may begin in the callee
+    if (beginsHandler(instruction) && !forbidden && !beyond && !instruction.isTerminator() && !block.getParent()->hasOptSize()) {
+      // What it took to get here is charged here: where ways join, it would be lost among those that are executed more often.
+      probe(place, instruction.getNextNode());
+      walk.restart();
+    }
+  }
+  if (any_of(endsEntangled_, [&](const Edge &edge) { return edge.first == &block; }))
+    probeAtEnd(place, block);
+  finish(*block.getTerminator(), place);
+}
+
+/// The way out of the function is part of its callers' ways.
+void Region::finish(Instruction &terminator, Place &place) {
+  if (!isa<ReturnInst>(terminator))
+    return; // who is unwound to starts anew
+  BasicBlock &block = *terminator.getParent();
+  if ((place.since > limits_.call || place.through > limits_.across) && mayEndWithProbe(block))
+    probeAtEnd(place, block);
+  gather(exits, place, double(analyses_.frequencies.getBlockFreq(&block).getFrequency()) + 1e-9);
+}
+
+/// Has the probes of `inner` charge what nobody has in front of it: `place.expected` for each time that it is entered.
+void Region::chargeWithin(const Loop &inner, Place &place) {
+  auto isWithin = [&](const Site &site) { return inner.contains(site.before->getParent()); };
+  double executed = 0;
+  for (const Site &site : plan_.sites)
+    if (isWithin(site))
+      executed += double(analyses_.frequencies.getBlockFreq(site.before->getParent()).getFrequency());
+  if (executed <= 0)
+    return; // strips, which charge for themselves alone
+  for (Site &site : plan_.sites)
+    if (isWithin(site))
+      site.expected = site.expected + Cost::units(int64_t(place.expected * place.weight / executed));
+  place.expected = 0;
+}
+
+/// Passes an inner loop, whose header is `node`.
+void Region::passLoop(BasicBlock *node, const Loop &inner, Place &place) {
+  Ways ways = waysAcross(inner);
+  if (entangled_.contains(node))
+    probeAtStart(place, *node);
+  if (!ways.prefix.isNone() && calls_.does(Step::DeferredChecks) && mayBorrow(inner, analyses_.scev))
+    plan_.borrowers.push_back(inner.getHeader());
+  if (needsProbe(place, ways)) {
+    if (BasicBlock *preheader = inner.getLoopPreheader(); preheader && !isForbidden(*preheader))
+      probeAtEnd(place, *preheader);
+    else if (!preheader)
+      probeInFront(node, ways, place);
+  }
+  if (isCut_ && alwaysProbes(node))
+    chargeWithin(inner, place);
+  pass(place, ways);
+}
+
+/// In front of an inner loop that has no block of its own there, for jumps by an address lead to it: at the ends of blocks that do;
+/// where such a block is another loop's, at the loop's beginning, in each iteration.
+void Region::probeInFront(BasicBlock *node, const Ways &ways, Place &place) {
+  Place behind;
+  for (Way &way : ways_[node]) {
+    if (way.from && analyses_.loops.getLoopFor(way.from) == loop_ && mayEndWithProbe(*way.from))
+      probeAtEnd(way.place, *way.from);
+    gather(behind, way.place, way.weight);
+  }
+  if (behind.weight > 0)
+    behind.expected /= behind.weight;
+  place = behind;
+  if (needsProbe(place, ways) && !isForbidden(*node))
+    probeAtStart(place, *node);
+}
+
+void Region::follow(BasicBlock &entry, double start) {
+  entry_ = &entry;
+  SmallVector<BasicBlock *, 32> nodes;
+  order(&entry, nodes);
+  startBehindProbes(nodes);
+  for (auto [last, entered] : endsEntangled_)
+    ways_[entered].push_back({last, {Cost::none(), jump, 0, 1}, weightOf(last, entered)});
+  ways_[&entry].push_back({nullptr, {Cost::zero(), Cost::none(), start, 1}, 1});
+  for (BasicBlock *node : reverse(nodes)) {
+    Place place = merge(node);
+    Loop *of = analyses_.loops.getLoopFor(node);
+    if (of == loop_)
+      passBlock(*node, place);
+    else
+      passLoop(node, *of, place);
+    leave(node, place);
+  }
+  if (exits.weight > 0)
+    exits.expected /= exits.weight;
+  if (latches.weight > 0)
+    latches.expected /= latches.weight;
+}
+
+} // namespace caudal

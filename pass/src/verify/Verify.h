@@ -1,0 +1,39 @@
+//===- Verify.h - Recomputing the longest ways of a finished module -----------------------------------------------===//
+//
+// Finds the probes in the code as it has become, and the longest ways between them, without knowing what was planned:
+// longest ways by relaxation until nothing changes, bounds of loops by what ScalarEvolution proves of the new code: constant
+// counts, nearer ends that are chosen in front of a loop. The cost model is shared with the planner, the search for ways is
+// not.
+//
+//===--------------------------------------------------------------------------------------------------------------===//
+#ifndef CAUDAL_PASS_VERIFY_H
+#define CAUDAL_PASS_VERIFY_H
+
+#include "analysis/Calls.h"
+#include "analysis/Limits.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include <string>
+#include <vector>
+
+namespace caudal {
+
+/// A way that is longer than the limits allow.
+struct Violation {
+  std::string at; ///< where the way has become too long: block, and line where one is known
+  Cost longest;                ///< how long
+  std::string what;
+};
+
+struct Verified {
+  Ways ways;    ///< of the function
+  Cost longest; ///< longest way between two probes, those outside included as the limits have them
+  std::vector<Violation> violations;
+};
+
+/// Computes its own analyses and changes nothing.
+Verified verify(llvm::Function &function, const llvm::TargetTransformInfo &tti, llvm::TargetLibraryInfo &library,
+                const Calls &calls, const Limits &limits);
+
+} // namespace caudal
+
+#endif
