@@ -1,3 +1,5 @@
+// Alignment.cpp: Places short loops and the dispatches of interpreters so that they lie in as few cache lines as they need.
+// Called by the machine pass in Gaps.cpp, after code generation. See Alignment.h.
 #include "Alignment.h"
 #include "CodeBytes.h"
 #include "llvm/Analysis/LoopInfo.h"

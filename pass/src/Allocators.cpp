@@ -1,3 +1,5 @@
+// Allocators.cpp: Finds the functions of memory allocators, which must not be preempted. Called by Sections.cpp, in front of
+// planning, and TailCalls.cpp. See Allocators.h.
 #include "Allocators.h"
 #include "Calls.h"
 #include "Compat.h"

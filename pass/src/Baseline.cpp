@@ -1,3 +1,5 @@
+// Baseline.cpp: Places the probes of Compiler Interrupts, a published technique, so that Caudal can be compared with it.
+// Called by Pass.cpp, in the modes `instruction-counter` and `counter-gated-clock` alone. See Baseline.h.
 #include "Baseline.h"
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/ADT/SetVector.h"

@@ -1,3 +1,5 @@
+// Calls.cpp: Knows what a call takes and where the probes of its callee are, so that callers can be planned. Called by the
+// planner (Plan.h, PlanRecursive.h), the verifier (Verify.h), and all that changes calls. See Calls.h.
 #include "Calls.h"
 #include "Compat.h"
 #include "llvm/ADT/StringMap.h"

@@ -1,3 +1,5 @@
+// CallsWithin.cpp: Orders functions that call each other in circles, so that as few as possible are called before they are
+// planned. Called by PlanRecursive.cpp. See CallsWithin.h.
 #include "CallsWithin.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/InstrTypes.h"

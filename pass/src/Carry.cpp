@@ -1,3 +1,5 @@
+// Carry.cpp: Keeps what is left of the budget in a register within a nest of loops, where memory would be slower than the code
+// between two probes. Called by Pass.cpp, after insertion. See Carry.h.
 #include "Carry.h"
 #include "Cost.h"
 #include "Lend.h"

@@ -1,5 +1,8 @@
 //===- Carry.h - Keeping what is left in a register -----------------------------------------------------------------===//
 //
+// Keeps what is left of the budget in a register within a nest of loops, where memory would be slower than the code between
+// two probes. Called by Pass.cpp, after insertion.
+//
 // Between two probes what is left of the budget (in clock mode: of the credit) goes through memory: written by one, read
 // by the next, some seven cycles. Where a loop's probes are close to each other, that is longer than the code between
 // them. And where stores miss the cache, those to the budget take places in the buffer in which they wait. In such a loop,

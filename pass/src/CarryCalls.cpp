@@ -1,3 +1,5 @@
+// CarryCalls.cpp: Hands what is left of the budget on in a register through recursion. Called by Pass.cpp, after insertion;
+// PlanRecursive.cpp and Carry.cpp ask which functions take it. See CarryCalls.h.
 #include "CarryCalls.h"
 #include "Cost.h"
 #include "Purse.h"

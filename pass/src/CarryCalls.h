@@ -1,5 +1,8 @@
 //===- CarryCalls.h - Keeping what is left in a register through recursion --------------------------------------------===//
 //
+// Hands what is left of the budget on in a register through recursion. Called by Pass.cpp, after insertion; PlanRecursive.cpp
+// and Carry.cpp ask which functions take it.
+//
 // Functions that call each other in a circle and do little in a round have their probes so close that the way of what is
 // left through memory, from one to the next, takes longer than they do (Carry.h, for loops). Such functions hand it to each
 // other: each gets a `swifterror` parameter, which code generation keeps in one register (r12 on x86-64) into a call and out

@@ -1,3 +1,4 @@
+// CodeBytes.cpp: Estimates how many bytes finished machine code takes. Called by Alignment.cpp and Gaps.cpp. See CodeBytes.h.
 #include "CodeBytes.h"
 #include "Probe.h"
 #include "llvm/CodeGen/MachineFunction.h"

@@ -1,3 +1,5 @@
+// Cost.cpp: Estimates in cycles what code takes. All decisions of the planner rest on these estimates. Called by the planner,
+// the verifier, and whatever changes loops or recursion. See Cost.h.
 #include "Cost.h"
 #include "Compat.h"
 #include "Probe.h"

@@ -1,3 +1,5 @@
+// Exclusions.cpp: Reads the lists of functions that users have for `--probe-exclude`. Called by Sections.cpp and Marks.cpp.
+// See Exclusions.h.
 #include "Exclusions.h"
 #include "Names.h"
 #include "llvm/Support/LineIterator.h"

@@ -1,3 +1,5 @@
+// ExitValues.cpp: Lets a search hand on its own counter where it ends, so that code generation needs no copy of it. Called by
+// Pass.cpp, after insertion. See ExitValues.h.
 #include "ExitValues.h"
 #include "LoopFacts.h"
 #include "Probe.h"

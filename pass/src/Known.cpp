@@ -1,3 +1,5 @@
+// Known.cpp: Knows libraries whose state belongs to a thread, and what the pass does about them. Called by Sections.cpp. See
+// Known.h.
 #include "Known.h"
 #include "Compat.h"
 #include "Names.h"

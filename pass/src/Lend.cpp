@@ -1,3 +1,5 @@
+// Lend.cpp: Lends an inner loop some of the budget, so that the loop around it notices first that the quantum is over. Called
+// by Carry.cpp; Region.cpp and Purse.cpp take account of what is lent. See Lend.h.
 #include "Lend.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"

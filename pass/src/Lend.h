@@ -1,5 +1,8 @@
 //===- Lend.h - Inner loops look at what is left later than the loops around them ---------------------------------===//
 //
+// Lends an inner loop some of the budget, so that the loop around it notices first that the quantum is over. Called by
+// Carry.cpp; Region.cpp and Purse.cpp take account of what is lent.
+//
 // A probe's jump costs next to nothing as long as it has never been taken: processors do not know it. Once it has been, it takes
 // part in all that they predict, at each execution. In a loop that goes around a few times each time that it is entered (the
 // digits of a number, a search's steps) the loop around it has a probe as often as the inner one needs to look. So where the

@@ -1,3 +1,5 @@
+// Limits.cpp: Divides the bound between functions and loops, which are planned one by one. Called by the planner, the
+// verifier, Calls.cpp and Unroll.cpp. See Limits.h.
 #include "Limits.h"
 #include "Calls.h"
 

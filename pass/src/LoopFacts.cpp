@@ -1,3 +1,5 @@
+// LoopFacts.cpp: Finds out how often a loop runs at most, and by which value one can count its iterations. Called by the
+// planner (Plan.cpp), and the files that change loops. See LoopFacts.h.
 #include "LoopFacts.h"
 #include "Compat.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"

@@ -1,3 +1,5 @@
+// Marks.cpp: Writes at each function what its compilation was told, so that an optimising link knows it. Called by Plugin.cpp
+// in front of such a link, and read by Sections.cpp in it. See Marks.h.
 #include "Marks.h"
 #include "Compat.h"
 #include "Exclusions.h"

@@ -1,3 +1,5 @@
+// OwnSteps.cpp: Keeps LLVM's strength reduction from making loops with probes slower. Called by Pass.cpp, as its last step.
+// See OwnSteps.h.
 #include "OwnSteps.h"
 #include "Compat.h"
 #include "LoopFacts.h"

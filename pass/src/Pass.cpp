@@ -1,3 +1,5 @@
+// Pass.cpp: Runs all steps of the pass over a module: plans, inserts, verifies. Called by LLVM, for which Plugin.cpp registers
+// it. See Pass.h.
 #include "Pass.h"
 #include "Baseline.h"
 #include "Calls.h"

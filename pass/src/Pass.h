@@ -1,4 +1,8 @@
 //===- Pass.h - The pass: plans, inserts, verifies ----------------------------------------------------------------===//
+//
+// Runs all steps of the pass over a module: plans, inserts, verifies. Called by LLVM, for which Plugin.cpp registers it.
+//
+//===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_PASS_H
 #define CAUDAL_PASS_PASS_H
 

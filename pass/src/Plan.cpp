@@ -1,3 +1,5 @@
+// Plan.cpp: Decides where the probes of a function go, and changes nothing. Called by Pass.cpp for each function, and
+// PlanRecursive.cpp. See Plan.h.
 #include "Plan.h"
 #include "Compat.h"
 #include "Region.h"

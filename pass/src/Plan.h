@@ -1,5 +1,7 @@
 //===- Plan.h - Where a function's probes go ----------------------------------------------------------------------===//
 //
+// Decides where the probes of a function go, and changes nothing. Called by Pass.cpp for each function, and PlanRecursive.cpp.
+//
 // Decides, and changes nothing. A function is a graph of regions: its body, and each loop's body, in which inner loops
 // stand as one node each. Regions are planned from the innermost outwards. In each, ways are followed (Region.h); where
 // the next piece of code would take a way above the bound, a probe goes in front of it, so that ways between probes are

@@ -1,3 +1,5 @@
+// PlanRecursive.cpp: Plans functions that call each other in circles, of which none can be planned first. Called by Pass.cpp.
+// See PlanRecursive.h.
 #include "PlanRecursive.h"
 #include "CarryCalls.h"
 #include "TailCalls.h"

@@ -1,3 +1,5 @@
+// Probe.cpp: Writes the instructions of one probe, and recognises them. Called by Pass.cpp where it inserts, Verify.cpp where
+// it checks, Gaps.cpp where it moves them. See Probe.h.
 #include "Probe.h"
 #include "Compat.h"
 #include "llvm/IR/DebugInfoMetadata.h"

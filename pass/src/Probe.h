@@ -1,5 +1,8 @@
 //===- Probe.h - The instructions of one probe --------------------------------------------------------------------===//
 //
+// Writes the instructions of one probe, and recognises them. Called by Pass.cpp where it inserts, Verify.cpp where it checks,
+// Gaps.cpp where it moves them.
+//
 // Not due, a probe is a subtraction or comparison, a jump that is not taken, and an instruction that does nothing; due, it
 // calls the cold entry of its mode, which keeps all registers but one (caudal/probe.h, "The cold entries of instrumented
 // code"). It is one piece of inline assembly in the place where it stands:

@@ -1,3 +1,5 @@
+// Purse.cpp: Holds what is left of the budget as a variable within a part of a function. Called by Carry.cpp for loops and
+// CarryCalls.cpp for recursion. See Purse.h.
 #include "Purse.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"

@@ -1,5 +1,8 @@
 //===- Purse.h - What is left, as a variable ----------------------------------------------------------------------===//
 //
+// Holds what is left of the budget as a variable within a part of a function. Called by Carry.cpp for loops and CarryCalls.cpp
+// for recursion.
+//
 // In a part of a function (a loop, or all of it) the probes spend from a variable instead of from the thread's memory. Calls
 // in that part which may spend as well find what is left in its place, and leave it there.
 //

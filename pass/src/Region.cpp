@@ -1,3 +1,5 @@
+// Region.cpp: Follows the longest paths through a loop body or a function body, and decides which probes they need. Called by
+// Plan.cpp, for one region after the other. See Region.h.
 #include "Region.h"
 #include "Lend.h"
 #include "TailCalls.h"

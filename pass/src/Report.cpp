@@ -1,3 +1,5 @@
+// Report.cpp: Writes which functions got probes, and which did not and why, as JSON lines. Called by Pass.cpp and
+// Sections.cpp, with the option `report`. See Report.h.
 #include "Report.h"
 #include "Names.h"
 #include "llvm/ADT/StringSet.h"

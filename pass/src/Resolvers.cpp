@@ -1,3 +1,5 @@
+// Resolvers.cpp: Finds the functions that run before there is thread-local storage; they get no probes. Called by Pass.cpp and
+// Sections.cpp. See Resolvers.h.
 #include "Resolvers.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/InstIterator.h"

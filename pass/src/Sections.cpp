@@ -1,3 +1,5 @@
+// Sections.cpp: Keeps code from being preempted that must not be: locks, allocators, what lists say. Called by Pass.cpp in
+// front of planning, and Plugin.cpp in front of the inliner. See Sections.h.
 #include "Sections.h"
 #include "Allocators.h"
 #include "Calls.h"

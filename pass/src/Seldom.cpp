@@ -1,3 +1,5 @@
+// Seldom.cpp: Chooses the probes that are seldom executed, which become short calls. Called by Pass.cpp, when probes are
+// written. See Seldom.h.
 #include "Seldom.h"
 #include "Size.h"
 

@@ -1,3 +1,5 @@
+// SeparateLoops.cpp: Makes the short path back to the header of a loop an inner loop, so that it can do without a probe of the
+// long one. Called by Pass.cpp, before planning. See SeparateLoops.h.
 #include "SeparateLoops.h"
 #include "Cost.h"
 #include "LoopFacts.h"

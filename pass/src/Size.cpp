@@ -1,3 +1,5 @@
+// Size.cpp: Says which code is to be small rather than fast. Called by all files that would make code larger: Unroll.cpp,
+// Carry.cpp, Seldom.cpp and others. See Size.h.
 #include "Size.h"
 #include "llvm/Analysis/BlockFrequencyInfo.h"
 #include "llvm/Analysis/LoopInfo.h"

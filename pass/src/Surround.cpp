@@ -1,3 +1,5 @@
+// Surround.cpp: Puts calls in front of code and behind it, on every path out of it. Called by Sections.cpp and
+// ThreadLocals.cpp, for critical sections. See Surround.h.
 #include "Surround.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"

@@ -1,4 +1,9 @@
 //===- Surround.h - Calls in front of code and behind it, whichever way it is left --------------------------------===//
+//
+// Puts calls in front of code and behind it, on every path out of it. Called by Sections.cpp and ThreadLocals.cpp, for
+// critical sections.
+//
+//===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_SURROUND_H
 #define CAUDAL_PASS_SURROUND_H
 

@@ -1,3 +1,5 @@
+// TailCalls.cpp: Keeps calls at the end of functions as jumps. Called by Pass.cpp before planning; planner, costs and verifier
+// ask which calls these are. See TailCalls.h.
 #include "TailCalls.h"
 #include "Allocators.h"
 #include "llvm/IR/InstIterator.h"

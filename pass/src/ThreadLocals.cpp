@@ -1,3 +1,5 @@
+// ThreadLocals.cpp: Makes the initialisers of C++ thread_local variables critical sections. Called by Sections.cpp. See
+// ThreadLocals.h.
 #include "ThreadLocals.h"
 #include "Surround.h"
 #include "llvm/Analysis/CFG.h"

@@ -1,3 +1,5 @@
+// Unroll.cpp: Copies the bodies of short loops, so that several iterations share one jump. Called by Pass.cpp, before
+// planning. See Unroll.h.
 #include "Unroll.h"
 #include "Cost.h"
 #include "LoopFacts.h"

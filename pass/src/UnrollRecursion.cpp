@@ -1,3 +1,5 @@
+// UnrollRecursion.cpp: Replaces the calls of a small recursive function to itself by its body, once. Called by Pass.cpp,
+// before planning. See UnrollRecursion.h.
 #include "UnrollRecursion.h"
 #include "Cost.h"
 #include "Size.h"

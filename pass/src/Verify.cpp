@@ -1,3 +1,5 @@
+// Verify.cpp: Checks the finished code: finds its longest paths without probes anew and compares them with the bound. Called
+// by Pass.cpp, with the option `verify`. See Verify.h.
 #include "Verify.h"
 #include "Probe.h"
 #include "TailCalls.h"
