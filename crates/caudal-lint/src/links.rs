@@ -89,7 +89,7 @@ fn read_page(text: &str) -> Page {
     for (event, range) in Parser::new_ext(text, options).into_offset_iter() {
         match event {
             Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
-                let line = text[..range.start].lines().count().max(1);
+                let line = text[..range.start].matches('\n').count() + 1;
                 page.links.push((line, dest_url.into_string()));
             }
             Event::Start(Tag::Heading { .. }) => heading = Some(String::new()),
