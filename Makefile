@@ -17,7 +17,7 @@ LLVM ?= 22
 # The grids of `make test-long`: `sample` for one cell of nine.
 GRIDS ?= whole
 
-.PHONY: help build deps deps-of-tests pass demo test test-long test-pass test-strangers bench-pass soak stress sanitize lint deny bench bench-peers bench-rt bench-rt-pass bench-rt-scan fidelity fuzz measure-services test-services install install-c install-pass header reproduce docs clean
+.PHONY: help build deps deps-of-tests pass demo test test-long test-pass test-strangers bench-pass soak stress sanitize lint deny bench bench-peers bench-rt bench-rt-pass bench-rt-scan fidelity fuzz measure-services test-services install install-c install-pass header reproduce docs site clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -94,13 +94,13 @@ stress: ## a million requests that do everything at random, each of which has to
 sanitize: ## the runtime's tests under AddressSanitizer and ThreadSanitizer; takes a nightly toolchain with rust-src
 	@scripts/sanitize $(SANITIZE)
 
-lint: ## formatting, clippy and rustdoc, circles of modules and openings of doc comments; warnings are errors
+lint: ## formatting, clippy and rustdoc, circles of modules, openings of doc comments, links of pages; warnings are errors
 	@scripts/part begin 'make lint'
 	@scripts/part run 'formatting' $(CARGO) fmt --all --check
 	@scripts/part run 'clippy' $(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	@RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" scripts/part run 'rustdoc' \
 		$(CARGO) doc --workspace --no-deps --locked --document-private-items
-	@scripts/part run 'circles of modules, doc comments' $(CARGO) run -q --locked -p caudal-lint
+	@scripts/part run 'circles of modules, doc comments, links' $(CARGO) run -q --locked -p caudal-lint
 	@scripts/part end
 
 deny: ## licences and sources of dependencies
@@ -151,6 +151,10 @@ reproduce: build ## every figure of the papers, and docs/reproduction.md
 
 docs: build ## the generated reference pages
 	@$(CARGO) run --release --locked -q -p caudal-docs
+
+site: ## the pages as a site with search, in target/site (installs mdbook)
+	@command -v mdbook >/dev/null || $(CARGO) install mdbook --locked --quiet
+	@scripts/site
 
 header: ## caudal/caudal.h, from the sources of caudal-capi
 	@CAUDAL_WRITE_HEADER=1 $(CARGO) test --locked -q -p caudal-capi --test all header

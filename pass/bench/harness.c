@@ -8,7 +8,7 @@
  *                             times: besides, it is noted how far from its end each quantum ended
  *                             count: never due; what the probes have counted in all is said
  *     CAUDAL_BENCH_QUANTUM    in cycles, 5,192 (2 us at 2.596 GHz) unless given
- *     CAUDAL_BENCH_RATE       instructions in a thousand cycles, for the modes of Baseline.h
+ *     CAUDAL_BENCH_RATE       instructions in a thousand cycles, for the modes of CompilerInterrupts.h
  *     CAUDAL_BENCH_SETTER     a core, on which a second thread sets the flag at each quantum's end
  *
  * Compiled without vector registers (-mgeneral-regs-only): they are the program's in the cold path.
@@ -51,7 +51,7 @@ static void note(uint64_t now, uint64_t due)
 }
 
 /*
- * The cold paths of Baseline.h's modes. The counter, which probes subtract from, is the budget; what is armed is added to
+ * The cold paths of CompilerInterrupts.h's modes. The counter, which probes subtract from, is the budget; what is armed is added to
  * what is left, so that a quantum that was counted too long makes the next one shorter, as published.
  */
 static int64_t interval;          /* instructions that a quantum is taken to have */

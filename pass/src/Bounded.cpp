@@ -1,3 +1,4 @@
+// The strategy of bounded probes, step by step. Made by Pass.cpp in the modes `budget`, `clock` and `flag`. See Bounded.h.
 #include "Bounded.h"
 #include "analysis/Calls.h"
 #include "analysis/JumpCircles.h"

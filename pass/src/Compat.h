@@ -1,4 +1,8 @@
-//===- Compat.h - What LLVM 19 and 22 call differently -------------------------------------------------------------===//
+//===- Compat.h - What LLVM 19 and 22 call differently ------------------------------------------------------------===//
+//
+// Hides the differences between LLVM 19 and LLVM 22. Called by every file that needs one of these interfaces.
+//
+//===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_COMPAT_H
 #define CAUDAL_PASS_COMPAT_H
 

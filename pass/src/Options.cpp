@@ -1,3 +1,4 @@
+// Reads the options of the pass. Called by Plugin.cpp; their values go to all other files. See Options.h.
 #include "Options.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"

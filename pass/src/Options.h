@@ -1,5 +1,7 @@
 //===- Options.h - What the pass can be told ----------------------------------------------------------------------===//
 //
+// Reads the options of the pass. Called by Plugin.cpp; their values go to all other files.
+//
 // Options reach the pass as one text, "mode=flag;bound=300": as the parameters of `caudal-probes<...>` in a pipeline, as
 // clang's `-mllvm -caudal-probes=...`, or, for linkers, which pass nothing on to a plugin, in a file beside the plugin
 // that has its name and ".options" appended.

@@ -1,3 +1,5 @@
+// Runs all steps of the pass over a module: which functions, in which order, by which strategy. Called by LLVM, for which
+// Plugin.cpp registers it. See Pass.h.
 #include "Pass.h"
 #include "Bounded.h"
 #include "Report.h"

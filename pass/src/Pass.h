@@ -1,4 +1,9 @@
 //===- Pass.h - The pass: plans, inserts, verifies ----------------------------------------------------------------===//
+//
+// Runs all steps of the pass over a module: which functions, in which order, by which strategy. Called by LLVM, for
+// which Plugin.cpp registers it.
+//
+//===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_PASS_H
 #define CAUDAL_PASS_PASS_H
 

@@ -1,5 +1,8 @@
 //===- Plugin.cpp - How compilers and linkers find the pass -------------------------------------------------------===//
 //
+// The entry of the plugin: registers the pass where compilers and linkers look for it. Called by LLVM, when it loads the
+// plugin.
+//
 // The pass runs at the end of optimisation: in a compilation of its own, behind thin LTO's import, or at the end of full
 // LTO. In front of a link that optimises again functions are only marked (Marks.h). Those whose names matter are kept apart in
 // front of the inliner (KeepNames.h). `opt -passes='caudal-probes<mode=flag>'` runs it by name.

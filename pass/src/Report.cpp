@@ -1,3 +1,5 @@
+// Writes which functions got probes, and which did not and why, as JSON lines. Called by Pass.cpp, Bounded.cpp and
+// Sections.cpp, with the option `report`. See Report.h.
 #include "Report.h"
 #include "analysis/Names.h"
 #include "llvm/ADT/StringSet.h"

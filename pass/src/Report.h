@@ -1,5 +1,8 @@
 //===- Report.h - Where probes went, and what was left alone ------------------------------------------------------===//
 //
+// Writes which functions got probes, and which did not and why, as JSON lines. Called by Pass.cpp, Bounded.cpp and
+// Sections.cpp, with the option `report`.
+//
 // JSON lines, one for each function that got probes or was left alone, appended to the file that the option `report`
 // names: compilers run side by side write to one file, a line at a time.
 //

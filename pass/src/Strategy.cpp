@@ -1,3 +1,5 @@
+// Keeps the analyses of functions, and gives their loops places for probes. Called by Pass.cpp and by all strategies. See
+// Strategy.h.
 #include "Strategy.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"

@@ -1,4 +1,5 @@
-//! Types that C sees, by the names that C sees.
+//! Types that C sees, by the names that C sees. cbindgen makes `caudal/caudal.h` of them and of the functions in the files beside;
+//! those functions use them.
 
 use std::ffi::{c_char, c_void};
 
@@ -12,7 +13,7 @@ pub const CAUDAL_MESSAGE_BYTES: usize = 1016;
 /// Stands for a time without end.
 pub const CAUDAL_FOREVER: u64 = u64::MAX;
 
-/// What a call answers. The text of each: caudal_status_text().
+/// The result of a call. caudal_status_text() puts it in words.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum caudal_status {
@@ -72,7 +73,7 @@ pub enum caudal_outcome {
     CAUDAL_OUTCOME_STOPPED = 6,
 }
 
-/// What a shutdown does with requests that have not ended.
+/// The kind of a shutdown: what becomes of requests that have not ended.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum caudal_shutdown {
@@ -92,7 +93,7 @@ pub enum caudal_pinning {
     CAUDAL_PINNING_NONE = 1,
 }
 
-/// What a submission does when its queue is full.
+/// The behaviour of a submission when its queue is full.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum caudal_on_full {
@@ -102,7 +103,7 @@ pub enum caudal_on_full {
     CAUDAL_ON_FULL_REFUSE = 1,
 }
 
-/// What happens when a request's stack overflows.
+/// The reaction to an overflow of a request's stack.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum caudal_on_overflow {
@@ -113,7 +114,7 @@ pub enum caudal_on_overflow {
     CAUDAL_ON_OVERFLOW_ABANDON = 1,
 }
 
-/// What happens about a handler that keeps its worker for longer than `stuck_after_ns`, besides counting it.
+/// The reaction to a handler that keeps its worker for longer than `stuck_after_ns`; it is counted in any case.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum caudal_on_stuck {
@@ -140,16 +141,16 @@ pub type caudal_handler = Option<unsafe extern "C-unwind" fn(argument: *mut c_vo
 pub type caudal_completion =
     Option<unsafe extern "C-unwind" fn(argument: *mut c_void, outcome: caudal_outcome)>;
 
-/// What went wrong, in words. The caller owns it: the library keeps no error per thread, as many requests share one.
+/// An error in words. The caller owns it: the library keeps no error for each thread, because many requests share a thread.
 #[repr(C)]
 pub struct caudal_error {
-    /// What the call answered.
+    /// The result of the call.
     pub status: caudal_status,
     /// The text, UTF-8, cut where it does not fit; empty if there is nothing to add.
     pub message: [c_char; CAUDAL_MESSAGE_BYTES],
 }
 
-/// What a runtime is told besides its policy's file. Fill it with caudal_options_init(), then change what should be otherwise;
+/// Options of a runtime, besides the file with its policy. Fill them with caudal_options_init(), then change what should be otherwise;
 /// every 0 means the default.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -190,14 +191,14 @@ pub struct caudal_options {
     pub worker_starts: caudal_worker_hook,
     /// The same, after its last request; may be null.
     pub worker_stops: caudal_worker_hook,
-    /// What both are called with.
+    /// The argument of both functions.
     pub worker_context: *mut c_void,
 }
 
 /// Called on a worker's thread when that begins or ends. It must neither wait nor unwind.
 pub type caudal_worker_hook = Option<unsafe extern "C" fn(context: *mut c_void, worker: u32)>;
 
-/// What is done with a place of the thread when that goes from one request to another. See caudal_carry().
+/// Functions that take and put back a place of the thread when the thread goes from one request to another. See caudal_carry().
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct caudal_carry_hooks {
@@ -230,11 +231,11 @@ pub struct caudal_submission {
     pub size: usize,
     /// Runs the request.
     pub handler: caudal_handler,
-    /// What the handler is called with; has to live until the request has ended.
+    /// The argument of the handler; it has to live until the request has ended.
     pub argument: *mut c_void,
     /// Hears how the request ended; may be null.
     pub completion: caudal_completion,
-    /// What the completion is called with.
+    /// The argument of the completion.
     pub completion_argument: *mut c_void,
     /// The request ends as expired if it has not started so many nanoseconds after its submission; 0: it has no deadline.
     pub deadline_ns: u64,
@@ -265,7 +266,7 @@ pub struct caudal_times {
     pub max_ns: f64,
 }
 
-/// What was measured of a class since the runtime started. As the machine gave it: stalls are not filtered out.
+/// Measurements of a class since the runtime started. They are raw: stalls of the machine are not filtered out.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct caudal_class_stats {
@@ -281,7 +282,7 @@ pub struct caudal_class_stats {
     pub sojourn: caudal_times,
 }
 
-/// What a shutdown could not end.
+/// Requests and threads that a shutdown could not end.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 pub struct caudal_left_behind {

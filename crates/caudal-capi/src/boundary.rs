@@ -1,4 +1,5 @@
-//! Between C and Rust: no panic goes out, no null pointer and no unknown structure comes in.
+//! The boundary between C and Rust: no panic goes out, no null pointer and no unknown structure comes in. The exported functions
+//! of the files beside run inside of [`call`].
 
 use std::any::Any;
 use std::ffi::{CStr, c_char, c_void};
@@ -11,7 +12,7 @@ use crate::abi::caudal_status::*;
 use crate::abi::{CAUDAL_FOREVER, CAUDAL_MESSAGE_BYTES, caudal_error, caudal_status};
 use crate::job;
 
-/// What a call came to: nothing, or why not.
+/// The result of a call: nothing, or why it failed.
 pub(crate) type Answer = Result<(), caudal_status>;
 
 /// Runs a call; what it panics with stays here.
@@ -41,7 +42,7 @@ pub(crate) fn may_wait() -> Answer {
     }
 }
 
-/// What `pointer` points to.
+/// The value that `pointer` points to.
 ///
 /// # Safety
 /// It is null, or points to a `T` that lives for `'a` and is not changed but through atomics and cells.
@@ -53,7 +54,7 @@ pub(crate) unsafe fn reference<'a, T>(pointer: *const T) -> Result<&'a T, caudal
     unsafe { pointer.as_ref() }.ok_or(CAUDAL_ERROR_ARGUMENT)
 }
 
-/// What a program's function is called with, on the runtime's threads.
+/// The argument of a program's function, which is called on the runtime's threads.
 #[derive(Clone, Copy)]
 pub(crate) struct Opaque(pub(crate) *mut c_void);
 

@@ -1,4 +1,5 @@
-//! What goes with requests, and where their stacks are.
+//! Thread-local values that go with requests, and where the stacks of requests are. C programs call these functions before a runtime
+//! starts; garbage collectors call those on stacks.
 
 use std::ffi::c_void;
 

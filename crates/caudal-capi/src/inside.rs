@@ -1,4 +1,4 @@
-//! What a handler calls to let others run.
+//! Functions that a handler in C calls to let other requests run: yield, sleep, ask for cancellation.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! What runs as a request: a C handler, and what is kept of it while it runs.
+//! A C handler as a request of the runtime, and the state that is kept of it while it runs. `request.rs` submits it, the runtime runs it, and
+//! `inside.rs` and `locks.rs` ask it for the request that calls them.
 //!
 //! ```text
 //!  the coroutine's stack              the coroutine's word (caudal_rt::raw::slot)
@@ -37,7 +38,7 @@ pub(crate) struct Job {
 // SAFETY: the program hands its arguments to another thread, knowingly: that is what a submission is.
 unsafe impl Send for Job {}
 
-/// What is known of a request while its handler runs.
+/// The state of a request while its handler runs.
 struct Running {
     /// A call has answered that the request was cancelled.
     noticed: Cell<bool>,
@@ -91,7 +92,7 @@ impl Running {
         }
     }
 
-    /// What is known of the request in which the caller runs.
+    /// The state of the request in which the caller runs.
     fn of_caller<'a>() -> Option<&'a Running> {
         // SAFETY: the word is null or was set by `Job::run`, further out on this stack.
         unsafe { raw::slot().cast::<Running>().as_ref() }

@@ -18,7 +18,7 @@ use crate::job;
 /// A mutex that parks the request and never its worker. Requests of any runtime may use it, and other threads. Not recursive.
 pub struct caudal_mutex {
     mutex: Mutex<()>,
-    /// Who has it; 0: nobody. Only the owner's own reading of it matters, so it orders nothing.
+    /// The owner; 0: nobody. Only the owner's own reading of it matters, so it orders nothing.
     owner: AtomicUsize,
 }
 

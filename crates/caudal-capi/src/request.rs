@@ -1,4 +1,4 @@
-//! Requests: submitted, waited for, cancelled, released.
+//! Requests: submitted, waited for, cancelled, released. C programs and handlers call these functions.
 
 use std::ffi::{c_char, c_void};
 use std::sync::atomic::AtomicBool;

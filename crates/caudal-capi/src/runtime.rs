@@ -95,7 +95,7 @@ pub extern "C" fn caudal_abi_version() -> u32 {
     CAUDAL_ABI_VERSION
 }
 
-/// What a status means, in a sentence; for one that there is not, that it is unknown. Any thread; the text is never freed.
+/// The meaning of a status, in a sentence; for a value that is no status, that it is unknown. Any thread; the text is never freed.
 #[unsafe(no_mangle)]
 pub extern "C" fn caudal_status_text(status: u32) -> *const c_char {
     crate::abi::text_of(status).as_ptr()

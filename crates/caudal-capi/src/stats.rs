@@ -1,4 +1,4 @@
-//! What was measured.
+//! Statistics of a runtime and of its classes for C. Programs call these functions at any time, from any thread.
 
 use std::ffi::{CString, c_char};
 

@@ -94,7 +94,7 @@ pub fn digest(parts: &[&[u8]]) -> String {
 pub struct Beside {
     /// The link beside which the options are.
     pub plugin: PathBuf,
-    /// What names its directory.
+    /// The name of its directory.
     pub hash: String,
 }
 

@@ -114,7 +114,7 @@ pub enum Stage {
     Link,
 }
 
-/// What a link makes.
+/// The kind of file that a link makes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Output {
     /// A program; by the probe ABI it has the library in it.
@@ -138,7 +138,7 @@ pub enum Lto {
     Both,
 }
 
-/// What is known of a call.
+/// A call of clang, as far as the driver has to know it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Call {
     /// How far it goes.
@@ -147,7 +147,7 @@ pub struct Call {
     pub sources: usize,
     /// Inputs that are not headers, which are compiled on their own.
     pub linkable: usize,
-    /// What it makes if it links.
+    /// The kind of file that it makes if it links.
     pub output: Output,
     /// No shared objects can be loaded into what it makes.
     pub is_static: bool,
@@ -165,7 +165,7 @@ pub struct Call {
     pub all_defined: bool,
     /// Where a thin link keeps what it compiled.
     pub thin_cache: Option<PathBuf>,
-    /// What probes can not live with, by the option that asks for it.
+    /// A feature that does not go with probes, by the option that asks for it.
     pub refused: Option<Refused>,
 }
 

@@ -18,7 +18,7 @@ use crate::toolchain::{self, Tool};
 use crate::version_script::show_probes;
 use crate::words::{Expanded, expand};
 
-/// What clang is called as.
+/// The name by which clang is called: for C or for C++.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
     /// `clang`
@@ -95,7 +95,7 @@ fn run(name: &str, language: Language, args: Vec<OsString>) -> Result<ExitCode, 
     Ok(code)
 }
 
-/// What is known not to go with probes.
+/// Refuses calls that are known not to go with probes.
 fn refuse(call: &Call) -> Result<(), DriverError> {
     if !call.compiles() && !call.links() {
         return Ok(());
@@ -217,8 +217,8 @@ impl Prepared {
     }
 }
 
-/// What a compilation is told. In front of a link that optimises as well: some of what the pass looks for is as the compiler has written it
-/// only there.
+/// Options of the pass for a compilation. It gets them also in front of a link that optimises: some of the code that the pass looks for is as
+/// the compiler has written it only there.
 fn for_compilation(probes: &Probes, call: &Call) -> Probes {
     Probes { at_link: call.lto == Lto::AtLink, ..probes.clone() }
 }

@@ -40,7 +40,7 @@ pub struct Library {
     pub objects: [PathBuf; 2],
     /// The same as an archive.
     pub archive: PathBuf,
-    /// What each module has of its own.
+    /// The object that each module has for itself.
     pub module: PathBuf,
 }
 
@@ -49,11 +49,11 @@ pub struct Library {
 pub enum Archive {
     /// Whole, in front.
     Whole,
-    /// What is asked for, at the end: in a link without C's library, which some of it needs.
+    /// The members of the library that are asked for, at the end: in a link without C's library, which some of them need.
     Wanted,
 }
 
-/// What the command line is made from beside the call itself.
+/// Everything that the command line is made from, besides the call itself.
 #[derive(Clone, Debug)]
 pub struct Setting {
     /// Clang is to be `clang++`.

@@ -67,7 +67,7 @@ pub enum DriverError {
 }
 
 impl DriverError {
-    /// What would be right, for who reads the error; empty where the error says it.
+    /// Advice on what would be right; empty if the error says it.
     pub fn help(&self) -> String {
         match self {
             DriverError::UnknownOption(_) => format!("the options are\n{}", crate::OPTIONS_HELP),

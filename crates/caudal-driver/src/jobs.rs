@@ -18,8 +18,8 @@ pub struct LinkJob {
     pub words: Vec<OsString>,
 }
 
-/// What clang would call for `words`; `None`: it does not come to a link, or says what is wrong with the call, as it will when it is
-/// called.
+/// The link that clang would call for `words`. `None`: the call does not come to a link, or clang says what is wrong with it, as it will
+/// when it is called.
 ///
 /// # Errors
 /// It can not be run.

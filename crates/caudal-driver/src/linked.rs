@@ -128,7 +128,7 @@ fn is_shared(file: &Path) -> bool {
     file.file_name().is_some_and(|name| name.to_string_lossy().contains(".so"))
 }
 
-/// What the questions are about.
+/// A linked file, as far as the questions are about it.
 #[derive(Debug, Default)]
 struct File {
     has_note: bool,
@@ -258,7 +258,7 @@ pub(crate) fn shown_names(bytes: &[u8]) -> Vec<String> {
         .collect()
 }
 
-/// What tells the probe library in a static program which names of the C library are another's (`csrc/bind.c`).
+/// Options that tell the probe library in a static program which names of the C library are another's (`csrc/bind.c`).
 ///
 /// # Errors
 /// There is no probe library.

@@ -24,7 +24,7 @@ pub const OPTIONS_HELP: &str = concat!(
     "  --clang=FILE            the compiler [default: clang-22, clang-19 or clang on PATH]",
 );
 
-/// What a probe does; the pass documents them.
+/// The mode of a probe; the pass documents the modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Mode {
@@ -47,19 +47,19 @@ pub enum Tls {
     LocalExec,
 }
 
-/// Who hears what the pass did.
+/// The receiver of the report of what the pass did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Report {
     /// Nobody.
     #[default]
     None,
-    /// Who sits there, on stderr.
+    /// The person at the terminal, on stderr.
     Words,
     /// A file, JSON lines.
     Lines(PathBuf),
 }
 
-/// What the pass is told. What is `None` is left to it.
+/// Options of the pass. An option that is `None` is left to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct Probes {

@@ -31,7 +31,7 @@ pub struct LeftAlone {
     pub why: String,
 }
 
-/// What a report says.
+/// The contents of a report.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[allow(missing_docs)]
 pub struct Summary {

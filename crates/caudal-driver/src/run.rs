@@ -57,7 +57,7 @@ fn spawn(program: &Path, args: &[OsString]) -> Result<ExitStatus, DriverError> {
     Command::new(program).args(args).status().map_err(not_run)
 }
 
-/// What a shell would say: a signal is 128 and its number.
+/// The exit code as a shell gives it: a signal is 128 and its number.
 pub fn exit_code(status: ExitStatus) -> ExitCode {
     let code = status.code().or_else(|| Some(128 + status.signal()?)).unwrap_or(1);
     ExitCode::from(u8::try_from(code).unwrap_or(1))

@@ -114,7 +114,7 @@ fn memory(path: &Path, what: &str) -> Option<PathBuf> {
     Some(cache_directory().ok()?.join(format!("version-{key}")))
 }
 
-/// Who can not remember asks again. Calls side by side write the same, and each in one piece.
+/// Keeps the answer for later calls. If that fails, they ask again. Calls side by side write the same, each in one piece.
 fn remember(file: &Path, major: u32) {
     let Some(directory) = file.parent() else { return };
     let _ = fs::create_dir_all(directory);

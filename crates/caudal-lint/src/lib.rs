@@ -1,4 +1,5 @@
-//! Checks of the workspace's own code that the compiler and clippy do not have: circles of modules, and doc comments without a noun.
+//! Checks of the workspace's own code and pages that the compiler and clippy do not have: circles of modules, doc comments without a noun,
+//! links that lead nowhere. Called by `make lint`, through `main.rs`.
 //!
 //! What stands today is listed in `known.txt`, so that nothing is added and what has gone is taken out of the list.
 
@@ -6,13 +7,14 @@ pub mod circles;
 pub mod docs;
 mod error;
 mod known;
+pub mod links;
 pub mod modules;
 
 use std::path::{Path, PathBuf};
 
 pub use error::LintError;
 
-/// Looks at all crates of the workspace in the folder `workspace`; each fault as text, with its place.
+/// The faults of all crates and pages of the workspace in the folder `workspace`, each as text with its place.
 ///
 /// # Errors
 /// Source that cannot be read or parsed, and lines of the list that are none.
@@ -39,6 +41,7 @@ pub fn check(workspace: &Path) -> Result<Vec<String>, LintError> {
         faults.extend(known.fault_of_docs(&name, &places));
     }
     faults.extend(known.gone());
+    faults.extend(links::broken(workspace)?);
     Ok(faults)
 }
 

@@ -1,4 +1,4 @@
-//! `caudal-lint [WORKSPACE]`: what the checks find in the crates of a workspace, and which of it is new. Called by `make lint`.
+//! `caudal-lint [WORKSPACE]`: what the checks find in the crates and pages of a workspace, and which of it is new. Called by `make lint`.
 //!
 //! Exit code 0: as listed in `crates/caudal-lint/known.txt`; 1: something is new, or gone and still listed; 2: the source cannot be read.
 

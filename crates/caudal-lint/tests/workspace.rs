@@ -111,3 +111,31 @@ fn faults_of_the_source_are_told_with_their_place() {
     assert!(error(&[("lib.rs", "mod gone;\n")], "").contains("`mod gone;`"));
     assert!(error(&[("lib.rs", "")], "ring a: b\n").contains("known.txt:1: write"));
 }
+
+/// Files and headings that are linked to have to be there; what is linked to in the web, or within code, need not.
+#[test]
+fn planted_links_to_nothing_are_told() {
+    let folder = workspace(&[("lib.rs", "")], "");
+    let write = |path: &str, text: &str| {
+        let path = folder.path().join(path);
+        std::fs::create_dir_all(path.parent().expect("it has a folder")).expect("a folder");
+        std::fs::write(path, text).expect("a file");
+    };
+    write("docs/SUMMARY.md", "- [One](one.md)\n- [Two](deep/two.md)\n");
+    write(
+        "docs/one.md",
+        "# One\n\n[two](deep/two.md#here) [web](https://example.org/x) `[no](none.md)` [lib](../crates/a/src/lib.rs)\n",
+    );
+    write("docs/deep/two.md", "# Two\n\n## Here\n\n[one](../one.md#one)\n");
+    let faults = || caudal_lint::check(folder.path()).expect("the source is read");
+    assert_eq!(faults(), Vec::<String>::new());
+    write("docs/deep/two.md", "# Two\n\n[one](../one.md#nowhere) and\n[none](../none.md)\n");
+    write("docs/three.md", "# Three\n");
+    let found = faults();
+    let has = |text: &str| found.iter().any(|fault| fault.contains(text));
+    assert_eq!(found.len(), 4, "{found:?}");
+    assert!(has("one.md:3: ") && has("has no heading `#here`"), "{found:?}");
+    assert!(has("two.md:3: ") && has("has no heading `#nowhere`"), "{found:?}");
+    assert!(has("two.md:4: there is no `../none.md`"), "{found:?}");
+    assert!(has("three.md: docs/SUMMARY.md does not list this page"), "{found:?}");
+}

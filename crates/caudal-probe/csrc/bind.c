@@ -1,4 +1,6 @@
 /*
+ * Decides for each name of the C library whose function a program calls by it. Called by bound.S, at the first call of a wrapper.
+ *
  * Whose function is it that a program calls by a name of the C library? Decided once for each name and module, at the first call of the
  * module's wrapper (wrapper.h), which hands over what the linker and the loader have found there:
  *

@@ -1,4 +1,7 @@
 /*
+ * Keeps all arguments of the first call of a wrapper while bind.c decides where it goes. Called by the wrappers of wrapper.h, once
+ * for each name and module.
+ *
  * The first call of a wrapper (wrapper.h): all arguments stay where they are, also the number of vector registers in al, and the call goes on to
  * what caudal_probe_bind (bind.c) has chosen. Comes with SYMBOL's address in r10, the slot's in r11, and on the stack
  *

@@ -1,4 +1,7 @@
 /*
+ * The frequent cases of what happens when a probe of budget mode is due. Called by probes in budget mode, of code that the probe
+ * pass has instrumented.
+ *
  * Budget mode's visit: what decide.c's caudal_probe_decide_budget does, in the cases that are frequent, without a call and with
  * no jump that is taken unless it yields or reads the clock again. All registers but the flags and r11 are kept. What is rare goes
  * on to decide.c with nothing changed: a section, a flag that is set, "every", times that do not fit. Both have the same results, bit for bit

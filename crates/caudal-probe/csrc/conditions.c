@@ -1,4 +1,7 @@
 /*
+ * Lets requests wait for condition variables of the C library. Called by locks.c, where a request waits, and the program, where it
+ * signals a condition.
+ *
  * Signals of conditions, for requests that wait for one.
  *
  * A request that waits is put aside, so it is nobody whom the C library could wake. If it came back for no reason now and then, as

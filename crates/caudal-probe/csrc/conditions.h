@@ -1,4 +1,6 @@
-/* Which conditions of the C library have been signalled while requests wait for them: conditions.c. */
+/*
+ * The condition variables that have been signalled while requests wait for them (conditions.c). Used by locks.c.
+ */
 #ifndef CAUDAL_PROBE_CONDITIONS_H
 #define CAUDAL_PROBE_CONDITIONS_H
 

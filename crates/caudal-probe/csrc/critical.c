@@ -1,4 +1,7 @@
-/* Critical sections that are measured, and the way out of them by longjmp. */
+/*
+ * Critical sections whose length is measured, and leaving them by longjmp. Called by handlers: caudal_critical_enter() and its
+ * like in caudal/probe.h, and jumps.c.
+ */
 #include "signals.h"
 
 void caudal_critical_enter(void)

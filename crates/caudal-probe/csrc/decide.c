@@ -1,4 +1,6 @@
 /*
+ * Decides whether a probe that is due yields, and when it is due again. Called by the cold entries: probe.S, budget.S, yield.c.
+ *
  * The decisions of the cold path.
  *
  * Budget mode: a quantum is armed with the units that its first half takes. The visit there measures how many units a

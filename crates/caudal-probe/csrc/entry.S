@@ -1,4 +1,7 @@
 /*
+ * The first instructions of a static program, before there is thread-local storage. Called by the kernel: the drivers link such
+ * programs with `-e caudal_start_v1`.
+ *
  * Where a static program begins that the drivers have linked (-e caudal_start_v1): thread-local storage for what runs before the C
  * library has set it up.
  *

@@ -1,4 +1,7 @@
 /*
+ * Keeps a child that fork() does not announce from running the requests of its parent. Called by code with probes that calls
+ * _Fork, and by syscall.c.
+ *
  * Children that fork() does not announce: those of _Fork(), which calls no handlers of pthread_atfork, and of the kernel's own calls.
  *
  * A child has its parent's memory, and of its threads only the one that called. If that was a worker's, the child's code runs on the stack of

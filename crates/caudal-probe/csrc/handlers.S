@@ -1,4 +1,7 @@
 /*
+ * The code between the kernel and a signal handler of the program. Called by the kernel, for handlers that signals.c has
+ * registered.
+ *
  * The code between the kernel and a handler of signals: see signals.c.
  *
  *      entry of the handler ──▶ begins: the depth is raised ──▶ the handler, as if the kernel had called it

@@ -1,4 +1,7 @@
 /*
+ * Leaves signal handlers by longjmp in order, so that their section ends. Called by programs with probes that call longjmp and its
+ * like.
+ *
  * longjmp and its like out of handlers of signals: see signals.c.
  *
  * Where a jump goes is in the buffer, as the C library keeps it: the stack pointer is its seventh word. musl keeps it as it is, the GNU C

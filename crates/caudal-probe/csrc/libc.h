@@ -1,4 +1,6 @@
 /*
+ * Names by which the library calls the C library itself. Used by all files here that call it.
+ *
  * How the library calls the C library: by LIBC(NAME), which is the C library's function even where a program has another of that name,
  * or has the linker replace it (--wrap). The program's own is called where the program calls it (bind.c).
  */

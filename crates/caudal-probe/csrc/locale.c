@@ -1,4 +1,6 @@
 /*
+ * Lets a locale that is set by uselocale() go with the request. Called by programs with probes that call uselocale.
+ *
  * uselocale() of code with probes: the locale that it sets is the thread's, so from the first call on the runtime has it go with the
  * request. What only asks for the locale changes nothing.
  */

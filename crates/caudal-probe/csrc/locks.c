@@ -1,4 +1,7 @@
 /*
+ * Locks of the C library that let other requests run while they wait. Called by the wrappers of wrappers.S, in programs with
+ * probes.
+ *
  * Locks of the C library that the probe pass redirects to, and C11's: mutexes, reader-writer and spin locks, conditions, semaphores, once.
  *
  * Where there is a wait hook (wait.h), all are taken by their try_ function; while another has them, the hook runs others. Where it does

@@ -1,4 +1,7 @@
 /*
+ * The list of functions that the probe pass redirects to this library. Used by wrappers.S, bind.c and build.rs, each of which
+ * makes something of every line.
+ *
  * The functions for which the probe pass calls the library: what the source calls NAME becomes caudal_wrap_NAME_v1 (wrapper.h). build.rs
  * reads the lines too.
  *

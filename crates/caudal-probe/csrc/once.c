@@ -1,4 +1,7 @@
 /*
+ * Initialisation that happens once, and lets other requests run while they wait for it. Called by the wrappers of wrappers.S, and
+ * C++ code that the pass has instrumented.
+ *
  * What is initialised once: pthread_once, call_once of C11, std::call_once, and C++'s static variables in functions.
  *
  * None can be tried. Their words say whether somebody initialises; meanwhile others run. Between that look and the call a thread may

@@ -1,4 +1,7 @@
 /*
+ * Keeps a request from being preempted in lock functions that are not the C library's. Called by bind.c, which hands such
+ * functions over.
+ *
  * Another's function where the C library's takes a lock or a handler of signals: the program's own, a mock, one that was preloaded. It is
  * called as the program calls it. What the wrappers of the C library's do is done around it, unless it has come to one of these by itself:
  * who has a lock is not pre-empted, and handlers run in a section.

@@ -1,4 +1,6 @@
 /*
+ * The cold entries of flag mode and clock mode, and the change from instrumented code to C. Called by probes that are due.
+ *
  * The cold entries of instrumented code but budget mode's (budget.S): they keep all registers but the flags and r11 (System V,
  * x86-64).
  *

@@ -1,4 +1,7 @@
-/* The recorder: arms a thread as a runtime would, and stores when it yielded. */
+/*
+ * The recorder: arms a thread as a runtime would, and stores when it yielded. Called by tests and benches of the pass, in place of
+ * a runtime.
+ */
 #include "state.h"
 
 int caudal_probe_record_start(uint64_t *buffer, size_t capacity, uint64_t quantum_cycles)

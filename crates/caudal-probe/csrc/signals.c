@@ -1,4 +1,7 @@
 /*
+ * Runs signal handlers of the program in a critical section. Called by the program, by sigaction, signal and their like, and the
+ * kernel.
+ *
  * Signal handlers run in a section: they interrupt code at any place, and a probe in them that yielded would leave all of that
  * on a suspended stack, with signals blocked.
  *

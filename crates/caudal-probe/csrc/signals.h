@@ -1,4 +1,7 @@
-/* What runs this thread's handlers of signals: signals.c says how, handlers.S is the code between the kernel and a handler. */
+/*
+ * The state of a thread's signal handlers: signals.c says how it is used, handlers.S is the code between the kernel and a handler.
+ * Used by signals.c, jumps.c, critical.c, decide.c, others.c, wait.c and handlers.S.
+ */
 #ifndef CAUDAL_PROBE_SIGNALS_H
 #define CAUDAL_PROBE_SIGNALS_H
 

@@ -1,4 +1,6 @@
 /*
+ * Makes thread-local storage for a static program before the C library does. Called by entry.S, once.
+ *
  * Thread-local storage for the time before the C library sets it up, in static programs: see entry.S.
  *
  * Nothing here may use the C library, thread-local storage, or an address that has to be relocated. Where something can not be had, the

@@ -1,4 +1,6 @@
 /*
+ * State that the files of this library share, and that nobody else may use. Used by all files here.
+ *
  * What the library's files share and nobody else may use. Built with -mgeneral-regs-only: no function of the library
  * touches a vector or x87 register, so the thunks save those only around the hook.
  */

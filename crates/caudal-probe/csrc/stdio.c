@@ -1,4 +1,6 @@
 /*
+ * Streams of stdio, during whose use a request keeps its worker. Called by the wrappers of wrappers.S, in programs with probes.
+ *
  * stdio's streams, which a thread may lock again: whoever has one never gives its worker back.
  *
  * Wrappers stand for the functions that lock a stream, with their parameters; those with variable arguments come in by variadic.S.

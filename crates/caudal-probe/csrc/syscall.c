@@ -1,4 +1,7 @@
 /*
+ * The C library's syscall(), so that a futex wait of a request lets other requests run. Called by Rust's locks, parking_lot's and
+ * libstdc++'s, by the name `syscall`.
+ *
  * The C library's syscall(), for programs that have this library in them: a futex wait of a request lets others run.
  *
  * Rust's locks, parking_lot's and libstdc++'s guards come to sleep by it alone, from code that was compiled before there was a pass.

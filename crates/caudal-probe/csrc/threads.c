@@ -1,4 +1,7 @@
 /*
+ * Knows futex words that belong to a thread and not to a lock. Called by syscall.c, and the runtime, which takes these words away
+ * and puts them back at a switch.
+ *
  * Futex words that belong to a thread.
  *
  * The Parker of Rust's std, which thread::park waits on: one word a thread.

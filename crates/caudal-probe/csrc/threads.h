@@ -1,4 +1,6 @@
 /*
+ * Futex words that belong to a thread (threads.c). Used by syscall.c.
+ *
  * Futex words that belong to a thread, and not to a lock: several requests of the thread may wait on one at once, which code for
  * threads takes for impossible.
  */

@@ -1,4 +1,6 @@
 /*
+ * Wrappers of functions with variable arguments, such as printf. Called by programs with probes; they go on in stdio.c.
+ *
  * Wrappers of functions with variable arguments (System V, x86-64): put the arguments where va_arg finds them, and go on in the
  * wrapper of the function that takes such a list (stdio.c). In assembly, for C compiled without vector registers would lose the
  * floating-point ones.

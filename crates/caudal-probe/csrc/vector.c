@@ -1,4 +1,6 @@
 /*
+ * Finds out which vector registers the processor has. Called by probe.S, once, before the first yield.
+ *
  * Which vector registers this processor and its kernel have: what the thunks save around the hook.
  *
  * Saved by plain moves. On the machines measured a pair of moves of all 32 zmm and 8 mask registers takes a fifth of

@@ -1,4 +1,6 @@
-/* Kinds of vector registers, for C and assembly. */
+/*
+ * Kinds of vector registers, for C and assembly. Used by vector.c and probe.S.
+ */
 #ifndef CAUDAL_PROBE_VECTOR_H
 #define CAUDAL_PROBE_VECTOR_H
 

@@ -1,4 +1,6 @@
 /*
+ * The C library's vfork(), in whose child nothing yields. Called by any code of a program that has this library in it.
+ *
  * The C library's vfork(), for programs that have this library in them: nothing yields in the child.
  *
  * The child of vfork runs in its parent's memory, on its parent's stack and with its thread-local storage, until it executes a program

@@ -1,3 +1,7 @@
+/*
+ * Lets other requests run while a request waits for a lock. Called by the wrappers of locks (locks.c, once.c, conditions.c) and
+ * syscall.c.
+ */
 #include "signals.h"
 
 int (*caudal_probe_wait_hook_v1)(uint32_t round);

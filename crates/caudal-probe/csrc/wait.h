@@ -1,5 +1,7 @@
 /*
- * What the wrappers of locks share. What they are for, and why nobody deadlocks: docs/background/preemption-safety.md.
+ * The interface of wait.c, which the wrappers of locks share. Used by locks.c, once.c, stdio.c, fork.c, signals.h and threads.h.
+ *
+ * docs/background/preemption-safety.md says what the wrappers are for, and why nobody deadlocks.
  *
  * The wrappers are ordinary C functions without probes: from the lock's own call to the change of the depth nothing yields.
  */

@@ -1,4 +1,7 @@
 /*
+ * The code of a wrapper, which the probe pass calls in place of a function of the C library. Used by wrappers.S and the files of
+ * other modules, which make one for each name.
+ *
  * For assembly: what the probe pass calls in place of a function of the C library, `first`name_v1, where `symbol` is the name that the
  * linker knows it by, and `others` the kind of names.h.
  *

@@ -1,4 +1,6 @@
-/* The wrappers that a program has, and shows to shared objects that were linked without any. */
+/*
+ * The wrappers themselves, which a program has and shows to shared objects. Called by code that the probe pass has instrumented.
+ */
 #include "wrapper.h"
 
 #define CAUDAL_NAME(name, others, calls) wrapper name, others

@@ -1,4 +1,7 @@
 /*
+ * Calls the hook of the runtime where a yield is to happen. Called by probe.S and budget.S after a decision, and handlers that
+ * call a probe as a C function.
+ *
  * The way to the hook, and the cold entries by the C convention.
  *
  * The hook may come back on another thread. So no function here touches thread-local memory both before and after it,

@@ -21,7 +21,7 @@ pub struct Block {
     pub deadline: u64,
     /// Cost units until the clock has to be looked at; due when negative; `i64::MAX / 2`: never.
     pub budget: i64,
-    /// What keeps probes from yielding: critical sections that the running coroutine is in ([`SECTIONS`]), and above
+    /// Reasons for which probes must not yield: critical sections that the running coroutine is in ([`SECTIONS`]), and above
     /// them locks that it has. A runtime saves and restores it with the coroutine.
     pub depth: u32,
     /// 1: a yield came due in a critical section; it happens where the depth returns to 0.

@@ -37,7 +37,7 @@ pub fn cold_visits() -> u64 {
     sys::caudal_probe_cold_visits_v1()
 }
 
-/// What is called where a yield is to happen, with the TSC value of the decision, on the request's stack. Set it before
+/// Sets the function that is called where a yield is to happen, with the TSC value of the decision, on the request's stack. Set it before
 /// any thread is armed.
 ///
 /// When it is called, all modes of this thread are quiet and the flag is cleared. Before it returns, it has armed the
@@ -46,7 +46,7 @@ pub fn set_hook(hook: extern "C" fn(u64)) {
     sys::caudal_probe_hook_v1.store(hook as *mut (), Ordering::Relaxed);
 }
 
-/// What is given the TSC cycles of each outermost critical section that was entered by the measuring functions (`C`'s
+/// Sets the function that is given the TSC cycles of each outermost critical section that was entered by the measuring functions (`C`'s
 /// `caudal_critical_enter`, Rust's [`measured`](crate::measured)). Called inside of the section. `None`: nothing.
 pub fn set_critical_hook(hook: Option<extern "C" fn(u64)>) {
     let hook = hook.map_or(core::ptr::null_mut(), |hook| hook as *mut ());
@@ -56,8 +56,8 @@ pub fn set_critical_hook(hook: Option<extern "C" fn(u64)>) {
 /// The round of a wait in which the wait hook says what it would answer, and does no more.
 pub const ASKS_ONLY: u32 = u32::MAX;
 
-/// What is called by the wrappers of locks (`docs/background/preemption-safety.md`) where another has the lock: once more for each
-/// round, from 0 on. It lets other requests of this worker run and answers 1; or 0, where the caller is no request, or may not be
+/// Sets the function that the wrappers of locks (`docs/background/preemption-safety.md`) call while somebody else has the lock: once more for
+/// each round, from 0 on. It lets other requests of this worker run and answers 1. It answers 0 if the caller is no request, or may not be
 /// set aside. In the round [`ASKS_ONLY`] it only answers. It does not unwind. Set it before any thread is armed.
 pub fn set_wait_hook(hook: extern "C" fn(u32) -> i32) {
     // What interposes `syscall` and `vfork` becomes part of the program: nothing else asks for it by names that are the library's alone.
@@ -68,8 +68,8 @@ pub fn set_wait_hook(hook: extern "C" fn(u32) -> i32) {
     sys::caudal_probe_wait_hook_v1.store(hook as *mut (), Ordering::Relaxed);
 }
 
-/// What is called, at every call of `uselocale` that sets a locale, by code that the probe pass has instrumented; at once, if there was
-/// one already. It may be called by several threads at a time, and does not unwind.
+/// Sets the function that code of the probe pass calls at every call of `uselocale` that sets a locale. It is called at once if there was
+/// such a call already. It may be called by several threads at a time, and does not unwind.
 pub fn set_locale_hook(hook: extern "C" fn()) {
     sys::caudal_locale_hook_v1(hook);
 }

@@ -1,6 +1,6 @@
 /*
- * A request's work in C, as one writes it who has never heard of probes; unedited.rs has the same in Rust, and says what the fields
- * are. Only the compiler decides whether it yields.
+ * The work of a request in C without any probe by hand, so that `make bench-rt-pass` measures the probes that the compiler places. Called by
+ * src/unedited.rs, which has the same work in Rust, and says what the fields are. Only the compiler decides whether it yields.
  */
 #include <stdint.h>
 #include <x86intrin.h>

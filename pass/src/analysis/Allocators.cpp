@@ -1,3 +1,5 @@
+// Finds the functions of memory allocators, which must not be preempted. Called by the files in sections/, in front of
+// planning, and by JumpCircles.cpp. See Allocators.h.
 #include "analysis/Allocators.h"
 #include "analysis/Calls.h"
 #include "Compat.h"

@@ -1,3 +1,5 @@
+// Says which loops may look at the budget later. Called by Region.cpp while it plans, and by DeferredChecks.cpp. See
+// Borrowing.h.
 #include "analysis/Borrowing.h"
 #include "llvm/IR/Instructions.h"
 

@@ -1,4 +1,4 @@
-//===- Borrowing.h - Loops that may look at the budget later ---------------------------------------------------------===//
+//===- Borrowing.h - Loops that may look at the budget later ------------------------------------------------------===//
 //
 // The planner leaves room on the ways into and out of such loops and names them; DeferredChecks.h then makes the additions.
 //

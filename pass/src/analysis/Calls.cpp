@@ -1,3 +1,5 @@
+// Knows what a call takes and where the probes of its callee are, so that callers can be planned. Called by the planner
+// (plan/), the verifier (verify/), and all that changes calls. See Calls.h.
 #include "analysis/Calls.h"
 #include "Compat.h"
 #include "llvm/ADT/StringMap.h"
@@ -150,7 +152,7 @@ static bool endsWay(const CallBase &call) {
 
 void Calls::learn(const Function &function, const Ways &ways) {
   known_[&function] = ways;
-  // Who keeps what is left over a call that throws sees to that (Carry.cpp).
+  // Who keeps what is left over a call that throws sees to that (BudgetInLoops.cpp).
   bool simple = all_of(instructions(function), [&](const Instruction &instruction) {
     const auto *call = dyn_cast<CallBase>(&instruction);
     return !call || isSimple(*call) || (kind(*call) == Callee::Library && endsWay(*call));

@@ -1,5 +1,8 @@
 //===- Calls.h - What a call takes, and where its callee's probes are ---------------------------------------------===//
 //
+// Knows what a call takes and where the probes of its callee are, so that callers can be planned. Called by the planner
+// (plan/), the verifier (verify/), and all that changes calls.
+//
 // A callee is a way in (to its first probe), a way out (from its last probe), a way across (without a probe), and what
 // it leaves to its caller to charge. Functions of this module are planned before their callers, so these are known; for
 // recursive calls, calls through pointers and functions of other modules the limits of Limits.h stand in, to which every

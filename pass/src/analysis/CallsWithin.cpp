@@ -1,3 +1,5 @@
+// Orders functions that call each other in circles, so that as few as possible are called before they are planned. Called by
+// Pass.cpp. See CallsWithin.h.
 #include "analysis/CallsWithin.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/InstrTypes.h"

@@ -1,4 +1,7 @@
-//===- CallsWithin.h - The order in which functions that call each other are planned ----------------------------------===//
+//===- CallsWithin.h - The order in which functions that call each other are planned ------------------------------===//
+//
+// Orders functions that call each other in circles, so that as few as possible are called before they are planned.
+// Called by Pass.cpp.
 //
 // Of functions that call each other in circles, some have to be planned before a function that they call. What is called
 // so has to keep to what was expected of it; the others are known exactly. So the fewer the better.

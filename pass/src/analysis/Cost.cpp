@@ -1,3 +1,5 @@
+// Estimates in cycles what code takes. All decisions of the planner rest on these estimates. Called by the planner, the
+// verifier, and whatever changes loops or recursion. See Cost.h.
 #include "analysis/Cost.h"
 #include "Compat.h"
 #include "analysis/ProbesInCode.h"
@@ -40,7 +42,7 @@ static int64_t divisionCycles(const Instruction &instruction) {
   return scalar * lanes(instruction.getType());
 }
 
-/// Whether `instruction` reads or writes a `swifterror` value: a register, not memory (CarryCalls.h).
+/// Whether `instruction` reads or writes a `swifterror` value: a register, not memory (BudgetInCalls.h).
 static bool isOfRegister(const Instruction &instruction) {
   const Value *pointer = getLoadStorePointerOperand(&instruction);
   return pointer && pointer->isSwiftError();

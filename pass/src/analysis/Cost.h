@@ -1,5 +1,8 @@
 //===- Cost.h - What code is estimated to take --------------------------------------------------------------------===//
 //
+// Estimates in cycles what code takes. All decisions of the planner rest on these estimates. Called by the planner, the
+// verifier, and whatever changes loops or recursion.
+//
 // Estimates in cycles, from LLVM's TargetTransformInfo and a table for what it does not know (division, atomics, memory
 // intrinsics, library calls). Code outside of loops takes the longer of half its critical chain and its instructions over
 // the issue width: the processor overlaps chains with what is in front of them and behind. A loop's iteration takes the

@@ -1,3 +1,5 @@
+// Finds the calls that must stay jumps because they may lead around a circle without end. Made by Bounded.cpp for each circle
+// of calls, and asked by TailCalls.cpp. See JumpCircles.h.
 #include "analysis/JumpCircles.h"
 #include "analysis/Allocators.h"
 #include "analysis/Jumps.h"

@@ -1,4 +1,4 @@
-//===- JumpCircles.h - Circles of calls around which jumps alone may lead --------------------------------------------===//
+//===- JumpCircles.h - Circles of calls around which jumps alone may lead -----------------------------------------===//
 //
 // A machine whose states are functions goes around by jumps, as often as there is input: if one of them became a call, it would be out of
 // stack. TailCalls.h asks which calls within functions that call each other must stay jumps.

@@ -1,3 +1,5 @@
+// Says which calls code generation can make jumps of, and which are marked as jumps. Called by TailCalls.cpp, JumpCircles.cpp,
+// the planner, the cost model and the verifier. See Jumps.h.
 #include "analysis/Jumps.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"

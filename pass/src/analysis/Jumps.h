@@ -1,4 +1,4 @@
-//===- Jumps.h - Calls whose return is the callee's ------------------------------------------------------------------===//
+//===- Jumps.h - Calls whose return is the callee's ---------------------------------------------------------------===//
 //
 // A call whose answer a function returns at once can become a jump: the callee returns to the caller's caller. TailCalls.h decides which
 // do, and marks them; the planner, the verifier and JumpCircles.h ask here which can, and which are marked.

@@ -1,3 +1,5 @@
+// Divides the bound between functions and loops, which are planned one by one. Called by the planner, the verifier, Calls.cpp
+// and Unroll.cpp. See Limits.h.
 #include "analysis/Limits.h"
 #include "analysis/Calls.h"
 

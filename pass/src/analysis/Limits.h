@@ -1,5 +1,8 @@
 //===- Limits.h - How the bound is shared out ---------------------------------------------------------------------===//
 //
+// Divides the bound between functions and loops, which are planned one by one. Called by the planner, the verifier,
+// Calls.cpp and Unroll.cpp.
+//
 // The bound is the longest estimated way between two probes, wherever they are. Functions and loops are planned one by
 // one, so each gets a part of it that the others leave to it:
 //

@@ -1,3 +1,5 @@
+// Finds out how often a loop runs at most, and by which value its iterations can be counted. Called by the planner (Plan.cpp),
+// and by the files that change loops. See LoopFacts.h.
 #include "analysis/LoopFacts.h"
 #include "Compat.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"

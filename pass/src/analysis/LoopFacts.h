@@ -1,5 +1,8 @@
 //===- LoopFacts.h - What is known about a loop's count -----------------------------------------------------------===//
 //
+// Finds out how often a loop runs at most, and by which value its iterations can be counted. Called by the planner
+// (Plan.cpp), and by the files that change loops.
+//
 // How often a loop runs at most, and by what its iterations can be counted without adding a counter: the value that its
 // own exit test compares. Computed by ScalarEvolution before anything is changed.
 //

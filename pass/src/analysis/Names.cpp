@@ -1,3 +1,5 @@
+// Turns the names that the linker knows into those of the source. Called by Exclusions.cpp, Known.cpp, Report.cpp and
+// Sections.cpp. See Names.h.
 #include "analysis/Names.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Demangle/Demangle.h"

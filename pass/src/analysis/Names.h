@@ -1,4 +1,9 @@
 //===- Names.h - What a function is called in its source ----------------------------------------------------------===//
+//
+// Turns the names that the linker knows into those of the source. Called by Exclusions.cpp, Known.cpp, Report.cpp and
+// Sections.cpp.
+//
+//===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_NAMES_H
 #define CAUDAL_PASS_NAMES_H
 

@@ -1,3 +1,5 @@
+// Recognises probes that stand in code. Called by the planner, the verifier, and the files in insert/ and emit/. See
+// ProbesInCode.h.
 #include "analysis/ProbesInCode.h"
 #include "Compat.h"
 #include "llvm/IR/InlineAsm.h"

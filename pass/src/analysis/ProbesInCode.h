@@ -1,4 +1,4 @@
-//===- ProbesInCode.h - Probes that stand in code, recognised --------------------------------------------------------===//
+//===- ProbesInCode.h - Probes that stand in code, recognised -----------------------------------------------------===//
 //
 // How others than their writer (Probe.h) know probes: the planner and the verifier among instructions, and the machine pass (Gaps.h) by
 // the text of assembly. What a probe is made of is named here, so that writer and readers agree.

@@ -1,3 +1,5 @@
+// Finds the functions that run before there is thread-local storage; they get no probes. Called by Pass.cpp, Sections.cpp and
+// ThreadLocals.cpp. See Resolvers.h.
 #include "analysis/Resolvers.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/InstIterator.h"

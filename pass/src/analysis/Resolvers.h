@@ -1,5 +1,8 @@
 //===- Resolvers.h - What runs before thread-local storage exists -------------------------------------------------===//
 //
+// Finds the functions that run before there is thread-local storage; they get no probes. Called by Pass.cpp,
+// Sections.cpp and ThreadLocals.cpp.
+//
 // The resolver of an ifunc runs while the program is being relocated: in a static program before there is any thread-local
 // storage, and a probe's block is thread-local. So resolvers, and all functions of the module that they may come to by calls,
 // are left alone. What they call in other modules may have probes: programs that the drivers link statically have a block for it

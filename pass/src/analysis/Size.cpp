@@ -1,3 +1,5 @@
+// Says which code is to be small rather than fast. Called by all files that would make code larger: Unroll.cpp,
+// BudgetInLoops.cpp, Seldom.cpp and others. See Size.h.
 #include "analysis/Size.h"
 #include "llvm/Analysis/BlockFrequencyInfo.h"
 #include "llvm/Analysis/LoopInfo.h"

@@ -1,5 +1,8 @@
 //===- Size.h - Where code is to be small -------------------------------------------------------------------------===//
 //
+// Says which code is to be small rather than fast. Called by all files that would make code larger: Unroll.cpp,
+// BudgetInLoops.cpp, Seldom.cpp and others.
+//
 // Code of which a function's attributes or a profile say that it is seldom executed gets no copies of loops, nothing that keeps
 // the budget in a register, and calls of probes instead of probes in place. Under -Os nothing is copied, and probes outside of
 // loops are mostly calls: those within are as they are, for calls would take twice the time. Without attributes and profile

@@ -1,3 +1,5 @@
+// Adds to a function's paths what the function costs that stands for it. Called by Bounded.cpp, PlanRecursive.cpp and
+// BudgetInCalls.cpp. See StandIn.h.
 #include "analysis/StandIn.h"
 
 namespace caudal {

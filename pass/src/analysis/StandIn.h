@@ -1,4 +1,4 @@
-//===- StandIn.h - Functions that stand for others, as callers see them ----------------------------------------------===//
+//===- StandIn.h - Functions that stand for others, as callers see them -------------------------------------------===//
 //
 // Where a circle of calls hands the budget on in a register (BudgetInCalls.h), each function is called from outside through one that
 // fetches the budget, calls it and puts back what is left. Plans and limits count that time.

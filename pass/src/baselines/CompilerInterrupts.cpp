@@ -1,3 +1,5 @@
+// Places the probes of Compiler Interrupts, a published technique, so that Caudal can be compared with it. Made by Pass.cpp,
+// in the modes `instruction-counter` and `counter-gated-clock` alone. See CompilerInterrupts.h.
 #include "baselines/CompilerInterrupts.h"
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/ADT/SetVector.h"

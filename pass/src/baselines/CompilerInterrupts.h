@@ -1,5 +1,8 @@
 //===- CompilerInterrupts.h - Compiler Interrupts, to compare with ------------------------------------------------===//
 //
+// Places the probes of Compiler Interrupts, a published technique, so that Caudal can be compared with it. Made by
+// Pass.cpp, in the modes `instruction-counter` and `counter-gated-clock` alone.
+//
 // Where the modes `instruction-counter` and `counter-gated-clock` count, for comparison only: what Tiny Quanta's Table 3
 // calls CI and CI-Cycles. After Basu, Montanari and Eriksson, *Frequent background polling on a shared thread, using
 // light-weight compiler interrupts*, PLDI 2021, and what is published of its implementation.

@@ -1,3 +1,5 @@
+// Places short loops and the dispatches of interpreters so that they lie in as few cache lines as they need. Called by the
+// machine pass in Gaps.cpp, after code generation. See Alignment.h.
 #include "emit/Alignment.h"
 #include "emit/CodeBytes.h"
 #include "llvm/Analysis/LoopInfo.h"

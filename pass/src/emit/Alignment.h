@@ -1,5 +1,8 @@
 //===- Alignment.h - Which loops begin on a boundary --------------------------------------------------------------===//
 //
+// Places short loops and the dispatches of interpreters so that they lie in as few cache lines as they need. Called by
+// the machine pass in Gaps.cpp, after code generation.
+//
 // Code generation puts those blocks of loops that something jumps to on boundaries of 16 bytes, with 7 bytes that do nothing
 // in front on average. Probes bring loops (strips, what is left over of them) and blocks, so padding grows with them. And a
 // boundary of 16 is not what helps: processors fetch lines of 64 bytes (an AMD Zen 4 has decoded operations by such lines, too), so

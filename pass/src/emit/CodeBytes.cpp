@@ -1,3 +1,4 @@
+// Estimates how many bytes finished machine code takes. Called by Alignment.cpp and Gaps.cpp. See CodeBytes.h.
 #include "emit/CodeBytes.h"
 #include "analysis/ProbesInCode.h"
 #include "llvm/CodeGen/MachineFunction.h"

@@ -1,5 +1,7 @@
 //===- CodeBytes.h - How many bytes finished machine code takes, and where it ends --------------------------------===//
 //
+// Estimates how many bytes finished machine code takes. Called by Alignment.cpp and Gaps.cpp.
+//
 // An estimate: only the assembler knows. It also chooses how long jumps are, so what is wrong here costs bytes or time, no more.
 //
 //===--------------------------------------------------------------------------------------------------------------===//

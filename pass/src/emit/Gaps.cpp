@@ -1,3 +1,5 @@
+// Moves the call that a due probe executes to a place that no code runs through. Called by LLVM, as the last machine pass,
+// which Plugin.cpp registers. See Gaps.h.
 #include "emit/Gaps.h"
 #if __has_include("llvm/Target/RegisterTargetPassConfigCallback.h")
 #include "emit/Alignment.h"

@@ -1,5 +1,8 @@
 //===- Gaps.h - What due probes execute, where no code runs past it -----------------------------------------------===//
 //
+// Moves the call that a due probe executes to a place that no code runs through. Called by LLVM, as the last machine
+// pass, which Plugin.cpp registers.
+//
 // A probe's call lies within an instruction that does nothing (Probe.h), which is one of the three that each execution of
 // the probe takes. Where code does not run on from one block to the next (behind a jump, behind a return) there is a gap,
 // in which the call costs nobody anything. This machine pass, the last one in front of the assembler, knows where all blocks

@@ -1,3 +1,5 @@
+// Hands what is left of the budget on in a register through recursion. Called by Bounded.cpp, after insertion;
+// BudgetInLoops.cpp asks which functions take it. See BudgetInCalls.h.
 #include "insert/BudgetInCalls.h"
 #include "analysis/Cost.h"
 #include "insert/BudgetVariable.h"

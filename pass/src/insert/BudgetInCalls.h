@@ -1,14 +1,17 @@
-//===- CarryCalls.h - Keeping what is left in a register through recursion --------------------------------------------===//
+//===- BudgetInCalls.h - Keeping what is left in a register through recursion -------------------------------------===//
+//
+// Hands what is left of the budget on in a register through recursion. Called by Bounded.cpp, after insertion;
+// BudgetInLoops.cpp asks which functions take it.
 //
 // Functions that call each other in a circle and do little in a round have their probes so close that the way of what is
-// left through memory, from one to the next, takes longer than they do (Carry.h, for loops). Such functions hand it to each
+// left through memory, from one to the next, takes longer than they do (BudgetInLoops.h, for loops). Such functions hand it to each
 // other: each gets a `swifterror` parameter, which code generation keeps in one register (r12 on x86-64) into a call and out
 // of it. The old function stays, for all who are not part of the circle: it fetches what is left, calls the new one, and puts
 // back what that leaves. Who calls it in few places does that itself.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
-#ifndef CAUDAL_PASS_CARRYCALLS_H
-#define CAUDAL_PASS_CARRYCALLS_H
+#ifndef CAUDAL_PASS_BUDGETINCALLS_H
+#define CAUDAL_PASS_BUDGETINCALLS_H
 
 #include "analysis/Calls.h"
 #include "analysis/StandIn.h"

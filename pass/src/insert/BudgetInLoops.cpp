@@ -1,3 +1,5 @@
+// Keeps what is left of the budget in a register within a nest of loops, where memory would be slower than the code between
+// two probes. Called by Bounded.cpp, after insertion. See BudgetInLoops.h.
 #include "insert/BudgetInLoops.h"
 #include "analysis/Cost.h"
 #include "insert/DeferredChecks.h"

@@ -1,3 +1,5 @@
+// Holds what is left of the budget as a variable within a part of a function. Called by BudgetInLoops.cpp for loops and
+// BudgetInCalls.cpp for recursion. See BudgetVariable.h.
 #include "insert/BudgetVariable.h"
 #include "analysis/ProbesInCode.h"
 #include "llvm/IR/IntrinsicInst.h"

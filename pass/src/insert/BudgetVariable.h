@@ -1,11 +1,14 @@
-//===- Purse.h - What is left, as a variable ----------------------------------------------------------------------===//
+//===- BudgetVariable.h - What is left, as a variable -------------------------------------------------------------===//
+//
+// Holds what is left of the budget as a variable within a part of a function. Called by BudgetInLoops.cpp for loops and
+// BudgetInCalls.cpp for recursion.
 //
 // In a part of a function (a loop, or all of it) the probes spend from a variable instead of from the thread's memory. Calls
 // in that part which may spend as well find what is left in its place, and leave it there.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
-#ifndef CAUDAL_PASS_PURSE_H
-#define CAUDAL_PASS_PURSE_H
+#ifndef CAUDAL_PASS_BUDGETVARIABLE_H
+#define CAUDAL_PASS_BUDGETVARIABLE_H
 
 #include "analysis/Calls.h"
 #include "insert/DeferredChecks.h"

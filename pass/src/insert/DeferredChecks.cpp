@@ -1,3 +1,5 @@
+// Lends an inner loop some of the budget, so that the loop around it notices first that the quantum is over. Called by
+// BudgetInLoops.cpp; BudgetVariable.cpp takes account of what is lent. See DeferredChecks.h.
 #include "insert/DeferredChecks.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"

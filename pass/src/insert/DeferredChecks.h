@@ -1,9 +1,12 @@
-//===- Lend.h - Inner loops look at what is left later than the loops around them ---------------------------------===//
+//===- DeferredChecks.h - Inner loops look at what is left later than the loops around them -----------------------===//
+//
+// Lends an inner loop some of the budget, so that the loop around it notices first that the quantum is over. Called by
+// BudgetInLoops.cpp; BudgetVariable.cpp takes account of what is lent.
 //
 // A probe's jump costs next to nothing as long as it has never been taken: processors do not know it. Once it has been, it takes
 // part in all that they predict, at each execution. In a loop that goes around a few times each time that it is entered (the
 // digits of a number, a search's steps) the loop around it has a probe as often as the inner one needs to look. So where the
-// budget is in a register (Carry.h), an inner loop is lent some units where it is entered, and gives them back where it is
+// budget is in a register (BudgetInLoops.h), an inner loop is lent some units where it is entered, and gives them back where it is
 // left:
 //
 //     around the loops:   subq $9, %r11; jl          due below 0
@@ -13,12 +16,12 @@
 //
 // The bound between probes is what it was. A yield is by as many units later at most, for each loop in a loop. What is armed
 // anew within such a loop is less by as much when the loop has been left. Memory never has what is lent: what is put back for
-// a call, or handed to it (CarryCalls.h), is without it, and what is fetched behind it, or where it unwinds to, gets what is
+// a call, or handed to it (BudgetInCalls.h), is without it, and what is fetched behind it, or where it unwinds to, gets what is
 // lent there. So neither a way out by unwinding nor one by longjmp keeps it.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
-#ifndef CAUDAL_PASS_LEND_H
-#define CAUDAL_PASS_LEND_H
+#ifndef CAUDAL_PASS_DEFERREDCHECKS_H
+#define CAUDAL_PASS_DEFERREDCHECKS_H
 
 #include "analysis/Borrowing.h"
 #include "llvm/ADT/ArrayRef.h"

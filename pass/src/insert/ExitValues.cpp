@@ -1,3 +1,5 @@
+// Lets a search hand on its own counter where it ends, so that code generation needs no copy of it. Called by Bounded.cpp,
+// after insertion. See ExitValues.h.
 #include "insert/ExitValues.h"
 #include "analysis/LoopFacts.h"
 #include "analysis/ProbesInCode.h"

@@ -1,5 +1,8 @@
 //===- ExitValues.h - What loops hand on where they end -----------------------------------------------------------===//
 //
+// Lets a search hand on its own counter where it ends, so that code generation needs no copy of it. Called by
+// Bounded.cpp, after insertion.
+//
 // A search that counts ends where it finds something, and then hands on how far it has counted, or where the count has reached its
 // end. There the optimiser writes that end, which has the same value:
 //

@@ -1,3 +1,5 @@
+// Keeps LLVM's strength reduction from making loops with probes slower. Called by Bounded.cpp, as its last step. See
+// OwnSteps.h.
 #include "insert/OwnSteps.h"
 #include "Compat.h"
 #include "analysis/LoopFacts.h"

@@ -1,5 +1,7 @@
 //===- OwnSteps.h - Loops keep the steps that the optimiser gave them ---------------------------------------------===//
 //
+// Keeps LLVM's strength reduction from making loops with probes slower. Called by Bounded.cpp, as its last step.
+//
 // Code generation's strength reduction chooses anew what a loop counts by, and pays with instructions in front of it. Where the
 // pass has been, it chooses badly: it computes a strip's length a second time to count that down, and gives the copies of a
 // short loop values of their own, which the loop around has to keep. So, last of all, when nothing has to see through them any

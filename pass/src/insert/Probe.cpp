@@ -1,3 +1,5 @@
+// Writes the instructions of one probe. Called by Pass.cpp where it inserts, and by the files that keep the budget in a
+// register. See Probe.h.
 #include "insert/Probe.h"
 #include "analysis/ProbesInCode.h"
 #include "Compat.h"

@@ -1,5 +1,8 @@
 //===- Probe.h - The instructions of one probe --------------------------------------------------------------------===//
 //
+// Writes the instructions of one probe. Called by Pass.cpp where it inserts, and by the files that keep the budget in a
+// register.
+//
 // Not due, a probe is a subtraction or comparison, a jump that is not taken, and an instruction that does nothing; due, it
 // calls the cold entry of its mode, which keeps all registers but one (caudal/probe.h, "The cold entries of instrumented
 // code"). It is one piece of inline assembly in the place where it stands:
@@ -50,9 +53,9 @@ public:
 
   /// What has been written since the last time and charges.
   Spending takeSpending() { return std::exchange(spending_, {}); }
-  /// For Purse.h: the type of what is left, and its ways between memory and a variable.
+  /// For BudgetVariable.h: the type of what is left, and its ways between memory and a variable.
   llvm::IntegerType *purseType() const;
-  /// `lent`: units that are lent at `before` (Lend.h), which memory never has.
+  /// `lent`: units that are lent at `before` (DeferredChecks.h), which memory never has.
   void take(llvm::Value *left, llvm::Instruction *before, int64_t lent = 0) const;
   void putBack(llvm::Value *left, llvm::Instruction *before, int64_t lent = 0) const;
   /// Replaces a probe by one that spends from a variable, where the cold path finds what is left, and leaves it. `acrossCalls`:

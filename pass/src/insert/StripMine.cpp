@@ -1,3 +1,5 @@
+// Cuts a counted loop into strips, with one probe in front of each strip. Called by Pass.cpp, when probes are written;
+// OwnSteps.cpp keeps the ends of strips. See StripMine.h.
 #include "insert/StripMine.h"
 #include "Compat.h"
 #include "llvm/IR/CFG.h"

@@ -1,5 +1,8 @@
 //===- StripMine.h - Cutting a loop into strips, with a probe before each -----------------------------------------===//
 //
+// Cuts a counted loop into strips, with one probe in front of each strip. Called by Pass.cpp, when probes are written;
+// OwnSteps.cpp keeps the ends of strips.
+//
 // The loop's body stays as it is; only the jump back to its header changes:
 //
 //     preheader -> strip, probe -> header ... latch --[tested value is the strip's end]--> done --> exit

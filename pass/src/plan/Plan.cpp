@@ -1,3 +1,5 @@
+// Decides where the probes of a function go, and changes nothing. Called by Bounded.cpp for each function, and by
+// PlanRecursive.cpp. See Plan.h.
 #include "plan/Plan.h"
 #include "Compat.h"
 #include "plan/Region.h"

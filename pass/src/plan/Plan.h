@@ -1,5 +1,8 @@
 //===- Plan.h - Where a function's probes go ----------------------------------------------------------------------===//
 //
+// Decides where the probes of a function go, and changes nothing. Called by Bounded.cpp for each function, and by
+// PlanRecursive.cpp.
+//
 // Decides, and changes nothing. A function is a graph of regions: its body, and each loop's body, in which inner loops
 // stand as one node each. Regions are planned from the innermost outwards. In each, ways are followed (Region.h); where
 // the next piece of code would take a way above the bound, a probe goes in front of it, so that ways between probes are
@@ -62,7 +65,7 @@ struct Plan {
   std::vector<Site> sites;
   std::vector<Strip> strips;
   std::vector<LoopNote> loops;
-  std::vector<const llvm::BasicBlock *> borrowers; ///< headers of loops that may be lent something (Lend.h): their ways have room
+  std::vector<const llvm::BasicBlock *> borrowers; ///< headers of loops that may be lent something (DeferredChecks.h): their ways have room
   Ways ways; ///< the function as its callers see it
   double executed = 0; ///< probes that a call is expected to execute, those of strips not counted
 

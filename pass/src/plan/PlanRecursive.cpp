@@ -1,3 +1,5 @@
+// Plans functions that call each other in circles, of which none can be planned first. Called by Bounded.cpp. See
+// PlanRecursive.h.
 #include "plan/PlanRecursive.h"
 #include "analysis/StandIn.h"
 #include "analysis/Jumps.h"

@@ -1,4 +1,6 @@
-//===- PlanRecursive.h - Planning functions that call each other in circles -----------------------------------------===//
+//===- PlanRecursive.h - Planning functions that call each other in circles ---------------------------------------===//
+//
+// Plans functions that call each other in circles, of which none can be planned first. Called by Bounded.cpp.
 //
 // A circle has no callee that could be planned first: some of its functions (`early`, see CallsWithin.h) are called before
 // their ways are known. What these take from entry to probe, from probe to return and across is chosen beforehand, relied

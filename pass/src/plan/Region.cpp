@@ -1,3 +1,5 @@
+// Follows the longest paths through a loop body or a function body, and decides which probes they need. Called by Plan.cpp,
+// for one region after the other. See Region.h.
 #include "plan/Region.h"
 #include "analysis/Borrowing.h"
 #include "analysis/Jumps.h"
@@ -9,7 +11,7 @@ namespace caudal {
 
 // What insertion adds to ways, so that the finished code keeps to what was planned:
 
-/// Around a call in a loop, what is left of the budget (Carry.h) is put back and fetched: nothing waits for it.
+/// Around a call in a loop, what is left of the budget (BudgetInLoops.h) is put back and fetched: nothing waits for it.
 static constexpr Cost moved = Cost::units(9);
 /// In front of a loop it is fetched, and what strips end at (StripMine.h) is computed: within another loop, where nothing
 /// waits for either, and elsewhere. Behind a loop it is put back.

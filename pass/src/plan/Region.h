@@ -1,4 +1,7 @@
-//===- Region.h - The longest ways through a piece of a function, and the probes on them -----------------------------===//
+//===- Region.h - The longest ways through a piece of a function, and the probes on them --------------------------===//
+//
+// Follows the longest paths through a loop body or a function body, and decides which probes they need. Called by
+// Plan.cpp, for one region after the other.
 //
 // A region is a loop's body, or the function's, in which inner loops stand as one node each. Its ways are followed in
 // topological order, as the longest to each place and the mean cost that no probe has charged there; where the next piece

@@ -1,3 +1,5 @@
+// Chooses the probes that are seldom executed, which become short calls. Called by Bounded.cpp, in front of the insertion of a
+// plan. See Seldom.h.
 #include "plan/Seldom.h"
 #include "analysis/Size.h"
 

@@ -1,5 +1,8 @@
 //===- Seldom.h - Which probes are seldom executed ----------------------------------------------------------------===//
 //
+// Chooses the probes that are seldom executed, which become short calls. Called by Bounded.cpp, in front of the
+// insertion of a plan.
+//
 // A probe in place takes some 20 bytes, a call of one 5, and some three cycles more. The probes of a function that are
 // executed least become calls, as long as all these cycles together stay below a small part of what the function is expected
 // to take: by static estimates of how often its blocks are executed, so that a wrong one costs the function little more than

@@ -1,3 +1,5 @@
+// Makes the short path back to the header of a loop an inner loop, so that it can do without a probe of the long one. Called
+// by Bounded.cpp, before planning. See SeparateLoops.h.
 #include "prepare/SeparateLoops.h"
 #include "analysis/Cost.h"
 #include "analysis/LoopFacts.h"

@@ -1,3 +1,4 @@
+// Keeps calls at the end of functions as jumps. Called by Bounded.cpp, before planning. See TailCalls.h.
 #include "prepare/TailCalls.h"
 #include "analysis/Jumps.h"
 #include "llvm/IR/Instructions.h"

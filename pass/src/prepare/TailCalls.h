@@ -1,5 +1,7 @@
 //===- TailCalls.h - Returns that are the callee's ----------------------------------------------------------------===//
 //
+// Keeps calls at the end of functions as jumps. Called by Bounded.cpp, before planning.
+//
 // A function that ends in a call and returns what it answers jumps there: the return is the callee's, which keeps to a
 // function's part. But that it will is decided by code generation, and what stands behind the call in the meantime counts
 // as a way of the caller's: a probe would stand there, and the jump would become a call, a frame and a return. In forwarders, of

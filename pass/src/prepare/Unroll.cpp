@@ -1,3 +1,5 @@
+// Copies the bodies of short loops, so that several iterations share one jump. Called by Bounded.cpp, before planning. See
+// Unroll.h.
 #include "prepare/Unroll.h"
 #include "analysis/Cost.h"
 #include "analysis/LoopFacts.h"

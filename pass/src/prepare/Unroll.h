@@ -1,5 +1,7 @@
 //===- Unroll.h - Fewer probes for short iterations ---------------------------------------------------------------===//
 //
+// Copies the bodies of short loops, so that several iterations share one jump. Called by Bounded.cpp, before planning.
+//
 // A loop of a few cycles whose end is found as it goes (a scan for a character) would pay for a jump
 // in each iteration. Unrolled, it has one for several; each copy keeps its own exits. Where a most of its iterations is
 // known, too, but for loops that are about one piece of code; not searches (LoopFacts.h), which mostly end soon. So it is for a loop whose count is a

@@ -1,3 +1,5 @@
+// Replaces the calls of a small recursive function to itself by its body, once. Called by Bounded.cpp, before planning. See
+// UnrollRecursion.h.
 #include "prepare/UnrollRecursion.h"
 #include "analysis/Cost.h"
 #include "analysis/Size.h"

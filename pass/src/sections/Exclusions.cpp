@@ -1,3 +1,5 @@
+// Reads the lists of functions that users have for `--probe-exclude`. Called by Sections.cpp, KeepNames.cpp and Marks.cpp. See
+// Exclusions.h.
 #include "sections/Exclusions.h"
 #include "analysis/Names.h"
 #include "llvm/Support/LineIterator.h"

@@ -1,5 +1,8 @@
 //===- Exclusions.h - Functions that a list names -----------------------------------------------------------------===//
 //
+// Reads the lists of functions that users have for `--probe-exclude`. Called by Sections.cpp, KeepNames.cpp and
+// Marks.cpp.
+//
 // A list says of functions, by name, what keeps them safe under preemption: for code that asserts something about its thread.
 // One a line, by the linker's name or as it is written in source, with *, ? and [...]; '#' begins a comment:
 //

@@ -1,3 +1,5 @@
+// Keeps functions from being inlined whose names the pass looks for. Called by LLVM in front of the inliner, for which
+// Plugin.cpp registers it. See KeepNames.h.
 #include "sections/KeepNames.h"
 #include "analysis/Allocators.h"
 #include "sections/Exclusions.h"

@@ -1,4 +1,4 @@
-//===- KeepNames.h - Functions that the inliner must leave callable by name ------------------------------------------===//
+//===- KeepNames.h - Functions that the inliner must leave callable by name ---------------------------------------===//
 //
 // A pass of its own, which Plugin.cpp puts in front of the inliner: the sections of Sections.h are found by the names of what is called,
 // behind all optimisation.

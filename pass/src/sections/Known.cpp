@@ -1,3 +1,5 @@
+// Knows libraries whose state belongs to a thread, and what the pass does about them. Called by Sections.cpp, KeepNames.cpp
+// and SurroundedCalls.cpp. See Known.h.
 #include "sections/Known.h"
 #include "Compat.h"
 #include "analysis/Names.h"

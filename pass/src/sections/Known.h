@@ -1,5 +1,8 @@
 //===- Known.h - Libraries whose state belongs to the thread ------------------------------------------------------===//
 //
+// Knows libraries whose state belongs to a thread, and what the pass does about them. Called by Sections.cpp,
+// KeepNames.cpp and SurroundedCalls.cpp.
+//
 // What the pass does about them by itself. A request must not lose its thread while such a library has something of it there that
 // the next request would find, and that cannot go with the request. The table of libraries: docs/background/preemption-safety.md.
 //

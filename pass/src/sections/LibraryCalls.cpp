@@ -1,3 +1,5 @@
+// Declares the functions of the probe library that sections call, and puts two of them around a call. Called by
+// Redirection.cpp, SurroundedCalls.cpp and Sections.cpp. See LibraryCalls.h.
 #include "sections/LibraryCalls.h"
 #include "sections/Surround.h"
 

@@ -1,4 +1,4 @@
-//===- LibraryCalls.h - Calls of the probe library that sections are made of -----------------------------------------===//
+//===- LibraryCalls.h - Calls of the probe library that sections are made of --------------------------------------===//
 //
 // Shared by the parts of Sections.h: Redirection.h gives calls of lock functions to the library's wrappers, SurroundedCalls.h puts
 // calls of the library around others. Both count what they change, for the report.

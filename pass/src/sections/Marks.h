@@ -1,5 +1,8 @@
 //===- Marks.h - What a compilation in front of an optimising link was told ---------------------------------------===//
 //
+// Writes at each function what its compilation was told, so that an optimising link knows it. Called by Plugin.cpp in
+// front of such a link, and read by the files beside this one in it.
+//
 // Under link-time optimisation probes come in at the link, with the link's options. What a single compilation was told of its
 // own functions has to hold there, too. So it is written at them:
 //

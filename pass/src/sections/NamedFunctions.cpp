@@ -1,3 +1,5 @@
+// Says by its name what a function of a library does to its thread. Called by KeepNames.cpp, Redirection.cpp,
+// SurroundedCalls.cpp and Sections.cpp. See NamedFunctions.h.
 #include "sections/NamedFunctions.h"
 #include "Compat.h"
 #include "llvm/ADT/STLExtras.h"

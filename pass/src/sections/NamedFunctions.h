@@ -1,4 +1,4 @@
-//===- NamedFunctions.h - What functions of libraries do to their thread, by name ------------------------------------===//
+//===- NamedFunctions.h - What functions of libraries do to their thread, by name ---------------------------------===//
 //
 // Asked by KeepNames.h in front of the inliner, which must leave such functions callable by name, and by SurroundedCalls.h and
 // Redirection.h behind it. Whole libraries whose state belongs to the thread are in Known.h.

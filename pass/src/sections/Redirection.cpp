@@ -1,3 +1,5 @@
+// Gives calls of lock functions to the wrappers of the probe library. Called by Sections.cpp, once for a module. See
+// Redirection.h.
 #include "sections/Redirection.h"
 #include "sections/NamedFunctions.h"
 #include "llvm/IR/Instructions.h"

@@ -1,4 +1,4 @@
-//===- Redirection.h - Calls of lock functions become calls of the library's wrappers --------------------------------===//
+//===- Redirection.h - Calls of lock functions become calls of the library's wrappers -----------------------------===//
 //
 // The first part of what Sections.h does to a module, by tables of names: locks, conditions, semaphores, stdio, signal handlers, long jumps,
 // child processes. A wrapper waits in a way that lets other requests of the worker run, or keeps a section while a lock is held.

@@ -1,3 +1,5 @@
+// Keeps code from being preempted that must not be: locks, allocators, what lists say. Called by Pass.cpp in front of
+// planning. See Sections.h.
 #include "sections/Sections.h"
 #include "analysis/Allocators.h"
 #include "analysis/Names.h"

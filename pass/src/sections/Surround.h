@@ -1,4 +1,9 @@
 //===- Surround.h - Calls in front of code and behind it, whichever way it is left --------------------------------===//
+//
+// Puts calls in front of code and behind it, on every path out of it. Called by LibraryCalls.cpp, SurroundedCalls.cpp,
+// Sections.cpp and ThreadLocals.cpp.
+//
+//===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_SURROUND_H
 #define CAUDAL_PASS_SURROUND_H
 

@@ -1,3 +1,4 @@
+// Puts critical sections around calls. Called by Sections.cpp, for one function after the other. See SurroundedCalls.h.
 #include "sections/SurroundedCalls.h"
 #include "analysis/Allocators.h"
 #include "analysis/Calls.h"

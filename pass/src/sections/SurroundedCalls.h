@@ -1,4 +1,4 @@
-//===- SurroundedCalls.h - Sections around calls ---------------------------------------------------------------------===//
+//===- SurroundedCalls.h - Sections around calls ------------------------------------------------------------------===//
 //
 // The second part of what Sections.h does to a module, function by function: sections around calls that must not lose their thread, and
 // around what allocators call elsewhere; libstdc++'s std::call_once.

@@ -1,3 +1,5 @@
+// Makes the initialisers of C++ thread_local variables critical sections. Called by Sections.cpp and KeepNames.cpp. See
+// ThreadLocals.h.
 #include "sections/ThreadLocals.h"
 #include "analysis/Allocators.h"
 #include "analysis/Resolvers.h"

@@ -1,5 +1,7 @@
 //===- ThreadLocals.h - The initialisers of C++'s thread_local variables ------------------------------------------===//
 //
+// Makes the initialisers of C++ thread_local variables critical sections. Called by Sections.cpp and KeepNames.cpp.
+//
 // C++ makes a thread_local variable at its thread's first use. No other thread can come to it meanwhile, so no lock is taken: clang looks at
 // a thread-local guard, makes the variable where that is 0, and sets it. Another request of the thread would find the variable half
 // made, or make it again. So what lies between is a section:

@@ -1,3 +1,5 @@
+// Checks the finished code: finds its longest paths without probes anew and compares them with the bound. Called by
+// Bounded.cpp, with the options `verify` and `report`. See Verify.h.
 #include "verify/Verify.h"
 #include "analysis/ProbesInCode.h"
 #include "analysis/Jumps.h"

@@ -1,5 +1,8 @@
 //===- Verify.h - Recomputing the longest ways of a finished module -----------------------------------------------===//
 //
+// Checks the finished code: finds its longest paths without probes anew and compares them with the bound. Called by
+// Bounded.cpp, with the options `verify` and `report`.
+//
 // Finds the probes in the code as it has become, and the longest ways between them, without knowing what was planned:
 // longest ways by relaxation until nothing changes, bounds of loops by what ScalarEvolution proves of the new code: constant
 // counts, nearer ends that are chosen in front of a loop. The cost model is shared with the planner, the search for ways is

@@ -36,7 +36,7 @@
 /* Stands for a time without end. */
 #define CAUDAL_FOREVER UINT64_MAX
 
-/* What a call answers. The text of each: caudal_status_text(). */
+/* The result of a call. caudal_status_text() puts it in words. */
 typedef enum {
     /* It was done. */
     CAUDAL_OK = 0,
@@ -92,7 +92,7 @@ typedef enum {
     CAUDAL_OUTCOME_STOPPED = 6,
 } caudal_outcome;
 
-/* What a shutdown does with requests that have not ended. */
+/* The kind of a shutdown: what becomes of requests that have not ended. */
 typedef enum {
     /* It lets all that were accepted end. */
     CAUDAL_SHUTDOWN_DRAIN = 0,
@@ -108,7 +108,7 @@ typedef enum {
     CAUDAL_PINNING_NONE = 1,
 } caudal_pinning;
 
-/* What a submission does when its queue is full. */
+/* The behaviour of a submission when its queue is full. */
 typedef enum {
     /* It waits for room. */
     CAUDAL_ON_FULL_WAIT = 0,
@@ -116,7 +116,7 @@ typedef enum {
     CAUDAL_ON_FULL_REFUSE = 1,
 } caudal_on_full;
 
-/* What happens when a request's stack overflows. */
+/* The reaction to an overflow of a request's stack. */
 typedef enum {
     /* The process aborts, with the request's class and a backtrace. */
     CAUDAL_ON_OVERFLOW_ABORT = 0,
@@ -127,7 +127,7 @@ typedef enum {
     CAUDAL_ON_OVERFLOW_ABANDON = 1,
 } caudal_on_overflow;
 
-/* What happens about a handler that keeps its worker for longer than `stuck_after_ns`, besides counting it. */
+/* The reaction to a handler that keeps its worker for longer than `stuck_after_ns`; it is counted in any case. */
 typedef enum {
     /* A line on stderr names its class; one a second at most. */
     CAUDAL_ON_STUCK_REPORT = 0,
@@ -154,7 +154,7 @@ typedef struct caudal_runtime caudal_runtime;
 typedef void (*caudal_worker_hook)(void *context, uint32_t worker);
 
 /*
- * What a runtime is told besides its policy's file. Fill it with caudal_options_init(), then change what should be otherwise;
+ * Options of a runtime, besides the file with its policy. Fill them with caudal_options_init(), then change what should be otherwise;
  * every 0 means the default.
  */
 typedef struct {
@@ -198,13 +198,13 @@ typedef struct {
     caudal_worker_hook worker_starts;
     /* The same, after its last request; may be null. */
     caudal_worker_hook worker_stops;
-    /* What both are called with. */
+    /* The argument of both functions. */
     void *worker_context;
 } caudal_options;
 
-/* What went wrong, in words. The caller owns it: the library keeps no error per thread, as many requests share one. */
+/* An error in words. The caller owns it: the library keeps no error for each thread, because many requests share a thread. */
 typedef struct {
-    /* What the call answered. */
+    /* The result of the call. */
     caudal_status status;
     /* The text, UTF-8, cut where it does not fit; empty if there is nothing to add. */
     char message[CAUDAL_MESSAGE_BYTES];
@@ -213,7 +213,7 @@ typedef struct {
 /* A class of requests of one runtime. See caudal_runtime_class(). */
 typedef uint32_t caudal_class;
 
-/* What a shutdown could not end. */
+/* Requests and threads that a shutdown could not end. */
 typedef struct {
     /* Requests that had started and were given up. */
     uint64_t abandoned;
@@ -243,11 +243,11 @@ typedef struct {
     size_t size;
     /* Runs the request. */
     caudal_handler handler;
-    /* What the handler is called with; has to live until the request has ended. */
+    /* The argument of the handler; it has to live until the request has ended. */
     void *argument;
     /* Hears how the request ended; may be null. */
     caudal_completion completion;
-    /* What the completion is called with. */
+    /* The argument of the completion. */
     void *completion_argument;
     /* The request ends as expired if it has not started so many nanoseconds after its submission; 0: it has no deadline. */
     uint64_t deadline_ns;
@@ -262,7 +262,7 @@ typedef struct {
     uint32_t migratable;
 } caudal_submission;
 
-/* What is done with a place of the thread when that goes from one request to another. See caudal_carry(). */
+/* Functions that take and put back a place of the thread when the thread goes from one request to another. See caudal_carry(). */
 typedef struct {
     /*
      * The request gives its worker back: moves what it has in the place to `state`, 64 bytes of the request's own, aligned to 16, and
@@ -303,7 +303,7 @@ typedef struct {
     double max_ns;
 } caudal_times;
 
-/* What was measured of a class since the runtime started. As the machine gave it: stalls are not filtered out. */
+/* Measurements of a class since the runtime started. They are raw: stalls of the machine are not filtered out. */
 typedef struct {
     /* Bytes of this structure as the program knows it. */
     size_t size;
@@ -324,7 +324,7 @@ extern "C" {
 /* The version of the library that runs: a CAUDAL_ABI_VERSION. Any thread, any time. */
 uint32_t caudal_abi_version(void);
 
-/* What a status means, in a sentence; for one that there is not, that it is unknown. Any thread; the text is never freed. */
+/* The meaning of a status, in a sentence; for a value that is no status, that it is unknown. Any thread; the text is never freed. */
 const char *caudal_status_text(uint32_t status);
 
 /*

@@ -334,6 +334,14 @@ fn the_guides_program_runs() {
     assert!(printed.starts_with("got 42, the sum ") && printed.ends_with("\nsummed 2688\n"), "{printed}");
 }
 
+/// Another guide takes the program from the clone.
+#[test]
+fn the_guides_program_is_an_example() {
+    let example =
+        std::fs::read_to_string(Path::new(ROOT).join("examples/first.c")).expect("the example is there");
+    assert_eq!(of_the_guide("c", "int main"), example);
+}
+
 /// Rust's own symbols would clash with those of another library that is written in it.
 #[test]
 fn the_shared_library_shows_its_own_and_the_probes_names_only() {

@@ -14,7 +14,7 @@ fn program() -> Command {
 /// The service, where it is, and what it prints from then on.
 fn serving() -> (Child, String, impl BufRead) {
     let mut service = program()
-        .args(["serve", &format!("{ROOT}/policy.toml"), "127.0.0.1:0"])
+        .args(["serve", &format!("{ROOT}/by-hand.toml"), "127.0.0.1:0"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -96,6 +96,6 @@ fn the_guide_shows_this_program() {
             "not in examples/first-service:\n{block}"
         );
     }
-    let policy = flat(&read("policy.toml"));
-    assert!(blocks(&guide, "toml").contains(&policy), "the guide's policy file is policy.toml");
+    let policy = flat(&read("by-hand.toml"));
+    assert!(blocks(&guide, "toml").contains(&policy), "the guide shows by-hand.toml");
 }
