@@ -67,7 +67,7 @@ pub fn histogram(service: &Service, width: usize) -> String {
     for class in drawn {
         let (name, weight) = (&classes[class], service.class_weight(class));
         if classes.len() > 1 {
-            let _ = writeln!(out, "{name}, {} of the requests", super::show::percent(weight));
+            let _ = writeln!(out, "{name}, {} of the requests", crate::format::percent(weight));
         }
         let share = |ps: f64| if ps < 1.0 { 0.0 } else { service.class_cdf(class, ps.ceil() as u64 - 1) };
         let masses: Vec<f64> = (0..axis.columns)
@@ -139,7 +139,7 @@ fn labels(axis: &Axis) -> Vec<char> {
     for wanted in [true, false] {
         for (tick, _) in ticks(axis).into_iter().filter(|&(_, major)| major == wanted) {
             if let Some(column) = axis.column(tick) {
-                let label = super::show::time(tick);
+                let label = crate::format::time(tick);
                 let column = column.min(axis.columns.saturating_sub(label.len()));
                 place(&mut line, column, &label);
             }

@@ -11,7 +11,8 @@ use std::path::Path;
 use super::lines::is_warm_up;
 use super::number::{Number, Style};
 use super::percentiles::Statistic;
-use super::unit::{Plausible, Said, Unit, words};
+use super::plausible::Plausible;
+use super::unit::{Said, Unit, words};
 use super::{Columns, Data, Place, Read, Taken, Trace, shorten, source, text, time_ps};
 use crate::error::{Answer, Ask, AskKey, RowProblem, WorkloadError};
 

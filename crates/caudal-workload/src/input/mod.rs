@@ -5,12 +5,14 @@
 //! * [`table`]: CSV and its relatives: a value a row, with a class, with how often it occurs, within which bounds.
 //! * [`hdr`]: HdrHistogram logs and percentile listings.
 //! * [`buckets`]: histograms of bpftrace, bcc, Prometheus, YCSB, sysbench, redis.
-//! * [`percentiles`]: percentiles alone. [`json`]: what tools write as JSON. [`lines`]: a time in each line of a text.
+//! * [`reports`]: percentiles alone, as load generators print them; their names and moments: [`percentiles`].
+//! * [`json`]: what tools write as JSON. [`lines`]: a time in each line of a text.
 //! * [`logs`]: logs with keys and values, of HAProxy, of web servers.
 //! * [`printed`]: tables and records that programs print for people.
 //! * [`texts`] and [`pandas`]: what is known by the way it was printed, also if it cannot be used. [`spans`]: traces.
 //! * [`tools`]: what single tools write in a way of their own, made into tables.
-//! * [`between`]: what lies between a beginning and an end.
+//! * [`between`]: what lies between a beginning and an end. [`dates`]: dates and epochs.
+//! * [`number`], [`unit`] and [`plausible`]: numbers, their units, and whether numbers without a unit can be nanoseconds.
 //! * [`graphs`]: recorded fork/join graphs.
 //!
 //! Every reader says what it took the file for ([`Taken`]). What a file does not say and its values do not show is asked
@@ -18,6 +20,7 @@
 
 mod between;
 mod buckets;
+mod dates;
 mod graphs;
 mod hdr;
 mod json;
@@ -26,8 +29,10 @@ mod logs;
 mod number;
 mod pandas;
 mod percentiles;
+mod plausible;
 mod printed;
 mod recognise;
+mod reports;
 mod source;
 mod spans;
 mod table;
@@ -41,7 +46,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::LONGEST_PS;
 use crate::error::{AskKey, RowProblem, WorkloadError};
-use crate::service::Bucket;
 
 pub(crate) use graphs::GraphFile;
 pub(crate) use number::Number;
@@ -311,7 +315,7 @@ impl Trace {
             format!(
                 "{zeros} of {} times are 0, below the clock's step of {}; each is taken as half of it",
                 self.ps.len(),
-                crate::show::time(step_ps.max(1) as f64)
+                crate::format::time(step_ps.max(1) as f64)
             )
         }))
     }
@@ -404,8 +408,21 @@ pub(crate) fn shorten(field: &str) -> String {
 
 /// The number of a class that was not seen before.
 pub(crate) fn new_class(name: &str, seen: usize) -> Result<u8, RowProblem> {
-    if !crate::spec::is_class_name(name) {
+    if !is_class_name(name) {
         return Err(RowProblem::ClassName(shorten(name)));
     }
     u8::try_from(seen).map_err(|_| RowProblem::TooManyClasses(shorten(name)))
+}
+
+/// One bucket of a histogram: `count` values somewhere in `low_ps..=high_ps`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Bucket {
+    pub(crate) low_ps: u64,
+    pub(crate) high_ps: u64,
+    pub(crate) count: u64,
+}
+
+/// 1 to 64 printable characters.
+pub(crate) fn is_class_name(name: &str) -> bool {
+    (1..=64).contains(&name.chars().count()) && !name.contains(|c: char| c.is_control() || c == '\u{fffd}')
 }

@@ -6,7 +6,7 @@ use super::number::{Number, Style};
 use super::source::Source;
 use super::{
     Columns, Counted, Data, Place, Read, Taken, buckets, graphs, hdr, json, lines, logs, pandas, percentiles,
-    printed, shorten, table, text, texts, tools,
+    printed, reports, shorten, table, text, texts, tools,
 };
 use crate::error::WorkloadError;
 
@@ -207,8 +207,8 @@ fn read_as(format: Format, source: Source, path: &Path, wanted: &Columns) -> Res
         Format::Replies => of_text(buckets::read_replies, source),
         Format::LatencyStats => of_text(buckets::read_latency_stats, source),
         Format::Ranges => of_text(buckets::read_ranges, source),
-        Format::Rtla => of_text(buckets::read_rtla, source),
-        Format::Percentiles => of_text(percentiles::read_percentiles, source),
+        Format::Rtla => of_text(tools::read_rtla, source),
+        Format::Percentiles => of_text(reports::read_percentiles, source),
         Format::Packets => of_text(texts::read_packets, source),
         Format::Samples => of_text(texts::read_samples, source),
         Format::Log => of_text(logs::read_log, source),
@@ -350,7 +350,7 @@ fn format(source: &Source, path: &Path, wanted: &Columns) -> Format {
         Format::Replies
     } else if buckets::holds_latency_stats(lines()) {
         Format::LatencyStats
-    } else if buckets::holds_rtla(lines()) {
+    } else if tools::holds_rtla(lines()) {
         Format::Rtla
     } else if buckets::holds_ranges(lines()) {
         Format::Ranges
@@ -366,7 +366,7 @@ fn format(source: &Source, path: &Path, wanted: &Columns) -> Format {
         Format::ShellTime
     } else if source.is_short() && pandas::holds_series(lines()) {
         Format::Series
-    } else if percentiles::holds_percentiles(lines()) {
+    } else if reports::holds_percentiles(lines()) {
         Format::Percentiles
     } else if texts::holds_samples(lines()) {
         Format::Samples

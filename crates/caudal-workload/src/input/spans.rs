@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use super::table::date_ps;
+use super::dates::date_ps;
 use super::unit::Unit;
 use super::{Columns, Counted, Data, Place, Read, Taken, Trace, shorten, source};
 use crate::LONGEST_PS;

@@ -21,9 +21,9 @@ use std::sync::Arc;
 use statrs::function::erf::{erfc, erfc_inv};
 
 use super::shape::{LogNormal, Shape};
-use super::table::{Bucket, Buckets};
+use super::table::Buckets;
 use crate::LONGEST_PS;
-use crate::input::Moments;
+use crate::input::{Bucket, Moments};
 
 /// How far the tails go: one request in 10^7.
 const END_Z: f64 = 5.2;
@@ -69,9 +69,9 @@ pub(crate) fn fitted(points: &[(f64, u64)], stated: Moments) -> Result<Fit, Stri
         return Err(format!(
             "p{} is {} and p{} is {}: times must not decrease from one percentile to the next",
             two[0].0,
-            crate::show::time(two[0].1 as f64),
+            crate::format::time(two[0].1 as f64),
             two[1].0,
-            crate::show::time(two[1].1 as f64)
+            crate::format::time(two[1].1 as f64)
         ));
     }
     let end = |p: f64| points.iter().find(|(percentile, _)| *percentile == p).map(|(_, ps)| *ps);
@@ -266,7 +266,7 @@ impl Polygon {
 
     /// What is to be said of moments that the distribution does not have.
     fn notes(&self, missed: Moments, table: &Buckets) -> Vec<String> {
-        let time = crate::show::time;
+        let time = crate::format::time;
         let mut notes = Vec::new();
         if let Some(stated_ps) = missed.mean_ps {
             let least = self.mean_ps(Bend::alike(BEND_MAX));
@@ -333,8 +333,8 @@ impl Moments {
     }
 
     fn texts(self) -> Vec<String> {
-        let mean = self.mean_ps.map(|ps| format!("the mean of {}", crate::show::time(ps)));
-        let sd = self.sd_ps.map(|ps| format!("the standard deviation of {}", crate::show::time(ps)));
+        let mean = self.mean_ps.map(|ps| format!("the mean of {}", crate::format::time(ps)));
+        let sd = self.sd_ps.map(|ps| format!("the standard deviation of {}", crate::format::time(ps)));
         mean.into_iter().chain(sd).collect()
     }
 }

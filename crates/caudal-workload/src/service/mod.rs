@@ -16,14 +16,13 @@ pub use excess::Excess;
 pub use findings::Finding;
 pub(crate) use findings::{are_sorted, correlation, examine};
 pub(crate) use fitted::{Fit, fitted};
-pub use sampler::{Demand, ServiceSampler};
+pub use sampler::{Replay, ServiceSampler};
 pub(crate) use shape::{BoundedPareto, Gamma, Leaf, LogNormal, Shape};
 use sizes::Sizes;
-pub(crate) use table::{Bucket, Buckets, Sequence, Values};
+pub(crate) use table::{Buckets, Sequence, Values};
 
 use crate::dag::Graphs;
 use crate::input::Taken;
-use crate::spec::Replay;
 
 /// How far a sum of probabilities may be off before a quantile moves to the next value.
 const P_TOLERANCE: f64 = 1e-12;

@@ -2,7 +2,9 @@
 
 use crate::rng::{Alias, below};
 
-use super::{Demand, P_TOLERANCE};
+use super::P_TOLERANCE;
+use crate::demand::Demand;
+use crate::input::Bucket;
 
 /// Measured values of one class, each as likely as any other.
 #[derive(Debug)]
@@ -67,14 +69,6 @@ impl Values {
     pub(crate) fn pick(&self, bits: u64) -> u64 {
         self.sorted_ps[below(bits, self.sorted_ps.len())]
     }
-}
-
-/// One bucket of a histogram: `count` values somewhere in `low_ps..=high_ps`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Bucket {
-    pub(crate) low_ps: u64,
-    pub(crate) high_ps: u64,
-    pub(crate) count: u64,
 }
 
 /// A histogram of one class; inside a bucket every picosecond is equally likely.

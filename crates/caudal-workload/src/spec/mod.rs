@@ -3,6 +3,7 @@
 mod compile;
 mod graphs;
 pub(crate) mod keys;
+mod named;
 mod read;
 
 use std::collections::BTreeMap;
@@ -13,12 +14,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::WorkloadError;
 use crate::input::{Columns, Statistic};
+use crate::service::Replay;
 
 pub(crate) use compile::{
-    MAX_SCV, balanced_phases, check_spread, count, input_path, is_class_name, positive_time, probability,
-    sums_to_one,
+    MAX_SCV, balanced_phases, check_spread, count, input_path, positive_time, probability, sums_to_one,
 };
 pub(crate) use keys::{keys, need};
+pub use named::{NamedWorkload, find_named, named};
 
 /// `service = …` of a `[workload]`: a name, a distribution, or a file.
 ///
@@ -233,19 +235,6 @@ pub struct FileSpec {
     pub scale: Option<BTreeMap<String, f64>>,
 }
 
-/// Whether and how a file's order is kept.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Replay {
-    /// `false`: every request draws a class by its share and then one of the class's values, independently.
-    #[default]
-    Off,
-    /// `true`: the rows one after the other from the first, and from the first again at the end; the seed
-    /// does not matter.
-    FromStart,
-    /// `"rotate"`: as `true`, but from a row that the seed chooses, so that replications differ.
-    Rotate,
-}
-
 impl PercentileSpec {
     /// What a user writes on a command line: `p50 = 1.2 ms, p99 = 9 ms, mean = 1.9 ms`; `None` if this is nothing of the kind.
     ///
@@ -276,11 +265,5 @@ impl FileSpec {
             weights: None,
             scale: None,
         }
-    }
-}
-
-impl Replay {
-    fn is_off(&self) -> bool {
-        *self == Replay::Off
     }
 }

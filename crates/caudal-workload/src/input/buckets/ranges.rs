@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use super::{Bins, Edges, unit_of, which_one};
+use super::{Bins, Edges, which_one};
 use crate::LONGEST_PS;
 use crate::error::{RowProblem, WorkloadError};
 use crate::input::number::{Number, Style};
+use crate::input::plausible::unit_of;
 use crate::input::unit::{Said, Unit};
 use crate::input::{Columns, Data, Place, Read, Taken, shorten};
 

@@ -7,8 +7,9 @@ use serde_json::Value;
 use super::{Collect, Conditions, class_key, difference, ends_of, lookup, plain, time_keys_in};
 use crate::error::{Answer, Ask, AskKey, RowProblem, WorkloadError};
 use crate::input::percentiles::unit_of_name;
+use crate::input::plausible::Plausible;
 use crate::input::source::{self, Source};
-use crate::input::unit::{Plausible, Unit};
+use crate::input::unit::Unit;
 use crate::input::{Columns, Place, Read};
 
 /// A writer of lines of JSON.

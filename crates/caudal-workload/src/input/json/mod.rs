@@ -20,11 +20,12 @@ use self::lines::read_lines;
 pub(super) use self::lines::{holds_objects, message_key, messages, read_objects};
 use self::writers::{known, rows_of_frames};
 use super::between;
-use super::buckets;
+use super::dates::epoch_unit;
 use super::number::{Number, Style};
 use super::percentiles::{Moments, Percentiles, Statistic, percentile_of, unit_of_name};
+use super::plausible::{Plausible, unit_of};
 use super::source::Source;
-use super::unit::{Plausible, Said, Unit, words};
+use super::unit::{Said, Unit, words};
 use super::{Columns, Data, Place, Read, Taken, Trace, source, spans, time_ps};
 use crate::error::{Answer, Ask, AskKey, RowProblem, WorkloadError};
 
@@ -140,7 +141,7 @@ fn ends_of(object: &Value) -> Option<(String, String)> {
 fn difference(start: &Value, end: &Value) -> Option<String> {
     let (start, end) = (plain(start), plain(end));
     let number = between::between(start.as_bytes(), end.as_bytes(), Style::POINT).ok()?;
-    let unit = number.unit.or_else(|| between::epoch_unit(&start))?;
+    let unit = number.unit.or_else(|| epoch_unit(&start))?;
     // A float of seconds since 1970 has no more than six good decimals.
     let ps = number.ps(unit)?;
     let ns =
@@ -794,7 +795,7 @@ fn percentiles_of(
     let unit = match said {
         None if bare => {
             let middle = numbers[numbers.len() / 2].1.value();
-            Some(buckets::unit_of(path, None, middle, place)?)
+            Some(unit_of(path, None, middle, place)?)
         }
         said => said,
     };

@@ -1,10 +1,12 @@
 //! Which column of a table is what.
 
 use super::presets::Preset;
-use super::sample::{Sample, Separator};
+use super::sample::Sample;
+use super::separator::Separator;
 use super::shares::{self, Points};
 use crate::error::{Answer, Ask, AskKey, RowProblem, WorkloadError};
 use crate::input::between;
+use crate::input::dates;
 use crate::input::number::{Number, Style};
 use crate::input::percentiles::{Statistic, percentile_of};
 use crate::input::unit::{Said, Unit, words};
@@ -318,8 +320,7 @@ impl Finder<'_> {
     /// The unit of beginnings that are times since 1970.
     fn unit_of_epochs(&self, value: usize, between: Option<(usize, usize)>) -> Option<(Unit, &'static str)> {
         between?;
-        let mut units =
-            self.sample.column(value).map(|field| between::epoch_unit(&crate::input::text(field)));
+        let mut units = self.sample.column(value).map(|field| dates::epoch_unit(&crate::input::text(field)));
         let first = units.next()??;
         units.all(|unit| unit == Some(first)).then_some((first, "these are epochs"))
     }

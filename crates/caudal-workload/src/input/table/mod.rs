@@ -10,6 +10,7 @@ mod columns;
 mod presets;
 mod records;
 mod sample;
+mod separator;
 mod shares;
 mod times;
 
@@ -18,15 +19,16 @@ use std::path::Path;
 pub(in crate::input) use columns::is_arrival;
 use columns::{Filter, Finder, Layout, Role, Shape, Status, interval, is_no_time, is_sum, row_unit};
 pub(in crate::input) use records::{Record, Records, column_of};
-pub(crate) use sample::{Sample, Separator};
+pub(crate) use sample::Sample;
+pub(crate) use separator::Separator;
 use shares::Points;
-pub(in crate::input) use times::date_ps;
 
 use super::buckets::{Bins, Edges};
 use super::number::{Number, Style};
 use super::percentiles::{Moments, Percentiles, Statistic};
+use super::plausible::Plausible;
 use super::source::{self, Source};
-use super::unit::{Plausible, Said, Unit};
+use super::unit::{Said, Unit};
 use super::{Columns, Counted, Data, Place, Read, Taken, Trace, shorten, text, time_ps};
 use crate::error::{Answer, Ask, AskKey, RowProblem, WorkloadError};
 
@@ -664,8 +666,9 @@ impl Content {
         let Some(column) = column.filter(|_| self.percentiles.len() > 1) else { return Ok(()) };
         let name = layout.names.get(column).cloned().unwrap_or_else(|| (column + 1).to_string());
         let means = |percentiles: &Percentiles| {
-            let point =
-                |(percentile, ps): &(f64, u64)| format!("p{percentile} = {}", crate::show::time(*ps as f64));
+            let point = |(percentile, ps): &(f64, u64)| {
+                format!("p{percentile} = {}", crate::format::time(*ps as f64))
+            };
             match layout.unit.is_some() || self.plausible.is_untouched() {
                 true => percentiles.points.iter().take(3).map(point).collect::<Vec<_>>().join(", "),
                 false => String::new(),

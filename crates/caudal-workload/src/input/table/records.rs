@@ -4,7 +4,7 @@ use std::io::{self, BufRead, BufReader, Read};
 
 use csv::{ByteRecord, ReaderBuilder, Trim};
 
-use super::Separator;
+use super::separator::Separator;
 
 /// What of the input is kept behind the reader: more than it reads ahead and than any sensible row is long.
 const KEPT: usize = 1 << 20;

@@ -3,6 +3,7 @@
 use csv::ByteRecord;
 
 use super::records::{Record, Records};
+use super::separator::Separator;
 use crate::input::number::{self, Number, Style};
 use crate::input::percentiles::percentile_of;
 use crate::input::source::Source;
@@ -10,15 +11,6 @@ use crate::input::unit::Unit;
 
 /// Rows that are looked at.
 pub(crate) const ROWS: usize = 500;
-
-/// What stands between two fields.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Separator {
-    /// This byte; fields may be quoted.
-    Byte(u8),
-    /// Blanks, any number of them.
-    Blanks,
-}
 
 /// The beginning of a table.
 pub(crate) struct Sample {

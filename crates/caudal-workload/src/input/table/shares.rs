@@ -1,6 +1,8 @@
 //! Distributions as tables: a value, and the share of what is up to it, beyond it, or of just this value.
 
-use super::sample::{Sample, Separator};
+use super::sample::Sample;
+
+use super::separator::Separator;
 use crate::input::text;
 use crate::input::unit::words;
 

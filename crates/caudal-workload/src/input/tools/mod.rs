@@ -8,6 +8,7 @@
 mod answers;
 mod java;
 mod postgres;
+mod rtla;
 mod statsd;
 mod tests;
 mod tracing;
@@ -15,6 +16,8 @@ mod vectors;
 mod xml;
 
 use std::path::Path;
+
+pub(super) use rtla::{holds_rtla, read_rtla};
 
 use super::source::Source;
 use super::{Columns, Place, Read, source, table, text};

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use super::{Shown, most, passed_over};
 use crate::error::{Answer, Ask, AskKey, WorkloadError};
 use crate::input::number::{Number, Style};
-use crate::input::unit::{Plausible, Said, Unit};
+use crate::input::plausible::Plausible;
+use crate::input::unit::{Said, Unit};
 use crate::input::{Columns, Place, shorten, text};
 
 /// A metric.
