@@ -35,7 +35,7 @@ impl Axis {
         self.low_ps * (self.high_ps / self.low_ps).powf(column as f64 / self.columns as f64)
     }
 
-    /// Which column a time falls into, if it is on the axis.
+    /// The column into which a time of `ps` picoseconds falls, if it is on the axis.
     fn column(&self, ps: f64) -> Option<usize> {
         let at = (ps / self.low_ps).ln() / (self.high_ps / self.low_ps).ln() * self.columns as f64;
         (at >= 0.0 && at < self.columns as f64).then_some(at as usize)

@@ -25,7 +25,7 @@ const WIDE: f64 = 0.05;
 pub struct Shown {
     /// Its name, or the file's path.
     pub title: String,
-    /// What it is and where its numbers come from, a sentence a line; empty for a user's own file.
+    /// A description of the workload and the origin of its numbers, a sentence a line; empty for a user's own file.
     pub about: Vec<String>,
     /// The description that a file could have in its place; empty for a user's own file.
     pub definition: String,
@@ -34,7 +34,7 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// What a user means by `text`: the name of a workload, percentiles such as `p50 = 1.2 ms, p99 = 9 ms`, or the path of a
+    /// The workload that a user means by `text`: the name of a workload, percentiles such as `p50 = 1.2 ms, p99 = 9 ms`, or the path of a
     /// file, `-` for standard input.
     ///
     /// # Errors
@@ -146,7 +146,7 @@ impl Recorded {
     }
 }
 
-/// What of the requests can be done in parallel, if it was recorded.
+/// A paragraph on how much of the requests can be done in parallel, if it was recorded.
 fn graphs(out: &mut String, service: &Service, width: usize) {
     let Some(Recorded { requests, tasks: (fewest, most), span }) = Recorded::of(service) else { return };
     let text = format!(

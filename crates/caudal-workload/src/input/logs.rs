@@ -97,7 +97,7 @@ fn dialect<'a>(lines: impl Iterator<Item = &'a str> + Clone, wanted: &Columns) -
     })
 }
 
-/// What is known of the keys that most lines have.
+/// The keys that most lines have, with what their values look like.
 struct Keys {
     keys: Vec<Key>,
 }
@@ -146,7 +146,7 @@ impl Keys {
         self.keys.iter().any(|key| key.name == name)
     }
 
-    /// Those that may hold what a request takes, the clearest only.
+    /// The keys that may hold what a request takes; of several, the ones whose names say it most clearly.
     fn times(&self) -> Vec<&Key> {
         let ranked = || {
             let numbers = self.keys.iter().filter(|key| 2 * key.numbers >= key.lines && !key.is_fixed);

@@ -56,18 +56,18 @@ pub(crate) use source::{Source, check_stop};
 pub(crate) use table::{Timestamps, read_timestamps};
 pub use unit::Unit;
 
-/// Which parts of a file to read, and how. All of it is optional: formats that are known bring it along.
+/// The parts of a file that are read, and how. All of it is optional: formats that are known bring it along.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Columns {
-    /// Which column holds the times: its name in the header, or its number, from 1. Of a file with several histograms, the
+    /// The column of the times: its name in the header, or its number, from 1. Of a file with several histograms, the
     /// name of one. Default: the only one, or the one whose name says so (`service_us`, `latency`, …).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<String>,
-    /// Which column holds the classes: its name, or its number, from 1. Default: `class`.
+    /// The column of the classes: its name, or its number, from 1. Default: `class`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class_column: Option<String>,
-    /// Which column says how often each time occurs: its name, or its number, from 1. Default: one that is called `count` or the like.
+    /// The column that says how often each time occurs: its name, or its number, from 1. Default: one that is called `count` or the like.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count_column: Option<String>,
     /// Unit of the times. Default: what the name of the column (`latency_us`, `latencyMs`) or the format says; whole
@@ -77,12 +77,12 @@ pub struct Columns {
     /// Only rows of which this holds, each a column, `=` or `!=`, and a value: `metric_name=http_req_duration`.
     #[serde(rename = "where", default, skip_serializing_if = "Vec::is_empty")]
     pub filter: Vec<String>,
-    /// What stands before the decimals, `.` or `,`. Default: what the file shows.
+    /// The mark before the decimals, `.` or `,`. Default: what the file shows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decimal: Option<char>,
 }
 
-/// What a file was taken for: the first thing that a user wants to know of it.
+/// The format, columns and unit that a file was taken for: the first thing that a user wants to know of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Taken {
     /// The format, in words: `CSV of k6`.
@@ -107,7 +107,7 @@ pub struct Taken {
     pub filter: Vec<String>,
 }
 
-/// What a file holds so many of.
+/// The things that a file holds a number of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Counted {
     /// Measured times.
@@ -177,16 +177,16 @@ impl std::fmt::Display for Taken {
     }
 }
 
-/// What a reader found.
+/// The result of a reader.
 #[derive(Debug)]
 pub(crate) struct Read {
     pub(crate) taken: Taken,
     pub(crate) data: Data,
-    /// What the reader should know about how the file was understood, with what to do about it.
+    /// Notes for the user on how the file was understood, with what to do about it.
     pub(crate) notes: Vec<String>,
 }
 
-/// What a file of times holds.
+/// The content of a file of times.
 #[derive(Debug)]
 pub(crate) enum Data {
     /// Values one by one, in the order of the file.

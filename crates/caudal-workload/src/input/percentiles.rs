@@ -18,11 +18,11 @@ pub(crate) struct Percentiles {
     pub(crate) points: Vec<(f64, u64)>,
     /// How much of the requests are of this class, in any measure.
     pub(crate) weight: f64,
-    /// What else the file says of them.
+    /// The mean and the deviation that the file states beside them.
     pub(crate) stated: Moments,
 }
 
-/// What may be stated beside percentiles.
+/// The moments that may be stated beside percentiles, in ps.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Moments {
     pub(crate) mean_ps: Option<f64>,
@@ -30,7 +30,7 @@ pub(crate) struct Moments {
     pub(crate) sd_ps: Option<f64>,
 }
 
-/// What sums up many times in one.
+/// A statistic, which sums up many times in one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Statistic {
     /// 0 to 100.

@@ -56,7 +56,7 @@ impl Plausible {
         self.with_unit += 1;
     }
 
-    /// What a histogram of so many values shows.
+    /// The evidence of a histogram of `values` values with this sum.
     pub(crate) fn of_histogram(sum: f64, values: u64, has_fractions: bool, first: Vec<String>) -> Plausible {
         Plausible { values, sum, fractions: u64::from(has_fractions), first, ..Plausible::default() }
     }
@@ -117,7 +117,7 @@ impl Plausible {
         if self.fractions > 0 { self.check(place).map(|_| ()) } else { Ok(()) }
     }
 
-    /// What is to be said of numbers that were taken as nanoseconds because nothing says their unit; nothing, if there are none.
+    /// The note on numbers that were taken as nanoseconds because nothing says their unit; none, if there are no such numbers.
     ///
     /// # Errors
     /// The question for the unit, if the numbers are hardly nanoseconds.

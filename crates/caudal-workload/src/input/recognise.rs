@@ -20,7 +20,7 @@ enum Format {
     Replies,
     LatencyStats,
     Ranges,
-    /// What a tool writes in a way of its own.
+    /// A text of a tool with a format of its own.
     Tool(tools::Tool),
     Rtla,
     Json,
@@ -34,7 +34,7 @@ enum Format {
     Packets,
     Samples,
     Series,
-    /// What a shell's `time` printed.
+    /// The output of a shell's `time`.
     ShellTime,
     /// Tables and the like, printed for people.
     Printed(printed::Printed),
@@ -150,7 +150,7 @@ pub(crate) fn read_service(source: Source, path: &Path, wanted: &Columns) -> Res
     Ok(read)
 }
 
-/// What a terminal would show in colours, without them.
+/// The input without the escape sequences by which a terminal shows colours.
 fn without_colours(source: Source, path: &Path) -> Result<Source, WorkloadError> {
     const ESCAPE: &[u8] = b"\x1b[";
     if !source.head().windows(ESCAPE.len()).any(|two| two == ESCAPE) {
@@ -263,7 +263,7 @@ fn read_as(format: Format, source: Source, path: &Path, wanted: &Columns) -> Res
     }
 }
 
-/// What was said of a file of service times and has not been looked at, as a key and its value: an answer that passed it over would be to
+/// The setting that the user gave and that the reader of this format has not used, as a key and its value: an answer that passed it over would be to
 /// another question.
 fn unused(taken: &Taken, wanted: &Columns, format: Format) -> Option<String> {
     let said = |key: &str, wanted: Option<&String>, taken: Option<&String>| {

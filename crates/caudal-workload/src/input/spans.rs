@@ -15,7 +15,7 @@ use crate::error::{RowProblem, WorkloadError};
 /// One span.
 struct Span {
     name: String,
-    /// What it is to whom: `server`, `client`, `internal`.
+    /// The role of the span: `server`, `client`, `internal`.
     kind: String,
     service: String,
     parent: bool,

@@ -20,7 +20,7 @@ pub enum Unit {
     S,
 }
 
-/// What a name says about the unit of what it names.
+/// The unit that a name mentions, if any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Said {
     /// This one.
@@ -71,7 +71,7 @@ impl Unit {
         }
     }
 
-    /// What the name of a column, of a metric or of a map says: `service_us`, `latencyMs`, `Latency (µs)`,
+    /// The unit in the name of a column, of a metric or of a map: `service_us`, `latencyMs`, `Latency (µs)`,
     /// `rpc_duration_seconds`.
     pub(crate) fn of_name(name: &str) -> Said {
         const OTHERS: [&str; 17] = [

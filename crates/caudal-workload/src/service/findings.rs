@@ -76,7 +76,7 @@ pub enum Finding {
         class: String,
         /// The percentiles, ascending.
         percentiles: Vec<f64>,
-        /// What else they were fitted to, in words: `the mean of 31 ms`.
+        /// The moments that they were fitted to as well, in words: `the mean of 31 ms`.
         stated: Vec<String>,
     },
     /// Rows next to each other are alike, which drawing them independently loses.
@@ -90,7 +90,7 @@ pub enum Finding {
     Note(String),
 }
 
-/// What a percentile is called: the ends have names of their own.
+/// The name of a percentile: the ends have names of their own.
 fn named(percentile: f64) -> String {
     match percentile {
         0.0 => "min".to_owned(),
@@ -99,7 +99,7 @@ fn named(percentile: f64) -> String {
     }
 }
 
-/// What a request of `class` is called: those of a file without classes are all of one.
+/// The name of a request of `class`: all requests of a file without classes are of one class.
 fn one_of(class: &str) -> &str {
     if class == "all" { "request" } else { class }
 }
@@ -194,7 +194,7 @@ impl std::fmt::Display for Finding {
 }
 
 impl Finding {
-    /// That the class has few values, if so.
+    /// The finding that the class has few values, if it has.
     pub(crate) fn few(class: &str, values: usize) -> Option<Finding> {
         (values < FEW).then(|| Finding::FewValues { class: class.to_owned(), values })
     }

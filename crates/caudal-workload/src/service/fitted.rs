@@ -44,9 +44,9 @@ const LEVEL: f64 = 0.1;
 #[derive(Debug)]
 pub(crate) struct Fit {
     pub(crate) shape: Shape,
-    /// Which of the stated moments it has: `the mean of 31 ms`.
+    /// The stated moments that it has, in words: `the mean of 31 ms`.
     pub(crate) kept: Vec<String>,
-    /// Which of them it has not, and why.
+    /// The stated moments that it does not have, each with the reason.
     pub(crate) notes: Vec<String>,
 }
 
@@ -264,7 +264,7 @@ impl Polygon {
         if is_same(self.mean_ps(bend), mean_ps) { bend } else { alike }
     }
 
-    /// What is to be said of moments that the distribution does not have.
+    /// The notes on moments that the distribution does not have.
     fn notes(&self, missed: Moments, table: &Buckets) -> Vec<String> {
         let time = crate::format::time;
         let mut notes = Vec::new();
@@ -315,7 +315,7 @@ fn is_same(a: f64, b: f64) -> bool {
 }
 
 impl Moments {
-    /// Those that a distribution with this mean and standard deviation does not have.
+    /// The moments that a distribution with this mean and standard deviation does not have.
     fn missed_by(self, mean_ps: f64, sd_ps: f64) -> Moments {
         Moments {
             mean_ps: self.mean_ps.filter(|&stated| !is_same(mean_ps, stated)),
@@ -324,7 +324,7 @@ impl Moments {
         }
     }
 
-    /// Those that are not among others.
+    /// The moments that are not among `others`.
     fn without(self, others: Moments) -> Moments {
         Moments {
             mean_ps: self.mean_ps.filter(|_| others.mean_ps.is_none()),

@@ -77,7 +77,7 @@ impl Service {
         Service { dag: Arc::new(dag.into()), ..self }
     }
 
-    /// What of a request can be done in parallel: nothing, unless something else was said.
+    /// The parts of a request that can be done in parallel: nothing, unless something else was said.
     pub fn dag(&self) -> &Arc<Graphs> {
         &self.dag
     }
@@ -107,7 +107,7 @@ impl Service {
         Service { inner: Arc::new(inner), dag, first_row }
     }
 
-    /// What a mixture takes from the service of one of its classes.
+    /// The leaves, which a mixture takes from the service of one of its classes.
     pub(crate) fn leaves(&self) -> &[Leaf] {
         &self.inner.leaves
     }
@@ -245,12 +245,12 @@ impl Service {
             .flatten()
     }
 
-    /// What looks suspicious about measured data. Nothing was dropped or changed because of it.
+    /// Findings that look suspicious about measured data. Nothing was dropped or changed because of it.
     pub fn findings(&self) -> &[Finding] {
         &self.inner.findings
     }
 
-    /// What the file was taken for, if it is of a file.
+    /// The format that the file was taken for, if the service is of a file.
     pub fn taken(&self) -> Option<&Taken> {
         self.inner.taken.as_ref()
     }

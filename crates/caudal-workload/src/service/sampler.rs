@@ -19,7 +19,7 @@ pub struct ServiceSampler {
     sizes: Option<Sizes>,
 }
 
-/// What is drawn from. A mixture of one shape (bimodal: two constants; a trace: a table a class) has a
+/// The distribution that is drawn from. A mixture of one shape (bimodal: two constants; a trace: a table a class) has a
 /// loop of its own, without a branch on the shape; mixtures of several shapes branch at every draw.
 #[derive(Clone, Debug)]
 enum Kernel {

@@ -49,7 +49,7 @@ impl Values {
         self.sorted_ps.partition_point(|&v| v <= ps) as f64 / self.len() as f64
     }
 
-    /// Those above `ps`, sorted.
+    /// The values above `ps` picoseconds, sorted.
     pub(super) fn longer_than(&self, ps: u64) -> &[u64] {
         &self.sorted_ps[self.sorted_ps.partition_point(|&v| v <= ps)..]
     }
@@ -131,7 +131,7 @@ impl Buckets {
         self.edges.get(at).copied().unwrap_or((own.low_ps, own.high_ps))
     }
 
-    /// Those that are not empty, ascending.
+    /// The buckets that are not empty, ascending.
     pub(super) fn parts(&self) -> impl Iterator<Item = &Bucket> {
         self.buckets.iter()
     }

@@ -91,7 +91,7 @@ impl PercentileSpec {
     }
 }
 
-/// What is to be said of a distribution that was made of percentiles.
+/// The findings about a distribution that was made of percentiles.
 fn findings_of_fit(
     class: &str,
     points: &[(f64, u64)],
@@ -487,7 +487,7 @@ impl FileSpec {
         Ok(Service::new(names, leaves))
     }
 
-    /// What the times of each class are multiplied by.
+    /// The factor of the times of each class.
     fn factors(&self, classes: &[String], path: &Path) -> Result<Vec<f64>, WorkloadError> {
         let Some(scale) = &self.scale else { return Ok(vec![1.0; classes.len()]) };
         if let Some(unknown) = scale.keys().find(|name| !classes.contains(name)) {

@@ -27,9 +27,9 @@ const SHORT_SCANS: f64 = 0.0967;
 /// A workload with a name.
 #[derive(Debug)]
 pub struct NamedWorkload {
-    /// What files and the command line call it.
+    /// The name in files and on the command line.
     pub name: &'static str,
-    /// What it is, in one sentence.
+    /// A description in one sentence.
     pub summary: &'static str,
     /// Where its numbers come from, in one sentence.
     pub source: &'static str,
@@ -39,7 +39,7 @@ pub struct NamedWorkload {
 }
 
 impl NamedWorkload {
-    /// What a file would have to say for the same workload. The measured ones are files that are built in,
+    /// The spec that a file would have for the same workload. The measured ones are files that are built in,
     /// so their path need not exist: compile them by [`NamedWorkload::compile`], or by name.
     pub fn spec(&self) -> ServiceSpec {
         (self.recipe)()

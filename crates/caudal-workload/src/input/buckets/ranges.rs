@@ -113,7 +113,7 @@ struct Found {
     name: String,
     class: String,
     buckets: Vec<(u64, Bounds)>,
-    /// What is stated beside it, in its unit.
+    /// The mean that is stated beside it, in its unit.
     mean: Option<f64>,
     longest: Option<Number>,
 }
@@ -216,7 +216,7 @@ fn all(text: &str, dialect: Dialect) -> Vec<Found> {
     found
 }
 
-/// Those that are meant: of one name, each of a class.
+/// The histograms that are meant: those of one name, each of a class.
 fn chosen(mut found: Vec<Found>, wanted: &Columns, place: &Place<'_>) -> Result<Vec<Found>, WorkloadError> {
     let mut names: Vec<(String, u64)> = Vec::new();
     for histogram in &found {

@@ -196,7 +196,7 @@ fn mean_ps(buckets: &[Bucket], counted: u64) -> f64 {
     sum / counted as f64
 }
 
-/// What a percentile listing hides: its rows may give another mean than its values.
+/// Notes on what a percentile listing hides: its rows may give another mean than its values.
 fn notes(buckets: &[Bucket], counted: u64, said_ps: Option<f64>) -> Vec<String> {
     let ours = mean_ps(buckets, counted);
     let mut notes = Vec::new();

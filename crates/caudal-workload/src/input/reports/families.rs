@@ -100,7 +100,7 @@ pub(super) fn sections(text: &str) -> Vec<Section<'_>> {
     if differ { sections } else { Vec::new() }
 }
 
-/// Which of them is meant.
+/// The index of the section that is meant.
 ///
 /// # Errors
 /// The question, if there are several of times.

@@ -12,7 +12,7 @@ pub(super) struct Point {
     /// Is it a percentile by its name, rather than the end of all times?
     pub(super) is_inner: bool,
     pub(super) number: Number,
-    /// What it is of, where a text has percentiles of several things.
+    /// The thing that it is a statistic of, where a text has percentiles of several things.
     pub(super) family: String,
 }
 
@@ -33,7 +33,7 @@ impl Point {
         Some(Point { number, family: family.trim().to_owned(), ..self })
     }
 
-    /// Which percentile it is: neither a mean nor the shortest or longest time.
+    /// The percentile that it is, unless it is a mean or the shortest or longest time.
     pub(super) fn percentile(&self) -> Option<f64> {
         match self.statistic {
             Statistic::Percentile(percentile) if self.is_inner => Some(percentile),
@@ -42,7 +42,7 @@ impl Point {
     }
 }
 
-/// What a line says: one statistic, or as many as fio (`|  1.00th=[   20],  5.00th=[   20],`) and vegeta (`Latencies  [min,
+/// The statistics of a line: one, or as many as fio (`|  1.00th=[   20],  5.00th=[   20],`) and vegeta (`Latencies  [min,
 /// mean, 50]  1ms, 2ms, 1.5ms`) put there.
 pub(super) fn points(line: &str) -> Vec<Point> {
     if line.contains("th=[") {

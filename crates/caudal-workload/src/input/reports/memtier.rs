@@ -47,7 +47,7 @@ pub(super) fn memtier(lines: &[&str], heading: usize, place: &Place<'_>) -> Resu
     Ok(Read { taken, data: Data::Percentiles(classes), notes: Vec::new() })
 }
 
-/// What memtier's table says of a class: `Sets   5000.00 …` below `Type   Ops/sec   …   Avg. Latency`.
+/// The value of a class in a column of memtier's table: `Sets   5000.00 …` below `Type   Ops/sec   …   Avg. Latency`.
 fn of_operation(lines: &[&str], class: &str, column: &str) -> Option<f64> {
     let heading = lines.iter().find(|line| line.starts_with("Type") && line.contains("Ops/sec"))?;
     let mut names = heading.split("  ").map(str::trim).filter(|name| !name.is_empty());

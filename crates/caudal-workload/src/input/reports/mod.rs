@@ -143,7 +143,7 @@ fn first_run(all: &[(usize, Point)]) -> (Vec<&(usize, Point)>, usize) {
     (Vec::new(), 0)
 }
 
-/// What is said of the same times as these percentiles: the shortest, the longest, the mean and the deviation, by the lines next
+/// The statistics of the same times as these percentiles: the shortest, the longest, the mean and the deviation, by the lines next
 /// to theirs, without a blank line between; or anywhere, if it has a unit and is said only once.
 fn beside<'a>(lines: &[&str], all: &'a [(usize, Point)], points: &[&(usize, Point)]) -> Vec<&'a Point> {
     let at = |line: usize| lines[..line].iter().filter(|line| line.trim().is_empty()).count();

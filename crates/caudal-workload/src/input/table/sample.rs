@@ -235,7 +235,7 @@ fn rows(head: &[u8], separator: Separator) -> (Vec<ByteRecord>, u64) {
     (rows, first_line)
 }
 
-/// What separates fields: what gives every row as many as the first one, and most of them.
+/// The separator of fields: what gives every row as many as the first one, and most of them.
 fn separator(head: &[u8], decimal: Option<char>) -> Separator {
     // A comma that stands before decimals separates nothing.
     let bytes = [b';', b'\t', b',', b'|'].into_iter().filter(|&byte| Some(char::from(byte)) != decimal);

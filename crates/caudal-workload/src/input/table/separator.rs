@@ -1,6 +1,6 @@
 //! What stands between the fields of a table: the sample finds it out, and the reader of rows goes by it.
 
-/// What stands between two fields.
+/// The separator between two fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Separator {
     /// This byte; fields may be quoted.

@@ -1,7 +1,7 @@
 //! When something happened: numbers in a unit, epochs, or dates with a time of day (ISO 8601).
 
 use super::Timestamps;
-use super::columns::Layout;
+use super::layout::Layout;
 use super::sample::Sample;
 use crate::error::{RowProblem, WorkloadError};
 use crate::input::dates::{date_ps, epoch_unit, is_date};

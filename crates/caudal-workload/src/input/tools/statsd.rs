@@ -72,7 +72,7 @@ impl Chosen<'_> {
 /// The column that says which timer a value is of.
 const METRIC: &str = "metric";
 
-/// Which timers are meant.
+/// The timers that are meant.
 ///
 /// # Errors
 /// The question for it, and if there are none.
